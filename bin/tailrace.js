@@ -1,0 +1,22 @@
+#!/usr/bin/env node
+// Plain JavaScript that any Node can read, so that an old one gets a clear message instead of a syntax error.
+import { existsSync } from 'node:fs';
+
+const NODE_MAJOR_MIN = 24;
+
+if (Number(process.versions.node.split('.')[0]) < NODE_MAJOR_MIN) {
+  process.stderr.write(
+    `tailrace needs Node ${NODE_MAJOR_MIN} and this is ${process.version}. npm install brings its own: run it as "npx tailrace".\n`,
+  );
+  process.exit(2);
+}
+
+// Each query holds a libuv thread while it runs; files, DNS and compression need threads beside them. libuv reads this
+// when the first thread starts, so it is set before anything is loaded.
+process.env.UV_THREADPOOL_SIZE ??= '32';
+
+const source = new URL('../src/cli/main.ts', import.meta.url);
+const { main } = await import(
+  existsSync(source) ? source.href : new URL('../dist/cli/main.js', import.meta.url).href
+);
+await main(process.argv);

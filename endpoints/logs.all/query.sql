@@ -1,0 +1,72 @@
+-- The newest entries of a project (spec 4.2, 2.3).
+WITH
+  -- How far back the plan reaches, in days; any other plan is FREE. Exclusive.
+  transform(@project_tier, ['FREE', 'PRO', 'PAYG', 'ENTERPRISE'], [1, 7, 90, 90], 1) AS tier_days,
+  toDateTime64(@now, 6, 'UTC') - toIntervalDay(tier_days) AS tier_bound,
+  -- The caller's own bounds: exclusive below, inclusive above, none where empty.
+  greatest(tier_bound, ifNull(parseDateTime64BestEffortOrNull(@iso_timestamp_start, 6, 'UTC'), tier_bound)) AS after,
+  ifNull(parseDateTime64BestEffortOrNull(@iso_timestamp_end, 6, 'UTC'), toDateTime64('2255-01-01', 6, 'UTC')) AS until,
+
+  -- One view a source, newest first (rule 1). Only the edge view is returned (rule 2); a view that is not read costs
+  -- nothing.
+  edge_view AS (
+    SELECT id, timestamp AS at, event_message, metadata
+    FROM edge_logs
+    WHERE project = @project AND timestamp > after AND timestamp <= until
+    ORDER BY timestamp DESC, id DESC
+  ),
+  postgres_view AS (
+    SELECT id, timestamp AS at, event_message, metadata
+    FROM postgres_logs
+    WHERE project = @project AND timestamp > after AND timestamp <= until
+    ORDER BY timestamp DESC, id DESC
+  ),
+  function_edge_view AS (
+    SELECT id, timestamp AS at, event_message, metadata
+    FROM function_edge_logs
+    WHERE project = @project AND timestamp > after AND timestamp <= until
+    ORDER BY timestamp DESC, id DESC
+  ),
+  function_runtime_view AS (
+    SELECT id, timestamp AS at, event_message, metadata
+    FROM function_logs
+    WHERE project = @project AND timestamp > after AND timestamp <= until
+    ORDER BY timestamp DESC, id DESC
+  ),
+  auth_view AS (
+    SELECT id, timestamp AS at, event_message, metadata
+    FROM auth_logs
+    WHERE project = @project AND timestamp > after AND timestamp <= until
+    ORDER BY timestamp DESC, id DESC
+  ),
+  realtime_view AS (
+    SELECT id, timestamp AS at, event_message, metadata
+    FROM realtime_logs
+    WHERE project = @project AND timestamp > after AND timestamp <= until
+    ORDER BY timestamp DESC, id DESC
+  ),
+  storage_view AS (
+    SELECT id, timestamp AS at, event_message, metadata
+    FROM storage_logs
+    WHERE project = @project AND timestamp > after AND timestamp <= until
+    ORDER BY timestamp DESC, id DESC
+  ),
+  postgrest_view AS (
+    SELECT id, timestamp AS at, event_message, metadata
+    FROM postgrest_logs
+    WHERE project = @project AND timestamp > after AND timestamp <= until
+    ORDER BY timestamp DESC, id DESC
+  ),
+  pgbouncer_view AS (
+    SELECT id, timestamp AS at, event_message, metadata
+    FROM pgbouncer_logs
+    WHERE project = @project AND timestamp > after AND timestamp <= until
+    ORDER BY timestamp DESC, id DESC
+  )
+SELECT
+  id,
+  toUnixTimestamp64Micro(at) AS timestamp,
+  event_message,
+  metadata
+FROM edge_view
+LIMIT 100

@@ -1,0 +1,26 @@
+-- Requests to a project's API by product area, in buckets of time (spec 4.3, 2.4).
+WITH
+  -- Width of a bucket and lookback from now, in seconds.
+  transform(@interval, ['minutely', 'daily'], [60, 86400], 3600) AS width,
+  transform(@interval, ['minutely', 'daily'], [3600, 604800], 3600) AS lookback,
+  buckets AS (
+    SELECT
+      intDiv(toUnixTimestamp64Micro(timestamp), width * 1000000) * width AS bucket,
+      countIf(position(path, '/rest') > 0) AS total_rest_requests,
+      countIf(position(path, '/storage') > 0) AS total_storage_requests,
+      countIf(position(path, '/auth') > 0) AS total_auth_requests,
+      countIf(position(path, '/realtime') > 0) AS total_realtime_requests
+    FROM edge_logs
+    WHERE timestamp >= toDateTime64(@now, 6, 'UTC') - toIntervalSecond(lookback)
+      -- An event without a url is matched by its project and path.
+      AND match(ifNull(url, concat(project, ifNull(path, ''))), @project)
+    GROUP BY bucket
+  )
+SELECT
+  formatDateTime(toDateTime(bucket, 'UTC'), '%Y-%m-%dT%H:%i:%S', 'UTC') AS timestamp,
+  total_rest_requests,
+  total_storage_requests,
+  total_auth_requests,
+  total_realtime_requests
+FROM buckets
+ORDER BY bucket

@@ -1,0 +1,64 @@
+// What `npm start` and `npm test` do first. Plain JavaScript without dependencies: it runs on whatever Node is there,
+// before the project's own Node and packages are.
+import { spawn } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+export const root = dirname(dirname(fileURLToPath(import.meta.url)));
+const modules = join(root, 'node_modules');
+const stamp = join(modules, '.tailrace-lock');
+
+/** The Node that package.json pins, from node_modules. */
+export const node = join(modules, 'node', 'bin', 'node');
+
+/** Installs the packages of package-lock.json unless exactly these are there already. */
+export async function install() {
+  const wanted = createHash('sha256')
+    .update(readFileSync(join(root, 'package-lock.json')))
+    .digest('hex');
+  if (existsSync(node) && existsSync(stamp) && readFileSync(stamp, 'utf8') === wanted) return;
+  say('installing packages, among them Node 24 and the ClickHouse engine (about 650 MB on disk)');
+  const started = Date.now();
+  const ticking = setInterval(
+    () => say(`installing, ${Math.round((Date.now() - started) / 1000)} s so far`),
+    10_000,
+  );
+  const npm = process.env.npm_execpath;
+  const [command, args] = npm ? [process.execPath, [npm]] : ['npm', []];
+  const code = await run(command, [...args, 'ci', '--no-audit', '--no-fund', '--loglevel=error']);
+  clearInterval(ticking);
+  if (code !== 0) {
+    say('npm ci failed; see above. Is the package registry reachable?');
+    process.exit(3);
+  }
+  writeFileSync(stamp, wanted);
+  say(`installed in ${Math.round((Date.now() - started) / 1000)} s`);
+}
+
+/** Runs a command with the project's Node first in PATH, passing signals on; resolves with its exit code. */
+export function run(command, args, env = {}) {
+  const child = spawn(command, args, {
+    cwd: root,
+    stdio: 'inherit',
+    env: { ...process.env, ...env, PATH: `${join(modules, '.bin')}:${process.env.PATH}` },
+  });
+  const pass = (signal) => child.kill(signal);
+  const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'];
+  for (const signal of signals) process.on(signal, pass);
+  return new Promise((resolve) => {
+    child.on('error', (error) => {
+      say(error.message);
+      resolve(3);
+    });
+    child.on('exit', (code) => {
+      for (const one of signals) process.off(one, pass);
+      resolve(code ?? 3); // ended by a signal
+    });
+  });
+}
+
+export function say(line) {
+  process.stderr.write(`tailrace: ${line}\n`);
+}

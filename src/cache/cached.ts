@@ -1,0 +1,90 @@
+import type { Endpoint } from '../definitions/endpoint.ts';
+import { createSingleFlight } from '../lib/single-flight.ts';
+import type { ParameterValues } from '../query/parameters.ts';
+import type { Answer, Run } from '../query/run.ts';
+import { cacheKey } from './key.ts';
+import type { CacheEntry, CacheStore } from './store.ts';
+
+/** `bypass`: the endpoint is not cached. `collapsed`: joined the query of an identical request. */
+export type CacheOutcome = 'hit' | 'miss' | 'collapsed' | 'bypass';
+
+export interface Served {
+  readonly answer: Answer;
+  readonly outcome: CacheOutcome;
+  /** Since the instant of the answer's query, whole seconds. */
+  readonly ageSeconds: number;
+}
+
+export interface CachedQueries {
+  /** The answer for a caller: kept, joined or fresh. Failures are never kept. */
+  ask(endpoint: Endpoint, values: ParameterValues, signal?: AbortSignal): Promise<Served>;
+  /** Runs the query of a kept answer again and keeps the new one in its place; the old one stays when this fails. */
+  refresh(key: string, endpoint: Endpoint, entry: CacheEntry): Promise<void>;
+}
+
+export interface CachedOptions {
+  readonly run: Run;
+  readonly store: CacheStore;
+  /** ms since the epoch. */
+  readonly now: () => number;
+  /** From 0 up to 1; spreads the refreshes of answers that were made together. */
+  readonly random: () => number;
+}
+
+// A refresh comes up to a tenth of the interval early, never late.
+const JITTER = 0.1;
+
+/**
+ * Puts the cache in front of the runner. An answer is served until it is `caching` seconds old, counted from the instant
+ * of its query (spec 2.1, 8); identical concurrent requests share one query. An endpoint without caching (spec 4.2 rule 5)
+ * passes straight through: each request has a query of its own.
+ */
+export function createCached({ run, store, now, random }: CachedOptions): CachedQueries {
+  const flights = createSingleFlight<Answer>();
+
+  function keep(key: string, endpoint: Endpoint, values: ParameterValues, answer: Answer): void {
+    const interval = endpoint.warmingSeconds;
+    const wait =
+      interval === undefined ? Number.POSITIVE_INFINITY : interval * 1000 * (1 - JITTER * random());
+    store.set(key, {
+      endpointId: endpoint.id,
+      endpointHash: endpoint.hash,
+      values,
+      answer,
+      lastAskedMs: store.get(key)?.lastAskedMs ?? answer.instantMs,
+      dueMs: answer.instantMs + wait,
+    });
+  }
+
+  /** One query for all who wait for this key, callers and warmer alike. */
+  function fly(key: string, endpoint: Endpoint, values: ParameterValues, signal?: AbortSignal) {
+    const start = async (flightSignal: AbortSignal) => {
+      const answer = await run(endpoint, values, flightSignal);
+      keep(key, endpoint, values, answer);
+      return answer;
+    };
+    return flights.run(key, start, signal);
+  }
+
+  const ageSeconds = (answer: Answer) => Math.max(0, Math.floor((now() - answer.instantMs) / 1000));
+
+  return {
+    async ask(endpoint, values, signal) {
+      if (endpoint.cachingSeconds === undefined) {
+        const answer = await run(endpoint, values, signal);
+        return { answer, outcome: 'bypass', ageSeconds: ageSeconds(answer) };
+      }
+      const key = cacheKey(endpoint, values);
+      const kept = store.get(key);
+      if (kept !== undefined) kept.lastAskedMs = now();
+      if (kept !== undefined && now() - kept.answer.instantMs < endpoint.cachingSeconds * 1000) {
+        return { answer: kept.answer, outcome: 'hit', ageSeconds: ageSeconds(kept.answer) };
+      }
+      const { value: answer, joined } = await fly(key, endpoint, values, signal);
+      return { answer, outcome: joined ? 'collapsed' : 'miss', ageSeconds: ageSeconds(answer) };
+    },
+    async refresh(key, endpoint, entry) {
+      await fly(key, endpoint, entry.values);
+    },
+  };
+}

@@ -1,0 +1,51 @@
+import { LRUCache } from 'lru-cache';
+import type { ParameterValues } from '../query/parameters.ts';
+import type { Answer } from '../query/run.ts';
+
+/** A kept answer and what the warmer needs to know of it. */
+export interface CacheEntry {
+  readonly endpointId: string;
+  readonly endpointHash: string;
+  readonly values: ParameterValues;
+  readonly answer: Answer;
+  /** When a caller last asked for it, ms since the epoch. */
+  lastAskedMs: number;
+  /** When it should next be refreshed, ms since the epoch; Infinity where it is not kept warm. */
+  dueMs: number;
+}
+
+export interface CacheStore {
+  get(key: string): CacheEntry | undefined;
+  set(key: string, entry: CacheEntry): void;
+  delete(key: string): void;
+  /** Most recently used first. */
+  entries(): Iterable<readonly [string, CacheEntry]>;
+  readonly size: number;
+  readonly bytes: number;
+}
+
+const ENTRY_OVERHEAD_BYTES = 512;
+
+/**
+ * In this process's memory.
+ *
+ * @param bytesMax beyond it the answers least recently used leave; an answer larger than all of it is not kept
+ */
+export function createMemoryStore(bytesMax: number): CacheStore {
+  const cache = new LRUCache<string, CacheEntry>({
+    maxSize: bytesMax,
+    sizeCalculation: (entry, key) => entry.answer.body.length + 2 * key.length + ENTRY_OVERHEAD_BYTES,
+  });
+  return {
+    get: (key) => cache.get(key),
+    set: (key, entry) => void cache.set(key, entry),
+    delete: (key) => void cache.delete(key),
+    entries: () => cache.entries() as Iterable<readonly [string, CacheEntry]>,
+    get size() {
+      return cache.size;
+    },
+    get bytes() {
+      return cache.calculatedSize;
+    },
+  };
+}

@@ -1,0 +1,56 @@
+import Table from 'cli-table3';
+import { Command, InvalidArgumentError } from 'commander';
+import { openStore } from '../../open-store.ts';
+import { parseParameters } from '../../query/parameters.ts';
+import { createRunner } from '../../query/run.ts';
+import { ownerName, readConfig, stopSignal } from '../environment.ts';
+
+type Pairs = Readonly<Record<string, string | readonly string[]>>;
+
+export function queryCommand(): Command {
+  return new Command('query')
+    .description('Run an endpoint on the store, without HTTP and without the cache.')
+    .argument('<endpoint>', 'UUID or name')
+    .option('-p, --parameter <name=value>', 'a query parameter; may be given many times', collectPair, {})
+    .option('--table', 'print a table instead of JSON')
+    .action(run);
+}
+
+async function run(idOrName: string, options: { parameter: Pairs; table?: boolean }): Promise<void> {
+  const config = readConfig();
+  const store = await openStore(config, ownerName('query'));
+  try {
+    const endpoint = store.registry.getEndpoint(idOrName);
+    const values = parseParameters(endpoint, options.parameter, config.parameterBytesMax);
+    const answer = await createRunner(store.engine, Date.now)(endpoint, values, stopSignal());
+    if (options.table === true)
+      printTable(
+        endpoint.columns.map((column) => column.name),
+        answer.body,
+      );
+    else process.stdout.write(`${answer.body}\n`);
+  } finally {
+    await store.close();
+  }
+}
+
+function printTable(columns: string[], body: Buffer): void {
+  const { result } = JSON.parse(body.toString()) as { result: Record<string, unknown>[] };
+  const table = new Table({ head: columns, style: { head: [], border: [] } });
+  for (const row of result) table.push(columns.map((column) => cell(row[column])));
+  process.stdout.write(`${table}\n${result.length} rows\n`);
+}
+
+function cell(value: unknown): string {
+  const text = typeof value === 'string' ? value : JSON.stringify(value);
+  return text.length > 80 ? `${text.slice(0, 79)}…` : text;
+}
+
+function collectPair(text: string, pairs: Pairs): Pairs {
+  const at = text.indexOf('=');
+  if (at < 1) throw new InvalidArgumentError('It must be name=value.');
+  const name = text.slice(0, at);
+  const value = text.slice(at + 1);
+  const before = pairs[name];
+  return { ...pairs, [name]: before === undefined ? value : [before, value].flat() };
+}

@@ -1,0 +1,46 @@
+import { Command, CommanderError } from 'commander';
+import { ERROR_CODES, InputError, messageOf, TailraceError } from '../errors.ts';
+import { checkCommand } from './commands/check.ts';
+import { keysCommand } from './commands/keys.ts';
+import { loadCommand } from './commands/load.ts';
+import { queryCommand } from './commands/query.ts';
+import { sampleCommand } from './commands/sample.ts';
+import { serveCommand } from './commands/serve.ts';
+
+/** What the shell is told: docs/operating.md. */
+export const EXIT = { done: 0, input: 1, misuse: 2, failure: 3 } as const;
+
+/** Every command, for `main` and for the test that holds docs/cli.md equal to the help. */
+export function createProgram(): Command {
+  const program = new Command('tailrace')
+    .description('Saved analytics queries over log data as HTTP endpoints.')
+    .version('0.1.0')
+    .addHelpText(
+      'after',
+      '\nSettings are environment variables: see docs/settings.md.\nExit codes: 0 done, 1 wrong input, 2 misuse, 3 failure or stopped by a signal.',
+    )
+    .exitOverride();
+  const commands = [serveCommand, loadCommand, sampleCommand, queryCommand, checkCommand, keysCommand];
+  for (const make of commands) program.addCommand(make());
+  for (const command of program.commands) command.exitOverride();
+  return program;
+}
+
+/** Runs one command; the only place that sets the exit code of a failure. */
+export async function main(argv: readonly string[]): Promise<void> {
+  try {
+    await createProgram().parseAsync([...argv]);
+  } catch (error) {
+    process.exitCode = report(error);
+  }
+}
+
+function report(error: unknown): number {
+  if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.done : EXIT.misuse; // commander has printed it
+  const lines = error instanceof InputError ? error.faults : [messageOf(error)];
+  process.stderr.write(lines.map((line) => `tailrace: ${line}\n`).join(''));
+  if (error instanceof InputError) return EXIT.input;
+  if (error instanceof TailraceError) return ERROR_CODES[error.code].exit;
+  if (error instanceof Error && error.stack !== undefined) process.stderr.write(`${error.stack}\n`);
+  return EXIT.failure;
+}

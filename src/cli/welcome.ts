@@ -1,0 +1,28 @@
+import { SCOPES } from '../keys/scope.ts';
+import type { Service } from '../service.ts';
+
+/** Says that the service is ready, where, and how to call it; makes a first key where nobody could get in. */
+export function printWelcome({ keyring, store }: Service, address: string): void {
+  const made = keyring.hasUsableKey() ? undefined : keyring.create({ name: 'first key', scopes: SCOPES }).key;
+  const key = made ?? '$TAILRACE_KEY';
+  const lines = [`Tailrace is ready at ${address}`, ''];
+  if (made === undefined) {
+    lines.push('Put a key into TAILRACE_KEY to try it; "npx tailrace keys create --name me" makes one.');
+  } else {
+    lines.push('A key was made, with every scope. It is not shown again:', '', `  ${made}`);
+  }
+  lines.push('');
+  for (const query of EXAMPLES) {
+    const name = query.split('?')[0] ?? '';
+    if (store.registry.findEndpoint(name) === undefined) continue;
+    lines.push(`curl -s -H "X-API-KEY: ${key}" "${address}/api/endpoints/query/${query}"`);
+  }
+  process.stdout.write(`${lines.join('\n')}\n\n`);
+}
+
+/** `aurora` is a project of the sample logs. */
+const EXAMPLES = [
+  'functions.invocation-stats?project=aurora&interval=1day',
+  'logs.all?project=aurora&project_tier=PRO',
+  'usage.api-counts?project=aurora&interval=hourly',
+];

@@ -1,0 +1,40 @@
+import { InputError, messageOf } from '../errors.ts';
+import { SETTINGS, type Setting } from './settings.ts';
+
+/** The settings as the service reads them; made once, never changed. */
+export type Config = {
+  readonly [K in keyof typeof SETTINGS]: (typeof SETTINGS)[K] extends Setting<infer T> ? T : never;
+};
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+/**
+ * Reads every setting of the table from `env`. A variable set to the empty string counts as not set.
+ *
+ * @throws InputError listing every wrong value at once
+ */
+export function parseConfig(env: Environment): Config {
+  const faults: string[] = [];
+  const values: Record<string, unknown> = {};
+  for (const [name, setting] of Object.entries<Setting<string | number>>(SETTINGS)) {
+    const variable = [setting.env, ...setting.aliases].find((candidate) => env[candidate]);
+    try {
+      values[name] = variable === undefined ? setting.fallback : setting.parse(env[variable] ?? '');
+    } catch (error) {
+      const given = setting.secret ? '' : `, not ${JSON.stringify(env[variable ?? ''])}`;
+      faults.push(`${variable}: ${messageOf(error)}${given}`);
+    }
+  }
+  if (faults.length > 0) throw new InputError(faults);
+  // Each value was made by its own setting's `parse` or is its fallback, so the record has Config's types.
+  return Object.freeze(values) as Config;
+}
+
+/** Variables that look like settings but are none: most likely misspelt. */
+export function findUnknownSettings(env: Environment): string[] {
+  const known = new Set(Object.values<Setting<unknown>>(SETTINGS).flatMap((s) => [s.env, ...s.aliases]));
+  // TAILRACE_KEY is what the printed curl commands use for the caller's own key.
+  return Object.keys(env).filter(
+    (name) => name.startsWith('TAILRACE_') && name !== 'TAILRACE_KEY' && !known.has(name),
+  );
+}

@@ -1,0 +1,224 @@
+/** One environment variable: how it is written, what it means, what it is without it. */
+export interface Setting<T> {
+  readonly env: string;
+  /** Other variables that mean the same; `env` wins where both are set. */
+  readonly aliases: readonly string[];
+  readonly help: string;
+  readonly unit: string;
+  readonly fallback: T;
+  /** Never shown: a key. */
+  readonly secret: boolean;
+  /** @throws Error whose message says what would be right */
+  readonly parse: (text: string) => T;
+}
+
+const MIB = 1024 * 1024;
+
+/** Every setting. docs/settings.md is made from this table (`npm run docs`), and the tests hold them equal. */
+export const SETTINGS = {
+  host: text(
+    'TAILRACE_HOST',
+    '127.0.0.1',
+    'Address to listen on. `0.0.0.0` opens the service to the network.',
+  ),
+  port: integer('TAILRACE_PORT', 4000, [0, 65_535], 'port', 'Port to listen on; 0 takes a free one.'),
+  dataDir: text(
+    'TAILRACE_DATA_DIR',
+    './data',
+    'Folder of the store and the keys; owned by one process at a time.',
+  ),
+  endpointsDir: text('TAILRACE_ENDPOINTS_DIR', './endpoints', 'Folder of the endpoint definitions.'),
+  sourcesDir: text('TAILRACE_SOURCES_DIR', './sources', 'Folder of the source definitions.'),
+  privateKey: secret('TAILRACE_PRIVATE_KEY', 'LOGFLARE_PRIVATE_ACCESS_TOKEN', 'A key with every scope.'),
+  publicKey: secret(
+    'TAILRACE_PUBLIC_KEY',
+    'LOGFLARE_PUBLIC_ACCESS_TOKEN',
+    'A key that may only send events.',
+  ),
+  clickhouseUrl: embeddedOnly(
+    'CLICKHOUSE_URL',
+    'Address of a ClickHouse server. Empty means the embedded engine, the only one so far.',
+  ),
+  logLevel: choice(
+    'TAILRACE_LOG_LEVEL',
+    'info',
+    ['trace', 'debug', 'info', 'warn', 'error', 'silent'],
+    'Least level logged.',
+  ),
+
+  readers: integer(
+    'TAILRACE_READERS',
+    2,
+    [1, 16],
+    'queries',
+    'Queries that run at once. More than the cores only adds waiting.',
+  ),
+  queryQueueMax: integer(
+    'TAILRACE_QUERY_QUEUE_MAX',
+    1000,
+    [1, 100_000],
+    'queries',
+    'Queries that may wait for a reader; one more is answered 503 at once.',
+  ),
+  queryTimeoutMs: integer(
+    'TAILRACE_QUERY_TIMEOUT_MS',
+    30_000,
+    [100, 3_600_000],
+    'ms',
+    'Longest a query may take, its wait included; then it is stopped and answered 504.',
+  ),
+  queryMemoryBytesMax: integer(
+    'TAILRACE_QUERY_MEMORY_BYTES_MAX',
+    1024 * MIB,
+    [16 * MIB, Number.MAX_SAFE_INTEGER],
+    'bytes',
+    'Most memory one query may take; then it is stopped and answered 422.',
+  ),
+  engineMemoryBytesMax: integer(
+    'TAILRACE_ENGINE_MEMORY_BYTES_MAX',
+    4096 * MIB,
+    [256 * MIB, Number.MAX_SAFE_INTEGER],
+    'bytes',
+    'Most memory the engine may take in all; queries over it are answered 503.',
+  ),
+  resultBytesMax: integer(
+    'TAILRACE_RESULT_BYTES_MAX',
+    64 * MIB,
+    [1024, 1024 * MIB],
+    'bytes',
+    'Largest answer; a larger one is answered 422 instead of cut.',
+  ),
+  cacheBytesMax: integer(
+    'TAILRACE_CACHE_BYTES_MAX',
+    64 * MIB,
+    [1, Number.MAX_SAFE_INTEGER],
+    'bytes',
+    'Size of the cache; beyond it the answers least recently used leave.',
+  ),
+  warmKeysMax: integer(
+    'TAILRACE_WARM_KEYS_MAX',
+    1000,
+    [0, 1_000_000],
+    'answers',
+    'Cached answers kept warm, those asked for last first; 0 turns warming off.',
+  ),
+  warmConcurrencyMax: integer(
+    'TAILRACE_WARM_CONCURRENCY_MAX',
+    1,
+    [1, 16],
+    'queries',
+    'Refreshes that run at once, so that callers always find a reader free.',
+  ),
+  urlBytesMax: integer(
+    'TAILRACE_URL_BYTES_MAX',
+    262_144,
+    [65_536, 1024 * 1024],
+    'bytes',
+    'Longest URL; a longer one is answered 414.',
+  ),
+  parameterBytesMax: integer(
+    'TAILRACE_PARAMETER_BYTES_MAX',
+    65_536,
+    [64, 1024 * 1024],
+    'bytes',
+    'Longest value of one query parameter; a longer one is answered 400.',
+  ),
+  bodyBytesMax: integer(
+    'TAILRACE_BODY_BYTES_MAX',
+    16 * MIB,
+    [1024, 1024 * MIB],
+    'bytes',
+    'Largest body of a request; a larger one is answered 413.',
+  ),
+  eventBytesMax: integer(
+    'TAILRACE_EVENT_BYTES_MAX',
+    MIB,
+    [1024, 64 * MIB],
+    'bytes',
+    'Largest event; a larger one is refused with the reason.',
+  ),
+  requestTimeoutMs: integer(
+    'TAILRACE_REQUEST_TIMEOUT_MS',
+    10_000,
+    [100, 600_000],
+    'ms',
+    'Longest a client may take to send a request; then its connection is closed.',
+  ),
+  keepAliveTimeoutMs: integer(
+    'TAILRACE_KEEP_ALIVE_TIMEOUT_MS',
+    72_000,
+    [100, 3_600_000],
+    'ms',
+    'How long an idle connection stays open; longer than that of a proxy in front.',
+  ),
+  shutdownTimeoutMs: integer(
+    'TAILRACE_SHUTDOWN_TIMEOUT_MS',
+    10_000,
+    [0, 600_000],
+    'ms',
+    'How long running requests may still take after SIGTERM; then they are stopped.',
+  ),
+} as const satisfies Record<string, Setting<string> | Setting<number>>;
+
+function text(env: string, fallback: string, help: string): Setting<string> {
+  return { env, aliases: [], help, unit: '', fallback, secret: false, parse: parseText };
+}
+
+function secret(env: string, alias: string, help: string): Setting<string> {
+  const parse = (value: string) => {
+    if (value !== '' && value.length < 16) throw new Error('must be at least 16 characters long');
+    return value;
+  };
+  return { env, aliases: [alias], help, unit: '', fallback: '', secret: true, parse };
+}
+
+function choice<const C extends string>(
+  env: string,
+  fallback: C,
+  allowed: readonly C[],
+  help: string,
+): Setting<C> {
+  const parse = (value: string) => {
+    const found = allowed.find((one) => one === value);
+    if (found === undefined) throw new Error(`must be one of ${allowed.join(', ')}`);
+    return found;
+  };
+  return {
+    env,
+    aliases: [],
+    help: `${help} One of ${allowed.join(', ')}.`,
+    unit: '',
+    fallback,
+    secret: false,
+    parse,
+  };
+}
+
+function integer(
+  env: string,
+  fallback: number,
+  [min, max]: [number, number],
+  unit: string,
+  help: string,
+): Setting<number> {
+  const parse = (value: string) => {
+    const number = /^\d+$/.test(value) ? Number(value) : Number.NaN;
+    if (number >= min && number <= max) return number;
+    const top = max === Number.MAX_SAFE_INTEGER ? `at least ${min}` : `from ${min} to ${max}`;
+    throw new Error(`must be a whole number of ${unit} ${top}, such as ${fallback}`);
+  };
+  return { env, aliases: [], help, unit, fallback, secret: false, parse };
+}
+
+function embeddedOnly(env: string, help: string): Setting<string> {
+  const parse = (value: string) => {
+    if (value !== '') throw new Error('must be empty: this version runs on the embedded engine only');
+    return value;
+  };
+  return { env, aliases: [], help, unit: '', fallback: '', secret: false, parse };
+}
+
+function parseText(value: string): string {
+  if (value.trim() === '') throw new Error('must not be empty');
+  return value;
+}

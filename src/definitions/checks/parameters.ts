@@ -1,0 +1,52 @@
+import { type EndpointFile, endpointFields } from '../endpoint.ts';
+import type { Fault } from '../fault.ts';
+import type { YamlFile } from '../yaml-file.ts';
+
+/** The name that the service itself binds: the instant of the query. */
+export const RESERVED_PARAMETER = 'now';
+
+type ParameterFields = NonNullable<EndpointFile['parameters']>[string];
+type Report = (field: string, message: string) => void;
+
+/** Each declared parameter makes sense by itself: `values` and `otherwise` with enum only, defaults among them. */
+export function checkParameters(file: YamlFile): Fault[] {
+  const faults: Fault[] = [];
+  for (const [name, parameter] of Object.entries(endpointFields(file).parameters ?? {})) {
+    const report: Report = (field, message) => faults.push(file.fault(['parameters', name, field], message));
+    if (name === RESERVED_PARAMETER) {
+      report('type', '"now" is bound by the service to the instant of the query; take another name');
+    }
+    if (parameter.required === true && parameter.default !== undefined) {
+      report(
+        'default',
+        `"default" of "${name}" can never be used, since "${name}" is required; remove one of the two`,
+      );
+    }
+    if (parameter.type === 'enum') checkEnum(name, parameter, report);
+    else checkNoEnum(name, parameter, report);
+  }
+  return faults;
+}
+
+function checkEnum(name: string, parameter: ParameterFields, report: Report): void {
+  const { values } = parameter;
+  if (values === undefined) {
+    report('values', `"values" of "${name}" is missing: an enum lists what is allowed`);
+    return;
+  }
+  for (const field of ['default', 'otherwise'] as const) {
+    const value = parameter[field];
+    if (value === undefined || values.includes(value)) continue;
+    report(
+      field,
+      `"${field}" of "${name}" must be one of ${values.join(', ')}, not ${JSON.stringify(value)}`,
+    );
+  }
+}
+
+function checkNoEnum(name: string, parameter: ParameterFields, report: Report): void {
+  for (const field of ['values', 'otherwise'] as const) {
+    if (parameter[field] !== undefined)
+      report(field, `"${field}" of "${name}" needs type enum, not ${parameter.type}`);
+  }
+}

@@ -1,0 +1,157 @@
+import { type Static, Type } from 'typebox';
+import { createShapeCheck } from './shape.ts';
+import { UUID_TEXT } from './source.ts';
+import type { YamlFile } from './yaml-file.ts';
+
+export type ParameterType = 'string' | 'enum' | 'timestamp' | 'regex';
+
+/** A declared query parameter. Its value reaches the SQL as a String, whatever its type. */
+export interface Parameter {
+  readonly name: string;
+  readonly type: ParameterType;
+  readonly required: boolean;
+  readonly description: string;
+  /** The value of a caller that sends none or an empty one. */
+  readonly fallback: string;
+  /** `enum`: the allowed values. */
+  readonly values: readonly string[];
+  /** `enum`: what any other value behaves as; without it any other value is refused. */
+  readonly otherwise: string | undefined;
+}
+
+export type ResultType = 'string' | 'integer' | 'number' | 'boolean' | 'json';
+
+/** A column of the answer. `json` holds JSON text, which goes into the answer as the value it spells. */
+export interface ResultColumn {
+  readonly name: string;
+  readonly type: ResultType;
+  readonly description: string;
+}
+
+/** A saved query as the service runs it (spec 2.1). */
+export interface Endpoint {
+  readonly id: string;
+  readonly name: string;
+  readonly description: string;
+  readonly maxRows: number;
+  /** Seconds an answer may be served from the cache; `undefined` where caching is disabled. */
+  readonly cachingSeconds: number | undefined;
+  /** Seconds between refreshes of an answer that is being asked for; `undefined` where it is not kept warm. */
+  readonly warmingSeconds: number | undefined;
+  readonly sandboxing: boolean;
+  readonly parameters: readonly Parameter[];
+  readonly columns: readonly ResultColumn[];
+  readonly sql: string;
+  /** Of everything that shapes an answer; part of the cache key. */
+  readonly hash: string;
+  readonly file: string;
+  readonly sqlFile: string;
+}
+
+const SECONDS_MAX = 7 * 86_400;
+const ROWS_MAX = 1_000_000;
+const seconds = { minimum: 1, maximum: SECONDS_MAX };
+
+const PARAMETER_NAME = '^[A-Za-z_][A-Za-z0-9_]{0,62}$';
+const TEXT = Type.String({ expected: 'a text; put it in quotes' });
+
+const ENDPOINT_FILE = Type.Object(
+  {
+    id: UUID_TEXT,
+    name: Type.String({
+      pattern: '^[a-z0-9][a-z0-9_-]*(\\.[a-z0-9_-]+)*$',
+      maxLength: 100,
+      expected: 'words of small letters, digits, - and _, joined by dots, such as logs.all',
+    }),
+    description: Type.String({ expected: 'a text' }),
+    max_rows: Type.Integer({
+      minimum: 1,
+      maximum: ROWS_MAX,
+      expected: `a whole number from 1 to ${ROWS_MAX}`,
+    }),
+    caching: Type.Union([Type.Integer(seconds), Type.Literal('disabled')], {
+      expected: `a whole number of seconds from 1 to ${SECONDS_MAX}, or "disabled"`,
+    }),
+    cache_warming: Type.Optional(
+      Type.Integer({ ...seconds, expected: `a whole number of seconds from 1 to ${SECONDS_MAX}` }),
+    ),
+    query_sandboxing: Type.Optional(Type.Boolean({ expected: 'true or false' })),
+    parameters: Type.Optional(
+      Type.Record(
+        Type.String({ pattern: PARAMETER_NAME }),
+        Type.Object(
+          {
+            type: Type.Enum(['string', 'enum', 'timestamp', 'regex'], {
+              expected: 'one of string, enum, timestamp, regex',
+            }),
+            required: Type.Optional(Type.Boolean({ expected: 'true or false' })),
+            description: Type.String({ expected: 'a text' }),
+            default: Type.Optional(TEXT),
+            values: Type.Optional(
+              Type.Array(TEXT, { minItems: 1, maxItems: 1000, expected: 'a list of texts' }),
+            ),
+            otherwise: Type.Optional(TEXT),
+          },
+          { additionalProperties: false, expected: 'a map of fields' },
+        ),
+        { additionalProperties: false, expected: 'a parameter name of letters, digits and underscores' },
+      ),
+    ),
+    columns: Type.Record(
+      Type.String({ pattern: PARAMETER_NAME }),
+      Type.Object(
+        {
+          type: Type.Enum(['string', 'integer', 'number', 'boolean', 'json'], {
+            expected: 'one of string, integer, number, boolean, json',
+          }),
+          description: Type.String({ expected: 'a text' }),
+        },
+        { additionalProperties: false, expected: 'a map of fields' },
+      ),
+      {
+        additionalProperties: false,
+        minProperties: 1,
+        expected: 'a column name of letters, digits and underscores',
+      },
+    ),
+  },
+  { additionalProperties: false, expected: 'a map of fields' },
+);
+
+export type EndpointFile = Static<typeof ENDPOINT_FILE>;
+
+/** Faults of shape: unknown, missing or wrong fields. */
+export const checkEndpointShape = createShapeCheck(ENDPOINT_FILE);
+
+/** The fields of a file of good shape. */
+export function endpointFields(file: YamlFile): EndpointFile {
+  return file.value as EndpointFile; // proven by checkEndpointShape, which readDefinitions runs first
+}
+
+/** The endpoint that a checked pair of files defines. */
+export function createEndpoint(file: YamlFile, sql: { file: string; text: string }, hash: string): Endpoint {
+  const value = endpointFields(file);
+  return {
+    id: value.id.toLowerCase(),
+    name: value.name,
+    description: value.description,
+    maxRows: value.max_rows,
+    cachingSeconds: value.caching === 'disabled' ? undefined : value.caching,
+    warmingSeconds: value.cache_warming,
+    sandboxing: value.query_sandboxing ?? false,
+    parameters: Object.entries(value.parameters ?? {}).map(([name, parameter]) => ({
+      name,
+      type: parameter.type,
+      required: parameter.required ?? false,
+      description: parameter.description,
+      fallback: parameter.default ?? '',
+      values: parameter.values ?? [],
+      otherwise: parameter.otherwise,
+    })),
+    columns: Object.entries(value.columns).map(([name, column]) => ({ name, ...column })),
+    sql: sql.text,
+    hash,
+    file: file.file,
+    sqlFile: sql.file,
+  };
+}

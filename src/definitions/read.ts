@@ -1,0 +1,139 @@
+import { createHash } from 'node:crypto';
+import { readdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { InputError, messageOf } from '../errors.ts';
+import { checkCaching } from './checks/caching.ts';
+import { checkParameterUse } from './checks/parameter-use.ts';
+import { checkParameters } from './checks/parameters.ts';
+import { checkSandboxing } from './checks/sandboxing.ts';
+import { checkSourceColumns } from './checks/source-columns.ts';
+import { checkUnique } from './checks/unique.ts';
+import { checkEndpointShape, createEndpoint, type Endpoint } from './endpoint.ts';
+import { type Fault, formatFault } from './fault.ts';
+import { checkSourceShape, createSource, type Source } from './source.ts';
+import { readText, readYamlFile, type YamlFile } from './yaml-file.ts';
+
+/** The definitions of one reading: checked, but the SQL not yet shown to an engine. */
+export interface Definitions {
+  readonly endpoints: readonly Endpoint[];
+  readonly sources: readonly Source[];
+}
+
+export interface DefinitionFolders {
+  readonly endpointsDir: string;
+  readonly sourcesDir: string;
+}
+
+/** What was read and everything wrong with it; `definitions` lacks the files that have faults. */
+export interface Reading {
+  readonly definitions: Definitions;
+  readonly faults: readonly Fault[];
+}
+
+/** Reads every definition, going on past the faults so that all are reported at once. */
+export async function readDefinitions(folders: DefinitionFolders): Promise<Reading> {
+  const faults: Fault[] = [];
+  const sourceFiles = await readSourceFiles(folders.sourcesDir, faults);
+  const endpointFiles = await readEndpointFiles(folders.endpointsDir, faults);
+  faults.push(...checkUnique(sourceFiles, ['id', 'name', 'table']));
+  faults.push(
+    ...checkUnique(
+      endpointFiles.map((pair) => pair.yaml),
+      ['id', 'name'],
+    ),
+  );
+
+  const sources = sourceFiles.flatMap((file) => {
+    const own = firstFaults([() => checkSourceShape(file), () => checkSourceColumns(file)]);
+    faults.push(...own);
+    return own.length === 0 ? [createSource(file)] : [];
+  });
+  const sourceText = sourceFiles.map((file) => file.text).join('\0');
+  const endpoints = endpointFiles.flatMap(({ yaml, sql }) => {
+    const own = firstFaults([() => checkEndpointShape(yaml), () => checkEndpoint(yaml, sql)]);
+    faults.push(...own);
+    return own.length === 0 ? [createEndpoint(yaml, sql, hashOf(yaml.text, sql.text, sourceText))] : [];
+  });
+  return { definitions: { endpoints, sources }, faults };
+}
+
+/** @throws InputError with a line for each fault, in the order of files and lines */
+export function refuseFaults(faults: readonly Fault[]): void {
+  if (faults.length === 0) return;
+  const ordered = faults.toSorted((a, b) => a.file.localeCompare(b.file) || a.line - b.line);
+  throw new InputError(ordered.map(formatFault));
+}
+
+function checkEndpoint(yaml: YamlFile, sql: SqlFile): Fault[] {
+  const faults = [...checkCaching(yaml), ...checkSandboxing(yaml), ...checkParameters(yaml)];
+  if (sql.text !== '') faults.push(...checkParameterUse(yaml, sql));
+  return faults;
+}
+
+/** The later checks trust what the earlier ones proved, so the first that finds something ends the row. */
+function firstFaults(checks: readonly (() => Fault[])[]): Fault[] {
+  for (const check of checks) {
+    const faults = check();
+    if (faults.length > 0) return faults;
+  }
+  return [];
+}
+
+interface SqlFile {
+  readonly file: string;
+  readonly text: string;
+}
+
+async function readSourceFiles(dir: string, faults: Fault[]): Promise<YamlFile[]> {
+  const entries = await listFolder(dir, faults);
+  const names = entries
+    .filter((entry) => entry.isFile() && /\.ya?ml$/.test(entry.name))
+    .map((entry) => entry.name);
+  if (names.length === 0 && faults.length === 0) {
+    faults.push({
+      file: dir,
+      line: 1,
+      message: 'has no source: add a <wire name>.yaml, as docs/sources.md shows',
+    });
+  }
+  const read = await Promise.all(names.toSorted().map((name) => readYamlFile(join(dir, name))));
+  return read.flatMap((file) => {
+    if (!Array.isArray(file)) return [file];
+    faults.push(...file);
+    return [];
+  });
+}
+
+async function readEndpointFiles(dir: string, faults: Fault[]): Promise<{ yaml: YamlFile; sql: SqlFile }[]> {
+  const entries = await listFolder(dir, faults);
+  const names = entries
+    .filter((entry) => entry.isDirectory() && !entry.name.startsWith('.'))
+    .map((entry) => entry.name);
+  const pairs: { yaml: YamlFile; sql: SqlFile }[] = [];
+  for (const name of names.toSorted()) {
+    const sqlPath = join(dir, name, 'query.sql');
+    const [yaml, text] = await Promise.all([
+      readYamlFile(join(dir, name, 'endpoint.yaml')),
+      readText(sqlPath),
+    ]);
+    if (typeof text !== 'string') faults.push(text);
+    else if (text.trim() === '')
+      faults.push({ file: sqlPath, line: 1, message: 'is empty: it holds one SELECT' });
+    if (Array.isArray(yaml)) faults.push(...yaml);
+    else pairs.push({ yaml, sql: { file: sqlPath, text: typeof text === 'string' ? text : '' } });
+  }
+  return pairs;
+}
+
+async function listFolder(dir: string, faults: Fault[]) {
+  try {
+    return await readdir(dir, { withFileTypes: true });
+  } catch (error) {
+    faults.push({ file: dir, line: 1, message: `cannot be read as a folder: ${messageOf(error)}` });
+    return [];
+  }
+}
+
+function hashOf(...texts: string[]): string {
+  return createHash('sha256').update(texts.join('\0')).digest('hex');
+}

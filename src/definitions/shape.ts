@@ -1,0 +1,53 @@
+import { Ajv, type ErrorObject } from 'ajv';
+import type { TSchema } from 'typebox';
+import type { Fault } from './fault.ts';
+import type { YamlFile } from './yaml-file.ts';
+
+// `expected` is our own annotation: what a value should be, as the end of the sentence "must be …".
+const ajv = new Ajv({ allErrors: true, verbose: true, strict: false });
+
+/** A check of one kind of definition file against its schema: every unknown, missing or wrong field at once. */
+export function createShapeCheck(schema: TSchema): (file: YamlFile) => Fault[] {
+  const validate = ajv.compile(schema);
+  return (file) => {
+    if (validate(file.value)) return [];
+    const faults = new Map<string, Fault>();
+    for (const error of validate.errors ?? []) {
+      const path = pathOf(error);
+      const key = JSON.stringify(path);
+      // The first error at a place says it best; those that follow come from the alternatives of one union.
+      if (!faults.has(key)) faults.set(key, file.fault(path, describe(error, path)));
+    }
+    return [...faults.values()];
+  };
+}
+
+function pathOf(error: ErrorObject): string[] {
+  const path = error.instancePath.split('/').slice(1);
+  const unescaped = path.map((part) => part.replaceAll('~1', '/').replaceAll('~0', '~'));
+  const { additionalProperty, missingProperty } = error.params as Record<string, string | undefined>;
+  const last = additionalProperty ?? missingProperty;
+  return last === undefined ? unescaped : [...unescaped, last];
+}
+
+function describe(error: ErrorObject, path: readonly string[]): string {
+  const name = path.at(-1) ?? 'the file';
+  const parent = error.parentSchema as { properties?: object; expected?: string; patternProperties?: object };
+  if (error.keyword === 'additionalProperties') {
+    if (parent.patternProperties !== undefined) return `${JSON.stringify(name)} must be ${parent.expected}`;
+    return `unknown field ${JSON.stringify(name)}; known here: ${Object.keys(parent.properties ?? {}).join(', ')}`;
+  }
+  if (error.keyword === 'required') return `${JSON.stringify(name)} is missing`;
+  const given = error.data === undefined ? '' : `, not ${shorten(JSON.stringify(error.data))}`;
+  return `${JSON.stringify(name)} must be ${expectedBy(error)}${given}`;
+}
+
+function expectedBy(error: ErrorObject): string {
+  const own = (error.parentSchema as { expected?: string } | undefined)?.expected;
+  if (own !== undefined) return own;
+  return error.message?.replace(/^must (be )?/, '') ?? 'something else';
+}
+
+function shorten(text: string): string {
+  return text.length > 60 ? `${text.slice(0, 57)}…` : text;
+}

@@ -1,0 +1,65 @@
+import { readFile } from 'node:fs/promises';
+import { isNode, LineCounter, parseDocument } from 'yaml';
+import { messageOf } from '../errors.ts';
+import type { Fault } from './fault.ts';
+
+const FILE_BYTES_MAX = 1024 * 1024;
+// A document of a few nested aliases can stand for gigabytes; no definition needs more than a handful.
+const ALIASES_MAX = 100;
+
+/** Where a value stands in the document, such as `['parameters', 'interval', 'values']`. */
+export type YamlPath = readonly (string | number)[];
+
+export interface YamlFile {
+  readonly file: string;
+  readonly text: string;
+  readonly value: unknown;
+  fault(path: YamlPath, message: string): Fault;
+}
+
+/** Reads one YAML file; what is wrong with it as YAML is returned as faults, all at once. */
+export async function readYamlFile(path: string): Promise<YamlFile | Fault[]> {
+  const text = await readText(path);
+  if (typeof text !== 'string') return [text];
+  const lines = new LineCounter();
+  const document = parseDocument(text, { lineCounter: lines });
+  if (document.errors.length > 0) {
+    return document.errors.map((error) => ({
+      file: path,
+      line: lines.linePos(error.pos[0]).line,
+      message: (error.message.split('\n')[0] ?? '').replace(/ at line \d+, column \d+:?$/, ''),
+    }));
+  }
+  const lineOf = (at: YamlPath): number => {
+    // The nearest enclosing value that exists: a missing field is reported at the map that lacks it.
+    for (let length = at.length; length >= 0; length--) {
+      const node = length === 0 ? document.contents : document.getIn(at.slice(0, length), true);
+      if (isNode(node) && node.range) return lines.linePos(node.range[0]).line;
+    }
+    return 1;
+  };
+  try {
+    const value: unknown = document.toJS({ maxAliasCount: ALIASES_MAX });
+    return { file: path, text, value, fault: (at, message) => ({ file: path, line: lineOf(at), message }) };
+  } catch (error) {
+    return [{ file: path, line: 1, message: messageOf(error) }];
+  }
+}
+
+/** The text of a definition file, or the fault that it cannot be read. */
+export async function readText(path: string): Promise<string | Fault> {
+  try {
+    const bytes = await readFile(path);
+    if (bytes.length > FILE_BYTES_MAX) {
+      return {
+        file: path,
+        line: 1,
+        message: `is ${bytes.length} bytes; a definition file has at most ${FILE_BYTES_MAX}`,
+      };
+    }
+    return bytes.toString('utf8');
+  } catch (error) {
+    const missing = error instanceof Error && 'code' in error && error.code === 'ENOENT';
+    return { file: path, line: 1, message: missing ? 'is missing' : `cannot be read: ${messageOf(error)}` };
+  }
+}

@@ -1,0 +1,68 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+/** The database of all of Tailrace's tables, on every engine; stored queries name their tables without it. */
+export const DATABASE = 'tailrace';
+
+const MIB = 1024 * 1024;
+
+// Small on purpose: the defaults are for a server with a machine of its own. Each cache is a bound; past it the least
+// recently used leaves.
+const SERVER = {
+  mark_cache_size: 64 * MIB,
+  index_mark_cache_size: 8 * MIB,
+  uncompressed_cache_size: 0,
+  index_uncompressed_cache_size: 0,
+  query_condition_cache_size: 8 * MIB,
+  compiled_expression_cache_size: 8 * MIB,
+  mmap_cache_size: 0,
+  background_pool_size: 2,
+  background_merges_mutations_concurrency_ratio: 2,
+  background_move_pool_size: 1,
+  background_fetches_pool_size: 1,
+  background_common_pool_size: 1,
+  background_schedule_pool_size: 8,
+  background_message_broker_schedule_pool_size: 1,
+  background_distributed_schedule_pool_size: 1,
+  max_thread_pool_size: 512,
+} as const;
+
+// Rights of every session, those that read and the one that writes: nothing outside our own tables. No table function
+// that reaches files, the network or a process has its grant here, so the engine itself refuses it to stored queries.
+const GRANTS = [
+  `GRANT SELECT, INSERT, ALTER, CREATE, DROP, TRUNCATE, OPTIMIZE ON ${DATABASE}.*`,
+  'GRANT SELECT ON system.parts',
+  'GRANT SELECT ON system.columns',
+  'GRANT SELECT ON system.tables',
+  'GRANT KILL QUERY ON *.*',
+];
+
+/**
+ * Writes the engine's configuration into `dir` and returns the connection arguments that make it read them.
+ *
+ * @param memoryBytesMax most memory the engine may take in all
+ */
+export function writeEngineConfig(dir: string, memoryBytesMax: number): string[] {
+  mkdirSync(dir, { recursive: true, mode: 0o700 });
+  const usersFile = join(dir, 'users.xml');
+  const configFile = join(dir, 'config.xml');
+  const users = {
+    profiles: '<default/>',
+    users: `<default><password/><networks><ip>127.0.0.1</ip><ip>::1</ip></networks><profile>default</profile><quota>default</quota>
+      <grants>${GRANTS.map((grant) => `<query>${grant}</query>`).join('')}</grants></default>`,
+    quotas: '<default/>',
+  };
+  const server = { ...SERVER, max_server_memory_usage: memoryBytesMax, users_config: usersFile };
+  writeFileSync(usersFile, toXml(users), { mode: 0o600 });
+  writeFileSync(configFile, toXml({ ...server, users_config: escapeXml(usersFile) }), { mode: 0o600 });
+  return [`--config-file=${configFile}`];
+}
+
+function toXml(fields: Readonly<Record<string, string | number>>): string {
+  const lines = Object.entries(fields).map(([name, value]) => `  <${name}>${value}</${name}>`);
+  return `<clickhouse>\n${lines.join('\n')}\n</clickhouse>\n`;
+}
+
+function escapeXml(text: string): string {
+  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
+}

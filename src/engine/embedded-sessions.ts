@@ -1,0 +1,63 @@
+import { join } from 'node:path';
+import { Session } from 'chdb';
+import { quote } from '../sql/quote.ts';
+import { DATABASE, writeEngineConfig } from './embedded-config.ts';
+import type { QueryLimits } from './engine.ts';
+
+export interface EmbeddedSessions {
+  /** One statement at a time, with its limits, locked read-only. */
+  readonly readers: readonly Session[];
+  /** The only one that may change data. */
+  readonly writer: Session;
+  /** Kills and inspects while the others are busy. */
+  readonly control: Session;
+}
+
+// The engine's own time limit is the second guard: it acts where the first, a kill, did not come through.
+const ENGINE_GRACE_MS = 1_000;
+// A stored query of some kilobytes with a parameter of the longest size in every place.
+const SQL_BYTES_MAX = 128 * 1024 * 1024;
+
+// Numbers are never quoted, `/` is never escaped, a number that JSON has no word for is null.
+const FORMAT_SETTINGS = {
+  output_format_json_quote_64bit_integers: 0,
+  output_format_json_quote_denormals: 0,
+  output_format_json_escape_forward_slashes: 0,
+  output_format_json_validate_utf8: 1,
+} as const;
+
+/** Opens the sessions of one data directory. A setting given with a query sticks to its session, so all are set here. */
+export async function openSessions(
+  dataDir: string,
+  options: { readers: number; memoryBytesMax: number; limits: QueryLimits },
+): Promise<EmbeddedSessions> {
+  const connectionArgs = writeEngineConfig(join(dataDir, 'engine'), options.memoryBytesMax);
+  const open = () => new Session(join(dataDir, 'store'), { connectionArgs });
+  const writer = open();
+  await writer.queryAsync(`CREATE DATABASE IF NOT EXISTS ${DATABASE}`);
+  const control = open();
+  const readers = Array.from({ length: options.readers }, open);
+  for (const session of [writer, control, ...readers]) await session.queryAsync(`USE ${DATABASE}`);
+  // An insert of rows from many days makes a part for each; the default refuses more than 100.
+  await set(writer, { max_partitions_per_insert_block: 0, max_query_size: SQL_BYTES_MAX });
+  await set(control, { ...FORMAT_SETTINGS, max_query_size: SQL_BYTES_MAX });
+  for (const session of readers) await set(session, readerSettings(options.limits));
+  return { readers, writer, control };
+}
+
+function readerSettings(limits: QueryLimits): Record<string, number | string> {
+  return {
+    ...FORMAT_SETTINGS,
+    max_execution_time: (limits.timeoutMs + ENGINE_GRACE_MS) / 1000,
+    max_memory_usage: limits.memoryBytesMax,
+    max_result_bytes: limits.resultBytesMax,
+    result_overflow_mode: quote('throw'),
+    max_query_size: SQL_BYTES_MAX,
+    readonly: 1, // last: nothing can be set after it
+  };
+}
+
+async function set(session: Session, settings: Readonly<Record<string, number | string>>): Promise<void> {
+  const list = Object.entries(settings).map(([name, value]) => `${name} = ${value}`);
+  await session.queryAsync(`SET ${list.join(', ')}`);
+}

@@ -1,0 +1,65 @@
+/** What an engine gives back: its own bytes in the format asked for, and what they cost. */
+export interface QueryResult {
+  readonly bytes: Buffer;
+  /** Time inside the engine, its wait for a reader not included. */
+  readonly elapsedMs: number;
+  readonly rowsRead: number;
+  readonly bytesRead: number;
+}
+
+/** Formats in which every row ends with exactly one newline and holds none, so that rows can be told apart as bytes. */
+export type RowFormat = 'JSONEachRow' | 'TSVRaw';
+
+export interface QueryOptions {
+  readonly format: RowFormat;
+  /** Aborting stops the query inside the engine, not only the wait for it. */
+  readonly signal?: AbortSignal;
+}
+
+/** What one query may take. At the bound it fails; it never returns less than was asked for. */
+export interface QueryLimits {
+  readonly timeoutMs: number;
+  readonly memoryBytesMax: number;
+  readonly resultBytesMax: number;
+}
+
+export type InsertFormat = 'JSONCompactEachRow';
+
+/** Rows for one table, already written in the engine's format. */
+export interface InsertBatch {
+  readonly table: string;
+  readonly columns: readonly string[];
+  readonly format: InsertFormat;
+  readonly bytes: Buffer;
+}
+
+/** Where the engine stands now, for metrics. */
+export interface EngineGauges {
+  readonly running: number;
+  readonly queued: number;
+}
+
+/**
+ * What every engine can do. test/engine/contract.ts is the suite that each passes unchanged.
+ *
+ * Every failure is a `TailraceError`; src/engine/failure.ts maps the engine's codes to ours.
+ */
+export interface Engine {
+  /**
+   * Runs one read-only statement. `@name` in `sql` is replaced by the value of that name, always a String, bound or
+   * quoted by the engine's own rules.
+   *
+   * @throws TailraceError `query_failed`, `query_timeout`, `overloaded`, `engine_unavailable`; the signal's reason when
+   * it was aborted
+   */
+  query(sql: string, values: Readonly<Record<string, string>>, options: QueryOptions): Promise<QueryResult>;
+  /** Adds rows; when it resolves they survive a crash of the process. */
+  insert(batch: InsertBatch): Promise<void>;
+  /** Runs DDL or a maintenance statement with the rights of the owner of the data. Never given a caller's text. */
+  command(sql: string): Promise<void>;
+  /** Rows of a statement of Tailrace's own, parsed; for schema and maintenance, not for callers' queries. */
+  inspect(sql: string): Promise<Record<string, unknown>[]>;
+  gauges(): EngineGauges;
+  /** Stops what still runs, then releases the store. Idempotent. */
+  close(): Promise<void>;
+}

@@ -1,0 +1,67 @@
+import { accessSync, constants, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { InputError, messageOf } from '../errors.ts';
+
+export interface StoreLock {
+  release(): void;
+}
+
+/**
+ * Makes this process the only owner of a data directory, and makes the directory where it is missing.
+ *
+ * The lock is SQLite's exclusive lock on `lock.sqlite`, which the operating system drops with the process, however it
+ * ends: there is no stale lock to clear by hand. `owner.txt` beside it says who has it, for the message only.
+ *
+ * @param owner one line that tells a reader who holds the store, such as `tailrace serve (pid 4711)`
+ * @throws InputError when the directory cannot be used or another process owns it
+ */
+export function lockStore(dataDir: string, owner: string): StoreLock {
+  prepareDirectory(dataDir);
+  const ownerFile = join(dataDir, 'owner.txt');
+  const database = new DatabaseSync(join(dataDir, 'lock.sqlite'));
+  try {
+    database.exec('PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE');
+  } catch (error) {
+    database.close();
+    throw new InputError(
+      [
+        `data directory ${dataDir} is in use by ${readOwner(ownerFile)}; stop that first, or set TAILRACE_DATA_DIR to another folder`,
+      ],
+      {
+        cause: error,
+      },
+    );
+  }
+  writeFileSync(ownerFile, `${owner}\n`);
+  return {
+    release() {
+      rmSync(ownerFile, { force: true });
+      if (database.isOpen) database.close();
+    },
+  };
+}
+
+function prepareDirectory(dataDir: string): void {
+  try {
+    mkdirSync(dataDir, { recursive: true, mode: 0o700 });
+    if (!statSync(dataDir).isDirectory()) throw new Error('it is not a folder');
+    accessSync(dataDir, constants.R_OK | constants.W_OK | constants.X_OK);
+  } catch (error) {
+    const why = /EEXIST|ENOTDIR/.test(messageOf(error)) ? 'it is a file, not a folder' : messageOf(error);
+    throw new InputError(
+      [`data directory ${dataDir} cannot be used: ${why}; set TAILRACE_DATA_DIR to a writable folder`],
+      {
+        cause: error,
+      },
+    );
+  }
+}
+
+function readOwner(file: string): string {
+  try {
+    return readFileSync(file, 'utf8').trim();
+  } catch {
+    return 'another process';
+  }
+}

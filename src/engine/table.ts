@@ -1,0 +1,98 @@
+import { COMMON_COLUMNS } from '../definitions/checks/source-columns.ts';
+import type { ColumnType, Source, SourceColumn } from '../definitions/source.ts';
+import { quote } from '../sql/quote.ts';
+import { DATABASE } from './embedded-config.ts';
+
+/** A column as the engine knows it. */
+export interface TableColumn {
+  readonly name: string;
+  readonly type: string;
+  /** What the engine computes for rows stored before the column was; empty for the columns of every event. */
+  readonly expression: string;
+  readonly codec: string;
+}
+
+const COMMON: Record<(typeof COMMON_COLUMNS)[number], { type: string; codec: string }> = {
+  id: { type: 'String', codec: 'ZSTD(1)' },
+  timestamp: { type: "DateTime64(6, 'UTC')", codec: 'Delta(8), ZSTD(1)' },
+  project: { type: 'LowCardinality(String)', codec: 'ZSTD(1)' },
+  event_message: { type: 'String', codec: 'ZSTD(1)' },
+  // JSON text as it came: the JSON column type drops nulls, reorders keys and turns dotted keys into objects.
+  metadata: { type: 'String', codec: 'ZSTD(3)' },
+  // The event's other top-level members, as JSON text of one object; empty where there are none.
+  attributes: { type: 'String', codec: 'ZSTD(3)' },
+};
+
+// `extract` reads the JSON value at a place, of which `kinds` are acceptable; the rule is the one of src/ingest/typed.ts.
+const TYPES: Record<ColumnType, { type: string; extract: (at: string) => string; kinds: string }> = {
+  string: { type: 'Nullable(String)', extract: (at) => `JSONExtractString(${at})`, kinds: "'String'" },
+  keyword: {
+    type: 'LowCardinality(Nullable(String))',
+    extract: (at) => `JSONExtractString(${at})`,
+    kinds: "'String'",
+  },
+  integer: { type: 'Nullable(Int64)', extract: safeInteger, kinds: "'Int64', 'UInt64', 'Double'" },
+  number: {
+    type: 'Nullable(Float64)',
+    extract: (at) => `JSONExtractFloat(${at})`,
+    kinds: "'Int64', 'UInt64', 'Double'",
+  },
+  boolean: { type: 'Nullable(Bool)', extract: (at) => `JSONExtractBool(${at})`, kinds: "'Bool'" },
+};
+
+/** Whole and exact as a double, as in `Number.isSafeInteger`; otherwise NULL. */
+function safeInteger(at: string): string {
+  const value = `JSONExtractFloat(${at})`;
+  return `if(abs(${value}) <= ${Number.MAX_SAFE_INTEGER} AND ${value} = trunc(${value}), toInt64(${value}), NULL)`;
+}
+
+/** The columns of a source's table: those of every event, then its typed ones. */
+export function tableColumns(source: Source): TableColumn[] {
+  const common = COMMON_COLUMNS.map((name) => ({ name, expression: '', ...COMMON[name] }));
+  return [...common, ...source.columns.map(typedColumn)];
+}
+
+/**
+ * The typed column's value as an expression over the stored text. Events carry the value themselves when they are stored;
+ * the engine computes this for those stored before the column was added, so that no data is rewritten.
+ */
+function typedColumn({ name, type, path }: SourceColumn): TableColumn {
+  const { type: sqlType, extract, kinds } = TYPES[type];
+  const [first = '', ...rest] = path;
+  const [column, keys] = first === 'metadata' ? ['metadata', rest] : ['attributes', path];
+  const at = [column, ...keys.map(quote)].join(', ');
+  const expression = `if(JSONType(${at}) IN (${kinds}), CAST(${extract(at)}, ${quote(sqlType)}), NULL)`;
+  return { name, type: sqlType, expression, codec: 'ZSTD(1)' };
+}
+
+/**
+ * One part of a table a day, sorted by project and time, whole days leaving when they are older than the retention.
+ * Granules of 1,024 rows instead of 8,192: reading the newest 100 of a project touches eight times less.
+ */
+export function createTable(source: Source): string {
+  const columns = tableColumns(source).map((column) => `  ${columnDefinition(column)}`);
+  return `CREATE TABLE IF NOT EXISTS ${DATABASE}.${source.table} (
+${columns.join(',\n')}
+) ENGINE = MergeTree
+PARTITION BY toDate(timestamp)
+ORDER BY (project, timestamp, id)
+TTL ${retention(source)}
+SETTINGS index_granularity = 1024, ttl_only_drop_parts = 1`;
+}
+
+export function addColumn(source: Source, column: TableColumn): string {
+  return `ALTER TABLE ${DATABASE}.${source.table} ADD COLUMN IF NOT EXISTS ${columnDefinition(column)}`;
+}
+
+export function setRetention(source: Source): string {
+  return `ALTER TABLE ${DATABASE}.${source.table} MODIFY TTL ${retention(source)} SETTINGS materialize_ttl_after_modify = 0`;
+}
+
+/** As the engine writes it back in `system.tables`, so that a change is seen by comparing texts. */
+export function retention(source: Source): string {
+  return `toDateTime(timestamp) + toIntervalDay(${source.retentionDays})`;
+}
+
+function columnDefinition({ name, type, expression, codec }: TableColumn): string {
+  return `${name} ${type}${expression === '' ? '' : ` DEFAULT ${expression}`} CODEC(${codec})`;
+}

@@ -1,0 +1,72 @@
+import { randomUUID } from 'node:crypto';
+import accepts from '@fastify/accepts';
+import Fastify, { type FastifyInstance, type FastifyRequest, LogController } from 'fastify';
+import { TailraceError } from '../errors.ts';
+import type { HttpContext } from './context.ts';
+import { createClientErrorHandler } from './plugins/client-error.ts';
+import { sendError } from './plugins/errors.ts';
+import { registerMethodCheck } from './plugins/method.ts';
+import { registerObserve } from './plugins/observe.ts';
+import { ALLOWED_METHODS, registerRoutes } from './routes/index.ts';
+
+// Room for the headers beside the longest URL.
+const OTHER_HEADER_BYTES_MAX = 32 * 1024;
+// A socket on which nothing moves for this long beyond the longest query is dead.
+const IDLE_GRACE_MS = 30_000;
+const REQUEST_ID = /^[\w.-]{1,100}$/;
+
+/** Builds the HTTP side of the service; it does not listen. */
+export async function buildApp(context: HttpContext): Promise<FastifyInstance> {
+  const { config, logger } = context;
+  const headerBytesMax = config.urlBytesMax + OTHER_HEADER_BYTES_MAX;
+  const app = Fastify({
+    loggerInstance: logger,
+    // Fastify's own lines hold the URL, and with it the parameters' values; plugins/observe.ts writes ours.
+    logController: new LogController({ disableRequestLogging: true }),
+    genReqId: (request) => {
+      const given = request.headers['x-request-id'];
+      return typeof given === 'string' && REQUEST_ID.test(given) ? given : randomUUID();
+    },
+    bodyLimit: config.bodyBytesMax,
+    requestTimeout: config.requestTimeoutMs,
+    keepAliveTimeout: config.keepAliveTimeoutMs,
+    connectionTimeout: config.queryTimeoutMs + IDLE_GRACE_MS,
+    http: {
+      maxHeaderSize: headerBytesMax,
+      headersTimeout: config.requestTimeoutMs,
+      connectionsCheckingInterval: 1_000,
+    },
+    routerOptions: { maxParamLength: config.urlBytesMax, ignoreDuplicateSlashes: false },
+    clientErrorHandler: createClientErrorHandler({
+      headerBytesMax,
+      requestTimeoutMs: config.requestTimeoutMs,
+    }),
+    frameworkErrors: (error, request, reply) => void sendError(error, request, reply),
+    forceCloseConnections: 'idle',
+    return503OnClosing: false, // what still comes in while we close is answered; see service.ts
+  });
+  app.setErrorHandler(sendError);
+  app.setNotFoundHandler((request) => {
+    throw new TailraceError(
+      'not_found',
+      `nothing is served at ${pathOf(request)}; endpoints are at /api/endpoints/query/<uuid or name>`,
+    );
+  });
+  app.addHook('onRequest', (request, _reply, done) => {
+    if (request.url.length > config.urlBytesMax) {
+      throw new TailraceError('uri_too_long', `the URL is longer than ${config.urlBytesMax} bytes`);
+    }
+    done();
+  });
+  registerObserve(app, context.metrics);
+  await app.register(accepts);
+  registerRoutes(app, context);
+  registerMethodCheck(app, ALLOWED_METHODS);
+  await app.ready();
+  return app;
+}
+
+/** The path without its parameters, cut short: it goes into a message. */
+function pathOf(request: FastifyRequest): string {
+  return (request.url.split('?')[0] ?? '').slice(0, 100);
+}

@@ -1,0 +1,43 @@
+import { randomUUID } from 'node:crypto';
+import type { Socket } from 'node:net';
+import type { ConnectionError } from 'fastify';
+import { TailraceError } from '../../errors.ts';
+import { errorBody } from './errors.ts';
+
+/** Answers what never became a request: unreadable, too long, or not sent in time. */
+export function createClientErrorHandler(limits: { headerBytesMax: number; requestTimeoutMs: number }) {
+  return (error: ConnectionError, socket: Socket): void => {
+    if (error.code === 'ECONNRESET' || !socket.writable) {
+      socket.destroy();
+      return;
+    }
+    const body = Buffer.from(errorBody(toFailure(error, limits), randomUUID()));
+    const status = toFailure(error, limits).status;
+    const head = [
+      `HTTP/1.1 ${status} ${status === 414 ? 'URI Too Long' : 'Bad Request'}`,
+      'Content-Type: application/json; charset=utf-8',
+      `Content-Length: ${body.length}`,
+      'Connection: close',
+    ];
+    socket.end(`${head.join('\r\n')}\r\n\r\n${body}`);
+  };
+}
+
+function toFailure(
+  error: ConnectionError,
+  limits: { headerBytesMax: number; requestTimeoutMs: number },
+): TailraceError {
+  if (error.code === 'HPE_HEADER_OVERFLOW') {
+    return new TailraceError(
+      'uri_too_long',
+      `the URL and the headers together exceed ${limits.headerBytesMax} bytes`,
+    );
+  }
+  if (error.code === 'ERR_HTTP_REQUEST_TIMEOUT') {
+    return new TailraceError(
+      'invalid_request',
+      `the request did not arrive within ${limits.requestTimeoutMs} ms`,
+    );
+  }
+  return new TailraceError('invalid_request', 'this is not a well-formed HTTP request');
+}

@@ -1,0 +1,42 @@
+import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify';
+import { type ErrorCode, TailraceError } from '../../errors.ts';
+
+/** Fastify's own failures, by its code; anything not listed with a status below 500 is a malformed request. */
+const FASTIFY_CODES: Readonly<Record<string, ErrorCode>> = {
+  FST_ERR_CTP_BODY_TOO_LARGE: 'body_too_large',
+  FST_ERR_CTP_INVALID_MEDIA_TYPE: 'unsupported_media_type',
+};
+
+/** The one place that turns a failure into a response. The cause is logged, never sent. */
+export function sendError(
+  error: FastifyError | Error,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): FastifyReply {
+  const failure = toFailure(error);
+  if (failure.status >= 500) request.log.error({ err: error, cause: failure.cause }, failure.message);
+  reply.code(failure.status).headers(failure.headers);
+  if (failure.retryAfterSeconds !== undefined) reply.header('retry-after', failure.retryAfterSeconds);
+  request.failure = failure.code;
+  return reply.type('application/json; charset=utf-8').send(errorBody(failure, request.id));
+}
+
+/** The error body of design: the same shape for every failure. */
+export function errorBody(failure: TailraceError, requestId: string): string {
+  const { code, message, status, errors } = failure;
+  return JSON.stringify({ error: { code, message, status, request_id: requestId, errors } });
+}
+
+function toFailure(error: FastifyError | Error): TailraceError {
+  if (error instanceof TailraceError) return error;
+  const { code = '', statusCode = 500 } = error as Partial<FastifyError>;
+  if (code === 'FST_ERR_BAD_URL') {
+    return new TailraceError('invalid_request', 'the path is not a well-formed URL', { cause: error });
+  }
+  const ours =
+    FASTIFY_CODES[code] ?? (statusCode >= 400 && statusCode < 500 ? 'invalid_request' : 'internal');
+  // Only a fault of the request may be told in the library's words; ours might hold anything.
+  const message =
+    ours === 'internal' ? 'something went wrong here; the log has it under this request id' : error.message;
+  return new TailraceError(ours, message, { cause: error });
+}

@@ -1,0 +1,65 @@
+import type { FastifyInstance, FastifyReply } from 'fastify';
+import { Type } from 'typebox';
+import type { Served } from '../../cache/cached.ts';
+import type { Endpoint } from '../../definitions/endpoint.ts';
+import { TailraceError } from '../../errors.ts';
+import { parseParameters } from '../../query/parameters.ts';
+import type { HttpContext } from '../context.ts';
+import { createAuth } from '../plugins/auth.ts';
+
+export const QUERY_PATH = '/api/endpoints/query/:endpoint';
+
+const PARAMS = Type.Object({ endpoint: Type.String() });
+const QUERY = Type.Record(Type.String(), Type.Union([Type.String(), Type.Array(Type.String())]));
+
+/** Runs a saved query by UUID or by name (spec 4). */
+export function queryRoute(app: FastifyInstance, context: HttpContext): void {
+  const { registry, cached, metrics, config } = context;
+  app.get<{ Params: Type.Static<typeof PARAMS>; Querystring: Type.Static<typeof QUERY> }>(
+    QUERY_PATH,
+    { schema: { params: PARAMS }, onRequest: createAuth(context.keyring, 'query') },
+    async (request, reply) => {
+      const endpoint = registry.getEndpoint(request.params.endpoint);
+      request.endpointName = endpoint.name;
+      if (request.accepts().type(['json']) === false) {
+        throw new TailraceError('not_acceptable', 'answers are application/json; accept that or */*');
+      }
+      const values = parseParameters(endpoint, request.query, config.parameterBytesMax);
+      const served = await cached.ask(endpoint, values, request.signal);
+      metrics.served(endpoint.name, served.outcome, served.answer.rows);
+      request.detail = describe(served);
+      return sendAnswer(reply, endpoint, served);
+    },
+  );
+}
+
+function sendAnswer(
+  reply: FastifyReply,
+  endpoint: Endpoint,
+  { answer, outcome, ageSeconds }: Served,
+): FastifyReply {
+  const left = (endpoint.cachingSeconds ?? 0) - ageSeconds;
+  // RFC 9211. `fwd=bypass`: this endpoint is configured not to be cached.
+  const cacheStatus = {
+    hit: `Tailrace; hit; ttl=${left}`,
+    miss: 'Tailrace; fwd=miss; stored',
+    collapsed: 'Tailrace; fwd=miss; collapsed',
+    bypass: 'Tailrace; fwd=bypass',
+  }[outcome];
+  const engineMs = outcome === 'hit' ? 0 : answer.engineMs;
+  return reply
+    .header('content-type', 'application/json; charset=utf-8')
+    .header('cache-control', 'private, no-store') // rows belong to the key that asked: no shared cache may keep them
+    .header('cache-status', cacheStatus)
+    .header('age', ageSeconds)
+    .header('server-timing', `engine;dur=${engineMs.toFixed(1)}`)
+    .send(answer.body);
+}
+
+function describe({ answer, outcome }: Served): Record<string, unknown> {
+  return {
+    cache: outcome,
+    rows: answer.rows,
+    engine_ms: outcome === 'hit' ? 0 : Math.round(answer.engineMs * 10) / 10,
+  };
+}

@@ -1,0 +1,146 @@
+import { v7 } from 'uuid';
+import type { Source } from '../definitions/source.ts';
+import { formatInstant, MICROS_PER_SECOND, type Micros } from '../lib/instant.ts';
+import { cutMembers } from './members.ts';
+import { parseTimestamp } from './timestamp.ts';
+import { findValue, typedValue } from './typed.ts';
+
+/** An event ready to be stored. */
+export interface Event {
+  readonly id: string;
+  readonly timestamp: Micros;
+  readonly project: string;
+  readonly message: string;
+  /** JSON text, one line, as it came; empty where the event has none. */
+  readonly metadata: string;
+  /** JSON text of an object with the event's other top-level members; empty where there are none. */
+  readonly attributes: string;
+  /** The values of the source's typed columns, in their order. */
+  readonly typed: readonly unknown[];
+}
+
+/** Why an event is not stored; the message ends the sentence "event 3 …". */
+export class RefusedEvent extends Error {
+  override readonly name = 'RefusedEvent';
+}
+
+export interface EventRules {
+  readonly now: Micros;
+  readonly eventBytesMax: number;
+}
+
+const DEPTH_MAX = 100;
+const ID_CHARS_MAX = 256;
+const AHEAD_MICROS_MAX = 3_600 * MICROS_PER_SECOND;
+const MICROS_PER_DAY = 86_400 * MICROS_PER_SECOND;
+
+/**
+ * Reads one event of `source` from its JSON text.
+ *
+ * @throws RefusedEvent saying what is wrong with it and what would be right
+ */
+export function parseEvent(text: string, source: Source, rules: EventRules): Event {
+  if (text.length > rules.eventBytesMax)
+    throw new RefusedEvent(`is larger than ${rules.eventBytesMax} bytes`);
+  const value = parseObject(text);
+  const rest: string[] = [];
+  const own = new Map<string, string>();
+  for (const { name, text: member } of cut(text)) {
+    if (isOwn(name, value)) own.set(name, member);
+    else rest.push(`${JSON.stringify(name)}:${member}`);
+  }
+  const message = own.get('event_message') ?? own.get('message');
+  return {
+    id: readId(own.get('id')),
+    timestamp: readTimestamp(own.get('timestamp'), source, rules.now),
+    project: findProject(value, source),
+    message: message === undefined ? '' : textOf(message),
+    metadata: toOneLine(own.get('metadata') ?? ''),
+    attributes: rest.length === 0 ? '' : toOneLine(`{${rest.join(',')}}`),
+    typed: source.columns.map((column) => typedValue(findValue(value, column.path), column.type)),
+  };
+}
+
+/** A row of the source's table in the engine's format, with its newline; columns as `tableColumns` orders them. */
+export function encodeRow(event: Event): string {
+  const { id, timestamp, project, message, metadata, attributes, typed } = event;
+  return `${JSON.stringify([id, formatInstant(timestamp), project, message, metadata, attributes, ...typed])}\n`;
+}
+
+function parseObject(text: string): Record<string, unknown> {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    throw new RefusedEvent('is not valid JSON');
+  }
+  if (typeof value !== 'object' || value === null || Array.isArray(value))
+    throw new RefusedEvent('is not a JSON object');
+  return value as Record<string, unknown>;
+}
+
+function cut(text: string) {
+  try {
+    return cutMembers(text, DEPTH_MAX);
+  } catch (error) {
+    throw error instanceof RangeError ? new RefusedEvent(error.message) : error;
+  }
+}
+
+/** Members that have a column of their own; everything else is kept together as attributes. */
+function isOwn(name: string, event: Record<string, unknown>): boolean {
+  if (name === 'message') return !Object.hasOwn(event, 'event_message');
+  return (
+    name === 'id' ||
+    name === 'timestamp' ||
+    name === 'event_message' ||
+    name === 'metadata' ||
+    name === 'project'
+  );
+}
+
+function readId(text: string | undefined): string {
+  if (text === undefined || text === 'null' || text === '""') return v7();
+  const id = textOf(text);
+  if (id.length > ID_CHARS_MAX) throw new RefusedEvent(`has an id of more than ${ID_CHARS_MAX} characters`);
+  return id;
+}
+
+function readTimestamp(text: string | undefined, source: Source, now: Micros): Micros {
+  if (text === undefined || text === 'null') return now;
+  const timestamp = parseTimestamp(text);
+  if (timestamp === undefined) {
+    throw new RefusedEvent(
+      'has a timestamp that is neither ISO 8601 nor a count of s, ms, µs or ns since 1970',
+    );
+  }
+  if (timestamp > now + AHEAD_MICROS_MAX) {
+    throw new RefusedEvent(
+      `has a timestamp more than an hour ahead: ${formatInstant(Math.min(timestamp, Number.MAX_SAFE_INTEGER))}`,
+    );
+  }
+  if (timestamp <= now - source.retentionDays * MICROS_PER_DAY) {
+    throw new RefusedEvent(
+      `is older than the ${source.retentionDays} days that ${source.name} keeps: ${formatInstant(timestamp)}`,
+    );
+  }
+  return timestamp;
+}
+
+function findProject(event: Record<string, unknown>, source: Source): string {
+  for (const path of source.projectPaths) {
+    const project = findValue(event, path);
+    if (typeof project === 'string' && project !== '') return project;
+  }
+  return '';
+}
+
+/** A text as it is; anything else as its JSON. */
+function textOf(json: string): string {
+  return json.startsWith('"') ? (JSON.parse(json) as string) : json;
+}
+
+/** Line breaks stand only between the tokens of valid JSON, so a space means the same. Answers need one line a row. */
+function toOneLine(json: string): string {
+  return /[\n\r]/.test(json) ? json.replaceAll(/[\n\r]/g, ' ') : json;
+}

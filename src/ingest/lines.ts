@@ -1,0 +1,46 @@
+/** A line of a stream: its number counts from 1; `bytes` is `undefined` where the line was too long to be read. */
+export interface Line {
+  readonly number: number;
+  readonly bytes: Buffer | undefined;
+}
+
+const NEWLINE = 0x0a;
+
+/**
+ * Cuts a stream of bytes into lines in bounded memory. Empty lines are passed over; a last line without a newline counts.
+ *
+ * @param bytesMax longest line; a longer one is skipped and told as such
+ */
+export async function* readLines(stream: AsyncIterable<Buffer>, bytesMax: number): AsyncGenerator<Line> {
+  let parts: Buffer[] = [];
+  let length = 0;
+  let number = 1;
+  const take = (last: Buffer): Line | undefined => {
+    const whole = length + last.length;
+    const bytes = parts.length === 0 ? last : Buffer.concat([...parts, last]);
+    parts = [];
+    length = 0;
+    if (whole > bytesMax) return { number, bytes: undefined };
+    return isBlank(bytes) ? undefined : { number, bytes };
+  };
+  for await (const chunk of stream) {
+    let start = 0;
+    for (let end = chunk.indexOf(NEWLINE); end !== -1; end = chunk.indexOf(NEWLINE, start)) {
+      const line = take(chunk.subarray(start, end));
+      if (line !== undefined) yield line;
+      number++;
+      start = end + 1;
+    }
+    const rest = chunk.subarray(start);
+    // Past the bound only the length goes on counting, so that a file without newlines cannot fill the memory.
+    if (length + rest.length <= bytesMax) parts.push(rest);
+    else parts = [];
+    length += rest.length;
+  }
+  const line = length > 0 ? take(Buffer.alloc(0)) : undefined;
+  if (line !== undefined) yield line;
+}
+
+function isBlank(bytes: Buffer): boolean {
+  return bytes.every((byte) => byte === 0x20 || byte === 0x09 || byte === 0x0d);
+}

@@ -1,0 +1,58 @@
+import type { Source } from '../definitions/source.ts';
+import type { Engine } from '../engine/engine.ts';
+import { tableColumns } from '../engine/table.ts';
+import { type Event, encodeRow } from './event.ts';
+
+export interface EventWriter {
+  /** Takes an event; resolves at once unless a full batch has to wait for the one before it. */
+  add(event: Event): Promise<void> | undefined;
+  /** Resolves when every event added so far is stored. */
+  flush(): Promise<void>;
+  /** Events that are stored. */
+  readonly stored: number;
+}
+
+// Large enough that the engine's fixed cost of an insert does not count, small enough that memory stays flat.
+const BATCH_CHARS_MAX = 16 * 1024 * 1024;
+const BATCH_ROWS_MAX = 50_000;
+
+/** Stores events in batches: while one is being inserted, the next is being put together. */
+export function createEventWriter(engine: Engine, source: Source): EventWriter {
+  const columns = tableColumns(source).map((column) => column.name);
+  let rows: string[] = [];
+  let chars = 0;
+  let stored = 0;
+  let inserting: Promise<void> = Promise.resolve();
+
+  async function send(): Promise<void> {
+    const batch = rows;
+    const previous = inserting;
+    rows = [];
+    chars = 0;
+    if (batch.length === 0) return await previous;
+    const bytes = Buffer.from(batch.join(''));
+    await previous;
+    inserting = engine
+      .insert({ table: source.table, columns, format: 'JSONCompactEachRow', bytes })
+      .then(() => {
+        stored += batch.length;
+      });
+    inserting.catch(() => {}); // thrown to whoever adds or flushes next
+  }
+
+  return {
+    get stored() {
+      return stored;
+    },
+    add(event) {
+      const row = encodeRow(event);
+      rows.push(row);
+      chars += row.length;
+      return rows.length >= BATCH_ROWS_MAX || chars >= BATCH_CHARS_MAX ? send() : undefined;
+    },
+    async flush() {
+      await send();
+      await inserting;
+    },
+  };
+}

@@ -1,0 +1,26 @@
+/** The promise, or the signal's reason as soon as it aborts; the promise then ends on its own, unheard. */
+export function untilAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const onAbort = () => reject(signal.reason);
+    if (signal.aborted) onAbort();
+    else signal.addEventListener('abort', onAbort, { once: true });
+    promise.then(resolve, reject).finally(() => signal.removeEventListener('abort', onAbort));
+  });
+}
+
+/** A signal that aborts with the caller's reason when the caller's does, or with `late()` after `timeoutMs`. */
+export function createDeadline(timeoutMs: number, late: () => Error, caller?: AbortSignal) {
+  caller?.throwIfAborted();
+  const controller = new AbortController();
+  const onCaller = () => controller.abort(caller?.reason);
+  const timer = setTimeout(() => controller.abort(late()), timeoutMs);
+  caller?.addEventListener('abort', onCaller, { once: true });
+  return {
+    signal: controller.signal,
+    /** To be called when the work is over, so that neither timer nor listener outlives it. */
+    clear() {
+      clearTimeout(timer);
+      caller?.removeEventListener('abort', onCaller);
+    },
+  };
+}

@@ -1,0 +1,54 @@
+/** An instant: whole microseconds since 1970-01-01T00:00:00Z. Exact as a double until the year 2255. */
+export type Micros = number;
+
+export const MICROS_PER_MS = 1_000;
+export const MICROS_PER_SECOND = 1_000_000;
+
+/** What both the engine's DateTime64(6) and a double hold exactly: 1900 to June 2255. */
+export const EARLIEST_MICROS: Micros = Date.UTC(1900, 0, 1) * MICROS_PER_MS;
+export const LATEST_MICROS: Micros = Number.MAX_SAFE_INTEGER;
+
+// Extended (2026-11-20T07:00:00.123456Z) and basic (20261120T070000Z) ISO 8601, date alone, `T` or a space between.
+// A zone may be `Z`, `+01`, `+0100` or `+01:00`; without one it is UTC. A space stands for `+` there, since that is what
+// a `+` becomes in a query string that was not percent-encoded, and nothing else can be meant.
+const EXTENDED =
+  /^(\d{4})-(\d{2})-(\d{2})(?:[Tt ](\d{2}):(\d{2})(?::(\d{2})(?:[.,](\d{1,18}))?)?(Z|z|[+\- ]\d{2}(?::?\d{2})?)?)?$/;
+const BASIC =
+  /^(\d{4})(\d{2})(\d{2})(?:[Tt](\d{2})(\d{2})(?:(\d{2})(?:[.,](\d{1,18}))?)?(Z|z|[+\- ]\d{2}(?::?\d{2})?)?)?$/;
+
+/**
+ * Reads an ISO 8601 timestamp. Digits beyond the microsecond are cut off; instants outside what the engine can hold are
+ * moved to its nearest end, which no comparison with a stored timestamp can tell apart.
+ *
+ * @returns microseconds, or `undefined` when the text is not a timestamp or names a day or time that does not exist
+ */
+export function parseInstant(text: string): Micros | undefined {
+  const match = EXTENDED.exec(text) ?? BASIC.exec(text);
+  if (match === null) return undefined;
+  const [, year, month, day, hour = '0', minute = '0', second = '0', fraction = '', zone] = match;
+  const offsetMinutes = parseZone(zone);
+  if (offsetMinutes === undefined) return undefined;
+  if (Number(hour) > 23 || Number(minute) > 59 || Number(second) > 59) return undefined;
+  const date = new Date(0);
+  date.setUTCFullYear(Number(year), Number(month) - 1, Number(day));
+  if (date.getUTCMonth() !== Number(month) - 1 || date.getUTCDate() !== Number(day)) return undefined;
+  date.setUTCHours(Number(hour), Number(minute) - offsetMinutes, Number(second));
+  const micros = date.getTime() * MICROS_PER_MS + Number(fraction.slice(0, 6).padEnd(6, '0'));
+  return Math.min(Math.max(micros, EARLIEST_MICROS), LATEST_MICROS);
+}
+
+/** `2026-11-20 07:00:00.123456`, UTC: how an instant is written for the engine. */
+export function formatInstant(micros: Micros): string {
+  const ms = Math.floor(micros / MICROS_PER_MS);
+  const rest = micros - ms * MICROS_PER_MS;
+  const iso = new Date(ms).toISOString();
+  return `${iso.slice(0, 10)} ${iso.slice(11, 23)}${rest < 10 ? '00' : rest < 100 ? '0' : ''}${rest}`;
+}
+
+function parseZone(zone: string | undefined): number | undefined {
+  if (zone === undefined || zone === 'Z' || zone === 'z') return 0;
+  const hours = Number(zone.slice(1, 3));
+  const minutes = Number(zone.slice(3).replace(':', '') || '0');
+  if (hours > 23 || minutes > 59) return undefined;
+  return (zone.startsWith('-') ? -1 : 1) * (hours * 60 + minutes);
+}

@@ -1,0 +1,78 @@
+import type { Config } from './config/config.ts';
+import { type Definitions, readDefinitions, refuseFaults } from './definitions/read.ts';
+import { createRegistry, type Registry } from './definitions/registry.ts';
+import { openEmbeddedEngine } from './engine/embedded.ts';
+import type { Engine } from './engine/engine.ts';
+import { applySchema } from './engine/schema.ts';
+import { lockStore } from './engine/store-lock.ts';
+import { verifyQueries } from './query/verify.ts';
+
+/** The store of one data directory, opened by the one process that owns it, with the tables of its sources. */
+export interface Store {
+  readonly engine: Engine;
+  readonly registry: Registry;
+  /**
+   * Reads the definitions again and swaps them all, or none: on a fault the old ones go on serving.
+   *
+   * @throws InputError with a line for each fault
+   */
+  reload(): Promise<void>;
+  close(): Promise<void>;
+}
+
+/**
+ * Opens engine and definitions, without HTTP: what the service and the commands on a store have in common.
+ *
+ * @param owner who is told to be holding the store, such as `tailrace serve (pid 4711)`
+ * @throws InputError with every fault of definitions, schema or data directory
+ */
+export async function openStore(config: Config, owner: string): Promise<Store> {
+  const definitions = await read(config);
+  const lock = lockStore(config.dataDir, owner);
+  const closing: (() => unknown)[] = [lock.release];
+  const close = async () => {
+    for (const step of closing.splice(0).reverse()) await step();
+  };
+  try {
+    const engine = await openEngine(config);
+    closing.push(engine.close);
+    await prepare(engine, definitions);
+    const registry = createRegistry(definitions);
+    const reload = async () => {
+      const next = await read(config);
+      await prepare(engine, next);
+      registry.replace(next);
+    };
+    return { engine, registry, reload, close };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
+
+async function read(config: Config): Promise<Definitions> {
+  const { definitions, faults } = await readDefinitions(config);
+  refuseFaults(faults);
+  return definitions;
+}
+
+/** Tables first: the queries are checked against them. Tables of a set that is then refused stay, empty. */
+async function prepare(engine: Engine, definitions: Definitions): Promise<void> {
+  await applySchema(engine, definitions.sources);
+  refuseFaults(await verifyQueries(engine, definitions.endpoints));
+}
+
+/** The engine that the settings ask for, on their data directory. */
+export function openEngine(config: Config): Promise<Engine> {
+  return openEmbeddedEngine({
+    dataDir: config.dataDir,
+    readers: config.readers,
+    queueMax: config.queryQueueMax,
+    memoryBytesMax: config.engineMemoryBytesMax,
+    limits: {
+      timeoutMs: config.queryTimeoutMs,
+      memoryBytesMax: config.queryMemoryBytesMax,
+      resultBytesMax: config.resultBytesMax,
+    },
+  });
+}

@@ -1,0 +1,116 @@
+import { RESERVED_PARAMETER } from '../definitions/checks/parameters.ts';
+import type { Endpoint, Parameter, ResultType } from '../definitions/endpoint.ts';
+import type { Fault } from '../definitions/fault.ts';
+import type { Engine } from '../engine/engine.ts';
+import { messageOf } from '../errors.ts';
+import { createRewriter } from '../sql/parameter.ts';
+import { quote } from '../sql/quote.ts';
+import { createStatement } from './statement.ts';
+
+/** Shows every stored query to the engine, which has the sources' tables: what it refuses is a fault of the definition. */
+export async function verifyQueries(engine: Engine, endpoints: readonly Endpoint[]): Promise<Fault[]> {
+  const faults: Fault[] = [];
+  for (const endpoint of endpoints) faults.push(...(await verifyQuery(engine, endpoint)));
+  return faults;
+}
+
+async function verifyQuery(engine: Engine, endpoint: Endpoint): Promise<Fault[]> {
+  const values = sampleValues(endpoint.parameters);
+  const sql = createRewriter(endpoint.sql)((name) => quote(values[name] ?? ''));
+  try {
+    // One statement and nothing after it: the engine itself parses it, so no quoting or comment hides a second one.
+    await engine.inspect(`SELECT formatQuerySingleLine(${quote(sql)})`);
+    const [root] = await engine.inspect(`EXPLAIN AST ${sql}`);
+    if (!String(root?.['explain']).startsWith('SelectWithUnionQuery')) {
+      return [at(endpoint, 1, 'must be one SELECT: stored queries only read')];
+    }
+    const described = await engine.inspect(`DESCRIBE TABLE (\n${sql}\n)`);
+    const faults = compareColumns(endpoint, described);
+    if (faults.length > 0) return faults;
+    // As a caller's request will run it: on a reader, with its rights.
+    await engine.query(`EXPLAIN ${createStatement(endpoint).sql}`, values, { format: 'TSVRaw' });
+    return [];
+  } catch (error) {
+    const message = engineMessage(error);
+    return [at(endpoint, findLine(message, endpoint.sql), message)];
+  }
+}
+
+/** A value of each parameter that its declaration allows. */
+function sampleValues(parameters: readonly Parameter[]): Record<string, string> {
+  const values: Record<string, string> = { [RESERVED_PARAMETER]: '2026-01-01 00:00:00.000000' };
+  for (const parameter of parameters) {
+    const samples = {
+      string: 'x',
+      regex: 'x',
+      timestamp: values[RESERVED_PARAMETER] ?? '',
+      enum: parameter.values[0] ?? '',
+    };
+    values[parameter.name] = parameter.fallback || samples[parameter.type];
+  }
+  return values;
+}
+
+const ENGINE_TYPES: Record<ResultType, RegExp> = {
+  integer: /^U?Int\d+$/,
+  number: /^(U?Int\d+|Float\d+|Decimal.*)$/,
+  boolean: /^(Bool|UInt8)$/,
+  string: /^(String|FixedString.*|UUID|Enum.*|Date.*|IPv[46])$/,
+  json: /^String$/,
+};
+
+function compareColumns(endpoint: Endpoint, described: readonly Record<string, unknown>[]): Fault[] {
+  const types = new Map(described.map((row) => [String(row['name']), bareType(String(row['type']))]));
+  const faults: Fault[] = endpoint.columns.flatMap(({ name, type }) => {
+    const given = types.get(name);
+    if (given === undefined)
+      return [at(endpoint, 1, `returns no column "${name}", which ${endpoint.file} declares`)];
+    if (ENGINE_TYPES[type].test(given)) return [];
+    return [
+      at(
+        endpoint,
+        1,
+        `column "${name}" is of type ${given}, which is not the ${type} that ${endpoint.file} declares`,
+      ),
+    ];
+  });
+  for (const name of types.keys()) {
+    if (endpoint.columns.some((column) => column.name === name)) continue;
+    faults.push(
+      at(endpoint, 1, `returns a column "${name}", which ${endpoint.file} does not declare under "columns"`),
+    );
+  }
+  return faults;
+}
+
+function bareType(type: string): string {
+  return type.replace(/^LowCardinality\((.*)\)$/, '$1').replace(/^Nullable\((.*)\)$/, '$1');
+}
+
+function at(endpoint: Endpoint, line: number, message: string): Fault {
+  return { file: endpoint.sqlFile, line, message };
+}
+
+/** The engine's own words, whole: they go to the author of the query, who sees the data anyway. */
+function engineMessage(error: unknown): string {
+  const full = messageOf(error instanceof Error && error.cause !== undefined ? error.cause : error);
+  return full
+    .replace(/^(?:(?:[\w ]*: )?Code: \d+\. DB::Exception: )+/, '')
+    .replace(/(: )?In scope\b.*?(?=(?:\. Maybe you meant|\(\w+\)\s*$|$))/s, '')
+    .replace(/Expected one of: .*$/s, '')
+    .replaceAll(/\s+/g, ' ')
+    .slice(0, 400)
+    .trim();
+}
+
+/** The engine tells the line of a syntax error; for an unknown name it is where the name first stands. */
+function findLine(message: string, sql: string): number {
+  const told = /\(line (\d+), col/.exec(message)?.[1];
+  if (told !== undefined) return Number(told);
+  const name = /`([^`]+)`/.exec(message)?.[1] ?? /'([\w.]+)'/.exec(message)?.[1];
+  const line =
+    name === undefined
+      ? -1
+      : sql.split('\n').findIndex((text) => text.includes(name.split('.').at(-1) ?? name));
+  return line === -1 ? 1 : line + 1;
+}

@@ -1,0 +1,97 @@
+import type { FastifyBaseLogger, FastifyInstance } from 'fastify';
+import { createCached } from './cache/cached.ts';
+import { createMemoryStore } from './cache/store.ts';
+import { createWarmer } from './cache/warmer.ts';
+import type { Config } from './config/config.ts';
+import { buildApp } from './http/app.ts';
+import { createMetrics, type Metrics } from './http/metrics.ts';
+import { openControlStore } from './keys/control-store.ts';
+import { createKeyring, type Keyring } from './keys/keyring.ts';
+import { openStore, type Store } from './open-store.ts';
+import { createRunner, type Run } from './query/run.ts';
+
+export interface Service {
+  readonly app: FastifyInstance;
+  readonly store: Store;
+  readonly keyring: Keyring;
+  /** Stops accepting, lets what runs finish within the bound, stops the rest, releases the store. Idempotent. */
+  close(): Promise<void>;
+}
+
+/** What differs between a real process and a test. */
+export interface ServiceOptions {
+  readonly logger: FastifyBaseLogger;
+  /** Who is told to be holding the store, such as `tailrace serve (pid 4711)`. */
+  readonly owner: string;
+  /** ms since the epoch. */
+  readonly now?: () => number;
+  readonly random?: () => number;
+}
+
+const WARM_TICK_MS = 1_000;
+
+/** The only place that knows every part. Read it top to bottom to see how a request is served. */
+export async function createService(config: Config, options: ServiceOptions): Promise<Service> {
+  const { logger, now = Date.now, random = Math.random } = options;
+  const store = await openStore(config, options.owner);
+  const { engine, registry } = store;
+  const control = openControlStore(config.dataDir);
+  const keyring = createKeyring({
+    store: control,
+    privateKey: config.privateKey,
+    publicKey: config.publicKey,
+    now,
+  });
+  const cache = createMemoryStore(config.cacheBytesMax);
+  const metrics = createMetrics({ engine, cache });
+  const run = countQueries(createRunner(engine, now), metrics);
+  const cached = createCached({ run, store: cache, now, random });
+  const warmer = createWarmer({
+    store: cache,
+    cached,
+    findEndpoint: registry.findEndpoint,
+    now,
+    keysMax: config.warmKeysMax,
+    concurrencyMax: config.warmConcurrencyMax,
+    onRefresh(endpoint, error) {
+      metrics.refreshed(endpoint.name, error !== undefined);
+      if (error !== undefined)
+        logger.warn({ err: error, endpoint: endpoint.name }, 'a warm answer could not be refreshed');
+    },
+  });
+  let stopping = false;
+  const notReady = () => (stopping ? 'the service is shutting down' : undefined);
+  const app = await buildApp({ config, registry, cached, keyring, metrics, logger, notReady });
+  const warming = setInterval(() => warmer.tick(), WARM_TICK_MS);
+
+  async function close(): Promise<void> {
+    stopping = true;
+    clearInterval(warming);
+    const late = setTimeout(() => void engine.close(), config.shutdownTimeoutMs);
+    await app.close(); // resolves when every running request has been answered, by the engine's end if need be
+    clearTimeout(late);
+    await store.close();
+    await warmer.idle();
+    control.close();
+  }
+
+  let closing: Promise<void> | undefined;
+  return {
+    app,
+    store,
+    keyring,
+    close() {
+      closing ??= close();
+      return closing;
+    },
+  };
+}
+
+function countQueries(run: Run, metrics: Metrics): Run {
+  return async (endpoint, values, signal) => {
+    metrics.queryStarted(endpoint.name);
+    const answer = await run(endpoint, values, signal);
+    metrics.queryDone(endpoint.name, answer.engineMs / 1000, answer.rowsRead);
+    return answer;
+  };
+}

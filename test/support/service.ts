@@ -1,0 +1,117 @@
+import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pino } from 'pino';
+import { type Config, parseConfig } from '../../src/config/config.ts';
+import { parseEvent } from '../../src/ingest/event.ts';
+import { createEventWriter } from '../../src/ingest/writer.ts';
+import { openStore, type Store } from '../../src/open-store.ts';
+import { createService, type Service } from '../../src/service.ts';
+
+/** The key of every scope in services that the tests start. */
+export const PRIVATE_KEY = 'test-private-key-0123456789';
+export const PUBLIC_KEY = 'test-public-key-0123456789';
+
+/** What an answer of the service holds: rows, or an error. */
+export interface AnswerBody {
+  readonly result: Record<string, unknown>[];
+  readonly error: { code: string; message: string; status: number; request_id: string; errors: object[] };
+}
+
+/** A clock that stands still until it is set; ms since the epoch. */
+export interface Clock {
+  now: number;
+}
+
+/** Settings of a test: a folder of its own, a free port, limits turned down where `env` says so. */
+export function testConfig(dataDir: string, env: Readonly<Record<string, string>> = {}): Config {
+  return parseConfig({
+    TAILRACE_DATA_DIR: dataDir,
+    TAILRACE_PORT: '0',
+    TAILRACE_PRIVATE_KEY: PRIVATE_KEY,
+    TAILRACE_PUBLIC_KEY: PUBLIC_KEY,
+    ...env,
+  });
+}
+
+export async function temporaryFolder(): Promise<{ path: string; remove: () => Promise<void> }> {
+  const path = await mkdtemp(join(tmpdir(), 'tailrace-test-'));
+  return { path, remove: () => rm(path, { recursive: true, force: true }) };
+}
+
+/** The real engine with the shipped definitions, in a temporary folder. */
+export async function openTestStore(env: Readonly<Record<string, string>> = {}) {
+  const folder = await temporaryFolder();
+  const config = testConfig(folder.path, env);
+  const store = await openStore(config, 'a test');
+  const close = async () => {
+    await store.close();
+    await folder.remove();
+  };
+  return { store, config, close };
+}
+
+/** A service that listens on a free port of 127.0.0.1, with a clock that the test moves. */
+export async function startTestService(
+  options: { env?: Readonly<Record<string, string>>; now?: number } = {},
+) {
+  const folder = await temporaryFolder();
+  const config = testConfig(folder.path, options.env);
+  const clock: Clock = { now: options.now ?? Date.now() };
+  const service: Service = await createService(config, {
+    logger: pino({ level: 'silent' }),
+    owner: 'a test',
+    now: () => clock.now,
+    random: () => 0,
+  });
+  const url = await service.app.listen({ host: '127.0.0.1', port: 0 });
+
+  /** GET of an endpoint with the private key; the answer's JSON. */
+  async function call(
+    endpoint: string,
+    parameters: Readonly<Record<string, string>> = {},
+    headers: Readonly<Record<string, string>> = {},
+  ) {
+    const query = new URLSearchParams(parameters);
+    const response = await fetch(`${url}/api/endpoints/query/${endpoint}?${query}`, {
+      headers: { 'x-api-key': PRIVATE_KEY, ...headers },
+    });
+    return {
+      status: response.status,
+      headers: response.headers,
+      body: (await response.json()) as AnswerBody,
+    };
+  }
+
+  async function close(): Promise<void> {
+    await service.close();
+    await folder.remove();
+  }
+  return { service, store: service.store, config, clock, url, call, close };
+}
+
+/** The shipped sources with a retention of a century: a test whose clock stands in the past keeps its events. */
+async function copySourcesKeepingAll(to: string): Promise<void> {
+  await mkdir(to);
+  for (const name of await readdir('sources')) {
+    const text = await readFile(join('sources', name), 'utf8');
+    await writeFile(join(to, name), text.replace('retention_days: 90', 'retention_days: 36500'));
+  }
+}
+
+/** Stores events as they would come in on the wire, through the real event rules. `now` in ms. */
+export async function storeEvents(
+  store: Store,
+  sourceName: string,
+  events: readonly object[],
+  now: number,
+): Promise<void> {
+  const source = store.registry.getSource(sourceName);
+  const writer = createEventWriter(store.engine, source);
+  for (const event of events) {
+    await writer.add(
+      parseEvent(JSON.stringify(event), source, { now: now * 1000, eventBytesMax: 1024 * 1024 }),
+    );
+  }
+  await writer.flush();
+}
