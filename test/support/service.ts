@@ -56,7 +56,9 @@ export async function startTestService(
   options: { env?: Readonly<Record<string, string>>; now?: number } = {},
 ) {
   const folder = await temporaryFolder();
-  const config = testConfig(folder.path, options.env);
+  const sources = join(folder.path, 'sources');
+  await copySourcesKeepingAll(sources);
+  const config = testConfig(folder.path, { TAILRACE_SOURCES_DIR: sources, ...options.env });
   const clock: Clock = { now: options.now ?? Date.now() };
   const service: Service = await createService(config, {
     logger: pino({ level: 'silent' }),
