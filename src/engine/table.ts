@@ -88,9 +88,12 @@ export function setRetention(source: Source): string {
   return `ALTER TABLE ${DATABASE}.${source.table} MODIFY TTL ${retention(source)} SETTINGS materialize_ttl_after_modify = 0`;
 }
 
-/** As the engine writes it back in `system.tables`, so that a change is seen by comparing texts. */
+/**
+ * As the engine writes it back in `system.tables`, so that a change is seen by comparing texts. On the DateTime64 itself:
+ * a DateTime ends in 2106, and a long retention would wrap around and expire at once.
+ */
 export function retention(source: Source): string {
-  return `toDateTime(timestamp) + toIntervalDay(${source.retentionDays})`;
+  return `timestamp + toIntervalDay(${source.retentionDays})`;
 }
 
 function columnDefinition({ name, type, expression, codec }: TableColumn): string {
