@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { Command, CommanderError } from 'commander';
 import { ERROR_CODES, InputError, messageOf, TailraceError } from '../errors.ts';
 import { checkCommand } from './commands/check.ts';
@@ -14,7 +15,7 @@ export const EXIT = { done: 0, input: 1, misuse: 2, failure: 3 } as const;
 export function createProgram(): Command {
   const program = new Command('tailrace')
     .description('Saved analytics queries over log data as HTTP endpoints.')
-    .version('0.1.0')
+    .version(readVersion())
     .addHelpText(
       'after',
       '\nSettings are environment variables: see docs/settings.md.\nExit codes: 0 done, 1 wrong input, 2 misuse, 3 failure or stopped by a signal.',
@@ -24,6 +25,12 @@ export function createProgram(): Command {
   for (const make of commands) program.addCommand(make());
   for (const command of program.commands) command.exitOverride();
   return program;
+}
+
+/** From package.json, which lies as far above this file as above the built one. */
+function readVersion(): string {
+  const text = readFileSync(new URL('../../package.json', import.meta.url), 'utf8');
+  return (JSON.parse(text) as { version: string }).version;
 }
 
 /** Runs one command; the only place that sets the exit code of a failure. */

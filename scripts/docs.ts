@@ -1,0 +1,12 @@
+// npm run docs: writes the pages that are made from the code. test/docs.test.ts fails when one is out of date.
+import { mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { renderPages } from './docs/pages.ts';
+
+const pages = await renderPages();
+mkdirSync('docs/endpoints', { recursive: true });
+for (const name of readdirSync('docs/endpoints')) rmSync(join('docs/endpoints', name));
+for (const [path, text] of pages) {
+  writeFileSync(path, text);
+  process.stdout.write(`${path}\n`);
+}
