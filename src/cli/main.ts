@@ -35,6 +35,12 @@ function readVersion(): string {
 
 /** Runs one command; the only place that sets the exit code of a failure. */
 export async function main(argv: readonly string[]): Promise<void> {
+  // Node would end with 1, which means wrong input here.
+  process.on('uncaughtException', (error) => process.exit(report(error)));
+  // `tailrace query … | head` closes the pipe early, which is no fault of anyone.
+  process.stdout.on('error', (error: NodeJS.ErrnoException) =>
+    process.exit(error.code === 'EPIPE' ? EXIT.done : EXIT.failure),
+  );
   try {
     await createProgram().parseAsync([...argv]);
   } catch (error) {

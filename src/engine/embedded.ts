@@ -47,7 +47,8 @@ export async function openEmbeddedEngine(options: EmbeddedOptions): Promise<Engi
     if (closing !== undefined) throw closed();
     return await work().catch((error) => {
       // What runs when the engine closes is killed, which by itself would look like a timeout.
-      throw closing === undefined ? toTailraceError(error) : closed(error);
+      const failure = toTailraceError(error);
+      throw closing === undefined ? failure : closed(failure);
     });
   }
 
@@ -80,12 +81,12 @@ export async function openEmbeddedEngine(options: EmbeddedOptions): Promise<Engi
     insert: ({ table, columns, format, bytes }) =>
       guard(() => inTurn(async () => void (await writer.insert({ table, columns, format, values: bytes })))),
     command: (sql) => guard(() => inTurn(async () => void (await writer.queryAsync(sql)))),
-    inspect: (sql) =>
-      guard(async () => {
-        const result = await control.queryAsync(sql, { format: 'JSONEachRow' });
-        const lines = result.text().split('\n');
-        return lines.filter((line) => line !== '').map((line) => JSON.parse(line) as Record<string, unknown>);
-      }),
+    async inspect(sql) {
+      if (closing !== undefined) throw closed();
+      const result = await control.queryAsync(sql, { format: 'JSONEachRow' });
+      const lines = result.text().split('\n');
+      return lines.filter((line) => line !== '').map((line) => JSON.parse(line) as Record<string, unknown>);
+    },
     gauges: () => ({ running: pool.running, queued: pool.queued }),
     close() {
       closing ??= close();

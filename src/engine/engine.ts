@@ -42,7 +42,7 @@ export interface EngineGauges {
 /**
  * What every engine can do. test/engine/contract.ts is the suite that each passes unchanged.
  *
- * Every failure is a `TailraceError`; src/engine/failure.ts maps the engine's codes to ours.
+ * Every failure is a `TailraceError`, but for `inspect`; src/engine/failure.ts maps the engine's codes to ours.
  */
 export interface Engine {
   /**
@@ -57,7 +57,10 @@ export interface Engine {
   insert(batch: InsertBatch): Promise<void>;
   /** Runs DDL or a maintenance statement with the rights of the owner of the data. Never given a caller's text. */
   command(sql: string): Promise<void>;
-  /** Rows of a statement of Tailrace's own, parsed; for schema and maintenance, not for callers' queries. */
+  /**
+   * Rows of a statement of Tailrace's own, parsed: for schema, checks and maintenance, never for a caller's query, since it
+   * throws the engine's own error, which quotes what it was asked.
+   */
   inspect(sql: string): Promise<Record<string, unknown>[]>;
   gauges(): EngineGauges;
   /** Stops what still runs, then releases the store. Idempotent. */

@@ -16,23 +16,35 @@ const MEMORY_LIMIT_EXCEEDED = 241;
 const BAD_PATTERN =
   /(?:not a valid re2 pattern: |cannot compile re2: .*, error: )(?<reason>missing [)\]]|unexpected \)|trailing \\|no argument for repetition operator|(?:bad|invalid) (?:repetition|perl|escape|character|named)[a-z ]*|pattern too large|[a-z ]+)/s;
 
-/** Turns whatever an engine threw into our error: the one place where ClickHouse's codes become ours. */
-export function toTailraceError(error: unknown): TailraceError {
-  if (error instanceof TailraceError) return error;
-  const message = messageOf(error);
-  const code = engineCode(error, message);
-  if (code === undefined) {
-    return new TailraceError('engine_unavailable', 'the engine is not available', { cause: error });
+/**
+ * Turns whatever an engine threw into our error: the one place where ClickHouse's codes become ours. The cause, which goes
+ * into the log, is stripped like the message, since the engine quotes the query and with it the parameters' values.
+ */
+export function toTailraceError(thrown: unknown): TailraceError {
+  if (thrown instanceof TailraceError) return thrown;
+  const raw = messageOf(thrown);
+  const engineCode = findEngineCode(thrown, raw);
+  const cause = new Error(`ClickHouse ${engineCode ?? 'without a code'}: ${publicMessage(raw)}`);
+  const { code, message } = classify(engineCode, raw);
+  return new TailraceError(code, message, { cause });
+}
+
+function classify(engineCode: number | undefined, raw: string): { code: ErrorCode; message: string } {
+  if (engineCode === MEMORY_LIMIT_EXCEEDED) {
+    // "(total)" is the engine as a whole, of which this query may be a small part: worth another try. "(for query)" is not.
+    return raw.includes('(total)')
+      ? { code: 'overloaded', message: 'the engine is out of memory for now' }
+      : { code: 'query_failed', message: 'the query needs more memory than one query may take' };
   }
-  if (code === MEMORY_LIMIT_EXCEEDED) return memoryError(message, error);
-  const reason = BAD_PATTERN.exec(message)?.groups?.['reason'];
+  const reason = BAD_PATTERN.exec(raw)?.groups?.['reason'];
   if (reason !== undefined) {
-    const text = `is not a regular expression that RE2 takes: ${reason.trim()}`;
-    return new TailraceError('invalid_parameter', text, { cause: error });
+    return {
+      code: 'invalid_parameter',
+      message: `is not a regular expression that RE2 takes: ${reason.trim()}`,
+    };
   }
-  const ours = CODES[code] ?? 'query_failed';
-  const text = ours === 'query_failed' ? publicMessage(message) : FIXED[ours];
-  return new TailraceError(ours, text ?? publicMessage(message), { cause: error });
+  const code = engineCode === undefined ? 'engine_unavailable' : (CODES[engineCode] ?? 'query_failed');
+  return { code, message: FIXED[code] ?? publicMessage(raw) };
 }
 
 const FIXED: Partial<Record<ErrorCode, string>> = {
@@ -42,19 +54,11 @@ const FIXED: Partial<Record<ErrorCode, string>> = {
 };
 
 /** ClickHouse's error code, from the error itself or from its text. */
-export function engineCode(error: unknown, message = messageOf(error)): number | undefined {
-  const own = (error as { clickhouseCode?: unknown } | null)?.clickhouseCode;
+function findEngineCode(thrown: unknown, message: string): number | undefined {
+  const own = (thrown as { clickhouseCode?: unknown } | null)?.clickhouseCode;
   if (typeof own === 'number') return own;
   const match = /Code: (\d+)\./.exec(message);
   return match === null ? undefined : Number(match[1]);
-}
-
-function memoryError(message: string, cause: unknown): TailraceError {
-  // "(total)" is the engine as a whole, of which this query may be a small part: worth another try. "(for query)" is not.
-  if (message.includes('(total)')) {
-    return new TailraceError('overloaded', 'the engine is out of memory for now', { cause });
-  }
-  return new TailraceError('query_failed', 'the query needs more memory than one query may take', { cause });
 }
 
 /**

@@ -27,6 +27,7 @@ export function createRunningQueries(control: Session): RunningQueries {
 
   return {
     async start(session, sql, format, signal) {
+      signal.throwIfAborted(); // an abort that came before has no event for us any more
       const tag = `/* tailrace-${++last} */`;
       let again: NodeJS.Timeout | undefined;
       const onAbort = () => {

@@ -30,6 +30,7 @@ export function createSessionPool(sessions: readonly Session[], queueMax: number
       return sessions.length - idle.length;
     },
     acquire(signal) {
+      if (signal.aborted) return Promise.reject(signal.reason);
       const session = idle.pop();
       if (session !== undefined) return Promise.resolve(session);
       if (waiters.size >= queueMax) {

@@ -93,7 +93,7 @@ function at(endpoint: Endpoint, line: number, message: string): Fault {
 
 /** The engine's own words, whole: they go to the author of the query, who sees the data anyway. */
 function engineMessage(error: unknown): string {
-  const full = messageOf(error instanceof Error && error.cause !== undefined ? error.cause : error);
+  const full = messageOf(error);
   return full
     .replace(/^(?:(?:[\w ]*: )?Code: \d+\. DB::Exception: )+/, '')
     .replace(/(: )?In scope\b.*?(?=(?:\. Maybe you meant|\(\w+\)\s*$|$))/s, '')
