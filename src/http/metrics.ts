@@ -5,7 +5,8 @@ import type { Engine } from '../engine/engine.ts';
 
 /** What is counted, under the names of docs/operating.md. */
 export interface Metrics {
-  request(route: string, status: number, seconds: number): void;
+  /** `endpoint` is empty on other routes, and where the call failed before its endpoint was known. */
+  request(request: { route: string; endpoint: string; status: number; seconds: number }): void;
   served(endpoint: string, outcome: CacheOutcome, rows: number): void;
   failed(endpoint: string, code: string): void;
   queryStarted(endpoint: string): void;
@@ -37,8 +38,9 @@ export function createMetrics(parts: { engine: Engine; cache: CacheStore }): Met
       },
     });
 
-  const requests = counter('tailrace_http_requests_total', 'Requests by route and status.', [
+  const requests = counter('tailrace_http_requests_total', 'Requests by route, endpoint and status.', [
     'route',
+    'endpoint',
     'status',
   ]);
   const durations = histogram('tailrace_http_request_seconds', 'Time from request to answer.', ['route']);
@@ -66,8 +68,8 @@ export function createMetrics(parts: { engine: Engine; cache: CacheStore }): Met
   gauge('tailrace_cache_bytes', 'Bytes of the answers in the cache.', () => parts.cache.bytes);
 
   return {
-    request(route, status, seconds) {
-      requests.inc({ route, status: String(status) });
+    request({ route, endpoint, status, seconds }) {
+      requests.inc({ route, endpoint, status: String(status) });
       durations.observe({ route }, seconds);
     },
     served(endpoint, cache, count) {

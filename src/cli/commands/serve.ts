@@ -52,9 +52,12 @@ async function run(
   for (const watcher of watchers) watcher.close();
 }
 
+// Connections that may wait to be accepted: a burst of a thousand must not be told to try again by the kernel.
+const BACKLOG_MAX = 4_096;
+
 async function listen(service: Service, config: Config): Promise<string> {
   try {
-    return await service.app.listen({ host: config.host, port: config.port });
+    return await service.app.listen({ host: config.host, port: config.port, backlog: BACKLOG_MAX });
   } catch (error) {
     const { code } = error as { code?: string };
     const why: Record<string, string> = {

@@ -25,7 +25,8 @@ export function registerObserve(app: FastifyInstance, metrics: Metrics): void {
   });
   app.addHook('onResponse', (request, reply, done) => {
     const route = request.routeOptions.url ?? 'none';
-    metrics.request(route, reply.statusCode, reply.elapsedTime / 1000);
+    const endpoint = request.endpointName ?? '';
+    metrics.request({ route, endpoint, status: reply.statusCode, seconds: reply.elapsedTime / 1000 });
     if (request.endpointName !== undefined && request.failure !== undefined) {
       metrics.failed(request.endpointName, request.failure);
     }
