@@ -27,10 +27,12 @@ export async function install() {
   );
   const npm = process.env.npm_execpath;
   const [command, args] = npm ? [process.execPath, [npm]] : ['npm', []];
-  const code = await run(command, [...args, 'ci', '--no-audit', '--no-fund', '--loglevel=error']);
+  // Not `npm ci`: it wants an entry for every platform's binary, and a mirror that lacks one of another platform would make
+  // the lock file unusable here. `install --no-save` takes the same versions from the lock file and leaves it as it is.
+  const code = await run(command, [...args, 'install', '--no-save', '--no-audit', '--no-fund', '--loglevel=error']);
   clearInterval(ticking);
   if (code !== 0) {
-    say('npm ci failed; see above. Is the package registry reachable?');
+    say('npm install failed; see above. Is the package registry reachable?');
     process.exit(3);
   }
   writeFileSync(stamp, wanted);
