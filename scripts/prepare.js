@@ -29,7 +29,14 @@ export async function install() {
   const [command, args] = npm ? [process.execPath, [npm]] : ['npm', []];
   // Not `npm ci`: it wants an entry for every platform's binary, and a mirror that lacks one of another platform would make
   // the lock file unusable here. `install --no-save` takes the same versions from the lock file and leaves it as it is.
-  const code = await run(command, [...args, 'install', '--no-save', '--no-audit', '--no-fund', '--loglevel=error']);
+  const code = await run(command, [
+    ...args,
+    'install',
+    '--no-save',
+    '--no-audit',
+    '--no-fund',
+    '--loglevel=error',
+  ]);
   clearInterval(ticking);
   if (code !== 0) {
     say('npm install failed; see above. Is the package registry reachable?');
@@ -49,12 +56,16 @@ export function run(command, args, env = {}) {
   const pass = (signal) => child.kill(signal);
   const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'];
   for (const signal of signals) process.on(signal, pass);
+  // npm runs scripts through a shell that does not pass signals on: a killed npm shows only as another parent.
+  const parent = process.ppid;
+  const orphaned = setInterval(() => process.ppid === parent || child.kill('SIGTERM'), 1_000);
   return new Promise((resolve) => {
     child.on('error', (error) => {
       say(error.message);
       resolve(3);
     });
     child.on('exit', (code) => {
+      clearInterval(orphaned);
       for (const one of signals) process.off(one, pass);
       resolve(code ?? 3); // ended by a signal
     });
