@@ -1,6 +1,84 @@
-import { Command } from 'commander';
-import type { Store } from '../../open-store.ts';
-export function sampleCommand(): Command {
-  return new Command('sample');
+import { Command, InvalidArgumentError } from 'commander';
+import { MICROS_PER_MS } from '../../lib/instant.ts';
+import { openStore, type Store } from '../../open-store.ts';
+import { hasEvents, storeSample } from '../../sample/fill.ts';
+import { ownerName, readConfig, stopSignal } from '../environment.ts';
+import { createProgress, createRate } from '../progress.ts';
+
+interface Options {
+  readonly rows: number;
+  readonly seed: number;
+  readonly days: number;
+  readonly projects: number;
 }
-export async function fillWithSample(_store: Store, _stop: AbortSignal): Promise<void> {}
+
+const DEFAULTS: Options = { rows: 300_000, seed: 1, days: 7, projects: 5 };
+
+export function sampleCommand(): Command {
+  return new Command('sample')
+    .description('Store realistic made-up logs of every shipped source, up to now.')
+    .option('--rows <n>', 'events over all sources', wholeNumber(1, 1_000_000_000), DEFAULTS.rows)
+    .option('--seed <n>', 'another seed, other events', wholeNumber(0, 2 ** 32), DEFAULTS.seed)
+    .option('--days <n>', 'how far back they reach', wholeNumber(1, 90), DEFAULTS.days)
+    .option(
+      '--projects <n>',
+      'how many projects they belong to; the first is aurora',
+      wholeNumber(1, 1000),
+      DEFAULTS.projects,
+    )
+    .action(sample);
+}
+
+async function sample(options: Options): Promise<void> {
+  const store = await openStore(readConfig(), ownerName('sample'));
+  const stop = stopSignal();
+  try {
+    const done = await fill(store, options, stop);
+    if (stop.aborted) throw new Error(`stopped by ${stop.reason}; ${done}`);
+    process.stdout.write(`sample: ${done}\n`);
+  } finally {
+    await store.close();
+  }
+}
+
+/**
+ * Fills an empty store for `serve --sample`; one that has events is left alone.
+ *
+ * @param rows how many events
+ */
+export async function fillWithSample(store: Store, stop: AbortSignal, rows = DEFAULTS.rows): Promise<void> {
+  if (await hasEvents(store.engine, store.registry.sources)) return;
+  const done = await fill(store, { ...DEFAULTS, rows }, stop);
+  process.stderr.write(`sample: ${stop.aborted ? `stopped by ${stop.reason}; ` : ''}${done}\n`);
+}
+
+/** @returns how many events are stored, in words */
+async function fill(store: Store, options: Options, signal: AbortSignal): Promise<string> {
+  const { rows, days } = options;
+  const end = Date.now() * MICROS_PER_MS;
+  const rate = createRate();
+  const note = (stored: number) => `${count(stored)} events, ${rate(stored)}`;
+  process.stderr.write(`sample: storing ${count(rows)} made-up events of the last ${days} days\n`);
+  const progress = createProgress('sample', rows);
+  const onProgress = (stored: number) => progress.update(stored, note(stored));
+  const { engine, registry } = store;
+  try {
+    const stored = await storeSample(engine, registry.sources, { ...options, end, signal, onProgress });
+    onProgress(stored);
+    return `${note(stored)}, are stored`;
+  } finally {
+    progress.stop();
+  }
+}
+
+function wholeNumber(min: number, max: number): (text: string) => number {
+  return (text) => {
+    const number = /^\d{1,15}$/.test(text) ? Number(text) : Number.NaN;
+    if (number >= min && number <= max) return number;
+    throw new InvalidArgumentError(`It must be a whole number from ${min} to ${max}.`);
+  };
+}
+
+function count(number: number): string {
+  return number.toLocaleString('en');
+}

@@ -1,0 +1,61 @@
+import { setImmediate } from 'node:timers/promises';
+import type { Source } from '../definitions/source.ts';
+import { DATABASE } from '../engine/embedded-config.ts';
+import type { Engine } from '../engine/engine.ts';
+import { createEventWriter } from '../ingest/writer.ts';
+import { quote } from '../sql/quote.ts';
+import { sampleEvents } from './event.ts';
+import { planSample, type SampleOptions, type SamplePart } from './plan.ts';
+
+export interface FillOptions extends SampleOptions {
+  /** Aborting ends it; what was made by then is stored. */
+  readonly signal: AbortSignal;
+  /** Called every few thousand events with how many are stored. */
+  readonly onProgress: (stored: number) => void;
+}
+
+const PAUSE_ROWS = 2_000;
+
+/**
+ * Stores made-up events of every source: one source after another, each in order of time, so that an insert touches few
+ * of the table's daily parts.
+ *
+ * @returns how many events are stored
+ */
+export async function storeSample(
+  engine: Engine,
+  sources: readonly Source[],
+  options: FillOptions,
+): Promise<number> {
+  let stored = 0;
+  for (const part of planSample(sources, options.rows)) {
+    stored += await storePart(engine, part, {
+      ...options,
+      onProgress: (own) => options.onProgress(stored + own),
+    });
+  }
+  return stored;
+}
+
+async function storePart(engine: Engine, part: SamplePart, options: FillOptions): Promise<number> {
+  const writer = createEventWriter(engine, part.source);
+  let made = 0;
+  for (const event of sampleEvents(part, options)) {
+    if (options.signal.aborted) break;
+    const full = writer.add(event);
+    if (full !== undefined) await full;
+    if (++made % PAUSE_ROWS > 0) continue;
+    options.onProgress(writer.stored);
+    await setImmediate(); // lets signals and the engine's answers in
+  }
+  await writer.flush();
+  return writer.stored;
+}
+
+/** Whether any source has an event. */
+export async function hasEvents(engine: Engine, sources: readonly Source[]): Promise<boolean> {
+  const filled = await engine.inspect(
+    `SELECT name FROM system.tables WHERE database = ${quote(DATABASE)} AND total_rows > 0`,
+  );
+  return filled.some(({ name }) => sources.some((source) => source.table === name));
+}

@@ -1,0 +1,33 @@
+import type { Micros } from '../lib/instant.ts';
+import type { Random } from '../lib/random.ts';
+import type { Project } from './project.ts';
+
+/** What is known of an event before its source makes it up. */
+export interface Moment {
+  readonly random: Random;
+  readonly project: Project;
+  readonly at: Micros;
+  /** The project has an outage: errors come in a burst. */
+  readonly failing: boolean;
+}
+
+/** What is a source's own in an event. */
+export interface Description {
+  readonly message: string;
+  /** As it stands in the event's JSON. */
+  readonly metadata: object;
+}
+
+/** A source whose events are made up. */
+export interface SampleKind {
+  /** Its wire name. */
+  readonly source: string;
+  /** Of all events, in percent. */
+  readonly percent: number;
+  readonly describe: (moment: Moment) => Description;
+}
+
+/** `2026-11-20T07:00:00.123Z` */
+export function isoInstant(at: Micros): string {
+  return new Date(at / 1000).toISOString();
+}

@@ -1,0 +1,72 @@
+import { MICROS_PER_SECOND, type Micros } from '../lib/instant.ts';
+import { createRandom } from '../lib/random.ts';
+
+const SLOT_MICROS = 300 * MICROS_PER_SECOND;
+const HOUR_MICROS = 3_600 * MICROS_PER_SECOND;
+const DAY_MICROS = 24 * HOUR_MICROS;
+const PEAK_HOUR = 14;
+const NIGHT_SHARE = 0.2;
+const WEEKEND_SHARE = 0.65;
+const SLOT_SIGMA = 0.12;
+
+/**
+ * Instants of `rows` events over the `days` before `end`, in order: many by day, few by night, fewer at weekends, and the
+ * last of them within five minutes of `end`. Takes the same memory however many there are.
+ */
+export function* spreadInstants(span: { rows: number; days: number; end: Micros; seed: string }) {
+  const { rows, days, end } = span;
+  const random = createRandom(span.seed);
+  const slots = (days * DAY_MICROS) / SLOT_MICROS;
+  const start = end - days * DAY_MICROS;
+  const weights = new Float64Array(slots);
+  let total = 0;
+  for (let slot = 0; slot < slots; slot++) {
+    weights[slot] = rhythm(start + slot * SLOT_MICROS) * random.logNormal(1, SLOT_SIGMA);
+    total += weights[slot] ?? 0;
+  }
+  let passed = 0;
+  let made = 0;
+  for (let slot = 0; slot < slots; slot++) {
+    passed += weights[slot] ?? 0; // summed in the same order as `total`, so the last share is exactly 1
+    const inSlot = Math.floor((passed / total) * rows) - made;
+    for (let i = 0; i < inSlot; i++) {
+      // Rounded up: the very beginning of the span may be the instant at which retention ends.
+      yield start + slot * SLOT_MICROS + Math.ceil(((i + 1 - random.next()) / inSlot) * SLOT_MICROS);
+    }
+    made += inSlot;
+  }
+}
+
+/** Traffic at an instant, 1 at the peak of a working day. */
+function rhythm(at: Micros): number {
+  const date = new Date(at / 1000);
+  const hour = date.getUTCHours() + date.getUTCMinutes() / 60;
+  const daylight = ((1 + Math.cos(((hour - PEAK_HOUR) / 12) * Math.PI)) / 2) ** 1.5;
+  const weekend = date.getUTCDay() % 6 === 0 ? WEEKEND_SHARE : 1;
+  return (NIGHT_SHARE + (1 - NIGHT_SHARE) * daylight) * weekend;
+}
+
+/** Whether the project at this place of the list has an outage at an instant. */
+export type IsFailing = (project: number, at: Micros) => boolean;
+
+/** Gives each project one outage of 15 to 45 minutes in every stretch of about two days. */
+export function createOutages(span: {
+  projects: number;
+  days: number;
+  end: Micros;
+  seed: string;
+}): IsFailing {
+  const random = createRandom(span.seed);
+  const stretches = Math.ceil(span.days / 2);
+  const length = (span.days * DAY_MICROS) / stretches;
+  const outages = Array.from({ length: span.projects * stretches }, (_, i) => {
+    const stretchEnd = span.end - (i % stretches) * length;
+    const from = stretchEnd - HOUR_MICROS - random.next() * (length - 2 * HOUR_MICROS);
+    return { from, until: from + (0.25 + random.next() * 0.5) * HOUR_MICROS };
+  });
+  return (project, at) => {
+    const stretch = Math.min(Math.floor((span.end - at) / length), stretches - 1);
+    const outage = outages[project * stretches + stretch];
+    return outage !== undefined && at >= outage.from && at < outage.until;
+  };
+}

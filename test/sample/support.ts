@@ -1,0 +1,23 @@
+import { readDefinitions } from '../../src/definitions/read.ts';
+import type { Source } from '../../src/definitions/source.ts';
+import { sampleEvents } from '../../src/sample/event.ts';
+import { planSample, type SampleOptions } from '../../src/sample/plan.ts';
+
+const { definitions } = await readDefinitions({ endpointsDir: 'endpoints', sourcesDir: 'sources' });
+
+/** The shipped ones. */
+export const SOURCES: readonly Source[] = definitions.sources;
+
+/** A Friday. */
+export const END = Date.UTC(2026, 10, 20, 7, 30) * 1000;
+
+export const OPTIONS: SampleOptions = { rows: 40_000, seed: 1, days: 7, projects: 3, end: END };
+
+/** The sample's events of one source. @param retentionDays instead of the source's own */
+export function eventsOf(sourceName: string, options: Partial<SampleOptions> = {}, retentionDays?: number) {
+  const all = { ...OPTIONS, ...options };
+  const part = planSample(SOURCES, all.rows).find(({ source }) => source.name === sourceName);
+  if (part === undefined) throw new Error(`no sample of ${sourceName}`);
+  const source = { ...part.source, retentionDays: retentionDays ?? part.source.retentionDays };
+  return { source, events: [...sampleEvents({ ...part, source }, all)] };
+}
