@@ -4,6 +4,7 @@ import Fastify, { type FastifyInstance, type FastifyRequest, LogController } fro
 import { TailraceError } from '../errors.ts';
 import type { HttpContext } from './context.ts';
 import { createClientErrorHandler } from './plugins/client-error.ts';
+import { registerClosing } from './plugins/closing.ts';
 import { sendError } from './plugins/errors.ts';
 import { registerMethodCheck } from './plugins/method.ts';
 import { createObserve, registerObserve } from './plugins/observe.ts';
@@ -34,6 +35,7 @@ export async function buildApp(context: HttpContext): Promise<FastifyInstance> {
     connectionTimeout: config.queryTimeoutMs + IDLE_GRACE_MS,
     http: {
       maxHeaderSize: headerBytesMax,
+      requestTimeout: config.requestTimeoutMs, // again: Node refuses headersTimeout above its own default otherwise
       headersTimeout: config.requestTimeoutMs,
       connectionsCheckingInterval: 1_000,
     },
@@ -64,6 +66,7 @@ export async function buildApp(context: HttpContext): Promise<FastifyInstance> {
     }
     done();
   });
+  registerClosing(app);
   await app.register(accepts);
   registerRoutes(app, context);
   registerMethodCheck(app, ALLOWED_METHODS);
