@@ -29,6 +29,8 @@ export interface ServiceOptions {
 }
 
 const WARM_TICK_MS = 1_000;
+// Time for the last answers to leave, after the running requests have been stopped.
+const LAST_ANSWERS_MS = 500;
 
 /** The only place that knows every part. Read it top to bottom to see how a request is served. */
 export async function createService(config: Config, options: ServiceOptions): Promise<Service> {
@@ -64,12 +66,20 @@ export async function createService(config: Config, options: ServiceOptions): Pr
   const app = await buildApp({ config, registry, cached, keyring, metrics, logger, notReady });
   const warming = setInterval(() => warmer.tick(), WARM_TICK_MS);
 
+  let cut: NodeJS.Timeout | undefined;
+  /** Answers what still runs that it was stopped; then drops clients that neither finish their request nor read. */
+  async function stopRest(): Promise<void> {
+    await engine.close();
+    cut = setTimeout(() => app.server.closeAllConnections(), LAST_ANSWERS_MS);
+  }
+
   async function close(): Promise<void> {
     stopping = true;
     clearInterval(warming);
-    const late = setTimeout(() => void engine.close(), config.shutdownTimeoutMs);
+    const late = setTimeout(() => void stopRest(), config.shutdownTimeoutMs);
     await app.close(); // resolves when every running request has been answered, by the engine's end if need be
     clearTimeout(late);
+    clearTimeout(cut);
     await store.close();
     await warmer.idle();
     control.close();

@@ -4,9 +4,10 @@ import Fastify, { type FastifyInstance, type FastifyRequest, LogController } fro
 import { TailraceError } from '../errors.ts';
 import type { HttpContext } from './context.ts';
 import { createClientErrorHandler } from './plugins/client-error.ts';
+import { registerClosing } from './plugins/closing.ts';
 import { sendError } from './plugins/errors.ts';
 import { registerMethodCheck } from './plugins/method.ts';
-import { registerObserve } from './plugins/observe.ts';
+import { createObserve, registerObserve } from './plugins/observe.ts';
 import { ALLOWED_METHODS, registerRoutes } from './routes/index.ts';
 
 // Room for the headers beside the longest URL.
@@ -19,6 +20,7 @@ const REQUEST_ID = /^[\w.-]{1,100}$/;
 export async function buildApp(context: HttpContext): Promise<FastifyInstance> {
   const { config, logger } = context;
   const headerBytesMax = config.urlBytesMax + OTHER_HEADER_BYTES_MAX;
+  const observe = createObserve(context.metrics);
   const app = Fastify({
     loggerInstance: logger,
     // Fastify's own lines hold the URL, and with it the parameters' values; plugins/observe.ts writes ours.
@@ -33,6 +35,7 @@ export async function buildApp(context: HttpContext): Promise<FastifyInstance> {
     connectionTimeout: config.queryTimeoutMs + IDLE_GRACE_MS,
     http: {
       maxHeaderSize: headerBytesMax,
+      requestTimeout: config.requestTimeoutMs, // again: Node refuses headersTimeout above its own default otherwise
       headersTimeout: config.requestTimeoutMs,
       connectionsCheckingInterval: 1_000,
     },
@@ -41,7 +44,11 @@ export async function buildApp(context: HttpContext): Promise<FastifyInstance> {
       headerBytesMax,
       requestTimeoutMs: config.requestTimeoutMs,
     }),
-    frameworkErrors: (error, request, reply) => void sendError(error, request, reply),
+    // A URL that the router cannot read: no hook runs for it.
+    frameworkErrors: (error, request, reply) => {
+      observe(request, reply);
+      void sendError(error, request, reply);
+    },
     forceCloseConnections: 'idle',
     return503OnClosing: false, // what still comes in while we close is answered; see service.ts
   });
@@ -52,13 +59,14 @@ export async function buildApp(context: HttpContext): Promise<FastifyInstance> {
       `nothing is served at ${pathOf(request)}; endpoints are at /api/endpoints/query/<uuid or name>`,
     );
   });
+  registerObserve(app, observe); // before any hook that refuses: what is refused is counted too
   app.addHook('onRequest', (request, _reply, done) => {
     if (request.url.length > config.urlBytesMax) {
       throw new TailraceError('uri_too_long', `the URL is longer than ${config.urlBytesMax} bytes`);
     }
     done();
   });
-  registerObserve(app, context.metrics);
+  registerClosing(app);
   await app.register(accepts);
   registerRoutes(app, context);
   registerMethodCheck(app, ALLOWED_METHODS);

@@ -1,7 +1,7 @@
 import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { pino } from 'pino';
+import { type Logger, pino } from 'pino';
 import { type Config, parseConfig } from '../../src/config/config.ts';
 import { parseEvent } from '../../src/ingest/event.ts';
 import { createEventWriter } from '../../src/ingest/writer.ts';
@@ -53,7 +53,7 @@ export async function openTestStore(env: Readonly<Record<string, string>> = {}) 
 
 /** A service that listens on a free port of 127.0.0.1, with a clock that the test moves. */
 export async function startTestService(
-  options: { env?: Readonly<Record<string, string>>; now?: number } = {},
+  options: { env?: Readonly<Record<string, string>>; now?: number; logger?: Logger } = {},
 ) {
   const folder = await temporaryFolder();
   const sources = join(folder.path, 'sources');
@@ -61,7 +61,7 @@ export async function startTestService(
   const config = testConfig(folder.path, { TAILRACE_SOURCES_DIR: sources, ...options.env });
   const clock: Clock = { now: options.now ?? Date.now() };
   const service: Service = await createService(config, {
-    logger: pino({ level: 'silent' }),
+    logger: options.logger ?? pino({ level: 'silent' }),
     owner: 'a test',
     now: () => clock.now,
     random: () => 0,

@@ -11,12 +11,15 @@ export function createClientErrorHandler(limits: { headerBytesMax: number; reque
       socket.destroy();
       return;
     }
-    const body = Buffer.from(errorBody(toFailure(error, limits), randomUUID()));
-    const status = toFailure(error, limits).status;
+    const failure = toFailure(error, limits);
+    const { status } = failure;
+    const requestId = randomUUID();
+    const body = Buffer.from(errorBody(failure, requestId));
     const head = [
       `HTTP/1.1 ${status} ${status === 414 ? 'URI Too Long' : 'Bad Request'}`,
       'Content-Type: application/json; charset=utf-8',
       `Content-Length: ${body.length}`,
+      `X-Request-Id: ${requestId}`,
       'Connection: close',
     ];
     socket.end(`${head.join('\r\n')}\r\n\r\n${body}`);

@@ -14,6 +14,8 @@ export function sendError(
   reply: FastifyReply,
 ): FastifyReply {
   const failure = toFailure(error);
+  // The caller hung up, which is what stopped the work: nobody is there to be told, and nothing of ours went wrong.
+  if (reply.raw.destroyed) return reply;
   if (failure.status >= 500) request.log.error({ err: error, cause: failure.cause }, failure.message);
   reply.code(failure.status).headers(failure.headers);
   if (failure.retryAfterSeconds !== undefined) reply.header('retry-after', failure.retryAfterSeconds);

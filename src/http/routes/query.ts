@@ -9,6 +9,9 @@ import { createAuth } from '../plugins/auth.ts';
 
 export const QUERY_PATH = '/api/endpoints/query/:endpoint';
 
+// With and without: a range that names the charset matches only a type that has it.
+const OFFERED = ['application/json', 'application/json; charset=utf-8'];
+
 const PARAMS = Type.Object({ endpoint: Type.String() });
 const QUERY = Type.Record(Type.String(), Type.Union([Type.String(), Type.Array(Type.String())]));
 
@@ -21,7 +24,7 @@ export function queryRoute(app: FastifyInstance, context: HttpContext): void {
     async (request, reply) => {
       const endpoint = registry.getEndpoint(request.params.endpoint);
       request.endpointName = endpoint.name;
-      if (request.accepts().type(['json']) === false) {
+      if (request.accepts().type(OFFERED) === false) {
         throw new TailraceError('not_acceptable', 'answers are application/json; accept that or */*');
       }
       const values = parseParameters(endpoint, request.query, config.parameterBytesMax);

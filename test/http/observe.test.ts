@@ -1,0 +1,133 @@
+import { pino } from 'pino';
+import { afterAll, describe, expect, test } from 'vitest';
+import { expectError, get, QUERY_PATH, readMetric, request } from '../support/http.ts';
+import { PRIVATE_KEY, PUBLIC_KEY, startTestService } from '../support/service.ts';
+
+const lines: string[] = [];
+const logger = pino({ level: 'trace' }, { write: (line) => void lines.push(line) });
+const service = await startTestService({ logger });
+afterAll(service.close);
+const { url } = service;
+
+/** The log lines that a piece of work wrote, parsed. */
+async function logOf(work: () => Promise<unknown>): Promise<Record<string, unknown>[]> {
+  const before = lines.length;
+  await work();
+  return lines.slice(before).map((line) => JSON.parse(line) as Record<string, unknown>);
+}
+
+describe('the log', () => {
+  test('has a line for each request: who, which endpoint, what came of it', async () => {
+    const headers = { 'x-request-id': 'req-1' };
+    const path = `${QUERY_PATH}/E1B1B652-4ea8-4b47-94ba-ad2938bd0675?project=p1&interval=daily`;
+    const [line, ...more] = await logOf(() => get(url, path, headers));
+    expect(more).toEqual([]);
+    expect(line).toMatchObject({
+      reqId: 'req-1',
+      method: 'GET',
+      route: `${QUERY_PATH}/:endpoint`,
+      status: 200,
+      key: 'private',
+      endpoint: 'usage.api-counts',
+      cache: 'miss',
+      rows: 0,
+      ms: expect.any(Number),
+      engine_ms: expect.any(Number),
+    });
+  });
+
+  test('names the code of a failure', async () => {
+    const [line] = await logOf(() => get(url, `${QUERY_PATH}/logs.all`));
+    expect(line).toMatchObject({ status: 400, error: 'invalid_parameter', endpoint: 'logs.all' });
+  });
+
+  test('holds neither keys nor values of parameters, whatever becomes of the request', async () => {
+    const secrets = ['s3cret-value', PRIVATE_KEY, PUBLIC_KEY];
+    const { key } = service.service.keyring.create({ name: 'k', scopes: ['query'] });
+    const written = await logOf(async () => {
+      const query = 'project=s3cret-value&interval=daily&iso_timestamp_start=s3cret-value&junk=s3cret-value';
+      for (const name of ['logs.all', 'usage.api-counts', 'functions.invocation-stats', 'none', '%FF']) {
+        for (const value of [PRIVATE_KEY, PUBLIC_KEY, key, `${key}-s3cret-value`]) {
+          await get(url, `${QUERY_PATH}/${name}?${query}`, { 'x-api-key': value });
+          await get(url, `${QUERY_PATH}/${name}?${query}`, {
+            'x-api-key': '',
+            authorization: `Bearer ${value}`,
+          });
+        }
+        await request(url, `${QUERY_PATH}/${name}?${query}`, { method: 'POST', body: 's3cret-value' });
+      }
+      await get(url, `${QUERY_PATH}/usage.api-counts?project=(s3cret-value&interval=daily`);
+      await get(url, `/nowhere/s3cret-value?${query}`);
+      await get(url, `${QUERY_PATH}/s3cret-value?${query}`);
+      await get(url, `${QUERY_PATH}/logs.all?project=${'s3cret-value'.repeat(25_000)}`);
+      await service.store.engine.command('RENAME TABLE edge_logs TO edge_logs_away');
+      const failed = await get(url, `${QUERY_PATH}/logs.all?project=s3cret-value`);
+      await service.store.engine.command('RENAME TABLE edge_logs_away TO edge_logs');
+      expectError(failed, 'query_failed');
+    });
+    expect(written).toHaveLength(9 * 5 + 4);
+    for (const line of written.map((one) => JSON.stringify(one)))
+      for (const secret of [...secrets, key]) expect(line).not.toContain(secret);
+  });
+});
+
+describe('/metrics', () => {
+  test('has the names that docs/operating.md lists, in the format of Prometheus', async () => {
+    await get(url, `${QUERY_PATH}/usage.api-counts?project=p1&interval=hourly`);
+    const answer = await get(url, '/metrics');
+    expect(answer.headers.get('content-type')).toMatch(/^text\/plain; version=0\.0\.4/);
+    const names = [...answer.text.matchAll(/^# TYPE (tailrace_\w+) (\w+)$/gm)].map(([, name, type]) => [
+      name,
+      type,
+    ]);
+    expect(Object.fromEntries(names)).toEqual({
+      tailrace_http_requests_total: 'counter',
+      tailrace_http_request_seconds: 'histogram',
+      tailrace_answers_total: 'counter',
+      tailrace_failures_total: 'counter',
+      tailrace_rows_returned_total: 'counter',
+      tailrace_engine_queries_total: 'counter',
+      tailrace_engine_query_seconds: 'histogram',
+      tailrace_engine_rows_read_total: 'counter',
+      tailrace_cache_refreshes_total: 'counter',
+      tailrace_engine_running: 'gauge',
+      tailrace_engine_queued: 'gauge',
+      tailrace_cache_entries: 'gauge',
+      tailrace_cache_bytes: 'gauge',
+    });
+    expect(answer.text).toMatch(/^nodejs_eventloop_lag_p99_seconds /m);
+    expect(answer.text).toMatch(/^process_resident_memory_bytes /m);
+  });
+
+  test('counts requests by status, answers by cache outcome, failures by code', async () => {
+    const count = async () => {
+      const route = `${QUERY_PATH}/:endpoint`;
+      const endpoint = 'usage.api-counts';
+      return await Promise.all([
+        readMetric(url, 'tailrace_http_requests_total', { route, status: '200' }),
+        readMetric(url, 'tailrace_http_requests_total', { route, status: '400' }),
+        readMetric(url, 'tailrace_answers_total', { endpoint, cache: 'miss' }),
+        readMetric(url, 'tailrace_answers_total', { endpoint, cache: 'hit' }),
+        readMetric(url, 'tailrace_failures_total', { endpoint, code: 'invalid_parameter' }),
+        readMetric(url, 'tailrace_engine_queries_total', { endpoint }),
+      ]);
+    };
+    const before = await count();
+    const path = `${QUERY_PATH}/usage.api-counts?interval=daily`;
+    for (const project of ['counted', 'counted', 'counted', '']) await get(url, `${path}&project=${project}`);
+    const after = await count();
+    expect(after.map((value, i) => value - (before[i] ?? 0))).toEqual([3, 1, 1, 2, 1, 1]);
+  });
+
+  test('does not grow with what callers send', async () => {
+    const series = async () => (await get(url, '/metrics')).text.split('\n').length;
+    await get(url, '/nowhere');
+    await get(url, `${QUERY_PATH}/nothing?project=p1`);
+    const before = await series();
+    for (let i = 0; i < 20; i++) {
+      await get(url, `/nowhere/${i}`);
+      await get(url, `${QUERY_PATH}/nothing.${i}?project=p${i}&junk${i}=1`);
+    }
+    expect(await series()).toBe(before);
+  });
+});

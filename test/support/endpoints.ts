@@ -1,0 +1,55 @@
+import { cp, mkdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { temporaryFolder } from './service.ts';
+
+/** A query that no machine finishes within a test. */
+export const ENDLESS_SQL =
+  'SELECT count() AS n FROM numbers(1000000000000000) WHERE cityHash64(number) = cityHash64(@project)';
+
+/** A folder with the shipped endpoints, for tests that add some of their own. */
+export async function copyEndpoints() {
+  const folder = await temporaryFolder();
+  const path = join(folder.path, 'endpoints');
+  await cp('endpoints', path, { recursive: true });
+  return { path, remove: folder.remove };
+}
+
+/** Adds an endpoint with a parameter `project` and a column `n` to a folder of endpoints. */
+export async function addEndpoint(
+  folder: string,
+  { name, id, sql, caching }: { name: string; id: string; sql: string; caching: 'disabled' | number },
+): Promise<void> {
+  await mkdir(join(folder, name), { recursive: true });
+  const yaml = [
+    `id: ${id}`,
+    `name: ${name}`,
+    'description: Of a test.',
+    'max_rows: 10',
+    `caching: ${caching}`,
+    'query_sandboxing: false',
+    'parameters:',
+    '  project: { type: string, required: true, description: Of a test. }',
+    'columns:',
+    '  n: { type: integer, description: Of a test. }',
+  ];
+  await writeFile(join(folder, name, 'endpoint.yaml'), `${yaml.join('\n')}\n`);
+  await writeFile(join(folder, name, 'query.sql'), `${sql}\n`);
+}
+
+/** The shipped endpoints, and two that never end: `endless.plain` is not cached, `endless.cached` is. */
+export async function copyEndpointsWithEndless() {
+  const folder = await copyEndpoints();
+  await addEndpoint(folder.path, {
+    name: 'endless.plain',
+    id: 'a0000000-0000-4000-8000-000000000001',
+    sql: ENDLESS_SQL,
+    caching: 'disabled',
+  });
+  await addEndpoint(folder.path, {
+    name: 'endless.cached',
+    id: 'a0000000-0000-4000-8000-000000000002',
+    sql: ENDLESS_SQL,
+    caching: 900,
+  });
+  return folder;
+}

@@ -1,0 +1,87 @@
+import { connect } from 'node:net';
+import { expect } from 'vitest';
+import { ERROR_CODES, type ErrorCode } from '../../src/errors.ts';
+import { type AnswerBody, PRIVATE_KEY } from './service.ts';
+
+export const QUERY_PATH = '/api/endpoints/query';
+
+export interface HttpAnswer {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly text: string;
+  readonly body: AnswerBody;
+}
+
+/**
+ * GET of a path written by hand, so that what the URL parser would mend goes out as it is.
+ *
+ * @param headers sent as given; the private key is sent unless `x-api-key` is given, and no key at all where it is empty
+ */
+export async function get(url: string, path: string, headers: Record<string, string> = {}) {
+  return await request(url, path, { headers });
+}
+
+export async function request(url: string, path: string, init: RequestInit = {}): Promise<HttpAnswer> {
+  const headers = new Headers({ 'x-api-key': PRIVATE_KEY });
+  for (const [name, value] of new Headers(init.headers)) headers.set(name, value);
+  if (headers.get('x-api-key') === '') headers.delete('x-api-key');
+  const response = await fetch(`${url}${path}`, { ...init, headers });
+  const text = await response.text();
+  const json = response.headers.get('content-type')?.startsWith('application/json') === true && text !== '';
+  return {
+    status: response.status,
+    headers: response.headers,
+    text,
+    body: (json ? JSON.parse(text) : {}) as AnswerBody,
+  };
+}
+
+/** That an answer is the error `code`, in the one shape that errors have, and with the headers that go with it. */
+export function expectError(answer: Omit<HttpAnswer, 'text'>, code: ErrorCode): void {
+  const { status } = ERROR_CODES[code];
+  expect(answer.body).toEqual({
+    error: {
+      code,
+      message: expect.stringMatching(/\S/),
+      status,
+      request_id: answer.headers.get('x-request-id'),
+      errors: expect.any(Array),
+    },
+  });
+  expect(answer.status).toBe(status);
+  expect(answer.headers.get('content-type')).toBe('application/json; charset=utf-8');
+  expect(answer.headers.get('retry-after')).toEqual(
+    status === 503 || status === 429 ? expect.stringMatching(/^[1-9]\d*$/) : null,
+  );
+  expect(answer.headers.has('www-authenticate')).toBe(status === 401);
+  expect(answer.headers.has('allow')).toBe(status === 405);
+}
+
+/** Sends bytes on a socket of its own; resolves with everything that came back once the server has closed it. */
+export function sendRaw(url: string, bytes: string): Promise<string> {
+  const { hostname, port } = new URL(url);
+  return new Promise((resolve) => {
+    const socket = connect(Number(port), hostname, () => socket.write(bytes));
+    let received = '';
+    socket.setEncoding('utf8');
+    socket.on('data', (text: string) => {
+      received += text;
+    });
+    socket.on('error', () => {}); // a reset; `close` follows
+    socket.on('close', () => resolve(received));
+  });
+}
+
+/** The value of a Prometheus metric with these labels; 0 where it has never been counted. */
+export async function readMetric(
+  url: string,
+  name: string,
+  labels: Readonly<Record<string, string>> = {},
+): Promise<number> {
+  const { text } = await get(url, '/metrics');
+  const wanted = Object.entries(labels).map(([label, value]) => `${label}="${value}"`);
+  const line = text
+    .split('\n')
+    .find((one) => /^[^#{ ]+/.exec(one)?.[0] === name && wanted.every((label) => one.includes(label)));
+  return Number(line?.split(' ').at(-1) ?? 0);
+}
