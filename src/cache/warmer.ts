@@ -21,6 +21,12 @@ export interface WarmerOptions {
   readonly onRefresh: (endpoint: Endpoint, error?: unknown) => void;
 }
 
+interface Wanted {
+  readonly key: string;
+  readonly entry: CacheEntry;
+  readonly endpoint: Endpoint;
+}
+
 /**
  * Keeps answers warm (spec 2.1 cache warming, 4.1 rule 4, 4.3 rule 4): one that was asked for within the last `caching`
  * seconds is refreshed every `cache_warming` seconds. A refresh that fails leaves the good answer for the rest of its life.
@@ -42,18 +48,29 @@ export function createWarmer(options: WarmerOptions): Warmer {
     }
   }
 
+  /** Answers to be kept warm, as many as may be. Those of definitions that have changed or gone leave the store. */
+  function findWanted(): Wanted[] {
+    const wanted: Wanted[] = [];
+    for (const [key, entry] of [...store.entries()]) {
+      const endpoint = findEndpoint(entry.endpointId);
+      if (endpoint?.hash !== entry.endpointHash) {
+        store.delete(key); // nobody can ask for it any more
+        continue;
+      }
+      const { cachingSeconds = 0, warmingSeconds } = endpoint;
+      const asked = now() - entry.lastAskedMs <= cachingSeconds * 1000;
+      if (warmingSeconds !== undefined && asked) wanted.push({ key, entry, endpoint });
+    }
+    if (wanted.length <= keysMax) return wanted;
+    // The order of the store does not tell who was asked for last: a refresh is a use there.
+    return wanted.sort((a, b) => b.entry.lastAskedMs - a.entry.lastAskedMs).slice(0, keysMax);
+  }
+
   return {
     tick() {
-      let seen = 0;
-      for (const [key, entry] of [...store.entries()]) {
-        const endpoint = findEndpoint(entry.endpointId);
-        if (endpoint?.hash !== entry.endpointHash) {
-          store.delete(key); // its definition has changed or gone: nobody can ask for it any more
-          continue;
-        }
-        if (++seen > keysMax || running.size >= concurrencyMax) return;
-        const wanted = now() - entry.lastAskedMs <= (endpoint.cachingSeconds ?? 0) * 1000;
-        if (!wanted || entry.dueMs > now() || running.has(key)) continue;
+      for (const { key, entry, endpoint } of findWanted()) {
+        if (running.size >= concurrencyMax) return;
+        if (entry.dueMs > now() || running.has(key)) continue;
         running.set(key, refresh(key, entry, endpoint));
       }
     },

@@ -9,6 +9,7 @@ import type { Engine, QueryLimits, QueryResult } from './engine.ts';
 import { toTailraceError } from './failure.ts';
 import { createRunningQueries } from './running.ts';
 import { createSessionPool } from './session-pool.ts';
+import { runStatement } from './statement.ts';
 
 export interface EmbeddedOptions {
   readonly dataDir: string;
@@ -83,7 +84,7 @@ export async function openEmbeddedEngine(options: EmbeddedOptions): Promise<Engi
     command: (sql) => guard(() => inTurn(async () => void (await writer.queryAsync(sql)))),
     async inspect(sql) {
       if (closing !== undefined) throw closed();
-      const result = await control.queryAsync(sql, { format: 'JSONEachRow' });
+      const result = await runStatement(control, sql, 'JSONEachRow');
       const lines = result.text().split('\n');
       return lines.filter((line) => line !== '').map((line) => JSON.parse(line) as Record<string, unknown>);
     },

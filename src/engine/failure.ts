@@ -61,15 +61,41 @@ function findEngineCode(thrown: unknown, message: string): number | undefined {
   return match === null ? undefined : Number(match[1]);
 }
 
+/** Codes whose text speaks of the statement or of a limit, never of a value. The names are ClickHouse's own. */
+const SPEAKS_OF_NO_VALUE: ReadonlySet<number> = new Set([
+  46, // UNKNOWN_FUNCTION
+  47, // UNKNOWN_IDENTIFIER
+  60, // UNKNOWN_TABLE
+  62, // SYNTAX_ERROR
+  125, // INCORRECT_RESULT_OF_SCALAR_SUBQUERY
+  153, // ILLEGAL_DIVISION
+  158, // TOO_MANY_ROWS
+  164, // READONLY
+  307, // TOO_MANY_BYTES
+  395, // FUNCTION_THROW_IF_VALUE_IS_NON_ZERO: the text is the query's own
+  396, // TOO_MANY_ROWS_OR_BYTES
+  407, // DECIMAL_OVERFLOW
+  497, // ACCESS_DENIED
+]);
+
+const CODE_NAMES = /(?: ?\(([A-Z][A-Z0-9_]+)\)(?: \(version [\d.]+\))?\.?)+\s*$/;
+
 /**
- * The engine's message without what a caller must not see: values (a conversion error quotes the row that it failed on,
- * which may be another project's), paths, stack, the text of the query.
+ * What a caller may read of the engine's message. A conversion error holds the value that it failed on, which may be another
+ * project's, quoted or not and with anything inside: no pattern can cut it out, so of such errors only the name is told.
  */
 export function publicMessage(message: string): string {
+  const name = CODE_NAMES.exec(message)?.[1];
+  if (!SPEAKS_OF_NO_VALUE.has(findEngineCode(undefined, message) ?? 0)) {
+    return `the query failed on this data or these parameters${name === undefined ? '' : `: ${name}`}`;
+  }
   const text = message
     .replace(/^(?:(?:[\w ]*: )?Code: \d+\. DB::Exception: )+/, '')
-    .replace(/ ?\([A-Z][A-Z0-9_]+\)(?: \(version [\d.]+\))?\.?\s*$/, '')
-    .replace(/(: )?(While|In scope|while executing|Stack trace|If you have forgotten)\b.*$/is, '')
+    .replace(CODE_NAMES, '')
+    .replace(
+      /(: )?(While|In scope|while executing|Expected one of|Stack trace|If you have forgotten)\b.*$/is,
+      '',
+    )
     .replace(/'(?:[^'\\]|\\.)*'/gs, '‘…’')
     .replace(/(?:\/[\w.-]+){2,}\/?/g, '…')
     .trim();

@@ -1,6 +1,7 @@
 import type { ChdbResult, Session } from 'chdb';
 import { quote } from '../sql/quote.ts';
 import type { RowFormat } from './engine.ts';
+import { runStatement } from './statement.ts';
 
 /** Starts queries so that each can be stopped inside the engine, which a chDB call by itself cannot. */
 export interface RunningQueries {
@@ -27,7 +28,7 @@ export function createRunningQueries(control: Session): RunningQueries {
 
   return {
     async start(session, sql, format, signal) {
-      signal.throwIfAborted(); // an abort that came before has no event for us any more
+      signal.throwIfAborted(); // an abort that came before this would never be heard again
       const tag = `/* tailrace-${++last} */`;
       let again: NodeJS.Timeout | undefined;
       const onAbort = () => {
@@ -37,7 +38,7 @@ export function createRunningQueries(control: Session): RunningQueries {
       tags.add(tag);
       signal.addEventListener('abort', onAbort, { once: true });
       try {
-        return await session.queryAsync(`${tag} ${sql}`, { format });
+        return await runStatement(session, `${tag} ${sql}`, format);
       } finally {
         signal.removeEventListener('abort', onAbort);
         clearInterval(again);

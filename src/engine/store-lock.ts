@@ -17,9 +17,8 @@ export interface StoreLock {
  * @throws InputError when the directory cannot be used or another process owns it
  */
 export function lockStore(dataDir: string, owner: string): StoreLock {
-  prepareDirectory(dataDir);
+  const database = openLockFile(dataDir);
   const ownerFile = join(dataDir, 'owner.txt');
-  const database = new DatabaseSync(join(dataDir, 'lock.sqlite'));
   try {
     database.exec('PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE');
   } catch (error) {
@@ -42,11 +41,12 @@ export function lockStore(dataDir: string, owner: string): StoreLock {
   };
 }
 
-function prepareDirectory(dataDir: string): void {
+function openLockFile(dataDir: string): DatabaseSync {
   try {
     mkdirSync(dataDir, { recursive: true, mode: 0o700 });
     if (!statSync(dataDir).isDirectory()) throw new Error('it is not a folder');
     accessSync(dataDir, constants.R_OK | constants.W_OK | constants.X_OK);
+    return new DatabaseSync(join(dataDir, 'lock.sqlite'));
   } catch (error) {
     const why = /EEXIST|ENOTDIR/.test(messageOf(error)) ? 'it is a file, not a folder' : messageOf(error);
     throw new InputError(

@@ -54,7 +54,8 @@ export function tableColumns(source: Source): TableColumn[] {
 
 /**
  * The typed column's value as an expression over the stored text. Events carry the value themselves when they are stored;
- * the engine computes this for those stored before the column was added, so that no data is rewritten.
+ * the engine computes this for those stored before the column was added, so that no data is rewritten. Its reader of JSON
+ * gives up on a text with a number beyond 64 bits or a lone surrogate, anywhere in it: the computed value is then NULL.
  */
 function typedColumn({ name, type, path }: SourceColumn): TableColumn {
   const { type: sqlType, extract, kinds } = TYPES[type];

@@ -1,0 +1,405 @@
+import { describe, expect, test } from 'vitest';
+import { createCached } from '../../src/cache/cached.ts';
+import { cacheKey } from '../../src/cache/key.ts';
+import { createMemoryStore } from '../../src/cache/store.ts';
+import { createWarmer } from '../../src/cache/warmer.ts';
+import type { Endpoint } from '../../src/definitions/endpoint.ts';
+import type { ParameterValues } from '../../src/query/parameters.ts';
+import type { Answer, Run } from '../../src/query/run.ts';
+
+const CACHED: Endpoint = {
+  id: '3dea32a0-fb99-4b83-9c42-c900fca9aeb6',
+  name: 'test.cached',
+  description: '',
+  maxRows: 10,
+  cachingSeconds: 900,
+  warmingSeconds: 300,
+  sandboxing: false,
+  parameters: ['a', 'b'].map((name) => ({
+    name,
+    type: 'string',
+    required: false,
+    description: '',
+    fallback: '',
+    values: [],
+    otherwise: undefined,
+  })),
+  columns: [],
+  sql: '',
+  hash: 'hash',
+  file: '',
+  sqlFile: '',
+};
+const UNCACHED: Endpoint = { ...CACHED, cachingSeconds: undefined, warmingSeconds: undefined };
+
+/** One query that the runner was asked for; the test decides when and how it ends. */
+interface Asked {
+  readonly values: ParameterValues;
+  readonly signal: AbortSignal | undefined;
+  answer(text?: string): void;
+  fail(error: Error): void;
+}
+
+function setUp(
+  options: {
+    endpoint?: Endpoint;
+    random?: number;
+    bytesMax?: number;
+    keysMax?: number;
+    concurrencyMax?: number;
+  } = {},
+) {
+  const clock = { now: 1_000_000_000_000 };
+  const now = () => clock.now;
+  const queries: Asked[] = [];
+  const run: Run = (_, values, signal) => {
+    const instantMs = clock.now; // as the real runner: the instant is taken when the query begins
+    return new Promise<Answer>((resolve, reject) => {
+      signal?.addEventListener('abort', () => reject(signal.reason), { once: true });
+      const answer = (text = `answer ${queries.length}`) =>
+        resolve({ body: Buffer.from(text), rows: 1, instantMs, engineMs: 1, rowsRead: 1, bytesRead: 1 });
+      queries.push({ values, signal, answer, fail: reject });
+    });
+  };
+  const store = createMemoryStore(options.bytesMax ?? 1_000_000);
+  const cached = createCached({ run, store, now, random: () => options.random ?? 0 });
+  const endpoints = { current: options.endpoint ?? CACHED };
+  const refreshes: unknown[] = [];
+  const warmer = createWarmer({
+    store,
+    cached,
+    findEndpoint: (id) => (id === endpoints.current.id ? endpoints.current : undefined),
+    now,
+    keysMax: options.keysMax ?? 100,
+    concurrencyMax: options.concurrencyMax ?? 100,
+    onRefresh: (_, error) => refreshes.push(error),
+  });
+  const ask = (values: ParameterValues = { a: '', b: '' }, signal?: AbortSignal) =>
+    cached.ask(endpoints.current, values, signal);
+  const query = (index: number): Asked => {
+    const found = queries.at(index);
+    if (found === undefined) throw new Error('there was no such query');
+    return found;
+  };
+  /** Asks and lets the query answer. */
+  const fill = async (values?: ParameterValues, text?: string) => {
+    const asked = ask(values);
+    query(-1).answer(text);
+    return await asked;
+  };
+  /** Moves the clock on, a tick of the warmer each second, as the service does. */
+  const pass = (seconds: number) => {
+    for (let i = 0; i < seconds; i++) {
+      clock.now += 1000;
+      warmer.tick();
+    }
+  };
+  return { clock, queries, query, store, cached, endpoints, refreshes, warmer, ask, fill, pass };
+}
+
+describe('an answer', () => {
+  test('is served again until it is `caching` seconds old', async () => {
+    const t = setUp();
+    expect(await t.fill()).toMatchObject({ outcome: 'miss', ageSeconds: 0 });
+    t.clock.now += 899_999;
+    expect(await t.ask()).toMatchObject({ outcome: 'hit', ageSeconds: 899 });
+    t.clock.now += 1;
+    expect(await t.fill()).toMatchObject({ outcome: 'miss', ageSeconds: 0 });
+    expect(t.queries).toHaveLength(2);
+  });
+
+  test('is as old as its query, however long that took', async () => {
+    const t = setUp();
+    const asked = t.ask();
+    t.clock.now += 10_000;
+    t.query(0).answer();
+    expect(await asked).toMatchObject({ outcome: 'miss', ageSeconds: 10 });
+    t.clock.now += 889_999;
+    expect(await t.ask()).toMatchObject({ outcome: 'hit' });
+    t.clock.now += 1;
+    expect(await t.fill()).toMatchObject({ outcome: 'miss' });
+  });
+
+  test('of other parameters is another answer, however they are joined', async () => {
+    const t = setUp();
+    const all = [
+      { a: 'x', b: 'y' },
+      { a: 'xy', b: '' },
+      { a: '', b: 'xy' },
+      { a: 'x","y', b: '' },
+      { a: 'X', b: 'y' },
+    ];
+    for (const values of all) expect((await t.fill(values)).outcome).toBe('miss');
+    expect(t.store.size).toBe(all.length);
+  });
+
+  test('does not depend on what the endpoint does not declare', () => {
+    expect(cacheKey(CACHED, { a: '1', b: '2', junk: '3' })).toBe(cacheKey(CACHED, { b: '2', a: '1' }));
+  });
+
+  test('with an error is never kept', async () => {
+    const t = setUp();
+    const asked = t.ask();
+    t.query(0).fail(new Error('no'));
+    await expect(asked).rejects.toThrow('no');
+    expect(t.store.size).toBe(0);
+    expect((await t.fill()).outcome).toBe('miss');
+  });
+
+  test('of an endpoint without caching is never kept nor shared', async () => {
+    const t = setUp({ endpoint: UNCACHED });
+    const asked = [t.ask(), t.ask()];
+    expect(t.queries).toHaveLength(2);
+    t.query(0).answer('first');
+    t.query(1).answer('second');
+    const served = await Promise.all(asked);
+    expect(served.map(({ outcome, answer }) => [outcome, answer.body.toString()])).toEqual([
+      ['bypass', 'first'],
+      ['bypass', 'second'],
+    ]);
+    expect(t.store.size).toBe(0);
+  });
+});
+
+describe('identical requests at once', () => {
+  test('share one query', async () => {
+    const t = setUp();
+    const asked = Array.from({ length: 1000 }, () => t.ask());
+    expect(t.queries).toHaveLength(1);
+    t.query(0).answer();
+    const outcomes = (await Promise.all(asked)).map((served) => served.outcome);
+    expect(outcomes.filter((outcome) => outcome === 'miss')).toHaveLength(1);
+    expect(outcomes.filter((outcome) => outcome === 'collapsed')).toHaveLength(999);
+  });
+
+  test('all fail with it, and the next asks anew', async () => {
+    const t = setUp();
+    const asked = [t.ask(), t.ask()];
+    t.query(0).fail(new Error('no'));
+    for (const one of asked) await expect(one).rejects.toThrow('no');
+    expect((await t.fill()).outcome).toBe('miss');
+  });
+
+  test.each([0, 1, 2])('are not cancelled by the hang-up of number %i', async (leaver) => {
+    const t = setUp();
+    const callers = [0, 1, 2].map(() => new AbortController());
+    const asked = callers.map((caller) => t.ask(undefined, caller.signal));
+    callers[leaver]?.abort(new Error('hung up'));
+    await expect(asked[leaver]).rejects.toThrow('hung up');
+    expect(t.query(0).signal?.aborted).toBe(false);
+    t.query(0).answer();
+    const rest = await Promise.all(asked.filter((_, i) => i !== leaver));
+    expect(rest).toHaveLength(2);
+    expect(t.store.size).toBe(1);
+  });
+
+  test('stop the query when the last has hung up, and a newcomer starts afresh', async () => {
+    const t = setUp();
+    const callers = [0, 1].map(() => new AbortController());
+    const asked = callers.map((caller) => t.ask(undefined, caller.signal).catch(() => 'gone'));
+    callers[0]?.abort();
+    expect(t.query(0).signal?.aborted).toBe(false);
+    callers[1]?.abort();
+    expect(await Promise.all(asked)).toEqual(['gone', 'gone']);
+    expect(t.query(0).signal?.aborted).toBe(true);
+    expect(await t.fill()).toMatchObject({ outcome: 'miss' });
+    expect(t.queries).toHaveLength(2);
+    expect(t.store.size).toBe(1);
+  });
+});
+
+describe('a warm answer', () => {
+  test('is refreshed every `cache_warming` seconds while it is asked for, and callers always hit', async () => {
+    const t = setUp();
+    await t.fill(undefined, 'v0');
+    for (let i = 1; i <= 5; i++) {
+      t.pass(299);
+      expect(t.queries).toHaveLength(i);
+      t.pass(1);
+      expect(t.queries).toHaveLength(i + 1);
+      expect(await t.ask()).toMatchObject({ outcome: 'hit', ageSeconds: 300 });
+      t.query(-1).answer(`v${i}`);
+      await t.warmer.idle();
+      const { outcome, answer, ageSeconds } = await t.ask();
+      expect([outcome, answer.body.toString(), ageSeconds]).toEqual(['hit', `v${i}`, 0]);
+    }
+    expect(t.refreshes).toEqual(Array.from({ length: 5 }, () => undefined));
+  });
+
+  test('is refreshed up to a tenth of the interval early, as chance has it', async () => {
+    const t = setUp({ random: 0.5 });
+    await t.fill();
+    t.pass(284);
+    expect(t.queries).toHaveLength(1);
+    t.pass(1);
+    expect(t.queries).toHaveLength(2);
+  });
+
+  test('is left alone once nobody asked for `caching` seconds, and refreshes do not count as asking', async () => {
+    const t = setUp();
+    await t.fill();
+    for (let i = 0; i < 10; i++) {
+      t.pass(300);
+      t.query(-1).answer();
+      await t.warmer.idle();
+    }
+    expect(t.refreshes).toHaveLength(3);
+    expect(t.queries).toHaveLength(4);
+  });
+
+  test('that fails to refresh stays for the rest of its life, is counted, and is tried again an interval later', async () => {
+    const t = setUp();
+    await t.fill(undefined, 'good');
+    t.pass(300);
+    const error = new Error('no');
+    t.query(-1).fail(error);
+    await t.warmer.idle();
+    expect(t.refreshes).toEqual([error]);
+    expect(await t.ask()).toMatchObject({ outcome: 'hit', ageSeconds: 300 });
+    t.pass(299);
+    expect(t.queries).toHaveLength(2);
+    t.pass(1);
+    expect(t.queries).toHaveLength(3);
+    t.query(-1).fail(error);
+    await t.warmer.idle();
+    t.clock.now += 299_999;
+    expect((await t.ask()).answer.body.toString()).toBe('good');
+    t.clock.now += 1;
+    expect((await t.fill()).outcome).toBe('miss');
+  });
+
+  test('is refreshed once at a time', async () => {
+    const t = setUp();
+    await t.fill();
+    t.pass(900);
+    expect(t.queries).toHaveLength(2);
+  });
+
+  test('shares its refresh with the callers that come when it has died meanwhile', async () => {
+    const t = setUp();
+    await t.fill();
+    t.pass(900);
+    const asked = t.ask();
+    expect(t.queries).toHaveLength(2);
+    t.query(-1).answer();
+    expect(await asked).toMatchObject({ outcome: 'collapsed' });
+  });
+
+  test('is not cut short when such a caller hangs up', async () => {
+    const t = setUp();
+    await t.fill();
+    t.pass(900);
+    const caller = new AbortController();
+    const asked = t.ask(undefined, caller.signal);
+    caller.abort(new Error('hung up'));
+    await expect(asked).rejects.toThrow('hung up');
+    expect(t.query(-1).signal?.aborted).toBe(false);
+    t.query(-1).answer();
+    await t.warmer.idle();
+    expect(t.refreshes).toEqual([undefined]);
+  });
+
+  test('of an endpoint without warming is never refreshed', async () => {
+    const t = setUp({ endpoint: { ...CACHED, warmingSeconds: undefined } });
+    await t.fill();
+    t.pass(899);
+    expect(t.queries).toHaveLength(1);
+  });
+
+  test('waits while as many refreshes run as may at once', async () => {
+    const t = setUp({ concurrencyMax: 2 });
+    for (const a of ['1', '2', '3']) await t.fill({ a, b: '' });
+    t.pass(300);
+    expect(t.queries).toHaveLength(5);
+    t.query(3).answer();
+    t.query(4).answer();
+    await t.warmer.idle();
+    t.pass(1);
+    expect(t.queries).toHaveLength(6);
+    expect(new Set(t.queries.slice(3).map((query) => query.values['a']))).toEqual(new Set(['1', '2', '3']));
+  });
+
+  test('is one of those asked for last, as many as are kept warm', async () => {
+    const t = setUp({ keysMax: 2 });
+    for (const a of ['1', '2', '3']) {
+      t.clock.now++;
+      await t.fill({ a, b: '' });
+    }
+    t.clock.now++;
+    await t.ask({ a: '1', b: '' });
+    t.pass(300);
+    expect(t.queries.slice(3).map((query) => query.values['a'])).toEqual(['1', '3']);
+  });
+
+  test('still is one of those asked for last after refreshes, which are not asking', async () => {
+    const t = setUp({ keysMax: 2 });
+    for (const a of ['1', '2', '3']) {
+      t.clock.now++;
+      await t.fill({ a, b: '' });
+    }
+    t.pass(300);
+    for (const query of t.queries.slice(3)) query.answer();
+    await t.warmer.idle();
+    await t.ask({ a: '1', b: '' });
+    t.pass(300);
+    expect(t.queries.slice(5).map((query) => query.values['a'])).toEqual(['1', '3']);
+  });
+
+  test.each([
+    ['changed', { ...CACHED, hash: 'other' }],
+    ['gone', { ...CACHED, id: '00000000-0000-4000-8000-000000000000' }],
+  ])('of a definition that has %s cannot be asked for, and leaves', async (_, next) => {
+    const t = setUp();
+    await t.fill();
+    t.endpoints.current = next;
+    expect((await t.fill()).outcome).toBe('miss');
+    expect(t.store.size).toBe(2);
+    t.warmer.tick();
+    expect(t.store.size).toBe(1);
+    expect((await t.ask()).outcome).toBe('hit');
+  });
+});
+
+test('answers that are not kept warm take no room from those that are', async () => {
+  const t = setUp({ keysMax: 1 });
+  await t.fill({ a: '1', b: '' });
+  const cold = { ...CACHED, id: '00000000-0000-4000-8000-000000000000', warmingSeconds: undefined };
+  const asked = t.cached.ask(cold, { a: '', b: '' });
+  t.query(-1).answer();
+  await asked;
+  const warmer = createWarmer({
+    store: t.store,
+    cached: t.cached,
+    findEndpoint: (id) => (id === cold.id ? cold : CACHED),
+    now: () => t.clock.now,
+    keysMax: 1,
+    concurrencyMax: 1,
+    onRefresh: () => {},
+  });
+  t.clock.now += 300_000;
+  warmer.tick();
+  expect(t.queries).toHaveLength(3);
+});
+
+describe('the store', () => {
+  test('lets the answers least recently used go beyond its bytes', async () => {
+    const t = setUp({ bytesMax: 5_000 });
+    const body = 'x'.repeat(1_500);
+    await t.fill({ a: '1', b: '' }, body);
+    await t.fill({ a: '2', b: '' }, body);
+    await t.ask({ a: '1', b: '' });
+    await t.fill({ a: '3', b: '' }, body);
+    expect(t.store.bytes).toBeLessThanOrEqual(5_000);
+    expect((await t.ask({ a: '1', b: '' })).outcome).toBe('hit');
+    expect((await t.ask({ a: '3', b: '' })).outcome).toBe('hit');
+    expect((await t.fill({ a: '2', b: '' })).outcome).toBe('miss');
+  });
+
+  test('does not keep an answer larger than all of it, and keeps the others', async () => {
+    const t = setUp({ bytesMax: 5_000 });
+    await t.fill({ a: '1', b: '' });
+    expect((await t.fill({ a: '2', b: '' }, 'x'.repeat(6_000))).outcome).toBe('miss');
+    expect(t.store.size).toBe(1);
+    expect((await t.ask({ a: '1', b: '' })).outcome).toBe('hit');
+  });
+});

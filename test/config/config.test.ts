@@ -1,0 +1,90 @@
+import { describe, expect, test } from 'vitest';
+import { findUnknownSettings, parseConfig } from '../../src/config/config.ts';
+import { SETTINGS } from '../../src/config/settings.ts';
+import { InputError } from '../../src/errors.ts';
+
+function faultsOf(env: Record<string, string>): readonly string[] {
+  try {
+    parseConfig(env);
+  } catch (error) {
+    if (error instanceof InputError) return error.faults;
+    throw error;
+  }
+  return [];
+}
+
+describe('the settings', () => {
+  test('without an environment are those of the table, and cannot be changed', () => {
+    const config = parseConfig({});
+    for (const [name, setting] of Object.entries(SETTINGS))
+      expect(config).toHaveProperty(name, setting.fallback);
+    expect(Object.isFrozen(config)).toBe(true);
+  });
+
+  test('set to the empty string count as not set', () => {
+    const env = Object.fromEntries(Object.values(SETTINGS).map((setting) => [setting.env, '']));
+    expect(parseConfig(env)).toEqual(parseConfig({}));
+  });
+
+  test('take the other names of the keys, which give way to their own', () => {
+    const alias = {
+      LOGFLARE_PRIVATE_ACCESS_TOKEN: 'alias-0123456789',
+      LOGFLARE_PUBLIC_ACCESS_TOKEN: 'public-0123456789',
+    };
+    expect(parseConfig(alias)).toMatchObject({
+      privateKey: 'alias-0123456789',
+      publicKey: 'public-0123456789',
+    });
+    expect(parseConfig({ ...alias, TAILRACE_PRIVATE_KEY: 'own-0123456789ab' }).privateKey).toBe(
+      'own-0123456789ab',
+    );
+  });
+
+  test.each([
+    [
+      'TAILRACE_PORT',
+      '65536',
+      'TAILRACE_PORT: must be a whole number of port from 0 to 65535, such as 4000, not "65536"',
+    ],
+    ['TAILRACE_PORT', '4000x', /^TAILRACE_PORT: must be a whole number/],
+    ['TAILRACE_PORT', '1e3', /^TAILRACE_PORT: must be a whole number/],
+    ['TAILRACE_PORT', ' 80', /^TAILRACE_PORT: must be a whole number/],
+    ['TAILRACE_PORT', '-1', /^TAILRACE_PORT: must be a whole number/],
+    ['TAILRACE_READERS', '0', /from 1 to 16/],
+    ['TAILRACE_CACHE_BYTES_MAX', '9007199254740993', /at least 1/],
+    ['TAILRACE_LOG_LEVEL', 'loud', /^TAILRACE_LOG_LEVEL: must be one of trace, .*, not "loud"$/],
+    ['TAILRACE_HOST', '  ', /^TAILRACE_HOST: must not be empty/],
+    ['CLICKHOUSE_URL', 'http://x', /^CLICKHOUSE_URL: must be empty/],
+  ])('refuse %s=%j', (name, value, message) => {
+    const faults = faultsOf({ [name]: value });
+    expect(faults).toHaveLength(1);
+    expect(faults[0]).toMatch(message);
+  });
+
+  test('report every wrong value at once, and never a key', () => {
+    const faults = faultsOf({
+      TAILRACE_PORT: 'x',
+      TAILRACE_READERS: 'y',
+      TAILRACE_PRIVATE_KEY: 'short',
+      LOGFLARE_PUBLIC_ACCESS_TOKEN: 'tiny',
+    });
+    expect(new Set(faults.map((fault) => fault.split(':')[0]))).toEqual(
+      new Set(['TAILRACE_PORT', 'TAILRACE_READERS', 'TAILRACE_PRIVATE_KEY', 'LOGFLARE_PUBLIC_ACCESS_TOKEN']),
+    );
+    expect(faults.join()).not.toMatch(/short|tiny/);
+  });
+
+  test('that are misspelt are found', () => {
+    expect(
+      findUnknownSettings({ TAILRACE_PROT: '1', TAILRACE_PORT: '1', TAILRACE_KEY: 'x', PATH: '/' }),
+    ).toEqual(['TAILRACE_PROT']);
+  });
+
+  test('have a bound that their own fallback keeps, and each a variable of its own', () => {
+    for (const setting of Object.values(SETTINGS)) {
+      if (setting.fallback !== '') expect(setting.parse(String(setting.fallback))).toBe(setting.fallback);
+    }
+    const variables = Object.values(SETTINGS).flatMap((setting) => [setting.env, ...setting.aliases]);
+    expect(new Set(variables).size).toBe(variables.length);
+  });
+});

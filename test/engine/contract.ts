@@ -1,0 +1,559 @@
+import fc from 'fast-check';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { Engine, QueryLimits, RowFormat } from '../../src/engine/engine.ts';
+import { TailraceError } from '../../src/errors.ts';
+
+const MIB = 1024 * 1024;
+
+/** How large an engine is opened; each group of tests turns down the limits that it wants to hit. */
+export interface EngineSize {
+  readonly readers: number;
+  readonly queueMax: number;
+  readonly limits: QueryLimits;
+}
+
+/** Opens an engine on an empty store of its own. `remove` is called after the suite has closed the engine. */
+export type OpenEngine = (size: EngineSize) => Promise<{ engine: Engine; remove: () => Promise<void> }>;
+
+const SIZE: EngineSize = {
+  readers: 2,
+  queueMax: 10,
+  limits: { timeoutMs: 20_000, memoryBytesMax: 256 * MIB, resultBytesMax: 4 * MIB },
+};
+
+// Computes for hours unless it is stopped.
+const ENDLESS = 'SELECT sum(sipHash64(number)) FROM numbers(1000000000000)';
+const TABLE = 'tailrace.contract';
+
+/** What every engine promises (src/engine/engine.ts). A new engine passes this as it stands. */
+export function describeEngine(name: string, open: OpenEngine): void {
+  describe(name, () => {
+    describe('values', () => describeValues(use(open)));
+    describe('rows', () => describeRows(use(open)));
+    describe('reading only', () => describeReadOnly(use(open, { ...SIZE, readers: 1 })));
+    describe('failures', () => describeFailures(use(open)));
+    describe('limits', () => {
+      const limits = { timeoutMs: 300, memoryBytesMax: 64 * MIB, resultBytesMax: 10_000 };
+      describeLimits(use(open, { ...SIZE, limits }), limits);
+    });
+    describe('several readers', () => describeReaders(use(open)));
+    describe('one reader', () => describeQueue(use(open, { ...SIZE, readers: 1, queueMax: 1 })));
+    describe('closing', () => describeClosing(open));
+  });
+}
+
+/** An engine that lives as long as the group of tests around it. */
+function use(open: OpenEngine, size = SIZE): () => Engine {
+  let opened: Awaited<ReturnType<OpenEngine>> | undefined;
+  beforeAll(async () => {
+    opened = await open(size);
+  });
+  afterAll(async () => {
+    await opened?.engine.close();
+    await opened?.remove();
+  });
+  return () => {
+    if (opened === undefined) throw new Error('the engine is opened before the first test');
+    return opened.engine;
+  };
+}
+
+async function ask(
+  engine: Engine,
+  sql: string,
+  values: Readonly<Record<string, string>> = {},
+  format: RowFormat = 'TSVRaw',
+): Promise<string> {
+  return (await engine.query(sql, values, { format })).bytes.toString();
+}
+
+async function failureOf(work: Promise<unknown>): Promise<TailraceError> {
+  const error = await work.then(
+    () => new Error('it should have failed'),
+    (cause: unknown) => cause,
+  );
+  if (!(error instanceof TailraceError)) throw error;
+  return error;
+}
+
+/** A query that runs until its `stop` is called, begun in the engine when this resolves. */
+async function startEndless(engine: Engine) {
+  const controller = new AbortController();
+  const before = engine.gauges().running;
+  const ended = engine.query(ENDLESS, {}, { format: 'TSVRaw', signal: controller.signal }).then(
+    () => 'answered',
+    (error: unknown) => error,
+  );
+  await until(() => countInEngine(engine), before + 1);
+  return { ended, stop: (reason?: Error) => controller.abort(reason) };
+}
+
+/** Waits for the engine to get somewhere, which it tells nobody about. */
+async function until<T>(look: () => T | Promise<T>, expected: T): Promise<void> {
+  await expect.poll(look, { interval: 10, timeout: 15_000 }).toEqual(expected);
+}
+
+/** Waits until nothing runs any more, by our count and by the engine's. */
+async function untilIdle(engine: Engine): Promise<void> {
+  await until(() => countInEngine(engine), 0);
+  await until(() => engine.gauges(), { running: 0, queued: 0 });
+}
+
+/** Endless queries that the engine itself says it is computing. */
+async function countInEngine(engine: Engine): Promise<number> {
+  const [row] = await engine.inspect(
+    `SELECT count() AS n FROM system.processes WHERE query LIKE '%sum(sipHash64(number))%' AND query NOT LIKE '%processes%'`,
+  );
+  return Number(row?.['n']);
+}
+
+function describeValues(engine: () => Engine): void {
+  const echo = async (value: string) => {
+    const line = await ask(engine(), 'SELECT @value AS value', { value }, 'JSONEachRow');
+    return (JSON.parse(line) as { value: string }).value;
+  };
+
+  test.each([
+    ['quotes', `it's "so" \`here\` ''''`],
+    ['backslashes', '\\ \\\\ \\n \\0 \\x41 \\u0041 \\'],
+    ['NUL', 'a\0b\0'],
+    ['line breaks', 'a\nb\r\nc\u2028d\u2029e\u0085'],
+    ['a tab', 'a\tb'],
+    ['emoji', '👩‍👩‍👧 é 漢'],
+    ['the edges of planes', '\u{ffff}\u{10000}\u{10ffff}\ufeff'],
+    ['an end of comment', '*/ -- # /*'],
+    ['SQL', "'; DROP TABLE x; --"],
+    ['a parameter', '@value {value:String} $1 ?'],
+    ['nothing', ''],
+    ['100 KB', '\'\\"\0é\n'.repeat(15_000)],
+  ])('a value with %s comes back as it is', async (_, value) => {
+    expect(await echo(value)).toBe(value);
+  });
+
+  test('a lone surrogate becomes U+FFFD', async () => {
+    expect(await echo('a\ud800b\udc00')).toBe('a\ufffdb\ufffd');
+  });
+
+  test('any string comes back as it is', async () => {
+    const anyUnit = fc.oneof(
+      fc.integer({ min: 0, max: 0xffff }).map((unit) => String.fromCharCode(unit)),
+      fc.constantFrom("'", '\\', '\0', '\n', '@', '"', '`', '/*', '*/', '--', '$', '{', '%'),
+    );
+    const property = fc.asyncProperty(fc.string({ unit: anyUnit, maxLength: 40 }), async (value) => {
+      expect(await echo(value)).toBe(value.toWellFormed());
+    });
+    await fc.assert(property, { numRuns: 300 });
+  });
+
+  test('a value is a String, whatever it looks like', async () => {
+    expect(await ask(engine(), 'SELECT toTypeName(@a), toTypeName(@b)', { a: '1', b: 'NULL' })).toBe(
+      'String\tString\n',
+    );
+  });
+
+  test('one name used twice takes one value, and values without a name are not used', async () => {
+    expect(await ask(engine(), "SELECT @a || @b || '-' || @a", { a: 'x', b: 'y', c: 'z' })).toBe('xy-x\n');
+  });
+
+  test.each([
+    ['a string', "SELECT '@a'", '@a\n'],
+    ['a quoted identifier', 'SELECT "@a" FROM (SELECT 1 AS "@a")', '1\n'],
+    ['a backquoted identifier', 'SELECT `@a` FROM (SELECT 1 AS `@a`)', '1\n'],
+    ['a comment to the end of the line', 'SELECT 1 -- @a\n', '1\n'],
+    ['a block comment', 'SELECT /* @a /* @a */ @a */ 1', '1\n'],
+    ['a heredoc', 'SELECT $x$@a$x$', '@a\n'],
+  ])('@name in %s is left alone', async (_, sql, answer) => {
+    expect(await ask(engine(), sql)).toBe(answer);
+  });
+
+  test.each([[{}], [{ b: 'x' }]])('a name without a value is our own mistake', async (values) => {
+    const error = await failureOf(ask(engine(), 'SELECT @toString', values));
+    expect(error).toMatchObject({ code: 'internal', message: 'no value was given for @toString' });
+  });
+}
+
+function describeRows(engine: () => Engine): void {
+  test.each([
+    ['64-bit integers unquoted', 'toUInt64(18446744073709551615)', '18446744073709551615'],
+    ['negative 64-bit integers unquoted', 'toInt64(-9223372036854775808)', '-9223372036854775808'],
+    ['decimals unquoted', 'toDecimal64(1.25, 2)', '1.25'],
+    ['a slash unescaped', "'a/b'", '"a/b"'],
+    ['NaN as null', 'nan', 'null'],
+    ['infinity as null', '-inf', 'null'],
+    ['NULL as null', 'NULL', 'null'],
+    ['a line break escaped', "'a\\nb'", '"a\\nb"'],
+    ['bytes that are not UTF-8 replaced', "unhex('61FF62')", '"a\ufffdb"'],
+    ['a boolean', 'true', 'true'],
+  ])('JSONEachRow writes %s', async (_, expression, json) => {
+    expect(await ask(engine(), `SELECT ${expression} AS v`, {}, 'JSONEachRow')).toBe(`{"v":${json}}\n`);
+  });
+
+  test('TSVRaw writes a row as its text, with one newline', async () => {
+    expect(await ask(engine(), `SELECT concat('{"a":"\\\\\\\\', '"}') FROM numbers(2)`)).toBe(
+      '{"a":"\\\\"}\n{"a":"\\\\"}\n',
+    );
+  });
+
+  test.each(['JSONEachRow', 'TSVRaw'] as const)('no rows are no bytes in %s', async (format) => {
+    expect(await ask(engine(), 'SELECT number FROM numbers(0)', {}, format)).toBe('');
+  });
+
+  test('an answer tells what it cost', async () => {
+    const result = await engine().query('SELECT number FROM numbers(1000)', {}, { format: 'TSVRaw' });
+    expect(result.rowsRead).toBe(1000);
+    expect(result.bytesRead).toBeGreaterThan(0);
+    expect(result.elapsedMs).toBeGreaterThan(0);
+  });
+
+  test('the bytes of an answer stay as they are while other queries run', async () => {
+    const first = await engine().query("SELECT repeat('a', 1000)", {}, { format: 'TSVRaw' });
+    for (let i = 0; i < 20; i++) await ask(engine(), "SELECT repeat('b', 1000)");
+    expect(first.bytes.toString()).toBe(`${'a'.repeat(1000)}\n`);
+  });
+
+  test('rows that were inserted are seen by every reader at once', async () => {
+    await engine().command(
+      `CREATE TABLE IF NOT EXISTS ${TABLE} (id Int64, text String) ENGINE = MergeTree ORDER BY id`,
+    );
+    for (let i = 1; i <= 5; i++) {
+      const bytes = Buffer.from(`[9007199254740993,${JSON.stringify(`é\0'\\${i}`)}]\n[${i},"x"]\n`);
+      await engine().insert({
+        table: 'contract',
+        columns: ['id', 'text'],
+        format: 'JSONCompactEachRow',
+        bytes,
+      });
+      const counts = await Promise.all(
+        Array.from({ length: 6 }, () => ask(engine(), 'SELECT count() FROM contract')),
+      );
+      expect(new Set(counts)).toEqual(new Set([`${2 * i}\n`]));
+    }
+    const sql = 'SELECT id, text FROM contract ORDER BY id DESC, text LIMIT 1';
+    expect(JSON.parse(await ask(engine(), sql, {}, 'JSONEachRow'))).toEqual({
+      id: JSON.parse('9007199254740993'),
+      text: "é\0'\\1",
+    });
+    expect(await ask(engine(), 'SELECT max(id) FROM contract')).toBe('9007199254740993\n');
+  });
+
+  test('an insert that the engine refuses fails, and leaves nothing', async () => {
+    await engine().command(
+      `CREATE TABLE IF NOT EXISTS ${TABLE}_bad (id Int64) ENGINE = MergeTree ORDER BY id`,
+    );
+    const insert = (text: string) =>
+      engine().insert({
+        table: 'contract_bad',
+        columns: ['id'],
+        format: 'JSONCompactEachRow',
+        bytes: Buffer.from(text),
+      });
+    expect((await failureOf(insert('[1]\n["x"]\n'))).code).toBe('query_failed');
+    expect(await ask(engine(), 'SELECT count() FROM contract_bad')).toBe('0\n');
+    await insert('[1]\n');
+    expect(await ask(engine(), 'SELECT count() FROM contract_bad')).toBe('1\n');
+  });
+}
+
+function describeReadOnly(engine: () => Engine): void {
+  beforeAll(async () => {
+    await engine().command(`CREATE TABLE ${TABLE} (id Int64, text String) ENGINE = MergeTree ORDER BY id`);
+  });
+
+  test.each([
+    'INSERT INTO contract VALUES (1, 2)',
+    'INSERT INTO contract SELECT 1, 2',
+    'CREATE TABLE other (id Int64) ENGINE = Memory',
+    'CREATE TEMPORARY TABLE other (id Int64)',
+    'CREATE FUNCTION f AS x -> x',
+    'ALTER TABLE contract DELETE WHERE 1',
+    'ALTER TABLE contract ADD COLUMN x Int8',
+    'DROP TABLE contract',
+    'TRUNCATE TABLE contract',
+    'OPTIMIZE TABLE contract',
+    'SELECT 1; DROP TABLE contract',
+    'SET readonly = 0',
+    'SET max_execution_time = 0',
+    'SELECT 1 SETTINGS max_execution_time = 0',
+    'SYSTEM SHUTDOWN',
+    'GRANT ALL ON *.* TO default',
+    "BACKUP TABLE contract TO File('x')",
+    "SELECT * FROM file('/etc/passwd', 'LineAsString')",
+    "SELECT * FROM url('http://127.0.0.1:1/', 'LineAsString')",
+    "SELECT * FROM remote('127.0.0.1', 'system', 'one')",
+    "SELECT * FROM s3('http://127.0.0.1:1/bucket/x', 'CSV', 'a String')",
+    "SELECT * FROM executable('x', 'TSV', 'a String')",
+    "SELECT * FROM postgresql('127.0.0.1:1', 'a', 'b', 'c', 'd')",
+    "SELECT * FROM mysql('127.0.0.1:1', 'a', 'b', 'c', 'd')",
+    "SELECT * FROM sqlite('/x', 'y')",
+    'SELECT * FROM system.users',
+  ])('refuses %s', async (sql) => {
+    expect((await failureOf(ask(engine(), sql))).code).toBe('query_failed');
+    expect(await ask(engine(), 'SELECT count() FROM contract')).toBe('0\n');
+    expect(await ask(engine(), 'SHOW TABLES')).toBe('contract\n');
+  });
+}
+
+function describeFailures(engine: () => Engine): void {
+  test.each([
+    ['a table that is not there', 'SELECT a FROM nowhere'],
+    ['a column that is not there', 'SELECT nowhere FROM (SELECT 1 AS a)'],
+    ['a syntax error', 'SELECT FROM WHERE'],
+    ['a function that is not there', 'SELECT nowhere(1)'],
+    ['a value that cannot be read', "SELECT toInt64(materialize('x'))"],
+    ['a division by zero', 'SELECT intDiv(1, materialize(0))'],
+  ])('%s is query_failed', async (_, sql) => {
+    expect(await failureOf(ask(engine(), sql))).toMatchObject({ code: 'query_failed', status: 422 });
+  });
+
+  test.each([
+    ['match', '(', 'missing )'],
+    ['match', '[', 'missing ]'],
+    ['match', 'a{1001}', 'invalid repetition size'],
+    ['match', '(?=a)', 'invalid perl operator'],
+    ['extractAll', '(?P<n', 'invalid named capture group'],
+    ['extractAll', '*', 'no argument for repetition operator'],
+    ['extractAll', '[[:nope:]]', 'invalid character class range'],
+    ['extractAll', '\\1', 'invalid escape sequence'],
+  ])('%s of the pattern %s is invalid_parameter: %s', async (call, pattern, reason) => {
+    const error = await failureOf(ask(engine(), `SELECT ${call}(materialize('abc'), @pattern)`, { pattern }));
+    expect(error).toMatchObject({
+      code: 'invalid_parameter',
+      message: `is not a regular expression that RE2 takes: ${reason}`,
+    });
+  });
+
+  const conversions = [
+    'toInt64(v)',
+    'toFloat64(v)',
+    'toDate(v)',
+    'toDateTime64(v, 6)',
+    'toUUID(v)',
+    'toIPv4(v)',
+    'base64Decode(v)',
+    'parseReadableSize(v)',
+    'parseTimeDelta(v)',
+    'CAST(v AS JSON)',
+    'CAST(v AS Array(UInt8))',
+    "CAST(v AS Enum8('a' = 1))",
+    'CAST(v AS Variant(Int8))',
+    'readWKTPoint(v)',
+    'printf(v, 1)',
+  ];
+  const secrets = [
+    's3cret',
+    "it's s3cret",
+    "s3cret\\'",
+    '"s3cret',
+    '12 s3cret',
+    '/var/s3cret/x',
+    'a: s3cret (X)',
+  ];
+  test.each(conversions)('a caller does not see the value that %s failed on', async (call) => {
+    let failed = 0;
+    for (const v of secrets) {
+      const sql = `SELECT ${call} AS r FROM (SELECT materialize(@v) AS v) WHERE NOT ignore(r)`;
+      const error = await ask(engine(), sql, { v }).catch((cause: unknown) => cause);
+      if (!(error instanceof TailraceError)) continue;
+      failed++;
+      expect(error.message).not.toMatch(/s3cret|\/var/);
+      expect(String(error.cause)).toContain('DB::Exception');
+    }
+    expect(failed).toBeGreaterThan(0);
+  });
+}
+
+function describeLimits(engine: () => Engine, limits: QueryLimits): void {
+  test('a query over the time limit is query_timeout, and stops inside the engine', async () => {
+    const error = await failureOf(ask(engine(), ENDLESS));
+    expect(error).toMatchObject({ code: 'query_timeout', status: 504, retryAfterSeconds: undefined });
+    expect(error.message).toContain(`${limits.timeoutMs} ms`);
+    await untilIdle(engine());
+  });
+
+  test('a query over the memory limit is query_failed', async () => {
+    const error = await failureOf(ask(engine(), 'SELECT length(groupArray(number)) FROM numbers(100000000)'));
+    expect(error).toMatchObject({
+      code: 'query_failed',
+      message: 'the query needs more memory than one query may take',
+    });
+  });
+
+  test.each(['JSONEachRow', 'TSVRaw'] as const)(
+    'an answer over the size limit is query_failed in %s',
+    async (format) => {
+      const big = "SELECT repeat('x', 100) FROM numbers(@n::UInt64)";
+      expect((await ask(engine(), big, { n: '50' }, format)).length).toBeGreaterThan(5_000);
+      for (const n of ['200', '100000']) {
+        expect((await failureOf(ask(engine(), big, { n }, format))).code).toBe('query_failed');
+      }
+    },
+  );
+
+  test('after every failure the engine still answers', async () => {
+    expect(await ask(engine(), 'SELECT 1')).toBe('1\n');
+    expect(engine().gauges()).toEqual({ running: 0, queued: 0 });
+  });
+}
+
+function describeReaders(engine: () => Engine): void {
+  test('a slow query does not hold up a fast one', async () => {
+    const slow = await startEndless(engine());
+    for (let i = 0; i < 5; i++) expect(await ask(engine(), 'SELECT @a', { a: 'fast' })).toBe('fast\n');
+    expect(engine().gauges()).toEqual({ running: 1, queued: 0 });
+    slow.stop();
+    await slow.ended;
+    await untilIdle(engine());
+  });
+
+  test('an abort rejects with its reason and stops that query alone', async () => {
+    const first = await startEndless(engine());
+    const second = await startEndless(engine());
+    expect(engine().gauges().running).toBe(2);
+    const reason = new Error('hung up');
+    first.stop(reason);
+    expect(await first.ended).toBe(reason);
+    await until(() => engine().gauges().running, 1);
+    expect(await countInEngine(engine())).toBe(1);
+    second.stop(reason);
+    expect(await second.ended).toBe(reason);
+    await untilIdle(engine());
+  });
+
+  test('a query whose signal has aborted already never starts', async () => {
+    const reason = new Error('hung up');
+    const options = { format: 'TSVRaw', signal: AbortSignal.abort(reason) } as const;
+    await expect(engine().query(ENDLESS, {}, options)).rejects.toBe(reason);
+    expect(engine().gauges()).toEqual({ running: 0, queued: 0 });
+  });
+
+  test('an abort after the answer does nothing', async () => {
+    const controller = new AbortController();
+    await engine().query('SELECT 1', {}, { format: 'TSVRaw', signal: controller.signal });
+    controller.abort();
+    expect(await ask(engine(), 'SELECT 2')).toBe('2\n');
+  });
+
+  test('inserts from many callers all arrive while readers are busy', async () => {
+    await engine().command(`CREATE TABLE ${TABLE} (id Int64) ENGINE = MergeTree ORDER BY id`);
+    const slow = await startEndless(engine());
+    const inserts = Array.from({ length: 20 }, (_, i) =>
+      engine().insert({
+        table: 'contract',
+        columns: ['id'],
+        format: 'JSONCompactEachRow',
+        bytes: Buffer.from(`[${i}]\n`),
+      }),
+    );
+    await Promise.all(inserts);
+    expect(await ask(engine(), 'SELECT uniqExact(id) FROM contract')).toBe('20\n');
+    slow.stop();
+    await slow.ended;
+    await untilIdle(engine());
+  });
+}
+
+function describeQueue(engine: () => Engine): void {
+  test('a stopped query makes room for the one that waits', async () => {
+    const slow = await startEndless(engine());
+    const next = ask(engine(), 'SELECT 1');
+    expect(engine().gauges()).toEqual({ running: 1, queued: 1 });
+    slow.stop();
+    expect(await next).toBe('1\n');
+    await untilIdle(engine());
+  });
+
+  test('a full queue turns the next away at once, with when to come back', async () => {
+    const slow = await startEndless(engine());
+    const waiting = ask(engine(), 'SELECT 1');
+    const error = await failureOf(ask(engine(), 'SELECT 2'));
+    expect(error).toMatchObject({ code: 'overloaded', status: 503, retryAfterSeconds: 1 });
+    expect(engine().gauges()).toEqual({ running: 1, queued: 1 });
+    slow.stop();
+    expect(await waiting).toBe('1\n');
+    await untilIdle(engine());
+  });
+
+  test('a caller that gives up while waiting leaves the queue', async () => {
+    const slow = await startEndless(engine());
+    const controller = new AbortController();
+    const reason = new Error('hung up');
+    const gone = engine().query('SELECT 1', {}, { format: 'TSVRaw', signal: controller.signal });
+    controller.abort(reason);
+    await expect(gone).rejects.toBe(reason);
+    expect(engine().gauges()).toEqual({ running: 1, queued: 0 });
+    const next = ask(engine(), 'SELECT 2');
+    slow.stop();
+    expect(await next).toBe('2\n');
+  });
+
+  // chDB keeps what a failed query had already written, and put it before the next answer.
+  test.each([
+    ['that failed', 'SELECT number, intDiv(1, number - 300000) FROM numbers(1000000)'],
+    ['that was too large', "SELECT number, repeat('x', 100) FROM numbers(1000000)"],
+    ['of several statements', 'SELECT 1; SELECT 2; SELECT nowhere'],
+  ])("rows of a query %s are in nobody else's answer", async (_, sql) => {
+    for (const format of ['JSONEachRow', 'TSVRaw'] as const) {
+      expect((await failureOf(ask(engine(), sql, {}, format))).code).toBe('query_failed');
+      expect(await ask(engine(), 'SELECT 1')).toBe('1\n');
+    }
+  });
+
+  test("rows of a query that was stopped are in nobody else's answer", async () => {
+    const controller = new AbortController();
+    const sql = `SELECT number FROM numbers(200000) UNION ALL ${ENDLESS}`;
+    const stopped = engine()
+      .query(sql, {}, { format: 'TSVRaw', signal: controller.signal })
+      .catch(() => 'stopped');
+    await until(() => countInEngine(engine()), 1);
+    controller.abort();
+    expect(await stopped).toBe('stopped');
+    expect(await ask(engine(), 'SELECT 1')).toBe('1\n');
+  });
+}
+
+function describeClosing(open: OpenEngine): void {
+  test('closing stops what runs and what waits, and both are told', async () => {
+    const { engine, remove } = await open({ ...SIZE, readers: 1 });
+    const slow = await startEndless(engine);
+    const waiting = failureOf(ask(engine, 'SELECT 1'));
+    await engine.close();
+    expect(await slow.ended).toMatchObject({ code: 'engine_unavailable' });
+    expect(await waiting).toMatchObject({ code: 'engine_unavailable', status: 503, retryAfterSeconds: 1 });
+    await remove();
+  });
+
+  test('closing waits for the inserts under way', async () => {
+    const { engine, remove } = await open(SIZE);
+    await engine.command(`CREATE TABLE ${TABLE} (id Int64) ENGINE = MergeTree ORDER BY id`);
+    const insert = engine.insert({
+      table: 'contract',
+      columns: ['id'],
+      format: 'JSONCompactEachRow',
+      bytes: Buffer.from('[1]\n'),
+    });
+    const [inserted] = await Promise.allSettled([insert, engine.close()]);
+    expect(inserted.status).toBe('fulfilled');
+    await remove();
+  });
+
+  test('closing again is the same closing, and everything afterwards is engine_unavailable', async () => {
+    const { engine, remove } = await open(SIZE);
+    await Promise.all([engine.close(), engine.close()]);
+    await engine.close();
+    const batch = {
+      table: 't',
+      columns: ['a'],
+      format: 'JSONCompactEachRow',
+      bytes: Buffer.from('[1]\n'),
+    } as const;
+    for (const work of [
+      ask(engine, 'SELECT 1'),
+      engine.insert(batch),
+      engine.command('SELECT 1'),
+      engine.inspect('SELECT 1'),
+    ]) {
+      expect((await failureOf(work)).code).toBe('engine_unavailable');
+    }
+    await remove();
+  });
+}

@@ -1,0 +1,57 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { createInterface } from 'node:readline';
+import { describe, expect, test } from 'vitest';
+import { openEmbeddedEngine } from '../../src/engine/embedded.ts';
+import { temporaryFolder } from '../support/service.ts';
+import { describeEngine, type EngineSize } from './contract.ts';
+
+function open(dataDir: string, size: EngineSize) {
+  return openEmbeddedEngine({ ...size, dataDir, memoryBytesMax: 2 * 1024 ** 3 });
+}
+
+describeEngine('the embedded engine', async (size) => {
+  const folder = await temporaryFolder();
+  return { engine: await open(folder.path, size), remove: folder.remove };
+});
+
+// Inserts a row after another and says the number of each as soon as the insert has resolved.
+const INSERTER = `
+const { openEmbeddedEngine } = await import('./src/engine/embedded.ts');
+const limits = { timeoutMs: 10000, memoryBytesMax: 1e9, resultBytesMax: 1e6 };
+const engine = await openEmbeddedEngine({ dataDir: process.argv[1], readers: 1, queueMax: 1, memoryBytesMax: 2e9, limits });
+await engine.command('CREATE TABLE tailrace.rows (id Int64) ENGINE = MergeTree ORDER BY id');
+for (let id = 0; ; id++) {
+  const bytes = Buffer.from('[' + id + ']\\n');
+  await engine.insert({ table: 'rows', columns: ['id'], format: 'JSONCompactEachRow', bytes });
+  console.log(id);
+}`;
+
+describe('the store of the embedded engine', () => {
+  const size = {
+    readers: 1,
+    queueMax: 1,
+    limits: { timeoutMs: 10_000, memoryBytesMax: 1024 ** 3, resultBytesMax: 1024 ** 2 },
+  };
+  const count = 'SELECT count() FROM rows WHERE id <= @last::Int64';
+
+  test('has every row whose insert resolved, after a kill -9', async () => {
+    const folder = await temporaryFolder();
+    const writer = spawn(process.execPath, ['--input-type=module', '-e', INSERTER, folder.path], {
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    let last = -1;
+    for await (const line of createInterface({ input: writer.stdout })) {
+      last = Number(line);
+      if (last === 20) writer.kill('SIGKILL');
+    }
+    if (writer.exitCode === null && writer.signalCode === null) await once(writer, 'exit');
+    expect(last).toBeGreaterThanOrEqual(20);
+
+    const engine = await open(folder.path, size);
+    const { bytes } = await engine.query(count, { last: String(last) }, { format: 'TSVRaw' });
+    expect(bytes.toString()).toBe(`${last + 1}\n`);
+    await engine.close();
+    await folder.remove();
+  });
+});

@@ -1,0 +1,283 @@
+import fc from 'fast-check';
+import { afterAll, describe, expect, test } from 'vitest';
+import type { ColumnType, Source, SourceColumn } from '../../src/definitions/source.ts';
+import { openEmbeddedEngine } from '../../src/engine/embedded.ts';
+import { applySchema } from '../../src/engine/schema.ts';
+import { tableColumns } from '../../src/engine/table.ts';
+import { InputError } from '../../src/errors.ts';
+import { parseEvent } from '../../src/ingest/event.ts';
+import { findValue, typedValue } from '../../src/ingest/typed.ts';
+import { createEventWriter } from '../../src/ingest/writer.ts';
+import { quote } from '../../src/sql/quote.ts';
+import { temporaryFolder } from '../support/service.ts';
+
+const folder = await temporaryFolder();
+const engine = await openEmbeddedEngine({
+  dataDir: folder.path,
+  readers: 1,
+  queueMax: 10,
+  memoryBytesMax: 2 * 1024 ** 3,
+  limits: { timeoutMs: 10_000, memoryBytesMax: 1024 ** 3, resultBytesMax: 1024 ** 2 },
+});
+afterAll(async () => {
+  await engine.close();
+  await folder.remove();
+});
+
+const NOW = Date.UTC(2026, 10, 20) * 1000;
+
+function column(name: string, type: ColumnType, path: readonly string[]): SourceColumn {
+  return { name, type, path, description: '' };
+}
+
+let made = 0;
+function makeSource(columns: readonly SourceColumn[], more: Partial<Source> = {}): Source {
+  return {
+    id: '00000000-0000-4000-8000-000000000000',
+    name: 'test.logs',
+    table: `table_${++made}`,
+    description: '',
+    retentionDays: 30_000,
+    projectPaths: [['project']],
+    columns,
+    file: 'sources/test.logs.yaml',
+    ...more,
+  };
+}
+
+async function store(source: Source, events: readonly string[]): Promise<void> {
+  const writer = createEventWriter(engine, source);
+  for (const text of events)
+    await writer.add(parseEvent(text, source, { now: NOW, eventBytesMax: 1_000_000 }));
+  await writer.flush();
+}
+
+async function readAll(source: Source): Promise<Record<string, unknown>[]> {
+  return await engine.inspect(`SELECT * FROM tailrace.${source.table} ORDER BY id`);
+}
+
+/** The tables as the engine itself would write them down. */
+async function describeTables(): Promise<unknown> {
+  return await engine.inspect(
+    `SELECT name, create_table_query, metadata_modification_time FROM system.tables WHERE database = 'tailrace' ORDER BY name`,
+  );
+}
+
+async function faultsOf(work: Promise<void>): Promise<readonly string[]> {
+  const error = await work.then(
+    () => undefined,
+    (cause: unknown) => cause,
+  );
+  if (!(error instanceof InputError)) throw error ?? new Error('it should have been refused');
+  return error.faults;
+}
+
+const every: readonly SourceColumn[] = [
+  column('a_string', 'string', ['metadata', 'v']),
+  column('a_keyword', 'keyword', ['metadata', 'v']),
+  column('an_integer', 'integer', ['metadata', 'v']),
+  column('a_number', 'number', ['metadata', 'v']),
+  column('a_boolean', 'boolean', ['metadata', 'v']),
+];
+
+describe('the tables of sources', () => {
+  test('are made once: applying the same sources again changes nothing', async () => {
+    const sources = [makeSource(every), makeSource([])];
+    await applySchema(engine, sources);
+    const before = await describeTables();
+    const commands: string[] = [];
+    const watched = {
+      ...engine,
+      command: (sql: string) => {
+        commands.push(sql);
+        return engine.command(sql);
+      },
+    };
+    await applySchema(watched, sources);
+    expect(commands).toEqual([]);
+    expect(await describeTables()).toEqual(before);
+  });
+
+  test('gain a column whose values are computed for the events already there', async () => {
+    const source = makeSource([]);
+    await applySchema(engine, [source]);
+    const events = ['"x"', '12', '1.5', 'true', 'null', '{"b":1}'].map(
+      (v, i) => `{"id":"${i}","level":"top ${i}","metadata":{"v":${v},"a.b":{"c":"dotted"}}}`,
+    );
+    await store(source, events);
+    const wider = {
+      ...source,
+      columns: [
+        ...every,
+        column('top', 'string', ['level']),
+        column('dotted', 'string', ['metadata', 'a.b', 'c']),
+      ],
+    };
+    await applySchema(engine, [wider]);
+    const old = await readAll(wider);
+    expect(old.map((row) => [row['a_string'], row['an_integer'], row['a_number'], row['a_boolean']])).toEqual(
+      [
+        ['x', null, null, null],
+        [null, 12, 12, null],
+        [null, null, 1.5, null],
+        [null, null, null, true],
+        [null, null, null, null],
+        [null, null, null, null],
+      ],
+    );
+    expect(old.map((row) => [row['top'], row['dotted']])).toEqual(
+      events.map((_, i) => [`top ${i}`, 'dotted']),
+    );
+
+    const fresh = { ...wider, table: `${source.table}_fresh` };
+    await applySchema(engine, [fresh]);
+    await store(fresh, events);
+    expect(await readAll(fresh)).toEqual(old.map((row) => ({ ...row, timestamp: expect.anything() })));
+  });
+
+  test('keep columns that no source names any more, with their data', async () => {
+    const source = makeSource(every);
+    await applySchema(engine, [source]);
+    await store(source, ['{"id":"1","metadata":{"v":7}}']);
+    const narrow = { ...source, columns: [] };
+    await applySchema(engine, [narrow]);
+    await store(narrow, ['{"id":"2","metadata":{"v":8}}']);
+    expect((await readAll(source)).map((row) => row['an_integer'])).toEqual([7, 8]);
+  });
+
+  test('refuse another type, naming column, old and new, and change nothing', async () => {
+    const source = makeSource(every);
+    await applySchema(engine, [source]);
+    const before = await describeTables();
+    const changed = {
+      ...source,
+      columns: [
+        column('a_string', 'integer', ['metadata', 'v']),
+        column('a_number', 'boolean', ['metadata', 'v']),
+        column('new_one', 'string', ['metadata', 'w']),
+      ],
+    };
+    const other = makeSource([]);
+    expect(await faultsOf(applySchema(engine, [other, changed]))).toEqual([
+      'sources/test.logs.yaml: column "a_string" of test.logs is stored as Nullable(String) and cannot become Nullable(Int64); give the new column another name',
+      'sources/test.logs.yaml: column "a_number" of test.logs is stored as Nullable(Float64) and cannot become Nullable(Bool); give the new column another name',
+    ]);
+    expect(await describeTables()).toEqual(before);
+  });
+
+  test('refuse another path, naming the column', async () => {
+    const source = makeSource(every);
+    await applySchema(engine, [source]);
+    const before = await describeTables();
+    const changed = { ...source, columns: [column('a_string', 'string', ['metadata', 'elsewhere'])] };
+    const [fault, ...rest] = await faultsOf(applySchema(engine, [changed]));
+    expect(fault).toMatch(/column "a_string" of test.logs is stored from another path of the event: /);
+    expect(rest).toEqual([]);
+    expect(await describeTables()).toEqual(before);
+  });
+
+  test('take a changed retention', async () => {
+    const source = makeSource(every, { retentionDays: 90 });
+    await applySchema(engine, [source]);
+    await applySchema(engine, [{ ...source, retentionDays: 9 }]);
+    const [table] = await engine.inspect(
+      `SELECT create_table_query AS sql FROM system.tables WHERE name = '${source.table}'`,
+    );
+    expect(table?.['sql']).toContain('TTL timestamp + toIntervalDay(9) ');
+    expect(table?.['sql']).not.toContain('toIntervalDay(90)');
+  });
+
+  test.each([["it's"], ['a\\b'], ['a"b'], ['a`b'], ['--'], ['/*'], ['@x'], ['é😀'], ['0'], ['']])(
+    'take a path through a member named %j',
+    async (name) => {
+      const source = makeSource([]);
+      await applySchema(engine, [source]);
+      await store(source, [`{"id":"1","metadata":{${JSON.stringify(name)}:{"v":"found"}}}`]);
+      const wider = { ...source, columns: [column('c', 'string', ['metadata', name, 'v'])] };
+      await applySchema(engine, [wider]);
+      await applySchema(engine, [wider]);
+      expect(await readAll(wider)).toMatchObject([{ c: 'found' }]);
+    },
+  );
+});
+
+describe('the value of a typed column', () => {
+  const number = fc.oneof(
+    fc.integer().map(String),
+    fc.double({ noNaN: true, noDefaultInfinity: true }).map((n) => JSON.stringify(n)),
+    fc.constantFrom(
+      '0',
+      '-0',
+      '-0.0',
+      '1.0',
+      '1e2',
+      '1E+2',
+      '12.50e-1',
+      '9007199254740991',
+      '9007199254740992',
+      '9007199254740993',
+      '-9007199254740991',
+      '-9007199254740992',
+      '9223372036854775807',
+      '9223372036854775808',
+      '18446744073709551615',
+      '1e15',
+      '1e16',
+      '1e308',
+      '1e-400',
+      '5e-324',
+      '0.1',
+    ),
+  );
+  const text = fc.oneof(
+    fc.string({ unit: 'binary', maxLength: 10 }).map((value) => JSON.stringify(value)),
+    fc.constantFrom('""', '"1"', '"true"', '"\\u0041\\/\\"\\\\"', '"\\ud83d\\ude00"', '"a\\u0000b"'),
+  );
+  const value = fc.oneof(
+    number,
+    text,
+    fc.constantFrom('true', 'false', 'null', '[]', '{}', '[1]', '{"v":1}', '{"v":"x"}', '[{"v":1}]'),
+  );
+  // Around the value: at its place, one level off, missing, or inside something that is not an object.
+  const metadata = fc.oneof(
+    { weight: 6, arbitrary: value.map((v) => `{"w":0,"v":${v},"x":"y"}`) },
+    { weight: 1, arbitrary: value },
+    { weight: 1, arbitrary: value.map((v) => `{"w":${v}}`) },
+    { weight: 1, arbitrary: value.map((v) => `[${v}]`) },
+    { weight: 1, arbitrary: value.map((v) => ` { "v" : ${v} } `) },
+  );
+
+  const zeroed = (v: unknown) => (Object.is(v, -0) ? 0 : v);
+
+  test('is the same whether ingest takes it or the engine computes it', async () => {
+    const expressions = tableColumns(makeSource(every)).filter((one) => one.expression !== '');
+    const list = expressions.map((one) => `toJSONString(${one.expression})`).join(', ');
+    const property = fc.asyncProperty(fc.array(metadata, { minLength: 1, maxLength: 20 }), async (texts) => {
+      const rows = await engine.inspect(
+        `SELECT [${list}] AS found FROM (SELECT arrayJoin([${texts.map(quote).join(', ')}]) AS metadata, '' AS attributes)`,
+      );
+      const taken = texts.map((json) => {
+        const event: unknown = JSON.parse(`{"metadata":${json}}`);
+        return every.map((one) => typedValue(findValue(event, one.path), one.type));
+      });
+      const found = rows.map((row) =>
+        (row['found'] as string[]).map((json): unknown => zeroed(JSON.parse(json))),
+      );
+      expect(found).toEqual(taken.map((values) => values.map(zeroed)));
+    });
+    await fc.assert(property, { numRuns: 300 });
+  });
+
+  // The engine's reader gives up on a text that holds such a number anywhere, so no column of that event is computed.
+  test.each(['18446744073709551616', '-9223372036854775809', '1e309', '"\\ud800"'])(
+    'is not computed from a text that holds %s',
+    async (odd) => {
+      const source = makeSource([]);
+      await applySchema(engine, [source]);
+      await store(source, [`{"id":"1","metadata":{"v":"x","odd":${odd}}}`]);
+      const wider = { ...source, columns: [column('a_string', 'string', ['metadata', 'v'])] };
+      await applySchema(engine, [wider]);
+      expect(await readAll(wider)).toMatchObject([{ a_string: null, metadata: `{"v":"x","odd":${odd}}` }]);
+    },
+  );
+});

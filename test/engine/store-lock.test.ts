@@ -1,0 +1,82 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync } from 'node:fs';
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterAll, expect, test } from 'vitest';
+import { lockStore } from '../../src/engine/store-lock.ts';
+import { InputError } from '../../src/errors.ts';
+import { temporaryFolder } from '../support/service.ts';
+
+const folder = await temporaryFolder();
+afterAll(folder.remove);
+
+function faultsOf(work: () => unknown): readonly string[] {
+  try {
+    work();
+  } catch (error) {
+    if (error instanceof InputError) return error.faults;
+    throw error;
+  }
+  throw new Error('it should have been refused');
+}
+
+const HOLDER = `
+const { lockStore } = await import('./src/engine/store-lock.ts');
+lockStore(process.argv[1], 'the holder (pid ' + process.pid + ')');
+console.log('locked');
+setInterval(() => {}, 1000);`;
+
+test('makes the folder and is free again once released', () => {
+  const dir = join(folder.path, 'deep', 'new');
+  lockStore(dir, 'first').release();
+  const lock = lockStore(dir, 'second');
+  lock.release();
+  lock.release();
+  expect(existsSync(join(dir, 'owner.txt'))).toBe(false);
+});
+
+test('refuses a second owner in the same process, saying who holds it and what to do', () => {
+  const dir = join(folder.path, 'same');
+  const lock = lockStore(dir, 'tailrace serve (pid 4711)');
+  expect(faultsOf(() => lockStore(dir, 'second'))).toEqual([
+    `data directory ${dir} is in use by tailrace serve (pid 4711); stop that first, or set TAILRACE_DATA_DIR to another folder`,
+  ]);
+  lock.release();
+  lockStore(dir, 'third').release();
+});
+
+test('refuses a second process, and is free at once when the first is killed with -9', async () => {
+  const dir = join(folder.path, 'killed');
+  const holder = spawn(process.execPath, ['--input-type=module', '-e', HOLDER, dir], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  await once(holder.stdout, 'data');
+  expect(faultsOf(() => lockStore(dir, 'second'))[0]).toContain(
+    `is in use by the holder (pid ${holder.pid});`,
+  );
+  const gone = once(holder, 'exit');
+  holder.kill('SIGKILL');
+  await gone;
+  lockStore(dir, 'second').release();
+});
+
+test.each([
+  ['is a file', (file: string) => file],
+  ['lies under a file', (file: string) => join(file, 'data')],
+])('a data directory that %s is refused in one line', async (_, place) => {
+  const file = join(folder.path, 'file');
+  await writeFile(file, '');
+  expect(faultsOf(() => lockStore(place(file), 'x'))).toEqual([
+    `data directory ${place(file)} cannot be used: it is a file, not a folder; set TAILRACE_DATA_DIR to a writable folder`,
+  ]);
+});
+
+// Not even root may write there: one cannot be made, the other looks writable and is not.
+test.each(['/sys/tailrace/data', '/proc'])('the data directory %s is refused in one line', (dir) => {
+  const faults = faultsOf(() => lockStore(dir, 'x'));
+  expect(faults).toHaveLength(1);
+  expect(faults[0]).toMatch(
+    new RegExp(`^data directory ${dir} cannot be used: [^\\n]+ to a writable folder$`),
+  );
+});
