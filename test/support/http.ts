@@ -80,8 +80,8 @@ export async function readMetric(
 ): Promise<number> {
   const { text } = await get(url, '/metrics');
   const wanted = Object.entries(labels).map(([label, value]) => `${label}="${value}"`);
-  const line = text
+  const lines = text
     .split('\n')
-    .find((one) => /^[^#{ ]+/.exec(one)?.[0] === name && wanted.every((label) => one.includes(label)));
-  return Number(line?.split(' ').at(-1) ?? 0);
+    .filter((one) => /^[^#{ ]+/.exec(one)?.[0] === name && wanted.every((label) => one.includes(label)));
+  return lines.reduce((sum, line) => sum + Number(line.split(' ').at(-1)), 0);
 }
