@@ -64,7 +64,13 @@ export function parseEvent(text: string, source: Source, rules: EventRules): Eve
 /** A row of the source's table in the engine's format, with its newline; columns as `tableColumns` orders them. */
 export function encodeRow(event: Event): string {
   const { id, timestamp, project, message, metadata, attributes, typed } = event;
-  return `${JSON.stringify([id, formatInstant(timestamp), project, message, metadata, attributes, ...typed])}\n`;
+  const values = [id, formatInstant(timestamp), project, message, metadata, attributes, ...typed];
+  return `${JSON.stringify(values.map(toWellFormed))}\n`;
+}
+
+/** Half a surrogate pair has no UTF-8 form: the engine would refuse it, and with it every event of the batch. */
+function toWellFormed(value: unknown): unknown {
+  return typeof value === 'string' ? value.toWellFormed() : value;
 }
 
 function parseObject(text: string): Record<string, unknown> {

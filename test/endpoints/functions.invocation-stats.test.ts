@@ -1,0 +1,164 @@
+import fc from 'fast-check';
+import { afterAll, describe, expect, test } from 'vitest';
+import { startTestService, storeEvents } from '../support/service.ts';
+import { clock, instantAround } from './generate/instant.ts';
+import { MINE, projectValue, rename, renameProjects } from './generate/project.ts';
+import { expectStats } from './invocation-rows.ts';
+import type { WireEvent } from './oracle/event.ts';
+import { invocationStats } from './oracle/invocation-stats.ts';
+import { ask, runs } from './support.ts';
+
+const SOURCE = 'deno-relay-logs';
+const NAME = 'functions.invocation-stats';
+const INTERVALS = ['5min', '15min', '1hr', '1day', '7day'];
+const JUNK_INTERVALS = [undefined, '', '1DAY', ' 1day', '5 min', 'hourly', "1hr' OR 1", '30day', 'null'];
+
+const service = await startTestService();
+afterAll(service.close);
+let cases = 0;
+
+const wrongTime = fc.constantFrom('12', '', null, true, [3], { ms: 3 });
+const time = fc.oneof(
+  { weight: 4, arbitrary: fc.double({ min: 0, max: 400_000, noNaN: true, noDefaultInfinity: true }) },
+  { weight: 2, arbitrary: fc.integer({ min: 0, max: 10_000 }) },
+  { weight: 2, arbitrary: wrongTime },
+);
+const status = fc.constantFrom<unknown[]>(
+  ...[99, 100, 199, 200, 204, 299, 302, 399, 400, 401, 499, 500, 599, 600, -1, 0],
+  ...['500', null, true, [500], 4e2],
+);
+const response = fc.oneof(
+  { weight: 8, arbitrary: fc.record({ status_code: status }, { requiredKeys: [] }) },
+  { weight: 1, arbitrary: fc.constantFrom<unknown[]>(null, 500, 'x', [{ status_code: 500 }]) },
+);
+const functionId = fc.constantFrom<unknown[]>('f1', 'f1', 'f2', 'F1', 'f', 'f11', '', null, 1, ['f1']);
+const metadata = fc.oneof(
+  {
+    weight: 12,
+    arbitrary: fc.record(
+      {
+        project_ref: projectValue,
+        project: projectValue,
+        function_id: functionId,
+        execution_time_ms: time,
+        response,
+      },
+      { requiredKeys: [] },
+    ),
+  },
+  { weight: 1, arbitrary: fc.constantFrom<unknown[]>(null, [], 'text', 5) },
+);
+
+function invocations(now: number, sizeMax: number): fc.Arbitrary<WireEvent[]> {
+  const event = fc.record(
+    { id: fc.uuid(), timestamp: instantAround(now), project: projectValue, metadata },
+    { requiredKeys: ['id', 'timestamp'] },
+  );
+  return fc.array(event, { maxLength: sizeMax, size: 'max' });
+}
+
+const situation = clock.chain((now) => fc.record({ now: fc.constant(now), events: invocations(now, 60) }));
+
+async function answerFor(
+  events: readonly WireEvent[],
+  nowMs: number,
+  asked: Record<string, string | undefined>,
+) {
+  service.clock.now = nowMs;
+  const unique = cases++;
+  const own = renameProjects(events, unique);
+  const project = rename(asked['project'] ?? MINE, unique);
+  await storeEvents(service.store, SOURCE, own, nowMs);
+  const { rows } = await ask(service.url, NAME, { ...asked, project });
+  const expected = invocationStats(own, {
+    project,
+    functionId: asked['function_id'] ?? '',
+    interval: asked['interval'] ?? '',
+    now: nowMs * 1000,
+  });
+  return { rows, expected };
+}
+
+describe('random invocations', () => {
+  test.for(INTERVALS)('are put in the buckets of %s as the oracle does', async (interval) => {
+    const property = fc.asyncProperty(
+      situation,
+      fc.constantFrom('f1', 'f2', 'f', 'none', '', undefined),
+      async ({ now, events }, function_id) => {
+        const { rows, expected } = await answerFor(events, now, { interval, function_id });
+        expectStats(rows, expected);
+      },
+    );
+    await fc.assert(property, runs(15));
+  });
+
+  test('are put in the buckets of a day when the interval is anything else', async () => {
+    const property = fc.asyncProperty(situation, fc.constantFrom(...JUNK_INTERVALS), async (s, interval) => {
+      const { rows, expected } = await answerFor(s.events, s.now, { interval });
+      expectStats(rows, expected);
+    });
+    await fc.assert(property, runs(20));
+  });
+
+  test('belong to their own project only, whatever the names of others hold', async () => {
+    const projects = fc.constantFrom(
+      'acme-eu',
+      'my-acme',
+      'acm',
+      'ACME',
+      'acme ',
+      'acm_',
+      '%',
+      "acme' OR '1'='1",
+    );
+    const property = fc.asyncProperty(situation, projects, async ({ now, events }, name) => {
+      // Names without ours in them are shared by all cases, so the case asks for one of its own.
+      const project = name.toLowerCase().includes(MINE) ? name : `${name}${MINE}`;
+      const { rows, expected } = await answerFor(events, now, { project, interval: '7day' });
+      expectStats(rows, expected);
+    });
+    await fc.assert(property, runs(15));
+  });
+});
+
+describe('the edges of the range', () => {
+  const now = Date.parse('2026-11-20T07:00:00.000Z');
+
+  test('the first bucket starts where the range does, cut down to the width, and takes that very microsecond', async () => {
+    const first = Date.parse('2026-11-19T07:00:00.000Z') * 1000;
+    const at = (timestamp: number) => ({ id: `${timestamp}`, timestamp, metadata: { project_ref: MINE } });
+    const onTheEdge = await answerFor([at(first - 1), at(first), at(first + 1)], now, { interval: '1day' });
+    expect(onTheEdge.rows.map((row) => [row['timestamp'], row['count']])).toEqual([[first, 2]]);
+
+    // One millisecond earlier the range starts within the bucket before, and all of that bucket is covered.
+    const before = first - 3600 * 1_000_000;
+    const past = await answerFor([at(before - 1), at(before), at(first)], now - 1, { interval: '1day' });
+    expect(past.rows.map((row) => [row['timestamp'], row['count']])).toEqual([
+      [before, 1],
+      [first, 1],
+    ]);
+  });
+
+  test('buckets without invocations are not returned', async () => {
+    const at = (minutes: number) => ({
+      id: `${minutes}`,
+      timestamp: (now - minutes * 60_000) * 1000,
+      metadata: { project_ref: MINE },
+    });
+    const { rows } = await answerFor([at(1), at(30), at(59)], now, { interval: '1hr' });
+    expect(rows).toHaveLength(3);
+  });
+
+  test('counts are JSON numbers and timestamps whole microseconds', async () => {
+    const events = [
+      { id: 'a', timestamp: now * 1000, metadata: { project_ref: 'as-text', execution_time_ms: 1.5 } },
+    ];
+    service.clock.now = now;
+    await storeEvents(service.store, SOURCE, events, now);
+    const { text } = await ask(service.url, NAME, { project: 'as-text', interval: '5min' });
+    expect(text).toBe(
+      '{"result":[{"timestamp":1795158000000000,"min_execution_time":1.5,"max_execution_time":1.5,' +
+        '"avg_execution_time":1.5,"p95_execution_time":1.5,"p99_execution_time":1.5,"count":1,"error_count":0}]}',
+    );
+  });
+});

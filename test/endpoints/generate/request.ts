@@ -1,0 +1,66 @@
+import fc from 'fast-check';
+import { projectValue } from './project.ts';
+
+const path = fc.oneof(
+  {
+    weight: 8,
+    arbitrary: fc.constantFrom(
+      '/rest/v1/todos',
+      '/storage/v1/object/rest',
+      '/auth/v1/token',
+      '/realtime/v1/websocket',
+      '/',
+      '/storage/auth/rest/realtime',
+      '/rest',
+      '/rest/rest',
+      '/resting',
+      '/REST/v1',
+      'rest/v1',
+      '/re/st',
+      '',
+      '/v1//auth',
+      '/authentic',
+      '/a/storage',
+      '/é/realtime',
+      '/rest\n/auth',
+      '/rest\u0000/auth',
+    ),
+  },
+  { weight: 2, arbitrary: fc.constantFrom<unknown[]>(null, 7, ['/rest'], { path: '/rest' }, true) },
+);
+
+const url = fc.oneof(
+  {
+    weight: 8,
+    arbitrary: fc.constantFrom(
+      'https://acme.example.co/rest/v1',
+      'https://acme-eu.example.co/auth',
+      'http://my-acme.example.co/',
+      'https://ACME.example.co/',
+      'https://acmeXexample.co/storage',
+      'https://other.example.co/?ref=acme',
+      'acme',
+      'https://é😀.example.co/rest',
+      'https://acme.example.co/\nrest',
+      'aacme\u0000b',
+    ),
+  },
+  { weight: 4, arbitrary: fc.constantFrom<unknown[]>(null, 7, ['https://acme.example.co'], false) },
+);
+
+const request = fc.oneof(
+  { weight: 10, arbitrary: fc.record({ path, url }, { requiredKeys: [] }) },
+  { weight: 1, arbitrary: fc.constantFrom<unknown[]>(null, '/rest', [{ path: '/rest' }]) },
+);
+
+/** Metadata of a gateway request, path and url present, missing or of a wrong type. */
+export const requestMetadata: fc.Arbitrary<unknown> = fc.oneof(
+  {
+    weight: 10,
+    arbitrary: fc.record(
+      { request, project_ref: projectValue, project: projectValue },
+      { requiredKeys: ['request'] },
+    ),
+  },
+  { weight: 1, arbitrary: fc.constantFrom<unknown[]>(null, [], 'text') },
+);

@@ -1,0 +1,232 @@
+import fc from 'fast-check';
+import { afterAll, describe, expect, test } from 'vitest';
+import { startTestService, storeEvents } from '../support/service.ts';
+import { clock } from './generate/instant.ts';
+import { type Bound, bound, logs } from './generate/log.ts';
+import { MINE, rename, renameProjects } from './generate/project.ts';
+import { spellings } from './generate/spelling.ts';
+import { MICROS_PER_DAY, type WireEvent } from './oracle/event.ts';
+import { type LogsQuestion, matchingLogs, ROWS_MAX } from './oracle/logs.ts';
+import { ask, type Row, runs } from './support.ts';
+
+const SOURCE = 'cloudflare.logs.prod';
+const NAME = 'logs.all';
+const TIERS = ['FREE', 'PRO', 'PAYG', 'ENTERPRISE'];
+const JUNK_TIERS = [undefined, '', 'free', 'pro', ' PRO', 'PRO ', 'TEAM', "PAYG' OR '1'='1", 'null', '90'];
+
+const service = await startTestService();
+afterAll(service.close);
+let cases = 0;
+
+function situation(size: fc.ArrayConstraints) {
+  return clock.chain((now) =>
+    fc.record({ now: fc.constant(now), events: logs(now, size), start: bound(now), end: bound(now) }),
+  );
+}
+
+/** Every row is an event that matches, none comes twice, and their instants are the newest there are, in order. */
+function expectNewest(rows: readonly Row[], matching: readonly WireEvent[]): void {
+  const byId = new Map(matching.map((event) => [event.id, event]));
+  expect(rows.map((row) => row['timestamp'])).toEqual(
+    matching.slice(0, ROWS_MAX).map((event) => event.timestamp),
+  );
+  expect(new Set(rows.map((row) => row['id'])).size).toBe(rows.length);
+  expect(rows).toEqual(
+    rows.map(({ id }) => {
+      const event = byId.get(String(id));
+      return {
+        id: event?.id,
+        timestamp: event?.timestamp,
+        event_message: event?.['event_message'] ?? '',
+        metadata: event?.['metadata'] ?? null,
+      };
+    }),
+  );
+}
+
+async function expectAsOracle(
+  s: { now: number; events: readonly WireEvent[] },
+  asked: { project?: string; tier?: string | undefined; start?: Bound; end?: Bound },
+): Promise<void> {
+  service.clock.now = s.now;
+  const unique = cases++;
+  const own = renameProjects(s.events, unique);
+  const question: LogsQuestion = {
+    project: rename(asked.project ?? MINE, unique),
+    tier: asked.tier ?? '',
+    start: asked.start?.micros,
+    end: asked.end?.micros,
+    now: s.now * 1000,
+  };
+  await storeEvents(service.store, SOURCE, own, s.now);
+  const parameters = {
+    project: question.project,
+    project_tier: asked.tier,
+    iso_timestamp_start: asked.start?.text,
+    iso_timestamp_end: asked.end?.text,
+  };
+  const { rows, text } = await ask(service.url, NAME, parameters);
+  expectNewest(rows, matchingLogs(own, SOURCE, question));
+  expect((await ask(service.url, NAME, parameters)).text, 'the same question again').toBe(text);
+}
+
+describe('random events', () => {
+  test.for(TIERS)('of the plan %s are those of the oracle', async (tier) => {
+    const property = fc.asyncProperty(situation({ maxLength: 50 }), (s) => expectAsOracle(s, { tier }));
+    await fc.assert(property, runs(12));
+  });
+
+  test('of any other plan are those of FREE', async () => {
+    const property = fc.asyncProperty(
+      situation({ maxLength: 40 }),
+      fc.constantFrom(...JUNK_TIERS),
+      (s, tier) => expectAsOracle(s, { tier }),
+    );
+    await fc.assert(property, runs(15));
+  });
+
+  test('lie within the bounds of the caller, in any spelling of ISO 8601', async () => {
+    const property = fc.asyncProperty(situation({ maxLength: 50 }), ({ start, end, ...s }) =>
+      expectAsOracle(s, { tier: 'PAYG', start, end }),
+    );
+    await fc.assert(property, runs(40));
+  });
+
+  test('are the newest hundred where there are more', async () => {
+    const property = fc.asyncProperty(situation({ minLength: 150, maxLength: 300 }), ({ start, end, ...s }) =>
+      expectAsOracle(s, { tier: 'ENTERPRISE', start, end }),
+    );
+    await fc.assert(property, runs(6));
+  });
+
+  test('are never those of a project whose name holds the one asked for, or is held by it', async () => {
+    const projects = fc.constantFrom(
+      'acme-eu',
+      'my-acme',
+      'ACME',
+      'acme ',
+      'acm_acme',
+      '%acme%',
+      "x' OR 'acme'='acme",
+    );
+    const property = fc.asyncProperty(situation({ maxLength: 50 }), projects, (s, project) =>
+      expectAsOracle(s, { tier: 'PAYG', project }),
+    );
+    await fc.assert(property, runs(12));
+  });
+});
+
+describe('the bounds of time', () => {
+  const now = Date.parse('2024-02-29T12:34:56.789Z');
+  const on = now * 1000 - 3_600_000_000;
+  const three = [on - 1, on, on + 1].map((timestamp) => ({
+    id: String(timestamp),
+    timestamp,
+    project: MINE,
+  }));
+
+  /** The ids that are answered of events on, just before and just after a bound. */
+  async function idsFor(parameters: Record<string, string>, events: readonly WireEvent[] = three) {
+    service.clock.now = now;
+    const own = renameProjects(events, cases++);
+    await storeEvents(service.store, SOURCE, own, now);
+    const { rows } = await ask(service.url, NAME, { project: String(own[0]?.['project']), ...parameters });
+    return rows.map((row) => Number(row['id']));
+  }
+
+  test('exclude the start and include the end, in every spelling', async () => {
+    const day = Date.parse('2024-02-29T00:00:00Z') * 1000;
+    service.clock.now = now;
+    for (const at of [on, day, day + 60_000_000]) {
+      const project = `spelling-${at}`;
+      const events = [at - 1, at, at + 1, at + 2].map((t) => ({ id: String(t), timestamp: t, project }));
+      await storeEvents(service.store, SOURCE, events, now);
+      for (const [i, iso_timestamp_start] of spellings(at).entries()) {
+        const ends = spellings(at + 1);
+        const iso_timestamp_end = ends[i % ends.length];
+        const { rows } = await ask(service.url, NAME, { project, iso_timestamp_start, iso_timestamp_end });
+        const bounds = `${iso_timestamp_start} to ${iso_timestamp_end}`;
+        expect(
+          rows.map((row) => row['timestamp']),
+          bounds,
+        ).toEqual([at + 1]);
+      }
+    }
+  });
+
+  test.for([
+    ['FREE', 1],
+    ['PRO', 7],
+    ['PAYG', 90],
+    ['ENTERPRISE', 90],
+    ['free', 1],
+  ] as const)('the plan %s reaches back %i days, strictly', async ([project_tier, days]) => {
+    const edge = now * 1000 - days * MICROS_PER_DAY;
+    const events = [edge - 1, edge, edge + 1].map((t) => ({ id: String(t), timestamp: t, project: MINE }));
+    expect(await idsFor({ project_tier }, events)).toEqual([edge + 1]);
+    // A start further back than the plan opens nothing.
+    expect(await idsFor({ project_tier, iso_timestamp_start: '1999-01-01' }, events)).toEqual([edge + 1]);
+  });
+
+  test('a start after the end is an empty answer, as is a start on the end', async () => {
+    const [start = '', end = ''] = [spellings(on + 1)[0], spellings(on - 1)[0]];
+    expect(await idsFor({ iso_timestamp_start: start, iso_timestamp_end: end })).toEqual([]);
+    expect(await idsFor({ iso_timestamp_start: start, iso_timestamp_end: start })).toEqual([]);
+    expect(await idsFor({ iso_timestamp_start: end, iso_timestamp_end: start })).toEqual([on + 1, on]);
+  });
+
+  test('bounds beyond what can be stored mean what they say', async () => {
+    for (const early of ['0001-01-01', '0000-01-01T00:00:00Z', '1899-12-31', '1969-12-31T23:59:59.999999Z']) {
+      expect(await idsFor({ iso_timestamp_start: early }), early).toHaveLength(3);
+      expect(await idsFor({ iso_timestamp_end: early }), early).toEqual([]);
+    }
+    for (const late of ['2200-01-01', '2299-12-31T23:59:59Z', '9999-12-31T23:59:59.999999999Z']) {
+      expect(await idsFor({ iso_timestamp_end: late }), late).toHaveLength(3);
+      expect(await idsFor({ iso_timestamp_start: late }), late).toEqual([]);
+    }
+  });
+
+  test('events up to an hour ahead of now are returned', async () => {
+    const ahead = (now + 3_600_000) * 1000;
+    expect(await idsFor({}, [{ id: String(ahead), timestamp: ahead, project: MINE }])).toEqual([ahead]);
+  });
+});
+
+describe('the newest hundred', () => {
+  const now = Date.parse('2025-01-01T00:00:00.000Z');
+
+  test('of more than a thousand, stored in any order and in several batches', async () => {
+    service.clock.now = now;
+    const all = Array.from({ length: 2400 }, (_, i) => ({
+      id: `e${i}`,
+      timestamp: now * 1000 - ((i * 7919) % 2400) * 1_000_001,
+      project: 'many',
+    }));
+    for (let from = 0; from < all.length; from += 600) {
+      await storeEvents(service.store, SOURCE, all.slice(from, from + 600), now);
+    }
+    const { rows } = await ask(service.url, NAME, { project: 'many' });
+    expect(rows).toHaveLength(ROWS_MAX);
+    const question = { project: 'many', tier: '', start: undefined, end: undefined, now: now * 1000 };
+    expectNewest(rows, matchingLogs(all, SOURCE, question));
+  });
+
+  test('of one instant come in the same order every time, even where ids are the same', async () => {
+    service.clock.now = now;
+    for (let batch = 0; batch < 4; batch++) {
+      const events = Array.from({ length: 300 }, (_, i) => ({
+        id: `same-${i % 2}`,
+        timestamp: now * 1000 - 5,
+        project: 'ties',
+        event_message: `${batch}-${i}`,
+      }));
+      await storeEvents(service.store, SOURCE, events, now);
+    }
+    const first = await ask(service.url, NAME, { project: 'ties' });
+    expect(first.rows).toHaveLength(ROWS_MAX);
+    const again = await Promise.all(
+      Array.from({ length: 30 }, () => ask(service.url, NAME, { project: 'ties' })),
+    );
+    expect(new Set(again.map((answer) => answer.text))).toEqual(new Set([first.text]));
+  });
+});

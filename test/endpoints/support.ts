@@ -1,0 +1,53 @@
+import type fc from 'fast-check';
+import { expect } from 'vitest';
+import { parseEvent } from '../../src/ingest/event.ts';
+import { createEventWriter } from '../../src/ingest/writer.ts';
+import type { Store } from '../../src/open-store.ts';
+import { PRIVATE_KEY } from '../support/service.ts';
+
+export type Row = Readonly<Record<string, unknown>>;
+
+/**
+ * Settings of the property tests. The seed is new in every run; a failure prints it and the smallest case found in the time
+ * left before vitest would end the test without either.
+ */
+export function runs(numRuns: number): fc.Parameters<unknown> {
+  return { numRuns, interruptAfterTimeLimit: 20_000, markInterruptAsFailure: true };
+}
+
+/** GET of an endpoint; the answer's bytes as text, proven to be rows and nothing else. */
+export async function ask(
+  url: string,
+  endpoint: string,
+  parameters: Readonly<Record<string, string | undefined>>,
+): Promise<{ text: string; rows: Row[] }> {
+  const sent = Object.entries(parameters).filter(
+    (entry): entry is [string, string] => entry[1] !== undefined,
+  );
+  const response = await fetch(`${url}/api/endpoints/query/${endpoint}?${new URLSearchParams(sent)}`, {
+    headers: { 'x-api-key': PRIVATE_KEY, 'content-type': 'application/json; charset=utf-8' },
+  });
+  const text = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(
+    await response.arrayBuffer(),
+  );
+  expect(response.status, text).toBe(200);
+  return { text, rows: parseRows(text) };
+}
+
+/** The rows of an answer that is exactly `{"result":[…]}`. */
+export function parseRows(text: string): Row[] {
+  expect(text).toMatch(/^\{"result":\[(\{.*\})?\]\}$/s);
+  const body = JSON.parse(text) as { result: Row[] };
+  expect(Object.keys(body)).toEqual(['result']);
+  return body.result;
+}
+
+/** Stores events from their JSON text, as they come in on the wire. `now` in ms. */
+export async function storeLines(store: Store, sourceName: string, lines: readonly string[], now: number) {
+  const source = store.registry.getSource(sourceName);
+  const writer = createEventWriter(store.engine, source);
+  for (const line of lines) {
+    await writer.add(parseEvent(line, source, { now: now * 1000, eventBytesMax: 1024 * 1024 }));
+  }
+  await writer.flush();
+}

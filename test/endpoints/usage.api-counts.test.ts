@@ -1,0 +1,156 @@
+import fc from 'fast-check';
+import { afterAll, describe, expect, test } from 'vitest';
+import { parseParameters } from '../../src/query/parameters.ts';
+import { createRunner } from '../../src/query/run.ts';
+import { startTestService, storeEvents } from '../support/service.ts';
+import { clock, instantAround } from './generate/instant.ts';
+import { pattern } from './generate/pattern.ts';
+import { projectValue } from './generate/project.ts';
+import { requestMetadata } from './generate/request.ts';
+import { apiCounts } from './oracle/api-counts.ts';
+import type { WireEvent } from './oracle/event.ts';
+import { ask, parseRows, runs } from './support.ts';
+
+const SOURCE = 'cloudflare.logs.prod';
+const NAME = 'usage.api-counts';
+const INTERVALS = ['hourly', 'minutely', 'daily'] as const;
+
+const service = await startTestService();
+afterAll(service.close);
+
+// Past the cache: patterns here match events of other cases too, and must see those that came since they were last asked.
+const endpoint = service.store.registry.getEndpoint(NAME);
+const run = createRunner(service.store.engine, () => service.clock.now);
+const stored: WireEvent[] = [];
+
+const situation = clock.chain((now) => {
+  const event = fc.record(
+    { id: fc.uuid(), timestamp: instantAround(now), project: projectValue, metadata: requestMetadata },
+    { requiredKeys: ['id', 'timestamp'] },
+  );
+  return fc.record({ now: fc.constant(now), events: fc.array(event, { maxLength: 40, size: 'max' }) });
+});
+
+async function expectAsOracle(s: { now: number; events: readonly WireEvent[] }, asked: Asked): Promise<void> {
+  service.clock.now = s.now;
+  await storeEvents(service.store, SOURCE, s.events, s.now);
+  stored.push(...s.events);
+  const values = parseParameters(endpoint, { project: asked.pattern, interval: asked.interval }, 1024);
+  const answer = await run(endpoint, values);
+  expect(parseRows(answer.body.toString())).toEqual(apiCounts(stored, { ...asked, now: s.now * 1000 }));
+}
+
+interface Asked {
+  readonly pattern: string;
+  readonly interval: (typeof INTERVALS)[number];
+}
+
+describe('random requests', () => {
+  test.for(INTERVALS)('are counted %s as the oracle does, for any pattern', async (interval) => {
+    const property = fc.asyncProperty(situation, pattern, (s, one) =>
+      expectAsOracle(s, { pattern: one, interval }),
+    );
+    await fc.assert(property, runs(40));
+  });
+});
+
+describe('one rule at a time', () => {
+  const now = Date.parse('2026-11-20T07:00:00.000Z');
+  let cases = 0;
+
+  /** The answer over HTTP to events whose url names a project of their own. */
+  async function rowsFor(
+    interval: string,
+    events: readonly { ago: number; path?: unknown; url?: unknown }[],
+  ) {
+    const project = `rule${cases++}z`;
+    service.clock.now = now;
+    const own = events.map(({ ago, ...request }, i) => ({
+      id: `${project}-${i}`,
+      timestamp: now * 1000 - ago,
+      project,
+      metadata: { request },
+    }));
+    await storeEvents(service.store, SOURCE, own, now);
+    stored.push(...own);
+    return await ask(service.url, NAME, { project, interval });
+  }
+
+  test('timestamps are UTC without a zone, counts JSON numbers, columns in their order', async () => {
+    const { text } = await rowsFor('hourly', [{ ago: 0, path: '/rest/v1' }]);
+    expect(text).toBe(
+      '{"result":[{"timestamp":"2026-11-20T07:00:00","total_rest_requests":1,"total_storage_requests":0,' +
+        '"total_auth_requests":0,"total_realtime_requests":0}]}',
+    );
+  });
+
+  test.for([
+    ['hourly', 3600, '2026-11-20T06:00:00'],
+    ['minutely', 3600, '2026-11-20T06:00:00'],
+    ['daily', 604_800, '2026-11-13T00:00:00'],
+  ] as const)(
+    '%s looks back %i seconds to the microsecond, the bound included',
+    async ([interval, seconds, first]) => {
+      const bound = seconds * 1_000_000;
+      const { rows } = await rowsFor(interval, [
+        { ago: bound + 1, path: '/auth' },
+        { ago: bound, path: '/rest' },
+        { ago: bound - 1, path: '/storage' },
+      ]);
+      expect(rows).toEqual([
+        {
+          timestamp: first,
+          total_rest_requests: 1,
+          total_storage_requests: 1,
+          total_auth_requests: 0,
+          total_realtime_requests: 0,
+        },
+      ]);
+    },
+  );
+
+  test('a path with several markers counts toward each area, once', async () => {
+    const { rows } = await rowsFor('daily', [{ ago: 1, path: '/realtime/auth/storage/rest/rest' }]);
+    expect(rows.map((row) => Object.values(row).slice(1))).toEqual([[1, 1, 1, 1]]);
+  });
+
+  test('a request without a path is in its bucket with counts of 0, never null', async () => {
+    const { rows } = await rowsFor('daily', [{ ago: 1 }, { ago: 1, path: null }, { ago: 2, path: 5 }]);
+    expect(rows.map((row) => Object.values(row).slice(1))).toEqual([[0, 0, 0, 0]]);
+  });
+
+  test('a request without a url is found by its project and path, one with a url by that alone', async () => {
+    const { rows } = await rowsFor('hourly', [
+      { ago: 1, path: '/rest' },
+      { ago: 1, path: '/rest', url: null },
+      { ago: 1, path: '/rest', url: 5 },
+      { ago: 1, path: '/rest', url: 'https://elsewhere.example.co/rest' },
+    ]);
+    expect(rows.map((row) => row['total_rest_requests'])).toEqual([3]);
+  });
+
+  test('buckets come in ascending order and those without requests not at all', async () => {
+    const minute = 60_000_000;
+    const agos = [1, 40 * minute, 3 * minute, 59 * minute, 3 * minute + 1];
+    const { rows } = await rowsFor(
+      'minutely',
+      agos.map((ago) => ({ ago, path: '/rest' })),
+    );
+    expect(rows.map((row) => [row['timestamp'], row['total_rest_requests']])).toEqual([
+      ['2026-11-20T06:01:00', 1],
+      ['2026-11-20T06:20:00', 1],
+      ['2026-11-20T06:56:00', 1],
+      ['2026-11-20T06:57:00', 1],
+      ['2026-11-20T06:59:00', 1],
+    ]);
+  });
+
+  test('more than a thousand requests of one bucket are all counted', async () => {
+    const paths = ['/rest', '/auth/rest', '/storage', '/other'];
+    const { rows } = await rowsFor(
+      'daily',
+      Array.from({ length: 2400 }, (_, i) => ({ ago: i + 1, path: paths[i % 4] })),
+    );
+    expect(rows.map((row) => Object.values(row))).toEqual([['2026-11-20T00:00:00', 1200, 600, 600, 0]]);
+  });
+});
