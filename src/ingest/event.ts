@@ -40,7 +40,7 @@ const MICROS_PER_DAY = 86_400 * MICROS_PER_SECOND;
  * @throws RefusedEvent saying what is wrong with it and what would be right
  */
 export function parseEvent(text: string, source: Source, rules: EventRules): Event {
-  if (text.length > rules.eventBytesMax)
+  if (Buffer.byteLength(text) > rules.eventBytesMax)
     throw new RefusedEvent(`is larger than ${rules.eventBytesMax} bytes`);
   const value = parseObject(text);
   const rest: string[] = [];
@@ -136,14 +136,14 @@ function readTimestamp(text: string | undefined, source: Source, now: Micros): M
 function findProject(event: Record<string, unknown>, source: Source): string {
   for (const path of source.projectPaths) {
     const project = findValue(event, path);
-    if (typeof project === 'string' && project !== '') return project;
+    if (typeof project === 'string' && project !== '') return project.toWellFormed();
   }
   return '';
 }
 
-/** A text as it is; anything else as its JSON. */
+/** A text as it is, lone surrogates as U+FFFD, since the engine refuses a whole batch for one; anything else as its JSON. */
 function textOf(json: string): string {
-  return json.startsWith('"') ? (JSON.parse(json) as string) : json;
+  return json.startsWith('"') ? (JSON.parse(json) as string).toWellFormed() : json;
 }
 
 /** Line breaks stand only between the tokens of valid JSON, so a space means the same. Answers need one line a row. */

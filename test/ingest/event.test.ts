@@ -1,0 +1,310 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import type { ColumnType, Source } from '../../src/definitions/source.ts';
+import { encodeRow, parseEvent, RefusedEvent } from '../../src/ingest/event.ts';
+import { cutMembers } from '../../src/ingest/members.ts';
+import { parseTimestamp } from '../../src/ingest/timestamp.ts';
+import { findValue, typedValue } from '../../src/ingest/typed.ts';
+
+const NOW = Date.UTC(2026, 10, 20, 7) * 1000;
+const SOURCE: Source = {
+  id: '00000000-0000-4000-8000-000000000000',
+  name: 'test.logs',
+  table: 'test_logs',
+  description: '',
+  retentionDays: 90,
+  projectPaths: [['project'], ['metadata', 'project_ref'], ['metadata', 'project']],
+  columns: [
+    { name: 'status', type: 'integer', path: ['metadata', 'status'], description: '' },
+    { name: 'level', type: 'keyword', path: ['level'], description: '' },
+  ],
+  file: '',
+};
+
+const parse = (text: string, eventBytesMax = 100_000) =>
+  parseEvent(text, SOURCE, { now: NOW, eventBytesMax });
+
+function refusalOf(text: string, eventBytesMax?: number): string {
+  try {
+    parse(text, eventBytesMax);
+  } catch (error) {
+    if (error instanceof RefusedEvent) return error.message;
+    throw error;
+  }
+  throw new Error('it should have been refused');
+}
+
+/** JSON text of any value, in any layout that the grammar allows. */
+const space = fc.stringMatching(/^[ \t\r\n]{0,3}$/);
+const string = fc.oneof(
+  fc.string({ unit: 'binary', maxLength: 8 }).map((value) => JSON.stringify(value)),
+  fc.constantFrom(
+    '"\\u0041"',
+    '"\\/"',
+    '"\\\\"',
+    '"\\""',
+    '"}"',
+    '","',
+    '":"',
+    '"\\ud800"',
+    '"a.b"',
+    '"__proto__"',
+    '"1"',
+  ),
+);
+const leaf = fc.oneof(
+  string,
+  fc.double({ noNaN: true, noDefaultInfinity: true }).map((n) => JSON.stringify(n)),
+  fc.constantFrom(
+    'null',
+    'true',
+    '1.0',
+    '-0',
+    '1E5',
+    '123456789012345678901234567890',
+    '9007199254740993',
+    '{}',
+    '[]',
+    '[ ]',
+  ),
+);
+const { json } = fc.letrec<{ json: string }>((tie) => ({
+  json: fc.oneof(
+    { maxDepth: 3 },
+    leaf,
+    fc
+      .array(fc.tuple(space, tie('json'), space), { maxLength: 3 })
+      .map((items) => `[${items.map((item) => item.join('')).join(',')}]`),
+    fc
+      .array(fc.tuple(space, string, space, space, tie('json'), space), { maxLength: 3 })
+      .map(
+        (items) =>
+          `{${items.map(([a, name, b, c, value, d]) => `${a}${name}${b}:${c}${value}${d}`).join(',')}}`,
+      ),
+  ),
+}));
+
+describe('the members of an object', () => {
+  test('are cut out exactly as they stand', () => {
+    const members = fc.array(fc.tuple(space, string, space, space, json, space), { maxLength: 5 });
+    fc.assert(
+      fc.property(members, space, space, (list, before, after) => {
+        const inside = list.map(([a, name, b, c, value, d]) => `${a}${name}${b}:${c}${value}${d}`).join(',');
+        const found = cutMembers(`${before}{${inside}}${after}`, 100);
+        expect(found).toEqual(list.map(([, name, , , value]) => ({ name: JSON.parse(name), text: value })));
+      }),
+      { numRuns: 1000 },
+    );
+  });
+
+  test('nested deeper than allowed are refused', () => {
+    const nested = (levels: number) => `${'{"a":'.repeat(levels - 1)}{}${'}'.repeat(levels - 1)}`;
+    expect(cutMembers(nested(100), 100)).toHaveLength(1);
+    expect(() => cutMembers(nested(101), 100)).toThrow(RangeError);
+    expect(() => cutMembers(`{"a":${'['.repeat(100)}${']'.repeat(100)}}`, 100)).toThrow(RangeError);
+    expect(cutMembers('{"a":"[[[[[["}', 2)).toHaveLength(1);
+  });
+});
+
+describe('an event', () => {
+  test('keeps its metadata exactly, on one line', () => {
+    fc.assert(
+      fc.property(json, space, (metadata, around) => {
+        const stored = parse(`{"id":"1","metadata":${around}${metadata}${around}}`).metadata;
+        expect(stored).toBe(metadata.replaceAll(/[\r\n]/g, ' '));
+      }),
+      { numRuns: 1000 },
+    );
+  });
+
+  test('keeps its other members exactly, in their order', () => {
+    const text =
+      '{"z":1.0,"id":"1","2":{"b":null,"a":[]},"project":"p","1":12345678901234567890,"é\\n":"\\u0041","level":"x"}';
+    expect(parse(text).attributes).toBe(
+      '{"z":1.0,"2":{"b":null,"a":[]},"1":12345678901234567890,"é\\n":"\\u0041","level":"x"}',
+    );
+    expect(parse('{"id":"1"}').attributes).toBe('');
+  });
+
+  test.each([
+    ['{"event_message":"a","message":"b"}', 'a', '{"message":"b"}'],
+    ['{"message":"b"}', 'b', ''],
+    ['{"event_message":{"a": 1}}', '{"a": 1}', ''],
+    ['{"event_message":12}', '12', ''],
+    ['{"event_message":""}', '', ''],
+    ['{}', '', ''],
+    ['{"event_message":"a\\nb"}', 'a\nb', ''],
+  ])('%s has its message', (text, message, attributes) => {
+    expect(parse(text)).toMatchObject({ message, attributes });
+  });
+
+  test.each([
+    ['{"project":"a","metadata":{"project_ref":"b"}}', 'a'],
+    ['{"project":"","metadata":{"project_ref":"b","project":"c"}}', 'b'],
+    ['{"project":null,"metadata":{"project":"c"}}', 'c'],
+    ['{"project":5}', ''],
+    ['{"metadata":[{"project":"c"}]}', ''],
+    ['{"metadata":{"__proto__":{"project":"c"}}}', ''],
+    ['{"__proto__":{"project":"c"}}', ''],
+  ])('%s belongs to the project %j', (text, project) => expect(parse(text).project).toBe(project));
+
+  test.each([
+    ['{"metadata":{"status":200},"level":"info"}', [200, 'info']],
+    ['{"metadata":{"status":"200"},"level":1}', [null, null]],
+    ['{"metadata":{"status":1.5}}', [null, null]],
+    ['{"metadata":{"status":9007199254740993}}', [null, null]],
+    ['{"metadata":{"__proto__":{"status":200}}}', [null, null]],
+    ['{"__proto__":{"level":"x"}}', [null, null]],
+    ['{"metadata":"status"}', [null, null]],
+  ])('%s has its typed values', (text, typed) => expect(parse(text).typed).toEqual(typed));
+
+  test('of a member named __proto__ keeps it as any other', () => {
+    expect(parse('{"__proto__":{"a":1},"metadata":{"__proto__":2}}')).toMatchObject({
+      attributes: '{"__proto__":{"a":1}}',
+      metadata: '{"__proto__":2}',
+    });
+    expect(Object.prototype).not.toHaveProperty('a');
+  });
+
+  test('keeps its id, or is given one of its own', () => {
+    expect(parse('{"id":"x\\u0041"}').id).toBe('xA');
+    expect(parse('{"id":12345678901234567890}').id).toBe('12345678901234567890');
+    const ids = ['{}', '{"id":null}', '{"id":""}'].map((text) => parse(text).id);
+    for (const id of ids)
+      expect(id).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}$/);
+    expect(new Set(ids).size).toBe(3);
+  });
+
+  test('without a timestamp happens now', () => {
+    expect(parse('{}').timestamp).toBe(NOW);
+    expect(parse('{"timestamp":null}').timestamp).toBe(NOW);
+  });
+
+  test('happens from its source’s retention ago, exclusive, up to an hour ahead, inclusive', () => {
+    const at = (micros: number) => `{"timestamp":${micros}}`;
+    const oldest = NOW - 90 * 86_400_000_000;
+    expect(parse(at(oldest + 1)).timestamp).toBe(oldest + 1);
+    expect(refusalOf(at(oldest))).toBe(
+      'is older than the 90 days that test.logs keeps: 2026-08-22 07:00:00.000000',
+    );
+    expect(parse(at(NOW + 3_600_000_000)).timestamp).toBe(NOW + 3_600_000_000);
+    expect(refusalOf(at(NOW + 3_600_000_001))).toBe(
+      'has a timestamp more than an hour ahead: 2026-11-20 08:00:00.000001',
+    );
+  });
+
+  test.each([
+    ['', 'is not valid JSON'],
+    ['{"a":1', 'is not valid JSON'],
+    ["{'a':1}", 'is not valid JSON'],
+    ['{"a":NaN}', 'is not valid JSON'],
+    ['{"a":1}x', 'is not valid JSON'],
+    ['[1]', 'is not a JSON object'],
+    ['null', 'is not a JSON object'],
+    ['"x"', 'is not a JSON object'],
+    [
+      '{"timestamp":"yesterday"}',
+      'has a timestamp that is neither ISO 8601 nor a count of s, ms, µs or ns since 1970',
+    ],
+    [
+      '{"timestamp":{}}',
+      'has a timestamp that is neither ISO 8601 nor a count of s, ms, µs or ns since 1970',
+    ],
+    [
+      '{"timestamp":-1}',
+      'has a timestamp that is neither ISO 8601 nor a count of s, ms, µs or ns since 1970',
+    ],
+    ['{"timestamp":9999999999999999999}', /^has a timestamp more than an hour ahead/],
+    [`{"id":"${'x'.repeat(257)}"}`, 'has an id of more than 256 characters'],
+    [`{"a":${'['.repeat(100)}${']'.repeat(100)}}`, 'is nested deeper than 100 levels'],
+    [`{"a":${'['.repeat(50_000)}${']'.repeat(50_000)}}`, /^is (nested|larger)/],
+  ])('%.40s is refused', (text, message) => expect(refusalOf(text)).toMatch(message));
+
+  test.each(['x'.repeat(50), 'é'.repeat(30), '😀'.repeat(15)])(
+    'larger than the limit in bytes is refused: %s',
+    (text) => {
+      const event = JSON.stringify({ event_message: text });
+      const bytes = Buffer.byteLength(event);
+      expect(parse(event, bytes).message).toBe(text);
+      expect(refusalOf(event, bytes - 1)).toBe(`is larger than ${bytes - 1} bytes`);
+    },
+  );
+
+  test('is one line of JSON for the engine', () => {
+    const row = encodeRow(
+      parse(
+        '{"id":"1","timestamp":"2026-11-20T06:00:00.5Z","event_message":"a\\nb","project":"p","metadata":{"status":1}}',
+      ),
+    );
+    expect(row).toBe('["1","2026-11-20 06:00:00.500000","p","a\\nb","{\\"status\\":1}","",1,null]\n');
+  });
+});
+
+describe('a timestamp', () => {
+  test.each([
+    ['"2026-11-20T07:00:00Z"', NOW],
+    ['" 2026-11-20T07:00:00Z "', NOW],
+    ['"2026-11-20T08:00:00+01:00"', NOW],
+    ['1795158000', NOW],
+    ['1795158000.5', NOW + 500_000],
+    ['"1795158000.123456789"', NOW + 123_456],
+    ['1795158000000', NOW],
+    ['1795158000000.25', NOW + 250],
+    ['1795158000000000', NOW],
+    ['1795158000000000999', NOW],
+    ['1795158000000001999', NOW + 1],
+    ['"1795158000"', NOW],
+    ['"20261120"', NOW - 7 * 3_600_000_000],
+    ['20261120', 20_261_120_000_000],
+    ['0', 0],
+    ['1e9', undefined],
+    ['true', undefined],
+    ['""', undefined],
+    ['"Nov 20"', undefined],
+    ['99999999999999999999', undefined],
+  ])('%s is %s µs', (text, micros) => expect(parseTimestamp(text)).toBe(micros));
+});
+
+describe('a typed value', () => {
+  const values = [
+    'x',
+    '',
+    1,
+    0,
+    -1.5,
+    Number.MAX_SAFE_INTEGER,
+    2 ** 53,
+    Number.POSITIVE_INFINITY,
+    true,
+    false,
+    null,
+    undefined,
+    [],
+    {},
+    ['x'],
+  ];
+  test.each<[ColumnType, unknown[]]>([
+    ['string', ['x', '']],
+    ['keyword', ['x', '']],
+    ['integer', [1, 0, Number.MAX_SAFE_INTEGER]],
+    ['number', [1, 0, -1.5, Number.MAX_SAFE_INTEGER, 2 ** 53]],
+    ['boolean', [true, false]],
+  ])('of a column of %s is what fits, else null', (type, fitting) => {
+    for (const value of values) expect(typedValue(value, type)).toBe(fitting.includes(value) ? value : null);
+  });
+
+  test('is found by own members of objects alone', () => {
+    const event = { a: { b: 1 }, list: [{ b: 1 }], text: 'x' };
+    expect(findValue(event, ['a', 'b'])).toBe(1);
+    for (const path of [
+      ['a', 'c'],
+      ['list', '0', 'b'],
+      ['list', 'length'],
+      ['text', 'length'],
+      ['toString'],
+      ['a', '__proto__'],
+      ['a', 'b', 'c'],
+    ])
+      expect(findValue(event, path)).toBeUndefined();
+  });
+});
