@@ -33,7 +33,7 @@ export function describeEngine(name: string, open: OpenEngine): void {
     describe('reading only', () => describeReadOnly(use(open, { ...SIZE, readers: 1 })));
     describe('failures', () => describeFailures(use(open)));
     describe('limits', () => {
-      const limits = { timeoutMs: 300, memoryBytesMax: 64 * MIB, resultBytesMax: 10_000 };
+      const limits = { timeoutMs: 3_000, memoryBytesMax: 64 * MIB, resultBytesMax: 10_000 };
       describeLimits(use(open, { ...SIZE, limits }), limits);
     });
     describe('several readers', () => describeReaders(use(open)));
