@@ -136,14 +136,14 @@ function readTimestamp(text: string | undefined, source: Source, now: Micros): M
 function findProject(event: Record<string, unknown>, source: Source): string {
   for (const path of source.projectPaths) {
     const project = findValue(event, path);
-    if (typeof project === 'string' && project !== '') return project.toWellFormed();
+    if (typeof project === 'string' && project !== '') return project;
   }
   return '';
 }
 
-/** A text as it is, lone surrogates as U+FFFD, since the engine refuses a whole batch for one; anything else as its JSON. */
+/** A text as it is; anything else as its JSON. */
 function textOf(json: string): string {
-  return json.startsWith('"') ? (JSON.parse(json) as string).toWellFormed() : json;
+  return json.startsWith('"') ? (JSON.parse(json) as string) : json;
 }
 
 /** Line breaks stand only between the tokens of valid JSON, so a space means the same. Answers need one line a row. */

@@ -19,11 +19,7 @@ const ACCEPTS: Record<ColumnType, (value: unknown) => boolean> = {
   boolean: (value) => typeof value === 'boolean',
 };
 
-/**
- * What a typed column holds of a value: the value where the type fits, else null. A lone surrogate becomes U+FFFD, since the
- * engine refuses a whole batch for one. src/engine/table.ts has its twin in SQL.
- */
+/** What a typed column holds of a value: the value where the type fits, else null. src/engine/table.ts has its twin in SQL. */
 export function typedValue(value: unknown, type: ColumnType): unknown {
-  if (!ACCEPTS[type](value)) return null;
-  return typeof value === 'string' ? value.toWellFormed() : value;
+  return ACCEPTS[type](value) ? value : null;
 }
