@@ -66,7 +66,7 @@ export function refuseFaults(faults: readonly Fault[]): void {
 
 function checkEndpoint(yaml: YamlFile, sql: SqlFile): Fault[] {
   const faults = [...checkCaching(yaml), ...checkSandboxing(yaml), ...checkParameters(yaml)];
-  if (sql.text !== '') faults.push(...checkParameterUse(yaml, sql));
+  if (sql.text.trim() !== '') faults.push(...checkParameterUse(yaml, sql));
   return faults;
 }
 

@@ -15,8 +15,9 @@ export function createShapeCheck(schema: TSchema): (file: YamlFile) => Fault[] {
     for (const error of validate.errors ?? []) {
       const path = pathOf(error);
       const key = JSON.stringify(path);
-      // The first error at a place says it best; those that follow come from the alternatives of one union.
-      if (!faults.has(key)) faults.set(key, file.fault(path, describe(error, path)));
+      // The first error at a place says it best, but a union says what it wants after each of its alternatives.
+      if (!faults.has(key) || error.keyword === 'anyOf')
+        faults.set(key, file.fault(path, describe(error, path)));
     }
     return [...faults.values()];
   };

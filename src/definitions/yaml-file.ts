@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises';
-import { isNode, LineCounter, parseDocument } from 'yaml';
+import { type Document, isMap, isNode, isScalar, LineCounter, parseDocument } from 'yaml';
 import { messageOf } from '../errors.ts';
 import type { Fault } from './fault.ts';
 
@@ -33,8 +33,8 @@ export async function readYamlFile(path: string): Promise<YamlFile | Fault[]> {
   const lineOf = (at: YamlPath): number => {
     // The nearest enclosing value that exists: a missing field is reported at the map that lacks it.
     for (let length = at.length; length >= 0; length--) {
-      const node = length === 0 ? document.contents : document.getIn(at.slice(0, length), true);
-      if (isNode(node) && node.range) return lines.linePos(node.range[0]).line;
+      const start = startOf(document, at.slice(0, length));
+      if (start !== undefined) return lines.linePos(start).line;
     }
     return 1;
   };
@@ -44,6 +44,17 @@ export async function readYamlFile(path: string): Promise<YamlFile | Fault[]> {
   } catch (error) {
     return [{ file: path, line: 1, message: messageOf(error) }];
   }
+}
+
+/** Where a value begins: at its name, since a map begins on the line after it. */
+function startOf(document: Document.Parsed, at: YamlPath): number | undefined {
+  const parent = document.getIn(at.slice(0, -1), true);
+  const name = at.at(-1);
+  const pair = isMap(parent)
+    ? parent.items.find(({ key }) => isScalar(key) && String(key.value) === String(name))
+    : undefined;
+  const node = pair?.key ?? (at.length === 0 ? document.contents : document.getIn(at, true));
+  return isNode(node) ? node.range?.[0] : undefined;
 }
 
 /** The text of a definition file, or the fault that it cannot be read. */

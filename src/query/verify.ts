@@ -24,7 +24,8 @@ async function verifyQuery(engine: Engine, endpoint: Endpoint): Promise<Fault[]>
     if (!String(root?.['explain']).startsWith('SelectWithUnionQuery')) {
       return [at(endpoint, 1, 'must be one SELECT: stored queries only read')];
     }
-    const described = await engine.inspect(`DESCRIBE TABLE (\n${sql}\n)`);
+    // On the line of the bracket, so that the lines that the engine tells are those of the file.
+    const described = await engine.inspect(`DESCRIBE TABLE (${sql}\n)`);
     const faults = compareColumns(endpoint, described);
     if (faults.length > 0) return faults;
     // As a caller's request will run it: on a reader, with its rights.

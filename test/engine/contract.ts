@@ -32,9 +32,13 @@ export function describeEngine(name: string, open: OpenEngine): void {
     describe('rows', () => describeRows(use(open)));
     describe('reading only', () => describeReadOnly(use(open, { ...SIZE, readers: 1 })));
     describe('failures', () => describeFailures(use(open)));
-    describe('limits', () => {
-      const limits = { timeoutMs: 3_000, memoryBytesMax: 64 * MIB, resultBytesMax: 10_000 };
-      describeLimits(use(open, { ...SIZE, limits }), limits);
+    describe('the time limit', () => {
+      const limits = { ...SIZE.limits, timeoutMs: 300 };
+      describeTimeLimit(use(open, { ...SIZE, limits }), limits);
+    });
+    describe('the limits of size', () => {
+      const limits = { ...SIZE.limits, memoryBytesMax: 64 * MIB, resultBytesMax: 10_000 };
+      describeSizeLimits(use(open, { ...SIZE, limits }));
     });
     describe('several readers', () => describeReaders(use(open)));
     describe('one reader', () => describeQueue(use(open, { ...SIZE, readers: 1, queueMax: 1 })));
@@ -364,7 +368,7 @@ function describeFailures(engine: () => Engine): void {
   });
 }
 
-function describeLimits(engine: () => Engine, limits: QueryLimits): void {
+function describeTimeLimit(engine: () => Engine, limits: QueryLimits): void {
   test('a query over the time limit is query_timeout, and stops inside the engine', async () => {
     const error = await failureOf(ask(engine(), ENDLESS));
     expect(error).toMatchObject({ code: 'query_timeout', status: 504, retryAfterSeconds: undefined });
@@ -372,6 +376,15 @@ function describeLimits(engine: () => Engine, limits: QueryLimits): void {
     await untilIdle(engine());
   });
 
+  test('a query that was never begun for its wait is query_timeout too', async () => {
+    const work = Array.from({ length: SIZE.readers + 1 }, () => failureOf(ask(engine(), ENDLESS)));
+    expect(engine().gauges()).toEqual({ running: SIZE.readers, queued: 1 });
+    for (const error of await Promise.all(work)) expect(error.code).toBe('query_timeout');
+    await untilIdle(engine());
+  });
+}
+
+function describeSizeLimits(engine: () => Engine): void {
   test('a query over the memory limit is query_failed', async () => {
     const error = await failureOf(ask(engine(), 'SELECT length(groupArray(number)) FROM numbers(100000000)'));
     expect(error).toMatchObject({

@@ -1,0 +1,426 @@
+import { mkdir, rm, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { afterAll, beforeEach, describe, expect, test } from 'vitest';
+import { formatFault } from '../../src/definitions/fault.ts';
+import { readDefinitions, refuseFaults } from '../../src/definitions/read.ts';
+import { InputError } from '../../src/errors.ts';
+import { temporaryFolder } from '../support/service.ts';
+
+const folder = await temporaryFolder();
+afterAll(folder.remove);
+const folders = { endpointsDir: join(folder.path, 'endpoints'), sourcesDir: join(folder.path, 'sources') };
+
+const ENDPOINT = `id: 3dea32a0-fb99-4b83-9c42-c900fca9aeb6
+name: test.one
+description: A test.
+max_rows: 1000
+caching: 900
+cache_warming: 300
+query_sandboxing: false
+parameters:
+  project: { type: string, required: true, description: A project. }
+  interval:
+    type: enum
+    values: [hour, day]
+    default: day
+    otherwise: day
+    description: A width.
+columns:
+  count: { type: integer, description: A count. }
+`;
+const SQL = `SELECT
+  count() AS count
+FROM test_logs
+WHERE project = @project
+  AND @interval = 'day' AND timestamp < @now
+`;
+const SOURCE = `id: dca3fc05-a0a4-4270-92ac-ecfc72d28b68
+name: test.logs
+table: test_logs
+description: A source.
+retention_days: 90
+project: project
+columns:
+  status: { type: integer, path: metadata.status, description: A status. }
+`;
+
+async function write(path: string, text: string | Buffer): Promise<void> {
+  const file = join(folder.path, path);
+  await mkdir(dirname(file), { recursive: true });
+  await writeFile(file, text);
+}
+
+/** What is wrong, with the folder's own path left out. */
+async function faults(): Promise<string[]> {
+  const reading = await readDefinitions(folders);
+  return reading.faults.map((fault) => formatFault(fault).replaceAll(`${folder.path}/`, ''));
+}
+
+beforeEach(async () => {
+  await rm(folder.path, { recursive: true });
+  await write('endpoints/test.one/endpoint.yaml', ENDPOINT);
+  await write('endpoints/test.one/query.sql', SQL);
+  await write('sources/test.logs.yaml', SOURCE);
+});
+
+const YAML = 'endpoints/test.one/endpoint.yaml';
+const LOGS = 'sources/test.logs.yaml';
+const UUID = 'a UUID, such as 7f0c3a52-5f0b-4a57-9b1c-2f6f3f2b9d10';
+
+describe('definitions', () => {
+  test('are read as they are written', async () => {
+    const { definitions, faults: found } = await readDefinitions(folders);
+    expect(found).toEqual([]);
+    expect(definitions.endpoints).toMatchObject([
+      {
+        id: '3dea32a0-fb99-4b83-9c42-c900fca9aeb6',
+        name: 'test.one',
+        maxRows: 1000,
+        cachingSeconds: 900,
+        warmingSeconds: 300,
+        sandboxing: false,
+        sql: SQL,
+      },
+    ]);
+    expect(definitions.sources).toMatchObject([{ name: 'test.logs', table: 'test_logs', retentionDays: 90 }]);
+  });
+
+  test('have a hash that changes with everything that shapes an answer', async () => {
+    const hash = async () => (await readDefinitions(folders)).definitions.endpoints[0]?.hash;
+    const hashes = [await hash(), await hash()];
+    expect(hashes[0]).toBe(hashes[1]);
+    await write('endpoints/test.one/query.sql', `${SQL} `);
+    hashes.push(await hash());
+    await write(YAML, ENDPOINT.replace('1000', '999'));
+    hashes.push(await hash());
+    await write(LOGS, SOURCE.replace('metadata.status', 'metadata.other'));
+    hashes.push(await hash());
+    expect(new Set(hashes).size).toBe(4);
+  });
+
+  test.each([
+    [
+      'disabled caching',
+      'caching: 900\ncache_warming: 300',
+      'caching: disabled',
+      { cachingSeconds: undefined, warmingSeconds: undefined },
+    ],
+    [
+      'caching without warming',
+      'cache_warming: 300\n',
+      '',
+      { cachingSeconds: 900, warmingSeconds: undefined },
+    ],
+    ['sandboxing left out', 'query_sandboxing: false\n', '', { sandboxing: false }],
+    ['an id in capitals', '3dea32a0', '3DEA32A0', { id: '3dea32a0-fb99-4b83-9c42-c900fca9aeb6' }],
+  ])('may have %s', async (_, from, to, fields) => {
+    await write(YAML, ENDPOINT.replace(from, to));
+    const reading = await readDefinitions(folders);
+    expect(reading.faults).toEqual([]);
+    expect(reading.definitions.endpoints).toMatchObject([fields]);
+  });
+});
+
+describe('an endpoint.yaml', () => {
+  const known =
+    'id, name, description, max_rows, caching, cache_warming, query_sandboxing, parameters, columns';
+  const name = 'words of small letters, digits, - and _, joined by dots, such as logs.all';
+  const cache = 'a whole number of seconds from 1 to 604800';
+  test.each([
+    [
+      'an unknown field',
+      'max_rows: 1000',
+      'max_rows: 1000\nmax_row: 5',
+      5,
+      `unknown field "max_row"; known here: ${known}`,
+    ],
+    ['a missing field', 'description: A test.\n', '', 1, '"description" is missing'],
+    ['a field twice', 'caching: 900', 'name: other\ncaching: 900', 5, 'Map keys must be unique'],
+    ['a bad UUID', '3dea32a0-', 'x-', 1, `"id" must be ${UUID}, not "x-fb99-4b83-9c42-c900fca9aeb6"`],
+    ['a bad name', 'name: test.one', 'name: Test One', 2, `"name" must be ${name}, not "Test One"`],
+    ['a name that is no text', 'name: test.one', 'name: 12', 2, `"name" must be ${name}, not 12`],
+    [
+      'no rows',
+      'max_rows: 1000',
+      'max_rows: 0',
+      4,
+      '"max_rows" must be a whole number from 1 to 1000000, not 0',
+    ],
+    [
+      'a duration as text',
+      'caching: 900',
+      'caching: "15m"',
+      5,
+      `"caching" must be ${cache}, or "disabled", not "15m"`,
+    ],
+    [
+      'a bare duration',
+      'cache_warming: 300',
+      'cache_warming: 5m',
+      6,
+      `"cache_warming" must be ${cache}, not "5m"`,
+    ],
+    [
+      'a broken duration',
+      'caching: 900',
+      'caching: 0.5',
+      5,
+      `"caching" must be ${cache}, or "disabled", not 0.5`,
+    ],
+    [
+      'warming without caching',
+      'caching: 900',
+      'caching: disabled',
+      6,
+      '"cache_warming" needs caching; remove it or give "caching" in seconds',
+    ],
+    [
+      'warming no sooner than the end',
+      'cache_warming: 300',
+      'cache_warming: 900',
+      6,
+      '"cache_warming" must be less than "caching" (900 seconds), or an answer dies before its refresh',
+    ],
+    [
+      'sandboxing',
+      'query_sandboxing: false',
+      'query_sandboxing: true',
+      7,
+      '"query_sandboxing" must be false: this version cannot sandbox queries',
+    ],
+    [
+      'an enum without values',
+      '    values: [hour, day]\n    default: day\n    otherwise: day\n',
+      '',
+      10,
+      '"values" of "interval" is missing: an enum lists what is allowed',
+    ],
+    [
+      'a default that is no value',
+      'default: day',
+      'default: week',
+      13,
+      '"default" of "interval" must be one of hour, day, not "week"',
+    ],
+    [
+      'an otherwise that is no value',
+      'otherwise: day',
+      'otherwise: week',
+      14,
+      '"otherwise" of "interval" must be one of hour, day, not "week"',
+    ],
+    [
+      'values without an enum',
+      'type: string, required: true',
+      'type: string, values: [a]',
+      9,
+      '"values" of "project" needs type enum, not string',
+    ],
+    [
+      'a default of a required one',
+      'required: true',
+      'required: true, default: x',
+      9,
+      '"default" of "project" can never be used, since "project" is required; remove one of the two',
+    ],
+    [
+      'a parameter of an unknown type',
+      'type: string',
+      'type: text',
+      9,
+      '"type" must be one of string, enum, timestamp, regex, not "text"',
+    ],
+    [
+      'a parameter with a bad name',
+      '  interval:',
+      '  inter-val:',
+      10,
+      '"inter-val" must be a parameter name of letters, digits and underscores',
+    ],
+    [
+      'the parameter now',
+      'parameters:',
+      'parameters:\n  now: { type: string, description: x }',
+      9,
+      '"now" is bound by the service to the instant of the query; take another name',
+    ],
+    [
+      'a parameter that is not used',
+      'parameters:',
+      'parameters:\n  other: { type: string, description: x }',
+      9,
+      'parameter "other" is declared but @other is not used in endpoints/test.one/query.sql',
+    ],
+    [
+      'no columns',
+      'columns:\n  count: { type: integer, description: A count. }\n',
+      'columns: {}\n',
+      16,
+      '"columns" must be a column name of letters, digits and underscores, not {}',
+    ],
+    ['broken YAML', 'name: test.one', 'name: "test.one', 2, /^Missing closing "quote/],
+  ])('with %s is refused', async (_, from, to, line, message) => {
+    expect(ENDPOINT).toContain(from);
+    await write(YAML, ENDPOINT.replace(from, to));
+    const [first = '', ...rest] = await faults();
+    if (typeof message === 'string') expect([first, ...rest]).toEqual([`${YAML}:${line}: ${message}`]);
+    else expect(first).toMatch(new RegExp(`^${YAML}:\\d+: ${message.source.slice(1)}`));
+  });
+
+  test.each([
+    ['that is empty', ''],
+    ['that is a list', '- a'],
+    ['that is a text', 'text'],
+  ])('%s is refused', async (_, text) => {
+    await write(YAML, text);
+    const found = await faults();
+    expect(found).not.toEqual([]);
+    for (const fault of found) expect(fault).toMatch(/^endpoints\/test.one\/endpoint.yaml:1: /);
+  });
+
+  test('that is missing, too large or a bomb of aliases is refused', async () => {
+    await rm(join(folder.path, YAML));
+    expect(await faults()).toEqual([`${YAML}:1: is missing`]);
+    await write(YAML, `${ENDPOINT}#${'x'.repeat(1024 * 1024)}`);
+    expect(await faults()).toEqual([
+      expect.stringMatching(/: is \d+ bytes; a definition file has at most 1048576$/),
+    ]);
+    const levels = Array.from(
+      { length: 9 },
+      (__, i) => `a${i + 1}: &a${i + 1} [${Array.from({ length: 9 }, () => `*a${i}`).join(', ')}]`,
+    );
+    await write(YAML, `a0: &a0 x\n${levels.join('\n')}\n`);
+    expect(await faults()).toHaveLength(1);
+  });
+});
+
+describe('a query.sql', () => {
+  test.each([
+    ['that is missing', undefined, ['1: is missing']],
+    ['that is empty', ' \n\t', ['1: is empty: it holds one SELECT']],
+    [
+      'with @names that are not declared',
+      `${SQL}  AND @other = @third\n-- @fourth`,
+      [
+        `6: @other is not declared under "parameters" of ${YAML}`,
+        `6: @third is not declared under "parameters" of ${YAML}`,
+      ],
+    ],
+  ])('%s is refused', async (_, sql, messages) => {
+    if (sql === undefined) await rm(join(folder.path, 'endpoints/test.one/query.sql'));
+    else await write('endpoints/test.one/query.sql', sql);
+    expect(await faults()).toEqual(messages.map((message) => `endpoints/test.one/query.sql:${message}`));
+  });
+});
+
+describe('a source', () => {
+  test.each([
+    [
+      'an unknown field',
+      'project: project',
+      'project: project\nretention: 5',
+      7,
+      /^unknown field "retention"; known here: id, name, table/,
+    ],
+    ['a missing field', 'table: test_logs\n', '', 1, /^"table" is missing$/],
+    ['a bad UUID', 'dca3fc05-', 'x-', 1, /^"id" must be a UUID/],
+    [
+      'a bad table',
+      'test_logs',
+      'test-logs',
+      3,
+      /^"table" must be a table name of small letters, digits and underscores, not "test-logs"$/,
+    ],
+    [
+      'a bad retention',
+      '90',
+      '90d',
+      5,
+      /^"retention_days" must be a whole number of days from 1 to 36500, not "90d"$/,
+    ],
+    [
+      'a column of every source',
+      '  status:',
+      '  timestamp:',
+      8,
+      /^column "timestamp" is already a column of every source; take another name$/,
+    ],
+    [
+      'a column of an unknown type',
+      'type: integer',
+      'type: int',
+      8,
+      /^"type" must be one of string, keyword, integer, number, boolean, not "int"$/,
+    ],
+    ['a column without a path', ' path: metadata.status,', '', 8, /^"path" is missing$/],
+  ])('with %s is refused', async (_, from, to, line, message) => {
+    await write(LOGS, SOURCE.replace(from, to));
+    const found = await faults();
+    expect(found).toHaveLength(1);
+    const [, file, at, text = ''] = /^(.*?):(\d+): (.*)$/.exec(found[0] ?? '') ?? [];
+    expect([file, Number(at)]).toEqual([LOGS, line]);
+    expect(text).toMatch(message);
+  });
+
+  test('takes a path as a list where a name has a dot', async () => {
+    await write(LOGS, SOURCE.replace('metadata.status', '[metadata, "a.b"]'));
+    const { definitions } = await readDefinitions(folders);
+    expect(definitions.sources[0]?.columns[0]?.path).toEqual(['metadata', 'a.b']);
+  });
+});
+
+describe('the whole set', () => {
+  test('refuses what two definitions share, also in another letter case', async () => {
+    await write('endpoints/test.two/endpoint.yaml', ENDPOINT.replace('3dea32a0', '3DEA32A0'));
+    await write('endpoints/test.two/query.sql', SQL);
+    await write('sources/two.yaml', SOURCE.replace('test.logs', 'TEST.logs'));
+    expect(await faults()).toEqual([
+      `sources/two.yaml:1: id "dca3fc05-a0a4-4270-92ac-ecfc72d28b68" is already taken by ${LOGS}`,
+      `sources/two.yaml:2: name "TEST.logs" is already taken by ${LOGS}`,
+      `sources/two.yaml:3: table "test_logs" is already taken by ${LOGS}`,
+      `endpoints/test.two/endpoint.yaml:1: id "3DEA32A0-fb99-4b83-9c42-c900fca9aeb6" is already taken by ${YAML}`,
+      `endpoints/test.two/endpoint.yaml:2: name "test.one" is already taken by ${YAML}`,
+    ]);
+  });
+
+  test('reports every fault of every file at once, in the order of files and lines', async () => {
+    await write(YAML, ENDPOINT.replace('max_rows: 1000', 'max_rows: 0').replace('name: test.one', 'name: 1'));
+    await write('endpoints/test.two/endpoint.yaml', 'a: [');
+    await write('sources/test.logs.yaml', SOURCE.replace('90', '0'));
+    const { faults: found } = await readDefinitions(folders);
+    const refuse = () => refuseFaults(found);
+    expect(refuse).toThrow(InputError);
+    const places = found
+      .map((fault) => `${fault.file.slice(folder.path.length + 1)}:${fault.line}`)
+      .toSorted();
+    expect(new Set(places)).toEqual(
+      new Set([
+        `${YAML}:2`,
+        `${YAML}:4`,
+        'endpoints/test.two/endpoint.yaml:1',
+        'endpoints/test.two/query.sql:1',
+        `${LOGS}:5`,
+      ]),
+    );
+    try {
+      refuse();
+    } catch (error) {
+      const lines = error instanceof InputError ? error.faults : [];
+      expect(lines.map((line) => line.split(': ')[0]?.slice(folder.path.length + 1))).toEqual(places);
+    }
+  });
+
+  test('refuses folders that are missing, and sources that are none', async () => {
+    await rm(folder.path, { recursive: true });
+    await mkdir(folder.path);
+    expect(await faults()).toEqual([
+      expect.stringMatching(/^sources:1: cannot be read as a folder: ENOENT/),
+      expect.stringMatching(/^endpoints:1: cannot be read as a folder: ENOENT/),
+    ]);
+    await mkdir(folders.sourcesDir);
+    await mkdir(folders.endpointsDir);
+    expect(await faults()).toEqual([
+      'sources:1: has no source: add a <wire name>.yaml, as docs/sources.md shows',
+    ]);
+  });
+});

@@ -1,0 +1,88 @@
+import { join } from 'node:path';
+import { afterAll, describe, expect, test } from 'vitest';
+import { requireScope } from '../../src/keys/keyring.ts';
+import { isScope, SCOPES } from '../../src/keys/scope.ts';
+import { createSecret } from '../../src/keys/secret.ts';
+import { openTestKeyring, refusalOf } from '../support/keys.ts';
+import { temporaryFolder } from '../support/service.ts';
+
+const folder = await temporaryFolder();
+afterAll(folder.remove);
+let made = 0;
+const setUp = (environment?: Parameters<typeof openTestKeyring>[1]) =>
+  openTestKeyring(join(folder.path, String(++made)), environment);
+
+describe('the keyring', () => {
+  const privateKey = 'private-key-of-the-environment';
+  const publicKey = 'public-key-of-the-environment';
+
+  test('takes the keys of the environment with their scopes', () => {
+    const { keyring } = setUp({ privateKey, publicKey });
+    expect(keyring.authenticate(privateKey)).toEqual({ keyId: 'private', scopes: SCOPES });
+    expect(keyring.authenticate(publicKey)).toEqual({ keyId: 'public', scopes: ['ingest'] });
+    expect(keyring.hasUsableKey()).toBe(true);
+  });
+
+  test('takes a key that it made, with its scopes, until it is revoked', () => {
+    const { keyring, store, clock } = setUp();
+    expect(keyring.hasUsableKey()).toBe(false);
+    const { id, key } = keyring.create({ name: 'a', scopes: ['query'] });
+    expect(keyring.authenticate(key)).toEqual({ keyId: id, scopes: ['query'] });
+    expect(keyring.hasUsableKey()).toBe(true);
+    clock.now++;
+    expect(keyring.revoke(id)).toBe(true);
+    expect(keyring.revoke(id)).toBe(false);
+    expect(store.findKey(id)?.revokedMs).toBe(clock.now);
+    expect(refusalOf(() => keyring.authenticate(key)).message).toBe('the key has been revoked');
+    expect(keyring.hasUsableKey()).toBe(false);
+  });
+
+  test('takes a key up to the instant that it expires', () => {
+    const { keyring, clock } = setUp();
+    const { key } = keyring.create({ name: 'a', scopes: ['query'], expiresMs: clock.now + 1000 });
+    clock.now += 999;
+    keyring.authenticate(key);
+    clock.now += 1;
+    expect(refusalOf(() => keyring.authenticate(key)).message).toBe('the key has expired');
+    expect(keyring.hasUsableKey()).toBe(false);
+  });
+
+  test.each([
+    [undefined, 'a key is required: send it as X-API-KEY or as Authorization: Bearer'],
+    ['', 'a key is required: send it as X-API-KEY or as Authorization: Bearer'],
+    ['nonsense', 'the key is not known'],
+    [createSecret().key, 'the key is not known'],
+    [' '.repeat(100_000), 'the key is not known'],
+    ['\0\ud800', 'the key is not known'],
+  ])('refuses %j', (key, message) => {
+    const { keyring } = setUp({ privateKey });
+    keyring.create({ name: 'a', scopes: ['query'] });
+    expect(refusalOf(() => keyring.authenticate(key))).toMatchObject({
+      code: 'unauthorized',
+      status: 401,
+      message,
+      headers: { 'www-authenticate': 'Bearer realm="tailrace"' },
+    });
+  });
+
+  test('refuses a known id with another secret, whatever the state of the key', () => {
+    const { keyring } = setUp();
+    const { id, key } = keyring.create({ name: 'a', scopes: ['query'] });
+    const forged = `${key.slice(0, -1)}${key.endsWith('A') ? 'B' : 'A'}`;
+    expect(refusalOf(() => keyring.authenticate(forged)).message).toBe('the key is not known');
+    keyring.revoke(id);
+    expect(refusalOf(() => keyring.authenticate(forged)).message).toBe('the key is not known');
+  });
+
+  test.each(SCOPES)('of the scopes only %s lets one in where it is asked for', (scope) => {
+    const others = SCOPES.filter((one) => one !== scope);
+    requireScope({ keyId: 'x', scopes: [scope] }, scope);
+    expect(refusalOf(() => requireScope({ keyId: 'x', scopes: others }, scope))).toMatchObject({
+      code: 'forbidden',
+      status: 403,
+      message: `the key lacks the scope "${scope}"; it has ${others.join(', ')}`,
+    });
+    expect(refusalOf(() => requireScope({ keyId: 'x', scopes: [] }, scope)).message).toContain('it has none');
+    expect([isScope(scope), isScope('other')]).toEqual([true, false]);
+  });
+});

@@ -1,0 +1,48 @@
+import { describe, expect, test } from 'vitest';
+import { createSingleFlight } from '../../src/lib/single-flight.ts';
+
+describe('a single flight', () => {
+  test('is one for a key at a time, and other keys fly beside it', async () => {
+    const flights = createSingleFlight<number>();
+    const work = Promise.withResolvers<number>();
+    let begun = 0;
+    const start = () => {
+      begun++;
+      return work.promise;
+    };
+    const all = [flights.run('a', start), flights.run('a', start), flights.run('b', start)];
+    expect([begun, flights.size]).toEqual([2, 2]);
+    work.resolve(7);
+    expect(await Promise.all(all)).toEqual([
+      { value: 7, joined: false },
+      { value: 7, joined: true },
+      { value: 7, joined: false },
+    ]);
+    expect(flights.size).toBe(0);
+    await flights.run('a', start);
+    expect(begun).toBe(3);
+  });
+
+  test('is not begun for a caller who has gone', async () => {
+    const flights = createSingleFlight<number>();
+    const start = () => Promise.reject(new Error('begun'));
+    await expect(flights.run('a', start, AbortSignal.abort(new Error('gone')))).rejects.toThrow('gone');
+    expect(flights.size).toBe(0);
+  });
+
+  test('that was given up does not take the place of the one begun after it', async () => {
+    const flights = createSingleFlight<string>();
+    const slow = Promise.withResolvers<string>();
+    const caller = new AbortController();
+    const first = flights.run('a', () => slow.promise, caller.signal);
+    caller.abort(new Error('gone'));
+    await expect(first).rejects.toThrow('gone');
+    const next = Promise.withResolvers<string>();
+    const second = flights.run('a', () => next.promise);
+    slow.resolve('old');
+    await slow.promise;
+    expect(flights.size).toBe(1);
+    next.resolve('new');
+    expect(await second).toEqual({ value: 'new', joined: false });
+  });
+});

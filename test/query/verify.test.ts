@@ -1,0 +1,205 @@
+import { existsSync } from 'node:fs';
+import { mkdir, rm, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { afterAll, beforeEach, describe, expect, test } from 'vitest';
+import { InputError } from '../../src/errors.ts';
+import { openStore } from '../../src/open-store.ts';
+import { temporaryFolder, testConfig } from '../support/service.ts';
+
+const folder = await temporaryFolder();
+const config = testConfig(join(folder.path, 'data'), {
+  TAILRACE_ENDPOINTS_DIR: join(folder.path, 'endpoints'),
+  TAILRACE_SOURCES_DIR: join(folder.path, 'sources'),
+});
+
+const YAML = 'endpoints/test.one/endpoint.yaml';
+const SQL = 'endpoints/test.one/query.sql';
+const LOGS = 'sources/test.logs.yaml';
+const FILES = {
+  [YAML]: `id: 3dea32a0-fb99-4b83-9c42-c900fca9aeb6
+name: test.one
+description: A test.
+max_rows: 10
+caching: disabled
+columns:
+  count: { type: integer, description: A count. }
+  id: { type: string, description: An id. }
+`,
+  [SQL]: `SELECT
+  count() AS count,
+  id
+FROM test_logs
+GROUP BY id
+`,
+  [LOGS]: `id: dca3fc05-a0a4-4270-92ac-ecfc72d28b68
+name: test.logs
+table: test_logs
+description: A source.
+project: project
+columns:
+  status: { type: integer, path: metadata.status, description: A status. }
+`,
+};
+
+async function write(path: string, text: string): Promise<void> {
+  await mkdir(dirname(join(folder.path, path)), { recursive: true });
+  await writeFile(join(folder.path, path), text);
+}
+const writeAll = async () => {
+  for (const [path, text] of Object.entries(FILES)) await write(path, text);
+};
+
+await writeAll();
+const store = await openStore(config, 'a test');
+beforeEach(async () => {
+  await rm(config.endpointsDir, { recursive: true });
+  await writeAll();
+});
+afterAll(async () => {
+  await store.close();
+  await folder.remove();
+});
+
+/** What a reload refuses, with the folder's own path left out. */
+async function faults(): Promise<readonly string[]> {
+  try {
+    await store.reload();
+    return [];
+  } catch (error) {
+    if (!(error instanceof InputError)) throw error;
+    return error.faults.map((fault) => fault.replaceAll(`${folder.path}/`, ''));
+  }
+}
+
+describe('a query', () => {
+  const good = FILES[SQL];
+  const outFile = join(folder.path, 'out');
+  test.each([
+    ['reads a table that is not there', good.replace('test_logs', 'test_log'), 4, /test_log\b/],
+    ['reads a column that is not there', good.replace('  id', '  idd AS id'), 3, /idd/],
+    ['has a syntax error', good.replace('GROUP BY', 'GROUP BY BY'), 5, /^Syntax error/],
+    ['calls a function that is not there', good.replace('count()', 'countt()'), 2, /countt/],
+    ['is two statements', `${good};\nSELECT 1`, 6, /Syntax error|Multi-statements/],
+    ['inserts', "INSERT INTO test_logs (id) VALUES ('1')", 1, /must be one SELECT|Syntax error/],
+    ['inserts what it selects', "INSERT INTO test_logs (id) SELECT 'x'", 1, /must be one SELECT/],
+    ['drops', 'DROP TABLE test_logs', 1, /must be one SELECT/],
+    ['sets', 'SET max_threads = 1', 1, /must be one SELECT/],
+    ['uses', 'USE system', 1, /must be one SELECT/],
+    ['shows', 'SHOW TABLES', 1, /must be one SELECT/],
+    ['kills', 'KILL QUERY WHERE 1', 1, /must be one SELECT/],
+    ['explains', `EXPLAIN ${good}`, 1, /must be one SELECT/],
+    ['breaks out of its brackets', `${good}) UNION ALL SELECT * FROM (${good}`, 6, /./],
+    ['hides a second statement in a comment', `${good}/*\n*/) FORMAT Null; DROP TABLE test_logs --`, 7, /./],
+    ['has a comment without an end', `${good} /*`, 6, /./],
+    ['writes a file', `${good} INTO OUTFILE '${outFile}'`, 6, /./],
+    [
+      'reads a file',
+      "SELECT 1 AS count, line AS id FROM file('/etc/passwd', 'LineAsString')",
+      1,
+      /privileges/,
+    ],
+    [
+      'reads the network',
+      "SELECT 1 AS count, line AS id FROM url('http://127.0.0.1:1/', 'LineAsString')",
+      1,
+      /privileges/,
+    ],
+    [
+      'returns a column too many',
+      good.replace('  id', '  id, 1 AS extra'),
+      1,
+      /^returns a column "extra", which .*endpoint.yaml does not declare under "columns"$/,
+    ],
+    [
+      'lacks a declared column',
+      'SELECT count() AS count FROM test_logs',
+      1,
+      /^returns no column "id", which .*endpoint.yaml declares$/,
+    ],
+    [
+      'returns another type',
+      good.replace('count()', 'toString(count())'),
+      1,
+      /^column "count" is of type String, which is not the integer that .*endpoint.yaml declares$/,
+    ],
+    ['is a comment alone', '-- nothing', 1, /./],
+  ])('that %s is refused', async (_, sql, line, message) => {
+    await write(SQL, sql);
+    const found = await faults();
+    expect(found).toHaveLength(1);
+    const [, at, text = ''] = new RegExp(`^${SQL}:(\\d+): ([^\n]+)$`).exec(found[0] ?? '') ?? [];
+    expect(text).toMatch(message);
+    expect(Number(at)).toBe(line);
+    expect(existsSync(outFile)).toBe(false);
+    const [tables] = await store.engine.inspect(
+      "SELECT count() AS n FROM system.tables WHERE name = 'test_logs'",
+    );
+    expect(tables).toEqual({ n: 1 });
+  });
+
+  test.each([
+    ['ends with a comment', `${good}-- the end`],
+    ['begins with a comment', `/* the\nstart */ ${good}`],
+    ['is a union', `${good.trim()} UNION ALL SELECT 1, 'x'`],
+    ['has views of its own', `WITH a AS (${good}) SELECT * FROM a`],
+    ['has names in quotes', 'SELECT 1 AS "count", \'@id;--\' AS `id`'],
+    [
+      'has columns that may be null',
+      "SELECT toNullable(1) AS count, toLowCardinality(toNullable('x')) AS id",
+    ],
+    ['has its columns the other way round', "SELECT 'x' AS id, 1 AS count"],
+  ])('that %s is taken', async (_, sql) => {
+    await write(SQL, sql);
+    expect(await faults()).toEqual([]);
+    expect(store.registry.getEndpoint('test.one').sql).toBe(sql);
+  });
+});
+
+describe('a reload', () => {
+  test('takes the new set, tables and all', async () => {
+    await write(LOGS, `${FILES[LOGS]}  level: { type: keyword, path: level, description: A level. }\n`);
+    await write(SQL, FILES[SQL].replace('  id', '  ifNull(level, id) AS id').replace('BY id', 'BY 2'));
+    expect(await faults()).toEqual([]);
+    expect(store.registry.getEndpoint('test.one').sql).toContain('level');
+    expect(store.registry.getSource('test.logs').columns).toHaveLength(2);
+  });
+
+  test.each([
+    ['a definition', YAML, 'max_rows: 10', 'max_rows: 0'],
+    ['a query', SQL, 'count()', 'countt()'],
+    ['a source', LOGS, 'type: integer', 'type: string'],
+  ] as const)(
+    'with a fault in %s leaves the old set serving, the good changes with it',
+    async (_, path, from, to) => {
+      expect(await faults()).toEqual([]);
+      const before = { endpoints: store.registry.endpoints, sources: store.registry.sources };
+      await write(
+        'endpoints/test.two/endpoint.yaml',
+        FILES[YAML].replace('3dea32a0', '4dea32a0').replace('test.one', 'test.two'),
+      );
+      await write('endpoints/test.two/query.sql', FILES[SQL]);
+      await write(path, FILES[path].replace(from, to));
+      expect(await faults()).toHaveLength(1);
+      expect(store.registry.endpoints).toBe(before.endpoints);
+      expect(store.registry.sources).toBe(before.sources);
+      expect(store.registry.findEndpoint('test.two')).toBeUndefined();
+
+      await writeAll();
+      expect(await faults()).toEqual([]);
+      expect(store.registry.findEndpoint('4DEA32A0-fb99-4b83-9c42-c900fca9aeb6')?.name).toBe('test.two');
+    },
+  );
+
+  test('reports the faults of every query at once', async () => {
+    await write(
+      'endpoints/test.two/endpoint.yaml',
+      FILES[YAML].replace('3dea32a0', '4dea32a0').replace('test.one', 'test.two'),
+    );
+    await write('endpoints/test.two/query.sql', 'SELECT 1');
+    await write(SQL, 'SELECT 2');
+    const found = await faults();
+    expect(new Set(found.map((fault) => fault.split(':')[0]))).toEqual(
+      new Set([SQL, 'endpoints/test.two/query.sql']),
+    );
+  });
+});
