@@ -204,8 +204,7 @@ function integer(
   const parse = (value: string) => {
     const number = /^\d+$/.test(value) ? Number(value) : Number.NaN;
     if (number >= min && number <= max) return number;
-    const top = max === Number.MAX_SAFE_INTEGER ? `at least ${min}` : `from ${min} to ${max}`;
-    throw new Error(`must be a whole number of ${unit} ${top}, such as ${fallback}`);
+    throw new Error(`must be a whole number of ${unit} from ${min} to ${max}, such as ${fallback}`);
   };
   return { env, aliases: [], help, unit, fallback, secret: false, parse };
 }

@@ -133,7 +133,5 @@ function toResult(result: ChdbResult, limits: QueryLimits): QueryResult {
   return {
     bytes: Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length),
     elapsedMs: result.elapsed * 1000,
-    rowsRead: result.rowsRead,
-    bytesRead: result.bytesRead,
   };
 }

@@ -3,8 +3,6 @@ export interface QueryResult {
   readonly bytes: Buffer;
   /** Time inside the engine, its wait for a reader not included. */
   readonly elapsedMs: number;
-  readonly rowsRead: number;
-  readonly bytesRead: number;
 }
 
 /** Formats in which every row ends with exactly one newline and holds none, so that rows can be told apart as bytes. */

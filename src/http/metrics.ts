@@ -10,7 +10,7 @@ export interface Metrics {
   served(endpoint: string, outcome: CacheOutcome, rows: number): void;
   failed(endpoint: string, code: string): void;
   queryStarted(endpoint: string): void;
-  queryDone(endpoint: string, seconds: number, rowsRead: number): void;
+  queryDone(endpoint: string, seconds: number): void;
   refreshed(endpoint: string, failed: boolean): void;
   readonly contentType: string;
   /** In Prometheus' text format. */
@@ -57,7 +57,6 @@ export function createMetrics(parts: { engine: Engine; cache: CacheStore }): Met
   const engineTime = histogram('tailrace_engine_query_seconds', 'Time of a query inside the engine.', [
     'endpoint',
   ]);
-  const rowsRead = counter('tailrace_engine_rows_read_total', 'Rows that the engine read.', ['endpoint']);
   const refreshes = counter('tailrace_cache_refreshes_total', 'Refreshes of warm answers.', [
     'endpoint',
     'result',
@@ -78,10 +77,7 @@ export function createMetrics(parts: { engine: Engine; cache: CacheStore }): Met
     },
     failed: (endpoint, code) => failures.inc({ endpoint, code }),
     queryStarted: (endpoint) => queries.inc({ endpoint }),
-    queryDone(endpoint, seconds, read) {
-      engineTime.observe({ endpoint }, seconds);
-      rowsRead.inc({ endpoint }, read);
-    },
+    queryDone: (endpoint, seconds) => engineTime.observe({ endpoint }, seconds),
     refreshed: (endpoint, failed) => refreshes.inc({ endpoint, result: failed ? 'failed' : 'done' }),
     contentType: (registry as Registry).contentType,
     render: () => (registry as Registry).metrics(),

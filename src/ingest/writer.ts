@@ -13,7 +13,7 @@ export interface EventWriter {
 }
 
 // Large enough that the engine's fixed cost of an insert does not count, small enough that memory stays flat.
-const BATCH_CHARS_MAX = 16 * 1024 * 1024;
+const BATCH_CHARS_MAX = 8 * 1024 * 1024;
 const BATCH_ROWS_MAX = 50_000;
 
 /** Stores events in batches: while one is being inserted, the next is being put together. */

@@ -13,8 +13,6 @@ export interface Answer {
   /** The instant that the query saw as `@now`, ms since the epoch; an answer's age counts from here. */
   readonly instantMs: number;
   readonly engineMs: number;
-  readonly rowsRead: number;
-  readonly bytesRead: number;
 }
 
 /** Runs an endpoint's query. Its answer depends on the parameters, the clock and the data, and on nothing else. */
@@ -31,8 +29,7 @@ export function createRunner(engine: Engine, now: () => number): Run {
     const options = { format: statement.format, ...(signal && { signal }) };
     try {
       const result = await engine.query(statement.sql, bound, options);
-      const { elapsedMs: engineMs, rowsRead, bytesRead } = result;
-      return { ...wrapRows(result.bytes), instantMs, engineMs, rowsRead, bytesRead };
+      return { ...wrapRows(result.bytes), instantMs, engineMs: result.elapsedMs };
     } catch (error) {
       throw await nameBadPattern(error, engine, endpoint, values);
     }

@@ -20,10 +20,9 @@ async function verifyQuery(engine: Engine, endpoint: Endpoint): Promise<Fault[]>
   try {
     // One statement and nothing after it: the engine itself parses it, so no quoting or comment hides a second one.
     await engine.inspect(`SELECT formatQuerySingleLine(${quote(sql)})`);
-    const [root] = await engine.inspect(`EXPLAIN AST ${sql}`);
-    if (!String(root?.['explain']).startsWith('SelectWithUnionQuery')) {
-      return [at(endpoint, 1, 'must be one SELECT: stored queries only read')];
-    }
+    const tree = (await engine.inspect(`EXPLAIN AST ${sql}`)).map((row) => String(row['explain']));
+    const unfit = findUnfit(tree);
+    if (unfit !== undefined) return [at(endpoint, 1, unfit)];
     // On the line of the bracket, so that the lines that the engine tells are those of the file.
     const described = await engine.inspect(`DESCRIBE TABLE (${sql}\n)`);
     const faults = compareColumns(endpoint, described);
@@ -35,6 +34,17 @@ async function verifyQuery(engine: Engine, endpoint: Endpoint): Promise<Fault[]>
     const message = engineMessage(error);
     return [at(endpoint, findLine(message, endpoint.sql), message)];
   }
+}
+
+/** What in a parsed query no stored query may hold, and why; the engine's rights do not cover these. */
+function findUnfit([root, ...nodes]: readonly string[]): string | undefined {
+  if (root?.startsWith('SelectWithUnionQuery') !== true)
+    return 'must be one SELECT: stored queries only read';
+  if (nodes.some((node) => /^ *Set\b/.test(node)))
+    return 'must not have SETTINGS: the limits are those of the service';
+  if (nodes.some((node) => /^ *Function file\b/i.test(node)))
+    return 'must not call file(): stored queries read tables only';
+  return undefined;
 }
 
 /** A value of each parameter that its declaration allows. */

@@ -57,7 +57,7 @@ function setUp(
     return new Promise<Answer>((resolve, reject) => {
       signal?.addEventListener('abort', () => reject(signal.reason), { once: true });
       const answer = (text = `answer ${queries.length}`) =>
-        resolve({ body: Buffer.from(text), rows: 1, instantMs, engineMs: 1, rowsRead: 1, bytesRead: 1 });
+        resolve({ body: Buffer.from(text), rows: 1, instantMs, engineMs: 1 });
       queries.push({ values, signal, answer, fail: reject });
     });
   };

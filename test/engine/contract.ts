@@ -204,8 +204,6 @@ function describeRows(engine: () => Engine): void {
 
   test('an answer tells what it cost', async () => {
     const result = await engine().query('SELECT number FROM numbers(1000)', {}, { format: 'TSVRaw' });
-    expect(result.rowsRead).toBe(1000);
-    expect(result.bytesRead).toBeGreaterThan(0);
     expect(result.elapsedMs).toBeGreaterThan(0);
   });
 
