@@ -18,12 +18,17 @@ export function createProgram(): Command {
     .addHelpText(
       'after',
       '\nSettings are environment variables: see docs/settings.md.\nExit codes: 0 done, 1 wrong input, 2 misuse, 3 failure or stopped by a signal.',
-    )
-    .exitOverride();
+    );
   const commands = [serveCommand, loadCommand, sampleCommand, queryCommand, checkCommand, keysCommand];
   for (const make of commands) program.addCommand(make());
-  for (const command of program.commands) command.exitOverride();
+  throwInsteadOfExit(program);
   return program;
+}
+
+/** Also for the commands of commands: without it commander itself ends the process, with 1 for a misuse. */
+function throwInsteadOfExit(command: Command): void {
+  command.exitOverride();
+  for (const one of command.commands) throwInsteadOfExit(one);
 }
 
 /** Runs one command; the only place that sets the exit code of a failure. */
