@@ -1,11 +1,12 @@
 import { Command, CommanderError } from 'commander';
-import { ERROR_CODES, InputError, messageOf, TailraceError } from '../errors.ts';
+import { ERROR_CODES, InputError, messageOf, StoppedError, TailraceError } from '../errors.ts';
 import { checkCommand } from './commands/check.ts';
 import { keysCommand } from './commands/keys.ts';
 import { loadCommand } from './commands/load.ts';
 import { queryCommand } from './commands/query.ts';
 import { sampleCommand } from './commands/sample.ts';
 import { serveCommand } from './commands/serve.ts';
+import { detachStdin } from './stdin.ts';
 
 /** What the shell is told: docs/operating.md. */
 export const EXIT = { done: 0, input: 1, misuse: 2, failure: 3 } as const;
@@ -22,6 +23,10 @@ export function createProgram(): Command {
   const commands = [serveCommand, loadCommand, sampleCommand, queryCommand, checkCommand, keysCommand];
   for (const make of commands) program.addCommand(make());
   throwInsteadOfExit(program);
+  // A command that was given `-` takes standard input for itself: see load.ts.
+  program.hook('preAction', (_program, command) => {
+    if (!command.args.includes('-')) detachStdin();
+  });
   return program;
 }
 
@@ -46,6 +51,7 @@ function report(error: unknown): number {
   process.stderr.write(lines.map((line) => `tailrace: ${line}\n`).join(''));
   if (error instanceof InputError) return EXIT.input;
   if (error instanceof TailraceError) return ERROR_CODES[error.code].exit;
+  if (error instanceof StoppedError) return EXIT.failure;
   if (error instanceof Error && error.stack !== undefined) process.stderr.write(`${error.stack}\n`);
   return EXIT.failure;
 }
