@@ -111,6 +111,11 @@ export class InputError extends Error {
   }
 }
 
+/** A signal ended the work before it was done. Nothing went wrong: its message is all there is to say. Exit code 3. */
+export class StoppedError extends Error {
+  override readonly name = 'StoppedError';
+}
+
 /** The message of anything thrown. */
 export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);

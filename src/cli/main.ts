@@ -1,12 +1,13 @@
 import { readFileSync } from 'node:fs';
 import { Command, CommanderError } from 'commander';
-import { ERROR_CODES, InputError, messageOf, TailraceError } from '../errors.ts';
+import { ERROR_CODES, InputError, messageOf, StoppedError, TailraceError } from '../errors.ts';
 import { checkCommand } from './commands/check.ts';
 import { keysCommand } from './commands/keys.ts';
 import { loadCommand } from './commands/load.ts';
 import { queryCommand } from './commands/query.ts';
 import { sampleCommand } from './commands/sample.ts';
 import { serveCommand } from './commands/serve.ts';
+import { detachStdin } from './stdin.ts';
 
 /** What the shell is told: docs/operating.md. */
 export const EXIT = { done: 0, input: 1, misuse: 2, failure: 3 } as const;
@@ -19,11 +20,14 @@ export function createProgram(): Command {
     .addHelpText(
       'after',
       '\nSettings are environment variables: see docs/settings.md.\nExit codes: 0 done, 1 wrong input, 2 misuse, 3 failure or stopped by a signal.',
-    )
-    .exitOverride();
+    );
   const commands = [serveCommand, loadCommand, sampleCommand, queryCommand, checkCommand, keysCommand];
   for (const make of commands) program.addCommand(make());
-  for (const command of program.commands) command.exitOverride();
+  throwInsteadOfExit(program);
+  // A command that was given `-` takes standard input for itself: see load.ts.
+  program.hook('preAction', (_program, command) => {
+    if (!command.args.includes('-')) detachStdin();
+  });
   return program;
 }
 
@@ -31,6 +35,12 @@ export function createProgram(): Command {
 function readVersion(): string {
   const text = readFileSync(new URL('../../package.json', import.meta.url), 'utf8');
   return (JSON.parse(text) as { version: string }).version;
+}
+
+/** Also for the commands of commands: without it commander itself ends the process, with 1 for a misuse. */
+function throwInsteadOfExit(command: Command): void {
+  command.exitOverride();
+  for (const one of command.commands) throwInsteadOfExit(one);
 }
 
 /** Runs one command; the only place that sets the exit code of a failure. */
@@ -54,6 +64,7 @@ function report(error: unknown): number {
   process.stderr.write(lines.map((line) => `tailrace: ${line}\n`).join(''));
   if (error instanceof InputError) return EXIT.input;
   if (error instanceof TailraceError) return ERROR_CODES[error.code].exit;
+  if (error instanceof StoppedError) return EXIT.failure;
   if (error instanceof Error && error.stack !== undefined) process.stderr.write(`${error.stack}\n`);
   return EXIT.failure;
 }

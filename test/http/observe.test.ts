@@ -88,7 +88,6 @@ describe('/metrics', () => {
       tailrace_rows_returned_total: 'counter',
       tailrace_engine_queries_total: 'counter',
       tailrace_engine_query_seconds: 'histogram',
-      tailrace_engine_rows_read_total: 'counter',
       tailrace_cache_refreshes_total: 'counter',
       tailrace_engine_running: 'gauge',
       tailrace_engine_queued: 'gauge',

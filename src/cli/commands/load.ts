@@ -1,14 +1,15 @@
-import { createReadStream, statSync } from 'node:fs';
+import { createReadStream, ReadStream, statSync } from 'node:fs';
 import type { Readable } from 'node:stream';
 import { createGunzip } from 'node:zlib';
 import { Command } from 'commander';
 import type { Config } from '../../config/config.ts';
 import type { Source } from '../../definitions/source.ts';
-import { InputError, messageOf } from '../../errors.ts';
+import { InputError, messageOf, StoppedError } from '../../errors.ts';
 import { type LoadProgress, loadEvents } from '../../ingest/load.ts';
 import { openStore, type Store } from '../../open-store.ts';
 import { ownerName, readConfig, stopSignal } from '../environment.ts';
 import { createProgress, createRate } from '../progress.ts';
+import { takeStdin } from '../stdin.ts';
 
 export function loadCommand(): Command {
   return new Command('load')
@@ -30,16 +31,18 @@ interface Job {
 async function load(sourceName: string, files: string[]): Promise<void> {
   const config = readConfig();
   const sizes = checkFiles(files);
-  const store = await openStore(config, ownerName('load'));
   const signal = stopSignal();
+  const stdin = files.includes('-') ? takeStdin(signal) : undefined; // before the engine opens
+  const store = await openStore(config, ownerName('load'));
   let rejected = 0;
   try {
     const source = store.registry.getSource(sourceName);
     for (const [i, file] of files.entries()) {
-      const done = await loadFile({ config, store, source, signal }, file, sizes[i] ?? 0);
+      const job = { config, store, source, signal };
+      const done = await loadFile(job, { name: file, size: sizes[i] ?? 0, stream: open(file, stdin) });
       rejected += done.rejected;
       if (signal.aborted)
-        throw new Error(
+        throw new StoppedError(
           `stopped by ${signal.reason} after line ${done.line} of ${file}; what was read is stored`,
         );
     }
@@ -50,12 +53,21 @@ async function load(sourceName: string, files: string[]): Promise<void> {
   if (rejected > 0) process.exitCode = 1;
 }
 
+function open(file: string, stdin: Readable | undefined): Readable {
+  return file === '-' && stdin !== undefined ? stdin : createReadStream(file, { highWaterMark: 1024 * 1024 });
+}
+
+interface Input {
+  readonly name: string;
+  /** In bytes; 0 where nobody knows. */
+  readonly size: number;
+  readonly stream: Readable;
+}
+
 async function loadFile(
   { config, store, source, signal }: Job,
-  file: string,
-  size: number,
+  { name: file, size, stream: raw }: Input,
 ): Promise<LoadProgress> {
-  const raw = file === '-' ? process.stdin : createReadStream(file, { highWaterMark: 1024 * 1024 });
   const stream: Readable = file.endsWith('.gz') ? raw.pipe(createGunzip()) : raw;
   raw.on('error', (error: Error) => stream.destroy(error)); // pipe() does not pass it on
   signal.addEventListener('abort', () => stream.destroy(), { once: true });
@@ -69,7 +81,8 @@ async function loadFile(
       now: Date.now,
       signal,
       onRejected: (line, reason) => progress.log(`${file}:${line}: ${reason}`),
-      onProgress: (now) => progress.update('bytesRead' in raw ? raw.bytesRead : now.bytesRead, note(now)),
+      onProgress: (now) =>
+        progress.update(raw instanceof ReadStream ? raw.bytesRead : now.bytesRead, note(now)),
     });
     progress.update(size, note(done));
     progress.stop();

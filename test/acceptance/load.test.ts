@@ -1,0 +1,175 @@
+import { readdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { gzipSync } from 'node:zlib';
+import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest';
+import { endLeftProcesses, runCli, runShell, startCli } from '../support/cli.ts';
+import { edgeEvents, toNdjson, writeManyEvents } from '../support/events.ts';
+import { temporaryFolder } from '../support/service.ts';
+
+const folder = await temporaryFolder();
+const file = (name: string) => join(folder.path, name);
+afterEach(endLeftProcesses);
+afterAll(folder.remove);
+
+// More than a pipe holds, so that it is still full when the first batch is stored; and more than a second's work.
+const LARGE = 60_000;
+const MANY = 600_000;
+
+beforeAll(async () => {
+  await writeManyEvents(file('large.ndjson'), LARGE);
+  await writeManyEvents(file('many.ndjson'), MANY);
+});
+
+let stores = 0;
+const newStore = () => ({ TAILRACE_DATA_DIR: file(`data-${++stores}`) });
+const load = (env: Record<string, string>, files: string[], stdin = '') =>
+  runCli(['load', 'cloudflare.logs.prod', ...files], { env, stdin });
+
+async function idsOf(env: Record<string, string>, project = 'p1'): Promise<string[]> {
+  const { stdout } = await runCli(['query', 'logs.all', '-p', `project=${project}`], { env });
+  const { result } = JSON.parse(stdout) as { result: { id: string }[] };
+  return result.map((row) => row.id).sort();
+}
+
+/** Every event of a project, beyond the 100 that logs.all returns. */
+async function countRest(env: Record<string, string>, project: string): Promise<number> {
+  const { stdout } = await runCli(
+    ['query', 'usage.api-counts', '-p', `project=^${project}`, '-p', 'interval=daily'],
+    {
+      env,
+    },
+  );
+  const { result } = JSON.parse(stdout) as { result: { total_rest_requests: number }[] };
+  return result.reduce((sum, row) => sum + row.total_rest_requests, 0);
+}
+
+test('stores .ndjson, .ndjson.gz and standard input, several at once', async () => {
+  const env = newStore();
+  const events = edgeEvents(3).map((event) => [event]);
+  const [plain = [], zipped = [], piped = []] = events;
+  await writeFile(file('a.ndjson'), toNdjson(plain));
+  await writeFile(file('b.ndjson.gz'), gzipSync(toNdjson(zipped)));
+  const done = await load(env, [file('a.ndjson'), file('b.ndjson.gz'), '-'], toNdjson(piped));
+  expect([done.code, done.stderr]).toEqual([0, '']);
+  expect(done.stdout.match(/: 1 events, .* 0 rejected$/gm)).toHaveLength(3);
+  expect(await idsOf(env)).toEqual(['e0', 'e1', 'e2']);
+});
+
+test('takes all of a standard input that is still coming in while it stores, as a pipe and as a file', async () => {
+  for (const how of [
+    'cat "$1" | "$0" "$2" load cloudflare.logs.prod -',
+    '"$0" "$2" load cloudflare.logs.prod - < "$1"',
+  ]) {
+    const env = newStore();
+    const done = await runShell(how, [file('large.ndjson')], env);
+    expect([done.code, done.stderr]).toEqual([0, '']);
+    expect(await countRest(env, 'many')).toBe(LARGE);
+  }
+});
+
+test('leaves a standard input alone that it was not asked to read', async () => {
+  const env = newStore();
+  await writeFile(file('one.ndjson'), toNdjson(edgeEvents(1)));
+  const done = await runShell(
+    '"$0" "$2" load cloudflare.logs.prod "$3" < "$1"',
+    [file('large.ndjson'), file('one.ndjson')],
+    env,
+  );
+  expect([done.code, done.stderr]).toEqual([0, '']);
+  expect(await idsOf(env)).toEqual(['e0']);
+});
+
+test('keeps the good lines and tells of each bad one with its number and reason', async () => {
+  const env = newStore();
+  const [first, second] = toNdjson(edgeEvents(2)).split('\n');
+  const lines = [
+    first,
+    'not json',
+    '[1,2]',
+    '',
+    '{"timestamp":"yesterday"}',
+    '{"timestamp":"2001-01-01T00:00:00Z"}',
+    `{"id":"${'x'.repeat(2_000_000)}"}`,
+    second,
+    '{"id":"half","timestamp":"2026-', // the writer was stopped in the middle of a line
+  ];
+  await writeFile(file('bad.ndjson'), lines.join('\n'));
+  const done = await load(env, [file('bad.ndjson')]);
+  expect(done.code).toBe(1);
+  const told = done.stderr.trimEnd().split('\n');
+  expect(told.map((line) => line.replace(`${file('bad.ndjson')}:`, ''))).toEqual([
+    expect.stringMatching(/^2: is not valid JSON$/),
+    expect.stringMatching(/^3: is not a JSON object$/),
+    expect.stringMatching(/^5: has a timestamp that is neither/),
+    expect.stringMatching(/^6: is older than the 90 days/),
+    expect.stringMatching(/^7: is longer than \d+ bytes$/),
+    expect.stringMatching(/^9: is not valid JSON$/),
+  ]);
+  expect(done.stdout).toContain('2 events');
+  expect(done.stdout).toContain('6 rejected');
+  expect(await idsOf(env)).toEqual(['e0', 'e1']);
+});
+
+test('takes a whole last line without a newline', async () => {
+  const env = newStore();
+  expect((await load(env, ['-'], toNdjson(edgeEvents(2)).trimEnd())).code).toBe(0);
+  expect(await idsOf(env)).toEqual(['e0', 'e1']);
+});
+
+test('looks at every file before it stores anything, and knows a broken archive', async () => {
+  const env = newStore();
+  await writeFile(file('good.ndjson'), toNdjson(edgeEvents(1)));
+  const none = await load(env, [file('good.ndjson'), file('none.ndjson'), folder.path]);
+  expect([none.code, none.stdout]).toEqual([1, '']);
+  expect(none.stderr.trimEnd().split('\n')).toEqual([
+    expect.stringContaining('none.ndjson: cannot be read'),
+    expect.stringContaining('is a folder'),
+  ]);
+  await writeFile(file('cut.ndjson.gz'), gzipSync(toNdjson(edgeEvents(5))).subarray(0, 60));
+  const cut = await load(env, [file('cut.ndjson.gz')]);
+  expect([cut.code, cut.stderr]).toEqual([1, expect.stringContaining('is not whole gzip')]);
+  const source = await runCli(['load', 'no.such.source', '-'], { env });
+  expect([source.code, source.stderr]).toEqual([
+    1,
+    expect.stringMatching(/"no.such.source"; there are cloudflare/),
+  ]);
+});
+
+/** Starts a load that takes seconds; resolves when a first batch is in the store. */
+async function startLongLoad(env: Record<string, string>) {
+  const process = startCli(['load', 'cloudflare.logs.prod', file('many.ndjson')], { env });
+  const data = join(env['TAILRACE_DATA_DIR'] ?? '', 'store');
+  // A part of the table on disk is a batch that was acknowledged.
+  await vi.waitFor(
+    async () => {
+      const names = await readdir(data, { recursive: true });
+      expect(names.some((name) => /\/\d{8}_\d+_\d+_\d+\/count\.txt$/.test(name))).toBe(true);
+    },
+    { timeout: 20_000, interval: 20 },
+  );
+  return process;
+}
+
+test('SIGTERM stops a load: what was read is stored, the message says how far it came, exit 3', async () => {
+  const env = newStore();
+  const process = await startLongLoad(env);
+  process.child.kill('SIGTERM');
+  const { code, stderr } = await process.ended;
+  const [, line = ''] =
+    /stopped by SIGTERM after line (\d+) of \S+; what was read is stored/.exec(stderr) ?? [];
+  expect([code, stderr]).toEqual([3, expect.not.stringContaining('    at ')]);
+  expect(Number(line)).toBeLessThan(MANY);
+  expect(await countRest(env, 'many')).toBe(Number(line));
+});
+
+test('kill -9 during a load costs no batch that was stored, and the store opens again', async () => {
+  const env = newStore();
+  const process = await startLongLoad(env);
+  process.child.kill('SIGKILL');
+  expect((await process.ended).code).toBe('SIGKILL');
+  const stored = await countRest(env, 'many');
+  expect(stored).toBeGreaterThan(0);
+  expect(stored).toBeLessThan(MANY);
+  expect((await load(env, ['-'], toNdjson(edgeEvents(1)))).code).toBe(0);
+  expect(await countRest(env, 'many')).toBe(stored);
+});

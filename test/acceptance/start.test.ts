@@ -1,0 +1,144 @@
+import { mkdir, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { join } from 'node:path';
+import { afterAll, afterEach, describe, expect, test } from 'vitest';
+import { endLeftProcesses, runCli, startServe } from '../support/cli.ts';
+import { addEndpoint, copyEndpoints } from '../support/endpoints.ts';
+import { temporaryFolder } from '../support/service.ts';
+
+const folder = await temporaryFolder();
+const env = { TAILRACE_DATA_DIR: join(folder.path, 'data'), TAILRACE_PORT: '0' };
+afterEach(endLeftProcesses);
+afterAll(folder.remove);
+
+describe('misuse of the command exits with 2 and says what is known', () => {
+  test.each([
+    [['nosuch']],
+    [['serve', '--nosuch']],
+    [['serve', 'extra']],
+    [['load', 'cloudflare.logs.prod']],
+    [['query']],
+    [['query', 'logs.all', '-p', 'novalue']],
+    [['keys', 'create']],
+    [['keys', 'create', '--name', 'x', '--scope', 'everything']],
+    [['keys', 'revoke']],
+    [[]],
+  ])('tailrace %j', async (args) => {
+    const { code, stdout, stderr } = await runCli(args, { env });
+    expect([code, stdout]).toEqual([2, '']);
+    expect(stderr).toMatch(/^(error: |Usage: )/);
+  });
+});
+
+test('help and version exit with 0', async () => {
+  for (const args of [['--help'], ['--version'], ['keys', 'create', '--help']]) {
+    const { code, stderr } = await runCli(args, { env });
+    expect([code, stderr]).toEqual([0, '']);
+  }
+});
+
+describe('what keeps the service from starting is said in a line each, with exit 1', () => {
+  const lines = (stderr: string) => stderr.trimEnd().split('\n');
+
+  test('wrong settings, all at once', async () => {
+    const wrong = {
+      TAILRACE_PORT: '70000',
+      TAILRACE_READERS: 'many',
+      TAILRACE_PRIVATE_KEY: 'short',
+      TAILRACE_LOG_LEVEL: 'loud',
+      TAILRACE_URL_BYTES_MAX: '1',
+    };
+    const { code, stderr } = await runCli(['serve'], { env: { ...env, ...wrong } });
+    expect(code).toBe(1);
+    const told = lines(stderr).map((line) => /^tailrace: (\w+): must be /.exec(line)?.[1]);
+    expect(told.sort()).toEqual(Object.keys(wrong).sort());
+    expect(stderr).not.toContain('short');
+  });
+
+  test('a misspelt setting is told, and starts', async () => {
+    const { code, stderr } = await runCli(['keys', 'list'], { env: { ...env, TAILRACE_PROT: '1' } });
+    expect([code, stderr]).toEqual([
+      0,
+      'tailrace: TAILRACE_PROT is not a setting; docs/settings.md lists them\n',
+    ]);
+  });
+
+  test('a data directory that is a file, or lies below one', async () => {
+    const file = join(folder.path, 'file');
+    await writeFile(file, '');
+    for (const dataDir of [file, join(file, 'below')]) {
+      for (const args of [['serve'], ['query', 'logs.all', '-p', 'project=p1']]) {
+        const { code, stderr } = await runCli(args, { env: { ...env, TAILRACE_DATA_DIR: dataDir } });
+        expect(code).toBe(1);
+        expect(lines(stderr)).toEqual([
+          `tailrace: data directory ${dataDir} cannot be used: it is a file, not a folder; set TAILRACE_DATA_DIR to a writable folder`,
+        ]);
+      }
+      const { code, stderr } = await runCli(['keys', 'list'], {
+        env: { ...env, TAILRACE_DATA_DIR: dataDir },
+      });
+      expect([code, lines(stderr).length]).toEqual([1, 1]);
+    }
+  });
+
+  test('a data directory that another service holds', async () => {
+    const service = await startServe(env);
+    const { code, stderr } = await runCli(['serve'], { env });
+    expect(code).toBe(1);
+    expect(lines(stderr)).toEqual([expect.stringContaining(`tailrace serve (pid ${service.child.pid})`)]);
+    expect((await service.stop()).code).toBe(0);
+  });
+
+  test('a port in use', async () => {
+    const other = createServer();
+    await new Promise<void>((resolve) => void other.listen(0, '127.0.0.1', resolve));
+    const address = other.address();
+    const port = typeof address === 'object' && address !== null ? address.port : 0;
+    const { code, stderr } = await runCli(['serve'], { env: { ...env, TAILRACE_PORT: String(port) } });
+    other.close();
+    expect(code).toBe(1);
+    expect(lines(stderr).filter((line) => !line.startsWith('{'))).toEqual([
+      `tailrace: port ${port} of 127.0.0.1 is in use; set TAILRACE_PORT to another one`,
+    ]);
+  });
+
+  test('an address that is not of this machine', async () => {
+    const { code, stderr } = await runCli(['serve'], { env: { ...env, TAILRACE_HOST: '203.0.113.1' } });
+    expect([code, stderr]).toEqual([1, expect.stringContaining('is not an address of this machine')]);
+  });
+
+  test('faulty definitions, all at once with file and line, for serve and check alike', async () => {
+    const endpoints = await copyEndpoints();
+    const id = 'a0000000-0000-4000-8000-000000000003';
+    await addEndpoint(endpoints.path, {
+      name: 'bad.sql',
+      id,
+      sql: 'SELECT 1 AS n FROM nowhere WHERE @project',
+      caching: 1,
+    });
+    await addEndpoint(endpoints.path, { name: 'bad.names', id, sql: 'SELECT @unknown AS n', caching: -1 });
+    await mkdir(join(endpoints.path, 'bad.empty'));
+    const faulty = { ...env, TAILRACE_ENDPOINTS_DIR: endpoints.path };
+    const check = await runCli(['check'], { env: faulty });
+    const serve = await runCli(['serve'], { env: faulty });
+    await endpoints.remove();
+    expect([check.code, check.stdout, serve.code, serve.stdout]).toEqual([1, '', 1, '']);
+    const told = lines(check.stderr);
+    expect(told.map((line) => line.replace(`tailrace: ${endpoints.path}/`, ''))).toEqual([
+      expect.stringMatching(/^bad\.empty\/endpoint\.yaml:1: is missing/),
+      expect.stringMatching(/^bad\.empty\/query\.sql:1: is missing/),
+      expect.stringMatching(/^bad\.names\/endpoint\.yaml:5: "caching" must be/),
+      expect.stringMatching(/^bad\.sql\/endpoint\.yaml:1: id .* is already taken/),
+      expect.stringMatching(/^bad\.sql\/query\.sql:1: .*nowhere/),
+    ]);
+    // Whether the engine takes the SQL is asked by serve only when the files themselves are in order.
+    for (const line of lines(serve.stderr)) expect(told).toContain(line);
+  });
+
+  test('check finds no fault in the shipped definitions, also while a service holds the store', async () => {
+    const service = await startServe(env);
+    const check = await runCli(['check'], { env });
+    expect([check.code, check.stdout]).toEqual([0, '3 endpoints and 9 sources, no faults\n']);
+    expect((await service.stop()).code).toBe(0);
+  });
+});

@@ -1,0 +1,99 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { join } from 'node:path';
+import { vi } from 'vitest';
+
+export interface CliOptions {
+  readonly env?: Readonly<Record<string, string>>;
+  readonly stdin?: string;
+}
+
+export interface CliResult {
+  /** The exit code; the signal's name where one ended the process. */
+  readonly code: number | string | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+export interface CliProcess {
+  readonly child: ChildProcess;
+  readonly output: () => { stdout: string; stderr: string };
+  /** Resolves with the match as soon as standard output or standard error has it. */
+  waitFor(what: RegExp): Promise<RegExpExecArray>;
+  readonly ended: Promise<CliResult>;
+}
+
+const CLI = join(import.meta.dirname, '../../bin/tailrace.js');
+const running = new Set<ChildProcess>();
+
+/** Starts bin/tailrace.js in a process of its own. */
+export function startCli(args: readonly string[], options: CliOptions = {}): CliProcess {
+  return start(process.execPath, [CLI, ...args], options);
+}
+
+/** Runs a line of shell in which `$0` is Node, `$1` the first of `args`, `$2` bin/tailrace.js, `$3` and on the others. */
+export async function runShell(
+  line: string,
+  [first = '', ...others]: readonly string[],
+  env: CliOptions['env'] = {},
+) {
+  return await start('/bin/sh', ['-c', line, process.execPath, first, CLI, ...others], { env, stdin: '' })
+    .ended;
+}
+
+/** With no more of this process's environment than a shell would give. */
+function start(command: string, args: readonly string[], { env = {}, stdin }: CliOptions): CliProcess {
+  const { PATH = '' } = process.env;
+  const child = spawn(command, args, { env: { PATH, ...env } });
+  running.add(child);
+  const output = { stdout: '', stderr: '' };
+  for (const name of ['stdout', 'stderr'] as const) {
+    child[name].setEncoding('utf8').on('data', (text: string) => {
+      output[name] += text;
+    });
+  }
+  child.stdin.on('error', () => {}); // the command may end without having read it
+  if (stdin !== undefined) child.stdin.end(stdin);
+  const ended = new Promise<CliResult>((resolve) => {
+    child.once('close', (code, signal) => {
+      running.delete(child);
+      resolve({ code: code ?? signal, ...output });
+    });
+  });
+  return {
+    child,
+    output: () => output,
+    ended,
+    waitFor: (what) =>
+      vi.waitFor(
+        () => {
+          const match = what.exec(output.stdout) ?? what.exec(output.stderr);
+          if (match !== null) return match;
+          throw new Error(`no ${what} in:\n${output.stdout}${output.stderr}`);
+        },
+        { timeout: 20_000, interval: 10 },
+      ),
+  };
+}
+
+/** Runs a command to its end. */
+export async function runCli(args: readonly string[], options: CliOptions = {}): Promise<CliResult> {
+  return await startCli(args, { stdin: '', ...options }).ended;
+}
+
+/** Starts `tailrace serve` on a free port of 127.0.0.1 and waits until it is ready. */
+export async function startServe(env: Readonly<Record<string, string>>, args: readonly string[] = []) {
+  const service = startCli(['serve', ...args], { env: { TAILRACE_PORT: '0', ...env } });
+  const [, url = ''] = await service.waitFor(/ready at (http:\S+)\n[\s\S]*\n\n$/);
+  const stop = async (signal: NodeJS.Signals = 'SIGTERM'): Promise<CliResult> => {
+    service.child.kill(signal);
+    return await service.ended;
+  };
+  return { ...service, url, stop };
+}
+
+/** Ends, by their own handles, the processes that a failed test has left. For `afterEach`. */
+export async function endLeftProcesses(): Promise<void> {
+  const ends = [...running].map((child) => new Promise((resolve) => child.once('close', resolve)));
+  for (const child of running) child.kill('SIGKILL');
+  await Promise.all(ends);
+}

@@ -1,0 +1,105 @@
+import { type ChildProcess, execFile, spawn } from 'node:child_process';
+import { mkdir, writeFile } from 'node:fs/promises';
+import { connect, createServer } from 'node:net';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { vi } from 'vitest';
+
+const exec = promisify(execFile);
+
+/** Why nginx cannot be had here; `undefined` when it can. Debian's package is installed where that is possible. */
+export async function findReasonWithoutNginx(): Promise<string | undefined> {
+  if (await hasNginx()) return undefined;
+  if (process.getuid?.() !== 0) return 'nginx is not installed, and only root can install it';
+  try {
+    // RUNLEVEL=1 keeps the package from starting a web server of its own.
+    const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive', RUNLEVEL: '1' };
+    await exec('apt-get', ['update', '-qq'], { env });
+    await exec('apt-get', ['install', '-y', '-qq', '--no-install-recommends', 'nginx-light'], { env });
+  } catch (error) {
+    return `nginx cannot be installed: ${error instanceof Error ? error.message.split('\n')[0] : error}`;
+  }
+  return (await hasNginx()) ? undefined : 'nginx was installed but is not found';
+}
+
+async function hasNginx(): Promise<boolean> {
+  return await exec('nginx', ['-v']).then(
+    () => true,
+    () => false,
+  );
+}
+
+export interface Nginx {
+  readonly port: number;
+  /** Lets what runs finish, writes out the log, ends. */
+  quit(): Promise<void>;
+}
+
+/**
+ * nginx on a free port of 127.0.0.1, all of its files below `prefix`.
+ *
+ * @param http lines of its `http` block
+ * @param server lines of its only server
+ */
+export async function startNginx(
+  prefix: string,
+  { http, server }: { http: string; server: string },
+): Promise<Nginx> {
+  const port = await findFreePort();
+  await mkdir(prefix, { recursive: true });
+  const temporary = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map(
+    (name) => `${name}_temp_path ${prefix}/${name};`,
+  );
+  const config = [
+    'daemon off;',
+    'master_process off;',
+    `pid ${prefix}/nginx.pid;`,
+    'error_log stderr;',
+    'events {}',
+    'http {',
+    ...temporary,
+    http,
+    `server { listen 127.0.0.1:${port}; ${server} }`,
+    '}',
+  ];
+  await writeFile(join(prefix, 'nginx.conf'), config.join('\n'));
+  const child = spawn('nginx', ['-p', prefix, '-c', 'nginx.conf', '-e', 'stderr'], {
+    stdio: ['ignore', 'ignore', 'pipe'],
+  });
+  let errors = '';
+  child.stderr.setEncoding('utf8').on('data', (text: string) => {
+    errors += text;
+  });
+  const ended = new Promise<void>((resolve) => void child.once('close', () => resolve()));
+  await vi.waitFor(() => (isRunning(child) ? tryConnect(port) : Promise.reject(new Error(errors))), {
+    timeout: 10_000,
+  });
+  return {
+    port,
+    async quit() {
+      child.kill('SIGQUIT');
+      await ended;
+    },
+  };
+}
+
+const isRunning = (child: ChildProcess) => child.exitCode === null && child.signalCode === null;
+
+function tryConnect(port: number): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const socket = connect(port, '127.0.0.1', () => {
+      socket.destroy();
+      resolve();
+    });
+    socket.once('error', reject);
+  });
+}
+
+function findFreePort(): Promise<number> {
+  return new Promise((resolve) => {
+    const server = createServer().listen(0, '127.0.0.1', () => {
+      const address = server.address();
+      server.close(() => resolve(typeof address === 'object' && address !== null ? address.port : 0));
+    });
+  });
+}
