@@ -36,7 +36,8 @@ export const ERROR_CODES = {
   query_failed: {
     status: 422,
     exit: 1,
-    meaning: 'The stored SQL failed on this data or these parameters; the message is the engine’s.',
+    meaning:
+      'The stored SQL failed on this data or these parameters; the message is the engine’s, or its name alone where it would hold values.',
   },
   rate_limited: { status: 429, exit: 1, meaning: 'Too many requests; `Retry-After` says when to come back.' },
   internal: {

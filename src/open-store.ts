@@ -1,5 +1,5 @@
 import type { Config } from './config/config.ts';
-import { type Definitions, readDefinitions, refuseFaults } from './definitions/read.ts';
+import { type Definitions, type Reading, readDefinitions, refuseFaults } from './definitions/read.ts';
 import { createRegistry, type Registry } from './definitions/registry.ts';
 import { openEmbeddedEngine } from './engine/embedded.ts';
 import type { Engine } from './engine/engine.ts';
@@ -27,7 +27,6 @@ export interface Store {
  * @throws InputError with every fault of definitions, schema or data directory
  */
 export async function openStore(config: Config, owner: string): Promise<Store> {
-  const definitions = await read(config);
   const lock = lockStore(config.dataDir, owner);
   const closing: (() => unknown)[] = [lock.release];
   const close = async () => {
@@ -36,13 +35,9 @@ export async function openStore(config: Config, owner: string): Promise<Store> {
   try {
     const engine = await openEngine(config);
     closing.push(engine.close);
-    await prepare(engine, definitions);
-    const registry = createRegistry(definitions);
-    const reload = async () => {
-      const next = await read(config);
-      await prepare(engine, next);
-      registry.replace(next);
-    };
+    const read = async () => await prepare(engine, await readDefinitions(config));
+    const registry = createRegistry(await read());
+    const reload = async () => registry.replace(await read());
     return { engine, registry, reload, close };
   } catch (error) {
     await close();
@@ -50,16 +45,18 @@ export async function openStore(config: Config, owner: string): Promise<Store> {
   }
 }
 
-async function read(config: Config): Promise<Definitions> {
-  const { definitions, faults } = await readDefinitions(config);
-  refuseFaults(faults);
-  return definitions;
-}
-
-/** Tables first: the queries are checked against them. Tables of a set that is then refused stay, empty. */
-async function prepare(engine: Engine, definitions: Definitions): Promise<void> {
+/**
+ * Makes the tables of the sources and shows the queries to the engine, which can only judge them with the tables there.
+ * Tables of a set that is then refused stay, empty.
+ *
+ * @throws InputError with a line for each fault, those of the files and those that the engine finds
+ */
+export async function prepare(engine: Engine, reading: Reading): Promise<Definitions> {
+  const { definitions, faults, sourcesAreWhole } = reading;
+  if (!sourcesAreWhole) refuseFaults(faults);
   await applySchema(engine, definitions.sources);
-  refuseFaults(await verifyQueries(engine, definitions.endpoints));
+  refuseFaults([...faults, ...(await verifyQueries(engine, definitions.endpoints))]);
+  return definitions;
 }
 
 /** The engine that the settings ask for, on their data directory. */

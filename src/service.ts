@@ -32,10 +32,24 @@ const WARM_TICK_MS = 1_000;
 // Time for the last answers to leave, after the running requests have been stopped.
 const LAST_ANSWERS_MS = 500;
 
-/** The only place that knows every part. Read it top to bottom to see how a request is served. */
+/**
+ * Makes a service that is ready to listen, on the data directory of its settings.
+ *
+ * @throws InputError with every fault of definitions, schema or data directory
+ */
 export async function createService(config: Config, options: ServiceOptions): Promise<Service> {
-  const { logger, now = Date.now, random = Math.random } = options;
   const store = await openStore(config, options.owner);
+  try {
+    return await assemble(store, config, options);
+  } catch (error) {
+    await store.close();
+    throw error;
+  }
+}
+
+/** The only place that knows every part. Read it top to bottom to see how a request is served. */
+async function assemble(store: Store, config: Config, options: ServiceOptions): Promise<Service> {
+  const { logger, now = Date.now, random = Math.random } = options;
   const { engine, registry } = store;
   const control = openControlStore(config.dataDir);
   const keyring = createKeyring({

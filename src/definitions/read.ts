@@ -28,33 +28,32 @@ export interface DefinitionFolders {
 export interface Reading {
   readonly definitions: Definitions;
   readonly faults: readonly Fault[];
+  /** Whether every source is free of faults, so that an engine with their tables can judge the queries. */
+  readonly sourcesAreWhole: boolean;
 }
 
 /** Reads every definition, going on past the faults so that all are reported at once. */
 export async function readDefinitions(folders: DefinitionFolders): Promise<Reading> {
   const faults: Fault[] = [];
   const sourceFiles = await readSourceFiles(folders.sourcesDir, faults);
-  const endpointFiles = await readEndpointFiles(folders.endpointsDir, faults);
   faults.push(...checkUnique(sourceFiles, ['id', 'name', 'table']));
-  faults.push(
-    ...checkUnique(
-      endpointFiles.map((pair) => pair.yaml),
-      ['id', 'name'],
-    ),
-  );
-
   const sources = sourceFiles.flatMap((file) => {
     const own = firstFaults([() => checkSourceShape(file), () => checkSourceColumns(file)]);
     faults.push(...own);
     return own.length === 0 ? [createSource(file)] : [];
   });
+  const sourcesAreWhole = faults.length === 0;
+
+  const endpointFiles = await readEndpointFiles(folders.endpointsDir, faults);
+  const yamlFiles = endpointFiles.map((pair) => pair.yaml);
+  faults.push(...checkUnique(yamlFiles, ['id', 'name']));
   const sourceText = sourceFiles.map((file) => file.text).join('\0');
   const endpoints = endpointFiles.flatMap(({ yaml, sql }) => {
     const own = firstFaults([() => checkEndpointShape(yaml), () => checkEndpoint(yaml, sql)]);
     faults.push(...own);
     return own.length === 0 ? [createEndpoint(yaml, sql, hashOf(yaml.text, sql.text, sourceText))] : [];
   });
-  return { definitions: { endpoints, sources }, faults };
+  return { definitions: { endpoints, sources }, faults, sourcesAreWhole };
 }
 
 /** @throws InputError with a line for each fault, in the order of files and lines */

@@ -28,13 +28,13 @@ export function createRegistry(definitions: Definitions): Registry {
     get sources() {
       return current.sources;
     },
-    findEndpoint: (idOrName) => endpoints.get(idOrName) ?? endpoints.get(idOrName.toLowerCase()),
+    findEndpoint: (idOrName) => find(endpoints, idOrName),
     getEndpoint(idOrName) {
       const endpoint = this.findEndpoint(idOrName);
       if (endpoint !== undefined) return endpoint;
       throw new TailraceError('endpoint_not_found', `no endpoint has the UUID or name ${shorten(idOrName)}`);
     },
-    findSource: (idOrName) => sources.get(idOrName) ?? sources.get(idOrName.toLowerCase()),
+    findSource: (idOrName) => find(sources, idOrName),
     getSource(idOrName) {
       const source = this.findSource(idOrName);
       if (source !== undefined) return source;
@@ -50,6 +50,15 @@ export function createRegistry(definitions: Definitions): Registry {
       sources = byIdAndName(next.sources);
     },
   };
+}
+
+/** A name is exact; a UUID may be written in either case, and none is also a name (definitions keep ids in small letters). */
+function find<T extends { id: string }>(items: ReadonlyMap<string, T>, idOrName: string): T | undefined {
+  const exact = items.get(idOrName);
+  if (exact !== undefined) return exact;
+  const lower = idOrName.toLowerCase();
+  const other = items.get(lower);
+  return other?.id === lower ? other : undefined;
 }
 
 function byIdAndName<T extends { id: string; name: string }>(items: readonly T[]): Map<string, T> {

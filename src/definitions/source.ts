@@ -30,7 +30,7 @@ export interface Source {
 /** The places of an event that may name its project, in the order they are tried after the source's own. */
 const PROJECT_PLACES = ['project', 'metadata.project_ref', 'metadata.project'];
 
-export const DAYS_MAX = 36_500;
+const DAYS_MAX = 36_500;
 
 export const UUID_TEXT = Type.String({
   pattern: '^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$',

@@ -42,7 +42,7 @@ const HEAD = Buffer.from('{"result":[');
 const TAIL = Buffer.from(']}');
 
 /** Lines of JSON as one JSON document, by bytes: each row's newline becomes the comma before the next. */
-export function wrapRows(lines: Buffer): { body: Buffer; rows: number } {
+function wrapRows(lines: Buffer): { body: Buffer; rows: number } {
   const rowsLength = Math.max(lines.length - 1, 0);
   const body = Buffer.allocUnsafe(HEAD.length + rowsLength + TAIL.length);
   HEAD.copy(body);

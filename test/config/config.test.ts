@@ -51,7 +51,7 @@ describe('the settings', () => {
     ['TAILRACE_PORT', ' 80', /^TAILRACE_PORT: must be a whole number/],
     ['TAILRACE_PORT', '-1', /^TAILRACE_PORT: must be a whole number/],
     ['TAILRACE_READERS', '0', /from 1 to 16/],
-    ['TAILRACE_CACHE_BYTES_MAX', '9007199254740993', /at least 1/],
+    ['TAILRACE_CACHE_BYTES_MAX', '9007199254740993', /from 1 to 9007199254740991/],
     ['TAILRACE_LOG_LEVEL', 'loud', /^TAILRACE_LOG_LEVEL: must be one of trace, .*, not "loud"$/],
     ['TAILRACE_HOST', '  ', /^TAILRACE_HOST: must not be empty/],
     ['CLICKHOUSE_URL', 'http://x', /^CLICKHOUSE_URL: must be empty/],
