@@ -12,6 +12,8 @@ const CODES: Readonly<Record<number, ErrorCode>> = {
 };
 
 const MEMORY_LIMIT_EXCEEDED = 241;
+// BAD_ARGUMENTS and CANNOT_COMPILE_REGEXP: an error of another code may quote a value that only reads like theirs.
+const PATTERN_CODES: ReadonlySet<number | undefined> = new Set([36, 427]);
 // The two ways in which ClickHouse says that RE2 refused a pattern, then RE2's reason, from RE2's own short list.
 const BAD_PATTERN =
   /(?:not a valid re2 pattern: |cannot compile re2: .*, error: )(?<reason>missing [)\]]|unexpected \)|trailing \\|no argument for repetition operator|(?:bad|invalid) (?:repetition|perl|escape|character|named)[a-z ]*|pattern too large|[a-z ]+)/s;
@@ -37,7 +39,7 @@ function classify(engineCode: number | undefined, raw: string): { code: ErrorCod
       : { code: 'query_failed', message: 'the query needs more memory than one query may take' };
   }
   const reason = BAD_PATTERN.exec(raw)?.groups?.['reason'];
-  if (reason !== undefined) {
+  if (PATTERN_CODES.has(engineCode) && reason !== undefined) {
     return {
       code: 'invalid_parameter',
       message: `is not a regular expression that RE2 takes: ${reason.trim()}`,

@@ -46,6 +46,26 @@ describe('an error of the engine', () => {
     expect(String(error.cause)).not.toContain('s3cret');
   });
 
+  test.each([
+    [36, 'The pattern argument is not a valid re2 pattern: missing ): (: In scope SELECT 1', 'BAD_ARGUMENTS'],
+    [
+      427,
+      'OptimizedRegularExpression: cannot compile re2: (, error: missing ): (. Look at',
+      'CANNOT_COMPILE_REGEXP',
+    ],
+  ])('of a pattern that RE2 refuses tells the reason, %i', (number, text, name) => {
+    const error = toTailraceError(thrown(number, text, name));
+    expect(error.code).toBe('invalid_parameter');
+    expect(error.message).toMatch(/RE2 takes: missing \)$/);
+  });
+
+  test('that quotes a value which reads like a refused pattern tells nothing of it', () => {
+    const text = "Cannot parse string 'not a valid re2 pattern: the secret is swordfish' as Int64";
+    const error = toTailraceError(thrown(6, text, 'CANNOT_PARSE_TEXT'));
+    expect(error.code).toBe('query_failed');
+    expect(error.message).not.toContain('swordfish');
+  });
+
   test('of our own passes as it is', () => {
     const error = new TailraceError('internal', 'x');
     expect(toTailraceError(error)).toBe(error);
