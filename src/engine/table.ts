@@ -98,5 +98,5 @@ export function retention(source: Source): string {
 }
 
 function columnDefinition({ name, type, expression, codec }: TableColumn): string {
-  return `${name} ${type}${expression === '' ? '' : ` DEFAULT ${expression}`} CODEC(${codec})`;
+  return `\`${name}\` ${type}${expression === '' ? '' : ` DEFAULT ${expression}`} CODEC(${codec})`;
 }
