@@ -3,6 +3,8 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { InputError, messageOf } from '../errors.ts';
 
+const SQLITE_BUSY = 5;
+
 export interface StoreLock {
   release(): void;
 }
@@ -23,6 +25,8 @@ export function lockStore(dataDir: string, owner: string): StoreLock {
     database.exec('PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE');
   } catch (error) {
     database.close();
+    if ((error as { errcode?: unknown }).errcode !== SQLITE_BUSY)
+      throw unusable(dataDir, messageOf(error), error);
     throw new InputError(
       [
         `data directory ${dataDir} is in use by ${readOwner(ownerFile)}; stop that first, or set TAILRACE_DATA_DIR to another folder`,
@@ -49,13 +53,15 @@ function openLockFile(dataDir: string): DatabaseSync {
     return new DatabaseSync(join(dataDir, 'lock.sqlite'));
   } catch (error) {
     const why = /EEXIST|ENOTDIR/.test(messageOf(error)) ? 'it is a file, not a folder' : messageOf(error);
-    throw new InputError(
-      [`data directory ${dataDir} cannot be used: ${why}; set TAILRACE_DATA_DIR to a writable folder`],
-      {
-        cause: error,
-      },
-    );
+    throw unusable(dataDir, why, error);
   }
+}
+
+function unusable(dataDir: string, why: string, cause: unknown): InputError {
+  return new InputError(
+    [`data directory ${dataDir} cannot be used: ${why}; set TAILRACE_DATA_DIR to a writable folder`],
+    { cause },
+  );
 }
 
 function readOwner(file: string): string {

@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
-import { writeFile } from 'node:fs/promises';
+import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
 import { lockStore } from '../../src/engine/store-lock.ts';
@@ -59,6 +59,13 @@ test('refuses a second process, and is free at once when the first is killed wit
   holder.kill('SIGKILL');
   await gone;
   lockStore(dir, 'second').release();
+});
+
+test('a lock file that is none is not taken for another owner', async () => {
+  const dir = join(folder.path, 'broken');
+  await mkdir(dir);
+  await writeFile(join(dir, 'lock.sqlite'), 'not a database '.repeat(100));
+  expect(faultsOf(() => lockStore(dir, 'x'))[0]).toContain('cannot be used: file is not a database');
 });
 
 test.each([
