@@ -16,10 +16,13 @@ export function ownerName(command: string): string {
   return `tailrace ${command} (pid ${process.pid})`;
 }
 
-/** Aborts on SIGINT or SIGTERM, so that a command can finish what it holds. */
+/**
+ * Aborts on SIGINT or SIGTERM, so that a command can finish what it holds. The handlers stay: a terminal sends Ctrl-C to every
+ * process of its group and npm passes it on, and without a handler the second one would end this process at once.
+ */
 export function stopSignal(): AbortSignal {
   const controller = new AbortController();
-  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => controller.abort(signal));
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => controller.abort(signal));
   return controller.signal;
 }
 

@@ -48,6 +48,23 @@ describe('SIGTERM', () => {
     expect([code, (await running).body]).toEqual([0, { result: [{ n: 40 }] }]);
     await rm(join(endpoints.path, 'extra'), { recursive: true });
   });
+
+  test('that comes more than once, as Ctrl-C under npm does, changes nothing of that', async () => {
+    const sql = "SELECT count() AS n FROM (SELECT sleepEachRow(0.05) FROM numbers(41)) WHERE @project != ''";
+    await addEndpoint(endpoints.path, { ...EXTRA, sql });
+    const service = await startServe(env);
+    const running = ask(service.url, 'extra');
+    await vi.waitFor(async () => expect(await readMetric(service.url, 'tailrace_engine_running')).toBe(1), {
+      timeout: 10_000,
+    });
+    for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+      service.child.kill(signal);
+      await service.waitFor(/"msg":"stopping"/);
+      service.child.kill(signal);
+    }
+    expect([(await service.ended).code, (await running).body]).toEqual([0, { result: [{ n: 41 }] }]);
+    await rm(join(endpoints.path, 'extra'), { recursive: true });
+  });
 });
 
 describe('new definitions', () => {
