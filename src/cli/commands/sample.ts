@@ -1,4 +1,5 @@
 import { Command, InvalidArgumentError } from 'commander';
+import { StoppedError } from '../../errors.ts';
 import { MICROS_PER_MS } from '../../lib/instant.ts';
 import { openStore, type Store } from '../../open-store.ts';
 import { hasEvents, storeSample } from '../../sample/fill.ts';
@@ -34,7 +35,7 @@ async function sample(options: Options): Promise<void> {
   const stop = stopSignal();
   try {
     const done = await fill(store, options, stop);
-    if (stop.aborted) throw new Error(`stopped by ${stop.reason}; ${done}`);
+    if (stop.aborted) throw new StoppedError(`stopped by ${stop.reason}; ${done}`);
     process.stdout.write(`sample: ${done}\n`);
   } finally {
     await store.close();

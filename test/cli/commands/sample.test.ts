@@ -95,6 +95,7 @@ describe('tailrace sample', () => {
       child.kill('SIGTERM');
       expect(await exit).toBe(3);
       expect(stdout.text()).toBe('');
+      expect(stderr.text()).not.toContain('\n    at ');
       const said = /stopped by SIGTERM; ([\d,]+) events, [\d,]+\/s, are stored/.exec(stderr.text());
       const store = await openStore(testConfig(folder.path), 'a test');
       const [row] = await store.engine.inspect('SELECT count() AS events FROM edge_logs');
