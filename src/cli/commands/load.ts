@@ -91,10 +91,9 @@ async function loadFile(
   } catch (error) {
     progress.stop();
     const { code } = error as { code?: string };
-    if (code?.startsWith('Z_') !== true) throw error;
-    throw new InputError([
-      `${file}: is not whole gzip (${messageOf(error)}); the events before the fault are stored`,
-    ]);
+    const why = code?.startsWith('Z_') ? 'is not whole gzip' : 'cannot be read';
+    if (error instanceof InputError || (raw.errored !== error && stream.errored !== error)) throw error;
+    throw new InputError([`${file}: ${why} (${messageOf(error)}); the events before the fault are stored`]);
   }
 }
 
