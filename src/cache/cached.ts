@@ -31,6 +31,9 @@ export interface CachedOptions {
   readonly random: () => number;
 }
 
+/** What was asked, and when a caller last did: an entry that leaves the store during its refresh returns no younger. */
+type Asked = Pick<CacheEntry, 'values' | 'lastAskedMs'>;
+
 // A refresh comes up to a tenth of the interval early, never late.
 const JITTER = 0.1;
 
@@ -42,7 +45,7 @@ const JITTER = 0.1;
 export function createCached({ run, store, now, random }: CachedOptions): CachedQueries {
   const flights = createSingleFlight<Answer>();
 
-  function keep(key: string, endpoint: Endpoint, values: ParameterValues, answer: Answer): void {
+  function keep(key: string, endpoint: Endpoint, answer: Answer, { values, lastAskedMs }: Asked): void {
     const interval = endpoint.warmingSeconds;
     const wait =
       interval === undefined ? Number.POSITIVE_INFINITY : interval * 1000 * (1 - JITTER * random());
@@ -51,16 +54,16 @@ export function createCached({ run, store, now, random }: CachedOptions): Cached
       endpointHash: endpoint.hash,
       values,
       answer,
-      lastAskedMs: store.get(key)?.lastAskedMs ?? answer.instantMs,
+      lastAskedMs: store.get(key)?.lastAskedMs ?? lastAskedMs,
       dueMs: answer.instantMs + wait,
     });
   }
 
   /** One query for all who wait for this key, callers and warmer alike. */
-  function fly(key: string, endpoint: Endpoint, values: ParameterValues, signal?: AbortSignal) {
+  function fly(key: string, endpoint: Endpoint, asked: Asked, signal?: AbortSignal) {
     const start = async (flightSignal: AbortSignal) => {
-      const answer = await run(endpoint, values, flightSignal);
-      keep(key, endpoint, values, answer);
+      const answer = await run(endpoint, asked.values, flightSignal);
+      keep(key, endpoint, answer, asked);
       return answer;
     };
     return flights.run(key, start, signal);
@@ -80,11 +83,11 @@ export function createCached({ run, store, now, random }: CachedOptions): Cached
       if (kept !== undefined && now() - kept.answer.instantMs < endpoint.cachingSeconds * 1000) {
         return { answer: kept.answer, outcome: 'hit', ageSeconds: ageSeconds(kept.answer) };
       }
-      const { value: answer, joined } = await fly(key, endpoint, values, signal);
+      const { value: answer, joined } = await fly(key, endpoint, { values, lastAskedMs: now() }, signal);
       return { answer, outcome: joined ? 'collapsed' : 'miss', ageSeconds: ageSeconds(answer) };
     },
     async refresh(key, endpoint, entry) {
-      await fly(key, endpoint, entry.values);
+      await fly(key, endpoint, entry);
     },
   };
 }

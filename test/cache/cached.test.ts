@@ -331,6 +331,21 @@ describe('a warm answer', () => {
     expect(t.queries.slice(3).map((query) => query.values['a'])).toEqual(['1', '3']);
   });
 
+  test('that leaves the store during its refresh does not come back as one just asked for', async () => {
+    const t = setUp();
+    await t.fill();
+    t.pass(300);
+    for (const [key] of [...t.store.entries()]) t.store.delete(key);
+    t.query(-1).answer();
+    await t.warmer.idle();
+    t.pass(600);
+    expect(t.queries).toHaveLength(3);
+    t.query(-1).answer();
+    await t.warmer.idle();
+    t.pass(300);
+    expect(t.queries).toHaveLength(3);
+  });
+
   test('still is one of those asked for last after refreshes, which are not asking', async () => {
     const t = setUp({ keysMax: 2 });
     for (const a of ['1', '2', '3']) {
