@@ -45,15 +45,16 @@ export function parseEvent(text: string, source: Source, rules: EventRules): Eve
   const value = parseObject(text);
   const rest: string[] = [];
   const own = new Map<string, string>();
+  const project = findProject(value, source);
   for (const { name, text: member } of cut(text)) {
-    if (isOwn(name, value)) own.set(name, member);
+    if (isOwn(name, value, project)) own.set(name, member);
     else rest.push(`${JSON.stringify(name)}:${member}`);
   }
   const message = own.get('event_message') ?? own.get('message');
   return {
     id: readId(own.get('id')),
     timestamp: readTimestamp(own.get('timestamp'), source, rules.now),
-    project: findProject(value, source),
+    project,
     message: message === undefined ? '' : textOf(message),
     metadata: toOneLine(own.get('metadata') ?? ''),
     attributes: rest.length === 0 ? '' : toOneLine(`{${rest.join(',')}}`),
@@ -94,15 +95,10 @@ function cut(text: string) {
 }
 
 /** Members that have a column of their own; everything else is kept together as attributes. */
-function isOwn(name: string, event: Record<string, unknown>): boolean {
+function isOwn(name: string, event: Record<string, unknown>, project: string): boolean {
   if (name === 'message') return !Object.hasOwn(event, 'event_message');
-  return (
-    name === 'id' ||
-    name === 'timestamp' ||
-    name === 'event_message' ||
-    name === 'metadata' ||
-    name === 'project'
-  );
+  if (name === 'project') return event['project'] === project; // one that is no text, or not the owner, stays as it came
+  return name === 'id' || name === 'timestamp' || name === 'event_message' || name === 'metadata';
 }
 
 function readId(text: string | undefined): string {

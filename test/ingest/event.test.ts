@@ -158,6 +158,15 @@ describe('an event', () => {
     ['{"metadata":"status"}', [null, null]],
   ])('%s has its typed values', (text, typed) => expect(parse(text).typed).toEqual(typed));
 
+  test.each([
+    ['{"project":"a"}', ''],
+    ['{"project":""}', ''],
+    ['{"project":5}', '{"project":5}'],
+    ['{"project":null,"metadata":{"project":"c"}}', '{"project":null}'],
+  ])('%s keeps a project that is not its own as %j', (text, attributes) =>
+    expect(parse(text).attributes).toBe(attributes),
+  );
+
   test('of a member named __proto__ keeps it as any other', () => {
     expect(parse('{"__proto__":{"a":1},"metadata":{"__proto__":2}}')).toMatchObject({
       attributes: '{"__proto__":{"a":1}}',
