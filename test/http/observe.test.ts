@@ -1,3 +1,4 @@
+import { readFile } from 'node:fs/promises';
 import { pino } from 'pino';
 import { afterAll, describe, expect, test } from 'vitest';
 import { expectError, get, QUERY_PATH, readMetric, request } from '../support/http.ts';
@@ -15,6 +16,25 @@ async function logOf(work: () => Promise<unknown>): Promise<Record<string, unkno
   await work();
   return lines.slice(before).map((line) => JSON.parse(line) as Record<string, unknown>);
 }
+
+describe('the metrics', () => {
+  test('have the labels that docs/operating.md tells', async () => {
+    await service.call('usage.api-counts', { project: 'p0', interval: 'daily' });
+    await service.call('logs.all');
+    const { text } = await get(url, '/metrics');
+    const docs = await readFile('docs/operating.md', 'utf8');
+    const told = [...docs.matchAll(/^\| `(tailrace_\w+)` +\| ((?:`\w+`(?:, )?)+) /gm)];
+    expect(told.length).toBeGreaterThan(5);
+    for (const [, name = '', labels = ''] of told) {
+      const [, given] = new RegExp(`^${name}(?:_count)?\\{(.*)\\} `, 'm').exec(text) ?? [];
+      // Refreshes come with time, which this test does not wait for.
+      if (name === 'tailrace_cache_refreshes_total') expect(given).toBeUndefined();
+      else expect(given?.match(/\w+(?==")/g)).toEqual(labels.match(/\w+/g));
+    }
+    const shown = new Set([...text.matchAll(/^# HELP (tailrace_\w+)/gm)].map((match) => match[1]));
+    expect([...shown].filter((name) => !docs.includes(`\`${name}\``))).toEqual([]);
+  });
+});
 
 describe('the log', () => {
   test('has a line for each request: who, which endpoint, what came of it', async () => {
