@@ -91,6 +91,30 @@ describe('a query', () => {
       /must not have SETTINGS/,
     ],
     ['reads a file as a value', "SELECT FILE('/etc/passwd') AS id", 1, /must not call file\(\)/],
+    [
+      'hands file() to another function',
+      "SELECT 1 AS count, arrayMap(file, ['/etc/passwd'])[1] AS id",
+      1,
+      /must not call file\(\)/,
+    ],
+    [
+      'applies file() to columns',
+      "SELECT 1 AS count, `file(n)` AS id FROM (SELECT * APPLY(file) FROM (SELECT '/etc/passwd' AS n))",
+      1,
+      /must not call file\(\)/,
+    ],
+    [
+      'applies a lambda with file() to columns',
+      "SELECT 1 AS count, `file(n)` AS id FROM (SELECT * APPLY(x -> File(x)) FROM (SELECT '/etc/passwd' AS n))",
+      1,
+      /must not call file\(\)/,
+    ],
+    [
+      'replaces a column by file()',
+      "SELECT 1 AS count, * REPLACE(file(id) AS id) FROM (SELECT '/etc/passwd' AS id)",
+      1,
+      /must not call file\(\)/,
+    ],
     ['sets', 'SET max_threads = 1', 1, /must be one SELECT/],
     ['uses', 'USE system', 1, /must be one SELECT/],
     ['shows', 'SHOW TABLES', 1, /must be one SELECT/],
@@ -155,6 +179,7 @@ describe('a query', () => {
       'has columns that may be null',
       "SELECT toNullable(1) AS count, toLowCardinality(toNullable('x')) AS id",
     ],
+    ['reads a column called file', "SELECT 1 AS count, l.file AS id FROM (SELECT 'x' AS file) AS l"],
     ['has its columns the other way round', "SELECT 'x' AS id, 1 AS count"],
   ])('that %s is taken', async (_, sql) => {
     await write(SQL, sql);
