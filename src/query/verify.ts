@@ -81,7 +81,7 @@ function sampleValues(parameters: readonly Parameter[]): Record<string, string> 
 const ENGINE_TYPES: Record<ResultType, RegExp> = {
   integer: /^U?Int\d+$/,
   number: /^(U?Int\d+|Float\d+|Decimal.*)$/,
-  boolean: /^(Bool|UInt8)$/,
+  boolean: /^Bool$/, // not UInt8, which is written as 0 and 1
   string: /^(String|FixedString.*|UUID|Enum.*|Date.*|IPv[46])$/,
   json: /^String$/,
 };

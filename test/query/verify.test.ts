@@ -169,6 +169,16 @@ describe('a query', () => {
     expect(tables).toEqual({ n: 1 });
   });
 
+  test('that returns 0 and 1 for a boolean is refused, and taken with true and false', async () => {
+    await write(YAML, FILES[YAML].replace('type: integer', 'type: boolean'));
+    await write(SQL, good.replace('count()', 'count() > 0'));
+    expect(await faults()).toEqual([
+      expect.stringContaining('column "count" is of type UInt8, which is not the boolean'),
+    ]);
+    await write(SQL, good.replace('count()', 'toBool(count() > 0)'));
+    expect(await faults()).toEqual([]);
+  });
+
   test.each([
     ['ends with a comment', `${good}-- the end`],
     ['begins with a comment', `/* the\nstart */ ${good}`],
