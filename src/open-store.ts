@@ -3,7 +3,7 @@ import { type Definitions, type Reading, readDefinitions, refuseFaults } from '.
 import { createRegistry, type Registry } from './definitions/registry.ts';
 import { openEmbeddedEngine } from './engine/embedded.ts';
 import type { Engine } from './engine/engine.ts';
-import { applySchema } from './engine/schema.ts';
+import { applyRetention, applySchema } from './engine/schema.ts';
 import { lockStore } from './engine/store-lock.ts';
 import { verifyQueries } from './query/verify.ts';
 
@@ -47,7 +47,7 @@ export async function openStore(config: Config, owner: string): Promise<Store> {
 
 /**
  * Makes the tables of the sources and shows the queries to the engine, which can only judge them with the tables there.
- * Tables of a set that is then refused stay, empty.
+ * Tables and columns of a set that is then refused stay, empty; its retention is not applied.
  *
  * @throws InputError with a line for each fault, those of the files and those that the engine finds
  */
@@ -56,6 +56,7 @@ export async function prepare(engine: Engine, reading: Reading): Promise<Definit
   if (!sourcesAreWhole) refuseFaults(faults);
   await applySchema(engine, definitions.sources);
   refuseFaults([...faults, ...(await verifyQueries(engine, definitions.endpoints))]);
+  await applyRetention(engine, definitions.sources);
   return definitions;
 }
 

@@ -11,8 +11,8 @@ interface StoredTable {
 }
 
 /**
- * Brings the store's tables to what the sources say: makes missing tables, adds missing columns, sets retention. Running
- * it again changes nothing. Columns that no source names any more stay, with their data.
+ * Brings the store's tables to what the sources say: makes missing tables, adds missing columns. Running it again changes
+ * nothing. Columns that no source names any more stay, with their data.
  *
  * @throws InputError naming each column whose type or path differs from what is stored; then nothing has been changed
  */
@@ -35,7 +35,19 @@ async function applySource(engine: Engine, source: Source, stored: StoredTable |
   for (const column of tableColumns(source)) {
     if (!stored.columns.has(column.name)) await engine.command(addColumn(source, column));
   }
-  if (!stored.definition.includes(`TTL ${retention(source)} `)) await engine.command(setRetention(source));
+}
+
+/**
+ * Sets the retention of tables that have another. It can make data leave, so it waits until the whole set of definitions
+ * has been accepted, unlike `applySchema`, which only adds.
+ */
+export async function applyRetention(engine: Engine, sources: readonly Source[]): Promise<void> {
+  const stored = await readTables(engine);
+  for (const source of sources) {
+    const definition = stored.get(source.table)?.definition;
+    if (definition?.includes(`TTL ${retention(source)} `) === false)
+      await engine.command(setRetention(source));
+  }
 }
 
 function compare(source: Source, table: StoredTable, expressions: ReadonlyMap<string, string>): string[] {

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { afterAll, describe, expect, test } from 'vitest';
 import type { ColumnType, Source, SourceColumn } from '../../src/definitions/source.ts';
 import { openEmbeddedEngine } from '../../src/engine/embedded.ts';
-import { applySchema } from '../../src/engine/schema.ts';
+import { applyRetention, applySchema } from '../../src/engine/schema.ts';
 import { tableColumns } from '../../src/engine/table.ts';
 import { InputError } from '../../src/errors.ts';
 import { parseEvent } from '../../src/ingest/event.ts';
@@ -94,6 +94,7 @@ describe('the tables of sources', () => {
       },
     };
     await applySchema(watched, sources);
+    await applyRetention(watched, sources);
     expect(commands).toEqual([]);
     expect(await describeTables()).toEqual(before);
   });
@@ -176,10 +177,23 @@ describe('the tables of sources', () => {
     expect(await describeTables()).toEqual(before);
   });
 
+  test('have columns of any name that a source may give', async () => {
+    const names = ['index', 'constraint', 'projection', 'primary', 'select', 'from'];
+    const source = makeSource(names.map((name) => column(name, 'string', ['metadata', name])));
+    await applySchema(engine, [{ ...source, columns: [] }]);
+    await applySchema(engine, [source]);
+    await applySchema(engine, [{ ...source, table: `table_${++made}` }]);
+    await store(source, [
+      JSON.stringify({ metadata: Object.fromEntries(names.map((name) => [name, name])) }),
+    ]);
+    const [row] = await readAll(source);
+    expect(names.map((name) => row?.[name])).toEqual(names);
+  });
+
   test('take a changed retention', async () => {
     const source = makeSource(every, { retentionDays: 90 });
     await applySchema(engine, [source]);
-    await applySchema(engine, [{ ...source, retentionDays: 9 }]);
+    await applyRetention(engine, [{ ...source, retentionDays: 9 }]);
     const [table] = await engine.inspect(
       `SELECT create_table_query AS sql FROM system.tables WHERE name = '${source.table}'`,
     );

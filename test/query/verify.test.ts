@@ -233,6 +233,27 @@ describe('a reload', () => {
     },
   );
 
+  test('keeps the old retention until the whole set is accepted', async () => {
+    const retention = async () => {
+      const [table] = await store.engine.inspect(
+        "SELECT extract(create_table_query, 'TTL timestamp . toIntervalDay.(\\\\d+)') AS days FROM system.tables WHERE name = 'test_logs'",
+      );
+      return Number(table?.['days']);
+    };
+    await write(LOGS, FILES[LOGS].replace('project: project', 'project: project\nretention_days: 1'));
+    for (const [path, from, to] of [
+      [SQL, 'count()', 'countt()'],
+      [YAML, 'max_rows: 10', 'max_rows: 0'],
+    ] as const) {
+      await write(path, FILES[path].replace(from, to));
+      expect(await faults()).toHaveLength(1);
+      expect(await retention()).toBe(90);
+      await write(path, FILES[path]);
+    }
+    expect(await faults()).toEqual([]);
+    expect(await retention()).toBe(1);
+  });
+
   test('reports the faults of every query at once', async () => {
     await write(
       'endpoints/test.two/endpoint.yaml',
