@@ -238,6 +238,13 @@ describe('an endpoint.yaml', () => {
       '"inter-val" must be a parameter name of letters, digits and underscores',
     ],
     [
+      'a parameter named __proto__',
+      '  interval:',
+      '  __proto__:',
+      10,
+      '"__proto__" must be a parameter name of letters, digits and underscores',
+    ],
+    [
       'the parameter now',
       'parameters:',
       'parameters:\n  now: { type: string, description: x }',
