@@ -86,7 +86,7 @@ interface SqlFile {
 async function readSourceFiles(dir: string, faults: Fault[]): Promise<YamlFile[]> {
   const entries = await listFolder(dir, faults);
   const names = entries
-    .filter((entry) => entry.isFile() && /\.ya?ml$/.test(entry.name))
+    .filter((entry) => !entry.isDirectory() && /\.ya?ml$/.test(entry.name))
     .map((entry) => entry.name);
   if (names.length === 0 && faults.length === 0) {
     faults.push({
@@ -106,7 +106,7 @@ async function readSourceFiles(dir: string, faults: Fault[]): Promise<YamlFile[]
 async function readEndpointFiles(dir: string, faults: Fault[]): Promise<{ yaml: YamlFile; sql: SqlFile }[]> {
   const entries = await listFolder(dir, faults);
   const names = entries
-    .filter((entry) => entry.isDirectory() && !entry.name.startsWith('.'))
+    .filter((entry) => (entry.isDirectory() || entry.isSymbolicLink()) && !entry.name.startsWith('.'))
     .map((entry) => entry.name);
   const pairs: { yaml: YamlFile; sql: SqlFile }[] = [];
   for (const name of names.toSorted()) {

@@ -1,4 +1,4 @@
-import { mkdir, rm, writeFile } from 'node:fs/promises';
+import { mkdir, rename, rm, symlink, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeEach, describe, expect, test } from 'vitest';
 import { formatFault } from '../../src/definitions/fault.ts';
@@ -388,6 +388,30 @@ describe('the whole set', () => {
       `endpoints/test.two/endpoint.yaml:1: id "3DEA32A0-fb99-4b83-9c42-c900fca9aeb6" is already taken by ${YAML}`,
       `endpoints/test.two/endpoint.yaml:2: name "test.one" is already taken by ${YAML}`,
     ]);
+  });
+
+  test('refuses a name that is the id of another definition, not one that is its own', async () => {
+    const other = '4dea32a0-fb99-4b83-9c42-c900fca9aeb6';
+    const own = ENDPOINT.replace('3dea32a0-fb99-4b83-9c42-c900fca9aeb6', other).replace('test.one', other);
+    await write('endpoints/test.two/endpoint.yaml', own);
+    await write('endpoints/test.two/query.sql', SQL);
+    expect(await faults()).toEqual([]);
+    await write(YAML, ENDPOINT.replace('name: test.one', `name: ${other}`));
+    await write('endpoints/test.two/endpoint.yaml', own.replace(`name: ${other}`, 'name: test.two'));
+    expect(await faults()).toEqual([
+      `${YAML}:2: name "${other}" is already taken by endpoints/test.two/endpoint.yaml`,
+    ]);
+  });
+
+  test('takes files and folders that are links, as a mounted configuration has them', async () => {
+    await mkdir(join(folder.path, 'real'));
+    await rename(join(folder.path, LOGS), join(folder.path, 'real/test.logs.yaml'));
+    await rename(join(folder.path, 'endpoints/test.one'), join(folder.path, 'real/test.one'));
+    await symlink('../real/test.logs.yaml', join(folder.path, LOGS));
+    await symlink('../real/test.one', join(folder.path, 'endpoints/test.one'));
+    const { definitions, faults: found } = await readDefinitions(folders);
+    expect(found).toEqual([]);
+    expect([definitions.sources.length, definitions.endpoints.length]).toEqual([1, 1]);
   });
 
   test('reports every fault of every file at once, in the order of files and lines', async () => {

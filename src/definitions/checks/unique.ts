@@ -1,19 +1,41 @@
 import type { Fault } from '../fault.ts';
 import type { YamlFile } from '../yaml-file.ts';
 
-/** No two definitions of one kind share an id, a name or, for sources, a table. Letter case does not tell apart. */
+/**
+ * No two definitions of one kind share an id, a name or, for sources, a table. Letter case does not tell apart. Ids and names
+ * are looked up alike, so a name may not be the id of another definition either.
+ */
 export function checkUnique(files: readonly YamlFile[], fields: readonly string[]): Fault[] {
-  const faults: Fault[] = [];
-  for (const field of fields) {
-    const seen = new Map<string, string>();
-    for (const file of files) {
-      // A file whose shape is wrong is reported elsewhere; what it does have is still compared.
-      const value = (file.value as Record<string, unknown> | null)?.[field];
-      if (typeof value !== 'string') continue;
-      const first = seen.get(value.toLowerCase());
-      if (first === undefined) seen.set(value.toLowerCase(), file.file);
-      else faults.push(file.fault([field], `${field} ${JSON.stringify(value)} is already taken by ${first}`));
-    }
+  const ids = takeFirst(files, 'id');
+  return fields.flatMap((field) => {
+    const taken = takeFirst(files, field);
+    return files.flatMap((file) => {
+      const value = textOf(file, field);
+      const owners = [taken.get(value), field === 'name' ? ids.get(value) : undefined];
+      const other = owners.find((owner) => owner !== undefined && owner !== file.file);
+      if (other === undefined) return [];
+      const text = JSON.stringify(fieldOf(file, field));
+      return [file.fault([field], `${field} ${text} is already taken by ${other}`)];
+    });
+  });
+}
+
+/** The first file to have each value of a field, in small letters. */
+function takeFirst(files: readonly YamlFile[], field: string): Map<string | undefined, string> {
+  const first = new Map<string | undefined, string>();
+  for (const file of files) {
+    const value = textOf(file, field);
+    if (value !== undefined && !first.has(value)) first.set(value, file.file);
   }
-  return faults;
+  return first;
+}
+
+/** A file whose shape is wrong is reported elsewhere; what it does have is still compared. */
+function textOf(file: YamlFile, field: string): string | undefined {
+  const value = fieldOf(file, field);
+  return typeof value === 'string' ? value.toLowerCase() : undefined;
+}
+
+function fieldOf(file: YamlFile, field: string): unknown {
+  return (file.value as Record<string, unknown> | null)?.[field];
 }
