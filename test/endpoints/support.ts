@@ -9,10 +9,10 @@ export type Row = Readonly<Record<string, unknown>>;
 
 /**
  * Settings of the property tests. The seed is new in every run; a failure prints it and the smallest case found in the time
- * left before vitest would end the test without either.
+ * left before vitest would end the test without either. A busy machine that gets through fewer runs by then has not failed.
  */
 export function runs(numRuns: number): fc.Parameters<unknown> {
-  return { numRuns, interruptAfterTimeLimit: 20_000, markInterruptAsFailure: true };
+  return { numRuns, interruptAfterTimeLimit: 20_000, markInterruptAsFailure: false };
 }
 
 /** GET of an endpoint; the answer's bytes as text, proven to be rows and nothing else. */
