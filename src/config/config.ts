@@ -25,6 +25,10 @@ export function parseConfig(env: Environment): Config {
       faults.push(`${variable}: ${messageOf(error)}${given}`);
     }
   }
+  const { privateKey, publicKey } = SETTINGS;
+  if (values['publicKey'] && values['publicKey'] === values['privateKey']) {
+    faults.push(`${publicKey.env}: must differ from ${privateKey.env}, or it would open everything`);
+  }
   if (faults.length > 0) throw new InputError(faults);
   // Each value was made by its own setting's `parse` or is its fallback, so the record has Config's types.
   return Object.freeze(values) as Config;

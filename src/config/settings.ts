@@ -167,6 +167,9 @@ function text(env: string, fallback: string, help: string): Setting<string> {
 function secret(env: string, alias: string, help: string): Setting<string> {
   const parse = (value: string) => {
     if (value !== '' && value.length < 16) throw new Error('must be at least 16 characters long');
+    // What a header can carry unchanged; with anything else no caller would ever be let in.
+    if (!/^[\x21-\x7e]*$/.test(value))
+      throw new Error('must be of ASCII letters, digits and signs, without spaces');
     return value;
   };
   return { env, aliases: [alias], help, unit: '', fallback: '', secret: true, parse };

@@ -74,6 +74,15 @@ describe('the settings', () => {
     expect(faults.join()).not.toMatch(/short|tiny/);
   });
 
+  test('refuse one key for both purposes, and a key that no header can carry', () => {
+    const same = 'same-0123456789ab';
+    expect(faultsOf({ TAILRACE_PRIVATE_KEY: same, LOGFLARE_PUBLIC_ACCESS_TOKEN: same })).toEqual([
+      'TAILRACE_PUBLIC_KEY: must differ from TAILRACE_PRIVATE_KEY, or it would open everything',
+    ]);
+    for (const key of ['schlüssel-0123456789', 'two words 0123456789', 'key-0123456789ab\n'])
+      expect(faultsOf({ TAILRACE_PRIVATE_KEY: key })).toEqual([expect.stringMatching(/: must be of ASCII/)]);
+  });
+
   test('that are misspelt are found', () => {
     expect(
       findUnknownSettings({ TAILRACE_PROT: '1', TAILRACE_PORT: '1', TAILRACE_KEY: 'x', PATH: '/' }),
