@@ -1,7 +1,7 @@
 import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, afterEach, describe, expect, test, vi } from 'vitest';
-import { endLeftProcesses, startServe } from '../support/cli.ts';
+import { endLeftProcesses, startCli, startServe } from '../support/cli.ts';
 import { addEndpoint, copyEndpoints, ENDLESS_SQL } from '../support/endpoints.ts';
 import { get, QUERY_PATH, readMetric } from '../support/http.ts';
 import { PRIVATE_KEY, temporaryFolder } from '../support/service.ts';
@@ -95,6 +95,17 @@ describe('new definitions', () => {
       timeout: 10_000,
     });
     expect((await service.stop()).code).toBe(0);
+  });
+
+  test('are read on SIGHUP too while an empty store is still being filled', async () => {
+    const service = startCli(['serve', '--sample'], {
+      env: { ...env, TAILRACE_PORT: '0', TAILRACE_DATA_DIR: join(folder.path, 'empty') },
+    });
+    await service.waitFor(/sample: storing/);
+    service.child.kill('SIGHUP');
+    await service.waitFor(/definitions reloaded/);
+    service.child.kill('SIGTERM');
+    expect((await service.ended).code).toBe(0);
   });
 
   test('are read when a file changes, with --watch', async () => {

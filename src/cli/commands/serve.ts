@@ -21,10 +21,13 @@ async function serve(options: { sample?: boolean; watch?: boolean }): Promise<vo
   const config = readConfig();
   const logger: FastifyBaseLogger = pino({ level: config.logLevel }, pino.destination(2)); // standard output is for people
   const stop = stopSignal();
+  process.on('SIGHUP', () => {}); // without a handler it would end a service that is still starting
   const service = await createService(config, { logger, owner: ownerName('serve') });
+  const reload = createReload(service, logger);
+  process.on('SIGHUP', reload);
   try {
     if (options.sample === true) await fillWithSample(service.store, stop);
-    if (!stop.aborted) await run(service, config, { logger, stop, watch: options.watch === true });
+    if (!stop.aborted) await run(service, config, { logger, stop, reload, watch: options.watch === true });
   } finally {
     await service.close();
   }
@@ -33,12 +36,10 @@ async function serve(options: { sample?: boolean; watch?: boolean }): Promise<vo
 async function run(
   service: Service,
   config: Config,
-  options: { logger: FastifyBaseLogger; stop: AbortSignal; watch: boolean },
+  options: { logger: FastifyBaseLogger; stop: AbortSignal; reload: () => void; watch: boolean },
 ): Promise<void> {
-  const { logger, stop } = options;
+  const { logger, stop, reload } = options;
   const address = await listen(service, config);
-  const reload = createReload(service, logger);
-  process.on('SIGHUP', reload);
   const watchers = options.watch
     ? [config.endpointsDir, config.sourcesDir].map((dir) => watchFolder(dir, reload))
     : [];
