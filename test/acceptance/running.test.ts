@@ -50,20 +50,18 @@ describe('SIGTERM', () => {
   });
 
   test('that comes more than once, as Ctrl-C under npm does, changes nothing of that', async () => {
-    const sql = "SELECT count() AS n FROM (SELECT sleepEachRow(0.05) FROM numbers(41)) WHERE @project != ''";
-    await addEndpoint(endpoints.path, { ...EXTRA, sql });
-    const service = await startServe(env);
-    const running = ask(service.url, 'extra');
+    await addEndpoint(endpoints.path, { ...ENDLESS, caching: 'disabled' });
+    // Long enough that every signal comes while the query runs, on a busy machine too.
+    const service = await startServe({ ...env, TAILRACE_SHUTDOWN_TIMEOUT_MS: '5000' });
+    const running = ask(service.url, 'endless');
     await vi.waitFor(async () => expect(await readMetric(service.url, 'tailrace_engine_running')).toBe(1), {
       timeout: 10_000,
     });
-    for (const signal of ['SIGINT', 'SIGTERM'] as const) {
-      service.child.kill(signal);
-      await service.waitFor(/"msg":"stopping"/);
-      service.child.kill(signal);
-    }
-    expect([(await service.ended).code, (await running).body]).toEqual([0, { result: [{ n: 41 }] }]);
-    await rm(join(endpoints.path, 'extra'), { recursive: true });
+    service.child.kill('SIGINT');
+    await service.waitFor(/"msg":"stopping"/);
+    for (const signal of ['SIGINT', 'SIGTERM', 'SIGTERM'] as const) service.child.kill(signal);
+    expect((await service.ended).code).toBe(0);
+    expect((await running).body.error).toMatchObject({ code: 'engine_unavailable', status: 503 });
   });
 });
 
