@@ -61,13 +61,12 @@ async function assemble(store: Store, config: Config, options: ServiceOptions): 
   const cache = createMemoryStore(config.cacheBytesMax);
   const metrics = createMetrics({ engine, cache });
   const run = countQueries(createRunner(engine, now), metrics);
-  const cached = createCached({ run, store: cache, now, random });
+  const cached = createCached({ run, store: cache, now, random, warmKeysMax: config.warmKeysMax });
   const warmer = createWarmer({
     store: cache,
     cached,
-    findEndpoint: registry.findEndpoint,
+    endpoints: () => registry.endpoints,
     now,
-    keysMax: config.warmKeysMax,
     concurrencyMax: config.warmConcurrencyMax,
     onRefresh(endpoint, error) {
       metrics.refreshed(endpoint.name, error !== undefined);

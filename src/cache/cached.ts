@@ -20,6 +20,8 @@ export interface CachedQueries {
   ask(endpoint: Endpoint, values: ParameterValues, signal?: AbortSignal): Promise<Served>;
   /** Runs the query of a kept answer again and keeps the new one in its place; the old one stays when this fails. */
   refresh(key: string, endpoint: Endpoint, entry: CacheEntry): Promise<void>;
+  /** Keys of answers to be kept warm, those asked for last first. */
+  warmKeys(): string[];
 }
 
 export interface CachedOptions {
@@ -29,6 +31,8 @@ export interface CachedOptions {
   readonly now: () => number;
   /** From 0 up to 1; spreads the refreshes of answers that were made together. */
   readonly random: () => number;
+  /** Keys that `warmKeys` remembers; beyond it the one asked for longest ago is forgotten. */
+  readonly warmKeysMax: number;
 }
 
 /** What was asked, and when a caller last did: an entry that leaves the store during its refresh returns no younger. */
@@ -42,8 +46,20 @@ const JITTER = 0.1;
  * of its query (spec 2.1, 8); identical concurrent requests share one query. An endpoint without caching (spec 4.2 rule 5)
  * passes straight through: each request has a query of its own.
  */
-export function createCached({ run, store, now, random }: CachedOptions): CachedQueries {
+export function createCached(options: CachedOptions): CachedQueries {
+  const { run, store, now, random, warmKeysMax } = options;
   const flights = createSingleFlight<Answer>();
+  // In the order of asking, which the store's own order does not tell: a refresh is a use there.
+  const warmKeys = new Set<string>();
+
+  function rememberWarm(key: string, endpoint: Endpoint): void {
+    if (endpoint.warmingSeconds === undefined) return;
+    warmKeys.delete(key);
+    warmKeys.add(key);
+    if (warmKeys.size <= warmKeysMax) return;
+    const [longestAgo = key] = warmKeys;
+    warmKeys.delete(longestAgo);
+  }
 
   function keep(key: string, endpoint: Endpoint, answer: Answer, { values, lastAskedMs }: Asked): void {
     const interval = endpoint.warmingSeconds;
@@ -80,14 +96,19 @@ export function createCached({ run, store, now, random }: CachedOptions): Cached
       const key = cacheKey(endpoint, values);
       const kept = store.get(key);
       if (kept !== undefined) kept.lastAskedMs = now();
-      if (kept !== undefined && now() - kept.answer.instantMs < endpoint.cachingSeconds * 1000) {
+      // A clock that was set back must not keep an answer alive until it has caught up.
+      const ageMs = kept === undefined ? Number.POSITIVE_INFINITY : Math.abs(now() - kept.answer.instantMs);
+      if (kept !== undefined && ageMs < endpoint.cachingSeconds * 1000) {
+        rememberWarm(key, endpoint);
         return { answer: kept.answer, outcome: 'hit', ageSeconds: ageSeconds(kept.answer) };
       }
       const { value: answer, joined } = await fly(key, endpoint, { values, lastAskedMs: now() }, signal);
+      rememberWarm(key, endpoint);
       return { answer, outcome: joined ? 'collapsed' : 'miss', ageSeconds: ageSeconds(answer) };
     },
     async refresh(key, endpoint, entry) {
       await fly(key, endpoint, entry);
     },
+    warmKeys: () => [...warmKeys].reverse(),
   };
 }

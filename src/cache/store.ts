@@ -16,9 +16,10 @@ export interface CacheEntry {
 
 export interface CacheStore {
   get(key: string): CacheEntry | undefined;
+  /** Like `get`, but no use: an answer does not stay longer for it. */
+  peek(key: string): CacheEntry | undefined;
   set(key: string, entry: CacheEntry): void;
   delete(key: string): void;
-  /** Most recently used first. */
   entries(): Iterable<readonly [string, CacheEntry]>;
   readonly size: number;
   readonly bytes: number;
@@ -38,6 +39,7 @@ export function createMemoryStore(bytesMax: number): CacheStore {
   });
   return {
     get: (key) => cache.get(key),
+    peek: (key) => cache.peek(key),
     set: (key, entry) => void cache.set(key, entry),
     delete: (key) => void cache.delete(key),
     entries: () => cache.entries() as Iterable<readonly [string, CacheEntry]>,

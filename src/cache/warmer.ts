@@ -12,17 +12,15 @@ export interface Warmer {
 export interface WarmerOptions {
   readonly store: CacheStore;
   readonly cached: CachedQueries;
-  readonly findEndpoint: (id: string) => Endpoint | undefined;
+  /** Those being served; another array where they have changed. */
+  readonly endpoints: () => readonly Endpoint[];
   readonly now: () => number;
-  /** Answers kept warm, those asked for last first. */
-  readonly keysMax: number;
   /** Refreshes at once. */
   readonly concurrencyMax: number;
   readonly onRefresh: (endpoint: Endpoint, error?: unknown) => void;
 }
 
 interface Wanted {
-  readonly key: string;
   readonly entry: CacheEntry;
   readonly endpoint: Endpoint;
 }
@@ -32,8 +30,10 @@ interface Wanted {
  * seconds is refreshed every `cache_warming` seconds. A refresh that fails leaves the good answer for the rest of its life.
  */
 export function createWarmer(options: WarmerOptions): Warmer {
-  const { store, cached, findEndpoint, now, keysMax, concurrencyMax, onRefresh } = options;
+  const { store, cached, endpoints, now, concurrencyMax, onRefresh } = options;
   const running = new Map<string, Promise<void>>();
+  let served: readonly Endpoint[] = [];
+  let byHash = new Map<string, Endpoint>();
 
   async function refresh(key: string, entry: CacheEntry, endpoint: Endpoint): Promise<void> {
     // Tried again after a full interval if it fails, so that a broken engine is not hammered.
@@ -48,30 +48,33 @@ export function createWarmer(options: WarmerOptions): Warmer {
     }
   }
 
-  /** Answers to be kept warm, as many as may be. Those of definitions that have changed or gone leave the store. */
-  function findWanted(): Wanted[] {
-    const wanted: Wanted[] = [];
-    for (const [key, entry] of [...store.entries()]) {
-      const endpoint = findEndpoint(entry.endpointId);
-      if (endpoint?.hash !== entry.endpointHash) {
-        store.delete(key); // nobody can ask for it any more
-        continue;
-      }
-      const { cachingSeconds = 0, warmingSeconds } = endpoint;
-      const asked = now() - entry.lastAskedMs <= cachingSeconds * 1000;
-      if (warmingSeconds !== undefined && asked) wanted.push({ key, entry, endpoint });
-    }
-    if (wanted.length <= keysMax) return wanted;
-    // The order of the store does not tell who was asked for last: a refresh is a use there.
-    return wanted.sort((a, b) => b.entry.lastAskedMs - a.entry.lastAskedMs).slice(0, keysMax);
+  /** Answers of definitions that have changed or gone leave the store: nobody can ask for them any more. */
+  function followDefinitions(): void {
+    if (served === endpoints()) return;
+    served = endpoints();
+    byHash = new Map(served.map((endpoint) => [endpoint.id + endpoint.hash, endpoint]));
+    for (const [key, entry] of [...store.entries()]) if (findEndpoint(entry) === undefined) store.delete(key);
+  }
+
+  function findEndpoint(entry: CacheEntry): Endpoint | undefined {
+    return byHash.get(entry.endpointId + entry.endpointHash);
+  }
+
+  function findWanted(key: string): Wanted | undefined {
+    const entry = store.peek(key);
+    const endpoint = entry === undefined ? undefined : findEndpoint(entry);
+    if (entry === undefined || endpoint?.cachingSeconds === undefined) return undefined;
+    return now() - entry.lastAskedMs <= endpoint.cachingSeconds * 1000 ? { entry, endpoint } : undefined;
   }
 
   return {
     tick() {
-      for (const { key, entry, endpoint } of findWanted()) {
+      followDefinitions();
+      for (const key of cached.warmKeys()) {
         if (running.size >= concurrencyMax) return;
-        if (entry.dueMs > now() || running.has(key)) continue;
-        running.set(key, refresh(key, entry, endpoint));
+        const wanted = findWanted(key);
+        if (wanted === undefined || wanted.entry.dueMs > now() || running.has(key)) continue;
+        running.set(key, refresh(key, wanted.entry, wanted.endpoint));
       }
     },
     async idle() {

@@ -5,6 +5,7 @@ export interface Line {
 }
 
 const NEWLINE = 0x0a;
+const BYTE_ORDER_MARK = Buffer.from([0xef, 0xbb, 0xbf]);
 
 /**
  * Cuts a stream of bytes into lines in bounded memory. Empty lines are passed over; a last line without a newline counts.
@@ -17,7 +18,8 @@ export async function* readLines(stream: AsyncIterable<Buffer>, bytesMax: number
   let number = 1;
   const take = (last: Buffer): Line | undefined => {
     const whole = length + last.length;
-    const bytes = parts.length === 0 ? last : Buffer.concat([...parts, last]);
+    const joined = parts.length === 0 ? last : Buffer.concat([...parts, last]);
+    const bytes = number === 1 && BYTE_ORDER_MARK.equals(joined.subarray(0, 3)) ? joined.subarray(3) : joined;
     parts = [];
     length = 0;
     if (whole > bytesMax) return { number, bytes: undefined };

@@ -20,7 +20,7 @@ export interface Keyring {
   };
   revoke(id: string): boolean;
   list(): KeyRecord[];
-  /** Whether anyone could be let in at all: an environment key, or one in the store that is neither revoked nor expired. */
+  /** Whether anyone could read an endpoint: with a key of the environment, or one in the store neither revoked nor expired. */
   hasUsableKey(): boolean;
 }
 
@@ -69,11 +69,15 @@ export function createKeyring({ store, privateKey, publicKey, now }: KeyringOpti
     list: () => store.listKeys(),
     hasUsableKey() {
       return (
-        environment.length > 0 ||
-        store.listKeys().some((key) => key.revokedMs === undefined && !isExpired(key))
+        environment.some(({ caller }) => canQuery(caller)) ||
+        store.listKeys().some((key) => canQuery(key) && key.revokedMs === undefined && !isExpired(key))
       );
     },
   };
+}
+
+function canQuery({ scopes }: { readonly scopes: readonly Scope[] }): boolean {
+  return scopes.includes('query');
 }
 
 function refuse(message: string): TailraceError {

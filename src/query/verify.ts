@@ -1,6 +1,7 @@
 import { RESERVED_PARAMETER } from '../definitions/checks/parameters.ts';
 import type { Endpoint, Parameter, ResultType } from '../definitions/endpoint.ts';
 import type { Fault } from '../definitions/fault.ts';
+import { DATABASE } from '../engine/embedded-config.ts';
 import type { Engine } from '../engine/engine.ts';
 import { messageOf } from '../errors.ts';
 import { createRewriter } from '../sql/parameter.ts';
@@ -25,7 +26,8 @@ async function verifyQuery(engine: Engine, endpoint: Endpoint): Promise<Fault[]>
     // The tree in brackets: EXPLAIN itself would write the file of an INTO OUTFILE.
     const unfit =
       findUnfit(await explain(`AST ${sql}`)) ??
-      findFileReference(await explain(`QUERY TREE run_passes = 0 SELECT * FROM (${sql}\n)`));
+      findFileReference(await explain(`QUERY TREE run_passes = 0 SELECT * FROM (${sql}\n)`)) ??
+      findForeignTable(await explain(`QUERY TREE SELECT * FROM (${sql}\n)`));
     if (unfit !== undefined) return [at(endpoint, 1, unfit)];
     // On the line of the bracket, so that the lines that the engine tells are those of the file.
     const described = await engine.inspect(`DESCRIBE TABLE (${sql}\n)`);
@@ -61,6 +63,18 @@ function findFileReference(tree: readonly string[]): string | undefined {
   if (tree.some((node) => /^ *IDENTIFIER id: \d+,.*\bidentifier: file$/i.test(node)))
     return `${NO_FILE}; a column of this name is written with its table's, such as logs.file`;
   return undefined;
+}
+
+// What a SELECT without FROM reads.
+const NO_TABLE = 'system.one';
+
+/** The engine shows its own tables to every session, among them the texts of the queries that others run. */
+function findForeignTable(tree: readonly string[]): string | undefined {
+  const tables = tree.flatMap((node) => /^ *TABLE id: \d+,.*\btable_name: ([^,\s]+)/.exec(node)?.[1] ?? []);
+  const foreign = tables.find((table) => table !== NO_TABLE && !table.startsWith(`${DATABASE}.`));
+  return foreign === undefined
+    ? undefined
+    : `must not read ${foreign}: stored queries read the tables of sources only`;
 }
 
 /** A value of each parameter that its declaration allows. */

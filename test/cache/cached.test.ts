@@ -62,15 +62,17 @@ function setUp(
     });
   };
   const store = createMemoryStore(options.bytesMax ?? 1_000_000);
-  const cached = createCached({ run, store, now, random: () => options.random ?? 0 });
+  const cached = createCached({
+    ...{ run, store, now, random: () => options.random ?? 0 },
+    warmKeysMax: options.keysMax ?? 100,
+  });
   const endpoints = { current: options.endpoint ?? CACHED };
   const refreshes: unknown[] = [];
   const warmer = createWarmer({
     store,
     cached,
-    findEndpoint: (id) => (id === endpoints.current.id ? endpoints.current : undefined),
+    endpoints: () => [endpoints.current],
     now,
-    keysMax: options.keysMax ?? 100,
     concurrencyMax: options.concurrencyMax ?? 100,
     onRefresh: (_, error) => refreshes.push(error),
   });
@@ -118,6 +120,15 @@ describe('an answer', () => {
     expect(await t.ask()).toMatchObject({ outcome: 'hit' });
     t.clock.now += 1;
     expect(await t.fill()).toMatchObject({ outcome: 'miss' });
+  });
+
+  test('does not live on while a clock that was set back catches up', async () => {
+    const t = setUp();
+    await t.fill();
+    t.clock.now -= 899_000;
+    expect((await t.ask()).outcome).toBe('hit');
+    t.clock.now -= 2_000;
+    expect((await t.fill()).outcome).toBe('miss');
   });
 
   test('of other parameters is another answer, however they are joined', async () => {
@@ -385,9 +396,8 @@ test('answers that are not kept warm take no room from those that are', async ()
   const warmer = createWarmer({
     store: t.store,
     cached: t.cached,
-    findEndpoint: (id) => (id === cold.id ? cold : CACHED),
+    endpoints: () => [cold, CACHED],
     now: () => t.clock.now,
-    keysMax: 1,
     concurrencyMax: 1,
     onRefresh: () => {},
   });

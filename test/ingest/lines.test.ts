@@ -23,6 +23,7 @@ describe('the lines of a stream', () => {
     ['', []],
     ['\n\n', []],
     ['a', [[1, 'a']]],
+    ['\ufeffa', [[1, 'a']]], // a byte order mark, as some editors write it
     ['a\n', [[1, 'a']]],
     [
       'a\nb',

@@ -83,6 +83,19 @@ describe('a query', () => {
     ['inserts', "INSERT INTO test_logs (id) VALUES ('1')", 1, /must be one SELECT|Syntax error/],
     ['inserts what it selects', "INSERT INTO test_logs (id) SELECT 'x'", 1, /must be one SELECT/],
     ['drops', 'DROP TABLE test_logs', 1, /must be one SELECT/],
+    [
+      'reads the queries of others',
+      'SELECT query AS id FROM system.processes',
+      1,
+      /must not read system\.processes/,
+    ],
+    [
+      'reads them in a subquery',
+      'SELECT id FROM test_logs WHERE id IN (SELECT query FROM system.processes)',
+      1,
+      /must not read system/,
+    ],
+    ['reads the schema', 'SELECT table_name AS id FROM information_schema.tables', 1, /must not read/],
     ['lifts its limits', `${good} SETTINGS max_execution_time = 0`, 1, /must not have SETTINGS/],
     [
       'lifts them inside',

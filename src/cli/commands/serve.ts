@@ -107,8 +107,10 @@ const SETTLE_MS = 200;
 
 function watchFolder(dir: string, onChange: () => void) {
   let timer: NodeJS.Timeout | undefined;
-  return watch(dir, { recursive: true }, () => {
+  const changed = () => {
     clearTimeout(timer);
     timer = setTimeout(onChange, SETTLE_MS);
-  });
+  };
+  // What it cannot watch any more has changed, to say the least; without a listener the error would end the service.
+  return watch(dir, { recursive: true }, changed).on('error', changed);
 }
