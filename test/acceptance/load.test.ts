@@ -1,4 +1,4 @@
-import { readdir, writeFile } from 'node:fs/promises';
+import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest';
@@ -107,6 +107,22 @@ test('keeps the good lines and tells of each bad one with its number and reason'
   ]);
   expect(done.stdout).toContain('2 events');
   expect(done.stdout).toContain('6 rejected');
+  expect(await idsOf(env)).toEqual(['e0', 'e1']);
+});
+
+test('stores the rest when nobody reads its reports any more', async () => {
+  const env = newStore();
+  const bad = 'not json\n'.repeat(20_000); // far more reports than a pipe holds
+  await writeFile(file('reports.ndjson'), `${bad}${toNdjson(edgeEvents(1))}`);
+  await writeFile(file('after.ndjson'), toNdjson([{ ...edgeEvents(1)[0], id: 'e1' }]));
+  const files = [file('reports.ndjson'), file('after.ndjson')];
+  const done = await runShell(
+    '{ "$0" "$2" load cloudflare.logs.prod "$1" "$3"; echo "exit $?" >&3; } 2>&1 >&1 3>"$1.exit" | head -1',
+    files,
+    env,
+  );
+  expect(done.stdout).toContain('reports.ndjson:1: is not valid JSON');
+  expect(await readFile(`${files[0]}.exit`, 'utf8')).toBe('exit 1\n');
   expect(await idsOf(env)).toEqual(['e0', 'e1']);
 });
 
