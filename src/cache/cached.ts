@@ -66,6 +66,12 @@ export function createCached({ run, store, now, random }: CachedOptions): Cached
     return flights.run(key, start, signal);
   }
 
+  /** An answer from ahead of the clock is not: the clock was set back, and its age cannot be told any more. */
+  function isFresh(answer: Answer, cachingSeconds: number): boolean {
+    const ageMs = now() - answer.instantMs;
+    return ageMs >= 0 && ageMs < cachingSeconds * 1000;
+  }
+
   const ageSeconds = (answer: Answer) => Math.max(0, Math.floor((now() - answer.instantMs) / 1000));
 
   return {
@@ -77,7 +83,7 @@ export function createCached({ run, store, now, random }: CachedOptions): Cached
       const key = cacheKey(endpoint, values);
       const kept = store.get(key);
       if (kept !== undefined) kept.lastAskedMs = now();
-      if (kept !== undefined && now() - kept.answer.instantMs < endpoint.cachingSeconds * 1000) {
+      if (kept !== undefined && isFresh(kept.answer, endpoint.cachingSeconds)) {
         return { answer: kept.answer, outcome: 'hit', ageSeconds: ageSeconds(kept.answer) };
       }
       const { value: answer, joined } = await fly(key, endpoint, values, signal);

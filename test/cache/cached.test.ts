@@ -120,6 +120,16 @@ describe('an answer', () => {
     expect(await t.fill()).toMatchObject({ outcome: 'miss' });
   });
 
+  test('from before the clock was set back is not served, and the new one lives and stays warm as any', async () => {
+    const t = setUp();
+    await t.fill();
+    t.clock.now -= 86_400_000;
+    expect(await t.fill()).toMatchObject({ outcome: 'miss', ageSeconds: 0 });
+    expect(await t.ask()).toMatchObject({ outcome: 'hit' });
+    t.pass(300);
+    expect(t.queries).toHaveLength(3);
+  });
+
   test('of other parameters is another answer, however they are joined', async () => {
     const t = setUp();
     const all = [
