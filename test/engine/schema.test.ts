@@ -176,6 +176,28 @@ describe('the tables of sources', () => {
     expect(await describeTables()).toEqual(before);
   });
 
+  test('take any name that a definition may give, also those that are words of SQL', async () => {
+    const names = [
+      'index',
+      'constraint',
+      'projection',
+      'primary',
+      'select',
+      'from',
+      'default',
+      'ttl',
+      'null',
+    ];
+    const columns = names.map((name) => column(name, 'string', ['metadata', name]));
+    const source = makeSource([], { table: 'select' });
+    await applySchema(engine, [source]);
+    await applySchema(engine, [{ ...source, columns }]);
+    const whole = makeSource(columns, { table: 'table' });
+    await applySchema(engine, [whole]);
+    await store(whole, [`{"id":"1","metadata":{"index":"a","null":"b"}}`]);
+    expect(await engine.inspect('SELECT * FROM tailrace.`table`')).toMatchObject([{ index: 'a', null: 'b' }]);
+  });
+
   test('take a changed retention', async () => {
     const source = makeSource(every, { retentionDays: 90 });
     await applySchema(engine, [source]);
