@@ -198,6 +198,33 @@ describe('a reload', () => {
     },
   );
 
+  test('that is refused changes nothing of the tables, so that a corrected set is taken', async () => {
+    expect(await faults()).toEqual([]);
+    const tables = () =>
+      store.engine.inspect(
+        `SELECT name, create_table_query FROM system.tables WHERE database = 'tailrace' ORDER BY name`,
+      );
+    const before = await tables();
+    const wrong = `${FILES[LOGS]}  cost: { type: integer, path: cost, description: A cost. }\nretention_days: 1\n`;
+    await write(LOGS, wrong);
+    await write(
+      'sources/new.logs.yaml',
+      FILES[LOGS].replace('dca3fc05', 'eca3fc05').replace('test.logs', 'new.logs').replace('test_', 'new_'),
+    );
+    await write(SQL, 'SELECT broken');
+    expect(await faults()).toHaveLength(1);
+    expect(await tables()).toEqual(before);
+
+    await write(SQL, FILES[SQL]);
+    await write(LOGS, wrong.replace('cost: { type: integer', 'cost: { type: number'));
+    expect(await faults()).toEqual([]);
+    expect(await tables()).toEqual([
+      expect.objectContaining({ name: 'new_logs' }),
+      expect.objectContaining({ create_table_query: expect.stringContaining('toIntervalDay(1) ') }),
+    ]);
+    await rm(join(folder.path, 'sources/new.logs.yaml'));
+  });
+
   test('reports the faults of every query at once', async () => {
     await write(
       'endpoints/test.two/endpoint.yaml',
