@@ -52,7 +52,8 @@ const SECONDS_MAX = 7 * 86_400;
 const ROWS_MAX = 1_000_000;
 const seconds = { minimum: 1, maximum: SECONDS_MAX };
 
-const PARAMETER_NAME = '^[A-Za-z_][A-Za-z0-9_]{0,62}$';
+// `__proto__` as a name of a JavaScript object's member would set its prototype instead.
+const PARAMETER_NAME = '^(?!__proto__$)[A-Za-z_][A-Za-z0-9_]{0,62}$';
 const TEXT = Type.String({ expected: 'a text; put it in quotes' });
 
 const ENDPOINT_FILE = Type.Object(

@@ -1,4 +1,4 @@
-import { mkdir, rm, writeFile } from 'node:fs/promises';
+import { mkdir, rm, symlink, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeEach, describe, expect, test } from 'vitest';
 import { formatFault } from '../../src/definitions/fault.ts';
@@ -238,6 +238,13 @@ describe('an endpoint.yaml', () => {
       '"inter-val" must be a parameter name of letters, digits and underscores',
     ],
     [
+      'a parameter that JavaScript would not keep',
+      '  interval:',
+      '  __proto__:',
+      10,
+      '"__proto__" must be a parameter name of letters, digits and underscores',
+    ],
+    [
       'the parameter now',
       'parameters:',
       'parameters:\n  now: { type: string, description: x }',
@@ -309,6 +316,9 @@ describe('a query.sql', () => {
   ])('%s is refused', async (_, sql, messages) => {
     if (sql === undefined) await rm(join(folder.path, 'endpoints/test.one/query.sql'));
     else await write('endpoints/test.one/query.sql', sql);
+    // Without a text there is nothing that an engine could judge.
+    const { definitions } = await readDefinitions(folders);
+    expect(definitions.endpoints).toEqual([]);
     expect(await faults()).toEqual(messages.map((message) => `endpoints/test.one/query.sql:${message}`));
   });
 });
@@ -408,6 +418,27 @@ describe('the whole set', () => {
       const lines = error instanceof InputError ? error.faults : [];
       expect(lines.map((line) => line.split(': ')[0]?.slice(folder.path.length + 1))).toEqual(places);
     }
+  });
+
+  test('follows links, and reports those that lead nowhere', async () => {
+    const linked = {
+      endpointsDir: join(folder.path, 'links'),
+      sourcesDir: join(folder.path, 'source-links'),
+    };
+    await mkdir(linked.endpointsDir);
+    await mkdir(linked.sourcesDir);
+    await symlink(join(folder.path, 'endpoints/test.one'), join(linked.endpointsDir, 'one'));
+    await symlink(join(folder.path, LOGS), join(linked.sourcesDir, 'test.logs.yaml'));
+    const { definitions, faults: found } = await readDefinitions(linked);
+    expect(found).toEqual([]);
+    expect(definitions).toMatchObject({
+      endpoints: [{ name: 'test.one' }],
+      sources: [{ name: 'test.logs' }],
+    });
+
+    await symlink('nowhere.yaml', join(linked.sourcesDir, 'gone.yaml'));
+    const gone = { file: join(linked.sourcesDir, 'gone.yaml'), line: 1, message: 'is missing' };
+    expect((await readDefinitions(linked)).faults).toEqual([gone]);
   });
 
   test('refuses folders that are missing, and sources that are none', async () => {
