@@ -85,6 +85,17 @@ describe('definitions', () => {
     expect(definitions.sources).toMatchObject([{ name: 'test.logs', table: 'test_logs', retentionDays: 90 }]);
   });
 
+  test('have the default of a timestamp in the form that the SQL is promised', async () => {
+    const since = '  since: { type: timestamp, default: "2026-11-20T08:00:00+01:00", description: x }';
+    await write(YAML, ENDPOINT.replace('  interval:', `${since}\n  interval:`));
+    await write('endpoints/test.one/query.sql', `${SQL} AND timestamp > @since`);
+    const { definitions, faults: found } = await readDefinitions(folders);
+    expect(found).toEqual([]);
+    expect(definitions.endpoints[0]?.parameters).toContainEqual(
+      expect.objectContaining({ name: 'since', fallback: '2026-11-20 07:00:00.000000' }),
+    );
+  });
+
   test('have a hash that changes with everything that shapes an answer', async () => {
     const hash = async () => (await readDefinitions(folders)).definitions.endpoints[0]?.hash;
     const hashes = [await hash(), await hash()];
@@ -236,6 +247,13 @@ describe('an endpoint.yaml', () => {
       '  inter-val:',
       10,
       '"inter-val" must be a parameter name of letters, digits and underscores',
+    ],
+    [
+      'a default that is no timestamp',
+      'type: string, required: true',
+      'type: timestamp, default: yesterday',
+      9,
+      '"default" of "project" must be an ISO 8601 timestamp, such as 2026-11-20T07:00:00Z, not "yesterday"',
     ],
     [
       'a parameter that JavaScript would not keep',
