@@ -31,9 +31,16 @@ async function verifyQuery(engine: Engine, endpoint: Endpoint): Promise<Fault[]>
     await engine.query(`EXPLAIN ${createStatement(endpoint).sql}`, values, { format: 'TSVRaw' });
     return [];
   } catch (error) {
+    if (/;\s*$/.test(endpoint.sql)) return [at(endpoint, lastLine(endpoint.sql), ENDS_WITH_SEMICOLON)];
     const message = engineMessage(error);
     return [at(endpoint, findLine(message, endpoint.sql), message)];
   }
+}
+
+const ENDS_WITH_SEMICOLON = 'must not end with a semicolon: the query runs as a part of another';
+
+function lastLine(sql: string): number {
+  return sql.trimEnd().split('\n').length;
 }
 
 /** What in a parsed query no stored query may hold, and why; the engine's rights do not cover these. */
@@ -44,7 +51,12 @@ function findUnfit([root, ...nodes]: readonly string[]): string | undefined {
     return 'must not have SETTINGS: the limits are those of the service';
   if (nodes.some((node) => /^ *Function file\b/i.test(node)))
     return 'must not call file(): stored queries read tables only';
-  return undefined;
+  // The engine lets everyone read most of `system`: what other callers ask, with their values, and this machine's paths.
+  if (nodes.some((node) => /^ *(?:Table)?Identifier (?:system|information_schema)\./i.test(node)))
+    return 'must not read system tables: stored queries read the tables of sources only';
+  // These name a table by a text, which may be one of those.
+  const byText = nodes.map((node) => /^ *Function (merge|loop) /i.exec(node)?.[1]).find(Boolean);
+  return byText && `must not call ${byText}(): stored queries name the tables that they read`;
 }
 
 /** A value of each parameter that its declaration allows. */

@@ -91,6 +91,20 @@ describe('a query', () => {
       /must not have SETTINGS/,
     ],
     ['reads a file as a value', "SELECT FILE('/etc/passwd') AS id", 1, /must not call file\(\)/],
+    [
+      'reads what others ask',
+      'SELECT 1 AS count, query AS id FROM system.processes',
+      1,
+      /must not read system tables/,
+    ],
+    ['reads it as a set', `SELECT 1 AS count, 'x' AS id WHERE 0 IN System.one`, 1, /must not read system/],
+    [
+      'reads it by a text',
+      `SELECT 1 AS count, query AS id FROM merge('system', 'proc')`,
+      1,
+      /not call merge/,
+    ],
+    ['ends with a semicolon', `${good.trimEnd()};\n`, 5, /^must not end with a semicolon/],
     ['sets', 'SET max_threads = 1', 1, /must be one SELECT/],
     ['uses', 'USE system', 1, /must be one SELECT/],
     ['shows', 'SHOW TABLES', 1, /must be one SELECT/],
@@ -150,6 +164,7 @@ describe('a query', () => {
     ['begins with a comment', `/* the\nstart */ ${good}`],
     ['is a union', `${good.trim()} UNION ALL SELECT 1, 'x'`],
     ['has views of its own', `WITH a AS (${good}) SELECT * FROM a`],
+    ['calls a table system', "SELECT count() AS count, 'system.one' AS id FROM test_logs AS system"],
     ['has names in quotes', 'SELECT 1 AS "count", \'@id;--\' AS `id`'],
     [
       'has columns that may be null',
