@@ -5,6 +5,8 @@ export interface Line {
 }
 
 const NEWLINE = 0x0a;
+// What Windows puts before the text of a file; it is no part of the first line.
+const BYTE_ORDER_MARK = Buffer.from([0xef, 0xbb, 0xbf]);
 
 /**
  * Cuts a stream of bytes into lines in bounded memory. Empty lines are passed over; a last line without a newline counts.
@@ -17,7 +19,9 @@ export async function* readLines(stream: AsyncIterable<Buffer>, bytesMax: number
   let number = 1;
   const take = (last: Buffer): Line | undefined => {
     const whole = length + last.length;
-    const bytes = parts.length === 0 ? last : Buffer.concat([...parts, last]);
+    const all = parts.length === 0 ? last : Buffer.concat([...parts, last]);
+    const marked = number === 1 && all.subarray(0, BYTE_ORDER_MARK.length).equals(BYTE_ORDER_MARK);
+    const bytes = marked ? all.subarray(BYTE_ORDER_MARK.length) : all;
     parts = [];
     length = 0;
     if (whole > bytesMax) return { number, bytes: undefined };
