@@ -14,7 +14,7 @@ export interface LoadOptions {
   readonly signal: AbortSignal;
   /** A line that is not stored, and why. */
   readonly onRejected: (line: number, reason: string) => void;
-  /** Called every few thousand lines. */
+  /** Called every few thousand lines, and when the stream breaks. */
   readonly onProgress: (progress: LoadProgress) => void;
 }
 
@@ -63,6 +63,7 @@ export async function loadEvents(
     if (!options.signal.aborted) throw error;
   } finally {
     await writer.flush();
+    options.onProgress(progress());
   }
   return progress();
 }

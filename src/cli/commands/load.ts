@@ -75,14 +75,17 @@ async function loadFile(
   const rate = createRate();
   const note = (now: LoadProgress) =>
     `${count(now.stored)} events, ${rate(now.stored)}, ${count(now.rejected)} rejected`;
+  let last: LoadProgress | undefined;
   try {
     const done = await loadEvents(store.engine, source, stream, {
       eventBytesMax: config.eventBytesMax,
       now: Date.now,
       signal,
       onRejected: (line, reason) => progress.log(`${file}:${line}: ${reason}`),
-      onProgress: (now) =>
-        progress.update(raw instanceof ReadStream ? raw.bytesRead : now.bytesRead, note(now)),
+      onProgress(now) {
+        last = now;
+        progress.update(raw instanceof ReadStream ? raw.bytesRead : now.bytesRead, note(now));
+      },
     });
     progress.update(size, note(done));
     progress.stop();
@@ -92,8 +95,9 @@ async function loadFile(
     progress.stop();
     const { code } = error as { code?: string };
     if (code?.startsWith('Z_') !== true) throw error;
+    const { line = 0, stored = 0 } = last ?? {};
     throw new InputError([
-      `${file}: is not whole gzip (${messageOf(error)}); the events before the fault are stored`,
+      `${file}: is not whole gzip (${messageOf(error)}); it was read up to line ${line}, ${count(stored)} events are stored`,
     ]);
   }
 }
