@@ -3,7 +3,7 @@ import { type Definitions, type Reading, readDefinitions, refuseFaults } from '.
 import { createRegistry, type Registry } from './definitions/registry.ts';
 import { openEmbeddedEngine } from './engine/embedded.ts';
 import type { Engine } from './engine/engine.ts';
-import { applyRetention, applySchema } from './engine/schema.ts';
+import { applySchema } from './engine/schema.ts';
 import { lockStore } from './engine/store-lock.ts';
 import { verifyQueries } from './query/verify.ts';
 
@@ -47,16 +47,16 @@ export async function openStore(config: Config, owner: string): Promise<Store> {
 
 /**
  * Makes the tables of the sources and shows the queries to the engine, which can only judge them with the tables there.
- * Tables and columns of a set that is then refused stay, empty; its retention is not applied.
+ * A set that is then refused leaves the tables as they were.
  *
  * @throws InputError with a line for each fault, those of the files and those that the engine finds
  */
 export async function prepare(engine: Engine, reading: Reading): Promise<Definitions> {
   const { definitions, faults, sourcesAreWhole } = reading;
   if (!sourcesAreWhole) refuseFaults(faults);
-  await applySchema(engine, definitions.sources);
-  refuseFaults([...faults, ...(await verifyQueries(engine, definitions.endpoints))]);
-  await applyRetention(engine, definitions.sources);
+  await applySchema(engine, definitions.sources, async () =>
+    refuseFaults([...faults, ...(await verifyQueries(engine, definitions.endpoints))]),
+  );
   return definitions;
 }
 

@@ -85,6 +85,12 @@ export function createCached(options: CachedOptions): CachedQueries {
     return flights.run(key, start, signal);
   }
 
+  /** An answer from ahead of the clock is not: the clock was set back, and its age cannot be told any more. */
+  function isFresh(answer: Answer, cachingSeconds: number): boolean {
+    const ageMs = now() - answer.instantMs;
+    return ageMs >= 0 && ageMs < cachingSeconds * 1000;
+  }
+
   const ageSeconds = (answer: Answer) => Math.max(0, Math.floor((now() - answer.instantMs) / 1000));
 
   return {
@@ -96,9 +102,7 @@ export function createCached(options: CachedOptions): CachedQueries {
       const key = cacheKey(endpoint, values);
       const kept = store.get(key);
       if (kept !== undefined) kept.lastAskedMs = now();
-      // A clock that was set back must not keep an answer alive until it has caught up.
-      const ageMs = kept === undefined ? Number.POSITIVE_INFINITY : Math.abs(now() - kept.answer.instantMs);
-      if (kept !== undefined && ageMs < endpoint.cachingSeconds * 1000) {
+      if (kept !== undefined && isFresh(kept.answer, endpoint.cachingSeconds)) {
         rememberWarm(key, endpoint);
         return { answer: kept.answer, outcome: 'hit', ageSeconds: ageSeconds(kept.answer) };
       }

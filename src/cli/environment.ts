@@ -16,13 +16,26 @@ export function ownerName(command: string): string {
   return `tailrace ${command} (pid ${process.pid})`;
 }
 
-/**
- * Aborts on SIGINT or SIGTERM, so that a command can finish what it holds. The handlers stay: a terminal sends Ctrl-C to every
- * process of its group and npm passes it on, and without a handler the second one would end this process at once.
- */
+const SIGNALS = ['SIGINT', 'SIGTERM'] as const;
+
+// One Ctrl-C comes more than once: from the terminal, and passed on by npm and by scripts/start.js. What follows the
+// first this soon is the same wish, and must not end the process in the middle of its stopping.
+const SAME_WISH_MS = 1_000;
+
+/** Aborts on SIGINT or SIGTERM, so that a command can finish what it holds. One more, later, ends the process at once. */
 export function stopSignal(): AbortSignal {
   const controller = new AbortController();
-  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => controller.abort(signal));
+  let firstMs = 0;
+  const onSignal = (signal: NodeJS.Signals) => {
+    if (!controller.signal.aborted) {
+      firstMs = performance.now();
+      controller.abort(signal);
+    } else if (performance.now() - firstMs > SAME_WISH_MS) {
+      for (const one of SIGNALS) process.off(one, onSignal);
+      process.kill(process.pid, signal); // nobody listens any more: the system ends it
+    }
+  };
+  for (const signal of SIGNALS) process.on(signal, onSignal);
   return controller.signal;
 }
 

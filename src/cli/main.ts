@@ -47,10 +47,13 @@ function throwInsteadOfExit(command: Command): void {
 export async function main(argv: readonly string[]): Promise<void> {
   // Node would end with 1, which means wrong input here.
   process.on('uncaughtException', (error) => process.exit(report(error)));
-  // `tailrace query … | head` closes the pipe early, which is no fault of anyone.
-  process.stdout.on('error', (error: NodeJS.ErrnoException) =>
-    process.exit(error.code === 'EPIPE' ? EXIT.done : EXIT.failure),
-  );
+  // `tailrace query … | head` closes the pipe early, which is no fault of anyone: nobody reads on, and the work goes on. A
+  // load whose reports nobody wants any more must still store the rest.
+  for (const stream of [process.stdout, process.stderr]) {
+    stream.on('error', (error: NodeJS.ErrnoException) => {
+      if (error.code !== 'EPIPE') process.exit(EXIT.failure);
+    });
+  }
   try {
     await createProgram().parseAsync([...argv]);
   } catch (error) {

@@ -1,4 +1,5 @@
 import { type Static, Type } from 'typebox';
+import { formatInstant, parseInstant } from '../lib/instant.ts';
 import { createShapeCheck } from './shape.ts';
 import { UUID_TEXT } from './source.ts';
 import type { YamlFile } from './yaml-file.ts';
@@ -145,7 +146,7 @@ export function createEndpoint(file: YamlFile, sql: { file: string; text: string
       type: parameter.type,
       required: parameter.required ?? false,
       description: parameter.description,
-      fallback: parameter.default ?? '',
+      fallback: fallbackOf(parameter),
       values: parameter.values ?? [],
       otherwise: parameter.otherwise,
     })),
@@ -155,4 +156,10 @@ export function createEndpoint(file: YamlFile, sql: { file: string; text: string
     file: file.file,
     sqlFile: sql.file,
   };
+}
+
+/** A timestamp reaches the SQL in one form only, also where it is the default. */
+function fallbackOf({ type, default: given = '' }: NonNullable<EndpointFile['parameters']>[string]): string {
+  const micros = type === 'timestamp' ? parseInstant(given) : undefined;
+  return micros === undefined ? given : formatInstant(micros);
 }

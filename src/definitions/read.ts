@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { readdir } from 'node:fs/promises';
+import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { InputError, messageOf } from '../errors.ts';
 import { checkCaching } from './checks/caching.ts';
@@ -51,7 +51,8 @@ export async function readDefinitions(folders: DefinitionFolders): Promise<Readi
   const endpoints = endpointFiles.flatMap(({ yaml, sql }) => {
     const own = firstFaults([() => checkEndpointShape(yaml), () => checkEndpoint(yaml, sql)]);
     faults.push(...own);
-    return own.length === 0 ? [createEndpoint(yaml, sql, hashOf(yaml.text, sql.text, sourceText))] : [];
+    const isWhole = own.length === 0 && sql.text.trim() !== ''; // a missing query has been reported
+    return isWhole ? [createEndpoint(yaml, sql, hashOf(yaml.text, sql.text, sourceText))] : [];
   });
   return { definitions: { endpoints, sources }, faults, sourcesAreWhole };
 }
@@ -85,9 +86,7 @@ interface SqlFile {
 
 async function readSourceFiles(dir: string, faults: Fault[]): Promise<YamlFile[]> {
   const entries = await listFolder(dir, faults);
-  const names = entries
-    .filter((entry) => !entry.isDirectory() && /\.ya?ml$/.test(entry.name))
-    .map((entry) => entry.name);
+  const names = entries.filter(({ name, isFolder }) => !isFolder && /\.ya?ml$/.test(name)).map(nameOf);
   if (names.length === 0 && faults.length === 0) {
     faults.push({
       file: dir,
@@ -105,9 +104,7 @@ async function readSourceFiles(dir: string, faults: Fault[]): Promise<YamlFile[]
 
 async function readEndpointFiles(dir: string, faults: Fault[]): Promise<{ yaml: YamlFile; sql: SqlFile }[]> {
   const entries = await listFolder(dir, faults);
-  const names = entries
-    .filter((entry) => (entry.isDirectory() || entry.isSymbolicLink()) && !entry.name.startsWith('.'))
-    .map((entry) => entry.name);
+  const names = entries.filter(({ name, isFolder }) => isFolder && !name.startsWith('.')).map(nameOf);
   const pairs: { yaml: YamlFile; sql: SqlFile }[] = [];
   for (const name of names.toSorted()) {
     const sqlPath = join(dir, name, 'query.sql');
@@ -124,13 +121,35 @@ async function readEndpointFiles(dir: string, faults: Fault[]): Promise<{ yaml: 
   return pairs;
 }
 
-async function listFolder(dir: string, faults: Fault[]) {
+interface Entry {
+  readonly name: string;
+  readonly isFolder: boolean;
+}
+
+const nameOf = (entry: Entry) => entry.name;
+
+/** Links count as what they lead to: folders that Kubernetes mounts hold nothing else. */
+async function listFolder(dir: string, faults: Fault[]): Promise<Entry[]> {
   try {
-    return await readdir(dir, { withFileTypes: true });
+    const entries = await readdir(dir, { withFileTypes: true });
+    return await Promise.all(
+      entries.map(async (entry) => ({
+        name: entry.name,
+        isFolder: entry.isSymbolicLink() ? await isFolder(join(dir, entry.name)) : entry.isDirectory(),
+      })),
+    );
   } catch (error) {
     faults.push({ file: dir, line: 1, message: `cannot be read as a folder: ${messageOf(error)}` });
     return [];
   }
+}
+
+/** A link that leads nowhere is taken for a file, which is then reported as missing. */
+async function isFolder(path: string): Promise<boolean> {
+  return await stat(path).then(
+    (info) => info.isDirectory(),
+    () => false,
+  );
 }
 
 function hashOf(...texts: string[]): string {

@@ -42,7 +42,8 @@ const PATH = Type.Union(
   { expected: 'member names joined by dots, or a list of them where a name has a dot' },
 );
 
-const COLUMN_NAME = '^[a-z_][a-z0-9_]{0,62}$';
+// `__proto__` as a name of a JavaScript object's member would set its prototype instead.
+const COLUMN_NAME = '^(?!__proto__$)[a-z_][a-z0-9_]{0,62}$';
 
 const SOURCE_FILE = Type.Object(
   {

@@ -4,6 +4,7 @@ import { TailraceError } from '../errors.ts';
 import { createDeadline, untilAborted } from '../lib/abort.ts';
 import { createRewriter } from '../sql/parameter.ts';
 import { quote } from '../sql/quote.ts';
+import { DATABASE } from './embedded-config.ts';
 import { openSessions } from './embedded-sessions.ts';
 import type { Engine, QueryLimits, QueryResult } from './engine.ts';
 import { toTailraceError } from './failure.ts';
@@ -80,7 +81,12 @@ export async function openEmbeddedEngine(options: EmbeddedOptions): Promise<Engi
         .finally(deadline.clear);
     },
     insert: ({ table, columns, format, bytes }) =>
-      guard(() => inTurn(async () => void (await writer.insert({ table, columns, format, values: bytes })))),
+      guard(() =>
+        inTurn(async () => {
+          // With its database: chDB quotes no names, and `table` alone is a word of INSERT.
+          await writer.insert({ table: `${DATABASE}.${table}`, columns, format, values: bytes });
+        }),
+      ),
     command: (sql) => guard(() => inTurn(async () => void (await writer.queryAsync(sql)))),
     async inspect(sql) {
       if (closing !== undefined) throw closed();

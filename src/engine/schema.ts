@@ -3,7 +3,16 @@ import { InputError } from '../errors.ts';
 import { quote } from '../sql/quote.ts';
 import { DATABASE } from './embedded-config.ts';
 import type { Engine } from './engine.ts';
-import { addColumn, createTable, retention, setRetention, type TableColumn, tableColumns } from './table.ts';
+import {
+  addColumn,
+  createTable,
+  dropColumn,
+  dropTable,
+  retention,
+  setRetention,
+  type TableColumn,
+  tableColumns,
+} from './table.ts';
 
 interface StoredTable {
   readonly columns: ReadonlyMap<string, { type: string; expression: string }>;
@@ -14,9 +23,16 @@ interface StoredTable {
  * Brings the store's tables to what the sources say: makes missing tables, adds missing columns. Running it again changes
  * nothing. Columns that no source names any more stay, with their data.
  *
- * @throws InputError naming each column whose type or path differs from what is stored; then nothing has been changed
+ * @param accept called when the tables and columns are there; when it throws they are taken away again, so that a set
+ * which is refused leaves neither a column of a type that the next one corrects nor a retention that deletes events
+ * @throws InputError naming each column whose type or path differs from what is stored; whatever `accept` throws. Then
+ * nothing has been changed
  */
-export async function applySchema(engine: Engine, sources: readonly Source[]): Promise<void> {
+export async function applySchema(
+  engine: Engine,
+  sources: readonly Source[],
+  accept: () => Promise<void> = async () => {},
+): Promise<void> {
   const stored = await readTables(engine);
   const expressions = await formatExpressions(engine, sources);
   const faults = sources.flatMap((source) => {
@@ -24,30 +40,37 @@ export async function applySchema(engine: Engine, sources: readonly Source[]): P
     return table === undefined ? [] : compare(source, table, expressions);
   });
   if (faults.length > 0) throw new InputError(faults);
-  for (const source of sources) await applySource(engine, source, stored.get(source.table));
-}
-
-async function applySource(engine: Engine, source: Source, stored: StoredTable | undefined): Promise<void> {
-  if (stored === undefined) {
-    await engine.command(createTable(source));
-    return;
+  const additions = sources.flatMap((source) => findAdditions(source, stored.get(source.table)));
+  const done: Addition[] = [];
+  try {
+    for (const addition of additions) {
+      await engine.command(addition.add);
+      done.unshift(addition);
+    }
+    await accept();
+  } catch (error) {
+    // Nobody has written to them yet. What cannot be taken away, since the engine has gone, is no reason to hide the error.
+    for (const { remove } of done) await engine.command(remove).catch(() => {});
+    throw error;
   }
-  for (const column of tableColumns(source)) {
-    if (!stored.columns.has(column.name)) await engine.command(addColumn(source, column));
-  }
-}
-
-/**
- * Sets the retention of tables that have another. It can make data leave, so it waits until the whole set of definitions
- * has been accepted, unlike `applySchema`, which only adds.
- */
-export async function applyRetention(engine: Engine, sources: readonly Source[]): Promise<void> {
-  const stored = await readTables(engine);
   for (const source of sources) {
-    const definition = stored.get(source.table)?.definition;
-    if (definition?.includes(`TTL ${retention(source)} `) === false)
-      await engine.command(setRetention(source));
+    const table = stored.get(source.table);
+    const isOther = table !== undefined && !table.definition.includes(`TTL ${retention(source)} `);
+    if (isOther) await engine.command(setRetention(source));
   }
+}
+
+/** A statement that adds a table or a column, and the one that undoes it. */
+interface Addition {
+  readonly add: string;
+  readonly remove: string;
+}
+
+function findAdditions(source: Source, stored: StoredTable | undefined): Addition[] {
+  if (stored === undefined) return [{ add: createTable(source), remove: dropTable(source) }];
+  return tableColumns(source)
+    .filter((column) => !stored.columns.has(column.name))
+    .map((column) => ({ add: addColumn(source, column), remove: dropColumn(source, column) }));
 }
 
 function compare(source: Source, table: StoredTable, expressions: ReadonlyMap<string, string>): string[] {

@@ -72,7 +72,7 @@ function typedColumn({ name, type, path }: SourceColumn): TableColumn {
  */
 export function createTable(source: Source): string {
   const columns = tableColumns(source).map((column) => `  ${columnDefinition(column)}`);
-  return `CREATE TABLE IF NOT EXISTS ${DATABASE}.${source.table} (
+  return `CREATE TABLE IF NOT EXISTS ${nameOf(source)} (
 ${columns.join(',\n')}
 ) ENGINE = MergeTree
 PARTITION BY toDate(timestamp)
@@ -81,12 +81,20 @@ TTL ${retention(source)}
 SETTINGS index_granularity = 1024, ttl_only_drop_parts = 1`;
 }
 
+export function dropTable(source: Source): string {
+  return `DROP TABLE ${nameOf(source)}`;
+}
+
 export function addColumn(source: Source, column: TableColumn): string {
-  return `ALTER TABLE ${DATABASE}.${source.table} ADD COLUMN IF NOT EXISTS ${columnDefinition(column)}`;
+  return `ALTER TABLE ${nameOf(source)} ADD COLUMN IF NOT EXISTS ${columnDefinition(column)}`;
+}
+
+export function dropColumn(source: Source, { name }: TableColumn): string {
+  return `ALTER TABLE ${nameOf(source)} DROP COLUMN \`${name}\``;
 }
 
 export function setRetention(source: Source): string {
-  return `ALTER TABLE ${DATABASE}.${source.table} MODIFY TTL ${retention(source)} SETTINGS materialize_ttl_after_modify = 0`;
+  return `ALTER TABLE ${nameOf(source)} MODIFY TTL ${retention(source)} SETTINGS materialize_ttl_after_modify = 0`;
 }
 
 /**
@@ -95,6 +103,12 @@ export function setRetention(source: Source): string {
  */
 export function retention(source: Source): string {
   return `timestamp + toIntervalDay(${source.retentionDays})`;
+}
+
+// In quotes: `index`, `constraint` and `projection` begin something else where a column is declared. The definition's schema
+// proves that a name is made of letters, digits and underscores.
+function nameOf({ table }: Source): string {
+  return `${DATABASE}.\`${table}\``;
 }
 
 function columnDefinition({ name, type, expression, codec }: TableColumn): string {

@@ -5,6 +5,7 @@ export interface Line {
 }
 
 const NEWLINE = 0x0a;
+// What Windows puts before the text of a file; it is no part of the first line.
 const BYTE_ORDER_MARK = Buffer.from([0xef, 0xbb, 0xbf]);
 
 /**
@@ -18,8 +19,9 @@ export async function* readLines(stream: AsyncIterable<Buffer>, bytesMax: number
   let number = 1;
   const take = (last: Buffer): Line | undefined => {
     const whole = length + last.length;
-    const joined = parts.length === 0 ? last : Buffer.concat([...parts, last]);
-    const bytes = number === 1 && BYTE_ORDER_MARK.equals(joined.subarray(0, 3)) ? joined.subarray(3) : joined;
+    const all = parts.length === 0 ? last : Buffer.concat([...parts, last]);
+    const marked = number === 1 && all.subarray(0, BYTE_ORDER_MARK.length).equals(BYTE_ORDER_MARK);
+    const bytes = marked ? all.subarray(BYTE_ORDER_MARK.length) : all;
     parts = [];
     length = 0;
     if (whole > bytesMax) return { number, bytes: undefined };

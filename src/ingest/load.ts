@@ -14,7 +14,7 @@ export interface LoadOptions {
   readonly signal: AbortSignal;
   /** A line that is not stored, and why. */
   readonly onRejected: (line: number, reason: string) => void;
-  /** Called every few thousand lines. */
+  /** Called every few thousand lines, and when the stream breaks. */
   readonly onProgress: (progress: LoadProgress) => void;
 }
 
@@ -63,12 +63,21 @@ export async function loadEvents(
     if (!options.signal.aborted) throw error;
   } finally {
     await writer.flush();
+    options.onProgress(progress());
   }
   return progress();
 }
 
+/** What a line that is no text most likely is, told by how its file begins. */
+function hintOf(bytes: Buffer): string {
+  if (bytes[0] === 0x1f && bytes[1] === 0x8b)
+    return ': this is gzip; give the file a name that ends with .gz, or unpack it first';
+  const mark = bytes.length < 2 ? 0 : bytes.readUInt16BE(0);
+  return mark === 0xfffe || mark === 0xfeff ? ': this is UTF-16; convert it first' : '';
+}
+
 function parseLine(bytes: Buffer | undefined, source: Source, { eventBytesMax, now }: LoadOptions) {
   if (bytes === undefined) throw new RefusedEvent(`is longer than ${eventBytesMax} bytes`);
-  if (!isUtf8(bytes)) throw new RefusedEvent('is not valid UTF-8');
+  if (!isUtf8(bytes)) throw new RefusedEvent(`is not valid UTF-8${hintOf(bytes)}`);
   return parseEvent(bytes.toString(), source, { now: now() * MICROS_PER_MS, eventBytesMax });
 }

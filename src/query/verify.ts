@@ -1,7 +1,6 @@
 import { RESERVED_PARAMETER } from '../definitions/checks/parameters.ts';
 import type { Endpoint, Parameter, ResultType } from '../definitions/endpoint.ts';
 import type { Fault } from '../definitions/fault.ts';
-import { DATABASE } from '../engine/embedded-config.ts';
 import type { Engine } from '../engine/engine.ts';
 import { messageOf } from '../errors.ts';
 import { createRewriter } from '../sql/parameter.ts';
@@ -26,8 +25,7 @@ async function verifyQuery(engine: Engine, endpoint: Endpoint): Promise<Fault[]>
     // The tree in brackets: EXPLAIN itself would write the file of an INTO OUTFILE.
     const unfit =
       findUnfit(await explain(`AST ${sql}`)) ??
-      findFileReference(await explain(`QUERY TREE run_passes = 0 SELECT * FROM (${sql}\n)`)) ??
-      findForeignTable(await explain(`QUERY TREE SELECT * FROM (${sql}\n)`));
+      findFileReference(await explain(`QUERY TREE run_passes = 0 SELECT * FROM (${sql}\n)`));
     if (unfit !== undefined) return [at(endpoint, 1, unfit)];
     // On the line of the bracket, so that the lines that the engine tells are those of the file.
     const described = await engine.inspect(`DESCRIBE TABLE (${sql}\n)`);
@@ -37,12 +35,18 @@ async function verifyQuery(engine: Engine, endpoint: Endpoint): Promise<Fault[]>
     await engine.query(`EXPLAIN ${createStatement(endpoint).sql}`, values, { format: 'TSVRaw' });
     return [];
   } catch (error) {
+    if (/;\s*$/.test(endpoint.sql)) return [at(endpoint, lastLine(endpoint.sql), ENDS_WITH_SEMICOLON)];
     const message = engineMessage(error);
     return [at(endpoint, findLine(message, endpoint.sql), message)];
   }
 }
 
 const NO_FILE = 'must not call file(): stored queries read tables only';
+const ENDS_WITH_SEMICOLON = 'must not end with a semicolon: the query runs as a part of another';
+
+function lastLine(sql: string): number {
+  return sql.trimEnd().split('\n').length;
+}
 
 /** What in a parsed query no stored query may hold, and why; the engine's rights do not cover these. */
 function findUnfit([root, ...nodes]: readonly string[]): string | undefined {
@@ -51,7 +55,12 @@ function findUnfit([root, ...nodes]: readonly string[]): string | undefined {
   if (nodes.some((node) => /^ *Set\b/.test(node)))
     return 'must not have SETTINGS: the limits are those of the service';
   if (nodes.some((node) => /^ *Function file\b/i.test(node))) return NO_FILE;
-  return undefined;
+  // The engine lets everyone read most of `system`: what other callers ask, with their values, and this machine's paths.
+  if (nodes.some((node) => /^ *(?:Table)?Identifier (?:system|information_schema)\./i.test(node)))
+    return 'must not read system tables: stored queries read the tables of sources only';
+  // These name a table by a text, which may be one of those.
+  const byText = nodes.map((node) => /^ *Function (merge|loop) /i.exec(node)?.[1]).find(Boolean);
+  return byText && `must not call ${byText}(): stored queries name the tables that they read`;
 }
 
 /**
@@ -63,18 +72,6 @@ function findFileReference(tree: readonly string[]): string | undefined {
   if (tree.some((node) => /^ *IDENTIFIER id: \d+,.*\bidentifier: file$/i.test(node)))
     return `${NO_FILE}; a column of this name is written with its table's, such as logs.file`;
   return undefined;
-}
-
-// What a SELECT without FROM reads.
-const NO_TABLE = 'system.one';
-
-/** The engine shows its own tables to every session, among them the texts of the queries that others run. */
-function findForeignTable(tree: readonly string[]): string | undefined {
-  const tables = tree.flatMap((node) => /^ *TABLE id: \d+,.*\btable_name: ([^,\s]+)/.exec(node)?.[1] ?? []);
-  const foreign = tables.find((table) => table !== NO_TABLE && !table.startsWith(`${DATABASE}.`));
-  return foreign === undefined
-    ? undefined
-    : `must not read ${foreign}: stored queries read the tables of sources only`;
 }
 
 /** A value of each parameter that its declaration allows. */

@@ -59,3 +59,8 @@ export async function hasEvents(engine: Engine, sources: readonly Source[]): Pro
   );
   return filled.some(({ name }) => sources.some((source) => source.table === name));
 }
+
+/** Empties the tables of the sources. */
+export async function removeEvents(engine: Engine, sources: readonly Source[]): Promise<void> {
+  for (const { table } of sources) await engine.command(`TRUNCATE TABLE ${DATABASE}.\`${table}\``);
+}

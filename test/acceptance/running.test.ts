@@ -36,6 +36,39 @@ describe('SIGTERM', () => {
     expect((await running).body.error).toMatchObject({ code: 'engine_unavailable', status: 503 });
   });
 
+  test('that comes twice, as a Ctrl-C through npm does, still stops in order', async () => {
+    // Busy, not asleep: a signal would wake it.
+    const rows = 'SELECT number FROM numbers(100000000) WHERE NOT ignore(sipHash64(number))';
+    const sql = `SELECT toInt64(count()) AS n FROM (${rows}) WHERE @project != ''`;
+    await addEndpoint(endpoints.path, { ...EXTRA, sql });
+    const service = await startServe(env);
+    const running = ask(service.url, 'extra');
+    await vi.waitFor(async () => expect(await readMetric(service.url, 'tailrace_engine_running')).toBe(1), {
+      timeout: 10_000,
+    });
+    service.child.kill('SIGINT');
+    await service.waitFor(/"stopping"/);
+    service.child.kill('SIGINT');
+    const { code } = await service.ended;
+    expect([code, (await running).body]).toEqual([0, { result: [{ n: 100_000_000 }] }]);
+    await rm(join(endpoints.path, 'extra'), { recursive: true });
+  });
+
+  test('that comes again later ends a stop that takes too long', async () => {
+    await addEndpoint(endpoints.path, { ...ENDLESS, caching: 'disabled' });
+    const service = await startServe(env);
+    const running = ask(service.url, 'endless').catch(() => 'cut off');
+    await vi.waitFor(async () => expect(await readMetric(service.url, 'tailrace_engine_running')).toBe(1), {
+      timeout: 10_000,
+    });
+    service.child.kill('SIGTERM');
+    await service.waitFor(/"stopping"/);
+    const again = setInterval(() => service.child.kill('SIGTERM'), 200);
+    const { code } = await service.ended;
+    clearInterval(again);
+    expect([code, await running]).toEqual(['SIGTERM', 'cut off']);
+  });
+
   test('during a query that ends within the bound lets it finish', async () => {
     const sql = "SELECT count() AS n FROM (SELECT sleepEachRow(0.05) FROM numbers(40)) WHERE @project != ''";
     await addEndpoint(endpoints.path, { ...EXTRA, sql });

@@ -85,6 +85,17 @@ describe('definitions', () => {
     expect(definitions.sources).toMatchObject([{ name: 'test.logs', table: 'test_logs', retentionDays: 90 }]);
   });
 
+  test('have the default of a timestamp in the form that the SQL is promised', async () => {
+    const since = '  since: { type: timestamp, default: "2026-11-20T08:00:00+01:00", description: x }';
+    await write(YAML, ENDPOINT.replace('  interval:', `${since}\n  interval:`));
+    await write('endpoints/test.one/query.sql', `${SQL} AND timestamp > @since`);
+    const { definitions, faults: found } = await readDefinitions(folders);
+    expect(found).toEqual([]);
+    expect(definitions.endpoints[0]?.parameters).toContainEqual(
+      expect.objectContaining({ name: 'since', fallback: '2026-11-20 07:00:00.000000' }),
+    );
+  });
+
   test('have a hash that changes with everything that shapes an answer', async () => {
     const hash = async () => (await readDefinitions(folders)).definitions.endpoints[0]?.hash;
     const hashes = [await hash(), await hash()];
@@ -238,6 +249,13 @@ describe('an endpoint.yaml', () => {
       '"inter-val" must be a parameter name of letters, digits and underscores',
     ],
     [
+      'a default that is no timestamp',
+      'type: string, required: true',
+      'type: timestamp, default: yesterday',
+      9,
+      '"default" of "project" must be an ISO 8601 timestamp, such as 2026-11-20T07:00:00Z, not "yesterday"',
+    ],
+    [
       'a parameter named __proto__',
       '  interval:',
       '  __proto__:',
@@ -316,6 +334,9 @@ describe('a query.sql', () => {
   ])('%s is refused', async (_, sql, messages) => {
     if (sql === undefined) await rm(join(folder.path, 'endpoints/test.one/query.sql'));
     else await write('endpoints/test.one/query.sql', sql);
+    // Without a text there is nothing that an engine could judge.
+    const { definitions } = await readDefinitions(folders);
+    expect(definitions.endpoints).toEqual([]);
     expect(await faults()).toEqual(messages.map((message) => `endpoints/test.one/query.sql:${message}`));
   });
 });
@@ -439,6 +460,27 @@ describe('the whole set', () => {
       const lines = error instanceof InputError ? error.faults : [];
       expect(lines.map((line) => line.split(': ')[0]?.slice(folder.path.length + 1))).toEqual(places);
     }
+  });
+
+  test('follows links, and reports those that lead nowhere', async () => {
+    const linked = {
+      endpointsDir: join(folder.path, 'links'),
+      sourcesDir: join(folder.path, 'source-links'),
+    };
+    await mkdir(linked.endpointsDir);
+    await mkdir(linked.sourcesDir);
+    await symlink(join(folder.path, 'endpoints/test.one'), join(linked.endpointsDir, 'one'));
+    await symlink(join(folder.path, LOGS), join(linked.sourcesDir, 'test.logs.yaml'));
+    const { definitions, faults: found } = await readDefinitions(linked);
+    expect(found).toEqual([]);
+    expect(definitions).toMatchObject({
+      endpoints: [{ name: 'test.one' }],
+      sources: [{ name: 'test.logs' }],
+    });
+
+    await symlink('nowhere.yaml', join(linked.sourcesDir, 'gone.yaml'));
+    const gone = { file: join(linked.sourcesDir, 'gone.yaml'), line: 1, message: 'is missing' };
+    expect((await readDefinitions(linked)).faults).toEqual([gone]);
   });
 
   test('refuses folders that are missing, and sources that are none', async () => {

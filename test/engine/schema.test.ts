@@ -177,17 +177,26 @@ describe('the tables of sources', () => {
     expect(await describeTables()).toEqual(before);
   });
 
-  test('have columns of any name that a source may give', async () => {
-    const names = ['index', 'constraint', 'projection', 'primary', 'select', 'from'];
-    const source = makeSource(names.map((name) => column(name, 'string', ['metadata', name])));
-    await applySchema(engine, [{ ...source, columns: [] }]);
+  test('take any name that a definition may give, also those that are words of SQL', async () => {
+    const names = [
+      'index',
+      'constraint',
+      'projection',
+      'primary',
+      'select',
+      'from',
+      'default',
+      'ttl',
+      'null',
+    ];
+    const columns = names.map((name) => column(name, 'string', ['metadata', name]));
+    const source = makeSource([], { table: 'select' });
     await applySchema(engine, [source]);
-    await applySchema(engine, [{ ...source, table: `table_${++made}` }]);
-    await store(source, [
-      JSON.stringify({ metadata: Object.fromEntries(names.map((name) => [name, name])) }),
-    ]);
-    const [row] = await readAll(source);
-    expect(names.map((name) => row?.[name])).toEqual(names);
+    await applySchema(engine, [{ ...source, columns }]);
+    const whole = makeSource(columns, { table: 'table' });
+    await applySchema(engine, [whole]);
+    await store(whole, [`{"id":"1","metadata":{"index":"a","null":"b"}}`]);
+    expect(await engine.inspect('SELECT * FROM tailrace.`table`')).toMatchObject([{ index: 'a', null: 'b' }]);
   });
 
   test('take a changed retention', async () => {

@@ -22,6 +22,14 @@ describe('the lines of a stream', () => {
   test.each([
     ['', []],
     ['\n\n', []],
+    ['\ufeff', []],
+    [
+      '\ufeffa\n\ufeffb',
+      [
+        [1, 'a'],
+        [2, '\ufeffb'],
+      ],
+    ],
     ['a', [[1, 'a']]],
     ['\ufeffa', [[1, 'a']]], // a byte order mark, as some editors write it
     ['a\n', [[1, 'a']]],

@@ -1,3 +1,4 @@
+import { gzipSync } from 'node:zlib';
 import { afterAll, expect, test } from 'vitest';
 import { loadEvents } from '../../src/ingest/load.ts';
 import { openTestStore } from '../support/service.ts';
@@ -52,6 +53,17 @@ test('stores the good lines and tells of each bad one, by number and reason', as
     [10, 'is not valid JSON'],
   ]);
   expect(await idsOf('mixed')).toEqual(['1', '6', '9']);
+});
+
+test.each([
+  [Buffer.from(`\ufeff${event('utf16', '1')}\n`, 'utf16le'), ': this is UTF-16; convert it first'],
+  [Buffer.from(`\ufeff${event('utf16', '1')}\n`, 'utf16le').swap16(), ': this is UTF-16; convert it first'],
+  [gzipSync('{}'), ': this is gzip; give the file a name that ends with .gz, or unpack it first'],
+  [Buffer.from([0xff]), ''],
+])('says what a file is that is not text', async (bytes, hint) => {
+  const { end, rejected } = await load(streamOf(bytes));
+  await end;
+  expect(rejected[0]).toEqual([1, `is not valid UTF-8${hint}`]);
 });
 
 test('stores what was read before it was stopped', async () => {

@@ -83,19 +83,14 @@ describe('a query', () => {
     ['inserts', "INSERT INTO test_logs (id) VALUES ('1')", 1, /must be one SELECT|Syntax error/],
     ['inserts what it selects', "INSERT INTO test_logs (id) SELECT 'x'", 1, /must be one SELECT/],
     ['drops', 'DROP TABLE test_logs', 1, /must be one SELECT/],
-    [
-      'reads the queries of others',
-      'SELECT query AS id FROM system.processes',
-      1,
-      /must not read system\.processes/,
-    ],
+    ['reads the queries of others', 'SELECT query AS id FROM system.processes', 1, /must not read system/],
     [
       'reads them in a subquery',
       'SELECT id FROM test_logs WHERE id IN (SELECT query FROM system.processes)',
       1,
       /must not read system/,
     ],
-    ['reads the schema', 'SELECT table_name AS id FROM information_schema.tables', 1, /must not read/],
+    ['reads the schema', 'SELECT table_name AS id FROM information_schema.tables', 1, /must not read system/],
     ['lifts its limits', `${good} SETTINGS max_execution_time = 0`, 1, /must not have SETTINGS/],
     [
       'lifts them inside',
@@ -128,6 +123,20 @@ describe('a query', () => {
       1,
       /must not call file\(\)/,
     ],
+    [
+      'reads what others ask',
+      'SELECT 1 AS count, query AS id FROM system.processes',
+      1,
+      /must not read system tables/,
+    ],
+    ['reads it as a set', `SELECT 1 AS count, 'x' AS id WHERE 0 IN System.one`, 1, /must not read system/],
+    [
+      'reads it by a text',
+      `SELECT 1 AS count, query AS id FROM merge('system', 'proc')`,
+      1,
+      /not call merge/,
+    ],
+    ['ends with a semicolon', `${good.trimEnd()};\n`, 5, /^must not end with a semicolon/],
     ['sets', 'SET max_threads = 1', 1, /must be one SELECT/],
     ['uses', 'USE system', 1, /must be one SELECT/],
     ['shows', 'SHOW TABLES', 1, /must be one SELECT/],
@@ -197,6 +206,7 @@ describe('a query', () => {
     ['begins with a comment', `/* the\nstart */ ${good}`],
     ['is a union', `${good.trim()} UNION ALL SELECT 1, 'x'`],
     ['has views of its own', `WITH a AS (${good}) SELECT * FROM a`],
+    ['calls a table system', "SELECT count() AS count, 'system.one' AS id FROM test_logs AS system"],
     ['has names in quotes', 'SELECT 1 AS "count", \'@id;--\' AS `id`'],
     [
       'has columns that may be null',
@@ -265,6 +275,33 @@ describe('a reload', () => {
     }
     expect(await faults()).toEqual([]);
     expect(await retention()).toBe(1);
+  });
+
+  test('that is refused changes nothing of the tables, so that a corrected set is taken', async () => {
+    expect(await faults()).toEqual([]);
+    const tables = () =>
+      store.engine.inspect(
+        `SELECT name, create_table_query FROM system.tables WHERE database = 'tailrace' ORDER BY name`,
+      );
+    const before = await tables();
+    const wrong = `${FILES[LOGS]}  cost: { type: integer, path: cost, description: A cost. }\nretention_days: 1\n`;
+    await write(LOGS, wrong);
+    await write(
+      'sources/new.logs.yaml',
+      FILES[LOGS].replace('dca3fc05', 'eca3fc05').replace('test.logs', 'new.logs').replace('test_', 'new_'),
+    );
+    await write(SQL, 'SELECT broken');
+    expect(await faults()).toHaveLength(1);
+    expect(await tables()).toEqual(before);
+
+    await write(SQL, FILES[SQL]);
+    await write(LOGS, wrong.replace('cost: { type: integer', 'cost: { type: number'));
+    expect(await faults()).toEqual([]);
+    expect(await tables()).toEqual([
+      expect.objectContaining({ name: 'new_logs' }),
+      expect.objectContaining({ create_table_query: expect.stringContaining('toIntervalDay(1) ') }),
+    ]);
+    await rm(join(folder.path, 'sources/new.logs.yaml'));
   });
 
   test('reports the faults of every query at once', async () => {

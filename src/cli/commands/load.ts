@@ -75,14 +75,17 @@ async function loadFile(
   const rate = createRate();
   const note = (now: LoadProgress) =>
     `${count(now.stored)} events, ${rate(now.stored)}, ${count(now.rejected)} rejected`;
+  let last: LoadProgress | undefined;
   try {
     const done = await loadEvents(store.engine, source, stream, {
       eventBytesMax: config.eventBytesMax,
       now: Date.now,
       signal,
       onRejected: (line, reason) => progress.log(`${file}:${line}: ${reason}`),
-      onProgress: (now) =>
-        progress.update(raw instanceof ReadStream ? raw.bytesRead : now.bytesRead, note(now)),
+      onProgress(now) {
+        last = now;
+        progress.update(raw instanceof ReadStream ? raw.bytesRead : now.bytesRead, note(now));
+      },
     });
     progress.update(size, note(done));
     progress.stop();
@@ -93,7 +96,10 @@ async function loadFile(
     const { code } = error as { code?: string };
     const why = code?.startsWith('Z_') ? 'is not whole gzip' : 'cannot be read';
     if (error instanceof InputError || (raw.errored !== error && stream.errored !== error)) throw error;
-    throw new InputError([`${file}: ${why} (${messageOf(error)}); the events before the fault are stored`]);
+    const { line = 0, stored = 0 } = last ?? {};
+    throw new InputError([
+      `${file}: ${why} (${messageOf(error)}); it was read up to line ${line}, ${count(stored)} events are stored`,
+    ]);
   }
 }
 

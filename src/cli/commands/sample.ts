@@ -2,7 +2,7 @@ import { Command, InvalidArgumentError } from 'commander';
 import { StoppedError } from '../../errors.ts';
 import { MICROS_PER_MS } from '../../lib/instant.ts';
 import { openStore, type Store } from '../../open-store.ts';
-import { hasEvents, storeSample } from '../../sample/fill.ts';
+import { hasEvents, removeEvents, storeSample } from '../../sample/fill.ts';
 import { ownerName, readConfig, stopSignal } from '../environment.ts';
 import { createProgress, createRate } from '../progress.ts';
 
@@ -43,14 +43,20 @@ async function sample(options: Options): Promise<void> {
 }
 
 /**
- * Fills an empty store for `serve --sample`; one that has events is left alone.
+ * Fills an empty store for `serve --sample`; one that has events is left alone. Stopped, it leaves the store empty: a part
+ * of the sample lacks whole sources, and no later start would add them.
  *
  * @param rows how many events
  */
 export async function fillWithSample(store: Store, stop: AbortSignal, rows = DEFAULTS.rows): Promise<void> {
   if (await hasEvents(store.engine, store.registry.sources)) return;
   const done = await fill(store, { ...DEFAULTS, rows }, stop);
-  process.stderr.write(`sample: ${stop.aborted ? `stopped by ${stop.reason}; ` : ''}${done}\n`);
+  if (stop.aborted) await removeEvents(store.engine, store.registry.sources);
+  process.stderr.write(
+    stop.aborted
+      ? `sample: stopped by ${stop.reason}; nothing is kept, the next start begins again\n`
+      : `sample: ${done}\n`,
+  );
 }
 
 /** @returns how many events are stored, in words */

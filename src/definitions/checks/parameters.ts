@@ -1,3 +1,4 @@
+import { parseInstant } from '../../lib/instant.ts';
 import { type EndpointFile, endpointFields } from '../endpoint.ts';
 import type { Fault } from '../fault.ts';
 import type { YamlFile } from '../yaml-file.ts';
@@ -22,10 +23,20 @@ export function checkParameters(file: YamlFile): Fault[] {
         `"default" of "${name}" can never be used, since "${name}" is required; remove one of the two`,
       );
     }
+    if (parameter.type === 'timestamp' && !isTimestamp(parameter.default ?? '')) {
+      report(
+        'default',
+        `"default" of "${name}" must be an ISO 8601 timestamp, such as 2026-11-20T07:00:00Z, not ${JSON.stringify(parameter.default)}`,
+      );
+    }
     if (parameter.type === 'enum') checkEnum(name, parameter, report);
     else checkNoEnum(name, parameter, report);
   }
   return faults;
+}
+
+function isTimestamp(text: string): boolean {
+  return text === '' || parseInstant(text) !== undefined;
 }
 
 function checkEnum(name: string, parameter: ParameterFields, report: Report): void {

@@ -149,12 +149,21 @@ describe('fillWithSample', () => {
     }
   });
 
-  test('stops at the signal and says so', async () => {
+  test('stops at the signal, says so, and leaves the store empty for the next start to fill', async () => {
     const { store, close } = await openTestStore();
+    const stop = new AbortController();
+    // The signal comes when a part is stored.
+    const insert = vi.spyOn(store.engine, 'insert').mockImplementationOnce(async (batch) => {
+      stop.abort('SIGINT');
+      await store.engine.insert(batch);
+    });
     const lines = vi.spyOn(process.stderr, 'write').mockReturnValue(true);
     try {
-      await fillWithSample(store, AbortSignal.abort('SIGINT'), 1_000);
-      expect(lines.mock.calls.at(-1)?.[0]).toMatch(/^sample: stopped by SIGINT; 0 events/);
+      await fillWithSample(store, stop.signal, 1_000);
+      expect(insert).toHaveBeenCalledTimes(2); // the first by way of the second
+      expect(lines.mock.calls.at(-1)?.[0]).toMatch(/^sample: stopped by SIGINT; nothing is kept/);
+      await fillWithSample(store, never, 1_000);
+      expect(lines.mock.calls.at(-1)?.[0]).toMatch(/^sample: 1,000 events/);
     } finally {
       await close();
     }
