@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { afterAll, describe, expect, test } from 'vitest';
 import type { ColumnType, Source, SourceColumn } from '../../src/definitions/source.ts';
 import { openEmbeddedEngine } from '../../src/engine/embedded.ts';
-import { applyRetention, applySchema } from '../../src/engine/schema.ts';
+import { applySchema } from '../../src/engine/schema.ts';
 import { tableColumns } from '../../src/engine/table.ts';
 import { InputError } from '../../src/errors.ts';
 import { parseEvent } from '../../src/ingest/event.ts';
@@ -94,7 +94,6 @@ describe('the tables of sources', () => {
       },
     };
     await applySchema(watched, sources);
-    await applyRetention(watched, sources);
     expect(commands).toEqual([]);
     expect(await describeTables()).toEqual(before);
   });
@@ -202,7 +201,6 @@ describe('the tables of sources', () => {
   test('take a changed retention', async () => {
     const source = makeSource(every, { retentionDays: 90 });
     await applySchema(engine, [source]);
-    await applyRetention(engine, [{ ...source, retentionDays: 9 }]);
     const [table] = await engine.inspect(
       `SELECT create_table_query AS sql FROM system.tables WHERE name = '${source.table}'`,
     );
