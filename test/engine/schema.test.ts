@@ -201,6 +201,7 @@ describe('the tables of sources', () => {
   test('take a changed retention', async () => {
     const source = makeSource(every, { retentionDays: 90 });
     await applySchema(engine, [source]);
+    await applySchema(engine, [{ ...source, retentionDays: 9 }]);
     const [table] = await engine.inspect(
       `SELECT create_table_query AS sql FROM system.tables WHERE name = '${source.table}'`,
     );
