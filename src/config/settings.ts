@@ -109,6 +109,13 @@ export const SETTINGS = {
     'queries',
     'Refreshes that run at once, so that callers always find a reader free.',
   ),
+  connectionsMax: integer(
+    'TAILRACE_CONNECTIONS_MAX',
+    4_096,
+    [1, 1_000_000],
+    'connections',
+    'Connections open at once; one more is closed at once. The process needs as many open files.',
+  ),
   urlBytesMax: integer(
     'TAILRACE_URL_BYTES_MAX',
     262_144,

@@ -52,6 +52,7 @@ export async function buildApp(context: HttpContext): Promise<FastifyInstance> {
     forceCloseConnections: 'idle',
     return503OnClosing: false, // what still comes in while we close is answered; see service.ts
   });
+  app.server.maxConnections = config.connectionsMax;
   app.setErrorHandler(sendError);
   app.setNotFoundHandler((request) => {
     throw new TailraceError(

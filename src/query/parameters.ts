@@ -1,6 +1,7 @@
 import type { Endpoint, Parameter } from '../definitions/endpoint.ts';
 import { type ParameterFault, TailraceError } from '../errors.ts';
 import { formatInstant, parseInstant } from '../lib/instant.ts';
+import { patternSize } from './pattern.ts';
 
 /** What a caller sent, by name; a list where the name came more than once. */
 export type RawParameters = Readonly<Record<string, string | readonly string[] | undefined>>;
@@ -51,6 +52,7 @@ function parseParameter(parameter: Parameter, raw: RawParameters[string], bytesM
   const value = raw.toWellFormed();
   if (parameter.type === 'enum') return parseEnum(parameter, value);
   if (parameter.type === 'timestamp') return parseTimestamp(value);
+  if (parameter.type === 'regex') return parsePattern(value);
   return value;
 }
 
@@ -65,6 +67,14 @@ function parseTimestamp(value: string): string {
   if (micros === undefined)
     throw new WrongValue('must be an ISO 8601 timestamp, such as 2026-11-20T07:00:00Z');
   return formatInstant(micros);
+}
+
+// Every pattern that a person writes is far below it.
+const PATTERN_SIZE_MAX = 500;
+
+function parsePattern(value: string): string {
+  if (patternSize(value) <= PATTERN_SIZE_MAX) return value;
+  throw new WrongValue(`must have at most ${PATTERN_SIZE_MAX} parts, its repetitions written out`);
 }
 
 function missingMessage(parameter: Parameter): string {

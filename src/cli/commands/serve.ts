@@ -29,9 +29,25 @@ async function serve(options: { sample?: boolean; watch?: boolean }): Promise<vo
     if (options.sample === true) await fillWithSample(service.store, stop);
     if (!stop.aborted) await run(service, config, { logger, stop, reload, watch: options.watch === true });
   } finally {
-    await service.close();
+    await closeInTime(service, config, logger);
   }
 }
+
+// What the engine may take beyond the shutdown's own bound to end what it has been told to stop.
+const CLOSE_GRACE_MS = 5_000;
+
+/** Closes the service, or ends the process when a query cannot be stopped: a crash loses nothing, waiting for ever might. */
+async function closeInTime(service: Service, config: Config, logger: FastifyBaseLogger): Promise<void> {
+  const late = setTimeout(() => {
+    logger.error('a query did not stop; the process ends without closing the store');
+    process.exit(EXIT_LATE);
+  }, config.shutdownTimeoutMs + CLOSE_GRACE_MS);
+  await service.close();
+  clearTimeout(late);
+}
+
+// As `EXIT.failure` of main.ts, which imports this file.
+const EXIT_LATE = 3;
 
 async function run(
   service: Service,
