@@ -5,6 +5,7 @@ import { openEmbeddedEngine } from './engine/embedded.ts';
 import type { Engine } from './engine/engine.ts';
 import { applySchema } from './engine/schema.ts';
 import { lockStore } from './engine/store-lock.ts';
+import { isKept } from './engine/table.ts';
 import { verifyQueries } from './query/verify.ts';
 
 /** The store of one data directory, opened by the one process that owns it, with the tables of its sources. */
@@ -57,6 +58,8 @@ export async function prepare(engine: Engine, reading: Reading): Promise<Definit
   await applySchema(engine, definitions.sources, async () =>
     refuseFaults([...faults, ...(await verifyQueries(engine, definitions.endpoints))]),
   );
+  // Days leave as a whole, and some time after they might: until then this keeps their old events from every answer.
+  await engine.setReadFilters(new Map(definitions.sources.map((source) => [source.table, isKept(source)])));
   return definitions;
 }
 

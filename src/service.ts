@@ -1,10 +1,13 @@
 import type { FastifyBaseLogger, FastifyInstance } from 'fastify';
-import { createCached } from './cache/cached.ts';
-import { createMemoryStore } from './cache/store.ts';
-import { createWarmer } from './cache/warmer.ts';
+import { type CachedQueries, createCached } from './cache/cached.ts';
+import { type CacheStore, createMemoryStore } from './cache/store.ts';
+import { createWarmer, type Warmer } from './cache/warmer.ts';
 import type { Config } from './config/config.ts';
 import { buildApp } from './http/app.ts';
 import { createMetrics, type Metrics } from './http/metrics.ts';
+import { type Ingest, openIngest } from './ingest/ingest.ts';
+import { createRequestRecorder, type RecordRequest } from './ingest/request-recorder.ts';
+import { type RetentionSchedule, scheduleRetention } from './ingest/retention-schedule.ts';
 import { openControlStore } from './keys/control-store.ts';
 import { createKeyring, type Keyring } from './keys/keyring.ts';
 import { openStore, type Store } from './open-store.ts';
@@ -26,6 +29,16 @@ export interface ServiceOptions {
   /** ms since the epoch. */
   readonly now?: () => number;
   readonly random?: () => number;
+}
+
+/** What the parts below have in common. */
+interface Parts {
+  readonly config: Config;
+  readonly store: Store;
+  readonly metrics: Metrics;
+  readonly logger: FastifyBaseLogger;
+  readonly now: () => number;
+  readonly random: () => number;
 }
 
 const WARM_TICK_MS = 1_000;
@@ -52,31 +65,18 @@ async function assemble(store: Store, config: Config, options: ServiceOptions): 
   const { logger, now = Date.now, random = Math.random } = options;
   const { engine, registry } = store;
   const control = openControlStore(config.dataDir);
-  const keyring = createKeyring({
-    store: control,
-    privateKey: config.privateKey,
-    publicKey: config.publicKey,
-    now,
-  });
+  const keyring = createKeyring({ ...config, store: control, now });
   const cache = createMemoryStore(config.cacheBytesMax);
-  const metrics = createMetrics({ engine, cache });
-  const run = countQueries(createRunner(engine, now), metrics);
-  const cached = createCached({ run, store: cache, now, random, warmKeysMax: config.warmKeysMax });
-  const warmer = createWarmer({
-    store: cache,
-    cached,
-    endpoints: () => registry.endpoints,
-    now,
-    concurrencyMax: config.warmConcurrencyMax,
-    onRefresh(endpoint, error) {
-      metrics.refreshed(endpoint.name, error !== undefined);
-      if (error !== undefined)
-        logger.warn({ err: error, endpoint: endpoint.name }, 'a warm answer could not be refreshed');
-    },
-  });
+  const metrics = createMetrics({ engine, cache, ingest: () => ingest.committer.gauges() });
+  const parts: Parts = { config, store, metrics, logger, now, random };
+  const { cached, warmer } = createReadSide(parts, cache);
+  const { ingest, record, retention } = openWriteSide(parts);
+  await retention.run();
   let stopping = false;
   const notReady = () => (stopping ? 'the service is shutting down' : undefined);
-  const app = await buildApp({ config, registry, cached, keyring, metrics, logger, notReady });
+  const { receive, idempotency } = ingest;
+  const forReading = { config, registry, cached, keyring, metrics, logger, notReady };
+  const app = await buildApp({ ...forReading, receive, idempotency, record });
   const warming = setInterval(() => warmer.tick(), WARM_TICK_MS);
 
   let cut: NodeJS.Timeout | undefined;
@@ -93,6 +93,8 @@ async function assemble(store: Store, config: Config, options: ServiceOptions): 
     await app.close(); // resolves when every running request has been answered, by the engine's end if need be
     clearTimeout(late);
     clearTimeout(cut);
+    await retention.stop();
+    await ingest.close();
     await store.close();
     await warmer.idle();
     control.close();
@@ -108,6 +110,64 @@ async function assemble(store: Store, config: Config, options: ServiceOptions): 
       return closing;
     },
   };
+}
+
+/** From parameters to answers: runner, cache, warmer. */
+function createReadSide(parts: Parts, cache: CacheStore): { cached: CachedQueries; warmer: Warmer } {
+  const { config, store, metrics, logger, now, random } = parts;
+  const run = countQueries(createRunner(store.engine, now), metrics);
+  const cached = createCached({ run, store: cache, now, random, warmKeysMax: config.warmKeysMax });
+  const warmer = createWarmer({
+    store: cache,
+    cached,
+    endpoints: () => store.registry.endpoints,
+    now,
+    concurrencyMax: config.warmConcurrencyMax,
+    onRefresh(endpoint, error) {
+      metrics.refreshed(endpoint.name, error !== undefined);
+      if (error === undefined) return;
+      logger.warn({ err: error, endpoint: endpoint.name }, 'a warm answer could not be refreshed');
+    },
+  });
+  return { cached, warmer };
+}
+
+interface WriteSide {
+  readonly ingest: Ingest;
+  readonly record: RecordRequest | undefined;
+  readonly retention: RetentionSchedule;
+}
+
+/** From events to the store, and out of it when they are old. */
+function openWriteSide({ config, store, metrics, logger, now }: Parts): WriteSide {
+  const { engine, registry } = store;
+  const ingest = openIngest({
+    engine,
+    now,
+    limits: config,
+    onCommit(source, rows, error) {
+      metrics.committed(source, rows, error !== undefined);
+      if (error !== undefined) logger.error({ err: error, source, rows }, 'events could not be stored');
+    },
+    onRefused: metrics.refused,
+  });
+  const { committer } = ingest;
+  const project = config.recordRequestsAs;
+  const onDropped = metrics.requestNotRecorded;
+  const retention = scheduleRetention({
+    engine,
+    sources: () => registry.sources,
+    now,
+    storeBytesMax: config.storeBytesMax,
+    onDropped(day) {
+      metrics.dayDropped(day.reason);
+      logger.info(day, 'a day of events was dropped');
+    },
+    onError: (error) => logger.error({ err: error }, 'retention could not be enforced'),
+  });
+  const record =
+    project === '' ? undefined : createRequestRecorder({ registry, committer, project, now, onDropped });
+  return { ingest, record, retention };
 }
 
 function countQueries(run: Run, metrics: Metrics): Run {

@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { closeSync, openSync } from 'node:fs';
 import { devNull } from 'node:os';
-import { PassThrough, Readable } from 'node:stream';
+import { PassThrough, type Readable } from 'node:stream';
 import { InputError } from '../errors.ts';
 
 /**
@@ -27,11 +27,14 @@ export function takeStdin(signal: AbortSignal): Readable {
   });
   signal.addEventListener('abort', () => cat.kill(), { once: true });
   detachStdin();
+  const bytes = new PassThrough({
+    flush(done) {
+      void ended.then((code) =>
+        done(code === 0 || signal.aborted ? null : new InputError(['standard input cannot be read'])),
+      );
+    },
+  });
+  bytes.once('close', () => cat.kill()); // it would wait for bytes, and this process for it, after the reader has given up
   // Read from the first moment: when a child has ended, Node throws away what nobody has begun to read.
-  const bytes = cat.stdout.pipe(new PassThrough());
-  async function* read(): AsyncGenerator<Buffer> {
-    yield* bytes;
-    if ((await ended) !== 0 && !signal.aborted) throw new InputError(['standard input cannot be read']);
-  }
-  return Readable.from(read(), { objectMode: false });
+  return cat.stdout.pipe(bytes);
 }

@@ -39,6 +39,21 @@ export const SETTINGS = {
     'CLICKHOUSE_URL',
     'Address of a ClickHouse server. Empty means the embedded engine, the only one so far.',
   ),
+  defaultProject: text(
+    'TAILRACE_DEFAULT_PROJECT',
+    '',
+    'Project of events that name none, and whose request names none in X-Project. Empty: they belong to no project.',
+  ),
+  otlpSource: text(
+    'TAILRACE_OTLP_SOURCE',
+    '',
+    'Source of OTLP records whose request names none in X-Source.',
+  ),
+  recordRequestsAs: text(
+    'TAILRACE_RECORD_REQUESTS_AS',
+    '',
+    'Project under which the requests that Tailrace serves are stored as edge events. Empty: they are not.',
+  ),
   logLevel: choice(
     'TAILRACE_LOG_LEVEL',
     'info',
@@ -137,6 +152,48 @@ export const SETTINGS = {
     'bytes',
     'Largest body of a request; a larger one is answered 413.',
   ),
+  decodedBytesMax: integer(
+    'TAILRACE_DECODED_BYTES_MAX',
+    64 * MIB,
+    [1024, 1024 * MIB],
+    'bytes',
+    'Largest body after decompression; a larger one is answered 413.',
+  ),
+  ratioMax: integer(
+    'TAILRACE_RATIO_MAX',
+    200,
+    [2, 100_000],
+    'times',
+    'Most that a body may grow by decompression, beyond its first MiB; more is answered 413.',
+  ),
+  ingestQueueBytesMax: integer(
+    'TAILRACE_INGEST_QUEUE_BYTES_MAX',
+    128 * MIB,
+    [1024, Number.MAX_SAFE_INTEGER],
+    'bytes',
+    'Events that may wait to be stored; requests beyond it are answered 503 at once.',
+  ),
+  ingestWaitMs: integer(
+    'TAILRACE_INGEST_WAIT_MS',
+    5,
+    [0, 10_000],
+    'ms',
+    'How long events wait for others, so that they are stored together.',
+  ),
+  idempotencyWindowMs: integer(
+    'TAILRACE_IDEMPOTENCY_WINDOW_MS',
+    86_400_000,
+    [1_000, 30 * 86_400_000],
+    'ms',
+    'How long an Idempotency-Key is remembered.',
+  ),
+  storeBytesMax: integer(
+    'TAILRACE_STORE_BYTES_MAX',
+    0,
+    [0, Number.MAX_SAFE_INTEGER],
+    'bytes',
+    'Most disk the events may take; beyond it whole days leave, oldest first. 0: no bound.',
+  ),
   eventBytesMax: integer(
     'TAILRACE_EVENT_BYTES_MAX',
     MIB,
@@ -168,7 +225,15 @@ export const SETTINGS = {
 } as const satisfies Record<string, Setting<string> | Setting<number>>;
 
 function text(env: string, fallback: string, help: string): Setting<string> {
-  return { env, aliases: [], help, unit: '', fallback, secret: false, parse: parseText };
+  return {
+    env,
+    aliases: [],
+    help,
+    unit: '',
+    fallback,
+    secret: false,
+    parse: fallback === '' ? (value) => value : parseText,
+  };
 }
 
 function secret(env: string, alias: string, help: string): Setting<string> {

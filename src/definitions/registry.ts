@@ -41,7 +41,7 @@ export function createRegistry(definitions: Definitions): Registry {
       const known = current.sources.map((one) => one.name).join(', ');
       throw new TailraceError(
         'source_not_found',
-        `no source has the UUID or name ${shorten(idOrName)}; there are ${known}`,
+        `no source has the UUID or name ${shorten(idOrName)}; there are ${known}; each is a file of TAILRACE_SOURCES_DIR`,
       );
     },
     replace(next) {

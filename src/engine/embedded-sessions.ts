@@ -2,15 +2,15 @@ import { join } from 'node:path';
 import { Session } from 'chdb';
 import { quote } from '../sql/quote.ts';
 import { DATABASE, writeEngineConfig } from './embedded-config.ts';
-import type { QueryLimits } from './engine.ts';
+import type { QueryLimits, ReadFilters } from './engine.ts';
 
 export interface EmbeddedSessions {
-  /** One statement at a time, with its limits, locked read-only. */
-  readonly readers: readonly Session[];
   /** The only one that may change data. */
   readonly writer: Session;
   /** Kills and inspects while the others are busy. */
   readonly control: Session;
+  /** One statement at a time, with its limits, locked read-only; see `Engine.setReadFilters`. */
+  openReader(filters: ReadFilters): Promise<Session>;
 }
 
 // The engine's own time limit is the second guard: it acts where the first, a kill, did not come through.
@@ -32,23 +32,34 @@ const FORMAT_SETTINGS = {
 /** Opens the sessions of one data directory. A setting given with a query sticks to its session, so all are set here. */
 export async function openSessions(
   dataDir: string,
-  options: { readers: number; memoryBytesMax: number; limits: QueryLimits },
+  options: { memoryBytesMax: number; limits: QueryLimits },
 ): Promise<EmbeddedSessions> {
   const connectionArgs = writeEngineConfig(join(dataDir, 'engine'), options.memoryBytesMax);
   const open = () => new Session(join(dataDir, 'store'), { connectionArgs });
-  const writer = open();
-  await writer.queryAsync(`CREATE DATABASE IF NOT EXISTS ${DATABASE}`);
-  const control = open();
-  const readers = Array.from({ length: options.readers }, open);
-  for (const session of [writer, control, ...readers]) await session.queryAsync(`USE ${DATABASE}`);
-  // An insert of rows from many days makes a part for each; the default refuses more than 100.
-  await set(writer, { max_partitions_per_insert_block: 0, max_query_size: SQL_BYTES_MAX });
-  await set(control, { ...FORMAT_SETTINGS, max_query_size: SQL_BYTES_MAX });
-  for (const session of readers) await set(session, readerSettings(options.limits));
-  return { readers, writer, control };
+  const openWith = async (settings: Settings) => {
+    const session = open();
+    await session.queryAsync(`USE ${DATABASE}`);
+    await set(session, settings);
+    return session;
+  };
+  const first = open();
+  await first.queryAsync(`CREATE DATABASE IF NOT EXISTS ${DATABASE}`);
+  const writer = await openWith({
+    max_partitions_per_insert_block: 0, // an insert of rows from many days makes a part for each; the default is 100
+    deduplicate_insert: quote('disable'), // only inserts that bring a token ask for it
+    max_query_size: SQL_BYTES_MAX,
+  });
+  const control = await openWith({ ...FORMAT_SETTINGS, max_query_size: SQL_BYTES_MAX });
+  first.close();
+  return { writer, control, openReader: (filters) => openWith(readerSettings(options.limits, filters)) };
 }
 
-function readerSettings(limits: QueryLimits): Record<string, number | string> {
+type Settings = Readonly<Record<string, number | string>>;
+
+function readerSettings(limits: QueryLimits, filters: ReadFilters): Settings {
+  const conditions = [...filters].map(
+    ([table, condition]) => `${quote(`${DATABASE}.${table}`)}: ${quote(condition)}`,
+  );
   return {
     ...FORMAT_SETTINGS,
     max_execution_time: (limits.timeoutMs + ENGINE_GRACE_MS) / 1000,
@@ -57,11 +68,12 @@ function readerSettings(limits: QueryLimits): Record<string, number | string> {
     result_overflow_mode: quote('throw'),
     max_query_size: SQL_BYTES_MAX,
     max_block_size: BLOCK_ROWS_MAX,
+    additional_table_filters: `{${conditions.join(', ')}}`,
     readonly: 1, // last: nothing can be set after it
   };
 }
 
-async function set(session: Session, settings: Readonly<Record<string, number | string>>): Promise<void> {
+async function set(session: Session, settings: Settings): Promise<void> {
   const list = Object.entries(settings).map(([name, value]) => `${name} = ${value}`);
   await session.queryAsync(`SET ${list.join(', ')}`);
 }

@@ -32,8 +32,9 @@ export interface EmbeddedOptions {
  * @throws Error when the engine cannot open the directory
  */
 export async function openEmbeddedEngine(options: EmbeddedOptions): Promise<Engine> {
-  const { readers, writer, control } = await openSessions(options.dataDir, options);
-  const pool = createSessionPool(readers, options.queueMax);
+  const { writer, control, openReader } = await openSessions(options.dataDir, options);
+  const readers = Array.from({ length: options.readers }, () => openReader(new Map()));
+  const pool = createSessionPool(await Promise.all(readers), options.queueMax);
   const running = createRunningQueries(control);
   const write = createWriter();
   const inTurn = createTurns();
@@ -59,7 +60,8 @@ export async function openEmbeddedEngine(options: EmbeddedOptions): Promise<Engi
     await inTurn(async () => {});
     await running.stop();
     await drainPending();
-    for (const session of [...readers, control, writer]) session.close();
+    pool.close();
+    for (const session of [control, writer]) session.close();
   }
 
   return {
@@ -80,13 +82,13 @@ export async function openEmbeddedEngine(options: EmbeddedOptions): Promise<Engi
         })
         .finally(deadline.clear);
     },
-    insert: ({ table, columns, format, bytes }) =>
-      guard(() =>
-        inTurn(async () => {
-          // With its database: chDB quotes no names, and `table` alone is a word of INSERT.
-          await writer.insert({ table: `${DATABASE}.${table}`, columns, format, values: bytes });
-        }),
-      ),
+    insert: ({ table, columns, format, bytes, token }) => {
+      const settings =
+        token === undefined ? {} : { deduplicate_insert: 'enable', insert_deduplication_token: token };
+      // With its database: chDB quotes no names, and `table` alone is a word of INSERT.
+      const rows = { table: `${DATABASE}.${table}`, columns, format, values: bytes, settings };
+      return guard(() => inTurn(async () => void (await writer.insert(rows))));
+    },
     command: (sql) => guard(() => inTurn(async () => void (await writer.queryAsync(sql)))),
     async inspect(sql) {
       if (closing !== undefined) throw closed();
@@ -94,6 +96,7 @@ export async function openEmbeddedEngine(options: EmbeddedOptions): Promise<Engi
       const lines = result.text().split('\n');
       return lines.filter((line) => line !== '').map((line) => JSON.parse(line) as Record<string, unknown>);
     },
+    setReadFilters: (filters) => guard(() => pool.reopen(() => openReader(filters))),
     gauges: () => ({ running: pool.running, queued: pool.queued }),
     close() {
       closing ??= close();

@@ -29,7 +29,12 @@ export interface InsertBatch {
   readonly columns: readonly string[];
   readonly format: InsertFormat;
   readonly bytes: Buffer;
+  /** Rows that come again under one token, within the engine's window, are not stored again. */
+  readonly token?: string;
 }
+
+/** Table → a condition of Tailrace's own SQL on its columns. */
+export type ReadFilters = ReadonlyMap<string, string>;
 
 /** Where the engine stands now, for metrics. */
 export interface EngineGauges {
@@ -51,7 +56,7 @@ export interface Engine {
    * it was aborted
    */
   query(sql: string, values: Readonly<Record<string, string>>, options: QueryOptions): Promise<QueryResult>;
-  /** Adds rows; when it resolves they survive a crash of the process. */
+  /** Adds rows; when it resolves they survive a crash of the process. Rows of one day are added all or none. */
   insert(batch: InsertBatch): Promise<void>;
   /** Runs DDL or a maintenance statement with the rights of the owner of the data. Never given a caller's text. */
   command(sql: string): Promise<void>;
@@ -60,6 +65,11 @@ export interface Engine {
    * throws the engine's own error, which quotes what it was asked.
    */
   inspect(sql: string): Promise<Record<string, unknown>[]>;
+  /**
+   * From the next query on, a row of a table is seen only where the table's condition holds, whatever the query asks for.
+   * Queries that run now end first.
+   */
+  setReadFilters(filters: ReadFilters): Promise<void>;
   gauges(): EngineGauges;
   /** Stops what still runs, then releases the store. Idempotent. */
   close(): Promise<void>;

@@ -18,6 +18,9 @@ const PATTERN_CODES: ReadonlySet<number | undefined> = new Set([36, 427]);
 const BAD_PATTERN =
   /(?:not a valid re2 pattern: |cannot compile re2: .*, error: )(?<reason>missing [)\]]|unexpected \)|trailing \\|no argument for repetition operator|(?:bad|invalid) (?:repetition|perl|escape|character|named)[a-z ]*|pattern too large|[a-z ]+)/s;
 
+// Whichever of ClickHouse's codes it comes under, depending on the file that it was writing.
+const DISK_FULL = /No space left on device|NOT_ENOUGH_SPACE|errno: 28\b/;
+
 /**
  * Turns whatever an engine threw into our error: the one place where ClickHouse's codes become ours. The cause, which goes
  * into the log, is stripped like the message, since the engine quotes the query and with it the parameters' values.
@@ -38,6 +41,7 @@ function classify(engineCode: number | undefined, raw: string): { code: ErrorCod
       ? { code: 'overloaded', message: 'the engine is out of memory for now' }
       : { code: 'query_failed', message: 'the query needs more memory than one query may take' };
   }
+  if (DISK_FULL.test(raw)) return { code: 'overloaded', message: 'the disk is full; nothing was stored' };
   const reason = BAD_PATTERN.exec(raw)?.groups?.['reason'];
   if (PATTERN_CODES.has(engineCode) && reason !== undefined) {
     return {

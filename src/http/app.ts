@@ -20,7 +20,7 @@ const REQUEST_ID = /^[\w.-]{1,100}$/;
 export async function buildApp(context: HttpContext): Promise<FastifyInstance> {
   const { config, logger } = context;
   const headerBytesMax = config.urlBytesMax + OTHER_HEADER_BYTES_MAX;
-  const observe = createObserve(context.metrics);
+  const observe = createObserve(context.metrics, context.record);
   const app = Fastify({
     loggerInstance: logger,
     // Fastify's own lines hold the URL, and with it the parameters' values; plugins/observe.ts writes ours.
@@ -69,7 +69,7 @@ export async function buildApp(context: HttpContext): Promise<FastifyInstance> {
   });
   registerClosing(app);
   await app.register(accepts);
-  registerRoutes(app, context);
+  await registerRoutes(app, context);
   registerMethodCheck(app, ALLOWED_METHODS);
   await app.ready();
   return app;

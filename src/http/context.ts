@@ -2,6 +2,9 @@ import type { FastifyBaseLogger } from 'fastify';
 import type { CachedQueries } from '../cache/cached.ts';
 import type { Config } from '../config/config.ts';
 import type { Registry } from '../definitions/registry.ts';
+import type { Idempotency } from '../ingest/idempotency.ts';
+import type { Receive } from '../ingest/receive.ts';
+import type { RecordRequest } from '../ingest/request-recorder.ts';
 import type { Keyring } from '../keys/keyring.ts';
 import type { Metrics } from './metrics.ts';
 
@@ -11,6 +14,10 @@ export interface HttpContext {
   readonly registry: Registry;
   readonly cached: CachedQueries;
   readonly keyring: Keyring;
+  readonly receive: Receive;
+  readonly idempotency: Idempotency;
+  /** Where each served request is recorded; `undefined` where that is off. */
+  readonly record: RecordRequest | undefined;
   readonly metrics: Metrics;
   readonly logger: FastifyBaseLogger;
   /** Why the service may not serve now; `undefined` when it may. */

@@ -2,48 +2,89 @@ import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom
 import type { CacheOutcome } from '../cache/cached.ts';
 import type { CacheStore } from '../cache/store.ts';
 import type { Engine } from '../engine/engine.ts';
+import type { Committer } from '../ingest/committer.ts';
 
 /** What is counted, under the names of docs/operating.md. */
-export interface Metrics {
+export interface Metrics extends QueryMetrics, IngestMetrics {
   /** `endpoint` is empty on other routes, and where the call failed before its endpoint was known. */
   request(request: { route: string; endpoint: string; status: number; seconds: number }): void;
-  served(endpoint: string, outcome: CacheOutcome, rows: number): void;
-  failed(endpoint: string, code: string): void;
-  queryStarted(endpoint: string): void;
-  queryDone(endpoint: string, seconds: number): void;
-  refreshed(endpoint: string, failed: boolean): void;
   readonly contentType: string;
   /** In Prometheus' text format. */
   render(): Promise<string>;
 }
 
+interface QueryMetrics {
+  served(endpoint: string, outcome: CacheOutcome, rows: number): void;
+  failed(endpoint: string, code: string): void;
+  queryStarted(endpoint: string): void;
+  queryDone(endpoint: string, seconds: number): void;
+  refreshed(endpoint: string, failed: boolean): void;
+}
+
+interface IngestMetrics {
+  committed(source: string, rows: number, failed: boolean): void;
+  refused(source: string, count: number): void;
+  dayDropped(reason: string): void;
+  requestNotRecorded(): void;
+}
+
+/** Parts whose state is read when metrics are asked for. */
+interface Gauged {
+  readonly engine: Engine;
+  readonly cache: CacheStore;
+  readonly ingest: () => ReturnType<Committer['gauges']>;
+}
+
 const SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
 
-/** A registry of its own for each service, so that two in one process do not share counts. */
-export function createMetrics(parts: { engine: Engine; cache: CacheStore }): Metrics {
-  const registers = [new Registry()];
-  const [registry] = registers;
-  collectDefaultMetrics({ register: registry as Registry }); // event loop delay, memory, garbage collection
-  const counter = (name: string, help: string, labelNames: string[]) =>
-    new Counter({ name, help, labelNames, registers });
-  const histogram = (name: string, help: string, labelNames: string[]) =>
-    new Histogram({ name, help, labelNames, buckets: SECONDS, registers });
-  const gauge = (name: string, help: string, read: () => number) =>
-    new Gauge({
-      name,
-      help,
-      registers,
-      collect() {
-        this.set(read());
-      },
-    });
+type Maker = ReturnType<typeof createMaker>;
 
-  const requests = counter('tailrace_http_requests_total', 'Requests by route, endpoint and status.', [
+/** A registry of its own for each service, so that two in one process do not share counts. */
+export function createMetrics(parts: Gauged): Metrics {
+  const registry = new Registry();
+  collectDefaultMetrics({ register: registry }); // event loop delay, memory, garbage collection
+  const make = createMaker(registry);
+  const requests = make.counter('tailrace_http_requests_total', 'Requests by route, endpoint and status.', [
     'route',
     'endpoint',
     'status',
   ]);
-  const durations = histogram('tailrace_http_request_seconds', 'Time from request to answer.', ['route']);
+  const durations = make.histogram('tailrace_http_request_seconds', 'Time from request to answer.', [
+    'route',
+  ]);
+  makeGauges(make, parts);
+  return {
+    ...createQueryMetrics(make),
+    ...createIngestMetrics(make),
+    request({ route, endpoint, status, seconds }) {
+      requests.inc({ route, endpoint, status: String(status) });
+      durations.observe({ route }, seconds);
+    },
+    contentType: registry.contentType,
+    render: () => registry.metrics(),
+  };
+}
+
+function createMaker(registry: Registry) {
+  const registers = [registry];
+  return {
+    counter: (name: string, help: string, labelNames: string[]) =>
+      new Counter({ name, help, labelNames, registers }),
+    histogram: (name: string, help: string, labelNames: string[]) =>
+      new Histogram({ name, help, labelNames, buckets: SECONDS, registers }),
+    gauge: (name: string, help: string, read: () => number) =>
+      new Gauge({
+        name,
+        help,
+        registers,
+        collect() {
+          this.set(read());
+        },
+      }),
+  };
+}
+
+function createQueryMetrics({ counter, histogram }: Maker): QueryMetrics {
   const answers = counter('tailrace_answers_total', 'Answers by endpoint and cache outcome.', [
     'endpoint',
     'cache',
@@ -53,7 +94,7 @@ export function createMetrics(parts: { engine: Engine; cache: CacheStore }): Met
     'code',
   ]);
   const rows = counter('tailrace_rows_returned_total', 'Rows returned by endpoint.', ['endpoint']);
-  const queries = counter('tailrace_engine_queries_total', 'Queries that reached the engine.', ['endpoint']);
+  const queries = counter('tailrace_engine_queries_total', 'Queries handed to the engine.', ['endpoint']);
   const engineTime = histogram('tailrace_engine_query_seconds', 'Time of a query inside the engine.', [
     'endpoint',
   ]);
@@ -61,16 +102,7 @@ export function createMetrics(parts: { engine: Engine; cache: CacheStore }): Met
     'endpoint',
     'result',
   ]);
-  gauge('tailrace_engine_running', 'Queries running in the engine.', () => parts.engine.gauges().running);
-  gauge('tailrace_engine_queued', 'Queries waiting for the engine.', () => parts.engine.gauges().queued);
-  gauge('tailrace_cache_entries', 'Answers in the cache.', () => parts.cache.size);
-  gauge('tailrace_cache_bytes', 'Bytes of the answers in the cache.', () => parts.cache.bytes);
-
   return {
-    request({ route, endpoint, status, seconds }) {
-      requests.inc({ route, endpoint, status: String(status) });
-      durations.observe({ route }, seconds);
-    },
     served(endpoint, cache, count) {
       answers.inc({ endpoint, cache });
       rows.inc({ endpoint }, count);
@@ -79,7 +111,38 @@ export function createMetrics(parts: { engine: Engine; cache: CacheStore }): Met
     queryStarted: (endpoint) => queries.inc({ endpoint }),
     queryDone: (endpoint, seconds) => engineTime.observe({ endpoint }, seconds),
     refreshed: (endpoint, failed) => refreshes.inc({ endpoint, result: failed ? 'failed' : 'done' }),
-    contentType: (registry as Registry).contentType,
-    render: () => (registry as Registry).metrics(),
   };
+}
+
+function createIngestMetrics({ counter }: Maker): IngestMetrics {
+  const events = counter('tailrace_events_stored_total', 'Events stored, by source.', ['source']);
+  const refusals = counter('tailrace_events_refused_total', 'Events refused, by source.', ['source']);
+  const commits = counter('tailrace_commits_total', 'Groups of events committed, by source.', [
+    'source',
+    'result',
+  ]);
+  const days = counter('tailrace_days_dropped_total', 'Days of a table dropped by retention.', ['reason']);
+  const notRecorded = counter(
+    'tailrace_requests_not_recorded_total',
+    'Own requests that could not be stored.',
+    [],
+  );
+  return {
+    committed(source, count, failed) {
+      commits.inc({ source, result: failed ? 'failed' : 'done' });
+      if (!failed) events.inc({ source }, count);
+    },
+    refused: (source, count) => refusals.inc({ source }, count),
+    dayDropped: (reason) => days.inc({ reason }),
+    requestNotRecorded: () => notRecorded.inc(),
+  };
+}
+
+function makeGauges({ gauge }: Maker, { engine, cache, ingest }: Gauged): void {
+  gauge('tailrace_engine_running', 'Queries running in the engine.', () => engine.gauges().running);
+  gauge('tailrace_engine_queued', 'Queries waiting for the engine.', () => engine.gauges().queued);
+  gauge('tailrace_cache_entries', 'Answers in the cache.', () => cache.size);
+  gauge('tailrace_cache_bytes', 'Bytes of the answers in the cache.', () => cache.bytes);
+  gauge('tailrace_ingest_queued_bytes', 'Events waiting to be stored.', () => ingest().queuedBytes);
+  gauge('tailrace_ingest_queued_requests', 'Requests waiting for a commit.', () => ingest().queuedRequests);
 }

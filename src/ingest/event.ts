@@ -1,7 +1,8 @@
 import { v7 } from 'uuid';
 import type { Source } from '../definitions/source.ts';
 import { formatInstant, MICROS_PER_SECOND, type Micros } from '../lib/instant.ts';
-import { cutMembers } from './members.ts';
+import type { WireEvent } from './decode-body.ts';
+import { cutMembers, type JsonLimits } from './json-text.ts';
 import { parseTimestamp } from './timestamp.ts';
 import { findValue, typedValue } from './typed.ts';
 
@@ -25,27 +26,32 @@ export class RefusedEvent extends Error {
 }
 
 export interface EventRules {
+  /** The time of arrival. */
   readonly now: Micros;
   readonly eventBytesMax: number;
+  /** Whose an event is that does not say so itself; empty where nobody knows. */
+  readonly project: string;
 }
 
-const DEPTH_MAX = 100;
+const LIMITS: JsonLimits = { depthMax: 100, keysMax: 10_000, keyCharsMax: 1_000 };
 const ID_CHARS_MAX = 256;
 const AHEAD_MICROS_MAX = 3_600 * MICROS_PER_SECOND;
 const MICROS_PER_DAY = 86_400 * MICROS_PER_SECOND;
 
 /**
- * Reads one event of `source` from its JSON text.
+ * Reads one event of `source` as it came.
  *
  * @throws RefusedEvent saying what is wrong with it and what would be right
  */
-export function parseEvent(text: string, source: Source, rules: EventRules): Event {
-  if (Buffer.byteLength(text) > rules.eventBytesMax)
+export function parseEvent(wire: WireEvent, source: Source, rules: EventRules): Event {
+  const { text } = wire;
+  if (Buffer.byteLength(text) > rules.eventBytesMax) {
     throw new RefusedEvent(`is larger than ${rules.eventBytesMax} bytes`);
-  const value = parseObject(text);
+  }
+  const value = asObject(wire.value === undefined ? parseJson(text) : wire.value);
   const rest: string[] = [];
   const own = new Map<string, string>();
-  const project = findProject(value, source);
+  const project = findProject(value, source) ?? rules.project;
   for (const { name, text: member } of cut(text)) {
     if (isOwn(name, value, project)) own.set(name, member);
     else rest.push(`${JSON.stringify(name)}:${member}`);
@@ -55,7 +61,7 @@ export function parseEvent(text: string, source: Source, rules: EventRules): Eve
     id: readId(own.get('id')),
     timestamp: readTimestamp(own.get('timestamp'), source, rules.now),
     project,
-    message: message === undefined ? '' : textOf(message),
+    message: message === undefined || message === 'null' ? '' : textOf(message),
     metadata: toOneLine(own.get('metadata') ?? ''),
     attributes: rest.length === 0 ? '' : toOneLine(`{${rest.join(',')}}`),
     typed: source.columns.map((column) => typedValue(findValue(value, column.path), column.type)),
@@ -74,21 +80,23 @@ function toWellFormed(value: unknown): unknown {
   return typeof value === 'string' ? value.toWellFormed() : value;
 }
 
-function parseObject(text: string): Record<string, unknown> {
-  let value: unknown;
+function parseJson(text: string): unknown {
   try {
-    value = JSON.parse(text);
+    return JSON.parse(text);
   } catch {
     throw new RefusedEvent('is not valid JSON');
   }
-  if (typeof value !== 'object' || value === null || Array.isArray(value))
-    throw new RefusedEvent('is not a JSON object');
-  return value as Record<string, unknown>;
+}
+
+function asObject(value: unknown): Record<string, unknown> {
+  if (typeof value === 'object' && value !== null && !Array.isArray(value))
+    return value as Record<string, unknown>;
+  throw new RefusedEvent('is not a JSON object');
 }
 
 function cut(text: string) {
   try {
-    return cutMembers(text, DEPTH_MAX);
+    return cutMembers(text, LIMITS);
   } catch (error) {
     throw error instanceof RangeError ? new RefusedEvent(error.message) : error;
   }
@@ -129,12 +137,12 @@ function readTimestamp(text: string | undefined, source: Source, now: Micros): M
   return timestamp;
 }
 
-function findProject(event: Record<string, unknown>, source: Source): string {
+function findProject(event: Record<string, unknown>, source: Source): string | undefined {
   for (const path of source.projectPaths) {
     const project = findValue(event, path);
     if (typeof project === 'string' && project !== '') return project;
   }
-  return '';
+  return undefined;
 }
 
 /** A text as it is; anything else as its JSON. */

@@ -1,15 +1,21 @@
 import { isUtf8 } from 'node:buffer';
-import type { Source } from '../definitions/source.ts';
-import type { Engine } from '../engine/engine.ts';
-import { MICROS_PER_MS } from '../lib/instant.ts';
-import { parseEvent, RefusedEvent } from './event.ts';
+import { Readable } from 'node:stream';
 import { type Line, readLines } from './lines.ts';
-import { createEventWriter } from './writer.ts';
+
+/** Where the lines of a load go: the store itself, or a service that owns it. */
+export interface LineSink {
+  /** Takes a line; resolves at once unless it has to wait for those before it. What it refuses it reports by itself. */
+  add(number: number, text: string): Promise<void> | undefined;
+  /** Resolves when all good lines so far are stored. */
+  flush(): Promise<void>;
+  /** Lines that are stored. */
+  readonly stored: number;
+}
 
 export interface LoadOptions {
-  readonly eventBytesMax: number;
-  /** ms since the epoch. */
-  readonly now: () => number;
+  readonly lineBytesMax: number;
+  /** Commits this often what has come so far, for input that comes slowly; without it, in large batches only. */
+  readonly commitEveryMs?: number;
   /** Aborting stops reading; what was read is stored. */
   readonly signal: AbortSignal;
   /** A line that is not stored, and why. */
@@ -21,7 +27,6 @@ export interface LoadOptions {
 export interface LoadProgress {
   /** Events that are in the store. */
   readonly stored: number;
-  readonly rejected: number;
   readonly bytesRead: number;
   /** The last line that was looked at. */
   readonly line: number;
@@ -29,32 +34,34 @@ export interface LoadProgress {
 
 const PROGRESS_LINES = 2_000;
 
-/** Stores the events of an NDJSON stream, keeping the good lines and telling of each bad one. */
+/**
+ * Hands the lines of an NDJSON stream to a sink, which keeps the good ones.
+ *
+ * @throws what the stream or the sink throws; what was read before is stored, as far as the sink can
+ */
 export async function loadEvents(
-  engine: Engine,
-  source: Source,
-  stream: AsyncIterable<Buffer>,
+  sink: LineSink,
+  stream: Readable | AsyncIterable<Buffer>,
   options: LoadOptions,
 ): Promise<LoadProgress> {
-  const writer = createEventWriter(engine, source);
-  const read = { rejected: 0, bytesRead: 0, line: 0 };
-  const progress = () => ({ stored: writer.stored, ...read });
+  const read = { bytesRead: 0, line: 0 };
+  const progress = () => ({ stored: sink.stored, ...read });
 
   async function take({ number, bytes }: Line): Promise<void> {
     read.line = number;
     read.bytesRead += (bytes?.length ?? 0) + 1;
-    try {
-      await writer.add(parseLine(bytes, source, options));
-    } catch (error) {
-      if (!(error instanceof RefusedEvent)) throw error;
-      read.rejected++;
-      options.onRejected(number, error.message);
-    }
+    if (bytes === undefined) options.onRejected(number, `is longer than ${options.lineBytesMax} bytes`);
+    else if (!isUtf8(bytes)) options.onRejected(number, `is not valid UTF-8${hintOf(bytes)}`);
+    else await sink.add(number, bytes.toString());
     if (number % PROGRESS_LINES === 0) options.onProgress(progress());
   }
 
+  // A stream may be silent for hours: what fails meanwhile is told at once, by breaking it.
+  const stopCommits = commitRegularly(sink, options.commitEveryMs, (error) => {
+    if (stream instanceof Readable) stream.destroy(error);
+  });
   try {
-    for await (const line of readLines(stream, options.eventBytesMax)) {
+    for await (const line of readLines(stream, options.lineBytesMax)) {
       if (options.signal.aborted) break;
       await take(line);
     }
@@ -62,10 +69,21 @@ export async function loadEvents(
     // Aborting ends the stream with an error of its own. Any other break takes nothing with it: see `finally`.
     if (!options.signal.aborted) throw error;
   } finally {
-    await writer.flush();
+    stopCommits();
+    await sink.flush();
     options.onProgress(progress());
   }
   return progress();
+}
+
+function commitRegularly(
+  sink: LineSink,
+  everyMs: number | undefined,
+  onFailure: (error: Error) => void,
+): () => void {
+  if (everyMs === undefined) return () => {};
+  const timer = setInterval(() => void sink.flush().catch(onFailure), everyMs);
+  return () => clearInterval(timer);
 }
 
 /** What a line that is no text most likely is, told by how its file begins. */
@@ -74,10 +92,4 @@ function hintOf(bytes: Buffer): string {
     return ': this is gzip; give the file a name that ends with .gz, or unpack it first';
   const mark = bytes.length < 2 ? 0 : bytes.readUInt16BE(0);
   return mark === 0xfffe || mark === 0xfeff ? ': this is UTF-16; convert it first' : '';
-}
-
-function parseLine(bytes: Buffer | undefined, source: Source, { eventBytesMax, now }: LoadOptions) {
-  if (bytes === undefined) throw new RefusedEvent(`is longer than ${eventBytesMax} bytes`);
-  if (!isUtf8(bytes)) throw new RefusedEvent(`is not valid UTF-8${hintOf(bytes)}`);
-  return parseEvent(bytes.toString(), source, { now: now() * MICROS_PER_MS, eventBytesMax });
 }

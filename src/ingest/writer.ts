@@ -22,22 +22,25 @@ export function createEventWriter(engine: Engine, source: Source): EventWriter {
   let rows: string[] = [];
   let chars = 0;
   let stored = 0;
-  let inserting: Promise<void> = Promise.resolve();
+  // One insert after another; the first that fails ends the row, and all who wait behind it learn of it.
+  let inserts: Promise<void> = Promise.resolve();
 
-  async function send(): Promise<void> {
+  async function insert(batch: readonly string[]): Promise<void> {
+    const bytes = Buffer.from(batch.join(''));
+    await engine.insert({ table: source.table, columns, format: 'JSONCompactEachRow', bytes });
+    stored += batch.length;
+  }
+
+  /** Sends off what there is; resolves when all that was sent before it is stored. */
+  function send(): Promise<void> {
+    const before = inserts;
+    if (rows.length === 0) return before;
     const batch = rows;
-    const previous = inserting;
     rows = [];
     chars = 0;
-    if (batch.length === 0) return await previous;
-    const bytes = Buffer.from(batch.join(''));
-    await previous;
-    inserting = engine
-      .insert({ table: source.table, columns, format: 'JSONCompactEachRow', bytes })
-      .then(() => {
-        stored += batch.length;
-      });
-    inserting.catch(() => {}); // thrown to whoever adds or flushes next
+    inserts = before.then(() => insert(batch));
+    inserts.catch(() => {}); // thrown to whoever adds or flushes next
+    return before;
   }
 
   return {
@@ -51,8 +54,8 @@ export function createEventWriter(engine: Engine, source: Source): EventWriter {
       return rows.length >= BATCH_ROWS_MAX || chars >= BATCH_CHARS_MAX ? send() : undefined;
     },
     async flush() {
-      await send();
-      await inserting;
+      send().catch(() => {}); // told by `inserts`
+      await inserts;
     },
   };
 }

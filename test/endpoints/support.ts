@@ -47,7 +47,9 @@ export async function storeLines(store: Store, sourceName: string, lines: readon
   const source = store.registry.getSource(sourceName);
   const writer = createEventWriter(store.engine, source);
   for (const line of lines) {
-    await writer.add(parseEvent(line, source, { now: now * 1000, eventBytesMax: 1024 * 1024 }));
+    await writer.add(
+      parseEvent({ text: line }, source, { now: now * 1000, eventBytesMax: 1024 * 1024, project: '' }),
+    );
   }
   await writer.flush();
 }

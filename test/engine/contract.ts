@@ -30,6 +30,8 @@ export function describeEngine(name: string, open: OpenEngine): void {
   describe(name, () => {
     describe('values', () => describeValues(use(open)));
     describe('rows', () => describeRows(use(open)));
+    describe('tokens of inserts', () => describeTokens(use(open)));
+    describe('read filters', () => describeReadFilters(use(open, { ...SIZE, queueMax: 1 })));
     describe('reading only', () => describeReadOnly(use(open, { ...SIZE, readers: 1 })));
     describe('failures', () => describeFailures(use(open)));
     describe('the time limit', () => {
@@ -253,6 +255,89 @@ function describeRows(engine: () => Engine): void {
     expect(await ask(engine(), 'SELECT count() FROM contract_bad')).toBe('0\n');
     await insert('[1]\n');
     expect(await ask(engine(), 'SELECT count() FROM contract_bad')).toBe('1\n');
+  });
+}
+
+function describeTokens(engine: () => Engine): void {
+  beforeAll(async () => {
+    await engine().command(
+      `CREATE TABLE ${TABLE}_tokens (day Date, id Int64) ENGINE = MergeTree PARTITION BY day ORDER BY id
+       SETTINGS non_replicated_deduplication_window = 100`,
+    );
+  });
+  const insert = (text: string, token?: string) =>
+    engine().insert({
+      table: 'contract_tokens',
+      columns: ['day', 'id'],
+      format: 'JSONCompactEachRow',
+      bytes: Buffer.from(text),
+      ...(token !== undefined && { token }),
+    });
+  const ids = () => ask(engine(), 'SELECT groupArray(id) FROM (SELECT id FROM contract_tokens ORDER BY id)');
+
+  test('rows that come again under a token are stored once, other rows as often as they come', async () => {
+    await insert('["2026-11-20",1]\n', 'a');
+    await insert('["2026-11-20",1]\n', 'a');
+    expect(await ids()).toBe('[1]\n');
+    await insert('["2026-11-20",1]\n', 'b');
+    await insert('["2026-11-20",2]\n');
+    await insert('["2026-11-20",2]\n');
+    expect(await ids()).toBe('[1,1,2,2]\n');
+  });
+
+  test('a token is known for each day by itself', async () => {
+    await insert('["2026-11-21",3]\n', 'a');
+    await insert('["2026-11-21",3]\n', 'a');
+    expect(await ids()).toBe('[1,1,2,2,3]\n');
+  });
+
+  test('a token of rows that were refused is not known', async () => {
+    expect((await failureOf(insert('["2026-11-20","x"]\n', 'c'))).code).toBe('query_failed');
+    await insert('["2026-11-20",4]\n', 'c');
+    expect(await ids()).toBe('[1,1,2,2,3,4]\n');
+  });
+}
+
+function describeReadFilters(engine: () => Engine): void {
+  beforeAll(async () => {
+    for (const table of ['seen', 'other'])
+      await engine().command(
+        `CREATE TABLE ${TABLE}_${table} (id Int64) ENGINE = MergeTree ORDER BY id AS SELECT number FROM numbers(10)`,
+      );
+  });
+  const filter = (condition: string) => engine().setReadFilters(new Map([['contract_seen', condition]]));
+  const count = (from: string) => ask(engine(), `SELECT count() FROM ${from}`);
+
+  test('hide the rows of their table, however a query names it', async () => {
+    await filter("id >= 3 AND toString(id) != '5'");
+    for (const from of [
+      'contract_seen',
+      `${TABLE}_seen AS a`,
+      '(SELECT * FROM contract_seen UNION ALL SELECT * FROM contract_seen WHERE id = 5)',
+      'contract_other WHERE id IN (SELECT id FROM contract_seen)',
+      'contract_other AS o INNER JOIN contract_seen AS s ON o.id = s.id',
+    ]) {
+      expect([from, await count(from)]).toEqual([from, '6\n']);
+    }
+    expect(await count('contract_other')).toBe('10\n');
+  });
+
+  test('hold for every reader, and the next ones replace them', async () => {
+    await filter('id = 1');
+    const counts = () => Promise.all(Array.from({ length: 2 }, () => count('contract_seen')));
+    expect(await counts()).toEqual(['1\n', '1\n']);
+    await engine().setReadFilters(new Map());
+    expect(await counts()).toEqual(['10\n', '10\n']);
+  });
+
+  test('wait for what runs and what queues, however many these are', async () => {
+    const running = [await startEndless(engine()), await startEndless(engine())];
+    const waiting = count('contract_seen');
+    const set = filter('id < 2');
+    for (const { stop } of running) stop();
+    await Promise.all([set, waiting, ...running.map(({ ended }) => ended)]);
+    expect(await Promise.all([count('contract_seen'), count('contract_seen')])).toEqual(['2\n', '2\n']);
+    await untilIdle(engine());
   });
 }
 

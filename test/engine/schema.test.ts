@@ -48,7 +48,7 @@ function makeSource(columns: readonly SourceColumn[], more: Partial<Source> = {}
 async function store(source: Source, events: readonly string[]): Promise<void> {
   const writer = createEventWriter(engine, source);
   for (const text of events)
-    await writer.add(parseEvent(text, source, { now: NOW, eventBytesMax: 1_000_000 }));
+    await writer.add(parseEvent({ text }, source, { now: NOW, eventBytesMax: 1_000_000, project: '' }));
   await writer.flush();
 }
 

@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { pino } from 'pino';
 import { afterAll, describe, expect, test } from 'vitest';
 import { expectError, get, QUERY_PATH, readMetric, request } from '../support/http.ts';
+import { EDGE, post, TO_EDGE } from '../support/ingest.ts';
 import { PRIVATE_KEY, PUBLIC_KEY, startTestService } from '../support/service.ts';
 
 const lines: string[] = [];
@@ -21,14 +22,19 @@ describe('the metrics', () => {
   test('have the labels that docs/operating.md tells', async () => {
     await service.call('usage.api-counts', { project: 'p0', interval: 'daily' });
     await service.call('logs.all');
+    await fetch(`${url}/api/logs?source_name=postgres.logs`, {
+      method: 'POST',
+      headers: { 'x-api-key': PRIVATE_KEY, 'content-type': 'application/json' },
+      body: '[{"project":"p0"},"no event"]',
+    });
     const { text } = await get(url, '/metrics');
     const docs = await readFile('docs/operating.md', 'utf8');
     const told = [...docs.matchAll(/^\| `(tailrace_\w+)` +\| ((?:`\w+`(?:, )?)+) /gm)];
     expect(told.length).toBeGreaterThan(5);
     for (const [, name = '', labels = ''] of told) {
       const [, given] = new RegExp(`^${name}(?:_count)?\\{(.*)\\} `, 'm').exec(text) ?? [];
-      // Refreshes come with time, which this test does not wait for.
-      if (name === 'tailrace_cache_refreshes_total') expect(given).toBeUndefined();
+      // Refreshes and dropped days come with time, which this test does not wait for.
+      if (/^tailrace_(cache_refreshes|days_dropped)_total$/.test(name)) expect(given).toBeUndefined();
       else expect(given?.match(/\w+(?==")/g)).toEqual(labels.match(/\w+/g));
     }
     const shown = new Set([...text.matchAll(/^# HELP (tailrace_\w+)/gm)].map((match) => match[1]));
@@ -113,6 +119,13 @@ describe('/metrics', () => {
       tailrace_engine_queued: 'gauge',
       tailrace_cache_entries: 'gauge',
       tailrace_cache_bytes: 'gauge',
+      tailrace_events_stored_total: 'counter',
+      tailrace_events_refused_total: 'counter',
+      tailrace_commits_total: 'counter',
+      tailrace_days_dropped_total: 'counter',
+      tailrace_requests_not_recorded_total: 'counter',
+      tailrace_ingest_queued_bytes: 'gauge',
+      tailrace_ingest_queued_requests: 'gauge',
     });
     expect(answer.text).toMatch(/^nodejs_eventloop_lag_p99_seconds /m);
     expect(answer.text).toMatch(/^process_resident_memory_bytes /m);
@@ -136,6 +149,26 @@ describe('/metrics', () => {
     for (const project of ['counted', 'counted', 'counted', '']) await get(url, `${path}&project=${project}`);
     const after = await count();
     expect(after.map((value, i) => value - (before[i] ?? 0))).toEqual([3, 1, 1, 2, 1, 1]);
+  });
+
+  test('counts events by source, and the groups in which they were committed', async () => {
+    const source = EDGE;
+    const count = async () =>
+      await Promise.all([
+        readMetric(url, 'tailrace_events_stored_total', { source }),
+        readMetric(url, 'tailrace_events_refused_total', { source }),
+        readMetric(url, 'tailrace_commits_total', { source, result: 'done' }),
+        readMetric(url, 'tailrace_ingest_queued_bytes'),
+        readMetric(url, 'tailrace_ingest_queued_requests'),
+      ]);
+    const before = await count();
+    const [line] = await logOf(() =>
+      post(url, TO_EDGE, [{ message: 's3cret' }, 1, { message: 's3cret' }, 2, 3]),
+    );
+    expect(line).toMatchObject({ route: '/api/logs', status: 406, source, stored: 2, refused: 3 });
+    expect(JSON.stringify(line)).not.toContain('s3cret');
+    const after = await count();
+    expect(after.map((value, i) => value - (before[i] ?? 0))).toEqual([2, 3, 1, 0, 0]);
   });
 
   test('does not grow with what callers send', async () => {

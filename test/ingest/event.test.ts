@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { ColumnType, Source } from '../../src/definitions/source.ts';
 import { encodeRow, parseEvent, RefusedEvent } from '../../src/ingest/event.ts';
-import { cutMembers } from '../../src/ingest/members.ts';
+import { cutElements, cutMembers, type JsonLimits } from '../../src/ingest/json-text.ts';
 import { parseTimestamp } from '../../src/ingest/timestamp.ts';
 import { findValue, typedValue } from '../../src/ingest/typed.ts';
 
@@ -22,7 +22,9 @@ const SOURCE: Source = {
 };
 
 const parse = (text: string, eventBytesMax = 100_000) =>
-  parseEvent(text, SOURCE, { now: NOW, eventBytesMax });
+  parseEvent({ text }, SOURCE, { now: NOW, eventBytesMax, project: '' });
+
+const LIMITS: JsonLimits = { depthMax: 100, keysMax: 10_000, keyCharsMax: 1_000 };
 
 function refusalOf(text: string, eventBytesMax?: number): string {
   try {
@@ -90,7 +92,7 @@ describe('the members of an object', () => {
     fc.assert(
       fc.property(members, space, space, (list, before, after) => {
         const inside = list.map(([a, name, b, c, value, d]) => `${a}${name}${b}:${c}${value}${d}`).join(',');
-        const found = cutMembers(`${before}{${inside}}${after}`, 100);
+        const found = cutMembers(`${before}{${inside}}${after}`, LIMITS);
         expect(found).toEqual(list.map(([, name, , , value]) => ({ name: JSON.parse(name), text: value })));
       }),
       { numRuns: 1000 },
@@ -99,10 +101,37 @@ describe('the members of an object', () => {
 
   test('nested deeper than allowed are refused', () => {
     const nested = (levels: number) => `${'{"a":'.repeat(levels - 1)}{}${'}'.repeat(levels - 1)}`;
-    expect(cutMembers(nested(100), 100)).toHaveLength(1);
-    expect(() => cutMembers(nested(101), 100)).toThrow(RangeError);
-    expect(() => cutMembers(`{"a":${'['.repeat(100)}${']'.repeat(100)}}`, 100)).toThrow(RangeError);
-    expect(cutMembers('{"a":"[[[[[["}', 2)).toHaveLength(1);
+    expect(cutMembers(nested(100), LIMITS)).toHaveLength(1);
+    expect(() => cutMembers(nested(101), LIMITS)).toThrow(RangeError);
+    expect(() => cutMembers(`{"a":${'['.repeat(100)}${']'.repeat(100)}}`, LIMITS)).toThrow(RangeError);
+    expect(cutMembers('{"a":"[[[[[["}', { ...LIMITS, depthMax: 2 })).toHaveLength(1);
+  });
+});
+
+describe('the limits of one event', () => {
+  const limits: JsonLimits = { depthMax: 100, keysMax: 3, keyCharsMax: 5 };
+
+  test('count keys at every depth, not texts that only look like keys', () => {
+    expect(cutMembers('{"a":{"b":["x:",{"c" : "d:"}]}}', limits)).toHaveLength(1);
+    expect(() => cutMembers('{"a":{"b":[{"c":{"d":1}}]}}', limits)).toThrow('has more than 3 keys');
+  });
+
+  test('measure keys at every depth', () => {
+    expect(cutMembers('{"12345":{"12345":"123456"}}', limits)).toHaveLength(1);
+    expect(() => cutMembers('{"123456":1}', limits)).toThrow('has a key longer than 5 characters');
+    expect(() => cutMembers('{"a":[{"123456" :1}]}', limits)).toThrow('has a key longer than 5 characters');
+  });
+});
+
+describe('the elements of an array', () => {
+  test('are cut as they stand, whatever they are', () => {
+    fc.assert(
+      fc.property(fc.array(fc.tuple(space, json, space), { maxLength: 5 }), space, (list, empty) => {
+        const inside = list.length === 0 ? empty : list.map((parts) => parts.join('')).join(',');
+        expect(cutElements(`${empty}[${inside}]`)).toEqual(list.map(([, text]) => text));
+      }),
+      { numRuns: 500 },
+    );
   });
 });
 
@@ -126,12 +155,18 @@ describe('an event', () => {
     expect(parse('{"id":"1"}').attributes).toBe('');
   });
 
+  test('a project that is no text is kept with the rest', () => {
+    expect(parse('{"project":5}')).toMatchObject({ project: '', attributes: '{"project":5}' });
+  });
+
   test.each([
     ['{"event_message":"a","message":"b"}', 'a', '{"message":"b"}'],
     ['{"message":"b"}', 'b', ''],
     ['{"event_message":{"a": 1}}', '{"a": 1}', ''],
     ['{"event_message":12}', '12', ''],
     ['{"event_message":""}', '', ''],
+    ['{"event_message":null}', '', ''],
+    ['{"message":null}', '', ''],
     ['{}', '', ''],
     ['{"event_message":"a\\nb"}', 'a\nb', ''],
   ])('%s has its message', (text, message, attributes) => {

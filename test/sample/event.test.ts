@@ -35,7 +35,11 @@ describe.each(SOURCES.map((source) => source.name))('the sample of %s', (name) =
 
   test('is made of events that the wire form gives back as they are', () => {
     for (const event of events) {
-      const read = parseEvent(toWire(event, source), source, { now: END, eventBytesMax: 16_384 });
+      const read = parseEvent({ text: toWire(event, source) }, source, {
+        now: END,
+        eventBytesMax: 16_384,
+        project: '',
+      });
       if (encodeRow(read) !== encodeRow(event)) expect(read).toEqual(event); // slow, and so only where it fails
     }
   });

@@ -112,7 +112,11 @@ export async function storeEvents(
   const writer = createEventWriter(store.engine, source);
   for (const event of events) {
     await writer.add(
-      parseEvent(JSON.stringify(event), source, { now: now * 1000, eventBytesMax: 1024 * 1024 }),
+      parseEvent({ text: JSON.stringify(event) }, source, {
+        now: now * 1000,
+        eventBytesMax: 1024 * 1024,
+        project: '',
+      }),
     );
   }
   await writer.flush();

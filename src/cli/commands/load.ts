@@ -1,14 +1,16 @@
 import { createReadStream, ReadStream, statSync } from 'node:fs';
 import type { Readable } from 'node:stream';
+import { setTimeout as wait } from 'node:timers/promises';
 import { createGunzip } from 'node:zlib';
-import { Command } from 'commander';
+import { Command, InvalidArgumentError } from 'commander';
 import type { Config } from '../../config/config.ts';
-import type { Source } from '../../definitions/source.ts';
 import { InputError, messageOf, StoppedError } from '../../errors.ts';
-import { type LoadProgress, loadEvents } from '../../ingest/load.ts';
-import { openStore, type Store } from '../../open-store.ts';
+import { type LineSink, type LoadProgress, loadEvents } from '../../ingest/load.ts';
+import { createRemoteSink } from '../../ingest/remote-sink.ts';
+import { createStoreSink } from '../../ingest/store-sink.ts';
+import { openStore } from '../../open-store.ts';
 import { ownerName, readConfig, stopSignal } from '../environment.ts';
-import { createProgress, createRate } from '../progress.ts';
+import { createProgress, createRate, type Progress } from '../progress.ts';
 import { takeStdin } from '../stdin.ts';
 
 export function loadCommand(): Command {
@@ -17,44 +19,29 @@ export function loadCommand(): Command {
       'Store the events of NDJSON files. Good lines are kept; each bad one is told with its reason.',
     )
     .argument('<source>', 'name or UUID of the source, such as cloudflare.logs.prod')
-    .argument('<files...>', 'NDJSON files, also .gz; - is standard input')
+    .argument('<files...>', 'NDJSON files, also .gz; - is standard input, stored as it arrives')
+    .option('--url <url>', 'send them to a running service instead of opening the store', parseUrl)
+    .option('--key <key>', 'key for --url, with the scope ingest (default: TAILRACE_KEY of the environment)')
     .action(load);
 }
 
+interface Options {
+  readonly url?: string;
+  readonly key?: string;
+}
+
+type Reject = (line: number, reason: string) => void;
+
+/** Where the events go. */
+interface Target {
+  createSink(onRejected: Reject, progress: Progress): LineSink;
+  close(): Promise<void>;
+}
+
 interface Job {
+  readonly target: Target;
   readonly config: Config;
-  readonly store: Store;
-  readonly source: Source;
   readonly signal: AbortSignal;
-}
-
-async function load(sourceName: string, files: string[]): Promise<void> {
-  const config = readConfig();
-  const sizes = checkFiles(files);
-  const signal = stopSignal();
-  const stdin = files.includes('-') ? takeStdin(signal) : undefined; // before the engine opens
-  const store = await openStore(config, ownerName('load'));
-  let rejected = 0;
-  try {
-    const source = store.registry.getSource(sourceName);
-    for (const [i, file] of files.entries()) {
-      const job = { config, store, source, signal };
-      const done = await loadFile(job, { name: file, size: sizes[i] ?? 0, stream: open(file, stdin) });
-      rejected += done.rejected;
-      if (signal.aborted)
-        throw new StoppedError(
-          `stopped by ${signal.reason} after line ${done.line} of ${file}; what was read is stored`,
-        );
-    }
-  } finally {
-    await store.close();
-  }
-  // The reasons are on standard error already, a line each.
-  if (rejected > 0) process.exitCode = 1;
-}
-
-function open(file: string, stdin: Readable | undefined): Readable {
-  return file === '-' && stdin !== undefined ? stdin : createReadStream(file, { highWaterMark: 1024 * 1024 });
 }
 
 interface Input {
@@ -64,43 +51,115 @@ interface Input {
   readonly stream: Readable;
 }
 
+/** How long an event of standard input may wait to be stored. */
+const COMMIT_EVERY_MS = 1_000;
+
+async function load(sourceName: string, files: string[], options: Options): Promise<void> {
+  const config = readConfig();
+  const sizes = checkFiles(files);
+  const signal = stopSignal();
+  const stdin = files.includes('-') ? takeStdin(signal) : undefined; // before the engine opens
+  const target = await openTarget(sourceName, options, { config, signal });
+  let rejected = 0;
+  try {
+    for (const [i, name] of files.entries()) {
+      const input = { name, size: sizes[i] ?? 0, stream: open(name, stdin) };
+      const done = await loadFile({ target, config, signal }, input);
+      rejected += done.rejected;
+      if (signal.aborted) {
+        const where = `after line ${done.line} of ${name}`;
+        throw new StoppedError(`stopped by ${signal.reason} ${where}; what was read is stored`);
+      }
+    }
+  } finally {
+    await target.close();
+  }
+  // The reasons are on standard error already, a line each.
+  if (rejected > 0) process.exitCode = 1;
+}
+
+async function openTarget(source: string, { url, key }: Options, job: Omit<Job, 'target'>): Promise<Target> {
+  const { config, signal } = job;
+  const { defaultProject: project, eventBytesMax } = config;
+  if (url !== undefined) {
+    const secret = key ?? process.env['TAILRACE_KEY'];
+    if (secret === undefined) throw new InputError(['--url needs a key: give --key or set TAILRACE_KEY']);
+    const sleep = async (ms: number) => void (await wait(ms, undefined, { signal }));
+    return {
+      createSink: (onRejected, progress) =>
+        createRemoteSink({
+          ...{ url, key: secret, source, project, onRejected, wait: sleep },
+          onRetry: (reason, ms) =>
+            progress.log(`${url}: ${reason}; trying again in ${Math.ceil(ms / 1000)} s`),
+        }),
+      close: async () => {},
+    };
+  }
+  const store = await openStore(config, ownerName('load'));
+  const { engine, registry } = store;
+  try {
+    const found = registry.getSource(source);
+    const now = Date.now;
+    return {
+      createSink: (onRejected) => createStoreSink(engine, found, { project, eventBytesMax, now, onRejected }),
+      close: store.close,
+    };
+  } catch (error) {
+    await store.close();
+    throw error;
+  }
+}
+
+function open(file: string, stdin: Readable | undefined): Readable {
+  return file === '-' && stdin !== undefined ? stdin : createReadStream(file, { highWaterMark: 1024 * 1024 });
+}
+
 async function loadFile(
-  { config, store, source, signal }: Job,
-  { name: file, size, stream: raw }: Input,
-): Promise<LoadProgress> {
-  const stream: Readable = file.endsWith('.gz') ? raw.pipe(createGunzip()) : raw;
+  { target, config, signal }: Job,
+  input: Input,
+): Promise<LoadProgress & { rejected: number }> {
+  const { name, size, stream: raw } = input;
+  const stream: Readable = name.endsWith('.gz') ? raw.pipe(createGunzip()) : raw;
   raw.on('error', (error: Error) => stream.destroy(error)); // pipe() does not pass it on
   signal.addEventListener('abort', () => stream.destroy(), { once: true });
-  const progress = createProgress(file, size);
+  const progress = createProgress(name, size);
   const rate = createRate();
-  const note = (now: LoadProgress) =>
-    `${count(now.stored)} events, ${rate(now.stored)}, ${count(now.rejected)} rejected`;
+  let rejected = 0;
+  const onRejected: Reject = (line, reason) => {
+    rejected++;
+    progress.log(`${name}:${line}: ${reason}`);
+  };
+  const note = ({ stored }: LoadProgress) =>
+    `${count(stored)} events, ${rate(stored)}, ${count(rejected)} rejected`;
   let last: LoadProgress | undefined;
   try {
-    const done = await loadEvents(store.engine, source, stream, {
-      eventBytesMax: config.eventBytesMax,
-      now: Date.now,
+    const done = await loadEvents(target.createSink(onRejected, progress), stream, {
+      lineBytesMax: config.eventBytesMax,
+      ...(name === '-' && { commitEveryMs: COMMIT_EVERY_MS }),
       signal,
-      onRejected: (line, reason) => progress.log(`${file}:${line}: ${reason}`),
+      onRejected,
       onProgress(now) {
         last = now;
         progress.update(raw instanceof ReadStream ? raw.bytesRead : now.bytesRead, note(now));
       },
     });
     progress.update(size, note(done));
-    progress.stop();
-    process.stdout.write(`${file}: ${note(done)}\n`);
-    return done;
+    process.stdout.write(`${name}: ${note(done)}\n`);
+    return { ...done, rejected };
   } catch (error) {
+    const isInput = raw.errored === error || stream.errored === error;
+    throw isInput && !(error instanceof InputError) ? unreadable(error, name, last) : error;
+  } finally {
     progress.stop();
-    const { code } = error as { code?: string };
-    const why = code?.startsWith('Z_') ? 'is not whole gzip' : 'cannot be read';
-    if (error instanceof InputError || (raw.errored !== error && stream.errored !== error)) throw error;
-    const { line = 0, stored = 0 } = last ?? {};
-    throw new InputError([
-      `${file}: ${why} (${messageOf(error)}); it was read up to line ${line}, ${count(stored)} events are stored`,
-    ]);
   }
+}
+
+function unreadable(error: unknown, name: string, last: LoadProgress | undefined): InputError {
+  const { code } = error as { code?: string };
+  const why = code?.startsWith('Z_') ? 'is not whole gzip' : 'cannot be read';
+  const { line = 0, stored = 0 } = last ?? {};
+  const far = `it was read up to line ${line}, ${count(stored)} events are stored`;
+  return new InputError([`${name}: ${why} (${messageOf(error)}); ${far}`]);
 }
 
 /** Sizes in bytes; all files are looked at before the first is read. */
@@ -119,6 +178,11 @@ function checkFiles(files: readonly string[]): number[] {
   });
   if (faults.length > 0) throw new InputError(faults);
   return sizes;
+}
+
+function parseUrl(text: string): string {
+  if (URL.canParse(text) && /^https?:$/.test(new URL(text).protocol)) return text;
+  throw new InvalidArgumentError('It must be an address such as http://127.0.0.1:4000.');
 }
 
 function count(number: number): string {

@@ -1,5 +1,6 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { ErrorCode } from '../../errors.ts';
+import type { RecordRequest } from '../../ingest/request-recorder.ts';
 import type { Metrics } from '../metrics.ts';
 
 declare module 'fastify' {
@@ -24,7 +25,7 @@ export type Observe = (request: FastifyRequest, reply: FastifyReply) => void;
  * One log line and one count a request, when it is over: who, which route, what came of it. Never a URL, a key or a
  * parameter's value.
  */
-export function createObserve(metrics: Metrics): Observe {
+export function createObserve(metrics: Metrics, record: RecordRequest | undefined): Observe {
   return (request, reply) => {
     const startMs = performance.now();
     reply.header('x-request-id', request.id);
@@ -38,6 +39,14 @@ export function createObserve(metrics: Metrics): Observe {
       if (request.endpointName !== undefined && request.failure !== undefined) {
         metrics.failed(request.endpointName, request.failure);
       }
+      record?.({
+        method: request.method,
+        path: request.url.split('?')[0] ?? '',
+        host: request.host,
+        status,
+        durationMs: ms,
+        requestId: request.id,
+      });
       request.log.info({
         method: request.method,
         route,

@@ -1,7 +1,9 @@
 import type { FastifyInstance } from 'fastify';
 import type { HttpContext } from '../context.ts';
 import { healthRoutes } from './health.ts';
+import { INGEST_PATHS, ingestRoutes } from './ingest.ts';
 import { metricsRoute } from './metrics.ts';
+import { OTLP_PATH, otlpRoute } from './otlp.ts';
 import { QUERY_PATH, queryRoute } from './query.ts';
 
 /**
@@ -11,16 +13,23 @@ import { QUERY_PATH, queryRoute } from './query.ts';
  * | /health, /ready | GET, HEAD | anyone |
  * | /metrics | GET, HEAD | scope manage |
  * | /api/endpoints/query/<uuid|name> | GET, HEAD | scope query |
+ * | /api/logs, /logs, /api/events, each also with /json and /vector | POST, OPTIONS | scope ingest |
+ * | /v1/logs | POST | scope ingest |
  */
 export const ALLOWED_METHODS: Readonly<Record<string, readonly string[]>> = {
   '/health': ['GET', 'HEAD'],
   '/ready': ['GET', 'HEAD'],
   '/metrics': ['GET', 'HEAD'],
   [QUERY_PATH]: ['GET', 'HEAD'],
+  ...Object.fromEntries(INGEST_PATHS.map((path) => [path, ['POST', 'OPTIONS']])),
+  [OTLP_PATH]: ['POST'],
 };
 
-export function registerRoutes(app: FastifyInstance, context: HttpContext): void {
+export async function registerRoutes(app: FastifyInstance, context: HttpContext): Promise<void> {
   healthRoutes(app, context);
   metricsRoute(app, context);
   queryRoute(app, context);
+  // Each in a scope of its own: how a body is read is their own affair.
+  await app.register((scope) => ingestRoutes(scope, context));
+  await app.register((scope) => otlpRoute(scope, context));
 }

@@ -1,0 +1,43 @@
+import { readDefinitions } from '../src/definitions/read.ts';
+import type { Source } from '../src/definitions/source.ts';
+import { MICROS_PER_MS } from '../src/lib/instant.ts';
+import { sampleEvents } from '../src/sample/event.ts';
+import { planSample } from '../src/sample/plan.ts';
+
+/** The source that the load goes to: requests at a gateway, about 1 KB each. */
+export const SOURCE_NAME = 'cloudflare.logs.prod';
+
+async function readSource(): Promise<Source> {
+  const { definitions } = await readDefinitions({ endpointsDir: 'endpoints', sourcesDir: 'sources' });
+  const source = definitions.sources.find((one) => one.name === SOURCE_NAME);
+  if (source === undefined) throw new Error(`${SOURCE_NAME} is not defined`);
+  return source;
+}
+
+/** Realistic events as they come in on the wire, a line each without its newline, of about the present instant. */
+export async function makeLines(count: number, seed: number): Promise<string[]> {
+  const source = await readSource();
+  const [part] = planSample([source], count);
+  if (part === undefined) throw new Error('the source cannot be made up');
+  const nowMs = Date.now();
+  const options = { rows: count, seed, days: 1, projects: 5, end: nowMs * MICROS_PER_MS };
+  return [...sampleEvents(part, options)].map(({ id, project, message, metadata }, i) => {
+    const timestamp = new Date(nowMs - (i % 1000)).toISOString();
+    return JSON.stringify({ id, timestamp, project, event_message: message, metadata: trim(metadata) });
+  });
+}
+
+/** Without what the gateway knows about the network, so that an event has 1.1 KB instead of 1.5. */
+function trim(metadata: string): object {
+  const { request, ...rest } = JSON.parse(metadata) as { request: object };
+  return { request: { ...request, cf: undefined }, ...rest };
+}
+
+/** Bodies of NDJSON with so many lines each. */
+export function toBatches(lines: readonly string[], size: number): Buffer[] {
+  const batches: Buffer[] = [];
+  for (let i = 0; i < lines.length; i += size) {
+    batches.push(Buffer.from(`${lines.slice(i, i + size).join('\n')}\n`));
+  }
+  return batches;
+}

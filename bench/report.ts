@@ -1,0 +1,57 @@
+import { writeFileSync } from 'node:fs';
+import { availableParallelism, loadavg, totalmem } from 'node:os';
+import Table from 'cli-table3';
+import { median } from './measure.ts';
+
+/** One line of the table: a quantity that was measured, several times where that is possible. */
+export interface Row {
+  readonly name: string;
+  readonly unit: string;
+  readonly values: readonly number[];
+  /** What is to be reached; the median is held against it. Without one the row is there to compare with. */
+  readonly goal?: { readonly atLeast: number } | { readonly below: number };
+}
+
+const MIB = 1024 * 1024;
+
+/** Says on standard error what is being done; the table alone goes to standard output. */
+export function say(line: string): void {
+  process.stderr.write(`bench: ${line}\n`);
+}
+
+export function printTable(rows: readonly Row[]): void {
+  const table = new Table({ head: ['what', 'median', 'all', 'unit', 'goal', 'reached'] });
+  for (const row of rows) {
+    const all = row.values.length > 1 ? row.values.map(round).join(' ') : '';
+    const middle = round(median(row.values));
+    table.push([row.name, middle, all, row.unit, describeGoal(row), isReached(row)]);
+  }
+  process.stdout.write(`${table.toString()}\n${describeMachine()}\n`);
+}
+
+export function writeJson(file: string, rows: readonly Row[]): void {
+  const machine = { cores: availableParallelism(), memoryMiB: totalmem() / MIB, loadAverage: loadavg() };
+  const results = rows.map((row) => ({ ...row, median: median(row.values), reached: isReached(row) }));
+  writeFileSync(file, `${JSON.stringify({ machine, results }, undefined, 2)}\n`);
+}
+
+function describeGoal({ goal }: Row): string {
+  if (goal === undefined) return '';
+  return 'atLeast' in goal ? `≥ ${goal.atLeast}` : `< ${goal.below}`;
+}
+
+function isReached({ goal, values }: Row): 'yes' | 'no' | '' {
+  if (goal === undefined) return '';
+  const value = median(values);
+  return ('atLeast' in goal ? value >= goal.atLeast : value < goal.below) ? 'yes' : 'no';
+}
+
+function describeMachine(): string {
+  const load = loadavg().map((one) => one.toFixed(1));
+  const memory = `${Math.round(totalmem() / MIB / 1024)} GiB`;
+  return `${availableParallelism()} cores, ${memory}, load average ${load.join(' ')}, Node ${process.versions.node}`;
+}
+
+function round(value: number): string {
+  return value.toLocaleString('en', { maximumFractionDigits: Math.abs(value) >= 100 ? 0 : 2 });
+}

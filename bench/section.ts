@@ -1,0 +1,15 @@
+import type { Row } from './report.ts';
+
+export interface BenchOptions {
+  /** Rows in the store that is asked while events come in. */
+  readonly rows: number;
+  /** How long the memory is watched. */
+  readonly minutes: number;
+  /** How often the server is killed. */
+  readonly times: number;
+  /** Names of measurements of a section; empty: all. */
+  readonly only: readonly string[];
+}
+
+/** A part of the benchmark; it says on standard error what it does and returns what it measured. */
+export type Section = (options: BenchOptions) => Promise<Row[]>;

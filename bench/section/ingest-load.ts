@@ -1,0 +1,37 @@
+import { type LoadJob, type LoadResult, runLoad } from '../load.ts';
+import type { Server } from '../server.ts';
+
+export const EVENTS_PER_BATCH = 1_000;
+
+const QUERIES = '/api/endpoints/query';
+/** An answer that stays in the cache for longer than the measurement takes. */
+export const CACHED_PATHS = [`${QUERIES}/usage.api-counts?project=aurora&interval=daily`];
+/** Never cached. */
+export const LOGS_PATHS = ['aurora', 'basalt', 'cobalt'].map(
+  (project) => `${QUERIES}/logs.all?project=${project}&project_tier=PRO`,
+);
+
+/** Sends without pause what `part` says, and fails when anything was refused: that was not measured then. */
+export async function load(
+  server: Server,
+  part: Partial<LoadJob> & Pick<LoadJob, 'send'>,
+): Promise<LoadResult> {
+  const result = await runLoad({
+    url: server.url,
+    connections: 1,
+    secondsMax: 120,
+    requestsMax: Number.MAX_SAFE_INTEGER,
+    pauseMs: 0,
+    ...part,
+  });
+  if (result.failures === 0) return result;
+  throw new Error(`${result.failures} requests failed; the first: ${result.firstFailure}`);
+}
+
+export async function sendBatches(server: Server, bounds: Partial<LoadJob>): Promise<LoadResult> {
+  return await load(server, { connections: 8, send: { eventsPerRequest: EVENTS_PER_BATCH }, ...bounds });
+}
+
+export function eventRate({ requests, seconds }: LoadResult): number {
+  return (requests * EVENTS_PER_BATCH) / seconds;
+}

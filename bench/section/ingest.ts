@@ -1,0 +1,31 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Row } from '../report.ts';
+import type { BenchOptions } from '../section.ts';
+import { measureBatches } from './ingest-batches.ts';
+import { measureMemory } from './ingest-memory.ts';
+import { measureReads } from './ingest-reads.ts';
+import { measureSingle } from './ingest-single.ts';
+
+const MEASUREMENTS = {
+  batches: measureBatches,
+  single: measureSingle,
+  reads: measureReads,
+  memory: measureMemory,
+};
+
+/** What it costs to take events in over HTTP. */
+export async function ingestSection(options: BenchOptions): Promise<Row[]> {
+  const rows: Row[] = [];
+  for (const [name, measure] of Object.entries(MEASUREMENTS)) {
+    if (options.only.length > 0 && !options.only.includes(name)) continue;
+    const dataDir = mkdtempSync(join(tmpdir(), 'tailrace-bench-'));
+    try {
+      rows.push(...(await measure(dataDir, options)));
+    } finally {
+      rmSync(dataDir, { recursive: true, force: true });
+    }
+  }
+  return rows;
+}

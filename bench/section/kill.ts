@@ -1,0 +1,44 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { killRounds } from '../kill-rounds.ts';
+import { type Row, say } from '../report.ts';
+import type { BenchOptions } from '../section.ts';
+
+/** Whether an answer means that the events are on the disk, whenever the process dies. */
+export async function killSection({ times }: BenchOptions): Promise<Row[]> {
+  const dataDir = mkdtempSync(join(tmpdir(), 'tailrace-bench-'));
+  try {
+    const counts = await killRounds({
+      dataDir,
+      times,
+      seed: 1,
+      onRound(so) {
+        const bad = `${so.lostEvents} events lost, ${so.rowsTwice} rows twice, ${so.storedInPart} requests in part`;
+        say(`kill ${so.kills}/${times}: ${so.acknowledged} requests acknowledged, ${bad}`);
+      },
+    });
+    const none = { below: 1 };
+    return [
+      { name: 'kills with SIGKILL under load', unit: 'kills', values: [counts.kills] },
+      { name: 'requests acknowledged', unit: 'requests', values: [counts.acknowledged] },
+      { name: 'their events', unit: 'events', values: [counts.acknowledgedEvents] },
+      { name: 'acknowledged events lost', unit: 'events', values: [counts.lostEvents], goal: none },
+      { name: 'rows stored twice', unit: 'rows', values: [counts.rowsTwice], goal: none },
+      { name: 'requests stored in part', unit: 'requests', values: [counts.storedInPart], goal: none },
+      { name: 'requests cut off by a kill', unit: 'requests', values: [counts.cutOff] },
+      {
+        name: 'sent again with the same Idempotency-Key',
+        unit: 'requests',
+        values: [counts.sentAgain],
+      },
+      {
+        name: 'cut off, not sent again, stored all the same',
+        unit: 'requests',
+        values: [counts.storedUnanswered],
+      },
+    ];
+  } finally {
+    rmSync(dataDir, { recursive: true, force: true });
+  }
+}

@@ -1,0 +1,110 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { closeSync, mkdirSync, openSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+/** The key of every scope in services that the benchmark starts. */
+export const KEY = 'bench-private-key-0123456789';
+
+export interface Server {
+  readonly url: string;
+  readonly pid: number;
+  /** Resident memory now, in MB. */
+  rssMb(): number;
+  /** Resolves when it has ended. */
+  end(signal: NodeJS.Signals): Promise<void>;
+}
+
+export interface ServerOptions {
+  readonly dataDir: string;
+  /** Arguments of `serve`, such as `--sample`. */
+  readonly args?: readonly string[];
+  /** Arguments of Node, such as `--cpu-prof`. */
+  readonly nodeArgs?: readonly string[];
+  readonly env?: Readonly<Record<string, string>>;
+}
+
+const CLI = join(import.meta.dirname, '../bin/tailrace.js');
+const READY_MS_MAX = 120_000;
+
+/** Starts `tailrace serve` in a process of its own on a free port; its log goes to `server.log` in the data directory. */
+export async function startServer({
+  dataDir,
+  args = [],
+  nodeArgs = [],
+  env,
+}: ServerOptions): Promise<Server> {
+  const { PATH = '' } = process.env;
+  const log = openSync(join(dataDir, 'server.log'), 'a');
+  const child = spawn(process.execPath, [...nodeArgs, CLI, 'serve', ...args], {
+    env: { PATH, TAILRACE_DATA_DIR: dataDir, TAILRACE_PORT: '0', TAILRACE_PRIVATE_KEY: KEY, ...env },
+    stdio: ['ignore', 'pipe', log],
+  });
+  closeSync(log);
+  const ended = once(child, 'close');
+  const end = async (signal: NodeJS.Signals) => {
+    child.kill(signal);
+    await ended;
+  };
+  const late = setTimeout(() => child.kill('SIGKILL'), READY_MS_MAX);
+  const url = child.stdout === null ? undefined : await findUrl(child.stdout.setEncoding('utf8'));
+  clearTimeout(late);
+  if (url === undefined || child.pid === undefined) {
+    await end('SIGKILL');
+    throw new Error(
+      `the server did not start:\n${readFileSync(join(dataDir, 'server.log'), 'utf8').slice(-2000)}`,
+    );
+  }
+  child.stdout?.resume();
+  const { pid } = child;
+  return { url, pid, rssMb: () => readRss(pid), end };
+}
+
+/** The address in what it prints when it is ready; `undefined` when it ends before. */
+async function findUrl(stdout: AsyncIterable<string>): Promise<string | undefined> {
+  const lines = stdout[Symbol.asyncIterator]();
+  let text = '';
+  for (let chunk = await lines.next(); chunk.done !== true; chunk = await lines.next()) {
+    text += chunk.value;
+    const [, url] = /ready at (http:\S+)\n/.exec(text) ?? [];
+    if (url !== undefined) return url;
+  }
+  return undefined;
+}
+
+const KIB_PER_MB = 1_000_000 / 1024;
+
+/** As the kernel counts it; NaN where there is no /proc. */
+function readRss(pid: number): number {
+  try {
+    const [, kib] = /^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8')) ?? [];
+    return Number(kib) / KIB_PER_MB;
+  } catch {
+    return Number.NaN;
+  }
+}
+
+/** Runs `work` beside a server and ends the server after it, whatever comes of it. */
+export async function withServer<T>(
+  options: ServerOptions,
+  work: (server: Server) => Promise<T>,
+): Promise<T> {
+  mkdirSync(options.dataDir, { recursive: true });
+  const server = await startServer(options);
+  try {
+    return await work(server);
+  } finally {
+    await server.end('SIGTERM');
+  }
+}
+
+/** Fills the store of a data directory with realistic logs. */
+export async function fillSample(dataDir: string, rows: number): Promise<void> {
+  const env = { ...process.env, TAILRACE_DATA_DIR: dataDir };
+  const child = spawn(process.execPath, [CLI, 'sample', '--rows', String(rows)], {
+    env,
+    stdio: ['ignore', 'ignore', 'inherit'],
+  });
+  const [code] = await once(child, 'close');
+  if (code !== 0) throw new Error(`tailrace sample ended with ${code}`);
+}

@@ -1,0 +1,54 @@
+import type { Engine } from '../engine/engine.ts';
+import { type Committer, createCommitter } from './committer.ts';
+import { type Idempotency, openIdempotency } from './idempotency.ts';
+import { createReceiver, type Receive } from './receive.ts';
+
+/** The write side of a service: everything between a request's body and the store. */
+export interface Ingest {
+  readonly receive: Receive;
+  readonly committer: Committer;
+  readonly idempotency: Idempotency;
+  /** Commits what is queued. */
+  close(): Promise<void>;
+}
+
+export interface IngestOptions {
+  readonly engine: Engine;
+  /** ms since the epoch. */
+  readonly now: () => number;
+  readonly limits: IngestLimits;
+  readonly onCommit: (source: string, rows: number, error?: unknown) => void;
+  readonly onRefused: (source: string, count: number) => void;
+}
+
+export interface IngestLimits {
+  readonly dataDir: string;
+  readonly eventBytesMax: number;
+  readonly ingestWaitMs: number;
+  readonly ingestQueueBytesMax: number;
+  readonly idempotencyWindowMs: number;
+}
+
+// Larger groups would make the first of their requests wait without making the engine faster.
+const GROUP_BYTES_MAX = 8 * 1024 * 1024;
+const ANSWERS_MAX = 100_000;
+
+export function openIngest({ engine, now, limits, onCommit, onRefused }: IngestOptions): Ingest {
+  const { dataDir, eventBytesMax, idempotencyWindowMs: windowMs } = limits;
+  const committer = createCommitter(engine, {
+    waitMs: limits.ingestWaitMs,
+    groupBytesMax: GROUP_BYTES_MAX,
+    queueBytesMax: limits.ingestQueueBytesMax,
+    onCommit,
+  });
+  const idempotency = openIdempotency({ dataDir, now, windowMs, answersMax: ANSWERS_MAX });
+  return {
+    receive: createReceiver({ committer, now, eventBytesMax, onRefused }),
+    committer,
+    idempotency,
+    async close() {
+      await committer.close();
+      idempotency.close();
+    },
+  };
+}

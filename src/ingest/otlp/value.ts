@@ -1,0 +1,59 @@
+/** OTLP's AnyValue in its JSON encoding. Protobuf is read into the same shape. */
+export type AnyValue = Readonly<Record<string, unknown>>;
+
+export interface KeyValue {
+  readonly key?: string;
+  readonly value?: AnyValue;
+}
+
+// Deeper than the event rules let anything be: what is cut off here belongs to an event that they refuse, with the reason.
+const DEPTH_MAX = 100;
+
+/** An AnyValue as JSON text, exactly: a 64-bit integer keeps all its digits. */
+export function anyValueText(value: AnyValue | undefined, depth = 0): string {
+  if (depth > DEPTH_MAX) return 'null';
+  if (value === undefined || value === null) return 'null';
+  if (value['stringValue'] !== undefined) return JSON.stringify(value['stringValue']);
+  if (value['boolValue'] !== undefined) return JSON.stringify(value['boolValue']);
+  if (value['intValue'] !== undefined) return integerText(value['intValue']);
+  // JSON has no word for NaN and the infinities; OTLP's JSON writes them as texts, and so do we.
+  if (value['doubleValue'] !== undefined) return doubleText(value['doubleValue']);
+  if (value['bytesValue'] !== undefined) return JSON.stringify(value['bytesValue']);
+  if (value['arrayValue'] !== undefined) {
+    const items = listOf<AnyValue>(value['arrayValue']).map((item) => anyValueText(item, depth + 1));
+    return `[${items.join(',')}]`;
+  }
+  if (value['kvlistValue'] !== undefined)
+    return attributesText(listOf<KeyValue>(value['kvlistValue']), depth + 1);
+  return 'null';
+}
+
+/** A list of attributes as the JSON text of one object, in their order. */
+export function attributesText(attributes: readonly KeyValue[] | undefined, depth = 0): string {
+  const members = (attributes ?? []).map(
+    ({ key, value }) => `${JSON.stringify(key ?? '')}:${anyValueText(value, depth)}`,
+  );
+  return `{${members.join(',')}}`;
+}
+
+/** The text of an attribute, where it is a text. */
+export function findText(attributes: readonly KeyValue[] | undefined, key: string): string | undefined {
+  const value = attributes?.find((attribute) => attribute.key === key)?.value?.['stringValue'];
+  return typeof value === 'string' && value !== '' ? value : undefined;
+}
+
+function listOf<T>(value: unknown): readonly T[] {
+  const { values } = value as { values?: unknown };
+  return Array.isArray(values) ? (values as T[]) : [];
+}
+
+/** An integer, which OTLP's JSON may write as a text, with all its digits. Anything else stays what it is in JSON. */
+export function integerText(value: unknown): string {
+  return /^-?(?:0|[1-9]\d{0,19})$/.test(String(value)) ? String(value) : JSON.stringify(value);
+}
+
+function doubleText(value: unknown): string {
+  return typeof value === 'number' && Number.isFinite(value)
+    ? JSON.stringify(value)
+    : JSON.stringify(String(value));
+}

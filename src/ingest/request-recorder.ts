@@ -1,0 +1,70 @@
+import { v7 } from 'uuid';
+import type { Registry } from '../definitions/registry.ts';
+import { MICROS_PER_MS } from '../lib/instant.ts';
+import type { Committer } from './committer.ts';
+import { parseEvent } from './event.ts';
+
+/** A request that Tailrace has answered. */
+export interface ServedRequest {
+  readonly method: string;
+  /** Without the query string: parameters' values are not recorded. */
+  readonly path: string;
+  readonly host: string;
+  readonly status: number;
+  readonly durationMs: number;
+  readonly requestId: string;
+}
+
+export type RecordRequest = (request: ServedRequest) => void;
+
+export interface RecorderOptions {
+  readonly registry: Registry;
+  readonly committer: Committer;
+  /** The project of the recorded events. */
+  readonly project: string;
+  /** ms since the epoch. */
+  readonly now: () => number;
+  readonly onDropped: (error: unknown) => void;
+}
+
+/** The source whose events the shipped endpoints count as API requests. */
+const EDGE_SOURCE = 'cloudflare.logs.prod';
+const EVENT_BYTES_MAX = 1024 * 1024;
+// What callers write is kept to this length: a path may be as long as a URL, which is more than an event should be.
+const TEXT_CHARS_MAX = 2_000;
+
+/** Stores the requests that Tailrace serves as edge events of a project. Nobody waits for it; what cannot be stored is counted. */
+export function createRequestRecorder({
+  registry,
+  committer,
+  project,
+  now,
+  onDropped,
+}: RecorderOptions): RecordRequest {
+  async function store(request: ServedRequest): Promise<void> {
+    const source = registry.findSource(EDGE_SOURCE);
+    if (source === undefined) return;
+    const text = eventText(request, project);
+    const rules = { now: now() * MICROS_PER_MS, eventBytesMax: EVENT_BYTES_MAX, project };
+    await committer.commit(source, [parseEvent({ text }, source, rules)]);
+  }
+  return (request) => void store(request).catch(onDropped);
+}
+
+/** Without a url, so that usage.api-counts finds the event by its project: the address that was asked need not hold that. */
+function eventText(
+  { method, status, durationMs, requestId, ...long }: ServedRequest,
+  project: string,
+): string {
+  const path = long.path.slice(0, TEXT_CHARS_MAX);
+  const host = long.host.slice(0, TEXT_CHARS_MAX);
+  return JSON.stringify({
+    id: v7(),
+    project,
+    event_message: `${method} | ${status} | ${path}`,
+    metadata: {
+      request: { method, path, host, id: requestId },
+      response: { status_code: status, origin_time: durationMs },
+    },
+  });
+}

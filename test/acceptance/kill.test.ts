@@ -1,0 +1,15 @@
+import { afterAll, expect, test } from 'vitest';
+import { killRounds } from '../../bench/kill-rounds.ts';
+import { temporaryFolder } from '../support/service.ts';
+
+const folder = await temporaryFolder();
+afterAll(folder.remove);
+
+// `npm run bench -- kill --times 50` is the same at length.
+test('kill -9 under load loses no acknowledged event, and a repeat with its Idempotency-Key stores nothing twice', async () => {
+  const counts = await killRounds({ dataDir: folder.path, times: 3, seed: 7, onRound: () => {} });
+  expect(counts.kills).toBe(3);
+  expect(counts.acknowledgedEvents).toBeGreaterThan(1000);
+  expect(counts.sentAgain).toBeGreaterThan(0);
+  expect(counts).toMatchObject({ lostEvents: 0, rowsTwice: 0, storedInPart: 0 });
+}, 60_000);

@@ -1,0 +1,83 @@
+import { execFile } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { mkdtemp, rm, rmdir, statfs, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { pino } from 'pino';
+import { afterAll, expect, onTestFinished, test } from 'vitest';
+import { createService } from '../../src/service.ts';
+import { expectError, get, QUERY_PATH, readMetric } from '../support/http.ts';
+import { EDGE, idsOf, post, TO_EDGE } from '../support/ingest.ts';
+import { testConfig } from '../support/service.ts';
+
+const exec = promisify(execFile);
+const path = await mkdtemp(join(tmpdir(), 'tailrace-disk-'));
+const mounted = await exec('mount', ['-t', 'tmpfs', '-o', 'size=64m', 'tmpfs', path]).then(
+  () => true,
+  () => false,
+);
+afterAll(async () => {
+  if (mounted) await exec('umount', [path]);
+  await rmdir(path);
+});
+
+/** Fills the disk to the last block; what is returned makes room again. */
+async function fillDisk(): Promise<() => Promise<void>> {
+  const file = join(path, 'filler');
+  const { bavail, bsize } = await statfs(path);
+  await writeFile(file, Buffer.alloc(bavail * bsize));
+  return () => rm(file);
+}
+
+test('a full disk is 503, with nothing half stored, until there is room again', async (context) => {
+  if (!mounted) context.skip('a small file system cannot be mounted here: that takes root');
+  const logger = pino({ level: 'silent' });
+  const service = await createService(testConfig(path), { logger, owner: 'a test' });
+  const url = await service.app.listen({ host: '127.0.0.1', port: 0 });
+  onTestFinished(service.close);
+  const { store } = service;
+  const ids = () => idsOf(store, 'p');
+  const bulk = (prefix: string) =>
+    Array.from({ length: 2_000 }, (_, i) => ({
+      id: `${prefix}${i}`,
+      project: 'p',
+      message: randomBytes(100).toString('base64'),
+    }));
+  expect((await post(url, TO_EDGE, [{ id: '1', project: 'p' }])).status).toBe(200);
+
+  const makeRoom = await fillDisk();
+  const days = [0, 1].map((daysAgo) => ({
+    id: `d${daysAgo}`,
+    project: 'p',
+    timestamp: Date.now() - daysAgo * 86_400_000,
+  }));
+  const kept = bulk('k');
+  const keyed = { 'idempotency-key': 'k' };
+  const answers = [
+    await post(url, TO_EDGE, [{ id: '2', project: 'p' }]),
+    await post(url, TO_EDGE, bulk('b')),
+    await post(url, TO_EDGE, days),
+    await post(url, TO_EDGE, kept, keyed),
+    await post(url, TO_EDGE, kept, keyed),
+  ];
+  for (const answer of answers) {
+    expectError(answer, 'overloaded');
+    expect(answer.body.error.message).toBe('the disk is full; nothing was stored');
+  }
+  expect(await ids()).toEqual(['1']);
+  expect(await readMetric(url, 'tailrace_commits_total', { source: EDGE, result: 'failed' })).toBeGreaterThan(
+    4,
+  );
+  const read = await get(url, `${QUERY_PATH}/logs.all?project=p`);
+  expect(read.body.result.map((row) => row['id'])).toEqual(['1']);
+
+  await makeRoom();
+  expect((await post(url, TO_EDGE, [{ id: '3', project: 'p' }])).status).toBe(200);
+  expect((await post(url, TO_EDGE, days)).status).toBe(200);
+  expect((await post(url, TO_EDGE, kept, keyed)).status).toBe(200);
+  expect((await post(url, TO_EDGE, kept, keyed)).status).toBe(200);
+  const stored = await ids();
+  expect(stored.filter((id) => !id.startsWith('k'))).toEqual(['1', '3', 'd0', 'd1']);
+  expect(stored).toHaveLength(2_004);
+});

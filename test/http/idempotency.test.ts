@@ -1,0 +1,119 @@
+import { rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { pino } from 'pino';
+import { afterAll, afterEach, beforeEach, expect, test } from 'vitest';
+import { createService, type Service } from '../../src/service.ts';
+import { expectError } from '../support/http.ts';
+import { idsOf, post, TO_EDGE } from '../support/ingest.ts';
+import { PUBLIC_KEY, temporaryFolder, testConfig } from '../support/service.ts';
+
+const folder = await temporaryFolder();
+afterAll(folder.remove);
+
+let service: Service;
+let url: string;
+beforeEach(async () => {
+  await start();
+});
+afterEach(() => service.close());
+
+/** A service on the one data directory of this file. */
+async function start(): Promise<void> {
+  service = await createService(testConfig(folder.path), {
+    logger: pino({ level: 'silent' }),
+    owner: 'a test',
+  });
+  url = await service.app.listen({ host: '127.0.0.1', port: 0 });
+}
+
+let projects = 0;
+/** A project of its own for each test. */
+const newProject = () => `once-${++projects}`;
+const send = (key: string, body: object, headers = {}) =>
+  post(url, TO_EDGE, body, { 'idempotency-key': key, ...headers });
+
+test('a repeat is answered as the first was, with its reasons, and stores nothing', async () => {
+  const project = newProject();
+  const body = [{ id: '1', project }, 5, { project, id: '3' }];
+  const first = await send(project, body);
+  const second = await send(project, body);
+  expect(first.body).toEqual({ message: ['event 2: is not a JSON object'] });
+  expect([second.status, second.text]).toEqual([first.status, first.text]);
+  expect(await idsOf(service.store, project)).toEqual(['1', '3']);
+});
+
+test('repeats at the same time store once', async () => {
+  const project = newProject();
+  const answers = await Promise.all(Array.from({ length: 20 }, () => send(project, [{ id: '1', project }])));
+  expect(answers.map(({ status }) => status)).toEqual(Array(20).fill(200));
+  expect(await idsOf(service.store, project)).toEqual(['1']);
+});
+
+test('a repeat after a restart stores nothing', async () => {
+  const project = newProject();
+  await send(project, [{ id: '1', project }]);
+  await service.close();
+  await start();
+  expect((await send(project, [{ id: '1', project }])).status).toBe(200);
+  expect(await idsOf(service.store, project)).toEqual(['1']);
+});
+
+test('a repeat after a crash between the commit and its record stores nothing', async () => {
+  const project = newProject();
+  const yesterday = Date.now() - 86_400_000;
+  const body = [
+    { id: '1', project },
+    { id: '2', project, timestamp: yesterday },
+  ];
+  await send(project, body);
+  await service.close();
+  for (const suffix of ['', '-wal', '-shm'])
+    await rm(join(folder.path, `idempotency.sqlite${suffix}`), { force: true });
+  await start();
+  expect((await send(project, body)).status).toBe(200);
+  expect(await idsOf(service.store, project)).toEqual(['1', '2']);
+  // Only the repeat: other events under the key are not taken for those that were stored.
+  await service.close();
+  await rm(join(folder.path, 'idempotency.sqlite'), { force: true });
+  await start();
+  expect((await send(project, [{ id: '3', project }])).status).toBe(200);
+  expect(await idsOf(service.store, project)).toEqual(['1', '2', '3']);
+});
+
+test('a key with another body is refused', async () => {
+  const project = newProject();
+  await send(project, [{ id: '1', project }]);
+  const answer = await send(project, [{ id: '2', project }]);
+  expectError(answer, 'invalid_request');
+  expect(answer.body.error.message).toMatch(/^this Idempotency-Key came before with another body/);
+  expect(await idsOf(service.store, project)).toEqual(['1']);
+});
+
+test('a repeat of what failed is tried again', async () => {
+  const project = newProject();
+  const { engine } = service.store;
+  await engine.command('RENAME TABLE tailrace.edge_logs TO tailrace.edge_logs_away');
+  const failed = await send(project, [{ id: '1', project }]);
+  await engine.command('RENAME TABLE tailrace.edge_logs_away TO tailrace.edge_logs');
+  expect(failed.status).not.toBe(200);
+  expect((await send(project, [{ id: '1', project }])).status).toBe(200);
+  expect(await idsOf(service.store, project)).toEqual(['1']);
+});
+
+test('a key means something only to its sender, source and project', async () => {
+  const project = newProject();
+  const body = [{ id: '1', project }];
+  for (const headers of [{}, { 'x-api-key': PUBLIC_KEY }, { 'x-project': 'other' }])
+    expect((await send('shared', body, headers)).status).toBe(200);
+  const other = await post(url, '/logs?source_name=postgres.logs', body, { 'idempotency-key': 'shared' });
+  expect(other.status).toBe(200);
+  expect(await idsOf(service.store, project)).toEqual(['1', '1', '1']);
+  expect(await idsOf(service.store, project, 'postgres_logs')).toEqual(['1']);
+});
+
+test('without a key every request stores', async () => {
+  const project = newProject();
+  for (const headers of [{}, { 'idempotency-key': '' }])
+    await post(url, TO_EDGE, [{ id: '1', project }], headers);
+  expect(await idsOf(service.store, project)).toEqual(['1', '1']);
+});

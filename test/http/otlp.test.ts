@@ -1,0 +1,371 @@
+import { gzipSync } from 'node:zlib';
+import protobuf from 'protobufjs';
+import { afterAll, describe, expect, test } from 'vitest';
+import { expectError, get, request } from '../support/http.ts';
+import { type Body, EDGE, idsOf, post, rowsOf } from '../support/ingest.ts';
+import { PUBLIC_KEY, startTestService } from '../support/service.ts';
+
+// OTLP's own description, cut to what the tests send, so that a wrong number in ours cannot agree with itself.
+const { root } = protobuf.parse(`
+  syntax = "proto3";
+  package opentelemetry.proto.logs.v1;
+  message ExportLogsServiceRequest { repeated ResourceLogs resource_logs = 1; }
+  message ExportLogsServiceResponse { ExportLogsPartialSuccess partial_success = 1; }
+  message ExportLogsPartialSuccess { int64 rejected_log_records = 1; string error_message = 2; }
+  message ResourceLogs { Resource resource = 1; repeated ScopeLogs scope_logs = 2; string schema_url = 3; }
+  message Resource { repeated KeyValue attributes = 1; uint32 dropped_attributes_count = 2; }
+  message ScopeLogs { InstrumentationScope scope = 1; repeated LogRecord log_records = 2; string schema_url = 3; }
+  message InstrumentationScope { string name = 1; string version = 2; repeated KeyValue attributes = 3; }
+  message LogRecord {
+    fixed64 time_unix_nano = 1; fixed64 observed_time_unix_nano = 11; int32 severity_number = 2; string severity_text = 3;
+    AnyValue body = 5; repeated KeyValue attributes = 6; uint32 dropped_attributes_count = 7; fixed32 flags = 8;
+    bytes trace_id = 9; bytes span_id = 10; string event_name = 12;
+  }
+  message AnyValue { oneof value {
+    string string_value = 1; bool bool_value = 2; int64 int_value = 3; double double_value = 4;
+    ArrayValue array_value = 5; KeyValueList kvlist_value = 6; bytes bytes_value = 7;
+  } }
+  message ArrayValue { repeated AnyValue values = 1; }
+  message KeyValueList { repeated KeyValue values = 1; }
+  message KeyValue { string key = 1; AnyValue value = 2; }
+`);
+const REQUEST = root.lookupType('ExportLogsServiceRequest');
+const RESPONSE = root.lookupType('ExportLogsServiceResponse');
+const PROTOBUF = 'application/x-protobuf';
+
+const service = await startTestService({ env: { TAILRACE_OTLP_SOURCE: EDGE } });
+afterAll(service.close);
+const { url, store, clock } = service;
+
+let projects = 0;
+/** A project of its own for each test. */
+const newProject = () => `otlp-${++projects}`;
+const nanos = (ms = clock.now) => `${ms}000000`;
+const text = (stringValue: string) => ({ stringValue });
+const TRACE_ID = '5b8efff798038103d269b633813fc60c';
+const SPAN_ID = 'eee19b7ec3c1b174';
+
+/** A request of records that share resource and scope, in OTLP's JSON. */
+const requestOf = (records: readonly object[], resource: readonly object[] = []) => ({
+  resourceLogs: [{ resource: { attributes: resource }, scopeLogs: [{ scope: {}, logRecords: records }] }],
+});
+
+/** The same request in protobuf: ids are bytes there. */
+function toProtobuf(request: object): Uint8Array<ArrayBuffer> {
+  const json = JSON.stringify(request, (name, value: unknown) =>
+    (name === 'traceId' || name === 'spanId') && typeof value === 'string'
+      ? Buffer.from(value, 'hex').toString('base64')
+      : value,
+  );
+  return new Uint8Array(REQUEST.encode(REQUEST.fromObject(JSON.parse(json) as object)).finish());
+}
+
+const ENCODINGS = [
+  ['JSON', 'application/json', (request: object): Body => request],
+  ['protobuf', PROTOBUF, toProtobuf],
+] as const;
+
+const send = (body: Body, type = 'application/json', headers = {}) =>
+  post(url, '/v1/logs', body, { 'content-type': type, 'x-api-key': PUBLIC_KEY, ...headers });
+
+async function metadataOf(project: string): Promise<string> {
+  const [row] = await rowsOf(store, project, { columns: 'metadata' });
+  return String(row?.['metadata']);
+}
+
+async function messagesOf(project: string): Promise<string[]> {
+  const rows = await rowsOf(store, project, { columns: 'event_message' });
+  return rows.map((row) => String(row['event_message'])).sort();
+}
+
+describe.each(ENCODINGS)('in %s', (_, type, encode) => {
+  test('a record comes back through logs.all with all that it said', async () => {
+    const project = newProject();
+    const answer = await send(
+      encode({
+        resourceLogs: [
+          {
+            resource: { attributes: [{ key: 'service.name', value: text('shop') }] },
+            scopeLogs: [
+              {
+                scope: {
+                  name: 'lib',
+                  version: '1.2',
+                  attributes: [{ key: 'a', value: { boolValue: true } }],
+                },
+                logRecords: [
+                  {
+                    timeUnixNano: `${clock.now}123456`,
+                    observedTimeUnixNano: nanos(clock.now - 5_000),
+                    severityNumber: 17,
+                    severityText: 'ERROR',
+                    body: text('é failed'),
+                    attributes: [
+                      { key: 'tailrace.project', value: text(project) },
+                      { key: 'http.status', value: { intValue: '500' } },
+                    ],
+                    flags: 1,
+                    traceId: TRACE_ID,
+                    spanId: SPAN_ID,
+                    eventName: 'checkout',
+                  },
+                ],
+              },
+            ],
+          },
+        ],
+      }),
+      type,
+    );
+    expect(answer.status).toBe(200);
+    const { body } = await get(url, `/api/endpoints/query/logs.all?project=${project}`);
+    expect(body.result).toEqual([
+      {
+        id: expect.any(String),
+        timestamp: clock.now * 1000 + 123,
+        event_message: 'é failed',
+        metadata: {
+          level: 'error',
+          severity_text: 'ERROR',
+          severity_number: 17,
+          trace_id: TRACE_ID,
+          span_id: SPAN_ID,
+          flags: 1,
+          event_name: 'checkout',
+          attributes: { 'tailrace.project': project, 'http.status': 500 },
+          resource: { 'service.name': 'shop' },
+          scope: { name: 'lib', version: '1.2', attributes: { a: true } },
+        },
+      },
+    ]);
+  });
+
+  test('values of every kind are kept exactly', async () => {
+    const project = newProject();
+    const values = [
+      [{ stringValue: '' }, '""'],
+      [{ stringValue: 'null \u0000 "é😀' }, '"null \\u0000 \\"é😀"'],
+      [{ boolValue: false }, 'false'],
+      [{ intValue: '0' }, '0'],
+      [{ intValue: '9007199254740993' }, '9007199254740993'],
+      [{ intValue: '9223372036854775807' }, '9223372036854775807'],
+      [{ intValue: '-9223372036854775808' }, '-9223372036854775808'],
+      [{ doubleValue: 0.1 }, '0.1'],
+      [{ doubleValue: 1e300 }, '1e+300'],
+      [{ bytesValue: 'AP8=' }, '"AP8="'],
+      [{ arrayValue: {} }, '[]'],
+      [
+        { arrayValue: { values: [{ intValue: '1' }, {}, { arrayValue: { values: [text('a')] } }] } },
+        '[1,null,["a"]]',
+      ],
+      [{ kvlistValue: {} }, '{}'],
+      [
+        {
+          kvlistValue: {
+            values: [
+              { key: '2', value: text('b') },
+              { key: '1' },
+              { key: '__proto__', value: { kvlistValue: {} } },
+            ],
+          },
+        },
+        '{"2":"b","1":null,"__proto__":{}}',
+      ],
+      [{}, 'null'],
+    ] as const;
+    const attributes = values.map(([value], i) => ({ key: `k${i}`, value }));
+    const resource = [{ key: 'tailrace.project', value: text(project) }];
+    expect((await send(encode(requestOf([{ attributes }], resource)), type)).status).toBe(200);
+    const members = values.map(([, json], i) => `"k${i}":${json}`);
+    expect(await metadataOf(project)).toBe(
+      `{"attributes":{${members}},"resource":{"tailrace.project":"${project}"},"scope":{}}`,
+    );
+  });
+
+  test.each([
+    [{ stringValue: 'a' }, 'a'],
+    [{ intValue: '9007199254740993' }, '9007199254740993'],
+    [{ kvlistValue: { values: [{ key: 'a', value: { boolValue: true } }] } }, '{"a":true}'],
+    [{ arrayValue: { values: [{}] } }, '[null]'],
+    [{}, 'named'],
+    [undefined, 'named'],
+  ])('a body %j is the message %j', async (body, message) => {
+    const project = newProject();
+    const record = { id: '1', eventName: 'named', ...(body && { body }) };
+    expect((await send(encode(requestOf([record])), type, { 'x-project': project })).status).toBe(200);
+    expect(await rowsOf(store, project, { columns: 'event_message' })).toEqual([{ event_message: message }]);
+  });
+
+  test.each([
+    ['its own', { timeUnixNano: nanos(), observedTimeUnixNano: nanos(clock.now - 9_000) }, 0],
+    ['when it was observed', { timeUnixNano: '0', observedTimeUnixNano: nanos(clock.now - 9_000) }, 9_000],
+    ['when it was observed, its own missing', { observedTimeUnixNano: nanos(clock.now - 9_000) }, 9_000],
+    ['its arrival', { timeUnixNano: '0', observedTimeUnixNano: '0' }, 0],
+    ['its arrival, where it has none', {}, 0],
+  ])("a record's time is %s", async (_name, times, agoMs) => {
+    const project = newProject();
+    expect((await send(encode(requestOf([times])), type, { 'x-project': project })).status).toBe(200);
+    const [row] = await rowsOf(store, project, { columns: 'toUnixTimestamp64Micro(timestamp) AS at' });
+    expect(row).toEqual({ at: (clock.now - agoMs) * 1000 });
+  });
+
+  test("a record's project is its attribute, else its resource's, else that of X-Project", async () => {
+    const [own, shared, header] = [newProject(), newProject(), newProject()];
+    const attribute = (project: string) => [{ key: 'tailrace.project', value: text(project) }];
+    const record = (body: string, attributes: object[] = []) => ({ body: text(body), attributes });
+    const records = [record('1', attribute(own)), record('2'), record('3', attribute(''))];
+    await send(encode(requestOf(records, attribute(shared))), type, { 'x-project': header });
+    await send(encode(requestOf([record('4')])), type, { 'x-project': header });
+    expect(await messagesOf(own)).toEqual(['1']);
+    expect(await messagesOf(shared)).toEqual(['2', '3']);
+    expect(await messagesOf(header)).toEqual(['4']);
+  });
+
+  test('what is refused is told as a partial success, and the rest is stored', async () => {
+    const project = newProject();
+    const records = [
+      { body: text('1') },
+      { body: text('2'), timeUnixNano: nanos(clock.now + 3_600_001) },
+      { body: text('3'), timeUnixNano: nanos() },
+      { body: text('4'), timeUnixNano: '18446744073709551615' },
+    ];
+    const answer = await send(encode(requestOf(records)), type, { 'x-project': project });
+    expect(answer.status).toBe(200);
+    expect(await messagesOf(project)).toEqual(['1', '3']);
+  });
+
+  test('gzip is undone', async () => {
+    const project = newProject();
+    const body = encode(requestOf([{ body: text('a') }]));
+    const bytes = body instanceof Uint8Array ? body : Buffer.from(JSON.stringify(body));
+    const headers = { 'content-encoding': 'gzip', 'x-project': project };
+    expect((await send(new Uint8Array(gzipSync(bytes)), type, headers)).status).toBe(200);
+    expect(await idsOf(store, project)).toHaveLength(1);
+  });
+
+  test('a request without records is taken', async () => {
+    for (const body of [{}, { resourceLogs: [] }, requestOf([]), { resourceLogs: [{}, { scopeLogs: [{}] }] }])
+      expect((await send(encode(body), type)).status).toBe(200);
+  });
+});
+
+describe('the answer', () => {
+  const late = { timeUnixNano: nanos(clock.now + 3_600_001) };
+  const reason = expect.stringMatching(
+    /^event 2: has a timestamp more than an hour ahead: [\d .:-]+; event 3: has a/,
+  );
+
+  test('to JSON is JSON, its count a text', async () => {
+    const all = await send(requestOf([{}]));
+    expect([all.headers.get('content-type'), all.text]).toEqual(['application/json; charset=utf-8', '{}']);
+    const some = await send(requestOf([{}, late, late]), 'application/json; charset=utf-8');
+    expect(some.body).toEqual({ partialSuccess: { rejectedLogRecords: '2', errorMessage: reason } });
+  });
+
+  test('to protobuf is protobuf', async () => {
+    const ask = async (records: object[]) => {
+      const response = await fetch(`${url}/v1/logs`, {
+        method: 'POST',
+        body: toProtobuf(requestOf(records)),
+        headers: { 'content-type': PROTOBUF, 'x-api-key': PUBLIC_KEY },
+      });
+      expect([response.status, response.headers.get('content-type')]).toEqual([200, PROTOBUF]);
+      return new Uint8Array(await response.arrayBuffer());
+    };
+    expect(await ask([{}])).toHaveLength(0);
+    const decoded = RESPONSE.toObject(RESPONSE.decode(await ask([{}, late, late])), { longs: String });
+    expect(decoded).toEqual({ partialSuccess: { rejectedLogRecords: '2', errorMessage: reason } });
+  });
+});
+
+describe('the source', () => {
+  test('is that of X-Source, else the configured one', async () => {
+    const project = newProject();
+    const headers = { 'x-source': 'postgres.logs', 'x-project': project };
+    expect((await send(requestOf([{}]), 'application/json', headers)).status).toBe(200);
+    expect(await idsOf(store, project, 'postgres_logs')).toHaveLength(1);
+    expect(await idsOf(store, project)).toEqual([]);
+    expectError(await send(requestOf([]), 'application/json', { 'x-source': 'none' }), 'source_not_found');
+  });
+});
+
+describe('what is not a request', () => {
+  test.each([
+    'null',
+    '1',
+    '"text"',
+    '[]',
+    'true',
+    '{',
+    '{"resourceLogs":1}',
+    '{"resourceLogs":[null]}',
+    '{"resourceLogs":[{"scopeLogs":5}]}',
+    '{"resourceLogs":[{"scopeLogs":[{"logRecords":[1]}]}]}',
+    '{"resourceLogs":[{"scopeLogs":[{"logRecords":[{"severityText":5}]}]}]}',
+  ])('as JSON, %s, is 400', async (body) => {
+    expectError(await send(body), 'invalid_request');
+  });
+
+  test.each([
+    ['cut short', toProtobuf(requestOf([{ body: text('abc') }])).slice(0, -2)],
+    ['of JSON', Buffer.from('{"resourceLogs":[]}')],
+    ['of noise', Buffer.from([0xff, 0xff, 0xff, 0xff, 0xff])],
+    ['nested without end', Buffer.concat(Array(5).fill(Buffer.from([0x0a, 0x7f])))],
+  ])('as protobuf, %s, is 400', async (_, body) => {
+    const answer = await send(new Uint8Array(body), PROTOBUF);
+    expectError(answer, 'invalid_request');
+    expect(answer.body.error.message).toBe('the body is not valid protobuf; it may have been cut short');
+  });
+
+  test('of another type is 415, and none at all is 400', async () => {
+    expectError(await send('{}', 'application/x-ndjson'), 'unsupported_media_type');
+    expectError(await request(url, '/v1/logs', { method: 'POST' }), 'invalid_request');
+  });
+});
+
+describe('hostile JSON', () => {
+  test.each([
+    ['a time that is no number', { timeUnixNano: 'yesterday' }, /timestamp that is neither/],
+    ['a negative time', { timeUnixNano: '-5' }, /timestamp that is neither/],
+    ['a value nested too deeply', { body: nest(1_000) }, /nested deeper than 100 levels/],
+  ])('%s is refused with the reason, its neighbour is stored', async (_, record, reason) => {
+    const project = newProject();
+    const answer = await send(requestOf([record, { body: text('good') }]), 'application/json', {
+      'x-project': project,
+    });
+    expect([answer.status, answer.body]).toEqual([
+      200,
+      { partialSuccess: { rejectedLogRecords: '1', errorMessage: expect.stringMatching(reason) } },
+    ]);
+    expect(await idsOf(store, project)).toHaveLength(1);
+  });
+
+  test.each([
+    [{ severityNumber: '9},"project":"victim","a":{"b":1' }, 'severity_number'],
+    [{ flags: '1,"level":"forged"' }, 'flags'],
+  ])('%j cannot write members of its own', async (record, name) => {
+    const project = newProject();
+    const answer = await send(requestOf([record]), 'application/json', { 'x-project': project });
+    expect([answer.status, answer.text]).toEqual([200, '{}']);
+    const [value] = Object.values(record);
+    expect(JSON.parse(await metadataOf(project))).toMatchObject({ [name]: value });
+  });
+
+  test.each([
+    ['"007"', '"007"'],
+    ['7', '7'],
+    ['"1.5"', '"1.5"'],
+    ['"SEVEN"', '"SEVEN"'],
+  ])('an integer %s is kept as %s', async (given, kept) => {
+    const project = newProject();
+    const body = `{"resourceLogs":[{"scopeLogs":[{"logRecords":[{"attributes":[{"key":"a","value":{"intValue":${given}}}]}]}]}]}`;
+    expect((await send(body, 'application/json', { 'x-project': project })).text).toBe('{}');
+    expect(await metadataOf(project)).toContain(`{"attributes":{"a":${kept}}`);
+  });
+});
+
+function nest(depth: number): object {
+  let value: object = {};
+  for (let i = 0; i < depth; i++) value = { arrayValue: { values: [value] } };
+  return value;
+}

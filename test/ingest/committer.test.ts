@@ -1,0 +1,277 @@
+import { afterAll, afterEach, describe, expect, test, vi } from 'vitest';
+import type { Engine, InsertBatch } from '../../src/engine/engine.ts';
+import { TailraceError } from '../../src/errors.ts';
+import { type CommitterOptions, createCommitter } from '../../src/ingest/committer.ts';
+import { parseEvent } from '../../src/ingest/event.ts';
+import { idsOf } from '../support/ingest.ts';
+import { openTestStore } from '../support/service.ts';
+
+const { store, close } = await openTestStore();
+afterAll(close);
+afterEach(() => void vi.useRealTimers());
+const EDGE = store.registry.getSource('cloudflare.logs.prod');
+const POSTGRES = store.registry.getSource('postgres.logs');
+const NOW = Date.now();
+
+let projects = 0;
+/** A project of its own for each test. */
+const newProject = () => `commit-${++projects}`;
+
+function event(project: string, id: string, { daysAgo = 0, text = '' } = {}) {
+  const wire = { id, project, timestamp: NOW - daysAgo * 86_400_000, event_message: text };
+  const rules = { now: NOW * 1000, eventBytesMax: 1024 * 1024, project: '' };
+  return parseEvent({ text: JSON.stringify(wire) }, EDGE, rules);
+}
+
+/** The real engine; its inserts are noted, and wait or fail where the test says so. */
+function watch(before: (batch: InsertBatch) => Promise<void> | undefined = () => undefined) {
+  const inserts: InsertBatch[] = [];
+  const engine: Engine = {
+    ...store.engine,
+    async insert(batch) {
+      inserts.push(batch);
+      await before(batch);
+      await store.engine.insert(batch);
+    },
+  };
+  return { engine, inserts, ids: () => inserts.map((batch) => idsIn(batch)) };
+}
+
+const idsIn = ({ bytes }: InsertBatch) =>
+  bytes
+    .toString()
+    .trimEnd()
+    .split('\n')
+    .map((row) => (JSON.parse(row) as string[])[0]);
+
+function open(engine: Engine, options: Partial<CommitterOptions> = {}) {
+  const commits: [string, number, boolean][] = [];
+  const committer = createCommitter(engine, {
+    waitMs: 5,
+    groupBytesMax: 1024 * 1024,
+    queueBytesMax: 16 * 1024 * 1024,
+    onCommit: (source, rows, error) => void commits.push([source, rows, error !== undefined]),
+    ...options,
+  });
+  return { committer, commits };
+}
+
+describe('grouping', () => {
+  test('what comes while others wait or are committed is committed with what follows', async () => {
+    const project = newProject();
+    const { engine, inserts } = watch();
+    const { committer, commits } = open(engine);
+    const ids = Array.from({ length: 500 }, (_, i) => `e${i}`);
+    await Promise.all(ids.map((id) => committer.commit(EDGE, [event(project, id)])));
+    expect(inserts.length).toBeLessThan(5);
+    expect(commits.reduce((sum, [, rows]) => sum + rows, 0)).toBe(500);
+    expect(await idsOf(store, project)).toEqual(ids.sort());
+    expect(committer.gauges()).toEqual({ queuedBytes: 0, queuedRequests: 0 });
+    await committer.close();
+  });
+
+  test('while one group is being committed the next gathers', async () => {
+    const project = newProject();
+    const gate = Promise.withResolvers<void>();
+    const { engine, inserts, ids } = watch(() => (inserts.length === 1 ? gate.promise : undefined));
+    const { committer } = open(engine, { waitMs: 0 });
+    const first = committer.commit(EDGE, [event(project, '1')]);
+    await vi.waitFor(() => expect(inserts).toHaveLength(1));
+    const others = ['2', '3', '4'].map((id) => committer.commit(EDGE, [event(project, id)]));
+    expect(committer.gauges().queuedRequests).toBe(4);
+    gate.resolve();
+    await Promise.all([first, ...others]);
+    expect(ids()).toEqual([['1'], ['2', '3', '4']]);
+    await committer.close();
+  });
+
+  test('a group that is large enough does not wait, and those after it are committed too', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    const project = newProject();
+    const { engine, ids } = watch();
+    const { committer } = open(engine, { waitMs: 100, groupBytesMax: 1_000 });
+    await committer.commit(EDGE, [event(project, '1', { text: 'x'.repeat(2_000) })]);
+    vi.advanceTimersByTime(100); // the time that the group would have waited passes while nothing is queued
+    const second = committer.commit(EDGE, [event(project, '2')]);
+    vi.advanceTimersByTime(100);
+    await second;
+    expect(ids()).toEqual([['1'], ['2']]);
+    await committer.close();
+  });
+
+  test('each source and each day is an insert of its own', async () => {
+    const project = newProject();
+    const { engine, inserts, ids } = watch();
+    const { committer } = open(engine, { waitMs: 20 });
+    const days = (prefix: string) =>
+      [0, 1, 0, 2].map((daysAgo, i) => event(project, `${prefix}${i}`, { daysAgo }));
+    const postgres = event(project, 'p');
+    await Promise.all([
+      committer.commit(EDGE, days('a')),
+      committer.commit(EDGE, days('b')),
+      committer.commit(POSTGRES, [{ ...postgres, typed: POSTGRES.columns.map(() => null) }]),
+    ]);
+    expect(inserts.map(({ table }) => table)).toEqual([
+      'edge_logs',
+      'edge_logs',
+      'edge_logs',
+      'postgres_logs',
+    ]);
+    expect(ids()).toEqual([['a0', 'a2', 'b0', 'b2'], ['a1', 'b1'], ['a3', 'b3'], ['p']]);
+    expect(await idsOf(store, project)).toHaveLength(8);
+    expect(await idsOf(store, project, 'postgres_logs')).toEqual(['p']);
+    await committer.close();
+  });
+
+  test('a request of no events is committed at once', async () => {
+    const { engine, inserts } = watch();
+    const { committer } = open(engine);
+    await committer.commit(EDGE, []);
+    expect(inserts).toEqual([]);
+    await committer.close();
+  });
+});
+
+describe('the answer', () => {
+  test('comes only after the commit', async () => {
+    const project = newProject();
+    const gate = Promise.withResolvers<void>();
+    const { engine, inserts } = watch(() => gate.promise);
+    const { committer } = open(engine, { waitMs: 0 });
+    let answered = false;
+    const commit = committer.commit(EDGE, [event(project, '1')]).then(() => {
+      answered = true;
+    });
+    await vi.waitFor(() => expect(inserts).toHaveLength(1));
+    expect([answered, await idsOf(store, project)]).toEqual([false, []]);
+    gate.resolve();
+    await commit;
+    expect(await idsOf(store, project)).toEqual(['1']);
+    await committer.close();
+  });
+
+  test('of a commit that fails is its failure, for exactly the requests in it', async () => {
+    const project = newProject();
+    const failure = new TailraceError('overloaded', 'the disk is full');
+    const { engine } = watch((batch) => (batch.bytes.includes('"bad') ? Promise.reject(failure) : undefined));
+    const { committer, commits } = open(engine, { waitMs: 0 });
+    const both = [event(project, 'bad-1'), event(project, 'yesterday-1', { daysAgo: 1 })];
+    const results = await Promise.allSettled([
+      committer.commit(EDGE, both),
+      committer.commit(EDGE, [event(project, 'bad-2')]),
+      committer.commit(EDGE, [event(project, 'yesterday-2', { daysAgo: 1 })]),
+    ]);
+    expect(results.map((result) => (result.status === 'rejected' ? result.reason : 'stored'))).toEqual([
+      failure,
+      failure,
+      'stored',
+    ]);
+    expect(commits).toEqual([
+      [EDGE.name, 2, true],
+      [EDGE.name, 2, false],
+    ]);
+    await committer.commit(EDGE, [event(project, 'later')]);
+    expect(await idsOf(store, project)).toEqual(['later', 'yesterday-1', 'yesterday-2']);
+    expect(committer.gauges()).toEqual({ queuedBytes: 0, queuedRequests: 0 });
+    await committer.close();
+  });
+});
+
+describe('the queue', () => {
+  test('when it is full turns requests away at once, with nothing of them stored', async () => {
+    const project = newProject();
+    const gate = Promise.withResolvers<void>();
+    const { engine, inserts } = watch(() => gate.promise);
+    const { committer } = open(engine, { waitMs: 0, queueBytesMax: 1_000 });
+    const large = event(project, '1', { text: 'x'.repeat(2_000) });
+    const first = committer.commit(EDGE, [large]);
+    await vi.waitFor(() => expect(inserts).toHaveLength(1));
+    await expect(committer.commit(EDGE, [event(project, '2')])).rejects.toMatchObject({
+      code: 'overloaded',
+      retryAfterSeconds: 1,
+    });
+    expect(committer.gauges().queuedRequests).toBe(1);
+    gate.resolve();
+    await first;
+    await committer.commit(EDGE, [event(project, '3')]);
+    expect(await idsOf(store, project)).toEqual(['1', '3']);
+    await committer.close();
+  });
+
+  test('has its room back after a commit that failed', async () => {
+    const project = newProject();
+    const { engine, inserts } = watch(() =>
+      inserts.length === 1 ? Promise.reject(new Error('once')) : undefined,
+    );
+    const { committer } = open(engine, { waitMs: 0, queueBytesMax: 1_000 });
+    const large = (id: string) => [event(project, id, { text: 'x'.repeat(2_000) })];
+    await expect(committer.commit(EDGE, large('1'))).rejects.toThrow('once');
+    await committer.commit(EDGE, large('2'));
+    expect(await idsOf(store, project)).toEqual(['2']);
+    await committer.close();
+  });
+});
+
+describe('closing', () => {
+  test('commits what is queued without its wait, and refuses what comes later', async () => {
+    const project = newProject();
+    const { engine, ids } = watch();
+    const { committer } = open(engine, { waitMs: 600_000 });
+    const commits = [0, 1, 2].map((daysAgo) =>
+      committer.commit(EDGE, [event(project, `${daysAgo}`, { daysAgo })]),
+    );
+    const closing = committer.close();
+    await expect(committer.commit(EDGE, [event(project, 'late')])).rejects.toMatchObject({
+      code: 'engine_unavailable',
+    });
+    await closing;
+    expect(await idsOf(store, project)).toEqual(['0', '1', '2']);
+    await Promise.all(commits);
+    expect(ids()).toEqual([['0'], ['1'], ['2']]);
+  });
+
+  test('waits for the group that is being committed', async () => {
+    const project = newProject();
+    const gate = Promise.withResolvers<void>();
+    const { engine, inserts } = watch(() => gate.promise);
+    const { committer } = open(engine, { waitMs: 0 });
+    const first = committer.commit(EDGE, [event(project, '1')]);
+    await vi.waitFor(() => expect(inserts).toHaveLength(1));
+    const second = committer.commit(EDGE, [event(project, '2')]);
+    const closing = committer.close();
+    gate.resolve();
+    await closing;
+    expect(await idsOf(store, project)).toEqual(['1', '2']);
+    await Promise.all([first, second]);
+  });
+});
+
+describe('a token', () => {
+  test('that came before stores nothing again, day by day', async () => {
+    const project = newProject();
+    const { engine, inserts } = watch();
+    const { committer } = open(engine);
+    const events = [event(project, '1'), event(project, '2', { daysAgo: 1 })];
+    await committer.commit(EDGE, events.slice(0, 1), `${project}-token`);
+    await committer.commit(EDGE, events, `${project}-token`);
+    expect(inserts.map(({ token }) => token)).toEqual(Array(3).fill(`${project}-token`));
+    expect(await idsOf(store, project)).toEqual(['1', '2']);
+    await committer.close();
+  });
+
+  test('keeps a group to itself, and events without one are stored as often as they come', async () => {
+    const project = newProject();
+    const { engine, inserts } = watch();
+    const { committer } = open(engine, { waitMs: 20 });
+    const one = [event(project, '1')];
+    await Promise.all([
+      committer.commit(EDGE, one, `${project}-a`),
+      committer.commit(EDGE, one, `${project}-b`),
+      committer.commit(EDGE, one),
+    ]);
+    await committer.commit(EDGE, one);
+    expect(inserts.map(({ token }) => token?.slice(-1)).sort()).toEqual(['a', 'b', undefined, undefined]);
+    expect(await idsOf(store, project)).toEqual(['1', '1', '1', '1']);
+    await committer.close();
+  });
+});

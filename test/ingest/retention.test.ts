@@ -1,0 +1,190 @@
+import { afterAll, afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import type { Source } from '../../src/definitions/source.ts';
+import type { Engine } from '../../src/engine/engine.ts';
+import { type DroppedDay, enforceRetention } from '../../src/ingest/retention.ts';
+import { scheduleRetention } from '../../src/ingest/retention-schedule.ts';
+import { openTestStore } from '../support/service.ts';
+
+const { store, close } = await openTestStore();
+afterAll(close);
+const { engine } = store;
+const DAY_MS = 86_400_000;
+const TODAY = Math.floor(Date.now() / DAY_MS) * DAY_MS;
+const NOON = TODAY + DAY_MS / 2;
+const DEFAULT_DAYS = 90;
+
+beforeEach(async () => {
+  for (const { table } of store.registry.sources) await engine.command(`TRUNCATE TABLE tailrace.${table}`);
+});
+
+const dayOf = (daysAgo: number) => new Date(TODAY - daysAgo * DAY_MS).toISOString().slice(0, 10);
+
+/** One event at the end of a day, with a text that no codec makes small. */
+async function insert(table: string, daysAgo: number, bytes = 10): Promise<void> {
+  await engine.command(
+    `INSERT INTO tailrace.${table} (id, timestamp, event_message)
+     SELECT 'e', toDateTime64('${dayOf(daysAgo)} 23:59:59.999999', 6, 'UTC'), randomPrintableASCII(${bytes})`,
+  );
+}
+
+async function daysLeft(): Promise<string[]> {
+  const rows = await engine.inspect(
+    `SELECT DISTINCT table, partition FROM system.parts WHERE database = 'tailrace' AND active ORDER BY partition, table`,
+  );
+  return rows.map((row) => `${row['table']} ${row['partition']}`);
+}
+
+/** @param days retention of sources by their table, where it is not the default */
+async function enforce(
+  options: { now?: number; storeBytesMax?: number; days?: Record<string, number> } = {},
+) {
+  const { now = NOON, storeBytesMax = 0, days = {} } = options;
+  const dropped: DroppedDay[] = [];
+  await enforceRetention({
+    engine,
+    sources: () => withRetention(days),
+    now: () => now,
+    storeBytesMax,
+    onDropped: (day) => void dropped.push(day),
+  });
+  return dropped.map(({ table, day, reason }) => `${table} ${day} ${reason}`);
+}
+
+const withRetention = (days: Record<string, number>): Source[] =>
+  store.registry.sources.map((source) => ({
+    ...source,
+    retentionDays: days[source.table] ?? source.retentionDays,
+  }));
+
+describe('by age', () => {
+  test('a day goes when all of it is older than its source keeps, and not before', async () => {
+    await insert('edge_logs', 3);
+    await insert('edge_logs', 4);
+    const midnight = TODAY - 3 * DAY_MS + 3 * DAY_MS; // the day of three days ago ended two days ago
+    const days = { edge_logs: 2 };
+    expect(await enforce({ now: midnight - 1, days })).toEqual([`edge_logs ${dayOf(4)} age`]);
+    expect(await enforce({ now: midnight, days })).toEqual([`edge_logs ${dayOf(3)} age`]);
+    expect(await daysLeft()).toEqual([]);
+  });
+
+  test('each source has its own', async () => {
+    for (const table of ['edge_logs', 'postgres_logs', 'auth_logs'])
+      for (const daysAgo of [0, 5, 20]) await insert(table, daysAgo);
+    expect(await enforce({ days: { edge_logs: 2, postgres_logs: 10 } })).toEqual([
+      `edge_logs ${dayOf(20)} age`,
+      `postgres_logs ${dayOf(20)} age`,
+      `edge_logs ${dayOf(5)} age`,
+    ]);
+    expect(await daysLeft()).toHaveLength(6);
+  });
+
+  test('nothing goes twice', async () => {
+    await insert('edge_logs', 5);
+    expect(await enforce({ days: { edge_logs: 1 } })).toHaveLength(1);
+    expect(await enforce({ days: { edge_logs: 1 } })).toEqual([]);
+  });
+});
+
+describe('by size', () => {
+  test('the oldest days of all go until the store fits', async () => {
+    await insert('edge_logs', 1, 100_000);
+    await insert('edge_logs', 3, 100_000);
+    await insert('postgres_logs', 2, 100_000);
+    await insert('postgres_logs', 4, 100_000);
+    expect(await enforce({ storeBytesMax: 250_000 })).toEqual([
+      `postgres_logs ${dayOf(4)} size`,
+      `edge_logs ${dayOf(3)} size`,
+    ]);
+    expect(await enforce({ storeBytesMax: 250_000 })).toEqual([]);
+    expect(await daysLeft()).toEqual([`postgres_logs ${dayOf(2)}`, `edge_logs ${dayOf(1)}`]);
+  });
+
+  test('what goes for its age counts no more', async () => {
+    for (const daysAgo of [1, 2, 9]) await insert('edge_logs', daysAgo, 100_000);
+    expect(await enforce({ storeBytesMax: 250_000, days: { edge_logs: 5 } })).toEqual([
+      `edge_logs ${dayOf(9)} age`,
+    ]);
+  });
+
+  test('today stays, however large', async () => {
+    await insert('edge_logs', 0, 300_000);
+    await insert('postgres_logs', 1, 100_000);
+    expect(await enforce({ storeBytesMax: 1 })).toEqual([`postgres_logs ${dayOf(1)} size`]);
+    expect(await daysLeft()).toEqual([`edge_logs ${dayOf(0)}`]);
+  });
+
+  test('0 is no bound', async () => {
+    await insert('edge_logs', 1, 300_000);
+    expect(await enforce({ storeBytesMax: 0 })).toEqual([]);
+  });
+});
+
+test('tables that belong to no source are left alone, and do not count', async () => {
+  await engine.command(
+    `CREATE TABLE tailrace.stranger (timestamp DateTime64(6, 'UTC'), id String, event_message String)
+     ENGINE = MergeTree PARTITION BY toDate(timestamp) ORDER BY id`,
+  );
+  await insert('stranger', DEFAULT_DAYS + 100, 300_000);
+  await insert('edge_logs', 1, 50_000);
+  const dropped = await enforce({ storeBytesMax: 100_000, days: { edge_logs: 2 } });
+  const left = await daysLeft();
+  await engine.command('DROP TABLE tailrace.stranger');
+  expect([dropped, left]).toEqual([[], [`stranger ${dayOf(DEFAULT_DAYS + 100)}`, `edge_logs ${dayOf(1)}`]]);
+});
+
+describe('the schedule', () => {
+  afterEach(() => void vi.useRealTimers());
+
+  function schedule(options: { engine?: Engine } = {}) {
+    const dropped: string[] = [];
+    const errors: unknown[] = [];
+    const one = scheduleRetention({
+      engine: options.engine ?? engine,
+      sources: () => withRetention({ edge_logs: 2 }),
+      now: () => NOON,
+      storeBytesMax: 0,
+      onDropped: ({ table, day }) => void dropped.push(`${table} ${day}`),
+      onError: (error) => void errors.push(error),
+    });
+    return { ...one, dropped, errors };
+  }
+
+  test('enforces it every hour until it is stopped', async () => {
+    vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
+    await insert('edge_logs', 9);
+    const { dropped, stop } = schedule();
+    vi.advanceTimersByTime(3_599_999);
+    expect(dropped).toEqual([]);
+    for (const expected of [1, 2]) {
+      vi.advanceTimersByTime(3_600_000);
+      await vi.waitFor(() => expect(dropped).toEqual(Array(expected).fill(`edge_logs ${dayOf(9)}`)));
+      await insert('edge_logs', 9);
+    }
+    await stop();
+    expect(vi.getTimerCount()).toBe(0);
+  });
+
+  test('runs once at a time, and stopping waits for the run', async () => {
+    await insert('edge_logs', 9);
+    const { run, stop, dropped } = schedule();
+    const runs = [run(), run()];
+    expect(runs[0]).toBe(runs[1]);
+    await stop();
+    expect(dropped).toEqual([`edge_logs ${dayOf(9)}`]);
+  });
+
+  test('tells of a failure and of what went before it, and goes on the next time', async () => {
+    for (const daysAgo of [8, 9]) await insert('edge_logs', daysAgo);
+    let drops = 0;
+    const failing: Engine = {
+      ...engine,
+      command: (sql) => (++drops === 2 ? Promise.reject(new Error('once')) : engine.command(sql)),
+    };
+    const { run, stop, dropped, errors } = schedule({ engine: failing });
+    await run();
+    expect([dropped, errors]).toEqual([[`edge_logs ${dayOf(9)}`], [new Error('once')]]);
+    await run();
+    expect(dropped).toEqual([`edge_logs ${dayOf(9)}`, `edge_logs ${dayOf(8)}`]);
+    await stop();
+  });
+});

@@ -1,0 +1,74 @@
+import { connect, type Socket } from 'node:net';
+import type { Store } from '../../src/open-store.ts';
+import { type HttpAnswer, request } from './http.ts';
+import { PRIVATE_KEY } from './service.ts';
+
+/** The source to which tests send, unless what they test is the source. */
+export const EDGE = 'cloudflare.logs.prod';
+export const TO_EDGE = `/api/logs?source_name=${EDGE}`;
+
+export type Body = string | Uint8Array<ArrayBuffer> | object;
+
+/** POST with the private key and as JSON, unless `headers` say otherwise; an object goes out as its JSON. */
+export async function post(
+  url: string,
+  path: string,
+  body: Body,
+  headers: Record<string, string> = {},
+): Promise<HttpAnswer> {
+  const bytes = typeof body === 'string' || body instanceof Uint8Array ? body : JSON.stringify(body);
+  return await request(url, path, {
+    method: 'POST',
+    body: bytes,
+    headers: { 'content-type': 'application/json', ...headers },
+  });
+}
+
+/** Rows of a table that belong to a project, in the order of their ids, past every filter of reading. */
+export async function rowsOf(
+  store: Store,
+  project: string,
+  { table = 'edge_logs', columns = '*' } = {},
+): Promise<Record<string, unknown>[]> {
+  return await store.engine.inspect(
+    `SELECT ${columns} FROM tailrace.${table} WHERE project = '${project}' ORDER BY id`,
+  );
+}
+
+export async function idsOf(store: Store, project: string, table?: string): Promise<string[]> {
+  const rows = await rowsOf(store, project, { columns: 'id', ...(table !== undefined && { table }) });
+  return rows.map((row) => String(row['id']));
+}
+
+/** The head of a POST as it goes over the wire, up to the body. */
+export function postHead(path: string, headers: Readonly<Record<string, string | number>>): string {
+  const all = {
+    host: 'a',
+    'x-api-key': PRIVATE_KEY,
+    'content-type': 'application/json',
+    ...headers,
+  };
+  const lines = Object.entries(all).map(([name, value]) => `${name}: ${value}`);
+  return `POST ${path} HTTP/1.1\r\n${lines.join('\r\n')}\r\n\r\n`;
+}
+
+/** A connection on which a test writes by hand. */
+export interface RawConnection {
+  readonly socket: Socket;
+  readonly received: () => string;
+  /** Resolves when the connection has been closed, by whichever side. */
+  readonly closed: Promise<void>;
+}
+
+export async function openRaw(url: string): Promise<RawConnection> {
+  const { hostname, port } = new URL(url);
+  const socket = connect(Number(port), hostname);
+  let received = '';
+  socket.setEncoding('utf8').on('data', (text: string) => {
+    received += text;
+  });
+  socket.on('error', () => {}); // a reset; `close` follows
+  const closed = new Promise<void>((resolve) => void socket.once('close', () => resolve()));
+  await new Promise<void>((resolve) => void socket.once('connect', () => resolve()));
+  return { socket, received: () => received, closed };
+}
