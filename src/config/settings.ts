@@ -1,3 +1,5 @@
+// Longer than other files: one table, a row a setting, which is read and changed as a whole.
+
 /** One environment variable: how it is written, what it means, what it is without it. */
 export interface Setting<T> {
   readonly env: string;

@@ -1,5 +1,5 @@
 import { TailraceError } from '../errors.ts';
-import { cutElements, cutMembers } from './json-text.ts';
+import { cutElements, cutMembers, UNLIMITED } from './json-text.ts';
 
 /** One event as it came: its exact text, and its value where the text has been parsed already. */
 export interface WireEvent {
@@ -15,12 +15,6 @@ export interface DecodedBody {
 }
 
 const EVENTS_MAX = 50_000;
-
-const ANY = {
-  depthMax: Number.POSITIVE_INFINITY,
-  keysMax: Number.POSITIVE_INFINITY,
-  keyCharsMax: Number.POSITIVE_INFINITY,
-};
 
 /**
  * Takes the events out of a JSON body: an array of events, `{"batch": […]}`, or one event.
@@ -40,7 +34,7 @@ export function decodeJson(text: string): DecodedBody {
   const batch = Object.hasOwn(fields, 'batch') ? fields['batch'] : undefined;
   if (!Array.isArray(batch)) return { events: [{ text, value: body }], fields };
   // The last of two members with one name counts, here as in JSON.parse.
-  const member = cutMembers(text, ANY).findLast(({ name }) => name === 'batch');
+  const member = cutMembers(text, UNLIMITED).findLast(({ name }) => name === 'batch');
   return { events: zip(member?.text ?? '[]', batch), fields };
 }
 

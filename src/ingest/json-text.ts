@@ -68,7 +68,7 @@ export function cutElements(text: string): string[] {
 }
 
 /** For a list of events: each event is measured by itself when it is read. */
-const UNLIMITED: JsonLimits = {
+export const UNLIMITED: JsonLimits = {
   depthMax: Number.POSITIVE_INFINITY,
   keysMax: Number.POSITIVE_INFINITY,
   keyCharsMax: Number.POSITIVE_INFINITY,
