@@ -15,6 +15,10 @@ if (Number(process.versions.node.split('.')[0]) < NODE_MAJOR_MIN) {
 // when the first thread starts, so it is set before anything is loaded.
 process.env.UV_THREADPOOL_SIZE ??= '32';
 
+// The engine gives memory back as soon as it is free. By default it keeps it for five seconds, which under steady load means
+// for ever. Its allocator reads this when the library is loaded.
+process.env.JE_MALLOC_CONF ??= 'dirty_decay_ms:1000';
+
 const source = new URL('../src/cli/main.ts', import.meta.url);
 const { main } = await import(
   existsSync(source) ? source.href : new URL('../dist/cli/main.js', import.meta.url).href

@@ -74,9 +74,9 @@ async function assemble(store: Store, config: Config, options: ServiceOptions): 
   await retention.run();
   let stopping = false;
   const notReady = () => (stopping ? 'the service is shutting down' : undefined);
-  const { receive, idempotency } = ingest;
+  const { bodies, receive, idempotency } = ingest;
   const forReading = { config, registry, cached, keyring, metrics, logger, notReady };
-  const app = await buildApp({ ...forReading, receive, idempotency, record });
+  const app = await buildApp({ ...forReading, bodies, receive, idempotency, record });
   const warming = setInterval(() => warmer.tick(), WARM_TICK_MS);
 
   let cut: NodeJS.Timeout | undefined;

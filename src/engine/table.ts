@@ -46,6 +46,11 @@ function safeInteger(at: string): string {
   return `if(abs(${value}) <= ${Number.MAX_SAFE_INTEGER} AND ${value} = trunc(${value}), toInt64(${value}), NULL)`;
 }
 
+/** The names of `tableColumns`, in its order. */
+export function columnNames(source: Source): string[] {
+  return [...COMMON_COLUMNS, ...source.columns.map(({ name }) => name)];
+}
+
 /** The columns of a source's table: those of every event, then its typed ones. */
 export function tableColumns(source: Source): TableColumn[] {
   const common = COMMON_COLUMNS.map((name) => ({ name, expression: '', ...COMMON[name] }));

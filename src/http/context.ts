@@ -2,6 +2,7 @@ import type { FastifyBaseLogger } from 'fastify';
 import type { CachedQueries } from '../cache/cached.ts';
 import type { Config } from '../config/config.ts';
 import type { Registry } from '../definitions/registry.ts';
+import type { BodyReader } from '../ingest/body-reader.ts';
 import type { Idempotency } from '../ingest/idempotency.ts';
 import type { Receive } from '../ingest/receive.ts';
 import type { RecordRequest } from '../ingest/request-recorder.ts';
@@ -14,6 +15,7 @@ export interface HttpContext {
   readonly registry: Registry;
   readonly cached: CachedQueries;
   readonly keyring: Keyring;
+  readonly bodies: BodyReader;
   readonly receive: Receive;
   readonly idempotency: Idempotency;
   /** Where each served request is recorded; `undefined` where that is off. */

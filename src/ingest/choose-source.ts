@@ -6,8 +6,11 @@ import { TailraceError } from '../errors.ts';
 export interface SourceNames {
   readonly query: Readonly<Record<string, unknown>>;
   readonly headers: Readonly<Record<string, unknown>>;
-  readonly fields: Readonly<Record<string, unknown>>;
+  readonly fields: SourceFields;
 }
+
+/** The members of a body that may name its source. */
+export type SourceFields = Readonly<Record<string, unknown>>;
 
 const BY_ID = ['source', 'collection'];
 const BY_NAME = ['source_name', 'collection_name'];
@@ -39,6 +42,12 @@ export function chooseSource(
     'invalid_request',
     'name a source: ?source_name=<name>, ?source=<uuid> or the header X-Source',
   );
+}
+
+/** What `chooseSource` looks at, out of all the members of a body. */
+export function pickSourceFields(fields: Readonly<Record<string, unknown>>): SourceFields {
+  const names = [...BY_ID, ...BY_NAME].filter((name) => textsAt(fields, name).length > 0);
+  return Object.fromEntries(names.map((name) => [name, textsAt(fields, name)]));
 }
 
 function textsAt(place: Readonly<Record<string, unknown>>, name: string): string[] {

@@ -1,19 +1,18 @@
 import type { Source } from '../definitions/source.ts';
 import type { Engine } from '../engine/engine.ts';
-import { tableColumns } from '../engine/table.ts';
+import { columnNames } from '../engine/table.ts';
 import { TailraceError } from '../errors.ts';
-import { formatInstant } from '../lib/instant.ts';
-import { type Event, encodeRow } from './event.ts';
+import type { DayRows } from './rows.ts';
 
 /** Stores the events of concurrent requests together; a request is answered when its events are committed. */
 export interface Committer {
   /**
-   * Resolves when all events are in the store.
+   * Resolves when all rows are in the store.
    *
-   * @param token where given, events committed under it before are not stored again (within the engine's window)
+   * @param token where given, rows committed under it before are not stored again (within the engine's window)
    * @throws TailraceError `overloaded` at once when the queue is full, before anything is stored; otherwise the engine's
    */
-  commit(source: Source, events: readonly Event[], token?: string): Promise<void>;
+  commit(source: Source, rows: readonly DayRows[], token?: string): Promise<void>;
   /** Commits what is queued; what comes later is refused. */
   close(): Promise<void>;
   gauges(): { queuedBytes: number; queuedRequests: number };
@@ -33,8 +32,9 @@ export interface CommitterOptions {
 interface Group {
   readonly source: Source;
   readonly token: string | undefined;
-  readonly rows: string[];
+  readonly parts: Buffer[];
   readonly done: PromiseWithResolvers<void>;
+  count: number;
   bytes: number;
   /** Whether the group may be sent: it has waited long enough or is large enough. */
   ripe: boolean;
@@ -72,22 +72,20 @@ export function createCommitter(engine: Engine, options: CommitterOptions): Comm
   }
 
   /** Puts a request's rows into the groups of their days and returns these. */
-  function enqueue(source: Source, events: readonly Event[], token: string | undefined): Set<Group> {
-    const joined = new Set<Group>();
-    for (const event of events) {
-      const row = encodeRow(event);
-      const day = formatInstant(event.timestamp).slice(0, 10);
+  function enqueue(source: Source, rows: readonly DayRows[], token: string | undefined): Group[] {
+    return rows.map(({ day, count, bytes }) => {
       const group = join(`${source.table} ${day} ${token ?? ''}`, source, token);
-      group.rows.push(row);
-      group.bytes += row.length;
-      queued.bytes += row.length;
-      joined.add(group);
-    }
-    return joined;
+      group.parts.push(bytes);
+      group.count += count;
+      group.bytes += bytes.length;
+      queued.bytes += bytes.length;
+      if (group.bytes >= options.groupBytesMax) ripen(group);
+      return group;
+    });
   }
 
   return {
-    async commit(source, events, token) {
+    async commit(source, rows, token) {
       if (closed) throw new TailraceError('engine_unavailable', 'the service is shutting down');
       if (queued.bytes >= options.queueBytesMax) {
         throw new TailraceError(
@@ -95,10 +93,9 @@ export function createCommitter(engine: Engine, options: CommitterOptions): Comm
           `${options.queueBytesMax} bytes of events are waiting to be stored already`,
         );
       }
-      const joined = enqueue(source, events, token);
-      for (const group of joined) if (group.bytes >= options.groupBytesMax) ripen(group);
+      const joined = enqueue(source, rows, token);
       queued.requests++;
-      await Promise.all([...joined].map((group) => group.done.promise)).finally(() => {
+      await Promise.all(joined.map((group) => group.done.promise)).finally(() => {
         queued.requests--;
       });
     },
@@ -114,7 +111,7 @@ export function createCommitter(engine: Engine, options: CommitterOptions): Comm
 function createGroup(source: Source, token: string | undefined): Group {
   const done = Promise.withResolvers<void>();
   done.promise.catch(() => {}); // heard by each request that waits for it
-  return { source, token, rows: [], done, bytes: 0, ripe: false };
+  return { source, token, parts: [], done, count: 0, bytes: 0, ripe: false };
 }
 
 function takeRipe(groups: Map<string, Group>): Group | undefined {
@@ -127,21 +124,19 @@ function takeRipe(groups: Map<string, Group>): Group | undefined {
 }
 
 async function send(engine: Engine, group: Group, onCommit: CommitterOptions['onCommit']): Promise<void> {
-  const { source, token, rows, done } = group;
+  const { source, token, parts, count, done } = group;
   try {
-    const columns = tableColumns(source).map((column) => column.name);
-    const bytes = Buffer.from(rows.join(''));
     await engine.insert({
       table: source.table,
-      columns,
+      columns: columnNames(source),
       format: 'JSONCompactEachRow',
-      bytes,
+      bytes: Buffer.concat(parts),
       ...(token && { token }),
     });
-    onCommit(source.name, rows.length);
+    onCommit(source.name, count);
     done.resolve();
   } catch (error) {
-    onCommit(source.name, rows.length, error);
+    onCommit(source.name, count, error);
     done.reject(isFault(error) ? storeFailed(error) : error);
   }
 }

@@ -1,12 +1,9 @@
 import { TailraceError } from '../errors.ts';
 import { cutElements, cutMembers, UNLIMITED } from './json-text.ts';
+import { isBlank, NEWLINE } from './lines.ts';
 
-/** One event as it came: its exact text, and its value where the text has been parsed already. */
-export interface WireEvent {
-  readonly text: string;
-  /** `undefined` where the text is still to be parsed, as for a line of NDJSON. */
-  readonly value?: unknown;
-}
+/** One event as it came: its exact text, and its value where the text has been parsed already; or a line still to be read. */
+export type WireEvent = { readonly text: string; readonly value?: unknown } | { readonly line: Buffer };
 
 export interface DecodedBody {
   readonly events: readonly WireEvent[];
@@ -38,14 +35,23 @@ export function decodeJson(text: string): DecodedBody {
   return { events: zip(member?.text ?? '[]', batch), fields };
 }
 
-// Only what src/ingest/lines.ts passes over too: `tailrace load --url` counts lines to tell which of them were refused.
-const BLANK = /^[ \t\r]*$/;
-
-/** Takes the events out of an NDJSON body, one a line; empty lines are passed over. A bad line is that event's fault alone. */
-export function decodeNdjson(text: string): DecodedBody {
-  const lines = text.split('\n').filter((line) => !BLANK.test(line));
-  refuseTooMany(lines.length);
-  return { events: lines.map((line) => ({ text: line })), fields: {} };
+/**
+ * Takes the events out of an NDJSON body, one a line; empty lines are passed over. A bad line is that event's fault alone.
+ * The lines stay bytes until each is read: their text all at once is a burden on the garbage collector.
+ *
+ * @param bytes valid UTF-8
+ */
+export function decodeNdjson(bytes: Buffer): DecodedBody {
+  const events: WireEvent[] = [];
+  for (let start = 0; start < bytes.length; ) {
+    const newline = bytes.indexOf(NEWLINE, start);
+    const end = newline === -1 ? bytes.length : newline;
+    const line = bytes.subarray(start, end);
+    if (!isBlank(line)) events.push({ line });
+    start = end + 1;
+  }
+  refuseTooMany(events.length);
+  return { events, fields: {} };
 }
 
 function parse(text: string): unknown {

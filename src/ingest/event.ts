@@ -44,11 +44,7 @@ const MICROS_PER_DAY = 86_400 * MICROS_PER_SECOND;
  * @throws RefusedEvent saying what is wrong with it and what would be right
  */
 export function parseEvent(wire: WireEvent, source: Source, rules: EventRules): Event {
-  const { text } = wire;
-  if (Buffer.byteLength(text) > rules.eventBytesMax) {
-    throw new RefusedEvent(`is larger than ${rules.eventBytesMax} bytes`);
-  }
-  const value = asObject(wire.value === undefined ? parseJson(text) : wire.value);
+  const { text, value } = read(wire, rules.eventBytesMax);
   const rest: string[] = [];
   const own = new Map<string, string>();
   const project = findProject(value, source) ?? rules.project;
@@ -78,6 +74,14 @@ export function encodeRow(event: Event): string {
 /** Half a surrogate pair has no UTF-8 form: the engine would refuse it, and with it every event of the batch. */
 function toWellFormed(value: unknown): unknown {
   return typeof value === 'string' ? value.toWellFormed() : value;
+}
+
+function read(wire: WireEvent, bytesMax: number): { text: string; value: Record<string, unknown> } {
+  const bytes = 'line' in wire ? wire.line.length : Buffer.byteLength(wire.text);
+  if (bytes > bytesMax) throw new RefusedEvent(`is larger than ${bytesMax} bytes`);
+  const text = 'line' in wire ? wire.line.toString() : wire.text;
+  const value = 'value' in wire ? wire.value : parseJson(text);
+  return { text, value: asObject(value) };
 }
 
 function parseJson(text: string): unknown {

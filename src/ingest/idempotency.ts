@@ -20,7 +20,7 @@ export interface Idempotency {
 export interface IdempotentRequest {
   readonly key: string;
   readonly scope: string;
-  readonly body: Uint8Array;
+  readonly bodyHash: string;
 }
 
 export interface IdempotencyOptions {
@@ -71,7 +71,7 @@ export function openIdempotency({ dataDir, now, windowMs, answersMax }: Idempote
         );
       }
       const token = hash('sha256', `${request.scope}\0${request.key}`);
-      const body = hash('sha256', request.body);
+      const { bodyHash: body } = request;
       const known = find.get(token, now() - windowMs);
       if (known !== undefined) {
         refuseOtherBody(String(known['body']), body);

@@ -1,10 +1,12 @@
 import type { Engine } from '../engine/engine.ts';
+import { type BodyReader, createBodyReader } from './body-reader.ts';
 import { type Committer, createCommitter } from './committer.ts';
 import { type Idempotency, openIdempotency } from './idempotency.ts';
 import { createReceiver, type Receive } from './receive.ts';
 
 /** The write side of a service: everything between a request's body and the store. */
 export interface Ingest {
+  readonly bodies: BodyReader;
   readonly receive: Receive;
   readonly committer: Committer;
   readonly idempotency: Idempotency;
@@ -31,22 +33,28 @@ export interface IngestLimits {
 
 // Larger groups would make the first of their requests wait without making the engine faster.
 const GROUP_BYTES_MAX = 8 * 1024 * 1024;
+// A body of this size is read in a millisecond or two.
+const INLINE_BYTES_MAX = 64 * 1024;
 const ANSWERS_MAX = 100_000;
 
 export function openIngest({ engine, now, limits, onCommit, onRefused }: IngestOptions): Ingest {
   const { dataDir, eventBytesMax, idempotencyWindowMs: windowMs } = limits;
+  const { ingestQueueBytesMax: queueBytesMax } = limits;
+  const bodies = createBodyReader({ inlineBytesMax: INLINE_BYTES_MAX, queueBytesMax });
   const committer = createCommitter(engine, {
     waitMs: limits.ingestWaitMs,
     groupBytesMax: GROUP_BYTES_MAX,
-    queueBytesMax: limits.ingestQueueBytesMax,
+    queueBytesMax,
     onCommit,
   });
   const idempotency = openIdempotency({ dataDir, now, windowMs, answersMax: ANSWERS_MAX });
   return {
+    bodies,
     receive: createReceiver({ committer, now, eventBytesMax, onRefused }),
     committer,
     idempotency,
     async close() {
+      await bodies.close();
       await committer.close();
       idempotency.close();
     },

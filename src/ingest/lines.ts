@@ -4,7 +4,7 @@ export interface Line {
   readonly bytes: Buffer | undefined;
 }
 
-const NEWLINE = 0x0a;
+export const NEWLINE = 0x0a;
 // What Windows puts before the text of a file; it is no part of the first line.
 const BYTE_ORDER_MARK = Buffer.from([0xef, 0xbb, 0xbf]);
 
@@ -45,6 +45,7 @@ export async function* readLines(stream: AsyncIterable<Buffer>, bytesMax: number
   if (line !== undefined) yield line;
 }
 
-function isBlank(bytes: Buffer): boolean {
+/** Whether a line is passed over, wherever lines are read: `tailrace load --url` counts them to tell which were refused. */
+export function isBlank(bytes: Buffer): boolean {
   return bytes.every((byte) => byte === 0x20 || byte === 0x09 || byte === 0x0d);
 }

@@ -78,8 +78,13 @@ export async function readBody(
 
 /** @throws TailraceError `invalid_request` when the bytes are not UTF-8 */
 export function toText(body: Buffer): string {
-  if (!isUtf8(body)) throw new TailraceError('invalid_request', 'the body is not valid UTF-8');
-  return body.toString();
+  return asUtf8(body).toString();
+}
+
+/** @throws TailraceError `invalid_request` when the bytes are not UTF-8 */
+export function asUtf8(body: Buffer): Buffer {
+  if (isUtf8(body)) return body;
+  throw new TailraceError('invalid_request', 'the body is not valid UTF-8');
 }
 
 interface Takers {

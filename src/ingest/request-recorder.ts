@@ -3,6 +3,7 @@ import type { Registry } from '../definitions/registry.ts';
 import { MICROS_PER_MS } from '../lib/instant.ts';
 import type { Committer } from './committer.ts';
 import { parseEvent } from './event.ts';
+import { encodeRows } from './rows.ts';
 
 /** A request that Tailrace has answered. */
 export interface ServedRequest {
@@ -46,7 +47,7 @@ export function createRequestRecorder({
     if (source === undefined) return;
     const text = eventText(request, project);
     const rules = { now: now() * MICROS_PER_MS, eventBytesMax: EVENT_BYTES_MAX, project };
-    await committer.commit(source, [parseEvent({ text }, source, rules)]);
+    await committer.commit(source, encodeRows([parseEvent({ text }, source, rules)]));
   }
   return (request) => void store(request).catch(onDropped);
 }

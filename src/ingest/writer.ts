@@ -1,6 +1,6 @@
 import type { Source } from '../definitions/source.ts';
 import type { Engine } from '../engine/engine.ts';
-import { tableColumns } from '../engine/table.ts';
+import { columnNames } from '../engine/table.ts';
 import { type Event, encodeRow } from './event.ts';
 
 export interface EventWriter {
@@ -18,7 +18,7 @@ const BATCH_ROWS_MAX = 50_000;
 
 /** Stores events in batches: while one is being inserted, the next is being put together. */
 export function createEventWriter(engine: Engine, source: Source): EventWriter {
-  const columns = tableColumns(source).map((column) => column.name);
+  const columns = columnNames(source);
   let rows: string[] = [];
   let chars = 0;
   let stored = 0;

@@ -3,6 +3,7 @@ import type { Engine, InsertBatch } from '../../src/engine/engine.ts';
 import { TailraceError } from '../../src/errors.ts';
 import { type CommitterOptions, createCommitter } from '../../src/ingest/committer.ts';
 import { parseEvent } from '../../src/ingest/event.ts';
+import { encodeRows } from '../../src/ingest/rows.ts';
 import { idsOf } from '../support/ingest.ts';
 import { openTestStore } from '../support/service.ts';
 
@@ -62,7 +63,7 @@ describe('grouping', () => {
     const { engine, inserts } = watch();
     const { committer, commits } = open(engine);
     const ids = Array.from({ length: 500 }, (_, i) => `e${i}`);
-    await Promise.all(ids.map((id) => committer.commit(EDGE, [event(project, id)])));
+    await Promise.all(ids.map((id) => committer.commit(EDGE, encodeRows([event(project, id)]))));
     expect(inserts.length).toBeLessThan(5);
     expect(commits.reduce((sum, [, rows]) => sum + rows, 0)).toBe(500);
     expect(await idsOf(store, project)).toEqual(ids.sort());
@@ -75,9 +76,9 @@ describe('grouping', () => {
     const gate = Promise.withResolvers<void>();
     const { engine, inserts, ids } = watch(() => (inserts.length === 1 ? gate.promise : undefined));
     const { committer } = open(engine, { waitMs: 0 });
-    const first = committer.commit(EDGE, [event(project, '1')]);
+    const first = committer.commit(EDGE, encodeRows([event(project, '1')]));
     await vi.waitFor(() => expect(inserts).toHaveLength(1));
-    const others = ['2', '3', '4'].map((id) => committer.commit(EDGE, [event(project, id)]));
+    const others = ['2', '3', '4'].map((id) => committer.commit(EDGE, encodeRows([event(project, id)])));
     expect(committer.gauges().queuedRequests).toBe(4);
     gate.resolve();
     await Promise.all([first, ...others]);
@@ -90,9 +91,9 @@ describe('grouping', () => {
     const project = newProject();
     const { engine, ids } = watch();
     const { committer } = open(engine, { waitMs: 100, groupBytesMax: 1_000 });
-    await committer.commit(EDGE, [event(project, '1', { text: 'x'.repeat(2_000) })]);
+    await committer.commit(EDGE, encodeRows([event(project, '1', { text: 'x'.repeat(2_000) })]));
     vi.advanceTimersByTime(100); // the time that the group would have waited passes while nothing is queued
-    const second = committer.commit(EDGE, [event(project, '2')]);
+    const second = committer.commit(EDGE, encodeRows([event(project, '2')]));
     vi.advanceTimersByTime(100);
     await second;
     expect(ids()).toEqual([['1'], ['2']]);
@@ -107,9 +108,9 @@ describe('grouping', () => {
       [0, 1, 0, 2].map((daysAgo, i) => event(project, `${prefix}${i}`, { daysAgo }));
     const postgres = event(project, 'p');
     await Promise.all([
-      committer.commit(EDGE, days('a')),
-      committer.commit(EDGE, days('b')),
-      committer.commit(POSTGRES, [{ ...postgres, typed: POSTGRES.columns.map(() => null) }]),
+      committer.commit(EDGE, encodeRows(days('a'))),
+      committer.commit(EDGE, encodeRows(days('b'))),
+      committer.commit(POSTGRES, encodeRows([{ ...postgres, typed: POSTGRES.columns.map(() => null) }])),
     ]);
     expect(inserts.map(({ table }) => table)).toEqual([
       'edge_logs',
@@ -126,7 +127,7 @@ describe('grouping', () => {
   test('a request of no events is committed at once', async () => {
     const { engine, inserts } = watch();
     const { committer } = open(engine);
-    await committer.commit(EDGE, []);
+    await committer.commit(EDGE, encodeRows([]));
     expect(inserts).toEqual([]);
     await committer.close();
   });
@@ -139,7 +140,7 @@ describe('the answer', () => {
     const { engine, inserts } = watch(() => gate.promise);
     const { committer } = open(engine, { waitMs: 0 });
     let answered = false;
-    const commit = committer.commit(EDGE, [event(project, '1')]).then(() => {
+    const commit = committer.commit(EDGE, encodeRows([event(project, '1')])).then(() => {
       answered = true;
     });
     await vi.waitFor(() => expect(inserts).toHaveLength(1));
@@ -157,9 +158,9 @@ describe('the answer', () => {
     const { committer, commits } = open(engine, { waitMs: 0 });
     const both = [event(project, 'bad-1'), event(project, 'yesterday-1', { daysAgo: 1 })];
     const results = await Promise.allSettled([
-      committer.commit(EDGE, both),
-      committer.commit(EDGE, [event(project, 'bad-2')]),
-      committer.commit(EDGE, [event(project, 'yesterday-2', { daysAgo: 1 })]),
+      committer.commit(EDGE, encodeRows(both)),
+      committer.commit(EDGE, encodeRows([event(project, 'bad-2')])),
+      committer.commit(EDGE, encodeRows([event(project, 'yesterday-2', { daysAgo: 1 })])),
     ]);
     expect(results.map((result) => (result.status === 'rejected' ? result.reason : 'stored'))).toEqual([
       failure,
@@ -170,7 +171,7 @@ describe('the answer', () => {
       [EDGE.name, 2, true],
       [EDGE.name, 2, false],
     ]);
-    await committer.commit(EDGE, [event(project, 'later')]);
+    await committer.commit(EDGE, encodeRows([event(project, 'later')]));
     expect(await idsOf(store, project)).toEqual(['later', 'yesterday-1', 'yesterday-2']);
     expect(committer.gauges()).toEqual({ queuedBytes: 0, queuedRequests: 0 });
     await committer.close();
@@ -184,16 +185,16 @@ describe('the queue', () => {
     const { engine, inserts } = watch(() => gate.promise);
     const { committer } = open(engine, { waitMs: 0, queueBytesMax: 1_000 });
     const large = event(project, '1', { text: 'x'.repeat(2_000) });
-    const first = committer.commit(EDGE, [large]);
+    const first = committer.commit(EDGE, encodeRows([large]));
     await vi.waitFor(() => expect(inserts).toHaveLength(1));
-    await expect(committer.commit(EDGE, [event(project, '2')])).rejects.toMatchObject({
+    await expect(committer.commit(EDGE, encodeRows([event(project, '2')]))).rejects.toMatchObject({
       code: 'overloaded',
       retryAfterSeconds: 1,
     });
     expect(committer.gauges().queuedRequests).toBe(1);
     gate.resolve();
     await first;
-    await committer.commit(EDGE, [event(project, '3')]);
+    await committer.commit(EDGE, encodeRows([event(project, '3')]));
     expect(await idsOf(store, project)).toEqual(['1', '3']);
     await committer.close();
   });
@@ -205,8 +206,8 @@ describe('the queue', () => {
     );
     const { committer } = open(engine, { waitMs: 0, queueBytesMax: 1_000 });
     const large = (id: string) => [event(project, id, { text: 'x'.repeat(2_000) })];
-    await expect(committer.commit(EDGE, large('1'))).rejects.toThrow('once');
-    await committer.commit(EDGE, large('2'));
+    await expect(committer.commit(EDGE, encodeRows(large('1')))).rejects.toThrow('once');
+    await committer.commit(EDGE, encodeRows(large('2')));
     expect(await idsOf(store, project)).toEqual(['2']);
     await committer.close();
   });
@@ -218,10 +219,10 @@ describe('closing', () => {
     const { engine, ids } = watch();
     const { committer } = open(engine, { waitMs: 600_000 });
     const commits = [0, 1, 2].map((daysAgo) =>
-      committer.commit(EDGE, [event(project, `${daysAgo}`, { daysAgo })]),
+      committer.commit(EDGE, encodeRows([event(project, `${daysAgo}`, { daysAgo })])),
     );
     const closing = committer.close();
-    await expect(committer.commit(EDGE, [event(project, 'late')])).rejects.toMatchObject({
+    await expect(committer.commit(EDGE, encodeRows([event(project, 'late')]))).rejects.toMatchObject({
       code: 'engine_unavailable',
     });
     await closing;
@@ -235,9 +236,9 @@ describe('closing', () => {
     const gate = Promise.withResolvers<void>();
     const { engine, inserts } = watch(() => gate.promise);
     const { committer } = open(engine, { waitMs: 0 });
-    const first = committer.commit(EDGE, [event(project, '1')]);
+    const first = committer.commit(EDGE, encodeRows([event(project, '1')]));
     await vi.waitFor(() => expect(inserts).toHaveLength(1));
-    const second = committer.commit(EDGE, [event(project, '2')]);
+    const second = committer.commit(EDGE, encodeRows([event(project, '2')]));
     const closing = committer.close();
     gate.resolve();
     await closing;
@@ -252,8 +253,8 @@ describe('a token', () => {
     const { engine, inserts } = watch();
     const { committer } = open(engine);
     const events = [event(project, '1'), event(project, '2', { daysAgo: 1 })];
-    await committer.commit(EDGE, events.slice(0, 1), `${project}-token`);
-    await committer.commit(EDGE, events, `${project}-token`);
+    await committer.commit(EDGE, encodeRows(events.slice(0, 1)), `${project}-token`);
+    await committer.commit(EDGE, encodeRows(events), `${project}-token`);
     expect(inserts.map(({ token }) => token)).toEqual(Array(3).fill(`${project}-token`));
     expect(await idsOf(store, project)).toEqual(['1', '2']);
     await committer.close();
@@ -265,11 +266,11 @@ describe('a token', () => {
     const { committer } = open(engine, { waitMs: 20 });
     const one = [event(project, '1')];
     await Promise.all([
-      committer.commit(EDGE, one, `${project}-a`),
-      committer.commit(EDGE, one, `${project}-b`),
-      committer.commit(EDGE, one),
+      committer.commit(EDGE, encodeRows(one), `${project}-a`),
+      committer.commit(EDGE, encodeRows(one), `${project}-b`),
+      committer.commit(EDGE, encodeRows(one)),
     ]);
-    await committer.commit(EDGE, one);
+    await committer.commit(EDGE, encodeRows(one));
     expect(inserts.map(({ token }) => token?.slice(-1)).sort()).toEqual(['a', 'b', undefined, undefined]);
     expect(await idsOf(store, project)).toEqual(['1', '1', '1', '1']);
     await committer.close();

@@ -13,7 +13,7 @@ afterEach(async () => {
 });
 
 const answerOf = (stored: number): Received => ({ stored, refused: 1, reasons: ['event 2: is no …'] });
-const requestOf = (key: string, body = 'body', scope = 'scope') => ({ key, scope, body: Buffer.from(body) });
+const requestOf = (key: string, body = 'body', scope = 'scope') => ({ key, scope, bodyHash: body });
 
 /** On a folder of its own, with a clock that the test moves and work that counts how often it was done. */
 async function open({ answersMax = 100_000 } = {}) {

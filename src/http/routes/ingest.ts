@@ -1,13 +1,11 @@
 import cors from '@fastify/cors';
 import type { FastifyInstance, FastifyReply } from 'fastify';
 import { chooseSource } from '../../ingest/choose-source.ts';
-import { type DecodedBody, decodeJson, decodeNdjson } from '../../ingest/decode-body.ts';
-import { toText } from '../../ingest/read-body.ts';
 import type { Received } from '../../ingest/receive.ts';
 import type { HttpContext } from '../context.ts';
 import { createIngestAuth } from '../plugins/auth.ts';
-import { addBodyParser, getBody } from '../plugins/body.ts';
-import { headerText, storeOnce } from './store-once.ts';
+import { addBodyParser } from '../plugins/body.ts';
+import { type EventRequest, takeEvents } from './take-events.ts';
 
 /** Logflare's paths, each also with `/json` and `/vector` behind it; all do the same. */
 export const INGEST_PATHS = ['/api/logs', '/logs', '/api/events'].flatMap((path) => [
@@ -19,29 +17,21 @@ export const INGEST_PATHS = ['/api/logs', '/logs', '/api/events'].flatMap((path)
 const JSON_TYPES = /^application\/(?:[\w.-]+\+)?json(?:;|$)/i;
 const NDJSON_TYPES = /^application\/(?:x-)?ndjson(?:;|$)/i;
 
-interface Body extends DecodedBody {
-  readonly bytes: Buffer;
-}
-
 /** Takes events in by Logflare's protocol. The answer is sent when they are stored. */
 export async function ingestRoutes(app: FastifyInstance, context: HttpContext): Promise<void> {
   const { config, registry, keyring } = context;
   await allowBrowsers(app);
   app.removeAllContentTypeParsers();
-  addBodyParser(app, { type: JSON_TYPES, limits: config, decode: (bytes) => decodeJson(toText(bytes)) });
-  addBodyParser(app, { type: NDJSON_TYPES, limits: config, decode: (bytes) => decodeNdjson(toText(bytes)) });
+  addBodyParser(app, { type: JSON_TYPES, format: 'json', limits: config });
+  addBodyParser(app, { type: NDJSON_TYPES, format: 'ndjson', limits: config });
   for (const path of INGEST_PATHS) {
-    app.post<{ Body: Body | undefined; Querystring: Record<string, unknown> }>(
-      path,
-      { onRequest: createIngestAuth(keyring) },
-      async (request, reply) => {
-        const { bytes, events, fields } = getBody(request.body);
-        const source = chooseSource(registry, { query: request.query, headers: request.headers, fields });
-        const project = headerText(request, 'x-project') ?? config.defaultProject;
-        const received = await storeOnce(request, context, { source, events, bytes, project });
-        return answer(reply, received);
-      },
-    );
+    app.post(path, { onRequest: createIngestAuth(keyring) }, async (request: EventRequest, reply) => {
+      const { query, headers } = request;
+      const received = await takeEvents(request, context, (fields) =>
+        chooseSource(registry, { query, headers, fields }),
+      );
+      return answer(reply, received);
+    });
   }
 }
 

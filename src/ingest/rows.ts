@@ -1,0 +1,71 @@
+import { MICROS_PER_SECOND } from '../lib/instant.ts';
+import { type Event, encodeRow } from './event.ts';
+
+/** Rows for one day of one table, in the engine's format. */
+export interface DayRows {
+  /** Days since 1970, UTC. */
+  readonly day: number;
+  readonly count: number;
+  readonly bytes: Buffer;
+}
+
+/** Turns events into the bytes that are inserted, one at a time, so that long lists can be read in pieces. */
+export interface RowEncoder {
+  add(event: Event): void;
+  /** Everything that was added; the encoder is empty then. */
+  take(): DayRows[];
+}
+
+const MICROS_PER_DAY = 86_400 * MICROS_PER_SECOND;
+// Rows wait as text for company, since turning many small ones into bytes at once is cheaper; and not for long, since the
+// garbage collector stops the thread for as long as it takes to move what is alive: bytes lie outside of its heap.
+const TEXT_CHARS_MAX = 64 * 1024;
+
+interface Day {
+  text: string;
+  count: number;
+  readonly parts: Buffer[];
+}
+
+export function createRowEncoder(): RowEncoder {
+  let days = new Map<number, Day>();
+  return {
+    add(event) {
+      const day = getDay(days, Math.floor(event.timestamp / MICROS_PER_DAY));
+      day.text += encodeRow(event);
+      day.count++;
+      if (day.text.length >= TEXT_CHARS_MAX) cut(day);
+    },
+    take() {
+      const taken = days;
+      days = new Map();
+      return [...taken].map(([day, rows]) => ({ day, count: rows.count, bytes: join(rows) }));
+    },
+  };
+}
+
+/** The rows of a list of events. */
+export function encodeRows(events: Iterable<Event>): DayRows[] {
+  const encoder = createRowEncoder();
+  for (const event of events) encoder.add(event);
+  return encoder.take();
+}
+
+function getDay(days: Map<number, Day>, number: number): Day {
+  const known = days.get(number);
+  if (known !== undefined) return known;
+  const day = { text: '', count: 0, parts: [] };
+  days.set(number, day);
+  return day;
+}
+
+function cut(day: Day): void {
+  day.parts.push(Buffer.from(day.text));
+  day.text = '';
+}
+
+function join(day: Day): Buffer {
+  cut(day);
+  const [first, ...more] = day.parts;
+  return first !== undefined && more.length === 0 ? first : Buffer.concat(day.parts);
+}
