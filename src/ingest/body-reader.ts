@@ -134,7 +134,7 @@ function startThread(onEnd: () => void): Thread {
   };
   worker.on('error', fail);
   worker.on('exit', () => fail());
-  worker.unref(); // alone it does not keep a process alive
+  worker.unref(); // by itself it keeps no process alive
 
   return {
     ask(ask, transfer = []) {
@@ -151,6 +151,6 @@ function startThread(onEnd: () => void): Thread {
   };
 }
 
-function toError({ code, message }: Failure): Error {
-  return code === undefined ? new Error(message) : new TailraceError(code, message);
+function toError({ code, message, cause }: Failure): Error {
+  return code === undefined ? new Error(message, { cause }) : new TailraceError(code, message, { cause });
 }

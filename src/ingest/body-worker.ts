@@ -1,7 +1,7 @@
 import { constants, setPriority } from 'node:os';
 import { parentPort } from 'node:worker_threads';
 import type { Source } from '../definitions/source.ts';
-import { TailraceError } from '../errors.ts';
+import { messageOf, TailraceError } from '../errors.ts';
 import { type BodyFormat, type OpenedBody, openBody } from './body.ts';
 import { transferable } from './body-transfer.ts';
 import type { EventRules } from './event.ts';
@@ -24,6 +24,8 @@ export interface Failure {
   /** Of a TailraceError; `undefined` for a fault of ours. */
   readonly code: TailraceError['code'] | undefined;
   readonly message: string;
+  /** For the log; errors pass from thread to thread with their stacks. */
+  readonly cause: unknown;
 }
 
 const opened = new Map<number, OpenedBody>();
@@ -43,9 +45,14 @@ function answer(work: () => Reply): Reply {
   try {
     return work();
   } catch (error) {
-    const code = error instanceof TailraceError ? error.code : undefined;
-    return [{ failure: { code, message: error instanceof Error ? error.message : String(error) } }, []];
+    return [{ failure: toFailure(error) }, []];
   }
+}
+
+function toFailure(error: unknown): Failure {
+  if (!(error instanceof TailraceError)) return { code: undefined, message: messageOf(error), cause: error };
+  const { code, message, cause } = error;
+  return { code, message, cause };
 }
 
 function open({ body, bytes, format }: Ask & { ask: 'open' }): Reply {
