@@ -5,7 +5,7 @@ import { InputError, messageOf, StoppedError } from '../errors.ts';
 import type { LineSink } from './load.ts';
 
 export interface RemoteSinkOptions {
-  /** Of the service, such as http://127.0.0.1:4000. */
+  /** Of the service, such as http://127.0.0.1:4000; a path in it, as behind a proxy, is kept. */
   readonly url: string;
   readonly key: string;
   /** Name or UUID of the source. */
@@ -29,6 +29,8 @@ const BATCH_LINES_MAX = 1_000;
 const BATCH_CHARS_MAX = 1024 * 1024;
 const TRIES_MAX = 10;
 const WAIT_MS_MAX = 30_000;
+// A service that neither answers nor hangs up is tried again, like one that is away.
+const REQUEST_MS_MAX = 120_000;
 
 const compress = promisify(gzip);
 
@@ -124,8 +126,9 @@ function request(
   idempotencyKey: string,
   { url, key, source, project }: RemoteSinkOptions,
 ): Promise<Response> {
-  return fetch(new URL(`/api/logs?source=${encodeURIComponent(source)}`, url), {
+  return fetch(`${url.replace(/\/+$/, '')}/api/logs?source=${encodeURIComponent(source)}`, {
     method: 'POST',
+    signal: AbortSignal.timeout(REQUEST_MS_MAX),
     body: bytes,
     headers: {
       'x-api-key': key,
