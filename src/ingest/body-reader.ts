@@ -33,15 +33,18 @@ export interface BodyReaderOptions {
   readonly inlineBytesMax: number;
   /** Bodies with the thread at one time; one more is turned away, since memory is what it would cost. */
   readonly queueBytesMax: number;
+  /** Heap of the thread; past it the thread ends, and the body that was too much for it is refused. */
+  readonly threadMemoryMbMax: number;
 }
 
-export function createBodyReader({ inlineBytesMax, queueBytesMax }: BodyReaderOptions): BodyReader {
+export function createBodyReader(options: BodyReaderOptions): BodyReader {
+  const { inlineBytesMax, queueBytesMax, threadMemoryMbMax } = options;
   let thread: Thread | undefined;
   let queuedBytes = 0;
   let bodies = 0;
 
   function getThread(): Thread {
-    thread ??= startThread(() => {
+    thread ??= startThread(threadMemoryMbMax, () => {
       thread = undefined; // the next large body starts another
     });
     return thread;
@@ -113,8 +116,12 @@ interface Thread {
 // The extension of this file: .ts as it stands in the repository, .js in the published package.
 const SCRIPT = new URL(`body-worker${extname(import.meta.url)}`, import.meta.url);
 
-function startThread(onEnd: () => void): Thread {
-  const worker = new Worker(SCRIPT, { resourceLimits: { maxYoungGenerationSizeMb: 8 } });
+// A small young generation keeps the thread's memory small: most of what is made while lines are read dies at once.
+const YOUNG_MB_MAX = 8;
+
+function startThread(memoryMbMax: number, onEnd: () => void): Thread {
+  const resourceLimits = { maxYoungGenerationSizeMb: YOUNG_MB_MAX, maxOldGenerationSizeMb: memoryMbMax };
+  const worker = new Worker(SCRIPT, { resourceLimits });
   // Answers come in the order of what was asked.
   const waiting: PromiseWithResolvers<unknown>[] = [];
   let ended: TailraceError | undefined;
@@ -124,13 +131,15 @@ function startThread(onEnd: () => void): Thread {
     if ('failure' in answer) asked?.reject(toError(answer.failure));
     else asked?.resolve(answer.value);
   });
-  // Out of memory, most likely: what it held is not stored, and its senders are told so.
   const fail = (cause?: unknown) => {
-    ended ??= new TailraceError('engine_unavailable', 'the events could not be read; send them again', {
+    if (ended !== undefined) return; // an error is followed by the exit
+    ended = new TailraceError('engine_unavailable', 'the events could not be read; send them again', {
       cause,
     });
-    for (const asked of waiting.splice(0)) asked.reject(ended);
     onEnd();
+    // Sent again, the body that filled the memory would fill it again.
+    if (isOutOfMemory(cause)) waiting.shift()?.reject(tooLarge(cause));
+    for (const asked of waiting.splice(0)) asked.reject(ended);
   };
   worker.on('error', fail);
   worker.on('exit', () => fail());
@@ -149,6 +158,16 @@ function startThread(onEnd: () => void): Thread {
       await worker.terminate();
     },
   };
+}
+
+function isOutOfMemory(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && error.code === 'ERR_WORKER_OUT_OF_MEMORY';
+}
+
+function tooLarge(cause: unknown): TailraceError {
+  return new TailraceError('body_too_large', 'the body takes too much memory to read; send less at once', {
+    cause,
+  });
 }
 
 function toError({ code, message, cause }: Failure): Error {

@@ -15,7 +15,7 @@ export interface OpenedBody {
 }
 
 const DECODERS: Readonly<Record<BodyFormat, (bytes: Buffer) => DecodedBody>> = {
-  json: (bytes) => decodeJson(toText(bytes)),
+  json: (bytes) => decodeJson(toText(refuseManyValues(bytes))),
   ndjson: (bytes) => decodeNdjson(asUtf8(bytes)),
   'otlp-json': (bytes) => ({ events: toEvents(readOtlpJson(bytes), 'hex'), fields: {} }),
   'otlp-protobuf': (bytes) => ({ events: toEvents(readOtlpProtobuf(bytes), 'base64'), fields: {} }),
@@ -27,8 +27,23 @@ export function openBody(bytes: Buffer, format: BodyFormat): OpenedBody {
   return { events, fields: pickSourceFields(fields) };
 }
 
+// Some fifty times as many as a body of the usual batch has; real events stay far below it at any size of body.
+const VALUES_MAX = 8_000_000;
+
+/** A body of nothing but tiny values takes many times its size, and seconds, to parse. An estimate from above: texts count too. */
+function refuseManyValues(bytes: Buffer): Buffer {
+  let values = 1;
+  for (const byte of bytes) if (byte === COMMA || byte === OPEN_BRACKET || byte === OPEN_BRACE) values++;
+  if (values <= VALUES_MAX) return bytes;
+  throw new TailraceError('body_too_large', `the body has more than ${VALUES_MAX} values; send less at once`);
+}
+
+const COMMA = 0x2c;
+const OPEN_BRACKET = 0x5b;
+const OPEN_BRACE = 0x7b;
+
 function readOtlpJson(bytes: Buffer): unknown {
-  const text = toText(bytes);
+  const text = toText(refuseManyValues(bytes));
   try {
     return JSON.parse(text);
   } catch (cause) {

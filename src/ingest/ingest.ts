@@ -35,12 +35,18 @@ export interface IngestLimits {
 const GROUP_BYTES_MAX = 8 * 1024 * 1024;
 // A body of this size is read in a millisecond or two.
 const INLINE_BYTES_MAX = 64 * 1024;
+// A body of the largest size takes less, unless it was made to take more.
+const THREAD_MEMORY_MB_MAX = 1_024;
 const ANSWERS_MAX = 100_000;
 
 export function openIngest({ engine, now, limits, onCommit, onRefused }: IngestOptions): Ingest {
   const { dataDir, eventBytesMax, idempotencyWindowMs: windowMs } = limits;
   const { ingestQueueBytesMax: queueBytesMax } = limits;
-  const bodies = createBodyReader({ inlineBytesMax: INLINE_BYTES_MAX, queueBytesMax });
+  const bodies = createBodyReader({
+    inlineBytesMax: INLINE_BYTES_MAX,
+    queueBytesMax,
+    threadMemoryMbMax: THREAD_MEMORY_MB_MAX,
+  });
   const committer = createCommitter(engine, {
     waitMs: limits.ingestWaitMs,
     groupBytesMax: GROUP_BYTES_MAX,

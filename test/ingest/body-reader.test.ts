@@ -25,9 +25,9 @@ afterEach(async () => {
 });
 
 /** `here` reads every body at once, `there` hands each to its thread. */
-function open({ queueBytesMax = 64 * MIB } = {}): { here: BodyReader; there: BodyReader } {
-  const here = createBodyReader({ inlineBytesMax: Number.POSITIVE_INFINITY, queueBytesMax });
-  const there = createBodyReader({ inlineBytesMax: 0, queueBytesMax });
+function open({ queueBytesMax = 64 * MIB, threadMemoryMbMax = 256 } = {}) {
+  const here = createBodyReader({ inlineBytesMax: 64 * MIB, queueBytesMax, threadMemoryMbMax });
+  const there = createBodyReader({ inlineBytesMax: 0, queueBytesMax, threadMemoryMbMax });
   opened.push(here, there);
   return { here, there };
 }
@@ -121,6 +121,14 @@ describe('a body that is read in the thread', () => {
   });
 });
 
+test('a body of more values than any real one has is refused before it is parsed', async () => {
+  const { here } = open();
+  const bomb = Buffer.from(`[${'{},'.repeat(8_000_000)}{}]`);
+  for (const format of ['json', 'otlp-json'] as const) {
+    await expect(here.open(bomb, format)).rejects.toMatchObject({ code: 'body_too_large' });
+  }
+});
+
 describe('the queue of the thread', () => {
   test('turns a body away when it is full, and has its room back when bodies are dropped or refused', async () => {
     const { there } = open({ queueBytesMax: 10 });
@@ -134,6 +142,15 @@ describe('the queue of the thread', () => {
       code: 'invalid_request',
     });
     (await there.open(Buffer.from('[{"id":"2"}]'), 'json')).drop();
+  });
+
+  test('lives on after a body that takes more memory than there is, which is 413', async () => {
+    const { there } = open({ threadMemoryMbMax: 48 });
+    const bomb = Buffer.from(`[${'{},'.repeat(2_000_000)}{}]`);
+    await expect(there.open(bomb, 'json')).rejects.toMatchObject({ code: 'body_too_large' });
+    const next = await there.open(Buffer.from('[{"id":"2"}]'), 'json');
+    expect((await next.read(EDGE, RULES)).good).toBe(1);
+    next.drop();
   });
 
   test('is empty after the thread has died: what it held is 503, and the next body is read', async () => {
