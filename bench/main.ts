@@ -1,10 +1,15 @@
 import { Command, InvalidArgumentError } from 'commander';
 import { printTable, type Row, say, writeJson } from './report.ts';
+import { cachedSection } from './section/cached.ts';
 import { ingestSection } from './section/ingest.ts';
 import { killSection } from './section/kill.ts';
 import type { BenchOptions, Section } from './section.ts';
 
-const SECTIONS: Readonly<Record<string, Section>> = { ingest: ingestSection, kill: killSection };
+const SECTIONS: Readonly<Record<string, Section>> = {
+  cached: cachedSection,
+  ingest: ingestSection,
+  kill: killSection,
+};
 
 const names = Object.keys(SECTIONS).join(', ');
 await new Command('bench')

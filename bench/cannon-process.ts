@@ -1,0 +1,30 @@
+import autocannon from 'autocannon';
+
+export interface CannonJob {
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly connections: number;
+  readonly seconds: number;
+}
+
+export interface CannonResult {
+  readonly requestsPerSecond: number;
+  readonly p50Ms: number;
+  readonly p99Ms: number;
+  /** Answers other than 2xx, and requests without any. */
+  readonly failures: number;
+}
+
+process.once('message', async (job: CannonJob) => {
+  process.send?.(await run(job), () => process.disconnect());
+});
+
+async function run({ url, headers, connections, seconds }: CannonJob): Promise<CannonResult> {
+  const result = await autocannon({ url, headers: { ...headers }, connections, duration: seconds });
+  return {
+    requestsPerSecond: result.requests.average,
+    p50Ms: result.latency.p50,
+    p99Ms: result.latency.p99,
+    failures: result.non2xx + result.errors + result.timeouts,
+  };
+}

@@ -1,0 +1,99 @@
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { BareJob, BareStarted } from '../bare-process.ts';
+import type { CannonJob, CannonResult } from '../cannon-process.ts';
+import { runChild } from '../load.ts';
+import { type Row, say } from '../report.ts';
+import type { BenchOptions } from '../section.ts';
+import { fillSample, KEY, type Server, withServer } from '../server.ts';
+import { CACHED_PATHS } from './ingest-load.ts';
+
+const ROUNDS = 5;
+const CONNECTIONS = 32;
+const SECONDS = 5;
+const WARM_UP_SECONDS = 3;
+const GRACE_MS = 30_000;
+
+/** A cached answer over HTTP, its key checked, beside a bare Fastify route that answers the same bytes; by turns. */
+export async function cachedSection({ rows }: BenchOptions): Promise<Row[]> {
+  const dataDir = mkdtempSync(join(tmpdir(), 'tailrace-bench-'));
+  try {
+    await fillSample(dataDir, rows);
+    return await withServer({ dataDir, env: { TAILRACE_LOG_LEVEL: 'warn' } }, measure);
+  } finally {
+    rmSync(dataDir, { recursive: true, force: true });
+  }
+}
+
+async function measure(server: Server): Promise<Row[]> {
+  const path = CACHED_PATHS[0] ?? '';
+  const bare = await startBare(await fetchAnswer(`${server.url}${path}`));
+  const ours: CannonResult[] = [];
+  const theirs: CannonResult[] = [];
+  try {
+    for (const url of [server.url, bare.url]) await fire(`${url}${path}`, WARM_UP_SECONDS);
+    for (let round = 1; round <= ROUNDS; round++) {
+      ours.push(await fire(`${server.url}${path}`, SECONDS));
+      theirs.push(await fire(`${bare.url}${path}`, SECONDS));
+      const rates = [ours, theirs].map((all) => Math.round(all.at(-1)?.requestsPerSecond ?? 0));
+      say(`cached ${round}/${ROUNDS}: ${rates[0]} requests/s, bare Fastify ${rates[1]}`);
+    }
+  } finally {
+    bare.end();
+  }
+  return toRows(ours, theirs);
+}
+
+function toRows(ours: readonly CannonResult[], theirs: readonly CannonResult[]): Row[] {
+  const rate = (all: readonly CannonResult[]) => all.map((one) => one.requestsPerSecond);
+  const p99 = (all: readonly CannonResult[]) => all.map((one) => one.p99Ms);
+  const ratios = (a: readonly number[], b: readonly number[]) =>
+    a.map((value, i) => value / Math.max(b[i] ?? Number.NaN, 1));
+  const name = `cached GET, ${CONNECTIONS} connections`;
+  return [
+    { name, unit: 'requests/s', values: rate(ours) },
+    { name: 'bare Fastify, the same bytes', unit: 'requests/s', values: rate(theirs) },
+    {
+      name: `${name} / bare Fastify`,
+      unit: 'ratio',
+      values: ratios(rate(ours), rate(theirs)),
+      goal: { atLeast: 0.85 },
+    },
+    { name: `${name}: p99`, unit: 'ms', values: p99(ours) },
+    { name: 'bare Fastify: p99', unit: 'ms', values: p99(theirs) },
+    {
+      name: `${name}: p99 / bare Fastify`,
+      unit: 'ratio',
+      values: ratios(p99(ours), p99(theirs)),
+      goal: { below: 1.5 },
+    },
+  ];
+}
+
+async function fire(url: string, seconds: number): Promise<CannonResult> {
+  const job: CannonJob = { url, headers: { 'x-api-key': KEY }, connections: CONNECTIONS, seconds };
+  const result = await runChild<CannonJob, CannonResult>('cannon-process.ts', job, seconds * 1000 + GRACE_MS);
+  if (result.failures > 0) throw new Error(`${result.failures} requests to ${url} failed`);
+  return result;
+}
+
+/** Headers that every HTTP server writes by itself. */
+const OWN_HEADERS = new Set(['connection', 'content-length', 'date', 'keep-alive']);
+
+async function fetchAnswer(url: string): Promise<BareJob> {
+  const answer = await fetch(url, { headers: { 'x-api-key': KEY, 'accept-encoding': 'identity' } });
+  if (!answer.ok) throw new Error(`${url} answered ${answer.status}`);
+  const headers = [...answer.headers].filter(([name]) => !OWN_HEADERS.has(name));
+  const body = Buffer.from(await answer.arrayBuffer()).toString('base64');
+  return { body, headers: Object.fromEntries(headers) };
+}
+
+async function startBare(job: BareJob): Promise<{ url: string; end: () => void }> {
+  const child = fork(join(import.meta.dirname, '../bare-process.ts'));
+  child.send(job);
+  const [started] = (await once(child, 'message')) as [BareStarted]; // its only message
+  return { url: started.url, end: () => void child.kill() };
+}
