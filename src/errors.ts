@@ -12,7 +12,11 @@ export const ERROR_CODES = {
   },
   invalid_request: { status: 400, exit: 1, meaning: 'The request itself is malformed.' },
   unauthorized: { status: 401, exit: 1, meaning: 'The key is missing, unknown, revoked or expired.' },
-  forbidden: { status: 403, exit: 1, meaning: 'The key is good but lacks the scope for this.' },
+  forbidden: {
+    status: 403,
+    exit: 1,
+    meaning: 'The key is good but lacks the scope, the endpoint, the source or the value for this.',
+  },
   endpoint_not_found: { status: 404, exit: 1, meaning: 'No endpoint has this UUID or name.' },
   source_not_found: { status: 404, exit: 1, meaning: 'No source has this UUID or name.' },
   not_found: { status: 404, exit: 1, meaning: 'Nothing is served at this path.' },
@@ -74,7 +78,24 @@ export interface TailraceErrorOptions {
   readonly retryAfterSeconds?: number;
   /** Extra response headers, such as `Allow`. */
   readonly headers?: Readonly<Record<string, string>>;
+  /** In what a key falls short, for the audit trail. */
+  readonly refusal?: Refusal;
 }
+
+/** Why a request was refused to its key. */
+export const REFUSALS = [
+  'missing',
+  'unknown',
+  'revoked',
+  'expired',
+  'scope',
+  'endpoint',
+  'source',
+  'pin',
+  'wider',
+] as const;
+
+export type Refusal = (typeof REFUSALS)[number];
 
 /** A failure that its caller may read: `message` is safe to send. */
 export class TailraceError extends Error {
@@ -83,6 +104,7 @@ export class TailraceError extends Error {
   readonly errors: readonly ParameterFault[];
   readonly retryAfterSeconds: number | undefined;
   readonly headers: Readonly<Record<string, string>>;
+  readonly refusal: Refusal | undefined;
 
   constructor(code: ErrorCode, message: string, options: TailraceErrorOptions = {}) {
     super(message, { cause: options.cause });
@@ -91,6 +113,7 @@ export class TailraceError extends Error {
     const retries = ERROR_CODES[code].status === 503 || ERROR_CODES[code].status === 429;
     this.retryAfterSeconds = options.retryAfterSeconds ?? (retries ? 1 : undefined);
     this.headers = options.headers ?? {};
+    this.refusal = options.refusal;
   }
 
   get status(): number {

@@ -42,6 +42,7 @@ interface Parts {
 }
 
 const WARM_TICK_MS = 1_000;
+const KEYRING_FLUSH_MS = 60_000;
 // Time for the last answers to leave, after the running requests have been stopped.
 const LAST_ANSWERS_MS = 500;
 
@@ -75,9 +76,18 @@ async function assemble(store: Store, config: Config, options: ServiceOptions): 
   let stopping = false;
   const notReady = () => (stopping ? 'the service is shutting down' : undefined);
   const { bodies, receive, idempotency } = ingest;
-  const forReading = { config, registry, cached, keyring, metrics, logger, notReady };
+  const forReading = { config, registry, cached, keyring, metrics, logger, now, notReady };
   const app = await buildApp({ ...forReading, bodies, receive, idempotency, record });
   const warming = setInterval(() => warmer.tick(), WARM_TICK_MS);
+  const flushing = setInterval(flushKeyring, KEYRING_FLUSH_MS);
+
+  function flushKeyring(): void {
+    try {
+      keyring.flush();
+    } catch (error) {
+      logger.error({ err: error }, 'the use of keys could not be written down');
+    }
+  }
 
   let cut: NodeJS.Timeout | undefined;
   /** Answers what still runs that it was stopped; then drops clients that neither finish their request nor read. */
@@ -89,6 +99,7 @@ async function assemble(store: Store, config: Config, options: ServiceOptions): 
   async function close(): Promise<void> {
     stopping = true;
     clearInterval(warming);
+    clearInterval(flushing);
     const late = setTimeout(() => void stopRest(), config.shutdownTimeoutMs);
     await app.close(); // resolves when every running request has been answered, by the engine's end if need be
     clearTimeout(late);
@@ -97,6 +108,7 @@ async function assemble(store: Store, config: Config, options: ServiceOptions): 
     await ingest.close();
     await store.close();
     await warmer.idle();
+    flushKeyring();
     control.close();
   }
 

@@ -14,6 +14,8 @@ WITH
     WHERE timestamp >= toDateTime64(@now, 6, 'UTC') - toIntervalSecond(lookback)
       -- An event without a url is matched by its project and path.
       AND match(ifNull(url, concat(project, ifNull(path, ''))), @project)
+      -- The key of one project counts that project's own requests, and no others whose url happens to contain its name.
+      AND (@pinned_project = '' OR project = @pinned_project)
     GROUP BY bucket
   )
 SELECT

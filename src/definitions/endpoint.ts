@@ -1,5 +1,6 @@
 import { type Static, Type } from 'typebox';
 import { formatInstant, parseInstant } from '../lib/instant.ts';
+import { findParameters } from '../sql/parameter.ts';
 import { createShapeCheck } from './shape.ts';
 import { UUID_TEXT } from './source.ts';
 import type { YamlFile } from './yaml-file.ts';
@@ -41,6 +42,8 @@ export interface Endpoint {
   readonly warmingSeconds: number | undefined;
   readonly sandboxing: boolean;
   readonly parameters: readonly Parameter[];
+  /** Names of the parameters whose pin the SQL reads as `@pinned_<name>`. */
+  readonly pinned: readonly string[];
   readonly columns: readonly ResultColumn[];
   readonly sql: string;
   /** Of everything that shapes an answer; part of the cache key. */
@@ -48,6 +51,12 @@ export interface Endpoint {
   readonly file: string;
   readonly sqlFile: string;
 }
+
+/**
+ * `@pinned_project` is bound by the service: the value that the caller's key pins `project` to, empty where it does not. It
+ * lets SQL that matches loosely by a parameter keep to the rows of a pinned key.
+ */
+export const PINNED_PREFIX = 'pinned_';
 
 const SECONDS_MAX = 7 * 86_400;
 const ROWS_MAX = 1_000_000;
@@ -133,6 +142,8 @@ export function endpointFields(file: YamlFile): EndpointFile {
 /** The endpoint that a checked pair of files defines. */
 export function createEndpoint(file: YamlFile, sql: { file: string; text: string }, hash: string): Endpoint {
   const value = endpointFields(file);
+  const used = new Set(findParameters(sql.text).map((use) => use.name));
+  const names = Object.keys(value.parameters ?? {});
   return {
     id: value.id.toLowerCase(),
     name: value.name,
@@ -150,6 +161,7 @@ export function createEndpoint(file: YamlFile, sql: { file: string; text: string
       values: parameter.values ?? [],
       otherwise: parameter.otherwise,
     })),
+    pinned: names.filter((name) => used.has(PINNED_PREFIX + name)),
     columns: Object.entries(value.columns).map(([name, column]) => ({ name, ...column })),
     sql: sql.text,
     hash,

@@ -3,6 +3,7 @@ import accepts from '@fastify/accepts';
 import Fastify, { type FastifyInstance, type FastifyRequest, LogController } from 'fastify';
 import { TailraceError } from '../errors.ts';
 import type { HttpContext } from './context.ts';
+import { noteRefusal } from './plugins/auth.ts';
 import { createClientErrorHandler } from './plugins/client-error.ts';
 import { registerClosing } from './plugins/closing.ts';
 import { sendError } from './plugins/errors.ts';
@@ -53,7 +54,10 @@ export async function buildApp(context: HttpContext): Promise<FastifyInstance> {
     return503OnClosing: false, // what still comes in while we close is answered; see service.ts
   });
   app.server.maxConnections = config.connectionsMax;
-  app.setErrorHandler(sendError);
+  app.setErrorHandler((error: Error, request, reply) => {
+    noteRefusal(error, request, context.keyring);
+    return sendError(error, request, reply);
+  });
   app.setNotFoundHandler((request) => {
     throw new TailraceError(
       'not_found',

@@ -31,10 +31,14 @@ export interface EventRules {
   readonly eventBytesMax: number;
   /** Whose an event is that does not say so itself; empty where nobody knows. */
   readonly project: string;
+  /** Where the sender may send for one project only: an event that names another is refused. */
+  readonly pinnedProject?: string | undefined;
 }
 
 const LIMITS: JsonLimits = { depthMax: 100, keysMax: 10_000, keyCharsMax: 1_000 };
 const ID_CHARS_MAX = 256;
+// Of a name in a message.
+const NAMED_CHARS_MAX = 100;
 const AHEAD_MICROS_MAX = 3_600 * MICROS_PER_SECOND;
 const MICROS_PER_DAY = 86_400 * MICROS_PER_SECOND;
 
@@ -47,7 +51,7 @@ export function parseEvent(wire: WireEvent, source: Source, rules: EventRules): 
   const { text, value } = read(wire, rules.eventBytesMax);
   const rest: string[] = [];
   const own = new Map<string, string>();
-  const project = findProject(value, source) ?? rules.project;
+  const project = ownerOf(value, source, rules);
   for (const { name, text: member } of cut(text)) {
     if (isOwn(name, value, project)) own.set(name, member);
     else rest.push(`${JSON.stringify(name)}:${member}`);
@@ -139,6 +143,18 @@ function readTimestamp(text: string | undefined, source: Source, now: Micros): M
     );
   }
   return timestamp;
+}
+
+function ownerOf(
+  event: Record<string, unknown>,
+  source: Source,
+  { project, pinnedProject }: EventRules,
+): string {
+  const named = findProject(event, source) ?? pinnedProject;
+  if (pinnedProject === undefined || named === pinnedProject) return named ?? project;
+  throw new RefusedEvent(
+    `names the project ${JSON.stringify(named?.slice(0, NAMED_CHARS_MAX))}, but the key sends for ${JSON.stringify(pinnedProject)} only`,
+  );
 }
 
 function findProject(event: Record<string, unknown>, source: Source): string | undefined {

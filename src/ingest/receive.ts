@@ -16,6 +16,8 @@ export type Receive = (source: Source, body: Body, options: ReceiveOptions) => P
 export interface ReceiveOptions {
   /** Whose an event is that does not say so itself. */
   readonly project: string;
+  /** See `EventRules`. */
+  readonly pinnedProject?: string | undefined;
   /** See `Committer.commit`. */
   readonly token?: string | undefined;
 }
@@ -30,8 +32,8 @@ export interface ReceiverOptions {
 
 /** Reads the events of one request by the rules of docs/ingest.md and stores the good ones before it resolves. */
 export function createReceiver({ committer, now, eventBytesMax, onRefused }: ReceiverOptions): Receive {
-  return async (source, body, { project, token }) => {
-    const rules = { now: now() * MICROS_PER_MS, eventBytesMax, project };
+  return async (source, body, { project, pinnedProject, token }) => {
+    const rules = { now: now() * MICROS_PER_MS, eventBytesMax, project, pinnedProject };
     const { rows, good, refused, reasons } = await body.read(source, rules);
     if (refused > 0) onRefused(source.name, refused);
     if (rows.length > 0) await committer.commit(source, rows, token);

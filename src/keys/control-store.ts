@@ -1,28 +1,31 @@
 import { closeSync, mkdirSync, openSync } from 'node:fs';
 import { join } from 'node:path';
-import { DatabaseSync, type StatementSync } from 'node:sqlite';
+import { DatabaseSync } from 'node:sqlite';
 import { InputError, messageOf } from '../errors.ts';
-import { isScope, type Scope } from './scope.ts';
+import { type AuditStore, createAuditStore } from './audit-store.ts';
+import { type KeyRecord, type KeyRow, toRecord, toRow } from './key-record.ts';
+import { MIGRATIONS } from './migrations.ts';
 
-/** A key as it is kept: its hash, never itself. Times are ms since the epoch. */
-export interface KeyRecord {
-  readonly id: string;
-  readonly name: string;
-  readonly hash: Uint8Array;
-  readonly scopes: readonly Scope[];
-  readonly createdMs: number;
-  readonly expiresMs: number | undefined;
-  readonly revokedMs: number | undefined;
+export interface KeyPage {
+  readonly limit: number;
+  /** Id of the last key seen; one that does not exist means that nothing comes after it. */
+  readonly before?: string;
 }
 
 /** Where keys live. Every process on the same data directory sees a change at its next look-up. */
 export interface ControlStore {
   findKey(id: string): KeyRecord | undefined;
-  /** Newest first. */
-  listKeys(): KeyRecord[];
+  /** Newest first; all of them unless a page is asked for. */
+  listKeys(page?: KeyPage): KeyRecord[];
   addKey(record: KeyRecord): void;
+  /** Writes what may change of a key: all but its id, its hash and its times of making, use and revocation. */
+  updateKey(record: KeyRecord): void;
   /** @returns whether there was a key of this id that was not revoked yet */
   revokeKey(id: string, revokedMs: number): boolean;
+  setLastUsed(id: string, lastUsedMs: number): void;
+  readonly audit: AuditStore;
+  /** All that `work` writes is written at once, or nothing of it. No other process writes meanwhile. */
+  transaction<T>(work: () => T): T;
   close(): void;
 }
 
@@ -30,17 +33,37 @@ const FILE = 'control.sqlite';
 // Another process writes for milliseconds; a second of patience is plenty and keeps the event loop from hanging on it.
 const BUSY_TIMEOUT_MS = 1_000;
 
-const MIGRATIONS = [
-  `CREATE TABLE keys (
-    id TEXT PRIMARY KEY,
-    name TEXT NOT NULL,
-    hash BLOB NOT NULL,
-    scopes TEXT NOT NULL,
-    created_ms INTEGER NOT NULL,
-    expires_ms INTEGER,
-    revoked_ms INTEGER
-  ) STRICT`,
-];
+// SQLite's way to say no limit.
+const ALL = -1;
+
+const COLUMNS = [
+  'id',
+  'name',
+  'description',
+  'hash',
+  'scopes',
+  'endpoints',
+  'sources',
+  'pins',
+  'rate_per_second',
+  'rate_burst',
+  'created_ms',
+  'expires_ms',
+  'revoked_ms',
+  'last_used_ms',
+] as const satisfies readonly (keyof KeyRow)[];
+
+const CHANGEABLE = [
+  'name',
+  'description',
+  'scopes',
+  'endpoints',
+  'sources',
+  'pins',
+  'rate_per_second',
+  'rate_burst',
+  'expires_ms',
+] as const satisfies readonly (keyof KeyRow)[];
 
 /**
  * Opens the control store of a data directory, making it where it is missing. SQLite in WAL mode: the shell commands and
@@ -51,24 +74,50 @@ const MIGRATIONS = [
 export function openControlStore(dataDir: string): ControlStore {
   const database = openDatabase(dataDir);
   const find = database.prepare('SELECT * FROM keys WHERE id = ?');
-  const list = database.prepare('SELECT * FROM keys ORDER BY created_ms DESC, id');
+  const list = database.prepare(
+    `SELECT * FROM keys WHERE ?1 = '' OR (created_ms, id) < (SELECT created_ms, id FROM keys WHERE id = ?1)
+      ORDER BY created_ms DESC, id DESC LIMIT ?2`,
+  );
   const add = database.prepare(
-    'INSERT INTO keys (id, name, hash, scopes, created_ms, expires_ms, revoked_ms) VALUES (?, ?, ?, ?, ?, ?, ?)',
+    `INSERT INTO keys (${COLUMNS.join(', ')}) VALUES (${COLUMNS.map(() => '?').join(', ')})`,
+  );
+  const update = database.prepare(
+    `UPDATE keys SET ${CHANGEABLE.map((column) => `${column} = ?`).join(', ')} WHERE id = ?`,
   );
   const revoke = database.prepare('UPDATE keys SET revoked_ms = ? WHERE id = ? AND revoked_ms IS NULL');
+  const use = database.prepare('UPDATE keys SET last_used_ms = ? WHERE id = ?');
   return {
     findKey(id) {
       const row = find.get(id);
       return row === undefined ? undefined : toRecord(row);
     },
-    listKeys: () => list.all().map(toRecord),
+    listKeys: ({ before = '', limit } = { limit: ALL }) => list.all(before, limit).map(toRecord),
     addKey(record) {
-      const { id, name, hash, scopes, createdMs, expiresMs, revokedMs } = record;
-      add.run(id, name, hash, scopes.join(','), createdMs, expiresMs ?? null, revokedMs ?? null);
+      const row = toRow(record);
+      add.run(...COLUMNS.map((column) => row[column]));
+    },
+    updateKey(record) {
+      const row = toRow(record);
+      update.run(...CHANGEABLE.map((column) => row[column]), record.id);
     },
     revokeKey: (id, revokedMs) => revoke.run(revokedMs, id).changes === 1,
+    setLastUsed: (id, lastUsedMs) => void use.run(lastUsedMs, id),
+    audit: createAuditStore(database),
+    transaction: (work) => transact(database, work),
     close: () => database.close(),
   };
+}
+
+function transact<T>(database: DatabaseSync, work: () => T): T {
+  database.exec('BEGIN IMMEDIATE');
+  try {
+    const result = work();
+    database.exec('COMMIT');
+    return result;
+  } catch (error) {
+    database.exec('ROLLBACK');
+    throw error;
+  }
 }
 
 function openDatabase(dataDir: string): DatabaseSync {
@@ -81,7 +130,7 @@ function openDatabase(dataDir: string): DatabaseSync {
     database.exec(
       `PRAGMA busy_timeout = ${BUSY_TIMEOUT_MS}; PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL`,
     );
-    migrate(database);
+    transact(database, () => migrate(database));
     return database;
   } catch (error) {
     if (error instanceof InputError) throw error;
@@ -90,27 +139,12 @@ function openDatabase(dataDir: string): DatabaseSync {
 }
 
 function migrate(database: DatabaseSync): void {
-  database.exec('BEGIN IMMEDIATE');
   const version = Number(database.prepare('PRAGMA user_version').get()?.['user_version']);
   if (version > MIGRATIONS.length) {
-    database.exec('ROLLBACK');
     throw new InputError([
       `the key store is of version ${version}, newer than this Tailrace (${MIGRATIONS.length}); update Tailrace`,
     ]);
   }
   for (const migration of MIGRATIONS.slice(version)) database.exec(migration);
-  database.exec(`PRAGMA user_version = ${MIGRATIONS.length}; COMMIT`);
-}
-
-function toRecord(row: NonNullable<ReturnType<StatementSync['get']>>): KeyRecord {
-  const time = (value: unknown) => (value === null ? undefined : Number(value));
-  return {
-    id: String(row['id']),
-    name: String(row['name']),
-    hash: row['hash'] instanceof Uint8Array ? row['hash'] : new Uint8Array(),
-    scopes: String(row['scopes']).split(',').filter(isScope),
-    createdMs: Number(row['created_ms']),
-    expiresMs: time(row['expires_ms']),
-    revokedMs: time(row['revoked_ms']),
-  };
+  database.exec(`PRAGMA user_version = ${MIGRATIONS.length}`);
 }

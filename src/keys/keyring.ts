@@ -1,25 +1,63 @@
-import { TailraceError } from '../errors.ts';
-import type { ControlStore, KeyRecord } from './control-store.ts';
+import { InputError, type Refusal, TailraceError } from '../errors.ts';
+import type { AuditAction, StoredEntry } from './audit-store.ts';
+import type { ControlStore, KeyPage } from './control-store.ts';
+import { describeGrant, type Grant } from './grant.ts';
+import type { KeyRecord } from './key-record.ts';
 import { SCOPES, type Scope } from './scope.ts';
 import { createSecret, findKeyId, hashKey, sameHash } from './secret.ts';
+import { createTally } from './tally.ts';
 
 /** Whoever stands behind an accepted key. */
-export interface Caller {
+export interface Caller extends Grant {
   /** For logs: the key's id, or the name of its environment variable. */
   readonly keyId: string;
-  readonly scopes: readonly Scope[];
+}
+
+/** What is said of a new key; it may do nothing but its scopes, and that without limits unless they are given. */
+export interface NewKey extends Pick<Grant, 'scopes' | 'endpoints' | 'sources' | 'rate' | 'expiresMs'> {
+  readonly name: string;
+  readonly description?: string;
+  readonly pins?: Grant['pins'];
+}
+
+/** What is to be different of a key; a member that is there with `undefined` takes its limit away. */
+export type KeyChange = Partial<NewKey>;
+
+/** A key and its text, which can be seen this once. */
+export interface MadeKey {
+  readonly id: string;
+  readonly key: string;
 }
 
 export interface Keyring {
   /** @throws TailraceError `unauthorized` saying why: missing, unknown, revoked, expired */
   authenticate(key: string | undefined): Caller;
-  /** Makes a key and returns it; this is the only time that it can be seen. */
-  create(options: { name: string; scopes: readonly Scope[]; expiresMs?: number }): {
-    id: string;
-    key: string;
-  };
-  revoke(id: string): boolean;
-  list(): KeyRecord[];
+  /** @param actor who does it, for the audit trail: a key's id, or `cli` */
+  create(key: NewKey, actor?: string): MadeKey;
+  /**
+   * Changes what a key may do, from the next request on.
+   *
+   * @returns the key as it is now; `undefined` where there is none of this id
+   * @throws InputError where it has been revoked
+   */
+  update(id: string, change: KeyChange, actor?: string): KeyRecord | undefined;
+  /**
+   * Makes a successor with the same rights. The old key is good for `overlapMs` more, unless it expires before.
+   *
+   * @returns `undefined` where there is no key of this id
+   * @throws InputError where it has been revoked or has expired
+   */
+  rotate(id: string, overlapMs: number, actor?: string): MadeKey | undefined;
+  revoke(id: string, actor?: string): boolean;
+  find(id: string): KeyRecord | undefined;
+  /** Newest first; all of them unless a page is asked for. */
+  list(page?: KeyPage): KeyRecord[];
+  /** The audit trail, newest first. */
+  log(page: { limit: number; before?: number | undefined }): StoredEntry[];
+  /** Counts something that was refused to an accepted key. */
+  refused(keyId: string, reason: Refusal): void;
+  /** Writes when keys were used and what was refused; for a timer. */
+  flush(): void;
   /** Whether anyone could read an endpoint: with a key of the environment, or one in the store neither revoked nor expired. */
   hasUsableKey(): boolean;
 }
@@ -33,40 +71,41 @@ export interface KeyringOptions {
 }
 
 const HEADERS = { 'www-authenticate': 'Bearer realm="tailrace"' };
+const CLI = 'cli';
 
 /** Keys of the environment and of the control store (spec 5). Every look-up reads the store, so a change acts at once. */
-export function createKeyring({ store, privateKey, publicKey, now }: KeyringOptions): Keyring {
-  const environment = [
-    { keyId: 'private', secret: privateKey, scopes: SCOPES },
-    { keyId: 'public', secret: publicKey, scopes: ['ingest'] as const },
-  ]
-    .filter((entry) => entry.secret !== '')
-    .map(({ secret, ...caller }) => ({ caller, hash: hashKey(secret) }));
-
+export function createKeyring(options: KeyringOptions): Keyring {
+  const { store, now } = options;
+  const environment = environmentKeys(options);
+  const tally = createTally(store);
   const isExpired = (record: KeyRecord) => record.expiresMs !== undefined && record.expiresMs <= now();
 
+  function refuse(reason: keyof typeof REFUSED, keyId = ''): TailraceError {
+    tally.refused(keyId, reason, now());
+    return new TailraceError('unauthorized', REFUSED[reason], { headers: HEADERS, refusal: reason });
+  }
+
   return {
+    ...createManagement(store, now),
     authenticate(key) {
-      if (key === undefined || key === '') {
-        throw refuse('a key is required: send it as X-API-KEY or as Authorization: Bearer');
-      }
+      if (key === undefined || key === '') throw refuse('missing');
       const hash = hashKey(key);
       const found = environment.find((entry) => sameHash(entry.hash, hash));
       if (found !== undefined) return found.caller;
       const id = findKeyId(key);
       const record = id === undefined ? undefined : store.findKey(id);
-      if (record === undefined || !sameHash(record.hash, hash)) throw refuse('the key is not known');
-      if (record.revokedMs !== undefined) throw refuse('the key has been revoked');
-      if (isExpired(record)) throw refuse('the key has expired');
-      return { keyId: record.id, scopes: record.scopes };
+      if (record === undefined) throw refuse('unknown');
+      if (!sameHash(record.hash, hash)) throw refuse('unknown', record.id);
+      if (record.revokedMs !== undefined) throw refuse('revoked', record.id);
+      if (isExpired(record)) throw refuse('expired', record.id);
+      tally.used(record.id, now());
+      return toCaller(record);
     },
-    create({ name, scopes, expiresMs }) {
-      const { key, id, hash } = createSecret();
-      store.addKey({ id, name, hash, scopes, createdMs: now(), expiresMs, revokedMs: undefined });
-      return { id, key };
-    },
-    revoke: (id) => store.revokeKey(id, now()),
-    list: () => store.listKeys(),
+    find: (id) => store.findKey(id),
+    list: (page) => store.listKeys(page),
+    log: (page) => store.audit.list(page),
+    refused: (keyId, reason) => tally.refused(keyId, reason, now()),
+    flush: tally.flush,
     hasUsableKey() {
       return (
         environment.some(({ caller }) => canQuery(caller)) ||
@@ -76,12 +115,85 @@ export function createKeyring({ store, privateKey, publicKey, now }: KeyringOpti
   };
 }
 
-function canQuery({ scopes }: { readonly scopes: readonly Scope[] }): boolean {
-  return scopes.includes('query');
+const REFUSED = {
+  missing: 'a key is required: send it as X-API-KEY or as Authorization: Bearer',
+  unknown: 'the key is not known',
+  revoked: 'the key has been revoked',
+  expired: 'the key has expired',
+} as const satisfies Partial<Record<Refusal, string>>;
+
+/** They have no limits but their scopes: whoever sets the environment may do everything anyway. */
+function environmentKeys({ privateKey, publicKey }: KeyringOptions) {
+  const keys: readonly { secret: string; caller: Caller }[] = [
+    { secret: privateKey, caller: { keyId: 'private', scopes: SCOPES, pins: {} } },
+    { secret: publicKey, caller: { keyId: 'public', scopes: ['ingest'], pins: {} } },
+  ];
+  return keys
+    .filter(({ secret }) => secret !== '')
+    .map(({ secret, caller }) => ({ caller, hash: hashKey(secret) }));
 }
 
-function refuse(message: string): TailraceError {
-  return new TailraceError('unauthorized', message, { headers: HEADERS });
+function toCaller({ id, scopes, endpoints, sources, pins, rate, expiresMs }: KeyRecord): Caller {
+  return { keyId: id, scopes, endpoints, sources, pins, rate, expiresMs };
+}
+
+/** Each change and its entry in the audit trail are written as one. */
+function createManagement(
+  store: ControlStore,
+  now: () => number,
+): Pick<Keyring, 'create' | 'update' | 'rotate' | 'revoke'> {
+  function note(action: AuditAction, keyId: string, { actor, detail }: { actor: string; detail: string }) {
+    store.audit.add({ atMs: now(), action, keyId, actor, detail, count: 1 });
+  }
+
+  function add(fields: Omit<KeyRecord, 'id' | 'hash' | 'createdMs' | 'revokedMs' | 'lastUsedMs'>): MadeKey {
+    const { key, id, hash } = createSecret();
+    store.addKey({ ...fields, id, hash, createdMs: now(), revokedMs: undefined, lastUsedMs: undefined });
+    return { id, key };
+  }
+
+  return {
+    create: ({ description = '', pins = {}, ...fields }, actor = CLI) =>
+      store.transaction(() => {
+        const made = add({ ...fields, description, pins });
+        note('created', made.id, { actor, detail: describeGrant({ ...fields, pins }) });
+        return made;
+      }),
+    update: (id, change, actor = CLI) =>
+      store.transaction(() => {
+        const old = store.findKey(id);
+        if (old === undefined) return undefined;
+        if (old.revokedMs !== undefined) throw new InputError([`the key ${id} has been revoked`]);
+        const changed = { ...old, ...change };
+        store.updateKey(changed);
+        note('changed', id, { actor, detail: describeGrant(changed) });
+        return changed;
+      }),
+    rotate: (id, overlapMs, actor = CLI) =>
+      store.transaction(() => {
+        const old = store.findKey(id);
+        if (old === undefined) return undefined;
+        const { revokedMs, expiresMs = Number.POSITIVE_INFINITY } = old;
+        if (revokedMs !== undefined || expiresMs <= now())
+          throw new InputError([
+            `the key ${id} has ${revokedMs === undefined ? 'expired' : 'been revoked'}; make a new one`,
+          ]);
+        const made = add(old);
+        store.updateKey({ ...old, expiresMs: Math.min(expiresMs, now() + overlapMs) });
+        note('rotated', id, { actor, detail: `successor ${made.id}` });
+        return made;
+      }),
+    revoke: (id, actor = CLI) =>
+      store.transaction(() => {
+        const revoked = store.revokeKey(id, now());
+        if (revoked) note('revoked', id, { actor, detail: '' });
+        return revoked;
+      }),
+  };
+}
+
+function canQuery({ scopes }: Grant): boolean {
+  return scopes.includes('query');
 }
 
 /** @throws TailraceError `forbidden` naming the scope that the key lacks */
@@ -90,5 +202,6 @@ export function requireScope(caller: Caller, scope: Scope): void {
   throw new TailraceError(
     'forbidden',
     `the key lacks the scope "${scope}"; it has ${caller.scopes.join(', ') || 'none'}`,
+    { refusal: 'scope' },
   );
 }

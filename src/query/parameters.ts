@@ -1,4 +1,4 @@
-import type { Endpoint, Parameter } from '../definitions/endpoint.ts';
+import { type Endpoint, type Parameter, PINNED_PREFIX } from '../definitions/endpoint.ts';
 import { type ParameterFault, TailraceError } from '../errors.ts';
 import { formatInstant, parseInstant } from '../lib/instant.ts';
 import { patternSize } from './pattern.ts';
@@ -32,7 +32,18 @@ export function parseParameters(endpoint: Endpoint, raw: RawParameters, bytesMax
     }
   }
   if (errors.length > 0) throw invalidParameters(errors);
+  for (const name of endpoint.pinned) values[PINNED_PREFIX + name] = ''; // src/query/pins.ts knows better
   return values;
+}
+
+/** What one text that a caller sent comes to; `undefined` where it would be refused. */
+export function findParameterValue(parameter: Parameter, text: string, bytesMax: number): string | undefined {
+  try {
+    return parseParameter(parameter, text, bytesMax);
+  } catch (error) {
+    if (error instanceof WrongValue) return undefined;
+    throw error;
+  }
 }
 
 /** The error of one or more wrong parameters. */

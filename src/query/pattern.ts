@@ -1,6 +1,11 @@
 // A pattern without any of these is a plain text, which the engine looks for as such, however long it is.
 const META = /[\\^$.|?*+()[\]{}]/;
 
+/** A pattern that matches this text and nothing else; a text without signs of a pattern is its own. */
+export function escapePattern(text: string): string {
+  return text.replaceAll(new RegExp(META, 'g'), '\\$&');
+}
+
 // One part of a pattern: an escape, a class (a `]` that comes first is a member), a count, or a single character.
 const PART =
   /\\Q[\s\S]*?(?:\\E|$)|\\p\{[^}]*\}|\\[\s\S]|\[\^?\]?(?:\\[\s\S]|\[:\w+:\]|[^\]\\])*\]?|\{(\d+)(,?)(\d*)\}|[\s\S]/gu;

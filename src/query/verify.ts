@@ -1,5 +1,5 @@
 import { RESERVED_PARAMETER } from '../definitions/checks/parameters.ts';
-import type { Endpoint, Parameter, ResultType } from '../definitions/endpoint.ts';
+import { type Endpoint, PINNED_PREFIX, type ResultType } from '../definitions/endpoint.ts';
 import type { Fault } from '../definitions/fault.ts';
 import type { Engine } from '../engine/engine.ts';
 import { messageOf } from '../errors.ts';
@@ -15,7 +15,7 @@ export async function verifyQueries(engine: Engine, endpoints: readonly Endpoint
 }
 
 async function verifyQuery(engine: Engine, endpoint: Endpoint): Promise<Fault[]> {
-  const values = sampleValues(endpoint.parameters);
+  const values = sampleValues(endpoint);
   const sql = createRewriter(endpoint.sql)((name) => quote(values[name] ?? ''));
   try {
     // One statement and nothing after it: the engine itself parses it, so no quoting or comment hides a second one.
@@ -75,7 +75,7 @@ function findFileReference(tree: readonly string[]): string | undefined {
 }
 
 /** A value of each parameter that its declaration allows. */
-function sampleValues(parameters: readonly Parameter[]): Record<string, string> {
+function sampleValues({ parameters, pinned }: Endpoint): Record<string, string> {
   const values: Record<string, string> = { [RESERVED_PARAMETER]: '2026-01-01 00:00:00.000000' };
   for (const parameter of parameters) {
     const samples = {
@@ -86,6 +86,7 @@ function sampleValues(parameters: readonly Parameter[]): Record<string, string> 
     };
     values[parameter.name] = parameter.fallback || samples[parameter.type];
   }
+  for (const name of pinned) values[PINNED_PREFIX + name] = values[name] ?? '';
   return values;
 }
 

@@ -15,6 +15,7 @@ const CACHED: Endpoint = {
   cachingSeconds: 900,
   warmingSeconds: 300,
   sandboxing: false,
+  pinned: [],
   parameters: ['a', 'b'].map((name) => ({
     name,
     type: 'string',

@@ -27,6 +27,8 @@ describe('the control store', () => {
       {
         id,
         name: 'né"',
+        description: '',
+        pins: {},
         hash: new Uint8Array(hashKey(key)),
         scopes: ['query', 'manage'],
         createdMs: 1_000_000,
@@ -99,7 +101,7 @@ describe('the control store', () => {
         database.exec('PRAGMA user_version = 99');
         database.close();
       },
-      /^the key store is of version 99, newer than this Tailrace \(1\); update Tailrace$/,
+      /^the key store is of version 99, newer than this Tailrace \(2\); update Tailrace$/,
     ],
     [
       'that is no database',

@@ -1,92 +1,159 @@
 import Table from 'cli-table3';
-import { Command, InvalidArgumentError } from 'commander';
+import { Command } from 'commander';
+import type { Config } from '../../config/config.ts';
+import { readDefinitions } from '../../definitions/read.ts';
 import { InputError } from '../../errors.ts';
-import type { KeyRecord } from '../../keys/control-store.ts';
-import { isScope, SCOPES, type Scope } from '../../keys/scope.ts';
-import { parseDuration } from '../../lib/duration.ts';
+import { checkAgainst, checkGrant } from '../../keys/check-grant.ts';
+import { describeGrant, type Grant } from '../../keys/grant.ts';
+import type { KeyRecord } from '../../keys/key-record.ts';
 import { readConfig, withKeyring } from '../environment.ts';
+import {
+  addKeyOptions,
+  addLiftingOptions,
+  type KeyOptions,
+  parseCount,
+  parseName,
+  parseOverlap,
+  toKeyChange,
+} from './key-options.ts';
+
+const OVERLAP_MS = 7 * 86_400_000;
+const ENTRIES_MAX = 100_000;
 
 export function keysCommand(): Command {
   const keys = new Command('keys').description(
-    'Make, list and revoke keys; a running service follows at once.',
+    'Make, change, list and revoke keys; a running service follows at once.',
   );
-  keys
-    .command('create')
-    .description('Make a key and print it. This is the only time that it can be seen.')
-    .requiredOption('--name <name>', 'what the key is for', parseName)
-    .option('--scope <scopes>', `what it may do, joined by commas: ${SCOPES.join(', ')}`, parseScopes, [
-      'query' as const,
-    ])
-    .option('--expires <time>', 'how long it lives, such as 90d or 12h (default: for ever)', parseExpiry)
-    .action(create);
+  addKeyOptions(
+    keys
+      .command('create')
+      .description('Make a key and print it. This is the only time that it can be seen.')
+      .requiredOption('--name <name>', 'what the key is for', parseName),
+  ).action(create);
   keys
     .command('list')
     .description('List keys, newest first; the keys themselves are not stored.')
     .action(list);
+  addLiftingOptions(
+    addKeyOptions(
+      keys
+        .command('update')
+        .description(
+          'Change what a key may do; what is not named stays. Lists and pins are given as a whole.',
+        )
+        .argument('<id>', 'id from `keys list`')
+        .option('--name <name>', 'what the key is for', parseName),
+    ),
+  ).action(update);
+  keys
+    .command('rotate')
+    .description('Make a successor with the same rights and print it; the old key ends after the overlap.')
+    .argument('<id>', 'id from `keys list`')
+    .option('--overlap <time>', 'how long both are good (default: 7d)', parseOverlap)
+    .action(rotate);
   keys
     .command('revoke')
     .description('Revoke a key by its id.')
     .argument('<id>', 'id from `keys list`')
     .action(revoke);
+  keys
+    .command('log')
+    .description('Show what was done with keys and what was refused to them, newest first.')
+    .option('--limit <n>', 'entries (default: 50)', (text) => parseCount(text, ENTRIES_MAX))
+    .action(log);
   return keys;
 }
 
-async function create(options: { name: string; scope: readonly Scope[]; expires?: number }): Promise<void> {
-  const { name, scope: scopes, expires } = options;
-  const expiry = expires === undefined ? {} : { expiresMs: Date.now() + expires };
-  const { id, key } = await withKeyring(readConfig(), (keyring) =>
-    keyring.create({ name, scopes, ...expiry }),
-  );
-  process.stderr.write(`Key ${id} with scope ${scopes.join(', ')}. Keep it now, it is not shown again:\n`);
-  process.stdout.write(`${key}\n`);
+async function create({ name = '', ...options }: KeyOptions): Promise<void> {
+  const config = readConfig();
+  const change = toKeyChange({ scope: ['query'], ...options }, Date.now());
+  const { scopes = [], pins = {} } = change;
+  const fields = { ...change, name, scopes, pins };
+  await check(config, fields);
+  const { id, key } = await withKeyring(config, (keyring) => keyring.create(fields));
+  printKey(`Key ${id} with ${describeGrant(fields)}. Keep it now, it is not shown again:`, key);
+}
+
+async function update(id: string, options: KeyOptions): Promise<void> {
+  const config = readConfig();
+  const old = await withKeyring(config, (keyring) => keyring.find(id));
+  const change = toKeyChange(options, Date.now(), old?.rate);
+  if (old === undefined) throw unknownKey(id);
+  if (Object.keys(change).length === 0)
+    throw new InputError(['nothing is to be changed; "npx tailrace keys update --help" lists the options']);
+  await check(config, { ...old, ...change });
+  const changed = await withKeyring(config, (keyring) => keyring.update(id, change));
+  if (changed === undefined) throw unknownKey(id);
+  process.stdout.write(`Key ${id} has ${describeGrant(changed)}.\n`);
+}
+
+async function rotate(id: string, { overlap = OVERLAP_MS }: { overlap?: number }): Promise<void> {
+  const made = await withKeyring(readConfig(), (keyring) => {
+    const successor = keyring.rotate(id, overlap);
+    return successor && { ...successor, ends: keyring.find(id)?.expiresMs };
+  });
+  if (made === undefined) throw unknownKey(id);
+  const until = made.ends === undefined ? '' : ` The old key is good until ${isoMinute(made.ends)}.`;
+  printKey(`Key ${made.id} succeeds ${id}.${until} Keep it now, it is not shown again:`, made.key);
+}
+
+async function revoke(id: string): Promise<void> {
+  const revoked = await withKeyring(readConfig(), (keyring) => keyring.revoke(id));
+  if (!revoked) throw unknownKey(id);
+  process.stdout.write(`Key ${id} is revoked.\n`);
 }
 
 async function list(): Promise<void> {
   const records = await withKeyring(readConfig(), (keyring) => keyring.list());
-  const table = new Table({
-    head: ['id', 'name', 'scopes', 'created', 'state'],
-    style: { head: [], border: [] },
-  });
+  const table = createTable(['id', 'name', 'may', 'created', 'last used', 'state']);
   for (const record of records) {
-    table.push([record.id, record.name, record.scopes.join(', '), isoDay(record.createdMs), stateOf(record)]);
+    const { id, name, createdMs, lastUsedMs } = record;
+    const may = describeGrant({ ...record, expiresMs: undefined });
+    const used = lastUsedMs === undefined ? 'never' : isoMinute(lastUsedMs);
+    table.push([id, name, may, isoMinute(createdMs), used, stateOf(record)]);
   }
   process.stdout.write(
     records.length === 0 ? 'No keys. Make one with: npx tailrace keys create --name <name>\n' : `${table}\n`,
   );
 }
 
-async function revoke(id: string): Promise<void> {
-  const revoked = await withKeyring(readConfig(), (keyring) => keyring.revoke(id));
-  if (!revoked)
-    throw new InputError([`no key ${JSON.stringify(id)} is in use; "npx tailrace keys list" shows the ids`]);
-  process.stdout.write(`Key ${id} is revoked.\n`);
+async function log({ limit = 50 }: { limit?: number }): Promise<void> {
+  const entries = await withKeyring(readConfig(), (keyring) => keyring.log({ limit }));
+  const table = createTable(['time', 'what', 'key', 'by', 'times', 'detail']);
+  for (const { atMs, action, keyId, actor, count, detail } of entries)
+    table.push([isoMinute(atMs), action, keyId, actor, count, detail]);
+  process.stdout.write(entries.length === 0 ? 'Nothing has happened yet.\n' : `${table}\n`);
+}
+
+/** @throws InputError with every fault; against the definitions only where they are whole */
+async function check(config: Config, grant: Grant): Promise<void> {
+  const { definitions, faults: unread } = await readDefinitions(config);
+  if (unread.length > 0)
+    process.stderr.write('tailrace: the definitions have faults, so names are not checked against them\n');
+  const faults = [...checkGrant(grant), ...(unread.length > 0 ? [] : checkAgainst(definitions, grant))];
+  if (faults.length > 0)
+    throw new InputError(faults.map(({ parameter, message }) => `${parameter} ${message}`));
+}
+
+function unknownKey(id: string): InputError {
+  return new InputError([`no key ${JSON.stringify(id)} is in use; "npx tailrace keys list" shows the ids`]);
+}
+
+function printKey(about: string, key: string): void {
+  process.stderr.write(`${about}\n`);
+  process.stdout.write(`${key}\n`);
+}
+
+function createTable(head: string[]) {
+  return new Table({ head, style: { head: [], border: [] } });
 }
 
 function stateOf({ revokedMs, expiresMs }: KeyRecord): string {
-  if (revokedMs !== undefined) return `revoked ${isoDay(revokedMs)}`;
+  if (revokedMs !== undefined) return `revoked ${isoMinute(revokedMs)}`;
   if (expiresMs === undefined) return 'active';
-  return `${expiresMs <= Date.now() ? 'expired' : 'active until'} ${isoDay(expiresMs)}`;
+  return `${expiresMs <= Date.now() ? 'expired' : 'active until'} ${isoMinute(expiresMs)}`;
 }
 
-function isoDay(ms: number): string {
+function isoMinute(ms: number): string {
   return new Date(ms).toISOString().slice(0, 16).replace('T', ' ');
-}
-
-function parseName(text: string): string {
-  if (text.trim() === '' || text.length > 100)
-    throw new InvalidArgumentError('It must have 1 to 100 characters.');
-  return text.trim();
-}
-
-function parseScopes(text: string): Scope[] {
-  const scopes = text.split(',').map((scope) => scope.trim());
-  if (scopes.every(isScope)) return scopes;
-  throw new InvalidArgumentError(`It must be made of ${SCOPES.join(', ')}.`);
-}
-
-function parseExpiry(text: string): number {
-  const ms = parseDuration(text);
-  if (ms === undefined || ms === 0)
-    throw new InvalidArgumentError('It must be a time such as 90d, 12h or 30m.');
-  return ms;
 }

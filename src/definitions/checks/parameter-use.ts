@@ -1,5 +1,5 @@
 import { findParameters } from '../../sql/parameter.ts';
-import { endpointFields } from '../endpoint.ts';
+import { endpointFields, PINNED_PREFIX } from '../endpoint.ts';
 import type { Fault } from '../fault.ts';
 import type { YamlFile } from '../yaml-file.ts';
 import { RESERVED_PARAMETER } from './parameters.ts';
@@ -7,9 +7,10 @@ import { RESERVED_PARAMETER } from './parameters.ts';
 /** Every `@name` of the SQL is declared, and every declared parameter is used. */
 export function checkParameterUse(file: YamlFile, sql: { file: string; text: string }): Fault[] {
   const declared = Object.keys(endpointFields(file).parameters ?? {});
+  const bound = new Set([RESERVED_PARAMETER, ...declared, ...declared.map((name) => PINNED_PREFIX + name)]);
   const uses = findParameters(sql.text);
   const undeclared = uses
-    .filter((use) => use.name !== RESERVED_PARAMETER && !declared.includes(use.name))
+    .filter((use) => !bound.has(use.name))
     .map((use) => ({
       file: sql.file,
       line: use.line,

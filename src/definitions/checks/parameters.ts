@@ -1,5 +1,5 @@
 import { parseInstant } from '../../lib/instant.ts';
-import { type EndpointFile, endpointFields } from '../endpoint.ts';
+import { type EndpointFile, endpointFields, PINNED_PREFIX } from '../endpoint.ts';
 import type { Fault } from '../fault.ts';
 import type { YamlFile } from '../yaml-file.ts';
 
@@ -14,9 +14,7 @@ export function checkParameters(file: YamlFile): Fault[] {
   const faults: Fault[] = [];
   for (const [name, parameter] of Object.entries(endpointFields(file).parameters ?? {})) {
     const report: Report = (field, message) => faults.push(file.fault(['parameters', name, field], message));
-    if (name === RESERVED_PARAMETER) {
-      report('type', '"now" is bound by the service to the instant of the query; take another name');
-    }
+    checkName(name, report);
     if (parameter.required === true && parameter.default !== undefined) {
       report(
         'default',
@@ -33,6 +31,16 @@ export function checkParameters(file: YamlFile): Fault[] {
     else checkNoEnum(name, parameter, report);
   }
   return faults;
+}
+
+function checkName(name: string, report: Report): void {
+  if (name === RESERVED_PARAMETER)
+    report('type', '"now" is bound by the service to the instant of the query; take another name');
+  if (name.startsWith(PINNED_PREFIX))
+    report(
+      'type',
+      `"${name}" must not begin with ${PINNED_PREFIX}: the service binds such names to the pins of keys`,
+    );
 }
 
 function isTimestamp(text: string): boolean {

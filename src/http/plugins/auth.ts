@@ -1,6 +1,14 @@
 import type { FastifyRequest, onRequestHookHandler } from 'fastify';
-import { type Keyring, requireScope } from '../../keys/keyring.ts';
+import { TailraceError } from '../../errors.ts';
+import { type Caller, type Keyring, requireScope } from '../../keys/keyring.ts';
 import type { Scope } from '../../keys/scope.ts';
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** Whoever stands behind the accepted key; see `getCaller`. */
+    caller: Caller | undefined;
+  }
+}
 
 /** A hook that lets in only keys with `scope`, before anything of the request is looked at (spec 5). */
 export function createAuth(keyring: Keyring, scope: Scope): onRequestHookHandler {
@@ -30,7 +38,20 @@ function admit(
 ): void {
   const caller = keyring.authenticate(wanted.key);
   request.keyId = caller.keyId;
+  request.caller = caller;
   requireScope(caller, wanted.scope);
+}
+
+/** Who sent a request, on a path that asks for a key. */
+export function getCaller({ caller }: FastifyRequest): Caller {
+  if (caller !== undefined) return caller;
+  throw new Error('this path asks for no key');
+}
+
+/** Counts what is refused to an accepted key; the keyring itself counts the keys that it does not accept. */
+export function noteRefusal(error: unknown, request: FastifyRequest, keyring: Keyring): void {
+  if (!(error instanceof TailraceError) || error.refusal === undefined || request.keyId === undefined) return;
+  keyring.refused(request.keyId, error.refusal);
 }
 
 /** `X-API-KEY` first; `Authorization: Bearer` for clients that can only send that. */

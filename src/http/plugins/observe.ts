@@ -62,7 +62,7 @@ export function createObserve(metrics: Metrics, record: RecordRequest | undefine
 }
 
 export function registerObserve(app: FastifyInstance, observe: Observe): void {
-  for (const name of ['keyId', 'endpointName', 'failure', 'detail'] as const)
+  for (const name of ['keyId', 'caller', 'endpointName', 'failure', 'detail'] as const)
     app.decorateRequest(name, undefined);
   app.addHook('onRequest', (request, reply, done) => {
     observe(request, reply);

@@ -2,6 +2,8 @@ import type { FastifyInstance } from 'fastify';
 import type { HttpContext } from '../context.ts';
 import { healthRoutes } from './health.ts';
 import { INGEST_PATHS, ingestRoutes } from './ingest.ts';
+import { KEY_LOG_PATH } from './key-log.ts';
+import { KEY_PATH, KEYS_PATH, keyRoutes, ROTATE_PATH } from './keys.ts';
 import { metricsRoute } from './metrics.ts';
 import { OTLP_PATH, otlpRoute } from './otlp.ts';
 import { QUERY_PATH, queryRoute } from './query.ts';
@@ -15,6 +17,10 @@ import { QUERY_PATH, queryRoute } from './query.ts';
  * | /api/endpoints/query/<uuid|name> | GET, HEAD | scope query |
  * | /api/logs, /logs, /api/events, each also with /json and /vector | POST, OPTIONS | scope ingest |
  * | /v1/logs | POST | scope ingest |
+ * | /api/keys | GET, HEAD, POST | scope manage |
+ * | /api/keys/<id> | GET, HEAD, PATCH, DELETE | scope manage |
+ * | /api/keys/<id>/rotate | POST | scope manage |
+ * | /api/keys/log | GET, HEAD | scope manage |
  */
 export const ALLOWED_METHODS: Readonly<Record<string, readonly string[]>> = {
   '/health': ['GET', 'HEAD'],
@@ -23,12 +29,17 @@ export const ALLOWED_METHODS: Readonly<Record<string, readonly string[]>> = {
   [QUERY_PATH]: ['GET', 'HEAD'],
   ...Object.fromEntries(INGEST_PATHS.map((path) => [path, ['POST', 'OPTIONS']])),
   [OTLP_PATH]: ['POST'],
+  [KEYS_PATH]: ['GET', 'HEAD', 'POST'],
+  [KEY_PATH]: ['GET', 'HEAD', 'PATCH', 'DELETE'],
+  [ROTATE_PATH]: ['POST'],
+  [KEY_LOG_PATH]: ['GET', 'HEAD'],
 };
 
 export async function registerRoutes(app: FastifyInstance, context: HttpContext): Promise<void> {
   healthRoutes(app, context);
   metricsRoute(app, context);
   queryRoute(app, context);
+  keyRoutes(app, context);
   // Each in a scope of its own: how a body is read is their own affair.
   await app.register((scope) => ingestRoutes(scope, context));
   await app.register((scope) => otlpRoute(scope, context));

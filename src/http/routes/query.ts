@@ -3,9 +3,11 @@ import { Type } from 'typebox';
 import type { Served } from '../../cache/cached.ts';
 import type { Endpoint } from '../../definitions/endpoint.ts';
 import { TailraceError } from '../../errors.ts';
-import { parseParameters } from '../../query/parameters.ts';
+import { isListed } from '../../keys/grant.ts';
+import type { Caller } from '../../keys/keyring.ts';
+import { parsePinnedParameters } from '../../query/pins.ts';
 import type { HttpContext } from '../context.ts';
-import { createAuth } from '../plugins/auth.ts';
+import { createAuth, getCaller } from '../plugins/auth.ts';
 
 export const QUERY_PATH = '/api/endpoints/query/:endpoint';
 
@@ -24,16 +26,27 @@ export function queryRoute(app: FastifyInstance, context: HttpContext): void {
     async (request, reply) => {
       const endpoint = registry.getEndpoint(request.params.endpoint);
       request.endpointName = endpoint.name;
+      const caller = getCaller(request);
+      requireEndpoint(caller, endpoint);
       if (request.accepts().type(OFFERED) === false) {
         throw new TailraceError('not_acceptable', 'answers are application/json; accept that or */*');
       }
-      const values = parseParameters(endpoint, request.query, config.parameterBytesMax);
+      const values = parsePinnedParameters(endpoint, request.query, {
+        pins: caller.pins,
+        bytesMax: config.parameterBytesMax,
+      });
       const served = await cached.ask(endpoint, values, request.signal);
       metrics.served(endpoint.name, served.outcome, served.answer.rows);
       request.detail = describe(served);
       return sendAnswer(reply, endpoint, served);
     },
   );
+}
+
+function requireEndpoint({ endpoints }: Caller, endpoint: Endpoint): void {
+  if (isListed(endpoints, endpoint)) return;
+  const message = `the key may not read ${endpoint.name}; it may read ${endpoints?.join(', ')}`;
+  throw new TailraceError('forbidden', message, { refusal: 'endpoint' });
 }
 
 function sendAnswer(

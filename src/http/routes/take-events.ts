@@ -1,9 +1,14 @@
 import { hash } from 'node:crypto';
 import type { FastifyRequest } from 'fastify';
 import type { Source } from '../../definitions/source.ts';
+import { TailraceError } from '../../errors.ts';
 import type { SourceFields } from '../../ingest/choose-source.ts';
 import type { Received } from '../../ingest/receive.ts';
+import { isListed } from '../../keys/grant.ts';
+import type { Caller } from '../../keys/keyring.ts';
+import { OWNER } from '../../query/pins.ts';
 import type { HttpContext } from '../context.ts';
+import { getCaller } from '../plugins/auth.ts';
 import { getBody, type RawBody } from '../plugins/body.ts';
 
 /** A request with events in its body. */
@@ -23,14 +28,17 @@ export async function takeEvents(
   choose: (fields: SourceFields) => Source,
 ): Promise<Received> {
   const { bytes, format } = getBody(request.body);
+  const caller = getCaller(request);
+  const pinnedProject = pinnedProjectOf(caller);
+  const project = chooseProject(headerText(request, 'x-project'), pinnedProject) ?? config.defaultProject;
   const key = headerText(request, 'idempotency-key');
   const bodyHash = key === undefined ? '' : hash('sha256', bytes); // before the bytes are handed over
   const body = await bodies.open(bytes, format);
   try {
     const source = choose(body.fields);
-    const project = headerText(request, 'x-project') ?? config.defaultProject;
-    const work = (token?: string) => receive(source, body, { project, token });
-    const scope = `${request.keyId}\0${source.id}\0${project}`;
+    requireSource(caller, source);
+    const work = (token?: string) => receive(source, body, { project, pinnedProject, token });
+    const scope = `${caller.keyId}\0${source.id}\0${project}`;
     const received =
       key === undefined ? await work() : await idempotency.once({ key, scope, bodyHash }, work);
     request.detail = { source: source.name, stored: received.stored, refused: received.refused };
@@ -38,6 +46,29 @@ export async function takeEvents(
   } finally {
     body.drop();
   }
+}
+
+/** @throws TailraceError `forbidden` where the pins of a key say nothing of events, which would make them void */
+function pinnedProjectOf({ pins }: Caller): string | undefined {
+  const names = Object.keys(pins);
+  if (names.length === 0 || Object.hasOwn(pins, OWNER)) return pins[OWNER];
+  throw forbiddenProject(`the key pins ${names.join(', ')} but no project, so it cannot send events`);
+}
+
+function chooseProject(named: string | undefined, pinned: string | undefined): string | undefined {
+  if (pinned === undefined || named === undefined || named === pinned) return pinned ?? named;
+  throw forbiddenProject(`X-Project is pinned to ${JSON.stringify(pinned)} by the key`);
+}
+
+function forbiddenProject(message: string): TailraceError {
+  const errors = [{ parameter: 'X-Project', message }];
+  return new TailraceError('forbidden', message, { errors, refusal: 'pin' });
+}
+
+function requireSource({ sources }: Caller, source: Source): void {
+  if (isListed(sources, source)) return;
+  const message = `the key may not send to ${source.name}; it may send to ${sources?.join(', ')}`;
+  throw new TailraceError('forbidden', message, { refusal: 'source' });
 }
 
 /** A header's text; `undefined` where it is missing or empty. */

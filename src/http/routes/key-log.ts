@@ -1,0 +1,44 @@
+import type { FastifyInstance } from 'fastify';
+import { TailraceError } from '../../errors.ts';
+import type { Caller } from '../../keys/keyring.ts';
+import type { HttpContext } from '../context.ts';
+import { createAuth, getCaller } from '../plugins/auth.ts';
+import { invalidBody } from '../plugins/json-body.ts';
+import { isoTime } from './key-body.ts';
+import { parsePage } from './page.ts';
+
+export const KEY_LOG_PATH = '/api/keys/log';
+
+/** The audit trail, newest first: `?limit=&before=`, where `before` is the id of the last entry seen. */
+export function keyLogRoute(app: FastifyInstance, { keyring }: HttpContext): void {
+  app.get(KEY_LOG_PATH, { onRequest: createAuth(keyring, 'manage') }, async (request) => {
+    requireUnrestricted(getCaller(request));
+    const page = parsePage(request.query);
+    const before = page.before === undefined ? undefined : parseId(page.before);
+    const result = keyring
+      .log({ limit: page.limit, before })
+      .map(({ id, atMs, action, keyId, actor, detail, count }) => ({
+        id,
+        at: isoTime(atMs),
+        action,
+        key_id: keyId,
+        actor,
+        detail,
+        count,
+      }));
+    return { result };
+  });
+}
+
+/** The trail tells of every key. */
+function requireUnrestricted({ endpoints, sources, pins }: Caller): void {
+  if (endpoints === undefined && sources === undefined && Object.keys(pins).length === 0) return;
+  const message =
+    'a key that is limited to endpoints, sources or pinned values cannot read the trail of all keys';
+  throw new TailraceError('forbidden', message, { refusal: 'wider' });
+}
+
+function parseId(text: string): number {
+  if (/^[1-9]\d{0,14}$/.test(text)) return Number(text);
+  throw invalidBody([{ parameter: 'before', message: 'must be the id of an entry' }]);
+}

@@ -1,0 +1,71 @@
+import type { Definitions } from '../definitions/read.ts';
+import type { ParameterFault } from '../errors.ts';
+import { isPossiblePin, OWNER } from '../query/pins.ts';
+import { type Grant, isListed } from './grant.ts';
+
+export const LISTED_MAX = 1_000;
+export const PINS_MAX = 32;
+export const PIN_CHARS_MAX = 256;
+export const PER_SECOND_MAX = 1_000_000;
+export const NAME_CHARS_MAX = 100;
+export const DESCRIPTION_CHARS_MAX = 1_000;
+
+const CONTROL = /\p{Cc}/u;
+
+/** What is wrong with a grant by itself, and how it differs from what it was meant to be: nothing that is silently void. */
+export function checkGrant(grant: Grant): ParameterFault[] {
+  const { scopes, endpoints, sources, pins } = grant;
+  const faults: ParameterFault[] = [];
+  const report = (parameter: string, message: string) => faults.push({ parameter, message });
+  if (scopes.length === 0) report('scopes', 'must name at least one');
+  if (endpoints?.length === 0) report('endpoints', 'must name at least one; leave it out for all');
+  if (sources?.length === 0) report('sources', 'must name at least one; leave it out for all');
+  if (Object.keys(pins).length > PINS_MAX) report('pins', `must be at most ${PINS_MAX}`);
+  for (const [name, value] of Object.entries(pins)) {
+    if (value === '' || value.length > PIN_CHARS_MAX || CONTROL.test(value) || !value.isWellFormed()) {
+      report(`pins.${name}`, `must have 1 to ${PIN_CHARS_MAX} characters and no control characters`);
+    }
+  }
+  const hasPins = Object.keys(pins).length > 0;
+  if (hasPins && scopes.includes('ingest') && !Object.hasOwn(pins, OWNER)) {
+    report('pins', `must have ${OWNER}, the only one that holds for events, with the scope ingest`);
+  }
+  return faults;
+}
+
+/** What a grant names that the definitions do not have; each fault lists what there is. */
+export function checkAgainst({ endpoints, sources }: Definitions, grant: Grant): ParameterFault[] {
+  const reachable = endpoints.filter((endpoint) => isListed(grant.endpoints, endpoint));
+  const declared = reachable.flatMap((endpoint) => endpoint.parameters);
+  return [
+    ...checkNames('endpoints', grant.endpoints, endpoints),
+    ...checkNames('sources', grant.sources, sources),
+    ...Object.entries(grant.pins).flatMap(([name, pin]) => {
+      const same = declared.filter((parameter) => parameter.name === name);
+      const unfit = same.find((parameter) => !isPossiblePin(parameter, pin, PIN_BYTES_MAX));
+      if (unfit !== undefined) {
+        const right = unfit.type === 'enum' ? `one of ${unfit.values.join(', ')}` : `a ${unfit.type}`;
+        return [{ parameter: `pins.${name}`, message: `must be ${right}` }];
+      }
+      // A key that only sends events pins the field of the event.
+      if (same.length > 0 || (name === OWNER && !grant.scopes.includes('query'))) return [];
+      const known = [...new Set(declared.map((parameter) => parameter.name))];
+      return [
+        { parameter: `pins.${name}`, message: `is no parameter; there are ${known.join(', ') || 'none'}` },
+      ];
+    }),
+  ];
+}
+
+const PIN_BYTES_MAX = 4 * PIN_CHARS_MAX;
+
+function checkNames(
+  parameter: string,
+  given: readonly string[] | undefined,
+  items: readonly { readonly id: string; readonly name: string }[],
+): ParameterFault[] {
+  const unknown = given?.filter((text) => !items.some((item) => isListed([text], item))) ?? [];
+  if (unknown.length === 0) return [];
+  const known = items.map((item) => item.name).join(', ') || 'none';
+  return [{ parameter, message: `has no ${unknown.join(', ')}; there are ${known}` }];
+}

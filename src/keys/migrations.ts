@@ -1,0 +1,31 @@
+/** The control store's tables, a step a version. A step that was released is never changed: stores have taken it. */
+export const MIGRATIONS = [
+  `CREATE TABLE keys (
+    id TEXT PRIMARY KEY,
+    name TEXT NOT NULL,
+    hash BLOB NOT NULL,
+    scopes TEXT NOT NULL,
+    created_ms INTEGER NOT NULL,
+    expires_ms INTEGER,
+    revoked_ms INTEGER
+  ) STRICT`,
+  // endpoints, sources: JSON lists, null for all. pins: a JSON object.
+  `ALTER TABLE keys ADD COLUMN description TEXT NOT NULL DEFAULT '';
+  ALTER TABLE keys ADD COLUMN endpoints TEXT;
+  ALTER TABLE keys ADD COLUMN sources TEXT;
+  ALTER TABLE keys ADD COLUMN pins TEXT NOT NULL DEFAULT '{}';
+  ALTER TABLE keys ADD COLUMN rate_per_second REAL;
+  ALTER TABLE keys ADD COLUMN rate_burst INTEGER;
+  ALTER TABLE keys ADD COLUMN last_used_ms INTEGER;
+  CREATE INDEX keys_by_age ON keys (created_ms, id);
+  CREATE TABLE audit (
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    at_ms INTEGER NOT NULL,
+    action TEXT NOT NULL,
+    key_id TEXT NOT NULL,
+    actor TEXT NOT NULL,
+    detail TEXT NOT NULL,
+    count INTEGER NOT NULL
+  ) STRICT;
+  CREATE INDEX audit_refusals ON audit (action = 'refused', id)`,
+] as const;
