@@ -10,6 +10,8 @@ import { createRequestRecorder, type RecordRequest } from './ingest/request-reco
 import { type RetentionSchedule, scheduleRetention } from './ingest/retention-schedule.ts';
 import { openControlStore } from './keys/control-store.ts';
 import { createKeyring, type Keyring } from './keys/keyring.ts';
+import { createTokens } from './keys/token.ts';
+import { openTokenSecret } from './keys/token-secret.ts';
 import { openStore, type Store } from './open-store.ts';
 import { createRunner, type Run } from './query/run.ts';
 
@@ -66,7 +68,8 @@ async function assemble(store: Store, config: Config, options: ServiceOptions): 
   const { logger, now = Date.now, random = Math.random } = options;
   const { engine, registry } = store;
   const control = openControlStore(config.dataDir);
-  const keyring = createKeyring({ ...config, store: control, now });
+  const tokens = createTokens({ secret: openTokenSecret(config.dataDir, config.tokenSecret), now });
+  const keyring = createKeyring({ ...config, store: control, tokens, now });
   const cache = createMemoryStore(config.cacheBytesMax);
   const metrics = createMetrics({ engine, cache, ingest: () => ingest.committer.gauges() });
   const parts: Parts = { config, store, metrics, logger, now, random };

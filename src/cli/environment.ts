@@ -1,6 +1,8 @@
 import { type Config, findUnknownSettings, parseConfig } from '../config/config.ts';
 import { openControlStore } from '../keys/control-store.ts';
 import { createKeyring, type Keyring } from '../keys/keyring.ts';
+import { createTokens } from '../keys/token.ts';
+import { openTokenSecret } from '../keys/token-secret.ts';
 
 /** The settings of this process. @throws InputError with every wrong one */
 export function readConfig(): Config {
@@ -43,7 +45,11 @@ export function stopSignal(): AbortSignal {
 export async function withKeyring<T>(config: Config, work: (keyring: Keyring) => T): Promise<T> {
   const store = openControlStore(config.dataDir);
   try {
-    return work(createKeyring({ store, privateKey: '', publicKey: '', now: Date.now }));
+    const tokens = createTokens({
+      secret: openTokenSecret(config.dataDir, config.tokenSecret),
+      now: Date.now,
+    });
+    return work(createKeyring({ store, tokens, privateKey: '', publicKey: '', now: Date.now }));
   } finally {
     store.close();
   }

@@ -31,11 +31,17 @@ export const SETTINGS = {
   ),
   endpointsDir: text('TAILRACE_ENDPOINTS_DIR', './endpoints', 'Folder of the endpoint definitions.'),
   sourcesDir: text('TAILRACE_SOURCES_DIR', './sources', 'Folder of the source definitions.'),
-  privateKey: secret('TAILRACE_PRIVATE_KEY', 'LOGFLARE_PRIVATE_ACCESS_TOKEN', 'A key with every scope.'),
+  privateKey: secret('TAILRACE_PRIVATE_KEY', ['LOGFLARE_PRIVATE_ACCESS_TOKEN'], 'A key with every scope.'),
   publicKey: secret(
     'TAILRACE_PUBLIC_KEY',
-    'LOGFLARE_PUBLIC_ACCESS_TOKEN',
+    ['LOGFLARE_PUBLIC_ACCESS_TOKEN'],
     'A key that may only send events.',
+  ),
+  tokenSecret: secret(
+    'TAILRACE_TOKEN_SECRET',
+    [],
+    'Signs the short-lived tokens; the same for all who shall take them. Empty: one is made for the data directory.',
+    32,
   ),
   clickhouseUrl: embeddedOnly(
     'CLICKHOUSE_URL',
@@ -238,15 +244,16 @@ function text(env: string, fallback: string, help: string): Setting<string> {
   };
 }
 
-function secret(env: string, alias: string, help: string): Setting<string> {
+function secret(env: string, aliases: readonly string[], help: string, charsMin = 16): Setting<string> {
   const parse = (value: string) => {
-    if (value !== '' && value.length < 16) throw new Error('must be at least 16 characters long');
+    if (value !== '' && value.length < charsMin)
+      throw new Error(`must be at least ${charsMin} characters long`);
     // What a header can carry unchanged; with anything else no caller would ever be let in.
     if (!/^[\x21-\x7e]*$/.test(value))
       throw new Error('must be of ASCII letters, digits and signs, without spaces');
     return value;
   };
-  return { env, aliases: [alias], help, unit: '', fallback: '', secret: true, parse };
+  return { env, aliases, help, unit: '', fallback: '', secret: true, parse };
 }
 
 function choice<const C extends string>(

@@ -1,6 +1,6 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite';
 
-export const AUDIT_ACTIONS = ['created', 'changed', 'rotated', 'revoked', 'refused'] as const;
+export const AUDIT_ACTIONS = ['created', 'changed', 'rotated', 'revoked', 'minted', 'refused'] as const;
 
 export type AuditAction = (typeof AUDIT_ACTIONS)[number];
 

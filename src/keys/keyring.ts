@@ -1,16 +1,20 @@
 import { InputError, type Refusal, TailraceError } from '../errors.ts';
 import type { AuditAction, StoredEntry } from './audit-store.ts';
 import type { ControlStore, KeyPage } from './control-store.ts';
-import { describeGrant, type Grant } from './grant.ts';
+import { describeGrant, type Grant, isWithinReach, type Rate } from './grant.ts';
 import type { KeyRecord } from './key-record.ts';
 import { SCOPES, type Scope } from './scope.ts';
 import { createSecret, findKeyId, hashKey, sameHash } from './secret.ts';
 import { createTally } from './tally.ts';
+import type { Tokens } from './token.ts';
+import { parseTokenGrant, type TokenGrant } from './token-grant.ts';
 
 /** Whoever stands behind an accepted key. */
 export interface Caller extends Grant {
   /** For logs: the key's id, or the name of its environment variable. */
   readonly keyId: string;
+  /** Where the caller came with a signed token of that key: its id, and its own rate beside the key's. */
+  readonly token?: { readonly id: string; readonly rate: Rate | undefined };
 }
 
 /** What is said of a new key; it may do nothing but its scopes, and that without limits unless they are given. */
@@ -32,6 +36,18 @@ export interface MadeKey {
 export interface Keyring {
   /** @throws TailraceError `unauthorized` saying why: missing, unknown, revoked, expired */
   authenticate(key: string | undefined): Caller;
+  /**
+   * The same for a signed token, which is good for as long as its key is and never for more than its key.
+   *
+   * @throws TailraceError `unauthorized`
+   */
+  authenticateToken(token: string): Promise<Caller>;
+  /**
+   * Makes a signed token of an accepted key.
+   *
+   * @param grant no wider than the caller's; that is for whoever asks to see to
+   */
+  mint(caller: Caller, grant: TokenGrant): Promise<{ token: string; id: string }>;
   /** @param actor who does it, for the audit trail: a key's id, or `cli` */
   create(key: NewKey, actor?: string): MadeKey;
   /**
@@ -67,6 +83,7 @@ export interface KeyringOptions {
   /** Empty where the environment gives none. */
   readonly privateKey: string;
   readonly publicKey: string;
+  readonly tokens: Tokens;
   readonly now: () => number;
 }
 
@@ -75,7 +92,7 @@ const CLI = 'cli';
 
 /** Keys of the environment and of the control store (spec 5). Every look-up reads the store, so a change acts at once. */
 export function createKeyring(options: KeyringOptions): Keyring {
-  const { store, now } = options;
+  const { store, tokens, now } = options;
   const environment = environmentKeys(options);
   const tally = createTally(store);
   const isExpired = (record: KeyRecord) => record.expiresMs !== undefined && record.expiresMs <= now();
@@ -85,8 +102,43 @@ export function createKeyring(options: KeyringOptions): Keyring {
     return new TailraceError('unauthorized', REFUSED[reason], { headers: HEADERS, refusal: reason });
   }
 
+  /** The key of the store with this id. @throws TailraceError `unauthorized` where it is good for nothing any more */
+  function getUsable(record: KeyRecord | undefined): KeyRecord {
+    if (record === undefined) throw refuse('unknown');
+    if (record.revokedMs !== undefined) throw refuse('revoked', record.id);
+    if (isExpired(record)) throw refuse('expired', record.id);
+    return record;
+  }
+
+  /** Whoever has the key of this id now, and its hash. */
+  function getHolder(keyId: string): { caller: Caller; hash: Uint8Array } {
+    const found = environment.find(({ caller }) => caller.keyId === keyId);
+    if (found !== undefined) return found;
+    const record = getUsable(store.findKey(keyId));
+    return { caller: toCaller(record), hash: record.hash };
+  }
+
   return {
     ...createManagement(store, now),
+    async authenticateToken(text) {
+      const token = await tokens.read(text);
+      if ('reason' in token) throw refuse(token.reason);
+      const { caller, hash } = getHolder(token.parent);
+      if (token.parentPrint !== printOf(hash)) throw refuse('unknown', caller.keyId);
+      const grant = parseTokenGrant(token.grant);
+      if (grant === undefined) throw refuse('unknown', caller.keyId);
+      // The key may have less than when it made the token.
+      if (isWithinReach(grant, caller) !== undefined) throw refuse('wider', caller.keyId);
+      tally.used(caller.keyId, now());
+      const { rate, ...reach } = grant;
+      return { ...reach, keyId: caller.keyId, rate: caller.rate, token: { id: token.id, rate } };
+    },
+    async mint(caller, grant) {
+      const { expiresMs, ...rest } = grant;
+      const parentPrint = printOf(getHolder(caller.keyId).hash);
+      tally.minted(caller.keyId, now());
+      return await tokens.mint({ parent: caller.keyId, parentPrint, expiresMs, grant: rest });
+    },
     authenticate(key) {
       if (key === undefined || key === '') throw refuse('missing');
       const hash = hashKey(key);
@@ -94,12 +146,10 @@ export function createKeyring(options: KeyringOptions): Keyring {
       if (found !== undefined) return found.caller;
       const id = findKeyId(key);
       const record = id === undefined ? undefined : store.findKey(id);
-      if (record === undefined) throw refuse('unknown');
-      if (!sameHash(record.hash, hash)) throw refuse('unknown', record.id);
-      if (record.revokedMs !== undefined) throw refuse('revoked', record.id);
-      if (isExpired(record)) throw refuse('expired', record.id);
-      tally.used(record.id, now());
-      return toCaller(record);
+      if (record !== undefined && !sameHash(record.hash, hash)) throw refuse('unknown', record.id);
+      const usable = getUsable(record);
+      tally.used(usable.id, now());
+      return toCaller(usable);
     },
     find: (id) => store.findKey(id),
     list: (page) => store.listKeys(page),
@@ -120,7 +170,13 @@ const REFUSED = {
   unknown: 'the key is not known',
   revoked: 'the key has been revoked',
   expired: 'the key has expired',
+  wider: 'the token may do more than its key may by now; ask for another',
 } as const satisfies Partial<Record<Refusal, string>>;
+
+/** Enough of a key's hash to tell it from another that has its id. */
+function printOf(hash: Uint8Array): string {
+  return Buffer.from(hash.subarray(0, 12)).toString('base64url');
+}
 
 /** They have no limits but their scopes: whoever sets the environment may do everything anyway. */
 function environmentKeys({ privateKey, publicKey }: KeyringOptions) {
@@ -196,12 +252,13 @@ function canQuery({ scopes }: Grant): boolean {
   return scopes.includes('query');
 }
 
-/** @throws TailraceError `forbidden` naming the scope that the key lacks */
-export function requireScope(caller: Caller, scope: Scope): void {
-  if (caller.scopes.includes(scope)) return;
+/** @throws TailraceError `forbidden` naming the scope that the key lacks: it must have one of them */
+export function requireScope(caller: Caller, ...scopes: readonly Scope[]): void {
+  if (scopes.some((scope) => caller.scopes.includes(scope))) return;
+  const wanted = scopes.map((scope) => `"${scope}"`).join(' or ');
   throw new TailraceError(
     'forbidden',
-    `the key lacks the scope "${scope}"; it has ${caller.scopes.join(', ') || 'none'}`,
+    `the key lacks the scope ${wanted}; it has ${caller.scopes.join(', ') || 'none'}`,
     { refusal: 'scope' },
   );
 }

@@ -1,4 +1,5 @@
 import type { Refusal } from '../errors.ts';
+import type { AuditAction } from './audit-store.ts';
 import type { ControlStore } from './control-store.ts';
 
 /**
@@ -9,13 +10,16 @@ export interface Tally {
   used(keyId: string, nowMs: number): void;
   /** @param keyId of a key that exists; empty for any other, whose text anyone can make up */
   refused(keyId: string, reason: Refusal, nowMs: number): void;
+  /** A signed token was made with this key. */
+  minted(keyId: string, nowMs: number): void;
   /** Writes what has come together. @throws when the store cannot be written; what was to be written is kept */
   flush(): void;
 }
 
 interface Count {
+  readonly action: AuditAction;
   readonly keyId: string;
-  readonly reason: Refusal;
+  readonly detail: string;
   readonly atMs: number;
   count: number;
 }
@@ -39,23 +43,27 @@ export function createTally(store: ControlStore): Tally {
 
   function writeCounts(): void {
     store.transaction(() => {
-      for (const { keyId, reason, atMs, count } of counts.values()) {
-        store.audit.add({ atMs, action: 'refused', keyId, actor: '', detail: reason, count });
+      for (const { action, keyId, detail, atMs, count } of counts.values()) {
+        store.audit.add({ atMs, action, keyId, actor: '', detail, count });
       }
     });
     counts.clear();
   }
 
+  function count(fields: Omit<Count, 'count'>): void {
+    const { action, detail, keyId } = fields;
+    const nameOf = (id: string) => `${action}\0${detail}\0${id}`;
+    const known = counts.get(nameOf(keyId));
+    const named = known !== undefined || counts.size < COUNTS_MAX ? keyId : '';
+    const same = known ?? counts.get(nameOf(named));
+    if (same === undefined) counts.set(nameOf(named), { ...fields, keyId: named, count: 1 });
+    else same.count++;
+  }
+
   return {
     used: (keyId, nowMs) => void lastUsed.set(keyId, nowMs),
-    refused(keyId, reason, nowMs) {
-      const known = counts.get(`${reason}\0${keyId}`);
-      const named = known !== undefined || counts.size < COUNTS_MAX ? keyId : '';
-      const name = `${reason}\0${named}`;
-      const count = known ?? counts.get(name);
-      if (count === undefined) counts.set(name, { keyId: named, reason, atMs: nowMs, count: 1 });
-      else count.count++;
-    },
+    refused: (keyId, reason, atMs) => count({ action: 'refused', keyId, detail: reason, atMs }),
+    minted: (keyId, atMs) => count({ action: 'minted', keyId, detail: '', atMs }),
     flush() {
       if (lastUsed.size > 0) writeUsed();
       if (counts.size > 0) writeCounts();

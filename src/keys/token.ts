@@ -22,9 +22,9 @@ export interface Tokens {
   read(text: string): Promise<Token | Unreadable>;
 }
 
-/** The end of the sentence "the token …". */
+/** Why a token is not taken. */
 export interface Unreadable {
-  readonly reason: string;
+  readonly reason: 'expired' | 'unknown';
 }
 
 export interface TokensOptions {
@@ -67,8 +67,8 @@ export function createTokens({ secret, now }: TokensOptions): Tokens {
         grant: payload['grant'],
       };
     } catch (error) {
-      if (error instanceof errors.JWTExpired) return { reason: 'has expired' };
-      if (error instanceof errors.JOSEError) return { reason: 'is not one of ours' };
+      if (error instanceof errors.JWTExpired) return { reason: 'expired' };
+      if (error instanceof errors.JOSEError) return { reason: 'unknown' };
       throw error;
     }
   }
@@ -89,7 +89,7 @@ export function createTokens({ secret, now }: TokensOptions): Tokens {
     async read(text) {
       const print = hashKey(text).toString('base64');
       const kept = known.get(print);
-      if (kept !== undefined) return kept.expiresMs > now() ? kept : { reason: 'has expired' };
+      if (kept !== undefined) return kept.expiresMs > now() ? kept : { reason: 'expired' };
       const token = await verify(text);
       if (!('reason' in token)) known.set(print, token);
       return token;

@@ -61,10 +61,16 @@ describe('the control store', () => {
   });
 
   test('shows a change by one connection to another at once', () => {
-    const { dir, keyring } = setUp();
+    const { dir, tokens, keyring } = setUp();
     const other = openControlStore(dir);
     const { id, key } = keyring.create({ name: 'a', scopes: ['query'] });
-    const elsewhere = createKeyring({ store: other, privateKey: '', publicKey: '', now: () => 1_000_001 });
+    const elsewhere = createKeyring({
+      store: other,
+      tokens,
+      privateKey: '',
+      publicKey: '',
+      now: () => 1_000_001,
+    });
     expect(elsewhere.authenticate(key).keyId).toBe(id);
     elsewhere.revoke(id);
     expect(refusalOf(() => keyring.authenticate(key)).message).toBe('the key has been revoked');

@@ -2,6 +2,7 @@ import type { FastifyRequest, onRequestHookHandler } from 'fastify';
 import { TailraceError } from '../../errors.ts';
 import { type Caller, type Keyring, requireScope } from '../../keys/keyring.ts';
 import type { Scope } from '../../keys/scope.ts';
+import { looksLikeToken } from '../../keys/token.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -10,12 +11,9 @@ declare module 'fastify' {
   }
 }
 
-/** A hook that lets in only keys with `scope`, before anything of the request is looked at (spec 5). */
-export function createAuth(keyring: Keyring, scope: Scope): onRequestHookHandler {
-  return (request, _reply, done) => {
-    admit(request, keyring, { key: readKey(request), scope });
-    done();
-  };
+/** A hook that lets in only keys with one of `scopes`, before anything of the request is looked at (spec 5). */
+export function createAuth(keyring: Keyring, ...scopes: readonly Scope[]): onRequestHookHandler {
+  return (request, _reply, done) => admit(request, keyring, { key: readKey(request), scopes, done });
 }
 
 /**
@@ -26,20 +24,32 @@ export function createIngestAuth(keyring: Keyring): onRequestHookHandler {
   return (request, _reply, done) => {
     const { api_key: inQuery } = request.query as Record<string, unknown>;
     const key = readKey(request) ?? (typeof inQuery === 'string' ? inQuery : undefined);
-    admit(request, keyring, { key, scope: 'ingest' });
-    done();
+    admit(request, keyring, { key, scopes: ['ingest'], done });
   };
 }
 
-function admit(
-  request: FastifyRequest,
-  keyring: Keyring,
-  wanted: { key: string | undefined; scope: Scope },
-): void {
-  const caller = keyring.authenticate(wanted.key);
-  request.keyId = caller.keyId;
-  request.caller = caller;
-  requireScope(caller, wanted.scope);
+interface Wanted {
+  readonly key: string | undefined;
+  readonly scopes: readonly Scope[];
+  readonly done: (error?: Error) => void;
+}
+
+/** A key is looked up at once; a token's signature takes a moment when it is first seen. */
+function admit(request: FastifyRequest, keyring: Keyring, { key, scopes, done }: Wanted): void {
+  const accept = (caller: Caller) => {
+    request.keyId = caller.keyId;
+    request.caller = caller;
+    requireScope(caller, ...scopes);
+  };
+  if (key === undefined || !looksLikeToken(key)) {
+    accept(keyring.authenticate(key));
+    done();
+  } else {
+    keyring
+      .authenticateToken(key)
+      .then(accept)
+      .then(() => done(), done);
+  }
 }
 
 /** Who sent a request, on a path that asks for a key. */

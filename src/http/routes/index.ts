@@ -7,6 +7,7 @@ import { KEY_PATH, KEYS_PATH, keyRoutes, ROTATE_PATH } from './keys.ts';
 import { metricsRoute } from './metrics.ts';
 import { OTLP_PATH, otlpRoute } from './otlp.ts';
 import { QUERY_PATH, queryRoute } from './query.ts';
+import { TOKENS_PATH, tokenRoute } from './tokens.ts';
 
 /**
  * Every path, who may call it, and by which methods. docs/api.md has the same table.
@@ -21,6 +22,7 @@ import { QUERY_PATH, queryRoute } from './query.ts';
  * | /api/keys/<id> | GET, HEAD, PATCH, DELETE | scope manage |
  * | /api/keys/<id>/rotate | POST | scope manage |
  * | /api/keys/log | GET, HEAD | scope manage |
+ * | /api/tokens | POST | scope query or manage |
  */
 export const ALLOWED_METHODS: Readonly<Record<string, readonly string[]>> = {
   '/health': ['GET', 'HEAD'],
@@ -33,6 +35,7 @@ export const ALLOWED_METHODS: Readonly<Record<string, readonly string[]>> = {
   [KEY_PATH]: ['GET', 'HEAD', 'PATCH', 'DELETE'],
   [ROTATE_PATH]: ['POST'],
   [KEY_LOG_PATH]: ['GET', 'HEAD'],
+  [TOKENS_PATH]: ['POST'],
 };
 
 export async function registerRoutes(app: FastifyInstance, context: HttpContext): Promise<void> {
@@ -40,6 +43,7 @@ export async function registerRoutes(app: FastifyInstance, context: HttpContext)
   metricsRoute(app, context);
   queryRoute(app, context);
   keyRoutes(app, context);
+  tokenRoute(app, context);
   // Each in a scope of its own: how a body is read is their own affair.
   await app.register((scope) => ingestRoutes(scope, context));
   await app.register((scope) => otlpRoute(scope, context));

@@ -26,7 +26,7 @@ const RATE = Type.Object(
   { additionalProperties: false },
 );
 
-const FIELDS = {
+export const FIELDS = {
   name: Type.String({
     pattern: '\\S',
     maxLength: NAME_CHARS_MAX,

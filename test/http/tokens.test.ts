@@ -1,0 +1,212 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, describe, expect, test } from 'vitest';
+import type { NewKey } from '../../src/keys/keyring.ts';
+import { expectError, get, type HttpAnswer, QUERY_PATH, request } from '../support/http.ts';
+import { rowsOf } from '../support/ingest.ts';
+import { PRIVATE_KEY, PUBLIC_KEY, startTestService, storeEvents } from '../support/service.ts';
+
+const service = await startTestService();
+afterAll(service.close);
+const { url, clock, store } = service;
+const { keyring } = service.service;
+
+const EDGE = 'cloudflare.logs.prod';
+const events = ['alpha', 'beta'].map((project) => ({
+  id: `of-${project}`,
+  project,
+  timestamp: clock.now - 60_000,
+  metadata: { request: { path: '/rest/v1', url: `https://${project}.example/rest/v1` } },
+}));
+await storeEvents(store, EDGE, events, clock.now);
+
+const logsOf = (key: string, query: string) =>
+  get(url, `${QUERY_PATH}/logs.all?${query}`, { 'x-api-key': key });
+
+async function ask(key: string, body: object = {}): Promise<HttpAnswer> {
+  return await request(url, '/api/tokens', {
+    method: 'POST',
+    body: JSON.stringify(body),
+    headers: { 'x-api-key': key, 'content-type': 'application/json' },
+  });
+}
+
+/** The members of an answer about a token. */
+interface TokenView {
+  token: string;
+  id: string;
+  expires_at: string;
+}
+const viewOf = (answer: HttpAnswer) => JSON.parse(answer.text) as TokenView;
+
+async function mint(key: string, body: object = {}): Promise<string> {
+  const answer = await ask(key, body);
+  expect(answer.status).toBe(201);
+  return viewOf(answer).token;
+}
+
+const newKey = (fields: Partial<NewKey> = {}) =>
+  keyring.create({ name: 'parent', scopes: ['query', 'ingest'], ...fields });
+
+describe('a token', () => {
+  test('reads what its pins let it, and nothing of other projects', async () => {
+    const { key } = newKey();
+    const token = await mint(key, { pins: { project: 'alpha' } });
+    const own = await logsOf(token, 'project_tier=PRO');
+    expect(own.body.result.map((row) => row['id'])).toEqual(['of-alpha']);
+    const other = await logsOf(token, 'project=beta');
+    expectError(other, 'forbidden');
+    expect(other.body.error.errors).toEqual([
+      { parameter: 'project', message: expect.stringContaining('alpha') },
+    ]);
+  });
+
+  test('is taken as a bearer token too', async () => {
+    const token = await mint(newKey().key, { pins: { project: 'alpha' } });
+    const headers = { 'x-api-key': '', authorization: `Bearer ${token}` };
+    expect((await get(url, `${QUERY_PATH}/logs.all`, headers)).status).toBe(200);
+  });
+
+  test('has what its key has where nothing else is asked for', async () => {
+    const { key } = newKey({
+      endpoints: ['logs.all'],
+      pins: { project: 'alpha' },
+      rate: { perSecond: 50, burst: 100 },
+    });
+    const answer = await ask(key);
+    expect(JSON.parse(answer.text)).toMatchObject({
+      scopes: ['query'],
+      endpoints: ['logs.all'],
+      sources: null,
+      pins: { project: 'alpha' },
+      rate: { per_second: 50, burst: 100 },
+      expires_at: new Date(Math.floor((clock.now + 3_600_000) / 1000) * 1000).toISOString(),
+    });
+    expect(answer.headers.get('cache-control')).toBe('no-store');
+    const path = `${QUERY_PATH}/usage.api-counts?project=alpha&interval=daily`;
+    expectError(await get(url, path, { 'x-api-key': viewOf(answer).token }), 'forbidden');
+  });
+
+  test('sends events of its project alone', async () => {
+    const token = await mint(newKey().key, { scopes: ['ingest'], pins: { project: 'sent-by-token' } });
+    const send = (event: object) =>
+      request(url, `/api/logs?source_name=${EDGE}`, {
+        method: 'POST',
+        body: JSON.stringify(event),
+        headers: { 'x-api-key': token, 'content-type': 'application/json' },
+      });
+    expect((await send({ id: 'a' })).status).toBe(200);
+    expect((await send({ id: 'b', project: 'beta' })).status).toBe(406);
+    expect((await rowsOf(store, 'sent-by-token')).map((row) => row['id'])).toEqual(['a']);
+    expectError(await logsOf(token, ''), 'forbidden');
+  });
+
+  test('ends when its time has come, and not before', async () => {
+    const start = clock.now;
+    const { expires_at: expiresAt, token } = viewOf(await ask(newKey().key, { ttl_seconds: 60 }));
+    clock.now = Date.parse(expiresAt) - 1;
+    expect((await logsOf(token, 'project=alpha')).status).toBe(200);
+    clock.now = Date.parse(expiresAt);
+    const late = await logsOf(token, 'project=alpha');
+    expectError(late, 'unauthorized');
+    expect(late.body.error.message).toContain('expired');
+    clock.now = start;
+  });
+
+  test('ends with its key, also where it was just used', async () => {
+    const { id, key } = newKey();
+    const token = await mint(key);
+    expect((await logsOf(token, 'project=alpha')).status).toBe(200);
+    keyring.revoke(id);
+    expectError(await logsOf(token, 'project=alpha'), 'unauthorized');
+  });
+
+  test('of a key that has less by now is refused', async () => {
+    const { id, key } = newKey();
+    const wide = await mint(key);
+    const narrow = await mint(key, { pins: { project: 'alpha' }, endpoints: ['logs.all'] });
+    keyring.update(id, { pins: { project: 'alpha' } });
+    const answer = await logsOf(wide, 'project=alpha');
+    expectError(answer, 'unauthorized');
+    expect(answer.body.error.message).toContain('more than its key');
+    expect((await logsOf(narrow, '')).status).toBe(200);
+  });
+
+  test('of a key of the environment is good as long as that key is the same', async () => {
+    const token = await mint(PRIVATE_KEY, { pins: { project: 'alpha' } });
+    expect((await logsOf(token, '')).status).toBe(200);
+  });
+
+  test('cannot make another', async () => {
+    expectError(await ask(await mint(newKey().key)), 'forbidden');
+  });
+
+  test('changed by a letter is no token', async () => {
+    const token = await mint(newKey().key, { pins: { project: 'alpha' } });
+    const [head = '', claims = '', signature = ''] = token.split('.');
+    const wider = JSON.parse(Buffer.from(claims, 'base64url').toString());
+    wider.grant.pins = {};
+    const forged = [head, Buffer.from(JSON.stringify(wider)).toString('base64url'), signature].join('.');
+    expectError(await logsOf(forged, 'project=beta'), 'unauthorized');
+  });
+});
+
+describe('what is wider than the key', () => {
+  test.each<[string, Partial<NewKey>, object]>([
+    ['a scope', { scopes: ['query'] }, { scopes: ['ingest'] }],
+    ['another endpoint', { endpoints: ['logs.all'] }, { endpoints: ['usage.api-counts'] }],
+    ['another source', { sources: [EDGE] }, { scopes: ['ingest'], sources: ['postgres.logs'] }],
+    ['another pin', { pins: { project: 'alpha' } }, { pins: { project: 'beta' } }],
+    ['a higher rate', { rate: { perSecond: 1, burst: 1 } }, { rate: { per_second: 2, burst: 1 } }],
+  ])('is refused: %s', async (_, fields, body) => {
+    const answer = await ask(newKey(fields).key, body);
+    expectError(answer, 'forbidden');
+    expect(answer.body.error.message).toMatch(/^a token cannot do more than its key: /);
+  });
+
+  test('a longer life is cut to that of the key', async () => {
+    const expiresMs = Math.floor(clock.now / 1000) * 1000 + 90_000;
+    const answer = await ask(newKey({ expiresMs }).key, { ttl_seconds: 86_400 });
+    expect(viewOf(answer).expires_at).toBe(new Date(expiresMs).toISOString());
+  });
+});
+
+describe('a wish for a token', () => {
+  test.each<[string, object, RegExp]>([
+    ['for the scope manage', { scopes: ['manage'] }, /scopes.* must be one of query, ingest/],
+    ['for a second', { ttl_seconds: 1 }, /ttl_seconds must be a whole number of seconds from 60 to 86400/],
+    ['for a week', { ttl_seconds: 604_800 }, /ttl_seconds/],
+    ['with a misspelt member', { pin: { project: 'a' } }, /pin is not known; known here: /],
+    ['for an endpoint that there is not', { endpoints: ['nope'] }, /has no nope; there are /],
+    ['with a pin that no endpoint has', { pins: { nope: 'a' } }, /pins\.nope is no parameter; there are /],
+  ])('%s is told what would be right', async (_, body, message) => {
+    const answer = await ask(newKey().key, body);
+    expectError(answer, 'invalid_request');
+    expect(answer.body.error.message).toMatch(message);
+  });
+
+  test('needs the scope query or manage', async () => {
+    const answer = await ask(PUBLIC_KEY);
+    expectError(answer, 'forbidden');
+    expect(answer.body.error.message).toContain('"query" or "manage"');
+  });
+
+  test('is counted in the audit trail, without the token', async () => {
+    const { id, key } = newKey();
+    const token = await mint(key);
+    await mint(key);
+    keyring.flush();
+    const entries = keyring.log({ limit: 100 }).filter((entry) => entry.keyId === id);
+    expect(entries.map(({ action, count }) => [action, count])).toEqual([
+      ['minted', 2],
+      ['created', 1],
+    ]);
+    expect(JSON.stringify(entries)).not.toContain(token);
+  });
+});
+
+test('the secret of tokens lies with the keys and is in no answer', async () => {
+  const secret = readFileSync(join(service.config.dataDir, 'token.secret'), 'utf8').trim();
+  const answer = await ask(newKey().key);
+  expect(answer.text).not.toContain(secret);
+});
