@@ -75,7 +75,7 @@ async function assemble(store: Store, config: Config, options: ServiceOptions): 
   let stopping = false;
   const notReady = () => (stopping ? 'the service is shutting down' : undefined);
   const { bodies, receive, idempotency } = ingest;
-  const forReading = { config, registry, cached, keyring, metrics, logger, notReady };
+  const forReading = { config, registry, cached, keyring, metrics, logger, now, notReady };
   const app = await buildApp({ ...forReading, bodies, receive, idempotency, record });
   const warming = setInterval(() => warmer.tick(), WARM_TICK_MS);
 
@@ -171,9 +171,9 @@ function openWriteSide({ config, store, metrics, logger, now }: Parts): WriteSid
 }
 
 function countQueries(run: Run, metrics: Metrics): Run {
-  return async (endpoint, values, signal) => {
+  return async (endpoint, values, options) => {
     metrics.queryStarted(endpoint.name);
-    const answer = await run(endpoint, values, signal);
+    const answer = await run(endpoint, values, options);
     metrics.queryDone(endpoint.name, answer.engineMs / 1000);
     return answer;
   };

@@ -8,6 +8,7 @@ import { registerClosing } from './plugins/closing.ts';
 import { sendError } from './plugins/errors.ts';
 import { registerMethodCheck } from './plugins/method.ts';
 import { createObserve, registerObserve } from './plugins/observe.ts';
+import { registerRateLimit } from './plugins/rate-limit.ts';
 import { ALLOWED_METHODS, registerRoutes } from './routes/index.ts';
 
 // Room for the headers beside the longest URL.
@@ -53,7 +54,10 @@ export async function buildApp(context: HttpContext): Promise<FastifyInstance> {
     return503OnClosing: false, // what still comes in while we close is answered; see service.ts
   });
   app.server.maxConnections = config.connectionsMax;
-  app.setErrorHandler(sendError);
+  const judge = registerRateLimit(app, context);
+  app.setErrorHandler<Error>((error, request, reply) =>
+    sendError(judge(error, request, reply), request, reply),
+  );
   app.setNotFoundHandler((request) => {
     throw new TailraceError(
       'not_found',

@@ -22,6 +22,8 @@ export interface HttpContext {
   readonly record: RecordRequest | undefined;
   readonly metrics: Metrics;
   readonly logger: FastifyBaseLogger;
+  /** ms since the epoch. */
+  readonly now: () => number;
   /** Why the service may not serve now; `undefined` when it may. */
   readonly notReady: () => string | undefined;
 }

@@ -1,4 +1,5 @@
 import { TailraceError } from '../errors.ts';
+import type { Rate } from '../lib/token-bucket.ts';
 import type { ControlStore, KeyRecord } from './control-store.ts';
 import { SCOPES, type Scope } from './scope.ts';
 import { createSecret, findKeyId, hashKey, sameHash } from './secret.ts';
@@ -8,6 +9,10 @@ export interface Caller {
   /** For logs: the key's id, or the name of its environment variable. */
   readonly keyId: string;
   readonly scopes: readonly Scope[];
+  /** Parameters that the key fixes, by name. */
+  readonly pins: Readonly<Record<string, string>>;
+  /** How many requests it may send; without it the settings' default. */
+  readonly rate?: Rate;
 }
 
 export interface Keyring {
@@ -37,8 +42,8 @@ const HEADERS = { 'www-authenticate': 'Bearer realm="tailrace"' };
 /** Keys of the environment and of the control store (spec 5). Every look-up reads the store, so a change acts at once. */
 export function createKeyring({ store, privateKey, publicKey, now }: KeyringOptions): Keyring {
   const environment = [
-    { keyId: 'private', secret: privateKey, scopes: SCOPES },
-    { keyId: 'public', secret: publicKey, scopes: ['ingest'] as const },
+    { keyId: 'private', secret: privateKey, scopes: SCOPES, pins: {} },
+    { keyId: 'public', secret: publicKey, scopes: ['ingest'] as const, pins: {} },
   ]
     .filter((entry) => entry.secret !== '')
     .map(({ secret, ...caller }) => ({ caller, hash: hashKey(secret) }));
@@ -58,7 +63,7 @@ export function createKeyring({ store, privateKey, publicKey, now }: KeyringOpti
       if (record === undefined || !sameHash(record.hash, hash)) throw refuse('the key is not known');
       if (record.revokedMs !== undefined) throw refuse('the key has been revoked');
       if (isExpired(record)) throw refuse('the key has expired');
-      return { keyId: record.id, scopes: record.scopes };
+      return { keyId: record.id, scopes: record.scopes, pins: {} };
     },
     create({ name, scopes, expiresMs }) {
       const { key, id, hash } = createSecret();

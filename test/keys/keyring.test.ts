@@ -18,8 +18,8 @@ describe('the keyring', () => {
 
   test('takes the keys of the environment with their scopes', () => {
     const { keyring } = setUp({ privateKey, publicKey });
-    expect(keyring.authenticate(privateKey)).toEqual({ keyId: 'private', scopes: SCOPES });
-    expect(keyring.authenticate(publicKey)).toEqual({ keyId: 'public', scopes: ['ingest'] });
+    expect(keyring.authenticate(privateKey)).toEqual({ keyId: 'private', scopes: SCOPES, pins: {} });
+    expect(keyring.authenticate(publicKey)).toEqual({ keyId: 'public', scopes: ['ingest'], pins: {} });
     expect(keyring.hasUsableKey()).toBe(true);
   });
 
@@ -27,7 +27,7 @@ describe('the keyring', () => {
     const { keyring, store, clock } = setUp();
     expect(keyring.hasUsableKey()).toBe(false);
     const { id, key } = keyring.create({ name: 'a', scopes: ['query'] });
-    expect(keyring.authenticate(key)).toEqual({ keyId: id, scopes: ['query'] });
+    expect(keyring.authenticate(key)).toEqual({ keyId: id, scopes: ['query'], pins: {} });
     expect(keyring.hasUsableKey()).toBe(true);
     clock.now++;
     expect(keyring.revoke(id)).toBe(true);
@@ -76,13 +76,15 @@ describe('the keyring', () => {
 
   test.each(SCOPES)('of the scopes only %s lets one in where it is asked for', (scope) => {
     const others = SCOPES.filter((one) => one !== scope);
-    requireScope({ keyId: 'x', scopes: [scope] }, scope);
-    expect(refusalOf(() => requireScope({ keyId: 'x', scopes: others }, scope))).toMatchObject({
+    requireScope({ keyId: 'x', scopes: [scope], pins: {} }, scope);
+    expect(refusalOf(() => requireScope({ keyId: 'x', scopes: others, pins: {} }, scope))).toMatchObject({
       code: 'forbidden',
       status: 403,
       message: `the key lacks the scope "${scope}"; it has ${others.join(', ')}`,
     });
-    expect(refusalOf(() => requireScope({ keyId: 'x', scopes: [] }, scope)).message).toContain('it has none');
+    expect(refusalOf(() => requireScope({ keyId: 'x', scopes: [], pins: {} }, scope)).message).toContain(
+      'it has none',
+    );
     expect([isScope(scope), isScope('other')]).toEqual([true, false]);
   });
 });

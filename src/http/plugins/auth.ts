@@ -30,6 +30,7 @@ function admit(
 ): void {
   const caller = keyring.authenticate(wanted.key);
   request.keyId = caller.keyId;
+  request.caller = caller;
   requireScope(caller, wanted.scope);
 }
 

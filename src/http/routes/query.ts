@@ -28,7 +28,7 @@ export function queryRoute(app: FastifyInstance, context: HttpContext): void {
         throw new TailraceError('not_acceptable', 'answers are application/json; accept that or */*');
       }
       const values = parseParameters(endpoint, request.query, config.parameterBytesMax);
-      const served = await cached.ask(endpoint, values, request.signal);
+      const served = await cached.ask(endpoint, values, { signal: request.signal, lane: request.keyId });
       metrics.served(endpoint.name, served.outcome, served.answer.rows);
       request.detail = describe(served);
       return sendAnswer(reply, endpoint, served);
