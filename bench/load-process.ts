@@ -17,6 +17,8 @@ async function run(job: LoadJob): Promise<LoadResult> {
   const agent = new Agent({ keepAlive: true, maxSockets: job.connections });
   const times: number[] = [];
   const failed = { count: 0, first: '' };
+  const statuses: Record<number, number> = {};
+  const headers = job.key === undefined ? {} : { 'x-api-key': job.key };
   const startMs = performance.now();
   const endMs = startMs + job.secondsMax * 1000;
   let next = 0;
@@ -26,8 +28,9 @@ async function run(job: LoadJob): Promise<LoadResult> {
       const call = calls[next++ % calls.length];
       if (call === undefined) return;
       const sentMs = performance.now();
-      const { status, text } = await send(job.url, agent, call);
+      const { status, text } = await send(job.url, agent, { ...call, headers });
       times.push(performance.now() - sentMs);
+      statuses[status] = (statuses[status] ?? 0) + 1;
       if (status !== 200) {
         failed.count++;
         failed.first ||= `${status} ${text.slice(0, 500)}`;
@@ -42,6 +45,7 @@ async function run(job: LoadJob): Promise<LoadResult> {
   return {
     requests: times.length,
     failures: failed.count,
+    statuses,
     firstFailure: failed.first,
     seconds,
     p50Ms: quantile(times, 0.5),

@@ -9,6 +9,8 @@ export interface LoadJob {
   readonly requestsMax: number;
   /** Pause of each connection between an answer and its next request; 0: none. */
   readonly pauseMs: number;
+  /** The caller's key; without it the one of every scope. */
+  readonly key?: string;
   /** What is sent: events in requests of so many, or GETs of these paths in turn. */
   readonly send: { readonly eventsPerRequest: number } | { readonly paths: readonly string[] };
 }
@@ -16,6 +18,8 @@ export interface LoadJob {
 export interface LoadResult {
   readonly requests: number;
   readonly failures: number;
+  /** How often each status came back. */
+  readonly statuses: Readonly<Record<number, number>>;
   /** Status and body of the first answer that was none of 200. */
   readonly firstFailure: string;
   readonly seconds: number;

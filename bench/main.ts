@@ -1,6 +1,7 @@
 import { Command, InvalidArgumentError } from 'commander';
 import { printTable, type Row, say, writeJson } from './report.ts';
 import { cachedSection } from './section/cached.ts';
+import { floodSection } from './section/flood.ts';
 import { ingestSection } from './section/ingest.ts';
 import { killSection } from './section/kill.ts';
 import type { BenchOptions, Section } from './section.ts';
@@ -9,6 +10,7 @@ const SECTIONS: Readonly<Record<string, Section>> = {
   cached: cachedSection,
   ingest: ingestSection,
   kill: killSection,
+  flood: floodSection,
 };
 
 const names = Object.keys(SECTIONS).join(', ');
@@ -24,6 +26,7 @@ await new Command('bench')
   .option('--rows <n>', 'rows in the store that is asked while events come in', parseCount, 300_000)
   .option('--minutes <n>', 'how long the memory is watched', parseCount, 1)
   .option('--times <n>', 'how often the server is killed', parseCount, 10)
+  .option('--seconds <n>', 'how long the service is flooded', parseCount, 60)
   .option('--json <file>', 'write the results there, too')
   .action(run)
   .parseAsync();

@@ -7,6 +7,8 @@ export interface BenchOptions {
   readonly minutes: number;
   /** How often the server is killed. */
   readonly times: number;
+  /** How long the service is flooded. */
+  readonly seconds: number;
   /** Names of measurements of a section; empty: all. */
   readonly only: readonly string[];
 }

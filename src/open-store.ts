@@ -69,6 +69,8 @@ export function openEngine(config: Config): Promise<Engine> {
     dataDir: config.dataDir,
     readers: config.readers,
     queueMax: config.queryQueueMax,
+    queuePerLaneMax: config.queryQueuePerKeyMax,
+    queueTimeoutMs: config.queryQueueTimeoutMs,
     memoryBytesMax: config.engineMemoryBytesMax,
     limits: {
       timeoutMs: config.queryTimeoutMs,

@@ -186,9 +186,9 @@ function openWriteSide({ config, store, metrics, logger, now }: Parts): WriteSid
 }
 
 function countQueries(run: Run, metrics: Metrics): Run {
-  return async (endpoint, values, signal) => {
+  return async (endpoint, values, options) => {
     metrics.queryStarted(endpoint.name);
-    const answer = await run(endpoint, values, signal);
+    const answer = await run(endpoint, values, options);
     metrics.queryDone(endpoint.name, answer.engineMs / 1000);
     return answer;
   };

@@ -1,7 +1,7 @@
 import type { Endpoint } from '../definitions/endpoint.ts';
-import { createSingleFlight } from '../lib/single-flight.ts';
+import { createSingleFlight, type Flight } from '../lib/single-flight.ts';
 import type { ParameterValues } from '../query/parameters.ts';
-import type { Answer, Run } from '../query/run.ts';
+import type { Answer, Run, RunOptions } from '../query/run.ts';
 import { cacheKey } from './key.ts';
 import type { CacheEntry, CacheStore } from './store.ts';
 
@@ -15,9 +15,12 @@ export interface Served {
   readonly ageSeconds: number;
 }
 
+/** Who asks: how to stop waiting, and the lane in which the query waits for the engine. */
+export type CallerOptions = Omit<RunOptions, 'onJoin'>;
+
 export interface CachedQueries {
   /** The answer for a caller: kept, joined or fresh. Failures are never kept. */
-  ask(endpoint: Endpoint, values: ParameterValues, signal?: AbortSignal): Promise<Served>;
+  ask(endpoint: Endpoint, values: ParameterValues, caller?: CallerOptions): Promise<Served>;
   /** Runs the query of a kept answer again and keeps the new one in its place; the old one stays when this fails. */
   refresh(key: string, endpoint: Endpoint, entry: CacheEntry): Promise<void>;
   /** Keys of answers to be kept warm, those asked for last first. */
@@ -38,6 +41,8 @@ export interface CachedOptions {
 /** What was asked, and when a caller last did: an entry that leaves the store during its refresh returns no younger. */
 type Asked = Pick<CacheEntry, 'values' | 'lastAskedMs'>;
 
+// No key has this id: those of the environment are called private and public, others begin with a prefix of theirs.
+const WARMER_LANE = 'warmer';
 // A refresh comes up to a tenth of the interval early, never late.
 const JITTER = 0.1;
 
@@ -76,13 +81,13 @@ export function createCached(options: CachedOptions): CachedQueries {
   }
 
   /** One query for all who wait for this key, callers and warmer alike. */
-  function fly(key: string, endpoint: Endpoint, asked: Asked, signal?: AbortSignal) {
-    const start = async (flightSignal: AbortSignal) => {
-      const answer = await run(endpoint, asked.values, flightSignal);
+  function fly(key: string, endpoint: Endpoint, asked: Asked, { signal, lane }: CallerOptions) {
+    const start: Flight<Answer> = async (flightSignal, onJoin) => {
+      const answer = await run(endpoint, asked.values, { signal: flightSignal, lane, onJoin });
       keep(key, endpoint, answer, asked);
       return answer;
     };
-    return flights.run(key, start, signal);
+    return flights.run(key, start, { signal, name: lane });
   }
 
   /** An answer from ahead of the clock is not: the clock was set back, and its age cannot be told any more. */
@@ -94,9 +99,9 @@ export function createCached(options: CachedOptions): CachedQueries {
   const ageSeconds = (answer: Answer) => Math.max(0, Math.floor((now() - answer.instantMs) / 1000));
 
   return {
-    async ask(endpoint, values, signal) {
+    async ask(endpoint, values, caller = {}) {
       if (endpoint.cachingSeconds === undefined) {
-        const answer = await run(endpoint, values, signal);
+        const answer = await run(endpoint, values, caller);
         return { answer, outcome: 'bypass', ageSeconds: ageSeconds(answer) };
       }
       const key = cacheKey(endpoint, values);
@@ -106,12 +111,12 @@ export function createCached(options: CachedOptions): CachedQueries {
         rememberWarm(key, endpoint);
         return { answer: kept.answer, outcome: 'hit', ageSeconds: ageSeconds(kept.answer) };
       }
-      const { value: answer, joined } = await fly(key, endpoint, { values, lastAskedMs: now() }, signal);
+      const { value: answer, joined } = await fly(key, endpoint, { values, lastAskedMs: now() }, caller);
       rememberWarm(key, endpoint);
       return { answer, outcome: joined ? 'collapsed' : 'miss', ageSeconds: ageSeconds(answer) };
     },
     async refresh(key, endpoint, entry) {
-      await fly(key, endpoint, entry);
+      await fly(key, endpoint, entry, { lane: WARMER_LANE });
     },
     warmKeys: () => [...warmKeys].reverse(),
   };

@@ -9,15 +9,13 @@ import { openSessions } from './embedded-sessions.ts';
 import type { Engine, QueryLimits, QueryResult } from './engine.ts';
 import { toTailraceError } from './failure.ts';
 import { createRunningQueries } from './running.ts';
-import { createSessionPool } from './session-pool.ts';
+import { createSessionPool, type PoolLimits } from './session-pool.ts';
 import { runStatement } from './statement.ts';
 
-export interface EmbeddedOptions {
+export interface EmbeddedOptions extends PoolLimits {
   readonly dataDir: string;
   /** Queries that run at once. */
   readonly readers: number;
-  /** Queries that may wait for a reader. */
-  readonly queueMax: number;
   /** Of the engine in all. */
   readonly memoryBytesMax: number;
   readonly limits: QueryLimits;
@@ -34,7 +32,7 @@ export interface EmbeddedOptions {
 export async function openEmbeddedEngine(options: EmbeddedOptions): Promise<Engine> {
   const { writer, control, openReader } = await openSessions(options.dataDir, options);
   const readers = Array.from({ length: options.readers }, () => openReader(new Map()));
-  const pool = createSessionPool(await Promise.all(readers), options.queueMax);
+  const pool = createSessionPool(await Promise.all(readers), options);
   const running = createRunningQueries(control);
   const write = createWriter();
   const inTurn = createTurns();
@@ -65,11 +63,11 @@ export async function openEmbeddedEngine(options: EmbeddedOptions): Promise<Engi
   }
 
   return {
-    async query(sql, values, { format, signal }) {
+    async query(sql, values, { format, signal, lane, onJoin }) {
       const deadline = createDeadline(timeoutMs, late, signal);
       return await guard(async () => {
         const text = write(sql, values);
-        const session = await pool.acquire(deadline.signal);
+        const session = await pool.acquire(deadline.signal, { lane, onJoin });
         // The session goes back when the engine has ended, which after an abort is later than the answer.
         const result = running
           .start(session, text, format, deadline.signal)

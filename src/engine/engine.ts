@@ -8,10 +8,18 @@ export interface QueryResult {
 /** Formats in which every row ends with exactly one newline and holds none, so that rows can be told apart as bytes. */
 export type RowFormat = 'JSONEachRow' | 'TSVRaw';
 
-export interface QueryOptions {
+/** Whose a query is, so that its wait for a reader can be shared out fairly. */
+export interface Whose {
+  /** The id of the key, or the name of work of the service's own; lanes take turns. Without one it has no bound of its own. */
+  readonly lane?: string | undefined;
+  /** Hands on a listener for the lanes of callers who come to wait for the same answer: the first turn of any of them counts. */
+  readonly onJoin?: ((listener: (lane: string) => void) => void) | undefined;
+}
+
+export interface QueryOptions extends Whose {
   readonly format: RowFormat;
   /** Aborting stops the query inside the engine, not only the wait for it. */
-  readonly signal?: AbortSignal;
+  readonly signal?: AbortSignal | undefined;
 }
 
 /** What one query may take. At the bound it fails; it never returns less than was asked for. */

@@ -1,19 +1,30 @@
 import type { Session } from 'chdb';
 import { TailraceError } from '../errors.ts';
+import type { Whose } from './engine.ts';
+import { createLanes } from './lanes.ts';
 
 interface Waiter {
   readonly take: (session: Session) => void;
   readonly fail: (error: unknown) => void;
 }
 
-/** Sessions that run one query at a time each, handed out first come, first served. */
+export interface PoolLimits {
+  /** Callers that may wait; one more is turned away, since its answer would come too late to be of use. */
+  readonly queueMax: number;
+  /** The same for each lane, so that one alone cannot take every place. */
+  readonly queuePerLaneMax: number;
+  /** Longest wait; then the caller is turned away. */
+  readonly queueTimeoutMs: number;
+}
+
+/** Sessions that run one query at a time each, handed out by turns to the lanes that wait. */
 export interface SessionPool {
-  /** @throws TailraceError `overloaded` at once when the queue is full; the signal's reason when it aborts first */
-  acquire(signal: AbortSignal): Promise<Session>;
+  /** @throws TailraceError `overloaded` when too many wait or the wait is too long; the signal's reason when it aborts first */
+  acquire(signal: AbortSignal, whose?: Whose): Promise<Session>;
   release(session: Session): void;
   /**
-   * Puts sessions from `open` in the place of all, which it closes when they are free. It takes its turn like any caller, but
-   * is never turned away: sessions that it had got already would be lost.
+   * Puts sessions from `open` in the place of all, which it closes when they are free. It goes before every caller, since
+   * each session that it has already stands idle until it has the last; and it is never turned away.
    */
   reopen(open: () => Promise<Session>): Promise<void>;
   /** Closes every session; to be called when none runs any more. */
@@ -24,77 +35,146 @@ export interface SessionPool {
   readonly running: number;
 }
 
-/** @param queueMax callers that may wait; one more is turned away, since its answer would come too late to be of use */
-export function createSessionPool(sessions: readonly Session[], queueMax: number): SessionPool {
+// Lane of the service's own work, such as checks of definitions. No key has an empty id.
+const OWN_LANE = '';
+
+export function createSessionPool(sessions: readonly Session[], limits: PoolLimits): SessionPool {
   let all = [...sessions];
   const idle = [...sessions];
-  // A Set keeps the order of arrival and gives up a waiter that left without a search.
-  const waiters = new Set<Waiter>();
+  const waiting = createLanes<TimedWaiter>();
+  const reopening = new Set<Waiter>();
+  const { mayHold, ...holders } = createHolders(sessions.length);
+
+  /** Hands out what is free to those whose turn it is. */
+  function serve(): void {
+    while (idle.length > 0) {
+      const [reopener] = reopening;
+      const next = reopener === undefined ? waiting.shift(mayHold) : { lane: OWN_LANE, waiter: reopener };
+      const session = next === undefined ? undefined : idle.pop();
+      if (next === undefined || session === undefined) return;
+      reopening.delete(next.waiter);
+      holders.add(session, next.lane);
+      next.waiter.take(session);
+    }
+  }
+
+  function giveBack(session: Session): void {
+    holders.delete(session);
+    idle.push(session);
+    serve();
+  }
 
   /** A session when it is this caller's turn. */
-  function wait(signal: AbortSignal): Promise<Session> {
-    const session = idle.pop();
-    if (session !== undefined) return Promise.resolve(session);
-    return new Promise((resolve, reject) => {
-      const leave = () => {
-        waiters.delete(waiter);
-        reject(signal.reason);
-      };
-      const waiter: Waiter = {
-        take(one) {
-          signal.removeEventListener('abort', leave);
-          resolve(one);
-        },
-        fail(error) {
-          signal.removeEventListener('abort', leave);
-          reject(error);
-        },
-      };
-      waiters.add(waiter);
-      signal.addEventListener('abort', leave, { once: true });
+  function wait(signal: AbortSignal, { lane = OWN_LANE, onJoin }: Whose): Promise<Session> {
+    return new Promise((take, fail) => {
+      const waiter = createWaiter({ take, fail: leave }, signal, limits.queueTimeoutMs);
+      function leave(error: unknown) {
+        waiting.delete(waiter);
+        fail(error);
+      }
+      waiting.push(lane, waiter);
+      // Who comes to wait for the same answer brings its own turn, and its own time, to the query.
+      onJoin?.((other) => {
+        if (!waiting.has(waiter) || waiting.length(other) >= limits.queuePerLaneMax) return;
+        waiting.push(other, waiter);
+        waiter.waitAgain();
+        serve();
+      });
+      serve();
     });
   }
 
   return {
     get queued() {
-      return waiters.size;
+      return waiting.size + reopening.size;
     },
     get running() {
       return all.length - idle.length;
     },
-    acquire(signal) {
+    acquire(signal, { lane = OWN_LANE, onJoin } = {}) {
       if (signal.aborted) return Promise.reject(signal.reason);
-      if (idle.length > 0 || waiters.size < queueMax) return wait(signal);
-      return Promise.reject(new TailraceError('overloaded', `${queueMax} queries are waiting already`));
+      if (idle.length > 0 && mayHold(lane)) return wait(signal, { lane, onJoin }); // nobody ahead could use what is free
+      if (waiting.size >= limits.queueMax) return Promise.reject(full(`${limits.queueMax} queries`));
+      if (waiting.length(lane) < limits.queuePerLaneMax) return wait(signal, { lane, onJoin });
+      return Promise.reject(full(`${limits.queuePerLaneMax} queries of this key`));
     },
-    release(session) {
-      const [next] = waiters;
-      if (next === undefined) {
-        idle.push(session);
-        return;
-      }
-      waiters.delete(next);
-      next.take(session);
-    },
+    release: giveBack,
     async reopen(open) {
       const fresh = await Promise.all(all.map(open));
       try {
-        const never = new AbortController().signal;
-        const free = await Promise.all(all.map(() => wait(never)));
-        for (const session of free) session.close();
+        const taken = all.map(() => new Promise<Session>((take, fail) => void reopening.add({ take, fail })));
+        serve();
+        for (const session of await Promise.all(taken)) {
+          holders.delete(session);
+          session.close();
+        }
         all = fresh;
       } catch (error) {
         for (const session of fresh) session.close();
         throw error;
       }
-      for (const session of fresh) this.release(session);
+      for (const session of fresh) giveBack(session);
     },
     close() {
       for (const session of all) session.close();
     },
     drain(error) {
-      for (const waiter of waiters) waiter.fail(error);
-      waiters.clear();
+      for (const waiter of [...waiting.waiters(), ...reopening]) waiter.fail(error);
+      reopening.clear();
     },
   };
+}
+
+/** Who holds which session. */
+function createHolders(sessions: number) {
+  const lanes = new Map<Session, string>();
+  return {
+    /**
+     * No key may hold the last session: a running query cannot be put aside, so another key's would wait for its end, which
+     * may be half a minute away. What a query holds counts until it has really ended.
+     */
+    mayHold(lane: string): boolean {
+      if (lane === OWN_LANE || sessions === 1) return true;
+      return [...lanes.values()].filter((holder) => holder === lane).length < sessions - 1;
+    },
+    add: (session: Session, lane: string) => lanes.set(session, lane),
+    delete: (session: Session) => lanes.delete(session),
+  };
+}
+
+interface TimedWaiter extends Waiter {
+  /** Begins its time anew. */
+  waitAgain(): void;
+}
+
+/** One who gives up when `signal` aborts or the time is over. */
+function createWaiter({ take, fail }: Waiter, signal: AbortSignal, timeoutMs: number): TimedWaiter {
+  const leave = () => waiter.fail(signal.reason);
+  const late = setTimeout(() => waiter.fail(tooLong(timeoutMs)), timeoutMs);
+  signal.addEventListener('abort', leave, { once: true });
+  const end = () => {
+    clearTimeout(late);
+    signal.removeEventListener('abort', leave);
+  };
+  const waiter: TimedWaiter = {
+    take(session) {
+      end();
+      take(session);
+    },
+    fail(error) {
+      end();
+      fail(error);
+    },
+    waitAgain: () => void late.refresh(),
+  };
+  return waiter;
+}
+
+function full(what: string): TailraceError {
+  return new TailraceError('overloaded', `${what} are waiting already`);
+}
+
+function tooLong(queueTimeoutMs: number): TailraceError {
+  const message = `the query waited ${queueTimeoutMs} ms for its turn; ask again later`;
+  return new TailraceError('overloaded', message, { retryAfterSeconds: Math.ceil(queueTimeoutMs / 1000) });
 }

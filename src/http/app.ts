@@ -9,6 +9,7 @@ import { registerClosing } from './plugins/closing.ts';
 import { sendError } from './plugins/errors.ts';
 import { registerMethodCheck } from './plugins/method.ts';
 import { createObserve, registerObserve } from './plugins/observe.ts';
+import { registerRateLimit } from './plugins/rate-limit.ts';
 import { ALLOWED_METHODS, registerRoutes } from './routes/index.ts';
 
 // Room for the headers beside the longest URL.
@@ -54,9 +55,10 @@ export async function buildApp(context: HttpContext): Promise<FastifyInstance> {
     return503OnClosing: false, // what still comes in while we close is answered; see service.ts
   });
   app.server.maxConnections = config.connectionsMax;
-  app.setErrorHandler((error: Error, request, reply) => {
+  const judge = registerRateLimit(app, context);
+  app.setErrorHandler<Error>((error, request, reply) => {
     noteRefusal(error, request, context.keyring);
-    return sendError(error, request, reply);
+    return sendError(judge(error, request, reply), request, reply);
   });
   app.setNotFoundHandler((request) => {
     throw new TailraceError(

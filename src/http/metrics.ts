@@ -8,6 +8,8 @@ import type { Committer } from '../ingest/committer.ts';
 export interface Metrics extends QueryMetrics, IngestMetrics {
   /** `endpoint` is empty on other routes, and where the call failed before its endpoint was known. */
   request(request: { route: string; endpoint: string; status: number; seconds: number }): void;
+  /** A request was answered 429: its key's rate, or refused keys from its address. */
+  rateLimited(reason: 'key' | 'address'): void;
   readonly contentType: string;
   /** In Prometheus' text format. */
   render(): Promise<string>;
@@ -52,6 +54,10 @@ export function createMetrics(parts: Gauged): Metrics {
   const durations = make.histogram('tailrace_http_request_seconds', 'Time from request to answer.', [
     'route',
   ]);
+  const limited = make.counter('tailrace_rate_limited_total', 'Requests answered 429, by reason.', [
+    'reason',
+  ]);
+  for (const reason of ['key', 'address']) limited.inc({ reason }, 0); // there to be watched before the first
   makeGauges(make, parts);
   return {
     ...createQueryMetrics(make),
@@ -60,6 +66,7 @@ export function createMetrics(parts: Gauged): Metrics {
       requests.inc({ route, endpoint, status: String(status) });
       durations.observe({ route }, seconds);
     },
+    rateLimited: (reason) => limited.inc({ reason }),
     contentType: registry.contentType,
     render: () => registry.metrics(),
   };

@@ -1,10 +1,5 @@
+import type { Rate } from '../lib/token-bucket.ts';
 import type { Scope } from './scope.ts';
-
-/** Requests a second, and how many may come at once after a pause. */
-export interface Rate {
-  readonly perSecond: number;
-  readonly burst: number;
-}
 
 /** What the holder of a key may do. Whatever is not limited is `undefined`. */
 export interface Grant {

@@ -1,7 +1,8 @@
 import { InputError, type Refusal, TailraceError } from '../errors.ts';
+import type { Rate } from '../lib/token-bucket.ts';
 import type { AuditAction, StoredEntry } from './audit-store.ts';
 import type { ControlStore, KeyPage } from './control-store.ts';
-import { describeGrant, type Grant, isWithinReach, type Rate } from './grant.ts';
+import { describeGrant, type Grant, isWithinReach } from './grant.ts';
 import type { KeyRecord } from './key-record.ts';
 import { SCOPES, type Scope } from './scope.ts';
 import { createSecret, findKeyId, hashKey, sameHash } from './secret.ts';

@@ -1,5 +1,5 @@
 import type { Endpoint } from '../definitions/endpoint.ts';
-import type { Engine } from '../engine/engine.ts';
+import type { Engine, QueryOptions } from '../engine/engine.ts';
 import { TailraceError } from '../errors.ts';
 import { formatInstant, MICROS_PER_MS } from '../lib/instant.ts';
 import { invalidParameters, type ParameterValues } from './parameters.ts';
@@ -15,23 +15,31 @@ export interface Answer {
   readonly engineMs: number;
 }
 
+/** How a query can be stopped, and whose it is. */
+export type RunOptions = Pick<QueryOptions, 'signal' | 'lane' | 'onJoin'>;
+
 /** Runs an endpoint's query. Its answer depends on the parameters, the clock and the data, and on nothing else. */
-export type Run = (endpoint: Endpoint, values: ParameterValues, signal?: AbortSignal) => Promise<Answer>;
+export type Run = (endpoint: Endpoint, values: ParameterValues, options?: RunOptions) => Promise<Answer>;
 
 /** @param now ms since the epoch */
 export function createRunner(engine: Engine, now: () => number): Run {
   const statements = new WeakMap<Endpoint, Statement>();
-  return async (endpoint, values, signal) => {
+  return async (endpoint, values, options = {}) => {
     const statement = statements.get(endpoint) ?? createStatement(endpoint);
     statements.set(endpoint, statement);
     const instantMs = now();
     const bound = { ...values, now: formatInstant(instantMs * MICROS_PER_MS) };
-    const options = { format: statement.format, ...(signal && { signal }) };
     try {
-      const result = await engine.query(statement.sql, bound, options);
+      const result = await engine.query(statement.sql, bound, { format: statement.format, ...options });
       return { ...wrapRows(result.bytes), instantMs, engineMs: result.elapsedMs };
     } catch (error) {
-      throw await nameBadPattern(error, engine, endpoint, values);
+      const check = (pattern: string) =>
+        engine.query(
+          `SELECT replaceRegexpOne('', @pattern, '')`,
+          { pattern },
+          { format: 'TSVRaw', ...options },
+        );
+      throw await nameBadPattern(error, { endpoint, values, check });
     }
   };
 }
@@ -60,16 +68,18 @@ function wrapRows(lines: Buffer): { body: Buffer; rows: number } {
 /** Says which parameter holds the pattern that the engine refused, by asking it about each. */
 async function nameBadPattern(
   error: unknown,
-  engine: Engine,
-  endpoint: Endpoint,
-  values: ParameterValues,
+  {
+    endpoint,
+    values,
+    check,
+  }: { endpoint: Endpoint; values: ParameterValues; check: (pattern: string) => Promise<unknown> },
 ): Promise<unknown> {
   if (!(error instanceof TailraceError) || error.code !== 'invalid_parameter') return error;
   for (const parameter of endpoint.parameters) {
     if (parameter.type !== 'regex') continue;
     const pattern = values[parameter.name] ?? '';
     try {
-      await engine.query(`SELECT replaceRegexpOne('', @pattern, '')`, { pattern }, { format: 'TSVRaw' });
+      await check(pattern);
     } catch (cause) {
       if (!(cause instanceof TailraceError) || cause.code !== 'invalid_parameter') return cause;
       return invalidParameters([{ parameter: parameter.name, message: cause.message }], cause);

@@ -53,7 +53,7 @@ function setUp(
   const clock = { now: 1_000_000_000_000 };
   const now = () => clock.now;
   const queries: Asked[] = [];
-  const run: Run = (_, values, signal) => {
+  const run: Run = (_, values, { signal } = {}) => {
     const instantMs = clock.now; // as the real runner: the instant is taken when the query begins
     return new Promise<Answer>((resolve, reject) => {
       signal?.addEventListener('abort', () => reject(signal.reason), { once: true });
@@ -78,7 +78,7 @@ function setUp(
     onRefresh: (_, error) => refreshes.push(error),
   });
   const ask = (values: ParameterValues = { a: '', b: '' }, signal?: AbortSignal) =>
-    cached.ask(endpoints.current, values, signal);
+    cached.ask(endpoints.current, values, { signal });
   const query = (index: number): Asked => {
     const found = queries.at(index);
     if (found === undefined) throw new Error('there was no such query');

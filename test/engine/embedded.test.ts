@@ -6,8 +6,11 @@ import { openEmbeddedEngine } from '../../src/engine/embedded.ts';
 import { temporaryFolder } from '../support/service.ts';
 import { describeEngine, type EngineSize } from './contract.ts';
 
+// No longer than the suite waits for anything.
+const QUEUE = { queuePerLaneMax: 10, queueTimeoutMs: 15_000 };
+
 function open(dataDir: string, size: EngineSize) {
-  return openEmbeddedEngine({ ...size, dataDir, memoryBytesMax: 2 * 1024 ** 3 });
+  return openEmbeddedEngine({ ...size, ...QUEUE, dataDir, memoryBytesMax: 2 * 1024 ** 3 });
 }
 
 describeEngine('the embedded engine', async (size) => {
@@ -19,7 +22,7 @@ describeEngine('the embedded engine', async (size) => {
 const INSERTER = `
 const { openEmbeddedEngine } = await import('./src/engine/embedded.ts');
 const limits = { timeoutMs: 10000, memoryBytesMax: 1e9, resultBytesMax: 1e6 };
-const engine = await openEmbeddedEngine({ dataDir: process.argv[1], readers: 1, queueMax: 1, memoryBytesMax: 2e9, limits });
+const engine = await openEmbeddedEngine({ dataDir: process.argv[1], readers: 1, queueMax: 1, queuePerLaneMax: 1, queueTimeoutMs: 1000, memoryBytesMax: 2e9, limits });
 await engine.command('CREATE TABLE tailrace.rows (id Int64) ENGINE = MergeTree ORDER BY id');
 for (let id = 0; ; id++) {
   const bytes = Buffer.from('[' + id + ']\\n');

@@ -16,6 +16,8 @@ const engine = await openEmbeddedEngine({
   dataDir: folder.path,
   readers: 1,
   queueMax: 10,
+  queuePerLaneMax: 10,
+  queueTimeoutMs: 10_000,
   memoryBytesMax: 2 * 1024 ** 3,
   limits: { timeoutMs: 10_000, memoryBytesMax: 1024 ** 3, resultBytesMax: 1024 ** 2 },
 });

@@ -1,55 +1,238 @@
 import { Session } from 'chdb';
-import { afterAll, expect, test } from 'vitest';
+import { afterAll, describe, expect, test } from 'vitest';
 import { createRunningQueries } from '../../src/engine/running.ts';
-import { createSessionPool } from '../../src/engine/session-pool.ts';
+import { createSessionPool, type PoolLimits } from '../../src/engine/session-pool.ts';
 import { TailraceError } from '../../src/errors.ts';
 import { temporaryFolder } from '../support/service.ts';
 
 const folder = await temporaryFolder();
-const session = new Session(folder.path);
+const sessions = [new Session(folder.path), new Session(folder.path), new Session(folder.path)] as const;
+const [session] = sessions;
 afterAll(async () => {
-  session.close();
+  for (const one of sessions) one.close();
   await folder.remove();
 });
 const never = new AbortController().signal;
 
-test('hands sessions out first come, first served', async () => {
-  const pool = createSessionPool([session], 10);
-  await pool.acquire(never);
-  const served: number[] = [];
-  const waiting = [1, 2, 3].map(async (n) => {
-    await pool.acquire(never);
-    served.push(n);
-    pool.release(session);
+function createPool(readers: number, limits: Partial<PoolLimits> = {}) {
+  const pool = createSessionPool(sessions.slice(0, readers), {
+    queueMax: 1000,
+    queuePerLaneMax: 1000,
+    queueTimeoutMs: 60_000,
+    ...limits,
   });
-  expect(pool).toMatchObject({ running: 1, queued: 3 });
-  pool.release(session);
-  await Promise.all(waiting);
-  expect(served).toEqual([1, 2, 3]);
-  expect(pool).toMatchObject({ running: 0, queued: 0 });
+  const served: string[] = [];
+  /** Asks for a session in a lane; what it got, or the code of its refusal. */
+  const ask = (lane: string, name = lane, signal = never) =>
+    pool.acquire(signal, { lane }).then(
+      (got) => {
+        served.push(name);
+        return got;
+      },
+      (error: unknown) => (error instanceof TailraceError ? error.code : error),
+    );
+  /** Gives a session back, and lets those who were waiting go on. */
+  const release = async (one: Session = session) => {
+    pool.release(one);
+    await Promise.resolve();
+    await Promise.resolve();
+  };
+  return { pool, served, ask, release };
+}
+
+describe('one session', () => {
+  test('is handed out first come, first served within a lane', async () => {
+    const { pool, served, ask, release } = createPool(1);
+    await ask('a', 'a0');
+    for (const name of ['a1', 'a2', 'a3']) void ask('a', name);
+    expect(pool).toMatchObject({ running: 1, queued: 3 });
+    for (let i = 0; i < 4; i++) await release();
+    expect(served).toEqual(['a0', 'a1', 'a2', 'a3']);
+    expect(pool).toMatchObject({ running: 0, queued: 0 });
+  });
+
+  test('goes from lane to lane, however many wait in one', async () => {
+    const { served, ask, release } = createPool(1);
+    await ask('flood');
+    for (let i = 0; i < 500; i++) void ask('flood');
+    void ask('b', 'b1');
+    void ask('b', 'b2');
+    void ask('c');
+    for (let i = 0; i < 7; i++) await release();
+    expect(served).toEqual(['flood', 'flood', 'b1', 'c', 'flood', 'b2', 'flood', 'flood']);
+  });
+
+  test('passes over a waiter that left', async () => {
+    const { pool, ask, release, served } = createPool(1);
+    await ask('a', 'first');
+    const leaving = new AbortController();
+    const gone = ask('a', 'gone', leaving.signal);
+    void ask('a', 'next');
+    leaving.abort('left');
+    expect(await gone).toBe('left');
+    expect(pool.queued).toBe(1);
+    await release();
+    expect(served).toEqual(['first', 'next']);
+  });
+
+  test('is not waited for by one who has gone already', async () => {
+    const { pool, ask } = createPool(1);
+    expect(await ask('a', 'a', AbortSignal.abort('left'))).toBe('left');
+    expect(pool).toMatchObject({ running: 0, queued: 0 });
+  });
 });
 
-test('a waiter that left is passed over', async () => {
-  const pool = createSessionPool([session], 10);
-  await pool.acquire(never);
-  const leaving = new AbortController();
-  const gone = pool.acquire(leaving.signal);
-  const next = pool.acquire(never);
-  leaving.abort(new Error('left'));
-  await expect(gone).rejects.toThrow('left');
-  expect(pool.queued).toBe(1);
-  pool.release(session);
-  expect(await next).toBe(session);
+describe('the queue', () => {
+  test('turns away one more than it holds in all', async () => {
+    const { pool, ask } = createPool(1, { queueMax: 2 });
+    await ask('a');
+    void ask('a');
+    void ask('b');
+    expect(await ask('c')).toBe('overloaded');
+    expect(pool.queued).toBe(2);
+  });
+
+  test('turns away one more than it holds of a lane, and takes those of others', async () => {
+    const { pool, ask } = createPool(1, { queuePerLaneMax: 2 });
+    for (let i = 0; i < 3; i++) void ask('a');
+    expect(await ask('a')).toBe('overloaded');
+    void ask('b');
+    expect(pool.queued).toBe(3);
+  });
+
+  test('turns away who waits too long, saying when to come back', async () => {
+    const { pool } = createPool(1, { queueTimeoutMs: 20 });
+    await pool.acquire(never, { lane: 'a' });
+    const late = pool.acquire(never, { lane: 'a' });
+    await expect(late).rejects.toMatchObject({ code: 'overloaded', retryAfterSeconds: 1 });
+    expect(pool).toMatchObject({ running: 1, queued: 0 });
+  });
+
+  test('fails everyone who waits when it is drained', async () => {
+    const { pool, ask } = createPool(1);
+    await ask('a');
+    const waiting = [ask('a'), ask('b')];
+    pool.drain(new TailraceError('engine_unavailable', 'closing'));
+    expect(await Promise.all(waiting)).toEqual(['engine_unavailable', 'engine_unavailable']);
+    expect(pool.queued).toBe(0);
+  });
 });
 
-test('draining fails everyone who waits', async () => {
-  const pool = createSessionPool([session], 10);
-  await pool.acquire(never);
-  const waiting = pool.acquire(never);
-  const error = new TailraceError('engine_unavailable', 'closing');
-  pool.drain(error);
-  await expect(waiting).rejects.toBe(error);
-  expect(pool.queued).toBe(0);
+describe('several sessions', () => {
+  test('are never all held by one key, so that another is served at once', async () => {
+    const { pool, served, ask } = createPool(3);
+    for (let i = 0; i < 10; i++) void ask('flood');
+    await ask('b');
+    expect(served).toEqual(['flood', 'flood', 'b']);
+    expect(pool).toMatchObject({ running: 3, queued: 8 });
+  });
+
+  test('are handed to other lanes while the one whose turn it is holds its share', async () => {
+    const { served, ask, release } = createPool(2);
+    const held = await ask('flood');
+    await ask('b', 'b1');
+    void ask('flood');
+    void ask('b', 'b2');
+    void ask('c', 'c1');
+    if (!(held instanceof Session)) throw new Error('the first is served at once');
+    await release(sessions.find((one) => one !== held));
+    expect(served).toEqual(['flood', 'b1', 'b2']);
+    await release(held);
+    expect(served).toEqual(['flood', 'b1', 'b2', 'flood']);
+  });
+
+  test('may all be held by the service itself', async () => {
+    const { pool } = createPool(3);
+    await Promise.all([pool.acquire(never), pool.acquire(never), pool.acquire(never)]);
+    expect(pool.running).toBe(3);
+  });
+
+  test('are shared out in turn to any number of lanes, each of which gets as much as the others', async () => {
+    const { pool, served, ask, release } = createPool(3);
+    const lanes = ['a', 'b', 'c', 'd', 'e'];
+    const busy: Session[] = [];
+    for (const lane of lanes) {
+      for (let i = 0; i < 40; i++) {
+        void ask(lane).then((got) => {
+          if (got instanceof Session) busy.push(got);
+        });
+      }
+    }
+    await Promise.resolve();
+    for (let i = 0; i < 100; i++) await release(busy.shift());
+    const counts = lanes.map((lane) => served.slice(5).filter((name) => name === lane).length);
+    expect(Math.max(...counts) - Math.min(...counts)).toBeLessThanOrEqual(2);
+    expect(pool.running).toBe(3);
+  });
+});
+
+describe('a query that several wait for', () => {
+  /** Asks in lane `flood` behind others of it, for a query that callers join later. */
+  async function askShared(limits: Partial<PoolLimits> = {}) {
+    const parts = createPool(2, limits);
+    const held = await parts.ask('flood', 'running');
+    if (!(held instanceof Session)) throw new Error('the first is served at once');
+    void parts.ask('flood', 'ahead');
+    let join: (lane: string) => void = () => {};
+    const onJoin = (listener: (lane: string) => void) => {
+      join = listener;
+    };
+    const shared = parts.pool
+      .acquire(never, { lane: 'flood', onJoin })
+      .then(() => parts.served.push('shared'));
+    return { ...parts, held, shared, join: (lane: string) => join(lane) };
+  }
+
+  test('is served in the turn of whichever of them comes first', async () => {
+    const { pool, served, shared, join } = await askShared();
+    expect(pool.queued).toBe(2);
+    join('b');
+    await shared;
+    expect(served).toEqual(['running', 'shared']);
+    expect(pool.queued).toBe(1);
+  });
+
+  test('is held by the lane that it was served in', async () => {
+    const { pool, held, ask, shared, join, release } = await askShared();
+    join('b');
+    await shared;
+    void ask('b');
+    await release(held); // to the one ahead
+    await release(held);
+    expect(pool).toMatchObject({ running: 1, queued: 1 });
+  });
+
+  test('stays where it is when the lane that joins is full', async () => {
+    const { pool, ask, join } = await askShared({ queuePerLaneMax: 2 });
+    await ask('b');
+    for (let i = 0; i < 2; i++) void ask('b');
+    join('b');
+    expect(pool.queued).toBe(4);
+  });
+
+  test('is not looked for again once it runs', async () => {
+    const { pool, shared, join } = await askShared();
+    join('b');
+    await shared;
+    join('c');
+    expect(pool).toMatchObject({ running: 2, queued: 1 });
+  });
+});
+
+test('a query that was stopped holds its session for its lane until the engine has ended it', async () => {
+  const { pool, ask } = createPool(2);
+  const running = createRunningQueries(sessions[2]);
+  const stop = new AbortController();
+  const held = await pool.acquire(never, { lane: 'a' });
+  const ended = running
+    .start(held, 'SELECT sum(sipHash64(number)) FROM numbers(1e15)', 'TSVRaw', stop.signal)
+    .catch(() => {})
+    .finally(() => pool.release(held));
+  stop.abort();
+  const next = ask('a');
+  expect(pool).toMatchObject({ running: 1, queued: 1 });
+  await ended;
+  expect(await next).toBeInstanceOf(Session);
 });
 
 test('a query that was aborted between its turn and its start does not run', async () => {

@@ -137,6 +137,16 @@ describe('a token', () => {
     expect((await logsOf(token, '')).status).toBe(200);
   });
 
+  test('has its own rate, and counts for that of its key', async () => {
+    const { key } = newKey({ rate: { perSecond: 1, burst: 4 } }); // one of them goes for each token
+    const own = await mint(key, { rate: { per_second: 1, burst: 1 } });
+    const plain = await mint(key);
+    const statusOf = async (token: string) => (await logsOf(token, 'project=alpha')).status;
+    expect([await statusOf(own), await statusOf(own)]).toEqual([200, 429]);
+    expect([await statusOf(plain), await statusOf(plain)]).toEqual([200, 429]);
+    expect((await logsOf(key, 'project=alpha')).status).toBe(429);
+  });
+
   test('cannot make another', async () => {
     expectError(await ask(await mint(newKey().key)), 'forbidden');
   });

@@ -26,7 +26,9 @@ describe('a single flight', () => {
   test('is not begun for a caller who has gone', async () => {
     const flights = createSingleFlight<number>();
     const start = () => Promise.reject(new Error('begun'));
-    await expect(flights.run('a', start, AbortSignal.abort(new Error('gone')))).rejects.toThrow('gone');
+    await expect(flights.run('a', start, { signal: AbortSignal.abort(new Error('gone')) })).rejects.toThrow(
+      'gone',
+    );
     expect(flights.size).toBe(0);
   });
 
@@ -34,7 +36,7 @@ describe('a single flight', () => {
     const flights = createSingleFlight<string>();
     const slow = Promise.withResolvers<string>();
     const caller = new AbortController();
-    const first = flights.run('a', () => slow.promise, caller.signal);
+    const first = flights.run('a', () => slow.promise, { signal: caller.signal });
     caller.abort(new Error('gone'));
     await expect(first).rejects.toThrow('gone');
     const next = Promise.withResolvers<string>();

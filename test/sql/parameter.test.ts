@@ -121,6 +121,8 @@ describe('the engine agrees', async () => {
     dataDir: folder.path,
     readers: 1,
     queueMax: 1,
+    queuePerLaneMax: 10,
+    queueTimeoutMs: 10_000,
     memoryBytesMax: 2 * 1024 ** 3,
     limits: { timeoutMs: 10_000, memoryBytesMax: 1024 ** 3, resultBytesMax: 1024 ** 2 },
   });

@@ -22,7 +22,9 @@ async function run(idOrName: string, options: { parameter: Pairs; table?: boolea
   try {
     const endpoint = store.registry.getEndpoint(idOrName);
     const values = parseParameters(endpoint, options.parameter, config.parameterBytesMax);
-    const answer = await createRunner(store.engine, Date.now)(endpoint, values, stopSignal());
+    const answer = await createRunner(store.engine, Date.now)(endpoint, values, {
+      signal: stopSignal(),
+    });
     if (options.table === true)
       printTable(
         endpoint.columns.map((column) => column.name),

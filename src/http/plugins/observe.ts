@@ -1,16 +1,21 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { ErrorCode } from '../../errors.ts';
-import type { RecordRequest } from '../../ingest/request-recorder.ts';
+import type { RecordRequest, ServedRequest } from '../../ingest/request-recorder.ts';
+import type { Caller } from '../../keys/keyring.ts';
 import type { Metrics } from '../metrics.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
     /** The accepted key's id. */
     keyId: string | undefined;
+    /** Whoever stands behind the accepted key. */
+    caller: Caller | undefined;
     /** The endpoint's name, once it is known. */
     endpointName: string | undefined;
     /** The code of the error that was sent. */
     failure: ErrorCode | undefined;
+    /** Neither logged above the level debug nor recorded as an event: anyone could cause it, as often as they like. */
+    quiet: boolean;
     /** Added to the request's log line. */
     detail: Readonly<Record<string, unknown>> | undefined;
   }
@@ -39,15 +44,8 @@ export function createObserve(metrics: Metrics, record: RecordRequest | undefine
       if (request.endpointName !== undefined && request.failure !== undefined) {
         metrics.failed(request.endpointName, request.failure);
       }
-      record?.({
-        method: request.method,
-        path: request.url.split('?')[0] ?? '',
-        host: request.host,
-        status,
-        durationMs: ms,
-        requestId: request.id,
-      });
-      request.log.info({
+      if (!request.quiet) record?.(describeServed(request, status, ms));
+      request.log[request.quiet ? 'debug' : 'info']({
         method: request.method,
         route,
         status,
@@ -61,9 +59,15 @@ export function createObserve(metrics: Metrics, record: RecordRequest | undefine
   };
 }
 
+function describeServed(request: FastifyRequest, status: number, durationMs: number): ServedRequest {
+  const path = request.url.split('?')[0] ?? '';
+  return { method: request.method, path, host: request.host, status, durationMs, requestId: request.id };
+}
+
 export function registerObserve(app: FastifyInstance, observe: Observe): void {
   for (const name of ['keyId', 'caller', 'endpointName', 'failure', 'detail'] as const)
     app.decorateRequest(name, undefined);
+  app.decorateRequest('quiet', false);
   app.addHook('onRequest', (request, reply, done) => {
     observe(request, reply);
     done();

@@ -35,7 +35,7 @@ export function queryRoute(app: FastifyInstance, context: HttpContext): void {
         pins: caller.pins,
         bytesMax: config.parameterBytesMax,
       });
-      const served = await cached.ask(endpoint, values, request.signal);
+      const served = await cached.ask(endpoint, values, { signal: request.signal, lane: caller.keyId });
       metrics.served(endpoint.name, served.outcome, served.answer.rows);
       request.detail = describe(served);
       return sendAnswer(reply, endpoint, served);

@@ -1,0 +1,42 @@
+import { LRUCache } from 'lru-cache';
+import { networkOf } from '../lib/network.ts';
+import { type Bucket, hasToken, takeToken } from '../lib/token-bucket.ts';
+
+/** Bounds how fast keys can be tried from one address. */
+export interface FailedKeys {
+  /** Counts a request whose key was refused. @returns seconds to wait, where there were too many; otherwise `undefined` */
+  fail(address: string): number | undefined;
+  /**
+   * Whether an accepted key may come in. Where too many have failed, only one that was accepted from the same address
+   * before: whoever tries keys does not learn which is right, and those behind the same proxy go on being served.
+   */
+  mayEnter(address: string, keyId: string): boolean;
+}
+
+// Least recently used addresses and keys are forgotten beyond it, which begins their count anew. About 3 MB.
+const REMEMBERED_MAX = 10_000;
+
+/** @param perMinuteMax 0: no bound */
+export function createFailedKeys(perMinuteMax: number, now: () => number): FailedKeys {
+  const rate = { perSecond: perMinuteMax / 60, burst: perMinuteMax };
+  const buckets = new LRUCache<string, Bucket>({ max: REMEMBERED_MAX });
+  const accepted = new LRUCache<string, true>({ max: REMEMBERED_MAX });
+  return {
+    fail(address) {
+      if (perMinuteMax === 0) return undefined;
+      const network = networkOf(address);
+      const { bucket, passed, retryAfterSeconds } = takeToken(buckets.get(network), rate, now());
+      buckets.set(network, bucket);
+      return passed ? undefined : retryAfterSeconds;
+    },
+    mayEnter(address, keyId) {
+      if (perMinuteMax === 0) return true;
+      const network = networkOf(address);
+      const pair = `${network} ${keyId}`;
+      if (accepted.get(pair) === true) return true;
+      if (!hasToken(buckets.get(network), rate, now())) return false;
+      accepted.set(pair, true);
+      return true;
+    },
+  };
+}

@@ -1,0 +1,121 @@
+import { pino } from 'pino';
+import { afterAll, describe, expect, test } from 'vitest';
+import { expectError, get, type HttpAnswer, QUERY_PATH, readMetric, request } from '../support/http.ts';
+import { PRIVATE_KEY, PUBLIC_KEY, startTestService } from '../support/service.ts';
+
+const PATH = `${QUERY_PATH}/usage.api-counts?project=p1&interval=daily`;
+
+const rateOf = ({ headers }: HttpAnswer) =>
+  ['ratelimit-limit', 'ratelimit-remaining', 'ratelimit-reset'].map((name) => headers.get(name));
+
+const lines: string[] = [];
+const service = await startTestService({
+  env: {
+    TAILRACE_RATE_PER_SECOND: '2',
+    TAILRACE_RATE_BURST: '5',
+    TAILRACE_AUTH_FAILURES_PER_MINUTE_MAX: '60',
+  },
+  logger: pino({ level: 'info' }, { write: (line) => void lines.push(line) }),
+});
+afterAll(service.close);
+const { url, clock } = service;
+const { keyring } = service.service;
+
+describe('a key with a rate', () => {
+  const newKey = () => keyring.create({ name: 'limited', scopes: ['query'] }).key;
+  const ask = (key: string, path = PATH) => get(url, path, { 'x-api-key': key });
+
+  test('is told with every answer what is left of it', async () => {
+    const key = newKey();
+    expect(rateOf(await ask(key))).toEqual(['5', '4', '1']);
+    expect(rateOf(await ask(key, `${QUERY_PATH}/none`))).toEqual(['5', '3', '1']);
+    expect(rateOf(await ask(key, `${QUERY_PATH}/logs.all`))).toEqual(['5', '2', '2']);
+  });
+
+  test('is answered 429 beyond it, also where the answer is cached, until the time that it was told', async () => {
+    const key = newKey();
+    for (let i = 0; i < 5; i++) expect((await ask(key)).status).toBe(200);
+    const refused = await ask(key);
+    expectError(refused, 'rate_limited');
+    expect(refused.headers.get('retry-after')).toBe('1');
+    expect(rateOf(refused)).toEqual(['5', '0', '3']);
+    expect(refused.body.error.message).toContain('2 requests a second, and 5 at once');
+    clock.now += 1_000;
+    expect([(await ask(key)).status, (await ask(key)).status, (await ask(key)).status]).toEqual([
+      200, 200, 429,
+    ]);
+  });
+
+  test('takes nothing from another', async () => {
+    const [first, second] = [newKey(), newKey()];
+    for (let i = 0; i < 8; i++) await ask(first);
+    expect((await ask(first)).status).toBe(429);
+    expect(rateOf(await ask(second))).toEqual(['5', '4', '1']);
+  });
+
+  test('is held to it where it lacks the scope, and where it sends events, before the body is read', async () => {
+    const { key } = keyring.create({ name: 'sender', scopes: ['ingest'] });
+    const answers: HttpAnswer[] = [];
+    for (let i = 0; i < 3; i++) answers.push(await ask(key));
+    for (let i = 0; i < 3; i++) {
+      const headers = { 'x-api-key': key, 'content-type': 'application/json' };
+      const init = { method: 'POST', headers, body: '{"message":"hi"}' };
+      answers.push(await request(url, '/api/logs?source_name=postgres.logs', init));
+    }
+    expect(answers.map(({ status }) => status)).toEqual([403, 403, 403, 200, 200, 429]);
+    expect(answers.map((answer) => rateOf(answer)[1])).toEqual(['4', '3', '2', '1', '0', '0']);
+    expectError(await ask(key), 'rate_limited');
+  });
+
+  test('is counted', async () => {
+    const before = await readMetric(url, 'tailrace_rate_limited_total', { reason: 'key' });
+    clock.now += 10_000; // reading metrics takes of the private key's
+    const key = newKey();
+    for (let i = 0; i < 7; i++) await ask(key);
+    expect(await readMetric(url, 'tailrace_rate_limited_total', { reason: 'key' })).toBe(before + 2);
+  });
+});
+
+describe('an address from which wrong keys come', () => {
+  const fail = (key = 'wrong') => get(url, PATH, { 'x-api-key': key });
+  const exhaust = async () => {
+    for (let i = 0; i < 60; i++) await fail();
+  };
+
+  test('is answered 429 instead of 401 when there were too many, and 401 again after a while', async () => {
+    for (let i = 0; i < 60; i++) expectError(await fail(i % 2 === 0 ? 'wrong' : ''), 'unauthorized');
+    const written = lines.length;
+    const refused = await fail();
+    expectError(refused, 'rate_limited');
+    expect(refused.body.error.message).toContain('wrong key');
+    expect(lines.length).toBe(written); // what anyone can cause as often as they like is not logged
+    clock.now += 1_000;
+    expectError(await fail(), 'unauthorized');
+    clock.now += 120_000;
+  });
+
+  test('does not learn which key is right', async () => {
+    const { key } = keyring.create({ name: 'new here', scopes: ['query'] });
+    await exhaust();
+    const [right, wrong] = [await fail(key), await fail('wrong')];
+    expectError(right, 'rate_limited');
+    expect(right.body.error.message).toBe(wrong.body.error.message);
+    clock.now += 120_000;
+    expect((await fail(key)).status).toBe(200);
+  });
+
+  test('keeps the keys that were accepted from there before', async () => {
+    expect((await get(url, PATH)).status).toBe(200);
+    await exhaust();
+    expectError(await fail(), 'rate_limited');
+    expectError(await fail(PUBLIC_KEY), 'rate_limited'); // good, but not seen here before
+    expect((await fail(PRIVATE_KEY)).status).toBe(200);
+    expect(await readMetric(url, 'tailrace_rate_limited_total', { reason: 'address' })).toBeGreaterThan(2);
+    clock.now += 120_000;
+  });
+
+  test('still reads what needs no key', async () => {
+    await exhaust();
+    expect((await get(url, '/health', { 'x-api-key': '' })).status).toBe(200);
+  });
+});

@@ -1,0 +1,84 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { type Bucket, hasToken, type Rate, takeToken } from '../../src/lib/token-bucket.ts';
+
+const RATE: Rate = { perSecond: 2, burst: 4 };
+
+/** Takes at each of these instants; whether each passed. */
+function takeAt(rate: Rate, instants: readonly number[]): boolean[] {
+  let bucket: Bucket | undefined;
+  return instants.map((nowMs) => {
+    const taken = takeToken(bucket, rate, nowMs);
+    bucket = taken.bucket;
+    return taken.passed;
+  });
+}
+
+describe('a bucket', () => {
+  test('lets a burst pass, then as many as it is filled with', () => {
+    expect(takeAt(RATE, [0, 0, 0, 0, 0, 499, 500, 500, 1500, 1500, 1500])).toEqual([
+      true,
+      true,
+      true,
+      true,
+      false,
+      false,
+      true,
+      false,
+      true,
+      true,
+      false,
+    ]);
+  });
+
+  test('is never fuller than its burst, however long nobody asks', () => {
+    const instants = [0, ...Array.from({ length: 6 }, () => 1e12)];
+    expect(takeAt(RATE, instants).filter(Boolean)).toHaveLength(5);
+  });
+
+  test('tells what is left, when it is full, and when there is a token again', () => {
+    const first = takeToken(undefined, RATE, 0);
+    expect(first).toMatchObject({ passed: true, remaining: 3, resetSeconds: 1, retryAfterSeconds: 1 });
+    const slow: Rate = { perSecond: 0.1, burst: 2 };
+    const one = takeToken(undefined, slow, 0);
+    const two = takeToken(one.bucket, slow, 0);
+    const three = takeToken(two.bucket, slow, 0);
+    expect([two.passed, three.passed]).toEqual([true, false]);
+    expect(three).toMatchObject({ remaining: 0, resetSeconds: 20, retryAfterSeconds: 10 });
+    expect(hasToken(three.bucket, slow, 9_000)).toBe(false);
+    expect(hasToken(three.bucket, slow, 10_000)).toBe(true);
+  });
+
+  test('follows a rate that has changed', () => {
+    const full = takeToken(undefined, { perSecond: 1, burst: 100 }, 0);
+    expect(takeToken(full.bucket, { perSecond: 1, burst: 5 }, 0).remaining).toBe(4);
+  });
+
+  test('neither fills nor empties when the clock is set back', () => {
+    const taken = takeToken(undefined, RATE, 10_000);
+    expect(takeToken(taken.bucket, RATE, 0)).toMatchObject({ passed: true, remaining: 2 });
+  });
+
+  test('never lets more pass than burst and rate allow, and lets in whoever waits as long as told', () => {
+    const rates = fc.record({
+      perSecond: fc.double({ min: 0.01, max: 1000, noNaN: true }),
+      burst: fc.integer({ min: 1, max: 50 }),
+    });
+    const steps = fc.array(fc.nat(3_000), { minLength: 1, maxLength: 200 });
+    fc.assert(
+      fc.property(rates, steps, (rate, gaps) => {
+        let nowMs = 0;
+        let passed = 0;
+        let bucket: Bucket | undefined;
+        for (const gap of gaps) {
+          nowMs += gap;
+          const taken = takeToken(bucket, rate, nowMs);
+          bucket = taken.bucket;
+          if (taken.passed) passed++;
+          else expect(hasToken(bucket, rate, nowMs + taken.retryAfterSeconds * 1000)).toBe(true);
+        }
+        expect(passed).toBeLessThanOrEqual(rate.burst + (nowMs / 1000) * rate.perSecond + 1);
+      }),
+    );
+  });
+});
