@@ -52,7 +52,8 @@ export const ERROR_CODES = {
   overloaded: {
     status: 503,
     exit: 3,
-    meaning: 'The queue of queries is full or memory is short; `Retry-After` says when to come back.',
+    meaning:
+      'Too many queries wait, one waited too long for its turn, or memory is short; `Retry-After` says when to come back.',
   },
   engine_unavailable: {
     status: 503,

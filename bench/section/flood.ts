@@ -17,10 +17,10 @@ const SETTLE_MS = 2_000;
 // A caller's dashboard, not a load of its own.
 const OTHER_PAUSE_MS = 50;
 // Many more than may wait, each of which asks again soon: well over ten times what the engine can do.
-const FLOOD_CONNECTIONS = 300;
-const FLOOD_PAUSE_MS = 1_000;
-// Above what the engine can do, so that the queue is what is tested, and below what the flood asks for.
-const RATE = { TAILRACE_RATE_PER_SECOND: '100', TAILRACE_RATE_BURST: '200' };
+const FLOOD_CONNECTIONS = 150;
+const FLOOD_PAUSE_MS = 3_000;
+// Above what the engine can do, so that the queue is tested too, and below what the flood asks for.
+const RATE = { TAILRACE_RATE_PER_SECOND: '20', TAILRACE_RATE_BURST: '40' };
 
 interface Keys {
   readonly flooder: string;

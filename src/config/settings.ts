@@ -74,7 +74,7 @@ export const SETTINGS = {
     2,
     [1, 16],
     'queries',
-    'Queries that run at once, of one key at most one less. More than the cores only adds waiting.',
+    'Queries that run at once; of one key at most one less, where there are several. More than the cores only adds waiting.',
   ),
   queryQueueMax: integer(
     'TAILRACE_QUERY_QUEUE_MAX',

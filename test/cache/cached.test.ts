@@ -37,6 +37,7 @@ const UNCACHED: Endpoint = { ...CACHED, cachingSeconds: undefined, warmingSecond
 interface Asked {
   readonly values: ParameterValues;
   readonly signal: AbortSignal | undefined;
+  readonly lane: string | undefined;
   answer(text?: string): void;
   fail(error: Error): void;
 }
@@ -53,13 +54,13 @@ function setUp(
   const clock = { now: 1_000_000_000_000 };
   const now = () => clock.now;
   const queries: Asked[] = [];
-  const run: Run = (_, values, { signal } = {}) => {
+  const run: Run = (_, values, { signal, lane } = {}) => {
     const instantMs = clock.now; // as the real runner: the instant is taken when the query begins
     return new Promise<Answer>((resolve, reject) => {
       signal?.addEventListener('abort', () => reject(signal.reason), { once: true });
       const answer = (text = `answer ${queries.length}`) =>
         resolve({ body: Buffer.from(text), rows: 1, instantMs, engineMs: 1 });
-      queries.push({ values, signal, answer, fail: reject });
+      queries.push({ values, signal, lane, answer, fail: reject });
     });
   };
   const store = createMemoryStore(options.bytesMax ?? 1_000_000);
@@ -310,6 +311,19 @@ describe('a warm answer', () => {
     t.query(-1).answer();
     await t.warmer.idle();
     expect(t.refreshes).toEqual([undefined]);
+  });
+
+  test('waits for the engine in a lane of its own, and callers in those of their keys', async () => {
+    const t = setUp();
+    const asked = [CACHED, UNCACHED].map((endpoint, i) =>
+      t.cached.ask(endpoint, { a: '', b: '' }, { lane: `key${i}` }),
+    );
+    for (const query of t.queries) query.answer();
+    await Promise.all(asked);
+    t.pass(300);
+    expect(t.queries.map(({ lane }) => lane)).toEqual(['key0', 'key1', 'warmer']);
+    t.query(-1).answer();
+    await t.warmer.idle();
   });
 
   test('of an endpoint without warming is never refreshed', async () => {

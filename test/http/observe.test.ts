@@ -123,6 +123,7 @@ describe('/metrics', () => {
       tailrace_events_refused_total: 'counter',
       tailrace_commits_total: 'counter',
       tailrace_days_dropped_total: 'counter',
+      tailrace_rate_limited_total: 'counter',
       tailrace_requests_not_recorded_total: 'counter',
       tailrace_ingest_queued_bytes: 'gauge',
       tailrace_ingest_queued_requests: 'gauge',

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { createSingleFlight } from '../../src/lib/single-flight.ts';
+import { createSingleFlight, type Flight } from '../../src/lib/single-flight.ts';
 
 describe('a single flight', () => {
   test('is one for a key at a time, and other keys fly beside it', async () => {
@@ -30,6 +30,20 @@ describe('a single flight', () => {
       'gone',
     );
     expect(flights.size).toBe(0);
+  });
+
+  test('is told the names of those who join it, and not of who began it', async () => {
+    const flights = createSingleFlight<string>();
+    const work = Promise.withResolvers<string>();
+    const joined: string[] = [];
+    const start: Flight<string> = (_signal, onJoin) => {
+      onJoin((name) => joined.push(name));
+      return work.promise;
+    };
+    const all = ['a', 'b', 'c', undefined].map((name) => flights.run('key', start, { name }));
+    expect(joined).toEqual(['b', 'c']);
+    work.resolve('done');
+    await Promise.all(all);
   });
 
   test('that was given up does not take the place of the one begun after it', async () => {
