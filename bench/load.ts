@@ -9,6 +9,8 @@ export interface LoadJob {
   readonly requestsMax: number;
   /** Pause of each connection between an answer and its next request; 0: none. */
   readonly pauseMs: number;
+  /** Sent as X-API-KEY in place of the server's own. */
+  readonly key?: string;
   /** What is sent: events in requests of so many, or GETs of these paths in turn. */
   readonly send: { readonly eventsPerRequest: number } | { readonly paths: readonly string[] };
 }

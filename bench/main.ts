@@ -1,10 +1,17 @@
 import { Command, InvalidArgumentError } from 'commander';
 import { printTable, type Row, say, writeJson } from './report.ts';
 import { ingestSection } from './section/ingest.ts';
+import { keysSection } from './section/keys.ts';
 import { killSection } from './section/kill.ts';
+import { tenantsSection } from './section/tenants.ts';
 import type { BenchOptions, Section } from './section.ts';
 
-const SECTIONS: Readonly<Record<string, Section>> = { ingest: ingestSection, kill: killSection };
+const SECTIONS: Readonly<Record<string, Section>> = {
+  ingest: ingestSection,
+  kill: killSection,
+  keys: keysSection,
+  tenants: tenantsSection,
+};
 
 const names = Object.keys(SECTIONS).join(', ');
 await new Command('bench')
@@ -19,6 +26,7 @@ await new Command('bench')
   .option('--rows <n>', 'rows in the store that is asked while events come in', parseCount, 300_000)
   .option('--minutes <n>', 'how long the memory is watched', parseCount, 1)
   .option('--times <n>', 'how often the server is killed', parseCount, 10)
+  .option('--requests <n>', 'requests by chance of the tenants', parseCount, 20_000)
   .option('--json <file>', 'write the results there, too')
   .action(run)
   .parseAsync();

@@ -7,6 +7,8 @@ export interface BenchOptions {
   readonly minutes: number;
   /** How often the server is killed. */
   readonly times: number;
+  /** Requests by chance of the tenants. */
+  readonly requests: number;
   /** Names of measurements of a section; empty: all. */
   readonly only: readonly string[];
 }
