@@ -266,6 +266,18 @@ describe('events sent with a pinned key', () => {
     expect(await idsOf(store, 'pinned')).toContain('f');
   });
 
+  test('are held to it in a large body, too, which is read in another thread', async () => {
+    const filler = 'x'.repeat(1_000);
+    const events = Array.from({ length: 300 }, (_, i) => ({
+      event_message: filler,
+      project: i % 3 === 0 ? 'foreign' : 'pinned',
+    }));
+    const sent = await send(events);
+    expect(sent.status).toBe(406);
+    expect((sent.body as AnswerBody & { message: string[] }).message).toHaveLength(100);
+    expect(await idsOf(store, 'foreign')).toEqual([]);
+  });
+
   test('are refused as a whole with X-Project of another project, or to another source', async () => {
     const elsewhere = await send({ id: 'h' }, { 'x-project': 'other' });
     expectError(elsewhere, 'forbidden');
@@ -304,6 +316,25 @@ describe('events sent with a pinned key', () => {
     expect(await idsOf(store, 'other')).toEqual([]);
     expectError(await send(body, { 'x-source': 'postgres.logs' }, '/v1/logs'), 'forbidden');
   });
+});
+
+test('a key pinned to a project counts its own requests only, not those whose url holds its name', async () => {
+  const event = (project: string) => ({
+    project,
+    timestamp: new Date(clock.now - 1000).toISOString(),
+    metadata: { request: { path: '/rest/v1', url: `https://${project}.example.com/rest/v1` } },
+  });
+  await post(url, TO_EDGE, ['own', 'xownx', 'owner', 'own'].map(event));
+  const count = async (key: string, query: string) => {
+    const { body } = await withKey(key, `usage.api-counts?interval=daily${query}`);
+    return body.result.reduce((sum, row) => sum + Number(row['total_rest_requests']), 0);
+  };
+  const pinned = keyring.create({ name: 'p', scopes: ['query'], pins: { project: 'own' } }).key;
+  expect([
+    await count(PRIVATE_KEY, '&project=own'),
+    await count(pinned, ''),
+    await count(pinned, '&project=own'),
+  ]).toEqual([4, 2, 2]);
 });
 
 test('a pinned key and an unpinned one that ask the same of a project share the cached answer', async () => {
