@@ -12,6 +12,9 @@ export interface TestCaller {
   readonly pins: Readonly<Record<string, string>>;
 }
 
+// The keys of tenants are seven times twenty.
+const UNPINNED_TIMES = 10;
+
 /** Keys of every kind for every tenant, and some of nobody. */
 export function makeCallers({ keyring }: Pick<Service, 'keyring'>, nowMs: number): TestCaller[] {
   const make = (key: Omit<NewKey, 'name'>): TestCaller => ({
@@ -35,7 +38,7 @@ export function makeCallers({ keyring }: Pick<Service, 'keyring'>, nowMs: number
       { ...make({ scopes, pins: { project } }), key: revoked.key, state: 'bad' } as const,
     ];
   });
-  const unpinned = [make({ scopes }), make({ scopes, pins: { project_tier: 'FREE' } })];
+  const unpinned = [make({ scopes }), make({ scopes }), make({ scopes, pins: { project_tier: 'FREE' } })];
   const unknown = { ...make({ scopes }), key: `tr_0123456789ab_${'a'.repeat(43)}`, state: 'bad' } as const;
-  return [...ofTenants, ...unpinned, ...unpinned, ...unpinned, unknown];
+  return [...ofTenants, ...Array.from({ length: UNPINNED_TIMES }, () => unpinned).flat(), unknown];
 }

@@ -129,8 +129,8 @@ const pickEndpoint = createWeighted([
   [1, 'nothing.here'],
 ]);
 const pickProject = createWeighted<'own' | 'none' | 'escaped' | 'foreign'>([
-  [3, 'own'],
-  [3, 'none'],
+  [5, 'own'],
+  [5, 'none'],
   [2, 'escaped'],
   [3, 'foreign'],
 ]);
@@ -147,7 +147,9 @@ function ask(random: Random, caller: TestCaller): Question {
     escaped: escapeSigns(own),
     foreign: escapeSigns(foreign),
   }[pickProject(random)];
-  const interval = random.pick(['', '5min', '1hr', '7day', 'hourly', 'minutely', 'daily', 'junk']);
+  const intervals =
+    endpoint === 'usage.api-counts' ? ['hourly', 'minutely', 'daily'] : ['', '5min', '1hr', '7day'];
+  const interval = random.chance(0.1) ? 'junk' : random.pick(intervals);
   const project_tier = random.pick(['', 'FREE', 'PRO', 'ENTERPRISE', 'junk']);
   const junk = random.chance(0.2) ? { junk: random.hex(), pinned_project: random.pick(TENANTS) } : {};
   return { endpoint, parameters: { project, interval, project_tier, ...junk } };
