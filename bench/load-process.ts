@@ -54,8 +54,9 @@ async function run(job: LoadJob): Promise<LoadResult> {
   };
 }
 
-async function createCalls({ send: what }: LoadJob): Promise<Call[]> {
-  if ('paths' in what) return what.paths.map((path) => ({ path }));
+async function createCalls({ send: what, key }: LoadJob): Promise<Call[]> {
+  const headers = key === undefined ? {} : { 'x-api-key': key };
+  if ('paths' in what) return what.paths.map((path) => ({ path, headers }));
   const path = `/api/logs?source_name=${SOURCE_NAME}`;
-  return toBatches(await makeLines(LINES, 1), what.eventsPerRequest).map((body) => ({ path, body }));
+  return toBatches(await makeLines(LINES, 1), what.eventsPerRequest).map((body) => ({ path, body, headers }));
 }

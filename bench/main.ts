@@ -3,13 +3,17 @@ import { printTable, type Row, say, writeJson } from './report.ts';
 import { cachedSection } from './section/cached.ts';
 import { floodSection } from './section/flood.ts';
 import { ingestSection } from './section/ingest.ts';
+import { keysSection } from './section/keys.ts';
 import { killSection } from './section/kill.ts';
+import { tenantsSection } from './section/tenants.ts';
 import type { BenchOptions, Section } from './section.ts';
 
 const SECTIONS: Readonly<Record<string, Section>> = {
   cached: cachedSection,
   ingest: ingestSection,
   kill: killSection,
+  keys: keysSection,
+  tenants: tenantsSection,
   flood: floodSection,
 };
 
@@ -27,6 +31,7 @@ await new Command('bench')
   .option('--minutes <n>', 'how long the memory is watched', parseCount, 1)
   .option('--times <n>', 'how often the server is killed', parseCount, 10)
   .option('--seconds <n>', 'how long the service is flooded', parseCount, 60)
+  .option('--requests <n>', 'requests by chance of the tenants', parseCount, 20_000)
   .option('--json <file>', 'write the results there, too')
   .action(run)
   .parseAsync();

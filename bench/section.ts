@@ -9,6 +9,8 @@ export interface BenchOptions {
   readonly times: number;
   /** How long the service is flooded. */
   readonly seconds: number;
+  /** Requests by chance of the tenants. */
+  readonly requests: number;
   /** Names of measurements of a section; empty: all. */
   readonly only: readonly string[];
 }

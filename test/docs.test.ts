@@ -58,7 +58,7 @@ test('docs/api.md lists every path with its methods, and no other', () => {
       ? [paths.slice(0, -2), paths.slice(-2)]
       : [paths, []];
     const all = named.flatMap((path) => [path, ...suffixes.map((suffix) => path + suffix)]);
-    return all.map((path) => [path.replace('<uuid or name>', ':endpoint'), methods]);
+    return all.map((path) => [path.replace('<uuid or name>', ':endpoint').replace('<id>', ':id'), methods]);
   });
   const routes = Object.entries(ALLOWED_METHODS).map(([path, methods]) => [path, methods.join(', ')]);
   expect(listed.toSorted()).toEqual(routes.toSorted());

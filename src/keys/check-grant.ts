@@ -5,7 +5,7 @@ import { type Grant, isListed } from './grant.ts';
 
 export const LISTED_MAX = 1_000;
 export const PINS_MAX = 32;
-export const PIN_CHARS_MAX = 256;
+const PIN_CHARS_MAX = 256;
 export const PER_SECOND_MAX = 1_000_000;
 export const NAME_CHARS_MAX = 100;
 export const DESCRIPTION_CHARS_MAX = 1_000;

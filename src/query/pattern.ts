@@ -1,9 +1,11 @@
 // A pattern without any of these is a plain text, which the engine looks for as such, however long it is.
 const META = /[\\^$.|?*+()[\]{}]/;
 
+const EVERY_META = new RegExp(META, 'g');
+
 /** A pattern that matches this text and nothing else; a text without signs of a pattern is its own. */
 export function escapePattern(text: string): string {
-  return text.replaceAll(new RegExp(META, 'g'), '\\$&');
+  return text.replaceAll(EVERY_META, '\\$&');
 }
 
 // One part of a pattern: an escape, a class (a `]` that comes first is a member), a count, or a single character.

@@ -270,6 +270,13 @@ describe('an endpoint.yaml', () => {
       '"now" is bound by the service to the instant of the query; take another name',
     ],
     [
+      'a parameter whose name is for the pins of keys',
+      'parameters:',
+      'parameters:\n  pinned_x: { type: string, description: x }',
+      9,
+      '"pinned_x" must not begin with pinned_: the service binds such names to the pins of keys',
+    ],
+    [
       'a parameter that is not used',
       'parameters:',
       'parameters:\n  other: { type: string, description: x }',
@@ -325,10 +332,11 @@ describe('a query.sql', () => {
     ['that is empty', ' \n\t', ['1: is empty: it holds one SELECT']],
     [
       'with @names that are not declared',
-      `${SQL}  AND @other = @third\n-- @fourth`,
+      `${SQL}  AND @other = @third AND @pinned_other = ''\n-- @fourth`,
       [
         `6: @other is not declared under "parameters" of ${YAML}`,
         `6: @third is not declared under "parameters" of ${YAML}`,
+        `6: @pinned_other is not declared under "parameters" of ${YAML}`,
       ],
     ],
   ])('%s is refused', async (_, sql, messages) => {

@@ -18,7 +18,7 @@ export function checkParameterUse(file: YamlFile, sql: { file: string; text: str
     }));
   const used = new Set(uses.map((use) => use.name));
   const unused = declared
-    .filter((name) => !used.has(name) && name !== RESERVED_PARAMETER)
+    .filter((name) => !used.has(name) && name !== RESERVED_PARAMETER && !name.startsWith(PINNED_PREFIX))
     .map((name) =>
       file.fault(
         ['parameters', name],

@@ -10,10 +10,8 @@ import { toListed } from '../../keys/grant.ts';
 import type { KeyRecord } from '../../keys/key-record.ts';
 import type { KeyChange } from '../../keys/keyring.ts';
 import { SCOPES } from '../../keys/scope.ts';
-import { parseInstant } from '../../lib/instant.ts';
+import { MICROS_PER_MS, parseInstant } from '../../lib/instant.ts';
 import { invalidBody } from '../plugins/json-body.ts';
-
-const MICROS_PER_MS = 1_000;
 
 const orNone = <T extends Parameters<typeof Type.Union>[0][number]>(schema: T, expected: string) =>
   Type.Optional(Type.Union([schema, Type.Null()], { expected }));

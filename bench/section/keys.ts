@@ -1,0 +1,111 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type ControlStore, openControlStore } from '../../src/keys/control-store.ts';
+import { createKeyring, type Keyring } from '../../src/keys/keyring.ts';
+import { createSecret } from '../../src/keys/secret.ts';
+import { createTokens } from '../../src/keys/token.ts';
+import { createRandom } from '../../src/lib/random.ts';
+import { quantile } from '../measure.ts';
+import { type Row, say } from '../report.ts';
+import { KEY, type Server, withServer } from '../server.ts';
+import { CACHED_PATHS, load } from './ingest-load.ts';
+
+const KEYS = 100_000;
+// In use at the same time.
+const FEW = 1_000;
+const CALLS = 100_000;
+const ROUNDS = 5;
+const SECONDS = 4;
+const CONNECTIONS = 16;
+const MICROS_PER_MS = 1_000;
+
+/** What it costs to look a key up among many, alone and as a part of the cheapest request. */
+export async function keysSection(): Promise<Row[]> {
+  const dataDir = mkdtempSync(join(tmpdir(), 'tailrace-bench-'));
+  try {
+    const store = openControlStore(dataDir);
+    const tokens = createTokens({ secret: new Uint8Array(32), now: Date.now });
+    const keyring = createKeyring({ store, tokens, privateKey: KEY, publicKey: '', now: Date.now });
+    const keys = fill(store);
+    const rows = [
+      ...measureLookUp(keyring, keys, `any of ${KEYS} keys`),
+      ...measureLookUp(keyring, keys.slice(0, FEW), `${FEW} of ${KEYS} keys`),
+    ];
+    store.close();
+    return [...rows, ...(await measureRequests(dataDir, keys[0] ?? ''))];
+  } finally {
+    rmSync(dataDir, { recursive: true, force: true });
+  }
+}
+
+/** Straight into the store: made one by one, each would wait for the disk. */
+function fill(store: ControlStore): string[] {
+  const keys: string[] = [];
+  store.transaction(() => {
+    for (let i = 0; i < KEYS; i++) {
+      const { id, key, hash } = createSecret();
+      const times = { createdMs: Date.now(), revokedMs: undefined, lastUsedMs: undefined };
+      const grant = {
+        scopes: ['query'] as const,
+        endpoints: ['usage.api-counts'],
+        pins: { project: 'aurora' },
+      };
+      store.addKey({ id, hash, name: `key ${i}`, description: '', ...grant, ...times });
+      keys.push(key);
+    }
+  });
+  return keys;
+}
+
+function measureLookUp(keyring: Keyring, keys: readonly string[], which: string): Row[] {
+  const random = createRandom('keys');
+  const p50: number[] = [];
+  const p99: number[] = [];
+  for (let round = 0; round < ROUNDS; round++) {
+    const times: number[] = [];
+    for (let i = 0; i < CALLS; i++) {
+      const key = random.pick(keys);
+      const startMs = performance.now();
+      keyring.authenticate(key);
+      times.push((performance.now() - startMs) * MICROS_PER_MS);
+    }
+    p50.push(quantile(times, 0.5));
+    p99.push(quantile(times, 0.99));
+  }
+  const name = `authenticate, ${which}`;
+  return [
+    { name: `${name}: p50`, unit: 'µs', values: p50, goal: { below: 20 } },
+    { name: `${name}: p99`, unit: 'µs', values: p99 },
+  ];
+}
+
+/** By turns, so that whatever else the machine does falls on both. */
+async function measureRequests(dataDir: string, key: string): Promise<Row[]> {
+  const stored: number[] = [];
+  const environment: number[] = [];
+  await withServer({ dataDir }, async (server) => {
+    for (let round = 0; round < ROUNDS; round++) {
+      stored.push(await rate(server, key));
+      environment.push(await rate(server, KEY));
+      say(`keys ${round + 1}/${ROUNDS}: ${Math.round(stored.at(-1) ?? 0)} requests/s with a stored key`);
+    }
+  });
+  const ratios = stored.map((value, i) => value / (environment[i] ?? Number.NaN));
+  return [
+    { name: 'cached GET with a stored, pinned key', unit: 'requests/s', values: stored },
+    { name: 'the same with the key of the environment', unit: 'requests/s', values: environment },
+    { name: 'the first divided by the second', unit: '', values: ratios },
+  ];
+}
+
+async function rate(server: Server, key: string): Promise<number> {
+  const send = { paths: CACHED_PATHS };
+  const { requests, seconds } = await load(server, {
+    connections: CONNECTIONS,
+    secondsMax: SECONDS,
+    key,
+    send,
+  });
+  return requests / seconds;
+}

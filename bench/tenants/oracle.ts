@@ -1,0 +1,100 @@
+import { apiCounts } from '../../test/endpoints/oracle/api-counts.ts';
+import { projectOf } from '../../test/endpoints/oracle/event.ts';
+import { invocationStats } from '../../test/endpoints/oracle/invocation-stats.ts';
+import { matchingLogs, ROWS_MAX } from '../../test/endpoints/oracle/logs.ts';
+import type { TestCaller } from './callers.ts';
+import type { TenantEvents } from './data.ts';
+
+export type Parameters = Readonly<Record<string, string>>;
+
+/** A request by chance. */
+export interface Question {
+  readonly endpoint: string;
+  readonly parameters: Parameters;
+}
+
+export type Rows = readonly object[];
+
+/** What must come back: a status, and with 200 the rows. */
+export type Expected = { readonly status: number } | { readonly rows: Rows };
+
+const TIERS = ['FREE', 'PRO', 'PAYG', 'ENTERPRISE'];
+const INTERVALS: Readonly<Record<string, readonly string[]>> = {
+  'functions.invocation-stats': ['5min', '15min', '1hr', '1day', '7day'],
+  'usage.api-counts': ['hourly', 'minutely', 'daily'],
+};
+const DECLARED: Readonly<Record<string, readonly string[]>> = {
+  'logs.all': ['project', 'project_tier'],
+  'functions.invocation-stats': ['project', 'function_id', 'interval'],
+  'usage.api-counts': ['project', 'interval'],
+};
+
+/** What docs/keys.md promises, worked out without a line of the service. */
+export function createOracle(events: TenantEvents, nowMs: number) {
+  const now = nowMs * 1000;
+
+  function rowsOf(endpoint: string, values: Parameters, isPinned: boolean): Rows {
+    const { project = '', project_tier = '', interval = '', function_id = '' } = values;
+    if (endpoint === 'logs.all') {
+      const question = { project, tier: project_tier, start: undefined, end: undefined, now };
+      const logs = matchingLogs(events.edge, 'cloudflare.logs.prod', question).slice(0, ROWS_MAX);
+      return logs.map(({ id, timestamp }) => ({ id, timestamp }));
+    }
+    if (endpoint === 'functions.invocation-stats') {
+      const question = { project, functionId: function_id, interval, now };
+      return invocationStats(events.invocations, question).map(({ timestamp, times, count, errorCount }) => ({
+        timestamp,
+        min_execution_time: times[0],
+        max_execution_time: times.at(-1),
+        count,
+        error_count: errorCount,
+      }));
+    }
+    const own = isPinned
+      ? events.edge.filter((event) => projectOf(event, 'cloudflare.logs.prod') === project)
+      : events.edge;
+    const pattern = isPinned ? escapeSigns(project) : project;
+    return apiCounts(own, { pattern, interval: interval as 'hourly' | 'minutely' | 'daily', now }); // checked before
+  }
+
+  return (caller: TestCaller, { endpoint, parameters }: Question): Expected => {
+    const status = statusOfKey(caller, endpoint);
+    if (status !== undefined) return { status };
+    const values = valuesOf(caller.pins, { endpoint, parameters });
+    if (values === undefined) return { status: 403 };
+    const { project, interval = '' } = values;
+    const counts = endpoint === 'usage.api-counts';
+    if (!project || (counts && !INTERVALS[endpoint]?.includes(interval))) return { status: 400 };
+    return { rows: rowsOf(endpoint, values, Object.hasOwn(caller.pins, 'project')) };
+  };
+}
+
+/** The status where the key alone decides. */
+function statusOfKey(caller: TestCaller, endpoint: string): number | undefined {
+  if (caller.state === 'bad') return 401;
+  if (!caller.mayQuery) return 403;
+  const declared = DECLARED[endpoint];
+  if (declared === undefined) return 404;
+  const pinned = Object.keys(caller.pins);
+  const isVoid = pinned.length > 0 && !pinned.some((name) => declared.includes(name));
+  return isVoid || caller.endpoints?.includes(endpoint) === false ? 403 : undefined;
+}
+
+/** The parameters with the pins among them; `undefined` where one was sent with another value. */
+function valuesOf(pins: TestCaller['pins'], { endpoint, parameters }: Question): Parameters | undefined {
+  const taken = Object.entries(pins).filter(([name]) => DECLARED[endpoint]?.includes(name));
+  const isFree = taken.every(([name, pin]) => mayBe(endpoint, name, { pin, sent: parameters[name] ?? '' }));
+  return isFree ? { ...parameters, ...Object.fromEntries(taken) } : undefined;
+}
+
+function mayBe(endpoint: string, name: string, { pin, sent }: { pin: string; sent: string }): boolean {
+  if (endpoint === 'usage.api-counts' && name === 'interval' && !INTERVALS[endpoint]?.includes(pin))
+    return false;
+  if (sent === '' || sent === pin) return true;
+  if (name === 'project_tier') return pin === 'FREE' && !TIERS.includes(sent);
+  return endpoint === 'usage.api-counts' && name === 'project' && sent === escapeSigns(pin);
+}
+
+export function escapeSigns(text: string): string {
+  return [...text].map((c) => ('\\^$.|?*+()[]{}'.includes(c) ? `\\${c}` : c)).join('');
+}

@@ -1,0 +1,156 @@
+import { isDeepStrictEqual } from 'node:util';
+import { createRandom, createWeighted, type Random } from '../../src/lib/random.ts';
+import { startTestService, storeEvents } from '../../test/support/service.ts';
+import { makeCallers, type TestCaller } from './callers.ts';
+import { makeEvents, TENANTS } from './data.ts';
+import { createOracle, type Expected, escapeSigns, type Question, type Rows } from './oracle.ts';
+
+export interface TenantCounts {
+  readonly requests: number;
+  readonly answers: number;
+  /** Answers that came from the cache. */
+  readonly hits: number;
+  readonly wrongStatuses: number;
+  /** Answers with other rows than those of the oracle: foreign, missing or wrong. */
+  readonly wrongRows: number;
+  readonly firstFault: string;
+  readonly seconds: number;
+}
+
+export interface TenantOptions {
+  readonly requests: number;
+  readonly seed: number;
+  readonly onProgress?: (done: number) => void;
+}
+
+const CONNECTIONS = 16;
+const PROGRESS_EVERY = 50_000;
+const FREE_OF_DOUBT = ['timestamp', 'min_execution_time', 'max_execution_time', 'count', 'error_count'];
+
+/** Sends requests by chance with keys of all tenants and holds each answer against an oracle. */
+export async function tenantRounds({ requests, seed, onProgress }: TenantOptions): Promise<TenantCounts> {
+  const nowMs = Date.UTC(2026, 10, 20, 12, 0, 1);
+  const service = await startTestService({ now: nowMs });
+  try {
+    const events = makeEvents(seed, nowMs);
+    await storeEvents(service.store, 'cloudflare.logs.prod', events.edge, nowMs);
+    await storeEvents(service.store, 'deno-relay-logs', events.invocations, nowMs);
+    const callers = makeCallers(service.service, nowMs);
+    const expect = createOracle(events, nowMs);
+    const random = createRandom(`tenant requests ${seed}`);
+    const judge = createJudge();
+    const startMs = performance.now();
+    let sent = 0;
+
+    async function connection(): Promise<void> {
+      while (sent < requests) {
+        sent++;
+        const caller = random.pick(callers);
+        const question = ask(random, caller);
+        const query = new URLSearchParams(question.parameters);
+        const response = await service.service.app.inject({
+          url: `/api/endpoints/query/${question.endpoint}?${query}`,
+          headers: { 'x-api-key': caller.key },
+        });
+        const hit = String(response.headers['cache-status']).startsWith('Tailrace; hit');
+        judge.take({ caller, question, hit, status: response.statusCode, text: response.body }, expect);
+        if (sent % PROGRESS_EVERY === 0) onProgress?.(sent);
+      }
+    }
+
+    await Promise.all(Array.from({ length: CONNECTIONS }, connection));
+    return { ...judge.counts, seconds: (performance.now() - startMs) / 1000 };
+  } finally {
+    await service.close();
+  }
+}
+
+interface Taken {
+  readonly caller: TestCaller;
+  readonly question: Question;
+  readonly hit: boolean;
+  readonly status: number;
+  readonly text: string;
+}
+
+function createJudge() {
+  const counts = { requests: 0, answers: 0, hits: 0, wrongStatuses: 0, wrongRows: 0, firstFault: '' };
+  // The clock stands still, so the same question of the same caller has one answer.
+  const known = new Map<string, Expected>();
+  const proven = new Map<Expected, string>();
+
+  function fault(
+    what: 'wrongStatuses' | 'wrongRows',
+    { caller, question, text, status }: Taken,
+    expected: Expected,
+  ) {
+    counts[what]++;
+    const { key, ...rest } = caller;
+    counts.firstFault ||= JSON.stringify({ caller: rest, question, status, text, expected }).slice(0, 3000);
+  }
+
+  function takeRows(taken: Taken, expected: Expected & { rows: Rows }): void {
+    counts.answers++;
+    if (proven.get(expected) === taken.text) return;
+    if (sameRows(taken.text, expected.rows)) proven.set(expected, taken.text);
+    else fault('wrongRows', taken, expected);
+  }
+
+  return {
+    counts,
+    take(taken: Taken, expect: ReturnType<typeof createOracle>): void {
+      const { caller, question, status } = taken;
+      const name = JSON.stringify([caller.key, question]);
+      const expected = known.get(name) ?? expect(caller, question);
+      known.set(name, expected);
+      counts.requests++;
+      if (taken.hit) counts.hits++;
+      if (status !== ('rows' in expected ? 200 : expected.status)) fault('wrongStatuses', taken, expected);
+      else if ('rows' in expected) takeRows(taken, expected);
+    },
+  };
+}
+
+/** Percentiles are approximate and metadata is compared elsewhere; every other column is exact. */
+function sameRows(text: string, expected: Rows): boolean {
+  const { result } = JSON.parse(text) as { result: Record<string, unknown>[] };
+  const rows = result.map((row) => {
+    const names = 'metadata' in row ? ['id', 'timestamp'] : 'count' in row ? FREE_OF_DOUBT : Object.keys(row);
+    return Object.fromEntries(names.map((name) => [name, row[name]]));
+  });
+  return isDeepStrictEqual(rows, expected);
+}
+
+// logs.all is not cached: with more of it the run would measure the engine.
+const pickEndpoint = createWeighted([
+  [48, 'functions.invocation-stats'],
+  [48, 'usage.api-counts'],
+  [2, 'logs.all'],
+  [1, 'nothing.here'],
+]);
+const pickProject = createWeighted<'own' | 'none' | 'escaped' | 'foreign'>([
+  [5, 'own'],
+  [5, 'none'],
+  [2, 'escaped'],
+  [3, 'foreign'],
+]);
+
+function ask(random: Random, caller: TestCaller): Question {
+  const own = caller.pins['project'] ?? random.pick(TENANTS);
+  const foreign = random.pick(TENANTS);
+  const endpoint = pickEndpoint(random);
+  // What is no pattern, or another than it looks, is sent by those only who have it pinned.
+  const isPattern = endpoint === 'usage.api-counts' && caller.pins['project'] === undefined;
+  const project = {
+    own: isPattern ? escapeSigns(own) : own,
+    none: '',
+    escaped: escapeSigns(own),
+    foreign: escapeSigns(foreign),
+  }[pickProject(random)];
+  const intervals =
+    endpoint === 'usage.api-counts' ? ['hourly', 'minutely', 'daily'] : ['', '5min', '1hr', '7day'];
+  const interval = random.chance(0.1) ? 'junk' : random.pick(intervals);
+  const project_tier = random.pick(['', 'FREE', 'PRO', 'ENTERPRISE', 'junk']);
+  const junk = random.chance(0.2) ? { junk: random.hex(), pinned_project: random.pick(TENANTS) } : {};
+  return { endpoint, parameters: { project, interval, project_tier, ...junk } };
+}

@@ -1,0 +1,112 @@
+import { join } from 'node:path';
+import { afterAll, afterEach, describe, expect, test } from 'vitest';
+import { openControlStore } from '../../../src/keys/control-store.ts';
+import { type CliResult, endLeftProcesses, runCli } from '../../support/cli.ts';
+import { temporaryFolder } from '../../support/service.ts';
+
+const folder = await temporaryFolder();
+afterAll(folder.remove);
+afterEach(endLeftProcesses);
+const env = { TAILRACE_DATA_DIR: join(folder.path, 'data') };
+const keys = (...args: string[]) => runCli(['keys', ...args], { env });
+
+/** The one key of the store that has this id, read past the command. */
+function read(id: string) {
+  const store = openControlStore(env.TAILRACE_DATA_DIR);
+  try {
+    return store.findKey(id);
+  } finally {
+    store.close();
+  }
+}
+
+const idOf = ({ stderr }: CliResult) => /Key (\w+) /.exec(stderr)?.[1] ?? '';
+
+describe('tailrace keys', () => {
+  test('makes a key with all its limits, changes what is named, rotates, and tells it all', async () => {
+    const made = await keys(
+      ...['create', '--name', 'front', '--description', 'the dashboard', '--scope', 'query,ingest'],
+      ...['--endpoint', 'logs.all', '--endpoint', 'usage.api-counts', '--source', 'postgres.logs'],
+      ...[
+        '--pin',
+        'project=a=b',
+        '--pin',
+        'project_tier=PRO',
+        '--rate',
+        '20',
+        '--burst',
+        '40',
+        '--expires',
+        '90d',
+      ],
+    );
+    expect([made.code, made.stdout]).toEqual([0, expect.stringMatching(/^tr_[\w-]+\n$/)]);
+    const id = idOf(made);
+    expect(read(id)).toMatchObject({
+      name: 'front',
+      description: 'the dashboard',
+      scopes: ['query', 'ingest'],
+      endpoints: ['logs.all', 'usage.api-counts'],
+      sources: ['postgres.logs'],
+      pins: { project: 'a=b', project_tier: 'PRO' },
+      rate: { perSecond: 20, burst: 40 },
+    });
+
+    const changed = await keys(
+      'update',
+      id,
+      '--pin',
+      'project=abc',
+      '--no-endpoint',
+      '--burst',
+      '50',
+      '--no-expires',
+    );
+    expect([changed.code, changed.stdout]).toEqual([0, expect.stringContaining('project="abc"')]);
+    expect(read(id)).toMatchObject({
+      endpoints: undefined,
+      expiresMs: undefined,
+      sources: ['postgres.logs'],
+      pins: { project: 'abc' },
+      rate: { perSecond: 20, burst: 50 },
+    });
+
+    const rotated = await keys('rotate', id, '--overlap', '1h');
+    expect(rotated.stderr).toMatch(new RegExp(`^Key \\w+ succeeds ${id}\\. The old key is good until 20`));
+    expect(read(idOf(rotated))?.pins).toEqual({ project: 'abc' });
+    expect((await keys('list')).stdout).toMatch(/front.*project="abc".*active until/);
+
+    const log = await keys('log');
+    expect(log.stdout).toMatch(/rotated[\s\S]*changed[\s\S]*created/);
+    expect(log.stdout).not.toContain(made.stdout.trim());
+    expect((await keys('log', '--limit', '1')).stdout).not.toContain('created');
+  });
+
+  test.each([
+    [
+      ['create', '--name', 'x', '--endpoint', 'logs.al'],
+      'endpoints has no logs.al; there are functions.invocation-stats',
+    ],
+    [['create', '--name', 'x', '--pin', 'projekt=a'], 'pins.projekt is no parameter; there are project'],
+    [['create', '--name', 'x', '--pin', 'project_tier=GOLD'], 'pins.project_tier must be one of FREE, PRO'],
+    [['create', '--name', 'x', '--burst', '5'], '--burst needs --rate'],
+    [['update', 'nobody', '--name', 'y'], 'no key "nobody" is in use'],
+    [['rotate', 'nobody'], 'no key "nobody" is in use'],
+  ])('%j ends with 1 and says what would be right', async (args, message) => {
+    const { code, stdout, stderr } = await keys(...args);
+    expect([code, stdout]).toEqual([1, '']);
+    expect(stderr).toContain(message);
+  });
+
+  test.each([
+    [['create', '--name', 'x', '--pin', 'project'], 'It must be name=value.'],
+    [
+      ['create', '--name', 'x', '--pin', 'project=a', '--pin', 'project=b'],
+      'It gives project a second value',
+    ],
+    [['create', '--name', 'x', '--rate', '0'], 'It must be a number above 0'],
+  ])('%j is a misuse', async (args, message) => {
+    const { code, stderr } = await keys(...args);
+    expect([code, stderr]).toEqual([2, expect.stringContaining(message)]);
+  });
+});

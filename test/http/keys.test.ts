@@ -1,0 +1,352 @@
+import { afterAll, describe, expect, test } from 'vitest';
+import { expectError, get, QUERY_PATH, request } from '../support/http.ts';
+import { idsOf, post, TO_EDGE } from '../support/ingest.ts';
+import { type AnswerBody, PRIVATE_KEY, PUBLIC_KEY, startTestService } from '../support/service.ts';
+
+const service = await startTestService();
+afterAll(service.close);
+const { url, clock, store } = service;
+const { keyring } = service.service;
+
+interface KeyView {
+  readonly id: string;
+  readonly key: string;
+  readonly pins: Readonly<Record<string, string>>;
+  readonly [member: string]: unknown;
+}
+
+/** A call of the management API with the private key, unless `key` is another. */
+async function call(
+  method: string,
+  path: string,
+  { body, key = PRIVATE_KEY }: { body?: unknown; key?: string } = {},
+) {
+  const answer = await request(url, path, {
+    method,
+    headers: { 'x-api-key': key, ...(body !== undefined && { 'content-type': 'application/json' }) },
+    ...(body !== undefined && { body: typeof body === 'string' ? body : JSON.stringify(body) }),
+  });
+  return {
+    ...answer,
+    view: answer.body as unknown as KeyView,
+    list: answer.body.result as unknown as KeyView[],
+  };
+}
+
+const create = async (body: object, key = PRIVATE_KEY) =>
+  await call('POST', '/api/keys', { body: { name: 'x', ...body }, key });
+const withKey = (key: string, path: string) => get(url, `${QUERY_PATH}/${path}`, { 'x-api-key': key });
+
+describe('the management of keys', () => {
+  test('makes a key, shows it once, and never its hash', async () => {
+    const body = {
+      name: ' front end ',
+      description: 'the dashboard',
+      scopes: ['query'],
+      endpoints: ['logs.all', 'E1B1B652-4EA8-4B47-94BA-AD2938BD0675'],
+      sources: null,
+      pins: { project: 'abc', project_tier: 'PRO' },
+      rate: { per_second: 2.5, burst: 5 },
+      expires_at: '2200-01-01T00:00:00Z',
+    };
+    const made = await create(body);
+    expect(made.status).toBe(201);
+    expect(made.headers.get('cache-control')).toBe('no-store');
+    const { key, id, ...view } = made.view;
+    expect(key).toMatch(/^tr_/);
+    expect(view).toEqual({
+      ...body,
+      name: 'front end',
+      endpoints: ['logs.all', 'e1b1b652-4ea8-4b47-94ba-ad2938bd0675'],
+      expires_at: '2200-01-01T00:00:00.000Z',
+      created_at: new Date(clock.now).toISOString(),
+      last_used_at: null,
+      revoked_at: null,
+    });
+    const shown = await call('GET', `/api/keys/${id}`);
+    expect(shown.view).toEqual({ id, ...view });
+    const listed = await call('GET', '/api/keys?limit=1000');
+    expect(listed.list.find((one) => one.id === id)).toEqual({ id, ...view });
+    expect(listed.text).not.toContain('hash');
+    expect((await withKey(key, 'logs.all')).status).toBe(200);
+    expectError(await withKey(key, 'functions.invocation-stats'), 'forbidden');
+  });
+
+  test('changes what is named and nothing else, takes limits away with null, acts at once', async () => {
+    const { id, key } = (
+      await create({ scopes: ['query'], pins: { project: 'abc' }, endpoints: ['logs.all'] })
+    ).view;
+    expectError(await withKey(key, 'usage.api-counts?interval=daily'), 'forbidden');
+    const changed = await call('PATCH', `/api/keys/${id}`, { body: { endpoints: null } });
+    expect(changed.view).toMatchObject({ endpoints: null, pins: { project: 'abc' }, scopes: ['query'] });
+    expect((await withKey(key, 'usage.api-counts?interval=daily')).status).toBe(200);
+    expectError(await withKey(key, 'usage.api-counts?interval=daily&project=ab'), 'forbidden');
+  });
+
+  test('rotates a key: the old one goes on until the overlap ends', async () => {
+    const old = (await create({ scopes: ['query'], pins: { project: 'abc' } })).view;
+    const next = await call('POST', `/api/keys/${old.id}/rotate`, { body: { overlap_seconds: 60 } });
+    expect(next.status).toBe(201);
+    expect(next.view.pins).toEqual({ project: 'abc' });
+    for (const key of [old.key, next.view.key]) expect((await withKey(key, 'logs.all')).status).toBe(200);
+    clock.now += 60_000;
+    expectError(await withKey(old.key, 'logs.all'), 'unauthorized');
+    expect((await withKey(next.view.key, 'logs.all')).status).toBe(200);
+    expectError(await call('POST', `/api/keys/${old.id}/rotate`), 'invalid_request');
+  });
+
+  test('revokes a key, which stays to be seen', async () => {
+    const { id, key } = (await create({ scopes: ['query'] })).view;
+    const revoked = await call('DELETE', `/api/keys/${id}`);
+    expect(revoked.view['revoked_at']).toBe(new Date(clock.now).toISOString());
+    expectError(await withKey(key, 'logs.all?project=a'), 'unauthorized');
+    expectError(await call('PATCH', `/api/keys/${id}`, { body: { name: 'again' } }), 'invalid_request');
+    expectError(await call('DELETE', '/api/keys/nobody'), 'not_found');
+  });
+
+  test.each<[object, string, string]>([
+    [{ scopes: ['query'], pin: { project: 'a' } }, 'pin', 'is not known; known here: name, description'],
+    [{}, 'scopes', 'is missing'],
+    [{ scopes: [] }, 'scopes', 'must name at least one'],
+    [{ scopes: 'query' }, 'scopes', 'must be a list of query, ingest, manage'],
+    [{ scopes: ['root'] }, 'scopes.0', 'must be one of query, ingest, manage'],
+    [{ scopes: ['query'], name: ' ' }, 'name', 'must be a text of 1 to 100 characters'],
+    [
+      { scopes: ['query'], endpoints: ['logs.al'] },
+      'endpoints',
+      'has no logs.al; there are functions.invocation-stats',
+    ],
+    [{ scopes: ['query'], endpoints: [] }, 'endpoints', 'must name at least one'],
+    [{ scopes: ['ingest'], sources: ['x'] }, 'sources', 'has no x; there are'],
+    [{ scopes: ['query'], pins: { projekt: 'a' } }, 'pins.projekt', 'is no parameter; there are project'],
+    [{ scopes: ['query'], pins: { project_tier: 'GOLD' } }, 'pins.project_tier', 'must be one of FREE, PRO'],
+    [
+      { scopes: ['query'], pins: { iso_timestamp_end: 'now' } },
+      'pins.iso_timestamp_end',
+      'must be a timestamp',
+    ],
+    [{ scopes: ['query'], pins: { project: '' } }, 'pins.project', 'must have 1 to 256 characters'],
+    [{ scopes: ['query'], pins: { project: 'a\u0000' } }, 'pins.project', 'must have 1 to 256 characters'],
+    [{ scopes: ['ingest'], pins: { project_tier: 'PRO' } }, 'pins', 'must have project'],
+    [{ scopes: ['query'], rate: { per_second: 0, burst: 1 } }, 'rate', 'must be {"per_second"'],
+    [
+      { scopes: ['query'], expires_at: '2020-01-01' },
+      'expires_at',
+      'must be an ISO 8601 timestamp that lies ahead',
+    ],
+  ])('refuses %j and says what would be right', async (body, parameter, message) => {
+    const answer = await create(body);
+    expectError(answer, 'invalid_request');
+    const errors = answer.body.error.errors as { parameter: string; message: string }[];
+    expect(errors.find((error) => error.parameter === parameter)?.message).toContain(message);
+  });
+
+  test.each([
+    ['no JSON', '{', 'invalid_request'],
+    ['no object', '[]', 'invalid_request'],
+    ['too large', JSON.stringify({ name: 'x'.repeat(300_000) }), 'body_too_large'],
+  ] as const)('refuses a body that is %s', async (_, body, code) => {
+    expectError(await call('POST', '/api/keys', { body }), code);
+  });
+
+  test('is for keys with the scope manage alone', async () => {
+    const reader = keyring.create({ name: 'reader', scopes: ['query', 'ingest'] }).key;
+    for (const key of [reader, PUBLIC_KEY]) {
+      expectError(await call('GET', '/api/keys', { key }), 'forbidden');
+      expectError(await create({ scopes: ['query'] }, key), 'forbidden');
+      expectError(await call('GET', '/api/keys/log', { key }), 'forbidden');
+    }
+    expectError(await call('GET', '/api/keys', { key: 'wrong' }), 'unauthorized');
+  });
+});
+
+describe('a restricted key that manages', () => {
+  const pins = { project: 'abc' };
+  const manager = keyring.create({ name: 'm', scopes: ['query', 'manage'], pins, endpoints: ['logs.all'] });
+
+  test('makes keys that may do no more than itself', async () => {
+    const narrow = {
+      scopes: ['query'],
+      pins: { project: 'abc', project_tier: 'PRO' },
+      endpoints: ['logs.all'],
+    };
+    expect((await create(narrow, manager.key)).status).toBe(201);
+    for (const wider of [
+      { ...narrow, pins: {} },
+      { ...narrow, pins: { project: 'xyz' } },
+      { ...narrow, endpoints: null },
+      { ...narrow, scopes: ['ingest'] },
+    ]) {
+      const answer = await create(wider, manager.key);
+      expectError(answer, 'forbidden');
+      expect(answer.body.error.message).toContain('cannot give more than it has');
+    }
+  });
+
+  test('sees, changes and revokes no others, and widens none, not even itself', async () => {
+    const other = keyring.create({ name: 'other', scopes: ['query'], pins: { project: 'xyz' } });
+    const own = keyring.create({ name: 'own', scopes: ['query'], pins, endpoints: ['logs.all'] });
+    const listed = (await call('GET', '/api/keys?limit=1000', manager)).list.map((key) => key.id);
+    expect([listed.includes(own.id), listed.includes(other.id)]).toEqual([true, false]);
+    for (const [method, path] of [
+      ['GET', ''],
+      ['PATCH', ''],
+      ['DELETE', ''],
+      ['POST', '/rotate'],
+    ] as const) {
+      const body = method === 'PATCH' ? { name: 'mine' } : undefined;
+      expectError(
+        await call(method, `/api/keys/${other.id}${path}`, { key: manager.key, body }),
+        'not_found',
+      );
+    }
+    expect(keyring.find(other.id)?.revokedMs).toBeUndefined();
+    for (const id of [own.id, manager.id])
+      expectError(
+        await call('PATCH', `/api/keys/${id}`, { key: manager.key, body: { pins: {} } }),
+        'forbidden',
+      );
+    expect((await call('DELETE', `/api/keys/${own.id}`, manager)).status).toBe(200);
+    expectError(await call('GET', '/api/keys/log', manager), 'forbidden');
+  });
+});
+
+test('the audit trail tells who did what and what was refused, page by page', async () => {
+  const { id, key } = (await create({ scopes: ['query'], pins: { project: 'abc' } })).view;
+  expectError(await withKey(key, 'logs.all?project=other'), 'forbidden');
+  expectError(await withKey(key, 'logs.all?project=other'), 'forbidden');
+  await call('DELETE', `/api/keys/${id}`);
+  keyring.flush();
+  const trail = (await call('GET', '/api/keys/log?limit=200')).list.filter((entry) => entry['key_id'] === id);
+  expect(trail.map(({ action, actor, detail, count }) => [action, actor, detail, count])).toEqual([
+    ['refused', '', 'pin', 2],
+    ['revoked', 'private', '', 1],
+    ['created', 'private', 'scope query; project="abc"', 1],
+  ]);
+  const [first, second] = (await call('GET', '/api/keys/log?limit=2')).list;
+  const next = await call('GET', `/api/keys/log?limit=1&before=${first?.id}`);
+  expect(next.list).toEqual([second]);
+  for (const query of ['limit=0', 'limit=1001', 'limit=x', 'before=x', 'before=1&before=2'])
+    expectError(await call('GET', `/api/keys/log?${query}`), 'invalid_request');
+});
+
+describe('events sent with a pinned key', () => {
+  const { key } = keyring.create({
+    name: 'sender',
+    scopes: ['ingest'],
+    pins: { project: 'pinned' },
+    sources: ['cloudflare.logs.prod'],
+  });
+  const send = (body: object, headers = {}, path = TO_EDGE) =>
+    post(url, path, body, { 'x-api-key': key, ...headers });
+
+  test('belong to its project where they name none or the same', async () => {
+    const sent = await send([
+      { id: 'a' },
+      { id: 'b', project: 'pinned' },
+      { id: 'c', metadata: { project_ref: 'pinned' } },
+    ]);
+    expect(sent.status).toBe(200);
+    expect((await send({ id: 'd' }, { 'x-project': 'pinned' })).status).toBe(200);
+    expect(await idsOf(store, 'pinned')).toEqual(['a', 'b', 'c', 'd']);
+  });
+
+  test('are refused with the reason where they name another, and the others are stored', async () => {
+    const sent = await send([
+      { id: 'e', project: 'other' },
+      { id: 'f' },
+      { id: 'g', metadata: { project: 'other' } },
+    ]);
+    expect(sent.status).toBe(406);
+    expect((sent.body as AnswerBody & { message: string[] }).message).toEqual([
+      'event 1: names the project "other", but the key sends for "pinned" only',
+      'event 3: names the project "other", but the key sends for "pinned" only',
+    ]);
+    expect(await idsOf(store, 'other')).toEqual([]);
+    expect(await idsOf(store, 'pinned')).toContain('f');
+  });
+
+  test('are held to it in a large body, too, which is read in another thread', async () => {
+    const filler = 'x'.repeat(1_000);
+    const events = Array.from({ length: 300 }, (_, i) => ({
+      event_message: filler,
+      project: i % 3 === 0 ? 'foreign' : 'pinned',
+    }));
+    const sent = await send(events);
+    expect(sent.status).toBe(406);
+    expect((sent.body as AnswerBody & { message: string[] }).message).toHaveLength(100);
+    expect(await idsOf(store, 'foreign')).toEqual([]);
+  });
+
+  test('are refused as a whole with X-Project of another project, or to another source', async () => {
+    const elsewhere = await send({ id: 'h' }, { 'x-project': 'other' });
+    expectError(elsewhere, 'forbidden');
+    expect(elsewhere.body.error.errors).toEqual([{ parameter: 'X-Project', message: expect.any(String) }]);
+    expectError(await send({ id: 'h' }, {}, '/api/logs?source_name=postgres.logs'), 'forbidden');
+    expect(await idsOf(store, 'pinned')).not.toContain('h');
+  });
+
+  test('are refused to a key whose pins say nothing of events', async () => {
+    const other = keyring.create({ name: 'x', scopes: ['ingest'], pins: { project_tier: 'PRO' } });
+    expectError(await send({ id: 'i' }, { 'x-api-key': other.key }), 'forbidden');
+  });
+
+  test('are refused by OTLP in the same way', async () => {
+    const body = {
+      resourceLogs: [
+        {
+          scopeLogs: [
+            {
+              logRecords: [
+                { attributes: [{ key: 'tailrace.project', value: { stringValue: 'other' } }] },
+                {},
+              ],
+            },
+          ],
+        },
+      ],
+    };
+    const sent = await send(body, { 'x-source': 'cloudflare.logs.prod' }, '/v1/logs');
+    expect(sent.body).toEqual({
+      partialSuccess: {
+        rejectedLogRecords: '1',
+        errorMessage: 'event 1: names the project "other", but the key sends for "pinned" only',
+      },
+    });
+    expect(await idsOf(store, 'other')).toEqual([]);
+    expectError(await send(body, { 'x-source': 'postgres.logs' }, '/v1/logs'), 'forbidden');
+  });
+});
+
+test('a key pinned to a project counts its own requests only, not those whose url holds its name', async () => {
+  const event = (project: string) => ({
+    project,
+    timestamp: new Date(clock.now - 1000).toISOString(),
+    metadata: { request: { path: '/rest/v1', url: `https://${project}.example.com/rest/v1` } },
+  });
+  await post(url, TO_EDGE, ['own', 'xownx', 'owner', 'own'].map(event));
+  const count = async (key: string, query: string) => {
+    const { body } = await withKey(key, `usage.api-counts?interval=daily${query}`);
+    return body.result.reduce((sum, row) => sum + Number(row['total_rest_requests']), 0);
+  };
+  const pinned = keyring.create({ name: 'p', scopes: ['query'], pins: { project: 'own' } }).key;
+  expect([
+    await count(PRIVATE_KEY, '&project=own'),
+    await count(pinned, ''),
+    await count(pinned, '&project=own'),
+  ]).toEqual([4, 2, 2]);
+});
+
+test('a pinned key and an unpinned one that ask the same of a project share the cached answer', async () => {
+  const pinned = keyring.create({ name: 'p', scopes: ['query'], pins: { project: 'shared' } });
+  const open = keyring.create({ name: 'o', scopes: ['query'] });
+  const stats = 'functions.invocation-stats?interval=1hr';
+  expect((await withKey(pinned.key, stats)).headers.get('cache-status')).toContain('stored');
+  expect((await withKey(open.key, `${stats}&project=shared`)).headers.get('cache-status')).toContain('hit');
+  // By a pattern, the unpinned one sees more.
+  const counts = 'usage.api-counts?interval=daily';
+  expect((await withKey(pinned.key, counts)).headers.get('cache-status')).toContain('stored');
+  expect((await withKey(open.key, `${counts}&project=shared`)).headers.get('cache-status')).toContain(
+    'stored',
+  );
+});

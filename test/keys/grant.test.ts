@@ -1,0 +1,112 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import {
+  describeGrant,
+  type Grant,
+  isListed,
+  isNarrower,
+  isWithinReach,
+  toListed,
+} from '../../src/keys/grant.ts';
+import { SCOPES } from '../../src/keys/scope.ts';
+
+const names = fc.option(fc.subarray(['a', 'b', 'c'], { minLength: 1 }), { nil: undefined });
+const grants: fc.Arbitrary<Grant> = fc.record({
+  scopes: fc.subarray([...SCOPES]),
+  endpoints: names,
+  sources: names,
+  pins: fc.dictionary(fc.constantFrom('project', 'tier'), fc.constantFrom('x', 'y'), {
+    noNullPrototype: true,
+  }),
+  rate: fc.option(
+    fc.record({ perSecond: fc.integer({ min: 1, max: 3 }), burst: fc.integer({ min: 1, max: 3 }) }),
+    {
+      nil: undefined,
+    },
+  ),
+  expiresMs: fc.option(fc.integer({ min: 1, max: 3 }), { nil: undefined }),
+});
+
+/** Everything that can be done with a grant, one by one: a narrower grant does a subset of it. */
+function deedsOf(grant: Grant): Set<string> {
+  const deeds = new Set<string>();
+  const listed = (list: readonly string[] | undefined) => list ?? ['a', 'b', 'c', 'any other'];
+  const valuesOf = (name: string) =>
+    Object.hasOwn(grant.pins, name) ? [grant.pins[name]] : ['x', 'y', 'any other'];
+  const deed = (...parts: unknown[]) => deeds.add(JSON.stringify(parts));
+  for (const endpoint of listed(grant.endpoints)) deed('endpoint', endpoint);
+  for (const source of listed(grant.sources)) deed('source', source);
+  for (const name of ['project', 'tier']) for (const value of valuesOf(name)) deed(name, value);
+  for (const scope of grant.scopes) deed('scope', scope);
+  for (let n = 1; n <= (grant.rate?.perSecond ?? 4); n++) deed('a second', n);
+  for (let n = 1; n <= (grant.rate?.burst ?? 4); n++) deed('at once', n);
+  for (let n = 0; n < (grant.expiresMs ?? 4); n++) deed('at', n);
+  return deeds;
+}
+
+describe('a grant', () => {
+  test('is narrower than another exactly when nothing can be done with it that cannot with the other', () => {
+    fc.assert(
+      fc.property(grants, grants, (child, parent) => {
+        expect(isNarrower(child, parent) === undefined).toBe(deedsOf(child).isSubsetOf(deedsOf(parent)));
+      }),
+      { numRuns: 5_000 },
+    );
+  });
+
+  test('is narrower than itself, and than whatever one that is wider is narrower than', () => {
+    fc.assert(
+      fc.property(grants, grants, grants, (a, b, c) => {
+        expect(isNarrower(a, a)).toBeUndefined();
+        if (isNarrower(a, b) === undefined && isNarrower(b, c) === undefined)
+          expect(isNarrower(a, c)).toBeUndefined();
+      }),
+      { numRuns: 5_000 },
+    );
+  });
+
+  test('that is as narrow as every field of two is narrower than both', () => {
+    fc.assert(
+      fc.property(grants, (grant) => {
+        const free: Grant = { scopes: SCOPES, pins: {} };
+        expect(isNarrower(grant, free)).toBeUndefined();
+        expect(isNarrower({ ...grant, pins: { ...grant.pins, other: 'z' } }, grant)).toBeUndefined();
+        expect(isWithinReach({ ...grant, rate: undefined, expiresMs: undefined }, grant)).toBeUndefined();
+      }),
+    );
+  });
+
+  const wide: Grant = { scopes: SCOPES, pins: {} };
+  test.each<[Partial<Grant>, Partial<Grant>, string]>([
+    [{}, { scopes: ['query'] }, 'the scope "ingest" is beyond query'],
+    [{}, { endpoints: ['a'] }, 'every endpoint is beyond a'],
+    [{ sources: ['b'] }, { sources: ['a'] }, 'the source b is beyond a'],
+    [{ pins: { project: 'y' } }, { pins: { project: 'x' } }, 'project must be pinned to "x"'],
+    [{ pins: {} }, { pins: { toString: 'x' } }, 'toString must be pinned to "x"'],
+    [
+      {},
+      { rate: { perSecond: 1, burst: 2 } },
+      'any number of requests is beyond 1 a second with a burst of 2',
+    ],
+    [{}, { expiresMs: 0 }, 'it must expire by 1970-01-01T00:00:00.000Z'],
+  ])('%j is wider than %j, and why is said', (child, parent, reason) => {
+    expect(isNarrower({ ...wide, ...child }, { ...wide, ...parent })).toBe(reason);
+  });
+
+  test('lists by UUID in any letter case, or by name', () => {
+    const id = '2f3c0a52-5f0b-4a57-9b1c-2f6f3f2b9d10';
+    expect(toListed([id.toUpperCase(), 'logs.all', id])).toEqual([id, 'logs.all']);
+    for (const list of [undefined, [id], ['x', 'logs.all']])
+      expect(isListed(list, { id, name: 'logs.all' })).toBe(true);
+    for (const list of [[], ['logs'], ['logs.all ']])
+      expect(isListed(list, { id, name: 'logs.all' })).toBe(false);
+  });
+
+  test('is told in one line', () => {
+    expect(
+      describeGrant({ ...wide, pins: { project: 'a"b' }, rate: { perSecond: 2, burst: 4 }, expiresMs: 0 }),
+    ).toBe(
+      'scopes query, ingest, manage; project="a\\"b"; 2 requests/s, burst 4; until 1970-01-01T00:00:00.000Z',
+    );
+  });
+});

@@ -1,0 +1,102 @@
+import { afterAll, describe, expect, test } from 'vitest';
+import { escapePattern } from '../../src/query/pattern.ts';
+import { parsePinnedParameters } from '../../src/query/pins.ts';
+import { refusalOf } from '../support/keys.ts';
+import { openTestStore } from '../support/service.ts';
+
+const { store, close } = await openTestStore();
+afterAll(close);
+const parse = (name: string, raw: Record<string, string | string[]>, pins: Record<string, string>) =>
+  parsePinnedParameters(store.registry.getEndpoint(name), raw, { pins, bytesMax: 1_000 });
+
+describe('a pinned parameter', () => {
+  test.each([[{}], [{ project: '' }], [{ project: 'abc' }]])('has its value for %j', (raw) => {
+    expect(parse('logs.all', raw, { project: 'abc' })).toMatchObject({
+      project: 'abc',
+      project_tier: 'FREE',
+    });
+  });
+
+  test('refuses another value, naming each parameter', () => {
+    const refusal = refusalOf(() =>
+      parse('logs.all', { project: 'x', project_tier: 'FREE' }, { project: 'abc', project_tier: 'PRO' }),
+    );
+    expect(refusal).toMatchObject({
+      code: 'forbidden',
+      refusal: 'pin',
+      errors: [
+        { parameter: 'project', message: 'is pinned to "abc" by the key' },
+        { parameter: 'project_tier', message: 'is pinned to "PRO" by the key' },
+      ],
+    });
+  });
+
+  test.each(['ABC', 'abc ', ' abc', 'ab', 'abcd', 'a\u0000bc', 'abc\u0000'])(
+    'is compared exactly: %j is another',
+    (project) => {
+      expect(refusalOf(() => parse('logs.all', { project }, { project: 'abc' })).code).toBe('forbidden');
+    },
+  );
+
+  test('that is an enum is compared after `otherwise` was taken', () => {
+    const free = { project: 'abc', project_tier: 'FREE' };
+    expect(parse('logs.all', { project_tier: 'junk' }, free)['project_tier']).toBe('FREE');
+    const pro = { project: 'abc', project_tier: 'PRO' };
+    for (const project_tier of ['pro', 'junk', 'FREE'])
+      expect(refusalOf(() => parse('logs.all', { project_tier }, pro)).code).toBe('forbidden');
+  });
+
+  test('that is an enum without its value any more is refused, not replaced', () => {
+    const pins = { project: 'abc', project_tier: 'GOLD' };
+    expect(refusalOf(() => parse('logs.all', {}, pins)).code).toBe('forbidden');
+  });
+
+  test('that is a timestamp is compared as an instant', () => {
+    const pins = { project: 'abc', iso_timestamp_start: '2026-11-20T07:00:00Z' };
+    const same = parse('logs.all', { iso_timestamp_start: '2026-11-20T08:00:00+01:00' }, pins);
+    expect(same).toEqual(parse('logs.all', {}, pins));
+    expect(
+      refusalOf(() => parse('logs.all', { iso_timestamp_start: '2026-11-20T07:00:01Z' }, pins)).code,
+    ).toBe('forbidden');
+  });
+
+  test('that is a pattern is the literal text, sent as it is or escaped', () => {
+    const pins = { project: 'a.c|(x)' };
+    const values = { project: 'a\\.c\\|\\(x\\)', pinned_project: 'a.c|(x)', interval: 'daily' };
+    for (const project of ['', 'a.c|(x)', 'a\\.c\\|\\(x\\)'])
+      expect(parse('usage.api-counts', { project, interval: 'daily' }, pins)).toEqual(values);
+    for (const project of ['a.c', 'a.c|\\(x\\)', '.*', 'abc|x'])
+      expect(refusalOf(() => parse('usage.api-counts', { project, interval: 'daily' }, pins)).code).toBe(
+        'forbidden',
+      );
+  });
+
+  test('cannot be sent twice, nor be replaced by a name that the service binds', () => {
+    expect(refusalOf(() => parse('logs.all', { project: ['abc', 'abc'] }, { project: 'abc' })).code).toBe(
+      'invalid_parameter',
+    );
+    const sent = { pinned_project: 'other', interval: 'daily', project: 'abc' };
+    expect(parse('usage.api-counts', sent, { project: 'abc' })['pinned_project']).toBe('abc');
+    expect(parse('usage.api-counts', sent, {})['pinned_project']).toBe('');
+  });
+
+  test('that an endpoint does not have refuses the endpoint, where it is the only one or the project', () => {
+    const refusal = refusalOf(() => parse('usage.api-counts', { project: 'abc' }, { project_tier: 'PRO' }));
+    expect(refusal).toMatchObject({ code: 'forbidden', errors: [{ parameter: 'project_tier' }] });
+    const both = { project: 'abc', project_tier: 'PRO' };
+    expect(parse('functions.invocation-stats', {}, both)['project']).toBe('abc');
+    expect(refusalOf(() => parse('logs.all', { project: 'a' }, { toString: 'x' })).code).toBe('forbidden');
+  });
+});
+
+test('an escaped text is a pattern that the engine matches literally', async () => {
+  for (const text of ['a.c', '\\', '[', '(', '{2}', '^x$', 'é', '😀', "'", 'a-b', '*+?|)]}', '\\d', '\\Q']) {
+    const sql = `SELECT match(concat('<', @text, '>'), concat('^<', @pattern, '>$')) AS own, match('zz', @pattern) AS other`;
+    const { bytes } = await store.engine.query(
+      sql,
+      { text, pattern: escapePattern(text) },
+      { format: 'JSONEachRow' },
+    );
+    expect(JSON.parse(bytes.toString()), text).toEqual({ own: 1, other: 0 });
+  }
+});
