@@ -3,6 +3,7 @@ import { type CachedQueries, createCached } from './cache/cached.ts';
 import { type CacheStore, createMemoryStore } from './cache/store.ts';
 import { createWarmer, type Warmer } from './cache/warmer.ts';
 import type { Config } from './config/config.ts';
+import { InputError } from './errors.ts';
 import { buildApp } from './http/app.ts';
 import { createMetrics, type Metrics } from './http/metrics.ts';
 import { type Ingest, openIngest } from './ingest/ingest.ts';
@@ -64,6 +65,7 @@ export async function createService(config: Config, options: ServiceOptions): Pr
 async function assemble(store: Store, config: Config, options: ServiceOptions): Promise<Service> {
   const { logger, now = Date.now, random = Math.random } = options;
   const { engine, registry } = store;
+  checkOtlpSource(config, registry);
   const control = openControlStore(config.dataDir);
   const keyring = createKeyring({ ...config, store: control, now });
   const cache = createMemoryStore(config.cacheBytesMax);
@@ -110,6 +112,15 @@ async function assemble(store: Store, config: Config, options: ServiceOptions): 
       return closing;
     },
   };
+}
+
+/** @throws InputError when the source of OTLP records is none of those that there are */
+function checkOtlpSource({ otlpSource }: Config, registry: Store['registry']): void {
+  if (otlpSource === '' || registry.findSource(otlpSource) !== undefined) return;
+  const known = registry.sources.map((source) => source.name).join(', ');
+  throw new InputError([
+    `TAILRACE_OTLP_SOURCE: no source is called ${JSON.stringify(otlpSource)}; there are ${known}`,
+  ]);
 }
 
 /** From parameters to answers: runner, cache, warmer. */

@@ -57,8 +57,11 @@ async function list(): Promise<void> {
 
 async function revoke(id: string): Promise<void> {
   const revoked = await withKeyring(readConfig(), (keyring) => keyring.revoke(id));
+  // What was given is not repeated: it may be a whole key, and errors are written down in many places.
   if (!revoked)
-    throw new InputError([`no key ${JSON.stringify(id)} is in use; "npx tailrace keys list" shows the ids`]);
+    throw new InputError([
+      'no key of this id is in use; "npx tailrace keys list" shows the ids, of 12 characters',
+    ]);
   process.stdout.write(`Key ${id} is revoked.\n`);
 }
 

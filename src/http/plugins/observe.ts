@@ -49,6 +49,7 @@ export function createObserve(metrics: Metrics, record: RecordRequest | undefine
       });
       request.log.info({
         method: request.method,
+        ip: request.ip,
         route,
         status,
         ms: Math.round(ms * 10) / 10,
