@@ -17,7 +17,7 @@ import { registerMethodCheck } from './plugins/method.ts';
 import { createObserve, type Observe, registerObserve } from './plugins/observe.ts';
 import { createSecurityHeaders, registerSecurityHeaders } from './plugins/security-headers.ts';
 import { ALLOWED_METHODS, registerRoutes } from './routes/index.ts';
-import { followTlsFiles, readTlsContext } from './tls.ts';
+import { followTlsFiles } from './tls.ts';
 
 // Room for the headers beside the longest URL.
 const OTHER_HEADER_BYTES_MAX = 32 * 1024;
@@ -30,7 +30,7 @@ export async function buildApp(context: HttpContext): Promise<FastifyInstance> {
   const { config, logger, metrics } = context;
   const headerBytesMax = config.urlBytesMax + OTHER_HEADER_BYTES_MAX;
   const observe = createObserve(metrics, context.record);
-  const headers = createSecurityHeaders(config.tlsCertFile !== '');
+  const headers = createSecurityHeaders(context.tls !== undefined);
   const app = createApp(context, { headerBytesMax, headers, observe });
   app.server.maxConnections = config.connectionsMax;
   app.setErrorHandler(sendError);
@@ -67,9 +67,8 @@ interface Parts {
   readonly observe: Observe;
 }
 
-/** @throws InputError when the files of TLS cannot be used */
 function createApp(
-  { config, logger }: HttpContext,
+  { config, logger, tls }: HttpContext,
   { headerBytesMax, headers, observe }: Parts,
 ): FastifyInstance {
   const options: FastifyServerOptions = {
@@ -107,7 +106,7 @@ function createApp(
     headersTimeout: config.requestTimeoutMs,
     connectionsCheckingInterval: 1_000,
   };
-  const server = config.tlsCertFile === '' ? { http } : { https: { ...http, ...readTlsContext(config) } };
+  const server = tls === undefined ? { http } : { https: { ...http, ...tls } };
   return Fastify({ ...options, ...server });
 }
 

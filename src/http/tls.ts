@@ -16,11 +16,15 @@ export interface TlsContext {
 }
 
 /**
- * Reads certificate and key.
+ * Reads certificate and key; `undefined` where the settings name none, which is a service without TLS.
  *
  * @throws InputError saying which file is wrong and how
  */
-export function readTlsContext({ tlsCertFile, tlsKeyFile }: TlsFiles): TlsContext {
+export function readTlsContext(files: TlsFiles): TlsContext | undefined {
+  return files.tlsCertFile === '' ? undefined : readPair(files);
+}
+
+function readPair({ tlsCertFile, tlsKeyFile }: TlsFiles): TlsContext {
   const cert = readPem(tlsCertFile, 'TAILRACE_TLS_CERT_FILE', 'certificate');
   const key = readPem(tlsKeyFile, 'TAILRACE_TLS_KEY_FILE', 'private key');
   const context = { cert, key, minVersion: 'TLSv1.2' } as const;
@@ -65,7 +69,7 @@ export function followTlsFiles(files: TlsFiles, server: Server, logger: FastifyB
     if (now === seen) return;
     seen = now;
     try {
-      server.setSecureContext(readTlsContext(files));
+      server.setSecureContext(readPair(files));
       logger.info('the TLS certificate was read again');
     } catch (error) {
       const faults = error instanceof InputError ? error.faults : [messageOf(error)];

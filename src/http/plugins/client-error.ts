@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Socket } from 'node:net';
+import { TLSSocket } from 'node:tls';
 import type { ConnectionError } from 'fastify';
 import { TailraceError } from '../../errors.ts';
 import { errorBody } from './errors.ts';
@@ -15,7 +16,7 @@ export function createClientErrorHandler(
 ) {
   const fixed = Object.entries(limits.headers).map(([name, value]) => `${name}: ${value}`);
   return (error: ConnectionError, socket: Socket): void => {
-    if (error.code === 'ECONNRESET' || !socket.writable) {
+    if (error.code === 'ECONNRESET' || !socket.writable || isHandshake(error, socket)) {
       socket.destroy();
       return;
     }
@@ -33,6 +34,11 @@ export function createClientErrorHandler(
     ];
     socket.end(`${head.join('\r\n')}\r\n\r\n${body}`);
   };
+}
+
+/** Without TLS between them nothing can be said, and a socket that waited to say it would stay open. */
+function isHandshake({ code = '' }: ConnectionError, socket: Socket): boolean {
+  return socket instanceof TLSSocket && !/^(?:HPE|ERR_HTTP)_/.test(code);
 }
 
 function toFailure(error: ConnectionError, limits: Limits): TailraceError {
