@@ -14,6 +14,7 @@ export function registerClosing(app: FastifyInstance): void {
   let closing = false;
   for (const event of ['connection', 'secureConnection']) {
     app.server.on(event, (socket: Socket) => {
+      if (closing) socket.destroy(); // its handshake ended only now
       sockets.add(socket);
       socket.once('close', () => sockets.delete(socket));
     });
