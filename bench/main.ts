@@ -1,10 +1,15 @@
 import { Command, InvalidArgumentError } from 'commander';
 import { printTable, type Row, say, writeJson } from './report.ts';
+import { fuzzSection } from './section/fuzz.ts';
 import { ingestSection } from './section/ingest.ts';
 import { killSection } from './section/kill.ts';
 import type { BenchOptions, Section } from './section.ts';
 
-const SECTIONS: Readonly<Record<string, Section>> = { ingest: ingestSection, kill: killSection };
+const SECTIONS: Readonly<Record<string, Section>> = {
+  ingest: ingestSection,
+  kill: killSection,
+  fuzz: fuzzSection,
+};
 
 const names = Object.keys(SECTIONS).join(', ');
 await new Command('bench')
@@ -19,6 +24,7 @@ await new Command('bench')
   .option('--rows <n>', 'rows in the store that is asked while events come in', parseCount, 300_000)
   .option('--minutes <n>', 'how long the memory is watched', parseCount, 1)
   .option('--times <n>', 'how often the server is killed', parseCount, 10)
+  .option('--inputs <n>', 'how many random requests are sent', parseCount, 200_000)
   .option('--json <file>', 'write the results there, too')
   .action(run)
   .parseAsync();

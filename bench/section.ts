@@ -7,6 +7,8 @@ export interface BenchOptions {
   readonly minutes: number;
   /** How often the server is killed. */
   readonly times: number;
+  /** How many random requests are sent. */
+  readonly inputs: number;
   /** Names of measurements of a section; empty: all. */
   readonly only: readonly string[];
 }

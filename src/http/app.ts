@@ -33,6 +33,8 @@ export async function buildApp(context: HttpContext): Promise<FastifyInstance> {
   const headers = createSecurityHeaders(context.tls !== undefined);
   const app = createApp(context, { headerBytesMax, headers, observe });
   app.server.maxConnections = config.connectionsMax;
+  // Node would answer a bare 417. What else than 100-continue a caller may expect, nothing here does.
+  app.server.on('checkExpectation', (request, response) => app.server.emit('request', request, response));
   app.setErrorHandler(sendError);
   app.setNotFoundHandler((request) => {
     throw new TailraceError(
