@@ -10,7 +10,7 @@ export function parseOrigins(text: string): string {
   if (origins.length === 1 && origins[0] === '*') return '*';
   for (const origin of origins) {
     // A browser sends the origin in this one spelling, and it is compared as text: anything else would never match.
-    if (!/^https?:$/.test(urlOf(origin)?.protocol ?? '') || urlOf(origin)?.origin !== origin)
+    if (!/^https?:\/\/[^*]+$/.test(origin) || urlOf(origin)?.origin !== origin)
       throw new Error(
         'must be origins such as https://app.example.com joined by commas, lower case and without a path, or * alone',
       );
