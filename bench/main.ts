@@ -2,6 +2,7 @@ import { Command, InvalidArgumentError } from 'commander';
 import { printTable, type Row, say, writeJson } from './report.ts';
 import { cachedSection } from './section/cached.ts';
 import { floodSection } from './section/flood.ts';
+import { fuzzSection } from './section/fuzz.ts';
 import { ingestSection } from './section/ingest.ts';
 import { keysSection } from './section/keys.ts';
 import { killSection } from './section/kill.ts';
@@ -15,6 +16,7 @@ const SECTIONS: Readonly<Record<string, Section>> = {
   keys: keysSection,
   tenants: tenantsSection,
   flood: floodSection,
+  fuzz: fuzzSection,
 };
 
 const names = Object.keys(SECTIONS).join(', ');
@@ -32,6 +34,7 @@ await new Command('bench')
   .option('--times <n>', 'how often the server is killed', parseCount, 10)
   .option('--seconds <n>', 'how long the service is flooded', parseCount, 60)
   .option('--requests <n>', 'requests by chance of the tenants', parseCount, 20_000)
+  .option('--inputs <n>', 'how many random requests are sent', parseCount, 200_000)
   .option('--json <file>', 'write the results there, too')
   .action(run)
   .parseAsync();

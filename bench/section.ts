@@ -11,6 +11,8 @@ export interface BenchOptions {
   readonly seconds: number;
   /** Requests by chance of the tenants. */
   readonly requests: number;
+  /** How many random requests are sent. */
+  readonly inputs: number;
   /** Names of measurements of a section; empty: all. */
   readonly only: readonly string[];
 }

@@ -25,8 +25,7 @@ export async function install() {
     () => say(`installing, ${Math.round((Date.now() - started) / 1000)} s so far`),
     10_000,
   );
-  const npm = process.env.npm_execpath;
-  const [command, args] = npm ? [process.execPath, [npm]] : ['npm', []];
+  const [command, args] = npmCommand();
   // Not `npm ci`: it wants an entry for every platform's binary, and a mirror that lacks one of another platform would make
   // the lock file unusable here. `install --no-save` takes the same versions from the lock file and leaves it as it is.
   const code = await run(command, [
@@ -44,6 +43,33 @@ export async function install() {
   }
   writeFileSync(stamp, wanted);
   say(`installed in ${Math.round((Date.now() - started) / 1000)} s`);
+}
+
+function npmCommand() {
+  const npm = process.env.npm_execpath;
+  return npm ? [process.execPath, [npm]] : ['npm', []];
+}
+
+const AUDIT_MS_MAX = 60_000;
+
+/** Asks the registry about the packages that are shipped. Resolves with its answer, and why there may be none. */
+export function audit() {
+  const [command, args] = npmCommand();
+  const child = spawn(command, [...args, 'audit', '--omit=dev', '--audit-level=high', '--json'], {
+    cwd: root,
+    stdio: ['ignore', 'pipe', 'ignore'],
+    timeout: AUDIT_MS_MAX,
+  });
+  return new Promise((resolve) => {
+    let stdout = '';
+    child.stdout.setEncoding('utf8').on('data', (text) => {
+      stdout += text;
+    });
+    child.on('error', (error) => resolve({ stdout, reason: error.message }));
+    child.on('close', (_code, signal) =>
+      resolve({ stdout, reason: signal ? `no answer within ${AUDIT_MS_MAX / 1000} s` : undefined }),
+    );
+  });
 }
 
 /** Runs a command with the project's Node first in PATH, passing signals on; resolves with its exit code. */

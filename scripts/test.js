@@ -1,5 +1,6 @@
 // npm test: every check, then every test. With arguments, only the tests that they name: npm test -- test/sql
-import { install, run, say } from './prepare.js';
+import { judgeAudit } from './audit.js';
+import { audit, install, run, say } from './prepare.js';
 
 await install();
 const only = process.argv.slice(2);
@@ -8,6 +9,13 @@ const checks = [
   ['types', 'tsc', ['--noEmit']],
   ['unused files, exports and packages', 'knip', []],
 ];
+if (only.length === 0) {
+  say('checking known weaknesses of the packages that are shipped');
+  const { stdout, reason } = await audit();
+  const { state, message } = judgeAudit(stdout, reason);
+  say(`audit ${state}: ${message}`);
+  if (state === 'failed') process.exit(1);
+}
 const steps = only.length > 0 ? [] : checks;
 for (const [what, command, args] of [
   ...steps,

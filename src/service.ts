@@ -3,8 +3,10 @@ import { type CachedQueries, createCached } from './cache/cached.ts';
 import { type CacheStore, createMemoryStore } from './cache/store.ts';
 import { createWarmer, type Warmer } from './cache/warmer.ts';
 import type { Config } from './config/config.ts';
+import { InputError } from './errors.ts';
 import { buildApp } from './http/app.ts';
 import { createMetrics, type Metrics } from './http/metrics.ts';
+import { readTlsContext, type TlsContext } from './http/tls.ts';
 import { type Ingest, openIngest } from './ingest/ingest.ts';
 import { createRequestRecorder, type RecordRequest } from './ingest/request-recorder.ts';
 import { type RetentionSchedule, scheduleRetention } from './ingest/retention-schedule.ts';
@@ -54,9 +56,10 @@ const LAST_ANSWERS_MS = 500;
  * @throws InputError with every fault of definitions, schema or data directory
  */
 export async function createService(config: Config, options: ServiceOptions): Promise<Service> {
+  const tls = readTlsContext(config); // before anything is open that would have to be closed again
   const store = await openStore(config, options.owner);
   try {
-    return await assemble(store, config, options);
+    return await assemble(store, config, { ...options, tls });
   } catch (error) {
     await store.close();
     throw error;
@@ -64,9 +67,14 @@ export async function createService(config: Config, options: ServiceOptions): Pr
 }
 
 /** The only place that knows every part. Read it top to bottom to see how a request is served. */
-async function assemble(store: Store, config: Config, options: ServiceOptions): Promise<Service> {
-  const { logger, now = Date.now, random = Math.random } = options;
+async function assemble(
+  store: Store,
+  config: Config,
+  options: ServiceOptions & { readonly tls: TlsContext | undefined },
+): Promise<Service> {
+  const { logger, tls, now = Date.now, random = Math.random } = options;
   const { engine, registry } = store;
+  checkOtlpSource(config, registry);
   const control = openControlStore(config.dataDir);
   const tokens = createTokens({ secret: openTokenSecret(config.dataDir, config.tokenSecret), now });
   const keyring = createKeyring({ ...config, store: control, tokens, now });
@@ -79,7 +87,7 @@ async function assemble(store: Store, config: Config, options: ServiceOptions): 
   let stopping = false;
   const notReady = () => (stopping ? 'the service is shutting down' : undefined);
   const { bodies, receive, idempotency } = ingest;
-  const forReading = { config, registry, cached, keyring, metrics, logger, now, notReady };
+  const forReading = { config, tls, registry, cached, keyring, metrics, logger, now, notReady };
   const app = await buildApp({ ...forReading, bodies, receive, idempotency, record });
   const warming = setInterval(() => warmer.tick(), WARM_TICK_MS);
   const flushing = setInterval(flushKeyring, KEYRING_FLUSH_MS);
@@ -125,6 +133,15 @@ async function assemble(store: Store, config: Config, options: ServiceOptions): 
       return closing;
     },
   };
+}
+
+/** @throws InputError when the source of OTLP records is none of those that there are */
+function checkOtlpSource({ otlpSource }: Config, registry: Store['registry']): void {
+  if (otlpSource === '' || registry.findSource(otlpSource) !== undefined) return;
+  const known = registry.sources.map((source) => source.name).join(', ');
+  throw new InputError([
+    `TAILRACE_OTLP_SOURCE: no source is called ${JSON.stringify(otlpSource)}; there are ${known}`,
+  ]);
 }
 
 /** From parameters to answers: runner, cache, warmer. */

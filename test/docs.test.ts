@@ -64,6 +64,20 @@ test('docs/api.md lists every path with its methods, and no other', () => {
   expect(listed.toSorted()).toEqual(routes.toSorted());
 });
 
+describe('the table of docs/security.md', () => {
+  const named = [...(texts.get('docs/security.md') ?? '').matchAll(/^\|.*\| `(test\/[^`]+)`: “(.+)” \|$/gm)];
+
+  test('names a test in every line', () => {
+    const lines = [...(texts.get('docs/security.md') ?? '').matchAll(/^\| .*\|$/gm)].length;
+    expect(named.length).toBeGreaterThan(20);
+    expect(named.length).toBe(lines - 2); // its head
+  });
+
+  test.each(named.map(([, file = '', title = '']) => [file, title]))('%s has “%s”', (file, title) => {
+    expect(readFileSync(file, 'utf8')).toContain(title);
+  });
+});
+
 describe('links between pages', () => {
   test.each([...texts])('%s has no broken link', (path, text) => {
     const targets = [...text.matchAll(/\]\((?!https?:)([^)#]+)/g)].map((match) =>

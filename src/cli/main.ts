@@ -7,10 +7,8 @@ import { loadCommand } from './commands/load.ts';
 import { queryCommand } from './commands/query.ts';
 import { sampleCommand } from './commands/sample.ts';
 import { serveCommand } from './commands/serve.ts';
+import { EXIT } from './exit.ts';
 import { detachStdin } from './stdin.ts';
-
-/** What the shell is told: docs/operating.md. */
-export const EXIT = { done: 0, input: 1, misuse: 2, failure: 3 } as const;
 
 /** Every command, for `main` and for the test that holds docs/cli.md equal to the help. */
 export function createProgram(): Command {

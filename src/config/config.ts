@@ -29,9 +29,18 @@ export function parseConfig(env: Environment): Config {
   if (values['publicKey'] && values['publicKey'] === values['privateKey']) {
     faults.push(`${publicKey.env}: must differ from ${privateKey.env}, or it would open everything`);
   }
+  faults.push(...findHalfTls(env));
   if (faults.length > 0) throw new InputError(faults);
   // Each value was made by its own setting's `parse` or is its fallback, so the record has Config's types.
   return Object.freeze(values) as Config;
+}
+
+/** TLS needs both of its files: one alone would be a service without TLS where it was asked for. */
+function findHalfTls(env: Environment): string[] {
+  const { tlsCertFile, tlsKeyFile } = SETTINGS;
+  if (Boolean(env[tlsCertFile.env]) === Boolean(env[tlsKeyFile.env])) return [];
+  const [set, missing] = env[tlsCertFile.env] ? [tlsCertFile, tlsKeyFile] : [tlsKeyFile, tlsCertFile];
+  return [`${missing.env}: must be set too, since ${set.env} is: HTTPS needs both files`];
 }
 
 /** Variables that look like settings but are none: most likely misspelt. */

@@ -1,4 +1,5 @@
 // Longer than other files: one table, a row a setting, which is read and changed as a whole.
+import { parseOrigins, parseProxies } from './network.ts';
 
 /** One environment variable: how it is written, what it means, what it is without it. */
 export interface Setting<T> {
@@ -61,6 +62,22 @@ export const SETTINGS = {
     'TAILRACE_RECORD_REQUESTS_AS',
     '',
     'Project under which the requests that Tailrace serves are stored as edge events. Empty: they are not.',
+  ),
+  tlsCertFile: text(
+    'TAILRACE_TLS_CERT_FILE',
+    '',
+    'File of the certificate and those above it, PEM. With it the service speaks HTTPS; read again when it changes.',
+  ),
+  tlsKeyFile: text('TAILRACE_TLS_KEY_FILE', '', 'File of the certificate’s private key, PEM, not encrypted.'),
+  corsOrigins: checked(
+    'TAILRACE_CORS_ORIGINS',
+    'Origins whose pages may read answers in a browser, joined by commas, such as `https://app.example.com`; `*` for all. Empty: none.',
+    parseOrigins,
+  ),
+  trustProxy: checked(
+    'TAILRACE_TRUST_PROXY',
+    'Proxies whose X-Forwarded headers are believed: their addresses or networks, such as `10.0.0.0/8`, joined by commas. Empty: nobody’s.',
+    parseProxies,
   ),
   logLevel: choice(
     'TAILRACE_LOG_LEVEL',
@@ -333,6 +350,10 @@ function embeddedOnly(env: string, help: string): Setting<string> {
     if (value !== '') throw new Error('must be empty: this version runs on the embedded engine only');
     return value;
   };
+  return { env, aliases: [], help, unit: '', fallback: '', secret: false, parse };
+}
+
+function checked(env: string, help: string, parse: (value: string) => string): Setting<string> {
   return { env, aliases: [], help, unit: '', fallback: '', secret: false, parse };
 }
 

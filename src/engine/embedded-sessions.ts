@@ -1,3 +1,4 @@
+import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { Session } from 'chdb';
 import { quote } from '../sql/quote.ts';
@@ -35,7 +36,9 @@ export async function openSessions(
   options: { memoryBytesMax: number; limits: QueryLimits },
 ): Promise<EmbeddedSessions> {
   const connectionArgs = writeEngineConfig(join(dataDir, 'engine'), options.memoryBytesMax);
-  const open = () => new Session(join(dataDir, 'store'), { connectionArgs });
+  const storeDir = join(dataDir, 'store');
+  mkdirSync(storeDir, { recursive: true, mode: 0o700 }); // the engine would let everyone read what is in it
+  const open = () => new Session(storeDir, { connectionArgs });
   const openWith = async (settings: Settings) => {
     const session = open();
     await session.queryAsync(`USE ${DATABASE}`);

@@ -1,16 +1,25 @@
 import { randomUUID } from 'node:crypto';
+import { Server as HttpsServer } from 'node:https';
 import accepts from '@fastify/accepts';
-import Fastify, { type FastifyInstance, type FastifyRequest, LogController } from 'fastify';
+import Fastify, {
+  type FastifyInstance,
+  type FastifyRequest,
+  type FastifyServerOptions,
+  LogController,
+} from 'fastify';
 import { TailraceError } from '../errors.ts';
 import type { HttpContext } from './context.ts';
 import { noteRefusal } from './plugins/auth.ts';
 import { createClientErrorHandler } from './plugins/client-error.ts';
 import { registerClosing } from './plugins/closing.ts';
+import { registerCors } from './plugins/cors.ts';
 import { sendError } from './plugins/errors.ts';
 import { registerMethodCheck } from './plugins/method.ts';
-import { createObserve, registerObserve } from './plugins/observe.ts';
+import { createObserve, type Observe, registerObserve } from './plugins/observe.ts';
 import { registerRateLimit } from './plugins/rate-limit.ts';
+import { createSecurityHeaders, registerSecurityHeaders } from './plugins/security-headers.ts';
 import { ALLOWED_METHODS, registerRoutes } from './routes/index.ts';
+import { followTlsFiles } from './tls.ts';
 
 // Room for the headers beside the longest URL.
 const OTHER_HEADER_BYTES_MAX = 32 * 1024;
@@ -20,41 +29,14 @@ const REQUEST_ID = /^[\w.-]{1,100}$/;
 
 /** Builds the HTTP side of the service; it does not listen. */
 export async function buildApp(context: HttpContext): Promise<FastifyInstance> {
-  const { config, logger } = context;
+  const { config, logger, metrics } = context;
   const headerBytesMax = config.urlBytesMax + OTHER_HEADER_BYTES_MAX;
-  const observe = createObserve(context.metrics, context.record);
-  const app = Fastify({
-    loggerInstance: logger,
-    // Fastify's own lines hold the URL, and with it the parameters' values; plugins/observe.ts writes ours.
-    logController: new LogController({ disableRequestLogging: true }),
-    genReqId: (request) => {
-      const given = request.headers['x-request-id'];
-      return typeof given === 'string' && REQUEST_ID.test(given) ? given : randomUUID();
-    },
-    bodyLimit: config.bodyBytesMax,
-    requestTimeout: config.requestTimeoutMs,
-    keepAliveTimeout: config.keepAliveTimeoutMs,
-    connectionTimeout: config.queryTimeoutMs + IDLE_GRACE_MS,
-    http: {
-      maxHeaderSize: headerBytesMax,
-      requestTimeout: config.requestTimeoutMs, // again: Node refuses headersTimeout above its own default otherwise
-      headersTimeout: config.requestTimeoutMs,
-      connectionsCheckingInterval: 1_000,
-    },
-    routerOptions: { maxParamLength: config.urlBytesMax, ignoreDuplicateSlashes: false },
-    clientErrorHandler: createClientErrorHandler({
-      headerBytesMax,
-      requestTimeoutMs: config.requestTimeoutMs,
-    }),
-    // A URL that the router cannot read: no hook runs for it.
-    frameworkErrors: (error, request, reply) => {
-      observe(request, reply);
-      void sendError(error, request, reply);
-    },
-    forceCloseConnections: 'idle',
-    return503OnClosing: false, // what still comes in while we close is answered; see service.ts
-  });
+  const observe = createObserve(metrics, context.record);
+  const headers = createSecurityHeaders(context.tls !== undefined);
+  const app = createApp(context, { headerBytesMax, headers, observe });
   app.server.maxConnections = config.connectionsMax;
+  // Node would answer a bare 417. What else than 100-continue a caller may expect, nothing here does.
+  app.server.on('checkExpectation', (request, response) => app.server.emit('request', request, response));
   const judge = registerRateLimit(app, context);
   app.setErrorHandler<Error>((error, request, reply) => {
     noteRefusal(error, request, context.keyring);
@@ -67,6 +49,7 @@ export async function buildApp(context: HttpContext): Promise<FastifyInstance> {
     );
   });
   registerObserve(app, observe); // before any hook that refuses: what is refused is counted too
+  registerSecurityHeaders(app, headers);
   app.addHook('onRequest', (request, _reply, done) => {
     if (request.url.length > config.urlBytesMax) {
       throw new TailraceError('uri_too_long', `the URL is longer than ${config.urlBytesMax} bytes`);
@@ -75,10 +58,64 @@ export async function buildApp(context: HttpContext): Promise<FastifyInstance> {
   });
   registerClosing(app);
   await app.register(accepts);
+  await registerCors(app, config.corsOrigins);
   await registerRoutes(app, context);
   registerMethodCheck(app, ALLOWED_METHODS);
   await app.ready();
+  if (app.server instanceof HttpsServer) {
+    const unfollow = followTlsFiles(config, app.server, logger);
+    app.server.once('close', unfollow);
+  }
   return app;
+}
+
+interface Parts {
+  readonly headerBytesMax: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly observe: Observe;
+}
+
+function createApp(
+  { config, logger, tls }: HttpContext,
+  { headerBytesMax, headers, observe }: Parts,
+): FastifyInstance {
+  const options: FastifyServerOptions = {
+    loggerInstance: logger,
+    // Fastify's own lines hold the URL, and with it the parameters' values; plugins/observe.ts writes ours.
+    logController: new LogController({ disableRequestLogging: true }),
+    genReqId: (request) => {
+      const given = request.headers['x-request-id'];
+      return typeof given === 'string' && REQUEST_ID.test(given) ? given : randomUUID();
+    },
+    bodyLimit: config.bodyBytesMax,
+    requestTimeout: config.requestTimeoutMs,
+    keepAliveTimeout: config.keepAliveTimeoutMs,
+    connectionTimeout: config.queryTimeoutMs + IDLE_GRACE_MS,
+    // A count of proxies would let whoever reaches the service past them name any address as his own.
+    trustProxy: config.trustProxy === '' ? false : config.trustProxy,
+    routerOptions: { maxParamLength: config.urlBytesMax, ignoreDuplicateSlashes: false },
+    clientErrorHandler: createClientErrorHandler({
+      headerBytesMax,
+      requestTimeoutMs: config.requestTimeoutMs,
+      headers,
+    }),
+    // A URL that the router cannot read: no hook runs for it.
+    frameworkErrors: (error, request, reply) => {
+      observe(request, reply);
+      reply.headers(headers);
+      void sendError(error, request, reply);
+    },
+    forceCloseConnections: 'idle',
+    return503OnClosing: false, // what still comes in while we close is answered; see service.ts
+  };
+  const http = {
+    maxHeaderSize: headerBytesMax,
+    requestTimeout: config.requestTimeoutMs, // again: Node refuses headersTimeout above its own default otherwise
+    headersTimeout: config.requestTimeoutMs,
+    connectionsCheckingInterval: 1_000,
+  };
+  const server = tls === undefined ? { http } : { https: { ...http, ...tls } };
+  return Fastify({ ...options, ...server });
 }
 
 /** The path without its parameters, cut short: it goes into a message. */

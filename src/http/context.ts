@@ -8,10 +8,13 @@ import type { Receive } from '../ingest/receive.ts';
 import type { RecordRequest } from '../ingest/request-recorder.ts';
 import type { Keyring } from '../keys/keyring.ts';
 import type { Metrics } from './metrics.ts';
+import type { TlsContext } from './tls.ts';
 
 /** What the routes work with; made by src/service.ts. */
 export interface HttpContext {
   readonly config: Config;
+  /** `undefined`: the service speaks HTTP without TLS. */
+  readonly tls: TlsContext | undefined;
   readonly registry: Registry;
   readonly cached: CachedQueries;
   readonly keyring: Keyring;

@@ -2,6 +2,7 @@ import { hash } from 'node:crypto';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { TailraceError } from '../errors.ts';
+import { makePrivateFile } from '../lib/private-file.ts';
 import type { Received } from './receive.ts';
 
 /** Remembers what was answered to requests that carry an Idempotency-Key, across restarts. */
@@ -42,7 +43,9 @@ const PRUNE_EVERY = 1_000;
  * the repeat commits under the same token, and the engine, which keeps the tokens with the data, stores nothing twice.
  */
 export function openIdempotency({ dataDir, now, windowMs, answersMax }: IdempotencyOptions): Idempotency {
-  const database = new DatabaseSync(join(dataDir, 'idempotency.sqlite'));
+  const file = join(dataDir, 'idempotency.sqlite');
+  makePrivateFile(file);
+  const database = new DatabaseSync(file);
   database.exec(`PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL;
     CREATE TABLE IF NOT EXISTS answers (
       token TEXT PRIMARY KEY, body TEXT NOT NULL, answer TEXT NOT NULL, answered_ms INTEGER NOT NULL

@@ -1,7 +1,8 @@
-import { closeSync, mkdirSync, openSync } from 'node:fs';
+import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { InputError, messageOf } from '../errors.ts';
+import { makePrivateFile } from '../lib/private-file.ts';
 import { type AuditStore, createAuditStore } from './audit-store.ts';
 import { createKeyCache } from './key-cache.ts';
 import { type KeyRecord, type KeyRow, toRecord, toRow } from './key-record.ts';
@@ -141,7 +142,7 @@ function openDatabase(dataDir: string): DatabaseSync {
   const file = join(dataDir, FILE);
   try {
     mkdirSync(dataDir, { recursive: true, mode: 0o700 });
-    closeSync(openSync(file, 'a', 0o600)); // made by us first, so that nobody else can ever read it
+    makePrivateFile(file);
     const database = new DatabaseSync(file);
     // FULL: a revocation that was reported must survive a power cut.
     database.exec(

@@ -6,6 +6,7 @@ import { messageOf } from '../errors.ts';
 import { createRewriter } from '../sql/parameter.ts';
 import { quote } from '../sql/quote.ts';
 import { createStatement } from './statement.ts';
+import { readQueryTree, readSyntaxTree, type SyntaxNode, SyntaxTreeError, walk } from './syntax-tree.ts';
 
 /** Shows every stored query to the engine, which has the sources' tables: what it refuses is a fault of the definition. */
 export async function verifyQueries(engine: Engine, endpoints: readonly Endpoint[]): Promise<Fault[]> {
@@ -18,14 +19,9 @@ async function verifyQuery(engine: Engine, endpoint: Endpoint): Promise<Fault[]>
   const values = sampleValues(endpoint);
   const sql = createRewriter(endpoint.sql)((name) => quote(values[name] ?? ''));
   try {
-    // One statement and nothing after it: the engine itself parses it, so no quoting or comment hides a second one.
-    await engine.inspect(`SELECT formatQuerySingleLine(${quote(sql)})`);
-    const explain = async (what: string) =>
-      (await engine.inspect(`EXPLAIN ${what}`)).map((row) => String(row['explain']));
-    // The tree in brackets: EXPLAIN itself would write the file of an INTO OUTFILE.
+    // Of both trees, as each shows what the other does not.
     const unfit =
-      findUnfit(await explain(`AST ${sql}`)) ??
-      findFileReference(await explain(`QUERY TREE run_passes = 0 SELECT * FROM (${sql}\n)`));
+      findUnfit(await readSyntaxTree(engine, sql)) ?? findUnfitInside(await readQueryTree(engine, sql));
     if (unfit !== undefined) return [at(endpoint, 1, unfit)];
     // On the line of the bracket, so that the lines that the engine tells are those of the file.
     const described = await engine.inspect(`DESCRIBE TABLE (${sql}\n)`);
@@ -35,6 +31,7 @@ async function verifyQuery(engine: Engine, endpoint: Endpoint): Promise<Fault[]>
     await engine.query(`EXPLAIN ${createStatement(endpoint).sql}`, values, { format: 'TSVRaw' });
     return [];
   } catch (error) {
+    if (error instanceof SyntaxTreeError) return [at(endpoint, 1, error.message)];
     if (/;\s*$/.test(endpoint.sql)) return [at(endpoint, lastLine(endpoint.sql), ENDS_WITH_SEMICOLON)];
     const message = engineMessage(error);
     return [at(endpoint, findLine(message, endpoint.sql), message)];
@@ -48,30 +45,48 @@ function lastLine(sql: string): number {
   return sql.trimEnd().split('\n').length;
 }
 
+const NO_SYSTEM = 'must not read system tables: stored queries read the tables of sources only';
+// The engine lets everyone read most of `system`: what other callers ask, with their values, and this machine's paths.
+const SYSTEM = /^(?:system|information_schema)\./i;
+// These name a table by a text, which may be one of those, and read it past the bounds of retention.
+const BY_TEXT = /^(?:merge|loop|mergeTreeIndex|mergeTreeProjection|dictionary)$/i;
+
 /** What in a parsed query no stored query may hold, and why; the engine's rights do not cover these. */
-function findUnfit([root, ...nodes]: readonly string[]): string | undefined {
-  if (root?.startsWith('SelectWithUnionQuery') !== true)
-    return 'must be one SELECT: stored queries only read';
-  if (nodes.some((node) => /^ *Set\b/.test(node)))
+function findUnfit(root: SyntaxNode): string | undefined {
+  if (root.kind !== 'SelectWithUnionQuery') return 'must be one SELECT: stored queries only read';
+  const nodes = [...walk(root)];
+  if (nodes.some(({ kind }) => kind === 'Set'))
     return 'must not have SETTINGS: the limits are those of the service';
-  if (nodes.some((node) => /^ *Function file\b/i.test(node))) return NO_FILE;
-  // The engine lets everyone read most of `system`: what other callers ask, with their values, and this machine's paths.
-  if (nodes.some((node) => /^ *(?:Table)?Identifier (?:system|information_schema)\./i.test(node)))
-    return 'must not read system tables: stored queries read the tables of sources only';
-  // These name a table by a text, which may be one of those.
-  const byText = nodes.map((node) => /^ *Function (merge|loop) /i.exec(node)?.[1]).find(Boolean);
-  return byText && `must not call ${byText}(): stored queries name the tables that they read`;
+  const functions = nodes
+    .filter(({ kind }) => kind === 'Function')
+    .map(({ text }) => /^\w*/.exec(text)?.[0] ?? '');
+  if (functions.some((name) => name.toLowerCase() === 'file')) return NO_FILE;
+  if (nodes.some(({ kind, text }) => /^(?:Table)?Identifier$/.test(kind) && SYSTEM.test(text)))
+    return NO_SYSTEM;
+  const byText = functions.find((name) => BY_TEXT.test(name));
+  return byText && noTableByText(byText);
 }
 
 /**
- * A function can also be handed to another by its name, as in `arrayMap(file, …)` and `* APPLY(file)`, of which the parsed
- * query shows the first as a column and the second not at all; the unresolved query tree shows both.
+ * The same for what stands inside APPLY, which the parse tree leaves out, and for functions that are handed to another by their
+ * name, as in `arrayMap(file, …)` and `* APPLY(file)`, which it shows as columns or not at all.
  */
-function findFileReference(tree: readonly string[]): string | undefined {
-  if (tree.some((node) => /^ *FUNCTION id: \d+,.*\bfunction_name: file\b/i.test(node))) return NO_FILE;
-  if (tree.some((node) => /^ *IDENTIFIER id: \d+,.*\bidentifier: file$/i.test(node)))
-    return `${NO_FILE}; a column of this name is written with its table's, such as logs.file`;
+function findUnfitInside(root: SyntaxNode): string | undefined {
+  for (const { kind, text } of walk(root)) {
+    if (kind === 'FUNCTION' && /\bfunction_name: file\b/i.test(text)) return NO_FILE;
+    const [, name = ''] = (kind === 'IDENTIFIER' && /\bidentifier: (.*)$/.exec(text)) || [];
+    if (/^file$/i.test(name))
+      return `${NO_FILE}; a column of this name is written with its table's, such as logs.file`;
+    // What a SELECT without FROM reads: one row, of nothing.
+    if (SYSTEM.test(name) && name !== 'system.one') return NO_SYSTEM;
+    const [, byText = ''] = (kind === 'TABLE_FUNCTION' && /\btable_function_name: (\w+)/.exec(text)) || [];
+    if (BY_TEXT.test(byText)) return noTableByText(byText);
+  }
   return undefined;
+}
+
+function noTableByText(name: string): string {
+  return `must not call ${name}(): stored queries name the tables that they read`;
 }
 
 /** A value of each parameter that its declaration allows. */

@@ -55,6 +55,16 @@ describe('what keeps the service from starting is said in a line each, with exit
     expect(stderr).not.toContain('short');
   });
 
+  test('a source for OTLP records that is none', async () => {
+    const { code, stderr } = await runCli(['serve'], { env: { ...env, TAILRACE_OTLP_SOURCE: 'no.such' } });
+    expect([code, stderr]).toEqual([
+      1,
+      expect.stringMatching(
+        /^tailrace: TAILRACE_OTLP_SOURCE: no source is called "no\.such"; there are .*postgres\.logs.*\n$/,
+      ),
+    ]);
+  });
+
   test('a misspelt setting is told, and starts', async () => {
     const { code, stderr } = await runCli(['keys', 'list'], { env: { ...env, TAILRACE_PROT: '1' } });
     expect([code, stderr]).toEqual([

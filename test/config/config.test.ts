@@ -55,10 +55,36 @@ describe('the settings', () => {
     ['TAILRACE_LOG_LEVEL', 'loud', /^TAILRACE_LOG_LEVEL: must be one of trace, .*, not "loud"$/],
     ['TAILRACE_HOST', '  ', /^TAILRACE_HOST: must not be empty/],
     ['CLICKHOUSE_URL', 'http://x', /^CLICKHOUSE_URL: must be empty/],
+    ['TAILRACE_TLS_CERT_FILE', 'a.pem', /^TAILRACE_TLS_KEY_FILE: must be set too/],
+    ['TAILRACE_TLS_KEY_FILE', 'a.pem', /^TAILRACE_TLS_CERT_FILE: must be set too/],
+    ['TAILRACE_CORS_ORIGINS', 'app.example.com', /must be origins such as/],
+    ['TAILRACE_CORS_ORIGINS', 'https://app.example.com/', /must be origins such as/],
+    ['TAILRACE_CORS_ORIGINS', 'https://App.example.com', /must be origins such as/],
+    ['TAILRACE_CORS_ORIGINS', 'https://a.example.com,*', /must be origins such as/],
+    ['TAILRACE_CORS_ORIGINS', 'null', /must be origins such as/],
+    ['TAILRACE_CORS_ORIGINS', 'https://*.example.com', /must be origins such as/],
+    ['TAILRACE_CORS_ORIGINS', 'https://a.example.com,', /must be origins such as/],
+    ['TAILRACE_TRUST_PROXY', 'true', /must be the addresses of your proxies/],
+    ['TAILRACE_TRUST_PROXY', '1', /must be the addresses of your proxies/],
+    ['TAILRACE_TRUST_PROXY', '0.0.0.0/0', /must be the addresses of your proxies/],
+    ['TAILRACE_TRUST_PROXY', '10.0.0.0/33', /must be the addresses of your proxies/],
+    ['TAILRACE_TRUST_PROXY', '10.0.0.1, proxy', /must be the addresses of your proxies/],
   ])('refuse %s=%j', (name, value, message) => {
     const faults = faultsOf({ [name]: value });
     expect(faults).toHaveLength(1);
     expect(faults[0]).toMatch(message);
+  });
+
+  test('take lists with spaces behind the commas', () => {
+    const env = {
+      TAILRACE_CORS_ORIGINS: 'https://a.example, http://localhost:3000',
+      TAILRACE_TRUST_PROXY: '::1, 10.0.0.0/8',
+    };
+    expect(parseConfig(env)).toMatchObject({
+      corsOrigins: 'https://a.example,http://localhost:3000',
+      trustProxy: '::1,10.0.0.0/8',
+    });
+    expect(parseConfig({ TAILRACE_CORS_ORIGINS: '*' }).corsOrigins).toBe('*');
   });
 
   test('report every wrong value at once, and never a key', () => {

@@ -1,5 +1,5 @@
 import { afterAll, describe, expect, test } from 'vitest';
-import { expectError, get, QUERY_PATH, request } from '../support/http.ts';
+import { expectError, get, QUERY_PATH, request, sendRaw } from '../support/http.ts';
 import { startTestService } from '../support/service.ts';
 
 const service = await startTestService();
@@ -10,7 +10,7 @@ const PATH = `${QUERY_PATH}/logs.all?project=p1`;
 describe('methods', () => {
   const PATHS = [PATH, `${QUERY_PATH}/no.such.name`, '/health', '/ready', '/metrics'];
 
-  test.each(['POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'])(
+  test.each(['POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'PROPFIND', 'QUERY', 'PURGE'])(
     '%s is refused with those that are allowed',
     async (method) => {
       for (const path of PATHS) {
@@ -41,6 +41,16 @@ describe('methods', () => {
       expect(answer.headers.get(name)).toBe(same.headers.get(name));
     expect((await request(url, `${QUERY_PATH}/logs.all`, { method: 'HEAD' })).status).toBe(400);
   });
+});
+
+test('an expectation that nobody knows is passed over, not answered in words of its own', async () => {
+  const { host } = new URL(url);
+  const text = await sendRaw(
+    url,
+    `GET /health HTTP/1.1\r\nhost: ${host}\r\nexpect: more\r\nconnection: close\r\n\r\n`,
+  );
+  expect(text).toMatch(/^HTTP\/1\.1 200 OK\r\n/);
+  expect(text).toMatch(/\{"status":"ok"\}$/);
 });
 
 describe('the answer', () => {

@@ -83,7 +83,7 @@ export async function runCli(args: readonly string[], options: CliOptions = {}):
 /** Starts `tailrace serve` on a free port of 127.0.0.1 and waits until it is ready. */
 export async function startServe(env: Readonly<Record<string, string>>, args: readonly string[] = []) {
   const service = startCli(['serve', ...args], { env: { TAILRACE_PORT: '0', ...env } });
-  const [, url = ''] = await service.waitFor(/ready at (http:\S+)\n[\s\S]*\n\n$/);
+  const [, url = ''] = await service.waitFor(/ready at (https?:\S+)\n[\s\S]*\n\n$/);
   const stop = async (signal: NodeJS.Signals = 'SIGTERM'): Promise<CliResult> => {
     service.child.kill(signal);
     return await service.ended;

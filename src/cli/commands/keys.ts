@@ -78,12 +78,12 @@ async function update(id: string, options: KeyOptions): Promise<void> {
   const config = readConfig();
   const old = await withKeyring(config, (keyring) => keyring.find(id));
   const change = toKeyChange(options, Date.now(), old?.rate);
-  if (old === undefined) throw unknownKey(id);
+  if (old === undefined) throw unknownKey();
   if (Object.keys(change).length === 0)
     throw new InputError(['nothing is to be changed; "npx tailrace keys update --help" lists the options']);
   await check(config, { ...old, ...change });
   const changed = await withKeyring(config, (keyring) => keyring.update(id, change));
-  if (changed === undefined) throw unknownKey(id);
+  if (changed === undefined) throw unknownKey();
   process.stdout.write(`Key ${id} has ${describeGrant(changed)}.\n`);
 }
 
@@ -92,14 +92,14 @@ async function rotate(id: string, { overlap = OVERLAP_MS }: { overlap?: number }
     const successor = keyring.rotate(id, overlap);
     return successor && { ...successor, ends: keyring.find(id)?.expiresMs };
   });
-  if (made === undefined) throw unknownKey(id);
+  if (made === undefined) throw unknownKey();
   const until = made.ends === undefined ? '' : ` The old key is good until ${isoMinute(made.ends)}.`;
   printKey(`Key ${made.id} succeeds ${id}.${until} Keep it now, it is not shown again:`, made.key);
 }
 
 async function revoke(id: string): Promise<void> {
   const revoked = await withKeyring(readConfig(), (keyring) => keyring.revoke(id));
-  if (!revoked) throw unknownKey(id);
+  if (!revoked) throw unknownKey();
   process.stdout.write(`Key ${id} is revoked.\n`);
 }
 
@@ -135,8 +135,11 @@ async function check(config: Config, grant: Grant): Promise<void> {
     throw new InputError(faults.map(({ parameter, message }) => `${parameter} ${message}`));
 }
 
-function unknownKey(id: string): InputError {
-  return new InputError([`no key ${JSON.stringify(id)} is in use; "npx tailrace keys list" shows the ids`]);
+/** What was given is not repeated: it may be a whole key, and errors are written down in many places. */
+function unknownKey(): InputError {
+  return new InputError([
+    'no key of this id is in use; "npx tailrace keys list" shows the ids, of 12 characters',
+  ]);
 }
 
 function printKey(about: string, key: string): void {

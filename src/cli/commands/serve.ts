@@ -6,6 +6,7 @@ import type { Config } from '../../config/config.ts';
 import { InputError } from '../../errors.ts';
 import { createService, type Service } from '../../service.ts';
 import { ownerName, readConfig, stopSignal } from '../environment.ts';
+import { EXIT } from '../exit.ts';
 import { printWelcome } from '../welcome.ts';
 import { fillWithSample } from './sample.ts';
 
@@ -40,14 +41,11 @@ const CLOSE_GRACE_MS = 5_000;
 async function closeInTime(service: Service, config: Config, logger: FastifyBaseLogger): Promise<void> {
   const late = setTimeout(() => {
     logger.error('a query did not stop; the process ends without closing the store');
-    process.exit(EXIT_LATE);
+    process.exit(EXIT.failure);
   }, config.shutdownTimeoutMs + CLOSE_GRACE_MS);
   await service.close();
   clearTimeout(late);
 }
-
-// As `EXIT.failure` of main.ts, which imports this file.
-const EXIT_LATE = 3;
 
 async function run(
   service: Service,

@@ -1,13 +1,22 @@
 import { randomUUID } from 'node:crypto';
 import type { Socket } from 'node:net';
+import { TLSSocket } from 'node:tls';
 import type { ConnectionError } from 'fastify';
 import { TailraceError } from '../../errors.ts';
 import { errorBody } from './errors.ts';
 
+interface Limits {
+  readonly headerBytesMax: number;
+  readonly requestTimeoutMs: number;
+}
+
 /** Answers what never became a request: unreadable, too long, or not sent in time. */
-export function createClientErrorHandler(limits: { headerBytesMax: number; requestTimeoutMs: number }) {
+export function createClientErrorHandler(
+  limits: Limits & { readonly headers: Readonly<Record<string, string>> },
+) {
+  const fixed = Object.entries(limits.headers).map(([name, value]) => `${name}: ${value}`);
   return (error: ConnectionError, socket: Socket): void => {
-    if (error.code === 'ECONNRESET' || !socket.writable) {
+    if (error.code === 'ECONNRESET' || !socket.writable || isHandshake(error, socket)) {
       socket.destroy();
       return;
     }
@@ -20,16 +29,19 @@ export function createClientErrorHandler(limits: { headerBytesMax: number; reque
       'Content-Type: application/json; charset=utf-8',
       `Content-Length: ${body.length}`,
       `X-Request-Id: ${requestId}`,
+      ...fixed,
       'Connection: close',
     ];
     socket.end(`${head.join('\r\n')}\r\n\r\n${body}`);
   };
 }
 
-function toFailure(
-  error: ConnectionError,
-  limits: { headerBytesMax: number; requestTimeoutMs: number },
-): TailraceError {
+/** Without TLS between them nothing can be said, and a socket that waited to say it would stay open. */
+function isHandshake({ code = '' }: ConnectionError, socket: Socket): boolean {
+  return socket instanceof TLSSocket && !/^(?:HPE|ERR_HTTP)_/.test(code);
+}
+
+function toFailure(error: ConnectionError, limits: Limits): TailraceError {
   if (error.code === 'HPE_HEADER_OVERFLOW') {
     return new TailraceError(
       'uri_too_long',

@@ -1,4 +1,6 @@
+import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
+import { TLSSocket } from 'node:tls';
 import type { FastifyInstance } from 'fastify';
 
 /**
@@ -8,14 +10,22 @@ import type { FastifyInstance } from 'fastify';
  */
 export function registerClosing(app: FastifyInstance): void {
   const sockets = new Set<Socket>();
+  const used = new WeakSet<Socket>();
   let closing = false;
-  app.server.on('connection', (socket: Socket) => {
-    sockets.add(socket);
-    socket.once('close', () => sockets.delete(socket));
-  });
+  for (const event of ['connection', 'secureConnection']) {
+    app.server.on(event, (socket: Socket) => {
+      if (closing) socket.destroy(); // its handshake ended only now
+      sockets.add(socket);
+      socket.once('close', () => sockets.delete(socket));
+    });
+  }
+  app.server.on('request', ({ socket }: IncomingMessage) => used.add(socket));
+  // Under TLS the handshake itself has sent bytes.
+  const isUnused = (socket: Socket) =>
+    socket instanceof TLSSocket ? !used.has(socket) : socket.bytesRead === 0;
   app.addHook('preClose', (done) => {
     closing = true;
-    for (const socket of sockets) if (socket.bytesRead === 0) socket.destroy();
+    for (const socket of sockets) if (isUnused(socket)) socket.destroy();
     done();
   });
   app.addHook('onSend', (_request, reply, _payload, done) => {

@@ -1,3 +1,4 @@
+import { METHODS } from 'node:http';
 import type { FastifyInstance } from 'fastify';
 import { TailraceError } from '../../errors.ts';
 
@@ -6,6 +7,8 @@ export function registerMethodCheck(
   app: FastifyInstance,
   allowed: Readonly<Record<string, readonly string[]>>,
 ): void {
+  // Those that Node reads and Fastify does not know, such as PROPFIND: to it their paths would not exist.
+  for (const method of METHODS) if (!app.supportedMethods.includes(method)) app.addHttpMethod(method);
   for (const [url, methods] of Object.entries(allowed)) {
     const others = app.supportedMethods.filter((method) => !methods.includes(method));
     app.route({

@@ -47,6 +47,7 @@ export function createObserve(metrics: Metrics, record: RecordRequest | undefine
       if (!request.quiet) record?.(describeServed(request, status, ms));
       request.log[request.quiet ? 'debug' : 'info']({
         method: request.method,
+        ip: request.ip,
         route,
         status,
         ms: Math.round(ms * 10) / 10,

@@ -1,0 +1,56 @@
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fuzz } from '../../test/fuzz/fuzz.ts';
+import { type Row, say } from '../report.ts';
+import type { BenchOptions } from '../section.ts';
+import { KEY, withServer } from '../server.ts';
+
+const PUBLIC_KEY = 'bench-public-key-0123456789';
+const MARKER = 'wrong-key-5Xq9';
+const SEED = 1;
+const SAY_EVERY = 20_000;
+
+/** Random requests to every route: no fault of ours, no end of the process, no wait without end, no key given back or logged. */
+export async function fuzzSection({ inputs }: BenchOptions): Promise<Row[]> {
+  const dataDir = mkdtempSync(join(tmpdir(), 'tailrace-fuzz-'));
+  const keys = { good: [KEY, PUBLIC_KEY], marker: MARKER };
+  const env = { TAILRACE_PUBLIC_KEY: PUBLIC_KEY, TAILRACE_REQUEST_TIMEOUT_MS: '2000' };
+  try {
+    return await withServer({ dataDir, env }, async ({ url, rssMb }) => {
+      const begun = performance.now();
+      const onProgress = (sent: number) => {
+        if (sent % SAY_EVERY === 0) say(`fuzz: ${sent}/${inputs}, server ${Math.round(rssMb())} MB`);
+      };
+      const { failures, byStatus, sent, slowestMs } = await fuzz({
+        url,
+        keys,
+        inputs,
+        seed: SEED,
+        onProgress,
+      });
+      for (const failure of failures) say(failure);
+      const log = readFileSync(join(dataDir, 'server.log'), 'utf8');
+      const logged = [...keys.good, MARKER].filter((secret) => log.includes(secret));
+      const alive = (await fetch(`${url}/health`)).ok;
+      const statuses = [...byStatus].toSorted(([a], [b]) => String(a).localeCompare(String(b)));
+      say(`fuzz: ${statuses.map(([status, count]) => `${status}: ${count}`).join(', ')}`);
+      return [
+        { name: 'fuzz: inputs', unit: 'requests', values: [sent] },
+        {
+          name: 'fuzz: answers against the contract',
+          unit: 'requests',
+          values: [failures.length],
+          goal: { below: 1 },
+        },
+        { name: 'fuzz: keys in the log', unit: 'keys', values: [logged.length], goal: { below: 1 } },
+        { name: 'fuzz: server alive after it', unit: '', values: [alive ? 1 : 0], goal: { atLeast: 1 } },
+        { name: 'fuzz: slowest answer', unit: 'ms', values: [slowestMs] },
+        { name: 'fuzz: inputs a second', unit: '/s', values: [(sent * 1000) / (performance.now() - begun)] },
+        { name: 'fuzz: memory of the server after it', unit: 'MB', values: [rssMb()] },
+      ];
+    });
+  } finally {
+    rmSync(dataDir, { recursive: true, force: true });
+  }
+}

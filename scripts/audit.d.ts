@@ -1,0 +1,4 @@
+export function judgeAudit(
+  stdout: string,
+  reason?: string,
+): { state: 'passed' | 'failed' | 'skipped'; message: string };

@@ -1,0 +1,33 @@
+import cors, { type FastifyCorsOptions } from '@fastify/cors';
+import type { FastifyInstance } from 'fastify';
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** A route's own rules for pages of other origins; `false`: none may read its answers. */
+    cors?: FastifyCorsOptions | false;
+  }
+}
+
+const PREFLIGHT_SECONDS = 86_400;
+
+/**
+ * Lets pages of the listed origins read answers; with an empty list none, but where a route has rules of its own. Comes
+ * before the routes. Keys are in headers, never in cookies, so no origin needs credentials.
+ *
+ * @param origins as the setting has them: joined by commas, or `*`
+ */
+export async function registerCors(app: FastifyInstance, origins: string): Promise<void> {
+  app.addHook('onRoute', (route) => {
+    // The plugin adds a route for OPTIONS on every path there is; without rules it is a plain 404.
+    const closed = route.url === '*' || (origins === '' && route.config?.cors === undefined);
+    if (closed) route.config = { ...route.config, cors: false };
+  });
+  await app.register(cors, {
+    origin: origins === '*' ? '*' : origins.split(','),
+    methods: ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'],
+    allowedHeaders: ['authorization', 'content-type', 'x-api-key', 'x-request-id'],
+    exposedHeaders: ['age', 'cache-status', 'retry-after', 'server-timing', 'x-request-id'],
+    maxAge: PREFLIGHT_SECONDS,
+    strictPreflight: false, // OPTIONS by hand gets the same answer
+  });
+}

@@ -1,0 +1,95 @@
+import { readFileSync, statSync } from 'node:fs';
+import type { Server } from 'node:https';
+import { createSecureContext } from 'node:tls';
+import type { FastifyBaseLogger } from 'fastify';
+import { InputError, messageOf } from '../errors.ts';
+
+export interface TlsFiles {
+  readonly tlsCertFile: string;
+  readonly tlsKeyFile: string;
+}
+
+export interface TlsContext {
+  readonly cert: Buffer;
+  readonly key: Buffer;
+  readonly minVersion: 'TLSv1.2';
+}
+
+/**
+ * Reads certificate and key; `undefined` where the settings name none, which is a service without TLS.
+ *
+ * @throws InputError saying which file is wrong and how
+ */
+export function readTlsContext(files: TlsFiles): TlsContext | undefined {
+  return files.tlsCertFile === '' ? undefined : readPair(files);
+}
+
+function readPair({ tlsCertFile, tlsKeyFile }: TlsFiles): TlsContext {
+  const cert = readPem(tlsCertFile, 'TAILRACE_TLS_CERT_FILE', 'certificate');
+  const key = readPem(tlsKeyFile, 'TAILRACE_TLS_KEY_FILE', 'private key');
+  const context = { cert, key, minVersion: 'TLSv1.2' } as const;
+  try {
+    createSecureContext(context);
+    return context;
+  } catch (error) {
+    // OpenSSL's reason names a rule, never a part of the key.
+    throw new InputError(
+      [
+        `${tlsCertFile} and ${tlsKeyFile} cannot be used: ${messageOf(error)}; they must be a PEM certificate and its own key, not encrypted`,
+      ],
+      { cause: error },
+    );
+  }
+}
+
+function readPem(file: string, variable: string, what: string): Buffer {
+  let bytes: Buffer;
+  try {
+    bytes = readFileSync(file);
+  } catch (error) {
+    throw new InputError([`${variable}: ${file} cannot be read: ${messageOf(error)}`], { cause: error });
+  }
+  if (bytes.includes('-----BEGIN ')) return bytes;
+  throw new InputError([`${variable}: ${file} holds no PEM ${what}, which begins with -----BEGIN`]);
+}
+
+// Looked at, not watched: certificates are often replaced by renaming a folder that a link leads to, which no watcher sees.
+const LOOK_EVERY_MS = 1_000;
+
+/**
+ * Uses changed files for the connections that come after; while a new pair is not whole, the old one stays and the log
+ * says why.
+ *
+ * @returns ends it
+ */
+export function followTlsFiles(files: TlsFiles, server: Server, logger: FastifyBaseLogger): () => void {
+  let seen = signatureOf(files);
+  const timer = setInterval(() => {
+    const now = signatureOf(files);
+    if (now === seen) return;
+    seen = now;
+    try {
+      server.setSecureContext(readPair(files));
+      logger.info('the TLS certificate was read again');
+    } catch (error) {
+      const faults = error instanceof InputError ? error.faults : [messageOf(error)];
+      logger.error({ faults }, 'the changed TLS certificate cannot be used: the old one stays');
+    }
+  }, LOOK_EVERY_MS);
+  timer.unref();
+  return () => clearInterval(timer);
+}
+
+/** What changes with the files; the text of the failure where one is not there. */
+function signatureOf({ tlsCertFile, tlsKeyFile }: TlsFiles): string {
+  return [tlsCertFile, tlsKeyFile]
+    .map((file) => {
+      try {
+        const { mtimeMs, ino, size } = statSync(file);
+        return `${mtimeMs} ${ino} ${size}`;
+      } catch (error) {
+        return messageOf(error);
+      }
+    })
+    .join('\n');
+}

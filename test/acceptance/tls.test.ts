@@ -1,0 +1,130 @@
+import { copyFile, readFile, rename, writeFile } from 'node:fs/promises';
+import { get as httpsGet } from 'node:https';
+import { join } from 'node:path';
+import { connect, type TLSSocket } from 'node:tls';
+import { afterAll, afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { endLeftProcesses, runCli, startServe } from '../support/cli.ts';
+import { PRIVATE_KEY, temporaryFolder } from '../support/service.ts';
+
+// Made for these tests alone, for 127.0.0.1 and localhost.
+const PAIRS = join(import.meta.dirname, '../support/tls');
+const folder = await temporaryFolder();
+const cert = join(folder.path, 'cert.pem');
+const key = join(folder.path, 'key.pem');
+const env = {
+  TAILRACE_DATA_DIR: join(folder.path, 'data'),
+  TAILRACE_PRIVATE_KEY: PRIVATE_KEY,
+  TAILRACE_TLS_CERT_FILE: cert,
+  TAILRACE_TLS_KEY_FILE: key,
+};
+/** Puts a pair in the place of another as a renewal does: each file at once, the two one after the other. */
+async function install(name: 'one' | 'two'): Promise<void> {
+  for (const [kind, file] of [
+    ['cert', cert],
+    ['key', key],
+  ] as const) {
+    await copyFile(join(PAIRS, `${name}.${kind}.pem`), `${file}.new`);
+    await rename(`${file}.new`, file);
+  }
+}
+beforeEach(() => install('one'));
+afterEach(endLeftProcesses);
+afterAll(folder.remove);
+
+/** A TLS connection of its own; whose certificate it is cannot be checked, as nobody signed it. */
+function dial(url: string, options: object = {}): Promise<TLSSocket> {
+  return new Promise((resolve, reject) => {
+    const { port } = new URL(url);
+    const socket = connect({ host: '127.0.0.1', port: Number(port), rejectUnauthorized: false, ...options });
+    socket.once('secureConnect', () => resolve(socket)).once('error', reject);
+  });
+}
+
+async function nameOf(url: string): Promise<string> {
+  const socket = await dial(url);
+  const name = String(socket.getPeerCertificate().subject.CN);
+  socket.destroy();
+  return name;
+}
+
+function health(url: string): Promise<{ status: number; hsts: unknown }> {
+  return new Promise((resolve, reject) => {
+    httpsGet(`${url}/health`, { rejectUnauthorized: false, agent: false }, (response) => {
+      response.resume();
+      resolve({ status: response.statusCode ?? 0, hsts: response.headers['strict-transport-security'] });
+    }).once('error', reject);
+  });
+}
+
+describe('with certificate and key', () => {
+  test('the service speaks HTTPS, says so, and takes a load over it', async () => {
+    const service = await startServe(env);
+    expect(service.url).toMatch(/^https:\/\/127\.0\.0\.1:\d+$/);
+    expect(service.output().stdout).toContain(`"${service.url}/api/endpoints/query/`);
+    expect(await health(service.url)).toEqual({ status: 200, hsts: 'max-age=15552000' });
+    await expect(fetch(service.url.replace('https:', 'http:'))).rejects.toThrow();
+    await expect(
+      dial(service.url, { maxVersion: 'TLSv1.1', minVersion: 'TLSv1', ciphers: 'DEFAULT@SECLEVEL=0' }),
+    ).rejects.toThrow();
+    const load = ['load', 'postgres.logs', '-', '--url', service.url];
+    const sender = { TAILRACE_KEY: PRIVATE_KEY, NODE_EXTRA_CA_CERTS: cert };
+    const { code, stdout } = await runCli(load, { env: sender, stdin: '{"event_message":"x"}\n' });
+    expect([code, stdout]).toEqual([0, expect.stringContaining('1 events')]);
+    const idle = await dial(service.url); // which must not delay the end
+    const begun = performance.now();
+    expect((await service.stop()).code).toBe(0);
+    expect(performance.now() - begun).toBeLessThan(5_000);
+    idle.destroy();
+  });
+
+  test('a new pair is used without a restart, and one that is not whole is not', async () => {
+    const service = await startServe(env);
+    expect(await nameOf(service.url)).toBe('tailrace test one');
+    await install('two');
+    await vi.waitFor(async () => expect(await nameOf(service.url)).toBe('tailrace test two'), {
+      timeout: 10_000,
+    });
+
+    await copyFile(join(PAIRS, 'one.cert.pem'), cert); // with the key of the other
+    await service.waitFor(/cannot be used: the old one stays/);
+    expect(await nameOf(service.url)).toBe('tailrace test two');
+    expect(service.output().stderr).not.toContain((await readFile(key, 'utf8')).split('\n')[1]);
+
+    await copyFile(join(PAIRS, 'one.key.pem'), key);
+    await vi.waitFor(async () => expect(await nameOf(service.url)).toBe('tailrace test one'), {
+      timeout: 10_000,
+    });
+    expect((await service.stop()).code).toBe(0);
+  });
+});
+
+describe('what keeps HTTPS from working is refused at start', () => {
+  const refusal = async (more: Record<string, string>) => {
+    const { code, stderr } = await runCli(['serve'], { env: { ...env, TAILRACE_PORT: '0', ...more } });
+    return [code, stderr];
+  };
+
+  test('one file without the other', async () => {
+    expect(await refusal({ TAILRACE_TLS_KEY_FILE: '' })).toEqual([
+      1,
+      'tailrace: TAILRACE_TLS_KEY_FILE: must be set too, since TAILRACE_TLS_CERT_FILE is: HTTPS needs both files\n',
+    ]);
+  });
+
+  test('a file that is not there, or holds something else, or the key of another certificate', async () => {
+    expect(await refusal({ TAILRACE_TLS_CERT_FILE: '/nothing/there' })).toEqual([
+      1,
+      expect.stringMatching(/^tailrace: TAILRACE_TLS_CERT_FILE: \/nothing\/there cannot be read: ENOENT/),
+    ]);
+    await writeFile(key, 'no key');
+    expect(await refusal({})).toEqual([
+      1,
+      expect.stringMatching(/^tailrace: TAILRACE_TLS_KEY_FILE: .* holds no PEM private key/),
+    ]);
+    await copyFile(join(PAIRS, 'two.key.pem'), key);
+    expect(await refusal({})).toEqual([
+      1,
+      expect.stringMatching(/cannot be used: .*its own key, not encrypted\n$/),
+    ]);
+  });
+});

@@ -1,0 +1,114 @@
+import { existsSync } from 'node:fs';
+import { createServer } from 'node:http';
+import { join } from 'node:path';
+import { afterAll, describe, expect, test } from 'vitest';
+import { verifyQueries } from '../../src/query/verify.ts';
+import { openTestStore } from '../support/service.ts';
+
+/**
+ * What a stored query may not do, shown twice: the check refuses its definition, and the engine itself refuses the text on a
+ * reader that was handed it past the check. Where only the check protects, the last part says so.
+ */
+const { store, config, close } = await openTestStore();
+const { engine } = store;
+let called = 0;
+const stranger = createServer((_request, response) => {
+  called++;
+  response.end('1\n');
+});
+await new Promise<void>((resolve) => stranger.listen(0, '127.0.0.1', resolve));
+const address = stranger.address();
+const port = typeof address === 'object' ? address?.port : 0;
+afterAll(async () => {
+  stranger.close();
+  await close();
+});
+
+const written = join(config.dataDir, 'written');
+const host = `127.0.0.1:${port}`;
+
+const BOTH = {
+  'files, as a table': `SELECT * FROM file('/etc/passwd', 'LineAsString')`,
+  'files, by a database of its own': `SELECT * FROM sqlite('/etc/passwd', 'x')`,
+  'the network, by url()': `SELECT * FROM url('http://${host}/', 'LineAsString')`,
+  'the network, by s3()': `SELECT * FROM s3('http://${host}/a/b', 'x', 'y', 'LineAsString')`,
+  'the network, by remote()': `SELECT * FROM remote('${host}', 'system.one')`,
+  'the network, by mysql()': `SELECT * FROM mysql('${host}', 'a', 'b', 'c', 'd')`,
+  'the network, by postgresql()': `SELECT * FROM postgresql('${host}', 'a', 'b', 'c', 'd')`,
+  'the network, by mongodb()': `SELECT * FROM mongodb('${host}', 'a', 'b', 'c', 'd', 'x String')`,
+  'the network, by redis()': `SELECT * FROM redis('${host}', 'k', 'k String')`,
+  'the network, by hdfs()': `SELECT * FROM hdfs('hdfs://${host}/a', 'CSV', 'x String')`,
+  'the network, by azureBlobStorage()': `SELECT * FROM azureBlobStorage('http://${host}', 'a', 'b', 'c', 'd', 'CSV')`,
+  'other processes': `SELECT * FROM executable('id', 'LineAsString', 'x String')`,
+  dictionaries: `SELECT * FROM dictionary('a')`,
+  'a dictionary’s values': `SELECT dictGet('a', 'b', 1)`,
+  users: 'SELECT name FROM system.users',
+  'the rows that it inserts': `INSERT INTO edge_logs (id) VALUES ('1')`,
+  'the file that it inserts into': `INSERT INTO FUNCTION file('${written}', 'CSV') SELECT 1`,
+  'the table that it drops': 'DROP TABLE edge_logs',
+  'the table that it empties': 'TRUNCATE TABLE edge_logs',
+  'the rows that it changes': `ALTER TABLE edge_logs DELETE WHERE 1`,
+  'the table that it makes': 'CREATE TABLE other (a Int8) ENGINE = Memory',
+  'the temporary table that it makes': 'CREATE TEMPORARY TABLE other (a Int8)',
+  'the dictionary that it makes': `CREATE DICTIONARY other (a UInt64) PRIMARY KEY a SOURCE(FILE(path '/etc/passwd' format 'CSV')) LAYOUT(FLAT()) LIFETIME(0)`,
+  'the function that it makes': 'CREATE FUNCTION other AS x -> x',
+  'the user that it makes': 'CREATE USER other',
+  'the rights that it gives': 'GRANT ALL ON *.* TO default',
+  'the server that it stops': 'SYSTEM SHUTDOWN',
+  'the backup that it writes': `BACKUP TABLE tailrace.edge_logs TO File('${written}')`,
+  'the limits that it lifts': 'SELECT 1 SETTINGS max_execution_time = 0',
+  'the lock that it opens': 'SET readonly = 0',
+} as const;
+
+const CHECK_ALONE = {
+  'a file as a value': `SELECT file('/etc/passwd')`,
+  'a file through another function': `SELECT arrayMap(file, ['/etc/passwd'])`,
+  'a file through APPLY': `SELECT * APPLY(file) FROM (SELECT '/etc/passwd' AS n)`,
+  'what others ask': 'SELECT query FROM system.processes',
+  'this machine’s paths': 'SELECT path FROM system.disks',
+  'the tables that there are': 'SELECT name FROM system.tables',
+  'the queries of others that it kills': `KILL QUERY WHERE query_id = 'nothing' ASYNC`,
+  'a second statement': 'SELECT 1; SELECT 2',
+  'a file that its answer goes into': `SELECT 1 INTO OUTFILE '${written}.out'`,
+  'the queries that run': 'SHOW PROCESSLIST',
+  'another database': 'USE system',
+} as const;
+
+const [endpoint] = store.registry.endpoints;
+async function refusals(sql: string): Promise<string[]> {
+  if (endpoint === undefined) throw new Error('an endpoint ships');
+  const faults = await verifyQueries(engine, [{ ...endpoint, sql }]);
+  return faults.map((fault) => fault.message);
+}
+
+describe('a stored query never reaches', () => {
+  test.each(Object.entries({ ...BOTH, ...CHECK_ALONE }))('%s: the check refuses it', async (_, sql) => {
+    const [message = '', ...others] = await refusals(sql);
+    expect(message).not.toMatch(/returns (a|no) column|is of type/); // that would be refused for its shape alone
+    expect([message !== '', others]).toEqual([true, []]);
+  });
+
+  test.each(Object.entries(BOTH))('%s: the engine refuses it, too', async (_, sql) => {
+    await expect(engine.query(sql, {}, { format: 'TSVRaw' })).rejects.toMatchObject({ code: 'query_failed' });
+  });
+
+  test('anything outside: nobody was called, nothing was written', () => {
+    expect([called, existsSync(written), existsSync(`${written}.out`)]).toEqual([0, false, false]);
+  });
+});
+
+test('as a request runs it, a stored query is a part of another, where no second statement and no KILL can stand', async () => {
+  for (const sql of [
+    'KILL QUERY WHERE 1',
+    'SELECT 1; SELECT 2',
+    'SHOW PROCESSLIST',
+    'USE system',
+    `SELECT 1 INTO OUTFILE '${written}.in'`,
+  ]) {
+    const inside = `SELECT * FROM (\n${sql}\n) LIMIT 1`;
+    await expect(engine.query(inside, {}, { format: 'TSVRaw' })).rejects.toMatchObject({
+      code: 'query_failed',
+    });
+  }
+  expect(existsSync(`${written}.in`)).toBe(false);
+});
