@@ -12,7 +12,7 @@ export const DESCRIPTION_CHARS_MAX = 1_000;
 
 const CONTROL = /\p{Cc}/u;
 
-/** What is wrong with a grant by itself, and how it differs from what it was meant to be: nothing that is silently void. */
+/** What is wrong with a grant by itself: nothing in it may be silently void. */
 export function checkGrant(grant: Grant): ParameterFault[] {
   const { scopes, endpoints, sources, pins } = grant;
   const faults: ParameterFault[] = [];

@@ -4,7 +4,6 @@ import { DatabaseSync } from 'node:sqlite';
 import { InputError, messageOf } from '../errors.ts';
 import { makePrivateFile } from '../lib/private-file.ts';
 import { type AuditStore, createAuditStore } from './audit-store.ts';
-import { createKeyCache } from './key-cache.ts';
 import { type KeyRecord, type KeyRow, toRecord, toRow } from './key-record.ts';
 import { MIGRATIONS } from './migrations.ts';
 
@@ -88,13 +87,11 @@ export function openControlStore(dataDir: string): ControlStore {
   );
   const revoke = database.prepare('UPDATE keys SET revoked_ms = ? WHERE id = ? AND revoked_ms IS NULL');
   const use = database.prepare('UPDATE keys SET last_used_ms = ? WHERE id = ?');
-  const cache = createKeyCache(database);
   return {
-    findKey: (id) =>
-      cache.find(id, () => {
-        const row = find.get(id);
-        return row === undefined ? undefined : toRecord(row);
-      }),
+    findKey(id) {
+      const row = find.get(id);
+      return row === undefined ? undefined : toRecord(row);
+    },
     listKeys: ({ before = '', limit } = { limit: ALL }) => list.all(before, limit).map(toRecord),
     addKey(record) {
       const row = toRow(record);
@@ -103,25 +100,11 @@ export function openControlStore(dataDir: string): ControlStore {
     updateKey(record) {
       const row = toRow(record);
       update.run(...CHANGEABLE.map((column) => row[column]), record.id);
-      cache.clear();
     },
-    revokeKey(id, revokedMs) {
-      const { changes } = revoke.run(revokedMs, id);
-      cache.clear();
-      return changes === 1;
-    },
-    setLastUsed(id, lastUsedMs) {
-      use.run(lastUsedMs, id);
-      cache.clear();
-    },
+    revokeKey: (id, revokedMs) => revoke.run(revokedMs, id).changes === 1,
+    setLastUsed: (id, lastUsedMs) => void use.run(lastUsedMs, id),
     audit: createAuditStore(database),
-    transaction(work) {
-      try {
-        return transact(database, work);
-      } finally {
-        cache.clear(); // what was read within it may have been undone
-      }
-    },
+    transaction: (work) => transact(database, work),
     close: () => database.close(),
   };
 }
