@@ -54,6 +54,9 @@ export async function buildApp(context: HttpContext): Promise<FastifyInstance> {
     if (request.url.length > config.urlBytesMax) {
       throw new TailraceError('uri_too_long', `the URL is longer than ${config.urlBytesMax} bytes`);
     }
+    if (request.raw.httpVersion === '1.1' && request.headers.host === undefined) {
+      throw new TailraceError('invalid_request', 'the Host header is missing, which HTTP/1.1 requires');
+    }
     done();
   });
   registerClosing(app);
@@ -113,6 +116,7 @@ function createApp(
     requestTimeout: config.requestTimeoutMs, // again: Node refuses headersTimeout above its own default otherwise
     headersTimeout: config.requestTimeoutMs,
     connectionsCheckingInterval: 1_000,
+    requireHostHeader: false, // Node would answer a bare 400; the hook above does it in the shape of errors
   };
   const server = tls === undefined ? { http } : { https: { ...http, ...tls } };
   return Fastify({ ...options, ...server });

@@ -224,6 +224,7 @@ export function fuzzInput(keys: FuzzKeys): fc.Arbitrary<FuzzInput> {
   const whole = fc.constantFrom([], GOOD_QUERY);
   const parts = fc.record({
     place,
+    host: fc.nat({ max: 50 }).map((at) => (at === 0 ? [] : ['host: 127.0.0.1'])),
     whole,
     query: others,
     key: key(keys),
@@ -234,7 +235,7 @@ export function fuzzInput(keys: FuzzKeys): fc.Arbitrary<FuzzInput> {
     const query = [...one.whole, ...one.query];
     const target = query.length === 0 ? path : `${path}?${query.join('&')}`;
     const sent = method === 'GET' || method === 'HEAD' ? null : body;
-    const lines = [`${method} ${target} HTTP/1.1`, 'host: 127.0.0.1', ...one.key, ...one.headers];
+    const lines = [`${method} ${target} HTTP/1.1`, ...one.host, ...one.key, ...one.headers];
     for (const [name, value] of sent?.headers ?? []) lines.push(`${name}: ${value}`);
     if (sent !== null) lines.push(`content-length: ${sent.bytes.length}`);
     const head = Buffer.from(`${lines.join('\r\n')}\r\n\r\n`);

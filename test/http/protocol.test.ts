@@ -53,6 +53,14 @@ test('an expectation that nobody knows is passed over, not answered in words of 
   expect(text).toMatch(/\{"status":"ok"\}$/);
 });
 
+test('a request without Host is refused in the shape of errors, under HTTP/1.1 alone', async () => {
+  const ask = (version: string) => sendRaw(url, `GET /health HTTP/${version}\r\nconnection: close\r\n\r\n`);
+  expect(await ask('1.1')).toMatch(
+    /^HTTP\/1\.1 400 [\s\S]*\{"error":\{"code":"invalid_request","message":"the Host/,
+  );
+  expect(await ask('1.0')).toMatch(/^HTTP\/1\.1 200 /);
+});
+
 describe('the answer', () => {
   test.each([
     '*/*',
