@@ -12,6 +12,7 @@ import { openControlStore } from './keys/control-store.ts';
 import { createKeyring, type Keyring } from './keys/keyring.ts';
 import { openStore, type Store } from './open-store.ts';
 import { createRunner, type Run } from './query/run.ts';
+import { createSandbox } from './query/sandbox/sandbox.ts';
 
 export interface Service {
   readonly app: FastifyInstance;
@@ -75,7 +76,8 @@ async function assemble(store: Store, config: Config, options: ServiceOptions): 
   let stopping = false;
   const notReady = () => (stopping ? 'the service is shutting down' : undefined);
   const { bodies, receive, idempotency } = ingest;
-  const forReading = { config, registry, cached, keyring, metrics, logger, notReady };
+  const sandbox = createSandbox(engine, config);
+  const forReading = { config, registry, cached, sandbox, keyring, metrics, logger, notReady };
   const app = await buildApp({ ...forReading, bodies, receive, idempotency, record });
   const warming = setInterval(() => warmer.tick(), WARM_TICK_MS);
 

@@ -6,6 +6,7 @@ import { TailraceError } from '../../errors.ts';
 import { parseParameters } from '../../query/parameters.ts';
 import type { HttpContext } from '../context.ts';
 import { createAuth } from '../plugins/auth.ts';
+import { mergeParameters } from './body-parameters.ts';
 
 export const QUERY_PATH = '/api/endpoints/query/:endpoint';
 
@@ -15,25 +16,38 @@ const OFFERED = ['application/json', 'application/json; charset=utf-8'];
 const PARAMS = Type.Object({ endpoint: Type.String() });
 const QUERY = Type.Record(Type.String(), Type.Union([Type.String(), Type.Array(Type.String())]));
 
+interface QueryRequest {
+  readonly Params: Type.Static<typeof PARAMS>;
+  readonly Querystring: Type.Static<typeof QUERY>;
+  /** Of POST: parameters too, for those that are too long for a URL. */
+  readonly Body: unknown;
+}
+
 /** Runs a saved query by UUID or by name (spec 4). */
 export function queryRoute(app: FastifyInstance, context: HttpContext): void {
   const { registry, cached, metrics, config } = context;
-  app.get<{ Params: Type.Static<typeof PARAMS>; Querystring: Type.Static<typeof QUERY> }>(
-    QUERY_PATH,
-    { schema: { params: PARAMS }, onRequest: createAuth(context.keyring, 'query') },
-    async (request, reply) => {
-      const endpoint = registry.getEndpoint(request.params.endpoint);
-      request.endpointName = endpoint.name;
+  app.removeContentTypeParser('text/plain');
+  app.route<QueryRequest>({
+    method: ['GET', 'POST'],
+    url: QUERY_PATH,
+    bodyLimit: config.urlBytesMax, // what is sent in a body is what could be sent in a URL
+    schema: { params: PARAMS },
+    onRequest: createAuth(context.keyring, 'query'),
+    handler: async (request, reply) => {
+      const stored = registry.getEndpoint(request.params.endpoint);
+      request.endpointName = stored.name;
       if (request.accepts().type(OFFERED) === false) {
         throw new TailraceError('not_acceptable', 'answers are application/json; accept that or */*');
       }
-      const values = parseParameters(endpoint, request.query, config.parameterBytesMax);
+      const raw = mergeParameters(request.query, request.body);
+      const values = parseParameters(stored, raw, config.parameterBytesMax);
+      const endpoint = await context.sandbox(stored, raw, { signal: request.signal });
       const served = await cached.ask(endpoint, values, request.signal);
       metrics.served(endpoint.name, served.outcome, served.answer.rows);
       request.detail = describe(served);
       return sendAnswer(reply, endpoint, served);
     },
-  );
+  });
 }
 
 function sendAnswer(
