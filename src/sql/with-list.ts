@@ -32,7 +32,8 @@ export function findWithList(sql: string, rewrite: (select: string) => string): 
   const views: View[] = [];
   for (let i = 1; i < end; i = (closing.get(i) ?? i) + 1) {
     const close = closing.get(i + 1);
-    const opens = close !== undefined && isWord(i, 'AS') && ['SELECT', 'WITH'].some((word) => isWord(i + 2, word));
+    const opens =
+      close !== undefined && isWord(i, 'AS') && ['SELECT', 'WITH'].some((word) => isWord(i + 2, word));
     if (!opens) continue;
     const [open, last, name] = [tokens[i + 1], tokens[close], tokens[nameBefore(i, closing)]];
     if (open === undefined || last === undefined || name === undefined) continue;

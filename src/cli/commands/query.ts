@@ -31,7 +31,9 @@ async function run(idOrName: string, options: Options): Promise<void> {
   try {
     const stored = store.registry.getEndpoint(idOrName);
     if (options.sql !== undefined && !stored.sandboxing) {
-      throw new InputError([`--sql needs an endpoint with query_sandboxing: true, which ${stored.name} is not`]);
+      throw new InputError([
+        `--sql needs an endpoint with query_sandboxing: true, which ${stored.name} is not`,
+      ]);
     }
     const values = parseParameters(stored, options.parameter, config.parameterBytesMax);
     const signal = stopSignal();

@@ -19,13 +19,19 @@ export function mergeParameters(query: RawParameters, body: unknown): RawParamet
 
 function parseBody(body: unknown): Record<string, string> {
   if (typeof body !== 'object' || body === null || Array.isArray(body)) {
-    throw new TailraceError('invalid_request', 'the body must be a JSON object of parameters, such as {"project":"aurora"}');
+    throw new TailraceError(
+      'invalid_request',
+      'the body must be a JSON object of parameters, such as {"project":"aurora"}',
+    );
   }
   const texts: Record<string, string> = {};
   for (const [name, value] of Object.entries(body)) {
     if (typeof value !== 'string') {
       const shown = JSON.stringify(name.slice(0, 100));
-      throw new TailraceError('invalid_request', `the body's ${shown} must be a text in quotes: every parameter is one`);
+      throw new TailraceError(
+        'invalid_request',
+        `the body's ${shown} must be a text in quotes: every parameter is one`,
+      );
     }
     texts[name] = value;
   }

@@ -6,6 +6,7 @@ import { TailraceError } from '../../errors.ts';
 import { parseParameters } from '../../query/parameters.ts';
 import type { HttpContext } from '../context.ts';
 import { createAuth } from '../plugins/auth.ts';
+import { createHangUpSignal } from '../plugins/hang-up.ts';
 import { mergeParameters } from './body-parameters.ts';
 
 export const QUERY_PATH = '/api/endpoints/query/:endpoint';
@@ -41,8 +42,9 @@ export function queryRoute(app: FastifyInstance, context: HttpContext): void {
       }
       const raw = mergeParameters(request.query, request.body);
       const values = parseParameters(stored, raw, config.parameterBytesMax);
-      const endpoint = await context.sandbox(stored, raw, { signal: request.signal });
-      const served = await cached.ask(endpoint, values, request.signal);
+      const signal = createHangUpSignal(reply);
+      const endpoint = await context.sandbox(stored, raw, { signal });
+      const served = await cached.ask(endpoint, values, signal);
       metrics.served(endpoint.name, served.outcome, served.answer.rows);
       request.detail = describe(served);
       return sendAnswer(reply, endpoint, served);

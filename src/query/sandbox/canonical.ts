@@ -1,5 +1,5 @@
-import type { Endpoint } from '../../definitions/endpoint.ts';
 import { RESERVED_PARAMETER } from '../../definitions/checks/parameters.ts';
+import type { Endpoint } from '../../definitions/endpoint.ts';
 import { createRewriter } from '../../sql/parameter.ts';
 import { scanTokens, type Token } from '../../sql/token.ts';
 import { PLAIN_NAME } from '../../sql/with-list.ts';
@@ -31,7 +31,9 @@ export async function canonicalise(
   const mark = findMark(sql);
   const marked = createRewriter(sql)((name) => {
     if (declared.includes(name)) return `'${mark}${name}'`;
-    throw refuse(`names @${name}, which is not declared; declared are ${declared.map((one) => `@${one}`).join(', ')}`);
+    throw refuse(
+      `names @${name}, which is not declared; declared are ${declared.map((one) => `@${one}`).join(', ')}`,
+    );
   });
   const checked = (await format(marked)).trim();
   // A caller who writes a mark in escapes gets the parameter that it names: one that it may name anyway.
@@ -72,7 +74,9 @@ function refuseToken({ kind }: Token, text: string): void {
   if (kind === 'word' && !text.includes('$')) return;
   if (kind === 'name') {
     if (PLAIN_NAME.test(text.slice(1, -1))) return;
-    throw refuse(`must not have the name ${text.slice(0, 100)}: names have letters, digits and underscores only`);
+    throw refuse(
+      `must not have the name ${text.slice(0, 100)}: names have letters, digits and underscores only`,
+    );
   }
   if (kind === 'sign' && SIGNS.includes(text)) return;
   throw refuse(`must not have ${JSON.stringify(text.slice(0, 20))} there`);
@@ -86,6 +90,7 @@ function refuseSequences(checked: string): void {
   const has = (...sequence: string[]) =>
     words.some((_, i) => sequence.every((word, j) => words[i + j] === word));
   if (has('WITH', 'RECURSIVE')) throw refuse('must not have WITH RECURSIVE');
-  if (has('AS', 'MATERIALIZED') || has('MATERIALIZED', '(')) throw refuse('must not have a MATERIALIZED view');
+  if (has('AS', 'MATERIALIZED') || has('MATERIALIZED', '('))
+    throw refuse('must not have a MATERIALIZED view');
   if (has('.', ':')) throw refuse('must not read a value by its type: use CAST');
 }

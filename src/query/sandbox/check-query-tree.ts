@@ -2,12 +2,6 @@ import { PLAIN_NAME } from '../../sql/with-list.ts';
 import { refuseFunction } from './check-tree.ts';
 import { refuse } from './refusal.ts';
 
-/** What the unresolved query tree, which is what the engine plans by, tells beside the syntax tree. */
-export interface QueryTree {
-  /** Names of the views of WITH, wherever they stand. */
-  readonly views: readonly string[];
-}
-
 const NODES = new Set(
   'QUERY UNION LIST FUNCTION IDENTIFIER CONSTANT MATCHER LAMBDA SORT WINDOW JOIN ARRAY_JOIN'.split(' '),
 );
@@ -15,25 +9,32 @@ const TWO_WORDS = /^ *(?:CROSS JOIN|EXCEPT COLUMN TRANSFORMER) id: \d+/;
 const NODE = /^ *([A-Z_]+(?: [A-Z_]+)*) id: \d+/;
 
 /**
- * Checks the lines of EXPLAIN QUERY TREE run_passes = 0: the same rules as for the syntax tree, on the engine's second way to
- * show a query, which also tells the names of views and what ORDER BY fills in.
+ * The names of the views of WITH, wherever they stand, from the lines of EXPLAIN QUERY TREE run_passes = 0.
+ *
+ * @throws TailraceError `invalid_parameter` where one is not a plain name
+ */
+export function findViews(lines: readonly string[]): string[] {
+  const views = lines.flatMap((line) => {
+    const kind = NODE.exec(line)?.[1];
+    return kind === 'QUERY' || kind === 'UNION' ? (/ cte_name: ([^ ,]+)/.exec(line)?.[1] ?? []) : [];
+  });
+  if (views.every((view) => PLAIN_NAME.test(view))) return views;
+  throw refuse('must have views whose names have letters, digits and underscores only');
+}
+
+/**
+ * Checks the same lines by the same rules as the syntax tree: it is the engine's second way to show a query, the one that it
+ * plans by, and tells what the first does not.
  *
  * @throws TailraceError `invalid_parameter` that names the first thing that is not allowed
  */
-export function checkQueryTree(lines: readonly string[]): QueryTree {
-  const views: string[] = [];
+export function checkQueryTree(lines: readonly string[]): void {
   for (const line of lines) {
     const kind = NODE.exec(line)?.[1];
     if (kind === undefined) continue; // the name of a clause
     if (!NODES.has(kind) && !TWO_WORDS.test(line)) throw refuse(`must not have ${kind}`);
     if (kind === 'FUNCTION') refuseFunction(/ function_name: ([^ ,]+)/.exec(line)?.[1] ?? '');
     if (kind === 'SORT' && !/, with_fill: 0\b/.test(line)) throw refuse('must not have WITH FILL');
-    if (kind !== 'QUERY' && kind !== 'UNION') continue;
-    if (/, is_recursive/.test(line)) throw refuse('must not have WITH RECURSIVE');
-    const view = / cte_name: ([^ ,]+)/.exec(line)?.[1];
-    if (view === undefined) continue;
-    if (!PLAIN_NAME.test(view)) throw refuse('must have views whose names have letters, digits and underscores only');
-    views.push(view);
+    if (/^ *(?:QUERY|UNION) .*, is_recursive/.test(line)) throw refuse('must not have WITH RECURSIVE');
   }
-  return { views };
 }

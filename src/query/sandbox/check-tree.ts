@@ -18,7 +18,9 @@ export interface TreeContext {
 const KINDS = new Set(
   `Root SelectWithUnionQuery SelectIntersectExceptQuery SelectQuery ExpressionList WithElement Subquery Function Identifier
   TableIdentifier Literal Asterisk QualifiedAsterisk ColumnsTransformerList ColumnsExceptTransformer TablesInSelectQuery
-  TablesInSelectQueryElement TableExpression TableJoin ArrayJoin OrderByElement WindowDefinition WindowListElement`.split(/\s+/),
+  TablesInSelectQueryElement TableExpression TableJoin ArrayJoin OrderByElement WindowDefinition WindowListElement`.split(
+    /\s+/,
+  ),
 );
 
 /** What the names of the other kinds mean to someone who wrote SQL. */
@@ -81,7 +83,9 @@ function checkFunction(node: ExplainNode, context: TreeContext): void {
 export function refuseFunction(name: string): void {
   if (isAllowedFunction(name)) return;
   const instead = /^(?:now|now64|today|yesterday)$/i.test(name) ? '; use @now, the instant of the query' : '';
-  throw refuse(`must not call ${name}()${instead || '; docs/sandboxing-functions.md lists what can be called'}`);
+  throw refuse(
+    `must not call ${name}()${instead || '; docs/sandboxing-functions.md lists what can be called'}`,
+  );
 }
 
 /** A name by itself would be that of a table. */
@@ -97,21 +101,21 @@ function checkType(type: ExplainNode | undefined): void {
   const words = text?.replaceAll(/'[^']*'/g, '').match(/[A-Za-z]\w*/g) ?? [''];
   const other = words.find((word) => !TYPES.has(word.toLowerCase()));
   if (other === undefined) return;
-  throw refuse(`must not CAST to ${other || 'a type that is not written out'}; types are ${[...TYPES].join(', ')}`);
+  throw refuse(
+    `must not CAST to ${other || 'a type that is not written out'}; types are ${[...TYPES].join(', ')}`,
+  );
 }
 
 /** The engine cannot be stopped while it matches a block of rows, so a pattern is written out, and bounded. */
-function checkPattern(
-  name: string,
-  pattern: ExplainNode | undefined,
-  { parameterType }: TreeContext,
-): void {
+function checkPattern(name: string, pattern: ExplainNode | undefined, { parameterType }: TreeContext): void {
   const isLike = LIKE_FUNCTIONS.has(name);
   const text = textOf(pattern);
   const parameter = text === undefined ? undefined : parameterType(quote(text));
   if (parameter === 'regex' && !isLike) return; // its value has been bounded as such
   if (text === undefined || parameter !== undefined) {
-    const other = isLike ? '; position(text, @name) looks for the value of a parameter' : ', or in a parameter of type regex';
+    const other = isLike
+      ? '; position(text, @name) looks for the value of a parameter'
+      : ', or in a parameter of type regex';
     throw refuse(`must have the pattern of ${name} written out as a text${other}`);
   }
   const size = isLike ? text.length : patternSize(text);
@@ -130,5 +134,7 @@ function textOf(node: ExplainNode | undefined): string | undefined {
 /** The engine takes `arrayMap(file, …)`: so a name by itself must not be that of a function that cannot be called. */
 function checkIdentifier(name: string, { engineFunctions }: TreeContext): void {
   if (name.includes('.') || !engineFunctions.has(name.toLowerCase()) || isAllowedFunction(name)) return;
-  throw refuse(`must not name ${name} by itself, which is a function; write a column of this name as view.${name}`);
+  throw refuse(
+    `must not name ${name} by itself, which is a function; write a column of this name as view.${name}`,
+  );
 }

@@ -12,13 +12,15 @@
 export const FUNCTIONS: Readonly<Record<string, string>> = {
   arithmetic: `plus minus multiply divide intDiv intDivOrZero modulo moduloOrZero positiveModulo negate abs gcd lcm
     greatest least max2 min2 byteSwap mod`,
-  comparison: 'equals notEquals less greater lessOrEquals greaterOrEquals isDistinctFrom isNotDistinctFrom in notIn exists',
+  comparison:
+    'equals notEquals less greater lessOrEquals greaterOrEquals isDistinctFrom isNotDistinctFrom in notIn exists',
   logic: 'and or not xor',
   conditional: `if multiIf caseWithExpression caseWithExpr caseWithoutExpr isNull isNotNull isZeroOrNull ifNull nullIf coalesce
     assumeNotNull toNullable isNaN isFinite isInfinite ifNotFinite transform`,
   mathematical: `exp exp2 exp10 log log2 log10 log1p sqrt cbrt pow sin cos tan asin acos atan atan2 hypot sinh cosh tanh
     degrees radians pi e ln power sign sigmoid erf`,
-  rounding: 'round roundBankers floor ceil ceiling trunc truncate roundToExp2 roundDown roundDuration roundAge widthBucket',
+  rounding:
+    'round roundBankers floor ceil ceiling trunc truncate roundToExp2 roundDown roundDuration roundAge widthBucket',
   bits: `bitAnd bitOr bitXor bitNot bitShiftLeft bitShiftRight bitRotateLeft bitRotateRight bitTest bitTestAll bitTestAny
     bitCount bitHammingDistance`,
   conversion: `CAST toBool toInt8 toInt16 toInt32 toInt64 toInt128 toInt256 toUInt8 toUInt16 toUInt32 toUInt64 toUInt128
@@ -70,7 +72,8 @@ export const FUNCTIONS: Readonly<Record<string, string>> = {
   tuples: 'tuple tupleElement untuple tuplePlus tupleMinus',
   networks: `IPv4NumToString IPv4StringToNum IPv4StringToNumOrNull IPv6NumToString IPv6StringToNumOrNull IPv4ToIPv6
     isIPv4String isIPv6String isIPAddressInRange IPv4CIDRToRange IPv6CIDRToRange`,
-  hashes: 'cityHash64 sipHash64 xxHash32 xxHash64 xxh3 farmHash64 murmurHash3_32 murmurHash3_64 MD5 SHA1 SHA256 CRC32',
+  hashes:
+    'cityHash64 sipHash64 xxHash32 xxHash64 xxh3 farmHash64 murmurHash3_32 murmurHash3_64 MD5 SHA1 SHA256 CRC32',
   others: 'lambda grouping ignore materialize identity',
 };
 
@@ -110,7 +113,9 @@ function isAggregate(name: string): boolean {
 
 /** Functions whose second argument is a regular expression for RE2. */
 export const REGEX_FUNCTIONS: ReadonlySet<string> = new Set(
-  'match extract extractall extractgroups countmatches countmatchescaseinsensitive replaceregexpone replaceregexpall'.split(' '),
+  'match extract extractall extractgroups countmatches countmatchescaseinsensitive replaceregexpone replaceregexpall'.split(
+    ' ',
+  ),
 );
 
 /** Functions whose second argument is a LIKE pattern, which the engine turns into a regular expression. */

@@ -4,12 +4,12 @@ import type { Endpoint } from '../../definitions/endpoint.ts';
 import { DATABASE } from '../../engine/embedded-config.ts';
 import type { Engine, QueryOptions } from '../../engine/engine.ts';
 import { TailraceError } from '../../errors.ts';
-import type { WithList } from '../../sql/with-list.ts';
 import { quote } from '../../sql/quote.ts';
+import type { WithList } from '../../sql/with-list.ts';
 import type { RawParameters } from '../parameters.ts';
 import { findBase, withSelect } from './base.ts';
 import { canonicalise } from './canonical.ts';
-import { checkQueryTree } from './check-query-tree.ts';
+import { checkQueryTree, findViews } from './check-query-tree.ts';
 import { checkTree } from './check-tree.ts';
 import { parseTree } from './explain.ts';
 import { refuse } from './refusal.ts';
@@ -62,7 +62,13 @@ export function createSandbox(engine: Engine, { sandboxSqlBytesMax }: SandboxLim
     );
     const base = findBase(endpoint);
     if (base === undefined) throw refuse(`cannot be taken: ${endpoint.name} has no view`);
-    const select = await check(endpoint, sql.toWellFormed(), { base, engine, engineFunctions, tables, options });
+    const select = await check(endpoint, sql.toWellFormed(), {
+      base,
+      engine,
+      engineFunctions,
+      tables,
+      options,
+    });
     const made = withSelect(endpoint, base, select);
     checked.set(key, made);
     return made;
@@ -85,11 +91,9 @@ interface CheckContext {
 async function check(endpoint: Endpoint, sql: string, context: CheckContext): Promise<string> {
   const { base, engine, options } = context;
   const ask = async (text: string, values = {}, whenRefused = 'is not SQL that the engine takes') => {
-    const { bytes } = await engine
-      .query(text, values, { ...options, format: 'TSVRaw' })
-      .catch((error) => {
-        throw toRefusal(error, whenRefused);
-      });
+    const { bytes } = await engine.query(text, values, { ...options, format: 'TSVRaw' }).catch((error) => {
+      throw toRefusal(error, whenRefused);
+    });
     return bytes.toString();
   };
   const { checked, runs, parameterOf } = await canonicalise(endpoint, sql, (marked) =>
@@ -99,7 +103,8 @@ async function check(endpoint: Endpoint, sql: string, context: CheckContext): Pr
   const explain = async (what: string) =>
     toLines(await ask(`EXPLAIN ${what} SELECT * FROM (\n${checked}\n)`, {}, NOT_A_SELECT));
   const tree = parseTree(await explain('AST'));
-  const own = checkQueryTree(await explain('QUERY TREE run_passes = 0')).views;
+  const queryTree = await explain('QUERY TREE run_passes = 0');
+  const own = findViews(queryTree);
   refuseTaken(own, base.views, context.tables);
   checkTree(tree, {
     views: new Set([...base.views, ...own]),
@@ -110,10 +115,12 @@ async function check(endpoint: Endpoint, sql: string, context: CheckContext): Pr
       return endpoint.parameters.find((parameter) => parameter.name === name)?.type ?? 'timestamp'; // @now
     },
   });
+  checkQueryTree(queryTree);
   return runs;
 }
 
-const NOT_A_SELECT = 'must be one SELECT, without FORMAT, INTO OUTFILE or any other clause of a whole statement';
+const NOT_A_SELECT =
+  'must be one SELECT, without FORMAT, INTO OUTFILE or any other clause of a whole statement';
 
 function toLines(text: string): string[] {
   const lines = text.split('\n').filter((line) => line !== '');
@@ -130,11 +137,7 @@ function toRefusal(error: unknown, message: string): unknown {
 /**
  * A name that is no table's can only be a view's: then it does not matter in which SELECT the engine looks it up.
  */
-function refuseTaken(
-  own: readonly string[],
-  stored: readonly string[],
-  tables: ReadonlySet<string>,
-): void {
+function refuseTaken(own: readonly string[], stored: readonly string[], tables: ReadonlySet<string>): void {
   const seen = new Set(stored);
   for (const name of own) {
     if (seen.has(name) || tables.has(name))

@@ -37,6 +37,8 @@ export async function findSandboxFault(
       return `must not call a view "${view}": with query_sandboxing, no view has the name of a table`;
   }
   const all = base.views.map((view) => `SELECT 1 FROM \`${view}\``).join(' UNION ALL ');
-  await engine.query(`EXPLAIN ${createStatement(withSelect(endpoint, base, all)).sql}`, values, { format: 'TSVRaw' });
+  await engine.query(`EXPLAIN ${createStatement(withSelect(endpoint, base, all)).sql}`, values, {
+    format: 'TSVRaw',
+  });
   return undefined;
 }
