@@ -1,7 +1,7 @@
-import { afterAll, describe, expect, test } from 'vitest';
+import { afterAll, describe, expect, test, vi } from 'vitest';
 import { CANARY, storeCanaries, writeDefinitions } from '../query/sandbox/support.ts';
 import { expectError, get, QUERY_PATH, request } from '../support/http.ts';
-import { startTestService } from '../support/service.ts';
+import { PRIVATE_KEY, startTestService } from '../support/service.ts';
 
 const definitions = await writeDefinitions();
 const { service, store, clock, url, call, close } = await startTestService({
@@ -113,6 +113,25 @@ describe('a SELECT in sql', () => {
       await post('sandbox.on', { sql: 'SELECT 1' }, { query: '?project=p&sql=SELECT+1' }),
       'invalid_parameter',
     );
+  });
+
+  test('is stopped inside the engine when its caller hangs up, though the body has long been read', async () => {
+    const tables = Array.from({ length: 8 }, (_, i) => `app AS a${i}`).join(', ');
+    const hangUp = new AbortController();
+    const body = JSON.stringify({ project: 'p', sql: `SELECT sum(cityHash64(a0.id, a7.id)) FROM ${tables}` });
+    const headers = { ...JSON_TYPE, 'x-api-key': PRIVATE_KEY };
+    const call = fetch(`${url}${QUERY_PATH}/sandbox.on`, {
+      method: 'POST',
+      body,
+      headers,
+      signal: hangUp.signal,
+    });
+    const ended = expect(call).rejects.toThrow(/abort/i);
+    await new Promise((resolve) => setTimeout(resolve, 500));
+    expect(store.engine.gauges().running).toBe(1);
+    hangUp.abort();
+    await ended;
+    await vi.waitFor(() => expect(store.engine.gauges().running).toBe(0), 5_000);
   });
 
   test('is not looked at where sandboxing is off', async () => {

@@ -31,10 +31,14 @@ export function findViews(lines: readonly string[]): string[] {
 export function checkQueryTree(lines: readonly string[]): void {
   for (const line of lines) {
     const kind = NODE.exec(line)?.[1];
-    if (kind === undefined) continue; // the name of a clause
-    if (!NODES.has(kind) && !TWO_WORDS.test(line)) throw refuse(`must not have ${kind}`);
-    if (kind === 'FUNCTION') refuseFunction(/ function_name: ([^ ,]+)/.exec(line)?.[1] ?? '');
-    if (kind === 'SORT' && !/, with_fill: 0\b/.test(line)) throw refuse('must not have WITH FILL');
-    if (/^ *(?:QUERY|UNION) .*, is_recursive/.test(line)) throw refuse('must not have WITH RECURSIVE');
+    if (kind !== undefined) checkNode(kind, line); // otherwise the name of a clause
   }
+}
+
+function checkNode(kind: string, line: string): void {
+  if (!NODES.has(kind) && !TWO_WORDS.test(line)) throw refuse(`must not have ${kind}`);
+  if (kind === 'FUNCTION') refuseFunction(/ function_name: ([^ ,]+)/.exec(line)?.[1] ?? '');
+  if (kind === 'LAMBDA' && line.includes('alias:')) throw refuse('must not give a lambda a name');
+  if (kind === 'SORT' && !/, with_fill: 0\b/.test(line)) throw refuse('must not have WITH FILL');
+  if (/^ *(?:QUERY|UNION) .*, is_recursive/.test(line)) throw refuse('must not have WITH RECURSIVE');
 }

@@ -6,6 +6,8 @@ import { isAllowedFunction, LIKE_FUNCTIONS, REGEX_FUNCTIONS } from './function.t
 import { refuse } from './refusal.ts';
 
 export interface TreeContext {
+  /** Those of the stored query. */
+  readonly storedViews: readonly string[];
   /** Names that may stand where a table does. */
   readonly views: ReadonlySet<string>;
   /** Every function that the engine knows, in small letters: it takes the name of one where a lambda is wanted. */
@@ -57,7 +59,21 @@ export function checkTree(root: ExplainNode, context: TreeContext): void {
       throw refuse(`must not read ${node.name}; ${readable(context)}`);
     if (node.kind === 'Function') checkFunction(node, context);
     if (node.kind === 'Identifier') checkIdentifier(node.name, context);
+    checkAlias(node, context);
   }
+}
+
+/**
+ * The engine looks names within a view up where the view is used: `((a, b) -> 1) AS equals` would replace the `=` of the
+ * view's own conditions. So a lambda has no name, and nothing else has that of a stored view.
+ */
+function checkAlias(node: ExplainNode, { storedViews }: TreeContext): void {
+  const alias = / \(alias (\w+)\)$/.exec(node.text)?.[1];
+  if (alias === undefined) return;
+  if (node.kind === 'Function' && node.name.toLowerCase() === 'lambda')
+    throw refuse(`must not give the lambda a name, ${alias}: write it where it is used`);
+  if (storedViews.includes(alias) && !(node.kind === 'TableIdentifier' && node.name === alias))
+    throw refuse(`must not call anything ${alias}: it is a view of the stored query`);
 }
 
 function refuseTableFunction(expression: ExplainNode, context: TreeContext): void {

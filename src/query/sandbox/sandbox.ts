@@ -5,7 +5,7 @@ import { DATABASE } from '../../engine/embedded-config.ts';
 import type { Engine, QueryOptions } from '../../engine/engine.ts';
 import { TailraceError } from '../../errors.ts';
 import { quote } from '../../sql/quote.ts';
-import type { WithList } from '../../sql/with-list.ts';
+import { scanTokens } from '../../sql/token.ts';
 import type { RawParameters } from '../parameters.ts';
 import { findBase, withSelect } from './base.ts';
 import { canonicalise } from './canonical.ts';
@@ -13,6 +13,7 @@ import { checkQueryTree, findViews } from './check-query-tree.ts';
 import { checkTree } from './check-tree.ts';
 import { parseTree } from './explain.ts';
 import { refuse } from './refusal.ts';
+import { readStoredNames, type StoredNames } from './stored-names.ts';
 
 export type SandboxOptions = Omit<QueryOptions, 'format'>;
 
@@ -40,6 +41,7 @@ export function createSandbox(engine: Engine, { sandboxSqlBytesMax }: SandboxLim
     maxSize: CHECKED_BYTES_MAX,
     sizeCalculation: (endpoint, key) => 2 * (key.length + endpoint.sql.length + endpoint.hash.length),
   });
+  const names = new WeakMap<Endpoint, StoredNames>();
   let functions: Promise<ReadonlySet<string>> | undefined;
 
   return async (endpoint, raw, options = {}) => {
@@ -62,13 +64,10 @@ export function createSandbox(engine: Engine, { sandboxSqlBytesMax }: SandboxLim
     );
     const base = findBase(endpoint);
     if (base === undefined) throw refuse(`cannot be taken: ${endpoint.name} has no view`);
-    const select = await check(endpoint, sql.toWellFormed(), {
-      base,
-      engine,
-      engineFunctions,
-      tables,
-      options,
-    });
+    const storedNames = names.get(endpoint) ?? (await readStoredNames(engine, base));
+    names.set(endpoint, storedNames);
+    const context = { engine, storedNames, engineFunctions, tables, options };
+    const select = await check(endpoint, sql.toWellFormed(), context);
     const made = withSelect(endpoint, base, select);
     checked.set(key, made);
     return made;
@@ -80,8 +79,8 @@ async function readNames(engine: Engine, sql: string): Promise<ReadonlySet<strin
 }
 
 interface CheckContext {
-  readonly base: WithList;
   readonly engine: Engine;
+  readonly storedNames: StoredNames;
   readonly engineFunctions: ReadonlySet<string>;
   readonly tables: ReadonlySet<string>;
   readonly options: SandboxOptions;
@@ -89,7 +88,7 @@ interface CheckContext {
 
 /** The SELECT in the engine's own writing, proven to read nothing but views. On a reader, within its limits. */
 async function check(endpoint: Endpoint, sql: string, context: CheckContext): Promise<string> {
-  const { base, engine, options } = context;
+  const { storedNames, engine, options } = context;
   const ask = async (text: string, values = {}, whenRefused = 'is not SQL that the engine takes') => {
     const { bytes } = await engine.query(text, values, { ...options, format: 'TSVRaw' }).catch((error) => {
       throw toRefusal(error, whenRefused);
@@ -99,15 +98,17 @@ async function check(endpoint: Endpoint, sql: string, context: CheckContext): Pr
   const { checked, runs, parameterOf } = await canonicalise(endpoint, sql, (marked) =>
     ask('SELECT formatQuerySingleLine(@sql)', { sql: marked }),
   );
+  refuseStoredNames(checked, storedNames);
   // In brackets, where nothing but a SELECT can stand: EXPLAIN itself would write the file of an INTO OUTFILE.
   const explain = async (what: string) =>
     toLines(await ask(`EXPLAIN ${what} SELECT * FROM (\n${checked}\n)`, {}, NOT_A_SELECT));
   const tree = parseTree(await explain('AST'));
   const queryTree = await explain('QUERY TREE run_passes = 0');
   const own = findViews(queryTree);
-  refuseTaken(own, base.views, context.tables);
+  refuseTaken(own, storedNames.views, context.tables);
   checkTree(tree, {
-    views: new Set([...base.views, ...own]),
+    storedViews: storedNames.views,
+    views: new Set([...storedNames.views, ...own]),
     engineFunctions: context.engineFunctions,
     parameterType: (text) => {
       const name = parameterOf(text);
@@ -143,5 +144,18 @@ function refuseTaken(own: readonly string[], stored: readonly string[], tables: 
     if (seen.has(name) || tables.has(name))
       throw refuse(`must not call a view ${name}: the name is taken; give each a name of its own`);
     seen.add(name);
+  }
+}
+
+/**
+ * The engine looks a name within a view up where the view is used, so a caller's `0 AS days` would take the place of an
+ * expression of the stored WITH that the view's conditions count on.
+ */
+function refuseStoredNames(checked: string, { expressions }: StoredNames): void {
+  for (const { kind, start, end } of scanTokens(checked)) {
+    const text = checked.slice(start, end);
+    const name = kind === 'name' ? text.slice(1, -1) : text;
+    if ((kind === 'name' || kind === 'word') && expressions.has(name))
+      throw refuse(`must not use the name ${name}, which the stored query gives to an expression of its own`);
   }
 }

@@ -83,8 +83,8 @@ export async function storeCanaries(store: Awaited<ReturnType<typeof openStore>>
     event_message: message,
     metadata: { status: [200, 404, 503][i % 3], tags: `{"n":${i},"k":"v${i % 3}"}` },
   });
-  const entries = Array.from({ length: 30 }, (_, i) => [
-    event('p', i, `GET /rest/${i}`),
+  const entries = Array.from({ length: 45 }, (_, i) => [
+    ...(i < 30 ? [event('p', i, `GET /rest/${i}`)] : []),
     event('q', i, `${CANARY} ${i}`),
   ]).flat();
   await storeEvents(store, 'app.logs', entries, now);
