@@ -35,7 +35,9 @@ export async function findSandboxFault(
       return `must not call a view "${view}": with query_sandboxing, no view has the name of a table or of another view`;
     const sql = createRewriter(`${base.sql}\nSELECT * FROM \`${view}\``)((name) => quote(values[name] ?? ''));
     const columns = await engine.inspect(`DESCRIBE TABLE (${sql}\n)`);
-    const clash = columns.map((column) => String(column['name'])).find((name) => expressions.has(name));
+    // Where an expression has its name, the engine calls a column `view.column`.
+    const names = columns.map((column) => String(column['name']).replace(`${view}.`, ''));
+    const clash = names.find((name) => expressions.has(name));
     if (clash !== undefined)
       return `must not give view "${view}" a column "${clash}": with query_sandboxing, no column has the name of an expression of WITH`;
   }
