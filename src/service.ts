@@ -16,6 +16,7 @@ import { createTokens } from './keys/token.ts';
 import { openTokenSecret } from './keys/token-secret.ts';
 import { openStore, type Store } from './open-store.ts';
 import { createRunner, type Run } from './query/run.ts';
+import { createSandbox } from './query/sandbox/sandbox.ts';
 
 export interface Service {
   readonly app: FastifyInstance;
@@ -87,7 +88,8 @@ async function assemble(
   let stopping = false;
   const notReady = () => (stopping ? 'the service is shutting down' : undefined);
   const { bodies, receive, idempotency } = ingest;
-  const forReading = { config, tls, registry, cached, keyring, metrics, logger, now, notReady };
+  const sandbox = createSandbox(engine, config);
+  const forReading = { config, tls, registry, cached, sandbox, keyring, metrics, logger, now, notReady };
   const app = await buildApp({ ...forReading, bodies, receive, idempotency, record });
   const warming = setInterval(() => warmer.tick(), WARM_TICK_MS);
   const flushing = setInterval(flushKeyring, KEYRING_FLUSH_MS);

@@ -5,6 +5,7 @@ import type { Endpoint, Parameter } from '../../src/definitions/endpoint.ts';
 import { readDefinitions, refuseFaults } from '../../src/definitions/read.ts';
 import type { Source } from '../../src/definitions/source.ts';
 import { ERROR_CODES } from '../../src/errors.ts';
+import { AGGREGATES, COMBINATORS, FUNCTIONS } from '../../src/query/sandbox/function.ts';
 
 const MADE = '<!-- Made by `npm run docs` from the code; edit the code instead. -->';
 
@@ -16,6 +17,7 @@ export async function renderPages(): Promise<Map<string, string>> {
     ['docs/settings.md', settingsPage()],
     ['docs/errors.md', errorsPage()],
     ['docs/cli.md', cliPage()],
+    ['docs/sandboxing-functions.md', functionsPage()],
     ['docs/shipped-sources.md', sourcesPage(definitions.sources)],
     ...definitions.endpoints.map(
       (endpoint) => [`docs/endpoints/${endpoint.name}.md`, endpointPage(endpoint)] as const,
@@ -78,6 +80,23 @@ function cliPage(): string {
 | 2 | misuse of the command |
 | 3 | a failure of Tailrace, or stopped by a signal before the work was done |`,
     helps.join('\n\n'),
+  );
+}
+
+function functionsPage(): string {
+  const rows = Object.entries({ ...FUNCTIONS, ...AGGREGATES }).map(([kind, names]) => [
+    kind,
+    names
+      .split(/\s+/)
+      .map((name) => `\`${name}\``)
+      .join(' '),
+  ]);
+  const suffixes = COMBINATORS.map((suffix) => `\`-${suffix}\``).join(', ');
+  return page(
+    'Functions of sandboxed queries',
+    `What a caller's SELECT may call where an endpoint has [query sandboxing](sandboxing.md). Operators are functions too: \`+\` is
+\`plus\`, \`x[1]\` is \`arrayElement\`. Aggregate functions also with the suffixes ${suffixes}.`,
+    table(['Kind', 'Functions'], rows),
   );
 }
 

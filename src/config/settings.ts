@@ -205,6 +205,13 @@ export const SETTINGS = {
     'bytes',
     'Longest value of one query parameter; a longer one is answered 400.',
   ),
+  sandboxSqlBytesMax: integer(
+    'TAILRACE_SANDBOX_SQL_BYTES_MAX',
+    16_384,
+    [64, 262_144],
+    'bytes',
+    'Longest SELECT that a caller may send to an endpoint with query sandboxing; a longer one is answered 400.',
+  ),
   bodyBytesMax: integer(
     'TAILRACE_BODY_BYTES_MAX',
     16 * MIB,

@@ -65,7 +65,7 @@ export function refuseFaults(faults: readonly Fault[]): void {
 }
 
 function checkEndpoint(yaml: YamlFile, sql: SqlFile): Fault[] {
-  const faults = [...checkCaching(yaml), ...checkSandboxing(yaml), ...checkParameters(yaml)];
+  const faults = [...checkCaching(yaml), ...checkSandboxing(yaml, sql), ...checkParameters(yaml)];
   if (sql.text.trim() !== '') faults.push(...checkParameterUse(yaml, sql));
   return faults;
 }

@@ -7,6 +7,7 @@ import type { Idempotency } from '../ingest/idempotency.ts';
 import type { Receive } from '../ingest/receive.ts';
 import type { RecordRequest } from '../ingest/request-recorder.ts';
 import type { Keyring } from '../keys/keyring.ts';
+import type { Sandbox } from '../query/sandbox/sandbox.ts';
 import type { Metrics } from './metrics.ts';
 import type { TlsContext } from './tls.ts';
 
@@ -17,6 +18,7 @@ export interface HttpContext {
   readonly tls: TlsContext | undefined;
   readonly registry: Registry;
   readonly cached: CachedQueries;
+  readonly sandbox: Sandbox;
   readonly keyring: Keyring;
   readonly bodies: BodyReader;
   readonly receive: Receive;

@@ -3,6 +3,8 @@ import type { Engine, QueryOptions } from '../engine/engine.ts';
 import { TailraceError } from '../errors.ts';
 import { formatInstant, MICROS_PER_MS } from '../lib/instant.ts';
 import { invalidParameters, type ParameterValues } from './parameters.ts';
+import { isCallersOwn } from './sandbox/base.ts';
+import { refuse } from './sandbox/refusal.ts';
 import { createStatement, type Statement } from './statement.ts';
 
 /** A finished answer: the bytes that go to every caller who asks the same. */
@@ -85,5 +87,5 @@ async function nameBadPattern(
       return invalidParameters([{ parameter: parameter.name, message: cause.message }], cause);
     }
   }
-  return error;
+  return isCallersOwn(endpoint) ? refuse(`has a pattern that ${error.message}`, error) : error;
 }

@@ -11,14 +11,15 @@ export interface Statement {
  * The SQL that answers an endpoint: the stored query with its declared columns, in their order, cut at max rows (spec 8)
  * by the engine, one line of JSON a row.
  *
+ * An endpoint without declared columns, which is one made for a caller's own SELECT, answers with all that it selects.
  * The stored query stands as a subquery, so it can only be one SELECT; ClickHouse keeps the order of a subquery's rows.
  */
 export function createStatement(endpoint: Endpoint): Statement {
   const raw = endpoint.columns.some((column) => column.type === 'json');
   const columns = raw
-    ? [rowAsText(endpoint.columns)]
-    : endpoint.columns.map((column) => identifier(column.name));
-  const sql = `SELECT ${columns.join(', ')} FROM (\n${endpoint.sql}\n)${patternChecks(endpoint)} LIMIT ${endpoint.maxRows}`;
+    ? rowAsText(endpoint.columns)
+    : endpoint.columns.map((column) => identifier(column.name)).join(', ');
+  const sql = `SELECT ${columns || '*'} FROM (\n${endpoint.sql}\n)${patternChecks(endpoint)} LIMIT ${endpoint.maxRows}`;
   return { sql, format: raw ? 'TSVRaw' : 'JSONEachRow' };
 }
 

@@ -5,6 +5,7 @@ import type { Engine } from '../engine/engine.ts';
 import { messageOf } from '../errors.ts';
 import { createRewriter } from '../sql/parameter.ts';
 import { quote } from '../sql/quote.ts';
+import { findSandboxFault } from './sandbox/verify.ts';
 import { createStatement } from './statement.ts';
 import { readQueryTree, readSyntaxTree, type SyntaxNode, SyntaxTreeError, walk } from './syntax-tree.ts';
 
@@ -29,7 +30,8 @@ async function verifyQuery(engine: Engine, endpoint: Endpoint): Promise<Fault[]>
     if (faults.length > 0) return faults;
     // As a caller's request will run it: on a reader, with its rights.
     await engine.query(`EXPLAIN ${createStatement(endpoint).sql}`, values, { format: 'TSVRaw' });
-    return [];
+    const fault = await findSandboxFault(engine, endpoint, values);
+    return fault === undefined ? [] : [at(endpoint, 1, fault)];
   } catch (error) {
     if (error instanceof SyntaxTreeError) return [at(endpoint, 1, error.message)];
     if (/;\s*$/.test(endpoint.sql)) return [at(endpoint, lastLine(endpoint.sql), ENDS_WITH_SEMICOLON)];

@@ -193,11 +193,11 @@ describe('an endpoint.yaml', () => {
       '"cache_warming" must be less than "caching" (900 seconds), or an answer dies before its refresh',
     ],
     [
-      'sandboxing',
+      'sandboxing without a view',
       'query_sandboxing: false',
       'query_sandboxing: true',
       7,
-      '"query_sandboxing" must be false: this version cannot sandbox queries',
+      '"query_sandboxing" needs a query with views that callers may read: WITH name AS (SELECT …) SELECT …',
     ],
     [
       'an enum without values',

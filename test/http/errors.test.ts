@@ -28,7 +28,7 @@ test('every failure has one shape, and its code and status are those of the tabl
     forbidden: await get(url, `${QUERY_PATH}/logs.all?project=${secret}`, { 'x-api-key': PUBLIC_KEY }),
     endpoint_not_found: await get(url, `${QUERY_PATH}/nothing?project=${secret}`),
     not_found: await get(url, `/nothing?project=${secret}`),
-    method_not_allowed: await request(url, `${QUERY_PATH}/logs.all?project=${secret}`, { method: 'POST' }),
+    method_not_allowed: await request(url, `${QUERY_PATH}/logs.all?project=${secret}`, { method: 'PUT' }),
     not_acceptable: await get(url, `${QUERY_PATH}/logs.all?project=${secret}`, { accept: 'text/html' }),
     uri_too_long: await get(url, `${QUERY_PATH}/logs.all?project=${secret.repeat(22_000)}`),
   } as const;

@@ -15,7 +15,7 @@ import { TOKENS_PATH, tokenRoute } from './tokens.ts';
  * | path | methods | who |
  * | /health, /ready | GET, HEAD | anyone |
  * | /metrics | GET, HEAD | scope manage |
- * | /api/endpoints/query/<uuid|name> | GET, HEAD | scope query |
+ * | /api/endpoints/query/<uuid|name> | GET, HEAD, POST | scope query |
  * | /api/logs, /logs, /api/events, each also with /json and /vector | POST, OPTIONS | scope ingest |
  * | /v1/logs | POST | scope ingest |
  * | /api/keys | GET, HEAD, POST | scope manage |
@@ -28,7 +28,7 @@ export const ALLOWED_METHODS: Readonly<Record<string, readonly string[]>> = {
   '/health': ['GET', 'HEAD'],
   '/ready': ['GET', 'HEAD'],
   '/metrics': ['GET', 'HEAD'],
-  [QUERY_PATH]: ['GET', 'HEAD'],
+  [QUERY_PATH]: ['GET', 'HEAD', 'POST'],
   ...Object.fromEntries(INGEST_PATHS.map((path) => [path, ['POST', 'OPTIONS']])),
   [OTLP_PATH]: ['POST'],
   [KEYS_PATH]: ['GET', 'HEAD', 'POST'],
@@ -41,10 +41,13 @@ export const ALLOWED_METHODS: Readonly<Record<string, readonly string[]>> = {
 export async function registerRoutes(app: FastifyInstance, context: HttpContext): Promise<void> {
   healthRoutes(app, context);
   metricsRoute(app, context);
-  queryRoute(app, context);
   keyRoutes(app, context);
   tokenRoute(app, context);
   // Each in a scope of its own: how a body is read is their own affair.
+  await app.register((scope, _options, done) => {
+    queryRoute(scope, context);
+    done();
+  });
   await app.register((scope) => ingestRoutes(scope, context));
   await app.register((scope) => otlpRoute(scope, context));
 }

@@ -8,6 +8,8 @@ import type { Caller } from '../../keys/keyring.ts';
 import { parsePinnedParameters } from '../../query/pins.ts';
 import type { HttpContext } from '../context.ts';
 import { createAuth, getCaller } from '../plugins/auth.ts';
+import { createHangUpSignal } from '../plugins/hang-up.ts';
+import { mergeParameters } from './body-parameters.ts';
 
 export const QUERY_PATH = '/api/endpoints/query/:endpoint';
 
@@ -17,30 +19,44 @@ const OFFERED = ['application/json', 'application/json; charset=utf-8'];
 const PARAMS = Type.Object({ endpoint: Type.String() });
 const QUERY = Type.Record(Type.String(), Type.Union([Type.String(), Type.Array(Type.String())]));
 
+interface QueryRequest {
+  readonly Params: Type.Static<typeof PARAMS>;
+  readonly Querystring: Type.Static<typeof QUERY>;
+  /** Of POST: parameters too, for those that are too long for a URL. */
+  readonly Body: unknown;
+}
+
 /** Runs a saved query by UUID or by name (spec 4). */
 export function queryRoute(app: FastifyInstance, context: HttpContext): void {
   const { registry, cached, metrics, config } = context;
-  app.get<{ Params: Type.Static<typeof PARAMS>; Querystring: Type.Static<typeof QUERY> }>(
-    QUERY_PATH,
-    { schema: { params: PARAMS }, onRequest: createAuth(context.keyring, 'query') },
-    async (request, reply) => {
-      const endpoint = registry.getEndpoint(request.params.endpoint);
-      request.endpointName = endpoint.name;
+  app.removeContentTypeParser('text/plain');
+  app.route<QueryRequest>({
+    method: ['GET', 'POST'],
+    url: QUERY_PATH,
+    bodyLimit: config.urlBytesMax, // what is sent in a body is what could be sent in a URL
+    schema: { params: PARAMS },
+    onRequest: createAuth(context.keyring, 'query'),
+    handler: async (request, reply) => {
+      const stored = registry.getEndpoint(request.params.endpoint);
+      request.endpointName = stored.name;
       const caller = getCaller(request);
-      requireEndpoint(caller, endpoint);
+      requireEndpoint(caller, stored);
       if (request.accepts().type(OFFERED) === false) {
         throw new TailraceError('not_acceptable', 'answers are application/json; accept that or */*');
       }
-      const values = parsePinnedParameters(endpoint, request.query, {
+      const raw = mergeParameters(request.query, request.body);
+      const values = parsePinnedParameters(stored, raw, {
         pins: caller.pins,
         bytesMax: config.parameterBytesMax,
       });
-      const served = await cached.ask(endpoint, values, { signal: request.signal, lane: caller.keyId });
+      const who = { signal: createHangUpSignal(reply), lane: caller.keyId };
+      const endpoint = await context.sandbox(stored, raw, who);
+      const served = await cached.ask(endpoint, values, who);
       metrics.served(endpoint.name, served.outcome, served.answer.rows);
       request.detail = describe(served);
       return sendAnswer(reply, endpoint, served);
     },
-  );
+  });
 }
 
 function requireEndpoint({ endpoints }: Caller, endpoint: Endpoint): void {

@@ -1,0 +1,156 @@
+import type { ParameterType } from '../../definitions/endpoint.ts';
+import { quote } from '../../sql/quote.ts';
+import { patternSize } from '../pattern.ts';
+import { type ExplainNode, walk } from './explain.ts';
+import { isAllowedFunction, LIKE_FUNCTIONS, REGEX_FUNCTIONS } from './function.ts';
+import { refuse } from './refusal.ts';
+
+export interface TreeContext {
+  /** Those of the stored query. */
+  readonly storedViews: readonly string[];
+  /** Names that may stand where a table does. */
+  readonly views: ReadonlySet<string>;
+  /** Every function that the engine knows, in small letters: it takes the name of one where a lambda is wanted. */
+  readonly engineFunctions: ReadonlySet<string>;
+  /** The type of the parameter that a text in quotes stands for; `undefined` where it is a text of the caller's own. */
+  readonly parameterType: (text: string) => ParameterType | undefined;
+}
+
+/** Nodes that a SELECT over views is made of. What is not listed is refused. */
+const KINDS = new Set(
+  `Root SelectWithUnionQuery SelectIntersectExceptQuery SelectQuery ExpressionList WithElement Subquery Function Identifier
+  TableIdentifier Literal Asterisk QualifiedAsterisk ColumnsTransformerList ColumnsExceptTransformer TablesInSelectQuery
+  TablesInSelectQueryElement TableExpression TableJoin ArrayJoin OrderByElement WindowDefinition WindowListElement`.split(
+    /\s+/,
+  ),
+);
+
+/** What the names of the other kinds mean to someone who wrote SQL. */
+const WORDS: Readonly<Record<string, string>> = {
+  Set: 'SETTINGS: the limits are those of the service',
+  ColumnsApplyTransformer: 'APPLY: call the function on each column',
+  ColumnsReplaceTransformer: 'REPLACE: name the columns',
+  ColumnsRegexpMatcher: 'COLUMNS(…): name the columns',
+  SampleRatio: 'SAMPLE',
+  InterpolateElement: 'INTERPOLATE',
+  QueryParameter: '{…}: write parameters as @name',
+};
+
+const PATTERN_SIZE_MAX = 500;
+// Of data that can be written down; not those that read back a state or a form of their own.
+const TYPES = new Set(
+  `String Bool Int8 Int16 Int32 Int64 Int128 Int256 UInt8 UInt16 UInt32 UInt64 UInt128 UInt256 Float32 Float64 Decimal
+  Decimal32 Decimal64 Decimal128 Decimal256 Date Date32 DateTime DateTime32 DateTime64 UUID IPv4 IPv6 Array Tuple Map Nullable
+  LowCardinality`
+    .toLowerCase()
+    .split(/\s+/),
+);
+
+/**
+ * Checks the tree that EXPLAIN AST gives of a caller's SELECT: known nodes, known functions, views where tables stand.
+ *
+ * @throws TailraceError `invalid_parameter` that names the first thing that is not allowed
+ */
+export function checkTree(root: ExplainNode, context: TreeContext): void {
+  for (const node of walk(root)) {
+    if (!KINDS.has(node.kind)) throw refuse(`must not have ${WORDS[node.kind] ?? node.kind}`);
+    if (node.kind === 'TableExpression') refuseTableFunction(node, context);
+    if (node.kind === 'TableIdentifier' && !context.views.has(node.name))
+      throw refuse(`must not read ${node.name}; ${readable(context)}`);
+    if (node.kind === 'Function') checkFunction(node, context);
+    if (node.kind === 'Identifier') checkIdentifier(node.name, context);
+    checkAlias(node, context);
+  }
+}
+
+/**
+ * The engine looks names within a view up where the view is used: `((a, b) -> 1) AS equals` would replace the `=` of the
+ * view's own conditions. So a lambda has no name, and nothing else has that of a stored view.
+ */
+function checkAlias(node: ExplainNode, { storedViews }: TreeContext): void {
+  const alias = / \(alias (\w+)\)$/.exec(node.text)?.[1];
+  if (alias === undefined) return;
+  if (node.kind === 'Function' && node.name.toLowerCase() === 'lambda')
+    throw refuse(`must not give the lambda a name, ${alias}: write it where it is used`);
+  if (storedViews.includes(alias) && !(node.kind === 'TableIdentifier' && node.name === alias))
+    throw refuse(`must not call anything ${alias}: it is a view of the stored query`);
+}
+
+function refuseTableFunction(expression: ExplainNode, context: TreeContext): void {
+  const called = expression.children.find(({ kind }) => kind === 'Function');
+  if (called === undefined) return;
+  throw refuse(`must not read the table function ${called.name}(); ${readable(context)}`);
+}
+
+function readable({ views }: TreeContext): string {
+  return `what can be read is ${[...views].join(', ')}`;
+}
+
+function checkFunction(node: ExplainNode, context: TreeContext): void {
+  refuseFunction(node.name);
+  const name = node.name.toLowerCase();
+  const second = node.children[0]?.children[1];
+  if (name === 'in' || name === 'notin') checkSet(second);
+  if (name === 'cast') checkType(second);
+  if (REGEX_FUNCTIONS.has(name) || LIKE_FUNCTIONS.has(name)) checkPattern(name, second, context);
+}
+
+/** @throws TailraceError `invalid_parameter` where a caller's SELECT may not call it */
+export function refuseFunction(name: string): void {
+  if (isAllowedFunction(name)) return;
+  const instead = /^(?:now|now64|today|yesterday)$/i.test(name) ? '; use @now, the instant of the query' : '';
+  throw refuse(
+    `must not call ${name}()${instead || '; docs/sandboxing-functions.md lists what can be called'}`,
+  );
+}
+
+/** A name by itself would be that of a table. */
+function checkSet(set: ExplainNode | undefined): void {
+  const isWritten = set?.kind === 'Function' && ['tuple', 'array'].includes(set.name);
+  if (set?.kind === 'Literal' || set?.kind === 'Subquery' || isWritten) return;
+  throw refuse('must have a list or a SELECT after IN; for an array, call has(array, value)');
+}
+
+function checkType(type: ExplainNode | undefined): void {
+  const text = textOf(type);
+  // A time zone or the name of a value is in quotes.
+  const words = text?.replaceAll(/'[^']*'/g, '').match(/[A-Za-z]\w*/g) ?? [''];
+  const other = words.find((word) => !TYPES.has(word.toLowerCase()));
+  if (other === undefined) return;
+  throw refuse(
+    `must not CAST to ${other || 'a type that is not written out'}; types are ${[...TYPES].join(', ')}`,
+  );
+}
+
+/** The engine cannot be stopped while it matches a block of rows, so a pattern is written out, and bounded. */
+function checkPattern(name: string, pattern: ExplainNode | undefined, { parameterType }: TreeContext): void {
+  const isLike = LIKE_FUNCTIONS.has(name);
+  const text = textOf(pattern);
+  const parameter = text === undefined ? undefined : parameterType(quote(text));
+  if (parameter === 'regex' && !isLike) return; // its value has been bounded as such
+  if (text === undefined || parameter !== undefined) {
+    const other = isLike
+      ? '; position(text, @name) looks for the value of a parameter'
+      : ', or in a parameter of type regex';
+    throw refuse(`must have the pattern of ${name} written out as a text${other}`);
+  }
+  const size = isLike ? text.length : patternSize(text);
+  if (size > PATTERN_SIZE_MAX)
+    throw refuse(`must have patterns of at most ${PATTERN_SIZE_MAX} parts, their repetitions written out`);
+}
+
+const ESCAPES: Readonly<Record<string, string>> = { n: '\n', t: '\t', r: '\r', b: '\b', f: '\f', 0: '\0' };
+
+/** The text that a node of the tree holds, where it is one. */
+function textOf(node: ExplainNode | undefined): string | undefined {
+  const literal = /^Literal '((?:[^'\\]|\\[\s\S])*)'/.exec(node?.text ?? '')?.[1];
+  return literal?.replaceAll(/\\([\s\S])/g, (_, c: string) => ESCAPES[c] ?? c);
+}
+
+/** The engine takes `arrayMap(file, …)`: so a name by itself must not be that of a function that cannot be called. */
+function checkIdentifier(name: string, { engineFunctions }: TreeContext): void {
+  if (name.includes('.') || !engineFunctions.has(name.toLowerCase()) || isAllowedFunction(name)) return;
+  throw refuse(
+    `must not name ${name} by itself, which is a function; write a column of this name as view.${name}`,
+  );
+}

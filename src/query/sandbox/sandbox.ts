@@ -1,0 +1,161 @@
+import { LRUCache } from 'lru-cache';
+import { SQL_PARAMETER } from '../../definitions/checks/sandboxing.ts';
+import type { Endpoint } from '../../definitions/endpoint.ts';
+import { DATABASE } from '../../engine/embedded-config.ts';
+import type { Engine, QueryOptions } from '../../engine/engine.ts';
+import { TailraceError } from '../../errors.ts';
+import { quote } from '../../sql/quote.ts';
+import { scanTokens } from '../../sql/token.ts';
+import type { RawParameters } from '../parameters.ts';
+import { findBase, withSelect } from './base.ts';
+import { canonicalise } from './canonical.ts';
+import { checkQueryTree, findViews } from './check-query-tree.ts';
+import { checkTree } from './check-tree.ts';
+import { parseTree } from './explain.ts';
+import { refuse } from './refusal.ts';
+import { readStoredNames, type StoredNames } from './stored-names.ts';
+
+export type SandboxOptions = Omit<QueryOptions, 'format'>;
+
+/**
+ * The endpoint that answers a request: the stored one, or, where it is sandboxed and the caller sent a SELECT in `sql`, one
+ * whose query is that SELECT over the stored views. Where sandboxing is off, `sql` is a parameter like any undeclared one.
+ *
+ * @throws TailraceError `invalid_parameter` that names what of the SELECT is not allowed
+ */
+export type Sandbox = (endpoint: Endpoint, raw: RawParameters, options?: SandboxOptions) => Promise<Endpoint>;
+
+export interface SandboxLimits {
+  /** Longest SELECT of a caller, UTF-8. */
+  readonly sandboxSqlBytesMax: number;
+}
+
+// Checked texts are kept up to this size, since a client sends the same few again and again.
+const CHECKED_BYTES_MAX = 8 * 1024 * 1024;
+// A tree far beyond it says nothing that a person wrote.
+const TREE_LINES_MAX = 20_000;
+
+/** Checks callers' SELECTs by the engine's own trees of them, each text once. */
+export function createSandbox(engine: Engine, { sandboxSqlBytesMax }: SandboxLimits): Sandbox {
+  const checked = new LRUCache<string, Endpoint>({
+    maxSize: CHECKED_BYTES_MAX,
+    sizeCalculation: (endpoint, key) => 2 * (key.length + endpoint.sql.length + endpoint.hash.length),
+  });
+  const names = new WeakMap<Endpoint, StoredNames>();
+  let functions: Promise<ReadonlySet<string>> | undefined;
+
+  return async (endpoint, raw, options = {}) => {
+    const sql = raw[SQL_PARAMETER];
+    if (!endpoint.sandboxing || sql === undefined || sql === '') return endpoint;
+    if (typeof sql !== 'string') throw refuse(`was sent ${sql.length} times; send it once`);
+    if (Buffer.byteLength(sql) > sandboxSqlBytesMax)
+      throw refuse(`must be at most ${sandboxSqlBytesMax} bytes long`);
+    const key = `${endpoint.id} ${endpoint.hash} ${sql}`;
+    const known = checked.get(key);
+    if (known !== undefined) return known;
+    functions ??= readNames(engine, 'SELECT lower(name) AS name FROM system.functions');
+    const engineFunctions = await functions.catch((error) => {
+      functions = undefined; // asked again by the next caller
+      throw error;
+    });
+    const tables = await readNames(
+      engine,
+      `SELECT name FROM system.tables WHERE database = ${quote(DATABASE)}`,
+    );
+    const base = findBase(endpoint);
+    if (base === undefined) throw refuse(`cannot be taken: ${endpoint.name} has no view`);
+    const storedNames = names.get(endpoint) ?? (await readStoredNames(engine, base));
+    names.set(endpoint, storedNames);
+    const context = { engine, storedNames, engineFunctions, tables, options };
+    const select = await check(endpoint, sql.toWellFormed(), context);
+    const made = withSelect(endpoint, base, select);
+    checked.set(key, made);
+    return made;
+  };
+}
+
+async function readNames(engine: Engine, sql: string): Promise<ReadonlySet<string>> {
+  return new Set((await engine.inspect(sql)).map((row) => String(row['name'])));
+}
+
+interface CheckContext {
+  readonly engine: Engine;
+  readonly storedNames: StoredNames;
+  readonly engineFunctions: ReadonlySet<string>;
+  readonly tables: ReadonlySet<string>;
+  readonly options: SandboxOptions;
+}
+
+/** The SELECT in the engine's own writing, proven to read nothing but views. On a reader, within its limits. */
+async function check(endpoint: Endpoint, sql: string, context: CheckContext): Promise<string> {
+  const { storedNames, engine, options } = context;
+  const ask = async (text: string, values = {}, whenRefused = 'is not SQL that the engine takes') => {
+    const { bytes } = await engine.query(text, values, { ...options, format: 'TSVRaw' }).catch((error) => {
+      throw toRefusal(error, whenRefused);
+    });
+    return bytes.toString();
+  };
+  const { checked, runs, parameterOf } = await canonicalise(endpoint, sql, (marked) =>
+    ask('SELECT formatQuerySingleLine(@sql)', { sql: marked }),
+  );
+  refuseStoredNames(checked, storedNames);
+  // In brackets, where nothing but a SELECT can stand: EXPLAIN itself would write the file of an INTO OUTFILE.
+  const explain = async (what: string) =>
+    toLines(await ask(`EXPLAIN ${what} SELECT * FROM (\n${checked}\n)`, {}, NOT_A_SELECT));
+  const tree = parseTree(await explain('AST'));
+  const queryTree = await explain('QUERY TREE run_passes = 0');
+  const own = findViews(queryTree);
+  refuseTaken(own, storedNames.views, context.tables);
+  checkTree(tree, {
+    storedViews: storedNames.views,
+    views: new Set([...storedNames.views, ...own]),
+    engineFunctions: context.engineFunctions,
+    parameterType: (text) => {
+      const name = parameterOf(text);
+      if (name === undefined) return undefined;
+      return endpoint.parameters.find((parameter) => parameter.name === name)?.type ?? 'timestamp'; // @now
+    },
+  });
+  checkQueryTree(queryTree);
+  return runs;
+}
+
+const NOT_A_SELECT =
+  'must be one SELECT, without FORMAT, INTO OUTFILE or any other clause of a whole statement';
+
+function toLines(text: string): string[] {
+  const lines = text.split('\n').filter((line) => line !== '');
+  if (lines.length > TREE_LINES_MAX) throw refuse('is too large: ask in several requests');
+  return lines;
+}
+
+/** What the engine says of a text that it cannot read is the caller's to know; a timeout or the like stays what it is. */
+function toRefusal(error: unknown, message: string): unknown {
+  if (!(error instanceof TailraceError) || error.code !== 'query_failed') return error;
+  return refuse(`${message}: ${error.message}`, error);
+}
+
+/**
+ * A name that is no table's can only be a view's: then it does not matter in which SELECT the engine looks it up.
+ */
+function refuseTaken(own: readonly string[], stored: readonly string[], tables: ReadonlySet<string>): void {
+  const seen = new Set(stored);
+  for (const name of own) {
+    if (seen.has(name) || tables.has(name))
+      throw refuse(`must not call a view ${name}: the name is taken; give each a name of its own`);
+    seen.add(name);
+  }
+}
+
+/**
+ * The engine looks a name within a view up where the view is used, so a caller's `0 AS days` would take the place of an
+ * expression of the stored WITH that the view's conditions count on.
+ */
+function refuseStoredNames(checked: string, { expressions }: StoredNames): void {
+  for (const { kind, start, end } of scanTokens(checked)) {
+    const text = checked.slice(start, end);
+    const name = kind === 'name' ? text.slice(1, -1) : text;
+    if ((kind === 'name' || kind === 'word') && expressions.has(name))
+      throw refuse(`must not use the name ${name}, which the stored query gives to an expression of its own`);
+  }
+}

@@ -1,0 +1,49 @@
+import type { Endpoint } from '../../definitions/endpoint.ts';
+import { DATABASE } from '../../engine/embedded-config.ts';
+import type { Engine } from '../../engine/engine.ts';
+import { createRewriter } from '../../sql/parameter.ts';
+import { quote } from '../../sql/quote.ts';
+import { PLAIN_NAME } from '../../sql/with-list.ts';
+import { createStatement } from '../statement.ts';
+import { findBase, withSelect } from './base.ts';
+import { readStoredNames } from './stored-names.ts';
+
+/**
+ * What keeps a stored query from being sandboxed, `undefined` where nothing does: its views, as this code finds them in the
+ * text, must be those that the engine sees, and no name may mean two things, of which a caller could choose.
+ *
+ * @param values of the endpoint's parameters
+ * @throws Error of the engine, where it does not take the views without the final SELECT
+ */
+export async function findSandboxFault(
+  engine: Engine,
+  endpoint: Endpoint,
+  values: Readonly<Record<string, string>>,
+): Promise<string | undefined> {
+  if (!endpoint.sandboxing) return undefined;
+  const base = findBase(endpoint);
+  if (base === undefined) return 'must be WITH name AS (SELECT …) SELECT …, for query_sandboxing';
+  const { views, expressions } = await readStoredNames(engine, base);
+  if (JSON.stringify(views) !== JSON.stringify(base.views))
+    return `must have plain views for query_sandboxing, name AS (SELECT …): the engine sees ${views.join(', ') || 'none'}`;
+  const tables = await engine.inspect(`SELECT name FROM system.tables WHERE database = ${quote(DATABASE)}`);
+  for (const [i, view] of views.entries()) {
+    if (!PLAIN_NAME.test(view))
+      return `must not call a view "${view}": with query_sandboxing, names have letters, digits and underscores only`;
+    const isTable = tables.some((table) => table['name'] === view);
+    if (isTable || views.indexOf(view) < i)
+      return `must not call a view "${view}": with query_sandboxing, no view has the name of a table or of another view`;
+    const sql = createRewriter(`${base.sql}\nSELECT * FROM \`${view}\``)((name) => quote(values[name] ?? ''));
+    const columns = await engine.inspect(`DESCRIBE TABLE (${sql}\n)`);
+    // Where an expression has its name, the engine calls a column `view.column`.
+    const names = columns.map((column) => String(column['name']).replace(`${view}.`, ''));
+    const clash = names.find((name) => expressions.has(name));
+    if (clash !== undefined)
+      return `must not give view "${view}" a column "${clash}": with query_sandboxing, no column has the name of an expression of WITH`;
+  }
+  // On a reader, with its rights.
+  const all = views.map((view) => `SELECT 1 FROM \`${view}\``).join(' UNION ALL ');
+  const { sql } = createStatement(withSelect(endpoint, base, all));
+  await engine.query(`EXPLAIN ${sql}`, values, { format: 'TSVRaw' });
+  return undefined;
+}

@@ -1,0 +1,74 @@
+import { scanTokens, type Token } from './token.ts';
+
+/** The WITH list of a query: all that stands before its final SELECT. */
+export interface WithList {
+  /** Of the views, `name AS (SELECT …)`, in order; expressions with a name are not among them. */
+  readonly views: readonly string[];
+  /** `WITH …`, up to the final SELECT, each view's own SELECT written by `rewrite`. */
+  readonly sql: string;
+}
+
+interface View {
+  readonly name: string;
+  readonly bodyStart: number;
+  readonly bodyEnd: number;
+}
+
+/** A name that needs no quotes, in SQL or in what the engine prints. */
+export const PLAIN_NAME = /^[A-Za-z_]\w*$/;
+
+/**
+ * Finds the WITH list of a query; `undefined` where there is none. It reads words and brackets only: whether it is what the
+ * engine sees is asked of the engine when the definition is checked.
+ */
+export function findWithList(sql: string, rewrite: (select: string) => string): WithList | undefined {
+  const tokens = [...scanTokens(sql)].filter((token) => token.kind !== 'comment');
+  const isWord = (i: number, word: string) => {
+    const token = tokens[i];
+    return token?.kind === 'word' && sql.slice(token.start, token.end).toUpperCase() === word;
+  };
+  const { closing, end } = pairBrackets(sql, tokens, (i) => isWord(i, 'SELECT'));
+  if (!isWord(0, 'WITH') || end === undefined) return undefined;
+  const views: View[] = [];
+  for (let i = 1; i < end; i = (closing.get(i) ?? i) + 1) {
+    const close = closing.get(i + 1);
+    const opens =
+      close !== undefined && isWord(i, 'AS') && ['SELECT', 'WITH'].some((word) => isWord(i + 2, word));
+    if (!opens) continue;
+    const [open, last, name] = [tokens[i + 1], tokens[close], tokens[nameBefore(i, closing)]];
+    if (open === undefined || last === undefined || name === undefined) continue;
+    views.push({ name: unquote(sql.slice(name.start, name.end)), bodyStart: open.end, bodyEnd: last.start });
+  }
+  if (views.length === 0) return undefined;
+  let text = '';
+  let at = 0;
+  for (const { bodyStart, bodyEnd } of views) {
+    text += sql.slice(at, bodyStart) + rewrite(sql.slice(bodyStart, bodyEnd));
+    at = bodyEnd;
+  }
+  return { views: views.map((view) => view.name), sql: text + sql.slice(at, tokens[end]?.start) };
+}
+
+/** Opening bracket → closing bracket, by index, and the first token outside of all brackets that ends the list. */
+function pairBrackets(sql: string, tokens: readonly Token[], isEnd: (i: number) => boolean) {
+  const closing = new Map<number, number>();
+  const open: number[] = [];
+  for (const [i, { kind, start }] of tokens.entries()) {
+    if (open.length === 0 && isEnd(i)) return { closing, end: i };
+    if (kind !== 'sign') continue;
+    if ('([{'.includes(sql.charAt(start))) open.push(i);
+    const from = ')]}'.includes(sql.charAt(start)) ? open.pop() : undefined;
+    if (from !== undefined) closing.set(from, i);
+  }
+  return { closing, end: undefined };
+}
+
+/** The name stands before AS, or before the list of columns that does: `name (a, b) AS (SELECT …)`. */
+function nameBefore(as: number, closing: ReadonlyMap<number, number>): number {
+  const columns = [...closing].find(([, close]) => close === as - 1);
+  return (columns?.[0] ?? as) - 1;
+}
+
+function unquote(name: string): string {
+  return /^[`"]/.test(name) ? name.slice(1, -1) : name;
+}

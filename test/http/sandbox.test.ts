@@ -1,0 +1,213 @@
+import { afterAll, describe, expect, test, vi } from 'vitest';
+import { CANARY, storeCanaries, writeDefinitions } from '../query/sandbox/support.ts';
+import { expectError, get, QUERY_PATH, request } from '../support/http.ts';
+import { PRIVATE_KEY, startTestService } from '../support/service.ts';
+
+const definitions = await writeDefinitions();
+const { service, store, clock, url, call, close } = await startTestService({
+  env: { ...definitions.env, TAILRACE_URL_BYTES_MAX: '65536' },
+});
+await storeCanaries(store);
+afterAll(async () => {
+  await close();
+  await definitions.remove();
+});
+
+const JSON_TYPE = { 'content-type': 'application/json; charset=utf-8' };
+
+function post(endpoint: string, body: unknown, { query = '', headers = JSON_TYPE }: PostOptions = {}) {
+  const text = typeof body === 'string' ? body : JSON.stringify(body);
+  return request(url, `${QUERY_PATH}/${endpoint}${query}`, { method: 'POST', body: text, headers });
+}
+interface PostOptions {
+  readonly query?: string;
+  readonly headers?: Record<string, string>;
+}
+
+describe('a SELECT in sql', () => {
+  test('runs over the views of the stored query, with the same parameters', async () => {
+    const answer = await call('sandbox.on', {
+      project: 'p',
+      sql: 'SELECT id, status FROM errors ORDER BY id LIMIT 2',
+    });
+    expect(answer.status).toBe(200);
+    expect(answer.body).toEqual({
+      result: [
+        { id: 'p11', status: 503 },
+        { id: 'p14', status: 503 },
+      ],
+    });
+  });
+
+  test('may come in the body of a POST', async () => {
+    const answer = await post('sandbox.on', {
+      project: 'p',
+      sql: 'SELECT @project AS p, count() AS n FROM app',
+    });
+    expect(answer.body).toEqual({ result: [{ p: 'p', n: 30 }] });
+  });
+
+  test('left out or empty, the stored SELECT runs', async () => {
+    for (const sql of [{}, { sql: '' }]) {
+      expect((await call('sandbox.on', { project: 'p', ...sql })).body).toEqual({ result: [{ n: 30 }] });
+    }
+  });
+
+  test('is cut at max rows', async () => {
+    const { body } = await call('sandbox.on', { project: 'p', sql: 'SELECT a.id FROM app AS a, app AS b' });
+    expect(body.result).toHaveLength(50);
+  });
+
+  test('is answered from the cache when it is the same SELECT, however it is written', async () => {
+    const status = async (sql: string, project = 'p') =>
+      (await call('sandbox.on', { project, sql })).headers.get('cache-status');
+    expect(await status('SELECT max(id) FROM app')).toContain('fwd=miss; stored');
+    expect(await status('select  max(id) from app -- again')).toContain('hit');
+    expect(await status('SELECT min(id) FROM app')).toContain('fwd=miss; stored');
+    expect(await status('SELECT max(id) FROM app', 'q')).toContain('fwd=miss; stored');
+    clock.now += 901_000;
+    expect(await status('SELECT max(id) FROM app')).toContain('fwd=miss; stored');
+  });
+
+  test.each([
+    'SELECT * FROM secret_logs',
+    "SELECT file('/etc/passwd')",
+    'SELECT * FROM app; DROP TABLE app_logs',
+    'SELECT * FROM app SETTINGS readonly = 0',
+  ])('that is not allowed is refused with what was wrong: %s', async (sql) => {
+    for (const answer of [
+      await get(url, `${QUERY_PATH}/sandbox.on?${new URLSearchParams({ project: 'p', sql })}`),
+      await post('sandbox.on', { project: 'p', sql }),
+    ]) {
+      expectError(answer, 'invalid_parameter');
+      expect(answer.body.error.errors).toEqual([{ parameter: 'sql', message: expect.stringMatching(/\S/) }]);
+    }
+  });
+
+  test('that names what no view has, or fails on its data, is told so', async () => {
+    const unknown = await post('sandbox.on', { project: 'p', sql: 'SELECT nobody FROM app' });
+    expectError(unknown, 'query_failed');
+    expect(unknown.body.error.message).toContain('nobody');
+    const failed = await post('sandbox.on', { project: 'p', sql: 'SELECT toInt8(event_message) FROM app' });
+    expectError(failed, 'query_failed');
+    expect(failed.text).not.toContain('GET /rest');
+  });
+
+  test('with a pattern that RE2 refuses is a wrong parameter', async () => {
+    const answer = await post('sandbox.on', {
+      project: 'p',
+      sql: "SELECT count() FROM app WHERE match(id, '(')",
+    });
+    expectError(answer, 'invalid_parameter');
+    expect(answer.body.error.errors).toEqual([
+      { parameter: 'sql', message: expect.stringContaining('is not a regular expression that RE2 takes') },
+    ]);
+  });
+
+  test('sent twice is refused, also once in the URL and once in the body', async () => {
+    expectError(
+      await get(url, `${QUERY_PATH}/sandbox.on?project=p&sql=SELECT+1&sql=SELECT+2`),
+      'invalid_parameter',
+    );
+    expectError(
+      await post('sandbox.on', { sql: 'SELECT 1' }, { query: '?project=p&sql=SELECT+1' }),
+      'invalid_parameter',
+    );
+  });
+
+  test('is stopped inside the engine when its caller hangs up, though the body has long been read', async () => {
+    const tables = Array.from({ length: 8 }, (_, i) => `app AS a${i}`).join(', ');
+    const hangUp = new AbortController();
+    const body = JSON.stringify({ project: 'p', sql: `SELECT sum(cityHash64(a0.id, a7.id)) FROM ${tables}` });
+    const headers = { ...JSON_TYPE, 'x-api-key': PRIVATE_KEY };
+    const call = fetch(`${url}${QUERY_PATH}/sandbox.on`, {
+      method: 'POST',
+      body,
+      headers,
+      signal: hangUp.signal,
+    });
+    const ended = expect(call).rejects.toThrow(/abort/i);
+    await new Promise((resolve) => setTimeout(resolve, 500));
+    expect(store.engine.gauges().running).toBe(1);
+    hangUp.abort();
+    await ended;
+    await vi.waitFor(() => expect(store.engine.gauges().running).toBe(0), 5_000);
+  });
+
+  test('is not looked at where sandboxing is off', async () => {
+    for (const sql of ['SELECT * FROM secret_logs', 'nonsense;', 'SELECT 1 AS x']) {
+      expect((await call('sandbox.off', { project: 'p', sql })).body).toEqual({ result: [{ n: 30 }] });
+      expect((await post('sandbox.off', { project: 'p', sql })).body).toEqual({ result: [{ n: 30 }] });
+    }
+  });
+
+  test('never answers with what is outside of the views', async () => {
+    for (const sql of [
+      'SELECT * FROM app',
+      'SELECT * FROM errors',
+      'SELECT groupArray(event_message) FROM app',
+    ])
+      expect((await post('sandbox.on', { project: 'p', sql })).text).not.toContain(CANARY);
+  });
+});
+
+describe('POST to any endpoint', () => {
+  test('takes parameters from the body, from the URL, and from both', async () => {
+    const expected = { result: [{ n: 11 }] };
+    expect((await post('sandbox.off', { project: 'p', pattern: '/rest/2' })).body).toEqual(expected);
+    expect((await post('sandbox.off', { pattern: '/rest/2' }, { query: '?project=p' })).body).toEqual(
+      expected,
+    );
+    const none = await request(url, `${QUERY_PATH}/sandbox.off?project=p&pattern=/rest/2`, {
+      method: 'POST',
+    });
+    expect(none.body).toEqual(expected);
+  });
+
+  test('refuses a parameter that is in both, and takes an undeclared one', async () => {
+    const twice = await post('sandbox.off', { project: 'p' }, { query: '?project=p' });
+    expectError(twice, 'invalid_parameter');
+    expect(twice.body.error.errors).toEqual([
+      { parameter: 'project', message: 'was sent 2 times; send it once' },
+    ]);
+    const undeclared = await post(
+      'sandbox.off',
+      { project: 'p', junk: 'a', constructor: 'b' },
+      { query: '?junk=c' },
+    );
+    expect(undeclared.body).toEqual({ result: [{ n: 30 }] });
+  });
+
+  test.each([
+    ['[]', 'invalid_request'],
+    ['"project"', 'invalid_request'],
+    ['null', 'invalid_request'],
+    ['{"project":1}', 'invalid_request'],
+    ['{"project":["p"]}', 'invalid_request'],
+    ['{"project":null}', 'invalid_request'],
+    ['{"project":"p"', 'invalid_request'],
+    ['{"__proto__":{"project":"p"}}', 'invalid_request'],
+    ['', 'invalid_request'],
+    [`{"project":"${'x'.repeat(70_000)}"}`, 'body_too_large'],
+    ['{}', 'invalid_parameter'],
+  ] as const)('refuses the body %.40s', async (body, code) => {
+    expectError(await post('sandbox.off', body), code);
+  });
+
+  test('refuses a body of another type', async () => {
+    const headers = { 'content-type': 'text/plain' };
+    expectError(await post('sandbox.off', '{"project":"p"}', { headers }), 'unsupported_media_type');
+  });
+
+  test('needs a key, before the body is looked at', async () => {
+    const headers = { ...JSON_TYPE, 'x-api-key': 'wrong' };
+    expectError(await post('sandbox.off', 'no json', { headers }), 'unauthorized');
+  });
+});
+
+test('what the service counts of a SELECT goes under the name of its endpoint', async () => {
+  const metrics = await request(url, '/metrics');
+  expect(metrics.text).toContain('endpoint="sandbox.on"');
+  expect(metrics.text).not.toContain('SELECT');
+  expect(service.app.server.listening).toBe(true);
+});

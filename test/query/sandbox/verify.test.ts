@@ -1,0 +1,68 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterAll, expect, test } from 'vitest';
+import { InputError } from '../../../src/errors.ts';
+import { openStore } from '../../../src/open-store.ts';
+import { testConfig } from '../../support/service.ts';
+import { SQL, writeDefinitions, YAML } from './support.ts';
+
+const definitions = await writeDefinitions();
+const store = await openStore(testConfig(join(definitions.path, 'data'), definitions.env), 'a test');
+afterAll(async () => {
+  await store.close();
+  await definitions.remove();
+});
+
+async function faults(sql: string, yaml = YAML): Promise<string> {
+  await writeFile(join(definitions.path, 'endpoints/sandbox.on/query.sql'), sql);
+  await writeFile(join(definitions.path, 'endpoints/sandbox.on/endpoint.yaml'), yaml);
+  return await store.reload().then(
+    () => '',
+    (error: unknown) => {
+      if (!(error instanceof InputError)) throw error;
+      return error.faults.join('\n').replaceAll(`${definitions.path}/`, '');
+    },
+  );
+}
+
+test('a sandboxed query with plain views is taken, whatever else stands before its SELECT', async () => {
+  expect(await faults(SQL)).toBe('');
+  expect(await faults(SQL.replace('errors AS (', '(SELECT 1) AS one, errors AS ('))).toBe('');
+  expect(await faults(SQL.replace('  app AS (\n', '  app AS (\n    WITH 1 AS z\n'))).toBe('');
+});
+
+test.each([
+  ['without a view', "SELECT 1 AS n WHERE @project = '' AND @pattern = ''", /needs a query with views/],
+  [
+    'with a view that has the name of a table',
+    SQL.replaceAll('errors', 'secret_logs'),
+    /no view has the name of a table or/,
+  ],
+  [
+    'with a view of an odd name',
+    SQL.replaceAll('errors', '`odd name`'),
+    /letters, digits and underscores only/,
+  ],
+  [
+    'with a view that is materialized',
+    SQL.replace('errors AS (', 'errors AS MATERIALIZED ('),
+    /must have plain views|materialized/i,
+  ],
+  [
+    'with a column called like an expression',
+    SQL.replace('id, timestamp,', 'id, status AS worst, timestamp,'),
+    /no column has the name of an expression/,
+  ],
+  ['with a view that the engine refuses', SQL.replace('status >= worst', 'nobody = 1'), /nobody/],
+])('a sandboxed query %s is a fault', async (_, sql, message) => {
+  expect(await faults(sql)).toMatch(message);
+});
+
+test('a parameter called sql is a fault where sandboxing is on, and a parameter where it is off', async () => {
+  const sql = SQL.replace('project = @project', 'project = @project AND id != @sql');
+  const yaml = YAML.replace('parameters:', 'parameters:\n  sql: { type: string, description: A text. }');
+  expect(await faults(sql, yaml)).toMatch(
+    /^endpoints\/sandbox.on\/endpoint.yaml:9: "sql" is where callers send their SELECT/,
+  );
+  expect(await faults(sql, yaml.replace('query_sandboxing: true', 'query_sandboxing: false'))).toBe('');
+});
