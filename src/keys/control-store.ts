@@ -4,6 +4,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { InputError, messageOf } from '../errors.ts';
 import { makePrivateFile } from '../lib/private-file.ts';
 import { type AuditStore, createAuditStore } from './audit-store.ts';
+import { createKeyCache } from './key-cache.ts';
 import { type KeyRecord, type KeyRow, toRecord, toRow } from './key-record.ts';
 import { MIGRATIONS } from './migrations.ts';
 
@@ -13,7 +14,7 @@ export interface KeyPage {
   readonly before?: string;
 }
 
-/** Where keys live. Every process on the same data directory sees a change at its next look-up. */
+/** Where keys live. A process sees its own changes at its next look-up, and those of others within 20 ms. */
 export interface ControlStore {
   findKey(id: string): KeyRecord | undefined;
   /** Newest first; all of them unless a page is asked for. */
@@ -87,11 +88,13 @@ export function openControlStore(dataDir: string): ControlStore {
   );
   const revoke = database.prepare('UPDATE keys SET revoked_ms = ? WHERE id = ? AND revoked_ms IS NULL');
   const use = database.prepare('UPDATE keys SET last_used_ms = ? WHERE id = ?');
+  const cache = createKeyCache(database);
   return {
-    findKey(id) {
-      const row = find.get(id);
-      return row === undefined ? undefined : toRecord(row);
-    },
+    findKey: (id) =>
+      cache.find(id, () => {
+        const row = find.get(id);
+        return row === undefined ? undefined : toRecord(row);
+      }),
     listKeys: ({ before = '', limit } = { limit: ALL }) => list.all(before, limit).map(toRecord),
     addKey(record) {
       const row = toRow(record);
@@ -100,11 +103,25 @@ export function openControlStore(dataDir: string): ControlStore {
     updateKey(record) {
       const row = toRow(record);
       update.run(...CHANGEABLE.map((column) => row[column]), record.id);
+      cache.clear();
     },
-    revokeKey: (id, revokedMs) => revoke.run(revokedMs, id).changes === 1,
-    setLastUsed: (id, lastUsedMs) => void use.run(lastUsedMs, id),
+    revokeKey(id, revokedMs) {
+      const { changes } = revoke.run(revokedMs, id);
+      cache.clear();
+      return changes === 1;
+    },
+    setLastUsed(id, lastUsedMs) {
+      use.run(lastUsedMs, id);
+      cache.clear();
+    },
     audit: createAuditStore(database),
-    transaction: (work) => transact(database, work),
+    transaction(work) {
+      try {
+        return transact(database, work);
+      } finally {
+        cache.clear(); // what was read within it may have been undone
+      }
+    },
     close: () => database.close(),
   };
 }

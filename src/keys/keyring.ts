@@ -91,7 +91,7 @@ export interface KeyringOptions {
 const HEADERS = { 'www-authenticate': 'Bearer realm="tailrace"' };
 const CLI = 'cli';
 
-/** Keys of the environment and of the control store (spec 5). Every look-up reads the store, so a change acts at once. */
+/** Keys of the environment and of the control store (spec 5). A change acts at once: see src/keys/key-cache.ts. */
 export function createKeyring(options: KeyringOptions): Keyring {
   const { store, tokens, now } = options;
   const environment = environmentKeys(options);

@@ -8,6 +8,17 @@ declare module 'fastify' {
   }
 }
 
+// Those beyond the few that any page may read.
+const EXPOSED_HEADERS = [
+  'age',
+  'cache-status',
+  'ratelimit-limit',
+  'ratelimit-remaining',
+  'ratelimit-reset',
+  'retry-after',
+  'server-timing',
+  'x-request-id',
+];
 const PREFLIGHT_SECONDS = 86_400;
 
 /**
@@ -26,7 +37,7 @@ export async function registerCors(app: FastifyInstance, origins: string): Promi
     origin: origins === '*' ? '*' : origins.split(','),
     methods: ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'],
     allowedHeaders: ['authorization', 'content-type', 'x-api-key', 'x-request-id'],
-    exposedHeaders: ['age', 'cache-status', 'retry-after', 'server-timing', 'x-request-id'],
+    exposedHeaders: EXPOSED_HEADERS,
     maxAge: PREFLIGHT_SECONDS,
     strictPreflight: false, // OPTIONS by hand gets the same answer
   });
