@@ -90,8 +90,8 @@ describe('tailrace keys', () => {
     [['create', '--name', 'x', '--pin', 'projekt=a'], 'pins.projekt is no parameter; there are project'],
     [['create', '--name', 'x', '--pin', 'project_tier=GOLD'], 'pins.project_tier must be one of FREE, PRO'],
     [['create', '--name', 'x', '--burst', '5'], '--burst needs --rate'],
-    [['update', 'nobody', '--name', 'y'], 'no key "nobody" is in use'],
-    [['rotate', 'nobody'], 'no key "nobody" is in use'],
+    [['update', 'nobody', '--name', 'y'], 'no key of this id is in use'],
+    [['rotate', 'nobody'], 'no key of this id is in use'],
   ])('%j ends with 1 and says what would be right', async (args, message) => {
     const { code, stdout, stderr } = await keys(...args);
     expect([code, stdout]).toEqual([1, '']);
