@@ -45,9 +45,10 @@ export function takeToken(bucket: Bucket | undefined, { perSecond, burst }: Rate
   };
 }
 
-/** Whether a token could be taken now. */
-export function hasToken(bucket: Bucket | undefined, rate: Rate, nowMs: number): boolean {
-  return fill(bucket, rate, nowMs) >= 1 - ROUNDING_TOKENS;
+/** Until a token could be taken, as `retryAfterSeconds`; `undefined`: now. */
+export function secondsToToken(bucket: Bucket | undefined, rate: Rate, nowMs: number): number | undefined {
+  const tokens = fill(bucket, rate, nowMs);
+  return tokens >= 1 - ROUNDING_TOKENS ? undefined : Math.max(1, secondsFor(1 - tokens, rate.perSecond));
 }
 
 function fill(bucket: Bucket | undefined, { perSecond, burst }: Rate, nowMs: number): number {
