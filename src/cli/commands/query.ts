@@ -32,13 +32,15 @@ async function run(idOrName: string, options: Options): Promise<void> {
     const stored = store.registry.getEndpoint(idOrName);
     if (options.sql !== undefined && !stored.sandboxing) {
       throw new InputError([
-        `--sql needs an endpoint with query_sandboxing: true, which ${stored.name} is not`,
+        `--sql needs an endpoint with query_sandboxing: true, which ${stored.name} does not have`,
       ]);
     }
-    const values = parseParameters(stored, options.parameter, config.parameterBytesMax);
+    // As over HTTP, where `sql` is a parameter: so `-p sql=…` is not taken for an undeclared one.
+    const raw = { ...options.parameter, ...(options.sql !== undefined && { sql: options.sql }) };
+    const values = parseParameters(stored, raw, config.parameterBytesMax);
     const signal = stopSignal();
     const sandbox = createSandbox(store.engine, config);
-    const endpoint = await sandbox(stored, { sql: options.sql }, { signal });
+    const endpoint = await sandbox(stored, raw, { signal });
     const answer = await createRunner(store.engine, Date.now)(endpoint, values, { signal });
     if (options.table === true)
       printTable(
