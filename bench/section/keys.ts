@@ -45,7 +45,12 @@ function fill(store: ControlStore): string[] {
   store.transaction(() => {
     for (let i = 0; i < KEYS; i++) {
       const { id, key, hash } = createSecret();
-      const times = { createdMs: Date.now(), revokedMs: undefined, lastUsedMs: undefined };
+      const times = {
+        createdMs: Date.now(),
+        revokedMs: undefined,
+        lastUsedMs: undefined,
+        successor: undefined,
+      };
       const grant = {
         scopes: ['query'] as const,
         endpoints: ['usage.api-counts'],

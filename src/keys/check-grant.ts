@@ -22,7 +22,7 @@ export function checkGrant(grant: Grant): ParameterFault[] {
   if (sources?.length === 0) report('sources', 'must name at least one; leave it out for all');
   if (Object.keys(pins).length > PINS_MAX) report('pins', `must be at most ${PINS_MAX}`);
   for (const [name, value] of Object.entries(pins)) {
-    if (value === '' || value.length > PIN_CHARS_MAX || CONTROL.test(value) || !value.isWellFormed()) {
+    if (!isPinText(value)) {
       report(`pins.${name}`, `must have 1 to ${PIN_CHARS_MAX} characters and no control characters`);
     }
   }
@@ -33,23 +33,32 @@ export function checkGrant(grant: Grant): ParameterFault[] {
   return faults;
 }
 
+function isPinText(text: string): boolean {
+  return text !== '' && text.length <= PIN_CHARS_MAX && !CONTROL.test(text) && text.isWellFormed();
+}
+
 /** What a grant names that the definitions do not have; each fault lists what there is. */
 export function checkAgainst({ endpoints, sources }: Definitions, grant: Grant): ParameterFault[] {
   const reachable = endpoints.filter((endpoint) => isListed(grant.endpoints, endpoint));
-  const declared = reachable.flatMap((endpoint) => endpoint.parameters);
+  const declared = reachable.flatMap((endpoint) =>
+    endpoint.parameters.map((parameter) => ({ endpoint, parameter })),
+  );
   return [
     ...checkNames('endpoints', grant.endpoints, endpoints),
     ...checkNames('sources', grant.sources, sources),
     ...Object.entries(grant.pins).flatMap(([name, pin]) => {
-      const same = declared.filter((parameter) => parameter.name === name);
-      const unfit = same.find((parameter) => !isPossiblePin(parameter, pin, PIN_BYTES_MAX));
+      if (!isPinText(pin)) return []; // told by checkGrant
+      const same = declared.filter(({ parameter }) => parameter.name === name);
+      const unfit = same.find(({ parameter }) => !isPossiblePin(parameter, pin, PIN_BYTES_MAX));
       if (unfit !== undefined) {
-        const right = unfit.type === 'enum' ? `one of ${unfit.values.join(', ')}` : `a ${unfit.type}`;
-        return [{ parameter: `pins.${name}`, message: `must be ${right}` }];
+        const { type, values } = unfit.parameter;
+        const right = type === 'enum' ? `one of ${values.join(', ')}` : `a ${type}`;
+        return [{ parameter: `pins.${name}`, message: `must be ${right} for ${unfit.endpoint.name}` }];
       }
       // A key that only sends events pins the field of the event.
       if (same.length > 0 || (name === OWNER && !grant.scopes.includes('query'))) return [];
-      const known = [...new Set(declared.map((parameter) => parameter.name))];
+      if (reachable.length === 0) return []; // no endpoint that the grant names is there, which is told above
+      const known = [...new Set(declared.map(({ parameter }) => parameter.name))];
       return [
         { parameter: `pins.${name}`, message: `is no parameter; there are ${known.join(', ') || 'none'}` },
       ];

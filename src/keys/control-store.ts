@@ -53,6 +53,7 @@ const COLUMNS = [
   'expires_ms',
   'revoked_ms',
   'last_used_ms',
+  'successor',
 ] as const satisfies readonly (keyof KeyRow)[];
 
 const CHANGEABLE = [
@@ -65,6 +66,7 @@ const CHANGEABLE = [
   'rate_per_second',
   'rate_burst',
   'expires_ms',
+  'successor',
 ] as const satisfies readonly (keyof KeyRow)[];
 
 /**

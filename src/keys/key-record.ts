@@ -12,6 +12,8 @@ export interface KeyRecord extends Grant {
   readonly revokedMs: number | undefined;
   /** Within a few minutes: it is written seldom. */
   readonly lastUsedMs: number | undefined;
+  /** Id of the key that it was rotated to. */
+  readonly successor: string | undefined;
 }
 
 /** A key as a row of the control store: src/keys/migrations.ts. */
@@ -30,6 +32,7 @@ export interface KeyRow {
   readonly expires_ms: SQLInputValue;
   readonly revoked_ms: SQLInputValue;
   readonly last_used_ms: SQLInputValue;
+  readonly successor: SQLInputValue;
 }
 
 export function toRow(record: KeyRecord): KeyRow {
@@ -48,6 +51,7 @@ export function toRow(record: KeyRecord): KeyRow {
     expires_ms: record.expiresMs ?? null,
     revoked_ms: record.revokedMs ?? null,
     last_used_ms: record.lastUsedMs ?? null,
+    successor: record.successor ?? null,
   };
 }
 
@@ -66,7 +70,12 @@ export function toRecord(row: Readonly<Record<string, SQLOutputValue>>): KeyReco
     expiresMs: toNumber(row['expires_ms']),
     revokedMs: toNumber(row['revoked_ms']),
     lastUsedMs: toNumber(row['last_used_ms']),
+    successor: toText(row['successor']),
   };
+}
+
+function toText(value: SQLOutputValue | undefined): string | undefined {
+  return value === null || value === undefined ? undefined : String(value);
 }
 
 function toNumber(value: SQLOutputValue | undefined): number | undefined {

@@ -62,7 +62,7 @@ export interface Keyring {
    * Makes a successor with the same rights. The old key is good for `overlapMs` more, unless it expires before.
    *
    * @returns `undefined` where there is no key of this id
-   * @throws InputError where it has been revoked or has expired
+   * @throws InputError where it has been revoked, has expired, or has a successor
    */
   rotate(id: string, overlapMs: number, actor?: string): MadeKey | undefined;
   revoke(id: string, actor?: string): boolean;
@@ -203,9 +203,10 @@ function createManagement(
     store.audit.add({ atMs: now(), action, keyId, actor, detail, count: 1 });
   }
 
-  function add(fields: Omit<KeyRecord, 'id' | 'hash' | 'createdMs' | 'revokedMs' | 'lastUsedMs'>): MadeKey {
+  function add(fields: Grant & Pick<KeyRecord, 'name' | 'description'>): MadeKey {
     const { key, id, hash } = createSecret();
-    store.addKey({ ...fields, id, hash, createdMs: now(), revokedMs: undefined, lastUsedMs: undefined });
+    const unused = { revokedMs: undefined, lastUsedMs: undefined, successor: undefined };
+    store.addKey({ ...fields, ...unused, id, hash, createdMs: now() });
     return { id, key };
   }
 
@@ -235,8 +236,14 @@ function createManagement(
           throw new InputError([
             `the key ${id} has ${revokedMs === undefined ? 'expired' : 'been revoked'}; make a new one`,
           ]);
+        // Its expiry is the end of the overlap by now: another successor would end with it.
+        if (old.successor !== undefined)
+          throw new InputError([
+            `the key ${id} has been rotated to ${old.successor} already; rotate that one, or make a new one`,
+          ]);
         const made = add(old);
-        store.updateKey({ ...old, expiresMs: Math.min(expiresMs, now() + overlapMs) });
+        const ends = Math.min(expiresMs, now() + overlapMs);
+        store.updateKey({ ...old, expiresMs: ends, successor: made.id });
         note('rotated', id, { actor, detail: `successor ${made.id}` });
         return made;
       }),

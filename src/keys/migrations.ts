@@ -28,4 +28,5 @@ export const MIGRATIONS = [
     count INTEGER NOT NULL
   ) STRICT;
   CREATE INDEX audit_refusals ON audit (action = 'refused', id)`,
+  `ALTER TABLE keys ADD COLUMN successor TEXT`,
 ] as const;

@@ -62,6 +62,7 @@ describe('the management of keys', () => {
       created_at: new Date(clock.now).toISOString(),
       last_used_at: null,
       revoked_at: null,
+      successor: null,
     });
     const shown = await call('GET', `/api/keys/${id}`);
     expect(shown.view).toEqual({ id, ...view });
@@ -88,11 +89,22 @@ describe('the management of keys', () => {
     const next = await call('POST', `/api/keys/${old.id}/rotate`, { body: { overlap_seconds: 60 } });
     expect(next.status).toBe(201);
     expect(next.view.pins).toEqual({ project: 'abc' });
+    expect((await call('GET', `/api/keys/${old.id}`)).view['successor']).toBe(next.view.id);
+    const again = await call('POST', `/api/keys/${old.id}/rotate`);
+    expectError(again, 'invalid_request');
+    expect(again.body.error.message).toContain(`rotated to ${next.view.id} already`);
     for (const key of [old.key, next.view.key]) expect((await withKey(key, 'logs.all')).status).toBe(200);
     clock.now += 60_000;
     expectError(await withKey(old.key, 'logs.all'), 'unauthorized');
     expect((await withKey(next.view.key, 'logs.all')).status).toBe(200);
     expectError(await call('POST', `/api/keys/${old.id}/rotate`), 'invalid_request');
+  });
+
+  test('says what to send where a body has another type', async () => {
+    const headers = { 'x-api-key': PRIVATE_KEY, 'content-type': 'application/x-www-form-urlencoded' };
+    const answer = await request(url, '/api/keys', { method: 'POST', headers, body: '{"name":"x"}' });
+    expectError(answer, 'unsupported_media_type');
+    expect(answer.body.error.message).toContain('application/json');
   });
 
   test('revokes a key, which stays to be seen', async () => {

@@ -109,7 +109,7 @@ describe('the control store', () => {
         database.exec('PRAGMA user_version = 99');
         database.close();
       },
-      /^the key store is of version 99, newer than this Tailrace \(2\); update Tailrace$/,
+      /^the key store is of version 99, newer than this Tailrace \(3\); update Tailrace$/,
     ],
     [
       'that is no database',

@@ -60,6 +60,16 @@ describe('a key', () => {
     expect(keyring.rotate('nobody', 1000)).toBeUndefined();
   });
 
+  test('has one successor: another would end with the overlap', () => {
+    const { keyring } = setUp();
+    const old = keyring.create({ name: 'old', scopes: ['query'] });
+    const next = keyring.rotate(old.id, 1000);
+    expect(keyring.find(old.id)?.successor).toBe(next?.id);
+    expect(() => keyring.rotate(old.id, 1000)).toThrow(`has been rotated to ${next?.id} already`);
+    const third = keyring.rotate(next?.id ?? '', 0);
+    expect(keyring.authenticate(third?.key).expiresMs).toBeUndefined();
+  });
+
   test('that expires within the overlap expires when it would have', () => {
     const { keyring, clock } = setUp();
     const { id } = keyring.create({ name: 'old', scopes: ['query'], expiresMs: clock.now + 10 });

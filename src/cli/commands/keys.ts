@@ -151,10 +151,11 @@ function createTable(head: string[]) {
   return new Table({ head, style: { head: [], border: [] } });
 }
 
-function stateOf({ revokedMs, expiresMs }: KeyRecord): string {
-  if (revokedMs !== undefined) return `revoked ${isoMinute(revokedMs)}`;
-  if (expiresMs === undefined) return 'active';
-  return `${expiresMs <= Date.now() ? 'expired' : 'active until'} ${isoMinute(expiresMs)}`;
+function stateOf({ revokedMs, expiresMs, successor }: KeyRecord): string {
+  const next = successor === undefined ? '' : `, successor ${successor}`;
+  if (revokedMs !== undefined) return `revoked ${isoMinute(revokedMs)}${next}`;
+  if (expiresMs === undefined) return `active${next}`;
+  return `${expiresMs <= Date.now() ? 'expired' : 'active until'} ${isoMinute(expiresMs)}${next}`;
 }
 
 function isoMinute(ms: number): string {

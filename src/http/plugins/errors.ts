@@ -4,7 +4,6 @@ import { type ErrorCode, TailraceError } from '../../errors.ts';
 /** Fastify's own failures, by its code; anything not listed with a status below 500 is a malformed request. */
 const FASTIFY_CODES: Readonly<Record<string, ErrorCode>> = {
   FST_ERR_CTP_BODY_TOO_LARGE: 'body_too_large',
-  FST_ERR_CTP_INVALID_MEDIA_TYPE: 'unsupported_media_type',
 };
 
 /** The one place that turns a failure into a response. The cause is logged, never sent. */
@@ -34,6 +33,10 @@ function toFailure(error: FastifyError | Error): TailraceError {
   const { code = '', statusCode = 500 } = error as Partial<FastifyError>;
   if (code === 'FST_ERR_BAD_URL') {
     return new TailraceError('invalid_request', 'the path is not a well-formed URL', { cause: error });
+  }
+  if (code === 'FST_ERR_CTP_INVALID_MEDIA_TYPE') {
+    const message = 'this path does not read a body of this Content-Type; most read application/json';
+    return new TailraceError('unsupported_media_type', message, { cause: error });
   }
   const ours =
     FASTIFY_CODES[code] ?? (statusCode >= 400 && statusCode < 500 ? 'invalid_request' : 'internal');

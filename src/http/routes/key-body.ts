@@ -114,6 +114,7 @@ export function toView(record: KeyRecord) {
     expires_at: isoTime(record.expiresMs),
     last_used_at: isoTime(record.lastUsedMs),
     revoked_at: isoTime(record.revokedMs),
+    successor: record.successor ?? null,
   };
 }
 

@@ -74,7 +74,7 @@ describe('tailrace keys', () => {
     const rotated = await keys('rotate', id, '--overlap', '1h');
     expect(rotated.stderr).toMatch(new RegExp(`^Key \\w+ succeeds ${id}\\. The old key is good until 20`));
     expect(read(idOf(rotated))?.pins).toEqual({ project: 'abc' });
-    expect((await keys('list')).stdout).toMatch(/front.*project="abc".*active until/);
+    expect((await keys('list')).stdout).toMatch(/front.*project="abc".*active until.*, successor \w+/);
 
     const log = await keys('log');
     expect(log.stdout).toMatch(/rotated[\s\S]*changed[\s\S]*created/);
@@ -89,6 +89,7 @@ describe('tailrace keys', () => {
     ],
     [['create', '--name', 'x', '--pin', 'projekt=a'], 'pins.projekt is no parameter; there are project'],
     [['create', '--name', 'x', '--pin', 'project_tier=GOLD'], 'pins.project_tier must be one of FREE, PRO'],
+    [['create', '--name', 'x', '--pin', 'interval=hourly'], '7day for functions.invocation-stats\n'],
     [['create', '--name', 'x', '--burst', '5'], '--burst needs --rate'],
     [['update', 'nobody', '--name', 'y'], 'no key of this id is in use'],
     [['rotate', 'nobody'], 'no key of this id is in use'],
@@ -96,6 +97,14 @@ describe('tailrace keys', () => {
     const { code, stdout, stderr } = await keys(...args);
     expect([code, stdout]).toEqual([1, '']);
     expect(stderr).toContain(message);
+  });
+
+  test('tells a fault once', async () => {
+    const { stderr } = await keys('create', '--name', 'x', '--endpoint', 'nope', '--pin', 'project=');
+    expect(stderr.trim().split('\n')).toEqual([
+      expect.stringContaining('pins.project must have 1 to 256 characters'),
+      expect.stringContaining('endpoints has no nope'),
+    ]);
   });
 
   test.each([
