@@ -1,7 +1,7 @@
 import type { ParameterType } from '../../definitions/endpoint.ts';
 import { quote } from '../../sql/quote.ts';
 import { patternSize } from '../pattern.ts';
-import { type ExplainNode, walk } from './explain.ts';
+import { type SyntaxNode, walk } from '../syntax-tree.ts';
 import { isAllowedFunction, LIKE_FUNCTIONS, REGEX_FUNCTIONS } from './function.ts';
 import { refuse } from './refusal.ts';
 
@@ -18,7 +18,7 @@ export interface TreeContext {
 
 /** Nodes that a SELECT over views is made of. What is not listed is refused. */
 const KINDS = new Set(
-  `Root SelectWithUnionQuery SelectIntersectExceptQuery SelectQuery ExpressionList WithElement Subquery Function Identifier
+  `SelectWithUnionQuery SelectIntersectExceptQuery SelectQuery ExpressionList WithElement Subquery Function Identifier
   TableIdentifier Literal Asterisk QualifiedAsterisk ColumnsTransformerList ColumnsExceptTransformer TablesInSelectQuery
   TablesInSelectQueryElement TableExpression TableJoin ArrayJoin OrderByElement WindowDefinition WindowListElement`.split(
     /\s+/,
@@ -51,44 +51,50 @@ const TYPES = new Set(
  *
  * @throws TailraceError `invalid_parameter` that names the first thing that is not allowed
  */
-export function checkTree(root: ExplainNode, context: TreeContext): void {
+export function checkTree(root: SyntaxNode, context: TreeContext): void {
   for (const node of walk(root)) {
     if (!KINDS.has(node.kind)) throw refuse(`must not have ${WORDS[node.kind] ?? node.kind}`);
     if (node.kind === 'TableExpression') refuseTableFunction(node, context);
-    if (node.kind === 'TableIdentifier' && !context.views.has(node.name))
-      throw refuse(`must not read ${node.name}; ${readable(context)}`);
+    if (node.kind === 'TableIdentifier' && !context.views.has(nameOf(node)))
+      throw refuse(`must not read ${nameOf(node)}; ${readable(context)}`);
     if (node.kind === 'Function') checkFunction(node, context);
-    if (node.kind === 'Identifier') checkIdentifier(node.name, context);
+    if (node.kind === 'Identifier') checkIdentifier(nameOf(node), context);
     checkAlias(node, context);
   }
+}
+
+/** The name of a function or an identifier: the word after the kind of node. */
+function nameOf({ text }: SyntaxNode): string {
+  return /^[^ ]*/.exec(text)?.[0] ?? '';
 }
 
 /**
  * The engine looks names within a view up where the view is used: `((a, b) -> 1) AS equals` would replace the `=` of the
  * view's own conditions. So a lambda has no name, and nothing else has that of a stored view.
  */
-function checkAlias(node: ExplainNode, { storedViews }: TreeContext): void {
-  const alias = / \(alias (\w+)\)$/.exec(node.text)?.[1];
+function checkAlias(node: SyntaxNode, { storedViews }: TreeContext): void {
+  const alias = /(?:^| )\(alias (\w+)\)$/.exec(node.text)?.[1];
   if (alias === undefined) return;
-  if (node.kind === 'Function' && node.name.toLowerCase() === 'lambda')
+  if (node.kind === 'Function' && nameOf(node).toLowerCase() === 'lambda')
     throw refuse(`must not give the lambda a name, ${alias}: write it where it is used`);
-  if (storedViews.includes(alias) && !(node.kind === 'TableIdentifier' && node.name === alias))
+  if (storedViews.includes(alias) && !(node.kind === 'TableIdentifier' && nameOf(node) === alias))
     throw refuse(`must not call anything ${alias}: it is a view of the stored query`);
 }
 
-function refuseTableFunction(expression: ExplainNode, context: TreeContext): void {
+function refuseTableFunction(expression: SyntaxNode, context: TreeContext): void {
   const called = expression.children.find(({ kind }) => kind === 'Function');
   if (called === undefined) return;
-  throw refuse(`must not read the table function ${called.name}(); ${readable(context)}`);
+  throw refuse(`must not read the table function ${nameOf(called)}(); ${readable(context)}`);
 }
 
 function readable({ views }: TreeContext): string {
   return `what can be read is ${[...views].join(', ')}`;
 }
 
-function checkFunction(node: ExplainNode, context: TreeContext): void {
-  refuseFunction(node.name);
-  const name = node.name.toLowerCase();
+function checkFunction(node: SyntaxNode, context: TreeContext): void {
+  const called = nameOf(node);
+  refuseFunction(called);
+  const name = called.toLowerCase();
   const second = node.children[0]?.children[1];
   if (name === 'in' || name === 'notin') checkSet(second);
   if (name === 'cast') checkType(second);
@@ -105,13 +111,13 @@ export function refuseFunction(name: string): void {
 }
 
 /** A name by itself would be that of a table. */
-function checkSet(set: ExplainNode | undefined): void {
-  const isWritten = set?.kind === 'Function' && ['tuple', 'array'].includes(set.name);
+function checkSet(set: SyntaxNode | undefined): void {
+  const isWritten = set?.kind === 'Function' && ['tuple', 'array'].includes(nameOf(set));
   if (set?.kind === 'Literal' || set?.kind === 'Subquery' || isWritten) return;
   throw refuse('must have a list or a SELECT after IN; for an array, call has(array, value)');
 }
 
-function checkType(type: ExplainNode | undefined): void {
+function checkType(type: SyntaxNode | undefined): void {
   const text = textOf(type);
   // A time zone or the name of a value is in quotes.
   const words = text?.replaceAll(/'[^']*'/g, '').match(/[A-Za-z]\w*/g) ?? [''];
@@ -123,7 +129,7 @@ function checkType(type: ExplainNode | undefined): void {
 }
 
 /** The engine cannot be stopped while it matches a block of rows, so a pattern is written out, and bounded. */
-function checkPattern(name: string, pattern: ExplainNode | undefined, { parameterType }: TreeContext): void {
+function checkPattern(name: string, pattern: SyntaxNode | undefined, { parameterType }: TreeContext): void {
   const isLike = LIKE_FUNCTIONS.has(name);
   const text = textOf(pattern);
   const parameter = text === undefined ? undefined : parameterType(quote(text));
@@ -142,8 +148,9 @@ function checkPattern(name: string, pattern: ExplainNode | undefined, { paramete
 const ESCAPES: Readonly<Record<string, string>> = { n: '\n', t: '\t', r: '\r', b: '\b', f: '\f', 0: '\0' };
 
 /** The text that a node of the tree holds, where it is one. */
-function textOf(node: ExplainNode | undefined): string | undefined {
-  const literal = /^Literal '((?:[^'\\]|\\[\s\S])*)'/.exec(node?.text ?? '')?.[1];
+function textOf(node: SyntaxNode | undefined): string | undefined {
+  if (node?.kind !== 'Literal') return undefined;
+  const literal = /^'((?:[^'\\]|\\[\s\S])*)'/.exec(node.text)?.[1];
   return literal?.replaceAll(/\\([\s\S])/g, (_, c: string) => ESCAPES[c] ?? c);
 }
 

@@ -7,11 +7,11 @@ import { TailraceError } from '../../errors.ts';
 import { quote } from '../../sql/quote.ts';
 import { scanTokens } from '../../sql/token.ts';
 import type { RawParameters } from '../parameters.ts';
+import { parseSyntaxTree, type SyntaxNode, SyntaxTreeError } from '../syntax-tree.ts';
 import { findBase, withSelect } from './base.ts';
 import { canonicalise } from './canonical.ts';
 import { checkQueryTree, findViews } from './check-query-tree.ts';
 import { checkTree } from './check-tree.ts';
-import { parseTree } from './explain.ts';
 import { refuse } from './refusal.ts';
 import { readStoredNames, type StoredNames } from './stored-names.ts';
 
@@ -102,7 +102,7 @@ async function check(endpoint: Endpoint, sql: string, context: CheckContext): Pr
   // In brackets, where nothing but a SELECT can stand: EXPLAIN itself would write the file of an INTO OUTFILE.
   const explain = async (what: string) =>
     toLines(await ask(`EXPLAIN ${what} SELECT * FROM (\n${checked}\n)`, {}, NOT_A_SELECT));
-  const tree = parseTree(await explain('AST'));
+  const tree = readTree(await explain('AST'));
   const queryTree = await explain('QUERY TREE run_passes = 0');
   const own = findViews(queryTree);
   refuseTaken(own, storedNames.views, context.tables);
@@ -127,6 +127,15 @@ function toLines(text: string): string[] {
   const lines = text.split('\n').filter((line) => line !== '');
   if (lines.length > TREE_LINES_MAX) throw refuse('is too large: ask in several requests');
   return lines;
+}
+
+/** Names with anything but letters, digits and underscores were refused before, so the engine's lines can be told apart. */
+function readTree(lines: readonly string[]): SyntaxNode {
+  try {
+    return parseSyntaxTree(lines);
+  } catch (error) {
+    throw error instanceof SyntaxTreeError ? refuse(error.message, error) : error;
+  }
 }
 
 /** What the engine says of a text that it cannot read is the caller's to know; a timeout or the like stays what it is. */
