@@ -52,17 +52,15 @@ export async function takeEvents(
 function pinnedProjectOf({ pins }: Caller): string | undefined {
   const names = Object.keys(pins);
   if (names.length === 0 || Object.hasOwn(pins, OWNER)) return pins[OWNER];
-  throw forbiddenProject(`the key pins ${names.join(', ')} but no project, so it cannot send events`);
+  const message = `the key pins ${names.join(', ')} but no project, so it cannot send events`;
+  throw new TailraceError('forbidden', message, { refusal: 'pin' });
 }
 
 function chooseProject(named: string | undefined, pinned: string | undefined): string | undefined {
   if (pinned === undefined || named === undefined || named === pinned) return pinned ?? named;
-  throw forbiddenProject(`X-Project is pinned to ${JSON.stringify(pinned)} by the key`);
-}
-
-function forbiddenProject(message: string): TailraceError {
+  const message = `is pinned to ${JSON.stringify(pinned)} by the key`;
   const errors = [{ parameter: 'X-Project', message }];
-  return new TailraceError('forbidden', message, { errors, refusal: 'pin' });
+  throw new TailraceError('forbidden', `X-Project ${message}`, { errors, refusal: 'pin' });
 }
 
 function requireSource({ sources }: Caller, source: Source): void {
