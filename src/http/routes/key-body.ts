@@ -6,7 +6,7 @@ import {
   PER_SECOND_MAX,
   PINS_MAX,
 } from '../../keys/check-grant.ts';
-import { toListed } from '../../keys/grant.ts';
+import { type Grant, toListed } from '../../keys/grant.ts';
 import type { KeyRecord } from '../../keys/key-record.ts';
 import type { KeyChange } from '../../keys/keyring.ts';
 import { SCOPES } from '../../keys/scope.ts';
@@ -100,21 +100,28 @@ function parseExpiry(text: string | null, nowMs: number): number | undefined {
 
 /** A key as it is shown: neither itself nor its hash. */
 export function toView(record: KeyRecord) {
-  const { id, name, description, scopes, endpoints = null, sources = null, pins, rate } = record;
+  const { id, name, description } = record;
   return {
     id,
     name,
     description,
-    scopes,
-    endpoints,
-    sources,
-    pins,
-    rate: rate === undefined ? null : { per_second: rate.perSecond, burst: rate.burst },
+    ...toGrantView(record),
     created_at: isoTime(record.createdMs),
     expires_at: isoTime(record.expiresMs),
     last_used_at: isoTime(record.lastUsedMs),
     revoked_at: isoTime(record.revokedMs),
     successor: record.successor ?? null,
+  };
+}
+
+/** What a key or a token may do, but for when it expires. */
+export function toGrantView({ scopes, endpoints, sources, pins, rate }: Grant) {
+  return {
+    scopes,
+    endpoints: endpoints ?? null,
+    sources: sources ?? null,
+    pins,
+    rate: rate === undefined ? null : { per_second: rate.perSecond, burst: rate.burst },
   };
 }
 

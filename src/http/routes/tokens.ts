@@ -8,7 +8,7 @@ import { TOKEN_SCOPES, type TokenGrant } from '../../keys/token-grant.ts';
 import type { HttpContext } from '../context.ts';
 import { createAuth, getCaller } from '../plugins/auth.ts';
 import { createBodyParser, invalidBody } from '../plugins/json-body.ts';
-import { FIELDS, isoTime } from './key-body.ts';
+import { FIELDS, isoTime, toGrantView } from './key-body.ts';
 
 export const TOKENS_PATH = '/api/tokens';
 
@@ -68,7 +68,7 @@ export function tokenRoute(app: FastifyInstance, { keyring, registry, now }: Htt
     return reply
       .code(201)
       .header('cache-control', 'no-store')
-      .send({ token, id, ...toView(grant) });
+      .send({ token, id, ...toGrantView(grant), expires_at: isoTime(grant.expiresMs) });
   });
 }
 
@@ -84,17 +84,6 @@ function toGrant(body: unknown, caller: Caller, nowMs: number): TokenGrant {
     rate: asked.rate ? { perSecond: asked.rate.per_second, burst: asked.rate.burst } : caller.rate,
     // A token says whole seconds.
     expiresMs: Math.floor(Math.min(expiresMs, caller.expiresMs ?? expiresMs) / 1000) * 1000,
-  };
-}
-
-function toView({ scopes, endpoints, sources, pins, rate, expiresMs }: TokenGrant) {
-  return {
-    scopes,
-    endpoints: endpoints ?? null,
-    sources: sources ?? null,
-    pins,
-    rate: rate === undefined ? null : { per_second: rate.perSecond, burst: rate.burst },
-    expires_at: isoTime(expiresMs),
   };
 }
 
