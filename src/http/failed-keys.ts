@@ -1,16 +1,18 @@
 import { LRUCache } from 'lru-cache';
 import { networkOf } from '../lib/network.ts';
-import { type Bucket, hasToken, takeToken } from '../lib/token-bucket.ts';
+import { type Bucket, takeToken } from '../lib/token-bucket.ts';
 
 /** Bounds how fast keys can be tried from one address. */
 export interface FailedKeys {
   /** Counts a request whose key was refused. @returns seconds to wait, where there were too many; otherwise `undefined` */
   fail(address: string): number | undefined;
   /**
-   * Whether an accepted key may come in. Where too many have failed, only one that was accepted from the same address
-   * before: whoever tries keys does not learn which is right, and those behind the same proxy go on being served.
+   * Lets an accepted key in. Where too many have failed, only one that was accepted from the same address before: whoever
+   * tries keys does not learn which is right, and those behind the same proxy go on being served.
+   *
+   * @returns seconds to wait, as many as a wrong key is told; `undefined` where it may come in
    */
-  mayEnter(address: string, keyId: string): boolean;
+  enter(address: string, keyId: string): number | undefined;
 }
 
 // Least recently used addresses and keys are forgotten beyond it, which begins their count anew. About 3 MB.
@@ -29,14 +31,15 @@ export function createFailedKeys(perMinuteMax: number, now: () => number): Faile
       buckets.set(network, bucket);
       return passed ? undefined : retryAfterSeconds;
     },
-    mayEnter(address, keyId) {
-      if (perMinuteMax === 0) return true;
+    enter(address, keyId) {
+      if (perMinuteMax === 0) return undefined;
       const network = networkOf(address);
       const pair = `${network} ${keyId}`;
-      if (accepted.get(pair) === true) return true;
-      if (!hasToken(buckets.get(network), rate, now())) return false;
+      if (accepted.get(pair) === true) return undefined;
+      const { passed, retryAfterSeconds } = takeToken(buckets.get(network), rate, now()); // looked at, not taken
+      if (!passed) return retryAfterSeconds;
       accepted.set(pair, true);
-      return true;
+      return undefined;
     },
   };
 }

@@ -45,11 +45,6 @@ export function takeToken(bucket: Bucket | undefined, { perSecond, burst }: Rate
   };
 }
 
-/** Whether a token could be taken now. */
-export function hasToken(bucket: Bucket | undefined, rate: Rate, nowMs: number): boolean {
-  return fill(bucket, rate, nowMs) >= 1 - ROUNDING_TOKENS;
-}
-
 function fill(bucket: Bucket | undefined, { perSecond, burst }: Rate, nowMs: number): number {
   if (bucket === undefined) return burst;
   const since = Math.max(0, nowMs - bucket.atMs);

@@ -49,7 +49,8 @@ export function registerRateLimit(app: FastifyInstance, { config, metrics, now }
     const { caller } = request;
     if (caller === undefined || request.rateChecked) return undefined;
     request.rateChecked = true;
-    if (!failedKeys.mayEnter(request.ip, caller.keyId)) return refuseAddress(request, 1);
+    const waitSeconds = failedKeys.enter(request.ip, caller.keyId);
+    if (waitSeconds !== undefined) return refuseAddress(request, waitSeconds);
     const limited = takeOf(caller);
     if (limited === undefined) return undefined;
     const { rate, taken } = limited;
