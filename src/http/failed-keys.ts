@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache';
 import { networkOf } from '../lib/network.ts';
-import { type Bucket, secondsToToken, takeToken } from '../lib/token-bucket.ts';
+import { type Bucket, takeToken } from '../lib/token-bucket.ts';
 
 /** Bounds how fast keys can be tried from one address. */
 export interface FailedKeys {
@@ -10,7 +10,7 @@ export interface FailedKeys {
    * Lets an accepted key in. Where too many have failed, only one that was accepted from the same address before: whoever
    * tries keys does not learn which is right, and those behind the same proxy go on being served.
    *
-   * @returns seconds to wait, the same as `fail` would say, where it may not come in; otherwise `undefined`
+   * @returns seconds to wait, as many as a wrong key is told; `undefined` where it may come in
    */
   enter(address: string, keyId: string): number | undefined;
 }
@@ -36,9 +36,10 @@ export function createFailedKeys(perMinuteMax: number, now: () => number): Faile
       const network = networkOf(address);
       const pair = `${network} ${keyId}`;
       if (accepted.get(pair) === true) return undefined;
-      const waitSeconds = secondsToToken(buckets.get(network), rate, now());
-      if (waitSeconds === undefined) accepted.set(pair, true);
-      return waitSeconds;
+      const { passed, retryAfterSeconds } = takeToken(buckets.get(network), rate, now()); // looked at, not taken
+      if (!passed) return retryAfterSeconds;
+      accepted.set(pair, true);
+      return undefined;
     },
   };
 }

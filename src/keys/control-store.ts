@@ -119,7 +119,10 @@ export function openControlStore(dataDir: string): ControlStore {
     audit: createAuditStore(database),
     transaction(work) {
       try {
-        return transact(database, work);
+        return transact(database, () => {
+          cache.clear(); // what another process wrote a moment ago must not be written over
+          return work();
+        });
       } finally {
         cache.clear(); // what was read within it may have been undone
       }

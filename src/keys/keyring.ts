@@ -125,7 +125,7 @@ export function createKeyring(options: KeyringOptions): Keyring {
       const token = await tokens.read(text);
       if ('reason' in token) throw refuse(token.reason);
       const { caller, hash } = getHolder(token.parent);
-      if (token.parentPrint !== printOf(hash)) throw refuse('unknown', caller.keyId);
+      if (token.parentPrint !== tokens.print(hash)) throw refuse('unknown', caller.keyId);
       const grant = parseTokenGrant(token.grant);
       if (grant === undefined) throw refuse('unknown', caller.keyId);
       // The key may have less than when it made the token.
@@ -136,7 +136,7 @@ export function createKeyring(options: KeyringOptions): Keyring {
     },
     async mint(caller, grant) {
       const { expiresMs, ...rest } = grant;
-      const parentPrint = printOf(getHolder(caller.keyId).hash);
+      const parentPrint = tokens.print(getHolder(caller.keyId).hash);
       tally.minted(caller.keyId, now());
       return await tokens.mint({ parent: caller.keyId, parentPrint, expiresMs, grant: rest });
     },
@@ -173,11 +173,6 @@ const REFUSED = {
   expired: 'the key has expired',
   wider: 'the token may do more than its key may by now; ask for another',
 } as const satisfies Partial<Record<Refusal, string>>;
-
-/** Enough of a key's hash to tell it from another that has its id. */
-function printOf(hash: Uint8Array): string {
-  return Buffer.from(hash.subarray(0, 12)).toString('base64url');
-}
 
 /** They have no limits but their scopes: whoever sets the environment may do everything anyway. */
 function environmentKeys({ privateKey, publicKey }: KeyringOptions) {

@@ -1,4 +1,4 @@
-import { createSecretKey, randomUUID } from 'node:crypto';
+import { createHmac, createSecretKey, randomUUID } from 'node:crypto';
 import { errors, jwtVerify, SignJWT } from 'jose';
 import { LRUCache } from 'lru-cache';
 import { hashKey } from './secret.ts';
@@ -16,6 +16,11 @@ export interface Token {
 }
 
 export interface Tokens {
+  /**
+   * Enough of a key's hash to tell it from another that has its id. Only with the secret of tokens: who holds a token could
+   * otherwise try which key of the environment, that a person thought of, has this hash.
+   */
+  print(hash: Uint8Array): string;
   /** @returns the token: a JSON Web Token, signed with HS256 */
   mint(token: Omit<Token, 'id'>): Promise<{ token: string; id: string }>;
   /** What a token says, if it is signed by us and has not expired; otherwise why it is not taken. */
@@ -38,6 +43,7 @@ const ISSUER = 'tailrace';
 const ALGORITHM = 'HS256';
 // A front end sends one token again and again: the signature is checked once, then only the hash of the text is compared.
 const KNOWN_MAX = 10_000;
+const PRINT_BYTES = 12;
 
 /** The first sixteen bytes of any token: base64url of `{"alg":"HS256"`. A key begins with `tr_`. */
 const TOKEN = /^eyJ[\w-]+\.[\w-]+\.[\w-]+$/;
@@ -74,6 +80,13 @@ export function createTokens({ secret, now }: TokensOptions): Tokens {
   }
 
   return {
+    print: (hash) =>
+      createHmac('sha256', key)
+        .update('tailrace key\0') // no signature of a token is over such a text
+        .update(hash)
+        .digest()
+        .subarray(0, PRINT_BYTES)
+        .toString('base64url'),
     async mint({ parent, parentPrint, expiresMs, grant }) {
       const id = randomUUID();
       const token = await new SignJWT({ key: parentPrint, grant })

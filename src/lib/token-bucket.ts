@@ -45,12 +45,6 @@ export function takeToken(bucket: Bucket | undefined, { perSecond, burst }: Rate
   };
 }
 
-/** Until a token could be taken, as `retryAfterSeconds`; `undefined`: now. */
-export function secondsToToken(bucket: Bucket | undefined, rate: Rate, nowMs: number): number | undefined {
-  const tokens = fill(bucket, rate, nowMs);
-  return tokens >= 1 - ROUNDING_TOKENS ? undefined : Math.max(1, secondsFor(1 - tokens, rate.perSecond));
-}
-
 function fill(bucket: Bucket | undefined, { perSecond, burst }: Rate, nowMs: number): number {
   if (bucket === undefined) return burst;
   const since = Math.max(0, nowMs - bucket.atMs);

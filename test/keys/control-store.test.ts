@@ -79,6 +79,21 @@ describe('the control store', () => {
     other.close();
   });
 
+  test('writes over nothing that another connection changed a moment ago', () => {
+    const { dir, tokens, keyring } = setUp();
+    const other = openControlStore(dir);
+    const now = () => 1_000_001;
+    const elsewhere = createKeyring({ store: other, tokens, privateKey: '', publicKey: '', now });
+    const { id, key } = keyring.create({ name: 'a', scopes: ['query'] });
+    elsewhere.authenticate(key);
+    keyring.update(id, { pins: { project: 'abc' } });
+    elsewhere.update(id, { name: 'b' });
+    expect(keyring.find(id)).toMatchObject({ name: 'b', pins: { project: 'abc' } });
+    keyring.revoke(id);
+    expect(() => elsewhere.rotate(id, 0)).toThrow(/has been revoked/);
+    other.close();
+  });
+
   test('takes a revocation by another process at once', () => {
     const { dir, keyring } = setUp();
     const { id, key } = keyring.create({ name: 'a', scopes: ['query'] });

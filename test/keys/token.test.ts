@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { chmodSync, existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
@@ -32,6 +33,14 @@ const forge = (payload: Record<string, unknown>, alg = 'HS256', secret: Uint8Arr
     .sign(secret);
 
 describe('a token', () => {
+  test('tells nothing by which to try what its key is', () => {
+    const hash = createHash('sha256').update('a key that a person thought of').digest();
+    const { tokens } = open();
+    expect(tokens.print(hash)).toMatch(/^[\w-]{16}$/);
+    expect(tokens.print(hash)).not.toBe(hash.subarray(0, 12).toString('base64url'));
+    expect(tokens.print(hash)).not.toBe(open(Buffer.alloc(32, 8)).tokens.print(hash));
+  });
+
   test('says what was minted into it, however often it is read', async () => {
     const { tokens } = open();
     const { token, id } = await tokens.mint(ASKED);

@@ -35,7 +35,7 @@ export async function registerCors(app: FastifyInstance, origins: string): Promi
   });
   await app.register(cors, {
     origin: origins === '*' ? '*' : origins.split(','),
-    methods: ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'],
+    methods: ['GET', 'HEAD', 'POST', 'PATCH', 'DELETE'],
     allowedHeaders: ['authorization', 'content-type', 'x-api-key', 'x-request-id'],
     exposedHeaders: EXPOSED_HEADERS,
     maxAge: PREFLIGHT_SECONDS,

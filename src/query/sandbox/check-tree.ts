@@ -154,9 +154,16 @@ function textOf(node: SyntaxNode | undefined): string | undefined {
   return literal?.replaceAll(/\\([\s\S])/g, (_, c: string) => ESCAPES[c] ?? c);
 }
 
+/** Functions that may be called because of what their arguments are: as a value, they would be handed any. */
+function isBoundByArguments(name: string): boolean {
+  const small = name.toLowerCase();
+  return REGEX_FUNCTIONS.has(small) || LIKE_FUNCTIONS.has(small) || ['in', 'notin', 'cast'].includes(small);
+}
+
 /** The engine takes `arrayMap(file, …)`: so a name by itself must not be that of a function that cannot be called. */
 function checkIdentifier(name: string, { engineFunctions }: TreeContext): void {
-  if (name.includes('.') || !engineFunctions.has(name.toLowerCase()) || isAllowedFunction(name)) return;
+  if (name.includes('.') || !engineFunctions.has(name.toLowerCase())) return;
+  if (isAllowedFunction(name) && !isBoundByArguments(name)) return;
   throw refuse(
     `must not name ${name} by itself, which is a function; write a column of this name as view.${name}`,
   );

@@ -438,6 +438,13 @@ export const ESCAPES: Readonly<Record<string, readonly string[]>> = {
     '/* only a comment */',
     ';',
   ],
+  'a function as a value, whose arguments nobody checks': [
+    "SELECT arrayMap(match, [event_message], ['((a{30}){30}){30}']) FROM app",
+    "SELECT arrayFilter(`like`, [event_message], ['%a%a%']) FROM app",
+    "SELECT arrayMap(replaceRegexpAll AS f, ['a'], ['((a{30}){30}){30}'], ['']) FROM app",
+    "SELECT arrayMap(CAST, ['1'], ['AggregateFunction(count)']) FROM app",
+    'SELECT arrayFilter(in, [id], [id]) FROM app',
+  ],
   'odd spellings': [
     'SELECT\u00a0*\u00a0FROM\u00a0secret_logs',
     'SELECT/**/*/**/FROM/**/secret_logs',
