@@ -1,4 +1,4 @@
-import type { NewKey } from '../../src/keys/keyring.ts';
+import type { NewKey } from '../../src/keys/management.ts';
 import { SCOPES } from '../../src/keys/scope.ts';
 import type { Service } from '../../src/service.ts';
 import { TENANTS } from './data.ts';

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
-import type { NewKey } from '../../src/keys/keyring.ts';
+import type { NewKey } from '../../src/keys/management.ts';
 import { expectError, get, type HttpAnswer, QUERY_PATH, request } from '../support/http.ts';
 import { rowsOf } from '../support/ingest.ts';
 import { PRIVATE_KEY, PUBLIC_KEY, startTestService, storeEvents } from '../support/service.ts';

@@ -2,7 +2,7 @@ import { type Command, InvalidArgumentError } from 'commander';
 import { InputError } from '../../errors.ts';
 import { DESCRIPTION_CHARS_MAX, NAME_CHARS_MAX, PER_SECOND_MAX } from '../../keys/check-grant.ts';
 import { type Grant, toListed } from '../../keys/grant.ts';
-import type { KeyChange } from '../../keys/keyring.ts';
+import type { KeyChange } from '../../keys/management.ts';
 import { isScope, SCOPES, type Scope } from '../../keys/scope.ts';
 import { parseDuration } from '../../lib/duration.ts';
 

@@ -8,7 +8,7 @@ import {
 } from '../../keys/check-grant.ts';
 import { type Grant, toListed } from '../../keys/grant.ts';
 import type { KeyRecord } from '../../keys/key-record.ts';
-import type { KeyChange } from '../../keys/keyring.ts';
+import type { KeyChange } from '../../keys/management.ts';
 import { SCOPES } from '../../keys/scope.ts';
 import { MICROS_PER_MS, parseInstant } from '../../lib/instant.ts';
 import { invalidBody } from '../plugins/json-body.ts';
