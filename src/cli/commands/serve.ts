@@ -6,7 +6,6 @@ import type { Config } from '../../config/config.ts';
 import { InputError } from '../../errors.ts';
 import { createService, type Service } from '../../service.ts';
 import { ownerName, readConfig, stopSignal } from '../environment.ts';
-import { EXIT } from '../exit.ts';
 import { printWelcome } from '../welcome.ts';
 import { fillWithSample } from './sample.ts';
 
@@ -36,12 +35,15 @@ async function serve(options: { sample?: boolean; watch?: boolean }): Promise<vo
 
 // What the engine may take beyond the shutdown's own bound to end what it has been told to stop.
 const CLOSE_GRACE_MS = 5_000;
+// For the last line of the log to be written.
+const LAST_LINE_MS = 100;
 
 /** Closes the service, or ends the process when a query cannot be stopped: a crash loses nothing, waiting for ever might. */
 async function closeInTime(service: Service, config: Config, logger: FastifyBaseLogger): Promise<void> {
   const late = setTimeout(() => {
     logger.error('a query did not stop; the process ends without closing the store');
-    process.exit(EXIT.failure);
+    // process.exit would wait for the engine's threads, and so for the query.
+    setTimeout(() => process.kill(process.pid, 'SIGKILL'), LAST_LINE_MS);
   }, config.shutdownTimeoutMs + CLOSE_GRACE_MS);
   await service.close();
   clearTimeout(late);
