@@ -31,6 +31,7 @@ export function parsePinnedParameters(
   if (names.length === 0) return parseParameters(endpoint, raw, bytesMax);
   const pinned = endpoint.parameters.filter(({ name }) => Object.hasOwn(pins, name));
   refuseVoidPins(endpoint, names, pinned);
+  refuseLoosePins(endpoint, pinned);
   const filled: Record<string, RawParameters[string]> = { ...raw };
   const errors: ParameterFault[] = [];
   for (const parameter of pinned) {
@@ -72,6 +73,19 @@ function refuseVoidPins(endpoint: Endpoint, names: readonly string[], pinned: re
     `the key pins ${owner.join(', ')}, which ${endpoint.name} has no parameter for; it cannot keep to it`,
     { errors, refusal: 'pin' },
   );
+}
+
+/** A pattern matches wherever it is found, in the rows of others too, unless the SQL asks whose they are. */
+function refuseLoosePins(endpoint: Endpoint, pinned: readonly Parameter[]): void {
+  const loose = pinned.find(
+    ({ name, type }) => name === OWNER && type === 'regex' && !endpoint.pinned.includes(name),
+  );
+  if (loose === undefined) return;
+  const message = `is pinned by the key, and ${endpoint.name} matches it as a pattern without reading @${PINNED_PREFIX}${loose.name}`;
+  throw new TailraceError('forbidden', `${loose.name} ${message}; it cannot keep to it`, {
+    errors: [{ parameter: loose.name, message }],
+    refusal: 'pin',
+  });
 }
 
 function isPin(

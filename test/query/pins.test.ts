@@ -89,6 +89,18 @@ describe('a pinned parameter', () => {
   });
 });
 
+test('a pinned project refuses an endpoint that matches it as a pattern and does not ask whose the rows are', () => {
+  const usage = store.registry.getEndpoint('usage.api-counts');
+  const loose = { ...usage, pinned: [] };
+  const ask = (pins: Record<string, string>) => () =>
+    parsePinnedParameters(loose, { project: 'abc', interval: 'daily' }, { pins, bytesMax: 1_000 });
+  expect(refusalOf(ask({ project: 'abc' }))).toMatchObject({
+    code: 'forbidden',
+    errors: [{ parameter: 'project', message: expect.stringContaining('@pinned_project') }],
+  });
+  expect(ask({})()['project']).toBe('abc');
+});
+
 test('an escaped text is a pattern that the engine matches literally', async () => {
   for (const text of ['a.c', '\\', '[', '(', '{2}', '^x$', 'é', '😀', "'", 'a-b', '*+?|)]}', '\\d', '\\Q']) {
     const sql = `SELECT match(concat('<', @text, '>'), concat('^<', @pattern, '>$')) AS own, match('zz', @pattern) AS other`;

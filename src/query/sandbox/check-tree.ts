@@ -2,7 +2,7 @@ import type { ParameterType } from '../../definitions/endpoint.ts';
 import { quote } from '../../sql/quote.ts';
 import { patternSize } from '../pattern.ts';
 import { type SyntaxNode, walk } from '../syntax-tree.ts';
-import { isAllowedFunction, LIKE_FUNCTIONS, REGEX_FUNCTIONS } from './function.ts';
+import { isAllowedFunction, LIKE_FUNCTIONS, NEEDLES, REGEX_FUNCTIONS, SEARCHED_LISTS } from './function.ts';
 import { refuse } from './refusal.ts';
 
 export interface TreeContext {
@@ -99,6 +99,9 @@ function checkFunction(node: SyntaxNode, context: TreeContext): void {
   if (name === 'in' || name === 'notin') checkSet(second);
   if (name === 'cast') checkType(second);
   if (REGEX_FUNCTIONS.has(name) || LIKE_FUNCTIONS.has(name)) checkPattern(name, second, context);
+  const needleAt = NEEDLES.get(name);
+  if (needleAt !== undefined) checkNeedle(called, node.children[0]?.children[needleAt]);
+  if (SEARCHED_LISTS.has(name)) checkSearchedList(called, second);
 }
 
 /** @throws TailraceError `invalid_parameter` where a caller's SELECT may not call it */
@@ -145,6 +148,29 @@ function checkPattern(name: string, pattern: SyntaxNode | undefined, { parameter
     throw refuse(`must have patterns of at most ${PATTERN_SIZE_MAX} parts, their repetitions written out`);
 }
 
+// As many as a parameter may have: see sandbox.ts.
+const NEEDLE_CHARS_MAX = 1_000;
+const SEARCHED_MAX = 100;
+
+/** As a pattern: the engine cannot be stopped inside of a call, so what it looks for is written out, and short. */
+function checkNeedle(name: string, needle: SyntaxNode | undefined): void {
+  const text = textOf(needle);
+  if (text === undefined) throw refuse(`must have the text that ${name} looks for written out, or as @name`);
+  if (text.length > NEEDLE_CHARS_MAX)
+    throw refuse(`must have at most ${NEEDLE_CHARS_MAX} characters in the text that ${name} looks for`);
+}
+
+function checkSearchedList(name: string, list: SyntaxNode | undefined): void {
+  const members =
+    list?.kind === 'Function' && nameOf(list) === 'array' ? (list.children[0]?.children ?? []) : undefined;
+  const isWritten =
+    list?.kind === 'Literal' || members?.every((member) => member.kind === 'Literal') === true;
+  if (!isWritten) throw refuse(`must have the list that ${name} looks for written out, such as ['a', 'b']`);
+  const count = members?.length ?? list?.text.split(',').length ?? 0;
+  if (count > SEARCHED_MAX)
+    throw refuse(`must have at most ${SEARCHED_MAX} members in the list that ${name} looks for`);
+}
+
 const ESCAPES: Readonly<Record<string, string>> = { n: '\n', t: '\t', r: '\r', b: '\b', f: '\f', 0: '\0' };
 
 /** The text that a node of the tree holds, where it is one. */
@@ -157,7 +183,10 @@ function textOf(node: SyntaxNode | undefined): string | undefined {
 /** Functions that may be called because of what their arguments are: as a value, they would be handed any. */
 function isBoundByArguments(name: string): boolean {
   const small = name.toLowerCase();
-  return REGEX_FUNCTIONS.has(small) || LIKE_FUNCTIONS.has(small) || ['in', 'notin', 'cast'].includes(small);
+  return (
+    [REGEX_FUNCTIONS, LIKE_FUNCTIONS, NEEDLES, SEARCHED_LISTS].some((names) => names.has(small)) ||
+    ['in', 'notin', 'cast'].includes(small)
+  );
 }
 
 /** The engine takes `arrayMap(file, …)`: so a name by itself must not be that of a function that cannot be called. */

@@ -120,3 +120,34 @@ export const REGEX_FUNCTIONS: ReadonlySet<string> = new Set(
 
 /** Functions whose second argument is a LIKE pattern, which the engine turns into a regular expression. */
 export const LIKE_FUNCTIONS: ReadonlySet<string> = new Set(['like', 'notlike', 'ilike', 'notilike']);
+
+/**
+ * Functions that look for one text in another, and the place of the text that is looked for. In the worst case the work is the
+ * length of the one times that of the other, all inside of one call.
+ */
+export const NEEDLES: ReadonlyMap<string, number> = new Map(
+  Object.entries({
+    position: 1,
+    positioncaseinsensitive: 1,
+    positionutf8: 1,
+    positioncaseinsensitiveutf8: 1,
+    instr: 1,
+    locate: 0,
+    countsubstrings: 1,
+    countsubstringscaseinsensitive: 1,
+    hastoken: 1,
+    hastokencaseinsensitive: 1,
+    replaceone: 1,
+    replaceall: 1,
+    replace: 1,
+    substringindex: 1,
+    splitbystring: 0,
+  }),
+);
+
+/** Functions whose second argument is a list, each of whose members is looked for in the first. */
+export const SEARCHED_LISTS: ReadonlySet<string> = new Set(
+  'hasany hasall multisearchany multisearchanycaseinsensitive multisearchfirstindex multisearchfirstposition'.split(
+    ' ',
+  ),
+);

@@ -50,6 +50,7 @@ export function createSandbox(engine: Engine, { sandboxSqlBytesMax }: SandboxLim
     if (typeof sql !== 'string') throw refuse(`was sent ${sql.length} times; send it once`);
     if (Buffer.byteLength(sql) > sandboxSqlBytesMax)
       throw refuse(`must be at most ${sandboxSqlBytesMax} bytes long`);
+    refuseLongValues(endpoint, raw);
     const key = `${endpoint.id} ${endpoint.hash} ${sql}`;
     const known = checked.get(key);
     if (known !== undefined) return known;
@@ -72,6 +73,19 @@ export function createSandbox(engine: Engine, { sandboxSqlBytesMax }: SandboxLim
     checked.set(key, made);
     return made;
   };
+}
+
+// A caller's SELECT may look for a parameter's value in every text, by work that grows with the length of both.
+const VALUE_BYTES_MAX = 1_000;
+
+function refuseLongValues({ parameters }: Endpoint, raw: RawParameters): void {
+  const long = parameters.find(
+    ({ name }) => Buffer.byteLength([raw[name] ?? ''].flat().join('')) > VALUE_BYTES_MAX,
+  );
+  if (long === undefined) return;
+  throw refuse(
+    `can be sent beside values of at most ${VALUE_BYTES_MAX} bytes; that of ${long.name} is longer`,
+  );
 }
 
 async function readNames(engine: Engine, sql: string): Promise<ReadonlySet<string>> {

@@ -21,6 +21,8 @@ export const LEGITIMATE: readonly string[] = [
   "SELECT extract(event_message, '/rest/([0-9]+)') AS n FROM app",
   "SELECT replaceRegexpOne(event_message, 'GET (.*)', '\\\\1') AS path FROM app",
   'SELECT position(event_message, @project) AS at FROM app',
+  "SELECT hasAny([id], ['a', 'b']) AS any, hasAll([id], []) AS none, multiSearchAny(event_message, ['a']) AS found FROM app",
+  "SELECT splitByString(', ', event_message) AS parts, replaceAll(event_message, 'a', id) AS text, locate('a', id) AS at FROM app",
   'SELECT @project AS project, @now AS now, count() FROM app',
   'SELECT id FROM app WHERE timestamp <= parseDateTime64BestEffort(@now, 6) - INTERVAL 1 SECOND',
   "SELECT id FROM app WHERE timestamp > parseDateTime64BestEffort(@now, 6, 'UTC') - toIntervalDay(7)",
