@@ -32,7 +32,10 @@ export async function tenantRounds({ requests, seed, onProgress }: TenantOptions
   const nowMs = Date.UTC(2026, 10, 20, 12, 0, 1);
   const service = await startTestService({
     now: nowMs,
-    env: { TAILRACE_AUTH_FAILURES_PER_MINUTE_MAX: '0' }, // bad keys come by chance, and all from one address
+    env: {
+      TAILRACE_AUTH_FAILURES_PER_MINUTE_MAX: '0', // bad keys come by chance, and all from one address
+      TAILRACE_QUERY_QUEUE_TIMEOUT_MS: '60000', // a machine that stands still for seconds is not what is looked for
+    },
   });
   try {
     const events = makeEvents(seed, nowMs);
