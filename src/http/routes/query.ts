@@ -1,4 +1,5 @@
-import type { FastifyInstance } from 'fastify';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { LRUCache } from 'lru-cache';
 import { Type } from 'typebox';
 import type { Served } from '../../cache/cached.ts';
 import { createRepresentations } from '../../cache/representation.ts';
@@ -32,6 +33,7 @@ interface QueryRequest {
 export function queryRoute(app: FastifyInstance, context: HttpContext): void {
   const { registry, cached, metrics, config } = context;
   const sendAnswer = createSendAnswer(createRepresentations());
+  const requireAcceptable = createAcceptCheck();
   app.removeContentTypeParser('text/plain');
   app.route<QueryRequest>({
     method: ['GET', 'POST'],
@@ -44,22 +46,44 @@ export function queryRoute(app: FastifyInstance, context: HttpContext): void {
       request.endpointName = stored.name;
       const caller = getCaller(request);
       requireEndpoint(caller, stored);
-      if (request.accepts().type(OFFERED) === false) {
-        throw new TailraceError('not_acceptable', 'answers are application/json; accept that or */*');
-      }
+      requireAcceptable(request);
       const raw = mergeParameters(request.query, request.body);
       const values = parsePinnedParameters(stored, raw, {
         pins: caller.pins,
         bytesMax: config.parameterBytesMax,
       });
-      const who = { signal: createHangUpSignal(reply), lane: caller.keyId };
+      const who = {
+        // Made when a query needs it: an answer from the cache is out before anyone could hang up.
+        get signal() {
+          return createHangUpSignal(reply);
+        },
+        lane: caller.keyId,
+        maxAgeSeconds: findMaxAge(request),
+      };
       const endpoint = await context.sandbox(stored, raw, who);
-      const served = await cached.ask(endpoint, values, { ...who, maxAgeSeconds: findMaxAge(request) });
+      const served = await cached.ask(endpoint, values, who);
       metrics.served(endpoint.name, served.outcome, served.answer.rows);
       request.detail = describe(served);
       return sendAnswer(request, reply, { endpoint, served });
     },
   });
+}
+
+// Clients send one of a few dozen texts.
+const ACCEPTS_MAX = 1_000;
+const ACCEPT_CHARS_MAX = 200;
+
+/** @returns throws TailraceError `not_acceptable` where the caller takes no JSON */
+function createAcceptCheck(): (request: FastifyRequest) => void {
+  const taken = new LRUCache<string, true>({ max: ACCEPTS_MAX });
+  return (request) => {
+    const { accept = '*/*' } = request.headers;
+    if (taken.has(accept)) return;
+    if (request.accepts().type(OFFERED) === false) {
+      throw new TailraceError('not_acceptable', 'answers are application/json; accept that or */*');
+    }
+    if (accept.length <= ACCEPT_CHARS_MAX) taken.set(accept, true);
+  };
 }
 
 function requireEndpoint({ endpoints }: Caller, endpoint: Endpoint): void {
