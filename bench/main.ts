@@ -1,6 +1,7 @@
 import { Command, InvalidArgumentError } from 'commander';
 import { printTable, type Row, say, writeJson } from './report.ts';
 import { cachedSection } from './section/cached.ts';
+import { coldSection } from './section/cold.ts';
 import { floodSection } from './section/flood.ts';
 import { fuzzSection } from './section/fuzz.ts';
 import { ingestSection } from './section/ingest.ts';
@@ -11,6 +12,7 @@ import type { BenchOptions, Section } from './section.ts';
 
 const SECTIONS: Readonly<Record<string, Section>> = {
   cached: cachedSection,
+  cold: coldSection,
   ingest: ingestSection,
   kill: killSection,
   keys: keysSection,

@@ -99,9 +99,9 @@ export async function withServer<T>(
 }
 
 /** Fills the store of a data directory with realistic logs. */
-export async function fillSample(dataDir: string, rows: number): Promise<void> {
+export async function fillSample(dataDir: string, rows: number, args: readonly string[] = []): Promise<void> {
   const env = { ...process.env, TAILRACE_DATA_DIR: dataDir };
-  const child = spawn(process.execPath, [CLI, 'sample', '--rows', String(rows)], {
+  const child = spawn(process.execPath, [CLI, 'sample', '--rows', String(rows), ...args], {
     env,
     stdio: ['ignore', 'ignore', 'inherit'],
   });

@@ -3,6 +3,7 @@ import { type CachedQueries, createCached } from './cache/cached.ts';
 import { type CacheStore, createMemoryStore } from './cache/store.ts';
 import { createWarmer, type Warmer } from './cache/warmer.ts';
 import type { Config } from './config/config.ts';
+import type { Endpoint } from './definitions/endpoint.ts';
 import { InputError } from './errors.ts';
 import { buildApp } from './http/app.ts';
 import { createMetrics, type Metrics } from './http/metrics.ts';
@@ -150,18 +151,28 @@ function checkOtlpSource({ otlpSource }: Config, registry: Store['registry']): v
 function createReadSide(parts: Parts, cache: CacheStore): { cached: CachedQueries; warmer: Warmer } {
   const { config, store, metrics, logger, now, random } = parts;
   const run = countQueries(createRunner(store.engine, now), metrics);
-  const cached = createCached({ run, store: cache, now, random, warmKeysMax: config.warmKeysMax });
+  const onRefresh = (endpoint: Endpoint, error?: unknown) => {
+    metrics.refreshed(endpoint.name, error !== undefined);
+    if (error === undefined) return;
+    logger.warn({ err: error, endpoint: endpoint.name }, 'a warm answer could not be refreshed');
+  };
+  const { staleIfErrorSeconds, warmKeysMax } = config;
+  const cached = createCached({
+    run,
+    store: cache,
+    now,
+    random,
+    staleIfErrorSeconds,
+    warmKeysMax,
+    onRefresh,
+  });
   const warmer = createWarmer({
     store: cache,
     cached,
     endpoints: () => store.registry.endpoints,
     now,
     concurrencyMax: config.warmConcurrencyMax,
-    onRefresh(endpoint, error) {
-      metrics.refreshed(endpoint.name, error !== undefined);
-      if (error === undefined) return;
-      logger.warn({ err: error, endpoint: endpoint.name }, 'a warm answer could not be refreshed');
-    },
+    onRefresh,
   });
   return { cached, warmer };
 }

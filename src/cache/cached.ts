@@ -1,12 +1,17 @@
 import type { Endpoint } from '../definitions/endpoint.ts';
+import { TailraceError } from '../errors.ts';
 import { createSingleFlight, type Flight } from '../lib/single-flight.ts';
 import type { ParameterValues } from '../query/parameters.ts';
 import type { Answer, Run, RunOptions } from '../query/run.ts';
 import { cacheKey } from './key.ts';
 import type { CacheEntry, CacheStore } from './store.ts';
+import { createWarmKeys } from './warm-keys.ts';
 
-/** `bypass`: the endpoint is not cached. `collapsed`: joined the query of an identical request. */
-export type CacheOutcome = 'hit' | 'miss' | 'collapsed' | 'bypass';
+/**
+ * `miss`: nothing was kept, or nothing young enough. `collapsed`: joined the query of an identical request. `stale`: kept for
+ * longer than the endpoint's caching, and served because the engine was away. `bypass`: the endpoint is not cached.
+ */
+export type CacheOutcome = 'hit' | 'miss' | 'collapsed' | 'stale' | 'bypass';
 
 export interface Served {
   readonly answer: Answer;
@@ -15,8 +20,11 @@ export interface Served {
   readonly ageSeconds: number;
 }
 
-/** Who asks: how to stop waiting, and the lane in which the query waits for the engine. */
-export type CallerOptions = Omit<RunOptions, 'onJoin'>;
+/** Who asks: how to stop waiting, the lane in which the query waits for the engine, and how old the answer may be. */
+export interface CallerOptions extends Omit<RunOptions, 'onJoin'> {
+  /** Less than the endpoint's caching where the caller wants it so; 0 asks for a query of now. */
+  readonly maxAgeSeconds?: number | undefined;
+}
 
 export interface CachedQueries {
   /** The answer for a caller: kept, joined or fresh. Failures are never kept. */
@@ -34,6 +42,10 @@ export interface CachedOptions {
   readonly now: () => number;
   /** From 0 up to 1; spreads the refreshes of answers that were made together. */
   readonly random: () => number;
+  /** How much longer than `caching` an answer is served while the engine is away; 0: no longer. */
+  readonly staleIfErrorSeconds: number;
+  /** A refresh that nobody waits for has ended. */
+  readonly onRefresh: (endpoint: Endpoint, error?: unknown) => void;
   /** Keys that `warmKeys` remembers; beyond it the one asked for longest ago is forgotten. */
   readonly warmKeysMax: number;
 }
@@ -50,21 +62,13 @@ const JITTER = 0.1;
  * Puts the cache in front of the runner. An answer is served until it is `caching` seconds old, counted from the instant
  * of its query (spec 2.1, 8); identical concurrent requests share one query. An endpoint without caching (spec 4.2 rule 5)
  * passes straight through: each request has a query of its own.
+ *
+ * An answer that is due for a refresh and has had none is served at once, and refreshed behind its caller's back.
  */
 export function createCached(options: CachedOptions): CachedQueries {
-  const { run, store, now, random, warmKeysMax } = options;
+  const { run, store, now, random, staleIfErrorSeconds, warmKeysMax } = options;
   const flights = createSingleFlight<Answer>();
-  // In the order of asking, which the store's own order does not tell: a refresh is a use there.
-  const warmKeys = new Set<string>();
-
-  function rememberWarm(key: string, endpoint: Endpoint): void {
-    if (endpoint.warmingSeconds === undefined) return;
-    warmKeys.delete(key);
-    warmKeys.add(key);
-    if (warmKeys.size <= warmKeysMax) return;
-    const [longestAgo = key] = warmKeys;
-    warmKeys.delete(longestAgo);
-  }
+  const warmKeys = createWarmKeys(warmKeysMax);
 
   function keep(key: string, endpoint: Endpoint, answer: Answer, { values, lastAskedMs }: Asked): void {
     const interval = endpoint.warmingSeconds;
@@ -90,13 +94,31 @@ export function createCached(options: CachedOptions): CachedQueries {
     return flights.run(key, start, { signal, name: lane });
   }
 
-  /** An answer from ahead of the clock is not: the clock was set back, and its age cannot be told any more. */
-  function isFresh(answer: Answer, cachingSeconds: number): boolean {
-    const ageMs = now() - answer.instantMs;
-    return ageMs >= 0 && ageMs < cachingSeconds * 1000;
+  const isYounger = (answer: Answer, seconds: number) => isYoungerAt(now(), answer, seconds);
+  const ageSeconds = (answer: Answer) => Math.max(0, Math.floor((now() - answer.instantMs) / 1000));
+
+  /** The warmer has not got to it, or had to leave it out: the caller is not the one to wait for that. */
+  function refreshIfDue(key: string, endpoint: Endpoint, entry: CacheEntry): void {
+    const { warmingSeconds } = endpoint;
+    if (warmingSeconds === undefined || isYounger(entry.answer, warmingSeconds) || entry.dueMs > now())
+      return;
+    entry.dueMs = now() + warmingSeconds * 1000;
+    fly(key, endpoint, entry, { lane: WARMER_LANE }).then(
+      () => options.onRefresh(endpoint),
+      (error) => options.onRefresh(endpoint, error),
+    );
   }
 
-  const ageSeconds = (answer: Answer) => Math.max(0, Math.floor((now() - answer.instantMs) / 1000));
+  /**
+   * A kept answer past its time, where the engine is away and a little older is allowed.
+   *
+   * @throws `error` where there is none
+   */
+  function serveStale(error: unknown, key: string, maxSeconds: number): Served {
+    const kept = isAway(error) ? store.get(key) : undefined;
+    if (kept === undefined || !isYounger(kept.answer, maxSeconds)) throw error;
+    return { answer: kept.answer, outcome: 'stale', ageSeconds: ageSeconds(kept.answer) };
+  }
 
   return {
     async ask(endpoint, values, caller = {}) {
@@ -105,19 +127,38 @@ export function createCached(options: CachedOptions): CachedQueries {
         return { answer, outcome: 'bypass', ageSeconds: ageSeconds(answer) };
       }
       const key = cacheKey(endpoint, values);
+      const { maxAgeSeconds = Number.POSITIVE_INFINITY } = caller;
       const kept = store.get(key);
       if (kept !== undefined) kept.lastAskedMs = now();
-      if (kept !== undefined && isFresh(kept.answer, endpoint.cachingSeconds)) {
-        rememberWarm(key, endpoint);
+      if (kept !== undefined && isYounger(kept.answer, Math.min(endpoint.cachingSeconds, maxAgeSeconds))) {
+        warmKeys.remember(key, endpoint);
+        refreshIfDue(key, endpoint, kept);
         return { answer: kept.answer, outcome: 'hit', ageSeconds: ageSeconds(kept.answer) };
       }
-      const { value: answer, joined } = await fly(key, endpoint, { values, lastAskedMs: now() }, caller);
-      rememberWarm(key, endpoint);
-      return { answer, outcome: joined ? 'collapsed' : 'miss', ageSeconds: ageSeconds(answer) };
+      try {
+        const { value: answer, joined } = await fly(key, endpoint, { values, lastAskedMs: now() }, caller);
+        warmKeys.remember(key, endpoint);
+        return { answer, outcome: joined ? 'collapsed' : 'miss', ageSeconds: ageSeconds(answer) };
+      } catch (error) {
+        if (caller.maxAgeSeconds !== undefined) throw error; // whoever bounds the age wants none older
+        return serveStale(error, key, endpoint.cachingSeconds + staleIfErrorSeconds);
+      }
     },
     async refresh(key, endpoint, entry) {
       await fly(key, endpoint, entry, { lane: WARMER_LANE });
     },
-    warmKeys: () => [...warmKeys].reverse(),
+    warmKeys: warmKeys.list,
   };
+}
+
+/** Failures that say nothing about the query: the same a little later may well succeed. */
+function isAway(error: unknown): boolean {
+  return (
+    error instanceof TailraceError && (error.code === 'engine_unavailable' || error.code === 'overloaded')
+  );
+}
+
+/** Whether an answer is younger than that. One from ahead of the clock is not: it was set back, and the age cannot be told. */
+function isYoungerAt(nowMs: number, { instantMs }: Answer, seconds: number): boolean {
+  return nowMs >= instantMs && nowMs - instantMs < seconds * 1000;
 }

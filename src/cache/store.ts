@@ -1,6 +1,7 @@
 import { LRUCache } from 'lru-cache';
 import type { ParameterValues } from '../query/parameters.ts';
 import type { Answer } from '../query/run.ts';
+import { KEPT_SHARES_MAX } from './representation.ts';
 
 /** A kept answer and what the warmer needs to know of it. */
 export interface CacheEntry {
@@ -30,12 +31,13 @@ const ENTRY_OVERHEAD_BYTES = 512;
 /**
  * In this process's memory.
  *
- * @param bytesMax beyond it the answers least recently used leave; an answer larger than all of it is not kept
+ * @param bytesMax of the answers with their compressed forms; beyond it the answers least recently used leave; an answer larger than all of it is not kept
  */
 export function createMemoryStore(bytesMax: number): CacheStore {
   const cache = new LRUCache<string, CacheEntry>({
     maxSize: bytesMax,
-    sizeCalculation: (entry, key) => entry.answer.body.length + 2 * key.length + ENTRY_OVERHEAD_BYTES,
+    sizeCalculation: ({ answer }, key) =>
+      Math.ceil(answer.body.length * (1 + KEPT_SHARES_MAX)) + 2 * key.length + ENTRY_OVERHEAD_BYTES,
   });
   return {
     get: (key) => cache.get(key),

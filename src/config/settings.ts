@@ -170,6 +170,13 @@ export const SETTINGS = {
     'bytes',
     'Size of the cache; beyond it the answers least recently used leave.',
   ),
+  staleIfErrorSeconds: integer(
+    'TAILRACE_STALE_IF_ERROR_SECONDS',
+    0,
+    [0, 7 * 86_400],
+    'seconds',
+    'How much longer than its caching an answer is served, marked as such, while the engine is away or overloaded; 0: no longer.',
+  ),
   warmKeysMax: integer(
     'TAILRACE_WARM_KEYS_MAX',
     1000,

@@ -86,6 +86,7 @@ function createApp(
     loggerInstance: logger,
     // Fastify's own lines hold the URL, and with it the parameters' values; plugins/observe.ts writes ours.
     logController: new LogController({ disableRequestLogging: true }),
+    childLoggerFactory: (parent) => parent, // ours have the request's id in them; a logger for each request costs more than a cached answer
     genReqId: (request) => {
       const given = request.headers['x-request-id'];
       return typeof given === 'string' && REQUEST_ID.test(given) ? given : randomUUID();

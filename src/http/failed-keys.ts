@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache';
-import { networkOf } from '../lib/network.ts';
+import { networkOf as parseNetwork } from '../lib/network.ts';
 import { type Bucket, takeToken } from '../lib/token-bucket.ts';
 
 /** Bounds how fast keys can be tried from one address. */
@@ -23,6 +23,9 @@ export function createFailedKeys(perMinuteMax: number, now: () => number): Faile
   const rate = { perSecond: perMinuteMax / 60, burst: perMinuteMax };
   const buckets = new LRUCache<string, Bucket>({ max: REMEMBERED_MAX });
   const accepted = new LRUCache<string, true>({ max: REMEMBERED_MAX });
+  // Of every request: reading an address costs more than all the rest here.
+  const networks = new LRUCache<string, string>({ max: REMEMBERED_MAX, memoMethod: parseNetwork });
+  const networkOf = (address: string) => networks.memo(address);
   return {
     fail(address) {
       if (perMinuteMax === 0) return undefined;

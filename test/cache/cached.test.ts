@@ -1,9 +1,10 @@
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { createCached } from '../../src/cache/cached.ts';
 import { cacheKey } from '../../src/cache/key.ts';
 import { createMemoryStore } from '../../src/cache/store.ts';
 import { createWarmer } from '../../src/cache/warmer.ts';
 import type { Endpoint } from '../../src/definitions/endpoint.ts';
+import { TailraceError } from '../../src/errors.ts';
 import type { ParameterValues } from '../../src/query/parameters.ts';
 import type { Answer, Run } from '../../src/query/run.ts';
 
@@ -31,6 +32,8 @@ const CACHED: Endpoint = {
   file: '',
   sqlFile: '',
 };
+/** Cached, and never refreshed. */
+const UNWARMED: Endpoint = { ...CACHED, warmingSeconds: undefined };
 const UNCACHED: Endpoint = { ...CACHED, cachingSeconds: undefined, warmingSeconds: undefined };
 
 /** One query that the runner was asked for; the test decides when and how it ends. */
@@ -49,6 +52,7 @@ function setUp(
     bytesMax?: number;
     keysMax?: number;
     concurrencyMax?: number;
+    staleIfErrorSeconds?: number;
   } = {},
 ) {
   const clock = { now: 1_000_000_000_000 };
@@ -64,9 +68,13 @@ function setUp(
     });
   };
   const store = createMemoryStore(options.bytesMax ?? 1_000_000);
+  /** Failures of refreshes that nobody waited for. */
+  const failedBehind: unknown[] = [];
   const cached = createCached({
     ...{ run, store, now, random: () => options.random ?? 0 },
     warmKeysMax: options.keysMax ?? 100,
+    staleIfErrorSeconds: options.staleIfErrorSeconds ?? 0,
+    onRefresh: (_, error) => void (error !== undefined && failedBehind.push(error)),
   });
   const endpoints = { current: options.endpoint ?? CACHED };
   const refreshes: unknown[] = [];
@@ -78,8 +86,9 @@ function setUp(
     concurrencyMax: options.concurrencyMax ?? 100,
     onRefresh: (_, error) => refreshes.push(error),
   });
-  const ask = (values: ParameterValues = { a: '', b: '' }, signal?: AbortSignal) =>
-    cached.ask(endpoints.current, values, { signal });
+  const ask = (values: ParameterValues = { a: '', b: '' }, signal?: AbortSignal, maxAgeSeconds?: number) =>
+    cached.ask(endpoints.current, values, { signal, maxAgeSeconds });
+  const askWithin = (maxAgeSeconds: number) => ask(undefined, undefined, maxAgeSeconds);
   const query = (index: number): Asked => {
     const found = queries.at(index);
     if (found === undefined) throw new Error('there was no such query');
@@ -98,12 +107,26 @@ function setUp(
       warmer.tick();
     }
   };
-  return { clock, queries, query, store, cached, endpoints, refreshes, warmer, ask, fill, pass };
+  return {
+    clock,
+    queries,
+    query,
+    store,
+    cached,
+    endpoints,
+    refreshes,
+    warmer,
+    ask,
+    askWithin,
+    failedBehind,
+    fill,
+    pass,
+  };
 }
 
 describe('an answer', () => {
   test('is served again until it is `caching` seconds old', async () => {
-    const t = setUp();
+    const t = setUp({ endpoint: UNWARMED });
     expect(await t.fill()).toMatchObject({ outcome: 'miss', ageSeconds: 0 });
     t.clock.now += 899_999;
     expect(await t.ask()).toMatchObject({ outcome: 'hit', ageSeconds: 899 });
@@ -113,7 +136,7 @@ describe('an answer', () => {
   });
 
   test('is as old as its query, however long that took', async () => {
-    const t = setUp();
+    const t = setUp({ endpoint: UNWARMED });
     const asked = t.ask();
     t.clock.now += 10_000;
     t.query(0).answer();
@@ -422,10 +445,110 @@ test('answers that are not kept warm take no room from those that are', async ()
   expect(t.queries).toHaveLength(3);
 });
 
+describe('a caller that bounds the age', () => {
+  test('gets what is kept where that is young enough, else an answer of now, which is kept', async () => {
+    const t = setUp({ endpoint: UNWARMED });
+    await t.fill(undefined, 'old');
+    t.clock.now += 60_000;
+    expect(await t.askWithin(61)).toMatchObject({ outcome: 'hit', ageSeconds: 60 });
+    const fresh = t.askWithin(60);
+    t.query(-1).answer('new');
+    expect(await fresh).toMatchObject({ outcome: 'miss', ageSeconds: 0 });
+    expect((await t.ask()).answer.body.toString()).toBe('new');
+  });
+
+  test('to nothing at all gets a query each time, shared with those who ask at the same time', async () => {
+    const t = setUp();
+    await t.fill();
+    const both = [t.askWithin(0), t.askWithin(0)];
+    t.query(-1).answer();
+    expect((await Promise.all(both)).map(({ outcome }) => outcome)).toEqual(['miss', 'collapsed']);
+    expect(t.queries).toHaveLength(2);
+  });
+
+  test('cannot have it older than the endpoint allows', async () => {
+    const t = setUp({ endpoint: UNWARMED });
+    await t.fill();
+    t.clock.now += 900_000;
+    const asked = t.askWithin(10_000);
+    t.query(-1).answer();
+    expect(await asked).toMatchObject({ outcome: 'miss', ageSeconds: 0 });
+  });
+});
+
+describe('an answer whose refresh is overdue', () => {
+  test('is served at once and refreshed once, however many ask', async () => {
+    const t = setUp();
+    await t.fill(undefined, 'old');
+    t.clock.now += 300_000; // no tick of the warmer meanwhile
+    for (let i = 0; i < 3; i++)
+      expect(await t.ask()).toMatchObject({ outcome: 'hit', answer: { body: Buffer.from('old') } });
+    expect(t.queries).toHaveLength(2);
+    t.query(-1).answer('new');
+    await vi.waitFor(async () => expect((await t.ask()).answer.body.toString()).toBe('new'));
+    expect(t.queries).toHaveLength(2);
+  });
+
+  test('stays where the refresh fails, which is tried again after an interval', async () => {
+    const t = setUp();
+    await t.fill(undefined, 'old');
+    t.clock.now += 300_000;
+    await t.ask();
+    t.query(-1).fail(new Error('away'));
+    await vi.waitFor(() => expect(t.failedBehind).toHaveLength(1));
+    t.clock.now += 299_999;
+    expect((await t.ask()).answer.body.toString()).toBe('old');
+    expect(t.queries).toHaveLength(2);
+    t.clock.now += 1;
+    await t.ask();
+    expect(t.queries).toHaveLength(3);
+  });
+});
+
+describe('an answer past its time', () => {
+  const away = new TailraceError('engine_unavailable', 'away');
+
+  test('is served, marked, as long as the engine is away and the settings allow', async () => {
+    const t = setUp({ endpoint: UNWARMED, staleIfErrorSeconds: 60 });
+    await t.fill(undefined, 'old');
+    t.clock.now += 959_999;
+    const asked = t.ask();
+    t.query(-1).fail(away);
+    expect(await asked).toMatchObject({
+      outcome: 'stale',
+      ageSeconds: 959,
+      answer: { body: Buffer.from('old') },
+    });
+    t.clock.now += 1;
+    const late = t.ask();
+    t.query(-1).fail(away);
+    await expect(late).rejects.toBe(away);
+  });
+
+  test('is not served for failures of the query itself, nor to whoever bounds the age, nor by default', async () => {
+    const t = setUp({ endpoint: UNWARMED, staleIfErrorSeconds: 60 });
+    await t.fill();
+    t.clock.now += 900_000;
+    const failed = t.ask();
+    const failure = new TailraceError('query_failed', 'no');
+    t.query(-1).fail(failure);
+    await expect(failed).rejects.toBe(failure);
+    const bounded = t.askWithin(5);
+    t.query(-1).fail(away);
+    await expect(bounded).rejects.toBe(away);
+    const plain = setUp({ endpoint: UNWARMED });
+    await plain.fill();
+    plain.clock.now += 900_000;
+    const asked = plain.ask();
+    plain.query(-1).fail(away);
+    await expect(asked).rejects.toBe(away);
+  });
+});
+
 describe('the store', () => {
   test('lets the answers least recently used go beyond its bytes', async () => {
     const t = setUp({ bytesMax: 5_000 });
-    const body = 'x'.repeat(1_500);
+    const body = 'x'.repeat(1_000); // counted with its compressed forms
     await t.fill({ a: '1', b: '' }, body);
     await t.fill({ a: '2', b: '' }, body);
     await t.ask({ a: '1', b: '' });

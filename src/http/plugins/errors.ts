@@ -15,7 +15,8 @@ export function sendError(
   const failure = toFailure(error);
   // The caller hung up, which is what stopped the work: nobody is there to be told, and nothing of ours went wrong.
   if (reply.raw.destroyed) return reply;
-  if (failure.status >= 500) request.log.error({ err: error, cause: failure.cause }, failure.message);
+  if (failure.status >= 500)
+    request.log.error({ reqId: request.id, err: error, cause: failure.cause }, failure.message);
   reply.code(failure.status).headers(failure.headers);
   if (failure.retryAfterSeconds !== undefined) reply.header('retry-after', failure.retryAfterSeconds);
   request.failure = failure.code;

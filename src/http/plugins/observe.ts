@@ -1,4 +1,4 @@
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyBaseLogger, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { ErrorCode } from '../../errors.ts';
 import type { RecordRequest, ServedRequest } from '../../ingest/request-recorder.ts';
 import type { Caller } from '../../keys/keyring.ts';
@@ -45,19 +45,38 @@ export function createObserve(metrics: Metrics, record: RecordRequest | undefine
         metrics.failed(request.endpointName, request.failure);
       }
       if (!request.quiet) record?.(describeServed(request, status, ms));
-      request.log[request.quiet ? 'debug' : 'info']({
-        method: request.method,
-        ip: request.ip,
-        route,
-        status,
-        ms: Math.round(ms * 10) / 10,
-        key: request.keyId,
-        endpoint: request.endpointName,
-        error: request.failure,
-        ...request.detail,
-      });
+      writeLine(request, route, { status, ms });
     });
   };
+}
+
+function writeLine(
+  request: FastifyRequest,
+  route: string,
+  { status, ms }: { status: number; ms: number },
+): void {
+  const level = request.quiet ? 'debug' : 'info';
+  if (!isEnabled(request.log, level)) return;
+  request.log[level]({
+    reqId: request.id,
+    method: request.method,
+    route,
+    status,
+    ms: Math.round(ms * 10) / 10,
+    key: request.keyId,
+    ip: request.ip,
+    endpoint: request.endpointName,
+    error: request.failure,
+    ...request.detail,
+  });
+}
+
+/** Pino's own question, which Fastify's type of a logger leaves out; any other logger decides by itself. */
+function isEnabled(
+  log: FastifyBaseLogger & { isLevelEnabled?: (level: string) => boolean },
+  level: string,
+): boolean {
+  return log.isLevelEnabled?.(level) ?? true;
 }
 
 function describeServed(request: FastifyRequest, status: number, durationMs: number): ServedRequest {

@@ -1,6 +1,8 @@
-import type { FastifyInstance, FastifyReply } from 'fastify';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { LRUCache } from 'lru-cache';
 import { Type } from 'typebox';
 import type { Served } from '../../cache/cached.ts';
+import { createRepresentations } from '../../cache/representation.ts';
 import type { Endpoint } from '../../definitions/endpoint.ts';
 import { TailraceError } from '../../errors.ts';
 import { isListed } from '../../keys/grant.ts';
@@ -10,6 +12,7 @@ import type { HttpContext } from '../context.ts';
 import { createAuth, getCaller } from '../plugins/auth.ts';
 import { createHangUpSignal } from '../plugins/hang-up.ts';
 import { mergeParameters } from './body-parameters.ts';
+import { createSendAnswer, findMaxAge } from './send-answer.ts';
 
 export const QUERY_PATH = '/api/endpoints/query/:endpoint';
 
@@ -29,6 +32,8 @@ interface QueryRequest {
 /** Runs a saved query by UUID or by name (spec 4). */
 export function queryRoute(app: FastifyInstance, context: HttpContext): void {
   const { registry, cached, metrics, config } = context;
+  const sendAnswer = createSendAnswer(createRepresentations());
+  const requireAcceptable = createAcceptCheck();
   app.removeContentTypeParser('text/plain');
   app.route<QueryRequest>({
     method: ['GET', 'POST'],
@@ -41,22 +46,44 @@ export function queryRoute(app: FastifyInstance, context: HttpContext): void {
       request.endpointName = stored.name;
       const caller = getCaller(request);
       requireEndpoint(caller, stored);
-      if (request.accepts().type(OFFERED) === false) {
-        throw new TailraceError('not_acceptable', 'answers are application/json; accept that or */*');
-      }
+      requireAcceptable(request);
       const raw = mergeParameters(request.query, request.body);
       const values = parsePinnedParameters(stored, raw, {
         pins: caller.pins,
         bytesMax: config.parameterBytesMax,
       });
-      const who = { signal: createHangUpSignal(reply), lane: caller.keyId };
+      const who = {
+        // Made when a query needs it: an answer from the cache is out before anyone could hang up.
+        get signal() {
+          return createHangUpSignal(reply);
+        },
+        lane: caller.keyId,
+        maxAgeSeconds: findMaxAge(request),
+      };
       const endpoint = await context.sandbox(stored, raw, who);
       const served = await cached.ask(endpoint, values, who);
       metrics.served(endpoint.name, served.outcome, served.answer.rows);
       request.detail = describe(served);
-      return sendAnswer(reply, endpoint, served);
+      return sendAnswer(request, reply, { endpoint, served });
     },
   });
+}
+
+// Clients send one of a few dozen texts.
+const ACCEPTS_MAX = 1_000;
+const ACCEPT_CHARS_MAX = 200;
+
+/** @returns throws TailraceError `not_acceptable` where the caller takes no JSON */
+function createAcceptCheck(): (request: FastifyRequest) => void {
+  const taken = new LRUCache<string, true>({ max: ACCEPTS_MAX });
+  return (request) => {
+    const { accept = '*/*' } = request.headers;
+    if (taken.has(accept)) return;
+    if (request.accepts().type(OFFERED) === false) {
+      throw new TailraceError('not_acceptable', 'answers are application/json; accept that or */*');
+    }
+    if (accept.length <= ACCEPT_CHARS_MAX) taken.set(accept, true);
+  };
 }
 
 function requireEndpoint({ endpoints }: Caller, endpoint: Endpoint): void {
@@ -65,33 +92,10 @@ function requireEndpoint({ endpoints }: Caller, endpoint: Endpoint): void {
   throw new TailraceError('forbidden', message, { refusal: 'endpoint' });
 }
 
-function sendAnswer(
-  reply: FastifyReply,
-  endpoint: Endpoint,
-  { answer, outcome, ageSeconds }: Served,
-): FastifyReply {
-  const left = (endpoint.cachingSeconds ?? 0) - ageSeconds;
-  // RFC 9211. `fwd=bypass`: this endpoint is configured not to be cached.
-  const cacheStatus = {
-    hit: `Tailrace; hit; ttl=${left}`,
-    miss: 'Tailrace; fwd=miss; stored',
-    collapsed: 'Tailrace; fwd=miss; collapsed',
-    bypass: 'Tailrace; fwd=bypass',
-  }[outcome];
-  const engineMs = outcome === 'hit' ? 0 : answer.engineMs;
-  return reply
-    .header('content-type', 'application/json; charset=utf-8')
-    .header('cache-control', 'private, no-store') // rows belong to the key that asked: no shared cache may keep them
-    .header('cache-status', cacheStatus)
-    .header('age', ageSeconds)
-    .header('server-timing', `engine;dur=${engineMs.toFixed(1)}`)
-    .send(answer.body);
-}
-
 function describe({ answer, outcome }: Served): Record<string, unknown> {
   return {
     cache: outcome,
     rows: answer.rows,
-    engine_ms: outcome === 'hit' ? 0 : Math.round(answer.engineMs * 10) / 10,
+    engine_ms: outcome === 'hit' || outcome === 'stale' ? 0 : Math.round(answer.engineMs * 10) / 10,
   };
 }
