@@ -95,6 +95,12 @@ describe('a caller that has the answer', () => {
     expect((await ask(CACHED, { 'if-none-match': '"another"' })).status).toBe(200);
   });
 
+  test('and sends a POST all the same, gets it', async () => {
+    const { headers } = await ask(CACHED);
+    const answer = await ask(CACHED, { 'if-none-match': String(headers.etag) }, 'POST');
+    expect(answer.status).toBe(200);
+  });
+
   test('and a wrong key learns nothing', async () => {
     const { headers } = await ask(CACHED);
     const answer = await ask(CACHED, { 'x-api-key': 'wrong', 'if-none-match': String(headers.etag) });

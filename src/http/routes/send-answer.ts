@@ -64,7 +64,8 @@ function send(
     .header('cache-status', cacheStatus(endpoint, served))
     .header('age', ageSeconds)
     .header('server-timing', `engine;dur=${engineMs.toFixed(1)}`);
-  if (fresh(request.headers, { etag: form.etag })) return reply.code(304).send();
+  // Of a POST nobody keeps the answer.
+  if (request.method !== 'POST' && fresh(request.headers, { etag: form.etag })) return reply.code(304).send();
   if (form.encoding !== 'identity') reply.header('content-encoding', form.encoding);
   return reply.header('content-type', 'application/json; charset=utf-8').send(form.body);
 }
