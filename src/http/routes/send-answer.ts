@@ -59,7 +59,7 @@ function send(
   const engineMs = outcome === 'hit' || outcome === 'stale' ? 0 : answer.engineMs;
   reply
     .header('cache-control', cacheControl(endpoint))
-    .header('vary', 'Accept-Encoding, X-API-KEY, Authorization')
+    .header('vary', varyWith(reply.getHeader('vary')))
     .header('etag', form.etag)
     .header('cache-status', cacheStatus(endpoint, served))
     .header('age', ageSeconds)
@@ -68,6 +68,13 @@ function send(
   if (request.method !== 'POST' && fresh(request.headers, { etag: form.etag })) return reply.code(304).send();
   if (form.encoding !== 'identity') reply.header('content-encoding', form.encoding);
   return reply.header('content-type', 'application/json; charset=utf-8').send(form.body);
+}
+
+const VARY = 'Accept-Encoding, X-API-KEY, Authorization';
+
+/** Beside what was said before: an answer to a listed origin varies by it. */
+function varyWith(before: unknown): string {
+  return typeof before === 'string' ? `${before}, ${VARY}` : VARY;
 }
 
 /** Private: rows belong to the key that asked, and no shared cache may keep them. A caller may keep them as long as we do. */
