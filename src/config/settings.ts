@@ -245,7 +245,7 @@ export const SETTINGS = {
     128 * MIB,
     [1024, Number.MAX_SAFE_INTEGER],
     'bytes',
-    'Events that may wait to be stored; requests beyond it are answered 503 at once.',
+    'Events that may wait to be read, and as many to be stored; requests beyond it are answered 503 at once.',
   ),
   ingestWaitMs: integer(
     'TAILRACE_INGEST_WAIT_MS',
