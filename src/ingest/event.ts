@@ -1,6 +1,6 @@
 import { v7 } from 'uuid';
 import type { Source } from '../definitions/source.ts';
-import { formatInstant, MICROS_PER_SECOND, type Micros } from '../lib/instant.ts';
+import { formatInstant, MICROS_PER_DAY, MICROS_PER_SECOND, type Micros } from '../lib/instant.ts';
 import type { WireEvent } from './decode-body.ts';
 import { cutMembers, type JsonLimits } from './json-text.ts';
 import { parseTimestamp } from './timestamp.ts';
@@ -40,7 +40,6 @@ const ID_CHARS_MAX = 256;
 // Of a name in a message.
 const NAMED_CHARS_MAX = 100;
 const AHEAD_MICROS_MAX = 3_600 * MICROS_PER_SECOND;
-const MICROS_PER_DAY = 86_400 * MICROS_PER_SECOND;
 
 /**
  * Reads one event of `source` as it came.

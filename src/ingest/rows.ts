@@ -1,4 +1,4 @@
-import { MICROS_PER_SECOND } from '../lib/instant.ts';
+import { MICROS_PER_DAY } from '../lib/instant.ts';
 import { type Event, encodeRow } from './event.ts';
 
 /** Rows for one day of one table, in the engine's format. */
@@ -9,14 +9,13 @@ export interface DayRows {
   readonly bytes: Buffer;
 }
 
-/** Turns events into the bytes that are inserted, one at a time, so that long lists can be read in pieces. */
+/** Turns events into the bytes that are inserted, one at a time, so that each can be let go before the next is parsed. */
 export interface RowEncoder {
   add(event: Event): void;
   /** Everything that was added; the encoder is empty then. */
   take(): DayRows[];
 }
 
-const MICROS_PER_DAY = 86_400 * MICROS_PER_SECOND;
 // Rows wait as text for company, since turning many small ones into bytes at once is cheaper; and not for long, since the
 // garbage collector stops the thread for as long as it takes to move what is alive: bytes lie outside of its heap.
 const TEXT_CHARS_MAX = 64 * 1024;

@@ -56,18 +56,9 @@ const COLUMNS = [
   'successor',
 ] as const satisfies readonly (keyof KeyRow)[];
 
-const CHANGEABLE = [
-  'name',
-  'description',
-  'scopes',
-  'endpoints',
-  'sources',
-  'pins',
-  'rate_per_second',
-  'rate_burst',
-  'expires_ms',
-  'successor',
-] as const satisfies readonly (keyof KeyRow)[];
+// A key's identity, and what has a way of its own to be written.
+const FIXED: ReadonlySet<keyof KeyRow> = new Set(['id', 'hash', 'created_ms', 'revoked_ms', 'last_used_ms']);
+const CHANGEABLE = COLUMNS.filter((column) => !FIXED.has(column));
 
 /**
  * Opens the control store of a data directory, making it where it is missing. SQLite in WAL mode: the shell commands and

@@ -1,5 +1,4 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import { LRUCache } from 'lru-cache';
 import { Type } from 'typebox';
 import type { Served } from '../../cache/cached.ts';
 import { createRepresentations } from '../../cache/representation.ts';
@@ -9,10 +8,11 @@ import { isListed } from '../../keys/grant.ts';
 import type { Caller } from '../../keys/keyring.ts';
 import { parsePinnedParameters } from '../../query/pins.ts';
 import type { HttpContext } from '../context.ts';
+import { createHeaderReader } from '../header-reader.ts';
 import { createAuth, getCaller } from '../plugins/auth.ts';
 import { createHangUpSignal } from '../plugins/hang-up.ts';
 import { mergeParameters } from './body-parameters.ts';
-import { createSendAnswer, findMaxAge } from './send-answer.ts';
+import { createSendAnswer, engineMsOf, findMaxAge } from './send-answer.ts';
 
 export const QUERY_PATH = '/api/endpoints/query/:endpoint';
 
@@ -69,20 +69,12 @@ export function queryRoute(app: FastifyInstance, context: HttpContext): void {
   });
 }
 
-// Clients send one of a few dozen texts.
-const ACCEPTS_MAX = 1_000;
-const ACCEPT_CHARS_MAX = 200;
-
 /** @returns throws TailraceError `not_acceptable` where the caller takes no JSON */
 function createAcceptCheck(): (request: FastifyRequest) => void {
-  const taken = new LRUCache<string, true>({ max: ACCEPTS_MAX });
+  const takesJson = createHeaderReader('accept', (request) => request.accepts().type(OFFERED) !== false);
   return (request) => {
-    const { accept = '*/*' } = request.headers;
-    if (taken.has(accept)) return;
-    if (request.accepts().type(OFFERED) === false) {
-      throw new TailraceError('not_acceptable', 'answers are application/json; accept that or */*');
-    }
-    if (accept.length <= ACCEPT_CHARS_MAX) taken.set(accept, true);
+    if (takesJson(request)) return;
+    throw new TailraceError('not_acceptable', 'answers are application/json; accept that or */*');
   };
 }
 
@@ -92,10 +84,10 @@ function requireEndpoint({ endpoints }: Caller, endpoint: Endpoint): void {
   throw new TailraceError('forbidden', message, { refusal: 'endpoint' });
 }
 
-function describe({ answer, outcome }: Served): Record<string, unknown> {
+function describe(served: Served): Record<string, unknown> {
   return {
-    cache: outcome,
-    rows: answer.rows,
-    engine_ms: outcome === 'hit' || outcome === 'stale' ? 0 : Math.round(answer.engineMs * 10) / 10,
+    cache: served.outcome,
+    rows: served.answer.rows,
+    engine_ms: Math.round(engineMsOf(served) * 10) / 10,
   };
 }

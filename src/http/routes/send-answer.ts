@@ -1,6 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import fresh from 'fresh';
-import { LRUCache } from 'lru-cache';
 import type { Served } from '../../cache/cached.ts';
 import {
   ENCODINGS,
@@ -9,6 +8,7 @@ import {
   type Representations,
 } from '../../cache/representation.ts';
 import type { Endpoint } from '../../definitions/endpoint.ts';
+import { createHeaderReader } from '../header-reader.ts';
 
 export type SendAnswer = (
   request: FastifyRequest,
@@ -18,29 +18,14 @@ export type SendAnswer = (
 
 /** Sends an answer in the best encoding that the caller takes, or says that the caller has it already (304). */
 export function createSendAnswer(representations: Representations): SendAnswer {
-  const encodingOf = createNegotiation();
+  const encodingOf = createHeaderReader('accept-encoding', (request): Encoding => {
+    const accepts = request.accepts();
+    return ENCODINGS.find((one) => accepts.encodings([one]) !== false) ?? 'identity';
+  });
   return (request, reply, { endpoint, served }) => {
     const form = representations.get(served.answer, encodingOf(request));
     if (!(form instanceof Promise)) return send(request, reply, { endpoint, served, form });
     return form.then((done) => send(request, reply, { endpoint, served, form: done }));
-  };
-}
-
-// Clients send one of a few dozen texts.
-const HEADERS_MAX = 1_000;
-const HEADER_CHARS_MAX = 200;
-
-function createNegotiation(): (request: FastifyRequest) => Encoding {
-  const known = new LRUCache<string, Encoding>({ max: HEADERS_MAX });
-  return (request) => {
-    const header = request.headers['accept-encoding'];
-    if (typeof header !== 'string') return 'identity';
-    const found = known.get(header);
-    if (found !== undefined) return found;
-    const accepts = request.accepts();
-    const encoding = ENCODINGS.find((one) => accepts.encodings([one]) !== false) ?? 'identity';
-    if (header.length <= HEADER_CHARS_MAX) known.set(header, encoding);
-    return encoding;
   };
 }
 
@@ -55,19 +40,22 @@ function send(
   reply: FastifyReply,
   { endpoint, served, form }: Sending,
 ): FastifyReply {
-  const { answer, outcome, ageSeconds } = served;
-  const engineMs = outcome === 'hit' || outcome === 'stale' ? 0 : answer.engineMs;
   reply
     .header('cache-control', cacheControl(endpoint))
     .header('vary', varyWith(reply.getHeader('vary')))
     .header('etag', form.etag)
     .header('cache-status', cacheStatus(endpoint, served))
-    .header('age', ageSeconds)
-    .header('server-timing', `engine;dur=${engineMs.toFixed(1)}`);
+    .header('age', served.ageSeconds)
+    .header('server-timing', `engine;dur=${engineMsOf(served).toFixed(1)}`);
   // Of a POST nobody keeps the answer.
   if (request.method !== 'POST' && fresh(request.headers, { etag: form.etag })) return reply.code(304).send();
   if (form.encoding !== 'identity') reply.header('content-encoding', form.encoding);
   return reply.header('content-type', 'application/json; charset=utf-8').send(form.body);
+}
+
+/** What an answer took of the engine for this request: nothing, where it was kept. */
+export function engineMsOf({ answer, outcome }: Served): number {
+  return outcome === 'hit' || outcome === 'stale' ? 0 : answer.engineMs;
 }
 
 const VARY = 'Accept-Encoding, X-API-KEY, Authorization';
