@@ -1,7 +1,8 @@
 -- The newest entries of a project (spec 4.2, 2.3).
 WITH
-  -- How far back the plan reaches, in days; any other plan is FREE. Exclusive.
-  transform(@project_tier, ['FREE', 'PRO', 'PAYG', 'ENTERPRISE'], [1, 7, 90, 90], 1) AS tier_days,
+  -- How far back the plan reaches, in days; any other plan is FREE. Exclusive. By multiIf, which the engine computes before
+  -- it reads: transform() would leave it without a bound to skip data by.
+  multiIf(@project_tier = 'PRO', 7, @project_tier IN ('PAYG', 'ENTERPRISE'), 90, 1) AS tier_days,
   toDateTime64(@now, 6, 'UTC') - toIntervalDay(tier_days) AS tier_bound,
   -- The caller's own bounds: exclusive below, inclusive above, none where empty.
   greatest(tier_bound, ifNull(parseDateTime64BestEffortOrNull(@iso_timestamp_start, 6, 'UTC'), tier_bound)) AS after,
