@@ -13,8 +13,8 @@ WITH
       countIf(position(path, '/realtime') > 0) AS total_realtime_requests
     FROM edge_logs
     WHERE timestamp >= toDateTime64(@now, 6, 'UTC') - toIntervalSecond(lookback)
-      -- An event without a url is matched by its project and path.
-      AND match(ifNull(url, concat(project, ifNull(path, ''))), @project)
+      -- The url, or project and path of an event without one; the source keeps an index of it.
+      AND match(address, @project)
       -- The key of one project counts that project's own requests, and no others whose url happens to contain its name.
       AND (@pinned_project = '' OR project = @pinned_project)
     GROUP BY bucket

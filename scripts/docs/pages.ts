@@ -111,7 +111,12 @@ function sourcesPage(sources: readonly Source[]): string {
     source.columns.map((column) => [
       `\`${source.table}.${column.name}\``,
       column.type,
-      `\`${column.path.join('.')}\``,
+      [
+        `\`${column.path.join('.')}\``,
+        ...(column.otherwise !== undefined && column.otherwise.length > 0
+          ? [`or else ${column.otherwise.join(' and ')}`]
+          : []),
+      ].join(', '),
       column.description,
     ]),
   );

@@ -11,6 +11,10 @@ export interface SourceColumn {
   readonly type: ColumnType;
   /** Member names from the event's root. */
   readonly path: readonly string[];
+  /** Where given, the column is never null: where the path has no text, these columns' values stand in, joined. */
+  readonly otherwise: readonly string[] | undefined;
+  /** Whether the table has an index of what its texts contain. */
+  readonly hasSubstringIndex: boolean;
   readonly description: string;
 }
 
@@ -74,6 +78,12 @@ const SOURCE_FILE = Type.Object(
               expected: 'one of string, keyword, integer, number, boolean',
             }),
             path: PATH,
+            otherwise: Type.Optional(
+              Type.Array(Type.String(), { maxItems: 8, expected: 'a list of names of columns' }),
+            ),
+            index: Type.Optional(
+              Type.Literal('substrings', { expected: 'substrings, the only kind of index that there is' }),
+            ),
             description: Type.String({ expected: 'a text' }),
           },
           { additionalProperties: false },
@@ -85,7 +95,7 @@ const SOURCE_FILE = Type.Object(
   { additionalProperties: false, expected: 'a map of fields' },
 );
 
-type SourceFile = Static<typeof SOURCE_FILE>;
+export type SourceFile = Static<typeof SOURCE_FILE>;
 
 /** Faults of shape: unknown, missing or wrong fields. */
 export const checkSourceShape = createShapeCheck(SOURCE_FILE);
@@ -108,6 +118,8 @@ export function createSource(file: YamlFile): Source {
       name,
       type: column.type,
       path: toPath(column.path),
+      otherwise: column.otherwise,
+      hasSubstringIndex: column.index === 'substrings',
       description: column.description,
     })),
     file: file.file,

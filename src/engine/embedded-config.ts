@@ -33,6 +33,9 @@ const MERGE_TREE = {
   merge_max_block_size: 2_048,
   vertical_merge_algorithm_min_rows_to_activate: 1,
   vertical_merge_algorithm_min_columns_to_activate: 1,
+  // A day that has had no events for ten minutes becomes one part: a query opens every part of every day that it covers.
+  min_age_to_force_merge_seconds: 600,
+  min_age_to_force_merge_on_partition_only: 1,
 } as const;
 
 // Rights of every session, those that read and the one that writes: nothing outside our own tables. No table function

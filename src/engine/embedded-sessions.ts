@@ -50,6 +50,7 @@ export async function openSessions(
   const writer = await openWith({
     max_partitions_per_insert_block: 0, // an insert of rows from many days makes a part for each; the default is 100
     deduplicate_insert: quote('disable'), // only inserts that bring a token ask for it
+    materialize_skip_indexes_on_insert: 0, // merges make them: new parts are small, and soon merged
     max_query_size: SQL_BYTES_MAX,
   });
   const control = await openWith({ ...FORMAT_SETTINGS, max_query_size: SQL_BYTES_MAX });

@@ -5,13 +5,16 @@ import { DATABASE } from './embedded-config.ts';
 import type { Engine } from './engine.ts';
 import {
   addColumn,
+  addIndex,
   createTable,
   dropColumn,
+  dropIndex,
   dropTable,
-  retention,
-  setRetention,
+  lifetime,
+  setLifetime,
   type TableColumn,
   tableColumns,
+  tableIndexes,
 } from './table.ts';
 
 interface StoredTable {
@@ -20,8 +23,8 @@ interface StoredTable {
 }
 
 /**
- * Brings the store's tables to what the sources say: makes missing tables, adds missing columns. Running it again changes
- * nothing. Columns that no source names any more stay, with their data.
+ * Brings the store's tables to what the sources say: makes missing tables, adds missing columns and indexes. Running it
+ * again changes nothing. Columns that no source names any more stay, with their data.
  *
  * @param accept called when the tables and columns are there; when it throws they are taken away again, so that a set
  * which is refused leaves neither a column of a type that the next one corrects nor a retention that deletes events
@@ -55,12 +58,12 @@ export async function applySchema(
   }
   for (const source of sources) {
     const table = stored.get(source.table);
-    const isOther = table !== undefined && !table.definition.includes(`TTL ${retention(source)} `);
-    if (isOther) await engine.command(setRetention(source));
+    const isOther = table !== undefined && !table.definition.includes(`TTL ${lifetime(source)} `);
+    if (isOther) await engine.command(setLifetime(source));
   }
 }
 
-/** A statement that adds a table or a column, and the one that undoes it. */
+/** A statement that adds a table, a column or an index, and the one that undoes it. */
 interface Addition {
   readonly add: string;
   readonly remove: string;
@@ -68,9 +71,12 @@ interface Addition {
 
 function findAdditions(source: Source, stored: StoredTable | undefined): Addition[] {
   if (stored === undefined) return [{ add: createTable(source), remove: dropTable(source) }];
-  return tableColumns(source)
-    .filter((column) => !stored.columns.has(column.name))
-    .map((column) => ({ add: addColumn(source, column), remove: dropColumn(source, column) }));
+  const columns = tableColumns(source).filter((column) => !stored.columns.has(column.name));
+  const indexes = tableIndexes(source).filter((index) => !stored.definition.includes(`INDEX ${index.name} `));
+  return [
+    ...columns.map((column) => ({ add: addColumn(source, column), remove: dropColumn(source, column) })),
+    ...indexes.map((index) => ({ add: addIndex(source, index), remove: dropIndex(source, index) })),
+  ];
 }
 
 function compare(source: Source, table: StoredTable, expressions: ReadonlyMap<string, string>): string[] {

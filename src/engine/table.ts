@@ -9,18 +9,25 @@ export interface TableColumn {
   readonly type: string;
   /** What the engine computes for rows stored before the column was; empty for the columns of every event. */
   readonly expression: string;
+  /** Empty: the part's own, which is stronger once the part is `RECOMPRESSED_AFTER_DAYS` old. */
   readonly codec: string;
+}
+
+/** A skip index: for each few thousand rows, which of them cannot hold what a query looks for. */
+export interface TableIndex {
+  readonly name: string;
+  readonly definition: string;
 }
 
 const COMMON: Record<(typeof COMMON_COLUMNS)[number], { type: string; codec: string }> = {
   id: { type: 'String', codec: 'ZSTD(1)' },
   timestamp: { type: "DateTime64(6, 'UTC')", codec: 'Delta(8), ZSTD(1)' },
   project: { type: 'LowCardinality(String)', codec: 'ZSTD(1)' },
-  event_message: { type: 'String', codec: 'ZSTD(1)' },
+  event_message: { type: 'String', codec: '' },
   // JSON text as it came: the JSON column type drops nulls, reorders keys and turns dotted keys into objects.
-  metadata: { type: 'String', codec: 'ZSTD(3)' },
+  metadata: { type: 'String', codec: '' },
   // The event's other top-level members, as JSON text of one object; empty where there are none.
-  attributes: { type: 'String', codec: 'ZSTD(3)' },
+  attributes: { type: 'String', codec: '' },
 };
 
 // `extract` reads the JSON value at a place, of which `kinds` are acceptable; the rule is the one of src/ingest/typed.ts.
@@ -62,17 +69,41 @@ export function tableColumns(source: Source): TableColumn[] {
  * the engine computes this for those stored before the column was added, so that no data is rewritten. Its reader of JSON
  * gives up on a text with a number beyond 64 bits or a lone surrogate, anywhere in it: the computed value is then NULL.
  */
-function typedColumn({ name, type, path }: SourceColumn): TableColumn {
+function typedColumn({ name, type, path, otherwise }: SourceColumn): TableColumn {
   const { type: sqlType, extract, kinds } = TYPES[type];
   const [first = '', ...rest] = path;
   const [column, keys] = first === 'metadata' ? ['metadata', rest] : ['attributes', path];
   const at = [column, ...keys.map(quote)].join(', ');
-  const expression = `if(JSONType(${at}) IN (${kinds}), CAST(${extract(at)}, ${quote(sqlType)}), NULL)`;
-  return { name, type: sqlType, expression, codec: 'ZSTD(1)' };
+  const value = `if(JSONType(${at}) IN (${kinds}), CAST(${extract(at)}, ${quote(sqlType)}), NULL)`;
+  if (otherwise === undefined) return { name, type: sqlType, expression: value, codec: '' };
+  const others = otherwise.map((other) => (other === 'project' ? other : `ifNull(\`${other}\`, '')`));
+  return {
+    name,
+    type: 'String',
+    expression: `ifNull(${value}, concat(${["''", ...others].join(', ')}))`,
+    codec: '',
+  };
 }
+
+/** The indexes of a source's table. */
+export function tableIndexes(source: Source): TableIndex[] {
+  return source.columns
+    .filter((column) => column.hasSubstringIndex)
+    .map(({ name }) => ({
+      name: `${name}_substrings`,
+      definition: `INDEX \`${name}_substrings\` \`${name}\` TYPE ${SUBSTRINGS}`,
+    }));
+}
+
+// Three letters at a time: texts with identifiers in them have nearly all groups of four, and few of three. 4 KiB for each
+// 8,192 rows is what one project's addresses fill by a third; docs/performance.md has the sizes that were tried.
+const SUBSTRINGS = 'ngrambf_v1(3, 4096, 2, 0) GRANULARITY 8';
 
 // Tokens of inserts that a table remembers: enough for the time between a crash and the repeats of what it cut off.
 const TOKENS_MAX = 10_000;
+
+// What is older is read less than it is kept: it is written once more, for a sixth less of the disk.
+const RECOMPRESSED_AFTER_DAYS = 1;
 
 /**
  * An insert that was acknowledged is on the disk, not only with the operating system (`fsync_…`).
@@ -80,14 +111,15 @@ const TOKENS_MAX = 10_000;
  * Granules of 1,024 rows instead of 8,192: reading the newest 100 of a project touches eight times less.
  */
 export function createTable(source: Source): string {
-  const columns = tableColumns(source).map((column) => `  ${columnDefinition(column)}`);
+  const columns = tableColumns(source).map(columnDefinition);
+  const indexes = tableIndexes(source).map((index) => index.definition);
   return `CREATE TABLE IF NOT EXISTS ${nameOf(source)} (
-${columns.join(',\n')}
+  ${[...columns, ...indexes].join(',\n  ')}
 ) ENGINE = MergeTree
 PARTITION BY toDate(timestamp)
 ORDER BY (project, timestamp, id)
-TTL ${retention(source)}
-SETTINGS index_granularity = 1024, ttl_only_drop_parts = 1,
+TTL ${lifetime(source)}
+SETTINGS index_granularity = 1024, ttl_only_drop_parts = 1, default_compression_codec = 'ZSTD(1)',
   non_replicated_deduplication_window = ${TOKENS_MAX}, fsync_after_insert = 1, fsync_part_directory = 1`;
 }
 
@@ -103,8 +135,16 @@ export function dropColumn(source: Source, { name }: TableColumn): string {
   return `ALTER TABLE ${nameOf(source)} DROP COLUMN \`${name}\``;
 }
 
-export function setRetention(source: Source): string {
-  return `ALTER TABLE ${nameOf(source)} MODIFY TTL ${retention(source)} SETTINGS materialize_ttl_after_modify = 0`;
+export function addIndex(source: Source, { definition }: TableIndex): string {
+  return `ALTER TABLE ${nameOf(source)} ADD ${definition}`;
+}
+
+export function dropIndex(source: Source, { name }: TableIndex): string {
+  return `ALTER TABLE ${nameOf(source)} DROP INDEX \`${name}\``;
+}
+
+export function setLifetime(source: Source): string {
+  return `ALTER TABLE ${nameOf(source)} MODIFY TTL ${lifetime(source)} SETTINGS materialize_ttl_after_modify = 0`;
 }
 
 /** What makes an event of a source young enough to be seen; by the engine's clock, as its retention goes by it. */
@@ -113,11 +153,13 @@ export function isKept(source: Source): string {
 }
 
 /**
- * As the engine writes it back in `system.tables`, so that a change is seen by comparing texts. On the DateTime64 itself:
- * a DateTime ends in 2106, and a long retention would wrap around and expire at once.
+ * When events leave and when they are compressed again. As the engine writes it back in `system.tables`, so that a change
+ * is seen by comparing texts. On the DateTime64 itself: a DateTime ends in 2106, and a long retention would wrap around and
+ * expire at once.
  */
-export function retention(source: Source): string {
-  return `timestamp + toIntervalDay(${source.retentionDays})`;
+export function lifetime(source: Source): string {
+  const recompression = `timestamp + toIntervalDay(${RECOMPRESSED_AFTER_DAYS}) RECOMPRESS CODEC(ZSTD(9))`;
+  return `timestamp + toIntervalDay(${source.retentionDays}), ${recompression}`;
 }
 
 // In quotes: `index`, `constraint` and `projection` begin something else where a column is declared. The definition's schema
@@ -127,5 +169,8 @@ function nameOf({ table }: Source): string {
 }
 
 function columnDefinition({ name, type, expression, codec }: TableColumn): string {
-  return `\`${name}\` ${type}${expression === '' ? '' : ` DEFAULT ${expression}`} CODEC(${codec})`;
+  const parts = [`\`${name}\` ${type}`];
+  if (expression !== '') parts.push(`DEFAULT ${expression}`);
+  if (codec !== '') parts.push(`CODEC(${codec})`);
+  return parts.join(' ');
 }

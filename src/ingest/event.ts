@@ -4,7 +4,7 @@ import { formatInstant, MICROS_PER_DAY, MICROS_PER_SECOND, type Micros } from '.
 import type { WireEvent } from './decode-body.ts';
 import { cutMembers, type JsonLimits } from './json-text.ts';
 import { parseTimestamp } from './timestamp.ts';
-import { findValue, typedValue } from './typed.ts';
+import { findValue, typedValues } from './typed.ts';
 
 /** An event ready to be stored. */
 export interface Event {
@@ -63,7 +63,7 @@ export function parseEvent(wire: WireEvent, source: Source, rules: EventRules): 
     message: message === undefined || message === 'null' ? '' : textOf(message),
     metadata: toOneLine(own.get('metadata') ?? ''),
     attributes: rest.length === 0 ? '' : toOneLine(`{${rest.join(',')}}`),
-    typed: source.columns.map((column) => typedValue(findValue(value, column.path), column.type)),
+    typed: typedValues(value, project, source.columns),
   };
 }
 

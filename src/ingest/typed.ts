@@ -1,4 +1,4 @@
-import type { ColumnType } from '../definitions/source.ts';
+import type { ColumnType, SourceColumn } from '../definitions/source.ts';
 
 /** The value at a path of a parsed event; `undefined` where there is none. Only objects are walked, by own members. */
 export function findValue(event: unknown, path: readonly string[]): unknown {
@@ -22,4 +22,20 @@ const ACCEPTS: Record<ColumnType, (value: unknown) => boolean> = {
 /** What a typed column holds of a value: the value where the type fits, else null. src/engine/table.ts has its twin in SQL. */
 export function typedValue(value: unknown, type: ColumnType): unknown {
   return ACCEPTS[type](value) ? value : null;
+}
+
+/** The values of an event's typed columns, in their order. */
+export function typedValues(
+  event: Record<string, unknown>,
+  project: string,
+  columns: readonly SourceColumn[],
+): unknown[] {
+  const values = columns.map(({ path, type }) => typedValue(findValue(event, path), type));
+  for (const [i, { otherwise }] of columns.entries()) {
+    if (otherwise === undefined || values[i] !== null) continue;
+    const standIn = (name: string) =>
+      name === 'project' ? project : values[columns.findIndex((column) => column.name === name)];
+    values[i] = otherwise.map((name) => standIn(name) ?? '').join('');
+  }
+  return values;
 }

@@ -1,6 +1,7 @@
 import type { Endpoint, ResultColumn } from '../definitions/endpoint.ts';
 import type { RowFormat } from '../engine/engine.ts';
 import { quote } from '../sql/quote.ts';
+import { dropUnusedViews } from '../sql/with-list.ts';
 
 export interface Statement {
   readonly sql: string;
@@ -12,6 +13,9 @@ export interface Statement {
  * by the engine, one line of JSON a row.
  *
  * An endpoint without declared columns, which is one made for a caller's own SELECT, answers with all that it selects.
+ * Views that the query defines and does not read are left out, which the engine would parse for each request; the check of a
+ * definition shows it the whole query.
+ *
  * The stored query stands as a subquery, so it can only be one SELECT; ClickHouse keeps the order of a subquery's rows.
  */
 export function createStatement(endpoint: Endpoint): Statement {
@@ -19,7 +23,7 @@ export function createStatement(endpoint: Endpoint): Statement {
   const columns = raw
     ? rowAsText(endpoint.columns)
     : endpoint.columns.map((column) => identifier(column.name)).join(', ');
-  const sql = `SELECT ${columns || '*'} FROM (\n${endpoint.sql}\n)${patternChecks(endpoint)} LIMIT ${endpoint.maxRows}`;
+  const sql = `SELECT ${columns || '*'} FROM (\n${dropUnusedViews(endpoint.sql)}\n)${patternChecks(endpoint)} LIMIT ${endpoint.maxRows}`;
   return { sql, format: raw ? 'TSVRaw' : 'JSONEachRow' };
 }
 

@@ -1,6 +1,6 @@
 import type { Source } from '../definitions/source.ts';
 import type { Event } from '../ingest/event.ts';
-import { findValue, typedValue } from '../ingest/typed.ts';
+import { typedValues } from '../ingest/typed.ts';
 import type { Micros } from '../lib/instant.ts';
 import { createRandom, createWeighted } from '../lib/random.ts';
 import type { Description } from './kind.ts';
@@ -49,6 +49,6 @@ function createEvent(source: Source, { id, timestamp, project, description }: Pa
     message,
     metadata: JSON.stringify(metadata),
     attributes: '',
-    typed: source.columns.map((column) => typedValue(findValue(wire, column.path), column.type)),
+    typed: typedValues(wire, project, source.columns),
   };
 }

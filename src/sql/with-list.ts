@@ -12,6 +12,8 @@ interface View {
   readonly name: string;
   readonly bodyStart: number;
   readonly bodyEnd: number;
+  /** The whole view with a comma of the list, so that a list without it is still one; `undefined` where it is all there is. */
+  readonly cut: { readonly start: number; readonly end: number } | undefined;
 }
 
 /** A name that needs no quotes, in SQL or in what the engine prints. */
@@ -22,31 +24,66 @@ export const PLAIN_NAME = /^[A-Za-z_]\w*$/;
  * engine sees is asked of the engine when the definition is checked.
  */
 export function findWithList(sql: string, rewrite: (select: string) => string): WithList | undefined {
+  const found = findViews(sql);
+  if (found === undefined) return undefined;
+  let text = '';
+  let at = 0;
+  for (const { bodyStart, bodyEnd } of found.views) {
+    text += sql.slice(at, bodyStart) + rewrite(sql.slice(bodyStart, bodyEnd));
+    at = bodyEnd;
+  }
+  return { views: found.views.map((view) => view.name), sql: text + sql.slice(at, found.end) };
+}
+
+/**
+ * The query without those views of its WITH list that nothing in it names; what it answers is the same. One that is named
+ * only by such a view goes, too. A name counts wherever it stands, so in doubt a view stays.
+ */
+export function dropUnusedViews(sql: string): string {
+  const cut = findViews(sql)?.views.find((view) => view.cut !== undefined && !isNamedOutside(sql, view))?.cut;
+  return cut === undefined ? sql : dropUnusedViews(sql.slice(0, cut.start) + sql.slice(cut.end));
+}
+
+function isNamedOutside(sql: string, { name, bodyEnd, cut }: View): boolean {
+  const start = cut?.start ?? 0;
+  return [...scanTokens(sql)].some(
+    (token) =>
+      (token.end <= start || token.start > bodyEnd) && unquote(sql.slice(token.start, token.end)) === name,
+  );
+}
+
+/** The views of a query's WITH list, and where the final SELECT begins. */
+function findViews(sql: string): { views: readonly View[]; end: number } | undefined {
   const tokens = [...scanTokens(sql)].filter((token) => token.kind !== 'comment');
   const isWord = (i: number, word: string) => {
     const token = tokens[i];
     return token?.kind === 'word' && sql.slice(token.start, token.end).toUpperCase() === word;
   };
   const { closing, end } = pairBrackets(sql, tokens, (i) => isWord(i, 'SELECT'));
-  if (!isWord(0, 'WITH') || end === undefined) return undefined;
+  const final = end === undefined ? undefined : tokens[end];
+  if (!isWord(0, 'WITH') || end === undefined || final === undefined) return undefined;
+  const comma = (i: number) => (sql.charAt(tokens[i]?.start ?? 0) === ',' ? tokens[i] : undefined);
   const views: View[] = [];
   for (let i = 1; i < end; i = (closing.get(i) ?? i) + 1) {
     const close = closing.get(i + 1);
     const opens =
       close !== undefined && isWord(i, 'AS') && ['SELECT', 'WITH'].some((word) => isWord(i + 2, word));
     if (!opens) continue;
-    const [open, last, name] = [tokens[i + 1], tokens[close], tokens[nameBefore(i, closing)]];
+    const nameAt = nameBefore(i, closing);
+    const [open, last, name] = [tokens[i + 1], tokens[close], tokens[nameAt]];
     if (open === undefined || last === undefined || name === undefined) continue;
-    views.push({ name: unquote(sql.slice(name.start, name.end)), bodyStart: open.end, bodyEnd: last.start });
+    const [before, after] = [comma(nameAt - 1), comma(close + 1)];
+    const afterIt = after && { start: name.start, end: after.end };
+    const beforeIt = before && { start: before.start, end: last.end };
+    const cut = afterIt ?? beforeIt;
+    views.push({
+      name: unquote(sql.slice(name.start, name.end)),
+      bodyStart: open.end,
+      bodyEnd: last.start,
+      cut,
+    });
   }
-  if (views.length === 0) return undefined;
-  let text = '';
-  let at = 0;
-  for (const { bodyStart, bodyEnd } of views) {
-    text += sql.slice(at, bodyStart) + rewrite(sql.slice(bodyStart, bodyEnd));
-    at = bodyEnd;
-  }
-  return { views: views.map((view) => view.name), sql: text + sql.slice(at, tokens[end]?.start) };
+  return views.length === 0 ? undefined : { views, end: final.start };
 }
 
 /** Opening bracket → closing bracket, by index, and the first token outside of all brackets that ends the list. */

@@ -6,7 +6,7 @@ import { applySchema } from '../../src/engine/schema.ts';
 import { tableColumns } from '../../src/engine/table.ts';
 import { InputError } from '../../src/errors.ts';
 import { parseEvent } from '../../src/ingest/event.ts';
-import { findValue, typedValue } from '../../src/ingest/typed.ts';
+import { findValue, typedValue, typedValues } from '../../src/ingest/typed.ts';
 import { createEventWriter } from '../../src/ingest/writer.ts';
 import { quote } from '../../src/sql/quote.ts';
 import { temporaryFolder } from '../support/service.ts';
@@ -29,7 +29,7 @@ afterAll(async () => {
 const NOW = Date.UTC(2026, 10, 20) * 1000;
 
 function column(name: string, type: ColumnType, path: readonly string[]): SourceColumn {
-  return { name, type, path, description: '' };
+  return { name, type, path, otherwise: undefined, hasSubstringIndex: false, description: '' };
 }
 
 let made = 0;
@@ -137,6 +137,34 @@ describe('the tables of sources', () => {
     expect(await readAll(fresh)).toEqual(old.map((row) => ({ ...row, timestamp: expect.anything() })));
   });
 
+  test('gain an index by which most rows need not be read', async () => {
+    const plain = { ...column('address', 'string', ['metadata', 'url']), otherwise: [] };
+    const source = makeSource([plain]);
+    await applySchema(engine, [source]);
+    const indexed = { ...source, columns: [{ ...plain, hasSubstringIndex: true }] };
+    await applySchema(engine, [indexed]);
+    const before = await describeTables();
+    await applySchema(engine, [indexed]);
+    expect(await describeTables()).toEqual(before);
+    const projects = ['amber', 'birch', 'cedar', 'dunes'];
+    const event = (i: number) => {
+      const project = projects[i % projects.length] ?? '';
+      const timestamp = new Date(NOW / 1000 - i).toISOString();
+      return JSON.stringify({ project, timestamp, metadata: { url: `https://${project}.example.com/${i}` } });
+    };
+    await store(
+      indexed,
+      Array.from({ length: 100_000 }, (_, i) => event(i)),
+    );
+    await engine.command(`OPTIMIZE TABLE tailrace.${indexed.table} FINAL`);
+    const where = `FROM tailrace.${indexed.table} WHERE match(address, '^https://(birch)[.]')`;
+    expect(await engine.inspect(`SELECT count() AS n ${where}`)).toEqual([{ n: 25_000 }]);
+    const lines = await engine.inspect(`EXPLAIN indexes = 1 SELECT count() ${where}`);
+    const plan = lines.map((line) => Object.values(line)[0]).join('\n');
+    const [, read, all] = /address_substrings[\s\S]*?Granules: (\d+)\/(\d+)/.exec(plan) ?? [];
+    expect(Number(read)).toBeLessThan(Number(all) / 2);
+  }, 60_000);
+
   test('keep columns that no source names any more, with their data', async () => {
     const source = makeSource(every);
     await applySchema(engine, [source]);
@@ -207,7 +235,7 @@ describe('the tables of sources', () => {
     const [table] = await engine.inspect(
       `SELECT create_table_query AS sql FROM system.tables WHERE name = '${source.table}'`,
     );
-    expect(table?.['sql']).toContain('TTL timestamp + toIntervalDay(9) ');
+    expect(table?.['sql']).toContain('TTL timestamp + toIntervalDay(9), ');
     expect(table?.['sql']).not.toContain('toIntervalDay(90)');
   });
 
@@ -293,6 +321,30 @@ describe('the value of a typed column', () => {
       expect(found).toEqual(taken.map((values) => values.map(zeroed)));
     });
     await fc.assert(property, { numRuns: 300 });
+  });
+
+  test('is that of the columns that stand in where it has none of its own', async () => {
+    const narrow = makeSource([column('path', 'string', ['metadata', 'path'])]);
+    await applySchema(engine, [narrow]);
+    const events = [
+      { id: '1', project: 'p', metadata: { path: '/a', url: 'u' } },
+      { id: '2', project: 'p', metadata: { path: '/a', url: '' } },
+      { id: '3', project: 'p', metadata: { path: '/a', url: 5 } },
+      { id: '4', project: 'p', metadata: { path: 5 } },
+      { id: '5', metadata: {} },
+    ];
+    const lines = events.map((event) => JSON.stringify(event));
+    await store(narrow, lines);
+    const address = { ...column('address', 'string', ['metadata', 'url']), otherwise: ['project', 'path'] };
+    const wide = { ...narrow, columns: [...narrow.columns, address] };
+    await applySchema(engine, [wide]);
+    await store(wide, lines);
+    const expected = ['u', '', 'p/a', 'p', ''];
+    expect(
+      events.map((event) => typedValues(event, event.project ?? '', wide.columns)).map(([, value]) => value),
+    ).toEqual(expected);
+    const rows = await readAll(wide); // each once computed by the engine, once stored as ingest took it
+    expect(rows.map((row) => row['address'])).toEqual(expected.flatMap((value) => [value, value]));
   });
 
   // The engine's reader gives up on a text that holds such a number anywhere, so no column of that event is computed.

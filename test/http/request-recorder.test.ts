@@ -10,7 +10,7 @@ const { url, store } = service;
 
 /** What is recorded of paths that begin with `prefix`. */
 async function recorded(prefix: string) {
-  const columns = 'event_message, method, path, url, status_code, metadata';
+  const columns = 'event_message, method, path, address, status_code, metadata';
   const rows = await rowsOf(store, OWN, { columns });
   return rows.filter((row) => String(row['path']).startsWith(prefix));
 }
@@ -35,6 +35,7 @@ test('a request becomes an edge event of the project, with method, path, status 
     event_message: 'GET | 404 | /nowhere/1',
     method: 'GET',
     path: '/nowhere/1',
+    address: `${OWN}/nowhere/1`,
     status_code: 404,
   });
   expect(JSON.parse(String(row?.['metadata']))).toEqual({

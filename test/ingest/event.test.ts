@@ -1,12 +1,16 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { ColumnType, Source } from '../../src/definitions/source.ts';
+import type { ColumnType, Source, SourceColumn } from '../../src/definitions/source.ts';
 import { encodeRow, parseEvent, RefusedEvent } from '../../src/ingest/event.ts';
 import { cutElements, cutMembers, type JsonLimits } from '../../src/ingest/json-text.ts';
 import { parseTimestamp } from '../../src/ingest/timestamp.ts';
 import { findValue, typedValue } from '../../src/ingest/typed.ts';
 
 const NOW = Date.UTC(2026, 10, 20, 7) * 1000;
+function column(name: string, type: ColumnType, path: readonly string[]): SourceColumn {
+  return { name, type, path, otherwise: undefined, hasSubstringIndex: false, description: '' };
+}
+
 const SOURCE: Source = {
   id: '00000000-0000-4000-8000-000000000000',
   name: 'test.logs',
@@ -14,10 +18,7 @@ const SOURCE: Source = {
   description: '',
   retentionDays: 90,
   projectPaths: [['project'], ['metadata', 'project_ref'], ['metadata', 'project']],
-  columns: [
-    { name: 'status', type: 'integer', path: ['metadata', 'status'], description: '' },
-    { name: 'level', type: 'keyword', path: ['level'], description: '' },
-  ],
+  columns: [column('status', 'integer', ['metadata', 'status']), column('level', 'keyword', ['level'])],
   file: '',
 };
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { findWithList } from '../../src/sql/with-list.ts';
+import { dropUnusedViews, findWithList } from '../../src/sql/with-list.ts';
 
 const wrap = (sql: string) => findWithList(sql, (select) => `<${select}>`);
 
@@ -40,5 +40,30 @@ describe('the WITH list of a query', () => {
     "WITH 'a AS (SELECT 1) SELECT 2",
   ])('is none in %j', (sql) => {
     expect(wrap(sql)).toBeUndefined();
+  });
+});
+
+describe('views that nothing reads', () => {
+  test.each([
+    ['WITH a AS (SELECT 1), b AS (SELECT 2) SELECT * FROM b', 'WITH  b AS (SELECT 2) SELECT * FROM b'],
+    ['WITH a AS (SELECT 1), b AS (SELECT 2) SELECT * FROM a', 'WITH a AS (SELECT 1) SELECT * FROM a'],
+    // Named by one that goes.
+    ['WITH a AS (SELECT 1), b AS (SELECT * FROM a), 1 AS x SELECT x', 'WITH   1 AS x SELECT x'],
+    ['WITH 1 AS x, /* , */ a AS (SELECT 1) -- ,\n SELECT x', 'WITH 1 AS x -- ,\n SELECT x'],
+    ['WITH 1 AS x, a (b, c) AS (SELECT 1, 2) SELECT x', 'WITH 1 AS x SELECT x'],
+  ])('%j becomes %j', (sql, dropped) => {
+    expect(dropUnusedViews(sql)).toBe(dropped);
+  });
+
+  test.each([
+    'SELECT 1',
+    'WITH a AS (SELECT 1) SELECT 2', // a list has at least one entry
+    'WITH a AS (SELECT 1), b AS (SELECT 2) SELECT * FROM `a`, "b"',
+    'WITH a AS (SELECT 1), b AS (SELECT * FROM a) SELECT * FROM b',
+    'WITH a AS (SELECT 1), 1 AS x SELECT x IN a',
+    'WITH a AS (SELECT 1), 1 AS x SELECT a.x',
+    'WITH a AS (SELECT 1',
+  ])('%j stays as it is', (sql) => {
+    expect(dropUnusedViews(sql)).toBe(sql);
   });
 });

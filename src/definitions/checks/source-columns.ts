@@ -1,4 +1,5 @@
 import type { Fault } from '../fault.ts';
+import type { SourceFile } from '../source.ts';
 import type { YamlFile } from '../yaml-file.ts';
 
 /** The columns that every source's table has, whatever its file says. */
@@ -11,15 +12,48 @@ export const COMMON_COLUMNS = [
   'attributes',
 ] as const;
 
-/** A typed column does not take the name of a column that every table has. */
+type ColumnFields = NonNullable<SourceFile['columns']>;
+type Report = (field: 'otherwise' | 'index', message: string) => void;
+
+/** A typed column does not take the name of a column that every table has; only texts have an index or others to stand in. */
 export function checkSourceColumns(file: YamlFile): Fault[] {
-  const { columns } = file.value as { columns?: Record<string, unknown> };
-  return Object.keys(columns ?? {})
-    .filter((name) => COMMON_COLUMNS.some((common) => common === name))
-    .map((name) =>
-      file.fault(
-        ['columns', name],
-        `column "${name}" is already a column of every source; take another name`,
-      ),
+  const { columns = {} } = file.value as SourceFile; // proven by checkSourceShape, which runs before
+  return Object.keys(columns).flatMap((name) => {
+    const faults: Fault[] = [];
+    if (COMMON_COLUMNS.some((common) => common === name))
+      faults.push(
+        file.fault(
+          ['columns', name],
+          `column "${name}" is already a column of every source; take another name`,
+        ),
+      );
+    checkText(columns, name, (field, message) => faults.push(file.fault(['columns', name, field], message)));
+    return faults;
+  });
+}
+
+function checkText(columns: ColumnFields, name: string, report: Report): void {
+  const { type, otherwise, index } = columns[name] ?? {};
+  const needless = (['otherwise', 'index'] as const).find((field) => columns[name]?.[field] !== undefined);
+  if (needless !== undefined && type !== 'string')
+    report(needless, `"${needless}" of "${name}" needs type string, not ${type}`);
+  if (index !== undefined && otherwise === undefined)
+    report(
+      'index',
+      `"index" of "${name}" needs "otherwise", since texts that may be null have no index; [] makes them empty`,
     );
+  for (const other of otherwise ?? []) {
+    if (!mayStandIn(columns, other))
+      report(
+        'otherwise',
+        `"otherwise" of "${name}" must name project or columns of texts without "otherwise" of their own, not ${JSON.stringify(other)}`,
+      );
+  }
+}
+
+/** Only what needs no other column itself, so that the order of columns does not matter. */
+function mayStandIn(columns: ColumnFields, name: string): boolean {
+  if (name === 'project') return true;
+  const column = Object.hasOwn(columns, name) ? columns[name] : undefined;
+  return (column?.type === 'string' || column?.type === 'keyword') && column.otherwise === undefined;
 }
