@@ -11,6 +11,8 @@ export interface TableColumn {
   readonly expression: string;
   /** Empty: the part's own, which is stronger once the part is `RECOMPRESSED_AFTER_DAYS` old. */
   readonly codec: string;
+  /** Of this column alone; empty: the table's. */
+  readonly settings: string;
 }
 
 /** A skip index: for each few thousand rows, which of them cannot hold what a query looks for. */
@@ -19,13 +21,17 @@ export interface TableIndex {
   readonly definition: string;
 }
 
-const COMMON: Record<(typeof COMMON_COLUMNS)[number], { type: string; codec: string }> = {
+// A granule of metadata is larger than a block of the default size: larger blocks are smaller on the disk, and a reader of one
+// granule reads no more.
+const LARGE_BLOCKS = 'min_compress_block_size = 1048576, max_compress_block_size = 2097152';
+
+const COMMON: Record<(typeof COMMON_COLUMNS)[number], { type: string; codec: string; settings?: string }> = {
   id: { type: 'String', codec: 'ZSTD(1)' },
   timestamp: { type: "DateTime64(6, 'UTC')", codec: 'Delta(8), ZSTD(1)' },
   project: { type: 'LowCardinality(String)', codec: 'ZSTD(1)' },
   event_message: { type: 'String', codec: '' },
   // JSON text as it came: the JSON column type drops nulls, reorders keys and turns dotted keys into objects.
-  metadata: { type: 'String', codec: '' },
+  metadata: { type: 'String', codec: '', settings: LARGE_BLOCKS },
   // The event's other top-level members, as JSON text of one object; empty where there are none.
   attributes: { type: 'String', codec: '' },
 };
@@ -60,7 +66,7 @@ export function columnNames(source: Source): string[] {
 
 /** The columns of a source's table: those of every event, then its typed ones. */
 export function tableColumns(source: Source): TableColumn[] {
-  const common = COMMON_COLUMNS.map((name) => ({ name, expression: '', ...COMMON[name] }));
+  const common = COMMON_COLUMNS.map((name) => ({ name, expression: '', settings: '', ...COMMON[name] }));
   return [...common, ...source.columns.map(typedColumn)];
 }
 
@@ -75,13 +81,14 @@ function typedColumn({ name, type, path, otherwise }: SourceColumn): TableColumn
   const [column, keys] = first === 'metadata' ? ['metadata', rest] : ['attributes', path];
   const at = [column, ...keys.map(quote)].join(', ');
   const value = `if(JSONType(${at}) IN (${kinds}), CAST(${extract(at)}, ${quote(sqlType)}), NULL)`;
-  if (otherwise === undefined) return { name, type: sqlType, expression: value, codec: '' };
+  const own = { codec: '', settings: '' };
+  if (otherwise === undefined) return { name, type: sqlType, expression: value, ...own };
   const others = otherwise.map((other) => (other === 'project' ? other : `ifNull(\`${other}\`, '')`));
   return {
     name,
     type: 'String',
     expression: `ifNull(${value}, concat(${["''", ...others].join(', ')}))`,
-    codec: '',
+    ...own,
   };
 }
 
@@ -168,9 +175,10 @@ function nameOf({ table }: Source): string {
   return `${DATABASE}.\`${table}\``;
 }
 
-function columnDefinition({ name, type, expression, codec }: TableColumn): string {
+function columnDefinition({ name, type, expression, codec, settings }: TableColumn): string {
   const parts = [`\`${name}\` ${type}`];
   if (expression !== '') parts.push(`DEFAULT ${expression}`);
   if (codec !== '') parts.push(`CODEC(${codec})`);
+  if (settings !== '') parts.push(`SETTINGS (${settings})`);
   return parts.join(' ');
 }
