@@ -8,7 +8,7 @@ import type { Source } from '../src/definitions/source.ts';
 import { DATABASE } from '../src/engine/embedded-config.ts';
 import type { Engine } from '../src/engine/engine.ts';
 import { columnNames, createTable } from '../src/engine/table.ts';
-import { formatInstant, MICROS_PER_MS } from '../src/lib/instant.ts';
+import { formatInstant, MICROS_PER_MS, MICROS_PER_SECOND } from '../src/lib/instant.ts';
 import { openEngine } from '../src/open-store.ts';
 import { quote } from '../src/sql/quote.ts';
 import { say } from './report.ts';
@@ -28,6 +28,8 @@ const AGE_MS_MAX = 60 * 86_400_000;
 // More than these are copies of them, each with an id and a time of its own: the engine makes those many times faster.
 const SAMPLED_ROWS_MAX = 10_000_000;
 const MOVED_SECONDS_MAX = 600;
+// Of the engine while it copies.
+const MEMORY_BYTES_MAX = String(8 * 1024 ** 3);
 
 /**
  * Makes the data of so many rows once; it is kept in the system's temporary folder for the next run, and made again where
@@ -59,47 +61,62 @@ function readMade(dataDir: string): { endMs: number; tables?: string } | undefin
   return existsSync(file) ? JSON.parse(readFileSync(file, 'utf8')) : undefined;
 }
 
+/** Copies each day as often as asked, and merges it while the next is being copied. */
 async function settle(
   dataDir: string,
   sources: readonly Source[],
   { times, endMs }: { times: number; endMs: number },
 ): Promise<void> {
-  const engine = await openEngine(parseConfig({ TAILRACE_DATA_DIR: dataDir }));
+  const engine = await openEngine(
+    parseConfig({ TAILRACE_DATA_DIR: dataDir, TAILRACE_ENGINE_MEMORY_BYTES_MAX: MEMORY_BYTES_MAX }),
+  );
   try {
+    let merged: Promise<unknown> = Promise.resolve();
     for (const source of sources) {
-      const days = await engine.inspect(
-        `SELECT DISTINCT partition AS day FROM system.parts WHERE active AND table = ${quote(source.table)} ORDER BY day`,
-      );
-      for (const day of days.map((row) => String(row['day'])))
-        await settleDay(engine, source, { day, times, endMs });
+      for (const day of await findDays(engine, source)) {
+        if (times > 1) await copyDay(engine, source, { day, times, endMs });
+        await merged;
+        // Not by `command`, which would keep the writer from the next day.
+        merged = engine.inspect(`OPTIMIZE TABLE ${nameOf(source)} PARTITION '${day}' FINAL`);
+      }
       say(`${source.name} is there`);
     }
+    await merged;
   } finally {
     await engine.close();
   }
 }
 
-async function settleDay(
+function nameOf({ table }: Source): string {
+  return `${DATABASE}.${table}`;
+}
+
+async function findDays(engine: Engine, { table }: Source): Promise<string[]> {
+  const rows = await engine.inspect(
+    `SELECT DISTINCT partition AS day FROM system.parts WHERE active AND table = ${quote(table)} ORDER BY day`,
+  );
+  return rows.map((row) => String(row['day']));
+}
+
+async function copyDay(
   engine: Engine,
   source: Source,
   { day, times, endMs }: { day: string; times: number; endMs: number },
 ): Promise<void> {
-  const table = `${DATABASE}.${source.table}`;
-  const last = `least(toDateTime64('${formatInstant(endMs * MICROS_PER_MS)}', 6, 'UTC'), toDateTime64('${day} 23:59:59.999999', 6, 'UTC'))`;
-  const range = 2 * MOVED_SECONDS_MAX * 1_000_000;
+  const instant = (text: string) => `toDateTime64('${text}', 6, 'UTC')`;
+  const end = instant(formatInstant(endMs * MICROS_PER_MS));
+  const range = 2 * MOVED_SECONDS_MAX * MICROS_PER_SECOND;
   const moved = `timestamp + toIntervalMicrosecond(rand64() % ${range} - ${range / 2})`;
-  const columns = columnNames(source).map((name) => {
-    if (name === 'id') return 'toString(generateUUIDv4())';
-    return name === 'timestamp'
-      ? `least(greatest(${moved}, toDateTime64('${day} 00:00:00', 6, 'UTC')), ${last})`
-      : name;
-  });
-  if (times > 1) {
-    await engine.command(
-      `INSERT INTO ${table} (${columnNames(source).join(', ')}) SELECT ${columns.join(', ')}
-       FROM ${table} ARRAY JOIN range(1, ${times}) AS copy WHERE toDate(timestamp) = '${day}'`,
-    );
-  }
-  await engine.command(`OPTIMIZE TABLE ${table} PARTITION '${day}' FINAL`);
-  say(`${source.name} ${day}`);
+  const within = `greatest(${instant(`${day} 00:00:00`)}, least(${moved}, ${end}, ${instant(`${day} 23:59:59.999999`)}))`;
+  const made = new Map([
+    ['id', 'toString(generateUUIDv4())'],
+    ['timestamp', within],
+  ]);
+  const names = columnNames(source);
+  await engine.command(
+    `INSERT INTO ${nameOf(source)} (${names.join(', ')})
+     SELECT ${names.map((name) => made.get(name) ?? name).join(', ')}
+     FROM ${nameOf(source)} ARRAY JOIN range(1, ${times}) AS copy WHERE toDate(timestamp) = '${day}'
+     SETTINGS max_block_size = 4096`,
+  );
 }
