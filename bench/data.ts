@@ -106,10 +106,10 @@ async function copyDay(
   const instant = (text: string) => `toDateTime64('${text}', 6, 'UTC')`;
   const end = instant(formatInstant(endMs * MICROS_PER_MS));
   const range = 2 * MOVED_SECONDS_MAX * MICROS_PER_SECOND;
-  const moved = `timestamp + toIntervalMicrosecond(rand64() % ${range} - ${range / 2})`;
+  const moved = `timestamp + toIntervalMicrosecond(rand64(copy) % ${range} - ${range / 2})`;
   const within = `greatest(${instant(`${day} 00:00:00`)}, least(${moved}, ${end}, ${instant(`${day} 23:59:59.999999`)}))`;
   const made = new Map([
-    ['id', 'toString(generateUUIDv4())'],
+    ['id', 'toString(generateUUIDv4(copy))'],
     ['timestamp', within],
   ]);
   const names = columnNames(source);
