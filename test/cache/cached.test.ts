@@ -16,6 +16,7 @@ const CACHED: Endpoint = {
   cachingSeconds: 900,
   warmingSeconds: 300,
   sandboxing: false,
+  bucket: undefined,
   pinned: [],
   parameters: ['a', 'b'].map((name) => ({
     name,
