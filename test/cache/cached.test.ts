@@ -73,6 +73,7 @@ function setUp(
   const failedBehind: unknown[] = [];
   const cached = createCached({
     ...{ run, store, now, random: () => options.random ?? 0 },
+    refresh: (endpoint, { values }, runOptions) => run(endpoint, values, runOptions),
     warmKeysMax: options.keysMax ?? 100,
     staleIfErrorSeconds: options.staleIfErrorSeconds ?? 0,
     onRefresh: (_, error) => void (error !== undefined && failedBehind.push(error)),
