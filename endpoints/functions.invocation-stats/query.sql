@@ -14,7 +14,7 @@ WITH
       min(execution_time_ms) AS min_execution_time,
       max(execution_time_ms) AS max_execution_time,
       count(execution_time_ms) AS times,
-      ifNull(sumIf(toInt128(execution_time_ms * exp2(64)), abs(execution_time_ms) < longest), 0) AS sum_units,
+      sum(toInt128(if(abs(execution_time_ms) < longest, execution_time_ms, 0) * exp2(64))) AS sum_units,
       arraySum(arraySort(groupArrayIf(execution_time_ms, abs(execution_time_ms) >= longest))) AS sum_longer,
       -- Percentiles of up to 100 times are one of them, the nearest by rank; of more they are up to 0.8 % nearer to 0.
       arraySort(groupArray(100)(execution_time_ms)) AS few,
