@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { afterAll, describe, expect, test, vi } from 'vitest';
 import { createRefresh, type RefreshExtent } from '../../src/cache/incremental.ts';
 import type { Engine } from '../../src/engine/engine.ts';
-import { watchWrites } from '../../src/engine/write-marks.ts';
+import { createWriteMarks, watchWrites } from '../../src/engine/write-marks.ts';
 import { type Committer, createCommitter } from '../../src/ingest/committer.ts';
 import { parseEvent } from '../../src/ingest/event.ts';
 import { enforceRetention } from '../../src/ingest/retention.ts';
@@ -333,6 +333,30 @@ describe('a refreshed answer equals one computed anew', () => {
       interval: 200,
     });
     expect(world.extents.at(-1)).toBe('incremental');
+  });
+
+  test('where events come in unseen only as far as they may be late, and in full where nobody knows', async () => {
+    const project = newProject();
+    const { run } = open;
+    const now = () => world.now;
+    const onExtent = (_: unknown, extent: RefreshExtent) => void world.extents.push(extent);
+    const writes = createWriteMarks(10); // nobody marks them
+    const refresh = createRefresh({ run, writes, seesEveryWrite: false, now, engineNow: Date.now, onExtent });
+    const shipped = open.store.registry.getEndpoint(STATS);
+    const values = parseParameters(shipped, { project, interval: '1hr' }, 1_000);
+    const late = { ...shipped, bucket: shipped.bucket && { ...shipped.bucket, latenessSeconds: 20 * 60 } };
+    for (const [endpoint, extent] of [
+      [shipped, 'full'],
+      [late, 'incremental'],
+    ] as const) {
+      world.now = Date.now();
+      const kept = await refresh(endpoint, { values, kept: undefined }, {});
+      await take(at(0, 19 * MINUTE), project, new Map());
+      world.now += MINUTE;
+      const { body } = await refresh(endpoint, { values, kept }, {});
+      expect(body.toString()).toBe((await run(endpoint, values)).body.toString());
+      expect(world.extents.at(-1)).toBe(extent);
+    }
   });
 
   test('whatever was stored, in whatever order, and whatever happened', { timeout: 120_000 }, async () => {
