@@ -11,13 +11,14 @@ export interface RefreshJob {
 }
 
 /** What one refresh of a project's statistics of a week took inside the engine, ms. */
-export interface RefreshTimes {
+interface RefreshTimes {
   readonly full: number;
   readonly incremental: number;
 }
 
 export interface RefreshResult {
-  readonly times: readonly RefreshTimes[];
+  /** Each project once, in each round. */
+  readonly rounds: readonly (readonly RefreshTimes[])[];
   readonly projects: number;
 }
 
@@ -34,9 +35,9 @@ process.once('message', async ({ dataDir, rows }: RefreshJob) => {
   const config = parseConfig({ TAILRACE_DATA_DIR: dataDir, TAILRACE_READERS: '1' });
   const store = await openStore(config, 'the benchmark');
   await fill(store, rows);
-  const times = await measure(store);
+  const rounds = await measure(store);
   await store.close();
-  process.send?.({ times, projects: PROJECTS } satisfies RefreshResult, () => process.disconnect());
+  process.send?.({ rounds, projects: PROJECTS } satisfies RefreshResult, () => process.disconnect());
 });
 
 /** Invocations spread evenly over a week, an insert a day: only what the statistics read of them. */
@@ -54,7 +55,7 @@ async function fill({ engine }: Store, rows: number): Promise<void> {
 }
 
 /** Refreshes each project's statistics: everything anew, and what can have changed since five minutes before, by turns. */
-async function measure({ engine, registry, writes }: Store): Promise<RefreshTimes[]> {
+async function measure({ engine, registry, writes }: Store): Promise<RefreshTimes[][]> {
   let nowMs = END_MS;
   const now = () => nowMs;
   const run = createRunner(engine, now);
@@ -65,7 +66,7 @@ async function measure({ engine, registry, writes }: Store): Promise<RefreshTime
     },
   });
   const endpoint = registry.getEndpoint('functions.invocation-stats');
-  const times: RefreshTimes[] = [];
+  const rounds: RefreshTimes[][] = Array.from({ length: ROUNDS }, () => []);
   for (let i = 0; i < PROJECTS * ROUNDS; i++) {
     const values = parseParameters(endpoint, { project: `project-${i % PROJECTS}`, interval: '7day' }, 1_000);
     const take = (kept?: Answer) => refresh(endpoint, { values, kept }, {});
@@ -75,7 +76,7 @@ async function measure({ engine, registry, writes }: Store): Promise<RefreshTime
     const full = await take();
     const incremental = await take(kept);
     if (!full.body.equals(incremental.body)) throw new Error('the two answers differ');
-    times.push({ full: full.engineMs, incremental: incremental.engineMs });
+    rounds[Math.floor(i / PROJECTS)]?.push({ full: full.engineMs, incremental: incremental.engineMs });
   }
-  return times;
+  return rounds;
 }
