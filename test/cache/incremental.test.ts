@@ -12,6 +12,7 @@ import { encodeRows } from '../../src/ingest/rows.ts';
 import { openStore, type Store } from '../../src/open-store.ts';
 import { parseParameters } from '../../src/query/parameters.ts';
 import { type Answer, createRunner, type Run } from '../../src/query/run.ts';
+import { createSandbox } from '../../src/query/sandbox/sandbox.ts';
 import { runs } from '../endpoints/support.ts';
 import { temporaryFolder, testConfig } from '../support/service.ts';
 
@@ -41,7 +42,7 @@ afterAll(async () => {
   await folder.remove();
 });
 
-/** The shipped definitions, invocations kept for less than a week, and the same statistics cut at a few rows. */
+/** The shipped definitions, invocations kept for less than a week, and the same statistics cut at a few rows, open to SELECTs of callers. */
 async function writeDefinitions(): Promise<void> {
   await mkdir(config.sourcesDir);
   for (const name of await readdir('sources')) {
@@ -59,7 +60,10 @@ async function writeDefinitions(): Promise<void> {
   const other = yaml.replace(/^id: .*$/m, 'id: a0000000-0000-4000-8000-000000000001');
   await writeFile(
     join(cut, 'endpoint.yaml'),
-    other.replace(/^name: .*$/m, 'name: test.cut').replace('max_rows: 1000', 'max_rows: 5'),
+    other
+      .replace(/^name: .*$/m, 'name: test.cut')
+      .replace('max_rows: 1000', 'max_rows: 5')
+      .replace('query_sandboxing: false', 'query_sandboxing: true'),
   );
 }
 
@@ -333,6 +337,25 @@ describe('a refreshed answer equals one computed anew', () => {
       interval: 200,
     });
     expect(world.extents.at(-1)).toBe('incremental');
+  });
+
+  test('where it is that of a SELECT of the caller, always in full', async () => {
+    const project = newProject();
+    const { store, refresh, run } = open;
+    const stored = store.registry.getEndpoint('test.cut');
+    const raw = { project, interval: '1hr', sql: 'SELECT sum(count) AS n FROM buckets' };
+    const values = parseParameters(stored, raw, 1_000);
+    const endpoint = await createSandbox(store.engine, config)(stored, raw);
+    world.now = Date.now();
+    await take(at(0, 30 * MINUTE, 2 * HOUR), project, new Map());
+    const kept = await refresh(endpoint, { values, kept: undefined }, {});
+    expect(kept.body.toString()).toBe('{"result":[{"n":2}]}');
+    await take(at(MINUTE), project, new Map());
+    const count = world.extents.length;
+    const { body } = await refresh(endpoint, { values, kept }, {});
+    expect(body.toString()).toBe('{"result":[{"n":3}]}');
+    expect(body).toEqual((await run(endpoint, values)).body);
+    expect(world.extents).toHaveLength(count);
   });
 
   test('where events come in unseen only as far as they may be late, and in full where nobody knows', async () => {
