@@ -161,15 +161,15 @@ const many = fc
   .map(([one, times]) => times.map((value) => ({ ...one, time: value })));
 const step: fc.Arbitrary<Step> = fc.oneof(
   {
-    weight: 8,
+    weight: 16,
     arbitrary: fc.record({
       do: fc.constant('store' as const),
-      events: fc.array(drawn, { minLength: 1, maxLength: 8 }),
+      events: fc.array(drawn, { minLength: 1, maxLength: 5 }),
     }),
   },
   { weight: 1, arbitrary: fc.record({ do: fc.constant('store' as const), events: many }) },
   {
-    weight: 1,
+    weight: 2,
     arbitrary: fc.record({
       do: fc.constant('store' as const),
       events: fc.array(drawn, { minLength: 1, maxLength: 3 }),
@@ -177,7 +177,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
     }),
   },
   {
-    weight: 6,
+    weight: 12,
     arbitrary: fc.record({
       do: fc.constant('wait' as const),
       ms: fc.oneof(
@@ -384,16 +384,15 @@ describe('a refreshed answer equals one computed anew', () => {
 
   test('whatever was stored, in whatever order, and whatever happened', { timeout: 120_000 }, async () => {
     const steps = fc.array(step, { minLength: 2, maxLength: 25, size: 'max' });
-    const questions = fc.subarray(QUESTIONS, { minLength: 1, maxLength: 2 });
     world.extents.length = 0;
     await fc.assert(
-      fc.asyncProperty(questions, steps, async (asked, all) => {
+      fc.asyncProperty(fc.constantFrom(...QUESTIONS), steps, async (question, all) => {
         const project = newProject();
         const kept = new Map<string, Answer>();
         world.now = Date.now();
         for (const one of all) {
           await take(one, project, kept);
-          for (const question of asked) await expectSame(question, project, kept);
+          await expectSame(question, project, kept);
         }
       }),
       runs(100),
