@@ -1,6 +1,6 @@
 import pino from 'pino';
 import { parseConfig } from '../src/config/config.ts';
-import { formatInstant, MICROS_PER_MS } from '../src/lib/instant.ts';
+import { serviceValues } from '../src/query/bucket-range.ts';
 import { parseParameters } from '../src/query/parameters.ts';
 import { createStatement } from '../src/query/statement.ts';
 import { createService } from '../src/service.ts';
@@ -48,9 +48,9 @@ process.once('message', async ({ dataDir, endMs }: BenchData) => {
     const endpoint = registry.getEndpoint(name);
     const { sql, format } = createStatement(endpoint);
     const values = parseParameters(endpoint, parameters, 1_000);
-    const now = formatInstant(nowMs++ * MICROS_PER_MS);
+    const bound = { ...values, ...serviceValues(endpoint, values, { instantMs: nowMs++ }) };
     const startMs = performance.now();
-    await engine.query(sql, { ...values, now }, { format });
+    await engine.query(sql, bound, { format });
     process.send?.({ ms: performance.now() - startMs } satisfies DirectAnswer);
   });
   const rows = await engine.inspect(

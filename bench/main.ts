@@ -7,12 +7,14 @@ import { fuzzSection } from './section/fuzz.ts';
 import { ingestSection } from './section/ingest.ts';
 import { keysSection } from './section/keys.ts';
 import { killSection } from './section/kill.ts';
+import { refreshSection } from './section/refresh.ts';
 import { tenantsSection } from './section/tenants.ts';
 import type { BenchOptions, Section } from './section.ts';
 
 const SECTIONS: Readonly<Record<string, Section>> = {
   cached: cachedSection,
   cold: coldSection,
+  refresh: refreshSection,
   ingest: ingestSection,
   kill: killSection,
   keys: keysSection,

@@ -6,12 +6,15 @@ import type { Engine } from './engine/engine.ts';
 import { applySchema } from './engine/schema.ts';
 import { lockStore } from './engine/store-lock.ts';
 import { isKept } from './engine/table.ts';
+import { createWriteMarks, type WriteMarks, watchWrites } from './engine/write-marks.ts';
 import { verifyQueries } from './query/verify.ts';
 
 /** The store of one data directory, opened by the one process that owns it, with the tables of its sources. */
 export interface Store {
   readonly engine: Engine;
   readonly registry: Registry;
+  /** What has changed through `engine`. */
+  readonly writes: WriteMarks;
   /**
    * Reads the definitions again and swaps them all, or none: on a fault the old ones go on serving.
    *
@@ -20,6 +23,9 @@ export interface Store {
   reload(): Promise<void>;
   close(): Promise<void>;
 }
+
+// Of each table: two weeks in which every minute has events, some megabytes in all.
+const MARKED_MINUTES_MAX = 20_160;
 
 /**
  * Opens engine and definitions, without HTTP: what the service and the commands on a store have in common.
@@ -34,12 +40,13 @@ export async function openStore(config: Config, owner: string): Promise<Store> {
     for (const step of closing.splice(0).reverse()) await step();
   };
   try {
-    const engine = await openEngine(config);
+    const writes = createWriteMarks(MARKED_MINUTES_MAX);
+    const engine = watchWrites(await openEngine(config), writes);
     closing.push(engine.close);
     const read = async () => await prepare(engine, await readDefinitions(config));
     const registry = createRegistry(await read());
     const reload = async () => registry.replace(await read());
-    return { engine, registry, reload, close };
+    return { engine, registry, writes, reload, close };
   } catch (error) {
     await close();
     throw error;

@@ -1,5 +1,6 @@
 import type { FastifyBaseLogger, FastifyInstance } from 'fastify';
 import { type CachedQueries, createCached } from './cache/cached.ts';
+import { createRefresh } from './cache/incremental.ts';
 import { type CacheStore, createMemoryStore } from './cache/store.ts';
 import { createWarmer, type Warmer } from './cache/warmer.ts';
 import type { Config } from './config/config.ts';
@@ -157,8 +158,13 @@ function createReadSide(parts: Parts, cache: CacheStore): { cached: CachedQuerie
     logger.warn({ err: error, endpoint: endpoint.name }, 'a warm answer could not be refreshed');
   };
   const { staleIfErrorSeconds, warmKeysMax } = config;
+  const { engine, writes } = store;
+  const { seesEveryWrite } = engine;
+  const onExtent = metrics.recomputed;
+  const refresh = createRefresh({ run, writes, seesEveryWrite, now, engineNow: Date.now, onExtent });
   const cached = createCached({
     run,
+    refresh,
     store: cache,
     now,
     random,

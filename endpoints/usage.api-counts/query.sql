@@ -1,9 +1,7 @@
--- Requests to a project's API by product area, in buckets of time (spec 4.3, 2.4).
+-- Requests to a project's API by product area, in buckets of time (spec 4.3, 2.4). How wide the buckets are and how far back
+-- they go stands under `bucket` in endpoint.yaml.
 WITH
-  -- Width of a bucket and lookback from now, in seconds.
-  -- By multiIf, which the engine computes before it reads: transform() would leave it without a bound to skip data by.
-  multiIf(@interval = 'minutely', 60, @interval = 'daily', 86400, 3600) AS width,
-  multiIf(@interval = 'daily', 604800, 3600) AS lookback,
+  toUInt32(@bucket_width) AS width,
   buckets AS (
     SELECT
       intDiv(toUnixTimestamp64Micro(timestamp), width * 1000000) * width AS bucket,
@@ -12,7 +10,8 @@ WITH
       countIf(position(path, '/auth') > 0) AS total_auth_requests,
       countIf(position(path, '/realtime') > 0) AS total_realtime_requests
     FROM edge_logs
-    WHERE timestamp >= toDateTime64(@now, 6, 'UTC') - toIntervalSecond(lookback)
+    WHERE timestamp >= toDateTime64(@bucket_from, 6, 'UTC')
+      AND timestamp < toDateTime64(@bucket_until, 6, 'UTC')
       -- The url, or project and path of an event without one; the source keeps an index of it.
       AND match(address, @project)
       -- The key of one project counts that project's own requests, and no others whose url happens to contain its name.

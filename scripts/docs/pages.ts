@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import { createProgram } from '../../src/cli/main.ts';
 import { SETTINGS, type Setting } from '../../src/config/settings.ts';
+import type { Bucket } from '../../src/definitions/bucket.ts';
 import type { Endpoint, Parameter } from '../../src/definitions/endpoint.ts';
 import { readDefinitions, refuseFaults } from '../../src/definitions/read.ts';
 import type { Source } from '../../src/definitions/source.ts';
@@ -127,6 +128,16 @@ function sourcesPage(sources: readonly Source[]): string {
   );
 }
 
+/** What a refresh reads anew: [buckets](../endpoints.md#buckets). */
+function bucketFacts(bucket: Bucket | undefined): string[][] {
+  if (bucket === undefined) return [];
+  const spans = [...bucket.spans].map(
+    ([value, { widthSeconds, rangeSeconds }]) =>
+      `${value && `\`${value}\`: `}${widthSeconds} of ${rangeSeconds} seconds`,
+  );
+  return [['[Buckets](../endpoints.md#buckets)', `by \`${bucket.column}\`; ${spans.join(', ')}`]];
+}
+
 function endpointPage(endpoint: Endpoint): string {
   const seconds = (value: number | undefined) => (value === undefined ? 'disabled' : `${value} seconds`);
   const facts = [
@@ -135,6 +146,7 @@ function endpointPage(endpoint: Endpoint): string {
     ['Caching', seconds(endpoint.cachingSeconds)],
     ['Cache warming', seconds(endpoint.warmingSeconds)],
     ['Query sandboxing', endpoint.sandboxing ? 'enabled' : 'disabled'],
+    ...bucketFacts(endpoint.bucket),
   ];
   const parameters = endpoint.parameters.map((one) => [
     `\`${one.name}\``,

@@ -3,6 +3,7 @@ import { TailraceError } from '../errors.ts';
 import { createSingleFlight, type Flight } from '../lib/single-flight.ts';
 import type { ParameterValues } from '../query/parameters.ts';
 import type { Answer, Run, RunOptions } from '../query/run.ts';
+import type { Refresh } from './incremental.ts';
 import { cacheKey } from './key.ts';
 import type { CacheEntry, CacheStore } from './store.ts';
 import { createWarmKeys } from './warm-keys.ts';
@@ -37,6 +38,8 @@ export interface CachedQueries {
 
 export interface CachedOptions {
   readonly run: Run;
+  /** Makes the answers that are kept. */
+  readonly refresh: Refresh;
   readonly store: CacheStore;
   /** ms since the epoch. */
   readonly now: () => number;
@@ -66,7 +69,7 @@ const JITTER = 0.1;
  * An answer that is due for a refresh and has had none is served at once, and refreshed behind its caller's back.
  */
 export function createCached(options: CachedOptions): CachedQueries {
-  const { run, store, now, random, staleIfErrorSeconds, warmKeysMax } = options;
+  const { run, refresh, store, now, random, staleIfErrorSeconds, warmKeysMax } = options;
   const flights = createSingleFlight<Answer>();
   const warmKeys = createWarmKeys(warmKeysMax);
 
@@ -84,14 +87,15 @@ export function createCached(options: CachedOptions): CachedQueries {
     });
   }
 
-  /** One query for all who wait for this key, callers and warmer alike. */
-  function fly(key: string, endpoint: Endpoint, asked: Asked, { signal, lane }: CallerOptions) {
-    const start: Flight<Answer> = async (flightSignal, onJoin) => {
-      const answer = await run(endpoint, asked.values, { signal: flightSignal, lane, onJoin });
+  /** One query for all who wait for this key, callers and warmer alike; those who want a query of now have their own. */
+  function fly(key: string, endpoint: Endpoint, asked: Asked, { signal, lane, ...age }: CallerOptions) {
+    const kept = mayReuse(endpoint, age) ? store.peek(key)?.answer : undefined;
+    const start: Flight<Answer> = async (shared, onJoin) => {
+      const answer = await refresh(endpoint, { ...asked, kept }, { signal: shared, lane, onJoin });
       keep(key, endpoint, answer, asked);
       return answer;
     };
-    return flights.run(key, start, { signal, name: lane });
+    return flights.run(kept === undefined ? key : `${key} from the kept`, start, { signal, name: lane });
   }
 
   const isYounger = (answer: Answer, seconds: number) => isYoungerAt(now(), answer, seconds);
@@ -149,6 +153,11 @@ export function createCached(options: CachedOptions): CachedQueries {
     },
     warmKeys: warmKeys.list,
   };
+}
+
+/** Whether rows of the kept answer may be taken over: of an endpoint with buckets, for a caller who does not want a query of now. */
+function mayReuse({ bucket }: Endpoint, { maxAgeSeconds }: Pick<CallerOptions, 'maxAgeSeconds'>): boolean {
+  return bucket !== undefined && maxAgeSeconds === undefined;
 }
 
 /** Failures that say nothing about the query: the same a little later may well succeed. */

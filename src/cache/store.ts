@@ -37,7 +37,10 @@ export function createMemoryStore(bytesMax: number): CacheStore {
   const cache = new LRUCache<string, CacheEntry>({
     maxSize: bytesMax,
     sizeCalculation: ({ answer }, key) =>
-      Math.ceil(answer.body.length * (1 + KEPT_SHARES_MAX)) + 2 * key.length + ENTRY_OVERHEAD_BYTES,
+      Math.ceil(answer.body.length * (1 + KEPT_SHARES_MAX)) +
+      (answer.rowStarts?.byteLength ?? 0) +
+      2 * key.length +
+      ENTRY_OVERHEAD_BYTES,
   });
   return {
     get: (key) => cache.get(key),

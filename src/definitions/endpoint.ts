@@ -1,8 +1,9 @@
 import { type Static, Type } from 'typebox';
 import { formatInstant, parseInstant } from '../lib/instant.ts';
 import { findParameters } from '../sql/parameter.ts';
+import { type Bucket, createBucket } from './bucket.ts';
 import { createShapeCheck } from './shape.ts';
-import { UUID_TEXT } from './source.ts';
+import { type Source, UUID_TEXT } from './source.ts';
 import type { YamlFile } from './yaml-file.ts';
 
 export type ParameterType = 'string' | 'enum' | 'timestamp' | 'regex';
@@ -41,6 +42,8 @@ export interface Endpoint {
   /** Seconds between refreshes of an answer that is being asked for; `undefined` where it is not kept warm. */
   readonly warmingSeconds: number | undefined;
   readonly sandboxing: boolean;
+  /** How the rows stand for buckets of time; `undefined` where an answer can only be made as a whole. */
+  readonly bucket: Bucket | undefined;
   readonly parameters: readonly Parameter[];
   /** Names of the parameters whose pin the SQL reads as `@pinned_<name>`. */
   readonly pinned: readonly string[];
@@ -66,6 +69,17 @@ const seconds = { minimum: 1, maximum: SECONDS_MAX };
 const PARAMETER_NAME = '^(?!__proto__$)[A-Za-z_][A-Za-z0-9_]{0,62}$';
 const TEXT = Type.String({ expected: 'a text; put it in quotes' });
 
+// A century: no source keeps its events for longer.
+const RANGE_SECONDS_MAX = 36_500 * 86_400;
+const BUCKET_SECONDS = Type.Integer({
+  minimum: 1,
+  maximum: RANGE_SECONDS_MAX,
+  expected: `a whole number of seconds from 1 to ${RANGE_SECONDS_MAX}`,
+});
+const BUCKET_SPANS = Type.Union([BUCKET_SECONDS, Type.Record(Type.String(), BUCKET_SECONDS)], {
+  expected: `a whole number of seconds from 1 to ${RANGE_SECONDS_MAX}, or a map with one for each value of "by"`,
+});
+
 const ENDPOINT_FILE = Type.Object(
   {
     id: UUID_TEXT,
@@ -87,6 +101,19 @@ const ENDPOINT_FILE = Type.Object(
       Type.Integer({ ...seconds, expected: `a whole number of seconds from 1 to ${SECONDS_MAX}` }),
     ),
     query_sandboxing: Type.Optional(Type.Boolean({ expected: 'true or false' })),
+    bucket: Type.Optional(
+      Type.Object(
+        {
+          column: TEXT,
+          by: Type.Optional(TEXT),
+          width: BUCKET_SPANS,
+          range: BUCKET_SPANS,
+          aligned: Type.Optional(Type.Boolean({ expected: 'true or false' })),
+          lateness: Type.Optional(BUCKET_SECONDS),
+        },
+        { additionalProperties: false, expected: 'a map of fields' },
+      ),
+    ),
     parameters: Type.Optional(
       Type.Record(
         Type.String({ pattern: PARAMETER_NAME }),
@@ -139,8 +166,15 @@ export function endpointFields(file: YamlFile): EndpointFile {
   return file.value as EndpointFile; // proven by checkEndpointShape, which readDefinitions runs first
 }
 
+/** What of an endpoint stands outside of its YAML file. */
+export interface EndpointParts {
+  readonly sql: { readonly file: string; readonly text: string };
+  readonly hash: string;
+  readonly sources: readonly Source[];
+}
+
 /** The endpoint that a checked pair of files defines. */
-export function createEndpoint(file: YamlFile, sql: { file: string; text: string }, hash: string): Endpoint {
+export function createEndpoint(file: YamlFile, { sql, hash, sources }: EndpointParts): Endpoint {
   const value = endpointFields(file);
   const used = new Set(findParameters(sql.text).map((use) => use.name));
   const names = Object.keys(value.parameters ?? {});
@@ -152,6 +186,7 @@ export function createEndpoint(file: YamlFile, sql: { file: string; text: string
     cachingSeconds: value.caching === 'disabled' ? undefined : value.caching,
     warmingSeconds: value.cache_warming,
     sandboxing: value.query_sandboxing ?? false,
+    bucket: value.bucket && createBucket(value.bucket, sql.text, sources),
     parameters: Object.entries(value.parameters ?? {}).map(([name, parameter]) => ({
       name,
       type: parameter.type,

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { InputError, messageOf } from '../errors.ts';
+import { checkBucket } from './checks/bucket.ts';
 import { checkCaching } from './checks/caching.ts';
 import { checkParameterUse } from './checks/parameter-use.ts';
 import { checkParameters } from './checks/parameters.ts';
@@ -52,7 +53,8 @@ export async function readDefinitions(folders: DefinitionFolders): Promise<Readi
     const own = firstFaults([() => checkEndpointShape(yaml), () => checkEndpoint(yaml, sql)]);
     faults.push(...own);
     const isWhole = own.length === 0 && sql.text.trim() !== ''; // a missing query has been reported
-    return isWhole ? [createEndpoint(yaml, sql, hashOf(yaml.text, sql.text, sourceText))] : [];
+    const hash = hashOf(yaml.text, sql.text, sourceText);
+    return isWhole ? [createEndpoint(yaml, { sql, hash, sources })] : [];
   });
   return { definitions: { endpoints, sources }, faults, sourcesAreWhole };
 }
@@ -66,6 +68,7 @@ export function refuseFaults(faults: readonly Fault[]): void {
 
 function checkEndpoint(yaml: YamlFile, sql: SqlFile): Fault[] {
   const faults = [...checkCaching(yaml), ...checkSandboxing(yaml, sql), ...checkParameters(yaml)];
+  faults.push(...checkBucket(yaml, sql));
   if (sql.text.trim() !== '') faults.push(...checkParameterUse(yaml, sql));
   return faults;
 }

@@ -63,6 +63,7 @@ export async function openEmbeddedEngine(options: EmbeddedOptions): Promise<Engi
   }
 
   return {
+    seesEveryWrite: true, // src/engine/store-lock.ts keeps every other process away
     async query(sql, values, { format, signal, lane, onJoin }) {
       const deadline = createDeadline(timeoutMs, late, signal);
       return await guard(async () => {

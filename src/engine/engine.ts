@@ -37,6 +37,8 @@ export interface InsertBatch {
   readonly columns: readonly string[];
   readonly format: InsertFormat;
   readonly bytes: Buffer;
+  /** The minutes since 1970 in which the rows' events lie; left out where nobody has looked. */
+  readonly minutes?: Iterable<number>;
   /** Rows that come again under one token, within the engine's window, are not stored again. */
   readonly token?: string;
 }
@@ -56,6 +58,8 @@ export interface EngineGauges {
  * Every failure is a `TailraceError`, but for `inspect`; src/engine/failure.ts maps the engine's codes to ours.
  */
 export interface Engine {
+  /** Whether nothing is stored but through this object; otherwise events may come in by a way that it does not see. */
+  readonly seesEveryWrite: boolean;
   /**
    * Runs one read-only statement. `@name` in `sql` is replaced by the value of that name, always a String, bound or
    * quoted by the engine's own rules.
@@ -64,7 +68,10 @@ export interface Engine {
    * it was aborted
    */
   query(sql: string, values: Readonly<Record<string, string>>, options: QueryOptions): Promise<QueryResult>;
-  /** Adds rows; when it resolves they survive a crash of the process. Rows of one day are added all or none. */
+  /**
+   * Adds rows; when it resolves they survive a crash of the process. Rows of one day are added all or none. When it rejects,
+   * whatever comes of them has come.
+   */
   insert(batch: InsertBatch): Promise<void>;
   /** Runs DDL or a maintenance statement with the rights of the owner of the data. Never given a caller's text. */
   command(sql: string): Promise<void>;

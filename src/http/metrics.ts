@@ -1,6 +1,8 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import type { CacheOutcome } from '../cache/cached.ts';
+import type { RefreshExtent } from '../cache/incremental.ts';
 import type { CacheStore } from '../cache/store.ts';
+import type { Endpoint } from '../definitions/endpoint.ts';
 import type { Engine } from '../engine/engine.ts';
 import type { Committer } from '../ingest/committer.ts';
 
@@ -21,6 +23,8 @@ interface QueryMetrics {
   queryStarted(endpoint: string): void;
   queryDone(endpoint: string, seconds: number): void;
   refreshed(endpoint: string, failed: boolean): void;
+  /** A kept answer with buckets was made anew, some of its buckets or all. */
+  recomputed(endpoint: Pick<Endpoint, 'name'>, extent: RefreshExtent): void;
 }
 
 interface IngestMetrics {
@@ -137,11 +141,17 @@ function createQueryMetrics({ counter, histogram }: Maker): QueryMetrics {
     'endpoint',
     'result',
   ]);
+  const extents = counter(
+    'tailrace_cache_recomputed_total',
+    'Kept answers with buckets that were made anew, by extent.',
+    ['endpoint', 'extent'],
+  );
   return {
     served: createServedCount(answers, rows),
     failed: (endpoint, code) => failures.inc({ endpoint, code }),
     queryStarted: (endpoint) => queries.inc({ endpoint }),
     queryDone: (endpoint, seconds) => engineTime.observe({ endpoint }, seconds),
+    recomputed: ({ name: endpoint }, extent) => extents.inc({ endpoint, extent }),
     refreshed: (endpoint, failed) => refreshes.inc({ endpoint, result: failed ? 'failed' : 'done' }),
   };
 }

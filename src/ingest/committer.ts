@@ -33,6 +33,8 @@ interface Group {
   readonly source: Source;
   readonly token: string | undefined;
   readonly parts: Buffer[];
+  /** Those that hold its events, since 1970. */
+  readonly minutes: Set<number>;
   readonly done: PromiseWithResolvers<void>;
   count: number;
   bytes: number;
@@ -73,9 +75,10 @@ export function createCommitter(engine: Engine, options: CommitterOptions): Comm
 
   /** Puts a request's rows into the groups of their days and returns these. */
   function enqueue(source: Source, rows: readonly DayRows[], token: string | undefined): Group[] {
-    return rows.map(({ day, count, bytes }) => {
+    return rows.map(({ day, count, bytes, minutes }) => {
       const group = join(`${source.table} ${day} ${token ?? ''}`, source, token);
       group.parts.push(bytes);
+      for (const minute of minutes) group.minutes.add(minute);
       group.count += count;
       group.bytes += bytes.length;
       queued.bytes += bytes.length;
@@ -111,7 +114,7 @@ export function createCommitter(engine: Engine, options: CommitterOptions): Comm
 function createGroup(source: Source, token: string | undefined): Group {
   const done = Promise.withResolvers<void>();
   done.promise.catch(() => {}); // heard by each request that waits for it
-  return { source, token, parts: [], done, count: 0, bytes: 0, ripe: false };
+  return { source, token, parts: [], minutes: new Set(), done, count: 0, bytes: 0, ripe: false };
 }
 
 function takeRipe(groups: Map<string, Group>): Group | undefined {
@@ -124,13 +127,14 @@ function takeRipe(groups: Map<string, Group>): Group | undefined {
 }
 
 async function send(engine: Engine, group: Group, onCommit: CommitterOptions['onCommit']): Promise<void> {
-  const { source, token, parts, count, done } = group;
+  const { source, token, parts, minutes, count, done } = group;
   try {
     await engine.insert({
       table: source.table,
       columns: columnNames(source),
       format: 'JSONCompactEachRow',
       bytes: Buffer.concat(parts),
+      minutes,
       ...(token && { token }),
     });
     onCommit(source.name, count);

@@ -1,4 +1,4 @@
-import { MICROS_PER_DAY } from '../lib/instant.ts';
+import { MICROS_PER_DAY, MICROS_PER_MINUTE } from '../lib/instant.ts';
 import { type Event, encodeRow } from './event.ts';
 
 /** Rows for one day of one table, in the engine's format. */
@@ -7,6 +7,8 @@ export interface DayRows {
   readonly day: number;
   readonly count: number;
   readonly bytes: Buffer;
+  /** Since 1970, UTC; each in which there is an event once. */
+  readonly minutes: readonly number[];
 }
 
 /** Turns events into the bytes that are inserted, one at a time, so that each can be let go before the next is parsed. */
@@ -24,6 +26,9 @@ interface Day {
   text: string;
   count: number;
   readonly parts: Buffer[];
+  readonly minutes: Set<number>;
+  /** Of the event before; those that come together mostly lie in the same. */
+  minute: number;
 }
 
 export function createRowEncoder(): RowEncoder {
@@ -33,12 +38,20 @@ export function createRowEncoder(): RowEncoder {
       const day = getDay(days, Math.floor(event.timestamp / MICROS_PER_DAY));
       day.text += encodeRow(event);
       day.count++;
+      const minute = Math.floor(event.timestamp / MICROS_PER_MINUTE);
+      if (minute !== day.minute) day.minutes.add(minute);
+      day.minute = minute;
       if (day.text.length >= TEXT_CHARS_MAX) cut(day);
     },
     take() {
       const taken = days;
       days = new Map();
-      return [...taken].map(([day, rows]) => ({ day, count: rows.count, bytes: join(rows) }));
+      return [...taken].map(([day, rows]) => ({
+        day,
+        count: rows.count,
+        bytes: join(rows),
+        minutes: [...rows.minutes],
+      }));
     },
   };
 }
@@ -53,7 +66,7 @@ export function encodeRows(events: Iterable<Event>): DayRows[] {
 function getDay(days: Map<number, Day>, number: number): Day {
   const known = days.get(number);
   if (known !== undefined) return known;
-  const day = { text: '', count: 0, parts: [] };
+  const day = { text: '', count: 0, parts: [], minutes: new Set<number>(), minute: Number.NaN };
   days.set(number, day);
   return day;
 }

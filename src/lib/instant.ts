@@ -3,6 +3,7 @@ export type Micros = number;
 
 export const MICROS_PER_MS = 1_000;
 export const MICROS_PER_SECOND = 1_000_000;
+export const MICROS_PER_MINUTE = 60 * MICROS_PER_SECOND;
 export const MICROS_PER_DAY = 86_400 * MICROS_PER_SECOND;
 
 /** What both the engine's DateTime64(6) and a double hold exactly: 1900 to June 2255. */

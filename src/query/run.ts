@@ -1,7 +1,7 @@
 import type { Endpoint } from '../definitions/endpoint.ts';
 import type { Engine, QueryOptions } from '../engine/engine.ts';
 import { TailraceError } from '../errors.ts';
-import { formatInstant, MICROS_PER_MS } from '../lib/instant.ts';
+import { serviceValues, type TimeRange } from './bucket-range.ts';
 import { invalidParameters, type ParameterValues } from './parameters.ts';
 import { isCallersOwn } from './sandbox/base.ts';
 import { refuse } from './sandbox/refusal.ts';
@@ -12,13 +12,18 @@ export interface Answer {
   /** `{"result":[{…},…]}`, UTF-8. */
   readonly body: Buffer;
   readonly rows: number;
+  /** Where each row begins in `body`; of endpoints with buckets only, whose rows are taken over by later answers. */
+  readonly rowStarts?: Uint32Array;
   /** The instant that the query saw as `@now`, ms since the epoch; an answer's age counts from here. */
   readonly instantMs: number;
   readonly engineMs: number;
 }
 
 /** How a query can be stopped, and whose it is. */
-export type RunOptions = Pick<QueryOptions, 'signal' | 'lane' | 'onJoin'>;
+export interface RunOptions extends Pick<QueryOptions, 'signal' | 'lane' | 'onJoin'> {
+  /** A part of the buckets, as they stand at an instant; without it all of them at the present one. */
+  readonly part?: { readonly range: TimeRange; readonly instantMs: number } | undefined;
+}
 
 /** Runs an endpoint's query. Its answer depends on the parameters, the clock and the data, and on nothing else. */
 export type Run = (endpoint: Endpoint, values: ParameterValues, options?: RunOptions) => Promise<Answer>;
@@ -26,14 +31,15 @@ export type Run = (endpoint: Endpoint, values: ParameterValues, options?: RunOpt
 /** @param now ms since the epoch */
 export function createRunner(engine: Engine, now: () => number): Run {
   const statements = new WeakMap<Endpoint, Statement>();
-  return async (endpoint, values, options = {}) => {
+  return async (endpoint, values, { part, ...options } = {}) => {
     const statement = statements.get(endpoint) ?? createStatement(endpoint);
     statements.set(endpoint, statement);
-    const instantMs = now();
-    const bound = { ...values, now: formatInstant(instantMs * MICROS_PER_MS) };
+    const instantMs = part?.instantMs ?? now();
+    const bound = { ...values, ...serviceValues(endpoint, values, { instantMs, range: part?.range }) };
     try {
       const result = await engine.query(statement.sql, bound, { format: statement.format, ...options });
-      return { ...wrapRows(result.bytes), instantMs, engineMs: result.elapsedMs };
+      const wrapped = endpoint.bucket === undefined ? wrapRows(result.bytes) : wrapBuckets(result.bytes);
+      return { ...wrapped, instantMs, engineMs: result.elapsedMs };
     } catch (error) {
       const check = (pattern: string) =>
         engine.query(
@@ -50,6 +56,7 @@ const NEWLINE = 0x0a;
 const COMMA = 0x2c;
 const HEAD = Buffer.from('{"result":[');
 const TAIL = Buffer.from(']}');
+const LINE_END = Buffer.from('\n');
 
 /** Lines of JSON as one JSON document, by bytes: each row's newline becomes the comma before the next. */
 function wrapRows(lines: Buffer): { body: Buffer; rows: number } {
@@ -65,6 +72,24 @@ function wrapRows(lines: Buffer): { body: Buffer; rows: number } {
     rows++;
   }
   return { body, rows };
+}
+
+/** The same, and where each row begins. */
+function wrapBuckets(lines: Buffer): { body: Buffer; rows: number; rowStarts: Uint32Array } {
+  const starts: number[] = [];
+  for (let at = 0; at < lines.length; at = lines.indexOf(NEWLINE, at) + 1) starts.push(HEAD.length + at);
+  return { ...wrapRows(lines), rowStarts: Uint32Array.from(starts) };
+}
+
+/** The text of one row of an answer that has `rowStarts`, without the comma after it. */
+export function rowAt({ body, rowStarts = new Uint32Array() }: Answer, row: number): Buffer {
+  const end = row + 1 < rowStarts.length ? (rowStarts[row + 1] ?? 0) - 1 : body.length - TAIL.length;
+  return body.subarray(rowStarts[row], end);
+}
+
+/** One document of rows that are in other answers already. */
+export function joinRows(rows: readonly Buffer[]): { body: Buffer; rows: number; rowStarts: Uint32Array } {
+  return wrapBuckets(Buffer.concat(rows.flatMap((row) => [row, LINE_END])));
 }
 
 /** Says which parameter holds the pattern that the engine refused, by asking it about each. */

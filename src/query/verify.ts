@@ -1,10 +1,11 @@
-import { RESERVED_PARAMETER } from '../definitions/checks/parameters.ts';
 import { type Endpoint, PINNED_PREFIX, type ResultType } from '../definitions/endpoint.ts';
 import type { Fault } from '../definitions/fault.ts';
 import type { Engine } from '../engine/engine.ts';
 import { messageOf } from '../errors.ts';
+import { formatInstant, MICROS_PER_MS } from '../lib/instant.ts';
 import { createRewriter } from '../sql/parameter.ts';
 import { quote } from '../sql/quote.ts';
+import { serviceValues } from './bucket-range.ts';
 import { findSandboxFault } from './sandbox/verify.ts';
 import { createStatement } from './statement.ts';
 import { readQueryTree, readSyntaxTree, type SyntaxNode, SyntaxTreeError, walk } from './syntax-tree.ts';
@@ -91,20 +92,23 @@ function noTableByText(name: string): string {
   return `must not call ${name}(): stored queries name the tables that they read`;
 }
 
+const SAMPLE_MS = Date.UTC(2026, 0, 1);
+
 /** A value of each parameter that its declaration allows. */
-function sampleValues({ parameters, pinned }: Endpoint): Record<string, string> {
-  const values: Record<string, string> = { [RESERVED_PARAMETER]: '2026-01-01 00:00:00.000000' };
+function sampleValues(endpoint: Endpoint): Record<string, string> {
+  const { parameters, pinned } = endpoint;
+  const values: Record<string, string> = {};
   for (const parameter of parameters) {
     const samples = {
       string: 'x',
       regex: 'x',
-      timestamp: values[RESERVED_PARAMETER] ?? '',
+      timestamp: formatInstant(SAMPLE_MS * MICROS_PER_MS),
       enum: parameter.values[0] ?? '',
     };
     values[parameter.name] = parameter.fallback || samples[parameter.type];
   }
   for (const name of pinned) values[PINNED_PREFIX + name] = values[name] ?? '';
-  return values;
+  return { ...values, ...serviceValues(endpoint, values, { instantMs: SAMPLE_MS }) };
 }
 
 const ENGINE_TYPES: Record<ResultType, RegExp> = {

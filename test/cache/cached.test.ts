@@ -16,6 +16,7 @@ const CACHED: Endpoint = {
   cachingSeconds: 900,
   warmingSeconds: 300,
   sandboxing: false,
+  bucket: undefined,
   pinned: [],
   parameters: ['a', 'b'].map((name) => ({
     name,
@@ -72,6 +73,7 @@ function setUp(
   const failedBehind: unknown[] = [];
   const cached = createCached({
     ...{ run, store, now, random: () => options.random ?? 0 },
+    refresh: (endpoint, { values }, runOptions) => run(endpoint, values, runOptions),
     warmKeysMax: options.keysMax ?? 100,
     staleIfErrorSeconds: options.staleIfErrorSeconds ?? 0,
     onRefresh: (_, error) => void (error !== undefined && failedBehind.push(error)),

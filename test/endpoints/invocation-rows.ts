@@ -12,7 +12,7 @@ const COLUMNS = [
   'count',
   'error_count',
 ];
-/** Rows are those of the oracle, in order; percentiles within what a T-digest promises. */
+/** Rows are those of the oracle, in order; averages and percentiles within what the query promises. */
 export function expectStats(rows: readonly Row[], expected: readonly InvocationBucket[]): void {
   expect(rows.map((row) => Object.keys(row))).toEqual(rows.map(() => COLUMNS));
   const exact = ({ timestamp, count, error_count, min_execution_time, max_execution_time }: Row) => {
@@ -35,22 +35,25 @@ export function expectStats(rows: readonly Row[], expected: readonly InvocationB
   }
 }
 
+// Averages are made of sums in units of 2^-64 ms.
+const UNIT_MS = 2 ** -64;
+
 function expectAverage(given: unknown, times: readonly number[]): void {
   if (times.length === 0) {
     expect(given).toBeNull();
     return;
   }
   const average = times.reduce((sum, time) => sum + time, 0) / times.length;
-  expect(Math.abs(Number(given) - average)).toBeLessThanOrEqual(1e-9 * average);
+  expect(Math.abs(Number(given) - average)).toBeLessThanOrEqual(1e-9 * average + UNIT_MS);
 }
 
-// A T-digest with the engine's accuracy of 1 in 100 puts no two values together below this many.
 const EXACT_VALUES_MAX = 100;
-const RANK_ERROR_MAX = 0.02;
+// Of a value of which 7 bits are kept beside its highest.
+const VALUE_ERROR_MAX = 2 ** -7;
 
 /**
- * Of few values the percentile is one of them, the nearest by rank; of many it lies between those 2 ranks in 100 below and
- * above. The digest holds single-precision numbers, so all is compared in those.
+ * Of few values the percentile is one of them, the nearest by rank; of many it is one of those next to it by rank, cut down to
+ * 8 bits, by way of single precision. No value of the tests is negative.
  */
 function expectPercentile(given: unknown, times: readonly number[], level: number): void {
   if (times.length === 0) {
@@ -58,12 +61,12 @@ function expectPercentile(given: unknown, times: readonly number[], level: numbe
     return;
   }
   expect(given).toBeTypeOf('number');
-  const value = Math.fround(Number(given));
-  const few = times.length <= EXACT_VALUES_MAX;
-  const atRank = (q: number) => {
-    const rank = Math.ceil(Math.min(q, 1) * times.length - 1e-9);
-    return Math.fround(times[Math.max(rank, 1) - 1] ?? Number.NaN);
-  };
-  expect(value).toBeGreaterThanOrEqual(atRank(few ? level : level - RANK_ERROR_MAX));
-  expect(value).toBeLessThanOrEqual(atRank(few ? level : level + RANK_ERROR_MAX));
+  const rank = Math.ceil(level * times.length - 1e-9);
+  const atRank = (one: number) => times[Math.min(Math.max(one, 1), times.length) - 1] ?? Number.NaN;
+  if (times.length <= EXACT_VALUES_MAX) {
+    expect(given).toBe(atRank(rank));
+    return;
+  }
+  expect(given).toBeGreaterThanOrEqual(atRank(rank - 1) * (1 - VALUE_ERROR_MAX));
+  expect(given).toBeLessThanOrEqual(Math.max(atRank(rank + 1), Math.fround(atRank(rank + 1))));
 }

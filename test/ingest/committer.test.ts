@@ -58,6 +58,17 @@ function open(engine: Engine, options: Partial<CommitterOptions> = {}) {
 }
 
 describe('grouping', () => {
+  test('tells the engine the minutes of the events of a group', async () => {
+    const { engine, inserts } = watch();
+    const { committer } = open(engine);
+    const daysAgo = [0, 0, 1 / 24, 1].map((days) => event(newProject(), `${days}`, { daysAgo: days }));
+    await Promise.all(daysAgo.map((one) => committer.commit(EDGE, encodeRows([one, one]))));
+    const minutes = inserts.flatMap((batch) => [...(batch.minutes ?? [])]).sort((a, b) => b - a);
+    const now = Math.floor(NOW / 60_000);
+    expect(minutes).toEqual([now, now - 60, now - 1440]);
+    await committer.close();
+  });
+
   test('what comes while others wait or are committed is committed with what follows', async () => {
     const project = newProject();
     const { engine, inserts } = watch();

@@ -1,4 +1,5 @@
 import { parseInstant } from '../../lib/instant.ts';
+import { BUCKET_PARAMETERS } from '../bucket.ts';
 import { type EndpointFile, endpointFields, PINNED_PREFIX } from '../endpoint.ts';
 import type { Fault } from '../fault.ts';
 import type { YamlFile } from '../yaml-file.ts';
@@ -36,6 +37,8 @@ export function checkParameters(file: YamlFile): Fault[] {
 function checkName(name: string, report: Report): void {
   if (name === RESERVED_PARAMETER)
     report('type', '"now" is bound by the service to the instant of the query; take another name');
+  if (BUCKET_PARAMETERS.some((one) => one === name))
+    report('type', `"${name}" is bound by the service where there is a "bucket"; take another name`);
   if (name.startsWith(PINNED_PREFIX))
     report(
       'type',

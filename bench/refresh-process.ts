@@ -1,0 +1,82 @@
+import { createRefresh } from '../src/cache/incremental.ts';
+import { parseConfig } from '../src/config/config.ts';
+import { openStore, type Store } from '../src/open-store.ts';
+import { parseParameters } from '../src/query/parameters.ts';
+import { type Answer, createRunner } from '../src/query/run.ts';
+
+export interface RefreshJob {
+  readonly dataDir: string;
+  /** Invocations of the week. */
+  readonly rows: number;
+}
+
+/** What one refresh of a project's statistics of a week took inside the engine, ms. */
+interface RefreshTimes {
+  readonly full: number;
+  readonly incremental: number;
+}
+
+export interface RefreshResult {
+  /** Each project once, in each round. */
+  readonly rounds: readonly (readonly RefreshTimes[])[];
+  readonly projects: number;
+}
+
+const PROJECTS = 10;
+const ROUNDS = 3;
+const DAYS = 7;
+const DAY_MS = 86_400_000;
+// As often as the shipped endpoints are kept warm.
+const WARMING_MS = 300_000;
+// At noon half of the open day is there.
+const END_MS = Math.floor(Date.now() / DAY_MS) * DAY_MS - DAY_MS / 2;
+
+process.once('message', async ({ dataDir, rows }: RefreshJob) => {
+  const config = parseConfig({ TAILRACE_DATA_DIR: dataDir, TAILRACE_READERS: '1' });
+  const store = await openStore(config, 'the benchmark');
+  await fill(store, rows);
+  const rounds = await measure(store);
+  await store.close();
+  process.send?.({ rounds, projects: PROJECTS } satisfies RefreshResult, () => process.disconnect());
+});
+
+/** Invocations spread evenly over a week, an insert a day: only what the statistics read of them. */
+async function fill({ engine }: Store, rows: number): Promise<void> {
+  const perDay = Math.ceil(rows / DAYS);
+  for (let day = 0; day < DAYS; day++) {
+    const from = (END_MS - (day + 1) * DAY_MS) * 1000;
+    await engine.command(`INSERT INTO tailrace.function_edge_logs
+      (id, timestamp, project, event_message, metadata, attributes, function_id, execution_time_ms, status_code)
+      SELECT toString(number), fromUnixTimestamp64Micro(${from} + intDiv(number * ${DAY_MS * 1000}, ${perDay})),
+        concat('project-', toString(number % ${PROJECTS})), '', '', '', concat('f', toString(number % 7)),
+        exp(randNormal(4, 1)), if(rand(1) % 50 = 0, 500, 200)
+      FROM numbers(${perDay})`);
+  }
+}
+
+/** Refreshes each project's statistics: everything anew, and what can have changed since five minutes before, by turns. */
+async function measure({ engine, registry, writes }: Store): Promise<RefreshTimes[][]> {
+  let nowMs = END_MS;
+  const now = () => nowMs;
+  const run = createRunner(engine, now);
+  const refresh = createRefresh({
+    ...{ run, writes, seesEveryWrite: engine.seesEveryWrite, now, engineNow: now },
+    onExtent(_, extent) {
+      if (extent === 'full') throw new Error('a refresh was not incremental');
+    },
+  });
+  const endpoint = registry.getEndpoint('functions.invocation-stats');
+  const rounds: RefreshTimes[][] = Array.from({ length: ROUNDS }, () => []);
+  for (let i = 0; i < PROJECTS * ROUNDS; i++) {
+    const values = parseParameters(endpoint, { project: `project-${i % PROJECTS}`, interval: '7day' }, 1_000);
+    const take = (kept?: Answer) => refresh(endpoint, { values, kept }, {});
+    nowMs = END_MS - WARMING_MS;
+    const kept = await take(); // finds the files for both
+    nowMs = END_MS;
+    const full = await take();
+    const incremental = await take(kept);
+    if (!full.body.equals(incremental.body)) throw new Error('the two answers differ');
+    rounds[Math.floor(i / PROJECTS)]?.push({ full: full.engineMs, incremental: incremental.engineMs });
+  }
+  return rounds;
+}

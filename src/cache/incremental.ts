@@ -1,0 +1,146 @@
+import type { Bucket } from '../definitions/bucket.ts';
+import type { Endpoint } from '../definitions/endpoint.ts';
+import type { WriteMarks, WriteVersion } from '../engine/write-marks.ts';
+import { MICROS_PER_DAY, MICROS_PER_MS, MICROS_PER_SECOND, type Micros } from '../lib/instant.ts';
+import { type Buckets, findBuckets, type TimeRange } from '../query/bucket-range.ts';
+import type { ParameterValues } from '../query/parameters.ts';
+import type { Answer, Run, RunOptions } from '../query/run.ts';
+import { isCallersOwn } from '../query/sandbox/base.ts';
+import { planRefresh } from './bucket-plan.ts';
+import { type BucketRow, isWithin, mergeRows, readRows } from './bucket-rows.ts';
+
+/** `incremental`: some buckets were computed again; `full`: all of them. */
+export type RefreshExtent = 'incremental' | 'full';
+
+export interface IncrementalOptions {
+  readonly run: Run;
+  readonly writes: WriteMarks;
+  /** See `Engine.seesEveryWrite`. */
+  readonly seesEveryWrite: boolean;
+  /** ms since the epoch. */
+  readonly now: () => number;
+  /** The clock by which the engine keeps old events from answers, ms since the epoch; tests set only the other. */
+  readonly engineNow: () => number;
+  /** A kept answer of an endpoint with buckets was replaced. */
+  readonly onExtent: (endpoint: Endpoint, extent: RefreshExtent) => void;
+}
+
+/** The answer of now, made from `kept` as far as it still holds. Without `kept` everything is computed. */
+export type Refresh = (
+  endpoint: Endpoint,
+  question: { readonly values: ParameterValues; readonly kept: Answer | undefined },
+  options: RunOptions,
+) => Promise<Answer>;
+
+/** What was the case when an answer was made. */
+interface Basis {
+  /** Of the store, before the first of its queries. */
+  readonly version: WriteVersion;
+  /** Events up to here may have been kept from it by retention. */
+  readonly lostUntil: Micros;
+}
+
+/** A question, and all that a refresh of its answer needs. */
+interface Task {
+  readonly endpoint: Endpoint;
+  readonly bucket: Bucket;
+  readonly values: ParameterValues;
+  readonly kept: Answer;
+  readonly basis: Basis;
+  readonly instantMs: number;
+  readonly buckets: Buckets;
+  readonly options: RunOptions;
+}
+
+// Rows are looked at one by one, on the thread that answers requests.
+const ROWS_MAX = 10_000;
+
+/**
+ * Computes again only what of a kept answer can have changed (docs/endpoints.md tells what an endpoint with buckets promises).
+ * The result is byte for byte what one query of everything would have given.
+ */
+export function createRefresh(options: IncrementalOptions): Refresh {
+  const { run, writes, now, onExtent } = options;
+  // Goes with the answer. After a restart nothing is known, and nothing is kept.
+  const bases = new WeakMap<Answer, Basis>();
+
+  const runAll: Refresh = async (endpoint, { values }, runOptions) => {
+    const { version } = writes;
+    const answer = await run(endpoint, values, runOptions);
+    const { bucket } = endpoint;
+    if (bucket !== undefined) bases.set(answer, { version, lostUntil: findLost(bucket, options) });
+    return answer;
+  };
+
+  /** `undefined` where the kept answer is of no use. */
+  async function runParts(task: Task): Promise<Answer | undefined> {
+    const { endpoint, bucket, kept, basis, instantMs, buckets } = task;
+    const { version } = writes;
+    const ranges = plan(task, options);
+    const rules = { column: bucket.column, buckets, rowsMax: Math.min(endpoint.maxRows, ROWS_MAX) };
+    const keptRows = ranges && readRows(kept, rules);
+    if (ranges === undefined || keptRows === undefined) return undefined;
+    const rows = keptRows.filter(
+      (row) => row.bucket >= buckets.first && !ranges.some((range) => isWithin(row, range)),
+    );
+    let engineMs = 0;
+    for (const range of ranges) {
+      const answer = await runPart(run, task, range);
+      const partRows = readRows(answer, { ...rules, rowsMax: endpoint.maxRows });
+      if (partRows?.every((row: BucketRow) => isWithin(row, range)) !== true) return undefined;
+      rows.push(...partRows);
+      engineMs += answer.engineMs;
+    }
+    if (rows.length > endpoint.maxRows) return undefined;
+    const answer = { ...mergeRows(rows), instantMs, engineMs };
+    bases.set(answer, { version, lostUntil: Math.max(basis.lostUntil, findLost(bucket, options)) });
+    return answer;
+  }
+
+  return async (endpoint, question, runOptions) => {
+    const { values, kept } = question;
+    const { bucket } = endpoint;
+    if (bucket === undefined || kept === undefined || isCallersOwn(endpoint))
+      return await runAll(endpoint, question, runOptions);
+    const basis = bases.get(kept);
+    const instantMs = now();
+    const buckets = findBuckets(bucket, values, instantMs);
+    const task = { endpoint, bucket, values, kept, instantMs, buckets, options: runOptions };
+    const answer = basis && (await runParts({ ...task, basis }));
+    const refreshed = answer ?? (await runAll(endpoint, question, runOptions));
+    onExtent(endpoint, answer === undefined ? 'full' : 'incremental');
+    return refreshed;
+  };
+}
+
+/** Events up to here are kept from answers now, or may be: those of one of the sources are too old. */
+function findLost({ sources }: Bucket, { engineNow }: IncrementalOptions): Micros {
+  const days = Math.min(...sources.map(({ retentionDays }) => retentionDays));
+  return engineNow() * MICROS_PER_MS - days * MICROS_PER_DAY;
+}
+
+/** What is to be computed again; `undefined` where that is everything. */
+function plan(
+  { bucket, kept, basis, instantMs, buckets }: Task,
+  options: IncrementalOptions,
+): TimeRange[] | undefined {
+  const { writes, seesEveryWrite } = options;
+  if (!seesEveryWrite && bucket.latenessSeconds === undefined) return undefined;
+  const changed = bucket.sources.map(({ table }) => writes.changedMinutes(table, basis.version));
+  if (changed.includes(undefined)) return undefined;
+  const keptNow = kept.instantMs * MICROS_PER_MS;
+  return planRefresh({
+    buckets,
+    now: instantMs * MICROS_PER_MS,
+    keptNow,
+    unseenFrom: seesEveryWrite ? keptNow : keptNow - (bucket.latenessSeconds ?? 0) * MICROS_PER_SECOND,
+    lostUntil: Math.max(basis.lostUntil, findLost(bucket, options)),
+    changed: changed.filter((set) => set !== undefined),
+  });
+}
+
+/** One query, whose first bucket is cut where the answer's range begins. */
+function runPart(run: Run, { endpoint, values, instantMs, buckets, options }: Task, range: TimeRange) {
+  const cut = { from: Math.max(range.from, buckets.from), until: range.until };
+  return run(endpoint, values, { ...options, part: { range: cut, instantMs } });
+}

@@ -1,0 +1,76 @@
+import {
+  BUCKET_FROM,
+  BUCKET_UNTIL,
+  BUCKET_WIDTH,
+  type Bucket,
+  type BucketSpan,
+} from '../definitions/bucket.ts';
+import { RESERVED_PARAMETER } from '../definitions/checks/parameters.ts';
+import type { Endpoint } from '../definitions/endpoint.ts';
+import {
+  EARLIEST_MICROS,
+  formatInstant,
+  LATEST_MICROS,
+  MICROS_PER_MS,
+  MICROS_PER_SECOND,
+  type Micros,
+} from '../lib/instant.ts';
+import type { ParameterValues } from './parameters.ts';
+
+/** A stretch of event time. */
+export interface TimeRange {
+  /** Inclusive. */
+  readonly from: Micros;
+  /** Exclusive. */
+  readonly until: Micros;
+}
+
+/** Where the buckets of one question lie at one instant. */
+export interface Buckets {
+  readonly width: Micros;
+  /** Events from here on are in the answer; ahead there is no end. */
+  readonly from: Micros;
+  /** Start of the bucket that holds `from`. */
+  readonly first: Micros;
+}
+
+/** @param instantMs the `@now` of the query, ms since the epoch */
+export function findBuckets(bucket: Bucket, values: ParameterValues, instantMs: number): Buckets {
+  const { widthSeconds, rangeSeconds } = spanOf(bucket, values);
+  const width = widthSeconds * MICROS_PER_SECOND;
+  const start = Math.max(instantMs * MICROS_PER_MS - rangeSeconds * MICROS_PER_SECOND, EARLIEST_MICROS);
+  const first = bucketStart(start, width);
+  return { width, from: bucket.aligned ? first : start, first };
+}
+
+/** Start of the bucket that an instant lies in: buckets are counted from 1970. */
+export function bucketStart(instant: Micros, width: Micros): Micros {
+  return Math.floor(instant / width) * width;
+}
+
+/**
+ * What the service itself binds in an endpoint's SQL: the instant and, where the endpoint has buckets, what is read of them.
+ *
+ * @param range all of the answer's range when it is left out
+ */
+export function serviceValues(
+  { bucket }: Endpoint,
+  values: ParameterValues,
+  { instantMs, range }: { instantMs: number; range?: TimeRange | undefined },
+): Record<string, string> {
+  const now = { [RESERVED_PARAMETER]: formatInstant(instantMs * MICROS_PER_MS) };
+  if (bucket === undefined) return now;
+  const { width, from } = findBuckets(bucket, values, instantMs);
+  return {
+    ...now,
+    [BUCKET_FROM]: formatInstant(Math.max(range?.from ?? from, EARLIEST_MICROS)),
+    [BUCKET_UNTIL]: formatInstant(Math.min(range?.until ?? LATEST_MICROS, LATEST_MICROS)),
+    [BUCKET_WIDTH]: String(width / MICROS_PER_SECOND),
+  };
+}
+
+function spanOf({ by, spans }: Bucket, values: ParameterValues): BucketSpan {
+  const span = spans.get(by === undefined ? '' : (values[by] ?? ''));
+  if (span === undefined) throw new Error(`no bucket has a width for this value of ${by}`); // see checks/bucket.ts
+  return span;
+}

@@ -1,0 +1,137 @@
+import { mkdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterAll, describe, expect, test } from 'vitest';
+import { formatFault } from '../../src/definitions/fault.ts';
+import { readDefinitions } from '../../src/definitions/read.ts';
+import { temporaryFolder } from '../support/service.ts';
+
+const folder = await temporaryFolder();
+afterAll(folder.remove);
+const folders = { endpointsDir: join(folder.path, 'endpoints'), sourcesDir: 'sources' };
+const dir = join(folders.endpointsDir, 'test.one');
+await mkdir(dir, { recursive: true });
+const YAML = join(dir, 'endpoint.yaml');
+const QUERY = join(dir, 'query.sql');
+
+const ENDPOINT = `id: a0000000-0000-4000-8000-000000000001
+name: test.one
+description: A test.
+max_rows: 1000
+caching: 900
+bucket:
+  column: at
+  by: interval
+  width: { hour: 60, day: 3600 }
+  range: 86400
+parameters:
+  interval: { type: enum, values: [hour, day], default: day, description: A width. }
+  plain: { type: string, description: Anything. }
+columns:
+  at: { type: integer, description: Start of the bucket. }
+  ratio: { type: number, description: A number. }
+`;
+const SQL = `SELECT intDiv(toUnixTimestamp64Micro(timestamp), @bucket_width * 1000000) AS at, avg(1) AS ratio
+FROM edge_logs WHERE timestamp >= @bucket_from AND timestamp < @bucket_until AND @plain = '' GROUP BY at`;
+
+async function read(yaml: string, sql = SQL) {
+  await writeFile(YAML, yaml);
+  await writeFile(QUERY, sql);
+  const { definitions, faults } = await readDefinitions(folders);
+  const told = faults.map((fault) => formatFault(fault).replaceAll(`${dir}/`, ''));
+  return { bucket: definitions.endpoints[0]?.bucket, faults: told };
+}
+
+describe('a bucket', () => {
+  test('has a span for each value, and the sources that its query names', async () => {
+    const { bucket, faults } = await read(ENDPOINT);
+    expect(faults).toEqual([]);
+    expect([...(bucket?.spans ?? [])]).toEqual([
+      ['hour', { widthSeconds: 60, rangeSeconds: 86_400 }],
+      ['day', { widthSeconds: 3600, rangeSeconds: 86_400 }],
+    ]);
+    expect(bucket?.sources.map(({ table }) => table)).toEqual(['edge_logs']);
+    expect(bucket).toMatchObject({
+      column: 'at',
+      by: 'interval',
+      aligned: false,
+      latenessSeconds: undefined,
+    });
+  });
+
+  test('may be the same for every question', async () => {
+    const yaml = ENDPOINT.replace('  by: interval\n', '').replace(/width: .*/, 'width: 60\n  lateness: 300');
+    const { bucket, faults } = await read(yaml, `${SQL} HAVING @interval != ''`);
+    expect(faults).toEqual([]);
+    expect([...(bucket?.spans ?? [])]).toEqual([['', { widthSeconds: 60, rangeSeconds: 86_400 }]]);
+    expect(bucket?.latenessSeconds).toBe(300);
+  });
+
+  test('names its sources in quotes or with the database, too, and not in texts and comments', async () => {
+    const sql = SQL.replace('FROM edge_logs', 'FROM tailrace.`auth_logs` /* postgres_logs */, "edge_logs"');
+    const { bucket } = await read(ENDPOINT, `${sql} HAVING 'realtime_logs' != ''`);
+    expect(bucket?.sources.map(({ table }) => table).sort()).toEqual(['auth_logs', 'edge_logs']);
+  });
+
+  test.for([
+    ['column: at', 'column: when', 7, '"column" must be one of "columns": at, ratio'],
+    [
+      'column: at',
+      'column: ratio',
+      7,
+      '"column" must be an integer, in microseconds since 1970, or a string in ISO 8601, not a number',
+    ],
+    ['by: interval', 'by: plain', 8, '"by" must name a parameter of type enum, not "plain"'],
+    ['by: interval', 'by: nothing', 8, '"by" must name a parameter of type enum, not "nothing"'],
+    [
+      ', default: day',
+      '',
+      8,
+      '"by" needs a parameter that always has a value: make "interval" required or give it a default',
+    ],
+    ['  by: interval\n', '', 8, '"width" has seconds for several values: "by" must name their parameter'],
+    [', day: 3600', '', 9, '"width" must have seconds for day of "interval"'],
+    ['day: 3600', 'day: 3600, week: 5', 9, '"width" has seconds for week, which "interval" does not allow'],
+    [
+      '{ hour: 60, day: 3600 }',
+      '60',
+      8,
+      '"by" needs "width" or "range" to differ; remove it or give seconds for each value',
+    ],
+    [
+      'hour: 60',
+      'hour: 0',
+      9,
+      '"width" must be a whole number of seconds from 1 to 3153600000, or a map with one for each value of "by", not {"hour":0,"day":3600}',
+    ],
+    [
+      'range: 86400',
+      'range: 1d',
+      10,
+      '"range" must be a whole number of seconds from 1 to 3153600000, or a map with one for each value of "by", not "1d"',
+    ],
+    ['  range: 86400\n', '', 6, '"range" is missing'],
+    [
+      'plain: {',
+      'bucket_from: {',
+      13,
+      '"bucket_from" is bound by the service where there is a "bucket"; take another name',
+    ],
+  ] as const)('with %s as %s is refused', async ([from, to, line, message]) => {
+    expect(ENDPOINT).toContain(from);
+    const { faults } = await read(ENDPOINT.replace(from, to));
+    expect(faults).toContain(`endpoint.yaml:${line}: ${message}`);
+  });
+
+  test('must bound what its query reads', async () => {
+    const { faults } = await read(ENDPOINT, SQL.replace('@bucket_until', '@bucket_from'));
+    expect(faults).toEqual([
+      'query.sql:1: must use @bucket_until: with "bucket", a refresh reads only timestamp >= @bucket_from AND timestamp < @bucket_until',
+    ]);
+  });
+
+  test('is what its names need', async () => {
+    const { faults } = await read(ENDPOINT.replace(/bucket:[\s\S]*?(?=parameters)/, ''));
+    expect(faults).toHaveLength(4);
+    expect(faults).toContain(`query.sql:1: @bucket_width needs "bucket" in ${YAML}`.replace(`${dir}/`, ''));
+  });
+});

@@ -1,0 +1,83 @@
+import { describe, expect, test } from 'vitest';
+import type { Engine, InsertBatch } from '../../src/engine/engine.ts';
+import { createWriteMarks, watchWrites } from '../../src/engine/write-marks.ts';
+
+const NOTHING = { before: -Infinity, minutes: [] };
+
+describe('marks', () => {
+  test('tell the minutes of writes after a version, of one table', () => {
+    const marks = createWriteMarks(10);
+    marks.mark('a', [1, 2]);
+    const { version } = marks;
+    marks.mark('a', [2, 3]);
+    expect(marks.changedMinutes('a', version)).toEqual({ before: -Infinity, minutes: [2, 3] });
+    expect(marks.changedMinutes('b', version)).toEqual(NOTHING);
+    expect(marks.changedMinutes('a', marks.version)).toEqual(NOTHING);
+  });
+
+  test('tell that any minute may have changed where nobody knows which', () => {
+    const marks = createWriteMarks(10);
+    const start = marks.version;
+    marks.mark('a');
+    expect(marks.changedMinutes('a', start)).toBeUndefined();
+    expect(marks.changedMinutes('a', marks.version)).toEqual(NOTHING);
+    expect(marks.changedMinutes('b', start)).toEqual(NOTHING);
+    marks.markAll();
+    expect(marks.changedMinutes('b', start)).toBeUndefined();
+  });
+
+  test('beyond their bound are told of long ago as one, and forget none', () => {
+    const marks = createWriteMarks(4);
+    marks.mark('a', [1, 2, 3]);
+    const early = marks.version;
+    marks.mark('a', [4, 5]);
+    expect(marks.changedMinutes('a', 0)).toEqual({ before: 3, minutes: [3, 4, 5] });
+    expect(marks.changedMinutes('a', early)).toEqual({ before: -Infinity, minutes: [4, 5] });
+    const late = marks.version;
+    marks.mark('a', [1]);
+    expect(marks.changedMinutes('a', late)).toEqual({ before: 3, minutes: [] });
+  });
+});
+
+describe('a watched engine', () => {
+  const batch: InsertBatch = {
+    ...{ table: 'a', columns: [], format: 'JSONCompactEachRow', bytes: Buffer.alloc(0) },
+    minutes: [7],
+  };
+
+  test.for([true, false])(
+    'marks a write before it and after it, whether it comes through: %s',
+    async (works) => {
+      const marks = createWriteMarks(10);
+      const seen: unknown[] = [];
+      const insert = async () => {
+        seen.push(marks.changedMinutes('a', 0));
+        if (!works) throw new Error('no');
+      };
+      const engine = watchWrites({ insert } as unknown as Engine, marks);
+      await engine.insert(batch).catch(() => {});
+      expect(seen).toEqual([{ before: -Infinity, minutes: [7] }]);
+      expect(marks.version).toBe(2);
+      expect(marks.changedMinutes('a', 1)).toEqual({ before: -Infinity, minutes: [7] });
+    },
+  );
+
+  test('takes a command, other filters and a write without minutes for a change of anything', async () => {
+    const marks = createWriteMarks(10);
+    const done = async () => {};
+    const engine = watchWrites(
+      { insert: done, command: done, setReadFilters: done } as unknown as Engine,
+      marks,
+    );
+    const { minutes, ...unknown } = batch;
+    for (const change of [
+      () => engine.command(''),
+      () => engine.setReadFilters(new Map()),
+      () => engine.insert(unknown),
+    ]) {
+      const { version } = marks;
+      await change();
+      expect(marks.changedMinutes('a', version)).toBeUndefined();
+    }
+  });
+});
