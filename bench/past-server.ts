@@ -25,7 +25,7 @@ export async function withPastServer<T>(
 ): Promise<T> {
   return await withLinkedCopy(data, async (copy) => {
     const child = fork(join(import.meta.dirname, 'past-process.ts'), { env: { ...process.env, ...ENV } });
-    const ended = once(child, 'close');
+    const ended = once(child, 'exit'); // 'close' does not come when it is this side that disconnects
     /** Its next message; each question has one. */
     const next = async <Message>() => {
       const early = ended.then(([code]) => Promise.reject(new Error(`the service ended with ${code}`)));

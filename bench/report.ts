@@ -31,7 +31,10 @@ export function say(line: string): void {
 }
 
 export function printTable(rows: readonly Row[]): void {
-  const table = new Table({ head: ['what', 'median', 'p99', 'all', 'unit', 'goal', 'reached'] });
+  const table = new Table({
+    style: { head: [], border: [] },
+    head: ['what', 'median', 'p99', 'all', 'unit', 'goal', 'reached'],
+  });
   for (const row of rows) {
     const all = row.values.length > 1 ? row.values.map(round).join(' ') : '';
     const p99 = row.p99 === undefined ? '' : round(row.p99);
