@@ -51,7 +51,7 @@ export function writeJson(file: string, rows: readonly Row[]): void {
 
 function describeGoal({ goal }: Row): string {
   if (goal === undefined) return '';
-  return 'atLeast' in goal ? `≥ ${goal.atLeast}` : `< ${goal.below}`;
+  return 'atLeast' in goal ? `≥ ${round(goal.atLeast)}` : `< ${round(goal.below)}`;
 }
 
 function isReached({ goal, values }: Row): 'yes' | 'no' | '' {
