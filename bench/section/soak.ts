@@ -14,8 +14,8 @@ const CONNECTIONS = { cached: 52, cold: 8, ingest: 4 };
 const PAUSE_MS = { cached: 20, cold: 0, ingest: 200 };
 const EVENTS_PER_REQUEST = 100;
 const CACHED_PROJECTS = 10;
-/** Of each kind; in ten minutes they come round again, long after the cache has lost them. */
-const COLD_QUESTIONS = 4_000;
+/** Of each kind: more than two cores answer in ten minutes, so that none comes round again. */
+const COLD_QUESTIONS = 20_000;
 const MIB_PER_MB = 1_000_000 / 1024 ** 2;
 
 /** What makes a question one that nobody has asked before. */
