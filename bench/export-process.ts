@@ -16,6 +16,9 @@ process.once('message', async (job: ExportJob) => {
   process.send?.(await run(job), () => process.disconnect());
 });
 
+// The benchmark has ended before it had an answer.
+process.once('disconnect', () => process.exit());
+
 /** The engine itself writes the files: unlike a service's, this session has the rights to. @returns them, oldest first */
 async function run({ dataDir, table, columns, orderBy, format, folder }: ExportJob): Promise<string[]> {
   const session = new Session(join(dataDir, 'store'));

@@ -1,6 +1,7 @@
-import { copyFileSync, linkSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { copyFileSync, linkSync, mkdirSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { BenchData } from './data.ts';
+import { withFolder } from './folder.ts';
 
 /** Column files are never written again once they are there; the rest is small, and some of it is appended to. */
 const WRITTEN_ONCE = '.bin';
@@ -16,13 +17,10 @@ export async function withLinkedCopy<T>(
   { dataDir, endMs }: BenchData,
   work: (copy: BenchData) => Promise<T>,
 ): Promise<T> {
-  const folder = mkdtempSync(`${dataDir}.copy-`);
-  try {
+  return await withFolder(`${dataDir}.copy-`, async (folder) => {
     linkTree(dataDir, folder);
     return await work({ dataDir: folder, endMs });
-  } finally {
-    rmSync(folder, { recursive: true, force: true });
-  }
+  });
 }
 
 function linkTree(from: string, to: string): void {

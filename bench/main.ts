@@ -50,6 +50,9 @@ interface Given extends Omit<BenchOptions, 'rows' | 'only'> {
   readonly json?: string;
 }
 
+// What is to be tidied up when the process exits would otherwise stay as it is.
+for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(1));
+
 const names = Object.keys(MEASUREMENTS).join(', ');
 const command = new Command('bench')
   .description('The measurements of docs/performance.md.')

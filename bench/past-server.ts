@@ -26,6 +26,8 @@ export async function withPastServer<T>(
   return await withLinkedCopy(data, async (copy) => {
     const child = fork(join(import.meta.dirname, 'past-process.ts'), { env: { ...process.env, ...ENV } });
     const ended = once(child, 'exit'); // 'close' does not come when it is this side that disconnects
+    const kill = () => child.kill('SIGKILL');
+    process.prependOnceListener('exit', kill); // before the copy is removed, which it would go on writing to
     /** Its next message; each question has one. */
     const next = async <Message>() => {
       const early = ended.then(([code]) => Promise.reject(new Error(`the service ended with ${code}`)));
@@ -46,6 +48,7 @@ export async function withPastServer<T>(
     } finally {
       if (child.connected) child.disconnect();
       await ended;
+      process.off('exit', kill);
     }
   });
 }

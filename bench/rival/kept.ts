@@ -1,7 +1,8 @@
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { BenchData } from '../data.ts';
 import type { ExportJob } from '../export-process.ts';
+import { withFolder } from '../folder.ts';
 import { withLinkedCopy } from '../linked-copy.ts';
 import { runChild } from '../load.ts';
 import { say } from '../report.ts';
@@ -36,8 +37,7 @@ export async function exportDays(
   what: Export,
   load: (file: string) => Promise<void>,
 ): Promise<void> {
-  const folder = mkdtempSync(`${data.dataDir}.export-`);
-  try {
+  await withFolder(`${data.dataDir}.export-`, async (folder) => {
     const files = await withLinkedCopy(data, ({ dataDir }) =>
       runChild<ExportJob, string[]>('export-process.ts', { ...what, dataDir, folder }, EXPORT_MS_MAX),
     );
@@ -46,7 +46,5 @@ export async function exportDays(
       rmSync(file);
       say(`${what.table}: day ${i + 1} of ${files.length} is loaded`);
     }
-  } finally {
-    rmSync(folder, { recursive: true, force: true });
-  }
+  });
 }

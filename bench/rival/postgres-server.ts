@@ -73,8 +73,11 @@ export async function startPostgres(bin: string, dataDir: string): Promise<Postg
   });
   closeSync(log);
   const ended = once(child, 'close');
+  const interrupt = () => child.kill('SIGINT'); // it ends its connections first
+  process.once('exit', interrupt);
   const stop = async () => {
-    child.kill('SIGINT'); // ends its connections first
+    process.off('exit', interrupt);
+    interrupt();
     await ended;
   };
   try {
