@@ -33,7 +33,7 @@ const SETTINGS = {
   work_mem: '64MB',
   maintenance_work_mem: '512MB',
   random_page_cost: '1.1',
-  max_wal_size: '8GB',
+  max_wal_size: '2GB',
   wal_level: 'minimal',
   max_wal_senders: '0',
   fsync: 'off',
