@@ -58,5 +58,9 @@ async function createCalls({ send: what, key }: LoadJob): Promise<Call[]> {
   const headers = key === undefined ? {} : { 'x-api-key': key };
   if ('paths' in what) return what.paths.map((path) => ({ path, headers }));
   const path = `/api/logs?source_name=${SOURCE_NAME}`;
-  return toBatches(await makeLines(LINES, 1), what.eventsPerRequest).map((body) => ({ path, body, headers }));
+  return toBatches(await makeLines(LINES, 1, what.nowMs), what.eventsPerRequest).map((body) => ({
+    path,
+    body,
+    headers,
+  }));
 }

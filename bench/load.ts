@@ -11,8 +11,10 @@ export interface LoadJob {
   readonly pauseMs: number;
   /** The caller's key; without it the one of every scope. */
   readonly key?: string;
-  /** What is sent: events in requests of so many, or GETs of these paths in turn. */
-  readonly send: { readonly eventsPerRequest: number } | { readonly paths: readonly string[] };
+  /** What is sent: events in requests of so many, of now or of another instant; or GETs of these paths in turn. */
+  readonly send:
+    | { readonly eventsPerRequest: number; readonly nowMs?: number }
+    | { readonly paths: readonly string[] };
 }
 
 export interface LoadResult {

@@ -1,19 +1,37 @@
-import { Command, InvalidArgumentError } from 'commander';
+import { Command } from 'commander';
+import { type Choice, chooseSections, parseCount, parseCounts, splitNames } from './choice.ts';
+import { describeSize, withGrowth } from './growth.ts';
 import { printTable, type Row, say, writeJson } from './report.ts';
+import { RIVALS_ROWS_MAX } from './rival/names.ts';
 import { cachedSection } from './section/cached.ts';
 import { coldSection } from './section/cold.ts';
+import { collapseSection } from './section/collapse.ts';
+import { diskSection } from './section/disk.ts';
 import { floodSection } from './section/flood.ts';
 import { fuzzSection } from './section/fuzz.ts';
-import { ingestSection } from './section/ingest.ts';
+import { INGEST_MEASUREMENTS, ingestSection } from './section/ingest.ts';
 import { keysSection } from './section/keys.ts';
 import { killSection } from './section/kill.ts';
 import { refreshSection } from './section/refresh.ts';
+import { rivalsSection } from './section/rivals.ts';
+import { soakSection } from './section/soak.ts';
+import { startSection } from './section/start.ts';
 import { tenantsSection } from './section/tenants.ts';
 import type { BenchOptions, Section } from './section.ts';
 
+/** On the data that are kept, once for each size. */
+const SIZED_SECTIONS: Readonly<Record<string, Section>> = {
+  cold: coldSection,
+  rivals: rivalsSection,
+  collapse: collapseSection,
+  start: startSection,
+  disk: diskSection,
+  soak: soakSection,
+};
+
+/** Each on a store of its own in a temporary folder, of the first size where it is asked for rows. */
 const SECTIONS: Readonly<Record<string, Section>> = {
   cached: cachedSection,
-  cold: coldSection,
   refresh: refreshSection,
   ingest: ingestSection,
   kill: killSection,
@@ -23,43 +41,81 @@ const SECTIONS: Readonly<Record<string, Section>> = {
   fuzz: fuzzSection,
 };
 
-const names = Object.keys(SECTIONS).join(', ');
-await new Command('bench')
-  .description('The measurements of docs/performance.md, each on a store of its own in a temporary folder.')
+const MEASUREMENTS = {
+  ...Object.fromEntries(Object.keys({ ...SIZED_SECTIONS, ...SECTIONS }).map((name) => [name, []])),
+  ingest: INGEST_MEASUREMENTS,
+};
+
+interface Given extends Omit<BenchOptions, 'rows' | 'only'> {
+  readonly rows: readonly number[];
+  readonly only: readonly string[];
+  readonly json?: string;
+}
+
+// What is to be tidied up when the process exits would otherwise stay as it is.
+for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(1));
+
+const names = Object.keys(MEASUREMENTS).join(', ');
+const command = new Command('bench')
+  .description('The measurements of docs/performance.md.')
   .argument('[sections...]', `which: ${names} (default: all)`)
   .option(
     '--only <names>',
-    'measurements of a section, joined by commas, such as batches,reads',
+    'of these or of a section, joined by commas, such as cold,batches',
     splitNames,
     [],
   )
-  .option('--rows <n>', 'rows in the store that is asked while events come in', parseCount, 300_000)
+  .option(
+    '--rows <n,n>',
+    'rows of the data, made once for each size and kept in the temporary folder',
+    parseCounts,
+    [1_000_000],
+  )
+  .option(
+    '--rivals <names>',
+    `postgresql, duckdb or both, whatever the size (default: both, up to ${describeSize(RIVALS_ROWS_MAX)} rows)`,
+    splitNames,
+  )
   .option('--minutes <n>', 'how long the memory is watched', parseCount, 1)
   .option('--times <n>', 'how often the server is killed', parseCount, 10)
   .option('--seconds <n>', 'how long the service is flooded', parseCount, 60)
   .option('--requests <n>', 'requests by chance of the tenants', parseCount, 20_000)
   .option('--inputs <n>', 'how many random requests are sent', parseCount, 200_000)
   .option('--json <file>', 'write the results there, too')
-  .action(run)
-  .parseAsync();
+  .action(run);
+await command.parseAsync();
 
-async function run(given: string[], { json, ...options }: BenchOptions & { json?: string }): Promise<void> {
-  const rows: Row[] = [];
-  for (const name of given.length > 0 ? given : Object.keys(SECTIONS)) {
-    const section = SECTIONS[name];
-    if (section === undefined) throw new Error(`there is no section ${name}; there are ${names}`);
-    say(`${name} begins`);
-    rows.push(...(await section(options)));
+async function run(given: readonly string[], { only, rows: sizes, json, ...rest }: Given): Promise<void> {
+  const choices = choose(given, only);
+  const perSize = [];
+  for (const size of sizes) {
+    perSize.push({ size, rows: await runAll(SIZED_SECTIONS, choices, { ...rest, rows: size }) });
   }
+  const once = await runAll(SECTIONS, choices, { ...rest, rows: sizes[0] ?? 0 });
+  const rows = [...withGrowth(perSize), ...once];
   printTable(rows);
   if (json !== undefined) writeJson(json, rows);
 }
 
-function splitNames(text: string): string[] {
-  return text.split(',');
+function choose(given: readonly string[], only: readonly string[]): Choice[] {
+  try {
+    return chooseSections(MEASUREMENTS, given, only);
+  } catch (error) {
+    return command.error(`error: ${(error as Error).message}`);
+  }
 }
 
-function parseCount(text: string): number {
-  if (/^[1-9]\d{0,8}$/.test(text)) return Number(text);
-  throw new InvalidArgumentError('It must be a whole number from 1.');
+async function runAll(
+  sections: Readonly<Record<string, Section>>,
+  choices: readonly Choice[],
+  options: Omit<BenchOptions, 'only'>,
+): Promise<Row[]> {
+  const rows: Row[] = [];
+  for (const { section: name, only } of choices) {
+    const section = sections[name];
+    if (section === undefined) continue;
+    say(`${name} begins, ${describeSize(options.rows)} rows`);
+    rows.push(...(await section({ ...options, only })));
+  }
+  return rows;
 }

@@ -1,18 +1,29 @@
 import { writeFileSync } from 'node:fs';
 import { availableParallelism, loadavg, totalmem } from 'node:os';
 import Table from 'cli-table3';
-import { median } from './measure.ts';
+import { median, quantile } from './measure.ts';
+
+export type Goal = { readonly atLeast: number } | { readonly below: number };
 
 /** One line of the table: a quantity that was measured, several times where that is possible. */
 export interface Row {
   readonly name: string;
   readonly unit: string;
   readonly values: readonly number[];
+  /** Of the same quantity. */
+  readonly p99?: number;
   /** What is to be reached; the median is held against it. Without one the row is there to compare with. */
-  readonly goal?: { readonly atLeast: number } | { readonly below: number };
+  readonly goal?: Goal;
+  /** How many times more it may be with more rows; `rows`: as many times as there are more rows. */
+  readonly growth?: number | 'rows';
 }
 
 const MIB = 1024 * 1024;
+
+/** A row of times one by one: their median and p99, since there are too many of them to be shown. */
+export function timesRow(name: string, timesMs: readonly number[], rest: Partial<Row> = {}): Row {
+  return { name, unit: 'ms', values: [median(timesMs)], p99: quantile(timesMs, 0.99), ...rest };
+}
 
 /** Says on standard error what is being done; the table alone goes to standard output. */
 export function say(line: string): void {
@@ -20,11 +31,14 @@ export function say(line: string): void {
 }
 
 export function printTable(rows: readonly Row[]): void {
-  const table = new Table({ head: ['what', 'median', 'all', 'unit', 'goal', 'reached'] });
+  const table = new Table({
+    style: { head: [], border: [] },
+    head: ['what', 'median', 'p99', 'all', 'unit', 'goal', 'reached'],
+  });
   for (const row of rows) {
     const all = row.values.length > 1 ? row.values.map(round).join(' ') : '';
-    const middle = round(median(row.values));
-    table.push([row.name, middle, all, row.unit, describeGoal(row), isReached(row)]);
+    const p99 = row.p99 === undefined ? '' : round(row.p99);
+    table.push([row.name, round(median(row.values)), p99, all, row.unit, describeGoal(row), isReached(row)]);
   }
   process.stdout.write(`${table.toString()}\n${describeMachine()}\n`);
 }
@@ -37,7 +51,7 @@ export function writeJson(file: string, rows: readonly Row[]): void {
 
 function describeGoal({ goal }: Row): string {
   if (goal === undefined) return '';
-  return 'atLeast' in goal ? `≥ ${goal.atLeast}` : `< ${goal.below}`;
+  return 'atLeast' in goal ? `≥ ${round(goal.atLeast)}` : `< ${round(goal.below)}`;
 }
 
 function isReached({ goal, values }: Row): 'yes' | 'no' | '' {

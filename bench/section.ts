@@ -1,8 +1,10 @@
 import type { Row } from './report.ts';
 
 export interface BenchOptions {
-  /** Rows in the store that is asked while events come in. */
+  /** Rows in the store that is asked. */
   readonly rows: number;
+  /** Names of the rivals that are asked, too; without them all, up to a size. */
+  readonly rivals?: readonly string[];
   /** How long the memory is watched. */
   readonly minutes: number;
   /** How often the server is killed. */

@@ -74,8 +74,8 @@ async function findUrl(stdout: AsyncIterable<string>): Promise<string | undefine
 
 const KIB_PER_MB = 1_000_000 / 1024;
 
-/** As the kernel counts it; NaN where there is no /proc. */
-function readRss(pid: number): number {
+/** Resident memory of a process in MB, as the kernel counts it; NaN where there is no /proc. */
+export function readRss(pid: number): number {
   try {
     const [, kib] = /^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8')) ?? [];
     return Number(kib) / KIB_PER_MB;

@@ -1,64 +1,35 @@
-import { type ChildProcess, fork } from 'node:child_process';
-import { once } from 'node:events';
 import { Agent } from 'node:http';
-import { join } from 'node:path';
-import type { ColdStarted, DirectAnswer, Question } from '../cold-process.ts';
 import { openBenchData } from '../data.ts';
-import { send } from '../http.ts';
-import { median, quantile } from '../measure.ts';
-import { type Row, say } from '../report.ts';
+import { askCold } from '../http.ts';
+import { median } from '../measure.ts';
+import { type PastServer, withPastServer } from '../past-server.ts';
+import { QUESTION_KINDS, type QuestionKind } from '../questions.ts';
+import { type Row, say, timesRow } from '../report.ts';
 import type { BenchOptions } from '../section.ts';
 
 const ASKED = 40;
 const WARM_UP = 5;
-
-interface Kind {
-  readonly name: string;
-  readonly question: (project: string) => Question;
-}
-
-const KINDS: readonly Kind[] = [
-  ...['1day', '7day'].map((interval) => ({
-    name: `functions.invocation-stats ${interval}`,
-    question: (project: string) => ({
-      endpoint: 'functions.invocation-stats',
-      parameters: { project, interval },
-    }),
-  })),
-  {
-    name: 'logs.all PRO',
-    question: (project) => ({ endpoint: 'logs.all', parameters: { project, project_tier: 'PRO' } }),
-  },
-  ...['hourly', 'daily'].map((interval) => ({
-    name: `usage.api-counts ${interval}`,
-    question: (project: string) => ({ endpoint: 'usage.api-counts', parameters: { project, interval } }),
-  })),
-];
+/** The size for which the medians have goals. */
+const GOALS_ROWS = 100_000_000;
 
 /** Questions never asked before, over HTTP and of the engine itself, by turns; one at a time. */
 export async function coldSection({ rows }: BenchOptions): Promise<Row[]> {
-  const data = await openBenchData(rows);
-  const child = fork(join(import.meta.dirname, '../cold-process.ts'));
-  try {
-    child.send(data);
-    const [started] = (await once(child, 'message')) as [ColdStarted]; // its first message
+  return await withPastServer(await openBenchData(rows), 'steps', async (server) => {
     const measured: Row[] = [];
-    for (const kind of KINDS) measured.push(...(await measure(child, started, kind)));
+    for (const kind of QUESTION_KINDS) measured.push(...(await measure(server, kind, rows)));
     return measured;
-  } finally {
-    child.disconnect();
-  }
+  });
 }
 
-async function measure(child: ChildProcess, { url, projects }: ColdStarted, kind: Kind): Promise<Row[]> {
+async function measure(server: PastServer, kind: QuestionKind, rows: number): Promise<Row[]> {
   const agent = new Agent({ keepAlive: true });
   const overHttp: number[] = [];
   const direct: number[] = [];
   for (let i = 0; i < ASKED + WARM_UP; i++) {
-    const question = kind.question(projects[i % projects.length] ?? '');
+    const question = kind.question(server.projects[i % server.projects.length] ?? '');
     const both = [
-      async () => overHttp.push(await askHttp(url, agent, question)),
-      async () => direct.push(await askDirect(child, question)),
+      async () => overHttp.push(await askCold(server.url, agent, question)),
+      async () => direct.push((await server.ask(question)).ms),
     ];
     // Who comes second finds the files in the system's cache, so each is it as often as the other.
     for (const ask of i % 2 === 0 ? both : both.reverse()) await ask();
@@ -66,30 +37,16 @@ async function measure(child: ChildProcess, { url, projects }: ColdStarted, kind
   agent.destroy();
   const [http, engine] = [overHttp.slice(WARM_UP), direct.slice(WARM_UP)];
   say(`cold: ${kind.name}: ${median(http).toFixed(1)} ms, the engine alone ${median(engine).toFixed(1)} ms`);
+  const { growth, belowMs } = kind;
+  const goal = rows === GOALS_ROWS && belowMs !== undefined ? { goal: { below: belowMs } } : {};
   return [
-    { name: `${kind.name}, cold over HTTP: p50`, unit: 'ms', values: [median(http)] },
-    { name: `${kind.name}, cold over HTTP: p99`, unit: 'ms', values: [quantile(http, 0.99)] },
-    { name: `${kind.name}, the engine alone: p50`, unit: 'ms', values: [median(engine)] },
+    timesRow(`${kind.name}, cold over HTTP`, http, { growth, ...goal }),
+    timesRow(`${kind.name}, the engine alone`, engine),
     {
-      name: `${kind.name}, HTTP / engine, p50`,
+      name: `${kind.name}, HTTP / engine`,
       unit: 'ratio',
       values: [median(http) / median(engine)],
       goal: { below: 1.15 },
     },
   ];
-}
-
-async function askHttp(url: string, agent: Agent, { endpoint, parameters }: Question): Promise<number> {
-  const path = `/api/endpoints/query/${endpoint}?${new URLSearchParams(parameters)}`;
-  const startMs = performance.now();
-  const { status, text } = await send(url, agent, { path, headers: { 'cache-control': 'no-cache' } });
-  const ms = performance.now() - startMs;
-  if (status !== 200) throw new Error(`${path} was answered ${status}: ${text.slice(0, 500)}`);
-  return ms;
-}
-
-async function askDirect(child: ChildProcess, question: Question): Promise<number> {
-  child.send(question);
-  const [answer] = (await once(child, 'message')) as [DirectAnswer]; // one for each question
-  return answer.ms;
 }

@@ -15,6 +15,8 @@ const MEASUREMENTS = {
   memory: measureMemory,
 };
 
+export const INGEST_MEASUREMENTS = Object.keys(MEASUREMENTS);
+
 /** What it costs to take events in over HTTP. */
 export async function ingestSection(options: BenchOptions): Promise<Row[]> {
   const rows: Row[] = [];

@@ -1,0 +1,43 @@
+import { parseConfig } from '../src/config/config.ts';
+import { openStore } from '../src/open-store.ts';
+
+export interface DiskJob {
+  readonly dataDir: string;
+}
+
+/** A table that has rows. */
+export interface DiskUse {
+  readonly table: string;
+  readonly rows: number;
+  readonly bytes: number;
+  /** How long the stored event is as it came, on average of some of them. */
+  readonly jsonBytes: number;
+}
+
+// Enough for an average; all of them would have to be read from the disk.
+const SAMPLED = 100_000;
+// {"id":"…","timestamp":"…","project":"…","event_message":"…","metadata":…}
+const MEMBERS_BYTES = 69;
+const TIMESTAMP_BYTES = '2026-11-20T14:26:00.000000Z'.length;
+
+process.once('message', async (job: DiskJob) => {
+  process.send?.(await measure(job), () => process.disconnect());
+});
+
+async function measure({ dataDir }: DiskJob): Promise<DiskUse[]> {
+  const { engine, close } = await openStore(parseConfig({ TAILRACE_DATA_DIR: dataDir }), 'the benchmark');
+  const parts = await engine.inspect(`
+    SELECT table, sum(rows) AS rows, sum(bytes_on_disk) AS bytes
+    FROM system.parts WHERE active AND database = 'tailrace'
+    GROUP BY table ORDER BY bytes DESC`);
+  const used: DiskUse[] = [];
+  for (const { table, rows, bytes } of parts) {
+    const [average] = await engine.inspect(`
+      SELECT avg(length(id) + length(project) + length(event_message) + length(metadata)) AS bytes
+      FROM (SELECT id, project, event_message, metadata FROM tailrace.\`${table}\` LIMIT ${SAMPLED})`);
+    const jsonBytes = Number(average?.['bytes']) + MEMBERS_BYTES + TIMESTAMP_BYTES;
+    used.push({ table: String(table), rows: Number(rows), bytes: Number(bytes), jsonBytes });
+  }
+  await close();
+  return used;
+}

@@ -1,0 +1,65 @@
+import pino from 'pino';
+import { parseConfig } from '../src/config/config.ts';
+import { serviceValues } from '../src/query/bucket-range.ts';
+import { parseParameters } from '../src/query/parameters.ts';
+import { createStatement } from '../src/query/statement.ts';
+import { createService } from '../src/service.ts';
+import type { BenchData } from './data.ts';
+import type { Question } from './questions.ts';
+import { KEY } from './server.ts';
+
+/** What is served, and how time goes by there. */
+export interface PastJob extends BenchData {
+  /** `steps`: a millisecond each time that somebody looks, so that no two questions are the same. `runs`: as it does. */
+  readonly clock: 'steps' | 'runs';
+}
+
+export interface PastStarted {
+  readonly url: string;
+  /** Projects, those with most gateway requests first. */
+  readonly projects: readonly string[];
+}
+
+/** A question for the engine itself, at an instant of its own or at that of the clock. */
+export interface DirectQuestion extends Question {
+  readonly nowMs?: number;
+}
+
+export interface DirectAnswer {
+  readonly ms: number;
+  /** A line of JSON for each row. */
+  readonly lines: string;
+}
+
+/**
+ * A service whose clock begins where its data ends, and its engine beside it: the same process, so that both have the same
+ * caches.
+ */
+process.once('message', async ({ dataDir, endMs, clock }: PastJob) => {
+  let steps = 0;
+  const begunMs = Date.now();
+  const now = () => endMs + (clock === 'steps' ? steps++ : Date.now() - begunMs);
+  const config = parseConfig({ TAILRACE_DATA_DIR: dataDir, TAILRACE_PRIVATE_KEY: KEY });
+  const logger = pino({ level: 'silent' });
+  const { app, store } = await createService(config, { logger, owner: 'the benchmark', now });
+  const url = await app.listen({ port: 0, host: '127.0.0.1', backlog: 4_096 });
+  const { engine, registry } = store;
+
+  process.on('message', async ({ endpoint: name, parameters, nowMs }: DirectQuestion) => {
+    const endpoint = registry.getEndpoint(name);
+    const { sql, format } = createStatement(endpoint);
+    const values = parseParameters(endpoint, parameters, 1_000);
+    const bound = { ...values, ...serviceValues(endpoint, values, { instantMs: nowMs ?? now() }) };
+    const startMs = performance.now();
+    const { bytes } = await engine.query(sql, bound, { format });
+    const ms = performance.now() - startMs;
+    process.send?.({ ms, lines: bytes.toString() } satisfies DirectAnswer);
+  });
+  const rows = await engine.inspect(
+    'SELECT project FROM tailrace.edge_logs GROUP BY project ORDER BY count() DESC, project',
+  );
+  const projects = rows.map((row) => String(row['project']));
+  process.send?.({ url, projects } satisfies PastStarted);
+});
+// What was written is on the disk, so nothing has to be ended.
+process.once('disconnect', () => process.exit());

@@ -1,0 +1,54 @@
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import type { BenchData } from './data.ts';
+import { withLinkedCopy } from './linked-copy.ts';
+import type { DirectAnswer, DirectQuestion, PastJob, PastStarted } from './past-process.ts';
+import { readRss } from './server.ts';
+
+/** A service that stands at the end of its data, on a copy of them, in a process of its own. */
+export interface PastServer extends PastStarted {
+  /** Asks its engine itself, without HTTP, parameters or cache in between. One at a time. */
+  ask(question: DirectQuestion): Promise<DirectAnswer>;
+  /** Resident memory now, in MB. */
+  rssMb(): number;
+}
+
+// As bin/tailrace.js sets them: both are read before the first line of a program runs.
+const ENV = { UV_THREADPOOL_SIZE: '32', JE_MALLOC_CONF: 'dirty_decay_ms:1000' };
+
+/** Runs `work` beside such a service, and ends it after that, whatever comes of it. */
+export async function withPastServer<T>(
+  data: BenchData,
+  clock: PastJob['clock'],
+  work: (server: PastServer) => Promise<T>,
+): Promise<T> {
+  return await withLinkedCopy(data, async (copy) => {
+    const child = fork(join(import.meta.dirname, 'past-process.ts'), { env: { ...process.env, ...ENV } });
+    const ended = once(child, 'exit'); // 'close' does not come when it is this side that disconnects
+    const kill = () => child.kill('SIGKILL');
+    process.prependOnceListener('exit', kill); // before the copy is removed, which it would go on writing to
+    /** Its next message; each question has one. */
+    const next = async <Message>() => {
+      const early = ended.then(([code]) => Promise.reject(new Error(`the service ended with ${code}`)));
+      const [message] = await Promise.race([once(child, 'message'), early]);
+      return message as Message;
+    };
+    try {
+      child.send({ ...copy, clock } satisfies PastJob);
+      const started = await next<PastStarted>();
+      return await work({
+        ...started,
+        ask(question) {
+          child.send(question);
+          return next<DirectAnswer>();
+        },
+        rssMb: () => readRss(child.pid ?? 0),
+      });
+    } finally {
+      if (child.connected) child.disconnect();
+      await ended;
+      process.off('exit', kill);
+    }
+  });
+}

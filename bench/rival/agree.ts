@@ -1,0 +1,36 @@
+import type { AnswerRow } from './rival.ts';
+
+// A percentile of few values depends on how one lies between two of them, and each engine has its own rule.
+const PERCENTILE_ROWS_MIN = 1_000;
+const PERCENTILE_BOUND = 0.1;
+const MEAN_BOUND = 1e-9;
+
+/**
+ * What is different in a rival's answer to the same question; `undefined` where it is the same. All columns of all rows are
+ * compared but `metadata`, which JSONB reorders. Means may differ by how sums are rounded. Percentiles are approximate in
+ * some engines: they may differ by a tenth, where they are of a thousand values or more.
+ */
+export function findDifference(ours: readonly AnswerRow[], theirs: readonly AnswerRow[]): string | undefined {
+  if (ours.length !== theirs.length) return `${ours.length} rows, the other has ${theirs.length}`;
+  for (const [i, row] of ours.entries()) {
+    for (const [column, value] of Object.entries(row)) {
+      const other = theirs[i]?.[column];
+      if (!isSame(column, value, other, row))
+        return `row ${i + 1}, ${column}: ${JSON.stringify(value)}, the other has ${JSON.stringify(other)}`;
+    }
+  }
+  return undefined;
+}
+
+function isSame(column: string, value: unknown, other: unknown, row: AnswerRow): boolean {
+  if (column === 'metadata') return true;
+  const bound = boundOf(column, row);
+  if (bound === 0 || typeof value !== 'number' || typeof other !== 'number') return value === other;
+  return Math.abs(value - other) <= bound * Math.abs(value);
+}
+
+function boundOf(column: string, row: AnswerRow): number {
+  if (column.startsWith('avg_')) return MEAN_BOUND;
+  if (!/^p\d\d_/.test(column)) return 0;
+  return Number(row['count']) < PERCENTILE_ROWS_MIN ? Number.POSITIVE_INFINITY : PERCENTILE_BOUND;
+}

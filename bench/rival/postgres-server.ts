@@ -1,0 +1,136 @@
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { chownSync, closeSync, globSync, mkdirSync, openSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
+import { Client, type ClientConfig } from 'pg';
+import { AbsentRival } from './rival.ts';
+
+/** A PostgreSQL of its own, reached by a socket in its folder. */
+export interface PostgresServer {
+  readonly client: Client;
+  /** Runs a statement that reads rows from a file. */
+  copy(sql: string, file: string): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** Where Debian's package, and those made from it, have their programs. */
+const PROGRAMS = '/usr/lib/postgresql/*/bin/initdb';
+/** Whom the package runs it as; it refuses to run as root. */
+const ACCOUNT = 'postgres';
+const USER = 'bench';
+const READY_MS_MAX = 60_000;
+const LOOK_EVERY_MS = 100;
+
+/**
+ * For a machine with some gigabytes to spare: a cache that holds what is asked for, memory to sort in, an SSD. Nothing that
+ * it does by default, such as two workers a query, is turned off; the data can be loaded again, so loading need not wait for the disk.
+ */
+const SETTINGS = {
+  listen_addresses: '',
+  shared_buffers: '2GB',
+  effective_cache_size: '12GB',
+  work_mem: '64MB',
+  maintenance_work_mem: '512MB',
+  random_page_cost: '1.1',
+  max_wal_size: '2GB',
+  wal_level: 'minimal',
+  max_wal_senders: '0',
+  fsync: 'off',
+} as const;
+
+/** The folder of the newest PostgreSQL's programs. @throws AbsentRival when there is none */
+export function findPrograms(): { bin: string; major: number } {
+  const found = globSync(PROGRAMS).map((file) => {
+    const bin = join(file, '..');
+    return { bin, major: Number(bin.split('/').at(-2)) };
+  });
+  const [newest] = found.toSorted((a, b) => b.major - a.major);
+  if (newest === undefined)
+    throw new AbsentRival(`no PostgreSQL in ${PROGRAMS}; Debian's package is called postgresql`);
+  return newest;
+}
+
+/** Makes an empty database in a folder. @throws AbsentRival when there is no account that it may run as */
+export function initPostgres(bin: string, dataDir: string): void {
+  const account = findAccount();
+  mkdirSync(dataDir, { mode: 0o700 });
+  if (account !== undefined) chownSync(dataDir, account.uid, account.gid);
+  // Everyone may log in who may open the socket, which is in a folder of its own account.
+  const args = ['--pgdata', dataDir, '--username', USER, '--auth', 'trust', '--encoding', 'UTF8'];
+  const quick = ['--locale', 'C', '--no-sync'];
+  execFileSync(join(bin, 'initdb'), [...args, ...quick], { ...account, cwd: '/', stdio: 'pipe' });
+}
+
+export async function startPostgres(bin: string, dataDir: string): Promise<PostgresServer> {
+  const settings = { ...SETTINGS, unix_socket_directories: dataDir };
+  const args = Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
+  const log = openSync(join(dataDir, '..', 'server.log'), 'a');
+  const child = spawn(join(bin, 'postgres'), ['-D', dataDir, ...args], {
+    ...findAccount(),
+    cwd: '/',
+    stdio: ['ignore', log, log],
+  });
+  closeSync(log);
+  const ended = once(child, 'close');
+  const interrupt = () => child.kill('SIGINT'); // it ends its connections first
+  process.once('exit', interrupt);
+  const stop = async () => {
+    process.off('exit', interrupt);
+    interrupt();
+    await ended;
+  };
+  try {
+    const connection: ClientConfig = { host: dataDir, user: USER, database: 'postgres' };
+    const client = await connect(child, connection, join(dataDir, '..', 'server.log'));
+    return {
+      client,
+      copy: (sql, file) =>
+        runPsql(join(bin, 'psql'), ['-h', dataDir, '-U', USER, 'postgres', '-c', sql], file),
+      async close() {
+        await client.end();
+        await stop();
+      },
+    };
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+}
+
+/** Nothing where this process may run it as itself. */
+function findAccount(): { uid: number; gid: number } | undefined {
+  if (process.getuid?.() !== 0) return undefined;
+  try {
+    const id = (what: string) => Number(execFileSync('id', [what, ACCOUNT], { stdio: 'pipe' }));
+    return { uid: id('-u'), gid: id('-g') };
+  } catch (error) {
+    throw new AbsentRival(`PostgreSQL refuses to run as root and there is no account ${ACCOUNT}`, {
+      cause: error,
+    });
+  }
+}
+
+async function connect(child: ChildProcess, connection: ClientConfig, log: string): Promise<Client> {
+  for (let waitedMs = 0; waitedMs < READY_MS_MAX && child.exitCode === null; waitedMs += LOOK_EVERY_MS) {
+    const client = new Client(connection);
+    try {
+      await client.connect();
+      return client;
+    } catch {
+      await wait(LOOK_EVERY_MS); // there is no socket yet, or it is starting up
+    }
+  }
+  throw new Error(`PostgreSQL did not start:\n${readFileSync(log, 'utf8').slice(-2000)}`);
+}
+
+/** Its own client reads rows faster than any in JavaScript would. */
+async function runPsql(psql: string, args: readonly string[], file: string): Promise<void> {
+  const input = openSync(file, 'r');
+  const child = spawn(psql, ['--no-psqlrc', '--quiet', '-v', 'ON_ERROR_STOP=1', ...args], {
+    stdio: [input, 'ignore', 'inherit'],
+  });
+  closeSync(input);
+  const [code] = await once(child, 'close');
+  if (code !== 0) throw new Error(`psql ended with ${code}`);
+}

@@ -1,0 +1,32 @@
+import type { Question } from '../questions.ts';
+
+const SECOND_MS = 1_000;
+const HOUR_S = 3_600;
+const DAY_S = 24 * HOUR_S;
+
+/** Which rows a question is about, and in which buckets they are counted. */
+export interface Window {
+  readonly since: Date;
+  /** 0 where rows are not counted. */
+  readonly bucketSeconds: number;
+}
+
+// Endpoint and what selects the range → [bucket, range] in seconds: those that the benchmark asks for.
+const WINDOWS: Readonly<Record<string, readonly [number, number]>> = {
+  'functions.invocation-stats 1day': [HOUR_S, DAY_S],
+  'functions.invocation-stats 7day': [DAY_S, 7 * DAY_S],
+  'logs.all PRO': [0, 7 * DAY_S],
+  'usage.api-counts hourly': [HOUR_S, HOUR_S],
+  'usage.api-counts daily': [DAY_S, 7 * DAY_S],
+};
+
+/** The range as the endpoint defines it: whole buckets for statistics (spec 4.1 rule 2), the instant itself for the others. */
+export function windowOf({ endpoint, parameters }: Question, nowMs: number): Window {
+  const selected = parameters['interval'] ?? parameters['project_tier'] ?? '';
+  const [bucketSeconds, rangeSeconds] = WINDOWS[`${endpoint} ${selected}`] ?? [];
+  if (bucketSeconds === undefined || rangeSeconds === undefined)
+    throw new Error(`no rival is asked for ${endpoint} ${selected}`);
+  const sinceMs = nowMs - rangeSeconds * SECOND_MS;
+  const cut = endpoint === 'functions.invocation-stats' ? sinceMs % (bucketSeconds * SECOND_MS) : 0;
+  return { since: new Date(sinceMs - cut), bucketSeconds };
+}

@@ -1,0 +1,42 @@
+import { setTimeout as wait } from 'node:timers/promises';
+import { median } from './measure.ts';
+import { type Row, say } from './report.ts';
+
+const LOOK_EVERY_MS = 5_000;
+
+/** Looks at a process's resident memory, MB, for as long as `work` takes. */
+export async function watchRss<T>(
+  rssMb: () => number,
+  work: () => Promise<T>,
+): Promise<{ rss: readonly number[]; result: T }> {
+  const done = new AbortController();
+  const looking = lookUntil(rssMb, done.signal);
+  try {
+    const result = await work();
+    done.abort();
+    return { rss: await looking, result };
+  } finally {
+    done.abort();
+  }
+}
+
+async function lookUntil(rssMb: () => number, done: AbortSignal): Promise<number[]> {
+  const rss: number[] = [];
+  while (!done.aborted) {
+    rss.push(rssMb());
+    say(`memory: ${Math.round(rss.at(-1) ?? 0)} MB`);
+    await wait(LOOK_EVERY_MS, undefined, { signal: done }).catch(() => {});
+  }
+  return rss;
+}
+
+/** The most, and how it went: caches fill in the beginning; what grew without end would show between the last two thirds. */
+export function rssRows(name: string, rss: readonly number[], belowMb: number): Row[] {
+  const third = Math.floor(rss.length / 3);
+  const thirds = [0, 1, 2].map((i) => median(rss.slice(i * third, i * third + Math.max(third, 1))));
+  return [
+    { name: `${name}: most`, unit: 'MB', values: [Math.max(...rss)], goal: { below: belowMb } },
+    { name: `${name}: median of each third`, unit: 'MB', values: thirds },
+    { name: `${name}: last third / second`, unit: 'ratio', values: [(thirds[2] ?? 0) / (thirds[1] ?? 1)] },
+  ];
+}
