@@ -85,17 +85,19 @@ export function createKeptAnswers(parts: KeptAnswersParts): AnswerKept {
     sending: Sending,
   ): void {
     const { endpoint, served } = sending;
-    const address = isLogged(logger, 'info') ? addressOf(request) : undefined;
+    const ip = addressOf(request);
     metrics.served(endpoint.name, served.outcome, served.answer.rows);
-    response.on('close', () => {
-      const status = response.writableFinished ? 200 : HUNG_UP;
+    const note = (status: number) => {
       const ms = performance.now() - startMs;
       metrics.request({ route: QUERY_PATH, endpoint: endpoint.name, status, seconds: ms / 1000 });
-      if (address === undefined) return;
-      const about = { id, method: 'GET', keyId: caller.keyId, ip: address, endpointName: endpoint.name };
+      if (!isLogged(logger, 'info')) return;
+      const about = { id, method: 'GET', keyId: caller.keyId, ip, endpointName: endpoint.name };
       const line = { ...about, failure: undefined, detail: describeServed(served) };
       writeLine(logger, { ...line, route: QUERY_PATH, quiet: false }, { status, ms });
-    });
+    };
+    // Waiting for the end of what has ended costs a fifth of an answer.
+    if (isOut(response)) note(200);
+    else response.on('close', () => note(response.writableFinished ? 200 : HUNG_UP));
   }
 
   // Each of these changes every answer, or does more for it than the answer costs.
@@ -106,8 +108,8 @@ export function createKeptAnswers(parts: KeptAnswersParts): AnswerKept {
     const found = find(request);
     if (found === undefined) return false;
     const id = createRequestId(request.headers);
-    observe({ request, response }, { id, caller: found.caller, startMs }, found.answer);
     send(response, ['x-request-id', id, ...found.limits], found.answer);
+    observe({ request, response }, { id, caller: found.caller, startMs }, found.answer);
     return true;
   };
 }
@@ -131,6 +133,11 @@ function isPlain({ method, url = '', httpVersion, headers }: IncomingMessage, pr
     headers['if-none-match'] === undefined &&
     headers['if-modified-since'] === undefined
   );
+}
+
+/** Whether the system has taken all of an answer: then nothing can become of it any more that we would hear of. */
+function isOut({ socket }: ServerResponse): boolean {
+  return socket !== null && !socket.destroyed && socket.writableLength === 0;
 }
 
 /** The caller's address, past the proxies that are trusted: the framework's own reading of it. */
