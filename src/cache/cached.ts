@@ -30,6 +30,13 @@ export interface CallerOptions extends Omit<RunOptions, 'onJoin'> {
 export interface CachedQueries {
   /** The answer for a caller: kept, joined or fresh. Failures are never kept. */
   ask(endpoint: Endpoint, values: ParameterValues, caller?: CallerOptions): Promise<Served>;
+  /**
+   * The same where the answer is kept and young enough, at once; otherwise `undefined`, and `ask` has to be asked.
+   *
+   * @param key the `cacheKey` of the question
+   * @param maxAgeSeconds as in `CallerOptions`
+   */
+  findHit(key: string, endpoint: Endpoint, maxAgeSeconds?: number): Served | undefined;
   /** Runs the query of a kept answer again and keeps the new one in its place; the old one stays when this fails. */
   refresh(key: string, endpoint: Endpoint, entry: CacheEntry): Promise<void>;
   /** Keys of answers to be kept warm, those asked for last first. */
@@ -74,16 +81,14 @@ export function createCached(options: CachedOptions): CachedQueries {
   const warmKeys = createWarmKeys(warmKeysMax);
 
   function keep(key: string, endpoint: Endpoint, answer: Answer, { values, lastAskedMs }: Asked): void {
-    const interval = endpoint.warmingSeconds;
-    const wait =
-      interval === undefined ? Number.POSITIVE_INFINITY : interval * 1000 * (1 - JITTER * random());
+    const { warmingSeconds = Number.POSITIVE_INFINITY } = endpoint;
     store.set(key, {
       endpointId: endpoint.id,
       endpointHash: endpoint.hash,
       values,
       answer,
       lastAskedMs: store.get(key)?.lastAskedMs ?? lastAskedMs,
-      dueMs: answer.instantMs + wait,
+      dueMs: answer.instantMs + warmingSeconds * 1000 * (1 - JITTER * random()),
     });
   }
 
@@ -124,21 +129,26 @@ export function createCached(options: CachedOptions): CachedQueries {
     return { answer: kept.answer, outcome: 'stale', ageSeconds: ageSeconds(kept.answer) };
   }
 
+  const findHit: CachedQueries['findHit'] = (key, endpoint, maxAgeSeconds = Number.POSITIVE_INFINITY) => {
+    const kept = store.get(key);
+    if (kept === undefined) return undefined;
+    kept.lastAskedMs = now();
+    if (!isYounger(kept.answer, Math.min(endpoint.cachingSeconds ?? 0, maxAgeSeconds))) return undefined;
+    warmKeys.remember(key, endpoint);
+    refreshIfDue(key, endpoint, kept);
+    return { answer: kept.answer, outcome: 'hit', ageSeconds: ageSeconds(kept.answer) };
+  };
+
   return {
+    findHit,
     async ask(endpoint, values, caller = {}) {
       if (endpoint.cachingSeconds === undefined) {
         const answer = await run(endpoint, values, caller);
         return { answer, outcome: 'bypass', ageSeconds: ageSeconds(answer) };
       }
       const key = cacheKey(endpoint, values);
-      const { maxAgeSeconds = Number.POSITIVE_INFINITY } = caller;
-      const kept = store.get(key);
-      if (kept !== undefined) kept.lastAskedMs = now();
-      if (kept !== undefined && isYounger(kept.answer, Math.min(endpoint.cachingSeconds, maxAgeSeconds))) {
-        warmKeys.remember(key, endpoint);
-        refreshIfDue(key, endpoint, kept);
-        return { answer: kept.answer, outcome: 'hit', ageSeconds: ageSeconds(kept.answer) };
-      }
+      const hit = findHit(key, endpoint, caller.maxAgeSeconds);
+      if (hit !== undefined) return hit;
       try {
         const { value: answer, joined } = await fly(key, endpoint, { values, lastAskedMs: now() }, caller);
         warmKeys.remember(key, endpoint);

@@ -12,6 +12,8 @@ export type Encoding = (typeof ENCODINGS)[number];
 export interface Representation {
   readonly encoding: Encoding;
   readonly body: Buffer;
+  /** The same bytes, one to a character (latin1), where they are few: `undefined` for more than `TEXT_BYTES_MAX`. */
+  readonly text: string | undefined;
   /** Strong: other bytes have another one, also where only the encoding differs. With its quotation marks. */
   readonly etag: string;
 }
@@ -39,6 +41,15 @@ const COMPRESS: Readonly<Record<Exclude<Encoding, 'identity'>, (body: Buffer) =>
   zstd: (body) => promisify(zstdCompress)(body),
 };
 
+// Node copies longer texts once more on their way to the socket.
+const TEXT_BYTES_MAX = 16_000;
+/** What the texts of an answer's forms may take beside the forms. */
+export const TEXTS_BYTES_MAX = TEXT_BYTES_MAX * ENCODINGS.length;
+
+function createForm(encoding: Encoding, body: Buffer, etag: string): Representation {
+  return { encoding, body, text: body.length <= TEXT_BYTES_MAX ? body.toString('latin1') : undefined, etag };
+}
+
 type Made = Map<Encoding, Representation | Promise<Representation>>;
 
 export function createRepresentations(): Representations {
@@ -49,7 +60,7 @@ export function createRepresentations(): Representations {
     const known = made.get(answer);
     if (known !== undefined) return known;
     const etag = `"${hash('sha256', answer.body, 'base64url').slice(0, 22)}"`;
-    const forms: Made = new Map([['identity', { encoding: 'identity', body: answer.body, etag }]]);
+    const forms: Made = new Map([['identity', createForm('identity', answer.body, etag)]]);
     made.set(answer, forms);
     return forms;
   }
@@ -59,7 +70,7 @@ export function createRepresentations(): Representations {
     const etag = plain.etag.replace(/"$/, `-${encoding}"`);
     try {
       const body = await COMPRESS[encoding](plain.body);
-      const form = { encoding, body, etag };
+      const form = createForm(encoding, body, etag);
       if (body.length > plain.body.length * KEPT_SHARE_MAX) forms.delete(encoding);
       else forms.set(encoding, form);
       return form;

@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache';
 import type { ParameterValues } from '../query/parameters.ts';
 import type { Answer } from '../query/run.ts';
-import { KEPT_SHARES_MAX } from './representation.ts';
+import { KEPT_SHARES_MAX, TEXTS_BYTES_MAX } from './representation.ts';
 
 /** A kept answer and what the warmer needs to know of it. */
 export interface CacheEntry {
@@ -36,11 +36,11 @@ const ENTRY_OVERHEAD_BYTES = 512;
 export function createMemoryStore(bytesMax: number): CacheStore {
   const cache = new LRUCache<string, CacheEntry>({
     maxSize: bytesMax,
-    sizeCalculation: ({ answer }, key) =>
-      Math.ceil(answer.body.length * (1 + KEPT_SHARES_MAX)) +
-      (answer.rowStarts?.byteLength ?? 0) +
-      2 * key.length +
-      ENTRY_OVERHEAD_BYTES,
+    sizeCalculation: ({ answer }, key) => {
+      const forms = Math.ceil(answer.body.length * (1 + KEPT_SHARES_MAX));
+      const texts = Math.min(forms, TEXTS_BYTES_MAX);
+      return forms + texts + (answer.rowStarts?.byteLength ?? 0) + 2 * key.length + ENTRY_OVERHEAD_BYTES;
+    },
   });
   return {
     get: (key) => cache.get(key),

@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import { Server as HttpsServer } from 'node:https';
 import accepts from '@fastify/accepts';
 import Fastify, {
@@ -7,8 +6,11 @@ import Fastify, {
   type FastifyServerOptions,
   LogController,
 } from 'fastify';
+import { createRepresentations } from '../cache/representation.ts';
 import { TailraceError } from '../errors.ts';
 import type { HttpContext } from './context.ts';
+import { answerBefore, createKeptAnswers } from './kept-answers.ts';
+import { createKnownQuestions } from './known-questions.ts';
 import { noteRefusal } from './plugins/auth.ts';
 import { createClientErrorHandler } from './plugins/client-error.ts';
 import { registerClosing } from './plugins/closing.ts';
@@ -16,16 +18,18 @@ import { registerCors } from './plugins/cors.ts';
 import { sendError } from './plugins/errors.ts';
 import { registerMethodCheck } from './plugins/method.ts';
 import { createObserve, type Observe, registerObserve } from './plugins/observe.ts';
-import { registerRateLimit } from './plugins/rate-limit.ts';
+import { createRateLimit } from './plugins/rate-limit.ts';
 import { createSecurityHeaders, registerSecurityHeaders } from './plugins/security-headers.ts';
+import { createRequestId } from './request-id.ts';
 import { ALLOWED_METHODS, registerRoutes } from './routes/index.ts';
+import type { QueryContext } from './routes/query.ts';
+import { createSender } from './send-answer.ts';
 import { followTlsFiles } from './tls.ts';
 
 // Room for the headers beside the longest URL.
 const OTHER_HEADER_BYTES_MAX = 32 * 1024;
 // A socket on which nothing moves for this long beyond the longest query is dead.
 const IDLE_GRACE_MS = 30_000;
-const REQUEST_ID = /^[\w.-]{1,100}$/;
 
 /** Builds the HTTP side of the service; it does not listen. */
 export async function buildApp(context: HttpContext): Promise<FastifyInstance> {
@@ -37,7 +41,13 @@ export async function buildApp(context: HttpContext): Promise<FastifyInstance> {
   app.server.maxConnections = config.connectionsMax;
   // Node would answer a bare 417. What else than 100-continue a caller may expect, nothing here does.
   app.server.on('checkExpectation', (request, response) => app.server.emit('request', request, response));
-  const judge = registerRateLimit(app, context);
+  const rateLimit = createRateLimit(context);
+  const judge = rateLimit.register(app);
+  const shared: QueryContext = {
+    ...context,
+    questions: createKnownQuestions(context.registry),
+    sender: createSender(createRepresentations()),
+  };
   app.setErrorHandler<Error>((error, request, reply) => {
     noteRefusal(error, request, context.keyring);
     return sendError(judge(error, request, reply), request, reply);
@@ -59,12 +69,13 @@ export async function buildApp(context: HttpContext): Promise<FastifyInstance> {
     }
     done();
   });
-  registerClosing(app);
+  const isClosing = registerClosing(app);
   await app.register(accepts);
   await registerCors(app, config.corsOrigins);
-  await registerRoutes(app, context);
+  await registerRoutes(app, shared);
   registerMethodCheck(app, ALLOWED_METHODS);
   await app.ready();
+  answerBefore(app.server, createKeptAnswers({ context: shared, rateLimit, headers, isClosing }));
   if (app.server instanceof HttpsServer) {
     const unfollow = followTlsFiles(config, app.server, logger);
     app.server.once('close', unfollow);
@@ -87,10 +98,7 @@ function createApp(
     // Fastify's own lines hold the URL, and with it the parameters' values; plugins/observe.ts writes ours.
     logController: new LogController({ disableRequestLogging: true }),
     childLoggerFactory: (parent) => parent, // ours have the request's id in them; a logger for each request costs more than a cached answer
-    genReqId: (request) => {
-      const given = request.headers['x-request-id'];
-      return typeof given === 'string' && REQUEST_ID.test(given) ? given : randomUUID();
-    },
+    genReqId: ({ headers }) => createRequestId(headers),
     bodyLimit: config.bodyBytesMax,
     requestTimeout: config.requestTimeoutMs,
     keepAliveTimeout: config.keepAliveTimeoutMs,

@@ -5,6 +5,7 @@ import type { CacheStore } from '../cache/store.ts';
 import type { Endpoint } from '../definitions/endpoint.ts';
 import type { Engine } from '../engine/engine.ts';
 import type { Committer } from '../ingest/committer.ts';
+import { type Add, createCounts, createTimes } from './series.ts';
 
 /** What is counted, under the names of docs/operating.md. */
 export interface Metrics extends QueryMetrics, IngestMetrics {
@@ -50,21 +51,28 @@ export function createMetrics(parts: Gauged): Metrics {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry }); // event loop delay, memory, garbage collection
   const make = createMaker(registry);
-  const requests = make.counter('tailrace_http_requests_total', 'Requests by route, endpoint and status.', [
-    'route',
-    'endpoint',
-    'status',
-  ]);
-  const durations = make.histogram('tailrace_http_request_seconds', 'Time from request to answer.', [
-    'route',
-  ]);
+  const requests = createCounts({
+    registry,
+    name: 'tailrace_http_requests_total',
+    help: 'Requests by route, endpoint and status.',
+    labelNames: ['route', 'endpoint', 'status'],
+  });
+  const durations = createTimes(
+    {
+      registry,
+      name: 'tailrace_http_request_seconds',
+      help: 'Time from request to answer.',
+      labelNames: ['route'],
+    },
+    SECONDS,
+  );
   const limited = make.counter('tailrace_rate_limited_total', 'Requests answered 429, by reason.', [
     'reason',
   ]);
   for (const reason of ['key', 'address']) limited.inc({ reason }, 0); // there to be watched before the first
   makeGauges(make, parts);
   return {
-    ...createQueryMetrics(make),
+    ...createQueryMetrics(make, registry),
     ...createIngestMetrics(make),
     request: createRequestCount(requests, durations),
     rateLimited: (reason) => limited.inc({ reason }),
@@ -73,34 +81,47 @@ export function createMetrics(parts: Gauged): Metrics {
   };
 }
 
-/** Finding the series that some labels name costs more than counting in it, and a few dozen of them see every request. */
-function createRequestCount(requests: Counter, durations: Histogram): Metrics['request'] {
-  const known = new Map<string, { count: Counter.Internal; time: Histogram.Internal<string> }>();
+/** A few dozen series see every request. They are found label by label: putting a text together to find them by takes longer. */
+function createRequestCount(
+  requests: (labels: { route: string; endpoint: string; status: string }) => Add,
+  times: (labels: { route: string }) => Add,
+): Metrics['request'] {
+  const timeOf = remembering((route: string) => times({ route }));
+  const countOf = remembering((route: string) =>
+    remembering((endpoint: string) =>
+      remembering((status: number) => requests({ route, endpoint, status: String(status) })),
+    ),
+  );
   return ({ route, endpoint, status, seconds }) => {
-    const key = `${route} ${endpoint} ${status}`;
-    let series = known.get(key);
-    if (series === undefined) {
-      const labels = { route, endpoint, status: String(status) };
-      series = { count: requests.labels(labels), time: durations.labels({ route }) };
-      known.set(key, series);
-    }
-    series.count.inc();
-    series.time.observe(seconds);
+    countOf(route)(endpoint)(status)(1);
+    timeOf(route)(seconds);
   };
 }
 
 /** The same for answers. */
-function createServedCount(answers: Counter, rows: Counter): QueryMetrics['served'] {
-  const known = new Map<string, { answers: Counter.Internal; rows: Counter.Internal }>();
-  return (endpoint, cache, count) => {
-    const key = `${cache} ${endpoint}`;
-    let series = known.get(key);
-    if (series === undefined) {
-      series = { answers: answers.labels({ endpoint, cache }), rows: rows.labels({ endpoint }) };
-      known.set(key, series);
-    }
-    series.answers.inc();
-    series.rows.inc(count);
+function createServedCount(
+  answers: (labels: { endpoint: string; cache: string }) => Add,
+  rows: (labels: { endpoint: string }) => Add,
+): QueryMetrics['served'] {
+  const rowsOf = remembering((endpoint: string) => rows({ endpoint }));
+  const answersOf = remembering((endpoint: string) =>
+    remembering((cache: CacheOutcome) => answers({ endpoint, cache })),
+  );
+  return (endpoint, outcome, count) => {
+    answersOf(endpoint)(outcome)(1);
+    rowsOf(endpoint)(count);
+  };
+}
+
+/** What `make` makes of a label, made once. */
+function remembering<Label, T extends NonNullable<unknown>>(make: (label: Label) => T): (label: Label) => T {
+  const made = new Map<Label, T>();
+  return (label) => {
+    const known = made.get(label);
+    if (known !== undefined) return known;
+    const fresh = make(label);
+    made.set(label, fresh);
+    return fresh;
   };
 }
 
@@ -123,16 +144,23 @@ function createMaker(registry: Registry) {
   };
 }
 
-function createQueryMetrics({ counter, histogram }: Maker): QueryMetrics {
-  const answers = counter('tailrace_answers_total', 'Answers by endpoint and cache outcome.', [
-    'endpoint',
-    'cache',
-  ]);
+function createQueryMetrics({ counter, histogram }: Maker, registry: Registry): QueryMetrics {
+  const answers = createCounts({
+    registry,
+    name: 'tailrace_answers_total',
+    help: 'Answers by endpoint and cache outcome.',
+    labelNames: ['endpoint', 'cache'],
+  });
   const failures = counter('tailrace_failures_total', 'Failed calls by endpoint and error code.', [
     'endpoint',
     'code',
   ]);
-  const rows = counter('tailrace_rows_returned_total', 'Rows returned by endpoint.', ['endpoint']);
+  const rows = createCounts({
+    registry,
+    name: 'tailrace_rows_returned_total',
+    help: 'Rows returned by endpoint.',
+    labelNames: ['endpoint'],
+  });
   const queries = counter('tailrace_engine_queries_total', 'Queries handed to the engine.', ['endpoint']);
   const engineTime = histogram('tailrace_engine_query_seconds', 'Time of a query inside the engine.', [
     'endpoint',

@@ -22,6 +22,8 @@ export interface Caller extends Grant {
 export interface Keyring extends KeyManagement {
   /** @throws TailraceError `unauthorized` saying why: missing, unknown, revoked, expired */
   authenticate(key: string | undefined): Caller;
+  /** The same without an error: `undefined` where the key is not accepted, which then is not counted either. */
+  findCaller(key: string): Caller | undefined;
   /**
    * The same for a signed token, which is good for as long as its key is and never for more than its key.
    *
@@ -63,7 +65,7 @@ export function createKeyring(options: KeyringOptions): Keyring {
   const { store, tokens, now } = options;
   const environment = environmentKeys(options);
   const tally = createTally(store);
-  const isExpired = (record: KeyRecord) => record.expiresMs !== undefined && record.expiresMs <= now();
+  const look = createLookUp(environment, store);
 
   function refuse(reason: keyof typeof REFUSED, keyId = ''): TailraceError {
     tally.refused(keyId, reason, now());
@@ -73,9 +75,14 @@ export function createKeyring(options: KeyringOptions): Keyring {
   /** The key of the store with this id. @throws TailraceError `unauthorized` where it is good for nothing any more */
   function getUsable(record: KeyRecord | undefined): KeyRecord {
     if (record === undefined) throw refuse('unknown');
-    if (record.revokedMs !== undefined) throw refuse('revoked', record.id);
-    if (isExpired(record)) throw refuse('expired', record.id);
+    const fault = findFault(record, now());
+    if (fault !== undefined) throw refuse(fault, record.id);
     return record;
+  }
+
+  function accept(record: KeyRecord): Caller {
+    tally.used(record.id, now());
+    return toCaller(record);
   }
 
   /** Whoever has the key of this id now, and its hash. */
@@ -109,15 +116,16 @@ export function createKeyring(options: KeyringOptions): Keyring {
     },
     authenticate(key) {
       if (key === undefined || key === '') throw refuse('missing');
-      const hash = hashKey(key);
-      const found = environment.find((entry) => sameHash(entry.hash, hash));
-      if (found !== undefined) return found.caller;
-      const id = findKeyId(key);
-      const record = id === undefined ? undefined : store.findKey(id);
-      if (record !== undefined && !sameHash(record.hash, hash)) throw refuse('unknown', record.id);
-      const usable = getUsable(record);
-      tally.used(usable.id, now());
-      return toCaller(usable);
+      const { caller, record, isOwn } = look(key);
+      if (caller !== undefined) return caller;
+      if (record !== undefined && isOwn === false) throw refuse('unknown', record.id);
+      return accept(getUsable(record));
+    },
+    findCaller(key) {
+      const { caller, record, isOwn } = look(key);
+      if (caller !== undefined) return caller;
+      const good = record !== undefined && isOwn === true && findFault(record, now()) === undefined;
+      return good ? accept(record) : undefined;
     },
     find: (id) => store.findKey(id),
     list: (page) => store.listKeys(page),
@@ -127,7 +135,7 @@ export function createKeyring(options: KeyringOptions): Keyring {
     hasUsableKey() {
       return (
         environment.some(({ caller }) => canQuery(caller)) ||
-        store.listKeys().some((key) => canQuery(key) && key.revokedMs === undefined && !isExpired(key))
+        store.listKeys().some((key) => canQuery(key) && findFault(key, now()) === undefined)
       );
     },
   };
@@ -150,6 +158,33 @@ function environmentKeys({ privateKey, publicKey }: KeyringOptions) {
   return keys
     .filter(({ secret }) => secret !== '')
     .map(({ secret, caller }) => ({ caller, hash: hashKey(secret) }));
+}
+
+interface Found {
+  /** Of a key of the environment. */
+  readonly caller?: Caller;
+  /** Of a key of the store, whatever has become of it. */
+  readonly record?: KeyRecord | undefined;
+  /** Whether it is the record's own key, rather than another text with the same id in it. */
+  readonly isOwn?: boolean;
+}
+
+/** Finds whose a key is. */
+function createLookUp(environment: ReturnType<typeof environmentKeys>, store: ControlStore) {
+  return (key: string): Found => {
+    const hash = hashKey(key);
+    const found = environment.find((entry) => sameHash(entry.hash, hash));
+    if (found !== undefined) return { caller: found.caller };
+    const id = findKeyId(key);
+    const record = id === undefined ? undefined : store.findKey(id);
+    return { record, isOwn: record !== undefined && sameHash(record.hash, hash) };
+  };
+}
+
+/** Why a key of the store is good for nothing any more; `undefined` where it is good. */
+function findFault({ revokedMs, expiresMs }: KeyRecord, nowMs: number): 'revoked' | 'expired' | undefined {
+  if (revokedMs !== undefined) return 'revoked';
+  return expiresMs !== undefined && expiresMs <= nowMs ? 'expired' : undefined;
 }
 
 function toCaller({ id, scopes, endpoints, sources, pins, rate, expiresMs }: KeyRecord): Caller {

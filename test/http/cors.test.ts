@@ -14,6 +14,7 @@ function serveWith(origins: string): () => string {
 }
 
 const PATH = `${QUERY_PATH}/logs.all?project=p1`;
+const CACHED_PATH = `${QUERY_PATH}/usage.api-counts?project=p1&interval=daily`;
 /** As a browser asks before it sends a request with a key; without one, since browsers send none then. */
 const preflight = (url: string, path: string, origin: string) =>
   request(url, path, {
@@ -49,7 +50,7 @@ describe('with listed origins', () => {
   testIngest(url);
 
   test('their pages may read answers and errors, those of others may not', async () => {
-    for (const path of [PATH, '/metrics', '/nothing', `${QUERY_PATH}/nothing`]) {
+    for (const path of [PATH, CACHED_PATH, '/metrics', '/nothing', `${QUERY_PATH}/nothing`]) {
       for (const [origin, expected] of [
         [ORIGIN, ORIGIN],
         ['http://localhost:3000', 'http://localhost:3000'],

@@ -80,6 +80,13 @@ test('recording a request is not recorded itself', async () => {
   expect((await rowsOf(store, OWN)).length).toBe(before + 1);
 });
 
+test('answers from the cache are recorded like any other', async () => {
+  const path = `${QUERY_PATH}/usage.api-counts`;
+  const before = (await recorded(path)).length;
+  for (let i = 0; i < 3; i++) await get(url, `${path}?project=p1&interval=daily`);
+  await waitForRecords(path, before + 3);
+});
+
 test('events that are sent in are recorded as one request each', async () => {
   const before = (await recorded('/api/logs')).length;
   await post(url, TO_EDGE, [{ project: 'p' }, { project: 'p' }]);

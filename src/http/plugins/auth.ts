@@ -1,3 +1,4 @@
+import type { IncomingHttpHeaders } from 'node:http';
 import type { FastifyRequest, onRequestHookHandler } from 'fastify';
 import { TailraceError } from '../../errors.ts';
 import { type Caller, type Keyring, requireScope } from '../../keys/keyring.ts';
@@ -13,7 +14,7 @@ declare module 'fastify' {
 
 /** A hook that lets in only keys with one of `scopes`, before anything of the request is looked at (spec 5). */
 export function createAuth(keyring: Keyring, ...scopes: readonly Scope[]): onRequestHookHandler {
-  return (request, _reply, done) => admit(request, keyring, { key: readKey(request), scopes, done });
+  return (request, _reply, done) => admit(request, keyring, { key: readKey(request.headers), scopes, done });
 }
 
 /**
@@ -23,7 +24,7 @@ export function createAuth(keyring: Keyring, ...scopes: readonly Scope[]): onReq
 export function createIngestAuth(keyring: Keyring): onRequestHookHandler {
   return (request, _reply, done) => {
     const { api_key: inQuery } = request.query as Record<string, unknown>;
-    const key = readKey(request) ?? (typeof inQuery === 'string' ? inQuery : undefined);
+    const key = readKey(request.headers) ?? (typeof inQuery === 'string' ? inQuery : undefined);
     admit(request, keyring, { key, scopes: ['ingest'], done });
   };
 }
@@ -65,8 +66,8 @@ export function noteRefusal(error: unknown, request: FastifyRequest, keyring: Ke
 }
 
 /** `X-API-KEY` first; `Authorization: Bearer` for clients that can only send that. */
-function readKey(request: FastifyRequest): string | undefined {
-  const header = request.headers['x-api-key'];
+export function readKey(headers: IncomingHttpHeaders): string | undefined {
+  const header = headers['x-api-key'];
   if (typeof header === 'string' && header !== '') return header.trim();
-  return /^Bearer +(\S+) *$/i.exec(request.headers.authorization ?? '')?.[1];
+  return /^Bearer +(\S+) *$/i.exec(headers.authorization ?? '')?.[1];
 }

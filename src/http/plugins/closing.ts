@@ -1,4 +1,5 @@
 import type { IncomingMessage } from 'node:http';
+import { Server as HttpsServer } from 'node:https';
 import type { Socket } from 'node:net';
 import { TLSSocket } from 'node:tls';
 import type { FastifyInstance } from 'fastify';
@@ -7,8 +8,10 @@ import type { FastifyInstance } from 'fastify';
  * Lets `close` end as soon as the last running request has been answered. By itself it would also wait for connections
  * that are kept open without need: those on which nothing ever came, such as a browser opens ahead, which Node counts as
  * busy, and those whose request was under way, which would then idle for the keep-alive time.
+ *
+ * @returns whether it has begun
  */
-export function registerClosing(app: FastifyInstance): void {
+export function registerClosing(app: FastifyInstance): () => boolean {
   const sockets = new Set<Socket>();
   const used = new WeakSet<Socket>();
   let closing = false;
@@ -19,8 +22,9 @@ export function registerClosing(app: FastifyInstance): void {
       socket.once('close', () => sockets.delete(socket));
     });
   }
-  app.server.on('request', ({ socket }: IncomingMessage) => used.add(socket));
   // Under TLS the handshake itself has sent bytes.
+  if (app.server instanceof HttpsServer)
+    app.server.on('request', ({ socket }: IncomingMessage) => used.add(socket));
   const isUnused = (socket: Socket) =>
     socket instanceof TLSSocket ? !used.has(socket) : socket.bytesRead === 0;
   app.addHook('preClose', (done) => {
@@ -32,4 +36,5 @@ export function registerClosing(app: FastifyInstance): void {
     if (closing) reply.header('connection', 'close');
     done();
   });
+  return () => closing;
 }

@@ -22,7 +22,7 @@ declare module 'fastify' {
 }
 
 // Never sent: how a call is counted whose caller hung up before the answer. nginx's number for it.
-const HUNG_UP = 499;
+export const HUNG_UP = 499;
 
 export type Observe = (request: FastifyRequest, reply: FastifyReply) => void;
 
@@ -45,34 +45,51 @@ export function createObserve(metrics: Metrics, record: RecordRequest | undefine
         metrics.failed(request.endpointName, request.failure);
       }
       if (!request.quiet) record?.(describeServed(request, status, ms));
-      writeLine(request, route, { status, ms });
+      if (isLogged(request.log, levelOf(request)))
+        writeLine(request.log, describe(request, route), { status, ms });
     });
   };
 }
 
-function writeLine(
-  request: FastifyRequest,
-  route: string,
+/** What a line tells of a request. */
+export interface Told
+  extends Pick<
+    FastifyRequest,
+    'id' | 'method' | 'keyId' | 'ip' | 'endpointName' | 'failure' | 'detail' | 'quiet'
+  > {
+  readonly route: string;
+}
+
+function describe(request: FastifyRequest, route: string): Told {
+  const { id, method, keyId, ip, endpointName, failure, detail, quiet } = request;
+  return { id, method, route, keyId, ip, endpointName, failure, detail, quiet };
+}
+
+function levelOf({ quiet }: Pick<Told, 'quiet'>): 'debug' | 'info' {
+  return quiet ? 'debug' : 'info';
+}
+
+export function writeLine(
+  log: FastifyBaseLogger,
+  told: Told,
   { status, ms }: { status: number; ms: number },
 ): void {
-  const level = request.quiet ? 'debug' : 'info';
-  if (!isEnabled(request.log, level)) return;
-  request.log[level]({
-    reqId: request.id,
-    method: request.method,
-    route,
+  log[levelOf(told)]({
+    reqId: told.id,
+    method: told.method,
+    route: told.route,
     status,
     ms: Math.round(ms * 10) / 10,
-    key: request.keyId,
-    ip: request.ip,
-    endpoint: request.endpointName,
-    error: request.failure,
-    ...request.detail,
+    key: told.keyId,
+    ip: told.ip,
+    endpoint: told.endpointName,
+    error: told.failure,
+    ...told.detail,
   });
 }
 
 /** Pino's own question, which Fastify's type of a logger leaves out; any other logger decides by itself. */
-function isEnabled(
+export function isLogged(
   log: FastifyBaseLogger & { isLevelEnabled?: (level: string) => boolean },
   level: string,
 ): boolean {

@@ -5,6 +5,7 @@ import type { Caller } from '../../keys/keyring.ts';
 import { type Bucket, type Rate, type Taken, takeToken } from '../../lib/token-bucket.ts';
 import type { HttpContext } from '../context.ts';
 import { createFailedKeys } from '../failed-keys.ts';
+import { addHead, type Head } from '../head.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -20,15 +21,25 @@ export type JudgeFailure = <E extends Error>(
   reply: FastifyReply,
 ) => E | TailraceError;
 
+export interface RateLimit {
+  /** Adds the hook to an app. @returns to be asked about every failure, since those of the key check come before the hook */
+  register(app: FastifyInstance): JudgeFailure;
+  /**
+   * Lets a caller pass who is within the limits. @returns the headers that tell; `undefined` where
+   * the caller is to be refused, for which nothing is counted or taken: whoever refuses has to ask again
+   */
+  pass(caller: Caller, address: string): Head | undefined;
+}
+
+const NO_HEADERS: Head = [];
+
 type Limits = Pick<HttpContext, 'config' | 'metrics' | 'now'>;
 
 /**
  * Holds each key to its rate, on every path that asks for a key, and each address to a number of refused keys. It comes
  * after the key check and before the body is read.
- *
- * @returns to be asked about every failure, since those of the key check come before the hook
  */
-export function registerRateLimit(app: FastifyInstance, { config, metrics, now }: Limits): JudgeFailure {
+export function createRateLimit({ config, metrics, now }: Limits): RateLimit {
   const takeOf = createKeyBuckets(config, now);
   const failedKeys = createFailedKeys(config.authFailuresPerMinuteMax, now);
 
@@ -54,29 +65,46 @@ export function registerRateLimit(app: FastifyInstance, { config, metrics, now }
     const limited = takeOf(caller);
     if (limited === undefined) return undefined;
     const { rate, taken } = limited;
-    reply
-      .header('ratelimit-limit', rate.burst)
-      .header('ratelimit-remaining', taken.remaining)
-      .header('ratelimit-reset', taken.resetSeconds);
+    addHead(reply, describeLimit(limited));
     if (taken.passed) return undefined;
     const message = `this key may send ${rate.perSecond} requests a second, and ${rate.burst} at once`;
     return refuse('key', message, taken.retryAfterSeconds);
   }
 
-  app.decorateRequest('rateChecked', false);
-  app.addHook('preParsing', (request, reply, payload, done) => {
-    const refusal = check(request, reply);
-    if (refusal === undefined) done(null, payload);
-    else done(refusal);
-  });
-
-  return (error, request, reply) => {
-    if (error instanceof TailraceError && error.code === 'unauthorized') {
-      const waitSeconds = failedKeys.fail(request.ip);
-      return waitSeconds === undefined ? error : refuseAddress(request, waitSeconds);
-    }
-    return check(request, reply) ?? error;
+  return {
+    pass(caller, address) {
+      if (failedKeys.enter(address, caller.keyId) !== undefined) return undefined;
+      const limited = takeOf(caller);
+      if (limited === undefined) return NO_HEADERS;
+      return limited.taken.passed ? describeLimit(limited) : undefined;
+    },
+    register(app) {
+      app.decorateRequest('rateChecked', false);
+      app.addHook('preParsing', (request, reply, payload, done) => {
+        const refusal = check(request, reply);
+        if (refusal === undefined) done(null, payload);
+        else done(refusal);
+      });
+      return (error, request, reply) => {
+        if (error instanceof TailraceError && error.code === 'unauthorized') {
+          const waitSeconds = failedKeys.fail(request.ip);
+          return waitSeconds === undefined ? error : refuseAddress(request, waitSeconds);
+        }
+        return check(request, reply) ?? error;
+      };
+    },
   };
+}
+
+function describeLimit({ rate, taken }: Limited): Head {
+  return [
+    'ratelimit-limit',
+    String(rate.burst),
+    'ratelimit-remaining',
+    String(taken.remaining),
+    'ratelimit-reset',
+    String(taken.resetSeconds),
+  ];
 }
 
 // The key least recently used is forgotten beyond it, which fills its bucket. About 2 MB.

@@ -1,12 +1,11 @@
 import type { FastifyInstance } from 'fastify';
-import type { HttpContext } from '../context.ts';
 import { healthRoutes } from './health.ts';
 import { INGEST_PATHS, ingestRoutes } from './ingest.ts';
 import { KEY_LOG_PATH } from './key-log.ts';
 import { KEY_PATH, KEYS_PATH, keyRoutes, ROTATE_PATH } from './keys.ts';
 import { metricsRoute } from './metrics.ts';
 import { OTLP_PATH, otlpRoute } from './otlp.ts';
-import { QUERY_PATH, queryRoute } from './query.ts';
+import { QUERY_PATH, type QueryContext, queryRoute } from './query.ts';
 import { TOKENS_PATH, tokenRoute } from './tokens.ts';
 
 /**
@@ -38,7 +37,7 @@ export const ALLOWED_METHODS: Readonly<Record<string, readonly string[]>> = {
   [TOKENS_PATH]: ['POST'],
 };
 
-export async function registerRoutes(app: FastifyInstance, context: HttpContext): Promise<void> {
+export async function registerRoutes(app: FastifyInstance, context: QueryContext): Promise<void> {
   healthRoutes(app, context);
   metricsRoute(app, context);
   keyRoutes(app, context);
