@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { findDifference } from '../../bench/rival/agree.ts';
 
-const BUCKET = { timestamp: 1, count: 1_000, avg_execution_time: 100, p99_execution_time: 500 };
+const BUCKET = { timestamp: 1, count: 10_000, avg_execution_time: 100, p99_execution_time: 500 };
 
 describe('an answer of another engine', () => {
   test('is the same with rounded means, near percentiles and metadata in another order', () => {
@@ -14,8 +14,8 @@ describe('an answer of another engine', () => {
 
   test.each([
     ['a row too many', [BUCKET, BUCKET], '1 rows, the other has 2'],
-    ['another count', [{ ...BUCKET, count: 1_001 }], 'row 1, count: 1000, the other has 1001'],
-    ['a number as text', [{ ...BUCKET, count: '1000' }], 'row 1, count: 1000, the other has "1000"'],
+    ['another count', [{ ...BUCKET, count: 10_001 }], 'row 1, count: 10000, the other has 10001'],
+    ['a number as text', [{ ...BUCKET, count: '10000' }], 'row 1, count: 10000, the other has "10000"'],
     [
       'another mean',
       [{ ...BUCKET, avg_execution_time: 100.1 }],
