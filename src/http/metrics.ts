@@ -10,9 +10,18 @@ export interface Metrics extends QueryMetrics, IngestMetrics {
   request(request: { route: string; endpoint: string; status: number; seconds: number }): void;
   /** A request was answered 429: its key's rate, or refused keys from its address. */
   rateLimited(reason: 'key' | 'address'): void;
+  /** The series of a metric as they stand now; none where it does not exist. */
+  read(name: string): Promise<readonly MetricValue[]>;
   readonly contentType: string;
   /** In Prometheus' text format. */
   render(): Promise<string>;
+}
+
+/** One series of a metric; `metricName` tells those of a histogram apart. */
+export interface MetricValue {
+  readonly metricName?: string | undefined;
+  readonly labels: Readonly<Partial<Record<string, string | number>>>;
+  readonly value: number;
 }
 
 interface QueryMetrics {
@@ -37,7 +46,9 @@ interface Gauged {
   readonly ingest: () => ReturnType<Committer['gauges']>;
 }
 
-const SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
+const SECONDS = [
+  0.000_25, 0.000_5, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30,
+];
 
 type Maker = ReturnType<typeof createMaker>;
 
@@ -53,6 +64,7 @@ export function createMetrics(parts: Gauged): Metrics {
   ]);
   const durations = make.histogram('tailrace_http_request_seconds', 'Time from request to answer.', [
     'route',
+    'endpoint',
   ]);
   const limited = make.counter('tailrace_rate_limited_total', 'Requests answered 429, by reason.', [
     'reason',
@@ -64,6 +76,7 @@ export function createMetrics(parts: Gauged): Metrics {
     ...createIngestMetrics(make),
     request: createRequestCount(requests, durations),
     rateLimited: (reason) => limited.inc({ reason }),
+    read: async (name) => (await registry.getSingleMetric(name)?.get())?.values ?? [],
     contentType: registry.contentType,
     render: () => registry.metrics(),
   };
@@ -77,7 +90,7 @@ function createRequestCount(requests: Counter, durations: Histogram): Metrics['r
     let series = known.get(key);
     if (series === undefined) {
       const labels = { route, endpoint, status: String(status) };
-      series = { count: requests.labels(labels), time: durations.labels({ route }) };
+      series = { count: requests.labels(labels), time: durations.labels({ route, endpoint }) };
       known.set(key, series);
     }
     series.count.inc();
