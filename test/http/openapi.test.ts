@@ -2,6 +2,7 @@ import { Validator } from '@seriousme/openapi-schema-validator';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { afterAll, describe, expect, test } from 'vitest';
 import { ERROR_CODES } from '../../src/errors.ts';
+import { PAGE_PATHS } from '../../src/http/routes/console.ts';
 import { ALLOWED_METHODS } from '../../src/http/routes/index.ts';
 import { OPENAPI_PATH } from '../../src/http/routes/openapi.ts';
 import { runCli } from '../support/cli.ts';
@@ -167,7 +168,7 @@ test('tailrace openapi prints it with every endpoint, beside a service, and with
 
 /** Pages and their files are no part of the API. */
 function isPage(path: string): boolean {
-  return path === '/' || path === '/docs' || path.startsWith('/assets/') || path.startsWith('/console');
+  return PAGE_PATHS.includes(path);
 }
 
 function edgeEvent() {

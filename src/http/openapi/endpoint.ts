@@ -16,7 +16,7 @@ export function endpointPaths(endpoint: Endpoint): Record<string, Schema> {
 function pathItem(endpoint: Endpoint, suffix: string): Schema {
   const name = endpoint.name.replaceAll(/[.-]/g, '_') + suffix;
   const shared = {
-    summary: suffix === '' ? endpoint.name : `${endpoint.name}, by its UUID`,
+    summary: suffix === '' ? firstSentence(endpoint.description) : `${endpoint.name}, by its UUID`,
     description: describe(endpoint),
     tags: ['endpoints'],
     security: keyWith('query'),
@@ -26,6 +26,10 @@ function pathItem(endpoint: Endpoint, suffix: string): Schema {
     get: { operationId: `get_${name}`, ...shared, parameters: endpoint.parameters.map(queryParameter) },
     post: { operationId: `post_${name}`, ...shared, requestBody: body(endpoint) },
   };
+}
+
+function firstSentence(text: string): string {
+  return /^.*?(?=\.(?:\s|$))/.exec(text)?.[0] ?? text;
 }
 
 function describe({ description, maxRows, cachingSeconds, warmingSeconds, sandboxing }: Endpoint): string {

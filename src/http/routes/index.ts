@@ -1,5 +1,6 @@
 import type { FastifyInstance } from 'fastify';
 import type { HttpContext } from '../context.ts';
+import { consoleRoutes, PAGE_PATHS } from './console.ts';
 import { definitionRoutes, ENDPOINTS_PATH, SELF_PATH, SOURCES_PATH } from './definitions.ts';
 import { healthRoutes } from './health.ts';
 import { INGEST_PATHS, ingestRoutes } from './ingest.ts';
@@ -27,6 +28,7 @@ import { TOKENS_PATH, tokenRoute } from './tokens.ts';
  * | /api/keys/<id>/rotate | POST | scope manage |
  * | /api/keys/log | GET, HEAD | scope manage |
  * | /api/tokens | POST | scope query or manage |
+ * | /, /endpoints/<uuid|name>, /docs, /assets/<file> | GET, HEAD | anyone: pages, which hold nothing |
  * | /openapi.json | GET, HEAD | anyone; with a key, also its endpoints |
  * | /api/self | GET, HEAD | any key |
  * | /api/endpoints | GET, HEAD | scope query or manage |
@@ -47,10 +49,9 @@ export const ALLOWED_METHODS: Readonly<Record<string, readonly string[]>> = {
   [KEY_LOG_PATH]: ['GET', 'HEAD'],
   [TOKENS_PATH]: ['POST'],
   ...Object.fromEntries(
-    [OPENAPI_PATH, SELF_PATH, ENDPOINTS_PATH, SOURCES_PATH, PROJECTS_PATH, OVERVIEW_PATH].map((path) => [
-      path,
-      ['GET', 'HEAD'],
-    ]),
+    [...PAGE_PATHS, OPENAPI_PATH, SELF_PATH, ENDPOINTS_PATH, SOURCES_PATH, PROJECTS_PATH, OVERVIEW_PATH].map(
+      (path) => [path, ['GET', 'HEAD']],
+    ),
   ),
 };
 
@@ -69,5 +70,6 @@ export async function registerRoutes(app: FastifyInstance, context: HttpContext)
     done();
   });
   await app.register((scope) => ingestRoutes(scope, context));
+  await app.register((scope) => consoleRoutes(scope));
   await app.register((scope) => otlpRoute(scope, context));
 }
