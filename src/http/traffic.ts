@@ -55,7 +55,8 @@ export function createTraffic({ read }: Pick<Metrics, 'read'>, now: () => number
       const latest = await take();
       const spans = toMinutes([...samples, latest]);
       const aMinuteAgo = findBefore(samples, latest.atMs - MINUTE_MS);
-      const seconds = Math.max(1, (latest.atMs - aMinuteAgo.atMs) / 1000);
+      // A service that has just started has not had the whole minute; its first requests are no rate of hundreds.
+      const seconds = Math.max(MINUTE_MS, latest.atMs - aMinuteAgo.atMs) / 1000;
       const first = samples[0] ?? latest;
       return {
         startedMs,

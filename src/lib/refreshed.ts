@@ -2,11 +2,19 @@
 export interface Refreshed<T> {
   /**
    * The value last read, at once. Where it is older than the bound a new one is read behind the caller's back; only the very
-   * first caller waits. A reading that fails leaves the old value.
+   * first caller waits. A reading that fails leaves the old value, with the failure.
    *
    * @throws whatever the first reading throws
    */
-  get(): Promise<{ readonly value: T; readonly readMs: number }>;
+  get(): Promise<Reading<T>>;
+}
+
+export interface Reading<T> {
+  readonly value: T;
+  /** When the value was asked for, ms since the epoch. */
+  readonly readMs: number;
+  /** Why it could not be read again since. */
+  readonly failure?: unknown;
 }
 
 /**
@@ -17,10 +25,10 @@ export function createRefreshed<T>(
   read: () => Promise<T>,
   { maxAgeMs, now }: { readonly maxAgeMs: number; readonly now: () => number },
 ): Refreshed<T> {
-  let kept: { value: T; readMs: number } | undefined;
-  let reading: Promise<{ value: T; readMs: number }> | undefined;
+  let kept: Reading<T> | undefined;
+  let reading: Promise<Reading<T>> | undefined;
 
-  function refresh(): Promise<{ value: T; readMs: number }> {
+  function refresh(): Promise<Reading<T>> {
     const readMs = now();
     reading ??= read()
       .then((value) => {
@@ -36,7 +44,13 @@ export function createRefreshed<T>(
   return {
     async get() {
       if (kept === undefined) return await refresh();
-      if (now() - kept.readMs >= maxAgeMs) refresh().catch(() => {}); // the next caller tries again
+      const { value, readMs } = kept;
+      if (now() - readMs >= maxAgeMs) {
+        // The next caller tries again, and is told.
+        refresh().catch((failure: unknown) => {
+          kept = { value, readMs, failure };
+        });
+      }
       return kept;
     },
   };

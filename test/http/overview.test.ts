@@ -138,6 +138,11 @@ describe('the projects', () => {
 test('without an engine the overview still answers, and says so', async () => {
   await store.engine.close();
   clock.now += 6_000;
-  const seen = await overview();
-  expect(seen.endpoints.length).toBe(3);
+  expect((await overview()).endpoints.length).toBe(3);
+  await expect
+    .poll(async () => (await overview()).engine)
+    .toMatchObject({
+      state: 'unavailable',
+      message: 'the engine does not answer',
+    });
 });

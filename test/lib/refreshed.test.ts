@@ -51,7 +51,8 @@ describe('a value that is read again when it is old', () => {
     await refreshed.get();
     pending[1]?.reject(new Error('away'));
     await settle();
-    expect((await refreshed.get()).value).toBe('one');
+    const failure = new Error('away');
+    expect(await refreshed.get()).toEqual({ value: 'one', readMs: 0, failure });
     expect(pending.length).toBe(3);
     pending[2]?.resolve('three');
   });

@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify';
 import type { Source } from '../../definitions/source.ts';
 import { readStoreState, type StoreState } from '../../engine/store-state.ts';
-import { createRefreshed } from '../../lib/refreshed.ts';
+import { createRefreshed, type Reading } from '../../lib/refreshed.ts';
 import type { HttpContext } from '../context.ts';
 import { createAuth, getCaller } from '../plugins/auth.ts';
 import type { TrafficNow } from '../traffic.ts';
@@ -13,11 +13,6 @@ export const OVERVIEW_PATH = '/api/overview';
 const STATE_AGE_MS = 5_000;
 // A closing or busy engine must not hold the page up: it then shows the rest.
 const STATE_WAIT_MS = 1_000;
-
-interface KnownState {
-  readonly value: StoreState;
-  readonly readMs: number;
-}
 
 /**
  * Live numbers, for keys with the scope `manage`: they count the requests of all keys, and the events of all projects. A key
@@ -40,6 +35,7 @@ export function overviewRoute(app: FastifyInstance, context: HttpContext): void 
         toSourceState(source, known?.value, counts),
       );
       const stopping = notReady();
+      const isAway = known === undefined || known.failure !== undefined;
       reply.header('cache-control', 'private, no-store');
       return {
         at: new Date(now()).toISOString(),
@@ -50,8 +46,8 @@ export function overviewRoute(app: FastifyInstance, context: HttpContext): void 
         ),
         sources,
         engine: {
-          state: stopping !== undefined ? 'stopping' : known === undefined ? 'unavailable' : 'ready',
-          message: stopping ?? (known === undefined ? 'the engine does not answer' : null),
+          state: stopping !== undefined ? 'stopping' : isAway ? 'unavailable' : 'ready',
+          message: stopping ?? (isAway ? 'the engine does not answer' : null),
           ...engine.gauges(),
           readers: config.readers,
         },
@@ -69,7 +65,7 @@ export function overviewRoute(app: FastifyInstance, context: HttpContext): void 
   );
 
   /** `undefined` where the engine has not said it, or not in time. */
-  async function readInTime(): Promise<KnownState | undefined> {
+  async function readInTime(): Promise<Reading<StoreState> | undefined> {
     let timer: NodeJS.Timeout | undefined;
     const late = new Promise<undefined>((resolve) => {
       timer = setTimeout(() => resolve(undefined), STATE_WAIT_MS);
