@@ -2,7 +2,6 @@ import { defineConfig } from 'vitest/config';
 
 export default defineConfig({
   test: {
-    include: ['test/**/*.test.ts'],
     // One chDB store per process: each file gets a process of its own, and two run at once on two cores.
     pool: 'forks',
     maxWorkers: 2,
@@ -10,6 +9,18 @@ export default defineConfig({
     hookTimeout: 60_000,
     // Readers of an engine hold a libuv thread each while they compute.
     env: { UV_THREADPOOL_SIZE: '16' },
+    projects: [
+      { extends: true, test: { name: 'service', include: ['test/**/*.test.ts'], exclude: ['test/e2e/**'] } },
+      {
+        extends: true,
+        test: {
+          name: 'browser',
+          include: ['test/e2e/**/*.test.ts'],
+          globalSetup: 'test/e2e/setup.ts',
+          testTimeout: 60_000,
+        },
+      },
+    ],
     coverage: {
       provider: 'v8',
       include: ['src/**/*.ts'],

@@ -2,7 +2,7 @@
 // before the project's own Node and packages are.
 import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
@@ -43,6 +43,32 @@ export async function install() {
   }
   writeFileSync(stamp, wanted);
   say(`installed in ${Math.round((Date.now() - started) / 1000)} s`);
+}
+
+const page = join(root, 'console', 'dist', 'index.html');
+// What the built console is made of, beside its own sources.
+const PARTS = ['console', 'src/http/view.ts', 'package-lock.json'];
+
+/** Builds the console unless it is newer than everything that it is made of. */
+export async function buildConsole() {
+  if (
+    existsSync(page) &&
+    statSync(page).mtimeMs > Math.max(...PARTS.map((part) => newestMs(join(root, part))))
+  )
+    return;
+  say('building the console');
+  const code = await run('vite', ['build', 'console', '--logLevel', 'error']);
+  if (code === 0) return;
+  say('the console could not be built; see above');
+  process.exit(3);
+}
+
+/** When a file, or the newest one of a folder without its built files, was last changed. */
+function newestMs(path) {
+  const stat = statSync(path);
+  if (!stat.isDirectory()) return stat.mtimeMs;
+  const names = readdirSync(path).filter((name) => name !== 'dist');
+  return Math.max(0, ...names.map((name) => newestMs(join(path, name))));
 }
 
 function npmCommand() {

@@ -1,12 +1,17 @@
 // npm test: every check, then every test. With arguments, only the tests that they name: npm test -- test/sql
 import { judgeAudit } from './audit.js';
-import { audit, install, run, say } from './prepare.js';
+import { installBrowser } from './browser.js';
+import { audit, buildConsole, install, run, say } from './prepare.js';
 
 await install();
+await buildConsole();
+installBrowser(say);
 const only = process.argv.slice(2);
 const checks = [
   ['format, lint and layers', 'biome', ['check', '--error-on-warnings', '.']],
   ['types', 'tsc', ['--noEmit']],
+  ['types of the console', 'tsc', ['--noEmit', '-p', 'console']],
+  ['types of its tests', 'tsc', ['--noEmit', '-p', 'test/e2e']],
   ['unused files, exports and packages', 'knip', []],
 ];
 if (only.length === 0) {

@@ -9,6 +9,7 @@ import { InputError } from './errors.ts';
 import { buildApp } from './http/app.ts';
 import { createMetrics, type Metrics } from './http/metrics.ts';
 import { readTlsContext, type TlsContext } from './http/tls.ts';
+import { createTraffic, SAMPLE_MS, type Traffic } from './http/traffic.ts';
 import { type Ingest, openIngest } from './ingest/ingest.ts';
 import { createRequestRecorder, type RecordRequest } from './ingest/request-recorder.ts';
 import { type RetentionSchedule, scheduleRetention } from './ingest/retention-schedule.ts';
@@ -19,6 +20,7 @@ import { openTokenSecret } from './keys/token-secret.ts';
 import { openStore, type Store } from './open-store.ts';
 import { createRunner, type Run } from './query/run.ts';
 import { createSandbox } from './query/sandbox/sandbox.ts';
+import { readVersion } from './version.ts';
 
 export interface Service {
   readonly app: FastifyInstance;
@@ -82,19 +84,23 @@ async function assemble(
   const tokens = createTokens({ secret: openTokenSecret(config.dataDir, config.tokenSecret), now });
   const keyring = createKeyring({ ...config, store: control, tokens, now });
   const cache = createMemoryStore(config.cacheBytesMax);
-  const metrics = createMetrics({ engine, cache, ingest: () => ingest.committer.gauges() });
+  const counts = createMetrics({ engine, cache, ingest: () => ingest.committer.gauges() });
+  const traffic = createTraffic(counts, now);
+  const metrics = tellFailures(counts, traffic);
   const parts: Parts = { config, store, metrics, logger, now, random };
   const { cached, warmer } = createReadSide(parts, cache);
   const { ingest, record, retention } = openWriteSide(parts);
   await retention.run();
   let stopping = false;
   const notReady = () => (stopping ? 'the service is shutting down' : undefined);
-  const { bodies, receive, idempotency } = ingest;
+  const { bodies, receive, idempotency, committer } = ingest;
   const sandbox = createSandbox(engine, config);
   const forReading = { config, tls, registry, cached, sandbox, keyring, metrics, logger, now, notReady };
-  const app = await buildApp({ ...forReading, bodies, receive, idempotency, record });
+  const forConsole = { engine, cache, committer, traffic, version: readVersion() };
+  const app = await buildApp({ ...forReading, ...forConsole, bodies, receive, idempotency, record });
   const warming = setInterval(() => warmer.tick(), WARM_TICK_MS);
   const flushing = setInterval(flushKeyring, KEYRING_FLUSH_MS);
+  const sampling = setInterval(() => void traffic.sample(), SAMPLE_MS);
 
   function flushKeyring(): void {
     try {
@@ -115,6 +121,7 @@ async function assemble(
     stopping = true;
     clearInterval(warming);
     clearInterval(flushing);
+    clearInterval(sampling);
     const late = setTimeout(() => void stopRest(), config.shutdownTimeoutMs);
     await app.close(); // resolves when every running request has been answered, by the engine's end if need be
     clearTimeout(late);
@@ -219,6 +226,17 @@ function openWriteSide({ config, store, metrics, logger, now }: Parts): WriteSid
   const record =
     project === '' ? undefined : createRequestRecorder({ registry, committer, project, now, onDropped });
   return { ingest, record, retention };
+}
+
+/** Failures are counted, and the last of each endpoint is remembered. */
+function tellFailures(metrics: Metrics, traffic: Traffic): Metrics {
+  return {
+    ...metrics,
+    failed(endpoint, code) {
+      metrics.failed(endpoint, code);
+      traffic.failed(endpoint, code);
+    },
+  };
 }
 
 function countQueries(run: Run, metrics: Metrics): Run {

@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { renderPages } from '../scripts/docs/pages.ts';
@@ -52,17 +52,22 @@ test('every command that the docs call exists', () => {
 test('docs/api.md lists every path with its methods, and no other', () => {
   const rows = [...(texts.get('docs/api.md') ?? '').matchAll(/^\| +(`\/.*?) +\| +([A-Z, ]+?) +\|/gm)];
   const listed = rows.flatMap(([, cell = '', methods = '']) => {
-    const paths = [...cell.matchAll(/`(\/[^`]+)`/g)].map((match) => match[1] ?? '');
+    const paths = [...cell.matchAll(/`(\/[^`]*)`/g)].map((match) => match[1] ?? '');
     // "each also with `/json` and `/vector`"
     const [named, suffixes] = cell.includes('each also with')
       ? [paths.slice(0, -2), paths.slice(-2)]
       : [paths, []];
     const all = named.flatMap((path) => [path, ...suffixes.map((suffix) => path + suffix)]);
-    return all.map((path) => [path.replace('<uuid or name>', ':endpoint').replace('<id>', ':id'), methods]);
+    return all.map((path) => [toRoute(path), methods]);
   });
   const routes = Object.entries(ALLOWED_METHODS).map(([path, methods]) => [path, methods.join(', ')]);
   expect(listed.toSorted()).toEqual(routes.toSorted());
 });
+
+/** A path of the table as the router has it. */
+function toRoute(path: string): string {
+  return path.replace('<uuid or name>', ':endpoint').replace('<id>', ':id').replace('<file>', '*');
+}
 
 describe('the table of docs/security.md', () => {
   const named = [...(texts.get('docs/security.md') ?? '').matchAll(/^\|.*\| `(test\/[^`]+)`: “(.+)” \|$/gm)];
@@ -84,7 +89,8 @@ describe('links between pages', () => {
       join(path, '..', match[1] ?? ''),
     );
     const known = new Set([...texts.keys(), 'LICENSE', 'CHANGELOG.md', 'package.json']);
-    const isFile = (target: string) => known.has(target) || /^(endpoints|sources|src|test)\//.test(target);
+    const isFile = (target: string) =>
+      known.has(target) || /^(endpoints|sources|src|test)\//.test(target) || existsSync(target);
     expect(targets.filter((target) => !isFile(target))).toEqual([]);
   });
 });

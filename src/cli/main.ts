@@ -1,9 +1,10 @@
-import { readFileSync } from 'node:fs';
 import { Command, CommanderError } from 'commander';
 import { ERROR_CODES, InputError, messageOf, StoppedError, TailraceError } from '../errors.ts';
+import { readVersion } from '../version.ts';
 import { checkCommand } from './commands/check.ts';
 import { keysCommand } from './commands/keys.ts';
 import { loadCommand } from './commands/load.ts';
+import { openApiCommand } from './commands/openapi.ts';
 import { queryCommand } from './commands/query.ts';
 import { sampleCommand } from './commands/sample.ts';
 import { serveCommand } from './commands/serve.ts';
@@ -19,7 +20,15 @@ export function createProgram(): Command {
       'after',
       '\nSettings are environment variables: see docs/settings.md.\nExit codes: 0 done, 1 wrong input, 2 misuse, 3 failure or stopped by a signal.',
     );
-  const commands = [serveCommand, loadCommand, sampleCommand, queryCommand, checkCommand, keysCommand];
+  const commands = [
+    serveCommand,
+    loadCommand,
+    sampleCommand,
+    queryCommand,
+    checkCommand,
+    keysCommand,
+    openApiCommand,
+  ];
   for (const make of commands) program.addCommand(make());
   throwInsteadOfExit(program);
   // A command that was given `-` takes standard input for itself: see load.ts.
@@ -27,12 +36,6 @@ export function createProgram(): Command {
     if (!command.args.includes('-')) detachStdin();
   });
   return program;
-}
-
-/** From package.json, which lies as far above this file as above the built one. */
-function readVersion(): string {
-  const text = readFileSync(new URL('../../package.json', import.meta.url), 'utf8');
-  return (JSON.parse(text) as { version: string }).version;
 }
 
 /** Also for the commands of commands: without it commander itself ends the process, with 1 for a misuse. */

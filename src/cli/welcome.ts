@@ -5,7 +5,7 @@ import type { Service } from '../service.ts';
 export function printWelcome({ keyring, store }: Service, address: string): void {
   const made = keyring.hasUsableKey() ? undefined : keyring.create({ name: 'first key', scopes: SCOPES }).key;
   const key = made ?? '$TAILRACE_KEY';
-  const lines = [`Tailrace is ready at ${address}`, ''];
+  const lines = [`Tailrace is ready at ${address}`, `Open ${address}/ in a browser for the console.`, ''];
   if (made === undefined) {
     lines.push('Put a key into TAILRACE_KEY to try it; "npx tailrace keys create --name me" makes one.');
   } else {

@@ -1,8 +1,11 @@
 import type { FastifyBaseLogger } from 'fastify';
 import type { CachedQueries } from '../cache/cached.ts';
+import type { CacheStore } from '../cache/store.ts';
 import type { Config } from '../config/config.ts';
 import type { Registry } from '../definitions/registry.ts';
+import type { Engine } from '../engine/engine.ts';
 import type { BodyReader } from '../ingest/body-reader.ts';
+import type { Committer } from '../ingest/committer.ts';
 import type { Idempotency } from '../ingest/idempotency.ts';
 import type { Receive } from '../ingest/receive.ts';
 import type { RecordRequest } from '../ingest/request-recorder.ts';
@@ -10,6 +13,7 @@ import type { Keyring } from '../keys/keyring.ts';
 import type { Sandbox } from '../query/sandbox/sandbox.ts';
 import type { Metrics } from './metrics.ts';
 import type { TlsContext } from './tls.ts';
+import type { Traffic } from './traffic.ts';
 
 /** What the routes work with; made by src/service.ts. */
 export interface HttpContext {
@@ -26,6 +30,13 @@ export interface HttpContext {
   /** Where each served request is recorded; `undefined` where that is off. */
   readonly record: RecordRequest | undefined;
   readonly metrics: Metrics;
+  /** What the console shows beside the definitions. */
+  readonly traffic: Traffic;
+  readonly engine: Engine;
+  readonly cache: CacheStore;
+  readonly committer: Committer;
+  /** Tailrace's own. */
+  readonly version: string;
   readonly logger: FastifyBaseLogger;
   /** ms since the epoch. */
   readonly now: () => number;

@@ -13,9 +13,18 @@ export interface Metrics extends QueryMetrics, IngestMetrics {
   request(request: { route: string; endpoint: string; status: number; seconds: number }): void;
   /** A request was answered 429: its key's rate, or refused keys from its address. */
   rateLimited(reason: 'key' | 'address'): void;
+  /** The series of a metric as they stand now; none where it does not exist. */
+  read(name: string): Promise<readonly MetricValue[]>;
   readonly contentType: string;
   /** In Prometheus' text format. */
   render(): Promise<string>;
+}
+
+/** One series of a metric; `metricName` tells those of a histogram apart. */
+export interface MetricValue {
+  readonly metricName?: string | undefined;
+  readonly labels: Readonly<Partial<Record<string, string | number>>>;
+  readonly value: number;
 }
 
 interface QueryMetrics {
@@ -42,7 +51,9 @@ interface Gauged {
   readonly ingest: () => ReturnType<Committer['gauges']>;
 }
 
-const SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
+const SECONDS = [
+  0.000_25, 0.000_5, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30,
+];
 
 type Maker = ReturnType<typeof createMaker>;
 
@@ -62,7 +73,7 @@ export function createMetrics(parts: Gauged): Metrics {
       registry,
       name: 'tailrace_http_request_seconds',
       help: 'Time from request to answer.',
-      labelNames: ['route'],
+      labelNames: ['route', 'endpoint'],
     },
     SECONDS,
   );
@@ -76,6 +87,7 @@ export function createMetrics(parts: Gauged): Metrics {
     ...createIngestMetrics(make),
     request: createRequestCount(requests, durations),
     rateLimited: (reason) => limited.inc({ reason }),
+    read: async (name) => (await registry.getSingleMetric(name)?.get())?.values ?? [],
     contentType: registry.contentType,
     render: () => registry.metrics(),
   };
@@ -84,9 +96,11 @@ export function createMetrics(parts: Gauged): Metrics {
 /** A few dozen series see every request. They are found label by label: putting a text together to find them by takes longer. */
 function createRequestCount(
   requests: (labels: { route: string; endpoint: string; status: string }) => Add,
-  times: (labels: { route: string }) => Add,
+  times: (labels: { route: string; endpoint: string }) => Add,
 ): Metrics['request'] {
-  const timeOf = remembering((route: string) => times({ route }));
+  const timeOf = remembering((route: string) =>
+    remembering((endpoint: string) => times({ route, endpoint })),
+  );
   const countOf = remembering((route: string) =>
     remembering((endpoint: string) =>
       remembering((status: number) => requests({ route, endpoint, status: String(status) })),
@@ -94,7 +108,7 @@ function createRequestCount(
   );
   return ({ route, endpoint, status, seconds }) => {
     countOf(route)(endpoint)(status)(1);
-    timeOf(route)(seconds);
+    timeOf(route)(endpoint)(seconds);
   };
 }
 

@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { FastifyRequest, onRequestHookHandler } from 'fastify';
 import { TailraceError } from '../../errors.ts';
 import { type Caller, type Keyring, requireScope } from '../../keys/keyring.ts';
-import type { Scope } from '../../keys/scope.ts';
+import { SCOPES, type Scope } from '../../keys/scope.ts';
 import { looksLikeToken } from '../../keys/token.ts';
 
 declare module 'fastify' {
@@ -15,6 +15,15 @@ declare module 'fastify' {
 /** A hook that lets in only keys with one of `scopes`, before anything of the request is looked at (spec 5). */
 export function createAuth(keyring: Keyring, ...scopes: readonly Scope[]): onRequestHookHandler {
   return (request, _reply, done) => admit(request, keyring, { key: readKey(request.headers), scopes, done });
+}
+
+/** The same where a key is not asked for: without one the request comes from nobody, a wrong one is refused. */
+export function createOptionalAuth(keyring: Keyring): onRequestHookHandler {
+  return (request, _reply, done) => {
+    const key = readKey(request.headers);
+    if (key === undefined) done();
+    else admit(request, keyring, { key, scopes: SCOPES, done });
+  };
 }
 
 /**

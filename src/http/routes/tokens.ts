@@ -20,7 +20,7 @@ const TTL_SECONDS_MAX = 86_400;
 const TTL_SECONDS = 3_600;
 
 const { endpoints, sources, pins, rate } = FIELDS;
-const NEW_TOKEN = Type.Object(
+export const NEW_TOKEN = Type.Object(
   {
     scopes: Type.Optional(
       Type.Array(Type.Enum([...TOKEN_SCOPES], { expected: `one of ${TOKEN_SCOPES.join(', ')}` }), {

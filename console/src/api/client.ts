@@ -1,0 +1,130 @@
+import { createContext, use } from 'react';
+import type { Self } from '../../../src/http/view.ts';
+
+/** A call that failed: with the service's own words, or because it could not be reached at all (`unreachable`, status 0). */
+export class ApiError extends Error {
+  override readonly name = 'ApiError';
+  readonly code: string;
+  readonly status: number;
+  readonly requestId: string | undefined;
+  readonly errors: readonly { readonly parameter: string; readonly message: string }[];
+  readonly retryAfterSeconds: number | undefined;
+
+  constructor(message: string, fields: Omit<ApiError, 'name' | 'message' | 'stack' | 'cause'>) {
+    super(message);
+    this.code = fields.code;
+    this.status = fields.status;
+    this.requestId = fields.requestId;
+    this.errors = fields.errors;
+    this.retryAfterSeconds = fields.retryAfterSeconds;
+  }
+}
+
+export interface CallOptions {
+  readonly method?: 'GET' | 'POST' | 'PATCH' | 'DELETE';
+  readonly body?: unknown;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** An answer as it came: its text, its headers, and how long it took from here. */
+export interface RawAnswer {
+  readonly text: string;
+  readonly status: number;
+  readonly headers: Headers;
+  readonly ms: number;
+}
+
+/** The service's API with the key of whoever is signed in. */
+export interface Client {
+  readonly self: Self;
+  /** @throws ApiError */
+  call<T>(path: string, options?: CallOptions): Promise<T>;
+  /** @throws ApiError */
+  callRaw(path: string, options?: CallOptions): Promise<RawAnswer>;
+}
+
+/**
+ * Asks the service with a key.
+ *
+ * @param onRefused told when the key is not accepted (any more)
+ * @throws ApiError
+ */
+export async function callRaw(
+  key: string,
+  path: string,
+  options: CallOptions & { readonly onRefused?: () => void } = {},
+): Promise<RawAnswer> {
+  const { method = 'GET', body, headers = {}, signal = null, onRefused } = options;
+  const startMs = performance.now();
+  let response: Response;
+  let text: string;
+  try {
+    response = await fetch(path, {
+      method,
+      signal,
+      // A call here is a call: the browser keeps no answer. By itself it would then ask the service for none that is kept,
+      // too; `no-transform` says nothing of that.
+      cache: 'no-store',
+      headers: {
+        'x-api-key': key,
+        'cache-control': 'no-transform',
+        ...(body !== undefined && { 'content-type': 'application/json' }),
+        ...headers,
+      },
+      ...(body !== undefined && { body: JSON.stringify(body) }),
+    });
+    text = await response.text();
+  } catch (error) {
+    if (signal?.aborted === true) throw error;
+    throw new ApiError('The service could not be reached.', {
+      code: 'unreachable',
+      status: 0,
+      requestId: undefined,
+      errors: [],
+      retryAfterSeconds: undefined,
+    });
+  }
+  if (response.status === 401) onRefused?.();
+  if (!response.ok) throw toError(response, text);
+  return { text, status: response.status, headers: response.headers, ms: performance.now() - startMs };
+}
+
+interface ErrorBody {
+  readonly error?: {
+    readonly code: string;
+    readonly message: string;
+    readonly request_id: string;
+    readonly errors: ApiError['errors'];
+  };
+}
+
+function toError(response: Response, text: string): ApiError {
+  const { error } = parseError(text);
+  const retryAfter = response.headers.get('retry-after');
+  return new ApiError(error?.message ?? `The service answered ${response.status}.`, {
+    code: error?.code ?? 'unknown',
+    status: response.status,
+    requestId: error?.request_id ?? response.headers.get('x-request-id') ?? undefined,
+    errors: error?.errors ?? [],
+    retryAfterSeconds: retryAfter === null ? undefined : Number(retryAfter),
+  });
+}
+
+/** A proxy in between may answer with a page of its own. */
+function parseError(text: string): ErrorBody {
+  try {
+    return JSON.parse(text) as ErrorBody;
+  } catch {
+    return {};
+  }
+}
+
+export const ClientContext = createContext<Client | undefined>(undefined);
+
+/** The client of whoever is signed in; for everything below the sign-in. */
+export function useClient(): Client {
+  const client = use(ClientContext);
+  if (client === undefined) throw new Error('nobody is signed in');
+  return client;
+}

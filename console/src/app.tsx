@@ -1,0 +1,82 @@
+import { useCallback, useEffect, useMemo, useState } from 'react';
+import type { Self } from '../../src/http/view.ts';
+import { type Client, ClientContext, callRaw } from './api/client.ts';
+import { keepKey, readKey } from './api/session.ts';
+import { SignInPage } from './page/sign-in/sign-in.tsx';
+import { applyPreference, PreferenceContext, readPreference } from './preference.ts';
+import { Shell } from './shell.tsx';
+
+/** Whoever is signed in: with which key, and what that may do. */
+interface Session {
+  readonly key: string;
+  readonly self: Self;
+}
+
+/** The console: the sign-in, and behind it the pages. The address stays as it is, so that a shared view is there after it. */
+export function App() {
+  const [preference, setPreference] = useState(readPreference);
+  const [session, setSession] = useState<Session>();
+  const [message, setMessage] = useState<string>();
+
+  // The system's own choice may change while the page is open.
+  useEffect(() => {
+    const dark = matchMedia('(prefers-color-scheme: dark)');
+    const onChange = () => {
+      applyPreference(preference);
+      setPreference({ ...preference });
+    };
+    dark.addEventListener('change', onChange);
+    return () => dark.removeEventListener('change', onChange);
+  }, [preference]);
+
+  const leave = useCallback((why?: string) => {
+    keepKey(undefined);
+    setSession(undefined);
+    setMessage(why);
+  }, []);
+
+  const client = useMemo(() => session && createClient(session, leave), [session, leave]);
+  const preferences = useMemo(
+    () => ({
+      preference,
+      shown: document.documentElement.dataset['theme'] === 'dark' ? ('dark' as const) : ('light' as const),
+      change(change: Partial<typeof preference>) {
+        const next = { ...preference, ...change };
+        applyPreference(next);
+        setPreference(next);
+      },
+    }),
+    [preference],
+  );
+
+  return (
+    <PreferenceContext value={preferences}>
+      {client === undefined ? (
+        <SignInPage
+          kept={readKey()}
+          message={message}
+          onSignIn={(key, self) => {
+            keepKey(key);
+            setMessage(undefined);
+            setSession({ key, self });
+          }}
+        />
+      ) : (
+        <ClientContext value={client}>
+          <Shell onSignOut={() => leave()} />
+        </ClientContext>
+      )}
+    </PreferenceContext>
+  );
+}
+
+function createClient({ key, self }: Session, leave: (why: string) => void): Client {
+  const onRefused = () => leave('This key is not accepted any more: it was revoked, or it expired.');
+  const raw: Client['callRaw'] = (path, options) => callRaw(key, path, { ...options, onRefused });
+  return {
+    self,
+    callRaw: raw,
+    call: async <T,>(path: string, options?: Parameters<Client['call']>[1]) =>
+      JSON.parse((await raw(path, options)).text) as T, // the routes answer what src/http/view.ts says
+  };
+}

@@ -1,0 +1,50 @@
+import 'swagger-ui-dist/swagger-ui.css';
+import './docs.css';
+import SwaggerUIBundle from 'swagger-ui-dist/swagger-ui-es-bundle.js';
+import { readKey } from '../api/session.ts';
+
+const form = getElement('key-form', HTMLFormElement);
+const input = getElement('key', HTMLInputElement);
+const state = getElement('key-state', HTMLOutputElement);
+let key = readKey() ?? '';
+
+/** Draws the reference of what the key may read; without one, of what is the same for all. */
+async function show(): Promise<void> {
+  const response = await fetch('/openapi.json', { headers: key === '' ? {} : { 'x-api-key': key } });
+  if (!response.ok) {
+    state.textContent =
+      response.status === 401 ? 'This key is not accepted.' : `The service answered ${response.status}.`;
+    if (key === '') return;
+    key = '';
+    return await show();
+  }
+  if (key !== '') state.textContent = 'With the endpoints of your key.';
+  SwaggerUIBundle({
+    spec: (await response.json()) as object,
+    domNode: getElement('reference', HTMLElement),
+    deepLinking: true,
+    defaultModelsExpandDepth: -1,
+    displayRequestDuration: true,
+    docExpansion: 'list',
+    // A validator of another host would be asked about this document.
+    validatorUrl: null,
+    requestInterceptor(request: { headers: Record<string, string> }) {
+      if (key !== '') request.headers['X-API-KEY'] ??= key;
+      return request;
+    },
+  });
+}
+
+form.addEventListener('submit', (event) => {
+  event.preventDefault();
+  key = input.value.trim();
+  state.textContent = '';
+  void show();
+});
+void show();
+
+function getElement<T extends HTMLElement>(id: string, type: new () => T): T {
+  const element = document.getElementById(id);
+  if (element instanceof type) return element;
+  throw new Error(`the page has no ${id}`);
+}

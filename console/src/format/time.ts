@@ -1,0 +1,84 @@
+/** How times are shown and typed. */
+export type Zone = 'local' | 'utc';
+
+const pad = (value: number, length = 2) => String(value).padStart(length, '0');
+
+interface Parts {
+  readonly date: string;
+  readonly time: string;
+  readonly ms: string;
+}
+
+function partsOf(ms: number, zone: Zone): Parts {
+  const d = new Date(ms);
+  const [y, mo, day, h, mi, s] =
+    zone === 'utc'
+      ? [
+          d.getUTCFullYear(),
+          d.getUTCMonth(),
+          d.getUTCDate(),
+          d.getUTCHours(),
+          d.getUTCMinutes(),
+          d.getUTCSeconds(),
+        ]
+      : [d.getFullYear(), d.getMonth(), d.getDate(), d.getHours(), d.getMinutes(), d.getSeconds()];
+  return {
+    date: `${y}-${pad(mo + 1)}-${pad(day)}`,
+    time: `${pad(h)}:${pad(mi)}:${pad(s)}`,
+    ms: pad(d.getUTCMilliseconds(), 3),
+  };
+}
+
+/** `2026-11-20 07:00:00` */
+export function formatTime(ms: number, zone: Zone): string {
+  const { date, time } = partsOf(ms, zone);
+  return `${date} ${time}`;
+}
+
+/** `2026-11-20 07:00:00.123` */
+export function formatTimeMs(ms: number, zone: Zone): string {
+  const { date, time, ms: fraction } = partsOf(ms, zone);
+  return `${date} ${time}.${fraction}`;
+}
+
+/** `3 min ago`, `in 2 h` */
+export function formatAgo(ms: number, nowMs: number): string {
+  const seconds = Math.round((nowMs - ms) / 1000);
+  const size = Math.abs(seconds);
+  if (size < 5) return 'just now';
+  const [value, unit] =
+    size < 60
+      ? [size, 's']
+      : size < 3600
+        ? [Math.round(size / 60), 'min']
+        : size < 172_800
+          ? [Math.round(size / 3600), 'h']
+          : [Math.round(size / 86_400), 'd'];
+  return seconds < 0 ? `in ${value} ${unit}` : `${value} ${unit} ago`;
+}
+
+/** What a field for date and time shows of an ISO 8601 instant: empty where it is none. */
+export function toField(iso: string, zone: Zone): string {
+  const ms = Date.parse(iso);
+  if (Number.isNaN(ms)) return '';
+  const { date, time } = partsOf(ms, zone);
+  return `${date}T${time}`;
+}
+
+/** The instant that was typed into such a field; empty where it is none. */
+export function fromField(text: string, zone: Zone): string {
+  if (text === '') return '';
+  const ms = Date.parse(zone === 'utc' ? `${text}Z` : text);
+  return Number.isNaN(ms) ? '' : new Date(ms).toISOString().replace('.000Z', 'Z');
+}
+
+/** A timestamp of microseconds since the epoch as ISO 8601 with every digit. */
+export function fromMicros(micros: number): string {
+  const ms = Math.floor(micros / 1000);
+  return new Date(ms).toISOString().replace('Z', `${pad(micros - ms * 1000, 3)}Z`);
+}
+
+/** Name of the zone that times are shown in. */
+export function zoneName(zone: Zone): string {
+  return zone === 'utc' ? 'UTC' : Intl.DateTimeFormat().resolvedOptions().timeZone;
+}

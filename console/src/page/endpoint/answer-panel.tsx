@@ -1,0 +1,144 @@
+import { useMemo } from 'react';
+import type { EndpointView } from '../../../../src/http/view.ts';
+import { formatBytes, formatCount, formatMs, formatSeconds } from '../../format/number.ts';
+import { useZone } from '../../preference.ts';
+import { Code } from '../../ui/code.tsx';
+import { DataTable } from '../../ui/data-table.tsx';
+import { Empty } from '../../ui/empty.tsx';
+import { ErrorNote } from '../../ui/error-note.tsx';
+import { Panel } from '../../ui/panel.tsx';
+import { Tabs } from '../../ui/tabs.tsx';
+import { Tag, type Tone } from '../../ui/tag.tsx';
+import { TimeChart } from '../../ui/time-chart.tsx';
+import { type Answer, type CacheState, formatJson, parseJson, type Row } from './answer.ts';
+import { LogView } from './log-view.tsx';
+import { isDrawable, isLog, toCharts } from './shape.ts';
+import { toColumns } from './table-columns.tsx';
+import type { UrlState, View } from './url-state.ts';
+import type { Run } from './use-run.ts';
+
+interface AnswerPanelProps {
+  readonly endpoint: EndpointView;
+  readonly values: Readonly<Record<string, string>>;
+  readonly run: Run;
+  /** Required parameters without a value. */
+  readonly missing: readonly string[];
+  readonly url: UrlState;
+  readonly onChange: (change: Partial<UrlState>) => void;
+}
+
+/** What came back. */
+export function AnswerPanel({ endpoint, values, run, missing, url, onChange }: AnswerPanelProps) {
+  const answer = run.state === 'done' ? run.answer : run.state === 'running' ? run.before : undefined;
+  const meta = run.state === 'done' ? <Meta answer={run.answer} /> : undefined;
+  return (
+    <Panel title="Answer" actions={meta}>
+      <div role="status" className="visually-hidden">
+        {run.state === 'running' ? 'Running' : run.state === 'done' ? `${run.answer.rows.length} rows` : ''}
+      </div>
+      {run.state === 'failed' && <ErrorNote error={run.error} />}
+      {run.state === 'idle' && (
+        <Empty title="Nothing was run yet">
+          {missing.length === 0 ? 'Press Run.' : `Fill in ${missing.join(' and ')} above, and press Run.`}
+        </Empty>
+      )}
+      {run.state === 'running' && answer === undefined && <p className="muted">Running…</p>}
+      {answer !== undefined && (
+        <div className={run.state === 'running' ? 'answer busy' : 'answer'}>
+          <Views endpoint={endpoint} values={values} answer={answer} url={url} onChange={onChange} />
+        </div>
+      )}
+    </Panel>
+  );
+}
+
+const CACHE: Readonly<Record<CacheState, readonly [string, Tone]>> = {
+  hit: ['cache hit', 'ok'],
+  miss: ['cache miss', 'neutral'],
+  collapsed: ['joined another call', 'neutral'],
+  stale: ['stale: engine away', 'warn'],
+  bypass: ['not cached', 'neutral'],
+};
+
+function Meta({ answer }: { readonly answer: Answer }) {
+  const [label, tone] = CACHE[answer.cache];
+  return (
+    <ul className="answer-meta small number" aria-label="About this answer">
+      <li>
+        <Tag tone={tone}>{label}</Tag>
+      </li>
+      {answer.cache !== 'bypass' && <li>{formatSeconds(answer.ageSeconds)} old</li>}
+      <li>
+        {formatCount(answer.rows.length)} {answer.rows.length === 1 ? 'row' : 'rows'}
+      </li>
+      <li>{formatMs(answer.engineMs)} in the engine</li>
+      <li>{formatMs(answer.ms)} in all</li>
+      <li>{formatBytes(answer.bytes)}</li>
+    </ul>
+  );
+}
+
+const LABELS: Readonly<Record<View, string>> = { chart: 'Chart', table: 'Table', json: 'JSON' };
+
+interface ViewsProps extends Pick<AnswerPanelProps, 'endpoint' | 'values' | 'url' | 'onChange'> {
+  readonly answer: Answer;
+}
+
+function Views({ endpoint, values, answer, url, onChange }: ViewsProps) {
+  const { columns } = endpoint;
+  const asLog = isLog(columns);
+  const views: View[] = asLog || isDrawable(columns) ? ['chart', 'table', 'json'] : ['table', 'json'];
+  const view = views.find((one) => one === url.view) ?? views[0] ?? 'table';
+  const tabs = views.map((id) => ({ id, label: asLog && id === 'chart' ? 'Log' : LABELS[id] }));
+  return (
+    <Tabs label="How it is shown" tabs={tabs} selected={view} onSelect={(id) => onChange({ view: id })}>
+      {view === 'json' ? (
+        <Raw answer={answer} />
+      ) : asLog && view === 'chart' ? (
+        <LogView endpoint={endpoint} values={values} answer={answer} url={url} onChange={onChange} />
+      ) : answer.rows.length === 0 ? (
+        <NoRows />
+      ) : view === 'chart' ? (
+        <Charts columns={columns} rows={answer.rows} />
+      ) : (
+        <Rows columns={columns} rows={answer.rows} />
+      )}
+    </Tabs>
+  );
+}
+
+function Raw({ answer }: { readonly answer: Answer }) {
+  const text = useMemo(() => formatJson(parseJson(answer.text)), [answer]);
+  return <Code text={text} label="The answer as JSON" />;
+}
+
+function NoRows() {
+  return (
+    <Empty title="No rows">
+      Nothing matched these values. Check the project, choose a longer time, or look at the overview whether
+      events come in.
+    </Empty>
+  );
+}
+
+interface RowsProps {
+  readonly columns: EndpointView['columns'];
+  readonly rows: readonly Row[];
+}
+
+function Charts({ columns, rows }: RowsProps) {
+  const charts = useMemo(() => toCharts(columns, rows), [columns, rows]);
+  return (
+    <div className="charts">
+      {charts.map((chart) => (
+        <TimeChart key={chart.title} {...chart} />
+      ))}
+    </div>
+  );
+}
+
+function Rows({ columns, rows }: RowsProps) {
+  const zone = useZone();
+  const shown = useMemo(() => toColumns(columns, zone), [columns, zone]);
+  return <DataTable caption="Rows of the answer" rows={rows} columns={shown} />;
+}

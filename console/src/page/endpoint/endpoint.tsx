@@ -1,0 +1,104 @@
+import { useMemo, useState } from 'react';
+import { Link, useParams } from 'wouter';
+import type { EndpointView } from '../../../../src/http/view.ts';
+import { useLoad } from '../../api/use-load.ts';
+import { formatCount, formatSeconds } from '../../format/number.ts';
+import { CopyButton } from '../../ui/copy-button.tsx';
+import { Empty } from '../../ui/empty.tsx';
+import { ErrorNote } from '../../ui/error-note.tsx';
+import { Panel } from '../../ui/panel.tsx';
+import { Tag } from '../../ui/tag.tsx';
+import { AnswerPanel } from './answer-panel.tsx';
+import { Definition } from './definition.tsx';
+import './endpoint.css';
+import { ParameterForm } from './parameter-form.tsx';
+import { useUrlState } from './url-state.ts';
+import { queryPath, useRun } from './use-run.ts';
+
+/** One endpoint: what it is, a form to call it, its answer, and how to call it from elsewhere. */
+export function EndpointPage() {
+  const { name = '' } = useParams();
+  const { value, error } = useLoad<{ result: EndpointView[] }>('/api/endpoints');
+  if (error !== undefined) return <ErrorNote error={error} />;
+  if (value === undefined) return <p className="muted">Reading…</p>;
+  const endpoint = value.result.find((one) => one.name === name || one.id === name.toLowerCase());
+  if (endpoint !== undefined) return <Known key={endpoint.id} endpoint={endpoint} />;
+  return (
+    <Empty title="No such endpoint">
+      None that this key may read is called <code>{name}</code>. The <Link href="/">overview</Link> lists
+      those that are.
+    </Empty>
+  );
+}
+
+function Known({ endpoint }: { readonly endpoint: EndpointView }) {
+  const [url, change] = useUrlState(endpoint);
+  const [round, setRound] = useState(0);
+  const [fresh, setFresh] = useState(false);
+  const values = useMemo(() => withPins(endpoint, url.values), [endpoint, url.values]);
+  const missing = endpoint.parameters.filter(({ name, required }) => required && !values[name]);
+  const path = missing.length === 0 ? queryPath(endpoint.name, values) : undefined;
+  const run = useRun(path, round, fresh);
+  return (
+    <>
+      <Head endpoint={endpoint} />
+      <Panel title="Call it">
+        <ParameterForm
+          endpoint={endpoint}
+          values={values}
+          busy={run.state === 'running'}
+          error={run.state === 'failed' ? run.error : undefined}
+          onRun={(next, isFresh) => {
+            setFresh(isFresh);
+            setRound((before) => before + 1);
+            change({ values: next });
+          }}
+        />
+      </Panel>
+      <AnswerPanel
+        endpoint={endpoint}
+        values={values}
+        run={run}
+        missing={missing.map(({ name }) => name)}
+        url={url}
+        onChange={change}
+      />
+      <Definition endpoint={endpoint} values={values} />
+    </>
+  );
+}
+
+function Head({ endpoint }: { readonly endpoint: EndpointView }) {
+  const {
+    id,
+    name,
+    description,
+    caching_seconds: caching,
+    warming_seconds: warming,
+    max_rows: rows,
+  } = endpoint;
+  return (
+    <div className="page-head">
+      <h1>{name}</h1>
+      <p>{description}</p>
+      <div className="endpoint-facts">
+        <Tag>{caching === null ? 'not cached' : `cached ${formatSeconds(caching)}`}</Tag>
+        {warming !== null && <Tag>kept warm every {formatSeconds(warming)}</Tag>}
+        <Tag>at most {formatCount(rows)} rows</Tag>
+        {endpoint.query_sandboxing && <Tag tone="accent">takes your own SELECT</Tag>}
+        <span className="endpoint-id small muted">
+          <code>{id}</code> <CopyButton text={id} label="Copy the UUID" />
+        </span>
+      </div>
+    </div>
+  );
+}
+
+/** A pinned value stands whatever the address says: the service refuses every other. */
+function withPins(
+  { parameters }: EndpointView,
+  values: Readonly<Record<string, string>>,
+): Record<string, string> {
+  const pins = parameters.flatMap(({ name, pinned }) => (pinned === null ? [] : [[name, pinned] as const]));
+  return { ...values, ...Object.fromEntries(pins) };
+}

@@ -1,0 +1,96 @@
+import { type FormEvent, type KeyboardEvent, useEffect, useId, useState } from 'react';
+import type { EndpointView, Projects } from '../../../../src/http/view.ts';
+import { type ApiError, useClient } from '../../api/client.ts';
+import { useLoad } from '../../api/use-load.ts';
+import { Field } from '../../ui/field.tsx';
+import { Tag } from '../../ui/tag.tsx';
+import { ParameterControl } from './parameter-control.tsx';
+
+interface ParameterFormProps {
+  readonly endpoint: EndpointView;
+  /** Those of the address. */
+  readonly values: Readonly<Record<string, string>>;
+  readonly busy: boolean;
+  /** Of the last run: it may name parameters. */
+  readonly error: ApiError | undefined;
+  readonly onRun: (values: Record<string, string>, fresh: boolean) => void;
+}
+
+/** A form made of the declared parameters. */
+export function ParameterForm({ endpoint, values, busy, error, onRun }: ParameterFormProps) {
+  const id = useId();
+  const { scopes } = useClient().self;
+  const [draft, setDraft] = useState(() => fillIn(endpoint, values));
+  const [fresh, setFresh] = useState(false);
+  useEffect(() => setDraft(fillIn(endpoint, values)), [endpoint, values]);
+  const hasProject = endpoint.parameters.some(({ name }) => name === 'project');
+  const projects = useLoad<Projects>(hasProject && scopes.includes('query') ? '/api/projects' : undefined);
+
+  const run = () => onRun(draft, fresh);
+  const onSubmit = (event: FormEvent) => {
+    event.preventDefault();
+    run();
+  };
+  const onKeyDown = (event: KeyboardEvent) => {
+    if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) run();
+  };
+  return (
+    <form className="parameters" onSubmit={onSubmit} onKeyDown={onKeyDown} noValidate aria-label="Parameters">
+      <div className="parameter-grid">
+        {endpoint.parameters.map((parameter) => {
+          const { name, required, description, pinned } = parameter;
+          return (
+            <Field
+              key={name}
+              id={`${id}-${name}`}
+              label={
+                <>
+                  {name}
+                  {required && <span className="muted small">required</span>}
+                  {pinned !== null && <Tag tone="accent">set by your key</Tag>}
+                </>
+              }
+              help={description}
+              fault={error?.errors.find((one) => one.parameter === name)?.message}
+            >
+              <ParameterControl
+                id={`${id}-${name}`}
+                parameter={parameter}
+                value={draft[name] ?? ''}
+                suggestions={name === 'project' ? (projects.value?.result ?? []) : []}
+                onChange={(value) => setDraft((before) => ({ ...before, [name]: value }))}
+              />
+            </Field>
+          );
+        })}
+      </div>
+      <div className="parameter-actions">
+        <button type="submit" className="button primary" disabled={busy}>
+          {busy ? 'Running…' : 'Run'}
+        </button>
+        {endpoint.caching_seconds !== null && (
+          <label className="check">
+            <input type="checkbox" checked={fresh} onChange={(event) => setFresh(event.target.checked)} />
+            Past the cache
+          </label>
+        )}
+        <span className="small muted keys-hint">
+          <kbd>Enter</kbd> runs it
+        </span>
+      </div>
+    </form>
+  );
+}
+
+/** What stands in the form at first: the address's values, what the key pins, and what can be chosen without asking. */
+function fillIn(
+  { parameters }: EndpointView,
+  values: Readonly<Record<string, string>>,
+): Record<string, string> {
+  return Object.fromEntries(
+    parameters.map(({ name, pinned, default: fallback, type, required, values: [first = ''] }) => [
+      name,
+      pinned ?? values[name] ?? (type === 'enum' && required && fallback === '' ? first : fallback),
+    ]),
+  );
+}

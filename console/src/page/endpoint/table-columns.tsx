@@ -1,0 +1,37 @@
+import type { EndpointView } from '../../../../src/http/view.ts';
+import { formatTimeMs, type Zone } from '../../format/time.ts';
+import type { DataColumn } from '../../ui/data-table.tsx';
+import { formatJson, type Row } from './answer.ts';
+import { toSeconds } from './shape.ts';
+
+/** The declared columns as those of a table; a time is shown in the zone that was chosen. */
+export function toColumns(columns: EndpointView['columns'], zone: Zone): DataColumn<Row>[] {
+  return columns.map(({ name, type }) => {
+    const isTime = name === 'timestamp' && type !== 'json';
+    return {
+      id: name,
+      header: name,
+      numeric: !isTime && (type === 'integer' || type === 'number'),
+      value: (row) => toSortable(row[name]),
+      ...(isTime && { cell: (row) => formatBucket(toSeconds(row[name]) * 1000, zone) }),
+      ...(type === 'number' && { cell: (row) => formatNumber(row[name]) }),
+    };
+  });
+}
+
+/** Without the fraction where it is none, as in starts of buckets. */
+function formatBucket(ms: number, zone: Zone): string {
+  return formatTimeMs(ms, zone).replace(/\.000$/, '');
+}
+
+const DECIMALS = new Intl.NumberFormat('en', { maximumFractionDigits: 3 });
+
+function formatNumber(value: unknown): string | undefined {
+  return typeof value === 'number' ? DECIMALS.format(value) : undefined;
+}
+
+function toSortable(value: unknown): string | number | null {
+  if (value === null || value === undefined) return null;
+  if (typeof value === 'number') return value;
+  return typeof value === 'string' ? value : formatJson(value, 0);
+}

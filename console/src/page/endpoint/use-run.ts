@@ -1,0 +1,46 @@
+import { useEffect, useRef, useState } from 'react';
+import { ApiError, useClient } from '../../api/client.ts';
+import { type Answer, toAnswer } from './answer.ts';
+
+export type Run =
+  | { readonly state: 'idle' }
+  | { readonly state: 'running'; readonly before: Answer | undefined }
+  | { readonly state: 'done'; readonly answer: Answer }
+  | { readonly state: 'failed'; readonly error: ApiError };
+
+/** Path of an endpoint with its values. */
+export function queryPath(name: string, values: Readonly<Record<string, string>>): string {
+  return `/api/endpoints/query/${encodeURIComponent(name)}?${new URLSearchParams(values)}`;
+}
+
+/**
+ * Runs an endpoint whenever `path` or `round` changes; the run before is stopped, in the engine too.
+ *
+ * @param path undefined: there is nothing to run yet
+ * @param fresh asks for an answer of now instead of a kept one
+ */
+export function useRun(path: string | undefined, round: number, fresh: boolean): Run {
+  const client = useClient();
+  const [run, setRun] = useState<Run>({ state: 'idle' });
+  const isFresh = useRef(fresh);
+  isFresh.current = fresh;
+
+  // biome-ignore lint/correctness/useExhaustiveDependencies: `round` is how the same is run again
+  useEffect(() => {
+    if (path === undefined) {
+      setRun({ state: 'idle' });
+      return;
+    }
+    const controller = new AbortController();
+    const headers: Record<string, string> = isFresh.current ? { 'cache-control': 'no-cache' } : {};
+    setRun((last) => ({ state: 'running', before: last.state === 'done' ? last.answer : undefined }));
+    client
+      .callRaw(path, { signal: controller.signal, headers })
+      .then((raw) => setRun({ state: 'done', answer: toAnswer(raw) }))
+      .catch((error: unknown) => {
+        if (!controller.signal.aborted && error instanceof ApiError) setRun({ state: 'failed', error });
+      });
+    return () => controller.abort();
+  }, [client, path, round]);
+  return run;
+}

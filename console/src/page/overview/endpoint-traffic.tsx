@@ -1,0 +1,112 @@
+import { Link } from 'wouter';
+import type { EndpointView, Overview, Traffic } from '../../../../src/http/view.ts';
+import { formatCount, formatMs, formatPercent, formatRate, formatShort } from '../../format/number.ts';
+import { Empty } from '../../ui/empty.tsx';
+import { Panel } from '../../ui/panel.tsx';
+import { Sparkline } from '../../ui/sparkline.tsx';
+import { Tag } from '../../ui/tag.tsx';
+import { Ago } from '../../ui/time.tsx';
+import { OverviewTable } from './overview-table.tsx';
+
+interface Props {
+  readonly overview: Overview;
+  readonly endpoints: readonly EndpointView[];
+}
+
+/** A line for each endpoint: how much it is asked for, how fast it is, and what goes wrong. */
+export function EndpointTraffic({ overview, endpoints }: Props) {
+  if (overview.endpoints.length === 0) {
+    return (
+      <Panel title="Endpoints">
+        <Empty title="No endpoint is served">
+          Put an endpoint.yaml and a query.sql into a folder of TAILRACE_ENDPOINTS_DIR and send the service a
+          SIGHUP.
+        </Empty>
+      </Panel>
+    );
+  }
+  return (
+    <OverviewTable title="Endpoints" heads={HEADS}>
+      {overview.endpoints.map((traffic) => (
+        <Line
+          key={traffic.name}
+          traffic={traffic}
+          endpoint={endpoints.find((one) => one.name === traffic.name)}
+          nowMs={Date.parse(overview.at)}
+        />
+      ))}
+    </OverviewTable>
+  );
+}
+
+const HEADS = [
+  { name: 'Endpoint' },
+  { name: 'Requests, last hour' },
+  { name: 'Per minute', numeric: true },
+  { name: 'p50', numeric: true },
+  { name: 'p99', numeric: true },
+  { name: 'Cache hits', numeric: true },
+  { name: 'Rows', numeric: true },
+  { name: 'Failed', numeric: true },
+];
+
+interface LineProps {
+  readonly traffic: Traffic;
+  readonly endpoint: EndpointView | undefined;
+  readonly nowMs: number;
+}
+
+function Line({ traffic, endpoint, nowMs }: LineProps) {
+  const { name, requests, failures, p50_ms, p99_ms, hit_ratio, last_failure, minutes } = traffic;
+  const codes = Object.entries(traffic.failure_codes).map(([code, count]) => `${count} ${code}`);
+  return (
+    <tr>
+      <th scope="row">
+        <div className="named">
+          <Link href={`/endpoints/${name}`}>{name}</Link>
+          <span className="small muted">{endpoint?.description}</span>
+        </div>
+      </th>
+      <td data-label="Requests, last hour">
+        <Sparkline
+          values={minutes.map((one) => one.requests)}
+          label={`${formatCount(requests)} requests in the last hour`}
+        />
+      </td>
+      <td data-label="Per minute" className="numeric">
+        {formatRate(traffic.requests_per_minute)}
+      </td>
+      <td data-label="p50" className="numeric">
+        {p50_ms === null ? '–' : formatMs(p50_ms)}
+      </td>
+      <td data-label="p99" className="numeric">
+        {p99_ms === null ? '–' : formatMs(p99_ms)}
+      </td>
+      <td data-label="Cache hits" className="numeric">
+        {endpoint?.caching_seconds === null ? (
+          <span className="muted">not cached</span>
+        ) : hit_ratio === null ? (
+          '–'
+        ) : (
+          formatPercent(hit_ratio)
+        )}
+      </td>
+      <td data-label="Rows" className="numeric">
+        {formatShort(traffic.rows)}
+      </td>
+      <td data-label="Failed" className="numeric" title={codes.join(', ')}>
+        <span className="failures">
+          <span className={failures > 0 ? 'tone-bad' : ''}>{formatCount(failures)}</span>
+          {last_failure !== null && (
+            <>
+              <Tag tone="bad">{last_failure.code}</Tag>
+              <span className="small muted">
+                <Ago iso={last_failure.at} nowMs={nowMs} />
+              </span>
+            </>
+          )}
+        </span>
+      </td>
+    </tr>
+  );
+}

@@ -1,0 +1,46 @@
+import type { EndpointView, Overview } from '../../../../src/http/view.ts';
+import { useClient } from '../../api/client.ts';
+import { useLoad } from '../../api/use-load.ts';
+import { ErrorNote } from '../../ui/error-note.tsx';
+import { EndpointList } from './endpoint-list.tsx';
+import { EndpointTraffic } from './endpoint-traffic.tsx';
+import './overview.css';
+import { EngineState } from './engine-state.tsx';
+import { Headline } from './headline.tsx';
+import { SourceList } from './source-list.tsx';
+
+const EVERY_MS = 5_000;
+
+/** How the service is: live numbers for keys with `manage`, for others what they may call. */
+export function OverviewPage() {
+  const { self } = useClient();
+  const mayWatch = self.scopes.includes('manage');
+  const live = useLoad<Overview>(mayWatch ? '/api/overview' : undefined, EVERY_MS);
+  const endpoints = useLoad<{ result: EndpointView[] }>('/api/endpoints');
+  const { value: overview } = live;
+  const described = endpoints.value?.result ?? [];
+  return (
+    <>
+      <div className="page-head">
+        <h1>Overview</h1>
+        <p>
+          {mayWatch
+            ? 'What the endpoints and sources do now, counted since the service started and over an hour at most.'
+            : 'The endpoints that this key may read. Live numbers are shown to keys with the scope manage.'}
+        </p>
+      </div>
+      {live.error !== undefined && <ErrorNote error={live.error} />}
+      {endpoints.error !== undefined && <ErrorNote error={endpoints.error} />}
+      {mayWatch && overview === undefined && live.error === undefined && <p className="muted">Reading…</p>}
+      {overview !== undefined && (
+        <>
+          <Headline overview={overview} />
+          <EndpointTraffic overview={overview} endpoints={described} />
+          <SourceList overview={overview} />
+          <EngineState overview={overview} />
+        </>
+      )}
+      {!mayWatch && endpoints.value !== undefined && <EndpointList endpoints={described} />}
+    </>
+  );
+}

@@ -1,0 +1,75 @@
+import type { Overview } from '../../../../src/http/view.ts';
+import { formatBytes, formatCount, formatRate, formatShort } from '../../format/number.ts';
+import { Empty } from '../../ui/empty.tsx';
+import { Panel } from '../../ui/panel.tsx';
+import { Sparkline } from '../../ui/sparkline.tsx';
+import { Ago } from '../../ui/time.tsx';
+import { OverviewTable } from './overview-table.tsx';
+
+const HEADS = [
+  { name: 'Source' },
+  { name: 'Events in, last hour' },
+  { name: 'Per second', numeric: true },
+  { name: 'Rows', numeric: true },
+  { name: 'On disk', numeric: true },
+  { name: 'Oldest' },
+  { name: 'Newest' },
+];
+
+/** A line for each source: what comes in, what is there. */
+export function SourceList({ overview }: { readonly overview: Overview }) {
+  const { sources, at } = overview;
+  const nowMs = Date.parse(at);
+  if (sources.length === 0) {
+    return (
+      <Panel title="Sources">
+        <Empty title="No source is known to this key">
+          Sign in with a key that is not limited to other sources.
+        </Empty>
+      </Panel>
+    );
+  }
+  const most = Math.max(1, ...sources.map((one) => one.bytes));
+  return (
+    <OverviewTable title="Sources" heads={HEADS}>
+      {sources.map((source) => (
+        <tr key={source.name}>
+          <th scope="row">
+            <div className="named">
+              {source.name}
+              <span className="small muted">
+                table <code>{source.table}</code>
+              </span>
+            </div>
+          </th>
+          <td data-label="Events in, last hour">
+            <Sparkline
+              values={source.minutes}
+              label={`${formatCount(source.minutes.reduce((sum, one) => sum + one, 0))} events in the last hour`}
+            />
+          </td>
+          <td data-label="Per second" className="numeric">
+            {formatRate(source.events_per_second)}
+          </td>
+          <td data-label="Rows" className="numeric">
+            {formatShort(source.rows)}
+          </td>
+          <td data-label="On disk" className="numeric">
+            <span className="size">
+              {formatBytes(source.bytes)}
+              <span className="meter" aria-hidden="true">
+                <span style={{ width: `${(100 * source.bytes) / most}%` }} />
+              </span>
+            </span>
+          </td>
+          <td data-label="Oldest">
+            {source.oldest === null ? '–' : <Ago iso={source.oldest} nowMs={nowMs} />}
+          </td>
+          <td data-label="Newest">
+            {source.newest === null ? '–' : <Ago iso={source.newest} nowMs={nowMs} />}
+          </td>
+        </tr>
+      ))}
+    </OverviewTable>
+  );
+}

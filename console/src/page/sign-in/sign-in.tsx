@@ -1,0 +1,98 @@
+import { type FormEvent, useEffect, useRef, useState } from 'react';
+import type { Self } from '../../../../src/http/view.ts';
+import { ApiError, callRaw } from '../../api/client.ts';
+import { Mark } from '../../ui/mark.tsx';
+import './sign-in.css';
+
+interface SignInProps {
+  /** The tab's key of before, which is tried at once. */
+  readonly kept: string | undefined;
+  /** Why somebody is here again. */
+  readonly message: string | undefined;
+  readonly onSignIn: (key: string, self: Self) => void;
+}
+
+/** Asks for a key and what it may do. The key is held in this tab and sent to this service, nowhere else. */
+export function SignInPage({ kept, message, onSignIn }: SignInProps) {
+  const [fault, setFault] = useState<string>();
+  const [busy, setBusy] = useState(kept !== undefined);
+  const input = useRef<HTMLInputElement>(null);
+  const tried = useRef(false);
+
+  const signIn = async (key: string) => {
+    setBusy(true);
+    setFault(undefined);
+    try {
+      const { text } = await callRaw(key, '/api/self');
+      onSignIn(key, JSON.parse(text) as Self);
+    } catch (error) {
+      setFault(describe(error));
+      setBusy(false);
+      input.current?.focus();
+    }
+  };
+
+  // biome-ignore lint/correctness/useExhaustiveDependencies: once, with the key that was there at first
+  useEffect(() => {
+    if (kept === undefined || tried.current) return;
+    tried.current = true;
+    void signIn(kept);
+  }, []);
+
+  const onSubmit = (event: FormEvent) => {
+    event.preventDefault();
+    const key = input.current?.value.trim() ?? '';
+    if (key === '') {
+      setFault('Put a key in first.');
+      input.current?.focus();
+      return;
+    }
+    void signIn(key);
+  };
+
+  return (
+    <main className="sign-in">
+      <form className="panel" onSubmit={onSubmit} noValidate>
+        <div className="sign-in-brand">
+          <Mark />
+          <h1>Tailrace</h1>
+        </div>
+        <p className="muted">
+          Sign in with an API key. It is kept in this tab only and goes when you close it.
+        </p>
+        {message !== undefined && <div className="note info">{message}</div>}
+        <div className="field">
+          <label htmlFor="key">API key</label>
+          <input
+            ref={input}
+            id="key"
+            className="input"
+            type="password"
+            autoComplete="off"
+            spellCheck={false}
+            aria-describedby="key-help"
+            aria-invalid={fault !== undefined}
+            // biome-ignore lint/a11y/noAutofocus: it is the only thing to do here
+            autoFocus
+          />
+          <div id="key-help" role="status">
+            {fault !== undefined && <span className="tone-bad small">{fault}</span>}
+          </div>
+        </div>
+        <button className="button primary" type="submit" disabled={busy}>
+          {busy ? 'Signing in…' : 'Sign in'}
+        </button>
+        <p className="small muted">
+          No key yet? <code>npm start</code> prints one when it first runs, and{' '}
+          <code>npx tailrace keys create --name me</code> makes another.
+        </p>
+      </form>
+    </main>
+  );
+}
+
+function describe(error: unknown): string {
+  if (!(error instanceof ApiError)) return 'The service gave no answer that the console understands.';
+  if (error.status === 401) return `This key is not accepted: ${error.message}.`;
+  return error.message;
+}

@@ -1,0 +1,169 @@
+import { Suspense, useState } from 'react';
+import { Link, Route, Switch, useLocation } from 'wouter';
+import type { EndpointView } from '../../src/http/view.ts';
+import { useClient } from './api/client.ts';
+import { useLoad } from './api/use-load.ts';
+import { PAGES } from './page.ts';
+import { type Theme, usePreference } from './preference.ts';
+import './shell.css';
+import { Empty } from './ui/empty.tsx';
+import { ErrorNote } from './ui/error-note.tsx';
+import { Mark } from './ui/mark.tsx';
+import { Segmented } from './ui/segmented.tsx';
+
+/** What stands around every page: navigation, preferences, sign-out. */
+export function Shell({ onSignOut }: { readonly onSignOut: () => void }) {
+  const [open, setOpen] = useState(false);
+  return (
+    <div className="shell">
+      <a className="skip" href="#content">
+        Skip to the content
+      </a>
+      <header className="bar">
+        <Link href="/" className="brand">
+          <Mark />
+          Tailrace
+        </Link>
+        <button
+          type="button"
+          className="button menu"
+          aria-expanded={open}
+          aria-controls="side"
+          onClick={() => setOpen(!open)}
+        >
+          Menu
+        </button>
+      </header>
+      <div id="side" className={open ? 'side open' : 'side'}>
+        <Navigation onGo={() => setOpen(false)} />
+        <Preferences onSignOut={onSignOut} />
+      </div>
+      <main id="content" tabIndex={-1}>
+        <Pages />
+      </main>
+    </div>
+  );
+}
+
+function Pages() {
+  const { scopes } = useClient().self;
+  return (
+    <Suspense fallback={<p className="muted">Loading…</p>}>
+      <Switch>
+        {PAGES.map((page) => (
+          <Route key={page.path} path={page.path}>
+            {page.scopes.some((scope) => scopes.includes(scope)) ? (
+              <page.component />
+            ) : (
+              <Empty title="This key may not see this page">
+                It has the scope {scopes.join(', ') || 'none'}; this page needs {page.scopes.join(' or ')}.
+                Sign in with another key.
+              </Empty>
+            )}
+          </Route>
+        ))}
+        <Route>
+          <Empty title="There is no such page">
+            Choose one from the navigation, or go to the <Link href="/">overview</Link>.
+          </Empty>
+        </Route>
+      </Switch>
+    </Suspense>
+  );
+}
+
+function Navigation({ onGo }: { readonly onGo: () => void }) {
+  const { scopes } = useClient().self;
+  const mayList = scopes.includes('query') || scopes.includes('manage');
+  const { value, error } = useLoad<{ result: EndpointView[] }>(mayList ? '/api/endpoints' : undefined);
+  const offered = PAGES.filter((page) => page.scopes.some((scope) => scopes.includes(scope)));
+  return (
+    <nav aria-label="Console">
+      <ul>
+        {offered.map((page) =>
+          page.title === undefined ? null : (
+            <NavItem key={page.path} href={page.path} label={page.title} onGo={onGo} />
+          ),
+        )}
+      </ul>
+      <h2>Endpoints</h2>
+      {error !== undefined && <ErrorNote error={error} />}
+      <ul>
+        {value?.result.map(({ name }) => (
+          <NavItem key={name} href={`/endpoints/${name}`} label={name} onGo={onGo} />
+        ))}
+      </ul>
+      {(!mayList || value?.result.length === 0) && (
+        <p className="small muted">None that this key may read.</p>
+      )}
+      <h2>Reference</h2>
+      <ul>
+        <li>
+          <a href="/docs">API reference</a>
+        </li>
+      </ul>
+    </nav>
+  );
+}
+
+interface NavItemProps {
+  readonly href: string;
+  readonly label: string;
+  readonly onGo: () => void;
+}
+
+function NavItem({ href, label, onGo }: NavItemProps) {
+  const [location] = useLocation();
+  return (
+    <li>
+      <Link href={href} aria-current={location === href ? 'page' : undefined} onClick={onGo}>
+        {label}
+      </Link>
+    </li>
+  );
+}
+
+const THEMES: readonly { readonly id: Theme; readonly label: string }[] = [
+  { id: 'system', label: 'Auto' },
+  { id: 'light', label: 'Light' },
+  { id: 'dark', label: 'Dark' },
+];
+const ZONES = [
+  { id: 'local', label: 'Local' },
+  { id: 'utc', label: 'UTC' },
+] as const;
+
+function Preferences({ onSignOut }: { readonly onSignOut: () => void }) {
+  const { self } = useClient();
+  const { preference, change } = usePreference();
+  return (
+    <section className="preferences" aria-label="Preferences">
+      <div className="preference">
+        <span>Times</span>
+        <Segmented
+          label="Times"
+          options={ZONES}
+          selected={preference.zone}
+          onSelect={(zone) => change({ zone })}
+        />
+      </div>
+      <div className="preference">
+        <span>Colours</span>
+        <Segmented
+          label="Colours"
+          options={THEMES}
+          selected={preference.theme}
+          onSelect={(theme) => change({ theme })}
+        />
+      </div>
+      <div className="preference">
+        <span title={self.scopes.join(', ')}>
+          Key <code>{self.id}</code>
+        </span>
+        <button type="button" className="button quiet" onClick={onSignOut}>
+          Sign out
+        </button>
+      </div>
+    </section>
+  );
+}

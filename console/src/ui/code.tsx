@@ -1,0 +1,63 @@
+import bash from 'highlight.js/lib/languages/bash';
+import javascript from 'highlight.js/lib/languages/javascript';
+import python from 'highlight.js/lib/languages/python';
+import sql from 'highlight.js/lib/languages/sql';
+import yaml from 'highlight.js/lib/languages/yaml';
+import { createLowlight } from 'lowlight';
+import { type ReactNode, useMemo } from 'react';
+import { CopyButton } from './copy-button.tsx';
+
+const lowlight = createLowlight({ bash, javascript, python, sql, yaml });
+
+export type Language = 'bash' | 'javascript' | 'python' | 'sql' | 'yaml';
+
+interface CodeProps {
+  readonly text: string;
+  /** Without one it is shown plain. */
+  readonly language?: Language;
+  readonly label: string;
+}
+
+/** A text of code, highlighted, with a button that copies it. */
+export function Code({ text, language, label }: CodeProps) {
+  const content = useMemo(
+    () =>
+      language === undefined ? text : toNodes(lowlight.highlight(language, text).children as HastNode[]),
+    [text, language],
+  );
+  return (
+    <div className="code">
+      <div className="code-bar">
+        {label}
+        <CopyButton text={text} />
+      </div>
+      <section className="code-text" aria-label={label} tabIndex={0}>
+        <pre>
+          <code>{content}</code>
+        </pre>
+      </section>
+    </div>
+  );
+}
+
+/** What lowlight makes: a small part of hast. */
+type HastNode =
+  | { readonly type: 'text'; readonly value: string }
+  | {
+      readonly type: 'element';
+      readonly properties: { readonly className?: readonly string[] };
+      readonly children: readonly HastNode[];
+    };
+
+function toNodes(nodes: readonly HastNode[]): ReactNode[] {
+  return nodes.map((node, i) =>
+    node.type === 'text' ? (
+      node.value
+    ) : (
+      // biome-ignore lint/suspicious/noArrayIndexKey: the list is made anew with its text, never changed
+      <span key={i} className={node.properties.className?.join(' ')}>
+        {toNodes(node.children)}
+      </span>
+    ),
+  );
+}

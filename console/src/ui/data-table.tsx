@@ -1,0 +1,118 @@
+import {
+  createSortedRowModel,
+  type RowData,
+  rowSortingFeature,
+  sortFn_basic,
+  sortFn_text,
+  tableFeatures,
+  useTable,
+} from '@tanstack/react-table';
+import { useVirtualizer } from '@tanstack/react-virtual';
+import { type ReactNode, useMemo, useRef } from 'react';
+import './data-table.css';
+
+export interface DataColumn<Row extends RowData> {
+  readonly id: string;
+  readonly header: string;
+  /** What it is sorted by. */
+  readonly value: (row: Row) => string | number | null;
+  /** What is shown; the value itself where it is left out. */
+  readonly cell?: (row: Row) => ReactNode;
+  readonly numeric?: boolean;
+}
+
+interface DataTableProps<Row extends RowData> {
+  readonly caption: string;
+  readonly rows: readonly Row[];
+  readonly columns: readonly DataColumn<Row>[];
+}
+
+const features = tableFeatures({
+  rowSortingFeature,
+  sortedRowModel: createSortedRowModel(),
+  sortFns: { basic: sortFn_basic, text: sortFn_text },
+});
+
+const ROW_PX = 33;
+
+/** Rows of an answer: sorted by a click on a head, drawn only where they are looked at, however many there are. */
+export function DataTable<Row extends RowData>({ caption, rows, columns }: DataTableProps<Row>) {
+  const scroll = useRef<HTMLElement>(null);
+  const data = useMemo(() => [...rows], [rows]);
+  const definitions = useMemo(
+    () =>
+      columns.map((column) => ({
+        id: column.id,
+        header: column.header,
+        accessorFn: column.value,
+        sortFn: 'basic' as const,
+        sortUndefined: 'last' as const,
+      })),
+    [columns],
+  );
+  const table = useTable({ features, data, columns: definitions });
+  const sorted = table.getRowModel().rows;
+  const virtual = useVirtualizer({
+    count: sorted.length,
+    getScrollElement: () => scroll.current,
+    estimateSize: () => ROW_PX,
+    overscan: 12,
+  });
+  const items = virtual.getVirtualItems();
+  const before = items[0]?.start ?? 0;
+  const after = virtual.getTotalSize() - (items.at(-1)?.end ?? 0);
+  const headers = table.getHeaderGroups()[0]?.headers ?? [];
+  return (
+    <section className="data-table" ref={scroll} tabIndex={0} aria-label={caption}>
+      <table>
+        <caption className="visually-hidden">{caption}</caption>
+        <thead>
+          <tr>
+            {headers.map((header, i) => {
+              const order = header.column.getIsSorted();
+              return (
+                <th
+                  key={header.id}
+                  scope="col"
+                  className={columns[i]?.numeric === true ? 'numeric' : ''}
+                  aria-sort={order === false ? 'none' : order === 'asc' ? 'ascending' : 'descending'}
+                >
+                  <button type="button" onClick={header.column.getToggleSortingHandler()}>
+                    {columns[i]?.header}
+                    <span aria-hidden="true">{order === false ? '' : order === 'asc' ? ' ↑' : ' ↓'}</span>
+                  </button>
+                </th>
+              );
+            })}
+          </tr>
+        </thead>
+        <tbody>
+          {before > 0 && <Spacer height={before} span={columns.length} />}
+          {items.map((item) => {
+            const row = sorted[item.index];
+            if (row === undefined) return null;
+            return (
+              <tr key={row.id} data-index={item.index} ref={virtual.measureElement}>
+                {columns.map((column) => (
+                  <td key={column.id} className={column.numeric === true ? 'numeric' : ''}>
+                    {column.cell?.(row.original) ?? column.value(row.original) ?? '–'}
+                  </td>
+                ))}
+              </tr>
+            );
+          })}
+          {after > 0 && <Spacer height={after} span={columns.length} />}
+        </tbody>
+      </table>
+    </section>
+  );
+}
+
+/** Stands for the rows above or below those that are drawn. */
+function Spacer({ height, span }: { readonly height: number; readonly span: number }) {
+  return (
+    <tr className="spacer">
+      <td colSpan={span} style={{ height }} />
+    </tr>
+  );
+}

@@ -1,0 +1,23 @@
+import { type ReactNode, useId } from 'react';
+
+interface PanelProps {
+  readonly title: string;
+  readonly actions?: ReactNode;
+  /** The content reaches the panel's edges: tables. */
+  readonly flush?: boolean;
+  readonly children: ReactNode;
+}
+
+/** A part of a page, with a heading. */
+export function Panel({ title, actions, flush = false, children }: PanelProps) {
+  const id = useId();
+  return (
+    <section className={flush ? 'panel flush' : 'panel'} aria-labelledby={id}>
+      <div className="panel-head">
+        <h2 id={id}>{title}</h2>
+        {actions}
+      </div>
+      <div className="panel-body">{children}</div>
+    </section>
+  );
+}

@@ -1,0 +1,44 @@
+interface SparklineProps {
+  /** Oldest first; null where there is nothing to show. */
+  readonly values: readonly (number | null)[];
+  /** What it says, for whoever does not see it. */
+  readonly label: string;
+  readonly tone?: 'data-1' | 'data-bad';
+}
+
+// The hour that the service counts, minute by minute.
+const POINTS = 60;
+const WIDTH = 120;
+const HEIGHT = 28;
+
+/** A small trend without axes; zero is its floor. */
+export function Sparkline({ values: given, label, tone = 'data-1' }: SparklineProps) {
+  // What was before the start is nothing, so that a minute is as wide as ever.
+  const values = [...Array<number>(Math.max(0, POINTS - given.length)).fill(0), ...given];
+  const max = Math.max(1e-9, ...values.map((value) => value ?? 0));
+  const step = WIDTH / Math.max(1, values.length - 1);
+  const points = values.map((value, i) => {
+    const y = HEIGHT - 2 - ((value ?? 0) / max) * (HEIGHT - 4);
+    return `${(i * step).toFixed(1)},${y.toFixed(1)}`;
+  });
+  const color = `var(--${tone})`;
+  return (
+    <svg
+      className="sparkline"
+      viewBox={`0 0 ${WIDTH} ${HEIGHT}`}
+      preserveAspectRatio="none"
+      role="img"
+      aria-label={label}
+    >
+      <polygon points={`0,${HEIGHT} ${points.join(' ')} ${WIDTH},${HEIGHT}`} fill={color} opacity="0.14" />
+      <polyline
+        points={points.join(' ')}
+        fill="none"
+        stroke={color}
+        strokeWidth="1.5"
+        strokeLinejoin="round"
+        vectorEffect="non-scaling-stroke"
+      />
+    </svg>
+  );
+}

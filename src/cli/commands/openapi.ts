@@ -1,0 +1,19 @@
+import { Command } from 'commander';
+import { readDefinitions, refuseFaults } from '../../definitions/read.ts';
+import { createOpenApi } from '../../http/openapi/document.ts';
+import { readVersion } from '../../version.ts';
+import { readConfig } from '../environment.ts';
+
+export function openApiCommand(): Command {
+  return new Command('openapi')
+    .description('Print the OpenAPI 3.1 document of the definitions, with every endpoint.')
+    .option('--server <url>', 'where the service is reached', '/')
+    .action(printOpenApi);
+}
+
+async function printOpenApi({ server }: { server: string }): Promise<void> {
+  const { definitions, faults } = await readDefinitions(readConfig());
+  refuseFaults(faults);
+  const document = createOpenApi({ version: readVersion(), endpoints: definitions.endpoints, server });
+  process.stdout.write(`${JSON.stringify(document, undefined, 2)}\n`);
+}

@@ -1,0 +1,133 @@
+import type { Endpoint, Parameter, ResultColumn, ResultType } from '../../definitions/endpoint.ts';
+import { failures, list, object, type Schema } from './schema.ts';
+import { keyWith } from './security.ts';
+
+/** Every way in which a call of an endpoint can fail: src/http/routes/query.ts. */
+const QUERY_FAILURES = [400, 401, 403, 404, 405, 406, 413, 414, 415, 422, 429, 500, 503, 504];
+
+/** The paths of an endpoint, by name and by UUID, each with GET and POST. */
+export function endpointPaths(endpoint: Endpoint): Record<string, Schema> {
+  return {
+    [`/api/endpoints/query/${endpoint.name}`]: pathItem(endpoint, ''),
+    [`/api/endpoints/query/${endpoint.id}`]: pathItem(endpoint, '_by_id'),
+  };
+}
+
+function pathItem(endpoint: Endpoint, suffix: string): Schema {
+  const name = endpoint.name.replaceAll(/[.-]/g, '_') + suffix;
+  const shared = {
+    summary: suffix === '' ? firstSentence(endpoint.description) : `${endpoint.name}, by its UUID`,
+    description: describe(endpoint),
+    tags: ['endpoints'],
+    security: keyWith('query'),
+    responses: { '200': answer(endpoint), '304': NOT_MODIFIED, ...failures(...QUERY_FAILURES) },
+  };
+  return {
+    get: { operationId: `get_${name}`, ...shared, parameters: endpoint.parameters.map(queryParameter) },
+    post: { operationId: `post_${name}`, ...shared, requestBody: body(endpoint) },
+  };
+}
+
+function firstSentence(text: string): string {
+  return /^.*?(?=\.(?:\s|$))/.exec(text)?.[0] ?? text;
+}
+
+function describe({ description, maxRows, cachingSeconds, warmingSeconds, sandboxing }: Endpoint): string {
+  const facts = [
+    `At most ${maxRows} rows`,
+    cachingSeconds === undefined ? 'not cached' : `cached for ${cachingSeconds} seconds`,
+    warmingSeconds !== undefined && `refreshed every ${warmingSeconds} seconds`,
+    sandboxing && 'takes a SELECT of the caller’s own in `sql`',
+  ];
+  return `${description}\n\n${facts.filter(Boolean).join(', ')}.`;
+}
+
+function queryParameter(parameter: Parameter): Schema {
+  const { name, required, description } = parameter;
+  const value = exampleOf(parameter);
+  return {
+    name,
+    in: 'query',
+    required,
+    description,
+    schema: parameterSchema(parameter),
+    ...(value !== undefined && { example: value }),
+  };
+}
+
+function parameterSchema({ type, values, fallback, otherwise, required }: Parameter): Schema {
+  const shown = {
+    type: 'string',
+    ...(fallback !== '' && { default: fallback }),
+    ...(required && { minLength: 1 }),
+  };
+  // Where any other value behaves as one of them the list holds nobody to it.
+  if (type === 'enum')
+    return otherwise === undefined ? { ...shown, enum: values } : { ...shown, examples: values };
+  if (type === 'timestamp') return { ...shown, description: 'ISO 8601, such as 2026-11-20T07:00:00Z.' };
+  if (type === 'regex') return { ...shown, description: 'A pattern in RE2’s syntax.' };
+  return shown;
+}
+
+/** A value that works with the sample logs, where one can be told from the declaration. */
+function exampleOf({ name, type, values, fallback }: Parameter): string | undefined {
+  if (name === 'project') return 'aurora';
+  if (type === 'timestamp') return '2026-11-20T07:00:00Z';
+  return fallback !== '' ? fallback : values[0];
+}
+
+function body({ parameters }: Endpoint): Schema {
+  const required = parameters.filter((one) => one.required).map(({ name }) => name);
+  const properties = parameters.map((one) => [
+    one.name,
+    { ...parameterSchema(one), description: one.description },
+  ]);
+  const schema = {
+    type: 'object',
+    ...(required.length > 0 && { required }),
+    properties: Object.fromEntries(properties),
+    additionalProperties: { type: 'string' },
+  };
+  const examples = parameters.flatMap((one) => {
+    const value = one.required ? exampleOf(one) : undefined;
+    return value === undefined ? [] : [[one.name, value]];
+  });
+  return {
+    required: required.length > 0,
+    content: { 'application/json': { schema, example: Object.fromEntries(examples) } },
+  };
+}
+
+function answer({ columns, maxRows }: Endpoint): Schema {
+  const row = object(Object.fromEntries(columns.map((column) => [column.name, columnSchema(column)])));
+  return {
+    description: 'The rows, columns in their declared order.',
+    headers: ANSWER_HEADERS,
+    content: { 'application/json': { schema: object({ result: { ...list(row), maxItems: maxRows } }) } },
+  };
+}
+
+// Null: a value that the event did not have, or had in another type.
+const TYPES: Readonly<Record<ResultType, Schema>> = {
+  string: { type: ['string', 'null'] },
+  integer: { type: ['integer', 'null'], format: 'int64' },
+  number: { type: ['number', 'null'], format: 'double' },
+  boolean: { type: ['boolean', 'null'] },
+  json: {},
+};
+
+function columnSchema({ type, description }: ResultColumn): Schema {
+  return { ...TYPES[type], description };
+}
+
+const text = (description: string): Schema => ({ schema: { type: 'string' }, description });
+
+const ANSWER_HEADERS: Schema = {
+  'Cache-Status': text('RFC 9211: whether the answer came from the cache, such as `Tailrace; hit; ttl=612`.'),
+  Age: { schema: { type: 'integer' }, description: 'Seconds since the instant of the answer’s query.' },
+  'Server-Timing': text('`engine;dur=…`: milliseconds in the engine for this request.'),
+  ETag: text('Of the answer’s bytes in this encoding.'),
+  'X-Request-Id': text('Yours, or made.'),
+};
+
+const NOT_MODIFIED: Schema = { description: 'The caller has this answer: its `If-None-Match` named it.' };

@@ -1,0 +1,70 @@
+import { ERROR_CODES, type ErrorCode } from '../../errors.ts';
+
+/** A JSON Schema (2020-12), which OpenAPI 3.1 takes as it is. */
+export type Schema = Readonly<Record<string, unknown>>;
+
+export const NULLABLE_TEXT: Schema = { type: ['string', 'null'] };
+export const NULLABLE_TIME: Schema = { type: ['string', 'null'], format: 'date-time' };
+
+function ref(name: string): Schema {
+  return { $ref: `#/components/schemas/${name}` };
+}
+
+export function object(properties: Readonly<Record<string, Schema>>, description?: string): Schema {
+  return {
+    type: 'object',
+    ...(description !== undefined && { description }),
+    required: Object.keys(properties),
+    properties,
+  };
+}
+
+export function list(items: Schema): Schema {
+  return { type: 'array', items };
+}
+
+/** A TypeBox schema as plain JSON Schema: without the words that our own messages are made of. */
+export function plain(schema: unknown): Schema {
+  return JSON.parse(
+    JSON.stringify(schema, (key, value) => (key === 'expected' ? undefined : value)),
+  ) as Schema;
+}
+
+/** The one shape of every failure (docs/errors.md). */
+export const ERROR_SCHEMA = object({
+  error: object({
+    code: { type: 'string', enum: Object.keys(ERROR_CODES) },
+    message: { type: 'string', description: 'A sentence for people; programs read `code`.' },
+    status: { type: 'integer', description: 'The HTTP status.' },
+    request_id: { type: 'string', description: 'Equals the header `X-Request-Id`.' },
+    errors: list(object({ parameter: { type: 'string' }, message: { type: 'string' } })),
+  }),
+});
+
+const RETRIES = [429, 503];
+
+/** A response for each HTTP status with an error code: `Error400`, `Error401`, … */
+export function errorResponses(): Record<string, Schema> {
+  const statuses = [...new Set(Object.values(ERROR_CODES).map(({ status }) => status))].sort((a, b) => a - b);
+  return Object.fromEntries(statuses.map((status) => [`Error${status}`, errorResponse(status)]));
+}
+
+function errorResponse(status: number): Schema {
+  const codes = (Object.keys(ERROR_CODES) as ErrorCode[]).filter(
+    (code) => ERROR_CODES[code].status === status,
+  );
+  const description = codes.map((code) => `\`${code}\`: ${ERROR_CODES[code].meaning}`).join('\n\n');
+  const seconds = { schema: { type: 'integer', minimum: 1 }, description: 'Seconds until the next try.' };
+  return {
+    description,
+    ...(RETRIES.includes(status) && { headers: { 'Retry-After': seconds } }),
+    content: { 'application/json': { schema: ref('Error') } },
+  };
+}
+
+/** The responses of an operation that may fail with these statuses. */
+export function failures(...statuses: readonly number[]): Record<string, Schema> {
+  return Object.fromEntries(
+    statuses.map((status) => [String(status), { $ref: `#/components/responses/Error${status}` }]),
+  );
+}

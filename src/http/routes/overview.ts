@@ -1,0 +1,106 @@
+import type { FastifyInstance } from 'fastify';
+import type { Source } from '../../definitions/source.ts';
+import { readStoreState, type StoreState } from '../../engine/store-state.ts';
+import { createRefreshed, type Reading } from '../../lib/refreshed.ts';
+import type { HttpContext } from '../context.ts';
+import { createAuth, getCaller } from '../plugins/auth.ts';
+import type { TrafficNow } from '../traffic.ts';
+import type { Overview, SourceState } from '../view.ts';
+import { visibleEndpoints, visibleSources } from '../visible.ts';
+
+export const OVERVIEW_PATH = '/api/overview';
+
+const STATE_AGE_MS = 5_000;
+// A closing or busy engine must not hold the page up: it then shows the rest.
+const STATE_WAIT_MS = 1_000;
+
+/**
+ * Live numbers, for keys with the scope `manage`: they count the requests of all keys, and the events of all projects. A key
+ * that is limited to endpoints or sources sees those alone.
+ */
+export function overviewRoute(app: FastifyInstance, context: HttpContext): void {
+  const { engine, registry, keyring, traffic, config, cache, committer, notReady, now } = context;
+  const state = createRefreshed(() => readStoreState(engine, registry.sources), {
+    maxAgeMs: STATE_AGE_MS,
+    now,
+  });
+
+  app.get(
+    OVERVIEW_PATH,
+    { onRequest: createAuth(keyring, 'manage') },
+    async (request, reply): Promise<Overview> => {
+      const caller = getCaller(request);
+      const [counts, known] = await Promise.all([traffic.read(), readInTime()]);
+      const sources = visibleSources(registry.sources, caller).map((source) =>
+        toSourceState(source, known?.value, counts),
+      );
+      const stopping = notReady();
+      const isAway = known === undefined || known.failure !== undefined;
+      reply.header('cache-control', 'private, no-store');
+      return {
+        at: new Date(now()).toISOString(),
+        started_at: new Date(counts.startedMs).toISOString(),
+        window_seconds: counts.windowSeconds,
+        endpoints: visibleEndpoints(registry.endpoints, caller).map(({ name, cachingSeconds }) =>
+          counts.ofEndpoint(name, cachingSeconds !== undefined),
+        ),
+        sources,
+        engine: {
+          state: stopping !== undefined ? 'stopping' : isAway ? 'unavailable' : 'ready',
+          message: stopping ?? (isAway ? 'the engine does not answer' : null),
+          ...engine.gauges(),
+          readers: config.readers,
+        },
+        store: {
+          read_at: known === undefined ? null : new Date(known.readMs).toISOString(),
+          rows: sum(sources, 'rows'),
+          bytes: sum(sources, 'bytes'),
+          cache_entries: cache.size,
+          cache_bytes: cache.bytes,
+          cache_bytes_max: config.cacheBytesMax,
+          ingest_queued_bytes: committer.gauges().queuedBytes,
+        },
+      };
+    },
+  );
+
+  /** `undefined` where the engine has not said it, or not in time. */
+  async function readInTime(): Promise<Reading<StoreState> | undefined> {
+    let timer: NodeJS.Timeout | undefined;
+    const late = new Promise<undefined>((resolve) => {
+      timer = setTimeout(() => resolve(undefined), STATE_WAIT_MS);
+    });
+    try {
+      return await Promise.race([state.get().catch(() => undefined), late]);
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+}
+
+function toSourceState(
+  { name, table }: Source,
+  state: StoreState | undefined,
+  counts: TrafficNow,
+): SourceState {
+  const { rows = 0, bytes = 0, oldestMs, newestMs } = state?.get(table) ?? {};
+  const { eventsPerSecond, minutes } = counts.ofSource(name);
+  return {
+    name,
+    table,
+    rows,
+    bytes,
+    oldest: toTime(oldestMs),
+    newest: toTime(newestMs),
+    events_per_second: eventsPerSecond,
+    minutes,
+  };
+}
+
+function toTime(ms: number | undefined): string | null {
+  return ms === undefined || !Number.isFinite(ms) ? null : new Date(ms).toISOString();
+}
+
+function sum(states: readonly SourceState[], of: 'rows' | 'bytes'): number {
+  return states.reduce((total, state) => total + state[of], 0);
+}

@@ -1,0 +1,371 @@
+import { describe, expect, test } from 'vitest';
+import {
+  faultsOf,
+  KEY,
+  makeKey,
+  open,
+  overflowOf,
+  rowsOf,
+  run,
+  signIn,
+  startBrowser,
+  URL_OF_SERVICE,
+} from './browser.ts';
+
+startBrowser();
+
+const STATS = '/endpoints/functions.invocation-stats?project=aurora&interval=7day';
+const USAGE = '/endpoints/usage.api-counts?project=aurora&interval=daily';
+const LOGS = '/endpoints/logs.all?project=aurora&project_tier=PRO';
+const legendOf = (page: Awaited<ReturnType<typeof open>>, chart: string) =>
+  page.getByRole('figure', { name: chart }).getByRole('listitem').allInnerTexts();
+const oneLine = (texts: readonly string[]) => texts.map((text) => text.replaceAll(/\s+/g, ' ').trim());
+
+describe('signing in', () => {
+  test('takes a right key, for this tab alone, and says what is wrong with another', async () => {
+    const page = await open('/', { expected: [401] });
+    await signIn(page, 'no-such-key');
+    await page.getByText('This key is not accepted').waitFor();
+    await signIn(page, KEY);
+    await page.getByRole('heading', { name: 'Overview', level: 1 }).waitFor();
+    await page.reload();
+    await page.getByRole('heading', { name: 'Overview', level: 1 }).waitFor();
+    const other = await page.context().newPage();
+    await other.goto(URL_OF_SERVICE);
+    await other.getByRole('heading', { name: 'Tailrace' }).waitFor();
+    expect(await page.evaluate(() => [JSON.stringify(localStorage), document.cookie].join())).not.toContain(
+      KEY,
+    );
+    await page.getByRole('button', { name: 'Sign out' }).click();
+    await page.getByLabel('API key').waitFor();
+    expect(await page.evaluate(() => sessionStorage.length)).toBe(0);
+  });
+
+  test('comes back to the sign-in when the key ends, and says so', async () => {
+    const key = await makeKey({ scopes: ['query', 'manage'] });
+    const page = await open('/', { key, expected: [401] });
+    await page.getByRole('heading', { name: 'Overview', level: 1 }).waitFor();
+    const self = await fetch(`${URL_OF_SERVICE}/api/self`, { headers: { 'x-api-key': key } });
+    const { id } = (await self.json()) as { id: string };
+    await fetch(`${URL_OF_SERVICE}/api/keys/${id}`, {
+      method: 'DELETE',
+      headers: { 'x-api-key': KEY },
+    });
+    await page.getByText('not accepted any more').waitFor({ timeout: 20_000 });
+  });
+});
+
+describe('the overview', () => {
+  test('tells what each endpoint and source does, and renews itself', async () => {
+    await rowsOf('usage.api-counts', { project: 'aurora', interval: 'hourly' });
+    const page = await open('/', { key: KEY });
+    const row = page.getByRole('row', { name: /usage\.api-counts/ });
+    await row.waitFor();
+    const requests = async () =>
+      Number((await row.getByRole('img').getAttribute('aria-label'))?.replaceAll(',', '').match(/^\d+/)?.[0]);
+    const before = await requests();
+    expect(before).toBeGreaterThan(0);
+    const edge = page.getByRole('row', { name: /cloudflare\.logs\.prod/ });
+    expect(await edge.innerText()).toMatch(/MiB|KiB/);
+    await rowsOf('usage.api-counts', { project: 'aurora', interval: 'hourly' });
+    await expect.poll(requests, { timeout: 15_000 }).toBeGreaterThan(before);
+    await page.getByText('Ready', { exact: true }).waitFor();
+  });
+
+  test('shows a key without the scope manage what it may call, and no numbers', async () => {
+    const page = await open('/', { key: await makeKey({ endpoints: ['logs.all'] }) });
+    await page.getByText('Live numbers are shown to keys with the scope manage').waitFor();
+    expect(await page.getByRole('main').getByRole('link').allInnerTexts()).toEqual(['logs.all']);
+    expect(await page.getByRole('table').count()).toBe(0);
+  });
+});
+
+describe('an endpoint', () => {
+  test('of statistics is drawn: counts, errors and percentiles, instant by instant', async () => {
+    const rows = await rowsOf('functions.invocation-stats', { project: 'aurora', interval: '7day' });
+    const page = await open('/endpoints/functions.invocation-stats', { key: KEY });
+    await page.getByText('Fill in project above, and press Run.').waitFor();
+    await page.getByLabel('project').fill('aurora');
+    await page.getByLabel('interval').selectOption('7day');
+    await run(page);
+    const sum = (name: string) => rows.reduce((total, row) => total + Number(row[name]), 0);
+    await page.getByRole('figure', { name: 'Count and errors' }).waitFor();
+    const short = (value: number) =>
+      new Intl.NumberFormat('en', { maximumSignificantDigits: 3 }).format(value);
+    expect(oneLine(await legendOf(page, 'Count and errors'))).toEqual([
+      `Count ${short(sum('count'))} in all`,
+      `Errors ${short(sum('error_count'))} in all`,
+    ]);
+    const plot = page.getByRole('application', { name: /Count and errors/ });
+    await plot.focus();
+    await page.keyboard.press('Home');
+    await expect
+      .poll(async () => oneLine(await legendOf(page, 'Count and errors')))
+      .toEqual([
+        `Count ${short(Number(rows[0]?.['count']))}`,
+        `Errors ${short(Number(rows[0]?.['error_count']))}`,
+      ]);
+    expect(oneLine(await legendOf(page, 'Execution time')).map((text) => text.split(' ')[0])).toEqual([
+      'Max',
+      'p99',
+      'p95',
+      'Average',
+      'Min',
+    ]);
+    await page
+      .getByText(/\d+ rows?$/)
+      .first()
+      .waitFor();
+    expect(new URL(page.url()).search).toBe('?project=aurora&interval=7day');
+  });
+
+  test('of counts is drawn as areas on top of one another, and listed as a table that can be sorted', async () => {
+    const rows = await rowsOf('usage.api-counts', { project: 'aurora', interval: 'daily' });
+    const page = await open(USAGE, { key: KEY });
+    await page.getByRole('figure', { name: 'Requests by area' }).waitFor();
+    expect(oneLine(await legendOf(page, 'Requests by area')).map((text) => text.split(' ')[0])).toEqual([
+      'Rest',
+      'Storage',
+      'Auth',
+      'Realtime',
+    ]);
+    await page.getByRole('tab', { name: 'Table' }).click();
+    const table = page.getByRole('table', { name: 'Rows of the answer' });
+    const column = async () => {
+      const cells = await table.getByRole('row').locator('td:nth-child(2)').allInnerTexts();
+      return cells.map(Number);
+    };
+    const rest = rows.map((row) => Number(row['total_rest_requests']));
+    expect(await column()).toEqual(rest);
+    const head = table.getByRole('button', { name: 'total_rest_requests' });
+    await head.click();
+    const first = await column();
+    expect([rest.toSorted((a, b) => a - b), rest.toSorted((a, b) => b - a)]).toContainEqual(first);
+    await page.getByRole('tab', { name: 'JSON' }).click();
+    expect(await page.getByRole('region', { name: 'The answer as JSON' }).innerText()).toContain(
+      'total_rest_requests',
+    );
+  });
+
+  test('says whether the answer was kept, how old it is, and what it took', async () => {
+    const page = await open(USAGE, { key: KEY });
+    const about = page.getByRole('list', { name: 'About this answer' });
+    await about.waitFor();
+    await run(page);
+    await expect
+      .poll(() => about.innerText())
+      .toMatch(/cache hit[\s\S]*old[\s\S]*rows[\s\S]*0 ms in the engine/);
+    await page.getByLabel('Past the cache').check();
+    await run(page);
+    await expect.poll(() => about.innerText()).toMatch(/cache miss/);
+  });
+
+  test('that refuses a value says which and why, at the field', async () => {
+    const page = await open('/endpoints/usage.api-counts?project=(&interval=daily', {
+      key: KEY,
+      expected: [400],
+    });
+    await page.getByRole('alert').waitFor();
+    expect(await page.getByRole('alert').innerText()).toContain('invalid_parameter');
+    const help = await page.getByLabel('project').getAttribute('aria-describedby');
+    expect(await page.locator(`[id="${help}"]`).innerText()).toContain('regular expression');
+  });
+
+  test('suggests the projects that have events, and lets a pinned key have its own alone', async () => {
+    const page = await open('/endpoints/logs.all', { key: KEY });
+    await page.locator('datalist option').first().waitFor({ state: 'attached' });
+    const suggested = await page
+      .locator('datalist option')
+      .evaluateAll((all) => all.map((one) => one.getAttribute('value')));
+    expect(suggested).toContain('aurora');
+    const pinned = await open('/endpoints/logs.all?project=basalt', {
+      key: await makeKey({ pins: { project: 'aurora' } }),
+    });
+    await pinned.getByRole('list', { name: 'About this answer' }).waitFor();
+    expect(await pinned.getByLabel('project', { exact: false }).first().inputValue()).toBe('aurora');
+    expect(await pinned.getByLabel('project', { exact: false }).first().isDisabled()).toBe(true);
+    await pinned.getByText('The stored query is shown to keys with the scope manage.').waitFor();
+  });
+
+  test('has ready-made calls that work and hold no key', async () => {
+    const page = await open(STATS, { key: KEY });
+    const call = page.getByRole('region', { name: 'The call in curl' });
+    const text = await call.innerText();
+    expect(text).not.toContain(KEY);
+    const address = /'(http[^']+)'/.exec(text)?.[1] ?? '';
+    const response = await fetch(address, { headers: { 'x-api-key': KEY } });
+    expect(response.status).toBe(200);
+    await page.getByRole('tab', { name: 'Python' }).click();
+    expect(await page.getByRole('region', { name: 'The call in Python' }).innerText()).toContain('urllib');
+    await page.getByRole('region', { name: 'The stored query' }).waitFor();
+    expect(await page.locator('.hljs-keyword').count()).toBeGreaterThan(3);
+  });
+});
+
+describe('logs', () => {
+  test('are listed newest first, open to their metadata, go on to older ones, and are filtered', async () => {
+    const page = await open(LOGS, { key: KEY });
+    const list = page.getByRole('region', { name: 'Log entries, newest first' });
+    await list.waitFor();
+    const times = await list
+      .locator('time')
+      .evaluateAll((all) => all.map((one) => one.getAttribute('datetime') ?? ''));
+    expect(times).toEqual(times.toSorted().reverse());
+    await list.getByRole('button').first().click();
+    await list.getByLabel('Metadata').waitFor();
+    expect(await list.getByLabel('Metadata').innerText()).toContain('status_code');
+    const entries = page.getByRole('status').filter({ hasText: 'entries' });
+    await page.getByRole('button', { name: 'Load older' }).click();
+    await expect.poll(() => entries.innerText()).toBe('199 entries'); // the end bound is inclusive
+    await page.getByLabel('Filter the entries shown').fill('/auth/');
+    await expect.poll(() => entries.innerText()).toMatch(/^\d{1,2} of 199 entries$/);
+    expect(new URL(page.url()).searchParams.get('ui.filter')).toBe('/auth/');
+    for (const text of await list.locator('.log-message').allInnerTexts()) expect(text).toContain('/auth/');
+  });
+
+  test('that come in are shown at once where the list is live', async () => {
+    const project = 'live-project';
+    const page = await open(`/endpoints/logs.all?project=${project}`, { key: KEY });
+    await page.getByText('No entries', { exact: true }).waitFor();
+    await page.getByRole('button', { name: 'Live' }).click();
+    const event = { project, event_message: 'it came in', metadata: { level: 'error', big: 1 } };
+    const sent = await fetch(`${URL_OF_SERVICE}/api/logs?source_name=cloudflare.logs.prod`, {
+      method: 'POST',
+      headers: { 'x-api-key': KEY, 'content-type': 'application/json' },
+      body: JSON.stringify([event]).replace('"big":1', '"big":9007199254740993'),
+    });
+    expect(sent.status).toBe(200);
+    const line = page.getByRole('button', { name: /it came in/ });
+    await line.waitFor({ timeout: 15_000 });
+    expect(await line.innerText()).toContain('error');
+    await line.click();
+    expect(await page.getByLabel('Metadata').innerText()).toContain('9007199254740993');
+    expect(new URL(page.url()).searchParams.get('ui.live')).toBe('1');
+  });
+});
+
+describe('a view', () => {
+  test('is shared by its address: another sees the same after signing in', async () => {
+    const page = await open(STATS, { key: KEY });
+    await page.getByRole('tab', { name: 'Table' }).click();
+    await page.getByRole('table', { name: 'Rows of the answer' }).waitFor();
+    const other = await open(page.url().slice(URL_OF_SERVICE.length));
+    await signIn(other, KEY);
+    await other.getByRole('table', { name: 'Rows of the answer' }).waitFor();
+    expect(await other.getByLabel('interval').inputValue()).toBe('7day');
+    expect(other.url()).toBe(page.url());
+  });
+
+  test('of before comes back by the back button', async () => {
+    const page = await open(USAGE, { key: KEY });
+    await page.getByRole('figure').waitFor();
+    await page.getByLabel('interval').selectOption('hourly');
+    await run(page);
+    await page.goBack();
+    await expect.poll(() => page.getByLabel('interval').inputValue()).toBe('daily');
+  });
+
+  test('has its times in the zone that was chosen, and its colours, also after a reload', async () => {
+    const page = await open(LOGS, { key: KEY });
+    const time = page.getByRole('region', { name: 'Log entries, newest first' }).locator('time').first();
+    const local = await time.innerText();
+    const utc = ((await time.getAttribute('datetime')) ?? '').slice(11, 19);
+    expect(local).not.toContain(utc); // the browser's zone is Berlin's
+    await page.getByRole('radio', { name: 'UTC' }).check();
+    expect(await time.innerText()).toContain(utc);
+    await page.getByRole('radio', { name: 'Dark' }).check();
+    await page.reload();
+    expect(await page.evaluate(() => document.documentElement.dataset['theme'])).toBe('dark');
+    expect(await time.innerText()).toContain(utc);
+  });
+
+  test('that does not exist says where to go', async () => {
+    const page = await open('/endpoints/no.such', { key: KEY });
+    await page.getByText('No such endpoint').waitFor();
+  });
+});
+
+describe('at 360 px', () => {
+  test.each([['/'], [STATS], [USAGE], [LOGS], [`${STATS}&ui.view=table`]])(
+    '%s is not wider than the window',
+    async (path) => {
+      const page = await open(path, { key: KEY, viewport: { width: 360, height: 780 } });
+      await page.getByRole('heading', { level: 2 }).first().waitFor();
+      await page.waitForLoadState('networkidle');
+      expect(await overflowOf(page)).toBeLessThanOrEqual(0);
+    },
+  );
+
+  test('the navigation is behind a button', async () => {
+    const page = await open('/', { key: KEY, viewport: { width: 360, height: 780 } });
+    await page.getByRole('button', { name: 'Menu' }).click();
+    await page.getByRole('navigation').getByRole('link', { name: 'logs.all' }).click();
+    await page.getByRole('heading', { name: 'logs.all', level: 1 }).waitFor();
+    expect(await page.getByRole('navigation').isVisible()).toBe(false);
+  });
+});
+
+describe('axe finds nothing wrong', () => {
+  const paths = { overview: '/', stats: STATS, usage: USAGE, logs: LOGS, table: `${USAGE}&ui.view=table` };
+  const views = Object.entries(paths).flatMap(([name, path]) =>
+    (['light', 'dark'] as const).map((colorScheme) => [name, colorScheme, path] as const),
+  );
+  test.each(views)('with %s in %s', async (name, colorScheme, path) => {
+    const page = await open(path, { key: KEY, colorScheme });
+    await page.getByRole('heading', { level: 2 }).first().waitFor();
+    await page.waitForLoadState('networkidle');
+    if (name === 'logs') await page.getByRole('region', { name: /^Log/ }).getByRole('button').first().click();
+    expect(await faultsOf(page)).toEqual([]);
+  });
+
+  test('with the sign-in', async () => {
+    expect(await faultsOf(await open('/'))).toEqual([]);
+  });
+});
+
+describe('the first load', () => {
+  test('is below 250 KB compressed, and ready within a second', async () => {
+    const page = await open('/', { key: KEY });
+    await page.getByRole('row', { name: /usage\.api-counts/ }).waitFor();
+    const bytes = await page.evaluate(() =>
+      [...performance.getEntriesByType('navigation'), ...performance.getEntriesByType('resource')]
+        .filter((entry) => !entry.name.includes('/api/'))
+        .reduce((sum, entry) => sum + (entry as PerformanceResourceTiming).transferSize, 0),
+    );
+    expect(bytes).toBeGreaterThan(50_000);
+    expect(bytes).toBeLessThan(250_000);
+    // When the heading is there, by the page's own clock; the best of a few, since the machine is busy with other tests.
+    const times: number[] = [];
+    for (let i = 0; i < 5; i++) {
+      const fresh = await open('/', { key: KEY, script: noteHeading });
+      await fresh.getByRole('heading', { name: 'Overview', level: 1 }).waitFor();
+      times.push(
+        await fresh.evaluate(() => performance.getEntriesByName('heading')[0]?.startTime ?? Number.NaN),
+      );
+    }
+    expect(Math.min(...times)).toBeLessThan(1_000);
+  });
+});
+
+describe('the reference at /docs', () => {
+  test('lists the endpoints of the tab’s key, and without one what is the same for all', async () => {
+    const page = await open('/docs', { key: KEY });
+    await page.getByText('/api/endpoints/query/logs.all').first().waitFor();
+    const without = await open('/docs');
+    await without.getByText('/api/overview').first().waitFor();
+    expect(await without.getByText('/api/endpoints/query/').count()).toBe(0);
+    await without.getByLabel('Key', { exact: true }).fill(KEY);
+    await without.getByRole('button', { name: 'Show its endpoints' }).click();
+    await without.getByText('/api/endpoints/query/usage.api-counts').first().waitFor();
+  });
+});
+
+/** In the page: marks the moment at which its heading comes. */
+function noteHeading(): void {
+  const observer = new MutationObserver(() => {
+    if (document.querySelector('h1') === null) return;
+    performance.mark('heading');
+    observer.disconnect();
+  });
+  observer.observe(document, { childList: true, subtree: true });
+}

@@ -1,0 +1,148 @@
+import { afterAll, beforeEach, describe, expect, test } from 'vitest';
+import type { EndpointView, Overview, Projects, Self, SourceView } from '../../src/http/view.ts';
+import type { NewKey } from '../../src/keys/management.ts';
+import { expectError, get, QUERY_PATH } from '../support/http.ts';
+import { EDGE, post, TO_EDGE } from '../support/ingest.ts';
+import { PUBLIC_KEY, startTestService } from '../support/service.ts';
+
+const service = await startTestService();
+afterAll(service.close);
+const { url, clock, store } = service;
+const { keyring } = service.service;
+
+async function read<T>(path: string, key?: string): Promise<T> {
+  const answer = await get(url, path, key === undefined ? {} : { 'x-api-key': key });
+  expect(answer.status).toBe(200);
+  return JSON.parse(answer.text) as T;
+}
+const overview = (key?: string) => read<Overview>('/api/overview', key);
+const trafficOf = async (name: string) => {
+  const found = (await overview()).endpoints.find((one) => one.name === name);
+  if (found === undefined) throw new Error(`no ${name}`);
+  return found;
+};
+const keyOf = (fields: Partial<NewKey>) => keyring.create({ name: 'k', scopes: ['query'], ...fields }).key;
+const send = (project: string) =>
+  post(url, TO_EDGE, [{ project, timestamp: new Date(clock.now - 90_000).toISOString() }]);
+
+beforeEach(() => {
+  clock.now += 2 * 3_600_000; // beyond the window of the test before
+});
+
+describe('the overview', () => {
+  test('counts requests, answers from the cache, rows and failures of an endpoint', async () => {
+    await send('p1');
+    const path = `${QUERY_PATH}/usage.api-counts?project=p1&interval=daily`;
+    const before = await trafficOf('usage.api-counts');
+    for (let i = 0; i < 4; i++) expect((await get(url, path)).status).toBe(200);
+    await get(url, `${QUERY_PATH}/usage.api-counts?project=p1&interval=never`);
+    const after = await trafficOf('usage.api-counts');
+    expect(after.requests - before.requests).toBe(5);
+    expect(after.failures - before.failures).toBe(1);
+    expect(after.failure_codes).toEqual({ invalid_parameter: 1 });
+    expect(after.hit_ratio).toBe(0.75);
+    expect(after.rows - before.rows).toBe(4);
+    expect(after.p50_ms).toBeGreaterThan(0);
+    expect(after.p99_ms).toBeGreaterThanOrEqual(after.p50_ms ?? 0);
+    expect(after.last_failure).toEqual({ code: 'invalid_parameter', at: new Date(clock.now).toISOString() });
+    expect(after.minutes.at(-1)).toMatchObject({ requests: 5, failures: 1 });
+  });
+
+  test('has no hit ratio for an endpoint that is not cached', async () => {
+    await get(url, `${QUERY_PATH}/logs.all?project=p1`);
+    expect(await trafficOf('logs.all')).toMatchObject({ requests: 1, hit_ratio: null });
+  });
+
+  test('tells what a source holds and how much comes in', async () => {
+    await send('p2');
+    clock.now += 6_000; // what was read before is too old by now; this one still gets it
+    await overview();
+    await expect
+      .poll(async () => (await overview()).sources.find((one) => one.name === EDGE))
+      .toMatchObject({
+        table: 'edge_logs',
+        rows: 2,
+        bytes: expect.any(Number),
+        newest: new Date(clock.now - 96_000).toISOString(),
+      });
+    const { sources, store: whole, engine } = await overview();
+    expect(sources.find((one) => one.name === 'gotrue.logs.prod')).toMatchObject({ rows: 0, oldest: null });
+    expect(sources.find((one) => one.name === EDGE)?.minutes.at(-1)).toBeGreaterThan(0);
+    expect(whole.rows).toBe(2);
+    expect(engine).toEqual({ state: 'ready', message: null, running: 0, queued: 0, readers: 2 });
+  });
+
+  test('is for keys with manage, each within its lists', async () => {
+    expectError(await get(url, '/api/overview', { 'x-api-key': keyOf({}) }), 'forbidden');
+    const key = keyOf({ scopes: ['manage'], endpoints: ['logs.all'], sources: [EDGE] });
+    const seen = await overview(key);
+    expect(seen.endpoints.map((one) => one.name)).toEqual(['logs.all']);
+    expect(seen.sources.map((one) => one.name)).toEqual([EDGE]);
+  });
+});
+
+describe('the definitions', () => {
+  test('are told to keys that may read the endpoint, the SQL to keys with manage', async () => {
+    const key = keyOf({ endpoints: ['logs.all'], pins: { project: 'p1' } });
+    const { result } = await read<{ result: EndpointView[] }>('/api/endpoints', key);
+    expect(result).toMatchObject([{ name: 'logs.all', caching_seconds: null, sql: null }]);
+    expect(result[0]?.parameters.map((one) => one.pinned)).toEqual(['p1', null, null, null]);
+    const all = await read<{ result: EndpointView[] }>('/api/endpoints');
+    expect(all.result.map((one) => one.sql?.includes('SELECT'))).toEqual([true, true, true]);
+  });
+
+  test('of sources are told to keys that may send to them', async () => {
+    const { result } = await read<{ result: SourceView[] }>(
+      '/api/sources',
+      keyOf({ scopes: ['ingest'], sources: [EDGE] }),
+    );
+    expect(result.map((one) => one.name)).toEqual([EDGE]);
+    expectError(await get(url, '/api/sources', { 'x-api-key': keyOf({}) }), 'forbidden');
+  });
+
+  test('of the key itself are told to any key', async () => {
+    expect(await read<Self>('/api/self', PUBLIC_KEY)).toMatchObject({ id: 'public', scopes: ['ingest'] });
+    const key = keyOf({ pins: { project: 'p1' }, endpoints: ['logs.all'] });
+    expect(await read<Self>('/api/self', key)).toMatchObject({
+      scopes: ['query'],
+      endpoints: ['logs.all'],
+      sources: null,
+      pins: { project: 'p1' },
+      token: false,
+    });
+    expectError(await get(url, '/api/self', { 'x-api-key': '' }), 'unauthorized');
+  });
+});
+
+describe('the projects', () => {
+  test('are those that have events, and for a pinned key its own alone', async () => {
+    await send('p1');
+    await send('another');
+    await read<Projects>('/api/projects');
+    clock.now += 31_000;
+    await read<Projects>('/api/projects');
+    await expect
+      .poll(async () => (await read<Projects>('/api/projects')).result)
+      .toEqual(expect.arrayContaining(['another', 'p1']));
+    expect(await read<Projects>('/api/projects', keyOf({ pins: { project: 'mine' } }))).toEqual({
+      result: ['mine'],
+      complete: true,
+    });
+  });
+
+  test('are not told to a key that may not read', async () => {
+    expectError(await get(url, '/api/projects', { 'x-api-key': PUBLIC_KEY }), 'forbidden');
+  });
+});
+
+test('without an engine the overview still answers, and says so', async () => {
+  await store.engine.close();
+  clock.now += 6_000;
+  expect((await overview()).endpoints.length).toBe(3);
+  await expect
+    .poll(async () => (await overview()).engine)
+    .toMatchObject({
+      state: 'unavailable',
+      message: 'the engine does not answer',
+    });
+});
