@@ -82,12 +82,14 @@ export function createCached(options: CachedOptions): CachedQueries {
 
   function keep(key: string, endpoint: Endpoint, answer: Answer, { values, lastAskedMs }: Asked): void {
     const { warmingSeconds = Number.POSITIVE_INFINITY } = endpoint;
+    const before = store.peek(key);
+    if (isOvertaken(answer, before?.answer, now())) return;
     store.set(key, {
       endpointId: endpoint.id,
       endpointHash: endpoint.hash,
       values,
       answer,
-      lastAskedMs: store.get(key)?.lastAskedMs ?? lastAskedMs,
+      lastAskedMs: before?.lastAskedMs ?? lastAskedMs,
       dueMs: answer.instantMs + warmingSeconds * 1000 * (1 - JITTER * random()),
     });
   }
@@ -180,4 +182,9 @@ function isAway(error: unknown): boolean {
 /** Whether an answer is younger than that. One from ahead of the clock is not: it was set back, and the age cannot be told. */
 function isYoungerAt(nowMs: number, { instantMs }: Answer, seconds: number): boolean {
   return nowMs >= instantMs && nowMs - instantMs < seconds * 1000;
+}
+
+/** Whether a caller who wanted a query of now was faster than a refresh begun before: nobody after him gets less than he saw. */
+function isOvertaken({ instantMs }: Answer, kept: Answer | undefined, nowMs: number): boolean {
+  return kept !== undefined && kept.instantMs > instantMs && kept.instantMs <= nowMs;
 }
