@@ -81,16 +81,14 @@ export function createCached(options: CachedOptions): CachedQueries {
   const warmKeys = createWarmKeys(warmKeysMax);
 
   function keep(key: string, endpoint: Endpoint, answer: Answer, { values, lastAskedMs }: Asked): void {
-    const { warmingSeconds = Number.POSITIVE_INFINITY } = endpoint;
-    const before = store.peek(key);
-    if (isOvertaken(answer, before?.answer, now())) return;
+    if (isOvertaken(answer, store.peek(key)?.answer, now())) return;
     store.set(key, {
       endpointId: endpoint.id,
       endpointHash: endpoint.hash,
       values,
       answer,
-      lastAskedMs: before?.lastAskedMs ?? lastAskedMs,
-      dueMs: answer.instantMs + warmingSeconds * 1000 * (1 - JITTER * random()),
+      lastAskedMs: store.get(key)?.lastAskedMs ?? lastAskedMs,
+      dueMs: answer.instantMs + intervalMs(endpoint) * (1 - JITTER * random()),
     });
   }
 
@@ -165,6 +163,11 @@ export function createCached(options: CachedOptions): CachedQueries {
     },
     warmKeys: warmKeys.list,
   };
+}
+
+/** Between refreshes; Infinity where there are none. */
+function intervalMs({ warmingSeconds = Number.POSITIVE_INFINITY }: Endpoint): number {
+  return warmingSeconds * 1000;
 }
 
 /** Whether rows of the kept answer may be taken over: of an endpoint with buckets, for a caller who does not want a query of now. */
