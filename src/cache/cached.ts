@@ -81,14 +81,14 @@ export function createCached(options: CachedOptions): CachedQueries {
   const warmKeys = createWarmKeys(warmKeysMax);
 
   function keep(key: string, endpoint: Endpoint, answer: Answer, { values, lastAskedMs }: Asked): void {
-    const { warmingSeconds = Number.POSITIVE_INFINITY } = endpoint;
+    if (isOvertaken(answer, store.peek(key)?.answer, now())) return;
     store.set(key, {
       endpointId: endpoint.id,
       endpointHash: endpoint.hash,
       values,
       answer,
       lastAskedMs: store.get(key)?.lastAskedMs ?? lastAskedMs,
-      dueMs: answer.instantMs + warmingSeconds * 1000 * (1 - JITTER * random()),
+      dueMs: answer.instantMs + intervalMs(endpoint) * (1 - JITTER * random()),
     });
   }
 
@@ -165,6 +165,11 @@ export function createCached(options: CachedOptions): CachedQueries {
   };
 }
 
+/** Between refreshes; Infinity where there are none. */
+function intervalMs({ warmingSeconds = Number.POSITIVE_INFINITY }: Endpoint): number {
+  return warmingSeconds * 1000;
+}
+
 /** Whether rows of the kept answer may be taken over: of an endpoint with buckets, for a caller who does not want a query of now. */
 function mayReuse({ bucket }: Endpoint, { maxAgeSeconds }: Pick<CallerOptions, 'maxAgeSeconds'>): boolean {
   return bucket !== undefined && maxAgeSeconds === undefined;
@@ -180,4 +185,9 @@ function isAway(error: unknown): boolean {
 /** Whether an answer is younger than that. One from ahead of the clock is not: it was set back, and the age cannot be told. */
 function isYoungerAt(nowMs: number, { instantMs }: Answer, seconds: number): boolean {
   return nowMs >= instantMs && nowMs - instantMs < seconds * 1000;
+}
+
+/** Whether a caller who wanted a query of now was faster than a refresh begun before: nobody after him gets less than he saw. */
+function isOvertaken({ instantMs }: Answer, kept: Answer | undefined, nowMs: number): boolean {
+  return kept !== undefined && kept.instantMs > instantMs && kept.instantMs <= nowMs;
 }

@@ -71,7 +71,13 @@ interface Addition {
 
 function findAdditions(source: Source, stored: StoredTable | undefined): Addition[] {
   if (stored === undefined) return [{ add: createTable(source), remove: dropTable(source) }];
-  const columns = tableColumns(source).filter((column) => !stored.columns.has(column.name));
+  // A column that others may stand in for comes after them: they may be as new as it is.
+  const ordered = source.columns.toSorted(
+    (a, b) => Number(a.otherwise !== undefined) - Number(b.otherwise !== undefined),
+  );
+  const columns = tableColumns({ ...source, columns: ordered }).filter(
+    (column) => !stored.columns.has(column.name),
+  );
   const indexes = tableIndexes(source).filter((index) => !stored.definition.includes(`INDEX ${index.name} `));
   return [
     ...columns.map((column) => ({ add: addColumn(source, column), remove: dropColumn(source, column) })),
