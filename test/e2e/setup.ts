@@ -1,4 +1,5 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -18,7 +19,8 @@ const ROOT = join(import.meta.dirname, '../..');
 const CLI = join(ROOT, 'bin/tailrace.js');
 const KEY = 'browser-test-key-0123456789';
 const ROWS = '40000';
-const READY_MS = 60_000;
+// Far above what it takes, for a machine that is busy with other things.
+const READY_MS = 180_000;
 
 /** One service with sample logs for every browser test: filling a store takes longer than all of them. */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
@@ -38,14 +40,23 @@ export default async function setup(project: TestProject): Promise<() => Promise
     TAILRACE_PRIVATE_KEY: KEY,
     TAILRACE_LOG_LEVEL: 'silent',
   };
-  await promisify(execFile)(process.execPath, [CLI, 'sample', '--rows', ROWS], { env, cwd: ROOT });
-  const child = spawn(process.execPath, [CLI, 'serve'], { env, cwd: ROOT });
-  project.provide('console', { url: await untilReady(child), key: KEY, browser });
-  return async () => {
-    child.kill('SIGTERM');
-    await new Promise((resolve) => child.once('close', resolve));
+  let child: ChildProcess | undefined;
+  const stop = async () => {
+    if (child !== undefined && child.exitCode === null) {
+      child.kill('SIGTERM');
+      await once(child, 'close');
+    }
     await rm(dataDir, { recursive: true, force: true });
   };
+  try {
+    await promisify(execFile)(process.execPath, [CLI, 'sample', '--rows', ROWS], { env, cwd: ROOT });
+    child = spawn(process.execPath, [CLI, 'serve'], { env, cwd: ROOT });
+    project.provide('console', { url: await untilReady(child), key: KEY, browser });
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+  return stop;
 }
 
 function untilReady(child: ChildProcess): Promise<string> {

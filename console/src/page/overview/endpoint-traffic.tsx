@@ -6,6 +6,7 @@ import { Panel } from '../../ui/panel.tsx';
 import { Sparkline } from '../../ui/sparkline.tsx';
 import { Tag } from '../../ui/tag.tsx';
 import { Ago } from '../../ui/time.tsx';
+import { OverviewTable } from './overview-table.tsx';
 
 interface Props {
   readonly overview: Overview;
@@ -25,48 +26,29 @@ export function EndpointTraffic({ overview, endpoints }: Props) {
     );
   }
   return (
-    <Panel title="Endpoints" flush>
-      <div className="overview-table">
-        <table>
-          <thead>
-            <tr>
-              <th scope="col">Endpoint</th>
-              <th scope="col">Requests, last hour</th>
-              <th scope="col" className="numeric">
-                Per minute
-              </th>
-              <th scope="col" className="numeric">
-                p50
-              </th>
-              <th scope="col" className="numeric">
-                p99
-              </th>
-              <th scope="col" className="numeric">
-                Cache hits
-              </th>
-              <th scope="col" className="numeric">
-                Rows
-              </th>
-              <th scope="col" className="numeric">
-                Failed
-              </th>
-            </tr>
-          </thead>
-          <tbody>
-            {overview.endpoints.map((traffic) => (
-              <Line
-                key={traffic.name}
-                traffic={traffic}
-                endpoint={endpoints.find((one) => one.name === traffic.name)}
-                nowMs={Date.parse(overview.at)}
-              />
-            ))}
-          </tbody>
-        </table>
-      </div>
-    </Panel>
+    <OverviewTable title="Endpoints" heads={HEADS}>
+      {overview.endpoints.map((traffic) => (
+        <Line
+          key={traffic.name}
+          traffic={traffic}
+          endpoint={endpoints.find((one) => one.name === traffic.name)}
+          nowMs={Date.parse(overview.at)}
+        />
+      ))}
+    </OverviewTable>
   );
 }
+
+const HEADS = [
+  { name: 'Endpoint' },
+  { name: 'Requests, last hour' },
+  { name: 'Per minute', numeric: true },
+  { name: 'p50', numeric: true },
+  { name: 'p99', numeric: true },
+  { name: 'Cache hits', numeric: true },
+  { name: 'Rows', numeric: true },
+  { name: 'Failed', numeric: true },
+];
 
 interface LineProps {
   readonly traffic: Traffic;

@@ -4,6 +4,17 @@ import { Empty } from '../../ui/empty.tsx';
 import { Panel } from '../../ui/panel.tsx';
 import { Sparkline } from '../../ui/sparkline.tsx';
 import { Ago } from '../../ui/time.tsx';
+import { OverviewTable } from './overview-table.tsx';
+
+const HEADS = [
+  { name: 'Source' },
+  { name: 'Events in, last hour' },
+  { name: 'Per second', numeric: true },
+  { name: 'Rows', numeric: true },
+  { name: 'On disk', numeric: true },
+  { name: 'Oldest' },
+  { name: 'Newest' },
+];
 
 /** A line for each source: what comes in, what is there. */
 export function SourceList({ overview }: { readonly overview: Overview }) {
@@ -20,68 +31,45 @@ export function SourceList({ overview }: { readonly overview: Overview }) {
   }
   const most = Math.max(1, ...sources.map((one) => one.bytes));
   return (
-    <Panel title="Sources" flush>
-      <div className="overview-table">
-        <table>
-          <thead>
-            <tr>
-              <th scope="col">Source</th>
-              <th scope="col">Events in, last hour</th>
-              <th scope="col" className="numeric">
-                Per second
-              </th>
-              <th scope="col" className="numeric">
-                Rows
-              </th>
-              <th scope="col" className="numeric">
-                On disk
-              </th>
-              <th scope="col">Oldest</th>
-              <th scope="col">Newest</th>
-            </tr>
-          </thead>
-          <tbody>
-            {sources.map((source) => (
-              <tr key={source.name}>
-                <th scope="row">
-                  <div className="named">
-                    {source.name}
-                    <span className="small muted">
-                      table <code>{source.table}</code>
-                    </span>
-                  </div>
-                </th>
-                <td data-label="Events in, last hour">
-                  <Sparkline
-                    values={source.minutes}
-                    label={`${formatCount(source.minutes.reduce((sum, one) => sum + one, 0))} events in the last hour`}
-                  />
-                </td>
-                <td data-label="Per second" className="numeric">
-                  {formatRate(source.events_per_second)}
-                </td>
-                <td data-label="Rows" className="numeric">
-                  {formatShort(source.rows)}
-                </td>
-                <td data-label="On disk" className="numeric">
-                  <span className="size">
-                    {formatBytes(source.bytes)}
-                    <span className="meter" aria-hidden="true">
-                      <span style={{ width: `${(100 * source.bytes) / most}%` }} />
-                    </span>
-                  </span>
-                </td>
-                <td data-label="Oldest">
-                  {source.oldest === null ? '–' : <Ago iso={source.oldest} nowMs={nowMs} />}
-                </td>
-                <td data-label="Newest">
-                  {source.newest === null ? '–' : <Ago iso={source.newest} nowMs={nowMs} />}
-                </td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </div>
-    </Panel>
+    <OverviewTable title="Sources" heads={HEADS}>
+      {sources.map((source) => (
+        <tr key={source.name}>
+          <th scope="row">
+            <div className="named">
+              {source.name}
+              <span className="small muted">
+                table <code>{source.table}</code>
+              </span>
+            </div>
+          </th>
+          <td data-label="Events in, last hour">
+            <Sparkline
+              values={source.minutes}
+              label={`${formatCount(source.minutes.reduce((sum, one) => sum + one, 0))} events in the last hour`}
+            />
+          </td>
+          <td data-label="Per second" className="numeric">
+            {formatRate(source.events_per_second)}
+          </td>
+          <td data-label="Rows" className="numeric">
+            {formatShort(source.rows)}
+          </td>
+          <td data-label="On disk" className="numeric">
+            <span className="size">
+              {formatBytes(source.bytes)}
+              <span className="meter" aria-hidden="true">
+                <span style={{ width: `${(100 * source.bytes) / most}%` }} />
+              </span>
+            </span>
+          </td>
+          <td data-label="Oldest">
+            {source.oldest === null ? '–' : <Ago iso={source.oldest} nowMs={nowMs} />}
+          </td>
+          <td data-label="Newest">
+            {source.newest === null ? '–' : <Ago iso={source.newest} nowMs={nowMs} />}
+          </td>
+        </tr>
+      ))}
+    </OverviewTable>
   );
 }
