@@ -17,7 +17,7 @@ interface KeyListProps {
   readonly onRevoke: (key: KeyView) => void;
 }
 
-const HEADS = ['Key', 'State', 'May', 'Limits', 'Expires', 'Last used', 'Made', 'Change'].map((name) => ({
+const HEADS = ['Key', 'State', 'May', 'Limits', 'Expires', 'Last used', 'Change'].map((name) => ({
   name,
 }));
 
@@ -67,7 +67,7 @@ function KeyLine({ record, nowMs, onRotate, onRevoke }: KeyLineProps) {
   const { self } = useClient();
   const state = stateOf(record, nowMs);
   return (
-    <tr>
+    <tr className="key-line">
       <th scope="row">
         <div className="named">
           <span>
@@ -75,6 +75,12 @@ function KeyLine({ record, nowMs, onRotate, onRevoke }: KeyLineProps) {
           </span>
           <span className="small muted">
             <code>tr_{record.id}_…</code>
+            {record.created_at !== null && (
+              <>
+                {' '}
+                made <Ago iso={record.created_at} nowMs={nowMs} />
+              </>
+            )}
           </span>
           {record.description !== '' && <span className="small muted">{record.description}</span>}
         </div>
@@ -97,9 +103,6 @@ function KeyLine({ record, nowMs, onRotate, onRevoke }: KeyLineProps) {
       </td>
       <td data-label="Last used">
         <Instant iso={record.last_used_at} nowMs={nowMs} />
-      </td>
-      <td data-label="Made">
-        <Instant iso={record.created_at} nowMs={nowMs} />
       </td>
       <td data-label="Change" className="key-change">
         {state.isOver ? (

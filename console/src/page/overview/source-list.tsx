@@ -1,3 +1,4 @@
+import { Link } from 'wouter';
 import type { Overview } from '../../../../src/http/view.ts';
 import { formatBytes, formatCount, formatRate, formatShort } from '../../format/number.ts';
 import { Empty } from '../../ui/empty.tsx';
@@ -36,7 +37,7 @@ export function SourceList({ overview }: { readonly overview: Overview }) {
         <tr key={source.name}>
           <th scope="row">
             <div className="named">
-              {source.name}
+              <Link href={`/sources/${source.name}`}>{source.name}</Link>
               <span className="small muted">
                 table <code>{source.table}</code>
               </span>

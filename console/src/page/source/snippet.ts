@@ -26,7 +26,7 @@ interface Target {
 export function createSnippets({ origin, source, project }: Target): Snippet[] {
   const { id, name, columns } = source;
   const url = `${origin}/api/logs?source_name=${name}`;
-  const event = JSON.stringify(createExample(columns, project));
+  const events = JSON.stringify([createExample(columns, project)], null, 2);
   return [
     {
       id: 'curl',
@@ -34,7 +34,7 @@ export function createSnippets({ origin, source, project }: Target): Snippet[] {
       language: 'bash',
       text: `curl -s -H "X-API-KEY: $TAILRACE_KEY" -H "Content-Type: application/json" \\
   ${quoteShell(url)} \\
-  -d ${quoteShell(`[${event}]`)}`,
+  -d ${quoteShell(events)}`,
       note: 'An event without a timestamp happened when it came in. Whatever is in metadata comes back as it was sent.',
     },
     {
