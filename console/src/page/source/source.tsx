@@ -20,6 +20,13 @@ export function SourcePage() {
   const source = sources?.find((one) => one.name === name);
   return (
     <>
+      {source === undefined ? (
+        <div className="page-head">
+          <h1>{name}</h1>
+        </div>
+      ) : (
+        <Head source={source} />
+      )}
       {errors.map((error) => (
         <ErrorNote key={error.message} error={error} />
       ))}
@@ -32,7 +39,6 @@ export function SourcePage() {
       )}
       {source !== undefined && (
         <>
-          <Head source={source} />
           {mayWatch && <Numbers state={stateOf(name)} nowMs={nowMs} />}
           <div className="source-parts">
             <Sending source={source} />
