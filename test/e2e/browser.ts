@@ -95,7 +95,9 @@ export async function signIn(page: Page, key: string): Promise<void> {
 
 /** Runs the form of an endpoint and waits for its answer. */
 export async function run(page: Page): Promise<void> {
-  const answered = page.waitForResponse((response) => response.url().includes('/api/endpoints/query/'));
+  const answered = page.waitForResponse((response) => response.url().includes('/api/endpoints/query/'), {
+    timeout: 30_000,
+  });
   await page.getByRole('button', { name: 'Run', exact: true }).click();
   await (await answered).finished();
 }

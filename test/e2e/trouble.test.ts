@@ -11,7 +11,7 @@ const service = await startTestService({
   env: {
     TAILRACE_ENDPOINTS_DIR: endpoints.path,
     TAILRACE_READERS: '1',
-    TAILRACE_QUERY_TIMEOUT_MS: '4000',
+    TAILRACE_QUERY_TIMEOUT_MS: '15000',
   },
 });
 afterAll(async () => {
@@ -25,18 +25,18 @@ const LOGS = '/endpoints/logs.all?project=p1';
 
 describe('a slow engine', () => {
   test('leaves the console usable, and what takes too long is told with what to do', async () => {
+    const other = await here('/');
     const page = await here('/endpoints/endless.plain', { expected: [504] });
     await page.getByLabel('project').fill('p1');
     const answered = run(page);
     await page.getByRole('button', { name: 'Running…' }).waitFor();
-    const other = await here('/');
     await other.getByText('1 of 1 readers busy').waitFor();
     await other.getByRole('link', { name: 'Keys' }).click();
     await other.getByRole('button', { name: 'Make a key' }).waitFor();
     await answered;
     const alert = page.getByRole('alert');
     await alert.waitFor();
-    expect(await alert.innerText()).toMatch(/4000 ms[\s\S]*Ask for a shorter time[\s\S]*504 query_timeout/);
+    expect(await alert.innerText()).toMatch(/15000 ms[\s\S]*Ask for a shorter time[\s\S]*504 query_timeout/);
     await page.getByRole('button', { name: 'Run', exact: true }).waitFor();
   });
 

@@ -17,7 +17,7 @@ interface KeyListProps {
   readonly onRevoke: (key: KeyView) => void;
 }
 
-const HEADS = ['Key', 'State', 'May', 'Limits', 'Expires', 'Last used', 'Change'].map((name) => ({
+const HEADS = ['Key', 'State', 'May', 'Limits', 'Last used', 'Change'].map((name) => ({
   name,
 }));
 
@@ -75,18 +75,19 @@ function KeyLine({ record, nowMs, onRotate, onRevoke }: KeyLineProps) {
           </span>
           <span className="small muted">
             <code>tr_{record.id}_…</code>
-            {record.created_at !== null && (
-              <>
-                {' '}
-                made <Ago iso={record.created_at} nowMs={nowMs} />
-              </>
-            )}
           </span>
           {record.description !== '' && <span className="small muted">{record.description}</span>}
         </div>
       </th>
       <td data-label="State">
-        <Tag tone={state.tone}>{state.label}</Tag>
+        <div className="key-facts">
+          <Tag tone={state.tone}>{state.label}</Tag>
+          {!state.isOver && record.expires_at !== null && (
+            <span className="small muted">
+              ends <Ago iso={record.expires_at} nowMs={nowMs} />
+            </span>
+          )}
+        </div>
       </td>
       <td data-label="May">
         <span className="key-tags">
@@ -98,11 +99,15 @@ function KeyLine({ record, nowMs, onRotate, onRevoke }: KeyLineProps) {
       <td data-label="Limits" className="key-limits">
         <Limits record={record} />
       </td>
-      <td data-label="Expires">
-        <Instant iso={record.expires_at} nowMs={nowMs} />
-      </td>
       <td data-label="Last used">
-        <Instant iso={record.last_used_at} nowMs={nowMs} />
+        <div className="key-facts">
+          {record.last_used_at === null ? 'never' : <Ago iso={record.last_used_at} nowMs={nowMs} />}
+          {record.created_at !== null && (
+            <span className="small muted">
+              made <Ago iso={record.created_at} nowMs={nowMs} />
+            </span>
+          )}
+        </div>
       </td>
       <td data-label="Change" className="key-change">
         {state.isOver ? (
@@ -137,8 +142,4 @@ function Limits({ record }: { readonly record: KeyView }) {
       ))}
     </dl>
   );
-}
-
-function Instant({ iso, nowMs }: { readonly iso: string | null; readonly nowMs: number }) {
-  return iso === null ? <span className="muted">never</span> : <Ago iso={iso} nowMs={nowMs} />;
 }

@@ -98,7 +98,7 @@ logger.info({ order: 1 }, 'it works');`,
   ];
 }
 
-const EXAMPLES: Readonly<Record<string, unknown>> = { integer: 1, number: 1.5, boolean: true };
+const EXAMPLES: Readonly<Record<string, unknown>> = { integer: 200, number: 1.5, boolean: true };
 const COLUMNS_SHOWN = 4;
 
 interface Members {

@@ -82,7 +82,11 @@ function Numbers({ state, nowMs }: { readonly state: SourceState | undefined; re
         unit="/s"
         below={<Sparkline values={minutes} label={`${lastHour} events in the last hour`} />}
       />
-      <Stat label="Rows" value={formatShort(rows)} below={`${formatCount(rows)} events`} />
+      <Stat
+        label="Rows"
+        value={formatShort(rows)}
+        below={rows < 10_000 ? 'events' : `${formatCount(rows)} events`}
+      />
       <Stat
         label="On disk"
         value={formatBytes(bytes)}
