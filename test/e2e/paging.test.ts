@@ -7,12 +7,13 @@ startBrowser();
 const PROJECT = 'paging';
 const STORED = 250;
 const NEWER = 30;
+const SAME_INSTANT = 7;
 
-/** Events whose messages say their place: 0 is the oldest. Ten share each instant, so that pages end amid equals. */
+/** Events whose messages say their place: 0 is the oldest. Seven share an instant, so that pages end amid equals. */
 async function send(from: number, count: number, startMs: number): Promise<void> {
   const events = Array.from({ length: count }, (_, i) => ({
     project: PROJECT,
-    timestamp: new Date(startMs + Math.floor((from + i) / 10) * 1000).toISOString(),
+    timestamp: new Date(startMs + Math.floor((from + i) / SAME_INSTANT) * 1000).toISOString(),
     event_message: `event ${from + i}`,
     metadata: { place: from + i },
   }));
@@ -51,7 +52,7 @@ test('logs are paged through to the end while newer ones come in: each entry onc
   const entries = page.getByRole('status').filter({ hasText: 'entries' });
   await expect.poll(() => entries.innerText()).toBe('100 entries');
   const first = await placesOf(page);
-  expect(first).toEqual(first.toSorted((a, b) => Math.floor(b / 10) - Math.floor(a / 10)));
+  expect(first).toEqual(first.toSorted((a, b) => Math.floor(b / SAME_INSTANT) - Math.floor(a / SAME_INSTANT)));
 
   await send(STORED, NEWER, startMs);
   const more = page.getByRole('button', { name: 'Load older' });

@@ -5,6 +5,7 @@ import { useLoad } from '../../api/use-load.ts';
 import { Dialog } from '../../ui/dialog.tsx';
 import { ErrorNote } from '../../ui/error-note.tsx';
 import { describedBy, Field } from '../../ui/field.tsx';
+import { FormActions } from '../../ui/form-actions.tsx';
 import { TimeControl } from '../../ui/time-control.tsx';
 import { createDraft, type Draft, findTwice, toBody } from './draft.ts';
 import { faultOf } from './fault.ts';
@@ -100,14 +101,7 @@ export function KeyForm({ onClose, onMade }: KeyFormProps) {
           <RateFields draft={draft} fault={fault('rate')} onChange={change} />
         </div>
         {error !== undefined && <ErrorNote error={error} />}
-        <div className="dialog-actions">
-          <button type="button" className="button" onClick={onClose}>
-            Cancel
-          </button>
-          <button type="submit" className="button primary" disabled={busy}>
-            {busy ? 'Making…' : 'Make the key'}
-          </button>
-        </div>
+        <FormActions submit="Make the key" submitting="Making…" busy={busy} onCancel={onClose} />
       </form>
     </Dialog>
   );

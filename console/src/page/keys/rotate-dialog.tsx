@@ -4,6 +4,7 @@ import { useClient } from '../../api/client.ts';
 import { Dialog } from '../../ui/dialog.tsx';
 import { ErrorNote } from '../../ui/error-note.tsx';
 import { describedBy, Field } from '../../ui/field.tsx';
+import { FormActions } from '../../ui/form-actions.tsx';
 import { faultOf } from './fault.ts';
 import { useTask } from './use-task.ts';
 
@@ -62,14 +63,7 @@ export function RotateDialog({ record, onClose, onMade }: RotateDialogProps) {
           </select>
         </Field>
         {error !== undefined && <ErrorNote error={error} />}
-        <div className="dialog-actions">
-          <button type="button" className="button" onClick={onClose}>
-            Cancel
-          </button>
-          <button type="submit" className="button primary" disabled={busy}>
-            {busy ? 'Rotating…' : 'Make the new key'}
-          </button>
-        </div>
+        <FormActions submit="Make the new key" submitting="Rotating…" busy={busy} onCancel={onClose} />
       </form>
     </Dialog>
   );
