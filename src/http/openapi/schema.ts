@@ -3,7 +3,6 @@ import { ERROR_CODES, type ErrorCode } from '../../errors.ts';
 /** A JSON Schema (2020-12), which OpenAPI 3.1 takes as it is. */
 export type Schema = Readonly<Record<string, unknown>>;
 
-
 function ref(name: string): Schema {
   return { $ref: `#/components/schemas/${name}` };
 }
