@@ -52,7 +52,9 @@ test('logs are paged through to the end while newer ones come in: each entry onc
   const entries = page.getByRole('status').filter({ hasText: 'entries' });
   await expect.poll(() => entries.innerText()).toBe('100 entries');
   const first = await placesOf(page);
-  expect(first).toEqual(first.toSorted((a, b) => Math.floor(b / SAME_INSTANT) - Math.floor(a / SAME_INSTANT)));
+  expect(first).toEqual(
+    first.toSorted((a, b) => Math.floor(b / SAME_INSTANT) - Math.floor(a / SAME_INSTANT)),
+  );
 
   await send(STORED, NEWER, startMs);
   const more = page.getByRole('button', { name: 'Load older' });
