@@ -1,6 +1,6 @@
 import { useCallback, useEffect, useMemo, useState } from 'react';
 import type { Self } from '../../src/http/view.ts';
-import { type Client, ClientContext, callRaw } from './api/client.ts';
+import { type Client, ClientContext, callRaw, parseAnswer } from './api/client.ts';
 import { keepKey, readKey } from './api/session.ts';
 import { SignInPage } from './page/sign-in/sign-in.tsx';
 import { applyPreference, PreferenceContext, readPreference } from './preference.ts';
@@ -77,6 +77,6 @@ function createClient({ key, self }: Session, leave: (why: string) => void): Cli
     self,
     callRaw: raw,
     call: async <T,>(path: string, options?: Parameters<Client['call']>[1]) =>
-      JSON.parse((await raw(path, options)).text) as T, // the routes answer what src/http/view.ts says
+      parseAnswer<T>(await raw(path, options)),
   };
 }

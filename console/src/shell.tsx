@@ -1,9 +1,9 @@
 import { Suspense, useState } from 'react';
-import { Link, Route, Switch, useLocation } from 'wouter';
+import { Link, Redirect, Route, Switch, useLocation } from 'wouter';
 import type { EndpointView } from '../../src/http/view.ts';
 import { useClient } from './api/client.ts';
 import { useLoad } from './api/use-load.ts';
-import { PAGES } from './page.ts';
+import { PAGES, type Page } from './page.ts';
 import { type Theme, usePreference } from './preference.ts';
 import './shell.css';
 import { Empty } from './ui/empty.tsx';
@@ -47,6 +47,7 @@ export function Shell({ onSignOut }: { readonly onSignOut: () => void }) {
 
 function Pages() {
   const { scopes } = useClient().self;
+  const first = offeredTo(scopes).find(({ title }) => title !== undefined);
   return (
     <Suspense fallback={<p className="muted">Loading…</p>}>
       <Switch>
@@ -54,6 +55,8 @@ function Pages() {
           <Route key={page.path} path={page.path}>
             {page.scopes.some((scope) => scopes.includes(scope)) ? (
               <page.component />
+            ) : page.path === '/' && first !== undefined ? (
+              <Redirect to={first.path} replace />
             ) : (
               <Empty title="This key may not see this page">
                 It has the scope {scopes.join(', ') || 'none'}; this page needs {page.scopes.join(' or ')}.
@@ -76,7 +79,7 @@ function Navigation({ onGo }: { readonly onGo: () => void }) {
   const { scopes } = useClient().self;
   const mayList = scopes.includes('query') || scopes.includes('manage');
   const { value, error } = useLoad<{ result: EndpointView[] }>(mayList ? '/api/endpoints' : undefined);
-  const offered = PAGES.filter((page) => page.scopes.some((scope) => scopes.includes(scope)));
+  const offered = offeredTo(scopes);
   return (
     <nav aria-label="Console">
       <ul>
@@ -104,6 +107,10 @@ function Navigation({ onGo }: { readonly onGo: () => void }) {
       </ul>
     </nav>
   );
+}
+
+function offeredTo(scopes: readonly string[]): readonly Page[] {
+  return PAGES.filter((page) => page.scopes.some((scope) => scopes.includes(scope)));
 }
 
 interface NavItemProps {

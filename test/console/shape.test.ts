@@ -1,5 +1,11 @@
 import { describe, expect, test } from 'vitest';
-import { isDrawable, isLog, toCharts, toSeconds } from '../../console/src/page/endpoint/shape.ts';
+import {
+  hasOneRowPerTime,
+  isDrawable,
+  isLog,
+  toCharts,
+  toSeconds,
+} from '../../console/src/page/endpoint/shape.ts';
 
 const column = (
   name: string,
@@ -87,4 +93,11 @@ test('log entries are told by their columns', () => {
 
 test('both kinds of timestamp are the same instant', () => {
   expect(toSeconds('2026-11-20T07:00:00')).toBe(toSeconds(Date.UTC(2026, 10, 20, 7) * 1000));
+});
+
+test('rows of the same time, such as one for each path, are not drawn on top of one another', () => {
+  const columns = [column('timestamp'), column('path', 'string'), column('count')];
+  const row = (timestamp: number, path: string) => ({ timestamp, path, count: 1 });
+  expect(hasOneRowPerTime(columns, [row(1, '/a'), row(2, '/a')])).toBe(true);
+  expect(hasOneRowPerTime(columns, [row(1, '/a'), row(1, '/b')])).toBe(false);
 });

@@ -26,6 +26,8 @@ describe('signing in', () => {
     const page = await open('/', { expected: [401] });
     await signIn(page, 'no-such-key');
     await page.getByText('This key is not accepted').waitFor();
+    await signIn(page, 'tr_…'); // which no header can carry
+    await page.getByText('This is no key').waitFor();
     await signIn(page, KEY);
     await page.getByRole('heading', { name: 'Overview', level: 1 }).waitFor();
     await page.reload();

@@ -68,7 +68,7 @@ describe('the sources', () => {
 
   test('are shown without numbers to a key that only sends, with its own project', async () => {
     const key = await makeKey({ scopes: ['ingest'], sources: [EDGE], pins: { project: 'aurora' } });
-    const page = await open('/sources', { key });
+    const page = await open('/', { key }); // its first page
     await page.getByRole('link', { name: EDGE }).click();
     const project = page.getByLabel('Project of the events');
     expect([await project.inputValue(), await project.isDisabled()]).toEqual(['aurora', true]);

@@ -62,6 +62,29 @@ test('a refusal is in the audit trail, with its reason', async () => {
   await trail.getByText(`3 requests with too far ${id} refused: the key may not read the endpoint`).waitFor();
 });
 
+test('a page of somebody else in the place of an answer is told as such', async () => {
+  const page = await here('/endpoints/logs.all');
+  await page.route('**/api/endpoints/query/**', (route) =>
+    route.fulfill({ status: 200, contentType: 'text/html', body: '<html>Please log in</html>' }),
+  );
+  await page.getByLabel('project', { exact: true }).fill('p1');
+  await page.getByRole('button', { name: 'Run', exact: true }).click();
+  await page.getByText('What came back is no answer of this service').waitFor();
+  await page.getByRole('button', { name: 'Run', exact: true }).waitFor();
+});
+
+test('a key with long words in its name and description leaves its buttons in view', async () => {
+  service.service.keyring.create({ name: 'n'.repeat(100), description: 'd'.repeat(400), scopes: ['query'] });
+  for (const width of [360, 1280]) {
+    const page = await here('/keys', { viewport: { width, height: 800 } });
+    const { x, width: size } = (await page.getByRole('button', { name: 'Revoke nnn' }).boundingBox()) ?? {
+      x: 0,
+      width: Infinity,
+    };
+    expect(x + size).toBeLessThanOrEqual(width);
+  }
+});
+
 test('without its engine the console says so, what is wrong and what to do; keys can still be revoked', async () => {
   const { id } = service.service.keyring.create({ name: 'still there', scopes: ['query'] });
   const before = await here('/');

@@ -43,3 +43,13 @@ test('what never became a request is answered with them, too', async () => {
 test('without TLS of its own the service promises none', async () => {
   expect((await get(url, '/health')).headers.get('strict-transport-security')).toBeNull();
 });
+
+test('no answer for a key is kept by anybody but where its route says so', async () => {
+  const paths = ['self', 'endpoints', 'sources', 'projects', 'overview', 'keys', 'keys/log', 'nothing'];
+  for (const path of [...paths.map((one) => `/api/${one}`), '/metrics', '/health']) {
+    expect([path, (await get(url, path)).headers.get('cache-control')]).toEqual([path, 'no-store']);
+  }
+  const query = `${QUERY_PATH}/usage.api-counts?project=p1&interval=daily`;
+  expect((await get(url, query)).headers.get('cache-control')).toBe('private, max-age=900');
+  expect((await get(url, '/openapi.json')).headers.get('cache-control')).toBe('private, no-cache');
+});

@@ -20,6 +20,32 @@ export class ApiError extends Error {
   }
 }
 
+/** For an answer that is none of this service's, such as the page of a proxy with a good status. */
+export function notUnderstood(status: number): ApiError {
+  return new ApiError(
+    'What came back is no answer of this service: something in between put its own in its place.',
+    {
+      code: 'unknown',
+      status,
+      requestId: undefined,
+      errors: [],
+      retryAfterSeconds: undefined,
+    },
+  );
+}
+
+/** @throws ApiError where it is no JSON */
+export function parseAnswer<T>(
+  { text, status }: RawAnswer,
+  parse: (text: string) => unknown = JSON.parse,
+): T {
+  try {
+    return parse(text) as T; // the routes answer what src/http/view.ts says
+  } catch {
+    throw notUnderstood(status);
+  }
+}
+
 export interface CallOptions {
   readonly method?: 'GET' | 'POST' | 'PATCH' | 'DELETE';
   readonly body?: unknown;

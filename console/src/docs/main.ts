@@ -10,7 +10,11 @@ let key = readKey() ?? '';
 
 /** Draws the reference of what the key may read; without one, of what is the same for all. */
 async function show(): Promise<void> {
-  const response = await fetch('/openapi.json', { headers: key === '' ? {} : { 'x-api-key': key } });
+  const response = await read();
+  if (response === undefined) {
+    state.textContent = 'The service could not be reached.';
+    return;
+  }
   if (!response.ok) {
     state.textContent =
       response.status === 401 ? 'This key is not accepted.' : `The service answered ${response.status}.`;
@@ -28,11 +32,22 @@ async function show(): Promise<void> {
     docExpansion: 'list',
     // A validator of another host would be asked about this document.
     validatorUrl: null,
+    // The call that is shown as curl is made to be passed on: without the key.
+    showMutatedRequest: false,
     requestInterceptor(request: { headers: Record<string, string> }) {
       if (key !== '') request.headers['X-API-KEY'] ??= key;
       return request;
     },
   });
+}
+
+/** `undefined` where the service is away, or the key has characters that no header can carry. */
+async function read(): Promise<Response | undefined> {
+  try {
+    return await fetch('/openapi.json', { headers: key === '' ? {} : { 'x-api-key': key } });
+  } catch {
+    return undefined;
+  }
 }
 
 form.addEventListener('submit', (event) => {

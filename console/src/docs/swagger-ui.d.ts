@@ -8,6 +8,7 @@ declare module 'swagger-ui-dist/swagger-ui-es-bundle.js' {
     readonly displayRequestDuration: boolean;
     readonly docExpansion: 'list' | 'full' | 'none';
     readonly validatorUrl: null;
+    readonly showMutatedRequest: boolean;
     readonly requestInterceptor: (request: { headers: Record<string, string> }) => object;
   }): void;
 }

@@ -2,8 +2,7 @@ import type { ApiError } from '../api/client.ts';
 
 /** What somebody can do about a failure, by its code (docs/errors.md). */
 const ADVICE: Readonly<Record<string, string>> = {
-  unreachable:
-    'Check that the service runs and that this page is still on its address; it is tried again by itself.',
+  unreachable: 'Check that the service runs and that this page is still on its address, and try again.',
   invalid_parameter: 'Change the values that are named and run it again.',
   forbidden: 'Sign in with a key that may do this, or ask whoever gave you this one.',
   endpoint_not_found: 'It may have been renamed or taken away: choose one from the list.',
@@ -11,7 +10,7 @@ const ADVICE: Readonly<Record<string, string>> = {
     'The stored query failed on this data. Try other values; its author finds the cause in the service’s log.',
   rate_limited: 'Wait a moment before the next try.',
   overloaded: 'The engine has too much to do. Wait a moment, or ask for less.',
-  engine_unavailable: 'The engine is away. It is tried again by itself; the service’s log says why.',
+  engine_unavailable: 'The engine is away; the service’s log says why. Try again in a moment.',
   query_timeout: 'Ask for a shorter time, or let whoever runs the service raise TAILRACE_QUERY_TIMEOUT_MS.',
   internal: 'Whoever runs the service finds the cause in its log under the request id.',
 };

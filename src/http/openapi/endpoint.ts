@@ -69,10 +69,13 @@ function parameterSchema({ type, values, fallback, otherwise, required }: Parame
   return shown;
 }
 
-/** A value that works with the sample logs, where one can be told from the declaration. */
-function exampleOf({ name, type, values, fallback }: Parameter): string | undefined {
+/**
+ * A value that works with the sample logs, where one can be told from the declaration. An optional instant has none: the reference
+ * puts examples into its forms, and both bounds at one instant find nothing.
+ */
+function exampleOf({ name, type, required, values, fallback }: Parameter): string | undefined {
   if (name === 'project') return 'aurora';
-  if (type === 'timestamp') return '2026-11-20T07:00:00Z';
+  if (type === 'timestamp') return required ? '2026-11-20T07:00:00Z' : undefined;
   return fallback !== '' ? fallback : values[0];
 }
 

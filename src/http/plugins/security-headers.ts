@@ -19,13 +19,18 @@ export function createSecurityHeaders(https: boolean): Readonly<Record<string, s
 // Half a year. Without includeSubDomains: other services of the domain are not ours to speak for.
 const HSTS_SECONDS = 15_552_000;
 
-/** A route may put another value in the place of any of them. */
+/**
+ * A route may put another value in the place of any of them.
+ *
+ * Whoever may keep an answer is told so by its route; of all others nobody keeps one. Caches know nothing of `X-API-KEY`: one between
+ * the caller and the service could else give an answer for one key to another.
+ */
 export function registerSecurityHeaders(
   app: FastifyInstance,
   headers: Readonly<Record<string, string>>,
 ): void {
   app.addHook('onRequest', (_request, reply, done) => {
-    reply.headers(headers);
+    reply.headers(headers).header('cache-control', 'no-store');
     done();
   });
 }

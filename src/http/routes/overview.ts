@@ -25,44 +25,39 @@ export function overviewRoute(app: FastifyInstance, context: HttpContext): void 
     now,
   });
 
-  app.get(
-    OVERVIEW_PATH,
-    { onRequest: createAuth(keyring, 'manage') },
-    async (request, reply): Promise<Overview> => {
-      const caller = getCaller(request);
-      const [counts, known] = await Promise.all([traffic.read(), readInTime()]);
-      const sources = visibleSources(registry.sources, caller).map((source) =>
-        toSourceState(source, known?.value, counts),
-      );
-      const stopping = notReady();
-      const isAway = known === undefined || known.failure !== undefined;
-      reply.header('cache-control', 'private, no-store');
-      return {
-        at: new Date(now()).toISOString(),
-        started_at: new Date(counts.startedMs).toISOString(),
-        window_seconds: counts.windowSeconds,
-        endpoints: visibleEndpoints(registry.endpoints, caller).map(({ name, cachingSeconds }) =>
-          counts.ofEndpoint(name, cachingSeconds !== undefined),
-        ),
-        sources,
-        engine: {
-          state: stopping !== undefined ? 'stopping' : isAway ? 'unavailable' : 'ready',
-          message: stopping ?? (isAway ? 'the engine does not answer' : null),
-          ...engine.gauges(),
-          readers: config.readers,
-        },
-        store: {
-          read_at: known === undefined ? null : new Date(known.readMs).toISOString(),
-          rows: sum(sources, 'rows'),
-          bytes: sum(sources, 'bytes'),
-          cache_entries: cache.size,
-          cache_bytes: cache.bytes,
-          cache_bytes_max: config.cacheBytesMax,
-          ingest_queued_bytes: committer.gauges().queuedBytes,
-        },
-      };
-    },
-  );
+  app.get(OVERVIEW_PATH, { onRequest: createAuth(keyring, 'manage') }, async (request): Promise<Overview> => {
+    const caller = getCaller(request);
+    const [counts, known] = await Promise.all([traffic.read(), readInTime()]);
+    const sources = visibleSources(registry.sources, caller).map((source) =>
+      toSourceState(source, known?.value, counts),
+    );
+    const stopping = notReady();
+    const isAway = known === undefined || known.failure !== undefined;
+    return {
+      at: new Date(now()).toISOString(),
+      started_at: new Date(counts.startedMs).toISOString(),
+      window_seconds: counts.windowSeconds,
+      endpoints: visibleEndpoints(registry.endpoints, caller).map(({ name, cachingSeconds }) =>
+        counts.ofEndpoint(name, cachingSeconds !== undefined),
+      ),
+      sources,
+      engine: {
+        state: stopping !== undefined ? 'stopping' : isAway ? 'unavailable' : 'ready',
+        message: stopping ?? (isAway ? 'the engine does not answer' : null),
+        ...engine.gauges(),
+        readers: config.readers,
+      },
+      store: {
+        read_at: known === undefined ? null : new Date(known.readMs).toISOString(),
+        rows: sum(sources, 'rows'),
+        bytes: sum(sources, 'bytes'),
+        cache_entries: cache.size,
+        cache_bytes: cache.bytes,
+        cache_bytes_max: config.cacheBytesMax,
+        ingest_queued_bytes: committer.gauges().queuedBytes,
+      },
+    };
+  });
 
   /** `undefined` where the engine has not said it, or not in time. */
   async function readInTime(): Promise<Reading<StoreState> | undefined> {

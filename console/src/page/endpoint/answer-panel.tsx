@@ -12,7 +12,7 @@ import { Tag, type Tone } from '../../ui/tag.tsx';
 import { TimeChart } from '../../ui/time-chart.tsx';
 import { type Answer, type CacheState, formatJson, parseJson, type Row } from './answer.ts';
 import { LogView } from './log-view.tsx';
-import { isDrawable, isLog, toCharts } from './shape.ts';
+import { hasOneRowPerTime, isDrawable, isLog, toCharts } from './shape.ts';
 import { toColumns } from './table-columns.tsx';
 import type { UrlState, View } from './url-state.ts';
 import type { Run } from './use-run.ts';
@@ -87,7 +87,8 @@ interface ViewsProps extends Pick<AnswerPanelProps, 'endpoint' | 'values' | 'url
 function Views({ endpoint, values, answer, url, onChange }: ViewsProps) {
   const { columns } = endpoint;
   const asLog = isLog(columns);
-  const views: View[] = asLog || isDrawable(columns) ? ['chart', 'table', 'json'] : ['table', 'json'];
+  const hasChart = asLog || (isDrawable(columns) && hasOneRowPerTime(columns, answer.rows));
+  const views: View[] = hasChart ? ['chart', 'table', 'json'] : ['table', 'json'];
   const view = views.find((one) => one === url.view) ?? views[0] ?? 'table';
   const tabs = views.map((id) => ({ id, label: asLog && id === 'chart' ? 'Log' : LABELS[id] }));
   return (

@@ -1,4 +1,4 @@
-import type { RawAnswer } from '../../api/client.ts';
+import { parseAnswer, type RawAnswer } from '../../api/client.ts';
 
 export type Row = Readonly<Record<string, unknown>>;
 
@@ -18,8 +18,10 @@ export interface Answer {
 
 export type CacheState = 'hit' | 'miss' | 'collapsed' | 'stale' | 'bypass';
 
-export function toAnswer({ text, headers, ms }: RawAnswer): Answer {
-  const { result } = parseJson(text) as { result: Row[] };
+/** @throws ApiError where it is no answer of the service */
+export function toAnswer(raw: RawAnswer): Answer {
+  const { text, headers, ms } = raw;
+  const { result } = parseAnswer<{ result: Row[] }>(raw, parseJson);
   return {
     rows: result,
     text,

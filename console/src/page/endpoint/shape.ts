@@ -18,6 +18,12 @@ export function isDrawable(columns: Columns): boolean {
   return !isLog(columns) && findTime(columns) !== undefined && numbersOf(columns).length > 0;
 }
 
+/** Whether each time has one row. Of more, such as one for each path, a chart would draw the last and hide the others. */
+export function hasOneRowPerTime(columns: Columns, rows: readonly Row[]): boolean {
+  const time = findTime(columns);
+  return time !== undefined && new Set(rows.map((row) => row[time])).size === rows.length;
+}
+
 function findTime(columns: Columns): string | undefined {
   return columns.find(({ name, type }) => name === 'timestamp' && (type === 'integer' || type === 'string'))
     ?.name;

@@ -1,9 +1,9 @@
 import { useCallback, useEffect, useMemo, useRef, useState } from 'react';
 import type { EndpointView } from '../../../../src/http/view.ts';
 import { ApiError, useClient } from '../../api/client.ts';
-import { fromMicros } from '../../format/time.ts';
 import { type Answer, toAnswer } from './answer.ts';
-import { findBounds, type LogEntry, mergeEntries, olderThan, toEntry } from './log.ts';
+import { findBounds, type LogEntry, mergeEntries, toEntry } from './log.ts';
+import { ENTRIES_MAX, type Read, readNewer, readOlder } from './log-reader.ts';
 import { queryPath } from './use-run.ts';
 
 export interface Log {
@@ -16,10 +16,6 @@ export interface Log {
 }
 
 const EVERY_MS = 2_000;
-// What a browser lists and searches with ease.
-const ENTRIES_MAX = 10_000;
-
-type Read = (change: Readonly<Record<string, string>>, signal?: AbortSignal) => Promise<LogEntry[]>;
 
 /** The entries of an answer, with those before and after it as they are asked for. */
 export function useLog(
@@ -36,11 +32,18 @@ export function useLog(
   const { start, end } = useMemo(() => findBounds(endpoint), [endpoint]);
   const shown = useRef(entries);
   shown.current = entries;
+  const current = useRef<AbortSignal>(undefined);
 
+  // What is still being read for the answer before must not come in among the entries of this one.
   useEffect(() => {
+    const controller = new AbortController();
+    current.current = controller.signal;
+    shown.current = first; // already for the reading that starts next
     setEntries(first);
     setHasOlder(first.length > 0);
+    setBusy(false);
     setError(undefined);
+    return () => controller.abort();
   }, [first]);
 
   const read: Read = useCallback(
@@ -52,58 +55,44 @@ export function useLog(
   );
 
   const loadOlder = async () => {
-    if (end === undefined) return;
+    const { current: signal } = current;
+    if (end === undefined || signal === undefined) return;
     setBusy(true);
     try {
-      const found = await readOlder(read, end, shown.current);
+      const found = await readOlder(read, { end, shown: shown.current, signal });
+      if (signal.aborted) return;
       setHasOlder(found.length > 0);
       setEntries((kept) => mergeEntries(kept, found, { max: ENTRIES_MAX, drop: 'newest' }));
       setError(undefined);
     } catch (failure) {
+      if (signal.aborted) return;
       if (failure instanceof ApiError) setError(failure);
     }
     setBusy(false);
   };
 
+  // biome-ignore lint/correctness/useExhaustiveDependencies: with another answer (`first`) it begins again
   useEffect(() => {
     if (!live || start === undefined) return;
+    const take = (before: readonly LogEntry[], found: readonly LogEntry[]) => {
+      setError(undefined);
+      if (found.length === 0) return;
+      setEntries((kept) => mergeEntries(kept, found, { max: ENTRIES_MAX, drop: 'oldest' }));
+      // Before the first ones there may be more, and there are where the oldest had to leave the list.
+      if (before.length === 0 || before.length + found.length > ENTRIES_MAX) setHasOlder(true);
+    };
     return repeat(async (signal) => {
+      const before = shown.current;
       try {
-        const found = await readNewer(read, { start, end, newest: shown.current[0], signal });
-        if (signal.aborted) return;
-        if (found.length > 0)
-          setEntries((kept) => mergeEntries(kept, found, { max: ENTRIES_MAX, drop: 'oldest' }));
-        setError(undefined);
+        const found = await readNewer(read, { start, end, newest: before[0], signal });
+        if (!signal.aborted) take(before, found);
       } catch (failure) {
         if (failure instanceof ApiError) setError(failure);
       }
     });
-  }, [live, read, start, end]);
+  }, [live, read, start, end, first]);
 
   return { entries, error, hasOlder: hasOlder && end !== undefined, busy, loadOlder: () => void loadOlder() };
-}
-
-/** Those before the oldest that is shown; none where there are no more. */
-async function readOlder(read: Read, end: string, shown: readonly LogEntry[]): Promise<LogEntry[]> {
-  const oldest = shown.at(-1);
-  if (oldest === undefined) return [];
-  const known = new Set(shown.map((entry) => entry.id));
-  const found = (await read({ [end]: olderThan(oldest, false) })).filter((entry) => !known.has(entry.id));
-  // Everything of that microsecond has been seen: go on before it.
-  return found.length > 0 ? found : await read({ [end]: olderThan(oldest, true) });
-}
-
-interface Newer {
-  readonly start: string;
-  readonly end: string | undefined;
-  readonly newest: LogEntry | undefined;
-  readonly signal: AbortSignal;
-}
-
-/** Those since the newest that is shown. The bound is exclusive, but others of the same microsecond may have come since. */
-async function readNewer(read: Read, { start, end, newest, signal }: Newer): Promise<LogEntry[]> {
-  const after = newest === undefined ? {} : { [start]: fromMicros(newest.micros - 1) };
-  return await read({ ...after, ...(end !== undefined && { [end]: '' }) }, signal);
 }
 
 /** Does work again and again while the page is looked at, with a pause between. @returns what stops it */

@@ -36,7 +36,9 @@ export function useRun(path: string | undefined, round: number, fresh: boolean):
     setRun((last) => ({ state: 'running', before: last.state === 'done' ? last.answer : undefined }));
     client
       .callRaw(path, { signal: controller.signal, headers })
-      .then((raw) => setRun({ state: 'done', answer: toAnswer(raw) }))
+      .then((raw) => {
+        if (!controller.signal.aborted) setRun({ state: 'done', answer: toAnswer(raw) });
+      })
       .catch((error: unknown) => {
         if (!controller.signal.aborted && error instanceof ApiError) setRun({ state: 'failed', error });
       });

@@ -47,6 +47,12 @@ export function SignInPage({ kept, message, onSignIn }: SignInProps) {
       input.current?.focus();
       return;
     }
+    // No header can carry others: the call would fail as though the service were away.
+    if (!/^[\x21-\x7e]+$/.test(key)) {
+      setFault('This is no key: it has a space or a character that none has. Copy it again.');
+      input.current?.focus();
+      return;
+    }
     void signIn(key);
   };
 
