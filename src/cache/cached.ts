@@ -93,10 +93,15 @@ export function createCached(options: CachedOptions): CachedQueries {
   }
 
   /** One query for all who wait for this key, callers and warmer alike; those who want a query of now have their own. */
-  function fly(key: string, endpoint: Endpoint, asked: Asked, { signal, lane, ...age }: CallerOptions) {
+  function fly(
+    key: string,
+    endpoint: Endpoint,
+    asked: Asked,
+    { signal, lane, requestId, ...age }: CallerOptions,
+  ) {
     const kept = mayReuse(endpoint, age) ? store.peek(key)?.answer : undefined;
     const start: Flight<Answer> = async (shared, onJoin) => {
-      const answer = await refresh(endpoint, { ...asked, kept }, { signal: shared, lane, onJoin });
+      const answer = await refresh(endpoint, { ...asked, kept }, { signal: shared, lane, onJoin, requestId });
       keep(key, endpoint, answer, asked);
       return answer;
     };

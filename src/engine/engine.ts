@@ -18,6 +18,8 @@ export interface Whose {
 
 export interface QueryOptions extends Whose {
   readonly format: RowFormat;
+  /** Which endpoint and request ask, for the log that the engine itself may keep. */
+  readonly origin?: string | undefined;
   /** Aborting stops the query inside the engine, not only the wait for it. */
   readonly signal?: AbortSignal | undefined;
 }

@@ -1,7 +1,6 @@
 import type { Source } from '../definitions/source.ts';
 import { InputError } from '../errors.ts';
 import { quote } from '../sql/quote.ts';
-import { DATABASE } from './embedded-config.ts';
 import type { Engine } from './engine.ts';
 import {
   addColumn,
@@ -112,12 +111,11 @@ async function formatExpressions(engine: Engine, sources: readonly Source[]): Pr
 }
 
 async function readTables(engine: Engine): Promise<Map<string, StoredTable>> {
-  const database = quote(DATABASE);
   const tables = await engine.inspect(
-    `SELECT name, create_table_query FROM system.tables WHERE database = ${database}`,
+    'SELECT name, create_table_query FROM system.tables WHERE database = currentDatabase()',
   );
   const columns = await engine.inspect(
-    `SELECT table, name, type, default_expression FROM system.columns WHERE database = ${database}`,
+    'SELECT table, name, type, default_expression FROM system.columns WHERE database = currentDatabase()',
   );
   return new Map(
     tables.map((table) => [

@@ -1,6 +1,5 @@
 import type { Source } from '../definitions/source.ts';
 import { quote } from '../sql/quote.ts';
-import { DATABASE } from './embedded-config.ts';
 import type { Engine } from './engine.ts';
 
 /** What a source's table holds. Times are ms since the epoch; `undefined` where it holds nothing. */
@@ -23,7 +22,7 @@ export type StoreState = ReadonlyMap<string, TableState>;
 export async function readStoreState(engine: Engine, sources: readonly Source[]): Promise<StoreState> {
   const sizes = await engine.inspect(
     `SELECT table, sum(rows) AS rows, sum(bytes_on_disk) AS bytes FROM system.parts
-     WHERE database = ${quote(DATABASE)} AND active GROUP BY table`,
+     WHERE database = currentDatabase() AND active GROUP BY table`,
   );
   const stored = new Set(sizes.map((row) => row['table']));
   const tables = sources.map((source) => source.table).filter((table) => stored.has(table));
@@ -47,6 +46,6 @@ async function readTimes(engine: Engine, tables: readonly string[]): Promise<Rec
   if (tables.length === 0) return [];
   const ofTable = (table: string) =>
     `SELECT ${quote(table)} AS table, toUnixTimestamp64Milli(min(timestamp)) AS oldest,
-       toUnixTimestamp64Milli(max(timestamp)) AS newest FROM ${DATABASE}.\`${table}\``;
+       toUnixTimestamp64Milli(max(timestamp)) AS newest FROM \`${table}\``;
   return await engine.inspect(tables.map(ofTable).join(' UNION ALL '));
 }

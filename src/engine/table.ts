@@ -1,7 +1,6 @@
 import { COMMON_COLUMNS } from '../definitions/checks/source-columns.ts';
 import type { ColumnType, Source, SourceColumn } from '../definitions/source.ts';
 import { quote } from '../sql/quote.ts';
-import { DATABASE } from './embedded-config.ts';
 
 /** A column as the engine knows it. */
 export interface TableColumn {
@@ -172,7 +171,7 @@ export function lifetime(source: Source): string {
 // In quotes: `index`, `constraint` and `projection` begin something else where a column is declared. The definition's schema
 // proves that a name is made of letters, digits and underscores.
 function nameOf({ table }: Source): string {
-  return `${DATABASE}.\`${table}\``;
+  return `\`${table}\``;
 }
 
 function columnDefinition({ name, type, expression, codec, settings }: TableColumn): string {
