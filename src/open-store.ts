@@ -7,7 +7,7 @@ import type { Engine } from './engine/engine.ts';
 import { applySchema } from './engine/schema.ts';
 import { openServerEngine } from './engine/server.ts';
 import { lockStore } from './engine/store-lock.ts';
-import { isKept } from './engine/table.ts';
+import { isKept, tableNames } from './engine/table.ts';
 import { createWriteMarks, type WriteMarks, watchWrites } from './engine/write-marks.ts';
 import { verifyQueries } from './query/verify.ts';
 
@@ -69,7 +69,13 @@ export async function prepare(engine: Engine, reading: Reading): Promise<Definit
     refuseFaults([...faults, ...(await verifyQueries(engine, definitions.endpoints))]),
   );
   // Days leave as a whole, and some time after they might: until then this keeps their old events from every answer.
-  await engine.setReadFilters(new Map(definitions.sources.map((source) => [source.table, isKept(source)])));
+  await engine.setReadFilters(
+    new Map(
+      definitions.sources.flatMap((source) =>
+        tableNames(source, engine.cluster).map((name) => [name, isKept(source)] as const),
+      ),
+    ),
+  );
   return definitions;
 }
 
@@ -87,7 +93,7 @@ export function openEngine(config: Config): Promise<Engine> {
     },
   };
   const address = findServerAddress(config);
-  if (address !== undefined) return openServerEngine({ ...options, address });
+  if (address !== undefined) return openServerEngine({ ...options, address, cluster: config.cluster });
   const { dataDir, engineMemoryBytesMax: memoryBytesMax } = config;
   return openEmbeddedEngine({ ...options, dataDir, memoryBytesMax });
 }

@@ -79,27 +79,12 @@ export function createCached(options: CachedOptions): CachedQueries {
   const { run, refresh, store, now, random, staleIfErrorSeconds, warmKeysMax } = options;
   const flights = createSingleFlight<Answer>();
   const warmKeys = createWarmKeys(warmKeysMax);
-
-  function keep(key: string, endpoint: Endpoint, answer: Answer, { values, lastAskedMs }: Asked): void {
-    const { warmingSeconds = Number.POSITIVE_INFINITY } = endpoint;
-    store.set(key, {
-      endpointId: endpoint.id,
-      endpointHash: endpoint.hash,
-      values,
-      answer,
-      lastAskedMs: store.get(key)?.lastAskedMs ?? lastAskedMs,
-      dueMs: answer.instantMs + warmingSeconds * 1000 * (1 - JITTER * random()),
-    });
-  }
+  const keep = createKeeper(store, random);
 
   /** One query for all who wait for this key, callers and warmer alike; those who want a query of now have their own. */
-  function fly(
-    key: string,
-    endpoint: Endpoint,
-    asked: Asked,
-    { signal, lane, requestId, ...age }: CallerOptions,
-  ) {
-    const kept = mayReuse(endpoint, age) ? store.peek(key)?.answer : undefined;
+  function fly(key: string, endpoint: Endpoint, asked: Asked, caller: CallerOptions) {
+    const { signal, lane, requestId } = caller;
+    const kept = mayReuse(endpoint, caller) ? store.peek(key)?.answer : undefined;
     const start: Flight<Answer> = async (shared, onJoin) => {
       const answer = await refresh(endpoint, { ...asked, kept }, { signal: shared, lane, onJoin, requestId });
       keep(key, endpoint, answer, asked);
@@ -167,6 +152,21 @@ export function createCached(options: CachedOptions): CachedQueries {
       await fly(key, endpoint, entry, { lane: WARMER_LANE });
     },
     warmKeys: warmKeys.list,
+  };
+}
+
+/** Puts a new answer in the store, and says when it is due for a refresh. */
+function createKeeper(store: CacheStore, random: () => number) {
+  return (key: string, endpoint: Endpoint, answer: Answer, { values, lastAskedMs }: Asked): void => {
+    const { warmingSeconds = Number.POSITIVE_INFINITY } = endpoint;
+    store.set(key, {
+      endpointId: endpoint.id,
+      endpointHash: endpoint.hash,
+      values,
+      answer,
+      lastAskedMs: store.get(key)?.lastAskedMs ?? lastAskedMs,
+      dueMs: answer.instantMs + warmingSeconds * 1000 * (1 - JITTER * random()),
+    });
   };
 }
 

@@ -38,6 +38,12 @@ export function parseServerUrl(text: string): string {
   return text;
 }
 
+/** @throws Error whose message says what would be right */
+export function parseCluster(name: string): string {
+  if (/^\w[\w.-]{0,99}$/.test(name)) return name;
+  throw new Error('must be a name of letters, digits, dots, dashes and underscores');
+}
+
 function isDecodable(part: string): boolean {
   try {
     decodeURIComponent(part);
@@ -115,7 +121,7 @@ const ACCOUNTS = [
 /** Settings of the server that do not go together: one line for each. */
 export function findServerFaults(given: Given, text: string | undefined): string[] {
   if (!given('CLICKHOUSE_URL')) {
-    const alone = [...ACCOUNTS, ...FILES].filter(given);
+    const alone = [...ACCOUNTS, ...FILES, 'TAILRACE_CLUSTER'].filter(given);
     return alone.map((variable) => `${variable}: means nothing without CLICKHOUSE_URL`);
   }
   if (text === undefined || !URL.canParse(text)) return []; // told by its own parser

@@ -1,5 +1,5 @@
 // Longer than other files: one table, a row a setting, which is read and changed as a whole.
-import { parseServerUrl } from './clickhouse.ts';
+import { parseCluster, parseServerUrl } from './clickhouse.ts';
 import { parseOrigins, parseProxies } from './network.ts';
 
 /** One environment variable: how it is written, what it means, what it is without it. */
@@ -73,6 +73,11 @@ export const SETTINGS = {
     'File of a certificate of our own for the ClickHouse server, PEM.',
   ),
   clickhouseKeyFile: text('CLICKHOUSE_KEY_FILE', '', 'File of that certificate’s private key, PEM.'),
+  cluster: checked(
+    'TAILRACE_CLUSTER',
+    'Name of a cluster in the ClickHouse servers’ configuration, over which the tables are spread by project. Empty: one server.',
+    parseCluster,
+  ),
   defaultProject: text(
     'TAILRACE_DEFAULT_PROJECT',
     '',

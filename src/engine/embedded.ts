@@ -46,6 +46,7 @@ export async function openEmbeddedEngine(options: EmbeddedOptions): Promise<Engi
   }
 
   return {
+    cluster: '',
     seesEveryWrite: true, // src/engine/store-lock.ts keeps every other process away
     query: (sql, values, { format, signal, ...whose }) =>
       gate.answer(signal, async (deadline) => {

@@ -62,6 +62,8 @@ export interface EngineGauges {
 export interface Engine {
   /** Whether nothing is stored but through this object; otherwise events may come in by a way that it does not see. */
   readonly seesEveryWrite: boolean;
+  /** The cluster over which the tables are spread; empty: they are in one place. */
+  readonly cluster: string;
   /**
    * Runs one read-only statement. `@name` in `sql` is replaced by the value of that name, always a String, bound or
    * quoted by the engine's own rules.

@@ -11,6 +11,7 @@ import {
   dropTable,
   lifetime,
   setLifetime,
+  storedTable,
   type TableColumn,
   tableColumns,
   tableIndexes,
@@ -35,46 +36,58 @@ export async function applySchema(
   sources: readonly Source[],
   accept: () => Promise<void> = async () => {},
 ): Promise<void> {
+  const { cluster } = engine;
   const stored = await readTables(engine);
   const expressions = await formatExpressions(engine, sources);
   const faults = sources.flatMap((source) => {
-    const table = stored.get(source.table);
+    const table = stored.get(storedTable(source, cluster));
     return table === undefined ? [] : compare(source, table, expressions);
   });
   if (faults.length > 0) throw new InputError(faults);
-  const additions = sources.flatMap((source) => findAdditions(source, stored.get(source.table)));
+  const additions = sources.flatMap((source) => findAdditions(source, stored, cluster));
   const done: Addition[] = [];
   try {
     for (const addition of additions) {
-      await engine.command(addition.add);
-      done.unshift(addition);
+      done.unshift(addition); // one that is made in part is taken away, too
+      for (const sql of addition.add) await engine.command(sql);
     }
     await accept();
   } catch (error) {
     // Nobody has written to them yet. What cannot be taken away, since the engine has gone, is no reason to hide the error.
-    for (const { remove } of done) await engine.command(remove).catch(() => {});
+    for (const sql of done.flatMap(({ remove }) => remove)) await engine.command(sql).catch(() => {});
     throw error;
   }
   for (const source of sources) {
-    const table = stored.get(source.table);
+    const table = stored.get(storedTable(source, cluster));
     const isOther = table !== undefined && !table.definition.includes(`TTL ${lifetime(source)} `);
-    if (isOther) await engine.command(setLifetime(source));
+    if (isOther) await engine.command(setLifetime(source, cluster));
   }
 }
 
-/** A statement that adds a table, a column or an index, and the one that undoes it. */
+/** Statements that add a table, a column or an index, and those that undo it. */
 interface Addition {
-  readonly add: string;
-  readonly remove: string;
+  readonly add: readonly string[];
+  readonly remove: readonly string[];
 }
 
-function findAdditions(source: Source, stored: StoredTable | undefined): Addition[] {
-  if (stored === undefined) return [{ add: createTable(source), remove: dropTable(source) }];
+function findAdditions(source: Source, all: ReadonlyMap<string, StoredTable>, cluster: string): Addition[] {
+  const stored = all.get(storedTable(source, cluster));
+  if (stored === undefined)
+    return [{ add: createTable(source, cluster), remove: dropTable(source, cluster) }];
+  // On a cluster the table over all servers may be missing by itself; it holds nothing.
+  const over = all.has(source.table) ? [] : [{ add: createTable(source, cluster), remove: [] }];
   const columns = tableColumns(source).filter((column) => !stored.columns.has(column.name));
   const indexes = tableIndexes(source).filter((index) => !stored.definition.includes(`INDEX ${index.name} `));
   return [
-    ...columns.map((column) => ({ add: addColumn(source, column), remove: dropColumn(source, column) })),
-    ...indexes.map((index) => ({ add: addIndex(source, index), remove: dropIndex(source, index) })),
+    ...over,
+    ...columns.map((column) => ({
+      add: addColumn(source, column, cluster),
+      remove: dropColumn(source, column, cluster),
+    })),
+    ...indexes.map((index) => ({
+      add: addIndex(source, index, cluster),
+      remove: dropIndex(source, index, cluster),
+    })),
   ];
 }
 

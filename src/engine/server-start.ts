@@ -21,8 +21,8 @@ export interface StartOptions {
   readonly reader: ServerClient;
   /** What each query of a caller is run with. */
   readonly readSettings: EngineSettings;
-  /** ` ON CLUSTER …`, or nothing. */
-  readonly onCluster: string;
+  /** Empty: the server alone. */
+  readonly cluster: string;
 }
 
 /**
@@ -36,7 +36,7 @@ export async function prepareServer({
   system,
   reader,
   readSettings,
-  onCluster,
+  cluster,
 }: StartOptions): Promise<void> {
   const ask = async (client: ServerClient, sql: string, settings: EngineSettings = {}) => {
     const signal = AbortSignal.timeout(START_MS_MAX);
@@ -50,7 +50,10 @@ export async function prepareServer({
   const where = `SELECT count() FROM system.databases WHERE name = '${address.database}' FORMAT TSVRaw`;
   try {
     if ((await ask(system, where)) === '0')
-      await ask(system, `CREATE DATABASE IF NOT EXISTS \`${address.database}\`${onCluster}`);
+      await ask(
+        system,
+        `CREATE DATABASE IF NOT EXISTS \`${address.database}\`${cluster === '' ? '' : ` ON CLUSTER \`${cluster}\``}`,
+      );
   } catch (error) {
     throw explain(error, { address, user: address.user, what: 'CLICKHOUSE_URL' });
   }

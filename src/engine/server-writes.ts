@@ -36,7 +36,10 @@ const INSPECT_SETTINGS = {
   default_format: 'JSONEachRow',
 } as const;
 
-export function createServerWrites(owner: ServerClient): ServerWrites {
+export function createServerWrites(owner: ServerClient, cluster: string): ServerWrites {
+  // On a cluster the insert is answered when all shards have their rows, instead of when they wait to be sent there.
+  const insertSettings =
+    cluster === '' ? INSERT_SETTINGS : { ...INSERT_SETTINGS, distributed_foreground_insert: 1 };
   const writing = new Set<Promise<unknown>>();
 
   async function write(work: Promise<unknown>): Promise<void> {
@@ -51,7 +54,7 @@ export function createServerWrites(owner: ServerClient): ServerWrites {
         sql: `INSERT INTO \`${table}\` (${names}) FORMAT ${format}`,
         body: bytes,
         // A token of our own makes it safe to send the rows again when the answer was lost.
-        settings: { ...INSERT_SETTINGS, insert_deduplication_token: token ?? randomUUID() },
+        settings: { ...insertSettings, insert_deduplication_token: token ?? randomUUID() },
         bytesMax: ANSWER_BYTES_MAX,
         signal: AbortSignal.timeout(INSERT_MS_MAX),
         repeatable: true,

@@ -15,6 +15,8 @@ export interface ServerOptions extends PoolLimits {
   /** Queries of this process that run at once. */
   readonly readers: number;
   readonly limits: QueryLimits;
+  /** Name of the cluster that the tables are spread over; empty: the server alone. */
+  readonly cluster: string;
 }
 
 /** The right to one more query on the server, and what it may see. */
@@ -34,7 +36,7 @@ const OWNER_CONNECTIONS_MAX = 10;
  * @throws InputError, TailraceError as src/engine/server-start.ts
  */
 export async function openServerEngine(options: ServerOptions): Promise<Engine> {
-  const { address, limits } = options;
+  const { address, limits, cluster } = options;
   const { owner, reader } = await connect(options);
   const newTurn = (filters: ReadFilters): Turn => ({
     filters: writeFilters(address.database, filters),
@@ -43,7 +45,7 @@ export async function openServerEngine(options: ServerOptions): Promise<Engine> 
   const turns = Array.from({ length: options.readers }, () => newTurn(new Map()));
   const pool = createSessionPool(turns, options);
   const reads = createServerReads(reader, limits);
-  const writes = createServerWrites(owner);
+  const writes = createServerWrites(owner, cluster);
   const bind = createValueBinder();
   const gate = createGate(limits.timeoutMs, stop);
 
@@ -55,6 +57,7 @@ export async function openServerEngine(options: ServerOptions): Promise<Engine> 
   }
 
   return {
+    cluster,
     seesEveryWrite: false, // other processes store events there, too
     query: (sql, values, { format, signal, origin, ...whose }) =>
       gate.answer(signal, async (deadline) => {
@@ -85,6 +88,7 @@ async function connect({
   address,
   readers,
   limits,
+  cluster,
 }: ServerOptions): Promise<{ owner: ServerClient; reader: ServerClient }> {
   const { user, password } = address;
   const ofOwner = {
@@ -110,7 +114,7 @@ async function connect({
   });
   try {
     const settings = { ...readSettings(limits), readonly: 1 };
-    await prepareServer({ address, system, reader, readSettings: settings, onCluster: '' });
+    await prepareServer({ address, system, reader, readSettings: settings, cluster });
     return { owner, reader };
   } catch (error) {
     await Promise.all([owner.close(), reader.close()]);

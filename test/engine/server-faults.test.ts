@@ -21,7 +21,12 @@ const folder = await temporaryFolder();
 const front = await startClickHouseFront(join(folder.path, 'clickhouse'));
 const proxy = await startFaultyProxy(front.port);
 const open = (timeoutMs = SIZE.limits.timeoutMs) =>
-  openServerEngine({ ...SIZE, limits: { ...SIZE.limits, timeoutMs }, address: addressOf(proxy.url) });
+  openServerEngine({
+    ...SIZE,
+    limits: { ...SIZE.limits, timeoutMs },
+    address: addressOf(proxy.url),
+    cluster: '',
+  });
 let engine: Engine;
 beforeAll(async () => {
   engine = await open();

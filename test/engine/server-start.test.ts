@@ -20,7 +20,7 @@ afterAll(async () => {
 const limits = { timeoutMs: 5_000, memoryBytesMax: 256 * 1024 ** 2, resultBytesMax: 1024 ** 2 };
 const size = { readers: 1, queueMax: 1, queuePerLaneMax: 1, queueTimeoutMs: 1_000, limits };
 const open = (url = front.url, more = {}) =>
-  openServerEngine({ ...size, address: { ...addressOf(url), ...more } });
+  openServerEngine({ ...size, cluster: '', address: { ...addressOf(url), ...more } });
 
 async function failureOf(work: Promise<unknown>): Promise<unknown> {
   return await work.then(

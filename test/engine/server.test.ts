@@ -1,21 +1,21 @@
-import { join } from 'node:path';
+import { findServerAddress } from '../../src/config/clickhouse.ts';
 import { openServerEngine } from '../../src/engine/server.ts';
-import { startClickHouseFront } from '../support/clickhouse-front.ts';
-import { addressOf } from '../support/server-engine.ts';
-import { temporaryFolder } from '../support/service.ts';
-import { describeEngine, type EngineSize } from './contract.ts';
+import { openTestEngine } from '../support/server-engine.ts';
+import { temporaryFolder, testConfig } from '../support/service.ts';
+import { describeEngine } from './contract.ts';
 
 // No longer than the suite waits for anything.
 const QUEUE = { queuePerLaneMax: 10, queueTimeoutMs: 15_000 };
 
-describeEngine('the engine on a server', async (size: EngineSize) => {
+describeEngine('the engine on a server', async (size) => {
   const folder = await temporaryFolder();
-  const front = await startClickHouseFront(join(folder.path, 'clickhouse'));
-  const engine = await openServerEngine({ ...size, ...QUEUE, address: addressOf(front.url) });
+  const server = await openTestEngine(folder.path);
+  const address = findServerAddress(testConfig(folder.path, server.env));
+  if (address === undefined) throw new Error('this suite runs with TEST_ENGINE, as vitest.config.ts sets it');
   return {
-    engine,
+    engine: await openServerEngine({ ...size, ...QUEUE, address, cluster: '' }),
     async remove() {
-      await front.close();
+      await server.remove();
       await folder.remove();
     },
   };

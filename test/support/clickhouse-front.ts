@@ -1,4 +1,4 @@
-import { mkdirSync } from 'node:fs';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
@@ -49,9 +49,13 @@ const HTTP_ONLY = new Set([
 /**
  * ClickHouse's HTTP protocol in front of the real engine (chDB), as far as Tailrace speaks it: one session a request, settings,
  * bound values, compressed bodies, errors with their code, queries that end when their client leaves, KILL QUERY by id.
+ *
+ * @param cluster name of a cluster of one server, this one: the engine's Distributed tables are real; what needs a Keeper, which
+ * is ON CLUSTER and replication, is left out of the statements
  */
-export async function startClickHouseFront(dir: string, port = 0): Promise<ClickHouseFront> {
+export async function startClickHouseFront(dir: string, cluster = ''): Promise<ClickHouseFront> {
   const connectionArgs = writeEngineConfig(join(dir, 'engine'), 2 * 1024 ** 3);
+  if (cluster !== '') addCluster(join(dir, 'engine'), cluster);
   const storeDir = join(dir, 'store');
   mkdirSync(storeDir, { recursive: true });
   const open = () => new Session(storeDir, { connectionArgs });
@@ -73,7 +77,7 @@ export async function startClickHouseFront(dir: string, port = 0): Promise<Click
       await session.queryAsync(`USE \`${request.database}\``);
       await session.queryAsync(setAll(request));
       const format = (request.http.get('default_format') ?? 'TabSeparated') as RowFormat;
-      const result = await running.start(session, request.sql, format, signal);
+      const result = await running.start(session, withoutKeeper(request.sql), format, signal);
       return Buffer.from(result.bytes());
     } finally {
       session.close();
@@ -105,7 +109,7 @@ export async function startClickHouseFront(dir: string, port = 0): Promise<Click
     if (front.intercept !== undefined && (await front.intercept(request, response))) return;
     await answer(request, response);
   });
-  await new Promise<void>((resolve) => void server.listen(port, '127.0.0.1', resolve));
+  await new Promise<void>((resolve) => void server.listen(0, '127.0.0.1', resolve));
   const bound = (server.address() as AddressInfo).port;
   return Object.assign(front, {
     url: `http://127.0.0.1:${bound}`,
@@ -119,6 +123,27 @@ export async function startClickHouseFront(dir: string, port = 0): Promise<Click
       control.close();
     },
   });
+}
+
+/** A port on which nobody listens: it says that the server is this one, which then asks itself without a connection. */
+const OWN_PORT = 1;
+
+function addCluster(engineDir: string, name: string): void {
+  const add = (file: string, end: string, text: string) => {
+    const path = join(engineDir, file);
+    writeFileSync(path, readFileSync(path, 'utf8').replace(end, `${text}${end}`));
+  };
+  const replica = `<replica><host>127.0.0.1</host><port>${OWN_PORT}</port></replica>`;
+  const servers = `<remote_servers><${name}><shard>${replica}</shard></${name}></remote_servers>`;
+  add('config.xml', '</clickhouse>', `<tcp_port>${OWN_PORT}</tcp_port>${servers}`);
+  add('users.xml', '</grants>', '<query>GRANT READ, WRITE ON REMOTE</query>');
+}
+
+function withoutKeeper(sql: string): string {
+  return sql
+    .replace(/ ON CLUSTER `\w+`/, '')
+    .replace('ENGINE = ReplicatedMergeTree', 'ENGINE = MergeTree')
+    .replace(' replicated_deduplication_window', ' non_replicated_deduplication_window');
 }
 
 /** One statement, `readonly` last in it. */
