@@ -23,6 +23,9 @@ export interface FrontRequest {
   /** As they stand in the address, escaped as ClickHouse has it. */
   readonly values: ReadonlyMap<string, string>;
   readonly headers: IncomingMessage['headers'];
+  /** Path and query of the address, and the body as it came: with these it can be sent again. */
+  readonly address: string;
+  readonly raw: Buffer;
 }
 
 /** Answers a request in the engine's place, or leaves it to the engine (`false`). */
@@ -181,6 +184,8 @@ async function readRequest(incoming: IncomingMessage): Promise<FrontRequest> {
       [...take((name) => name.startsWith('param_'))].map(([name, value]) => [name.slice(6), value]),
     ),
     headers: incoming.headers,
+    address: incoming.url ?? '/',
+    raw,
   };
 }
 
