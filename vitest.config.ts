@@ -32,6 +32,8 @@ export default defineConfig({
           include: ['test/e2e/**/*.test.ts'],
           globalSetup: 'test/e2e/setup.ts',
           testTimeout: 60_000,
+          // What a page shows may be late on a busy machine; each of these waits ends as soon as it is there.
+          expect: { poll: { timeout: 15_000 } },
         },
       },
     ],

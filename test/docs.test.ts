@@ -66,7 +66,11 @@ test('docs/api.md lists every path with its methods, and no other', () => {
 
 /** A path of the table as the router has it. */
 function toRoute(path: string): string {
-  return path.replace('<uuid or name>', ':endpoint').replace('<id>', ':id').replace('<file>', '*');
+  return path
+    .replace('<uuid or name>', ':endpoint')
+    .replace('<name>', ':source')
+    .replace('<id>', ':id')
+    .replace('<file>', '*');
 }
 
 describe('the table of docs/security.md', () => {

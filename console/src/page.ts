@@ -26,4 +26,23 @@ export const PAGES: readonly Page[] = [
     scopes: ['query', 'manage'],
     component: lazy(async () => ({ default: (await import('./page/endpoint/endpoint.tsx')).EndpointPage })),
   },
+  {
+    path: '/sources',
+    title: 'Sources',
+    scopes: ['ingest', 'manage'],
+    component: lazy(async () => ({
+      default: (await import('./page/source/source-list.tsx')).SourceListPage,
+    })),
+  },
+  {
+    path: '/sources/:name',
+    scopes: ['ingest', 'manage'],
+    component: lazy(async () => ({ default: (await import('./page/source/source.tsx')).SourcePage })),
+  },
+  {
+    path: '/keys',
+    title: 'Keys',
+    scopes: ['manage'],
+    component: lazy(async () => ({ default: (await import('./page/keys/keys.tsx')).KeysPage })),
+  },
 ];

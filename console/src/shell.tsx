@@ -114,9 +114,10 @@ interface NavItemProps {
 
 function NavItem({ href, label, onGo }: NavItemProps) {
   const [location] = useLocation();
+  const isWithin = href !== '/' && location.startsWith(`${href}/`);
   return (
     <li>
-      <Link href={href} aria-current={location === href ? 'page' : undefined} onClick={onGo}>
+      <Link href={href} aria-current={location === href ? 'page' : isWithin || undefined} onClick={onGo}>
         {label}
       </Link>
     </li>

@@ -37,6 +37,8 @@ export interface CachedQueries {
    * @param maxAgeSeconds as in `CallerOptions`
    */
   findHit(key: string, endpoint: Endpoint, maxAgeSeconds?: number): Served | undefined;
+  /** Notes that what `findHit` found is served: it stays, is kept warm, and is refreshed if that is due. */
+  noteUse(key: string, endpoint: Endpoint): void;
   /** Runs the query of a kept answer again and keeps the new one in its place; the old one stays when this fails. */
   refresh(key: string, endpoint: Endpoint, entry: CacheEntry): Promise<void>;
   /** Keys of answers to be kept warm, those asked for last first. */
@@ -76,19 +78,18 @@ const JITTER = 0.1;
  * An answer that is due for a refresh and has had none is served at once, and refreshed behind its caller's back.
  */
 export function createCached(options: CachedOptions): CachedQueries {
-  const { run, refresh, store, now, random, staleIfErrorSeconds, warmKeysMax } = options;
+  const { run, refresh, store, now, staleIfErrorSeconds, warmKeysMax } = options;
+  const keep = createKeep(options);
   const flights = createSingleFlight<Answer>();
   const warmKeys = createWarmKeys(warmKeysMax);
-  const keep = createKeeper(store, random);
 
   /** One query for all who wait for this key, callers and warmer alike; those who want a query of now have their own. */
   function fly(key: string, endpoint: Endpoint, asked: Asked, caller: CallerOptions) {
     const { signal, lane, requestId } = caller;
     const kept = mayReuse(endpoint, caller) ? store.peek(key)?.answer : undefined;
     const start: Flight<Answer> = async (shared, onJoin) => {
-      const answer = await refresh(endpoint, { ...asked, kept }, { signal: shared, lane, onJoin, requestId });
-      keep(key, endpoint, answer, asked);
-      return answer;
+      const how = { signal: shared, lane, onJoin, requestId };
+      return keep(key, endpoint, await refresh(endpoint, { ...asked, kept }, how), asked);
     };
     return flights.run(kept === undefined ? key : `${key} from the kept`, start, { signal, name: lane });
   }
@@ -120,17 +121,23 @@ export function createCached(options: CachedOptions): CachedQueries {
   }
 
   const findHit: CachedQueries['findHit'] = (key, endpoint, maxAgeSeconds = Number.POSITIVE_INFINITY) => {
+    const kept = store.peek(key);
+    const seconds = Math.min(endpoint.cachingSeconds ?? 0, maxAgeSeconds);
+    if (kept === undefined || !isYounger(kept.answer, seconds)) return undefined;
+    return { answer: kept.answer, outcome: 'hit', ageSeconds: ageSeconds(kept.answer) };
+  };
+
+  const noteUse: CachedQueries['noteUse'] = (key, endpoint) => {
     const kept = store.get(key);
-    if (kept === undefined) return undefined;
+    if (kept === undefined) return;
     kept.lastAskedMs = now();
-    if (!isYounger(kept.answer, Math.min(endpoint.cachingSeconds ?? 0, maxAgeSeconds))) return undefined;
     warmKeys.remember(key, endpoint);
     refreshIfDue(key, endpoint, kept);
-    return { answer: kept.answer, outcome: 'hit', ageSeconds: ageSeconds(kept.answer) };
   };
 
   return {
     findHit,
+    noteUse,
     async ask(endpoint, values, caller = {}) {
       if (endpoint.cachingSeconds === undefined) {
         const answer = await run(endpoint, values, caller);
@@ -138,7 +145,12 @@ export function createCached(options: CachedOptions): CachedQueries {
       }
       const key = cacheKey(endpoint, values);
       const hit = findHit(key, endpoint, caller.maxAgeSeconds);
-      if (hit !== undefined) return hit;
+      if (hit !== undefined) {
+        noteUse(key, endpoint);
+        return hit;
+      }
+      const kept = store.get(key);
+      if (kept !== undefined) kept.lastAskedMs = now();
       try {
         const { value: answer, joined } = await fly(key, endpoint, { values, lastAskedMs: now() }, caller);
         warmKeys.remember(key, endpoint);
@@ -155,19 +167,24 @@ export function createCached(options: CachedOptions): CachedQueries {
   };
 }
 
-/** Puts a new answer in the store, and says when it is due for a refresh. */
-function createKeeper(store: CacheStore, random: () => number) {
-  return (key: string, endpoint: Endpoint, answer: Answer, { values, lastAskedMs }: Asked): void => {
-    const { warmingSeconds = Number.POSITIVE_INFINITY } = endpoint;
+function createKeep({ store, now, random }: CachedOptions) {
+  return (key: string, endpoint: Endpoint, answer: Answer, { values, lastAskedMs }: Asked): Answer => {
+    if (isOvertaken(answer, store.peek(key)?.answer, now())) return answer;
     store.set(key, {
       endpointId: endpoint.id,
       endpointHash: endpoint.hash,
       values,
       answer,
       lastAskedMs: store.get(key)?.lastAskedMs ?? lastAskedMs,
-      dueMs: answer.instantMs + warmingSeconds * 1000 * (1 - JITTER * random()),
+      dueMs: answer.instantMs + intervalMs(endpoint) * (1 - JITTER * random()),
     });
+    return answer;
   };
+}
+
+/** Between refreshes; Infinity where there are none. */
+function intervalMs({ warmingSeconds = Number.POSITIVE_INFINITY }: Endpoint): number {
+  return warmingSeconds * 1000;
 }
 
 /** Whether rows of the kept answer may be taken over: of an endpoint with buckets, for a caller who does not want a query of now. */
@@ -185,4 +202,9 @@ function isAway(error: unknown): boolean {
 /** Whether an answer is younger than that. One from ahead of the clock is not: it was set back, and the age cannot be told. */
 function isYoungerAt(nowMs: number, { instantMs }: Answer, seconds: number): boolean {
   return nowMs >= instantMs && nowMs - instantMs < seconds * 1000;
+}
+
+/** Whether a caller who wanted a query of now was faster than a refresh begun before: nobody after him gets less than he saw. */
+function isOvertaken({ instantMs }: Answer, kept: Answer | undefined, nowMs: number): boolean {
+  return kept !== undefined && kept.instantMs > instantMs && kept.instantMs <= nowMs;
 }

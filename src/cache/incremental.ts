@@ -57,7 +57,8 @@ const ROWS_MAX = 10_000;
 
 /**
  * Computes again only what of a kept answer can have changed (docs/endpoints.md tells what an endpoint with buckets promises).
- * The result is byte for byte what one query of everything would have given.
+ * The result is byte for byte what one query of everything would have given; of events that come in while it is made, each range
+ * has those that were there at its own query, and the next refresh the rest.
  */
 export function createRefresh(options: IncrementalOptions): Refresh {
   const { run, writes, now, onExtent } = options;

@@ -22,6 +22,8 @@ export interface Representation {
 export interface Representations {
   /** @param encoding one that the caller takes; small answers go out as they are all the same */
   get(answer: Answer, encoding: Encoding): Representation | Promise<Representation>;
+  /** The same where it is made already. */
+  find(answer: Answer, encoding: Encoding): Representation | undefined;
 }
 
 // Below it a packet is sent anyway, and compressing costs more than it saves.
@@ -52,6 +54,10 @@ function createForm(encoding: Encoding, body: Buffer, etag: string): Representat
 
 type Made = Map<Encoding, Representation | Promise<Representation>>;
 
+function encodingOf({ body }: Answer, wanted: Encoding): Encoding {
+  return body.length > PLAIN_BYTES_MAX ? wanted : 'identity';
+}
+
 export function createRepresentations(): Representations {
   // Goes with the answer: nothing has to be thrown away by hand.
   const made = new WeakMap<Answer, Made>();
@@ -81,8 +87,12 @@ export function createRepresentations(): Representations {
   }
 
   return {
+    find(answer, wanted) {
+      const form = formsOf(answer).get(encodingOf(answer, wanted));
+      return form instanceof Promise ? undefined : form;
+    },
     get(answer, wanted) {
-      const encoding = answer.body.length > PLAIN_BYTES_MAX ? wanted : 'identity';
+      const encoding = encodingOf(answer, wanted);
       const forms = formsOf(answer);
       const known = forms.get(encoding);
       if (known !== undefined) return known;

@@ -67,7 +67,9 @@ function findSources(sql: string, sources: readonly Source[]): Source[] {
   const words = new Set<string>();
   for (const { kind, start, end } of scanTokens(sql)) {
     if (kind === 'word') words.add(sql.slice(start, end));
-    if (kind === 'name') words.add(sql.slice(start + 1, end - 1));
+    const name = kind === 'name' ? sql.slice(start + 1, end - 1) : '';
+    if (name.includes('\\')) return [...sources]; // an escape may spell any name
+    words.add(name);
   }
   return sources.filter(({ table }) => words.has(table));
 }

@@ -76,7 +76,13 @@ function findAdditions(source: Source, all: ReadonlyMap<string, StoredTable>, cl
     return [{ add: createTable(source, cluster), remove: dropTable(source, cluster) }];
   // On a cluster the table over all servers may be missing by itself; it holds nothing.
   const over = all.has(source.table) ? [] : [{ add: createTable(source, cluster), remove: [] }];
-  const columns = tableColumns(source).filter((column) => !stored.columns.has(column.name));
+  // A column that others may stand in for comes after them: they may be as new as it is.
+  const ordered = source.columns.toSorted(
+    (a, b) => Number(a.otherwise !== undefined) - Number(b.otherwise !== undefined),
+  );
+  const columns = tableColumns({ ...source, columns: ordered }).filter(
+    (column) => !stored.columns.has(column.name),
+  );
   const indexes = tableIndexes(source).filter((index) => !stored.definition.includes(`INDEX ${index.name} `));
   return [
     ...over,

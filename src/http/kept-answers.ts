@@ -51,7 +51,7 @@ export function createKeptAnswers(parts: KeptAnswersParts): AnswerKept {
     const { endpoint, key } = question;
     const served = cached.findHit(key, endpoint, findMaxAge(headers));
     const form = served && sender.findForm(headers, served.answer);
-    return form && { endpoint, served, form };
+    return form && { endpoint, key, served, form };
   }
 
   /** Who asks and what the answer is, once nothing stands in its way. A token of the key's rate is the last thing to be taken. */
@@ -59,23 +59,14 @@ export function createKeptAnswers(parts: KeptAnswersParts): AnswerKept {
     try {
       const caller = findCaller(request);
       const answer = caller && findAnswer(request, caller);
-      const limits = answer && rateLimit.pass(caller, addressOf(request));
-      return limits && { caller, answer, limits };
+      if (caller === undefined || answer === undefined) return undefined;
+      const limits = rateLimit.pass(caller, addressOf(request));
+      if (limits === undefined) return undefined;
+      cached.noteUse(answer.key, answer.endpoint);
+      return { caller, answer, limits };
     } catch {
       return undefined; // it will fail again in the framework, which makes an answer of it
     }
-  }
-
-  function send(
-    response: ServerResponse,
-    head: Head,
-    what: Sending & { readonly form: Representation },
-  ): void {
-    const { form } = what;
-    response.writeHead(200, fixed.concat(head, describeAnswer(what), describeForm(form)));
-    // A text goes out in one piece with the head. Bytes would be a second piece, which costs as much again.
-    if (form.text === undefined) response.end(form.body);
-    else response.end(form.text, 'latin1');
   }
 
   /** One count and one line a request, as plugins/observe.ts. */
@@ -108,10 +99,18 @@ export function createKeptAnswers(parts: KeptAnswersParts): AnswerKept {
     const found = find(request);
     if (found === undefined) return false;
     const id = createRequestId(request.headers);
-    send(response, ['x-request-id', id, ...found.limits], found.answer);
+    send(response, fixed.concat('x-request-id', id, found.limits), found.answer);
     observe({ request, response }, { id, caller: found.caller, startMs }, found.answer);
     return true;
   };
+}
+
+function send(response: ServerResponse, head: Head, what: Sending & { readonly form: Representation }): void {
+  const { form } = what;
+  response.writeHead(200, head.concat(describeAnswer(what), describeForm(form)));
+  // A text goes out in one piece with the head. Bytes would be a second piece, which costs as much again.
+  if (form.text === undefined) response.end(form.body);
+  else response.end(form.text, 'latin1');
 }
 
 /** Puts it before the framework, whose listener was the first. */

@@ -49,8 +49,7 @@ export function createSender(representations: Representations): Sender {
     },
     findForm(headers, answer) {
       const encoding = takesJson.find(headers) === true ? encodingOf.find(headers) : undefined;
-      const form = encoding && representations.get(answer, encoding);
-      return form instanceof Promise ? undefined : form;
+      return encoding && representations.find(answer, encoding);
     },
   };
 }

@@ -90,9 +90,10 @@ function tell<Label extends string>(
     count += own;
     return { metricName: `${name}_bucket`, labels: { ...labels, le: bounds[at] ?? '+Inf' }, value: count };
   });
-  return [
-    ...buckets,
+  const totals = [
     { metricName: `${name}_sum`, labels, value: sum },
     { metricName: `${name}_count`, labels, value: count },
   ];
+  // prom-client keeps what the values of one series have in common apart; here each has all of its own.
+  return [...buckets, ...totals].map((value) => ({ ...value, sharedLabels: {} }));
 }

@@ -141,3 +141,48 @@ export const PROJECTS = Type.Object({
   complete: Type.Boolean({ description: 'False where there are more than are listed.' }),
 });
 export type Projects = Static<typeof PROJECTS>;
+
+const GRANT = {
+  scopes: Type.Array(Type.String()),
+  endpoints: orNull(Type.Array(Type.String(), { description: 'Null: all.' })),
+  sources: orNull(Type.Array(Type.String(), { description: 'Null: all.' })),
+  pins: Type.Record(Type.String(), Type.String()),
+  rate: orNull(Type.Object({ per_second: Type.Number(), burst: Type.Integer() })),
+};
+
+export const KEY = Type.Object({
+  id: Type.String(),
+  name: Type.String(),
+  description: Type.String(),
+  ...GRANT,
+  created_at: time('When it was made.'),
+  expires_at: time('From when on it is refused; null: never.'),
+  last_used_at: time('Within a few minutes.'),
+  revoked_at: time('Since when it is refused.'),
+  successor: orNull(Type.String({ description: 'Id of the key that it was rotated to.' })),
+});
+export type KeyView = Static<typeof KEY>;
+
+export const MADE_KEY = Type.Object({
+  key: Type.String({ description: 'The secret. It is shown this once.' }),
+  ...KEY.properties,
+});
+export type MadeKeyView = Static<typeof MADE_KEY>;
+
+export const TOKEN = Type.Object({
+  token: Type.String(),
+  id: Type.String(),
+  ...GRANT,
+  expires_at: time('From when on it is refused.'),
+});
+
+export const KEY_ENTRY = Type.Object({
+  id: Type.Integer({ description: 'Rises with every entry.' }),
+  at: time('Of refusals that are counted together, the first.'),
+  action: Type.Enum(['created', 'changed', 'rotated', 'revoked', 'minted', 'refused']),
+  key_id: Type.String({ description: 'The key that it is about; empty where it is not known.' }),
+  actor: Type.String({ description: 'Id of the key that did it, `private` or `cli`; empty for refusals.' }),
+  detail: Type.String({ description: 'What was granted, or why it was refused.' }),
+  count: Type.Integer({ description: 'How often, within a minute.' }),
+});
+export type KeyEntry = Static<typeof KEY_ENTRY>;

@@ -46,10 +46,11 @@ export function dropUnusedViews(sql: string): string {
 
 function isNamedOutside(sql: string, { name, bodyEnd, cut }: View): boolean {
   const start = cut?.start ?? 0;
-  return [...scanTokens(sql)].some(
-    (token) =>
-      (token.end <= start || token.start > bodyEnd) && unquote(sql.slice(token.start, token.end)) === name,
-  );
+  return [...scanTokens(sql)].some(({ kind, ...token }) => {
+    if (token.end > start && token.start <= bodyEnd) return false;
+    const text = sql.slice(token.start, token.end);
+    return unquote(text) === name || (kind === 'name' && text.includes('\\')); // an escape may spell any name
+  });
 }
 
 /** The views of a query's WITH list, and where the final SELECT begins. */
@@ -72,10 +73,9 @@ function findViews(sql: string): { views: readonly View[]; end: number } | undef
     const nameAt = nameBefore(i, closing);
     const [open, last, name] = [tokens[i + 1], tokens[close], tokens[nameAt]];
     if (open === undefined || last === undefined || name === undefined) continue;
-    const [before, after] = [comma(nameAt - 1), comma(close + 1)];
-    const afterIt = after && { start: name.start, end: after.end };
-    const beforeIt = before && { start: before.start, end: last.end };
-    const cut = afterIt ?? beforeIt;
+    // A comma after the last of the list, which the engine allows, does not make it one of several.
+    const after = close + 2 < end ? comma(close + 1) : undefined;
+    const cut = findCut({ name, last }, { before: comma(nameAt - 1), after });
     views.push({
       name: unquote(sql.slice(name.start, name.end)),
       bodyStart: open.end,
@@ -84,6 +84,15 @@ function findViews(sql: string): { views: readonly View[]; end: number } | undef
     });
   }
   return views.length === 0 ? undefined : { views, end: final.start };
+}
+
+/** What to take out for a view to be gone: its tokens and one of the commas beside it. */
+function findCut(
+  { name, last }: { name: Token; last: Token },
+  { before, after }: { before: Token | undefined; after: Token | undefined },
+): View['cut'] {
+  if (after !== undefined) return { start: name.start, end: after.end };
+  return before && { start: before.start, end: last.end };
 }
 
 /** Opening bracket → closing bracket, by index, and the first token outside of all brackets that ends the list. */
@@ -107,5 +116,5 @@ function nameBefore(as: number, closing: ReadonlyMap<number, number>): number {
 }
 
 function unquote(name: string): string {
-  return /^[`"]/.test(name) ? name.slice(1, -1) : name;
+  return /^[`"\u201c]/.test(name) ? name.slice(1, -1) : name;
 }

@@ -71,12 +71,16 @@ function setUp(
   const store = createMemoryStore(options.bytesMax ?? 1_000_000);
   /** Failures of refreshes that nobody waited for. */
   const failedBehind: unknown[] = [];
+  let endedBehind = 0;
   const cached = createCached({
     ...{ run, store, now, random: () => options.random ?? 0 },
     refresh: (endpoint, { values }, runOptions) => run(endpoint, values, runOptions),
     warmKeysMax: options.keysMax ?? 100,
     staleIfErrorSeconds: options.staleIfErrorSeconds ?? 0,
-    onRefresh: (_, error) => void (error !== undefined && failedBehind.push(error)),
+    onRefresh(_, error) {
+      endedBehind++;
+      if (error !== undefined) failedBehind.push(error);
+    },
   });
   const endpoints = { current: options.endpoint ?? CACHED };
   const refreshes: unknown[] = [];
@@ -121,6 +125,7 @@ function setUp(
     ask,
     askWithin,
     failedBehind,
+    endedBehind: () => endedBehind,
     fill,
     pass,
   };
@@ -466,6 +471,27 @@ describe('a caller that bounds the age', () => {
     t.query(-1).answer();
     expect((await Promise.all(both)).map(({ outcome }) => outcome)).toEqual(['miss', 'collapsed']);
     expect(t.queries).toHaveLength(2);
+  });
+
+  test('and all who come later keep the younger answer, when a refresh begun before ends after it', async () => {
+    const bucket = {
+      column: 't',
+      by: undefined,
+      spans: new Map(),
+      aligned: true,
+      latenessSeconds: undefined,
+    };
+    const t = setUp({ endpoint: { ...CACHED, bucket: { ...bucket, sources: [] } } });
+    await t.fill();
+    t.clock.now += 300_000;
+    await t.ask(); // refreshed behind its back
+    t.clock.now += 1_000;
+    const asked = t.askWithin(0);
+    t.query(2).answer('younger');
+    await asked;
+    t.query(1).answer('older');
+    await vi.waitFor(() => expect(t.endedBehind()).toBe(1));
+    expect((await t.ask()).answer.body.toString()).toBe('younger');
   });
 
   test('cannot have it older than the endpoint allows', async () => {

@@ -72,6 +72,11 @@ describe('a bucket', () => {
     expect(bucket?.sources.map(({ table }) => table).sort()).toEqual(['auth_logs', 'edge_logs']);
   });
 
+  test('may read any source where a name has an escape', async () => {
+    const { bucket } = await read(ENDPOINT, SQL.replace('FROM edge_logs', 'FROM `edge\\x5flogs`'));
+    expect(bucket?.sources).toHaveLength(9);
+  });
+
   test.for([
     ['column: at', 'column: when', 7, '"column" must be one of "columns": at, ratio'],
     [

@@ -410,6 +410,20 @@ describe('a source', () => {
       /^"otherwise" of "status" must name project or columns of texts without "otherwise" of their own, not "status"$/,
     ],
     [
+      'a column that the engine would read as an operator',
+      'type: integer,',
+      'type: string, otherwise: ["not"],',
+      8,
+      /^"otherwise" of "status" cannot name "not", which is a word of SQL$/,
+    ],
+    [
+      'an index of a column that the engine would read as a value',
+      'status: { type: integer,',
+      '"true": { type: string, otherwise: [], index: substrings,',
+      8,
+      /^"true" is a word of SQL that no index can name; take another name$/,
+    ],
+    [
       'a column of an unknown type',
       'type: integer',
       'type: int',

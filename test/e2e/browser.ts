@@ -29,8 +29,10 @@ export interface OpenOptions extends BrowserContextOptions {
   readonly key?: string;
   /** Runs in the page before everything else. */
   readonly script?: () => void;
-  /** Status codes of answers that the test provokes: a browser writes an error about each. */
-  readonly expected?: readonly number[];
+  /** Of another service than the one that all tests share. */
+  readonly origin?: string;
+  /** Status codes of answers, or failures, that the test provokes: a browser writes an error about each. */
+  readonly expected?: readonly (number | 'ERR_CONNECTION_REFUSED')[];
 }
 
 let browser: Browser;
@@ -53,7 +55,7 @@ export function startBrowser(): void {
 
 /** Opens a path of the service in a browser of its own: no storage, no cache. */
 export async function open(path: string, options: OpenOptions = {}): Promise<Page> {
-  const { key, script, expected = [], ...rest } = options;
+  const { key, script, origin = URL_OF_SERVICE, expected = [], ...rest } = options;
   const context = await browser.newContext({
     viewport: { width: 1280, height: 860 },
     timezoneId: 'Europe/Berlin',
@@ -62,24 +64,26 @@ export async function open(path: string, options: OpenOptions = {}): Promise<Pag
   contexts.push(context);
   context.setDefaultTimeout(15_000);
   const page = await context.newPage();
-  watch(page, expected);
+  watch(page, origin, expected);
   if (key !== undefined) {
     await page.addInitScript((text) => sessionStorage.setItem('tailrace.key', text), key);
   }
   if (script !== undefined) await page.addInitScript(script);
-  await page.goto(URL_OF_SERVICE + path);
+  await page.goto(origin + path);
   return page;
 }
 
-function watch(page: Page, expected: readonly number[]): void {
+function watch(page: Page, own: string, expected: NonNullable<OpenOptions['expected']>): void {
   page.on('console', (message) => {
-    const isExpected = expected.some((status) => message.text().includes(`status of ${status}`));
+    const isExpected = expected.some((one) =>
+      message.text().includes(typeof one === 'number' ? `status of ${one}` : one),
+    );
     if (['error', 'warning'].includes(message.type()) && !isExpected) complaints.push(message.text());
   });
   page.on('pageerror', (error) => complaints.push(error.message));
   page.on('request', (request) => {
     const { origin, protocol } = new URL(request.url());
-    if (origin !== URL_OF_SERVICE && protocol !== 'data:') complaints.push(`a request to ${request.url()}`);
+    if (origin !== own && protocol !== 'data:') complaints.push(`a request to ${request.url()}`);
   });
 }
 
@@ -91,7 +95,9 @@ export async function signIn(page: Page, key: string): Promise<void> {
 
 /** Runs the form of an endpoint and waits for its answer. */
 export async function run(page: Page): Promise<void> {
-  const answered = page.waitForResponse((response) => response.url().includes('/api/endpoints/query/'));
+  const answered = page.waitForResponse((response) => response.url().includes('/api/endpoints/query/'), {
+    timeout: 30_000,
+  });
   await page.getByRole('button', { name: 'Run', exact: true }).click();
   await (await answered).finished();
 }

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { KEY, open, rowsOf, startBrowser } from './browser.ts';
+import { KEY, makeKey, open, rowsOf, startBrowser, URL_OF_SERVICE } from './browser.ts';
 
 startBrowser();
 
@@ -12,12 +12,16 @@ const ADDRESSES = {
   statistics: '/endpoints/functions.invocation-stats?project=aurora&interval=1day',
   usage: '/endpoints/usage.api-counts?project=aurora&interval=daily',
   logs: '/endpoints/logs.all?project=aurora&project_tier=PRO',
+  keys: '/keys',
+  source: '/sources/deno-relay-logs',
 };
 const PICTURES = [
   ['overview', 'light'],
   ['statistics', 'light'],
   ['usage', 'dark'],
   ['logs', 'dark'],
+  ['keys', 'light'],
+  ['source', 'dark'],
 ] as const;
 
 // `npm run screenshots` takes them anew; otherwise they stay as they are, since each taking differs by the hour.
@@ -35,10 +39,11 @@ async function take(
   path: string,
 ): Promise<void> {
   await makeTraffic();
+  if (name === 'keys') await makeKeys();
   const page = await open(ADDRESSES[name], { key: KEY, colorScheme, viewport: { width: 1280, height: 900 } });
-  await page.getByRole('heading', { level: 2 }).first().waitFor();
+  await page.getByRole('heading', { level: 1 }).waitFor();
   await page.waitForLoadState('networkidle');
-  if (name !== 'overview') {
+  if (ADDRESSES[name].startsWith('/endpoints/')) {
     await page.getByRole('heading', { name: 'Answer' }).scrollIntoViewIfNeeded();
     await page.evaluate(() => document.querySelector('.answer')?.scrollIntoView({ block: 'center' }));
   }
@@ -53,4 +58,22 @@ async function makeTraffic(): Promise<void> {
     await rowsOf('functions.invocation-stats', { project: 'aurora', interval: '1day' });
     await rowsOf('logs.all', { project: 'aurora' });
   }
+}
+
+/** So that there is a key of each kind. */
+async function makeKeys(): Promise<void> {
+  const inDays = (days: number) => new Date(Date.now() + days * 86_400_000).toISOString();
+  await makeKey({ name: 'operations', scopes: ['query', 'ingest', 'manage'] });
+  await makeKey({ name: 'vector', scopes: ['ingest'], sources: ['gotrue.logs.prod', 'postgres.logs'] });
+  await makeKey({
+    name: 'dashboard',
+    description: 'One project’s own logs and counts',
+    pins: { project: 'aurora', project_tier: 'PRO' },
+    rate: { per_second: 20, burst: 40 },
+    expires_at: inDays(90),
+  });
+  await makeKey({ name: 'monthly report', endpoints: ['usage.api-counts'], expires_at: inDays(3) });
+  const old = await makeKey({ name: 'old laptop' });
+  const id = old.split('_')[1];
+  await fetch(`${URL_OF_SERVICE}/api/keys/${id}`, { method: 'DELETE', headers: { 'x-api-key': KEY } });
 }

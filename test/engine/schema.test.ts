@@ -165,6 +165,16 @@ describe('the tables of sources', () => {
     expect(Number(read)).toBeLessThan(Number(all) / 2);
   }, 60_000);
 
+  test('gain a column together with those that stand in for it, in any order', async () => {
+    const source = makeSource([]);
+    await applySchema(engine, [source]);
+    await store(source, ['{"id":"a","project":"p","metadata":{"host":"h"}}']);
+    const address = { ...column('address', 'string', ['metadata', 'url']), otherwise: ['project', 'host'] };
+    const columns = [address, column('host', 'string', ['metadata', 'host'])];
+    await applySchema(engine, [{ ...source, columns }]);
+    expect(await readAll(source)).toMatchObject([{ address: 'ph', host: 'h' }]);
+  });
+
   test('keep columns that no source names any more, with their data', async () => {
     const source = makeSource(every);
     await applySchema(engine, [source]);

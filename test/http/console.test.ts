@@ -29,6 +29,9 @@ describe('the pages', () => {
   test.each([
     ['/', 'console'],
     ['/endpoints/logs.all', 'console'],
+    ['/keys', 'console'],
+    ['/sources', 'console'],
+    ['/sources/postgres.logs', 'console'],
     ['/docs', 'reference'],
   ])('%s is the %s, which may load nothing from elsewhere and run nothing of its own', async (url, title) => {
     const answer = await app.inject({ url });

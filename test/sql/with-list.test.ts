@@ -62,6 +62,9 @@ describe('views that nothing reads', () => {
     'WITH a AS (SELECT 1), b AS (SELECT * FROM a) SELECT * FROM b',
     'WITH a AS (SELECT 1), 1 AS x SELECT x IN a',
     'WITH a AS (SELECT 1), 1 AS x SELECT a.x',
+    'WITH a AS (SELECT 1), 1 AS x SELECT * FROM “a”',
+    'WITH a AS (SELECT 1), 1 AS x SELECT * FROM `\\x61`',
+    'WITH a AS (SELECT 1), SELECT 2', // a comma after the last one, too
     'WITH a AS (SELECT 1',
   ])('%j stays as it is', (sql) => {
     expect(dropUnusedViews(sql)).toBe(sql);

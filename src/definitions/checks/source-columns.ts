@@ -12,6 +12,12 @@ export const COMMON_COLUMNS = [
   'attributes',
 ] as const;
 
+/**
+ * Words that the engine writes back without quotes where they name a column, and then reads as something else: a table with an
+ * expression or an index of such a column means another thing after a restart, or cannot be loaded at all.
+ */
+const MISREAD = ['false', 'inf', 'infinity', 'nan', 'not', 'top', 'true'];
+
 type ColumnFields = NonNullable<SourceFile['columns']>;
 type Report = (field: 'otherwise' | 'index', message: string) => void;
 
@@ -42,8 +48,12 @@ function checkText(columns: ColumnFields, name: string, report: Report): void {
       'index',
       `"index" of "${name}" needs "otherwise", since texts that may be null have no index; [] makes them empty`,
     );
+  if (index !== undefined && MISREAD.includes(name))
+    report('index', `"${name}" is a word of SQL that no index can name; take another name`);
   for (const other of otherwise ?? []) {
-    if (!mayStandIn(columns, other))
+    if (MISREAD.includes(other))
+      report('otherwise', `"otherwise" of "${name}" cannot name "${other}", which is a word of SQL`);
+    else if (!mayStandIn(columns, other))
       report(
         'otherwise',
         `"otherwise" of "${name}" must name project or columns of texts without "otherwise" of their own, not ${JSON.stringify(other)}`,

@@ -4,8 +4,7 @@ import { KEY_LOG_PATH } from '../routes/key-log.ts';
 import { KEY_PATH, KEYS_PATH, ROTATE_PATH } from '../routes/keys.ts';
 import { OTLP_PATH } from '../routes/otlp.ts';
 import { NEW_TOKEN, TOKENS_PATH } from '../routes/tokens.ts';
-import { ENDPOINT, OVERVIEW, PROJECTS, SELF, SOURCE } from '../view.ts';
-import { KEY_ENTRY_VIEW, KEY_VIEW, MADE_KEY_VIEW, TOKEN_VIEW } from './key.ts';
+import { ENDPOINT, KEY, KEY_ENTRY, MADE_KEY, OVERVIEW, PROJECTS, SELF, SOURCE, TOKEN } from '../view.ts';
 import { failures, list, object, plain, type Schema } from './schema.ts';
 import { keyWith, NO_KEY } from './security.ts';
 
@@ -135,12 +134,15 @@ const KEYS: Record<string, Schema> = {
   [KEYS_PATH]: {
     get: keyOperation('list_keys', 'List keys, newest first', {
       parameters: PAGE,
-      responses: { '200': json('Keys.', object({ result: list(KEY_VIEW) })), ...failures(400, ...WITH_KEY) },
+      responses: {
+        '200': json('Keys.', object({ result: list(plain(KEY)) })),
+        ...failures(400, ...WITH_KEY),
+      },
     }),
     post: keyOperation('make_key', 'Make a key', {
       requestBody: jsonBody(NEW_KEY, { name: 'dashboard', scopes: ['query'], pins: { project: 'aurora' } }),
       responses: {
-        '201': json('The key, this once.', MADE_KEY_VIEW),
+        '201': json('The key, this once.', plain(MADE_KEY)),
         ...failures(400, ...WITH_KEY, 413, 415),
       },
     }),
@@ -148,14 +150,14 @@ const KEYS: Record<string, Schema> = {
   [keyPath(KEY_PATH)]: {
     parameters: [ID],
     get: keyOperation('get_key', 'One key', {
-      responses: { '200': json('The key.', KEY_VIEW), ...failures(...WITH_KEY, 404) },
+      responses: { '200': json('The key.', plain(KEY)), ...failures(...WITH_KEY, 404) },
     }),
     patch: keyOperation('change_key', 'Change a key', {
       requestBody: jsonBody(KEY_CHANGE, { rate: { per_second: 10, burst: 20 } }),
-      responses: { '200': json('The key.', KEY_VIEW), ...failures(400, ...WITH_KEY, 404, 413, 415) },
+      responses: { '200': json('The key.', plain(KEY)), ...failures(400, ...WITH_KEY, 404, 413, 415) },
     }),
     delete: keyOperation('revoke_key', 'Revoke a key', {
-      responses: { '200': json('The key.', KEY_VIEW), ...failures(...WITH_KEY, 404) },
+      responses: { '200': json('The key.', plain(KEY)), ...failures(...WITH_KEY, 404) },
     }),
   },
   [keyPath(ROTATE_PATH)]: {
@@ -163,7 +165,7 @@ const KEYS: Record<string, Schema> = {
     post: keyOperation('rotate_key', 'Make a successor of a key', {
       requestBody: jsonBody(ROTATION, { overlap_seconds: 3600 }, false),
       responses: {
-        '201': json('The successor, this once.', MADE_KEY_VIEW),
+        '201': json('The successor, this once.', plain(MADE_KEY)),
         ...failures(400, ...WITH_KEY, 404, 413, 415),
       },
     }),
@@ -172,7 +174,7 @@ const KEYS: Record<string, Schema> = {
     get: keyOperation('list_key_log', 'The audit trail, newest first', {
       parameters: PAGE,
       responses: {
-        '200': json('Entries.', object({ result: list(KEY_ENTRY_VIEW) })),
+        '200': json('Entries.', object({ result: list(plain(KEY_ENTRY)) })),
         ...failures(400, ...WITH_KEY),
       },
     }),
@@ -181,7 +183,7 @@ const KEYS: Record<string, Schema> = {
     post: {
       ...keyOperation('make_token', 'Make a signed token for a front end', {
         requestBody: jsonBody(NEW_TOKEN, { ttl_seconds: 900, pins: { project: 'aurora' } }, false),
-        responses: { '201': json('The token.', TOKEN_VIEW), ...failures(400, ...WITH_KEY, 413, 415) },
+        responses: { '201': json('The token.', plain(TOKEN)), ...failures(400, ...WITH_KEY, 413, 415) },
       }),
       security: keyWith('query', 'manage'),
     },

@@ -3,9 +3,6 @@ import { ERROR_CODES, type ErrorCode } from '../../errors.ts';
 /** A JSON Schema (2020-12), which OpenAPI 3.1 takes as it is. */
 export type Schema = Readonly<Record<string, unknown>>;
 
-export const NULLABLE_TEXT: Schema = { type: ['string', 'null'] };
-export const NULLABLE_TIME: Schema = { type: ['string', 'null'], format: 'date-time' };
-
 function ref(name: string): Schema {
   return { $ref: `#/components/schemas/${name}` };
 }

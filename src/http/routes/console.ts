@@ -6,7 +6,7 @@ import type { FastifyInstance, FastifyReply } from 'fastify';
 import { TailraceError } from '../../errors.ts';
 
 /** Paths at which the console's page is served; the page itself shows what belongs there (console/src/page.ts). */
-const CONSOLE_PATHS = ['/', '/endpoints/:endpoint'];
+const CONSOLE_PATHS = ['/', '/endpoints/:endpoint', '/keys', '/sources', '/sources/:source'];
 const DOCS_PATH = '/docs';
 const ASSETS_PATH = '/assets/*';
 

@@ -12,6 +12,7 @@ import type { KeyChange } from '../../keys/management.ts';
 import { SCOPES } from '../../keys/scope.ts';
 import { MICROS_PER_MS, parseInstant } from '../../lib/instant.ts';
 import { invalidBody } from '../plugins/json-body.ts';
+import type { KeyView } from '../view.ts';
 
 const orNone = <T extends Parameters<typeof Type.Union>[0][number]>(schema: T, expected: string) =>
   Type.Optional(Type.Union([schema, Type.Null()], { expected }));
@@ -99,7 +100,7 @@ function parseExpiry(text: string | null, nowMs: number): number | undefined {
 }
 
 /** A key as it is shown: neither itself nor its hash. */
-export function toView(record: KeyRecord) {
+export function toView(record: KeyRecord): KeyView {
   const { id, name, description } = record;
   return {
     id,
@@ -117,9 +118,9 @@ export function toView(record: KeyRecord) {
 /** What a key or a token may do, but for when it expires. */
 export function toGrantView({ scopes, endpoints, sources, pins, rate }: Grant) {
   return {
-    scopes,
-    endpoints: endpoints ?? null,
-    sources: sources ?? null,
+    scopes: [...scopes],
+    endpoints: endpoints === undefined ? null : [...endpoints],
+    sources: sources === undefined ? null : [...sources],
     pins,
     rate: rate === undefined ? null : { per_second: rate.perSecond, burst: rate.burst },
   };

@@ -4,6 +4,7 @@ import type { Caller } from '../../keys/keyring.ts';
 import type { HttpContext } from '../context.ts';
 import { createAuth, getCaller } from '../plugins/auth.ts';
 import { invalidBody } from '../plugins/json-body.ts';
+import type { KeyEntry } from '../view.ts';
 import { isoTime } from './key-body.ts';
 import { parsePage } from './page.ts';
 
@@ -11,23 +12,27 @@ export const KEY_LOG_PATH = '/api/keys/log';
 
 /** The audit trail, newest first: `?limit=&before=`, where `before` is the id of the last entry seen. */
 export function keyLogRoute(app: FastifyInstance, { keyring }: HttpContext): void {
-  app.get(KEY_LOG_PATH, { onRequest: createAuth(keyring, 'manage') }, async (request) => {
-    requireUnrestricted(getCaller(request));
-    const page = parsePage(request.query);
-    const before = page.before === undefined ? undefined : parseId(page.before);
-    const result = keyring
-      .log({ limit: page.limit, before })
-      .map(({ id, atMs, action, keyId, actor, detail, count }) => ({
-        id,
-        at: isoTime(atMs),
-        action,
-        key_id: keyId,
-        actor,
-        detail,
-        count,
-      }));
-    return { result };
-  });
+  app.get(
+    KEY_LOG_PATH,
+    { onRequest: createAuth(keyring, 'manage') },
+    async (request): Promise<{ result: KeyEntry[] }> => {
+      requireUnrestricted(getCaller(request));
+      const page = parsePage(request.query);
+      const before = page.before === undefined ? undefined : parseId(page.before);
+      const result = keyring
+        .log({ limit: page.limit, before })
+        .map(({ id, atMs, action, keyId, actor, detail, count }) => ({
+          id,
+          at: isoTime(atMs),
+          action,
+          key_id: keyId,
+          actor,
+          detail,
+          count,
+        }));
+      return { result };
+    },
+  );
 }
 
 /** The trail tells of every key. */

@@ -19,15 +19,22 @@ import { queryPath, useRun } from './use-run.ts';
 export function EndpointPage() {
   const { name = '' } = useParams();
   const { value, error } = useLoad<{ result: EndpointView[] }>('/api/endpoints');
-  if (error !== undefined) return <ErrorNote error={error} />;
-  if (value === undefined) return <p className="muted">Reading…</p>;
-  const endpoint = value.result.find((one) => one.name === name || one.id === name.toLowerCase());
+  const endpoint = value?.result.find((one) => one.name === name || one.id === name.toLowerCase());
   if (endpoint !== undefined) return <Known key={endpoint.id} endpoint={endpoint} />;
   return (
-    <Empty title="No such endpoint">
-      None that this key may read is called <code>{name}</code>. The <Link href="/">overview</Link> lists
-      those that are.
-    </Empty>
+    <>
+      <div className="page-head">
+        <h1>{name}</h1>
+      </div>
+      {error !== undefined && <ErrorNote error={error} />}
+      {error === undefined && value === undefined && <p className="muted">Reading…</p>}
+      {value !== undefined && (
+        <Empty title="No such endpoint">
+          None that this key may read is called <code>{name}</code>. The <Link href="/">overview</Link> lists
+          those that are.
+        </Empty>
+      )}
+    </>
   );
 }
 

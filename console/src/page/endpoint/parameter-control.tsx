@@ -1,8 +1,7 @@
 import { useId } from 'react';
 import type { EndpointView } from '../../../../src/http/view.ts';
-import { fromField, toField, zoneName } from '../../format/time.ts';
-import { useZone } from '../../preference.ts';
 import { describedBy } from '../../ui/field.tsx';
+import { TimeControl } from '../../ui/time-control.tsx';
 
 interface ParameterControlProps {
   readonly id: string;
@@ -30,7 +29,8 @@ export function ParameterControl({ id, parameter, value, suggestions, onChange }
       </select>
     );
   }
-  if (type === 'timestamp') return <TimeControl {...shared} value={value} onChange={onChange} />;
+  if (type === 'timestamp')
+    return <TimeControl {...shared} value={value} picks={AGO} clear="Clear" onChange={onChange} />;
   return (
     <>
       <input
@@ -55,53 +55,7 @@ export function ParameterControl({ id, parameter, value, suggestions, onChange }
 }
 
 const AGO = [
-  ['15 min', 15 * 60_000],
-  ['1 h', 3_600_000],
-  ['1 d', 86_400_000],
+  ['15 min ago', -15 * 60_000],
+  ['1 h ago', -3_600_000],
+  ['1 d ago', -86_400_000],
 ] as const;
-
-interface TimeControlProps {
-  readonly id: string;
-  readonly className: string;
-  readonly disabled: boolean;
-  readonly value: string;
-  readonly onChange: (value: string) => void;
-}
-
-/** A date and a time in the zone that times are shown in; ISO 8601 outside. */
-function TimeControl({ value, onChange, ...shared }: TimeControlProps) {
-  const zone = useZone();
-  return (
-    <>
-      <input
-        {...shared}
-        type="datetime-local"
-        step="1"
-        value={toField(value, zone)}
-        onChange={(event) => onChange(fromField(event.target.value, zone))}
-      />
-      <div className="time-picks">
-        {AGO.map(([label, ms]) => (
-          <button
-            key={label}
-            type="button"
-            className="button quiet"
-            disabled={shared.disabled}
-            onClick={() => onChange(`${new Date(Date.now() - ms).toISOString().slice(0, 19)}Z`)}
-          >
-            {label} ago
-          </button>
-        ))}
-        <button
-          type="button"
-          className="button quiet"
-          disabled={shared.disabled || value === ''}
-          onClick={() => onChange('')}
-        >
-          Clear
-        </button>
-        <span className="small muted">{zoneName(zone)}</span>
-      </div>
-    </>
-  );
-}

@@ -3,10 +3,10 @@ import type { EndpointView, Overview, Traffic } from '../../../../src/http/view.
 import { formatCount, formatMs, formatPercent, formatRate, formatShort } from '../../format/number.ts';
 import { Empty } from '../../ui/empty.tsx';
 import { Panel } from '../../ui/panel.tsx';
+import { PanelTable } from '../../ui/panel-table.tsx';
 import { Sparkline } from '../../ui/sparkline.tsx';
 import { Tag } from '../../ui/tag.tsx';
 import { Ago } from '../../ui/time.tsx';
-import { OverviewTable } from './overview-table.tsx';
 
 interface Props {
   readonly overview: Overview;
@@ -26,7 +26,7 @@ export function EndpointTraffic({ overview, endpoints }: Props) {
     );
   }
   return (
-    <OverviewTable title="Endpoints" heads={HEADS}>
+    <PanelTable title="Endpoints" heads={HEADS}>
       {overview.endpoints.map((traffic) => (
         <Line
           key={traffic.name}
@@ -35,7 +35,7 @@ export function EndpointTraffic({ overview, endpoints }: Props) {
           nowMs={Date.parse(overview.at)}
         />
       ))}
-    </OverviewTable>
+    </PanelTable>
   );
 }
 

@@ -1,10 +1,11 @@
+import { Link } from 'wouter';
 import type { Overview } from '../../../../src/http/view.ts';
 import { formatBytes, formatCount, formatRate, formatShort } from '../../format/number.ts';
 import { Empty } from '../../ui/empty.tsx';
 import { Panel } from '../../ui/panel.tsx';
+import { PanelTable } from '../../ui/panel-table.tsx';
 import { Sparkline } from '../../ui/sparkline.tsx';
 import { Ago } from '../../ui/time.tsx';
-import { OverviewTable } from './overview-table.tsx';
 
 const HEADS = [
   { name: 'Source' },
@@ -31,12 +32,12 @@ export function SourceList({ overview }: { readonly overview: Overview }) {
   }
   const most = Math.max(1, ...sources.map((one) => one.bytes));
   return (
-    <OverviewTable title="Sources" heads={HEADS}>
+    <PanelTable title="Sources" heads={HEADS}>
       {sources.map((source) => (
         <tr key={source.name}>
           <th scope="row">
             <div className="named">
-              {source.name}
+              <Link href={`/sources/${source.name}`}>{source.name}</Link>
               <span className="small muted">
                 table <code>{source.table}</code>
               </span>
@@ -70,6 +71,6 @@ export function SourceList({ overview }: { readonly overview: Overview }) {
           </td>
         </tr>
       ))}
-    </OverviewTable>
+    </PanelTable>
   );
 }

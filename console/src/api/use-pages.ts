@@ -1,0 +1,83 @@
+import { useCallback, useEffect, useRef, useState } from 'react';
+import { ApiError, useClient } from './client.ts';
+
+export interface Pages<T> {
+  /** What has been read, newest first; `undefined` before the first page is there. */
+  readonly items: readonly T[] | undefined;
+  readonly error: ApiError | undefined;
+  readonly busy: boolean;
+  /** Whether there may be older ones. */
+  readonly hasMore: boolean;
+  readonly loadMore: () => void;
+  /** Reads what is shown again. */
+  readonly reload: () => void;
+}
+
+interface PagesOptions {
+  /** How many at once. */
+  readonly size: number;
+  /** The service leaves out of a page what the key may not see: a short page need not be the last. */
+  readonly cut?: boolean;
+}
+
+const LIMIT_MAX = 1_000;
+
+/**
+ * A long list of the API, newest first: `?limit=&before=`, where `before` is the id of the last one seen.
+ *
+ * @param path without one nothing is asked
+ */
+export function usePages<T extends { readonly id: string | number }>(
+  path: string | undefined,
+  { size, cut = false }: PagesOptions,
+): Pages<T> {
+  const client = useClient();
+  const [items, setItems] = useState<readonly T[]>();
+  const [error, setError] = useState<ApiError>();
+  const [busy, setBusy] = useState(false);
+  const [hasMore, setHasMore] = useState(false);
+  const running = useRef<AbortController>(undefined);
+
+  const read = useCallback(
+    async (known: readonly T[], limit: number) => {
+      if (path === undefined) return;
+      running.current?.abort(); // of two readings the later one counts
+      const controller = new AbortController();
+      running.current = controller;
+      setBusy(true);
+      const before = known.at(-1)?.id;
+      const query = new URLSearchParams({
+        limit: String(limit),
+        ...(before !== undefined && { before: String(before) }),
+      });
+      try {
+        const { signal } = controller;
+        const { result } = await client.call<{ result: T[] }>(`${path}?${query}`, { signal });
+        setItems([...known, ...result]);
+        setHasMore(result.length === limit || (cut && result.length > 0));
+        setError(undefined);
+      } catch (failure) {
+        if (controller.signal.aborted) return;
+        if (!(failure instanceof ApiError)) throw failure;
+        setError(failure);
+      }
+      setBusy(false);
+    },
+    [client, path, cut],
+  );
+
+  useEffect(() => {
+    void read([], size);
+    return () => running.current?.abort();
+  }, [read, size]);
+
+  const shown = items ?? [];
+  return {
+    items,
+    error,
+    busy,
+    hasMore,
+    loadMore: () => void read(shown, size),
+    reload: () => void read([], Math.min(LIMIT_MAX, Math.max(size, shown.length))),
+  };
+}

@@ -1,0 +1,108 @@
+import { type FormEvent, useEffect, useId, useRef, useState } from 'react';
+import type { EndpointView, MadeKeyView, SourceView } from '../../../../src/http/view.ts';
+import { useClient } from '../../api/client.ts';
+import { useLoad } from '../../api/use-load.ts';
+import { Dialog } from '../../ui/dialog.tsx';
+import { ErrorNote } from '../../ui/error-note.tsx';
+import { describedBy, Field } from '../../ui/field.tsx';
+import { FormActions } from '../../ui/form-actions.tsx';
+import { TimeControl } from '../../ui/time-control.tsx';
+import { createDraft, type Draft, findTwice, toBody } from './draft.ts';
+import { faultOf } from './fault.ts';
+import { ListChoice } from './list-choice.tsx';
+import { NameFields } from './name-fields.tsx';
+import { PinFields } from './pin-fields.tsx';
+import { RateFields } from './rate-fields.tsx';
+import { ScopeChoice } from './scope-choice.tsx';
+import { useTask } from './use-task.ts';
+
+interface KeyFormProps {
+  readonly onClose: () => void;
+  readonly onMade: (made: MadeKeyView) => void;
+}
+
+const DAY_MS = 86_400_000;
+const AHEAD = [
+  ['in 30 d', 30 * DAY_MS],
+  ['in 90 d', 90 * DAY_MS],
+  ['in 1 year', 365 * DAY_MS],
+] as const;
+
+/** Makes a key: what it is for, what it may do, how far it reaches. What the service refuses is told at the field. */
+export function KeyForm({ onClose, onMade }: KeyFormProps) {
+  const id = useId();
+  const client = useClient();
+  const [draft, setDraft] = useState(() => createDraft(client.self));
+  const change = (part: Partial<Draft>) => setDraft((before) => ({ ...before, ...part }));
+  const endpoints = useLoad<{ result: EndpointView[] }>('/api/endpoints').value?.result ?? [];
+  const sources = useLoad<{ result: SourceView[] }>('/api/sources').value?.result ?? [];
+  const { busy, error, run } = useTask();
+  const twice = findTwice(draft.pins);
+  const form = useRef<HTMLFormElement>(null);
+  useEffect(() => {
+    if (error === undefined) return;
+    const wrong = '[aria-invalid="true"], [data-wrong="true"] :is(input, select, button)';
+    form.current?.querySelector<HTMLElement>(wrong)?.focus();
+  }, [error]);
+
+  const onSubmit = (event: FormEvent) => {
+    event.preventDefault();
+    if (twice !== undefined) return;
+    run(async () => {
+      onMade(await client.call<MadeKeyView>('/api/keys', { method: 'POST', body: toBody(draft) }));
+    });
+  };
+  const fault = (member: string) => faultOf(error, member);
+  return (
+    <Dialog title="Make a key" wide onClose={onClose}>
+      <form className="key-form" onSubmit={onSubmit} noValidate ref={form}>
+        <NameFields draft={draft} error={error} onChange={change} />
+        <ScopeChoice
+          scopes={draft.scopes}
+          fault={fault('scopes')}
+          onChange={(scopes) => change({ scopes })}
+        />
+        <div className="key-form-pair">
+          <ListChoice
+            legend="Endpoints that it may read"
+            items={endpoints}
+            listed={draft.endpoints}
+            own={client.self.endpoints}
+            fault={fault('endpoints')}
+            onChange={(listed) => change({ endpoints: listed })}
+          />
+          <ListChoice
+            legend="Sources that it may send to"
+            items={sources}
+            listed={draft.sources}
+            own={client.self.sources}
+            fault={fault('sources')}
+            onChange={(listed) => change({ sources: listed })}
+          />
+        </div>
+        <PinFields
+          pins={draft.pins}
+          endpoints={endpoints}
+          fault={twice === undefined ? fault('pins') : `${twice} is there twice: it can have one value`}
+          onChange={(pins) => change({ pins })}
+        />
+        <div className="key-form-pair">
+          <Field id={`${id}-expires`} label="Expires" help="Empty: never." fault={fault('expires_at')}>
+            <TimeControl
+              id={`${id}-expires`}
+              className="input"
+              aria-describedby={describedBy(`${id}-expires`)}
+              value={draft.expires}
+              picks={AHEAD}
+              clear="never"
+              onChange={(expires) => change({ expires })}
+            />
+          </Field>
+          <RateFields draft={draft} fault={fault('rate')} onChange={change} />
+        </div>
+        {error !== undefined && <ErrorNote error={error} />}
+        <FormActions submit="Make the key" submitting="Making…" busy={busy} onCancel={onClose} />
+      </form>
+    </Dialog>
+  );
+}

@@ -1,0 +1,96 @@
+import { useEffect, useRef, useState } from 'react';
+import type { KeyEntry, KeyView, MadeKeyView, Self } from '../../../../src/http/view.ts';
+import { useClient } from '../../api/client.ts';
+import { usePages } from '../../api/use-pages.ts';
+import { ErrorNote } from '../../ui/error-note.tsx';
+import { KeyForm } from './key-form.tsx';
+import { KeyList } from './key-list.tsx';
+import './keys.css';
+import { MadeKey } from './made-key.tsx';
+import { RevokeDialog } from './revoke-dialog.tsx';
+import { RotateDialog } from './rotate-dialog.tsx';
+import { Trail } from './trail.tsx';
+
+const KEYS_AT_ONCE = 100;
+const ENTRIES_AT_ONCE = 50;
+
+/** What somebody is doing with a key at the moment. */
+type Task =
+  | { readonly kind: 'make' }
+  | { readonly kind: 'rotate'; readonly key: KeyView }
+  | { readonly kind: 'revoke'; readonly key: KeyView };
+
+/** Hands out keys, takes them back, and tells who did. */
+export function KeysPage() {
+  const { self } = useClient();
+  const keys = usePages<KeyView>('/api/keys', {
+    size: KEYS_AT_ONCE,
+    cut: isLimited(self) || self.scopes.length < 3,
+  });
+  // The trail tells of every key: the service refuses it to a key that is limited.
+  const entries = usePages<KeyEntry>(isLimited(self) ? undefined : '/api/keys/log', {
+    size: ENTRIES_AT_ONCE,
+  });
+  const [task, setTask] = useState<Task>();
+  const [made, setMade] = useState<MadeKeyView>();
+  const [done, setDone] = useState<string>();
+
+  const close = () => setTask(undefined);
+  const onDone = (message: string | undefined, secret: MadeKeyView | undefined) => {
+    close();
+    setDone(message);
+    if (secret !== undefined) setMade(secret);
+    keys.reload();
+    entries.reload();
+  };
+  return (
+    <>
+      <div className="page-head">
+        <h1>Keys</h1>
+        <p>
+          Who may call this service and what they may do. A key is shown once, when it is made; here is what
+          it may do, and who made, changed or revoked it.
+        </p>
+      </div>
+      {done !== undefined && <Done message={done} />}
+      {made !== undefined && <MadeKey made={made} onClose={() => setMade(undefined)} />}
+      {keys.error !== undefined && <ErrorNote error={keys.error} />}
+      <KeyList
+        keys={keys}
+        onMake={() => setTask({ kind: 'make' })}
+        onRotate={(key) => setTask({ kind: 'rotate', key })}
+        onRevoke={(key) => setTask({ kind: 'revoke', key })}
+      />
+      <Trail entries={entries} keys={keys.items ?? []} hidden={isLimited(self)} />
+      {task?.kind === 'make' && <KeyForm onClose={close} onMade={(secret) => onDone(undefined, secret)} />}
+      {task?.kind === 'rotate' && (
+        <RotateDialog record={task.key} onClose={close} onMade={(secret) => onDone(undefined, secret)} />
+      )}
+      {task?.kind === 'revoke' && (
+        <RevokeDialog
+          record={task.key}
+          onClose={close}
+          onRevoked={() =>
+            onDone(`The key ${task.key.name} is revoked: it is refused from now on.`, undefined)
+          }
+        />
+      )}
+    </>
+  );
+}
+
+function isLimited({ endpoints, sources, pins }: Self): boolean {
+  return endpoints !== null || sources !== null || Object.keys(pins).length > 0;
+}
+
+/** Takes the focus, since the button that it came from may be gone. */
+function Done({ message }: { readonly message: string }) {
+  const note = useRef<HTMLDivElement>(null);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: each message anew
+  useEffect(() => note.current?.focus(), [message]);
+  return (
+    <div className="note info" role="status" tabIndex={-1} ref={note}>
+      {message}
+    </div>
+  );
+}

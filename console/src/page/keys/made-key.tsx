@@ -1,0 +1,28 @@
+import { useEffect, useRef } from 'react';
+import type { MadeKeyView } from '../../../../src/http/view.ts';
+import { CopyButton } from '../../ui/copy-button.tsx';
+
+/** The secret, this once. It stays until somebody says that it is stored: nothing brings it back. */
+export function MadeKey({ made, onClose }: { readonly made: MadeKeyView; readonly onClose: () => void }) {
+  const panel = useRef<HTMLElement>(null);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: each key anew
+  useEffect(() => panel.current?.focus(), [made.key]);
+  return (
+    <section className="panel made-key" aria-labelledby="made-key" tabIndex={-1} ref={panel}>
+      <h2 id="made-key">{made.name}: the new key</h2>
+      <p className="tone-warn">
+        <strong>Copy it now. It is not shown again</strong>: the service keeps only its hash.
+      </p>
+      <div className="made-key-text">
+        <code>{made.key}</code>
+        <CopyButton text={made.key} label="Copy the key" />
+      </div>
+      <p className="small muted">
+        It is sent as <code>X-API-KEY</code> or <code>Authorization: Bearer</code>, and good from now on.
+      </p>
+      <button type="button" className="button" onClick={onClose}>
+        I have stored it
+      </button>
+    </section>
+  );
+}

@@ -1,0 +1,42 @@
+import { useId } from 'react';
+import type { ApiError } from '../../api/client.ts';
+import { describedBy, Field } from '../../ui/field.tsx';
+import type { Draft } from './draft.ts';
+import { faultOf } from './fault.ts';
+
+interface NameFieldsProps {
+  readonly draft: Draft;
+  readonly error: ApiError | undefined;
+  readonly onChange: (part: Partial<Draft>) => void;
+}
+
+const FIELDS = [
+  { member: 'name', label: 'Name', help: 'Of the program or the person that calls.' },
+  { member: 'description', label: 'Description', help: 'For people; may be empty.' },
+] as const;
+
+/** What the key is for. */
+export function NameFields({ draft, error, onChange }: NameFieldsProps) {
+  const prefix = useId();
+  return (
+    <div className="key-form-pair">
+      {FIELDS.map(({ member, label, help }) => {
+        const id = `${prefix}-${member}`;
+        const fault = faultOf(error, member);
+        return (
+          <Field key={member} id={id} label={label} help={help} fault={fault}>
+            <input
+              id={id}
+              className="input"
+              autoComplete="off"
+              aria-describedby={describedBy(id)}
+              aria-invalid={fault !== undefined}
+              value={draft[member]}
+              onChange={(event) => onChange({ [member]: event.target.value })}
+            />
+          </Field>
+        );
+      })}
+    </div>
+  );
+}

@@ -1,0 +1,81 @@
+import { useId } from 'react';
+import type { EndpointView } from '../../../../src/http/view.ts';
+import { Group } from '../../ui/group.tsx';
+import type { Pin } from './draft.ts';
+
+interface PinFieldsProps {
+  readonly pins: readonly Pin[];
+  readonly endpoints: readonly EndpointView[];
+  readonly fault: string | undefined;
+  readonly onChange: (pins: readonly Pin[]) => void;
+}
+
+// It holds for events, too, so it can be pinned where no endpoint has it.
+const PROJECT = 'project';
+
+/** Parameters with the one value that each may have. */
+export function PinFields({ pins, endpoints, fault, onChange }: PinFieldsProps) {
+  const values = useId();
+  const declared = endpoints.flatMap(({ parameters }) => parameters.map(({ name }) => name));
+  const names = [...new Set([PROJECT, ...declared, ...pins.map(({ name }) => name)])];
+  const set = (id: number, part: Partial<Pin>) =>
+    onChange(pins.map((pin) => (pin.id === id ? { ...pin, ...part } : pin)));
+  const add = () => {
+    const id = 1 + Math.max(-1, ...pins.map((pin) => pin.id));
+    const name = names.find((one) => !pins.some((pin) => pin.name === one)) ?? PROJECT;
+    onChange([...pins, { id, name, value: '' }]);
+  };
+  const valuesOf = (name: string) =>
+    endpoints
+      .flatMap(({ parameters }) => parameters.filter((one) => one.name === name))
+      .flatMap((one) => one.values);
+  return (
+    <Group
+      legend="Pinned values"
+      help="A pinned parameter has this value and no other. With project pinned, a key reads and sends that project’s events alone."
+      fault={fault}
+    >
+      {pins.map(({ id, name, value }) => (
+        <div className="pin" key={id}>
+          <select
+            className="input"
+            aria-label="Pinned parameter"
+            value={name}
+            onChange={(event) => set(id, { name: event.target.value })}
+          >
+            {names.map((one) => (
+              <option key={one}>{one}</option>
+            ))}
+          </select>
+          <input
+            className="input"
+            aria-label={`Value of ${name}`}
+            placeholder="value"
+            autoComplete="off"
+            spellCheck={false}
+            value={value}
+            list={`${values}-${id}`}
+            onChange={(event) => set(id, { value: event.target.value })}
+          />
+          <datalist id={`${values}-${id}`}>
+            {[...new Set(valuesOf(name))].map((one) => (
+              <option key={one} value={one} />
+            ))}
+          </datalist>
+          <button
+            type="button"
+            className="button quiet"
+            onClick={() => onChange(pins.filter((pin) => pin.id !== id))}
+          >
+            Remove<span className="visually-hidden"> the pin of {name}</span>
+          </button>
+        </div>
+      ))}
+      <div>
+        <button type="button" className="button" onClick={add}>
+          Pin a value
+        </button>
+      </div>
+    </Group>
+  );
+}

@@ -1,0 +1,48 @@
+import type { KeyView } from '../../../../src/http/view.ts';
+import { useClient } from '../../api/client.ts';
+import { Dialog } from '../../ui/dialog.tsx';
+import { ErrorNote } from '../../ui/error-note.tsx';
+import { useTask } from './use-task.ts';
+
+interface RevokeDialogProps {
+  readonly record: KeyView;
+  readonly onClose: () => void;
+  readonly onRevoked: () => void;
+}
+
+/** Asks before a key ends: that cannot be undone. */
+export function RevokeDialog({ record, onClose, onRevoked }: RevokeDialogProps) {
+  const client = useClient();
+  const { busy, error, run } = useTask();
+  const revoke = () =>
+    run(async () => {
+      await client.call(`/api/keys/${record.id}`, { method: 'DELETE' });
+      onRevoked();
+    });
+  return (
+    <Dialog title={`Revoke ${record.name}?`} onClose={onClose}>
+      <p>
+        Whoever calls with <code>tr_{record.id}_…</code> is refused from the next request on, and so are the
+        tokens made with it. This cannot be undone.
+      </p>
+      {record.id === client.self.id && (
+        <p className="tone-warn">You are signed in with this key: you will have to sign in with another.</p>
+      )}
+      {record.successor !== null && (
+        <p>
+          Its successor <code>tr_{record.successor}_…</code> stays good.
+        </p>
+      )}
+      {error !== undefined && <ErrorNote error={error} />}
+      <div className="dialog-actions">
+        {/* The first one has the focus: of the two answers the one that ends nothing. */}
+        <button type="button" className="button" onClick={onClose}>
+          Keep it
+        </button>
+        <button type="button" className="button danger" disabled={busy} onClick={revoke}>
+          {busy ? 'Revoking…' : 'Revoke the key'}
+        </button>
+      </div>
+    </Dialog>
+  );
+}

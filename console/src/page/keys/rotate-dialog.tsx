@@ -1,0 +1,70 @@
+import { type FormEvent, useId, useState } from 'react';
+import type { KeyView, MadeKeyView } from '../../../../src/http/view.ts';
+import { useClient } from '../../api/client.ts';
+import { Dialog } from '../../ui/dialog.tsx';
+import { ErrorNote } from '../../ui/error-note.tsx';
+import { describedBy, Field } from '../../ui/field.tsx';
+import { FormActions } from '../../ui/form-actions.tsx';
+import { faultOf } from './fault.ts';
+import { useTask } from './use-task.ts';
+
+interface RotateDialogProps {
+  readonly record: KeyView;
+  readonly onClose: () => void;
+  readonly onMade: (made: MadeKeyView) => void;
+}
+
+const OVERLAPS = [
+  ['0', 'not at all: it ends at once'],
+  ['3600', '1 hour'],
+  ['86400', '1 day'],
+  ['604800', '7 days'],
+  ['2592000', '30 days'],
+] as const;
+const OVERLAP = '604800';
+
+/** Makes a successor with the same rights, beside which the key stays good for a while. */
+export function RotateDialog({ record, onClose, onMade }: RotateDialogProps) {
+  const id = useId();
+  const client = useClient();
+  const [overlap, setOverlap] = useState(OVERLAP);
+  const { busy, error, run } = useTask();
+  const onSubmit = (event: FormEvent) => {
+    event.preventDefault();
+    run(async () => {
+      const body = { overlap_seconds: Number(overlap) };
+      onMade(await client.call<MadeKeyView>(`/api/keys/${record.id}/rotate`, { method: 'POST', body }));
+    });
+  };
+  return (
+    <Dialog title={`Rotate ${record.name}`} onClose={onClose}>
+      <p>A new key with the same rights is made. Give it to whoever calls, before the old one ends.</p>
+      <form className="key-form" onSubmit={onSubmit}>
+        <Field
+          id={id}
+          label="The old key stays good for"
+          fault={faultOf(error, 'overlap_seconds')}
+          {...(record.expires_at !== null && {
+            help: 'But not longer than it is by now; the new key expires then, too.',
+          })}
+        >
+          <select
+            id={id}
+            className="input"
+            aria-describedby={describedBy(id)}
+            value={overlap}
+            onChange={(event) => setOverlap(event.target.value)}
+          >
+            {OVERLAPS.map(([seconds, label]) => (
+              <option key={seconds} value={seconds}>
+                {label}
+              </option>
+            ))}
+          </select>
+        </Field>
+        {error !== undefined && <ErrorNote error={error} />}
+        <FormActions submit="Make the new key" submitting="Rotating…" busy={busy} onCancel={onClose} />
+      </form>
+    </Dialog>
+  );
+}

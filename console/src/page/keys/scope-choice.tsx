@@ -1,0 +1,45 @@
+import { useClient } from '../../api/client.ts';
+import { Group } from '../../ui/group.tsx';
+
+const SCOPES = [
+  ['query', 'reads endpoints'],
+  ['ingest', 'sends events'],
+  ['manage', 'makes keys, sees numbers and SQL'],
+] as const;
+
+interface ScopeChoiceProps {
+  readonly scopes: readonly string[];
+  readonly fault: string | undefined;
+  readonly onChange: (scopes: readonly string[]) => void;
+}
+
+/** What the key may do. What whoever makes it may not do itself, it cannot give. */
+export function ScopeChoice({ scopes, fault, onChange }: ScopeChoiceProps) {
+  const { self } = useClient();
+  const isShort = SCOPES.some(([scope]) => !self.scopes.includes(scope));
+  return (
+    <Group
+      legend="Scopes"
+      help={isShort ? 'A key cannot give a scope that it does not have.' : undefined}
+      fault={fault}
+    >
+      <div className="choices">
+        {SCOPES.map(([scope, meaning]) => (
+          <label className="check" key={scope}>
+            <input
+              type="checkbox"
+              checked={scopes.includes(scope)}
+              disabled={!self.scopes.includes(scope)}
+              onChange={(event) =>
+                onChange(event.target.checked ? [...scopes, scope] : scopes.filter((one) => one !== scope))
+              }
+            />
+            <span>
+              {scope} <span className="small muted">{meaning}</span>
+            </span>
+          </label>
+        ))}
+      </div>
+    </Group>
+  );
+}

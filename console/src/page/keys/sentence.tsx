@@ -1,0 +1,93 @@
+import type { ReactNode } from 'react';
+import type { KeyEntry, KeyView } from '../../../../src/http/view.ts';
+import { formatCount } from '../../format/number.ts';
+import { formatTime, type Zone, zoneName } from '../../format/time.ts';
+import { useZone } from '../../preference.ts';
+
+interface SentenceProps {
+  readonly entry: KeyEntry;
+  readonly keys: readonly KeyView[];
+}
+
+/** Why a request was refused (docs/keys.md, audit trail). */
+const REFUSALS: Readonly<Record<string, string>> = {
+  missing: 'it had no key',
+  unknown: 'there is no such key',
+  revoked: 'the key had been revoked',
+  expired: 'the key had expired',
+  scope: 'the key lacks the scope',
+  endpoint: 'the key may not read the endpoint',
+  source: 'the key may not send to the source',
+  pin: 'another value is pinned',
+  wider: 'it asked for more than the key may do',
+};
+
+/** An entry of the trail as one would say it. */
+export function Sentence({ entry, keys }: SentenceProps) {
+  const zone = useZone();
+  const { action, actor, key_id: id, detail, count } = entry;
+  const who = <Actor id={actor} keys={keys} />;
+  const key = <Key id={id} keys={keys} />;
+  const granted = detail === '' ? '' : `: ${toZone(detail, zone)}`;
+  const times = formatCount(count);
+  const sentences: Readonly<Record<KeyEntry['action'], ReactNode>> = {
+    created: (
+      <>
+        {who} made {key}
+        {granted}
+      </>
+    ),
+    changed: (
+      <>
+        {who} changed {key}, now with {toZone(detail, zone)}
+      </>
+    ),
+    rotated: (
+      <>
+        {who} rotated {key} to <Key id={detail.replace('successor ', '')} keys={keys} />
+      </>
+    ),
+    revoked: (
+      <>
+        {who} revoked {key}
+      </>
+    ),
+    minted: (
+      <>
+        {key} made {times} {count === 1 ? 'token' : 'tokens'}
+      </>
+    ),
+    refused: (
+      <>
+        {times} {count === 1 ? 'request' : 'requests'}
+        {id !== '' && <> with {key}</>} refused: {REFUSALS[detail] ?? detail}
+      </>
+    ),
+  };
+  return <span className="trail-text">{sentences[action]}</span>;
+}
+
+function Actor({ id, keys }: { readonly id: string; readonly keys: readonly KeyView[] }) {
+  if (id === 'cli') return <>Somebody at the shell</>;
+  if (id === 'private') return <>The environment’s private key</>;
+  return <Key id={id} keys={keys} />;
+}
+
+function Key({ id, keys }: { readonly id: string; readonly keys: readonly KeyView[] }) {
+  if (id === 'private' || id === 'public') return <>the environment’s {id} key</>;
+  const name = keys.find((one) => one.id === id)?.name;
+  return (
+    <>
+      {name !== undefined && <strong>{name} </strong>}
+      <code className="small muted">{id}</code>
+    </>
+  );
+}
+
+/** What was granted ends with `until …`, in UTC. */
+function toZone(detail: string, zone: Zone): string {
+  return detail.replace(/\buntil (\S+Z)$/, (text, iso: string) => {
+    const ms = Date.parse(iso);
+    return Number.isNaN(ms) ? text : `until ${formatTime(ms, zone)} ${zoneName(zone)}`;
+  });
+}

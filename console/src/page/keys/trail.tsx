@@ -1,0 +1,70 @@
+import type { KeyEntry, KeyView } from '../../../../src/http/view.ts';
+import type { Pages } from '../../api/use-pages.ts';
+import { formatTime } from '../../format/time.ts';
+import { useZone } from '../../preference.ts';
+import { Empty } from '../../ui/empty.tsx';
+import { ErrorNote } from '../../ui/error-note.tsx';
+import { LoadMore } from '../../ui/load-more.tsx';
+import { Panel } from '../../ui/panel.tsx';
+import { Tag, type Tone } from '../../ui/tag.tsx';
+import { Ago } from '../../ui/time.tsx';
+import { Sentence } from './sentence.tsx';
+
+interface TrailProps {
+  readonly entries: Pages<KeyEntry>;
+  /** Those whose names are known. */
+  readonly keys: readonly KeyView[];
+  /** Whether this key may not see it. */
+  readonly hidden: boolean;
+}
+
+const TONES: Readonly<Record<KeyEntry['action'], Tone>> = {
+  created: 'ok',
+  changed: 'accent',
+  rotated: 'accent',
+  revoked: 'warn',
+  minted: 'neutral',
+  refused: 'bad',
+};
+const LABELS = { minted: 'tokens' } as const;
+
+/** Who did what to which key, and what was refused. */
+export function Trail({ entries, keys, hidden }: TrailProps) {
+  const zone = useZone();
+  const { items, error, hasMore, busy, loadMore } = entries;
+  const nowMs = Date.now();
+  const label = (action: KeyEntry['action']) => (action === 'minted' ? LABELS.minted : action);
+  return (
+    <Panel title="Audit trail" flush>
+      {hidden && (
+        <Empty title="The trail tells of every key">
+          Yours is limited to endpoints, sources or pinned values, so it is not shown. Sign in with a key that
+          is not.
+        </Empty>
+      )}
+      {error !== undefined && <ErrorNote error={error} />}
+      {items?.length === 0 && (
+        <Empty title="Nothing has been done yet">
+          Making, changing and revoking a key is written down here, and so is every refusal, once a minute.
+        </Empty>
+      )}
+      {items !== undefined && items.length > 0 && (
+        <ul className="trail">
+          {items.map((entry) => (
+            <li key={entry.id}>
+              <span className="trail-time small number">
+                {entry.at !== null && formatTime(Date.parse(entry.at), zone)}
+                <span className="muted">{entry.at !== null && <Ago iso={entry.at} nowMs={nowMs} />}</span>
+              </span>
+              <span>
+                <Tag tone={TONES[entry.action]}>{label(entry.action)}</Tag>
+              </span>
+              <Sentence entry={entry} keys={keys} />
+            </li>
+          ))}
+        </ul>
+      )}
+      {hasMore && <LoadMore label="Load older entries" busy={busy} onLoad={loadMore} />}
+    </Panel>
+  );
+}

@@ -1,0 +1,23 @@
+import { useState } from 'react';
+import { ApiError } from '../../api/client.ts';
+
+/** One thing that somebody has the service do: whether it is under way, and what went wrong with it. */
+export function useTask(): {
+  readonly busy: boolean;
+  readonly error: ApiError | undefined;
+  run(work: () => Promise<void>): void;
+} {
+  const [busy, setBusy] = useState(false);
+  const [error, setError] = useState<ApiError>();
+  const work = async (task: () => Promise<void>) => {
+    setBusy(true);
+    try {
+      await task();
+    } catch (failure) {
+      if (!(failure instanceof ApiError)) throw failure;
+      setError(failure);
+      setBusy(false);
+    }
+  };
+  return { busy, error, run: (task) => void work(task) };
+}

@@ -1,0 +1,65 @@
+import type { SourceView } from '../../../../src/http/view.ts';
+import { PanelTable } from '../../ui/panel-table.tsx';
+
+const HEADS = [{ name: 'Field' }, { name: 'Type' }, { name: 'Taken from' }];
+
+/** Those of every table (docs/sources.md). */
+const COMMON: SourceView['columns'] = [
+  { name: 'id', type: 'string', path: ['id'], description: 'kept when given, otherwise a UUIDv7' },
+  {
+    name: 'timestamp',
+    type: 'timestamp',
+    path: ['timestamp'],
+    description: 'when it happened, UTC, to the microsecond',
+  },
+  { name: 'project', type: 'string', path: [], description: 'whose it is' },
+  { name: 'event_message', type: 'string', path: ['event_message'], description: 'the text' },
+  { name: 'metadata', type: 'json', path: ['metadata'], description: 'the JSON value as it came' },
+  { name: 'attributes', type: 'json', path: [], description: 'whatever else the event had' },
+];
+
+/** The columns of a source's table: its own, then those that every source has. */
+export function Fields({ source }: { readonly source: SourceView }) {
+  return (
+    <PanelTable title="Fields" heads={HEADS}>
+      {source.columns.map((column) => (
+        <FieldLine key={column.name} column={column} />
+      ))}
+      <tr className="field-part">
+        <th scope="rowgroup" colSpan={HEADS.length}>
+          In every source
+        </th>
+      </tr>
+      {COMMON.map((column) => (
+        <FieldLine key={column.name} column={column} />
+      ))}
+    </PanelTable>
+  );
+}
+
+function FieldLine({ column }: { readonly column: SourceView['columns'][number] }) {
+  const { name, type, path, description } = column;
+  return (
+    <tr className="field-line">
+      <th scope="row">
+        <div className="named">
+          <code>{name}</code>
+          <span className="small muted">{description}</span>
+        </div>
+      </th>
+      <td data-label="Type">{type}</td>
+      <td data-label="Taken from">
+        {path.length === 0 ? (
+          <span className="muted">–</span>
+        ) : (
+          <code className="small">{writePath(path)}</code>
+        )}
+      </td>
+    </tr>
+  );
+}
+
+/** As a source's file has it: a list where a name has a dot of its own. */
+function writePath(path: readonly string[]): string {
+  return path.some((name) => name.includes('.')) ? `[${path.join(', ')}]` : path.join('.');
+}

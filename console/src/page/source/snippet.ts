@@ -1,0 +1,131 @@
+import type { SourceView } from '../../../../src/http/view.ts';
+import type { Language } from '../../ui/code.tsx';
+
+export interface Snippet {
+  readonly id: 'curl' | 'vector' | 'opentelemetry' | 'pino';
+  readonly label: string;
+  readonly language: Language;
+  readonly text: string;
+  /** What is still to be changed, or to be known. */
+  readonly note: string;
+}
+
+interface Target {
+  /** Of the service: `http://127.0.0.1:4000`. */
+  readonly origin: string;
+  readonly source: Pick<SourceView, 'id' | 'name' | 'columns'>;
+  /** Whose the events are. */
+  readonly project: string;
+}
+
+/**
+ * How to send events to a source (docs/ingest.md). The key itself is never in them: they are made to be passed on.
+ *
+ * Names of sources have letters, digits, dots, hyphens and underscores, so they stand in an address as they are.
+ */
+export function createSnippets({ origin, source, project }: Target): Snippet[] {
+  const { id, name, columns } = source;
+  const url = `${origin}/api/logs?source_name=${name}`;
+  const events = JSON.stringify([createExample(columns, project)], null, 2);
+  return [
+    {
+      id: 'curl',
+      label: 'curl',
+      language: 'bash',
+      text: `curl -s -H "X-API-KEY: $TAILRACE_KEY" -H "Content-Type: application/json" \\
+  ${quoteShell(url)} \\
+  -d ${quoteShell(events)}`,
+      note: 'An event without a timestamp happened when it came in. Whatever is in metadata comes back as it was sent.',
+    },
+    {
+      id: 'vector',
+      label: 'Vector',
+      language: 'yaml',
+      text: `sinks:
+  tailrace:
+    type: http
+    inputs: [my_logs]
+    method: post
+    uri: ${JSON.stringify(url)}
+    encoding: { codec: json }
+    compression: gzip
+    request:
+      headers:
+        x-api-key: \${TAILRACE_KEY}
+        x-project: ${JSON.stringify(project)}`,
+      note: 'Put the names of your sources or transforms into inputs. The project is that of events that name none.',
+    },
+    {
+      id: 'opentelemetry',
+      label: 'OpenTelemetry Collector',
+      language: 'yaml',
+      text: `exporters:
+  otlphttp/tailrace:
+    logs_endpoint: ${JSON.stringify(`${origin}/v1/logs`)}
+    compression: gzip
+    headers:
+      X-API-KEY: \${env:TAILRACE_KEY}
+      X-Source: ${JSON.stringify(name)}
+      X-Project: ${JSON.stringify(project)}
+
+service:
+  pipelines:
+    logs:
+      receivers: [otlp]
+      exporters: [otlphttp/tailrace]`,
+      note: 'A record or resource with the attribute tailrace.project belongs to that project instead.',
+    },
+    {
+      id: 'pino',
+      label: 'pino',
+      language: 'javascript',
+      text: `// npm install pino pino-logflare
+import { pino } from 'pino';
+
+const transport = pino.transport({
+  target: 'pino-logflare',
+  options: {
+    apiBaseUrl: ${JSON.stringify(origin)},
+    apiKey: process.env.TAILRACE_KEY,
+    sourceToken: ${JSON.stringify(id)}, // ${name}
+  },
+});
+const logger = pino({ base: { project: ${JSON.stringify(project)} } }, transport);
+
+logger.info({ order: 1 }, 'it works');`,
+      note: 'The fields of a line are its metadata, its level among them.',
+    },
+  ];
+}
+
+const EXAMPLES: Readonly<Record<string, unknown>> = { integer: 200, number: 1.5, boolean: true };
+const COLUMNS_SHOWN = 4;
+
+interface Members {
+  [name: string]: unknown;
+}
+
+/** An event with some of the source's columns filled, where they are taken from. */
+function createExample(columns: SourceView['columns'], project: string): Members {
+  const event: Members = { project, event_message: 'it works', metadata: {} };
+  for (const { name, type, path } of columns.slice(0, COLUMNS_SHOWN)) {
+    put(event, path, EXAMPLES[type] ?? `a ${name.replaceAll('_', ' ')}`);
+  }
+  return event;
+}
+
+function put(target: Members, [first = '', ...rest]: readonly string[], value: unknown): void {
+  if (rest.length === 0) {
+    if (!Object.hasOwn(target, first)) target[first] = value;
+    return;
+  }
+  const inner = Object.hasOwn(target, first) ? target[first] : {};
+  if (typeof inner !== 'object' || inner === null) return; // another column is taken from the whole of it
+  target[first] = inner;
+  put(inner as Members, rest, value); // made above, or by a column before
+}
+
+/** Within single quotes a shell takes everything as it stands. */
+function quoteShell(text: string): string {
+  return `'${text.replaceAll("'", `'\\''`)}'`;
+}

@@ -1,0 +1,109 @@
+import { Link } from 'wouter';
+import type { SourceState, SourceView } from '../../../../src/http/view.ts';
+import { formatBytes, formatRate, formatShort } from '../../format/number.ts';
+import { Empty } from '../../ui/empty.tsx';
+import { ErrorNote } from '../../ui/error-note.tsx';
+import { Panel } from '../../ui/panel.tsx';
+import { PanelTable } from '../../ui/panel-table.tsx';
+import { Ago } from '../../ui/time.tsx';
+import { useSources } from './use-sources.ts';
+
+const ABOUT = [
+  { name: 'Source' },
+  { name: 'Table' },
+  { name: 'Fields', numeric: true },
+  { name: 'Kept', numeric: true },
+];
+const LIVE = [
+  { name: 'Events/s', numeric: true },
+  { name: 'Rows', numeric: true },
+  { name: 'On disk', numeric: true },
+  { name: 'Newest' },
+];
+
+/** Every kind of log that the key may know of. */
+export function SourceListPage() {
+  const { sources, stateOf, mayWatch, nowMs, errors } = useSources();
+  return (
+    <>
+      <div className="page-head">
+        <h1>Sources</h1>
+        <p>
+          The kinds of logs that can be sent here. Each has its fields, its own retention, and ready-made
+          configurations for whatever sends.
+        </p>
+      </div>
+      {errors.map((error) => (
+        <ErrorNote key={error.message} error={error} />
+      ))}
+      {sources === undefined && errors.length === 0 && <p className="muted">Reading…</p>}
+      {sources?.length === 0 && (
+        <Panel title="Sources">
+          <Empty title="No source is known to this key">
+            Sign in with a key that is not limited to other sources.
+          </Empty>
+        </Panel>
+      )}
+      {sources !== undefined && sources.length > 0 && (
+        <PanelTable title="Sources" heads={mayWatch ? [...ABOUT, ...LIVE] : ABOUT}>
+          {sources.map((source) => (
+            <SourceLine
+              key={source.id}
+              source={source}
+              state={mayWatch ? (stateOf(source.name) ?? null) : undefined}
+              nowMs={nowMs}
+            />
+          ))}
+        </PanelTable>
+      )}
+    </>
+  );
+}
+
+interface SourceLineProps {
+  readonly source: SourceView;
+  /** Null: not read yet; `undefined`: not shown to this key. */
+  readonly state: SourceState | null | undefined;
+  readonly nowMs: number;
+}
+
+function SourceLine({ source, state, nowMs }: SourceLineProps) {
+  const { name, description, table, columns, retention_days: days } = source;
+  return (
+    <tr>
+      <th scope="row">
+        <div className="named">
+          <Link href={`/sources/${name}`}>{name}</Link>
+          <span className="small muted">{description}</span>
+        </div>
+      </th>
+      <td data-label="Table">
+        <code className="small">{table}</code>
+      </td>
+      <td data-label="Fields" className="numeric">
+        {columns.length}
+      </td>
+      <td data-label="Kept" className="numeric">
+        {days} d
+      </td>
+      {state !== undefined && <Live state={state} nowMs={nowMs} />}
+    </tr>
+  );
+}
+
+function Live({ state, nowMs }: { readonly state: SourceState | null; readonly nowMs: number }) {
+  return (
+    <>
+      <td data-label="Events/s" className="numeric">
+        {state === null ? '–' : formatRate(state.events_per_second)}
+      </td>
+      <td data-label="Rows" className="numeric">
+        {state === null ? '–' : formatShort(state.rows)}
+      </td>
+      <td data-label="On disk" className="numeric">
+        {state === null ? '–' : formatBytes(state.bytes)}
+      </td>
+      <td data-label="Newest">{state?.newest == null ? '–' : <Ago iso={state.newest} nowMs={nowMs} />}</td>
+    </>
+  );
+}

@@ -1,0 +1,114 @@
+import { Link, useParams } from 'wouter';
+import type { SourceState, SourceView } from '../../../../src/http/view.ts';
+import { formatBytes, formatCount, formatRate, formatShort } from '../../format/number.ts';
+import { formatAgo, formatTime, zoneName } from '../../format/time.ts';
+import { useZone } from '../../preference.ts';
+import { Empty } from '../../ui/empty.tsx';
+import { ErrorNote } from '../../ui/error-note.tsx';
+import { Sparkline } from '../../ui/sparkline.tsx';
+import { Stat } from '../../ui/stat.tsx';
+import { Tag } from '../../ui/tag.tsx';
+import { Fields } from './field-list.tsx';
+import { Sending } from './sending.tsx';
+import './source.css';
+import { useSources } from './use-sources.ts';
+
+/** One source: what it holds, what is taken out of its events, and how to send them. */
+export function SourcePage() {
+  const { name = '' } = useParams();
+  const { sources, stateOf, mayWatch, nowMs, errors } = useSources();
+  const source = sources?.find((one) => one.name === name);
+  return (
+    <>
+      {source === undefined ? (
+        <div className="page-head">
+          <h1>{name}</h1>
+        </div>
+      ) : (
+        <Head source={source} />
+      )}
+      {errors.map((error) => (
+        <ErrorNote key={error.message} error={error} />
+      ))}
+      {sources === undefined && errors.length === 0 && <p className="muted">Reading…</p>}
+      {sources !== undefined && source === undefined && (
+        <Empty title="No such source">
+          There is none of the name {name} that this key may know of. Choose one of the{' '}
+          <Link href="/sources">sources</Link>.
+        </Empty>
+      )}
+      {source !== undefined && (
+        <>
+          {mayWatch && <Numbers state={stateOf(name)} nowMs={nowMs} />}
+          <div className="source-parts">
+            <Sending source={source} />
+            <Fields source={source} />
+          </div>
+        </>
+      )}
+    </>
+  );
+}
+
+function Head({ source }: { readonly source: SourceView }) {
+  const { id, name, description, table, retention_days: days } = source;
+  return (
+    <div className="page-head">
+      <p className="small">
+        <Link href="/sources">Sources</Link>
+      </p>
+      <h1>{name}</h1>
+      <p>{description}</p>
+      <div className="source-facts">
+        <Tag tone="accent">kept for {days} days</Tag>
+        <span className="small muted">
+          table <code>{table}</code>
+        </span>
+        <code className="small muted">{id}</code>
+      </div>
+    </div>
+  );
+}
+
+function Numbers({ state, nowMs }: { readonly state: SourceState | undefined; readonly nowMs: number }) {
+  if (state === undefined) return null;
+  const { rows, bytes, oldest, newest, minutes } = state;
+  const lastHour = formatCount(minutes.reduce((sum, one) => sum + one, 0));
+  return (
+    <dl className="panel source-numbers">
+      <Stat
+        label="Events in"
+        value={formatRate(state.events_per_second)}
+        unit="/s"
+        below={<Sparkline values={minutes} label={`${lastHour} events in the last hour`} />}
+      />
+      <Stat
+        label="Rows"
+        value={formatShort(rows)}
+        below={rows < 10_000 ? 'events' : `${formatCount(rows)} events`}
+      />
+      <Stat
+        label="On disk"
+        value={formatBytes(bytes)}
+        below={rows === 0 ? 'nothing stored' : `${formatBytes(bytes / rows)} an event`}
+      />
+      <Instant label="Oldest" iso={oldest} nowMs={nowMs} />
+      <Instant label="Newest" iso={newest} nowMs={nowMs} />
+    </dl>
+  );
+}
+
+interface InstantProps {
+  readonly label: string;
+  readonly iso: string | null;
+  readonly nowMs: number;
+}
+
+function Instant({ label, iso, nowMs }: InstantProps) {
+  const zone = useZone();
+  if (iso === null) return <Stat label={label} value="–" below="no event yet" />;
+  const ms = Date.parse(iso);
+  return (
+    <Stat label={label} value={formatAgo(ms, nowMs)} below={`${formatTime(ms, zone)} ${zoneName(zone)}`} />
+  );
+}

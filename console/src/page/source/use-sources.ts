@@ -1,0 +1,29 @@
+import type { Overview, SourceState, SourceView } from '../../../../src/http/view.ts';
+import { type ApiError, useClient } from '../../api/client.ts';
+import { useLoad } from '../../api/use-load.ts';
+
+export interface Sources {
+  readonly sources: readonly SourceView[] | undefined;
+  /** What is known of one now; `undefined` for keys without `manage`, and before it has been read. */
+  readonly stateOf: (name: string) => SourceState | undefined;
+  readonly mayWatch: boolean;
+  /** When the numbers were read; ms since the epoch. */
+  readonly nowMs: number;
+  readonly errors: readonly ApiError[];
+}
+
+const EVERY_MS = 5_000;
+
+/** The sources that the key may know of, with live numbers where it may see them. */
+export function useSources(): Sources {
+  const mayWatch = useClient().self.scopes.includes('manage');
+  const definitions = useLoad<{ result: SourceView[] }>('/api/sources');
+  const live = useLoad<Overview>(mayWatch ? '/api/overview' : undefined, EVERY_MS);
+  return {
+    sources: definitions.value?.result,
+    stateOf: (name) => live.value?.sources.find((one) => one.name === name),
+    mayWatch,
+    nowMs: live.value === undefined ? Date.now() : Date.parse(live.value.at),
+    errors: [definitions.error, live.error].filter((error) => error !== undefined),
+  };
+}

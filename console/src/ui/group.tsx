@@ -1,0 +1,25 @@
+import { type ReactNode, useId } from 'react';
+import './field.css';
+
+interface GroupProps {
+  readonly legend: string;
+  readonly help?: ReactNode;
+  /** What is wrong with the values. */
+  readonly fault?: string | undefined;
+  readonly children: ReactNode;
+}
+
+/** Controls that make one value together. */
+export function Group({ legend, help, fault, children }: GroupProps) {
+  const id = useId();
+  return (
+    <fieldset className="field group" aria-describedby={id} data-wrong={fault !== undefined}>
+      <legend>{legend}</legend>
+      {children}
+      <div id={id} className="field-help">
+        {fault !== undefined && <span className="tone-bad">{fault}</span>}
+        {fault === undefined && help}
+      </div>
+    </fieldset>
+  );
+}

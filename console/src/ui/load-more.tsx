@@ -1,0 +1,18 @@
+import './load-more.css';
+
+interface LoadMoreProps {
+  readonly label: string;
+  readonly busy: boolean;
+  readonly onLoad: () => void;
+}
+
+/** Goes on with a list that is read page by page. */
+export function LoadMore({ label, busy, onLoad }: LoadMoreProps) {
+  return (
+    <div className="load-more">
+      <button type="button" className="button" disabled={busy} onClick={onLoad}>
+        {busy ? 'Loading…' : label}
+      </button>
+    </div>
+  );
+}

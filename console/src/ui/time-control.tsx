@@ -1,0 +1,55 @@
+import { fromField, toField, zoneName } from '../format/time.ts';
+import { useZone } from '../preference.ts';
+import './time-control.css';
+
+interface TimeControlProps {
+  readonly id: string;
+  readonly className: string;
+  readonly 'aria-describedby': string;
+  readonly disabled?: boolean;
+  readonly value: string;
+  /** Instants of one click, in ms from now. */
+  readonly picks: readonly (readonly [label: string, fromNowMs: number])[];
+  /** What it means to have none. */
+  readonly clear: string;
+  readonly onChange: (value: string) => void;
+}
+
+/** A date and a time in the zone that times are shown in; ISO 8601 outside. */
+export function TimeControl({ value, picks, clear, onChange, ...shared }: TimeControlProps) {
+  const zone = useZone();
+  const { disabled = false } = shared;
+  return (
+    <>
+      <input
+        {...shared}
+        type="datetime-local"
+        step="1"
+        value={toField(value, zone)}
+        onChange={(event) => onChange(fromField(event.target.value, zone))}
+      />
+      <div className="time-picks">
+        {picks.map(([label, fromNowMs]) => (
+          <button
+            key={label}
+            type="button"
+            className="button quiet"
+            disabled={disabled}
+            onClick={() => onChange(`${new Date(Date.now() + fromNowMs).toISOString().slice(0, 19)}Z`)}
+          >
+            {label}
+          </button>
+        ))}
+        <button
+          type="button"
+          className="button quiet"
+          disabled={disabled || value === ''}
+          onClick={() => onChange('')}
+        >
+          {clear}
+        </button>
+        <span className="small muted">{zoneName(zone)}</span>
+      </div>
+    </>
+  );
+}

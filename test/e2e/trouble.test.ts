@@ -1,0 +1,93 @@
+import { afterAll, describe, expect, test } from 'vitest';
+import { copyEndpointsWithEndless } from '../support/endpoints.ts';
+import { PRIVATE_KEY, startTestService } from '../support/service.ts';
+import { type OpenOptions, open, run, startBrowser } from './browser.ts';
+
+startBrowser();
+
+// A service that these tests hold in their own process: its engine is kept busy, and stopped.
+const endpoints = await copyEndpointsWithEndless();
+const service = await startTestService({
+  env: {
+    TAILRACE_ENDPOINTS_DIR: endpoints.path,
+    TAILRACE_READERS: '1',
+    TAILRACE_QUERY_TIMEOUT_MS: '15000',
+  },
+});
+afterAll(async () => {
+  await service.close();
+  await endpoints.remove();
+});
+
+const here = (path: string, options: OpenOptions = {}) =>
+  open(path, { key: PRIVATE_KEY, origin: service.url, ...options });
+const LOGS = '/endpoints/logs.all?project=p1';
+
+describe('a slow engine', () => {
+  test('leaves the console usable, and what takes too long is told with what to do', async () => {
+    const other = await here('/');
+    const page = await here('/endpoints/endless.plain', { expected: [504] });
+    await page.getByLabel('project').fill('p1');
+    const answered = run(page);
+    await page.getByRole('button', { name: 'Running…' }).waitFor();
+    await other.getByText('1 of 1 readers busy').waitFor();
+    await other.getByRole('link', { name: 'Keys' }).click();
+    await other.getByRole('button', { name: 'Make a key' }).waitFor();
+    await answered;
+    const alert = page.getByRole('alert');
+    await alert.waitFor();
+    expect(await alert.innerText()).toMatch(/15000 ms[\s\S]*Ask for a shorter time[\s\S]*504 query_timeout/);
+    await page.getByRole('button', { name: 'Run', exact: true }).waitFor();
+  });
+
+  test('is relieved of a query whose page is left', async () => {
+    const page = await here('/endpoints/endless.plain');
+    await page.getByLabel('project').fill('p2');
+    await page.getByRole('button', { name: 'Run', exact: true }).click();
+    await expect.poll(() => service.store.engine.gauges().running).toBe(1);
+    await page.getByRole('link', { name: 'Overview' }).click();
+    // Far sooner than by its time limit, which would be told as a failure.
+    await expect.poll(() => service.store.engine.gauges().running).toBe(0);
+  });
+});
+
+test('a refusal is in the audit trail, with its reason', async () => {
+  const { keyring } = service.service;
+  const { key, id } = keyring.create({ name: 'too far', scopes: ['query'], endpoints: ['logs.all'] });
+  const url = `${service.url}/api/endpoints/query/usage.api-counts?project=p1&interval=daily`;
+  for (let i = 0; i < 3; i++) expect((await fetch(url, { headers: { 'x-api-key': key } })).status).toBe(403);
+  keyring.flush(); // as the service does once a minute
+  const page = await here('/keys');
+  const trail = page.getByRole('region', { name: 'Audit trail' });
+  await trail.getByText(`3 requests with too far ${id} refused: the key may not read the endpoint`).waitFor();
+});
+
+test('without its engine the console says so, what is wrong and what to do; keys can still be revoked', async () => {
+  const { id } = service.service.keyring.create({ name: 'still there', scopes: ['query'] });
+  const before = await here('/');
+  await before.getByText('Ready', { exact: true }).waitFor();
+  await service.store.engine.close();
+  service.clock.now += 6_000; // what was read of the store before is too old by now
+
+  await before.getByText('Away', { exact: true }).waitFor({ timeout: 20_000 });
+  await before.getByText('the engine does not answer').waitFor();
+  const page = await here(LOGS, { expected: [503] });
+  const alert = page.getByRole('alert');
+  await alert.waitFor();
+  expect(await alert.innerText()).toMatch(/The engine is away[\s\S]*503 engine_unavailable/);
+
+  await page.getByRole('link', { name: 'Keys' }).click();
+  await page.getByRole('button', { name: 'Revoke still there' }).click();
+  await page.getByRole('button', { name: 'Revoke the key' }).click();
+  await page.getByText('The key still there is revoked').waitFor();
+  expect(service.service.keyring.find(id)?.revokedMs).toBeGreaterThan(0);
+});
+
+test('without the service the console says so', async () => {
+  const page = await here('/sources', { expected: ['ERR_CONNECTION_REFUSED'] });
+  await page.getByRole('row').nth(1).waitFor();
+  await page.route('**/api/**', (route) => route.abort('connectionrefused'));
+  await page.getByRole('link', { name: 'Keys' }).click();
+  await page.getByText('The service could not be reached').first().waitFor();
+  await page.getByText('Check that the service runs').first().waitFor();
+});
