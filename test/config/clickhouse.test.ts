@@ -3,20 +3,10 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { findServerAddress } from '../../src/config/clickhouse.ts';
 import { parseConfig } from '../../src/config/config.ts';
-import { InputError } from '../../src/errors.ts';
+import { faultsOf } from '../support/config.ts';
 import { temporaryFolder } from '../support/service.ts';
 
 const address = (env: Readonly<Record<string, string>>) => findServerAddress(parseConfig(env));
-
-function faultsOf(env: Readonly<Record<string, string>>): readonly string[] {
-  try {
-    parseConfig(env);
-  } catch (error) {
-    if (error instanceof InputError) return error.faults;
-    throw error;
-  }
-  return [];
-}
 
 describe('the address of a server', () => {
   test('is none without CLICKHOUSE_URL', () => {

@@ -1,17 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { findUnknownSettings, parseConfig } from '../../src/config/config.ts';
 import { SETTINGS } from '../../src/config/settings.ts';
-import { InputError } from '../../src/errors.ts';
-
-function faultsOf(env: Record<string, string>): readonly string[] {
-  try {
-    parseConfig(env);
-  } catch (error) {
-    if (error instanceof InputError) return error.faults;
-    throw error;
-  }
-  return [];
-}
+import { faultsOf } from '../support/config.ts';
 
 describe('the settings', () => {
   test('without an environment are those of the table, and cannot be changed', () => {
