@@ -1,5 +1,7 @@
 import { defineConfig } from 'vitest/config';
 
+const SERVER_CONTRACT = 'test/engine/server.test.ts';
+
 export default defineConfig({
   test: {
     // One chDB store per process: each file gets a process of its own, and two run at once on two cores.
@@ -10,7 +12,19 @@ export default defineConfig({
     // Readers of an engine hold a libuv thread each while they compute.
     env: { UV_THREADPOOL_SIZE: '16' },
     projects: [
-      { extends: true, test: { name: 'service', include: ['test/**/*.test.ts'], exclude: ['test/e2e/**'] } },
+      {
+        extends: true,
+        test: { name: 'service', include: ['test/**/*.test.ts'], exclude: ['test/e2e/**', SERVER_CONTRACT] },
+      },
+      {
+        // What both engines do alike, on a server; for `npm run test:clickhouse` a real one.
+        extends: true,
+        test: {
+          name: 'server',
+          include: ['test/endpoints/**/*.test.ts', SERVER_CONTRACT],
+          env: { TEST_ENGINE: process.env['TEST_ENGINE'] ?? 'front' },
+        },
+      },
       {
         extends: true,
         test: {

@@ -38,7 +38,9 @@ const MEMORY_BYTES_MAX = String(8 * 1024 ** 3);
 export async function openBenchData(rows: number): Promise<BenchData> {
   const dataDir = join(tmpdir(), 'tailrace-bench-data', `${rows}-rows`);
   const sources = (await readDefinitions(parseConfig({}))).definitions.sources;
-  const tables = createHash('sha256').update(sources.map(createTable).join()).digest('hex');
+  const tables = createHash('sha256')
+    .update(sources.flatMap((source) => createTable(source, '')).join())
+    .digest('hex');
   const known = readMade(dataDir);
   if (known?.tables === tables && Date.now() - known.endMs < AGE_MS_MAX)
     return { dataDir, endMs: known.endMs };

@@ -14,6 +14,7 @@ import { keysSection } from './section/keys.ts';
 import { killSection } from './section/kill.ts';
 import { refreshSection } from './section/refresh.ts';
 import { rivalsSection } from './section/rivals.ts';
+import { serverSection } from './section/server.ts';
 import { soakSection } from './section/soak.ts';
 import { startSection } from './section/start.ts';
 import { tenantsSection } from './section/tenants.ts';
@@ -36,6 +37,7 @@ const SECTIONS: Readonly<Record<string, Section>> = {
   ingest: ingestSection,
   kill: killSection,
   keys: keysSection,
+  server: serverSection,
   tenants: tenantsSection,
   flood: floodSection,
   fuzz: fuzzSection,

@@ -99,8 +99,13 @@ export async function withServer<T>(
 }
 
 /** Fills the store of a data directory with realistic logs. */
-export async function fillSample(dataDir: string, rows: number, args: readonly string[] = []): Promise<void> {
-  const env = { ...process.env, TAILRACE_DATA_DIR: dataDir };
+export async function fillSample(
+  dataDir: string,
+  rows: number,
+  args: readonly string[] = [],
+  more: Readonly<Record<string, string>> = {},
+): Promise<void> {
+  const env = { ...process.env, TAILRACE_DATA_DIR: dataDir, ...more };
   const child = spawn(process.execPath, [CLI, 'sample', '--rows', String(rows), ...args], {
     env,
     stdio: ['ignore', 'ignore', 'inherit'],

@@ -1,15 +1,17 @@
+import { findServerAddress } from './config/clickhouse.ts';
 import type { Config } from './config/config.ts';
 import { type Definitions, type Reading, readDefinitions, refuseFaults } from './definitions/read.ts';
 import { createRegistry, type Registry } from './definitions/registry.ts';
 import { openEmbeddedEngine } from './engine/embedded.ts';
 import type { Engine } from './engine/engine.ts';
 import { applySchema } from './engine/schema.ts';
+import { openServerEngine } from './engine/server.ts';
 import { lockStore } from './engine/store-lock.ts';
-import { isKept } from './engine/table.ts';
+import { isKept, tableNames } from './engine/table.ts';
 import { createWriteMarks, type WriteMarks, watchWrites } from './engine/write-marks.ts';
 import { verifyQueries } from './query/verify.ts';
 
-/** The store of one data directory, opened by the one process that owns it, with the tables of its sources. */
+/** The store of the settings, with the tables of its sources: the data directory's, which one process owns, or a server's. */
 export interface Store {
   readonly engine: Engine;
   readonly registry: Registry;
@@ -34,8 +36,9 @@ const MARKED_MINUTES_MAX = 20_160;
  * @throws InputError with every fault of definitions, schema or data directory
  */
 export async function openStore(config: Config, owner: string): Promise<Store> {
-  const lock = lockStore(config.dataDir, owner);
-  const closing: (() => unknown)[] = [lock.release];
+  const closing: (() => unknown)[] = [];
+  // The store of a server is not in the data directory, and belongs to all who are let in.
+  if (config.clickhouseUrl === '') closing.push(lockStore(config.dataDir, owner).release);
   const close = async () => {
     for (const step of closing.splice(0).reverse()) await step();
   };
@@ -66,23 +69,31 @@ export async function prepare(engine: Engine, reading: Reading): Promise<Definit
     refuseFaults([...faults, ...(await verifyQueries(engine, definitions.endpoints))]),
   );
   // Days leave as a whole, and some time after they might: until then this keeps their old events from every answer.
-  await engine.setReadFilters(new Map(definitions.sources.map((source) => [source.table, isKept(source)])));
+  await engine.setReadFilters(
+    new Map(
+      definitions.sources.flatMap((source) =>
+        tableNames(source, engine.cluster).map((name) => [name, isKept(source)] as const),
+      ),
+    ),
+  );
   return definitions;
 }
 
-/** The engine that the settings ask for, on their data directory. */
+/** The engine that the settings ask for: that of a ClickHouse server, or the embedded one on their data directory. */
 export function openEngine(config: Config): Promise<Engine> {
-  return openEmbeddedEngine({
-    dataDir: config.dataDir,
+  const options = {
     readers: config.readers,
     queueMax: config.queryQueueMax,
     queuePerLaneMax: config.queryQueuePerKeyMax,
     queueTimeoutMs: config.queryQueueTimeoutMs,
-    memoryBytesMax: config.engineMemoryBytesMax,
     limits: {
       timeoutMs: config.queryTimeoutMs,
       memoryBytesMax: config.queryMemoryBytesMax,
       resultBytesMax: config.resultBytesMax,
     },
-  });
+  };
+  const address = findServerAddress(config);
+  if (address !== undefined) return openServerEngine({ ...options, address, cluster: config.cluster });
+  const { dataDir, engineMemoryBytesMax: memoryBytesMax } = config;
+  return openEmbeddedEngine({ ...options, dataDir, memoryBytesMax });
 }

@@ -90,7 +90,7 @@ async function assemble(
   const parts: Parts = { config, store, metrics, logger, now, random };
   const { cached, warmer } = createReadSide(parts, cache);
   const { ingest, record, retention } = openWriteSide(parts);
-  await retention.run();
+  await retention?.run();
   let stopping = false;
   const notReady = () => (stopping ? 'the service is shutting down' : undefined);
   const { bodies, receive, idempotency, committer } = ingest;
@@ -126,7 +126,7 @@ async function assemble(
     await app.close(); // resolves when every running request has been answered, by the engine's end if need be
     clearTimeout(late);
     clearTimeout(cut);
-    await retention.stop();
+    await retention?.stop();
     await ingest.close();
     await store.close();
     await warmer.idle();
@@ -193,7 +193,8 @@ function createReadSide(parts: Parts, cache: CacheStore): { cached: CachedQuerie
 interface WriteSide {
   readonly ingest: Ingest;
   readonly record: RecordRequest | undefined;
-  readonly retention: RetentionSchedule;
+  /** Of the embedded store; on a server the tables' own TTL drops the days. */
+  readonly retention: RetentionSchedule | undefined;
 }
 
 /** From events to the store, and out of it when they are old. */
@@ -212,7 +213,20 @@ function openWriteSide({ config, store, metrics, logger, now }: Parts): WriteSid
   const { committer } = ingest;
   const project = config.recordRequestsAs;
   const onDropped = metrics.requestNotRecorded;
-  const retention = scheduleRetention({
+  const retention = engine.seesEveryWrite
+    ? createRetention({ config, store, metrics, logger, now })
+    : undefined;
+  const record =
+    project === '' ? undefined : createRequestRecorder({ registry, committer, project, now, onDropped });
+  return { ingest, record, retention };
+}
+
+type RetentionParts = Omit<Parts, 'random'>;
+
+/** Days that are too old, or too many, leave the store. */
+function createRetention({ config, store, metrics, logger, now }: RetentionParts): RetentionSchedule {
+  const { engine, registry } = store;
+  return scheduleRetention({
     engine,
     sources: () => registry.sources,
     now,
@@ -223,9 +237,6 @@ function openWriteSide({ config, store, metrics, logger, now }: Parts): WriteSid
     },
     onError: (error) => logger.error({ err: error }, 'retention could not be enforced'),
   });
-  const record =
-    project === '' ? undefined : createRequestRecorder({ registry, committer, project, now, onDropped });
-  return { ingest, record, retention };
 }
 
 /** Failures are counted, and the last of each endpoint is remembered. */

@@ -84,12 +84,12 @@ export function createCached(options: CachedOptions): CachedQueries {
   const warmKeys = createWarmKeys(warmKeysMax);
 
   /** One query for all who wait for this key, callers and warmer alike; those who want a query of now have their own. */
-  function fly(key: string, endpoint: Endpoint, asked: Asked, { signal, lane, ...age }: CallerOptions) {
-    const kept = mayReuse(endpoint, age) ? store.peek(key)?.answer : undefined;
+  function fly(key: string, endpoint: Endpoint, asked: Asked, caller: CallerOptions) {
+    const { signal, lane, requestId } = caller;
+    const kept = mayReuse(endpoint, caller) ? store.peek(key)?.answer : undefined;
     const start: Flight<Answer> = async (shared, onJoin) => {
-      const answer = await refresh(endpoint, { ...asked, kept }, { signal: shared, lane, onJoin });
-      keep(key, endpoint, answer, asked);
-      return answer;
+      const how = { signal: shared, lane, onJoin, requestId };
+      return keep(key, endpoint, await refresh(endpoint, { ...asked, kept }, how), asked);
     };
     return flights.run(kept === undefined ? key : `${key} from the kept`, start, { signal, name: lane });
   }
@@ -168,8 +168,8 @@ export function createCached(options: CachedOptions): CachedQueries {
 }
 
 function createKeep({ store, now, random }: CachedOptions) {
-  return (key: string, endpoint: Endpoint, answer: Answer, { values, lastAskedMs }: Asked): void => {
-    if (isOvertaken(answer, store.peek(key)?.answer, now())) return;
+  return (key: string, endpoint: Endpoint, answer: Answer, { values, lastAskedMs }: Asked): Answer => {
+    if (isOvertaken(answer, store.peek(key)?.answer, now())) return answer;
     store.set(key, {
       endpointId: endpoint.id,
       endpointHash: endpoint.hash,
@@ -178,6 +178,7 @@ function createKeep({ store, now, random }: CachedOptions) {
       lastAskedMs: store.get(key)?.lastAskedMs ?? lastAskedMs,
       dueMs: answer.instantMs + intervalMs(endpoint) * (1 - JITTER * random()),
     });
+    return answer;
   };
 }
 

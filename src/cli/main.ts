@@ -7,6 +7,7 @@ import { loadCommand } from './commands/load.ts';
 import { openApiCommand } from './commands/openapi.ts';
 import { queryCommand } from './commands/query.ts';
 import { sampleCommand } from './commands/sample.ts';
+import { schemaCommand } from './commands/schema.ts';
 import { serveCommand } from './commands/serve.ts';
 import { EXIT } from './exit.ts';
 import { detachStdin } from './stdin.ts';
@@ -28,6 +29,7 @@ export function createProgram(): Command {
     checkCommand,
     keysCommand,
     openApiCommand,
+    schemaCommand,
   ];
   for (const make of commands) program.addCommand(make());
   throwInsteadOfExit(program);

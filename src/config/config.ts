@@ -1,10 +1,14 @@
 import { InputError, messageOf } from '../errors.ts';
+import { findServerFaults } from './clickhouse.ts';
 import { SETTINGS, type Setting } from './settings.ts';
 
 /** The settings as the service reads them; made once, never changed. */
 export type Config = {
   readonly [K in keyof typeof SETTINGS]: (typeof SETTINGS)[K] extends Setting<infer T> ? T : never;
 };
+
+// Each holds a thread of libuv's pool, whose size bin/tailrace.js sets.
+const EMBEDDED_READERS_MAX = 16;
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -30,6 +34,10 @@ export function parseConfig(env: Environment): Config {
     faults.push(`${publicKey.env}: must differ from ${privateKey.env}, or it would open everything`);
   }
   faults.push(...findHalfTls(env));
+  faults.push(...findServerFaults((variable) => Boolean(env[variable]), env[SETTINGS.clickhouseUrl.env]));
+  if (values['clickhouseUrl'] === '' && Number(values['readers']) > EMBEDDED_READERS_MAX) {
+    faults.push(`${SETTINGS.readers.env}: must be at most ${EMBEDDED_READERS_MAX} on the embedded engine`);
+  }
   if (faults.length > 0) throw new InputError(faults);
   // Each value was made by its own setting's `parse` or is its fallback, so the record has Config's types.
   return Object.freeze(values) as Config;

@@ -1,4 +1,5 @@
 // Longer than other files: one table, a row a setting, which is read and changed as a whole.
+import { parseCluster, parseServerUrl } from './clickhouse.ts';
 import { parseOrigins, parseProxies } from './network.ts';
 
 /** One environment variable: how it is written, what it means, what it is without it. */
@@ -44,9 +45,38 @@ export const SETTINGS = {
     'Signs the short-lived tokens; the same for all who shall take them. Empty: one is made for the data directory.',
     32,
   ),
-  clickhouseUrl: embeddedOnly(
+  clickhouseUrl: hidden(
     'CLICKHOUSE_URL',
-    'Address of a ClickHouse server. Empty means the embedded engine, the only one so far.',
+    'Address of a ClickHouse server, such as `https://user:password@clickhouse.example.com:8443/tailrace`. Empty: the embedded engine.',
+    parseServerUrl,
+  ),
+  clickhouseUser: text(
+    'CLICKHOUSE_USER',
+    '',
+    'The user that makes the tables and stores events, where the URL names none.',
+  ),
+  clickhousePassword: hidden('CLICKHOUSE_PASSWORD', 'Its password, where the URL has none.'),
+  clickhouseReadUser: text(
+    'CLICKHOUSE_READ_USER',
+    '',
+    'The user that runs queries, who needs to read only. Empty: the same user as for everything else.',
+  ),
+  clickhouseReadPassword: hidden('CLICKHOUSE_READ_PASSWORD', 'The password of `CLICKHOUSE_READ_USER`.'),
+  clickhouseCaFile: text(
+    'CLICKHOUSE_CA_FILE',
+    '',
+    'File of the authority that signed the ClickHouse server’s certificate, PEM. Empty: those that Node knows.',
+  ),
+  clickhouseCertFile: text(
+    'CLICKHOUSE_CERT_FILE',
+    '',
+    'File of a certificate of our own for the ClickHouse server, PEM.',
+  ),
+  clickhouseKeyFile: text('CLICKHOUSE_KEY_FILE', '', 'File of that certificate’s private key, PEM.'),
+  cluster: checked(
+    'TAILRACE_CLUSTER',
+    'Name of a cluster in the ClickHouse servers’ configuration, over which the tables are spread by project. Empty: one server.',
+    parseCluster,
   ),
   defaultProject: text(
     'TAILRACE_DEFAULT_PROJECT',
@@ -89,9 +119,9 @@ export const SETTINGS = {
   readers: integer(
     'TAILRACE_READERS',
     2,
-    [1, 16],
+    [1, 256],
     'queries',
-    'Queries that run at once; of one key at most one less, where there are several. More than the cores only adds waiting.',
+    'Queries that run at once; of one key at most one less, where there are several. More than the cores of the engine’s machine only adds waiting. The embedded engine takes 16 at most.',
   ),
   queryQueueMax: integer(
     'TAILRACE_QUERY_QUEUE_MAX',
@@ -359,12 +389,9 @@ function integer(
   return { env, aliases: [], help, unit, fallback, secret: false, parse };
 }
 
-function embeddedOnly(env: string, help: string): Setting<string> {
-  const parse = (value: string) => {
-    if (value !== '') throw new Error('must be empty: this version runs on the embedded engine only');
-    return value;
-  };
-  return { env, aliases: [], help, unit: '', fallback: '', secret: false, parse };
+/** A value that is never shown, since it is a password or holds one; somebody else decides what it looks like. */
+function hidden(env: string, help: string, parse = (value: string) => value): Setting<string> {
+  return { env, aliases: [], help, unit: '', fallback: '', secret: true, parse };
 }
 
 function checked(env: string, help: string, parse: (value: string) => string): Setting<string> {

@@ -18,6 +18,8 @@ export interface Whose {
 
 export interface QueryOptions extends Whose {
   readonly format: RowFormat;
+  /** Which endpoint and request ask, for the log that the engine itself may keep. */
+  readonly origin?: string | undefined;
   /** Aborting stops the query inside the engine, not only the wait for it. */
   readonly signal?: AbortSignal | undefined;
 }
@@ -60,6 +62,8 @@ export interface EngineGauges {
 export interface Engine {
   /** Whether nothing is stored but through this object; otherwise events may come in by a way that it does not see. */
   readonly seesEveryWrite: boolean;
+  /** The cluster over which the tables are spread; empty: they are in one place. */
+  readonly cluster: string;
   /**
    * Runs one read-only statement. `@name` in `sql` is replaced by the value of that name, always a String, bound or
    * quoted by the engine's own rules.

@@ -8,7 +8,20 @@ const CODES: Readonly<Record<number, ErrorCode>> = {
   236: 'engine_unavailable', // ABORTED
   243: 'overloaded', // NOT_ENOUGH_SPACE
   394: 'query_timeout', // QUERY_WAS_CANCELLED
+  81: 'engine_unavailable', // UNKNOWN_DATABASE: that of the connection
+  192: 'engine_unavailable', // UNKNOWN_USER
+  193: 'engine_unavailable', // WRONG_PASSWORD
+  209: 'engine_unavailable', // SOCKET_TIMEOUT, between the servers of a cluster
   210: 'engine_unavailable', // NETWORK_ERROR
+  216: 'engine_unavailable', // QUERY_WITH_SAME_ID_IS_ALREADY_RUNNING
+  242: 'engine_unavailable', // TABLE_IS_READ_ONLY: its replica has lost the others
+  252: 'overloaded', // TOO_MANY_PARTS
+  279: 'engine_unavailable', // ALL_CONNECTION_TRIES_FAILED
+  319: 'engine_unavailable', // UNKNOWN_STATUS_OF_INSERT
+  439: 'overloaded', // CANNOT_SCHEDULE_TASK
+  516: 'engine_unavailable', // AUTHENTICATION_FAILED
+  735: 'query_timeout', // QUERY_WAS_CANCELLED_BY_CLIENT
+  999: 'engine_unavailable', // KEEPER_EXCEPTION
 };
 
 const MEMORY_LIMIT_EXCEEDED = 241;
@@ -32,6 +45,11 @@ export function toTailraceError(thrown: unknown): TailraceError {
   const cause = new Error(`ClickHouse ${engineCode ?? 'without a code'}: ${publicMessage(raw)}`);
   const { code, message } = classify(engineCode, raw);
   return new TailraceError(code, message, { cause });
+}
+
+/** An answer over its bound fails: cut, it would be wrong without anyone seeing it. */
+export function tooLarge(bytesMax: number): TailraceError {
+  return new TailraceError('query_failed', `the answer is larger than ${bytesMax} bytes; ask for less`);
 }
 
 function classify(engineCode: number | undefined, raw: string): { code: ErrorCode; message: string } {
@@ -84,7 +102,7 @@ const SPEAKS_OF_NO_VALUE: ReadonlySet<number> = new Set([
   497, // ACCESS_DENIED
 ]);
 
-const CODE_NAMES = /(?: ?\(([A-Z][A-Z0-9_]+)\)(?: \(version [\d.]+\))?\.?)+\s*$/;
+const CODE_NAMES = /(?: ?\(([A-Z][A-Z0-9_]+)\)(?: \(version [\d.]+(?: \([^()]*\))?\))?\.?)+\s*$/;
 
 /**
  * What a caller may read of the engine's message. A conversion error holds the value that it failed on, which may be another
@@ -96,7 +114,7 @@ export function publicMessage(message: string): string {
     return `the query failed on this data or these parameters${name === undefined ? '' : `: ${name}`}`;
   }
   const text = message
-    .replace(/^(?:(?:[\w ]*: )?Code: \d+\. DB::Exception: )+/, '')
+    .replace(/^(?:(?:[\w ]*: )?Code: \d+\. DB::Exception: |Received from \S+ DB::Exception: )+/, '')
     .replace(CODE_NAMES, '')
     .replace(
       /(: )?(While|In scope|while executing|Expected one of|Stack trace|If you have forgotten)\b.*$/is,

@@ -1,7 +1,6 @@
 import type { Source } from '../definitions/source.ts';
 import { InputError } from '../errors.ts';
 import { quote } from '../sql/quote.ts';
-import { DATABASE } from './embedded-config.ts';
 import type { Engine } from './engine.ts';
 import {
   addColumn,
@@ -12,6 +11,7 @@ import {
   dropTable,
   lifetime,
   setLifetime,
+  storedTable,
   type TableColumn,
   tableColumns,
   tableIndexes,
@@ -36,41 +36,46 @@ export async function applySchema(
   sources: readonly Source[],
   accept: () => Promise<void> = async () => {},
 ): Promise<void> {
+  const { cluster } = engine;
   const stored = await readTables(engine);
   const expressions = await formatExpressions(engine, sources);
   const faults = sources.flatMap((source) => {
-    const table = stored.get(source.table);
+    const table = stored.get(storedTable(source, cluster));
     return table === undefined ? [] : compare(source, table, expressions);
   });
   if (faults.length > 0) throw new InputError(faults);
-  const additions = sources.flatMap((source) => findAdditions(source, stored.get(source.table)));
+  const additions = sources.flatMap((source) => findAdditions(source, stored, cluster));
   const done: Addition[] = [];
   try {
     for (const addition of additions) {
-      await engine.command(addition.add);
-      done.unshift(addition);
+      done.unshift(addition); // one that is made in part is taken away, too
+      for (const sql of addition.add) await engine.command(sql);
     }
     await accept();
   } catch (error) {
     // Nobody has written to them yet. What cannot be taken away, since the engine has gone, is no reason to hide the error.
-    for (const { remove } of done) await engine.command(remove).catch(() => {});
+    for (const sql of done.flatMap(({ remove }) => remove)) await engine.command(sql).catch(() => {});
     throw error;
   }
   for (const source of sources) {
-    const table = stored.get(source.table);
+    const table = stored.get(storedTable(source, cluster));
     const isOther = table !== undefined && !table.definition.includes(`TTL ${lifetime(source)} `);
-    if (isOther) await engine.command(setLifetime(source));
+    if (isOther) await engine.command(setLifetime(source, cluster));
   }
 }
 
-/** A statement that adds a table, a column or an index, and the one that undoes it. */
+/** Statements that add a table, a column or an index, and those that undo it. */
 interface Addition {
-  readonly add: string;
-  readonly remove: string;
+  readonly add: readonly string[];
+  readonly remove: readonly string[];
 }
 
-function findAdditions(source: Source, stored: StoredTable | undefined): Addition[] {
-  if (stored === undefined) return [{ add: createTable(source), remove: dropTable(source) }];
+function findAdditions(source: Source, all: ReadonlyMap<string, StoredTable>, cluster: string): Addition[] {
+  const stored = all.get(storedTable(source, cluster));
+  if (stored === undefined)
+    return [{ add: createTable(source, cluster), remove: dropTable(source, cluster) }];
+  // On a cluster the table over all servers may be missing by itself; it holds nothing.
+  const over = all.has(source.table) ? [] : [{ add: createTable(source, cluster), remove: [] }];
   // A column that others may stand in for comes after them: they may be as new as it is.
   const ordered = source.columns.toSorted(
     (a, b) => Number(a.otherwise !== undefined) - Number(b.otherwise !== undefined),
@@ -80,8 +85,15 @@ function findAdditions(source: Source, stored: StoredTable | undefined): Additio
   );
   const indexes = tableIndexes(source).filter((index) => !stored.definition.includes(`INDEX ${index.name} `));
   return [
-    ...columns.map((column) => ({ add: addColumn(source, column), remove: dropColumn(source, column) })),
-    ...indexes.map((index) => ({ add: addIndex(source, index), remove: dropIndex(source, index) })),
+    ...over,
+    ...columns.map((column) => ({
+      add: addColumn(source, column, cluster),
+      remove: dropColumn(source, column, cluster),
+    })),
+    ...indexes.map((index) => ({
+      add: addIndex(source, index, cluster),
+      remove: dropIndex(source, index, cluster),
+    })),
   ];
 }
 
@@ -118,12 +130,11 @@ async function formatExpressions(engine: Engine, sources: readonly Source[]): Pr
 }
 
 async function readTables(engine: Engine): Promise<Map<string, StoredTable>> {
-  const database = quote(DATABASE);
   const tables = await engine.inspect(
-    `SELECT name, create_table_query FROM system.tables WHERE database = ${database}`,
+    'SELECT name, create_table_query FROM system.tables WHERE database = currentDatabase()',
   );
   const columns = await engine.inspect(
-    `SELECT table, name, type, default_expression FROM system.columns WHERE database = ${database}`,
+    'SELECT table, name, type, default_expression FROM system.columns WHERE database = currentDatabase()',
   );
   return new Map(
     tables.map((table) => [

@@ -1,9 +1,13 @@
-import type { Session } from 'chdb';
 import { TailraceError } from '../errors.ts';
 import type { Whose } from './engine.ts';
 import { createLanes } from './lanes.ts';
 
-interface Waiter {
+/** What a query needs of the engine while it runs: a session of chDB, or the right to one more query on a server. */
+export interface PoolSession {
+  close(): void;
+}
+
+interface Waiter<Session> {
   readonly take: (session: Session) => void;
   readonly fail: (error: unknown) => void;
 }
@@ -18,7 +22,7 @@ export interface PoolLimits {
 }
 
 /** Sessions that run one query at a time each, handed out by turns to the lanes that wait. */
-export interface SessionPool {
+export interface SessionPool<Session> {
   /** @throws TailraceError `overloaded` when too many wait or the wait is too long; the signal's reason when it aborts first */
   acquire(signal: AbortSignal, whose?: Whose): Promise<Session>;
   release(session: Session): void;
@@ -38,12 +42,15 @@ export interface SessionPool {
 // Lane of the service's own work, such as checks of definitions. No key has an empty id.
 const OWN_LANE = '';
 
-export function createSessionPool(sessions: readonly Session[], limits: PoolLimits): SessionPool {
+export function createSessionPool<Session extends PoolSession>(
+  sessions: readonly Session[],
+  limits: PoolLimits,
+): SessionPool<Session> {
   let all = [...sessions];
   const idle = [...sessions];
-  const waiting = createLanes<TimedWaiter>();
-  const reopening = new Set<Waiter>();
-  const { mayHold, ...holders } = createHolders(sessions.length);
+  const waiting = createLanes<TimedWaiter<Session>>();
+  const reopening = new Set<Waiter<Session>>();
+  const { mayHold, ...holders } = createHolders<Session>(sessions.length);
 
   /** Hands out what is free to those whose turn it is. */
   function serve(): void {
@@ -126,7 +133,7 @@ export function createSessionPool(sessions: readonly Session[], limits: PoolLimi
 }
 
 /** Who holds which session. */
-function createHolders(sessions: number) {
+function createHolders<Session>(sessions: number) {
   const lanes = new Map<Session, string>();
   return {
     /**
@@ -142,13 +149,17 @@ function createHolders(sessions: number) {
   };
 }
 
-interface TimedWaiter extends Waiter {
+interface TimedWaiter<Session> extends Waiter<Session> {
   /** Begins its time anew. */
   waitAgain(): void;
 }
 
 /** One who gives up when `signal` aborts or the time is over. */
-function createWaiter({ take, fail }: Waiter, signal: AbortSignal, timeoutMs: number): TimedWaiter {
+function createWaiter<Session>(
+  { take, fail }: Waiter<Session>,
+  signal: AbortSignal,
+  timeoutMs: number,
+): TimedWaiter<Session> {
   const leave = () => waiter.fail(signal.reason);
   const late = setTimeout(() => waiter.fail(tooLong(timeoutMs)), timeoutMs);
   signal.addEventListener('abort', leave, { once: true });
@@ -156,7 +167,7 @@ function createWaiter({ take, fail }: Waiter, signal: AbortSignal, timeoutMs: nu
     clearTimeout(late);
     signal.removeEventListener('abort', leave);
   };
-  const waiter: TimedWaiter = {
+  const waiter: TimedWaiter<Session> = {
     take(session) {
       end();
       take(session);

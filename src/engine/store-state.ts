@@ -1,7 +1,7 @@
 import type { Source } from '../definitions/source.ts';
 import { quote } from '../sql/quote.ts';
-import { DATABASE } from './embedded-config.ts';
 import type { Engine } from './engine.ts';
+import { storedTable } from './table.ts';
 
 /** What a source's table holds. Times are ms since the epoch; `undefined` where it holds nothing. */
 export interface TableState {
@@ -14,6 +14,8 @@ export interface TableState {
 /** Table → what it holds. */
 export type StoreState = ReadonlyMap<string, TableState>;
 
+type Row = Readonly<Record<string, unknown>>;
+
 /**
  * Sizes and the times of the oldest and newest event, from what the engine keeps about its parts: no event is read. Events
  * beyond their retention count until their day leaves.
@@ -21,9 +23,16 @@ export type StoreState = ReadonlyMap<string, TableState>;
  * @throws whatever `Engine.inspect` throws
  */
 export async function readStoreState(engine: Engine, sources: readonly Source[]): Promise<StoreState> {
-  const sizes = await engine.inspect(
-    `SELECT table, sum(rows) AS rows, sum(bytes_on_disk) AS bytes FROM system.parts
-     WHERE database = ${quote(DATABASE)} AND active GROUP BY table`,
+  const { cluster } = engine;
+  // Of a cluster one replica of each shard, whichever answers: what is stored, counted once.
+  const parts = cluster === '' ? 'system.parts' : `cluster(${quote(cluster)}, system.parts)`;
+  const found = await engine.inspect(
+    `SELECT table, sum(rows) AS rows, sum(bytes_on_disk) AS bytes FROM ${parts}
+     WHERE database = currentDatabase() AND active GROUP BY table`,
+  );
+  const names = new Map(sources.map((source) => [storedTable(source, cluster), source.table]));
+  const sizes = found.map(
+    (row) => ({ ...row, table: names.get(String(row['table'])) ?? row['table'] }) as Row,
   );
   const stored = new Set(sizes.map((row) => row['table']));
   const tables = sources.map((source) => source.table).filter((table) => stored.has(table));
@@ -47,6 +56,6 @@ async function readTimes(engine: Engine, tables: readonly string[]): Promise<Rec
   if (tables.length === 0) return [];
   const ofTable = (table: string) =>
     `SELECT ${quote(table)} AS table, toUnixTimestamp64Milli(min(timestamp)) AS oldest,
-       toUnixTimestamp64Milli(max(timestamp)) AS newest FROM ${DATABASE}.\`${table}\``;
+       toUnixTimestamp64Milli(max(timestamp)) AS newest FROM \`${table}\``;
   return await engine.inspect(tables.map(ofTable).join(' UNION ALL '));
 }

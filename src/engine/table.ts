@@ -1,7 +1,6 @@
 import { COMMON_COLUMNS } from '../definitions/checks/source-columns.ts';
 import type { ColumnType, Source, SourceColumn } from '../definitions/source.ts';
 import { quote } from '../sql/quote.ts';
-import { DATABASE } from './embedded-config.ts';
 
 /** A column as the engine knows it. */
 export interface TableColumn {
@@ -113,45 +112,97 @@ const TOKENS_MAX = 10_000;
 const RECOMPRESSED_AFTER_DAYS = 1;
 
 /**
+ * The statements that make a source's table, none of which changes one that is there.
+ *
+ * On a cluster it is two: one on every server, with its share of the projects, each share on all replicas of its shard, and
+ * one under the source's own name over all of these, through which everything is stored and read.
+ *
+ * @param cluster name of the cluster in the servers' configuration; empty: a single server, or the embedded engine
+ */
+export function createTable(source: Source, cluster: string): string[] {
+  const stored = createStoredTable(source, cluster);
+  if (cluster === '') return [stored];
+  const target = `\`${cluster}\`, currentDatabase(), \`${storedTable(source, cluster)}\`, cityHash64(project)`;
+  const over = `CREATE TABLE IF NOT EXISTS ${nameOf(source)}${on(cluster)} AS \`${storedTable(source, cluster)}\`
+ENGINE = Distributed(${target})`;
+  return [stored, over];
+}
+
+/** The table that holds the rows: the source's own, or, on a cluster, that of each server. */
+export function storedTable({ table }: Source, cluster: string): string {
+  return cluster === '' ? table : `${table}_local`;
+}
+
+/**
  * An insert that was acknowledged is on the disk, not only with the operating system (`fsync_…`).
  * One part of a table a day, sorted by project and time, whole days leaving when they are older than the retention.
  * Granules of 1,024 rows instead of 8,192: reading the newest 100 of a project touches eight times less.
  */
-export function createTable(source: Source): string {
+function createStoredTable(source: Source, cluster: string): string {
   const columns = tableColumns(source).map(columnDefinition);
   const indexes = tableIndexes(source).map((index) => index.definition);
-  return `CREATE TABLE IF NOT EXISTS ${nameOf(source)} (
+  const [engine, window] =
+    cluster === ''
+      ? ['MergeTree', 'non_replicated_deduplication_window']
+      : ['ReplicatedMergeTree', 'replicated_deduplication_window'];
+  return `CREATE TABLE IF NOT EXISTS \`${storedTable(source, cluster)}\`${on(cluster)} (
   ${[...columns, ...indexes].join(',\n  ')}
-) ENGINE = MergeTree
+) ENGINE = ${engine}
 PARTITION BY toDate(timestamp)
 ORDER BY (project, timestamp, id)
 TTL ${lifetime(source)}
 SETTINGS index_granularity = 1024, ttl_only_drop_parts = 1, default_compression_codec = 'ZSTD(1)',
-  non_replicated_deduplication_window = ${TOKENS_MAX}, fsync_after_insert = 1, fsync_part_directory = 1`;
+  ${window} = ${TOKENS_MAX}, fsync_after_insert = 1, fsync_part_directory = 1`;
 }
 
-export function dropTable(source: Source): string {
-  return `DROP TABLE ${nameOf(source)}`;
+export function dropTable(source: Source, cluster: string): string[] {
+  return tablesOf(source, cluster)
+    .map((table) => `DROP TABLE IF EXISTS ${table}${on(cluster)}`)
+    .toReversed();
 }
 
-export function addColumn(source: Source, column: TableColumn): string {
-  return `ALTER TABLE ${nameOf(source)} ADD COLUMN IF NOT EXISTS ${columnDefinition(column)}`;
+export function addColumn(source: Source, column: TableColumn, cluster: string): string[] {
+  const what = `ADD COLUMN IF NOT EXISTS ${columnDefinition(column)}`;
+  return tablesOf(source, cluster).map((table) => `ALTER TABLE ${table}${on(cluster)} ${what}`);
 }
 
-export function dropColumn(source: Source, { name }: TableColumn): string {
-  return `ALTER TABLE ${nameOf(source)} DROP COLUMN \`${name}\``;
+export function dropColumn(source: Source, { name }: TableColumn, cluster: string): string[] {
+  const what = `DROP COLUMN IF EXISTS \`${name}\``;
+  return tablesOf(source, cluster)
+    .map((table) => `ALTER TABLE ${table}${on(cluster)} ${what}`)
+    .toReversed();
 }
 
-export function addIndex(source: Source, { definition }: TableIndex): string {
-  return `ALTER TABLE ${nameOf(source)} ADD ${definition}`;
+export function addIndex(source: Source, { definition }: TableIndex, cluster: string): string[] {
+  return [`ALTER TABLE \`${storedTable(source, cluster)}\`${on(cluster)} ADD ${definition}`];
 }
 
-export function dropIndex(source: Source, { name }: TableIndex): string {
-  return `ALTER TABLE ${nameOf(source)} DROP INDEX \`${name}\``;
+export function dropIndex(source: Source, { name }: TableIndex, cluster: string): string[] {
+  return [`ALTER TABLE \`${storedTable(source, cluster)}\`${on(cluster)} DROP INDEX IF EXISTS \`${name}\``];
 }
 
-export function setLifetime(source: Source): string {
-  return `ALTER TABLE ${nameOf(source)} MODIFY TTL ${lifetime(source)} SETTINGS materialize_ttl_after_modify = 0`;
+export function setLifetime(source: Source, cluster: string): string {
+  const what = `MODIFY TTL ${lifetime(source)} SETTINGS materialize_ttl_after_modify = 0`;
+  return `ALTER TABLE \`${storedTable(source, cluster)}\`${on(cluster)} ${what}`;
+}
+
+/** Empties a source's table. */
+export function truncateTable(source: Source, cluster: string): string {
+  return `TRUNCATE TABLE \`${storedTable(source, cluster)}\`${on(cluster)}`;
+}
+
+/** The tables that have the source's columns, the one that holds the rows first. */
+export function tableNames(source: Source, cluster: string): string[] {
+  const stored = storedTable(source, cluster);
+  return cluster === '' ? [stored] : [stored, source.table];
+}
+
+function tablesOf(source: Source, cluster: string): string[] {
+  return tableNames(source, cluster).map((name) => `\`${name}\``);
+}
+
+function on(cluster: string): string {
+  return cluster === '' ? '' : ` ON CLUSTER \`${cluster}\``;
 }
 
 /** What makes an event of a source young enough to be seen; by the engine's clock, as its retention goes by it. */
@@ -172,7 +223,7 @@ export function lifetime(source: Source): string {
 // In quotes: `index`, `constraint` and `projection` begin something else where a column is declared. The definition's schema
 // proves that a name is made of letters, digits and underscores.
 function nameOf({ table }: Source): string {
-  return `${DATABASE}.\`${table}\``;
+  return `\`${table}\``;
 }
 
 function columnDefinition({ name, type, expression, codec, settings }: TableColumn): string {

@@ -1,5 +1,4 @@
 import type { Source } from '../definitions/source.ts';
-import { DATABASE } from '../engine/embedded-config.ts';
 import type { Engine } from '../engine/engine.ts';
 import { quote } from '../sql/quote.ts';
 
@@ -42,7 +41,7 @@ export async function enforceRetention(options: RetentionOptions): Promise<void>
   const old = days.filter(isOld).map((day) => ({ ...day, reason: 'age' as const }));
   const left = days.filter((day) => !isOld(day));
   for (const dropped of [...old, ...beyondSize(left, storeBytesMax, now())]) {
-    await engine.command(`ALTER TABLE ${DATABASE}.${dropped.table} DROP PARTITION ${quote(dropped.day)}`);
+    await engine.command(`ALTER TABLE \`${dropped.table}\` DROP PARTITION ${quote(dropped.day)}`);
     onDropped(dropped);
   }
 }
@@ -64,7 +63,7 @@ function beyondSize(days: readonly Day[], bytesMax: number, nowMs: number): Drop
 async function readDays(engine: Engine): Promise<Day[]> {
   const rows = await engine.inspect(
     `SELECT table, partition AS day, sum(bytes_on_disk) AS bytes FROM system.parts
-     WHERE database = ${quote(DATABASE)} AND active GROUP BY table, day ORDER BY day, table`,
+     WHERE database = currentDatabase() AND active GROUP BY table, day ORDER BY day, table`,
   );
   return rows.map((row) => ({
     table: String(row['table']),

@@ -21,6 +21,8 @@ export interface Answer {
 
 /** How a query can be stopped, and whose it is. */
 export interface RunOptions extends Pick<QueryOptions, 'signal' | 'lane' | 'onJoin'> {
+  /** The request that came first to ask this; work of the service's own has none. */
+  readonly requestId?: string | undefined;
   /** A part of the buckets, as they stand at an instant; without it all of them at the present one. */
   readonly part?: { readonly range: TimeRange; readonly instantMs: number } | undefined;
 }
@@ -31,7 +33,11 @@ export type Run = (endpoint: Endpoint, values: ParameterValues, options?: RunOpt
 /** @param now ms since the epoch */
 export function createRunner(engine: Engine, now: () => number): Run {
   const statements = new WeakMap<Endpoint, Statement>();
-  return async (endpoint, values, { part, ...options } = {}) => {
+  return async (endpoint, values, { part, requestId, ...how } = {}) => {
+    const options = {
+      ...how,
+      origin: requestId === undefined ? endpoint.name : `${endpoint.name} ${requestId}`,
+    };
     const statement = statements.get(endpoint) ?? createStatement(endpoint);
     statements.set(endpoint, statement);
     const instantMs = part?.instantMs ?? now();

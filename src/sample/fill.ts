@@ -1,9 +1,8 @@
 import { setImmediate } from 'node:timers/promises';
 import type { Source } from '../definitions/source.ts';
-import { DATABASE } from '../engine/embedded-config.ts';
 import type { Engine } from '../engine/engine.ts';
+import { truncateTable } from '../engine/table.ts';
 import { createEventWriter } from '../ingest/writer.ts';
-import { quote } from '../sql/quote.ts';
 import { sampleEvents } from './event.ts';
 import { planSample, type SampleOptions, type SamplePart } from './plan.ts';
 
@@ -54,13 +53,12 @@ async function storePart(engine: Engine, part: SamplePart, options: FillOptions)
 
 /** Whether any source has an event. */
 export async function hasEvents(engine: Engine, sources: readonly Source[]): Promise<boolean> {
-  const filled = await engine.inspect(
-    `SELECT name FROM system.tables WHERE database = ${quote(DATABASE)} AND total_rows > 0`,
-  );
-  return filled.some(({ name }) => sources.some((source) => source.table === name));
+  if (sources.length === 0) return false;
+  const any = sources.map(({ table }) => `SELECT 1 FROM (SELECT id FROM \`${table}\` LIMIT 1)`);
+  return (await engine.inspect(any.join(' UNION ALL '))).length > 0;
 }
 
 /** Empties the tables of the sources. */
 export async function removeEvents(engine: Engine, sources: readonly Source[]): Promise<void> {
-  for (const { table } of sources) await engine.command(`TRUNCATE TABLE ${DATABASE}.\`${table}\``);
+  for (const source of sources) await engine.command(truncateTable(source, engine.cluster));
 }

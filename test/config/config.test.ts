@@ -1,17 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { findUnknownSettings, parseConfig } from '../../src/config/config.ts';
 import { SETTINGS } from '../../src/config/settings.ts';
-import { InputError } from '../../src/errors.ts';
-
-function faultsOf(env: Record<string, string>): readonly string[] {
-  try {
-    parseConfig(env);
-  } catch (error) {
-    if (error instanceof InputError) return error.faults;
-    throw error;
-  }
-  return [];
-}
+import { faultsOf } from '../support/config.ts';
 
 describe('the settings', () => {
   test('without an environment are those of the table, and cannot be changed', () => {
@@ -50,11 +40,18 @@ describe('the settings', () => {
     ['TAILRACE_PORT', '1e3', /^TAILRACE_PORT: must be a whole number/],
     ['TAILRACE_PORT', ' 80', /^TAILRACE_PORT: must be a whole number/],
     ['TAILRACE_PORT', '-1', /^TAILRACE_PORT: must be a whole number/],
-    ['TAILRACE_READERS', '0', /from 1 to 16/],
+    ['TAILRACE_READERS', '0', /from 1 to 256/],
+    ['TAILRACE_READERS', '17', /^TAILRACE_READERS: must be at most 16 on the embedded engine/],
     ['TAILRACE_CACHE_BYTES_MAX', '9007199254740993', /from 1 to 9007199254740991/],
     ['TAILRACE_LOG_LEVEL', 'loud', /^TAILRACE_LOG_LEVEL: must be one of trace, .*, not "loud"$/],
     ['TAILRACE_HOST', '  ', /^TAILRACE_HOST: must not be empty/],
-    ['CLICKHOUSE_URL', 'http://x', /^CLICKHOUSE_URL: must be empty/],
+    ['CLICKHOUSE_URL', 'clickhouse:8123', /^CLICKHOUSE_URL: must begin with http:\/\/ or https:\/\//],
+    ['CLICKHOUSE_URL', 'x', /^CLICKHOUSE_URL: must be an address, such as https:\/\/user:password@/],
+    ['CLICKHOUSE_URL', 'http://h:8123/a/b', /^CLICKHOUSE_URL: must have one database/],
+    ['CLICKHOUSE_URL', 'http://h:8123/a-b', /^CLICKHOUSE_URL: must have one database/],
+    ['CLICKHOUSE_URL', 'http://h:8123/a?readonly=0', /^CLICKHOUSE_URL: must end with the database/],
+    ['CLICKHOUSE_URL', 'http://u:%@h:8123', /^CLICKHOUSE_URL: must have a user and password whose % are/],
+    ['CLICKHOUSE_PASSWORD', 'x', /^CLICKHOUSE_PASSWORD: means nothing without CLICKHOUSE_URL$/],
     ['TAILRACE_TLS_CERT_FILE', 'a.pem', /^TAILRACE_TLS_KEY_FILE: must be set too/],
     ['TAILRACE_TLS_KEY_FILE', 'a.pem', /^TAILRACE_TLS_CERT_FILE: must be set too/],
     ['TAILRACE_CORS_ORIGINS', 'app.example.com', /must be origins such as/],

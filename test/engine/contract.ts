@@ -23,7 +23,7 @@ const SIZE: EngineSize = {
 
 // Computes for hours unless it is stopped.
 const ENDLESS = 'SELECT sum(sipHash64(number)) FROM numbers(1000000000000)';
-const TABLE = 'tailrace.contract';
+const TABLE = 'contract';
 
 /** What every engine promises (src/engine/engine.ts). A new engine passes this as it stands. */
 export function describeEngine(name: string, open: OpenEngine): void {

@@ -7,6 +7,7 @@ import { parseEvent } from '../../src/ingest/event.ts';
 import { createEventWriter } from '../../src/ingest/writer.ts';
 import { openStore, type Store } from '../../src/open-store.ts';
 import { createService, type Service } from '../../src/service.ts';
+import { openTestEngine } from './server-engine.ts';
 
 /** The key of every scope in services that the tests start. */
 export const PRIVATE_KEY = 'test-private-key-0123456789';
@@ -42,10 +43,12 @@ export async function temporaryFolder(): Promise<{ path: string; remove: () => P
 /** The real engine with the shipped definitions, in a temporary folder. */
 export async function openTestStore(env: Readonly<Record<string, string>> = {}) {
   const folder = await temporaryFolder();
-  const config = testConfig(folder.path, env);
+  const backend = await openTestEngine(folder.path);
+  const config = testConfig(folder.path, { ...backend.env, ...env });
   const store = await openStore(config, 'a test');
   const close = async () => {
     await store.close();
+    await backend.remove();
     await folder.remove();
   };
   return { store, config, close };
@@ -58,7 +61,8 @@ export async function startTestService(
   const folder = await temporaryFolder();
   const sources = join(folder.path, 'sources');
   await copySourcesKeepingAll(sources);
-  const config = testConfig(folder.path, { TAILRACE_SOURCES_DIR: sources, ...options.env });
+  const backend = await openTestEngine(folder.path);
+  const config = testConfig(folder.path, { TAILRACE_SOURCES_DIR: sources, ...backend.env, ...options.env });
   const clock: Clock = { now: options.now ?? Date.now() };
   const service: Service = await createService(config, {
     logger: options.logger ?? pino({ level: 'silent' }),
@@ -87,6 +91,7 @@ export async function startTestService(
 
   async function close(): Promise<void> {
     await service.close();
+    await backend.remove();
     await folder.remove();
   }
   return { service, store: service.store, config, clock, url, call, close };

@@ -15,10 +15,10 @@ export function checkCommand(): Command {
 async function check(): Promise<void> {
   const config = readConfig();
   const reading = await readDefinitions(config);
-  // An engine of its own in a temporary folder, so that it works while a service owns the store.
+  // An engine of its own in a temporary folder, so that it works while a service owns the store, and makes no table on a server.
   const dataDir = await mkdtemp(join(tmpdir(), 'tailrace-check-'));
   try {
-    const engine = await openEngine({ ...config, dataDir });
+    const engine = await openEngine({ ...config, dataDir, clickhouseUrl: '' });
     const { endpoints, sources } = await prepare(engine, reading).finally(engine.close);
     process.stdout.write(`${endpoints.length} endpoints and ${sources.length} sources, no faults\n`);
   } finally {

@@ -59,6 +59,7 @@ export function queryRoute(app: FastifyInstance, context: QueryContext): void {
           return createHangUpSignal(reply);
         },
         lane: caller.keyId,
+        requestId: request.id,
         maxAgeSeconds: findMaxAge(request.headers),
       };
       const endpoint = await context.sandbox(stored, raw, who);

@@ -1,10 +1,8 @@
 import { LRUCache } from 'lru-cache';
 import { SQL_PARAMETER } from '../../definitions/checks/sandboxing.ts';
 import type { Endpoint } from '../../definitions/endpoint.ts';
-import { DATABASE } from '../../engine/embedded-config.ts';
 import type { Engine, QueryOptions } from '../../engine/engine.ts';
 import { TailraceError } from '../../errors.ts';
-import { quote } from '../../sql/quote.ts';
 import { scanTokens } from '../../sql/token.ts';
 import type { RawParameters } from '../parameters.ts';
 import { parseSyntaxTree, type SyntaxNode, SyntaxTreeError } from '../syntax-tree.ts';
@@ -61,7 +59,7 @@ export function createSandbox(engine: Engine, { sandboxSqlBytesMax }: SandboxLim
     });
     const tables = await readNames(
       engine,
-      `SELECT name FROM system.tables WHERE database = ${quote(DATABASE)}`,
+      'SELECT name FROM system.tables WHERE database = currentDatabase()',
     );
     const base = findBase(endpoint);
     if (base === undefined) throw refuse(`cannot be taken: ${endpoint.name} has no view`);

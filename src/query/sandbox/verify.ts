@@ -1,5 +1,4 @@
 import type { Endpoint } from '../../definitions/endpoint.ts';
-import { DATABASE } from '../../engine/embedded-config.ts';
 import type { Engine } from '../../engine/engine.ts';
 import { createRewriter } from '../../sql/parameter.ts';
 import { quote } from '../../sql/quote.ts';
@@ -26,7 +25,7 @@ export async function findSandboxFault(
   const { views, expressions } = await readStoredNames(engine, base);
   if (JSON.stringify(views) !== JSON.stringify(base.views))
     return `must have plain views for query_sandboxing, name AS (SELECT …): the engine sees ${views.join(', ') || 'none'}`;
-  const tables = await engine.inspect(`SELECT name FROM system.tables WHERE database = ${quote(DATABASE)}`);
+  const tables = await engine.inspect('SELECT name FROM system.tables WHERE database = currentDatabase()');
   for (const [i, view] of views.entries()) {
     if (!PLAIN_NAME.test(view))
       return `must not call a view "${view}": with query_sandboxing, names have letters, digits and underscores only`;

@@ -1,0 +1,30 @@
+import { Command, InvalidArgumentError } from 'commander';
+import { parseCluster } from '../../config/clickhouse.ts';
+import { readDefinitions, refuseFaults } from '../../definitions/read.ts';
+import { createTable } from '../../engine/table.ts';
+import { messageOf } from '../../errors.ts';
+import { readConfig } from '../environment.ts';
+
+export function schemaCommand(): Command {
+  return new Command('schema')
+    .description('Print the statements that make the tables of the sources, without running them.')
+    .requiredOption('--print', 'print them; the service itself runs them at start')
+    .option('--cluster <name>', 'as they are on this cluster (default: TAILRACE_CLUSTER)', parseName)
+    .action(print);
+}
+
+async function print({ cluster }: { cluster?: string }): Promise<void> {
+  const config = readConfig();
+  const { definitions, faults, sourcesAreWhole } = await readDefinitions(config);
+  if (!sourcesAreWhole) refuseFaults(faults);
+  const statements = definitions.sources.flatMap((source) => createTable(source, cluster ?? config.cluster));
+  process.stdout.write(statements.map((sql) => `${sql};\n\n`).join(''));
+}
+
+function parseName(name: string): string {
+  try {
+    return parseCluster(name);
+  } catch (error) {
+    throw new InvalidArgumentError(`It ${messageOf(error)}.`);
+  }
+}

@@ -1,0 +1,42 @@
+import { quote } from '../sql/quote.ts';
+import type { QueryLimits, ReadFilters } from './engine.ts';
+
+/** Settings of ClickHouse, by its names. */
+export type EngineSettings = Readonly<Record<string, number | string>>;
+
+// The engine's own time limit is the second guard: it acts where the first, a kill, did not come through.
+const ENGINE_GRACE_MS = 1_000;
+// A stored query of some kilobytes with a parameter of the longest size in every place.
+export const SQL_BYTES_MAX = 128 * 1024 * 1024;
+
+// Limits and kills act between blocks of rows: with the default of 65,409 a costly function outlives them by far.
+const BLOCK_ROWS_MAX = 8_192;
+
+/** Numbers are never quoted, `/` is never escaped, a number that JSON has no word for is null. */
+export const FORMAT_SETTINGS = {
+  output_format_json_quote_64bit_integers: 0,
+  output_format_json_quote_denormals: 0,
+  output_format_json_escape_forward_slashes: 0,
+  output_format_json_validate_utf8: 1,
+} as const;
+
+/** What every reader of every engine runs with, but for `readonly`, which comes last. */
+export function readSettings(limits: QueryLimits): EngineSettings {
+  return {
+    ...FORMAT_SETTINGS,
+    max_execution_time: (limits.timeoutMs + ENGINE_GRACE_MS) / 1000,
+    max_memory_usage: limits.memoryBytesMax,
+    max_result_bytes: limits.resultBytesMax,
+    result_overflow_mode: 'throw',
+    max_query_size: SQL_BYTES_MAX,
+    max_block_size: BLOCK_ROWS_MAX,
+  };
+}
+
+/** The value of `additional_table_filters`. */
+export function writeFilters(database: string, filters: ReadFilters): string {
+  const conditions = [...filters].map(
+    ([table, condition]) => `${quote(`${database}.${table}`)}: ${quote(condition)}`,
+  );
+  return `{${conditions.join(', ')}}`;
+}

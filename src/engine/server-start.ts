@@ -1,0 +1,106 @@
+import type { ServerAddress } from '../config/clickhouse.ts';
+import { InputError, messageOf, TailraceError } from '../errors.ts';
+import { toTailraceError } from './failure.ts';
+import type { EngineSettings } from './read-settings.ts';
+import type { ServerClient } from './server-client.ts';
+import { ServerException } from './server-exception.ts';
+
+/** The oldest ClickHouse that Tailrace starts on: the oldest with long-term support whose answers tell that they were broken off. */
+const VERSION_MIN = [26, 3] as const;
+
+const START_MS_MAX = 30_000;
+const ANSWER_BYTES_MAX = 1024 * 1024;
+
+// AUTHENTICATION_FAILED, UNKNOWN_USER, WRONG_PASSWORD, REQUIRED_PASSWORD
+const NO_ENTRY: ReadonlySet<number | undefined> = new Set([516, 192, 193, 194]);
+
+export interface StartOptions {
+  readonly address: ServerAddress;
+  /** The owner of the tables, in a database that is there whatever happens. */
+  readonly system: ServerClient;
+  readonly reader: ServerClient;
+  /** What each query of a caller is run with. */
+  readonly readSettings: EngineSettings;
+  /** Empty: the server alone. */
+  readonly cluster: string;
+}
+
+/**
+ * Looks whether the server will do, and makes the database where it is missing.
+ *
+ * @throws InputError that says what of the settings or of the server's users has to change; TailraceError
+ * `engine_unavailable` when it does not answer
+ */
+export async function prepareServer({
+  address,
+  system,
+  reader,
+  readSettings,
+  cluster,
+}: StartOptions): Promise<void> {
+  const ask = async (client: ServerClient, sql: string, settings: EngineSettings = {}) => {
+    const signal = AbortSignal.timeout(START_MS_MAX);
+    const bytes = await client.send({ sql, settings, bytesMax: ANSWER_BYTES_MAX, signal, repeatable: true });
+    return bytes.toString().trim();
+  };
+  const owner = await ask(system, 'SELECT version() FORMAT TSVRaw').catch((error) => {
+    throw explain(error, { address, user: address.user, what: 'CLICKHOUSE_URL' });
+  });
+  refuseOld(owner, address);
+  const where = `SELECT count() FROM system.databases WHERE name = '${address.database}' FORMAT TSVRaw`;
+  try {
+    if ((await ask(system, where)) === '0')
+      await ask(
+        system,
+        `CREATE DATABASE IF NOT EXISTS \`${address.database}\`${cluster === '' ? '' : ` ON CLUSTER \`${cluster}\``}`,
+      );
+  } catch (error) {
+    throw explain(error, { address, user: address.user, what: 'CLICKHOUSE_URL' });
+  }
+  const user = { address, user: address.readUser, what: 'CLICKHOUSE_READ_USER' };
+  const readonly = await ask(reader, "SELECT getSetting('readonly') FORMAT TSVRaw").catch((error) => {
+    throw explain(error, user);
+  });
+  if (readonly !== '0')
+    throw new InputError([
+      `${user.what}: the user ${user.user} has the setting readonly = ${readonly}, under which its queries could not be given their limits; hold it to reading by GRANTs instead (docs/scaling.md), and Tailrace sets readonly with each query`,
+    ]);
+  await ask(reader, 'SELECT 1', readSettings).catch((error) => {
+    throw explain(error, user);
+  });
+}
+
+function refuseOld(version: string, address: ServerAddress): void {
+  const [major = 0, minor = 0] = version.split('.').map(Number);
+  const [majorMin, minorMin] = VERSION_MIN;
+  if (major > majorMin || (major === majorMin && minor >= minorMin)) return;
+  throw new InputError([
+    `CLICKHOUSE_URL: the server at ${address.url} is ClickHouse ${version}; Tailrace needs ${VERSION_MIN.join('.')} or later`,
+  ]);
+}
+
+/** The server's own words, whole: they go to the operator at start, and hold no value of anyone. */
+function explain(
+  error: unknown,
+  { address, user, what }: { address: ServerAddress; user: string; what: string },
+): unknown {
+  const { code } = toTailraceError(error);
+  if (error instanceof ServerException && error.clickhouseCode !== undefined) {
+    if (NO_ENTRY.has(error.clickhouseCode))
+      return new InputError(
+        [`${what}: the server at ${address.url} does not let the user ${user} in: wrong user or password`],
+        { cause: error },
+      );
+    const text = error.message.replace(/^(?:Code: \d+\. DB::Exception: )+/, '').slice(0, 500);
+    if (code !== 'engine_unavailable')
+      return new InputError([`${what}: the server at ${address.url} refuses the user ${user}: ${text}`], {
+        cause: error,
+      });
+  }
+  const why = messageOf(error).slice(0, 200) || (error as { code?: string }).code;
+  return new TailraceError(
+    'engine_unavailable',
+    `the ClickHouse server at ${address.url} does not answer: ${why}`,
+    { cause: error },
+  );
+}

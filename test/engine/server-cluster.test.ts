@@ -1,0 +1,121 @@
+import { join } from 'node:path';
+import { afterAll, expect, test } from 'vitest';
+import { readDefinitions } from '../../src/definitions/read.ts';
+import { applySchema } from '../../src/engine/schema.ts';
+import { readStoreState } from '../../src/engine/store-state.ts';
+import { createTable, truncateTable } from '../../src/engine/table.ts';
+import { openStore } from '../../src/open-store.ts';
+import { hasEvents } from '../../src/sample/fill.ts';
+import { quote } from '../../src/sql/quote.ts';
+import { startClickHouseFront } from '../support/clickhouse-front.ts';
+import { storeEvents, temporaryFolder, testConfig } from '../support/service.ts';
+
+const folder = await temporaryFolder();
+const front = await startClickHouseFront(join(folder.path, 'clickhouse'), 'main');
+const env = { CLICKHOUSE_URL: front.url, TAILRACE_CLUSTER: 'main' };
+const config = testConfig(folder.path, env);
+const store = await openStore(config, 'a test');
+const { engine, registry } = store;
+const made = front.requests.map(({ sql }) => sql);
+afterAll(async () => {
+  await store.close();
+  await front.close();
+  await folder.remove();
+});
+
+const NAME = 'cloudflare.logs.prod';
+const now = Date.now();
+const event = { id: 'a', timestamp: now * 1000, project: 'p', event_message: 'x', metadata: {} };
+
+test('every statement that makes tables says so for the whole cluster, and can be read by the engine', async () => {
+  const statements = registry.sources.flatMap((source) => createTable(source, 'main'));
+  expect(statements).toHaveLength(2 * registry.sources.length);
+  for (const sql of statements) {
+    expect(sql).toContain(' ON CLUSTER `main`');
+    expect(made).toContain(sql);
+    expect(await engine.inspect(`SELECT formatQuery(${quote(sql)}) AS sql`)).toHaveLength(1);
+  }
+  expect(made.filter((sql) => sql.startsWith('CREATE DATABASE'))).toEqual([
+    'CREATE DATABASE IF NOT EXISTS `tailrace` ON CLUSTER `main`',
+  ]);
+});
+
+test('events are stored through the table over the cluster, in full before the answer, and read back', async () => {
+  await storeEvents(store, NAME, [event], now);
+  const insert = front.requests.findLast(({ sql }) => sql.startsWith('INSERT'));
+  expect(insert?.sql).toMatch(/^INSERT INTO `edge_logs` /);
+  expect(insert?.settings.get('distributed_foreground_insert')).toBe('1');
+  const { bytes } = await engine.query('SELECT id FROM edge_logs', {}, { format: 'TSVRaw' });
+  expect(bytes.toString()).toBe('a\n');
+  expect(await engine.inspect('SELECT id FROM edge_logs_local')).toEqual([{ id: 'a' }]);
+  expect((await readStoreState(engine, registry.sources)).get('edge_logs')?.rows).toBe(1);
+  expect(await hasEvents(engine, registry.sources)).toBe(true);
+});
+
+test('rows that come again under a token are stored once', async () => {
+  const batch = {
+    table: 'edge_logs',
+    columns: ['id', 'timestamp', 'project'],
+    format: 'JSONCompactEachRow',
+    bytes: Buffer.from(`["t","${new Date(now).toISOString().slice(0, 19)}","p"]\n`),
+    token: 'once',
+  } as const;
+  await engine.insert(batch);
+  await engine.insert(batch);
+  expect(await engine.inspect("SELECT count() AS n FROM edge_logs WHERE id = 't'")).toEqual([{ n: 1 }]);
+});
+
+test('read filters hide rows whichever of the two tables a query names', async () => {
+  const old = { ...event, id: 'old', timestamp: (now - 365 * 86_400_000) * 1000 };
+  await storeEvents(store, NAME, [old], now - 365 * 86_400_000);
+  for (const table of ['edge_logs', 'edge_logs_local']) {
+    const { bytes } = await engine.query(
+      `SELECT countIf(id = 'old') FROM ${table}`,
+      {},
+      { format: 'TSVRaw' },
+    );
+    expect(bytes.toString()).toBe('0\n');
+  }
+});
+
+test('a schema that is there is left as it is; a new column comes to both tables', async () => {
+  front.requests.length = 0;
+  await applySchema(engine, registry.sources);
+  expect(front.requests.filter(({ sql }) => /^(CREATE|ALTER|DROP)/.test(sql))).toEqual([]);
+  const source = registry.getSource(NAME);
+  const column = {
+    name: 'added',
+    type: 'string',
+    path: ['metadata', 'added'],
+    otherwise: undefined,
+    hasSubstringIndex: false,
+    description: 'x',
+  } as const;
+  await applySchema(engine, [{ ...source, columns: [...source.columns, column] }]);
+  expect(await engine.inspect('SELECT added FROM edge_logs LIMIT 1')).toEqual([{ added: null }]);
+  const refused = { ...column, name: 'refused' };
+  const refuse = async () => {
+    throw new Error('refused');
+  };
+  await expect(applySchema(engine, [{ ...source, columns: [refused] }], refuse)).rejects.toThrow('refused');
+  const columns = await engine.inspect("SELECT table FROM system.columns WHERE name = 'refused'");
+  expect(columns).toEqual([]);
+});
+
+test('emptying a source empties the table that holds the rows', async () => {
+  await engine.command(truncateTable(registry.getSource(NAME), 'main'));
+  expect(await hasEvents(engine, registry.sources)).toBe(false);
+});
+
+test('the definitions that ship are the same with and without a cluster but for the tables’ engines', async () => {
+  const { definitions } = await readDefinitions(config);
+  for (const source of definitions.sources) {
+    const [single = ''] = createTable(source, '');
+    const [replicated = ''] = createTable(source, 'main');
+    const same = replicated
+      .replace('_local` ON CLUSTER `main`', '`')
+      .replace('ReplicatedMergeTree', 'MergeTree')
+      .replace(' replicated_', ' non_replicated_');
+    expect(same).toBe(single);
+  }
+});

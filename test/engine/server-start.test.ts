@@ -1,0 +1,113 @@
+import { join } from 'node:path';
+import { afterAll, afterEach, expect, test } from 'vitest';
+import { openServerEngine } from '../../src/engine/server.ts';
+import { InputError } from '../../src/errors.ts';
+import { fail, reply, startClickHouseFront } from '../support/clickhouse-front.ts';
+import { addressOf } from '../support/server-engine.ts';
+import { temporaryFolder } from '../support/service.ts';
+
+const folder = await temporaryFolder();
+const front = await startClickHouseFront(join(folder.path, 'clickhouse'));
+afterEach(() => {
+  front.intercept = undefined;
+  front.requests.length = 0;
+});
+afterAll(async () => {
+  await front.close();
+  await folder.remove();
+});
+
+const limits = { timeoutMs: 5_000, memoryBytesMax: 256 * 1024 ** 2, resultBytesMax: 1024 ** 2 };
+const size = { readers: 1, queueMax: 1, queuePerLaneMax: 1, queueTimeoutMs: 1_000, limits };
+const open = (url = front.url, more = {}) =>
+  openServerEngine({ ...size, cluster: '', address: { ...addressOf(url), ...more } });
+
+async function failureOf(work: Promise<unknown>): Promise<unknown> {
+  return await work.then(
+    () => new Error('it should have failed'),
+    (error: unknown) => error,
+  );
+}
+
+/** Answers what the pattern matches with a text, as the server would. */
+function answer(sql: RegExp, text: string): void {
+  front.intercept = (request, response) => {
+    if (!sql.test(request.sql)) return false;
+    reply(request, response, Buffer.from(text));
+    return true;
+  };
+}
+
+test.each(['24.8.4.13', '25.12.1.1', '26.2.9.9'])('a server of version %s is refused', async (version) => {
+  answer(/version\(\)/, `${version}\n`);
+  const error = await failureOf(open());
+  expect(error).toBeInstanceOf(InputError);
+  expect(String(error)).toContain(
+    `CLICKHOUSE_URL: the server at ${front.url} is ClickHouse ${version}; Tailrace needs 26.3 or later`,
+  );
+});
+
+test.each(['26.3.1.1', '26.10.1.1', '27.1.1.1'])('a server of version %s is taken', async (version) => {
+  answer(/version\(\)/, `${version}\n`);
+  await (await open()).close();
+});
+
+test('a database that is missing is made, one that is there is left alone', async () => {
+  await (await open()).close();
+  front.requests.length = 0;
+  await (await open()).close();
+  expect(front.requests.filter(({ sql }) => sql.startsWith('CREATE'))).toEqual([]);
+});
+
+test.each([
+  ['owner', 'CLICKHOUSE_URL'],
+  ['reader', 'CLICKHOUSE_READ_USER'],
+])('a wrong password of the %s is told, and never shown', async (who, setting) => {
+  front.intercept = (request, response) => {
+    if (request.user !== who) return false;
+    const text = `Code: 516. DB::Exception: ${who}: Authentication failed: password is incorrect. (AUTHENTICATION_FAILED)`;
+    fail(request, response, text, 403);
+    return true;
+  };
+  const accounts = { user: 'owner', password: 's3cret', readUser: 'reader', readPassword: 's3cret' };
+  const [user, readUser] = who === 'owner' ? ['owner', 'other'] : ['other', 'reader'];
+  const error = await failureOf(open(front.url, { ...accounts, user, readUser }));
+  expect(error).toBeInstanceOf(InputError);
+  expect(String(error)).toContain(`${setting}: the server at ${front.url} does not let the user ${who} in`);
+  expect(String(error)).not.toContain('s3cret');
+});
+
+test('users and passwords are sent as they are', async () => {
+  const accounts = { user: 'öwner', password: 'pä:ss', readUser: 'r', readPassword: 'x:y' };
+  await (await open(front.url, accounts)).close();
+  const seen = new Set(front.requests.map(({ user }) => user));
+  expect(seen).toEqual(new Set(['öwner', 'r']));
+});
+
+test.each(['1', '2'])('a reader whose profile has readonly = %s is told what to do', async (readonly) => {
+  answer(/getSetting\('readonly'\)/, `${readonly}\n`);
+  const error = await failureOf(open());
+  expect(error).toBeInstanceOf(InputError);
+  expect(String(error)).toMatch(/has the setting readonly = \d, .* hold it to reading by GRANTs/);
+});
+
+test('limits that the server does not let us set are told in its words', async () => {
+  front.intercept = (request, response) => {
+    if (request.sql !== 'SELECT 1') return false;
+    fail(
+      request,
+      response,
+      "Code: 452. DB::Exception: Setting max_memory_usage shouldn't be greater than 1000. (SETTING_CONSTRAINT_VIOLATION)",
+    );
+    return true;
+  };
+  expect(String(await failureOf(open()))).toContain(
+    "Setting max_memory_usage shouldn't be greater than 1000.",
+  );
+});
+
+test('a server that is not there is engine_unavailable, with its address', async () => {
+  const error = await failureOf(open('http://127.0.0.1:1'));
+  expect(error).toMatchObject({ code: 'engine_unavailable' });
+  expect(String(error)).toContain('the ClickHouse server at http://127.0.0.1:1 does not answer');
+});

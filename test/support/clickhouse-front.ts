@@ -1,0 +1,213 @@
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { buffer } from 'node:stream/consumers';
+import { gunzipSync, zstdCompressSync, zstdDecompressSync } from 'node:zlib';
+import { drainPending, Session } from 'chdb';
+import { writeEngineConfig } from '../../src/engine/embedded-config.ts';
+import type { RowFormat } from '../../src/engine/engine.ts';
+import { createRunningQueries } from '../../src/engine/running.ts';
+import { quote } from '../../src/sql/quote.ts';
+
+/** One request as ClickHouse reads it from its address and body. */
+export interface FrontRequest {
+  readonly sql: string;
+  readonly queryId: string;
+  readonly database: string;
+  readonly user: string;
+  readonly password: string;
+  /** Without those that are of HTTP alone. */
+  readonly settings: ReadonlyMap<string, string>;
+  readonly http: ReadonlyMap<string, string>;
+  /** As they stand in the address, escaped as ClickHouse has it. */
+  readonly values: ReadonlyMap<string, string>;
+  readonly headers: IncomingMessage['headers'];
+  /** Path and query of the address, and the body as it came: with these it can be sent again. */
+  readonly address: string;
+  readonly raw: Buffer;
+}
+
+/** Answers a request in the engine's place, or leaves it to the engine (`false`). */
+export type Intercept = (request: FrontRequest, response: ServerResponse) => boolean | Promise<boolean>;
+
+export interface ClickHouseFront {
+  readonly url: string;
+  readonly port: number;
+  /** All requests that came, oldest first. */
+  readonly requests: FrontRequest[];
+  intercept: Intercept | undefined;
+  close(): Promise<void>;
+}
+
+// Settings of ClickHouse's HTTP side, which the engine in the process does not have.
+const HTTP_ONLY = new Set([
+  'enable_http_compression',
+  'wait_end_of_query',
+  'default_format',
+  'cancel_http_readonly_queries_on_client_close',
+  'http_write_exception_in_output_format',
+]);
+
+/**
+ * ClickHouse's HTTP protocol in front of the real engine (chDB), as far as Tailrace speaks it: one session a request, settings,
+ * bound values, compressed bodies, errors with their code, queries that end when their client leaves, KILL QUERY by id.
+ *
+ * @param cluster name of a cluster of one server, this one: the engine's Distributed tables are real; what needs a Keeper, which
+ * is ON CLUSTER and replication, is left out of the statements
+ */
+export async function startClickHouseFront(dir: string, cluster = ''): Promise<ClickHouseFront> {
+  const connectionArgs = writeEngineConfig(join(dir, 'engine'), 2 * 1024 ** 3);
+  if (cluster !== '') addCluster(join(dir, 'engine'), cluster);
+  const storeDir = join(dir, 'store');
+  mkdirSync(storeDir, { recursive: true });
+  const open = () => new Session(storeDir, { connectionArgs });
+  const control = open(); // stays open: the engine ends with its last session
+  const running = createRunningQueries(control);
+  const byId = new Map<string, { stop: AbortController; done: Promise<unknown> }>();
+  const front = { requests: [] as FrontRequest[], intercept: undefined as Intercept | undefined };
+
+  async function kill(sql: string): Promise<Buffer> {
+    const query = byId.get(/query_id = '([^']*)'/.exec(sql)?.[1] ?? '');
+    query?.stop.abort(new Error('killed'));
+    await query?.done.catch(() => {});
+    return Buffer.alloc(0);
+  }
+
+  async function compute(request: FrontRequest, signal: AbortSignal): Promise<Buffer> {
+    const session = open();
+    try {
+      await session.queryAsync(`USE \`${request.database}\``);
+      await session.queryAsync(setAll(request));
+      const format = (request.http.get('default_format') ?? 'TabSeparated') as RowFormat;
+      const result = await running.start(session, withoutKeeper(request.sql), format, signal);
+      return Buffer.from(result.bytes());
+    } finally {
+      session.close();
+    }
+  }
+
+  async function answer(request: FrontRequest, response: ServerResponse): Promise<void> {
+    if (/^KILL QUERY /.test(request.sql)) return reply(request, response, await kill(request.sql));
+    const stop = new AbortController();
+    const done = compute(request, stop.signal);
+    byId.set(request.queryId, { stop, done });
+    response.once('close', () => {
+      const cancels = request.http.get('cancel_http_readonly_queries_on_client_close') === '1';
+      if (!response.writableFinished && cancels && request.settings.get('readonly') === '1') stop.abort();
+    });
+    try {
+      reply(request, response, await done);
+    } catch (error) {
+      fail(request, response, String(error instanceof Error ? error.message : error));
+    } finally {
+      byId.delete(request.queryId);
+    }
+  }
+
+  const server = createServer({ maxHeaderSize: 1024 * 1024 }, async (incoming, response) => {
+    const request = await readRequest(incoming).catch(() => undefined);
+    if (request === undefined) return void response.destroy(); // its client has left
+    front.requests.push(request);
+    if (front.intercept !== undefined && (await front.intercept(request, response))) return;
+    await answer(request, response);
+  });
+  await new Promise<void>((resolve) => void server.listen(0, '127.0.0.1', resolve));
+  const bound = (server.address() as AddressInfo).port;
+  return Object.assign(front, {
+    url: `http://127.0.0.1:${bound}`,
+    port: bound,
+    async close() {
+      server.closeAllConnections();
+      await new Promise((resolve) => void server.close(resolve));
+      for (const { stop } of byId.values()) stop.abort(new Error('closing'));
+      await Promise.allSettled([...byId.values()].map(({ done }) => done));
+      await drainPending();
+      control.close();
+    },
+  });
+}
+
+/** A port on which nobody listens: it says that the server is this one, which then asks itself without a connection. */
+const OWN_PORT = 1;
+
+function addCluster(engineDir: string, name: string): void {
+  const add = (file: string, end: string, text: string) => {
+    const path = join(engineDir, file);
+    writeFileSync(path, readFileSync(path, 'utf8').replace(end, `${text}${end}`));
+  };
+  const replica = `<replica><host>127.0.0.1</host><port>${OWN_PORT}</port></replica>`;
+  const servers = `<remote_servers><${name}><shard>${replica}</shard></${name}></remote_servers>`;
+  add('config.xml', '</clickhouse>', `<tcp_port>${OWN_PORT}</tcp_port>${servers}`);
+  add('users.xml', '</grants>', '<query>GRANT READ, WRITE ON REMOTE</query>');
+}
+
+function withoutKeeper(sql: string): string {
+  return sql
+    .replace(/ ON CLUSTER `\w+`/, '')
+    .replace('ENGINE = ReplicatedMergeTree', 'ENGINE = MergeTree')
+    .replace(' replicated_deduplication_window', ' non_replicated_deduplication_window');
+}
+
+/** One statement, `readonly` last in it. */
+function setAll({ values, settings }: FrontRequest): string {
+  const bound = [...values].map(([name, value]) => [`param_${name}`, value] as const);
+  const all = [...bound, ...[...settings].sort(([a]) => (a === 'readonly' ? 1 : -1))];
+  return all.length === 0
+    ? 'SELECT 1'
+    : `SET ${all.map(([name, value]) => `${name} = ${quote(value)}`).join(', ')}`;
+}
+
+async function readRequest(incoming: IncomingMessage): Promise<FrontRequest> {
+  const raw = await buffer(incoming);
+  const encoding = incoming.headers['content-encoding'];
+  const body = encoding === 'zstd' ? zstdDecompressSync(raw) : encoding === 'gzip' ? gunzipSync(raw) : raw;
+  const address = new URL(incoming.url ?? '/', 'http://front');
+  const take = (keep: (name: string) => boolean) =>
+    new Map([...address.searchParams].filter(([name]) => keep(name)));
+  const own = new Set(['query', 'query_id', 'database']);
+  const [user = 'default', password = ''] = Buffer.from(
+    incoming.headers.authorization?.slice(6) ?? '',
+    'base64',
+  )
+    .toString()
+    .split(':');
+  return {
+    sql: [address.searchParams.get('query') ?? '', body.toString()].filter((text) => text !== '').join('\n'),
+    queryId: address.searchParams.get('query_id') ?? '',
+    database: address.searchParams.get('database') ?? 'default',
+    user,
+    password,
+    settings: take((name) => !own.has(name) && !name.startsWith('param_') && !HTTP_ONLY.has(name)),
+    http: take((name) => HTTP_ONLY.has(name)),
+    values: new Map(
+      [...take((name) => name.startsWith('param_'))].map(([name, value]) => [name.slice(6), value]),
+    ),
+    headers: incoming.headers,
+    address: incoming.url ?? '/',
+    raw,
+  };
+}
+
+/** The engine's own words of a failure, with the status and the code that ClickHouse gives them. */
+export function fail(request: FrontRequest, response: ServerResponse, text: string, status = 500): void {
+  const code = /Code: (\d+)\./.exec(text)?.[1];
+  if (code !== undefined) response.setHeader('x-clickhouse-exception-code', code);
+  response.statusCode = status;
+  reply(request, response, Buffer.from(`${text}\n`));
+}
+
+/** In the encoding that the client asked for; in chunks, as ClickHouse does. */
+export function reply(request: FrontRequest, response: ServerResponse, bytes: Buffer): void {
+  const body = encode(request, response, bytes);
+  response.write(body.subarray(0, body.length >> 1));
+  response.end(body.subarray(body.length >> 1));
+}
+
+/** Sets the header of the encoding, too. */
+export function encode(request: FrontRequest, response: ServerResponse, bytes: Buffer): Buffer {
+  const compresses = request.http.get('enable_http_compression') === '1';
+  if (!compresses || !String(request.headers['accept-encoding']).includes('zstd')) return bytes;
+  response.setHeader('content-encoding', 'zstd');
+  return zstdCompressSync(bytes);
+}
