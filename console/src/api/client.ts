@@ -21,7 +21,7 @@ export class ApiError extends Error {
 }
 
 /** For an answer that is none of this service's, such as the page of a proxy with a good status. */
-export function notUnderstood(status: number): ApiError {
+function notUnderstood(status: number): ApiError {
   return new ApiError(
     'What came back is no answer of this service: something in between put its own in its place.',
     {
