@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Engine, QueryLimits, RowFormat } from '../../src/engine/engine.ts';
 import { TailraceError } from '../../src/errors.ts';
+import { runs } from '../endpoints/support.ts';
 
 const MIB = 1024 * 1024;
 
@@ -148,7 +149,7 @@ function describeValues(engine: () => Engine): void {
     const property = fc.asyncProperty(fc.string({ unit: anyUnit, maxLength: 40 }), async (value) => {
       expect(await echo(value)).toBe(value.toWellFormed());
     });
-    await fc.assert(property, { numRuns: 300 });
+    await fc.assert(property, runs(300));
   });
 
   test('a value is a String, whatever it looks like', async () => {
