@@ -63,11 +63,10 @@ test('a refusal is in the audit trail, with its reason', async () => {
 });
 
 test('a page of somebody else in the place of an answer is told as such', async () => {
-  const page = await here('/endpoints/logs.all');
+  const page = await here(LOGS);
   await page.route('**/api/endpoints/query/**', (route) =>
     route.fulfill({ status: 200, contentType: 'text/html', body: '<html>Please log in</html>' }),
   );
-  await page.getByLabel('project', { exact: true }).fill('p1');
   await page.getByRole('button', { name: 'Run', exact: true }).click();
   await page.getByText('What came back is no answer of this service').waitFor();
   await page.getByRole('button', { name: 'Run', exact: true }).waitFor();
