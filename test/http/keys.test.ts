@@ -200,6 +200,10 @@ describe('a restricted key that manages', () => {
     const own = keyring.create({ name: 'own', scopes: ['query'], pins, endpoints: ['logs.all'] });
     const listed = (await call('GET', '/api/keys?limit=1000', manager)).list.map((key) => key.id);
     expect([listed.includes(own.id), listed.includes(other.id)]).toEqual([true, false]);
+    // A page is as long as was asked, although the newest key is none that it may know of.
+    keyring.create({ name: 'newest', scopes: ['query'], pins: { project: 'xyz' } });
+    const first = (await call('GET', '/api/keys?limit=1', manager)).list.map((key) => key.id);
+    expect(first).toEqual([own.id]);
     for (const [method, path] of [
       ['GET', ''],
       ['PATCH', ''],

@@ -3,14 +3,14 @@ import { InputError, TailraceError } from '../../errors.ts';
 import { checkAgainst, checkGrant } from '../../keys/check-grant.ts';
 import { type Grant, isNarrower, isWithinReach } from '../../keys/grant.ts';
 import type { KeyRecord } from '../../keys/key-record.ts';
-import type { Caller } from '../../keys/keyring.ts';
+import type { Caller, Keyring } from '../../keys/keyring.ts';
 import type { MadeKey, NewKey } from '../../keys/management.ts';
 import type { HttpContext } from '../context.ts';
 import { createAuth, getCaller } from '../plugins/auth.ts';
 import { createBodyParser, invalidBody } from '../plugins/json-body.ts';
 import { KEY_CHANGE, NEW_KEY, ROTATION, toChange, toView } from './key-body.ts';
 import { keyLogRoute } from './key-log.ts';
-import { parsePage } from './page.ts';
+import { type Page, parsePage } from './page.ts';
 
 export const KEYS_PATH = '/api/keys';
 export const KEY_PATH = `${KEYS_PATH}/:id`;
@@ -69,9 +69,8 @@ export function keyRoutes(app: FastifyInstance, context: HttpContext): void {
 
   app.get(KEYS_PATH, options, async (request) => {
     const caller = getCaller(request);
-    const { limit, before } = parsePage(request.query);
-    const keys = keyring.list({ limit, ...(before !== undefined && { before }) });
-    return { result: keys.filter((key) => isWithinReach(key, caller) === undefined).map(toView) };
+    const seen = listWithinReach(keyring, caller, parsePage(request.query));
+    return { result: seen.map(toView) };
   });
 
   app.get<KeyParams>(KEY_PATH, options, async (request) => toView(getKey(request)));
@@ -101,6 +100,21 @@ export function keyRoutes(app: FastifyInstance, context: HttpContext): void {
   });
 
   keyLogRoute(app, context);
+}
+
+// Keys that are looked at together.
+const LISTED = 1_000;
+
+/** So many keys that a caller may know of, newest first, however many others are between them. */
+function listWithinReach(keyring: Keyring, caller: Caller, { limit, before }: Page): KeyRecord[] {
+  const seen: KeyRecord[] = [];
+  let last = before;
+  do {
+    const keys = keyring.list({ limit: LISTED, ...(last !== undefined && { before: last }) });
+    seen.push(...keys.filter((key) => isWithinReach(key, caller) === undefined));
+    last = keys.length < LISTED ? undefined : keys.at(-1)?.id;
+  } while (last !== undefined && seen.length < limit);
+  return seen.slice(0, limit);
 }
 
 /** What the keyring refuses of a key in its state is the caller's mistake. */
