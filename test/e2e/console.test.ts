@@ -292,7 +292,7 @@ describe('at 360 px', () => {
     '%s is not wider than the window',
     async (path) => {
       const page = await open(path, { key: KEY, viewport: { width: 360, height: 780 } });
-      await page.getByRole('heading', { level: 1 }).waitFor();
+      await page.locator('#content').getByRole('heading', { level: 1 }).waitFor();
       await page.waitForLoadState('networkidle');
       expect(await overflowOf(page)).toBeLessThanOrEqual(0);
     },
@@ -314,7 +314,7 @@ describe('axe finds nothing wrong', () => {
   );
   test.each(views)('with %s in %s', async (name, colorScheme, path) => {
     const page = await open(path, { key: KEY, colorScheme });
-    await page.getByRole('heading', { level: 1 }).waitFor();
+    await page.locator('#content').getByRole('heading', { level: 1 }).waitFor();
     await page.waitForLoadState('networkidle');
     if (name === 'logs') await page.getByRole('region', { name: /^Log/ }).getByRole('button').first().click();
     expect(await faultsOf(page)).toEqual([]);

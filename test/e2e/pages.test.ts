@@ -48,7 +48,7 @@ async function show(name: string, options: Parameters<typeof open>[1]): Promise<
     sources: ['postgres.logs'],
   });
   const page = await open(path, { key: KEY, ...options });
-  await page.getByRole('heading', { level: 1 }).waitFor();
+  await page.locator('#content').getByRole('heading', { level: 1 }).waitFor();
   await page.waitForLoadState('networkidle');
   await act?.(page);
   return page;
