@@ -1,3 +1,4 @@
+// Longer than other files: one table, an entry a route, which is read against the router as a whole.
 import { INGEST_PATHS } from '../routes/ingest.ts';
 import { KEY_CHANGE, NEW_KEY, ROTATION } from '../routes/key-body.ts';
 import { KEY_LOG_PATH } from '../routes/key-log.ts';
