@@ -1,11 +1,11 @@
 // npm test: every check, then every test. With arguments, only the tests that they name: npm test -- test/sql
 import { judgeAudit } from './audit.js';
-import { installBrowser } from './browser.js';
 import { audit, buildConsole, install, run, say } from './prepare.js';
+import { installPrograms } from './programs.js';
 
 await install();
 await buildConsole();
-installBrowser(say);
+installPrograms(say);
 const only = process.argv.slice(2);
 const checks = [
   ['format, lint and layers', 'biome', ['check', '--error-on-warnings', '.']],

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import type { TestProject } from 'vitest/node';
-import { findBrowser } from '../../scripts/browser.js';
+import { findProgram } from '../../scripts/programs.js';
 
 declare module 'vitest' {
   interface ProvidedContext {
@@ -24,7 +24,7 @@ const READY_MS = 180_000;
 
 /** One service with sample logs for every browser test: filling a store takes longer than all of them. */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
-  const browser = findBrowser();
+  const browser = findProgram('chromium');
   if (browser === undefined) {
     throw new Error('the browser tests need Chromium: apt-get install chromium, or put one into PATH');
   }

@@ -1,33 +1,10 @@
-import { type ChildProcess, execFile, spawn } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdir, writeFile } from 'node:fs/promises';
-import { connect, createServer } from 'node:net';
+import { connect } from 'node:net';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
 import { vi } from 'vitest';
-
-const exec = promisify(execFile);
-
-/** Why nginx cannot be had here; `undefined` when it can. Debian's package is installed where that is possible. */
-export async function findReasonWithoutNginx(): Promise<string | undefined> {
-  if (await hasNginx()) return undefined;
-  if (process.getuid?.() !== 0) return 'nginx is not installed, and only root can install it';
-  try {
-    // RUNLEVEL=1 keeps the package from starting a web server of its own.
-    const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive', RUNLEVEL: '1' };
-    await exec('apt-get', ['update', '-qq'], { env });
-    await exec('apt-get', ['install', '-y', '-qq', '--no-install-recommends', 'nginx-light'], { env });
-  } catch (error) {
-    return `nginx cannot be installed: ${error instanceof Error ? error.message.split('\n')[0] : error}`;
-  }
-  return (await hasNginx()) ? undefined : 'nginx was installed but is not found';
-}
-
-async function hasNginx(): Promise<boolean> {
-  return await exec('nginx', ['-v']).then(
-    () => true,
-    () => false,
-  );
-}
+import { findProgram } from '../../scripts/programs.js';
+import { findFreePort } from './free-port.ts';
 
 export interface Nginx {
   readonly port: number;
@@ -63,7 +40,7 @@ export async function startNginx(
     '}',
   ];
   await writeFile(join(prefix, 'nginx.conf'), config.join('\n'));
-  const child = spawn('nginx', ['-p', prefix, '-c', 'nginx.conf', '-e', 'stderr'], {
+  const child = spawn(findProgram('nginx') ?? 'nginx', ['-p', prefix, '-c', 'nginx.conf', '-e', 'stderr'], {
     stdio: ['ignore', 'ignore', 'pipe'],
   });
   let errors = '';
@@ -92,14 +69,5 @@ function tryConnect(port: number): Promise<void> {
       resolve();
     });
     socket.once('error', reject);
-  });
-}
-
-function findFreePort(): Promise<number> {
-  return new Promise((resolve) => {
-    const server = createServer().listen(0, '127.0.0.1', () => {
-      const address = server.address();
-      server.close(() => resolve(typeof address === 'object' && address !== null ? address.port : 0));
-    });
   });
 }
