@@ -7,11 +7,14 @@ export const LEASE_MS = 3_000;
 // Three chances to renew it.
 const RENEW_MS = 1_000;
 
-// With the mark of the answer, so that whoever has the lease knows whether one has come since it looked.
+// A lease that does not end in time is none of ours, and keeps nobody. With the mark of the answer, so that whoever has the lease
+// knows whether one has come since it looked.
 const TAKE = createScript(`
-local taken = redis.call('SET', KEYS[1], ARGV[1], 'NX', 'PX', ARGV[2])
+local leftMs = redis.call('PTTL', KEYS[1])
+local isHeld = leftMs > 0 and leftMs <= tonumber(ARGV[2])
+if not isHeld then redis.call('SET', KEYS[1], ARGV[1], 'PX', ARGV[2]) end
 local answer = redis.pcall('GETRANGE', KEYS[2], 0, ${MARK_BYTES - 1})
-return {taken and 1 or 0, type(answer) == 'string' and answer or ''}
+return {isHeld and 0 or 1, type(answer) == 'string' and answer or ''}
 `);
 // Only its own: it may have been given up for dead, and taken by another.
 const RENEW = createScript(`
