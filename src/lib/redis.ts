@@ -27,8 +27,12 @@ export interface RedisEvents {
   readonly onUp: () => void;
   /** It is gone, or could not be made at the start; told once until it stands again. */
   readonly onAway: (error: unknown) => void;
-  /** A question was not answered. Not told while Redis is known to be away: then none is asked. */
-  readonly onFailure: (error: unknown) => void;
+  /**
+   * A question was not answered. Not told while Redis is known to be away: then none is asked.
+   *
+   * @param isRefusal the connection stands, and Redis said why
+   */
+  readonly onFailure: (error: unknown, isRefusal: boolean) => void;
 }
 
 // Far more than Redis takes, and little enough to be lost on the way to an answer.
@@ -55,6 +59,7 @@ export function openRedis(url: string, { onUp, onAway, onFailure }: RedisEvents)
 
   async function connect(): Promise<void> {
     const client = create(url);
+    client.unref(); // what is asked of it keeps the process, the connection alone does not
     current = client;
     client.on('error', (error: unknown) => lose(client, error));
     try {
@@ -72,7 +77,7 @@ export function openRedis(url: string, { onUp, onAway, onFailure }: RedisEvents)
     if (current !== client) return; // several commands of one connection fail with it
     drop();
     if (isClosed) return;
-    retry = setTimeout(() => void connect(), RETRY_MS);
+    retry = setTimeout(() => void connect(), RETRY_MS).unref();
     if (isToldAway) return;
     isToldAway = true;
     onAway(error);
@@ -99,8 +104,9 @@ export function openRedis(url: string, { onUp, onAway, onFailure }: RedisEvents)
           question((command) => client.sendCommand<RedisReply>(command, AS_BYTES)),
         );
       } catch (error) {
-        onFailure(error);
-        if (!(error instanceof ErrorReply)) lose(client, error);
+        const isRefusal = error instanceof ErrorReply;
+        onFailure(error, isRefusal);
+        if (!isRefusal) lose(client, error);
         return undefined;
       }
     },
