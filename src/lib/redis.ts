@@ -39,8 +39,8 @@ export interface RedisEvents {
 const DEADLINE_MS = 250;
 const CONNECT_MS = 1_000;
 const RETRY_MS = 1_000;
-// A process that has been busy for so long has not looked for answers either.
-const STALL_MS = 50;
+// Of a busy process the time goes by without an answer being looked for: the deadline is over after so many looks.
+const LOOKS = 5;
 const COMMANDS_MAX = 10_000;
 
 type Client = ReturnType<typeof create>;
@@ -132,19 +132,17 @@ function create(url: string) {
   });
 }
 
-/** @throws Error when the promise takes longer; time in which this process itself was busy does not count */
+/** @throws Error when the promise takes longer; time in which this process is too busy to look for the answer counts little */
 function within<T>(ms: number, promise: Promise<T>): Promise<T> {
   return new Promise((resolve, reject) => {
     const late = () => reject(new Error(`no answer within ${ms} ms`));
     let timer: NodeJS.Timeout;
-    const wait = () => {
-      const dueMs = performance.now() + ms;
-      timer = setTimeout(() => {
-        if (performance.now() - dueMs > STALL_MS) wait();
-        else setImmediate(late); // what has come in by now is read first
-      }, ms);
+    const wait = (looks: number) => {
+      // However late a timer comes, all that has come in is read before the next.
+      const next = () => (looks > 1 ? wait(looks - 1) : setImmediate(late));
+      timer = setTimeout(next, ms / LOOKS);
     };
-    wait();
+    wait(LOOKS);
     promise.then(resolve, reject).finally(() => clearTimeout(timer));
   });
 }
