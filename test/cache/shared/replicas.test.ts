@@ -146,6 +146,19 @@ describe.skipIf(findProgram('redis-server') === undefined)('replicas over one Re
       expect(textOf(await c.ask())).toBe(textOf(fresh));
     });
 
+    test('who wants an answer of now does not join those who wait for another replica', async () => {
+      const [a, b] = await openTwo({ isPrompt: false });
+      const first = a.ask();
+      const query = await a.query();
+      const waiting = b.ask();
+      const fresh = b.ask(undefined, { maxAgeSeconds: 0 });
+      (await b.query()).answer('of now');
+      expect(textOf(await fresh)).toBe('of now');
+      query.answer('for the others');
+      await Promise.all([first, waiting]);
+      expect(b.queries).toHaveLength(1);
+    });
+
     test('who bounds the age takes a shared answer within it, and no older one', async () => {
       const [b, c] = await openTwo();
       await shareAged(60);
