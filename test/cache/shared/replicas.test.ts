@@ -407,6 +407,14 @@ describe.skipIf(findProgram('redis-server') === undefined)('replicas over one Re
       expect((await bytesOf(name)).toString('latin1', 0, 16)).not.toBe('1999999999999999');
     });
 
+    test('that seems to be from then does not keep a real one out', async () => {
+      const { b, name, bytes } = await share();
+      await spoiler.set(name, '1999999999999999');
+      await b.ask({ a: 'x' }, { maxAgeSeconds: 0 }); // does not look at what is there
+      await b.idle();
+      expect((await bytesOf(name)).length).toBeGreaterThanOrEqual(bytes.length);
+    });
+
     test('is served past its time while the engine is away, by a replica that has none itself', async () => {
       const options = { staleIfErrorSeconds: 3_600 };
       await shareAged(1_000, options);
