@@ -10,34 +10,12 @@ import { createBackground } from '../../src/lib/background.ts';
 import { openRedis } from '../../src/lib/redis.ts';
 import type { ParameterValues } from '../../src/query/parameters.ts';
 import type { Answer, Run } from '../../src/query/run.ts';
+import { CACHED } from './cached-endpoint.ts';
 
-/** An endpoint whose answers are cached and kept warm. */
+/** Stored, unlike a SELECT of a caller's own: it declares its columns. */
 export const SHARED_ENDPOINT: Endpoint = {
-  id: '3dea32a0-fb99-4b83-9c42-c900fca9aeb6',
-  name: 'test.shared',
-  description: '',
-  maxRows: 10,
-  cachingSeconds: 900,
-  warmingSeconds: 300,
-  sandboxing: false,
-  bucket: undefined,
-  pinned: [],
-  parameters: [
-    {
-      name: 'a',
-      type: 'string',
-      required: false,
-      description: '',
-      fallback: '',
-      values: [],
-      otherwise: undefined,
-    },
-  ],
+  ...CACHED,
   columns: [{ name: 'count', type: 'integer', description: '' }],
-  sql: '',
-  hash: 'hash',
-  file: '',
-  sqlFile: '',
 };
 
 /** A query that a replica's engine was asked for; the test decides how it ends, unless the replica answers by itself. */
