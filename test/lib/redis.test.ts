@@ -72,10 +72,10 @@ describe.skipIf(findProgram('redis-server') === undefined)('a connection to Redi
     );
     const tookMs = performance.now() - startMs;
     expect(tookMs).toBeGreaterThan(200);
-    expect(tookMs).toBeLessThan(2_000);
+    expect(tookMs).toBeLessThan(5_000);
     const afterMs = performance.now();
     for (let i = 0; i < 100; i++) expect(await ping(redis)).toBeUndefined();
-    expect(performance.now() - afterMs).toBeLessThan(200);
+    expect(performance.now() - afterMs).toBeLessThan(5_000); // a deadline for each would be 25 s
     expect(told.filter((one) => one === 'away')).toHaveLength(1);
     expect(told.filter((one) => one === 'failure')).toHaveLength(100);
     proxy.fault = { kind: 'none' };

@@ -210,7 +210,7 @@ describe.skipIf(findProgram('redis-server') === undefined)('replicas over one Re
       a.die();
       (await b.query()).answer('made there');
       expect(textOf(await waiting)).toBe('made there');
-      expect(performance.now() - startMs).toBeLessThan(5_000);
+      expect(performance.now() - startMs).toBeLessThan(9_000); // then its own time would be over
       query.answer();
       await orphan;
     });
@@ -247,7 +247,7 @@ describe.skipIf(findProgram('redis-server') === undefined)('replicas over one Re
       if (kind !== 'without an end') await spoiler.pExpire(lease, 10_000_000);
       const startMs = performance.now();
       expect((await b.ask()).outcome).toBe('miss');
-      expect(performance.now() - startMs).toBeLessThan(1_000);
+      expect(performance.now() - startMs).toBeLessThan(5_000);
       await b.idle();
       expect(await spoiler.exists(lease)).toBe(0);
     });
@@ -265,7 +265,7 @@ describe.skipIf(findProgram('redis-server') === undefined)('replicas over one Re
         for (let i = 0; i < 2; i++) await Promise.all(all.map((replica) => replica.pass(1))); // those that were held off look again
         for (const replica of all) {
           const { outcome, ageSeconds } = await replica.ask();
-          expect([outcome, ageSeconds <= 3]).toEqual(['hit', true]);
+          expect([outcome, ageSeconds < 60]).toEqual(['hit', true]);
         }
       }
       expect(all.reduce((sum, { queries }) => sum + queries.length, 0) - before).toBe(6);
@@ -328,7 +328,7 @@ describe.skipIf(findProgram('redis-server') === undefined)('replicas over one Re
       expect(outcome).toBe('shared');
       const ageMs = b.now() - answer.instantMs;
       expect(ageMs).toBeGreaterThanOrEqual(0);
-      expect(ageMs).toBeLessThan(1_500);
+      expect(ageMs).toBeLessThan(4_000);
     });
   });
 
@@ -461,10 +461,10 @@ describe.skipIf(findProgram('redis-server') === undefined)('replicas over one Re
       proxy.fault = { kind: 'silent' };
       const startMs = performance.now();
       await Promise.all(Array.from({ length: 100 }, (_, i) => a.ask({ a: String(i) })));
-      expect(performance.now() - startMs).toBeLessThan(2_000);
+      expect(performance.now() - startMs).toBeLessThan(5_000);
       const afterMs = performance.now();
       for (let i = 100; i < 200; i++) expect((await a.ask({ a: String(i) })).outcome).toBe('miss');
-      expect(performance.now() - afterMs).toBeLessThan(500);
+      expect(performance.now() - afterMs).toBeLessThan(5_000); // a deadline for each would be 25 s
       proxy.fault = { kind: 'none' };
     });
   });
