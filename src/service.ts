@@ -1,14 +1,19 @@
 // Longer than other files: the one place that makes every part and hands it to the next, read from top to bottom.
+import { randomUUID } from 'node:crypto';
 import type { FastifyBaseLogger, FastifyInstance } from 'fastify';
 import { type CachedQueries, createCached } from './cache/cached.ts';
 import { createRefresh } from './cache/incremental.ts';
+import { createSharedFlights, type SharedFlights } from './cache/shared/flight.ts';
+import { createRedisCache } from './cache/shared/redis-cache.ts';
 import { type CacheStore, createMemoryStore } from './cache/store.ts';
 import { createWarmer, type Warmer } from './cache/warmer.ts';
+import { findServerAddress } from './config/clickhouse.ts';
 import type { Config } from './config/config.ts';
 import type { Endpoint } from './definitions/endpoint.ts';
 import { InputError } from './errors.ts';
 import { buildApp } from './http/app.ts';
 import { createMetrics, type Metrics } from './http/metrics.ts';
+import { createSharedRates, type SharedRates } from './http/shared-rates.ts';
 import { readTlsContext, type TlsContext } from './http/tls.ts';
 import { createTraffic, SAMPLE_MS, type Traffic } from './http/traffic.ts';
 import { type Ingest, openIngest } from './ingest/ingest.ts';
@@ -18,6 +23,9 @@ import { openControlStore } from './keys/control-store.ts';
 import { createKeyring, type Keyring } from './keys/keyring.ts';
 import { createTokens } from './keys/token.ts';
 import { openTokenSecret } from './keys/token-secret.ts';
+import { createBackground } from './lib/background.ts';
+import { openRedis } from './lib/redis.ts';
+import { createSeldom } from './lib/seldom.ts';
 import { openStore, type Store } from './open-store.ts';
 import { createRunner, type Run } from './query/run.ts';
 import { createSandbox } from './query/sandbox/sandbox.ts';
@@ -52,6 +60,7 @@ interface Parts {
 }
 
 const WARM_TICK_MS = 1_000;
+const SAID_AGAIN_MS = 60_000;
 const KEYRING_FLUSH_MS = 60_000;
 // Time for the last answers to leave, after the running requests have been stopped.
 const LAST_ANSWERS_MS = 500;
@@ -86,14 +95,16 @@ async function assemble(
   const { engine, registry } = store;
   checkOtlpSource(config, registry);
   const control = openControlStore(config.dataDir);
-  const tokens = createTokens({ secret: openTokenSecret(config.dataDir, config.tokenSecret), now });
+  const secret = openTokenSecret(config.dataDir, config.tokenSecret);
+  const tokens = createTokens({ secret, now });
   const keyring = createKeyring({ ...config, store: control, tokens, now });
   const cache = createMemoryStore(config.cacheBytesMax);
   const counts = createMetrics({ engine, cache, ingest: () => ingest.committer.gauges() });
   const traffic = createTraffic(counts, now);
   const metrics = tellFailures(counts, traffic);
   const parts: Parts = { config, store, metrics, logger, now, random };
-  const { cached, warmer } = createReadSide(parts, cache);
+  const shared = openShared(parts, secret);
+  const { cached, warmer } = createReadSide(parts, cache, shared?.flights);
   const { ingest, record, retention } = openWriteSide(parts);
   await retention?.run();
   let stopping = false;
@@ -102,7 +113,8 @@ async function assemble(
   const sandbox = createSandbox(engine, config);
   const forReading = { config, tls, registry, cached, sandbox, keyring, metrics, logger, now, notReady };
   const forConsole = { engine, cache, committer, traffic, version: readVersion() };
-  const app = await buildApp({ ...forReading, ...forConsole, bodies, receive, idempotency, record });
+  const forSending = { bodies, receive, idempotency, record, sharedRates: shared?.rates };
+  const app = await buildApp({ ...forReading, ...forConsole, ...forSending });
   const warming = setInterval(() => warmer.tick(), WARM_TICK_MS);
   const flushing = setInterval(flushKeyring, KEYRING_FLUSH_MS);
   const sampling = setInterval(() => void traffic.sample(), SAMPLE_MS);
@@ -135,6 +147,7 @@ async function assemble(
     await ingest.close();
     await store.close();
     await warmer.idle();
+    await shared?.close();
     flushKeyring();
     control.close();
   }
@@ -160,8 +173,62 @@ function checkOtlpSource({ otlpSource }: Config, registry: Store['registry']): v
   ]);
 }
 
+/** What all replicas of a service have in common. */
+interface Shared {
+  readonly flights: SharedFlights;
+  readonly rates: SharedRates;
+  /** Frees what this replica holds. */
+  close(): Promise<void>;
+}
+
+/** Answers and rates of all replicas, on Redis; `undefined` where there is one replica. */
+function openShared({ config, metrics, logger, now }: Parts, secret: Uint8Array): Shared | undefined {
+  if (config.redisUrl === '') return undefined;
+  const seldom = { failure: createSeldom(SAID_AGAIN_MS, now), refused: createSeldom(SAID_AGAIN_MS, now) };
+  const redis = openRedis(config.redisUrl, {
+    onUp() {
+      metrics.redisUp(true);
+      logger.info('Redis is there: answers and rates are shared with the other replicas');
+    },
+    onAway(error) {
+      metrics.redisUp(false);
+      logger.warn({ err: error }, 'Redis is away: this replica goes on with answers and rates of its own');
+    },
+    onFailure(error, isRefusal) {
+      metrics.redisFailed();
+      if (isRefusal) seldom.failure(() => logger.warn({ err: error }, 'Redis refused a command'));
+    },
+  });
+  const onRefused = () => {
+    metrics.sharedRefused();
+    seldom.refused(() => logger.warn('an answer in Redis was none that a replica put there: deleted'));
+  };
+  const background = createBackground();
+  const { database = '' } = findServerAddress(config) ?? {};
+  const store = JSON.stringify([database, config.cluster]);
+  const cache = createRedisCache({ redis, secret, store, now, makeToken: randomUUID, onRefused });
+  const { queryTimeoutMs } = config;
+  return {
+    flights: createSharedFlights({
+      shared: cache,
+      background,
+      queryTimeoutMs,
+      onLookup: metrics.sharedLookup,
+    }),
+    rates: createSharedRates(redis, secret),
+    async close() {
+      await background.idle();
+      redis.close();
+    },
+  };
+}
+
 /** From parameters to answers: runner, cache, warmer. */
-function createReadSide(parts: Parts, cache: CacheStore): { cached: CachedQueries; warmer: Warmer } {
+function createReadSide(
+  parts: Parts,
+  cache: CacheStore,
+  shared: SharedFlights | undefined,
+): { cached: CachedQueries; warmer: Warmer } {
   const { config, store, metrics, logger, now, random } = parts;
   const run = countQueries(createRunner(store.engine, now), metrics);
   const onRefresh = (endpoint: Endpoint, error?: unknown) => {
@@ -178,6 +245,7 @@ function createReadSide(parts: Parts, cache: CacheStore): { cached: CachedQuerie
     run,
     refresh,
     store: cache,
+    shared,
     now,
     random,
     staleIfErrorSeconds,

@@ -1,30 +1,26 @@
 import type { Endpoint } from '../definitions/endpoint.ts';
 import { TailraceError } from '../errors.ts';
-import { createSingleFlight, type Flight } from '../lib/single-flight.ts';
 import type { ParameterValues } from '../query/parameters.ts';
-import type { Answer, Run, RunOptions } from '../query/run.ts';
-import type { Refresh } from './incremental.ts';
+import type { Answer, Run } from '../query/run.ts';
+import { acceptedSeconds, isYoungerAt } from './age.ts';
+import { type Asked, createKeep } from './keep.ts';
 import { cacheKey } from './key.ts';
-import type { CacheEntry, CacheStore } from './store.ts';
+import { type CallerOptions, createQueryFlights, type QueryFlightsOptions } from './query-flights.ts';
+import type { CacheEntry } from './store.ts';
 import { createWarmKeys } from './warm-keys.ts';
 
 /**
- * `miss`: nothing was kept, or nothing young enough. `collapsed`: joined the query of an identical request. `stale`: kept for
- * longer than the endpoint's caching, and served because the engine was away. `bypass`: the endpoint is not cached.
+ * `miss`: nothing was kept, or nothing young enough. `shared`: the same here, but another replica had it. `collapsed`: joined the
+ * query of an identical request. `stale`: kept for longer than the endpoint's caching, and served because the engine was away.
+ * `bypass`: the endpoint is not cached.
  */
-export type CacheOutcome = 'hit' | 'miss' | 'collapsed' | 'stale' | 'bypass';
+export type CacheOutcome = 'hit' | 'miss' | 'shared' | 'collapsed' | 'stale' | 'bypass';
 
 export interface Served {
   readonly answer: Answer;
   readonly outcome: CacheOutcome;
   /** Since the instant of the answer's query, whole seconds. */
   readonly ageSeconds: number;
-}
-
-/** Who asks: how to stop waiting, the lane in which the query waits for the engine, and how old the answer may be. */
-export interface CallerOptions extends Omit<RunOptions, 'onJoin'> {
-  /** Less than the endpoint's caching where the caller wants it so; 0 asks for a query of now. */
-  readonly maxAgeSeconds?: number | undefined;
 }
 
 export interface CachedQueries {
@@ -39,36 +35,24 @@ export interface CachedQueries {
   findHit(key: string, endpoint: Endpoint, maxAgeSeconds?: number): Served | undefined;
   /** Notes that what `findHit` found is served: it stays, is kept warm, and is refreshed if that is due. */
   noteUse(key: string, endpoint: Endpoint): void;
-  /** Runs the query of a kept answer again and keeps the new one in its place; the old one stays when this fails. */
-  refresh(key: string, endpoint: Endpoint, entry: CacheEntry): Promise<void>;
+  /**
+   * Runs the query of a kept answer again and keeps the new one in its place; the old one stays when this fails. Where there are
+   * several replicas one of them does, and the others take its answer over.
+   *
+   * @returns whether it was this one
+   */
+  refresh(key: string, endpoint: Endpoint, entry: CacheEntry): Promise<boolean>;
   /** Keys of answers to be kept warm, those asked for last first. */
   warmKeys(): string[];
 }
 
-export interface CachedOptions {
+export interface CachedOptions extends QueryFlightsOptions {
   readonly run: Run;
-  /** Makes the answers that are kept. */
-  readonly refresh: Refresh;
-  readonly store: CacheStore;
-  /** ms since the epoch. */
-  readonly now: () => number;
-  /** From 0 up to 1; spreads the refreshes of answers that were made together. */
-  readonly random: () => number;
-  /** How much longer than `caching` an answer is served while the engine is away; 0: no longer. */
-  readonly staleIfErrorSeconds: number;
   /** A refresh that nobody waits for has ended. */
   readonly onRefresh: (endpoint: Endpoint, error?: unknown) => void;
   /** Keys that `warmKeys` remembers; beyond it the one asked for longest ago is forgotten. */
   readonly warmKeysMax: number;
 }
-
-/** What was asked, and when a caller last did: an entry that leaves the store during its refresh returns no younger. */
-type Asked = Pick<CacheEntry, 'values' | 'lastAskedMs'>;
-
-// No key has this id: those of the environment are called private and public, others begin with a prefix of theirs.
-const WARMER_LANE = 'warmer';
-// A refresh comes up to a tenth of the interval early, never late.
-const JITTER = 0.1;
 
 /**
  * Puts the cache in front of the runner. An answer is served until it is `caching` seconds old, counted from the instant
@@ -78,21 +62,10 @@ const JITTER = 0.1;
  * An answer that is due for a refresh and has had none is served at once, and refreshed behind its caller's back.
  */
 export function createCached(options: CachedOptions): CachedQueries {
-  const { run, refresh, store, now, staleIfErrorSeconds, warmKeysMax } = options;
+  const { run, store, now, staleIfErrorSeconds, warmKeysMax } = options;
   const keep = createKeep(options);
-  const flights = createSingleFlight<Answer>();
+  const flights = createQueryFlights(options, keep);
   const warmKeys = createWarmKeys(warmKeysMax);
-
-  /** One query for all who wait for this key, callers and warmer alike; those who want a query of now have their own. */
-  function fly(key: string, endpoint: Endpoint, asked: Asked, caller: CallerOptions) {
-    const { signal, lane, requestId } = caller;
-    const kept = mayReuse(endpoint, caller) ? store.peek(key)?.answer : undefined;
-    const start: Flight<Answer> = async (shared, onJoin) => {
-      const how = { signal: shared, lane, onJoin, requestId };
-      return keep(key, endpoint, await refresh(endpoint, { ...asked, kept }, how), asked);
-    };
-    return flights.run(kept === undefined ? key : `${key} from the kept`, start, { signal, name: lane });
-  }
 
   const isYounger = (answer: Answer, seconds: number) => isYoungerAt(now(), answer, seconds);
   const ageSeconds = (answer: Answer) => Math.max(0, Math.floor((now() - answer.instantMs) / 1000));
@@ -103,26 +76,31 @@ export function createCached(options: CachedOptions): CachedQueries {
     if (warmingSeconds === undefined || isYounger(entry.answer, warmingSeconds) || entry.dueMs > now())
       return;
     entry.dueMs = now() + warmingSeconds * 1000;
-    fly(key, endpoint, entry, { lane: WARMER_LANE }).then(
-      () => options.onRefresh(endpoint),
+    flights.refresh(key, endpoint, entry).then(
+      (isOurs) => isOurs && options.onRefresh(endpoint),
       (error) => options.onRefresh(endpoint, error),
     );
   }
 
   /**
-   * A kept answer past its time, where the engine is away and a little older is allowed.
+   * A kept answer past its time, where the engine is away and a little older is allowed: this replica's, or else another's.
    *
    * @throws `error` where there is none
    */
-  function serveStale(error: unknown, key: string, maxSeconds: number): Served {
-    const kept = isAway(error) ? store.get(key) : undefined;
-    if (kept === undefined || !isYounger(kept.answer, maxSeconds)) throw error;
-    return { answer: kept.answer, outcome: 'stale', ageSeconds: ageSeconds(kept.answer) };
+  async function serveStale(error: unknown, key: string, endpoint: Endpoint, asked: Asked): Promise<Served> {
+    const seconds = (endpoint.cachingSeconds ?? 0) + staleIfErrorSeconds;
+    if (!isAway(error)) throw error;
+    const own = store.get(key)?.answer;
+    const isOwn = own !== undefined && isYounger(own, seconds);
+    const answer = isOwn ? own : await flights.findShared(key, endpoint);
+    if (answer === undefined || !isYounger(answer, seconds)) throw error;
+    if (!isOwn) keep(key, endpoint, answer, asked);
+    return { answer, outcome: 'stale', ageSeconds: ageSeconds(answer) };
   }
 
-  const findHit: CachedQueries['findHit'] = (key, endpoint, maxAgeSeconds = Number.POSITIVE_INFINITY) => {
+  const findHit: CachedQueries['findHit'] = (key, endpoint, maxAgeSeconds) => {
     const kept = store.peek(key);
-    const seconds = Math.min(endpoint.cachingSeconds ?? 0, maxAgeSeconds);
+    const seconds = acceptedSeconds(endpoint, maxAgeSeconds);
     if (kept === undefined || !isYounger(kept.answer, seconds)) return undefined;
     return { answer: kept.answer, outcome: 'hit', ageSeconds: ageSeconds(kept.answer) };
   };
@@ -151,60 +129,28 @@ export function createCached(options: CachedOptions): CachedQueries {
       }
       const kept = store.get(key);
       if (kept !== undefined) kept.lastAskedMs = now();
+      const asked = { values, lastAskedMs: now() };
       try {
-        const { value: answer, joined } = await fly(key, endpoint, { values, lastAskedMs: now() }, caller);
+        const { value, joined } = await flights.fly(key, endpoint, asked, caller);
+        const { answer, origin } = value;
         warmKeys.remember(key, endpoint);
-        return { answer, outcome: joined ? 'collapsed' : 'miss', ageSeconds: ageSeconds(answer) };
+        const outcome = joined ? 'collapsed' : OUTCOMES[origin];
+        return { answer, outcome, ageSeconds: ageSeconds(answer) };
       } catch (error) {
         if (caller.maxAgeSeconds !== undefined) throw error; // whoever bounds the age wants none older
-        return serveStale(error, key, endpoint.cachingSeconds + staleIfErrorSeconds);
+        return await serveStale(error, key, endpoint, asked);
       }
     },
-    async refresh(key, endpoint, entry) {
-      await fly(key, endpoint, entry, { lane: WARMER_LANE });
-    },
+    refresh: flights.refresh,
     warmKeys: warmKeys.list,
   };
 }
 
-function createKeep({ store, now, random }: CachedOptions) {
-  return (key: string, endpoint: Endpoint, answer: Answer, { values, lastAskedMs }: Asked): Answer => {
-    if (isOvertaken(answer, store.peek(key)?.answer, now())) return answer;
-    store.set(key, {
-      endpointId: endpoint.id,
-      endpointHash: endpoint.hash,
-      values,
-      answer,
-      lastAskedMs: store.get(key)?.lastAskedMs ?? lastAskedMs,
-      dueMs: answer.instantMs + intervalMs(endpoint) * (1 - JITTER * random()),
-    });
-    return answer;
-  };
-}
-
-/** Between refreshes; Infinity where there are none. */
-function intervalMs({ warmingSeconds = Number.POSITIVE_INFINITY }: Endpoint): number {
-  return warmingSeconds * 1000;
-}
-
-/** Whether rows of the kept answer may be taken over: of an endpoint with buckets, for a caller who does not want a query of now. */
-function mayReuse({ bucket }: Endpoint, { maxAgeSeconds }: Pick<CallerOptions, 'maxAgeSeconds'>): boolean {
-  return bucket !== undefined && maxAgeSeconds === undefined;
-}
+const OUTCOMES = { engine: 'miss', shared: 'shared' } as const;
 
 /** Failures that say nothing about the query: the same a little later may well succeed. */
 function isAway(error: unknown): boolean {
   return (
     error instanceof TailraceError && (error.code === 'engine_unavailable' || error.code === 'overloaded')
   );
-}
-
-/** Whether an answer is younger than that. One from ahead of the clock is not: it was set back, and the age cannot be told. */
-function isYoungerAt(nowMs: number, { instantMs }: Answer, seconds: number): boolean {
-  return nowMs >= instantMs && nowMs - instantMs < seconds * 1000;
-}
-
-/** Whether a caller who wanted a query of now was faster than a refresh begun before: nobody after him gets less than he saw. */
-function isOvertaken({ instantMs }: Answer, kept: Answer | undefined, nowMs: number): boolean {
-  return kept !== undefined && kept.instantMs > instantMs && kept.instantMs <= nowMs;
 }

@@ -39,8 +39,7 @@ export function createWarmer(options: WarmerOptions): Warmer {
     // Tried again after a full interval if it fails, so that a broken engine is not hammered.
     entry.dueMs = now() + (endpoint.warmingSeconds ?? 0) * 1000;
     try {
-      await cached.refresh(key, endpoint, entry);
-      onRefresh(endpoint);
+      if (await cached.refresh(key, endpoint, entry)) onRefresh(endpoint);
     } catch (error) {
       onRefresh(endpoint, error);
     } finally {

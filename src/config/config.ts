@@ -1,5 +1,6 @@
 import { InputError, messageOf } from '../errors.ts';
 import { findServerFaults } from './clickhouse.ts';
+import { findReplicaFaults } from './replicas.ts';
 import { SETTINGS, type Setting } from './settings.ts';
 
 /** The settings as the service reads them; made once, never changed. */
@@ -34,7 +35,9 @@ export function parseConfig(env: Environment): Config {
     faults.push(`${publicKey.env}: must differ from ${privateKey.env}, or it would open everything`);
   }
   faults.push(...findHalfTls(env));
-  faults.push(...findServerFaults((variable) => Boolean(env[variable]), env[SETTINGS.clickhouseUrl.env]));
+  const isGiven = (variable: string) => Boolean(env[variable]);
+  faults.push(...findServerFaults(isGiven, env[SETTINGS.clickhouseUrl.env]));
+  faults.push(...findReplicaFaults(isGiven));
   if (values['clickhouseUrl'] === '' && Number(values['readers']) > EMBEDDED_READERS_MAX) {
     faults.push(`${SETTINGS.readers.env}: must be at most ${EMBEDDED_READERS_MAX} on the embedded engine`);
   }

@@ -1,6 +1,7 @@
 // Longer than other files: one table, a row a setting, which is read and changed as a whole.
 import { parseCluster, parseServerUrl } from './clickhouse.ts';
 import { parseOrigins, parseProxies } from './network.ts';
+import { parseRedisUrl } from './replicas.ts';
 
 /** One environment variable: how it is written, what it means, what it is without it. */
 export interface Setting<T> {
@@ -77,6 +78,11 @@ export const SETTINGS = {
     'TAILRACE_CLUSTER',
     'Name of a cluster in the ClickHouse servers’ configuration, over which the tables are spread by project. Empty: one server.',
     parseCluster,
+  ),
+  redisUrl: hidden(
+    'TAILRACE_REDIS_URL',
+    'Address of a Redis or Valkey, such as `rediss://user:password@redis.example.com:6379/0`, through which replicas share answers and rates. Empty: each has its own.',
+    parseRedisUrl,
   ),
   defaultProject: text(
     'TAILRACE_DEFAULT_PROJECT',

@@ -48,9 +48,9 @@ export async function buildApp(context: HttpContext): Promise<FastifyInstance> {
     questions: createKnownQuestions(context.registry),
     sender: createSender(createRepresentations()),
   };
-  app.setErrorHandler<Error>((error, request, reply) => {
+  app.setErrorHandler<Error>(async (error, request, reply) => {
     noteRefusal(error, request, context.keyring);
-    return sendError(judge(error, request, reply), request, reply);
+    return sendError(await judge(error, request, reply), request, reply);
   });
   app.setNotFoundHandler((request) => {
     throw new TailraceError(

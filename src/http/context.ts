@@ -12,6 +12,7 @@ import type { RecordRequest } from '../ingest/request-recorder.ts';
 import type { Keyring } from '../keys/keyring.ts';
 import type { Sandbox } from '../query/sandbox/sandbox.ts';
 import type { Metrics } from './metrics.ts';
+import type { SharedRates } from './shared-rates.ts';
 import type { TlsContext } from './tls.ts';
 import type { Traffic } from './traffic.ts';
 
@@ -30,6 +31,8 @@ export interface HttpContext {
   /** Where each served request is recorded; `undefined` where that is off. */
   readonly record: RecordRequest | undefined;
   readonly metrics: Metrics;
+  /** Rates that hold over all replicas; `undefined` where each holds its own. */
+  readonly sharedRates: SharedRates | undefined;
   /** What the console shows beside the definitions. */
   readonly traffic: Traffic;
   readonly engine: Engine;

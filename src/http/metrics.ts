@@ -1,6 +1,7 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import type { CacheOutcome } from '../cache/cached.ts';
 import type { RefreshExtent } from '../cache/incremental.ts';
+import type { Lookup } from '../cache/shared/flight.ts';
 import type { CacheStore } from '../cache/store.ts';
 import type { Endpoint } from '../definitions/endpoint.ts';
 import type { Engine } from '../engine/engine.ts';
@@ -8,11 +9,13 @@ import type { Committer } from '../ingest/committer.ts';
 import { type Add, createCounts, createTimes } from './series.ts';
 
 /** What is counted, under the names of docs/operating.md. */
-export interface Metrics extends QueryMetrics, IngestMetrics {
+export interface Metrics extends QueryMetrics, SharedMetrics, IngestMetrics {
   /** `endpoint` is empty on other routes, and where the call failed before its endpoint was known. */
   request(request: { route: string; endpoint: string; status: number; seconds: number }): void;
   /** A request was answered 429: its key's rate, or refused keys from its address. */
   rateLimited(reason: 'key' | 'address'): void;
+  /** A request was held against the rate that this replica alone knows of: what all share was away. */
+  rateHeldLocally(): void;
   /** The series of a metric as they stand now; none where it does not exist. */
   read(name: string): Promise<readonly MetricValue[]>;
   readonly contentType: string;
@@ -35,6 +38,15 @@ interface QueryMetrics {
   refreshed(endpoint: string, failed: boolean): void;
   /** A kept answer with buckets was made anew, some of its buckets or all. */
   recomputed(endpoint: Pick<Endpoint, 'name'>, extent: RefreshExtent): void;
+}
+
+/** Of what replicas share. */
+interface SharedMetrics {
+  redisUp(isUp: boolean): void;
+  redisFailed(): void;
+  sharedLookup(result: Lookup): void;
+  /** Something stood in the place of a shared answer that no replica put there. */
+  sharedRefused(): void;
 }
 
 interface IngestMetrics {
@@ -81,12 +93,19 @@ export function createMetrics(parts: Gauged): Metrics {
     'reason',
   ]);
   for (const reason of ['key', 'address']) limited.inc({ reason }, 0); // there to be watched before the first
+  const heldLocally = make.counter(
+    'tailrace_rate_local_total',
+    'Requests held against a rate of this replica alone, since Redis was away.',
+    [],
+  );
   makeGauges(make, parts);
   return {
     ...createQueryMetrics(make, registry),
+    ...createSharedMetrics(make),
     ...createIngestMetrics(make),
     request: createRequestCount(requests, durations),
     rateLimited: (reason) => limited.inc({ reason }),
+    rateHeldLocally: () => heldLocally.inc(),
     read: async (name) => (await registry.getSingleMetric(name)?.get())?.values ?? [],
     contentType: registry.contentType,
     render: () => registry.metrics(),
@@ -195,6 +214,25 @@ function createQueryMetrics({ counter, histogram }: Maker, registry: Registry): 
     queryDone: (endpoint, seconds) => engineTime.observe({ endpoint }, seconds),
     recomputed: ({ name: endpoint }, extent) => extents.inc({ endpoint, extent }),
     refreshed: (endpoint, failed) => refreshes.inc({ endpoint, result: failed ? 'failed' : 'done' }),
+  };
+}
+
+function createSharedMetrics({ counter, gauge }: Maker): SharedMetrics {
+  let up = 0;
+  gauge('tailrace_redis_up', 'Whether the connection to Redis stands, 1 or 0.', () => up);
+  const failures = counter('tailrace_redis_failures_total', 'Commands that Redis did not answer.', []);
+  const lookups = counter('tailrace_shared_cache_lookups_total', 'Answers asked of other replicas.', [
+    'result',
+  ]);
+  for (const result of ['hit', 'miss', 'taken']) lookups.inc({ result }, 0);
+  const refused = counter('tailrace_shared_cache_refused_total', 'Shared answers that were none.', []);
+  return {
+    redisUp(isUp) {
+      up = Number(isUp);
+    },
+    redisFailed: () => failures.inc(),
+    sharedLookup: (result) => lookups.inc({ result }),
+    sharedRefused: () => refused.inc(),
   };
 }
 

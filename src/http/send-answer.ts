@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import fresh from 'fresh';
-import type { Served } from '../cache/cached.ts';
+import type { CacheOutcome, Served } from '../cache/cached.ts';
 import {
   ENCODINGS,
   type Encoding,
@@ -106,9 +106,11 @@ export function describeServed(served: Served): Record<string, unknown> {
   };
 }
 
-/** What an answer took of the engine for this request: nothing, where it was kept. */
+const OF_THE_ENGINE: ReadonlySet<CacheOutcome> = new Set(['miss', 'collapsed', 'bypass']);
+
+/** What an answer took of the engine for this request: nothing, where it was kept here or by another replica. */
 function engineMsOf({ answer, outcome }: Served): number {
-  return outcome === 'hit' || outcome === 'stale' ? 0 : answer.engineMs;
+  return OF_THE_ENGINE.has(outcome) ? answer.engineMs : 0;
 }
 
 const VARY = 'Accept-Encoding, X-API-KEY, Authorization';
@@ -122,6 +124,7 @@ function cacheControl({ cachingSeconds }: Endpoint): string {
 function cacheStatus({ cachingSeconds = 0 }: Endpoint, { outcome, ageSeconds }: Served): string {
   const ttl = cachingSeconds - ageSeconds;
   if (outcome === 'hit') return `Tailrace; hit; ttl=${ttl}`;
+  if (outcome === 'shared') return `Tailrace; hit; ttl=${ttl}; detail=shared`;
   if (outcome === 'miss') return 'Tailrace; fwd=miss; stored';
   if (outcome === 'collapsed') return 'Tailrace; fwd=miss; collapsed';
   if (outcome === 'stale')

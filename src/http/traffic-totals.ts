@@ -1,5 +1,8 @@
 import type { Metrics } from './metrics.ts';
 
+/** Outcomes of the cache for which the engine was not asked. */
+const KEPT: ReadonlySet<unknown> = new Set(['hit', 'shared', 'stale']);
+
 /** Counts of one endpoint since the start. */
 export interface EndpointTotals {
   readonly requests: number;
@@ -49,7 +52,7 @@ export async function readTotals(read: Metrics['read'], before?: Totals): Promis
   for (const { labels, value } of await read('tailrace_answers_total')) {
     const totals = of(labels['endpoint']);
     totals.answers += value;
-    if (labels['cache'] === 'hit' || labels['cache'] === 'stale') totals.hits += value;
+    if (KEPT.has(labels['cache'])) totals.hits += value;
   }
   for (const { labels, value } of await read('tailrace_rows_returned_total'))
     of(labels['endpoint']).rows = value;

@@ -11,8 +11,8 @@ export interface Bucket {
   readonly atMs: number;
 }
 
-export interface Taken {
-  readonly bucket: Bucket;
+/** Where a caller stands who has asked a bucket for a token. */
+export interface Standing {
   /** Whether there was a token; where there was none, nothing is taken. */
   readonly passed: boolean;
   /** Whole tokens left. */
@@ -23,8 +23,12 @@ export interface Taken {
   readonly retryAfterSeconds: number;
 }
 
+export interface Taken extends Standing {
+  readonly bucket: Bucket;
+}
+
 // Sums of fractions fall a little short; without this a caller that waits as long as it was told would be refused again.
-const ROUNDING_TOKENS = 1e-4;
+export const ROUNDING_TOKENS = 1e-4;
 
 /**
  * Takes a token from a bucket that fills with `perSecond` a second up to `burst`. A rate that has changed since applies at
@@ -36,8 +40,12 @@ export function takeToken(bucket: Bucket | undefined, { perSecond, burst }: Rate
   const tokens = fill(bucket, { perSecond, burst }, nowMs);
   const passed = tokens >= 1 - ROUNDING_TOKENS;
   const left = passed ? Math.max(0, tokens - 1) : tokens;
+  return { bucket: { tokens: left, atMs: nowMs }, ...standAt(left, passed, { perSecond, burst }) };
+}
+
+/** @param left tokens, after one was taken where one was */
+export function standAt(left: number, passed: boolean, { perSecond, burst }: Rate): Standing {
   return {
-    bucket: { tokens: left, atMs: nowMs },
     passed,
     remaining: Math.floor(left),
     resetSeconds: secondsFor(burst - left, perSecond),

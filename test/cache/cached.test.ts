@@ -7,32 +7,8 @@ import type { Endpoint } from '../../src/definitions/endpoint.ts';
 import { TailraceError } from '../../src/errors.ts';
 import type { ParameterValues } from '../../src/query/parameters.ts';
 import type { Answer, Run } from '../../src/query/run.ts';
+import { CACHED } from '../support/cached-endpoint.ts';
 
-const CACHED: Endpoint = {
-  id: '3dea32a0-fb99-4b83-9c42-c900fca9aeb6',
-  name: 'test.cached',
-  description: '',
-  maxRows: 10,
-  cachingSeconds: 900,
-  warmingSeconds: 300,
-  sandboxing: false,
-  bucket: undefined,
-  pinned: [],
-  parameters: ['a', 'b'].map((name) => ({
-    name,
-    type: 'string',
-    required: false,
-    description: '',
-    fallback: '',
-    values: [],
-    otherwise: undefined,
-  })),
-  columns: [],
-  sql: '',
-  hash: 'hash',
-  file: '',
-  sqlFile: '',
-};
 /** Cached, and never refreshed. */
 const UNWARMED: Endpoint = { ...CACHED, warmingSeconds: undefined };
 const UNCACHED: Endpoint = { ...CACHED, cachingSeconds: undefined, warmingSeconds: undefined };

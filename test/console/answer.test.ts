@@ -11,6 +11,7 @@ test('integers beyond 2^53 stay exact, in and out', () => {
 
 test.each([
   ['Tailrace; hit; ttl=612', 'hit'],
+  ['Tailrace; hit; ttl=612; detail=shared', 'hit'],
   ['Tailrace; fwd=miss; stored', 'miss'],
   ['Tailrace; fwd=miss; collapsed', 'collapsed'],
   ['Tailrace; fwd=bypass', 'bypass'],

@@ -1,11 +1,11 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { LRUCache } from 'lru-cache';
 import { TailraceError } from '../../errors.ts';
 import type { Caller } from '../../keys/keyring.ts';
-import { type Bucket, type Rate, type Taken, takeToken } from '../../lib/token-bucket.ts';
 import type { HttpContext } from '../context.ts';
 import { createFailedKeys } from '../failed-keys.ts';
 import { addHead, type Head } from '../head.ts';
+import { createFindRates, createLocalRates, findTightest, type Limited, type NamedRate } from '../rates.ts';
+import type { SharedRates } from '../shared-rates.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -19,28 +19,32 @@ export type JudgeFailure = <E extends Error>(
   error: E,
   request: FastifyRequest,
   reply: FastifyReply,
-) => E | TailraceError;
+) => Promise<E | TailraceError>;
 
 export interface RateLimit {
   /** Adds the hook to an app. @returns to be asked about every failure, since those of the key check come before the hook */
   register(app: FastifyInstance): JudgeFailure;
   /**
    * Lets a caller pass who is within the limits. @returns the headers that tell; `undefined` where
-   * the caller is to be refused, for which nothing is counted or taken: whoever refuses has to ask again
+   * the caller is to be refused, or other replicas have to be asked, for which nothing is counted or taken: whoever does has to ask again
    */
   pass(caller: Caller, address: string): Head | undefined;
 }
 
 const NO_HEADERS: Head = [];
 
-type Limits = Pick<HttpContext, 'config' | 'metrics' | 'now'>;
+/** Why a request is refused, if it is. */
+type Checked = TailraceError | undefined;
+
+type Limits = Pick<HttpContext, 'config' | 'metrics' | 'now' | 'sharedRates'>;
 
 /**
  * Holds each key to its rate, on every path that asks for a key, and each address to a number of refused keys. It comes
  * after the key check and before the body is read.
  */
-export function createRateLimit({ config, metrics, now }: Limits): RateLimit {
-  const takeOf = createKeyBuckets(config, now);
+export function createRateLimit({ config, metrics, now, sharedRates }: Limits): RateLimit {
+  const findRates = createFindRates(config);
+  const takeLocally = createLocalRates(now);
   const failedKeys = createFailedKeys(config.authFailuresPerMinuteMax, now);
 
   function refuse(reason: 'key' | 'address', message: string, retryAfterSeconds: number): TailraceError {
@@ -56,86 +60,70 @@ export function createRateLimit({ config, metrics, now }: Limits): RateLimit {
     return refuse('address', message, retryAfterSeconds);
   }
 
-  function check(request: FastifyRequest, reply: FastifyReply): TailraceError | undefined {
+  /** From the buckets that all replicas share, as long as they are there. */
+  async function takeShared(shared: SharedRates, rates: readonly NamedRate[]): Promise<Limited> {
+    const taken = await shared.take(rates);
+    if (taken === undefined) metrics.rateHeldLocally();
+    return findTightest(taken ?? takeLocally(rates));
+  }
+
+  function check(request: FastifyRequest, reply: FastifyReply): Checked | Promise<Checked> {
     const { caller } = request;
     if (caller === undefined || request.rateChecked) return undefined;
     request.rateChecked = true;
     const waitSeconds = failedKeys.enter(request.ip, caller.keyId);
     if (waitSeconds !== undefined) return refuseAddress(request, waitSeconds);
-    const limited = takeOf(caller);
-    if (limited === undefined) return undefined;
-    const { rate, taken } = limited;
+    const rates = findRates(caller);
+    if (rates.length === 0) return undefined;
+    if (sharedRates === undefined) return tell(findTightest(takeLocally(rates)), reply);
+    return takeShared(sharedRates, rates).then((limited) => tell(limited, reply));
+  }
+
+  function tell(limited: Limited, reply: FastifyReply): Checked {
+    const { rate, standing } = limited;
     addHead(reply, describeLimit(limited));
-    if (taken.passed) return undefined;
+    if (standing.passed) return undefined;
     const message = `this key may send ${rate.perSecond} requests a second, and ${rate.burst} at once`;
-    return refuse('key', message, taken.retryAfterSeconds);
+    return refuse('key', message, standing.retryAfterSeconds);
   }
 
   return {
     pass(caller, address) {
       if (failedKeys.enter(address, caller.keyId) !== undefined) return undefined;
-      const limited = takeOf(caller);
-      if (limited === undefined) return NO_HEADERS;
-      return limited.taken.passed ? describeLimit(limited) : undefined;
+      const rates = findRates(caller);
+      if (rates.length === 0) return NO_HEADERS;
+      if (sharedRates?.isUp === true) return undefined;
+      const limited = findTightest(takeLocally(rates));
+      if (!limited.standing.passed) return undefined;
+      if (sharedRates !== undefined) metrics.rateHeldLocally();
+      return describeLimit(limited);
     },
     register(app) {
       app.decorateRequest('rateChecked', false);
       app.addHook('preParsing', (request, reply, payload, done) => {
-        const refusal = check(request, reply);
-        if (refusal === undefined) done(null, payload);
-        else done(refusal);
+        const settle = (refusal: Checked) => (refusal === undefined ? done(null, payload) : done(refusal));
+        const checked = check(request, reply);
+        if (checked instanceof Promise) checked.then(settle, done);
+        else settle(checked);
       });
-      return (error, request, reply) => {
+      return async (error, request, reply) => {
         if (error instanceof TailraceError && error.code === 'unauthorized') {
           const waitSeconds = failedKeys.fail(request.ip);
           return waitSeconds === undefined ? error : refuseAddress(request, waitSeconds);
         }
-        return check(request, reply) ?? error;
+        return (await check(request, reply)) ?? error;
       };
     },
   };
 }
 
-function describeLimit({ rate, taken }: Limited): Head {
+function describeLimit({ rate, standing }: Limited): Head {
   return [
     'ratelimit-limit',
     String(rate.burst),
     'ratelimit-remaining',
-    String(taken.remaining),
+    String(standing.remaining),
     'ratelimit-reset',
-    String(taken.resetSeconds),
+    String(standing.resetSeconds),
   ];
-}
-
-// The key least recently used is forgotten beyond it, which fills its bucket. About 2 MB.
-const BUCKETS_MAX = 10_000;
-
-interface Limited {
-  readonly rate: Rate;
-  readonly taken: Taken;
-}
-
-/**
- * Takes a token for a caller; `undefined` for one without a limit. A signed token counts for its key too, so that many of them
- * have no more than the key; where it has a rate of its own, whichever leaves less is told.
- */
-function createKeyBuckets({ ratePerSecond, rateBurst }: HttpContext['config'], now: () => number) {
-  const fallback: Rate | undefined =
-    ratePerSecond === 0 ? undefined : { perSecond: ratePerSecond, burst: rateBurst || ratePerSecond };
-  const buckets = new LRUCache<string, Bucket>({ max: BUCKETS_MAX });
-
-  function take(name: string, rate: Rate | undefined): Limited | undefined {
-    if (rate === undefined) return undefined;
-    const taken = takeToken(buckets.get(name), rate, now());
-    buckets.set(name, taken.bucket);
-    return { rate, taken };
-  }
-
-  return ({ keyId, rate = fallback, token }: Caller): Limited | undefined => {
-    const own = token && take(token.id, token.rate);
-    if (own?.taken.passed === false) return own;
-    const ofKey = take(keyId, rate);
-    if (own === undefined || ofKey === undefined) return own ?? ofKey;
-    return ofKey.taken.passed && own.taken.remaining < ofKey.taken.remaining ? own : ofKey;
-  };
 }

@@ -1,0 +1,91 @@
+import { randomBytes } from 'node:crypto';
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import {
+  createFrames,
+  FRAME_BYTES_MAX,
+  type Framed,
+  MARK_BYTES,
+  markOf,
+} from '../../../src/cache/shared/frame.ts';
+
+const frames = createFrames(Buffer.from('secret'));
+const MADE_MS = 1_763_660_000_000;
+
+const framed = (body: Buffer | string, rowStarts?: number[]): Framed => ({
+  answer: {
+    body: Buffer.from(body),
+    rows: 3,
+    engineMs: 12.5,
+    ...(rowStarts && { rowStarts: Uint32Array.from(rowStarts) }),
+  },
+  madeMs: MADE_MS,
+});
+
+async function encode(key: string, what: Framed): Promise<Buffer> {
+  const bytes = await frames.encode(key, what);
+  if (bytes === undefined) throw new Error('is too large');
+  return bytes;
+}
+
+describe('a frame', () => {
+  test('gives back the answer that it was made of, of any bytes', async () => {
+    const answers = fc.record({
+      body: fc.uint8Array({ maxLength: 5_000 }),
+      rows: fc.nat(),
+      engineMs: fc.double({ min: 0, max: 1e9, noNaN: true }),
+      starts: fc.option(fc.array(fc.nat(0xffff_fffe))),
+      key: fc.string({ unit: 'binary' }),
+      madeMs: fc.nat(1e14),
+    });
+    await fc.assert(
+      fc.asyncProperty(answers, async ({ key, madeMs, body, rows, engineMs, starts }) => {
+        const what = { body: Buffer.from(body), rows, engineMs };
+        const answer = starts === null ? what : { ...what, rowStarts: Uint32Array.from(starts) };
+        const bytes = await encode(key, { answer, madeMs });
+        expect(await frames.decode(key, bytes)).toEqual({ answer, madeMs });
+        expect(bytes.toString('latin1', 0, MARK_BYTES)).toBe(markOf(madeMs));
+      }),
+    );
+  });
+
+  test('is smaller than the rows in it', async () => {
+    const text = JSON.stringify({
+      result: Array.from({ length: 1_000 }, (_, i) => ({ timestamp: i, count: 1 })),
+    });
+    const bytes = await encode('key', framed(text));
+    expect(bytes.length).toBeLessThan(text.length / 4);
+    expect((await frames.decode('key', bytes))?.answer.body.toString()).toBe(text);
+  });
+
+  test('is none where one bit of it has changed, wherever', async () => {
+    const bytes = await encode('key', framed('{"result":[]}', [11]));
+    for (let bit = 0; bit < bytes.length * 8; bit++) {
+      const changed = Buffer.from(bytes);
+      changed.writeUInt8(changed.readUInt8(bit >> 3) ^ (1 << (bit & 7)), bit >> 3);
+      expect(await frames.decode('key', changed)).toBeUndefined();
+    }
+  });
+
+  test('is none where it was cut short, made longer, or made up', async () => {
+    const bytes = await encode('key', framed('{"result":[]}'));
+    for (let length = 0; length < bytes.length; length++)
+      expect(await frames.decode('key', bytes.subarray(0, length))).toBeUndefined();
+    expect(await frames.decode('key', Buffer.concat([bytes, Buffer.from([0])]))).toBeUndefined();
+    expect(await frames.decode('key', randomBytes(200))).toBeUndefined();
+    expect(await frames.decode('key', Buffer.alloc(FRAME_BYTES_MAX + 1))).toBeUndefined();
+  });
+
+  test('is none for another key, and with another secret', async () => {
+    const bytes = await encode('key', framed('{"result":[]}'));
+    expect(await frames.decode('other', bytes)).toBeUndefined();
+    expect(await frames.decode('ke', bytes)).toBeUndefined();
+    expect(await createFrames(Buffer.from('other')).decode('key', bytes)).toBeUndefined();
+  });
+
+  test('is not made of an answer that is too large', async () => {
+    expect(await frames.encode('key', framed(randomBytes(FRAME_BYTES_MAX)))).toBeUndefined();
+    expect(await frames.encode('key', framed(Buffer.alloc(8 * FRAME_BYTES_MAX + 1)))).toBeUndefined();
+    expect((await encode('key', framed(Buffer.alloc(8 * FRAME_BYTES_MAX)))).length).toBeLessThan(100_000);
+  });
+});

@@ -1,0 +1,42 @@
+import { describe, expect, test } from 'vitest';
+import { parseConfig } from '../../src/config/config.ts';
+import { faultsOf } from '../support/config.ts';
+
+const SERVER = { CLICKHOUSE_URL: 'http://ch:8123' };
+const SECRET = { TAILRACE_TOKEN_SECRET: 's'.repeat(32) };
+const REDIS = { TAILRACE_REDIS_URL: 'redis://redis:6379' };
+
+describe('what replicas share', () => {
+  test.each([
+    'redis://redis',
+    'redis://redis:6379/',
+    'rediss://user:p%40ss@redis.example.com:6380/15',
+    'redis://:password@[::1]:6379/0',
+  ])('%s is a Redis', (url) => {
+    expect(parseConfig({ ...SERVER, ...SECRET, TAILRACE_REDIS_URL: url }).redisUrl).toBe(url);
+  });
+
+  test.each([
+    ['redis', 'must be an address'],
+    ['http://redis:6379', 'must begin with redis:// or rediss://'],
+    ['redis://', 'must be'],
+    ['redis://redis/main', 'must be a host and, as its path, the number of a database'],
+    ['redis://redis/0?db=1', 'must be a host and'],
+    ['redis://user:secret%@redis', 'must have a user and password whose % are written as %25'],
+  ])('%s is none, which is told without the password', (url, message) => {
+    const [fault = '', ...others] = faultsOf({ ...SERVER, ...SECRET, TAILRACE_REDIS_URL: url });
+    expect(others).toEqual([]);
+    expect(fault).toContain(`TAILRACE_REDIS_URL: ${message}`);
+    expect(fault).not.toContain('secret%');
+  });
+
+  test('needs the secret that all have, and a server that all ask', () => {
+    expect(faultsOf({ ...REDIS, ...SERVER })).toEqual([
+      'TAILRACE_TOKEN_SECRET: must be set where TAILRACE_REDIS_URL is, and be the same for all replicas; make one with: openssl rand -hex 32',
+    ]);
+    expect(faultsOf({ ...REDIS, ...SECRET })).toEqual([
+      'TAILRACE_REDIS_URL: means nothing without CLICKHOUSE_URL: an embedded store belongs to one process, which has no replicas',
+    ]);
+    expect(faultsOf({ ...REDIS, ...SERVER, ...SECRET })).toEqual([]);
+  });
+});

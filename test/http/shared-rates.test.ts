@@ -1,0 +1,125 @@
+import fc from 'fast-check';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { findProgram } from '../../scripts/programs.js';
+import { createSharedRates, type SharedRates } from '../../src/http/shared-rates.ts';
+import { openRedis, type Redis } from '../../src/lib/redis.ts';
+import { type Rate, takeToken } from '../../src/lib/token-bucket.ts';
+import { startRedis, type TestRedis } from '../support/redis.ts';
+
+describe.skipIf(findProgram('redis-server') === undefined)('buckets that replicas share', () => {
+  let server: TestRedis;
+  let spoiler: Awaited<ReturnType<TestRedis['client']>>;
+  const opened: Redis[] = [];
+  let rates: SharedRates;
+  let others: SharedRates;
+
+  beforeAll(async () => {
+    server = await startRedis();
+    spoiler = await server.client();
+    [rates, others] = [await open(), await open()];
+  });
+  afterAll(async () => {
+    for (const redis of opened) redis.close();
+    await server.remove();
+  });
+
+  async function open(): Promise<SharedRates> {
+    const redis = openRedis(server.url, { onUp() {}, onAway() {}, onFailure() {} });
+    opened.push(redis);
+    await vi.waitFor(() => expect(redis.isUp).toBe(true), { timeout: 10_000 });
+    return createSharedRates(redis, Buffer.from('a secret'));
+  }
+  async function take(rate: Rate, name = 'key', from = rates) {
+    const [limited] = (await from.take([{ name, rate }])) ?? [];
+    if (limited === undefined) throw new Error('there was no answer');
+    return limited.standing;
+  }
+  async function onlyName(): Promise<string> {
+    const [name = ''] = await spoiler.keys('*');
+    return name;
+  }
+
+  test('give and tell what those of one process do, from any state', async () => {
+    const cases = fc.record({
+      perSecond: fc.oneof(
+        fc.integer({ min: 1, max: 1_000 }),
+        fc.double({ min: 0.001, max: 1e6, noNaN: true }),
+      ),
+      burst: fc.integer({ min: 1, max: 1_000_000 }),
+      tokens: fc.double({ min: 0, max: 1e6, noNaN: true }),
+      agoMs: fc.integer({ min: -10_000, max: 100_000 }),
+    });
+    await spoiler.flushAll();
+    await take({ perSecond: 1, burst: 1 });
+    const name = await onlyName();
+    await fc.assert(
+      fc.asyncProperty(cases, async ({ perSecond, burst, tokens, agoMs }) => {
+        const rate = { perSecond, burst };
+        const atMs = Date.now() - agoMs;
+        await spoiler.set(name, `${tokens} ${atMs}`);
+        const taken = await take(rate);
+        const [left = '', nowMs = ''] = String(await spoiler.get(name)).split(' ');
+        const { bucket, ...standing } = takeToken({ tokens, atMs }, rate, Number(nowMs));
+        expect(taken).toEqual(standing);
+        expect([Number(left), Number(nowMs)]).toEqual([bucket.tokens, bucket.atMs]);
+      }),
+    );
+  });
+
+  test('let as many pass as one would, through however many replicas', async () => {
+    const rate = { perSecond: 0.001, burst: 50 };
+    const asked = Array.from({ length: 200 }, (_, i) => take(rate, 'together', i % 2 === 0 ? rates : others));
+    const standings = await Promise.all(asked);
+    expect(standings.filter(({ passed }) => passed)).toHaveLength(50);
+    expect(await take(rate, 'another')).toMatchObject({ passed: true, remaining: 49 });
+  });
+
+  test('take of the key only where the token has one left', async () => {
+    const both = [
+      { name: 'token', rate: { perSecond: 0.001, burst: 2 } },
+      { name: 'its key', rate: { perSecond: 0.001, burst: 10 } },
+    ];
+    const told: unknown[] = [];
+    for (let i = 0; i < 4; i++)
+      told.push((await rates.take(both))?.map(({ standing }) => [standing.passed, standing.remaining]));
+    expect(told).toEqual([
+      [
+        [true, 1],
+        [true, 9],
+      ],
+      [
+        [true, 0],
+        [true, 8],
+      ],
+      [[false, 0]],
+      [[false, 0]],
+    ]);
+  });
+
+  test('are forgotten when they are full again, and tell nothing of the key', async () => {
+    await spoiler.flushAll();
+    await take({ perSecond: 10, burst: 20 }, 'the-key-id');
+    const name = await onlyName();
+    expect(name).toMatch(/^tailrace:1:rate:[\w-]{43}$/);
+    const leftMs = await spoiler.pTTL(name);
+    expect(leftMs).toBeGreaterThan(900);
+    expect(leftMs).toBeLessThanOrEqual(1_100);
+  });
+
+  test.each(['', 'nonsense', 'nan 1', '-5 1', '5', '1e999 1'])('count %j for a full one', async (text) => {
+    await spoiler.flushAll();
+    await take({ perSecond: 1, burst: 5 });
+    await spoiler.set(await onlyName(), text);
+    expect(await take({ perSecond: 0.001, burst: 5 })).toMatchObject({ passed: true, remaining: 4 });
+  });
+
+  test('take the place of what is no text at all', async () => {
+    await spoiler.flushAll();
+    await take({ perSecond: 1, burst: 5 });
+    const name = await onlyName();
+    await spoiler.del(name);
+    await spoiler.rPush(name, 'list');
+    expect(await take({ perSecond: 0.001, burst: 5 })).toMatchObject({ passed: true, remaining: 4 });
+    expect(await take({ perSecond: 0.001, burst: 5 })).toMatchObject({ passed: true, remaining: 3 });
+  });
+});

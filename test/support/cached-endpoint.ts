@@ -1,0 +1,28 @@
+import type { Endpoint } from '../../src/definitions/endpoint.ts';
+
+/** An endpoint whose answers are cached and kept warm. */
+export const CACHED: Endpoint = {
+  id: '3dea32a0-fb99-4b83-9c42-c900fca9aeb6',
+  name: 'test.cached',
+  description: '',
+  maxRows: 10,
+  cachingSeconds: 900,
+  warmingSeconds: 300,
+  sandboxing: false,
+  bucket: undefined,
+  pinned: [],
+  parameters: ['a', 'b'].map((name) => ({
+    name,
+    type: 'string',
+    required: false,
+    description: '',
+    fallback: '',
+    values: [],
+    otherwise: undefined,
+  })),
+  columns: [],
+  sql: '',
+  hash: 'hash',
+  file: '',
+  sqlFile: '',
+};

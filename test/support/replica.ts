@@ -1,0 +1,105 @@
+import { randomUUID } from 'node:crypto';
+import { expect, vi } from 'vitest';
+import { createCached } from '../../src/cache/cached.ts';
+import { createSharedFlights } from '../../src/cache/shared/flight.ts';
+import { createRedisCache } from '../../src/cache/shared/redis-cache.ts';
+import { createMemoryStore } from '../../src/cache/store.ts';
+import { createWarmer } from '../../src/cache/warmer.ts';
+import type { Endpoint } from '../../src/definitions/endpoint.ts';
+import { createBackground } from '../../src/lib/background.ts';
+import { openRedis } from '../../src/lib/redis.ts';
+import type { ParameterValues } from '../../src/query/parameters.ts';
+import type { Answer, Run } from '../../src/query/run.ts';
+import { CACHED } from './cached-endpoint.ts';
+
+/** Stored, unlike a SELECT of a caller's own: it declares its columns. */
+export const SHARED_ENDPOINT: Endpoint = {
+  ...CACHED,
+  columns: [{ name: 'count', type: 'integer', description: '' }],
+};
+
+/** A query that a replica's engine was asked for; the test decides how it ends, unless the replica answers by itself. */
+export interface Query {
+  readonly signal: AbortSignal | undefined;
+  answer(text?: string): void;
+  fail(error: Error): void;
+}
+
+export interface ReplicaOptions {
+  readonly redisUrl: string;
+  readonly secret?: string;
+  /** How far its clock is ahead, ms. */
+  readonly aheadMs?: number;
+  /** Its engine answers at once. */
+  readonly isPrompt?: boolean;
+  readonly endpoint?: Endpoint;
+  readonly staleIfErrorSeconds?: number;
+  readonly queryTimeoutMs?: number;
+}
+
+/** The cache of one replica, with a clock and an engine of its own, over a real Redis. */
+export async function openReplica(options: ReplicaOptions) {
+  const { redisUrl, secret = 'a secret', endpoint = SHARED_ENDPOINT, queryTimeoutMs = 10_000 } = options;
+  // Runs on, as that of Redis does.
+  const clock = { aheadMs: options.aheadMs ?? 0 };
+  const now = () => Date.now() + clock.aheadMs;
+  const counts = { refused: 0, hit: 0, miss: 0, taken: 0, refreshed: 0, failedRefreshes: 0, failures: 0 };
+  const queries: Query[] = [];
+  const run: Run = (_, { a }, { signal } = {}) => {
+    const instantMs = now();
+    const number = queries.length;
+    return new Promise<Answer>((resolve, reject) => {
+      signal?.addEventListener('abort', () => reject(signal.reason), { once: true });
+      const answer = (text = `answer ${number} of ${a}`) =>
+        resolve({ body: Buffer.from(text), rows: 1, instantMs, engineMs: 1 });
+      queries.push({ signal, answer, fail: reject });
+      if (options.isPrompt === true) answer();
+    });
+  };
+  const redis = openRedis(redisUrl, { onUp() {}, onAway() {}, onFailure: () => void counts.failures++ });
+  await vi.waitFor(() => expect(redis.isUp).toBe(true), { timeout: 10_000 });
+  const shared = createRedisCache({
+    ...{ redis, secret: Buffer.from(secret), store: 'test', now, makeToken: randomUUID },
+    onRefused: () => void counts.refused++,
+  });
+  const background = createBackground();
+  const onLookup = (result: 'hit' | 'miss' | 'taken') => void counts[result]++;
+  const store = createMemoryStore(10_000_000);
+  const onRefresh = (_: unknown, error?: unknown) =>
+    void counts[error === undefined ? 'refreshed' : 'failedRefreshes']++;
+  const cached = createCached({
+    ...{ run, store, now, random: () => 0, warmKeysMax: 100, onRefresh },
+    refresh: (asked, { values }, runOptions) => run(asked, values, runOptions),
+    shared: createSharedFlights({ shared, background, queryTimeoutMs, onLookup }),
+    staleIfErrorSeconds: options.staleIfErrorSeconds ?? 0,
+  });
+  const warmer = createWarmer({
+    ...{ store, cached, now, concurrencyMax: 100, onRefresh },
+    endpoints: () => [endpoint],
+  });
+  return {
+    ...{ clock, now, counts, queries, redis, shared, store, cached, warmer },
+    ask: (
+      values: ParameterValues = { a: '' },
+      caller: { signal?: AbortSignal; maxAgeSeconds?: number } = {},
+    ) => cached.ask(endpoint, values, caller),
+    /** What the engine is asked next. */
+    async query(index = 0): Promise<Query> {
+      return await vi.waitFor(() => queries.at(index) ?? Promise.reject(new Error('no such query')), {
+        timeout: 10_000,
+      });
+    },
+    /** Moves the clock on, and lets the warmer do what is due then. */
+    async pass(seconds: number): Promise<void> {
+      clock.aheadMs += seconds * 1000;
+      warmer.tick();
+      await warmer.idle();
+      await background.idle();
+    },
+    idle: background.idle,
+    /** As a process that is killed: no word to anybody. */
+    die: () => redis.close(),
+  };
+}
+
+export type Replica = Awaited<ReturnType<typeof openReplica>>;
