@@ -191,6 +191,11 @@ export function truncateTable(source: Source, cluster: string): string {
   return `TRUNCATE TABLE \`${storedTable(source, cluster)}\`${on(cluster)}`;
 }
 
+/** Takes one day of a source away, such as `2026-11-20`. */
+export function dropDay(source: Source, day: string, cluster: string): string {
+  return `ALTER TABLE \`${storedTable(source, cluster)}\`${on(cluster)} DROP PARTITION ${quote(day)}`;
+}
+
 /** The tables that have the source's columns, the one that holds the rows first. */
 export function tableNames(source: Source, cluster: string): string[] {
   const stored = storedTable(source, cluster);
