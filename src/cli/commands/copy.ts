@@ -6,6 +6,7 @@ import type { Config } from '../../config/config.ts';
 import { copyDay } from '../../copy/copy-day.ts';
 import { type Journal, openJournal } from '../../copy/journal.ts';
 import { type DayPlan, planCopy } from '../../copy/plan.ts';
+import { isManaged } from '../../definitions/source.ts';
 import { toTailraceError } from '../../engine/failure.ts';
 import { InputError, messageOf, StoppedError, TailraceError } from '../../errors.ts';
 import { openStore, type Store } from '../../open-store.ts';
@@ -118,9 +119,14 @@ async function planDays(
 ): Promise<DayPlan[]> {
   const { registry } = here;
   const named = options.source.map((name) => registry.getSource(name));
+  const foreign = named.filter((source) => !isManaged(source));
+  if (foreign.length > 0)
+    throw new InputError(
+      foreign.map(({ name }) => `${name} points at an existing table, which is not copied`),
+    );
   const target = { engine: there?.engine, cluster: config.cluster, journal };
   return await planCopy(here.engine, target, {
-    sources: named.length > 0 ? named : registry.sources,
+    sources: named.length > 0 ? named : registry.sources.filter(isManaged),
     fromDay: options.fromDay,
     untilDay: options.untilDay,
     mixes: options.mix === true,
