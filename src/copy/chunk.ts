@@ -36,7 +36,7 @@ export async function findChunkEnd(
        SELECT project, timestamp, id,
          sum(bytes) OVER (ORDER BY project, timestamp, id) <= ${bounds.bytesMax} AS fits
        FROM (
-         SELECT toString(project) AS project, timestamp, id,
+         SELECT project, timestamp, id,
            byteSize(id, event_message, metadata, attributes) AS bytes
          FROM \`${source.table}\` WHERE ${isOn(day)} AND ${isAfter(after)}
          ORDER BY project, timestamp, id LIMIT ${bounds.rowsMax}

@@ -139,6 +139,6 @@ async function compare({ job, plan }: Day, entry: DayEntry): Promise<void> {
 }
 
 async function digestOf({ job, plan }: Day, engine: Engine, where = 'true'): Promise<Digest> {
-  const { source, day, rows } = plan;
-  return await readDigest(engine, source, { day, where, rows, check: job.check });
+  const { source, day, rows, bytes } = plan;
+  return await readDigest(engine, source, { day, where, rows, bytes, check: job.check });
 }

@@ -17,8 +17,9 @@ export const NO_ROWS: Digest = { rows: 0, sum: 0n };
 
 const SUM_BITS = 64;
 
-// A statement of the server has a minute: this many rows are hashed in a few seconds.
+// A statement of the server has a minute: this much is hashed in a few seconds.
 const SLICE_ROWS_MAX = 5_000_000;
+const SLICE_BYTES_MAX = 256 * 1024 * 1024;
 const SLICES_MAX = 1_440;
 const DAY_MICROS = 86_400_000_000n;
 
@@ -29,6 +30,8 @@ export interface DigestOptions {
   readonly where?: string;
   /** About how many rows the day has. */
   readonly rows: number;
+  /** About how large they are on the disk. */
+  readonly bytes: number;
   /** Called between parts of the work; what it throws ends it. */
   readonly check: () => void;
 }
@@ -39,8 +42,9 @@ export interface DigestOptions {
  * @throws whatever `Engine.inspect` throws
  */
 export async function readDigest(engine: Engine, source: Source, options: DigestOptions): Promise<Digest> {
-  const { day, where = 'true', rows, check } = options;
-  const slices = BigInt(Math.min(SLICES_MAX, Math.max(1, Math.ceil(rows / SLICE_ROWS_MAX))));
+  const { day, where = 'true', rows, bytes, check } = options;
+  const wanted = Math.ceil(Math.max(rows / SLICE_ROWS_MAX, bytes / SLICE_BYTES_MAX));
+  const slices = BigInt(Math.min(SLICES_MAX, Math.max(1, wanted)));
   const start = BigInt(Date.parse(day)) * 1000n;
   let digest = NO_ROWS;
   for (let i = 0n; i < slices; i++) {

@@ -1,6 +1,4 @@
-import { type Static, Type } from 'typebox';
-import type { Fault } from './fault.ts';
-import { createShapeCheck } from './shape.ts';
+import { type ExternalFile, isExternalFile, type ManagedFile } from './source-file.ts';
 import type { YamlFile } from './yaml-file.ts';
 
 /** What a typed column may hold. A value of another type is null in the column and stays as it came in the metadata. */
@@ -64,138 +62,6 @@ export function isManaged(source: Source): boolean {
 /** The places of an event that may name its project, in the order they are tried after the source's own. */
 const PROJECT_PLACES = ['project', 'metadata.project_ref', 'metadata.project'];
 
-const DAYS_MAX = 36_500;
-
-export const UUID_TEXT = Type.String({
-  pattern: '^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$',
-  expected: 'a UUID, such as 7f0c3a52-5f0b-4a57-9b1c-2f6f3f2b9d10',
-});
-
-const PATH = Type.Union(
-  [Type.String({ minLength: 1 }), Type.Array(Type.String(), { minItems: 1, maxItems: 32 })],
-  { expected: 'member names joined by dots, or a list of them where a name has a dot' },
-);
-
-// `__proto__` as a name of a JavaScript object's member would set its prototype instead.
-const COLUMN_NAME = '^(?!__proto__$)[a-z_][a-z0-9_]{0,62}$';
-
-const IDENTITY = {
-  id: UUID_TEXT,
-  name: Type.String({
-    pattern: '^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$',
-    expected: 'letters, digits, dots, dashes and underscores, at most 100',
-  }),
-  table: Type.String({
-    pattern: COLUMN_NAME,
-    expected: 'a table name of small letters, digits and underscores',
-  }),
-  description: Type.String({ expected: 'a text' }),
-};
-
-const COLUMN_TYPE = Type.Enum(['string', 'keyword', 'integer', 'number', 'boolean'], {
-  expected: 'one of string, keyword, integer, number, boolean',
-});
-
-const COLUMN_NAMES = {
-  additionalProperties: false,
-  expected: 'a column name of small letters, digits and underscores',
-};
-
-const SOURCE_FILE = Type.Object(
-  {
-    ...IDENTITY,
-    managed: Type.Optional(Type.Literal(true, { expected: 'true or false' })),
-    retention_days: Type.Optional(
-      Type.Integer({
-        minimum: 1,
-        maximum: DAYS_MAX,
-        expected: `a whole number of days from 1 to ${DAYS_MAX}`,
-      }),
-    ),
-    project: PATH,
-    columns: Type.Optional(
-      Type.Record(
-        Type.String({ pattern: COLUMN_NAME }),
-        Type.Object(
-          {
-            type: COLUMN_TYPE,
-            path: PATH,
-            otherwise: Type.Optional(
-              Type.Array(Type.String(), { maxItems: 8, expected: 'a list of names of columns' }),
-            ),
-            index: Type.Optional(
-              Type.Literal('substrings', { expected: 'substrings, the only kind of index that there is' }),
-            ),
-            description: Type.String({ expected: 'a text' }),
-          },
-          { additionalProperties: false },
-        ),
-        COLUMN_NAMES,
-      ),
-    ),
-  },
-  { additionalProperties: false, expected: 'a map of fields' },
-);
-
-export type SourceFile = Static<typeof SOURCE_FILE>;
-
-const SQL = Type.String({
-  pattern: '\\S',
-  expected: 'an expression of ClickHouse SQL over the columns of "from"',
-});
-
-const TABLE_NAME = Type.String({
-  pattern: '^[A-Za-z_][A-Za-z0-9_.-]{0,199}$',
-  expected: 'a name of letters, digits, underscores, dots and dashes',
-});
-
-const EXTERNAL_FILE = Type.Object(
-  {
-    ...IDENTITY,
-    managed: Type.Literal(false, { expected: 'true or false' }),
-    from: Type.Object(
-      { database: Type.Optional(TABLE_NAME), table: TABLE_NAME },
-      { additionalProperties: false, expected: 'a map with "table" and, where it is another, "database"' },
-    ),
-    map: Type.Object(
-      {
-        id: Type.Optional(SQL),
-        timestamp: SQL,
-        project: SQL,
-        event_message: Type.Optional(SQL),
-        metadata: Type.Optional(SQL),
-        attributes: Type.Optional(SQL),
-      },
-      { additionalProperties: false, expected: 'a map of the columns of every event' },
-    ),
-    columns: Type.Optional(
-      Type.Record(
-        Type.String({ pattern: COLUMN_NAME }),
-        Type.Object(
-          { type: COLUMN_TYPE, expression: SQL, description: Type.String({ expected: 'a text' }) },
-          { additionalProperties: false },
-        ),
-        COLUMN_NAMES,
-      ),
-    ),
-  },
-  { additionalProperties: false, expected: 'a map of fields' },
-);
-
-type ExternalFile = Static<typeof EXTERNAL_FILE>;
-
-const checkManagedShape = createShapeCheck(SOURCE_FILE);
-const checkExternalShape = createShapeCheck(EXTERNAL_FILE);
-
-/** Faults of shape: unknown, missing or wrong fields. */
-export function checkSourceShape(file: YamlFile): Fault[] {
-  return isExternalFile(file) ? checkExternalShape(file) : checkManagedShape(file);
-}
-
-function isExternalFile({ value }: YamlFile): boolean {
-  return (value as { managed?: unknown } | null)?.managed === false;
-}
-
 const RETENTION_DAYS = 90; // the longest tier window of logs.all (spec 4.2)
 
 /** The source that a file of good shape defines. */
@@ -203,10 +69,10 @@ export function createSource(file: YamlFile): Source {
   // Either is proven by checkSourceShape, which readDefinitions runs first.
   return isExternalFile(file)
     ? createExternal(file, file.value as ExternalFile)
-    : createManaged(file, file.value as SourceFile);
+    : createManaged(file, file.value as ManagedFile);
 }
 
-function createManaged({ file }: YamlFile, value: SourceFile): Source {
+function createManaged({ file }: YamlFile, value: ManagedFile): Source {
   const own = toPath(value.project);
   const others = PROJECT_PLACES.map(toPath).filter((path) => path.join('.') !== own.join('.'));
   return {

@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import Table from 'cli-table3';
 import { Command, InvalidArgumentError } from 'commander';
 import { findServerAddress } from '../../config/clickhouse.ts';
 import type { Config } from '../../config/config.ts';
@@ -10,6 +9,7 @@ import { isManaged } from '../../definitions/source.ts';
 import { toTailraceError } from '../../engine/failure.ts';
 import { InputError, messageOf, StoppedError, TailraceError } from '../../errors.ts';
 import { openStore, type Store } from '../../open-store.ts';
+import { count, type DayDone, isSent, printDone, printPlan, sum } from '../copy-report.ts';
 import { ownerName, readConfig, stopSignal } from '../environment.ts';
 import { createProgress, createRate, type Progress } from '../progress.ts';
 
@@ -47,11 +47,6 @@ interface Sides {
   readonly here: Store;
   readonly there: Store | undefined;
   readonly journal: Journal;
-}
-
-/** What was done with one day. */
-interface Done extends DayPlan {
-  readonly seconds: number;
 }
 
 // One chunk of rows at their largest, and the time for reading it from a busy disk.
@@ -138,11 +133,11 @@ async function copyDays(
   { here, there, journal }: Sides & { there: Store },
   plans: readonly DayPlan[],
   { signal, options }: { signal: AbortSignal; options: Options },
-): Promise<Done[]> {
+): Promise<DayDone[]> {
   const total = sum(plans.filter(isSent).map(({ rows }) => rows));
   const progress = createProgress('copy', total);
   const rate = createRate();
-  const done: Done[] = [];
+  const done: DayDone[] = [];
   let rows = 0;
   try {
     for (const plan of plans) {
@@ -172,10 +167,6 @@ async function copyDays(
   }
 }
 
-function isSent({ step }: DayPlan): boolean {
-  return step === 'copy' || step === 'continue';
-}
-
 function logSkipped({ source, day, step }: DayPlan, progress: Progress): void {
   const at = `${source.name} ${day}`;
   if (step === 'old')
@@ -195,59 +186,6 @@ function explain(error: unknown, target: string): unknown {
     `copying to ${target}: ${failure.message}${cause}; what is there stays, and the same command goes on from there`,
     { cause: error },
   );
-}
-
-const STEPS: Readonly<Record<DayPlan['step'], string>> = {
-  copy: 'to be copied',
-  continue: 'begun, to be continued',
-  check: 'copied, to be compared again',
-  newer: 'copied',
-  old: 'left out: beyond what is kept',
-};
-
-function printPlan(plans: readonly DayPlan[], target: string): void {
-  const rows = plans.map(({ source, day, rows, bytes, step }) => [
-    source.name,
-    day,
-    count(rows),
-    count(bytes),
-    STEPS[step],
-  ]);
-  printTable(['source', 'day', 'rows', 'bytes', 'what'], rows);
-  const sent = plans.filter(isSent);
-  process.stdout.write(
-    `${count(sum(sent.map((plan) => plan.rows)))} rows to ${target}; nothing was sent, and the server was not asked\n`,
-  );
-}
-
-function printDone(done: readonly Done[], target: string): void {
-  const kept = done.filter(({ step }) => step !== 'old');
-  const bySource = Map.groupBy(kept, ({ source }) => source.name);
-  const rows = [...bySource].map(([name, days]) => [
-    name,
-    count(days.length),
-    count(sum(days.map((day) => day.rows))),
-    count(sum(days.map((day) => day.bytes))),
-    sum(days.map((day) => day.seconds)).toFixed(1),
-  ]);
-  printTable(['source', 'days', 'rows', 'bytes', 'seconds'], rows);
-  process.stdout.write(
-    `${count(sum(kept.map((day) => day.rows)))} rows are at ${target}, counted and compared. Start the service with CLICKHOUSE_URL=${target} and the same data directory, which keeps the keys.\n`,
-  );
-}
-
-function printTable(head: string[], rows: readonly string[][]): void {
-  const table = new Table({ head, style: { head: [], border: [] } });
-  table.push(...rows);
-  process.stdout.write(`${table}\n`);
-}
-
-function sum(numbers: readonly number[]): number {
-  return numbers.reduce((total, number) => total + number, 0);
-}
-
-function count(number: number): string {
-  return number.toLocaleString('en');
 }
 
 function collect(text: string, list: readonly string[]): string[] {
