@@ -36,9 +36,10 @@ const MARKED_MINUTES_MAX = 20_160;
  * Opens engine and definitions, without HTTP: what the service and the commands on a store have in common.
  *
  * @param owner who is told to be holding the store, such as `tailrace serve (pid 4711)`
+ * @param hasExternal see `prepare`
  * @throws InputError with every fault of definitions, schema or data directory
  */
-export async function openStore(config: Config, owner: string): Promise<Store> {
+export async function openStore(config: Config, owner: string, hasExternal = true): Promise<Store> {
   const closing: (() => unknown)[] = [];
   // The store of a server is not in the data directory, and belongs to all who are let in.
   if (config.clickhouseUrl === '') closing.push(lockStore(config.dataDir, owner).release);
@@ -49,7 +50,7 @@ export async function openStore(config: Config, owner: string): Promise<Store> {
     const writes = createWriteMarks(MARKED_MINUTES_MAX);
     const engine = watchWrites(await openEngine(config), writes);
     closing.push(engine.close);
-    const read = async () => await prepare(engine, await readDefinitions(config), true);
+    const read = async () => await prepare(engine, await readDefinitions(config), hasExternal);
     const registry = createRegistry(await read());
     const reload = async () => registry.replace(await read());
     return { engine, registry, writes, reload, close };

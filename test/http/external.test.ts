@@ -337,7 +337,7 @@ test('query sandboxing and pins hold on it as on others', async () => {
   await rm(join(endpointsDir, 'otel.open'), { recursive: true });
 });
 
-test('the commands know it: check, schema, load', async () => {
+test('the commands know it: check, schema, copy', async () => {
   const env = {
     TAILRACE_SOURCES_DIR: sourcesDir,
     TAILRACE_ENDPOINTS_DIR: endpointsDir,
@@ -358,4 +358,10 @@ test('the commands know it: check, schema, load', async () => {
   expect(printed.stdout).toContain(createView(source, source.external, 'main'));
   expect(printed.stdout).toContain('CREATE OR REPLACE VIEW `otel_events` ON CLUSTER `main` AS');
   expect(printed.stdout).not.toContain('CREATE TABLE IF NOT EXISTS `otel_events');
+  const copy = ['copy', '--dry-run', '--to', 'http://127.0.0.1:1'];
+  expect(await runCli(copy, { env })).toMatchObject({ code: 0 });
+  expect(await runCli([...copy, '--source', 'otel.logs'], { env })).toMatchObject({
+    code: 1,
+    stderr: 'tailrace: otel.logs points at an existing table, which is not copied\n',
+  });
 });

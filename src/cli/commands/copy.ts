@@ -61,7 +61,8 @@ async function copy(options: Options): Promise<void> {
   const signal = stopSignal();
   const closing: (() => unknown)[] = [];
   try {
-    const here = await openStore(createSourceConfig(config), ownerName('copy'));
+    // Sources over existing tables are not copied, and their tables may be at the server alone.
+    const here = await openStore(createSourceConfig(config), ownerName('copy'), false);
     closing.push(here.close);
     await here.engine.setReadFilters(new Map()); // rows are counted, so none may be hidden while that is done
     const journal = openJournal(config.dataDir, target);
@@ -178,6 +179,8 @@ function logSkipped({ source, day, step }: DayPlan, progress: Progress): void {
 /** What went wrong at the server, with what the operator needs beside it. */
 function explain(error: unknown, target: string): unknown {
   if (error instanceof InputError || error instanceof StoppedError) return error;
+  // Node's own, such as the journal's when the disk is full.
+  if (String((error as { code?: unknown } | null)?.code).startsWith('ERR_SQLITE')) return error;
   const failure = toTailraceError(error);
   if (failure.code === 'source_not_found') return failure;
   const cause = failure.cause === undefined ? '' : ` (${messageOf(failure.cause)})`;
