@@ -10,6 +10,7 @@ import { createWarmer, type Warmer } from './cache/warmer.ts';
 import { findServerAddress } from './config/clickhouse.ts';
 import type { Config } from './config/config.ts';
 import type { Endpoint } from './definitions/endpoint.ts';
+import { isManaged } from './definitions/source.ts';
 import { InputError } from './errors.ts';
 import { buildApp } from './http/app.ts';
 import { createMetrics, type Metrics } from './http/metrics.ts';
@@ -17,7 +18,7 @@ import { createSharedRates, type SharedRates } from './http/shared-rates.ts';
 import { readTlsContext, type TlsContext } from './http/tls.ts';
 import { createTraffic, SAMPLE_MS, type Traffic } from './http/traffic.ts';
 import { type Ingest, openIngest } from './ingest/ingest.ts';
-import { createRequestRecorder, type RecordRequest } from './ingest/request-recorder.ts';
+import { createRequestRecorder, EDGE_SOURCE, type RecordRequest } from './ingest/request-recorder.ts';
 import { type RetentionSchedule, scheduleRetention } from './ingest/retention-schedule.ts';
 import { openControlStore } from './keys/control-store.ts';
 import { createKeyring, type Keyring } from './keys/keyring.ts';
@@ -73,9 +74,11 @@ const LAST_ANSWERS_MS = 500;
 export async function createService(config: Config, options: ServiceOptions): Promise<Service> {
   const tls = readTlsContext(config); // before anything is open that would have to be closed again
   const { logger } = options;
-  const store = await openStore(config, options.owner, (isUp, error) => {
-    if (isUp) logger.info('the engine can be reached again');
-    else logger.error({ err: error }, 'the engine cannot be reached');
+  const store = await openStore(config, options.owner, {
+    onReach(isUp, error) {
+      if (isUp) logger.info('the engine can be reached again');
+      else logger.error({ err: error }, 'the engine cannot be reached');
+    },
   });
   try {
     return await assemble(store, config, { ...options, tls });
@@ -94,6 +97,7 @@ async function assemble(
   const { logger, tls, now = Date.now, random = Math.random } = options;
   const { engine, registry } = store;
   checkOtlpSource(config, registry);
+  checkRecorded(config, registry);
   const control = openControlStore(config.dataDir);
   const secret = openTokenSecret(config.dataDir, config.tokenSecret);
   const tokens = createTokens({ secret, now });
@@ -166,10 +170,24 @@ async function assemble(
 
 /** @throws InputError when the source of OTLP records is none of those that there are */
 function checkOtlpSource({ otlpSource }: Config, registry: Store['registry']): void {
-  if (otlpSource === '' || registry.findSource(otlpSource) !== undefined) return;
+  const source = registry.findSource(otlpSource);
+  if (source !== undefined && !isManaged(source))
+    throw new InputError([
+      `TAILRACE_OTLP_SOURCE: ${source.name} reads an existing table (managed: false); name a source that stores events`,
+    ]);
+  if (otlpSource === '' || source !== undefined) return;
   const known = registry.sources.map((source) => source.name).join(', ');
   throw new InputError([
     `TAILRACE_OTLP_SOURCE: no source is called ${JSON.stringify(otlpSource)}; there are ${known}`,
+  ]);
+}
+
+/** @throws InputError when requests are to be recorded where nothing can be stored */
+function checkRecorded({ recordRequestsAs }: Config, registry: Store['registry']): void {
+  const source = registry.findSource(EDGE_SOURCE);
+  if (recordRequestsAs === '' || source === undefined || isManaged(source)) return;
+  throw new InputError([
+    `TAILRACE_RECORD_REQUESTS_AS: requests are events of ${source.name}, which reads an existing table (managed: false)`,
   ]);
 }
 
@@ -301,7 +319,7 @@ function createRetention({ config, store, metrics, logger, now }: RetentionParts
   const { engine, registry } = store;
   return scheduleRetention({
     engine,
-    sources: () => registry.sources,
+    sources: () => registry.sources.filter(isManaged),
     now,
     storeBytesMax: config.storeBytesMax,
     onDropped(day) {

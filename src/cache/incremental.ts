@@ -1,5 +1,6 @@
 import type { Bucket } from '../definitions/bucket.ts';
 import type { Endpoint } from '../definitions/endpoint.ts';
+import { isManaged } from '../definitions/source.ts';
 import type { WriteMarks, WriteVersion } from '../engine/write-marks.ts';
 import { MICROS_PER_DAY, MICROS_PER_MS, MICROS_PER_SECOND, type Micros } from '../lib/instant.ts';
 import { type Buckets, findBuckets, type TimeRange } from '../query/bucket-range.ts';
@@ -125,7 +126,8 @@ function plan(
   { bucket, kept, basis, instantMs, buckets }: Task,
   options: IncrementalOptions,
 ): TimeRange[] | undefined {
-  const { writes, seesEveryWrite } = options;
+  const { writes } = options;
+  const seesEveryWrite = options.seesEveryWrite && bucket.sources.every(isManaged);
   if (!seesEveryWrite && bucket.latenessSeconds === undefined) return undefined;
   const changed = bucket.sources.map(({ table }) => writes.changedMinutes(table, basis.version));
   if (changed.includes(undefined)) return undefined;

@@ -4,9 +4,14 @@ import { createKeyring, type Keyring } from '../keys/keyring.ts';
 import { createTokens } from '../keys/token.ts';
 import { openTokenSecret } from '../keys/token-secret.ts';
 
-/** The settings of this process. @throws InputError with every wrong one */
-export function readConfig(): Config {
-  const config = parseConfig(process.env);
+/**
+ * The settings of this process.
+ *
+ * @param changes of its environment; `undefined` unsets a variable
+ * @throws InputError with every wrong one
+ */
+export function readConfig(changes: Readonly<Record<string, string | undefined>> = {}): Config {
+  const config = parseConfig({ ...process.env, ...changes });
   for (const name of findUnknownSettings(process.env)) {
     process.stderr.write(`tailrace: ${name} is not a setting; docs/settings.md lists them\n`);
   }

@@ -2,6 +2,7 @@ import { Command, CommanderError } from 'commander';
 import { ERROR_CODES, InputError, messageOf, StoppedError, TailraceError } from '../errors.ts';
 import { readVersion } from '../version.ts';
 import { checkCommand } from './commands/check.ts';
+import { copyCommand } from './commands/copy.ts';
 import { keysCommand } from './commands/keys.ts';
 import { loadCommand } from './commands/load.ts';
 import { openApiCommand } from './commands/openapi.ts';
@@ -24,6 +25,7 @@ export function createProgram(): Command {
   const commands = [
     serveCommand,
     loadCommand,
+    copyCommand,
     sampleCommand,
     queryCommand,
     checkCommand,

@@ -3,7 +3,8 @@ import { formatInstant, parseInstant } from '../lib/instant.ts';
 import { findParameters } from '../sql/parameter.ts';
 import { type Bucket, createBucket } from './bucket.ts';
 import { createShapeCheck } from './shape.ts';
-import { type Source, UUID_TEXT } from './source.ts';
+import type { Source } from './source.ts';
+import { UUID_TEXT } from './source-file.ts';
 import type { YamlFile } from './yaml-file.ts';
 
 export type ParameterType = 'string' | 'enum' | 'timestamp' | 'regex';

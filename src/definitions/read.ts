@@ -11,7 +11,8 @@ import { checkSourceColumns } from './checks/source-columns.ts';
 import { checkUnique } from './checks/unique.ts';
 import { checkEndpointShape, createEndpoint, type Endpoint } from './endpoint.ts';
 import { type Fault, formatFault } from './fault.ts';
-import { checkSourceShape, createSource, type Source } from './source.ts';
+import { createSource, type Source } from './source.ts';
+import { checkSourceShape } from './source-file.ts';
 import { readText, readYamlFile, type YamlFile } from './yaml-file.ts';
 
 /** The definitions of one reading: checked, but the SQL not yet shown to an engine. */
@@ -36,7 +37,7 @@ export interface Reading {
 /** Reads every definition, going on past the faults so that all are reported at once. */
 export async function readDefinitions(folders: DefinitionFolders): Promise<Reading> {
   const faults: Fault[] = [];
-  const sourceFiles = await readSourceFiles(folders.sourcesDir, faults);
+  const sourceFiles = await readManagedFiles(folders.sourcesDir, faults);
   faults.push(...checkUnique(sourceFiles, ['id', 'name', 'table']));
   const sources = sourceFiles.flatMap((file) => {
     const own = firstFaults([() => checkSourceShape(file), () => checkSourceColumns(file)]);
@@ -87,7 +88,7 @@ interface SqlFile {
   readonly text: string;
 }
 
-async function readSourceFiles(dir: string, faults: Fault[]): Promise<YamlFile[]> {
+async function readManagedFiles(dir: string, faults: Fault[]): Promise<YamlFile[]> {
   const entries = await listFolder(dir, faults);
   const names = entries.filter(({ name, isFolder }) => !isFolder && /\.ya?ml$/.test(name)).map(nameOf);
   if (names.length === 0 && faults.length === 0) {

@@ -6,7 +6,7 @@ export interface QueryResult {
 }
 
 /** Formats in which every row ends with exactly one newline and holds none, so that rows can be told apart as bytes. */
-export type RowFormat = 'JSONEachRow' | 'TSVRaw';
+export type RowFormat = 'JSONEachRow' | 'TSVRaw' | 'TabSeparated';
 
 /** Whose a query is, so that its wait for a reader can be shared out fairly. */
 export interface Whose {
@@ -31,7 +31,8 @@ export interface QueryLimits {
   readonly resultBytesMax: number;
 }
 
-export type InsertFormat = 'JSONCompactEachRow';
+/** `TabSeparated`: what a query gave in that format goes in again as it is. */
+export type InsertFormat = 'JSONCompactEachRow' | 'TabSeparated';
 
 /** Rows for one table, already written in the engine's format. */
 export interface InsertBatch {

@@ -1,7 +1,8 @@
-import type { Source } from '../definitions/source.ts';
+import { isManaged, type Source } from '../definitions/source.ts';
 import { InputError } from '../errors.ts';
 import { quote } from '../sql/quote.ts';
 import type { Engine } from './engine.ts';
+import { createView, dropView, isOwnView, restoreView, viewComment } from './external.ts';
 import {
   addColumn,
   addIndex,
@@ -18,13 +19,15 @@ import {
 } from './table.ts';
 
 interface StoredTable {
+  readonly engine: string;
+  readonly comment: string;
   readonly columns: ReadonlyMap<string, { type: string; expression: string }>;
   readonly definition: string;
 }
 
 /**
- * Brings the store's tables to what the sources say: makes missing tables, adds missing columns and indexes. Running it
- * again changes nothing. Columns that no source names any more stay, with their data.
+ * Brings the store's tables to what the sources say: makes missing tables, adds missing columns and indexes, and makes the
+ * views of sources whose tables are others'. Running it again changes nothing. Columns that no source names any more stay, with their data.
  *
  * @param accept called when the tables and columns are there; when it throws they are taken away again, so that a set
  * which is refused leaves neither a column of a type that the next one corrects nor a retention that deletes events. In a
@@ -34,18 +37,23 @@ interface StoredTable {
  */
 export async function applySchema(
   engine: Engine,
-  sources: readonly Source[],
+  all: readonly Source[],
   accept: () => Promise<void> = async () => {},
 ): Promise<void> {
   const { cluster } = engine;
+  const sources = all.filter(isManaged);
   const stored = await readTables(engine);
   const expressions = await formatExpressions(engine, sources);
   const faults = sources.flatMap((source) => {
     const table = stored.get(storedTable(source, cluster));
     return table === undefined ? [] : compare(source, table, expressions);
   });
+  faults.push(...all.flatMap((source) => findTakenName(source, stored.get(source.table))));
   if (faults.length > 0) throw new InputError(faults);
-  const additions = sources.flatMap((source) => findAdditions(source, stored, cluster));
+  const additions = [
+    ...sources.flatMap((source) => findAdditions(source, stored, cluster)),
+    ...all.flatMap((source) => findViews(source, stored.get(source.table), cluster)),
+  ];
   const done: Addition[] = [];
   try {
     for (const addition of additions) {
@@ -100,6 +108,28 @@ function findAdditions(source: Source, all: ReadonlyMap<string, StoredTable>, cl
   ];
 }
 
+/** The view of a source whose table is another's, where it is not there as it should be. */
+function findViews(source: Source, old: StoredTable | undefined, cluster: string): Addition[] {
+  const { external } = source;
+  if (external === undefined || old?.comment === viewComment(source, external)) return [];
+  const remove = old === undefined ? dropView(source, cluster) : restoreView(old.definition, cluster);
+  return [{ add: [createView(source, external, cluster)], remove: [remove] }];
+}
+
+/** What has the name of a source's table and is not its to change. */
+function findTakenName({ external, file, table }: Source, old: StoredTable | undefined): string[] {
+  if (old === undefined) return [];
+  const isView = old.engine === 'View';
+  if (external === undefined)
+    return isView
+      ? [`${file}: the database has a view called ${table}; take another name for the table`]
+      : [];
+  if (isView && isOwnView(old.comment)) return [];
+  return [
+    `${file}: the database has a ${isView ? 'view' : 'table'} called ${table} already, which is left as it is; "table" must be a free name, under which stored queries then find the source`,
+  ];
+}
+
 function compare(source: Source, table: StoredTable, expressions: ReadonlyMap<string, string>): string[] {
   return tableColumns(source).flatMap((column) => {
     const old = table.columns.get(column.name);
@@ -134,7 +164,7 @@ async function formatExpressions(engine: Engine, sources: readonly Source[]): Pr
 
 async function readTables(engine: Engine): Promise<Map<string, StoredTable>> {
   const tables = await engine.inspect(
-    'SELECT name, create_table_query FROM system.tables WHERE database = currentDatabase()',
+    'SELECT name, engine, comment, create_table_query FROM system.tables WHERE database = currentDatabase()',
   );
   const columns = await engine.inspect(
     'SELECT table, name, type, default_expression FROM system.columns WHERE database = currentDatabase()',
@@ -143,6 +173,8 @@ async function readTables(engine: Engine): Promise<Map<string, StoredTable>> {
     tables.map((table) => [
       String(table['name']),
       {
+        engine: String(table['engine']),
+        comment: String(table['comment']),
         definition: `${table['create_table_query']} `,
         columns: new Map(
           columns

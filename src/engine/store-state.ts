@@ -14,6 +14,16 @@ export interface TableState {
 /** Table → what it holds. */
 export type StoreState = ReadonlyMap<string, TableState>;
 
+/** One day of one table. */
+export interface StoredDay {
+  readonly table: string;
+  /** `2026-11-20` */
+  readonly day: string;
+  readonly rows: number;
+  /** On the disk. */
+  readonly bytes: number;
+}
+
 type Row = Readonly<Record<string, unknown>>;
 
 /**
@@ -24,10 +34,8 @@ type Row = Readonly<Record<string, unknown>>;
  */
 export async function readStoreState(engine: Engine, sources: readonly Source[]): Promise<StoreState> {
   const { cluster } = engine;
-  // Of a cluster one replica of each shard, whichever answers: what is stored, counted once.
-  const parts = cluster === '' ? 'system.parts' : `cluster(${quote(cluster)}, system.parts)`;
   const found = await engine.inspect(
-    `SELECT table, sum(rows) AS rows, sum(bytes_on_disk) AS bytes FROM ${parts}
+    `SELECT table, sum(rows) AS rows, sum(bytes_on_disk) AS bytes FROM ${partsOf(engine)}
      WHERE database = currentDatabase() AND active GROUP BY table`,
   );
   const names = new Map(sources.map((source) => [storedTable(source, cluster), source.table]));
@@ -49,6 +57,29 @@ export async function readStoreState(engine: Engine, sources: readonly Source[])
       return [String(row['table']), state];
     }),
   );
+}
+
+/**
+ * The days of all tables in the database that hold rows, oldest first; on a cluster those of the tables on each server.
+ *
+ * @throws whatever `Engine.inspect` throws
+ */
+export async function readDays(engine: Engine): Promise<StoredDay[]> {
+  const rows = await engine.inspect(
+    `SELECT table, partition AS day, sum(rows) AS rows, sum(bytes_on_disk) AS bytes FROM ${partsOf(engine)}
+     WHERE database = currentDatabase() AND active GROUP BY table, day ORDER BY day, table`,
+  );
+  return rows.map((row) => ({
+    table: String(row['table']),
+    day: String(row['day']),
+    rows: Number(row['rows']),
+    bytes: Number(row['bytes']),
+  }));
+}
+
+/** Of a cluster one replica of each shard, whichever answers: what is stored, counted once. */
+function partsOf({ cluster }: Engine): string {
+  return cluster === '' ? 'system.parts' : `cluster(${quote(cluster)}, system.parts)`;
 }
 
 /** Days are partitions, so the engine has the bounds of `timestamp` of every part at hand and reads no column. */

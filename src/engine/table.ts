@@ -123,7 +123,7 @@ export function createTable(source: Source, cluster: string): string[] {
   const stored = createStoredTable(source, cluster);
   if (cluster === '') return [stored];
   const target = `\`${cluster}\`, currentDatabase(), \`${storedTable(source, cluster)}\`, cityHash64(project)`;
-  const over = `CREATE TABLE IF NOT EXISTS ${nameOf(source)}${on(cluster)} AS \`${storedTable(source, cluster)}\`
+  const over = `CREATE TABLE IF NOT EXISTS ${nameOf(source)}${onCluster(cluster)} AS \`${storedTable(source, cluster)}\`
 ENGINE = Distributed(${target})`;
   return [stored, over];
 }
@@ -145,7 +145,7 @@ function createStoredTable(source: Source, cluster: string): string {
     cluster === ''
       ? ['MergeTree', 'non_replicated_deduplication_window']
       : ['ReplicatedMergeTree', 'replicated_deduplication_window'];
-  return `CREATE TABLE IF NOT EXISTS \`${storedTable(source, cluster)}\`${on(cluster)} (
+  return `CREATE TABLE IF NOT EXISTS \`${storedTable(source, cluster)}\`${onCluster(cluster)} (
   ${[...columns, ...indexes].join(',\n  ')}
 ) ENGINE = ${engine}
 PARTITION BY toDate(timestamp)
@@ -157,40 +157,47 @@ SETTINGS index_granularity = 1024, ttl_only_drop_parts = 1, default_compression_
 
 export function dropTable(source: Source, cluster: string): string[] {
   return tablesOf(source, cluster)
-    .map((table) => `DROP TABLE IF EXISTS ${table}${on(cluster)}`)
+    .map((table) => `DROP TABLE IF EXISTS ${table}${onCluster(cluster)}`)
     .toReversed();
 }
 
 export function addColumn(source: Source, column: TableColumn, cluster: string): string[] {
   const what = `ADD COLUMN IF NOT EXISTS ${columnDefinition(column)}`;
-  return tablesOf(source, cluster).map((table) => `ALTER TABLE ${table}${on(cluster)} ${what}`);
+  return tablesOf(source, cluster).map((table) => `ALTER TABLE ${table}${onCluster(cluster)} ${what}`);
 }
 
 export function dropColumn(source: Source, { name }: TableColumn, cluster: string): string[] {
   const what = `DROP COLUMN IF EXISTS \`${name}\``;
   return tablesOf(source, cluster)
-    .map((table) => `ALTER TABLE ${table}${on(cluster)} ${what}`)
+    .map((table) => `ALTER TABLE ${table}${onCluster(cluster)} ${what}`)
     .toReversed();
 }
 
 export function addIndex(source: Source, { definition }: TableIndex, cluster: string): string[] {
   return [
-    `ALTER TABLE \`${storedTable(source, cluster)}\`${on(cluster)} ADD INDEX IF NOT EXISTS ${definition}`,
+    `ALTER TABLE \`${storedTable(source, cluster)}\`${onCluster(cluster)} ADD INDEX IF NOT EXISTS ${definition}`,
   ];
 }
 
 export function dropIndex(source: Source, { name }: TableIndex, cluster: string): string[] {
-  return [`ALTER TABLE \`${storedTable(source, cluster)}\`${on(cluster)} DROP INDEX IF EXISTS \`${name}\``];
+  return [
+    `ALTER TABLE \`${storedTable(source, cluster)}\`${onCluster(cluster)} DROP INDEX IF EXISTS \`${name}\``,
+  ];
 }
 
 export function setLifetime(source: Source, cluster: string): string {
   const what = `MODIFY TTL ${lifetime(source)} SETTINGS materialize_ttl_after_modify = 0`;
-  return `ALTER TABLE \`${storedTable(source, cluster)}\`${on(cluster)} ${what}`;
+  return `ALTER TABLE \`${storedTable(source, cluster)}\`${onCluster(cluster)} ${what}`;
 }
 
 /** Empties a source's table. */
 export function truncateTable(source: Source, cluster: string): string {
-  return `TRUNCATE TABLE \`${storedTable(source, cluster)}\`${on(cluster)}`;
+  return `TRUNCATE TABLE \`${storedTable(source, cluster)}\`${onCluster(cluster)}`;
+}
+
+/** Takes one day of a source away, such as `2026-11-20`. */
+export function dropDay(source: Source, day: string, cluster: string): string {
+  return `ALTER TABLE \`${storedTable(source, cluster)}\`${onCluster(cluster)} DROP PARTITION ${quote(day)}`;
 }
 
 /** The tables that have the source's columns, the one that holds the rows first. */
@@ -203,7 +210,8 @@ function tablesOf(source: Source, cluster: string): string[] {
   return tableNames(source, cluster).map((name) => `\`${name}\``);
 }
 
-function on(cluster: string): string {
+/** Where a statement is to be run. */
+export function onCluster(cluster: string): string {
   return cluster === '' ? '' : ` ON CLUSTER \`${cluster}\``;
 }
 

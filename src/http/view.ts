@@ -54,12 +54,15 @@ export const SOURCE = Type.Object({
   name: Type.String(),
   table: Type.String(),
   description: Type.String(),
-  retention_days: count('Days that an event is kept.'),
+  managed: Type.Boolean({ description: 'False: it reads an existing table, and takes no events.' }),
+  retention_days: orNull(count('Days that an event is kept; null: that is not up to Tailrace.')),
   columns: Type.Array(
     Type.Object({
       name: Type.String(),
       type: Type.String(),
-      path: Type.Array(Type.String(), { description: 'Member names from the root of the event.' }),
+      path: Type.Array(Type.String(), {
+        description: 'Member names from the root of the event; none where an expression gives the value.',
+      }),
       description: Type.String(),
     }),
   ),

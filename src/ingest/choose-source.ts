@@ -1,5 +1,5 @@
 import type { Registry } from '../definitions/registry.ts';
-import type { Source } from '../definitions/source.ts';
+import { isManaged, type Source } from '../definitions/source.ts';
 import { TailraceError } from '../errors.ts';
 
 /** The places of a request that may name its source; a list where a name came more than once. */
@@ -21,7 +21,7 @@ const HEADERS = ['x-source', 'x-collection'];
  * tells UUID (`source`) and name (`source_name`) apart; here either may be in either.
  *
  * @param fallback name or UUID of the source where none is named; empty for none
- * @throws TailraceError `invalid_request` when none is named or two are that differ; `source_not_found`
+ * @throws TailraceError `invalid_request` when none is named or two are that differ, or it takes none; `source_not_found`
  */
 export function chooseSource(
   registry: Registry,
@@ -35,12 +35,21 @@ export function chooseSource(
   ] as const;
   for (const [place, names] of places) {
     const given = names.flatMap((name) => textsAt(place, name));
-    if (given.length > 0) return agree(given.map((text) => registry.getSource(text)));
+    if (given.length > 0) return refuseExternal(agree(given.map((text) => registry.getSource(text))));
   }
-  if (fallback !== '') return registry.getSource(fallback);
+  if (fallback !== '') return refuseExternal(registry.getSource(fallback));
   throw new TailraceError(
     'invalid_request',
     'name a source: ?source_name=<name>, ?source=<uuid> or the header X-Source',
+  );
+}
+
+/** @throws TailraceError `invalid_request` for a source whose table is not Tailrace's own */
+export function refuseExternal(source: Source): Source {
+  if (isManaged(source)) return source;
+  throw new TailraceError(
+    'invalid_request',
+    `${source.name} reads an existing table (managed: false); events cannot be sent to it`,
   );
 }
 

@@ -1,5 +1,6 @@
 import { v7 } from 'uuid';
 import type { Registry } from '../definitions/registry.ts';
+import { isManaged } from '../definitions/source.ts';
 import { MICROS_PER_MS } from '../lib/instant.ts';
 import type { Committer } from './committer.ts';
 import { parseEvent } from './event.ts';
@@ -29,7 +30,7 @@ export interface RecorderOptions {
 }
 
 /** The source whose events the shipped endpoints count as API requests. */
-const EDGE_SOURCE = 'cloudflare.logs.prod';
+export const EDGE_SOURCE = 'cloudflare.logs.prod';
 const EVENT_BYTES_MAX = 1024 * 1024;
 // What callers write is kept to this length: a path may be as long as a URL, which is more than an event should be.
 const TEXT_CHARS_MAX = 2_000;
@@ -44,7 +45,7 @@ export function createRequestRecorder({
 }: RecorderOptions): RecordRequest {
   async function store(request: ServedRequest): Promise<void> {
     const source = registry.findSource(EDGE_SOURCE);
-    if (source === undefined) return;
+    if (source === undefined || !isManaged(source)) return;
     const text = eventText(request, project);
     const rules = { now: now() * MICROS_PER_MS, eventBytesMax: EVENT_BYTES_MAX, project };
     await committer.commit(source, encodeRows([parseEvent({ text }, source, rules)]));

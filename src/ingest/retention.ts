@@ -1,16 +1,9 @@
 import type { Source } from '../definitions/source.ts';
 import type { Engine } from '../engine/engine.ts';
+import { readDays, type StoredDay } from '../engine/store-state.ts';
 import { quote } from '../sql/quote.ts';
 
-/** One day of one table, as the store holds it. */
-interface Day {
-  readonly table: string;
-  /** `2026-11-20` */
-  readonly day: string;
-  readonly bytes: number;
-}
-
-export interface DroppedDay extends Day {
+export interface DroppedDay extends StoredDay {
   readonly reason: 'age' | 'size';
 }
 
@@ -36,7 +29,7 @@ export async function enforceRetention(options: RetentionOptions): Promise<void>
   const { engine, sources, now, storeBytesMax, onDropped } = options;
   const retention = new Map(sources().map((source) => [source.table, source.retentionDays]));
   const days = (await readDays(engine)).filter(({ table }) => retention.has(table));
-  const isOld = ({ table, day }: Day) =>
+  const isOld = ({ table, day }: StoredDay) =>
     Date.parse(day) + DAY_MS <= now() - (retention.get(table) ?? Number.POSITIVE_INFINITY) * DAY_MS;
   const old = days.filter(isOld).map((day) => ({ ...day, reason: 'age' as const }));
   const left = days.filter((day) => !isOld(day));
@@ -46,7 +39,7 @@ export async function enforceRetention(options: RetentionOptions): Promise<void>
   }
 }
 
-function beyondSize(days: readonly Day[], bytesMax: number, nowMs: number): DroppedDay[] {
+function beyondSize(days: readonly StoredDay[], bytesMax: number, nowMs: number): DroppedDay[] {
   if (bytesMax === 0) return [];
   const today = new Date(nowMs).toISOString().slice(0, 10);
   let bytes = days.reduce((sum, day) => sum + day.bytes, 0);
@@ -57,17 +50,4 @@ function beyondSize(days: readonly Day[], bytesMax: number, nowMs: number): Drop
     dropped.push({ ...day, reason: 'size' });
   }
   return dropped;
-}
-
-/** Oldest first. */
-async function readDays(engine: Engine): Promise<Day[]> {
-  const rows = await engine.inspect(
-    `SELECT table, partition AS day, sum(bytes_on_disk) AS bytes FROM system.parts
-     WHERE database = currentDatabase() AND active GROUP BY table, day ORDER BY day, table`,
-  );
-  return rows.map((row) => ({
-    table: String(row['table']),
-    day: String(row['day']),
-    bytes: Number(row['bytes']),
-  }));
 }

@@ -55,7 +55,7 @@ const SYSTEM = /^(?:system|information_schema)\./i;
 const BY_TEXT = /^(?:merge|loop|mergeTreeIndex|mergeTreeProjection|dictionary)$/i;
 
 /** What in a parsed query no stored query may hold, and why; the engine's rights do not cover these. */
-function findUnfit(root: SyntaxNode): string | undefined {
+export function findUnfit(root: SyntaxNode): string | undefined {
   if (root.kind !== 'SelectWithUnionQuery') return 'must be one SELECT: stored queries only read';
   const nodes = [...walk(root)];
   if (nodes.some(({ kind }) => kind === 'Set'))
@@ -143,7 +143,7 @@ function compareColumns(endpoint: Endpoint, described: readonly Record<string, u
   return faults;
 }
 
-function bareType(type: string): string {
+export function bareType(type: string): string {
   return type.replace(/^LowCardinality\((.*)\)$/, '$1').replace(/^Nullable\((.*)\)$/, '$1');
 }
 
@@ -152,7 +152,7 @@ function at(endpoint: Endpoint, line: number, message: string): Fault {
 }
 
 /** The engine's own words, whole: they go to the author of the query, who sees the data anyway. */
-function engineMessage(error: unknown): string {
+export function engineMessage(error: unknown): string {
   const full = messageOf(error);
   return full
     .replace(/^(?:(?:[\w ]*: )?Code: \d+\. DB::Exception: )+/, '')

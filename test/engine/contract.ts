@@ -216,6 +216,26 @@ function describeRows(engine: () => Engine): void {
     expect(first.bytes.toString()).toBe(`${'a'.repeat(1000)}\n`);
   });
 
+  test('TabSeparated rows go in again as they came out: every character, and NULL apart from the text of it', async () => {
+    const table = `${TABLE}_copied`;
+    await engine().command(
+      `CREATE TABLE ${table} (n Int64, t String, k LowCardinality(Nullable(String)), f Nullable(Float64), b Nullable(Bool), at DateTime64(6, 'UTC'))
+       ENGINE = MergeTree ORDER BY n`,
+    );
+    const one = `tuple(t, isNull(k), ifNull(k, ''), toString(f), toString(b), toString(at))`;
+    const rows = `SELECT toInt64(number) AS n,
+        ['', '\\\\N', '\t\n\\\\\\0', unhex('01007f'), '🜂\\'"'][number % 5 + 1] AS t,
+        [NULL, '', '\\\\N', 'a\tb'][number % 4 + 1] AS k,
+        [NULL, 0.1, 1e300, -0.0, 5e-324][number % 5 + 1] AS f, [NULL, true, false][number % 3 + 1] AS b,
+        toDateTime64('2026-11-20 07:00:00.123456', 6, 'UTC') AS at
+      FROM numbers(60) ORDER BY n`;
+    const { bytes } = await engine().query(rows, {}, { format: 'TabSeparated' });
+    const columns = ['n', 't', 'k', 'f', 'b', 'at'];
+    await engine().insert({ table, columns, format: 'TabSeparated', bytes });
+    const sum = (from: string) => ask(engine(), `SELECT count(), sum(sipHash64(n, ${one})) FROM ${from}`);
+    expect(await sum(table)).toBe(await sum(`(${rows})`));
+  });
+
   test('rows that were inserted are seen by every reader at once', async () => {
     await engine().command(
       `CREATE TABLE IF NOT EXISTS ${TABLE} (id Int64, text String) ENGINE = MergeTree ORDER BY id`,

@@ -42,6 +42,7 @@ function makeSource(columns: readonly SourceColumn[], more: Partial<Source> = {}
     retentionDays: 30_000,
     projectPaths: [['project']],
     columns,
+    external: undefined,
     file: 'sources/test.logs.yaml',
     ...more,
   };

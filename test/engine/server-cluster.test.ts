@@ -1,11 +1,13 @@
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
 import { readDefinitions } from '../../src/definitions/read.ts';
+import { createView } from '../../src/engine/external.ts';
 import { applySchema } from '../../src/engine/schema.ts';
 import { readStoreState } from '../../src/engine/store-state.ts';
 import { createTable, truncateTable } from '../../src/engine/table.ts';
 import { InputError, TailraceError } from '../../src/errors.ts';
 import { openStore } from '../../src/open-store.ts';
+import { verifyExternal } from '../../src/query/verify-external.ts';
 import { hasEvents } from '../../src/sample/fill.ts';
 import { quote } from '../../src/sql/quote.ts';
 import { startClickHouseFront } from '../support/clickhouse-front.ts';
@@ -115,6 +117,34 @@ test('what another process may use by now is not taken away because this one has
   };
   await expect(applySchema(engine, [source], lose)).rejects.toThrow('lost');
   expect(await tablesWith('event_message')).toEqual(expect.arrayContaining([table, `${table}_local`]));
+});
+
+test('a source over an existing table is a view on every server, and the table is left as it is', async () => {
+  const existing = 'CREATE TABLE existing (at DateTime, who String) ENGINE = MergeTree ORDER BY at';
+  await engine.command(existing);
+  await engine.command("INSERT INTO existing VALUES ('2026-11-20 07:00:00', 'p')");
+  const external = {
+    ...{ database: 'tailrace', table: 'existing', line: 1, typed: [] },
+    common: [
+      { name: 'timestamp', sql: 'at', line: 2 },
+      { name: 'project', sql: 'who', line: 3 },
+    ],
+  };
+  const source = { ...registry.getSource(NAME), table: 'of_existing', columns: [], external };
+  expect(await verifyExternal(engine, [source], true)).toEqual([]);
+  front.requests.length = 0;
+  await applySchema(engine, [...registry.sources, source]);
+  await applySchema(engine, [...registry.sources, source]);
+  const changes = front.requests.filter(({ sql }) => /^(CREATE|ALTER|DROP)/.test(sql));
+  expect(changes.map(({ sql }) => sql)).toEqual([createView(source, external, 'main')]);
+  expect(changes[0]?.sql).toMatch(/^CREATE OR REPLACE VIEW `of_existing` ON CLUSTER `main` AS\n/);
+  expect(await engine.inspect('SELECT timestamp, project, event_message, metadata FROM of_existing')).toEqual(
+    [{ timestamp: '2026-11-20 07:00:00.000000', project: 'p', event_message: '', metadata: '{}' }],
+  );
+  const renamed = { ...source, external: { ...external, table: 'nowhere' } };
+  expect(await verifyExternal(engine, [renamed], true)).toMatchObject([
+    { line: 1, message: expect.stringMatching(/^"from" cannot be read: /) },
+  ]);
 });
 
 test('emptying a source empties the table that holds the rows', async () => {

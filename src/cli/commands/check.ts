@@ -19,7 +19,13 @@ async function check(): Promise<void> {
   const dataDir = await mkdtemp(join(tmpdir(), 'tailrace-check-'));
   try {
     const engine = await openEngine({ ...config, dataDir, clickhouseUrl: '' });
-    const { endpoints, sources } = await prepare(engine, reading).finally(engine.close);
+    const { endpoints, sources } = await prepare(engine, reading, false).finally(engine.close);
+    for (const { name, external } of sources) {
+      if (external === undefined) continue;
+      process.stderr.write(
+        `${name}: ${external.table} is not here; the service looks at its columns when it starts\n`,
+      );
+    }
     process.stdout.write(`${endpoints.length} endpoints and ${sources.length} sources, no faults\n`);
   } finally {
     await rm(dataDir, { recursive: true, force: true });

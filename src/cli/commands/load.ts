@@ -5,6 +5,7 @@ import { createGunzip } from 'node:zlib';
 import { Command, InvalidArgumentError } from 'commander';
 import type { Config } from '../../config/config.ts';
 import { InputError, messageOf, StoppedError } from '../../errors.ts';
+import { refuseExternal } from '../../ingest/choose-source.ts';
 import { type LineSink, type LoadProgress, loadEvents } from '../../ingest/load.ts';
 import { createRemoteSink } from '../../ingest/remote-sink.ts';
 import { createStoreSink } from '../../ingest/store-sink.ts';
@@ -98,7 +99,7 @@ async function openTarget(source: string, { url, key }: Options, job: Omit<Job, 
   const store = await openStore(config, ownerName('load'));
   const { engine, registry } = store;
   try {
-    const found = registry.getSource(source);
+    const found = refuseExternal(registry.getSource(source));
     const now = Date.now;
     return {
       createSink: (onRejected) => createStoreSink(engine, found, { project, eventBytesMax, now, onRejected }),

@@ -1,4 +1,5 @@
 import { Command, InvalidArgumentError } from 'commander';
+import { isManaged } from '../../definitions/source.ts';
 import { StoppedError } from '../../errors.ts';
 import { MICROS_PER_MS } from '../../lib/instant.ts';
 import { openStore, type Store } from '../../open-store.ts';
@@ -49,9 +50,9 @@ async function sample(options: Options): Promise<void> {
  * @param rows how many events
  */
 export async function fillWithSample(store: Store, stop: AbortSignal, rows = DEFAULTS.rows): Promise<void> {
-  if (await hasEvents(store.engine, store.registry.sources)) return;
+  if (await hasEvents(store.engine, store.registry.sources.filter(isManaged))) return;
   const done = await fill(store, { ...DEFAULTS, rows }, stop);
-  if (stop.aborted) await removeEvents(store.engine, store.registry.sources);
+  if (stop.aborted) await removeEvents(store.engine, store.registry.sources.filter(isManaged));
   process.stderr.write(
     stop.aborted
       ? `sample: stopped by ${stop.reason}; nothing is kept, the next start begins again\n`
@@ -70,7 +71,12 @@ async function fill(store: Store, options: Options, signal: AbortSignal): Promis
   const onProgress = (stored: number) => progress.update(stored, note(stored));
   const { engine, registry } = store;
   try {
-    const stored = await storeSample(engine, registry.sources, { ...options, end, signal, onProgress });
+    const stored = await storeSample(engine, registry.sources.filter(isManaged), {
+      ...options,
+      end,
+      signal,
+      onProgress,
+    });
     onProgress(stored);
     return `${note(stored)}, are stored`;
   } finally {

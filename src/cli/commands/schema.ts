@@ -1,13 +1,14 @@
 import { Command, InvalidArgumentError } from 'commander';
 import { parseCluster } from '../../config/clickhouse.ts';
 import { readDefinitions, refuseFaults } from '../../definitions/read.ts';
+import { createView } from '../../engine/external.ts';
 import { createTable } from '../../engine/table.ts';
 import { messageOf } from '../../errors.ts';
 import { readConfig } from '../environment.ts';
 
 export function schemaCommand(): Command {
   return new Command('schema')
-    .description('Print the statements that make the tables of the sources, without running them.')
+    .description('Print the statements that make the tables and views of the sources, without running them.')
     .requiredOption('--print', 'print them; the service itself runs them at start')
     .option('--cluster <name>', 'as they are on this cluster (default: TAILRACE_CLUSTER)', parseName)
     .action(print);
@@ -17,7 +18,10 @@ async function print({ cluster }: { cluster?: string }): Promise<void> {
   const config = readConfig();
   const { definitions, faults, sourcesAreWhole } = await readDefinitions(config);
   if (!sourcesAreWhole) refuseFaults(faults);
-  const statements = definitions.sources.flatMap((source) => createTable(source, cluster ?? config.cluster));
+  const where = cluster ?? config.cluster;
+  const statements = definitions.sources.flatMap((source) =>
+    source.external === undefined ? createTable(source, where) : [createView(source, source.external, where)],
+  );
   process.stdout.write(statements.map((sql) => `${sql};\n\n`).join(''));
 }
 

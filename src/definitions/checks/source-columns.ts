@@ -1,5 +1,5 @@
 import type { Fault } from '../fault.ts';
-import type { SourceFile } from '../source.ts';
+import type { ManagedFile } from '../source-file.ts';
 import type { YamlFile } from '../yaml-file.ts';
 
 /** The columns that every source's table has, whatever its file says. */
@@ -18,12 +18,12 @@ export const COMMON_COLUMNS = [
  */
 const MISREAD = ['false', 'inf', 'infinity', 'nan', 'not', 'top', 'true'];
 
-type ColumnFields = NonNullable<SourceFile['columns']>;
+type ColumnFields = NonNullable<ManagedFile['columns']>;
 type Report = (field: 'otherwise' | 'index', message: string) => void;
 
 /** A typed column does not take the name of a column that every table has; only texts have an index or others to stand in. */
 export function checkSourceColumns(file: YamlFile): Fault[] {
-  const { columns = {} } = file.value as SourceFile; // proven by checkSourceShape, which runs before
+  const { columns = {} } = file.value as ManagedFile; // proven by checkSourceShape, which runs before
   return Object.keys(columns).flatMap((name) => {
     const faults: Fault[] = [];
     if (COMMON_COLUMNS.some((common) => common === name))

@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify';
 import type { Endpoint } from '../../definitions/endpoint.ts';
-import type { Source } from '../../definitions/source.ts';
+import { isManaged, type Source } from '../../definitions/source.ts';
 import type { Caller } from '../../keys/keyring.ts';
 import { SCOPES } from '../../keys/scope.ts';
 import type { HttpContext } from '../context.ts';
@@ -65,13 +65,15 @@ function toEndpointView(endpoint: Endpoint, { scopes, pins }: Caller): EndpointV
   };
 }
 
-function toSourceView({ id, name, table, description, retentionDays, columns }: Source): SourceView {
+function toSourceView(source: Source): SourceView {
+  const { id, name, table, description, retentionDays, columns } = source;
   return {
     id,
     name,
     table,
     description,
-    retention_days: retentionDays,
+    managed: isManaged(source),
+    retention_days: isManaged(source) ? retentionDays : null,
     columns: columns.map((column) => ({ ...column, path: [...column.path] })),
   };
 }

@@ -1,4 +1,5 @@
 import type { FastifyInstance } from 'fastify';
+import { isManaged } from '../../definitions/source.ts';
 import { createRefreshed } from '../../lib/refreshed.ts';
 import { OWNER } from '../../query/pins.ts';
 import type { HttpContext } from '../context.ts';
@@ -18,7 +19,9 @@ export function projectsRoute(app: FastifyInstance, { engine, registry, keyring,
 
   /** As a query like any other, in turn with those of the callers and within their limits. */
   async function readProjects(): Promise<string[]> {
-    const tables = registry.sources.map(({ table }) => `SELECT DISTINCT project FROM \`${table}\``);
+    // Others' tables may be of any size, and need not be sorted by project.
+    const own = registry.sources.filter(isManaged);
+    const tables = own.map(({ table }) => `SELECT DISTINCT project FROM \`${table}\``);
     if (tables.length === 0) return [];
     const sql = `SELECT DISTINCT project FROM (${tables.join(' UNION ALL ')})
       WHERE project != '' ORDER BY project LIMIT ${PROJECTS_MAX + 1}`;

@@ -84,9 +84,9 @@ function SourceLine({ source, state, nowMs }: SourceLineProps) {
         {columns.length}
       </td>
       <td data-label="Kept" className="numeric">
-        {days} d
+        {days === null ? 'external' : `${days} d`}
       </td>
-      {state !== undefined && <Live state={state} nowMs={nowMs} />}
+      {state !== undefined && <Live state={source.managed ? state : null} nowMs={nowMs} />}
     </tr>
   );
 }

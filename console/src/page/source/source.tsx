@@ -39,9 +39,9 @@ export function SourcePage() {
       )}
       {source !== undefined && (
         <>
-          {mayWatch && <Numbers state={stateOf(name)} nowMs={nowMs} />}
+          {mayWatch && source.managed && <Numbers state={stateOf(name)} nowMs={nowMs} />}
           <div className="source-parts">
-            <Sending source={source} />
+            {source.managed && <Sending source={source} />}
             <Fields source={source} />
           </div>
         </>
@@ -60,7 +60,9 @@ function Head({ source }: { readonly source: SourceView }) {
       <h1>{name}</h1>
       <p>{description}</p>
       <div className="source-facts">
-        <Tag tone="accent">kept for {days} days</Tag>
+        <Tag tone="accent">
+          {days === null ? 'an existing table, read as it is' : `kept for ${days} days`}
+        </Tag>
         <span className="small muted">
           table <code>{table}</code>
         </span>

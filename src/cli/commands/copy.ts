@@ -1,0 +1,208 @@
+import { randomUUID } from 'node:crypto';
+import { Command, InvalidArgumentError } from 'commander';
+import { findServerAddress } from '../../config/clickhouse.ts';
+import type { Config } from '../../config/config.ts';
+import { copyDay } from '../../copy/copy-day.ts';
+import { type Journal, openJournal } from '../../copy/journal.ts';
+import { type DayPlan, planCopy } from '../../copy/plan.ts';
+import { isManaged } from '../../definitions/source.ts';
+import { toTailraceError } from '../../engine/failure.ts';
+import { InputError, messageOf, StoppedError, TailraceError } from '../../errors.ts';
+import { openStore, type Store } from '../../open-store.ts';
+import { count, type DayDone, isSent, printDone, printPlan, sum } from '../copy-report.ts';
+import { ownerName, readConfig, stopSignal } from '../environment.ts';
+import { createProgress, createRate, type Progress } from '../progress.ts';
+
+const CHUNK_ROWS = 100_000;
+// The server stores more than this in several steps, of which each could be cut off from the others.
+const CHUNK_ROWS_MAX = 1_000_000;
+
+export function copyCommand(): Command {
+  return new Command('copy')
+    .description(
+      'Copy the events of the data directory to a ClickHouse server, day by day, each compared in the end. The service must be stopped. The same command goes on where it ended.',
+    )
+    .requiredOption('--to <url>', 'the server, as CLICKHOUSE_URL has it; its other settings hold here, too')
+    .option('--source <name>', 'only this source; may be given many times', collect, [])
+    .option('--from-day <day>', 'only from this day on, such as 2026-11-20', parseDay)
+    .option('--until-day <day>', 'only up to this day', parseDay)
+    .option('--mix', 'also days for which the server has events that are not from here')
+    .option('--dry-run', 'only print what there is to do; the server is not asked')
+    .option('--chunk-rows <n>', `events sent at once, at most (default: ${CHUNK_ROWS})`, parseRows)
+    .action(copy);
+}
+
+interface Options {
+  readonly to: string;
+  readonly source: readonly string[];
+  readonly fromDay?: string;
+  readonly untilDay?: string;
+  readonly mix?: boolean;
+  readonly dryRun?: boolean;
+  readonly chunkRows?: number;
+}
+
+/** Both sides; there is no target in a dry run. */
+interface Sides {
+  readonly here: Store;
+  readonly there: Store | undefined;
+  readonly journal: Journal;
+}
+
+// One chunk of rows at their largest, and the time for reading it from a busy disk.
+const RESULT_BYTES_MAX = 512 * 1024 * 1024;
+const READ_MS_MAX = 600_000;
+
+async function copy(options: Options): Promise<void> {
+  const config = readTargetConfig(options.to);
+  const address = findServerAddress(config);
+  if (address === undefined) throw new InputError(['--to: must be the address of a ClickHouse server']);
+  const target = `${address.url}/${address.database}`;
+  const signal = stopSignal();
+  const closing: (() => unknown)[] = [];
+  try {
+    // Sources over existing tables are not copied, and their tables may be at the server alone.
+    const here = await openStore(createSourceConfig(config), ownerName('copy'), { hasExternal: false });
+    closing.push(here.close);
+    await here.engine.setReadFilters(new Map()); // rows are counted, so none may be hidden while that is done
+    const journal = openJournal(config.dataDir, target);
+    closing.push(journal.close);
+    const there = options.dryRun === true ? undefined : await openStore(config, ownerName('copy'));
+    if (there !== undefined) closing.push(there.close);
+    const sides = { here, there, journal };
+    const plans = await planDays(sides, config, options);
+    if (there === undefined) return printPlan(plans, target);
+    const done = await copyDays({ ...sides, there }, plans, { signal, options });
+    printDone(done, target);
+  } catch (error) {
+    throw explain(error, target);
+  } finally {
+    for (const close of closing.toReversed()) await close();
+  }
+}
+
+/** The settings with which a service would run on the server. */
+function readTargetConfig(to: string): Config {
+  const given = process.env['CLICKHOUSE_URL'];
+  if (given !== undefined && given !== '' && given !== to)
+    process.stderr.write('tailrace: CLICKHOUSE_URL is not looked at: --to says where events are copied to\n');
+  try {
+    // How large the store may become is a setting of the embedded one alone.
+    return readConfig({ CLICKHOUSE_URL: to, TAILRACE_STORE_BYTES_MAX: undefined });
+  } catch (error) {
+    if (!(error instanceof InputError)) throw error;
+    throw new InputError(error.faults.map((fault) => fault.replace(/^CLICKHOUSE_URL:/, '--to:')));
+  }
+}
+
+function createSourceConfig(config: Config): Config {
+  const { queryMemoryBytesMax, engineMemoryBytesMax } = config;
+  return {
+    ...config,
+    clickhouseUrl: '',
+    cluster: '',
+    readers: 1,
+    queryTimeoutMs: READ_MS_MAX,
+    queryMemoryBytesMax: Math.max(queryMemoryBytesMax, engineMemoryBytesMax), // nobody else asks it for anything
+    resultBytesMax: RESULT_BYTES_MAX,
+  };
+}
+
+async function planDays(
+  { here, there, journal }: Sides,
+  config: Config,
+  options: Options,
+): Promise<DayPlan[]> {
+  const { registry } = here;
+  const named = options.source.map((name) => registry.getSource(name));
+  const foreign = named.filter((source) => !isManaged(source));
+  if (foreign.length > 0)
+    throw new InputError(
+      foreign.map(({ name }) => `${name} points at an existing table, which is not copied`),
+    );
+  const target = { engine: there?.engine, cluster: config.cluster, journal };
+  return await planCopy(here.engine, target, {
+    sources: named.length > 0 ? named : registry.sources.filter(isManaged),
+    fromDay: options.fromDay,
+    untilDay: options.untilDay,
+    mixes: options.mix === true,
+    now: Date.now(),
+  });
+}
+
+async function copyDays(
+  { here, there, journal }: Sides & { there: Store },
+  plans: readonly DayPlan[],
+  { signal, options }: { signal: AbortSignal; options: Options },
+): Promise<DayDone[]> {
+  const total = sum(plans.filter(isSent).map(({ rows }) => rows));
+  const progress = createProgress('copy', total);
+  const rate = createRate();
+  const done: DayDone[] = [];
+  let rows = 0;
+  try {
+    for (const plan of plans) {
+      const at = `${plan.source.name} ${plan.day}`;
+      const check = () => {
+        if (!signal.aborted) return;
+        const far = `${count(rows)} of ${count(total)} events are there`;
+        throw new StoppedError(
+          `stopped by ${signal.reason} at ${at}: ${far}; the same command goes on from there`,
+        );
+      };
+      const onRows = (sent: number) => {
+        rows += sent;
+        progress.update(rows, `${at}, ${count(rows)} events, ${rate(rows)}`);
+      };
+      const startMs = performance.now();
+      const { chunkRows = CHUNK_ROWS, mix = false } = options;
+      const how = { mixes: mix, chunkRowsMax: chunkRows, newId: randomUUID, check, onRows };
+      if (plan.step !== 'old' && plan.step !== 'newer')
+        await copyDay({ here: here.engine, there: there.engine, journal, ...how }, plan);
+      done.push({ ...plan, seconds: (performance.now() - startMs) / 1000 });
+      logSkipped(plan, progress);
+    }
+    return done;
+  } finally {
+    progress.stop();
+  }
+}
+
+function logSkipped({ source, day, step }: DayPlan, progress: Progress): void {
+  const at = `${source.name} ${day}`;
+  if (step === 'old')
+    progress.log(`${at}: left out: it is beyond the ${source.retentionDays} days that are kept`);
+  if (step === 'newer')
+    progress.log(`${at}: was copied and compared before; the server has got other events of it since`);
+}
+
+/** What went wrong at the server, with what the operator needs beside it. */
+function explain(error: unknown, target: string): unknown {
+  if (error instanceof InputError || error instanceof StoppedError) return error;
+  // Node's own, such as the journal's when the disk is full.
+  if (String((error as { code?: unknown } | null)?.code).startsWith('ERR_SQLITE')) return error;
+  const failure = toTailraceError(error);
+  if (failure.code === 'source_not_found') return failure;
+  const cause = failure.cause === undefined ? '' : ` (${messageOf(failure.cause)})`;
+  return new TailraceError(
+    failure.code,
+    `copying to ${target}: ${failure.message}${cause}; what is there stays, and the same command goes on from there`,
+    { cause: error },
+  );
+}
+
+function collect(text: string, list: readonly string[]): string[] {
+  return [...list, text];
+}
+
+function parseDay(text: string): string {
+  const time = /^\d{4}-\d{2}-\d{2}$/.test(text) ? Date.parse(text) : Number.NaN;
+  if (!Number.isNaN(time) && new Date(time).toISOString().startsWith(text)) return text;
+  throw new InvalidArgumentError('It must be a day such as 2026-11-20.');
+}
+
+function parseRows(text: string): number {
+  const rows = /^\d{1,7}$/.test(text) ? Number(text) : 0;
+  if (rows >= 1 && rows <= CHUNK_ROWS_MAX) return rows;
+  throw new InvalidArgumentError(`It must be a whole number from 1 to ${CHUNK_ROWS_MAX}.`);
+}

@@ -1,0 +1,91 @@
+import type { Source } from '../definitions/source.ts';
+import type { Engine } from '../engine/engine.ts';
+import { type TableColumn, tableColumns } from '../engine/table.ts';
+import { quote } from '../sql/quote.ts';
+
+/**
+ * What tells two sets of rows apart whatever their order: how many there are, and the sum of a hash of each over all its
+ * columns, modulo 2^64. A sum and not an XOR, in which a row that is there twice would be as one that is not there at all; and
+ * of rows that came to others, the sum is that of both less that of the others.
+ */
+export interface Digest {
+  readonly rows: number;
+  readonly sum: bigint;
+}
+
+export const NO_ROWS: Digest = { rows: 0, sum: 0n };
+
+const SUM_BITS = 64;
+
+// A statement of the server has a minute: this much is hashed in a few seconds.
+const SLICE_ROWS_MAX = 5_000_000;
+const SLICE_BYTES_MAX = 256 * 1024 * 1024;
+const SLICES_MAX = 1_440;
+const DAY_MICROS = 86_400_000_000n;
+
+export interface DigestOptions {
+  /** `2026-11-20` */
+  readonly day: string;
+  /** Of which of the day's rows; without it, of all. */
+  readonly where?: string;
+  /** About how many rows the day has. */
+  readonly rows: number;
+  /** About how large they are on the disk. */
+  readonly bytes: number;
+  /** Called between parts of the work; what it throws ends it. */
+  readonly check: () => void;
+}
+
+/**
+ * The digest of a day's rows in a source's table, read in slices of time, each in a statement of its own.
+ *
+ * @throws whatever `Engine.inspect` throws
+ */
+export async function readDigest(engine: Engine, source: Source, options: DigestOptions): Promise<Digest> {
+  const { day, where = 'true', rows, bytes, check } = options;
+  const wanted = Math.ceil(Math.max(rows / SLICE_ROWS_MAX, bytes / SLICE_BYTES_MAX));
+  const slices = BigInt(Math.min(SLICES_MAX, Math.max(1, wanted)));
+  const start = BigInt(Date.parse(day)) * 1000n;
+  let digest = NO_ROWS;
+  for (let i = 0n; i < slices; i++) {
+    check();
+    // The first and the last have no bound of their own: a day of the engine's may hold times beyond all of its days.
+    const from = i === 0n ? 'true' : `timestamp >= ${instant(start + (DAY_MICROS * i) / slices)}`;
+    const next = i + 1n;
+    const until = next === slices ? 'true' : `timestamp < ${instant(start + (DAY_MICROS * next) / slices)}`;
+    const [row] = await engine.inspect(
+      `SELECT count() AS rows, toString(sumWithOverflow(${rowHash(source)})) AS sum FROM \`${source.table}\`
+       WHERE ${isOn(day)} AND ${from} AND ${until} AND ${where}`,
+    );
+    digest = add(digest, { rows: Number(row?.['rows']), sum: BigInt(String(row?.['sum'])) });
+  }
+  return digest;
+}
+
+export function add(one: Digest, other: Digest): Digest {
+  return { rows: one.rows + other.rows, sum: BigInt.asUintN(SUM_BITS, one.sum + other.sum) };
+}
+
+export function isSame(one: Digest, other: Digest): boolean {
+  return one.rows === other.rows && one.sum === other.sum;
+}
+
+/** Rows of a day, which is a partition. */
+export function isOn(day: string): string {
+  return `toDate(timestamp) = ${quote(day)}`;
+}
+
+/** An instant in SQL, from microseconds since the epoch. */
+export function instant(micros: bigint): string {
+  return `fromUnixTimestamp64Micro(${micros}, 'UTC')`;
+}
+
+function rowHash(source: Source): string {
+  return `sipHash64(${tableColumns(source).flatMap(hashed).join(', ')})`;
+}
+
+/** Each column as what both engines hash alike, whatever their types come to; NULL apart from an empty text. */
+function hashed({ name, type }: TableColumn): string[] {
+  if (type.includes('Nullable')) return [`isNull(\`${name}\`)`, `ifNull(toString(\`${name}\`), '')`];
+  return [type.startsWith('DateTime64') ? `toUnixTimestamp64Micro(\`${name}\`)` : `toString(\`${name}\`)`];
+}

@@ -1,0 +1,72 @@
+import { hash } from 'node:crypto';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { makePrivateFile } from '../lib/private-file.ts';
+import type { Place } from './chunk.ts';
+import type { Digest } from './digest.ts';
+
+/** What is known of a day that was begun to be copied. */
+export interface DayEntry {
+  /** Whether all of it was found at the target. */
+  readonly verified: boolean;
+  /** Of this beginning alone: chunks of an earlier one are other chunks. */
+  readonly generation: string;
+  /** What the day held here when it was begun. */
+  readonly here: Digest;
+  /** What it held at the target then. */
+  readonly before: Digest;
+  /** Bound of its chunks: all of them are made alike, however often the copy is interrupted. */
+  readonly chunkRowsMax: number;
+  /** Chunks that the target has acknowledged, and where the last of them ended. */
+  readonly chunks: number;
+  readonly end: Place | undefined;
+}
+
+/** Remembers in the data directory how far each day has come, for one target. */
+export interface Journal {
+  find(table: string, day: string): DayEntry | undefined;
+  /** Begins a day, also one that was begun before. */
+  begin(table: string, day: string, entry: Omit<DayEntry, 'verified' | 'chunks' | 'end'>): void;
+  advance(table: string, day: string, chunks: number, end: Place): void;
+  verify(table: string, day: string): void;
+  close(): void;
+}
+
+/** @param target names the database at the server, without any password */
+export function openJournal(dataDir: string, target: string): Journal {
+  const file = join(dataDir, `copy-${hash('sha256', target).slice(0, 16)}.sqlite`);
+  makePrivateFile(file);
+  const database = new DatabaseSync(file);
+  // Sums as texts: they have all 64 bits, and SQLite's integers a sign.
+  database.exec(`CREATE TABLE IF NOT EXISTS days (
+    source_table TEXT NOT NULL, day TEXT NOT NULL, verified INTEGER NOT NULL, generation TEXT NOT NULL,
+    rows INTEGER NOT NULL, sum TEXT NOT NULL, before_rows INTEGER NOT NULL, before_sum TEXT NOT NULL,
+    chunk_rows_max INTEGER NOT NULL, chunks INTEGER NOT NULL, end TEXT, PRIMARY KEY (source_table, day)
+  ) STRICT`);
+  const find = database.prepare('SELECT * FROM days WHERE source_table = ? AND day = ?');
+  const begin = database.prepare('INSERT OR REPLACE INTO days VALUES (?, ?, 0, ?, ?, ?, ?, ?, ?, 0, NULL)');
+  const advance = database.prepare('UPDATE days SET chunks = ?, end = ? WHERE source_table = ? AND day = ?');
+  const verify = database.prepare('UPDATE days SET verified = 1 WHERE source_table = ? AND day = ?');
+  return {
+    find(table, day) {
+      const row = find.get(table, day);
+      if (row === undefined) return undefined;
+      return {
+        verified: row['verified'] === 1,
+        generation: String(row['generation']),
+        here: { rows: Number(row['rows']), sum: BigInt(String(row['sum'])) },
+        before: { rows: Number(row['before_rows']), sum: BigInt(String(row['before_sum'])) },
+        chunkRowsMax: Number(row['chunk_rows_max']),
+        chunks: Number(row['chunks']),
+        end: row['end'] === null ? undefined : (JSON.parse(String(row['end'])) as Place), // written by `advance` alone
+      };
+    },
+    begin(table, day, { generation, here, before, chunkRowsMax }) {
+      const digests = [here.rows, String(here.sum), before.rows, String(before.sum)];
+      begin.run(table, day, generation, ...digests, chunkRowsMax);
+    },
+    advance: (table, day, chunks, end) => void advance.run(chunks, JSON.stringify(end), table, day),
+    verify: (table, day) => void verify.run(table, day),
+    close: () => database.close(),
+  };
+}

@@ -1,0 +1,137 @@
+import { type Static, Type } from 'typebox';
+import type { Fault } from './fault.ts';
+import { createShapeCheck } from './shape.ts';
+import type { YamlFile } from './yaml-file.ts';
+
+const DAYS_MAX = 36_500;
+
+export const UUID_TEXT = Type.String({
+  pattern: '^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$',
+  expected: 'a UUID, such as 7f0c3a52-5f0b-4a57-9b1c-2f6f3f2b9d10',
+});
+
+const PATH = Type.Union(
+  [Type.String({ minLength: 1 }), Type.Array(Type.String(), { minItems: 1, maxItems: 32 })],
+  { expected: 'member names joined by dots, or a list of them where a name has a dot' },
+);
+
+// `__proto__` as a name of a JavaScript object's member would set its prototype instead.
+const COLUMN_NAME = '^(?!__proto__$)[a-z_][a-z0-9_]{0,62}$';
+
+const IDENTITY = {
+  id: UUID_TEXT,
+  name: Type.String({
+    pattern: '^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$',
+    expected: 'letters, digits, dots, dashes and underscores, at most 100',
+  }),
+  table: Type.String({
+    pattern: COLUMN_NAME,
+    expected: 'a table name of small letters, digits and underscores',
+  }),
+  description: Type.String({ expected: 'a text' }),
+};
+
+const COLUMN_TYPE = Type.Enum(['string', 'keyword', 'integer', 'number', 'boolean'], {
+  expected: 'one of string, keyword, integer, number, boolean',
+});
+
+const COLUMN_NAMES = {
+  additionalProperties: false,
+  expected: 'a column name of small letters, digits and underscores',
+};
+
+const MANAGED_FILE = Type.Object(
+  {
+    ...IDENTITY,
+    managed: Type.Optional(Type.Literal(true, { expected: 'true or false' })),
+    retention_days: Type.Optional(
+      Type.Integer({
+        minimum: 1,
+        maximum: DAYS_MAX,
+        expected: `a whole number of days from 1 to ${DAYS_MAX}`,
+      }),
+    ),
+    project: PATH,
+    columns: Type.Optional(
+      Type.Record(
+        Type.String({ pattern: COLUMN_NAME }),
+        Type.Object(
+          {
+            type: COLUMN_TYPE,
+            path: PATH,
+            otherwise: Type.Optional(
+              Type.Array(Type.String(), { maxItems: 8, expected: 'a list of names of columns' }),
+            ),
+            index: Type.Optional(
+              Type.Literal('substrings', { expected: 'substrings, the only kind of index that there is' }),
+            ),
+            description: Type.String({ expected: 'a text' }),
+          },
+          { additionalProperties: false },
+        ),
+        COLUMN_NAMES,
+      ),
+    ),
+  },
+  { additionalProperties: false, expected: 'a map of fields' },
+);
+
+export type ManagedFile = Static<typeof MANAGED_FILE>;
+
+const SQL = Type.String({
+  pattern: '\\S',
+  expected: 'an expression of ClickHouse SQL over the columns of "from"',
+});
+
+const TABLE_NAME = Type.String({
+  pattern: '^[A-Za-z_][A-Za-z0-9_.-]{0,199}$',
+  expected: 'a name of letters, digits, underscores, dots and dashes',
+});
+
+const EXTERNAL_FILE = Type.Object(
+  {
+    ...IDENTITY,
+    managed: Type.Literal(false, { expected: 'true or false' }),
+    from: Type.Object(
+      { database: Type.Optional(TABLE_NAME), table: TABLE_NAME },
+      { additionalProperties: false, expected: 'a map with "table" and, where it is another, "database"' },
+    ),
+    map: Type.Object(
+      {
+        id: Type.Optional(SQL),
+        timestamp: SQL,
+        project: SQL,
+        event_message: Type.Optional(SQL),
+        metadata: Type.Optional(SQL),
+        attributes: Type.Optional(SQL),
+      },
+      { additionalProperties: false, expected: 'a map of the columns of every event' },
+    ),
+    columns: Type.Optional(
+      Type.Record(
+        Type.String({ pattern: COLUMN_NAME }),
+        Type.Object(
+          { type: COLUMN_TYPE, expression: SQL, description: Type.String({ expected: 'a text' }) },
+          { additionalProperties: false },
+        ),
+        COLUMN_NAMES,
+      ),
+    ),
+  },
+  { additionalProperties: false, expected: 'a map of fields' },
+);
+
+export type ExternalFile = Static<typeof EXTERNAL_FILE>;
+
+const checkManagedShape = createShapeCheck(MANAGED_FILE);
+const checkExternalShape = createShapeCheck(EXTERNAL_FILE);
+
+/** Faults of shape: unknown, missing or wrong fields. */
+export function checkSourceShape(file: YamlFile): Fault[] {
+  return isExternalFile(file) ? checkExternalShape(file) : checkManagedShape(file);
+}
+
+/** Whether a file is that of a source over an existing table. */
+export function isExternalFile({ value }: YamlFile): boolean {
+  return (value as { managed?: unknown } | null)?.managed === false;
+}

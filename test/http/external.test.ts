@@ -1,0 +1,367 @@
+import { cp, mkdir, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterAll, beforeEach, describe, expect, test } from 'vitest';
+import { readDefinitions } from '../../src/definitions/read.ts';
+import { createView } from '../../src/engine/external.ts';
+import { InputError } from '../../src/errors.ts';
+import { runCli } from '../support/cli.ts';
+import { PRIVATE_KEY, startTestService, temporaryFolder } from '../support/service.ts';
+
+const folder = await temporaryFolder();
+const sourcesDir = join(folder.path, 'sources');
+const endpointsDir = join(folder.path, 'endpoints');
+await cp('sources', sourcesDir, { recursive: true });
+await cp('endpoints', endpointsDir, { recursive: true });
+const service = await startTestService({
+  env: { TAILRACE_SOURCES_DIR: sourcesDir, TAILRACE_ENDPOINTS_DIR: endpointsDir },
+});
+afterAll(async () => {
+  await service.close();
+  await folder.remove();
+});
+const { store } = service;
+const { engine } = store;
+
+// As OpenTelemetry's collector makes it, with small granules so that few rows have several.
+await engine.command(`CREATE TABLE tailrace.otel_logs (
+    Timestamp DateTime64(9), ServiceName LowCardinality(String), Body String, SeverityText LowCardinality(String),
+    TraceId Nullable(String), LogAttributes Map(LowCardinality(String), String), Bytes UInt64, timestamp String
+  ) ENGINE = MergeTree PARTITION BY toDate(Timestamp) ORDER BY (ServiceName, Timestamp) SETTINGS index_granularity = 64`);
+await engine.command(`INSERT INTO tailrace.otel_logs SELECT
+    toDateTime64(toStartOfDay(now()), 9, 'UTC') - toIntervalSecond(number * 20), concat('s', toString(number % 5)), concat('line ', toString(number)),
+    ['INFO', 'ERROR'][number % 2 + 1], if(number % 3 = 0, NULL, 't'), map('http.status_code', toString(200 + number % 2 * 300)), if(number = 5, 18446744073709551615, number), 'x'
+  FROM numbers(20000)`);
+
+const FILE = join(sourcesDir, 'otel.logs.yaml');
+const GOOD = `id: 0c7b8a52-6a0e-4b8e-9a4d-3f2a51c0de77
+name: otel.logs
+table: otel_events
+description: What the collector writes.
+managed: false
+from: { table: otel_logs }
+map:
+  timestamp: Timestamp
+  project: ServiceName
+  event_message: Body -- the text
+  metadata: toJSONString(LogAttributes)
+columns:
+  level: { type: keyword, expression: SeverityText, description: how bad }
+  trace_id: { type: string, expression: TraceId, description: trace }
+  bytes: { type: integer, expression: Bytes, description: size }
+  status_code:
+    type: integer
+    expression: toInt64OrNull(LogAttributes['http.status_code'])
+    description: status
+`;
+
+const SQL = `SELECT id, toUnixTimestamp64Micro(timestamp) AS at, event_message, metadata, level, trace_id, bytes, status_code
+FROM otel_events WHERE project = @project AND timestamp > toDateTime64(@now, 6, 'UTC') - INTERVAL 3 DAY
+ORDER BY timestamp DESC LIMIT 3`;
+const COLUMNS = {
+  id: 'string',
+  at: 'integer',
+  event_message: 'string',
+  metadata: 'json',
+  level: 'string',
+  trace_id: 'string',
+  bytes: 'integer',
+  status_code: 'integer',
+};
+
+async function writeEndpoint(
+  name: string,
+  more: string,
+  sql: string,
+  columns: object = COLUMNS,
+): Promise<void> {
+  await mkdir(join(endpointsDir, name), { recursive: true });
+  const id = `5f1f3f0a-8c1e-4a52-9a58-0d6a2f6a4c${String(name.length).padStart(2, '0')}`;
+  const list = Object.entries(columns).map(
+    ([column, type]) => `  ${column}: { type: ${type}, description: x }`,
+  );
+  await writeFile(
+    join(endpointsDir, name, 'endpoint.yaml'),
+    `id: ${id}\nname: ${name}\ndescription: x\nmax_rows: 100\n${more}\nparameters:\n  project: { type: string, required: true, description: x }\ncolumns:\n${list.join('\n')}\n`,
+  );
+  await writeFile(join(endpointsDir, name, 'query.sql'), sql);
+}
+
+beforeEach(async () => {
+  await writeFile(FILE, GOOD);
+  await writeEndpoint('otel.newest', 'caching: disabled', SQL);
+  await store.reload();
+});
+
+const post = (path: string, body: string) =>
+  fetch(`${service.url}${path}`, {
+    method: 'POST',
+    headers: { 'x-api-key': PRIVATE_KEY, 'content-type': 'application/json' },
+    body,
+  });
+
+test('stored queries read an existing table by the name of the source', async () => {
+  const { status, body } = await service.call('otel.newest', { project: 's1' });
+  expect(status, JSON.stringify(body)).toBe(200);
+  expect(body.result).toHaveLength(3);
+  expect(body.result[0]).toMatchObject({
+    id: expect.stringMatching(/^[0-9A-F]{32}$/),
+    event_message: 'line 1',
+    metadata: { 'http.status_code': '500' },
+    level: 'ERROR',
+    trace_id: 't',
+    bytes: 1,
+    status_code: 500,
+  });
+  expect((await service.call('otel.newest', { project: 's1' })).body).toEqual(body);
+  const { body: others } = await service.call('otel.newest', { project: 's0' });
+  expect(others.result.map((row) => [row['event_message'], row['bytes']])).toContainEqual(['line 5', null]);
+  expect(await engine.inspect('DESCRIBE TABLE otel_events')).toMatchObject([
+    { name: 'id', type: 'String' },
+    { name: 'timestamp', type: "DateTime64(6, 'UTC')" },
+    { name: 'project', type: 'LowCardinality(String)' },
+    { name: 'event_message', type: 'String' },
+    { name: 'metadata', type: 'String' },
+    { name: 'attributes', type: 'String' },
+    { name: 'level', type: 'LowCardinality(Nullable(String))' },
+    { name: 'trace_id', type: 'Nullable(String)' },
+    { name: 'bytes', type: 'Nullable(Int64)' },
+    { name: 'status_code', type: 'Nullable(Int64)' },
+  ]);
+});
+
+test('conditions on project and timestamp reach the key of the table below', async () => {
+  const sql = `EXPLAIN indexes = 1 SELECT count(), any(id) FROM otel_events WHERE project = 's1'
+    AND timestamp > now64(6, 'UTC') - INTERVAL 2 DAY AND timestamp <= now64(6, 'UTC') - INTERVAL 1 DAY`;
+  const lines = (await engine.inspect(sql)).map((row) => String(row['explain'])).join('\n');
+  const [, read, all] = /PrimaryKey[\s\S]*?Granules: (\d+)\/(\d+)/.exec(lines) ?? [];
+  expect(lines).toMatch(/ServiceName in \['s1', 's1'\]/);
+  expect(Number(read)).toBeGreaterThan(0);
+  expect(Number(read)).toBeLessThan(Number(all) / 3);
+  const [, days, allDays] = /Min-Max[\s\S]*?Parts: (\d+)\/(\d+)/.exec(lines) ?? [];
+  expect(Number(days)).toBeLessThan(Number(allDays));
+});
+
+test('the existing table is never changed, and a definition that is there is not made again', async () => {
+  const definition = () =>
+    engine.inspect(
+      "SELECT create_table_query, metadata_modification_time FROM system.tables WHERE name = 'otel_logs'",
+    );
+  const before = await definition();
+  const made = () => engine.inspect("SELECT uuid FROM system.tables WHERE name = 'otel_events'");
+  const view = await made();
+  await store.reload();
+  expect(await made()).toEqual(view);
+  await writeFile(FILE, GOOD.replace('expression: SeverityText', 'expression: lower(SeverityText)'));
+  await store.reload();
+  expect(await made()).not.toEqual(view);
+  expect((await service.call('otel.newest', { project: 's1' })).body.result[0]).toMatchObject({
+    level: 'error',
+  });
+  expect(await definition()).toEqual(before);
+});
+
+test('a set that is refused leaves the view as it was', async () => {
+  await writeFile(FILE, GOOD.replace('  level:', '  severity:'));
+  await expect(store.reload()).rejects.toThrow(/otel.newest/); // its query asks for level
+  const { body } = await service.call('otel.newest', { project: 's1' });
+  expect(body.result[0]).toMatchObject({ level: 'ERROR' });
+  await writeFile(FILE, GOOD);
+  await store.reload();
+});
+
+describe('faults are told with file and line', () => {
+  test.each([
+    [
+      'timestamp: Timestamp',
+      'timestamp: Body',
+      8,
+      '"timestamp" must be a DateTime or DateTime64, and is String',
+    ],
+    [
+      'project: ServiceName',
+      'project: TraceId',
+      9,
+      `"project" must not be null, and is Nullable(String): say what stands for null, as in ifNull(…, '')`,
+    ],
+    ['expression: SeverityText', 'expression: Bytes', 13, '"level" must be a text, and is UInt64'],
+    [
+      'expression: Bytes',
+      'expression: Body',
+      15,
+      '"bytes" must be an integer of at most 64 bits, and is String',
+    ],
+    ['project: ServiceName', 'project: Service', 9, '"project" Unknown expression'],
+    ['project: ServiceName', 'project: "ServiceName AS p) AS a, (1"', 9, '"project" '],
+    ['project: ServiceName', 'project: "file(\'/etc/passwd\')"', 9, '"project" must not call file()'],
+    [
+      'project: ServiceName',
+      'project: "(SELECT name FROM system.users LIMIT 1)"',
+      9,
+      '"project" must not read system tables',
+    ],
+    ['expression: Bytes', 'expression: "Bytes +"', 15, '"bytes" Syntax error'],
+    ['table: otel_logs', 'table: nowhere', 6, '"from" cannot be read: '],
+    ['  timestamp: Timestamp\n', '', 7, '"timestamp" is missing'],
+    ['managed: false', 'managed: "no"', 5, '"managed" must be true or false'],
+    [
+      'from: { table: otel_logs }',
+      'from: { table: otel_logs }\nretention_days: 3',
+      7,
+      'unknown field "retention_days"',
+    ],
+    ['expression: Bytes', 'expression: Bytes, index: substrings', 15, 'unknown field "index"'],
+    ['expression: Bytes', 'path: bytes', 15, 'unknown field "path"'],
+  ])('%s → %s', async (right, wrong, line, message) => {
+    await writeFile(FILE, GOOD.replace(right, wrong));
+    const error = await store.reload().then(
+      () => undefined,
+      (cause: unknown) => cause,
+    );
+    expect(error).toBeInstanceOf(InputError);
+    const faults = error instanceof InputError ? error.faults : [];
+    expect(
+      faults.some((fault) => fault.startsWith(`${FILE}:${line}: ${message}`)),
+      faults.join('\n'),
+    ).toBe(true);
+  });
+
+  test('a name that is taken is refused, and what has it is left alone', async () => {
+    await writeFile(FILE, GOOD.replace('table: otel_events', 'table: otel_logs'));
+    await expect(store.reload()).rejects.toThrow('the database has a table called otel_logs already');
+    await engine.command('CREATE VIEW tailrace.someones AS SELECT 1 AS one');
+    await writeFile(FILE, GOOD.replace('table: otel_events', 'table: someones'));
+    await expect(store.reload()).rejects.toThrow('the database has a view called someones already');
+    expect(await engine.inspect('SELECT * FROM someones')).toEqual([{ one: 1 }]);
+    const own = GOOD.replace(/managed[\s\S]*$/, 'project: project\n');
+    await writeFile(FILE, own);
+    await expect(store.reload()).rejects.toThrow(
+      'the database has a view called otel_events; take another name',
+    );
+  });
+});
+
+test('nothing is sent to it, by any way', async () => {
+  const event = JSON.stringify({ event_message: 'x' });
+  for (const where of ['source_name=otel.logs', 'source=0c7b8a52-6a0e-4b8e-9a4d-3f2a51c0de77']) {
+    const response = await post(`/api/logs?${where}`, event);
+    expect(response.status).toBe(400);
+    expect(await response.json()).toMatchObject({
+      error: {
+        code: 'invalid_request',
+        message: 'otel.logs reads an existing table (managed: false); events cannot be sent to it',
+      },
+    });
+  }
+  const otlp = await post('/v1/logs?source_name=otel.logs', '{"resourceLogs":[]}');
+  expect(otlp.status).toBe(400);
+});
+
+test('it is shown as what it is', async () => {
+  const get = async (path: string) => {
+    const response = await fetch(`${service.url}${path}`, { headers: { 'x-api-key': PRIVATE_KEY } });
+    return (await response.json()) as { result: { name: string }[]; sources: { name: string }[] };
+  };
+  const { result } = await get('/api/sources');
+  expect(result.find(({ name }) => name === 'otel.logs')).toMatchObject({
+    managed: false,
+    retention_days: null,
+  });
+  expect(result.find(({ name }) => name === 'postgres.logs')).toMatchObject({ managed: true });
+  expect((await get('/api/overview')).sources.find(({ name }) => name === 'otel.logs')).toMatchObject({
+    rows: 0,
+  });
+  expect((await get('/api/projects')).result).not.toContain('s1');
+});
+
+test('a refresh of buckets computes all of them, since nobody tells what came to the table', async () => {
+  const sql = `SELECT toUnixTimestamp64Micro(toDateTime64(toStartOfHour(timestamp), 6, 'UTC')) AS hour, count() AS events
+    FROM otel_events WHERE project = @project AND timestamp >= toDateTime64(@bucket_from, 6, 'UTC') AND timestamp < toDateTime64(@bucket_until, 6, 'UTC')
+    GROUP BY hour ORDER BY hour`;
+  const bucket = 'caching: 60\ncache_warming: 20\nbucket: { column: hour, width: 3600, range: 86400 }';
+  await writeEndpoint('otel.hours-x', bucket, sql, { hour: 'integer', events: 'integer' });
+  await store.reload();
+  const total = async () => {
+    const { body } = await service.call('otel.hours-x', { project: 's1' });
+    expect(body.error).toBeUndefined();
+    return body.result.reduce((sum, row) => sum + Number(row['events']), 0);
+  };
+  expect(await total()).toBeLessThan(90_000);
+  // By another's hand: what is written this way leaves no mark.
+  const { version } = store.writes;
+  await engine.inspect(
+    "INSERT INTO otel_logs (Timestamp, ServiceName) SELECT now64(9) - INTERVAL 5 HOUR, 's1' FROM numbers(100000)",
+  );
+  expect(store.writes.version).toBe(version);
+  service.clock.now += 600_000;
+  expect(await total()).toBeGreaterThan(90_000);
+  const metrics = await (
+    await fetch(`${service.url}/metrics`, { headers: { 'x-api-key': PRIVATE_KEY } })
+  ).text();
+  expect(metrics).toMatch(/otel\.hours-x.*extent="full"|extent="full".*otel\.hours-x/);
+  expect(metrics).not.toMatch(/otel\.hours-x.*extent="incremental"|extent="incremental".*otel\.hours-x/);
+  await rm(join(endpointsDir, 'otel.hours-x'), { recursive: true });
+});
+
+test('query sandboxing and pins hold on it as on others', async () => {
+  await writeEndpoint(
+    'otel.open',
+    'caching: disabled\nquery_sandboxing: true',
+    `WITH lines AS (SELECT event_message, level FROM otel_events WHERE project = @project)\nSELECT event_message, level FROM lines LIMIT 1`,
+    { event_message: 'string', level: 'string' },
+  );
+  await store.reload();
+  const own = await service.call('otel.open', {
+    project: 's2',
+    sql: 'SELECT level, count() AS n FROM lines GROUP BY level ORDER BY level',
+  });
+  expect(own.body.result).toEqual([
+    { level: 'ERROR', n: 2000 },
+    { level: 'INFO', n: 2000 },
+  ]);
+  for (const table of ['otel_events', 'otel_logs']) {
+    const refused = await service.call('otel.open', {
+      project: 's2',
+      sql: `SELECT count() AS n FROM ${table}`,
+    });
+    expect(refused.status).toBe(400);
+  }
+  const created = await post(
+    '/api/keys',
+    JSON.stringify({ name: 'pinned', scopes: ['query'], pins: { project: 's3' } }),
+  );
+  const { key } = (await created.json()) as { key: string };
+  const pinned = await service.call('otel.newest', {}, { 'x-api-key': key });
+  expect(pinned.body.result[0]).toMatchObject({ event_message: 'line 3' });
+  const other = await service.call('otel.newest', { project: 's1' }, { 'x-api-key': key });
+  expect(other.status).toBe(403);
+  await rm(join(endpointsDir, 'otel.open'), { recursive: true });
+});
+
+test('the commands know it: check, schema, copy', async () => {
+  const env = {
+    TAILRACE_SOURCES_DIR: sourcesDir,
+    TAILRACE_ENDPOINTS_DIR: endpointsDir,
+    TAILRACE_DATA_DIR: join(folder.path, 'data'),
+  };
+  const checked = await runCli(['check'], { env });
+  expect(checked).toMatchObject({ code: 0 });
+  expect(checked.stderr).toContain('otel.logs: otel_logs is not here');
+  await writeFile(FILE, GOOD.replace('expression: Bytes', 'expression: "Bytes +"'));
+  const wrong = await runCli(['check'], { env });
+  expect(wrong).toMatchObject({ code: 1 });
+  expect(wrong.stderr).toContain(`${FILE}:15: "bytes" Syntax error`);
+  await writeFile(FILE, GOOD);
+  const { definitions } = await readDefinitions({ sourcesDir, endpointsDir });
+  const source = definitions.sources.find(({ name }) => name === 'otel.logs');
+  if (source?.external === undefined) throw new Error('it is there');
+  const printed = await runCli(['schema', '--print', '--cluster', 'main'], { env });
+  expect(printed.stdout).toContain(createView(source, source.external, 'main'));
+  expect(printed.stdout).toContain('CREATE OR REPLACE VIEW `otel_events` ON CLUSTER `main` AS');
+  expect(printed.stdout).not.toContain('CREATE TABLE IF NOT EXISTS `otel_events');
+  const copy = ['copy', '--dry-run', '--to', 'http://127.0.0.1:1'];
+  expect(await runCli(copy, { env })).toMatchObject({ code: 0 });
+  expect(await runCli([...copy, '--source', 'otel.logs'], { env })).toMatchObject({
+    code: 1,
+    stderr: 'tailrace: otel.logs points at an existing table, which is not copied\n',
+  });
+});
