@@ -81,11 +81,11 @@ async function assemble(
   const { logger, tls, now = Date.now, random = Math.random } = options;
   const { engine, registry } = store;
   checkOtlpSource(config, registry);
-  const control = openControlStore(config.dataDir);
+  const control = await openControlStore(config, tellState(logger));
   const tokens = createTokens({ secret: openTokenSecret(config.dataDir, config.tokenSecret), now });
   const keyring = createKeyring({ ...config, store: control, tokens, now });
   const cache = createMemoryStore(config.cacheBytesMax);
-  const counts = createMetrics({ engine, cache, ingest: () => ingest.committer.gauges() });
+  const counts = createMetrics({ engine, cache, control, ingest: () => ingest.committer.gauges() });
   const traffic = createTraffic(counts, now);
   const metrics = tellFailures(counts, traffic);
   const parts: Parts = { config, store, metrics, logger, now, random };
@@ -100,12 +100,12 @@ async function assemble(
   const forConsole = { engine, cache, committer, traffic, version: readVersion() };
   const app = await buildApp({ ...forReading, ...forConsole, bodies, receive, idempotency, record });
   const warming = setInterval(() => warmer.tick(), WARM_TICK_MS);
-  const flushing = setInterval(flushKeyring, KEYRING_FLUSH_MS);
+  const flushing = setInterval(() => void flushKeyring(), KEYRING_FLUSH_MS);
   const sampling = setInterval(() => void traffic.sample(), SAMPLE_MS);
 
-  function flushKeyring(): void {
+  async function flushKeyring(): Promise<void> {
     try {
-      keyring.flush();
+      await keyring.flush();
     } catch (error) {
       logger.error({ err: error }, 'the use of keys could not be written down');
     }
@@ -131,8 +131,8 @@ async function assemble(
     await ingest.close();
     await store.close();
     await warmer.idle();
-    flushKeyring();
-    control.close();
+    await flushKeyring();
+    await control.close();
   }
 
   let closing: Promise<void> | undefined;
@@ -144,6 +144,14 @@ async function assemble(
       closing ??= close();
       return closing;
     },
+  };
+}
+
+/** Logs once when the control store goes away and once when it is back. */
+function tellState(logger: FastifyBaseLogger): (failure?: unknown) => void {
+  return (failure) => {
+    if (failure === undefined) logger.info('the control store is back');
+    else logger.error({ err: failure }, 'the control store is away: keys cannot be read or changed');
   };
 }
 

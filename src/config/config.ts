@@ -35,6 +35,7 @@ export function parseConfig(env: Environment): Config {
   }
   faults.push(...findHalfTls(env));
   faults.push(...findServerFaults((variable) => Boolean(env[variable]), env[SETTINGS.clickhouseUrl.env]));
+  faults.push(...findPrivateTokenSecret(env));
   if (values['clickhouseUrl'] === '' && Number(values['readers']) > EMBEDDED_READERS_MAX) {
     faults.push(`${SETTINGS.readers.env}: must be at most ${EMBEDDED_READERS_MAX} on the embedded engine`);
   }
@@ -49,6 +50,21 @@ function findHalfTls(env: Environment): string[] {
   if (Boolean(env[tlsCertFile.env]) === Boolean(env[tlsKeyFile.env])) return [];
   const [set, missing] = env[tlsCertFile.env] ? [tlsCertFile, tlsKeyFile] : [tlsKeyFile, tlsCertFile];
   return [`${missing.env}: must be set too, since ${set.env} is: HTTPS needs both files`];
+}
+
+/**
+ * What processes share, each with the setting that makes them share it: a signed token of one of them is good at all others
+ * only where they have one secret.
+ */
+const SHARED = [SETTINGS.controlUrl.env] as const;
+
+function findPrivateTokenSecret(env: Environment): string[] {
+  const shared = SHARED.filter((variable) => env[variable]);
+  const { tokenSecret } = SETTINGS;
+  if (shared.length === 0 || env[tokenSecret.env]) return [];
+  return [
+    `${tokenSecret.env}: must be set with ${shared.join(' and ')}, the same for all processes; "openssl rand -base64 32" makes one`,
+  ];
 }
 
 /** Variables that look like settings but are none: most likely misspelt. */

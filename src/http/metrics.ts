@@ -5,6 +5,7 @@ import type { CacheStore } from '../cache/store.ts';
 import type { Endpoint } from '../definitions/endpoint.ts';
 import type { Engine } from '../engine/engine.ts';
 import type { Committer } from '../ingest/committer.ts';
+import type { ControlStore } from '../keys/control-store.ts';
 import { type Add, createCounts, createTimes } from './series.ts';
 
 /** What is counted, under the names of docs/operating.md. */
@@ -48,6 +49,7 @@ interface IngestMetrics {
 interface Gauged {
   readonly engine: Engine;
   readonly cache: CacheStore;
+  readonly control: Pick<ControlStore, 'isUp'>;
   readonly ingest: () => ReturnType<Committer['gauges']>;
 }
 
@@ -222,11 +224,12 @@ function createIngestMetrics({ counter }: Maker): IngestMetrics {
   };
 }
 
-function makeGauges({ gauge }: Maker, { engine, cache, ingest }: Gauged): void {
+function makeGauges({ gauge }: Maker, { engine, cache, control, ingest }: Gauged): void {
   gauge('tailrace_engine_running', 'Queries running in the engine.', () => engine.gauges().running);
   gauge('tailrace_engine_queued', 'Queries waiting for the engine.', () => engine.gauges().queued);
   gauge('tailrace_cache_entries', 'Answers in the cache.', () => cache.size);
   gauge('tailrace_cache_bytes', 'Bytes of the answers in the cache.', () => cache.bytes);
+  gauge('tailrace_control_store_up', '1, or 0 while it is away.', () => (control.isUp() ? 1 : 0));
   gauge('tailrace_ingest_queued_bytes', 'Events waiting to be stored.', () => ingest().queuedBytes);
   gauge('tailrace_ingest_queued_requests', 'Requests waiting for a commit.', () => ingest().queuedRequests);
 }
