@@ -53,6 +53,7 @@ interface Parts {
 
 const WARM_TICK_MS = 1_000;
 const KEYRING_FLUSH_MS = 60_000;
+const UNREMEMBERED_LOG_MS = 60_000;
 // Time for the last answers to leave, after the running requests have been stopped.
 const LAST_ANSWERS_MS = 500;
 
@@ -90,7 +91,7 @@ async function assemble(
   const metrics = tellFailures(counts, traffic);
   const parts: Parts = { config, store, metrics, logger, now, random };
   const { cached, warmer } = createReadSide(parts, cache);
-  const { ingest, record, retention } = openWriteSide(parts);
+  const { ingest, record, retention } = await openWriteSide(parts);
   await retention?.run();
   let stopping = false;
   const notReady = () => (stopping ? 'the service is shutting down' : undefined);
@@ -155,6 +156,17 @@ function tellState(logger: FastifyBaseLogger): (failure?: unknown) => void {
   };
 }
 
+/** Counts each answer to an Idempotency-Key that could not be looked up or kept, and logs one a minute. */
+function tellUnremembered(metrics: Metrics, logger: FastifyBaseLogger): (error: unknown) => void {
+  let loggedMs = Number.NEGATIVE_INFINITY;
+  return (error) => {
+    metrics.unremembered();
+    if (performance.now() - loggedMs < UNREMEMBERED_LOG_MS) return;
+    loggedMs = performance.now();
+    logger.error({ err: error }, 'an Idempotency-Key could not be looked up or kept; its events are stored');
+  };
+}
+
 /** @throws InputError when the source of OTLP records is none of those that there are */
 function checkOtlpSource({ otlpSource }: Config, registry: Store['registry']): void {
   if (otlpSource === '' || registry.findSource(otlpSource) !== undefined) return;
@@ -207,9 +219,9 @@ interface WriteSide {
 }
 
 /** From events to the store, and out of it when they are old. */
-function openWriteSide({ config, store, metrics, logger, now }: Parts): WriteSide {
+async function openWriteSide({ config, store, metrics, logger, now }: Parts): Promise<WriteSide> {
   const { engine, registry } = store;
-  const ingest = openIngest({
+  const ingest = await openIngest({
     engine,
     now,
     limits: config,
@@ -218,6 +230,7 @@ function openWriteSide({ config, store, metrics, logger, now }: Parts): WriteSid
       if (error !== undefined) logger.error({ err: error, source, rows }, 'events could not be stored');
     },
     onRefused: metrics.refused,
+    onUnremembered: tellUnremembered(metrics, logger),
   });
   const { committer } = ingest;
   const project = config.recordRequestsAs;

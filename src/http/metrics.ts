@@ -43,6 +43,8 @@ interface IngestMetrics {
   refused(source: string, count: number): void;
   dayDropped(reason: string): void;
   requestNotRecorded(): void;
+  /** An answer to an Idempotency-Key could not be looked up or kept. */
+  unremembered(): void;
 }
 
 /** Parts whose state is read when metrics are asked for. */
@@ -213,6 +215,11 @@ function createIngestMetrics({ counter }: Maker): IngestMetrics {
     'Own requests that could not be stored.',
     [],
   );
+  const unremembered = counter(
+    'tailrace_idempotency_failures_total',
+    'Idempotency-Keys that could not be looked up or kept.',
+    [],
+  );
   return {
     committed(source, count, failed) {
       commits.inc({ source, result: failed ? 'failed' : 'done' });
@@ -221,6 +228,7 @@ function createIngestMetrics({ counter }: Maker): IngestMetrics {
     refused: (source, count) => refusals.inc({ source }, count),
     dayDropped: (reason) => days.inc({ reason }),
     requestNotRecorded: () => notRecorded.inc(),
+    unremembered: () => unremembered.inc(),
   };
 }
 

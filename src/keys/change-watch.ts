@@ -10,10 +10,14 @@ export interface ChangeWatch {
 }
 
 export interface ChangeWatchOptions {
-  /** What differs after each change. */
-  readonly look: () => Promise<string>;
-  /** Something may have changed: it has, or was not seen for a while. */
-  readonly onChange: () => void;
+  /** How many changes there were. */
+  readonly look: () => Promise<number>;
+  /**
+   * Makes everybody forget what has changed.
+   *
+   * @param since changes before this one were heeded; `undefined`: whatever was known may be wrong
+   */
+  readonly follow: (since: number | undefined) => Promise<void>;
   /** Told once when looks begin to fail, with why, and once when they are answered again. */
   readonly onState: (failure?: unknown) => void;
   /** ms that never go back, from any beginning. */
@@ -24,7 +28,7 @@ const EVERY_MS = 500;
 
 /** One look at a time; the first before it returns. @throws what the first look fails with */
 export async function openChangeWatch(options: ChangeWatchOptions): Promise<ChangeWatch> {
-  const { look, onChange, onState, ticks } = options;
+  const { look, follow, onState, ticks } = options;
   const stop = new AbortController();
   let seenAtMs = ticks();
   let seen = await look();
@@ -34,7 +38,9 @@ export async function openChangeWatch(options: ChangeWatchOptions): Promise<Chan
     const startMs = ticks();
     try {
       const now = await look();
-      if (now !== seen || isAway) onChange(); // before it counts as fresh; a database that was away may be another by now
+      // Before it counts as fresh. A database that was away, or has fewer changes than before, may be another by now.
+      if (isAway || now < seen) await follow(undefined);
+      else if (now > seen) await follow(seen);
       seen = now;
       seenAtMs = startMs;
       if (isAway && !stop.signal.aborted) onState();

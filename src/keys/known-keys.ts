@@ -10,8 +10,8 @@ export interface KnownKeys {
   /** See `ControlStore`. */
   peek(id: string): Peeked;
   find(id: string): Promise<KeyRecord | undefined>;
-  /** Nothing that was read before, or is being read now, is used any more. */
-  forget(): void;
+  /** These are read anew, and what is being read now is not kept. @param ids all keys without it */
+  forget(ids?: readonly string[]): void;
 }
 
 export interface KnownKeysOptions {
@@ -77,10 +77,16 @@ export function createKnownKeys({ read, watch, staleMs }: KnownKeysOptions): Kno
         throw error;
       }
     },
-    forget() {
+    forget(ids) {
       epoch++;
-      records.clear();
-      absent.clear();
+      if (ids === undefined) {
+        records.clear();
+        absent.clear();
+      }
+      for (const id of ids ?? []) {
+        records.delete(id);
+        absent.delete(id);
+      }
     },
   };
 }

@@ -18,9 +18,12 @@ export const MIGRATIONS = [
     expires_ms bigint,
     revoked_ms bigint,
     last_used_ms bigint,
-    successor text
+    successor text,
+    -- Which of all changes was the last of this key.
+    change bigint NOT NULL
   );
   CREATE INDEX tailrace_keys_by_age ON tailrace_keys (created_ms, id);
+  CREATE INDEX tailrace_keys_by_change ON tailrace_keys (change);
   CREATE TABLE tailrace_audit (
     id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
     at_ms bigint NOT NULL,

@@ -22,6 +22,8 @@ export interface PostgresStoreOptions {
   readonly ticks?: () => number;
 }
 
+// Where more have changed within half a second, as when keys are copied, all are read anew.
+const CHANGED_MAX = 1_000;
 const CONNECTIONS_MAX = 4; // and one that looks for changes
 // What cannot be an id is not asked for; PostgreSQL would take some of it, such as a NUL, for a fault.
 const ID = /^[0-9a-f]{12}$/;
@@ -52,8 +54,9 @@ async function openWatched(
 ): Promise<ControlStore> {
   const known = createKnownKeys({ read, watch: () => watch, staleMs });
   const watch: ChangeWatch = await openChangeWatch({
-    look: async () => String((await postgres.look('SELECT count FROM tailrace_changes'))[0]?.['count']),
-    onChange: known.forget,
+    look: async () => Number((await postgres.look('SELECT count FROM tailrace_changes'))[0]?.['count']),
+    follow: async (since) =>
+      known.forget(since === undefined ? undefined : await listChanged(postgres.look, since)),
     onState,
     ticks,
   });
@@ -80,17 +83,19 @@ async function openWatched(
     listKeys: (page) => listKeys(ask, page),
     listEntries: (page) => listEntries(ask, page),
     async change(ids, decide) {
+      let touched = ids;
       try {
         return await transact(async (query) => {
           // Held to the end: changes come one after another, as in the data directory.
-          await query('SELECT FROM tailrace_changes FOR UPDATE');
+          const [row] = await query('SELECT count FROM tailrace_changes FOR UPDATE');
           const found = await findAll(query, ids);
           const change = decide((id) => found.get(id));
-          await write(query, change);
+          touched = [...ids, ...(change.add ?? []).map(({ id }) => id)];
+          await write(query, change, Number(row?.['count']) + 1);
           return change.result;
         });
       } finally {
-        known.forget(); // also where it is not known whether it was written
+        known.forget(touched); // also where it is not known whether it was written
       }
     },
     note: (notes) => transact((query) => writeNotes(query, notes)),
@@ -146,23 +151,37 @@ async function listEntries(
   return rows.map(toEntry);
 }
 
-async function write(query: Query, { add = [], update, entries = [] }: Change<unknown>): Promise<void> {
+/** Keys that have changed since a change; `undefined` where they are too many to be told one by one. */
+async function listChanged(query: Query, since: number): Promise<string[] | undefined> {
+  const rows = await query('SELECT id FROM tailrace_keys WHERE change > $1 LIMIT $2', [
+    since,
+    CHANGED_MAX + 1,
+  ]);
+  return rows.length > CHANGED_MAX ? undefined : rows.map(({ id }) => String(id));
+}
+
+/** @param number of the change, one more than that of the last */
+async function write(query: Query, change: Change<unknown>, number: number): Promise<void> {
+  const { add = [], update, entries = [] } = change;
   if (add.length > 0) {
-    const rows = add.map((record) => ({ ...toRow(record), hash: toHex(record.hash) }));
+    const rows = add.map((record) => ({ ...toRow(record), hash: toHex(record.hash), change: number }));
     await query('INSERT INTO tailrace_keys SELECT * FROM json_populate_recordset(null::tailrace_keys, $1)', [
       JSON.stringify(rows),
     ]);
   }
   if (update !== undefined) {
     const row = toRow(update);
-    const assignments = CHANGEABLE.map((column, i) => `${column} = $${i + 2}`).join(', ');
-    await query(`UPDATE tailrace_keys SET ${assignments} WHERE id = $1`, [
+    const assignments = CHANGEABLE.map((column, i) => `${column} = $${i + 3}`).join(', ');
+    await query(`UPDATE tailrace_keys SET change = $2, ${assignments} WHERE id = $1`, [
       update.id,
+      number,
       ...CHANGEABLE.map((column) => row[column]),
     ]);
   }
   await addEntries(query, entries);
-  if (add.length > 0 || update !== undefined) await query('UPDATE tailrace_changes SET count = count + 1');
+  if (add.length > 0 || update !== undefined) {
+    await query('UPDATE tailrace_changes SET count = $1', [number]);
+  }
 }
 
 /** PostgreSQL's way to write bytes as text. */

@@ -125,6 +125,7 @@ describe('/metrics', () => {
       tailrace_events_refused_total: 'counter',
       tailrace_commits_total: 'counter',
       tailrace_control_store_up: 'gauge',
+      tailrace_idempotency_failures_total: 'counter',
       tailrace_days_dropped_total: 'counter',
       tailrace_rate_limited_total: 'counter',
       tailrace_requests_not_recorded_total: 'counter',

@@ -3,6 +3,7 @@ import { pino } from 'pino';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { startClickHouseFront } from '../support/clickhouse-front.ts';
 import { expectError, get, QUERY_PATH, request } from '../support/http.ts';
+import { idsOf, post, TO_EDGE } from '../support/ingest.ts';
 import { hasPostgres, startPostgres, type TestPostgres } from '../support/postgres.ts';
 import { PRIVATE_KEY, startTestService, temporaryFolder } from '../support/service.ts';
 
@@ -86,6 +87,17 @@ describe.skipIf(!hasPostgres)('two replicas with one control store', () => {
     await soon(async () => expectError(await ask(there, token), 'unauthorized'));
   });
 
+  test('give one answer to an Idempotency-Key, and refuse it with another body', async () => {
+    const send = (service: typeof here, body: object) =>
+      post(service.url, TO_EDGE, body, { 'idempotency-key': 'once' });
+    const body = [{ id: '1', project: 'once' }, 5];
+    const first = await send(here, body);
+    const second = await send(there, body);
+    expect([second.status, second.text]).toEqual([first.status, first.text]);
+    expectError(await send(there, [{ id: '2', project: 'once' }]), 'invalid_request');
+    expect(await idsOf(there.store, 'once')).toEqual(['1']);
+  });
+
   test('a name that no database could keep is refused', async () => {
     expectError(await call(here, 'POST', '/api/keys', { name: 'a\0', scopes: ['query'] }), 'invalid_request');
   });
@@ -103,6 +115,14 @@ describe.skipIf(!hasPostgres)('two replicas with one control store', () => {
     expect((await ask(here, seen.key)).headers.get('cache-status')).toContain('hit');
     expect((await ask(here, PRIVATE_KEY)).status).toBe(200);
     expect((await get(here.url, '/ready', {})).status).toBe(200);
+    // Events are taken all the same, and the server knows a repeat by its token.
+    for (const service of [here, there]) {
+      const sent = await post(service.url, TO_EDGE, [{ id: '1', project: 'away' }], {
+        'idempotency-key': 'a',
+      });
+      expect(sent.status).toBe(200);
+    }
+    expect(await idsOf(here.store, 'away')).toEqual(['1']);
     for (const answer of [
       await ask(here, unseen.key),
       await call(here, 'GET', '/api/keys'),

@@ -65,6 +65,17 @@ describe('a key', () => {
     expect(known.peek(OTHER)).toBe('unseen');
   });
 
+  test('is read anew where it has changed, and others are not', async () => {
+    const { known, state } = setUp();
+    await known.find(ID);
+    await known.find(OTHER);
+    known.forget([OTHER]);
+    expect([known.peek(ID), known.peek(OTHER)]).toEqual([RECORD, 'unseen']);
+    known.forget([ID]);
+    expect(known.peek(ID)).toBe('unseen');
+    expect(state.reads).toBe(2);
+  });
+
   test('that was being read when something changed is not kept, and nobody who comes later joins that', async () => {
     const { known, state, hold } = setUp();
     const answer = hold();

@@ -162,6 +162,29 @@ describe.skipIf(!hasPostgres)('in PostgreSQL', () => {
       }
     });
 
+    test('are known still after another key has changed elsewhere', async () => {
+      const { here, direct, made, unseen } = await setUp();
+      await here.keyring.authenticate(unseen.key);
+      await direct.keyring.revoke(unseen.id);
+      await vi.waitFor(() => expect(here.keyring.findCaller(unseen.key)).toBeUndefined(), { timeout: 2_000 });
+      expect(here.keyring.findCaller(made.key)?.keyId).toBe(made.id);
+    });
+
+    test('are all read anew where the database is one of before, as from a backup', async () => {
+      const { url, here, made } = await setUp();
+      await postgres.run(
+        url,
+        'UPDATE tailrace_changes SET count = 0; UPDATE tailrace_keys SET revoked_ms = 5',
+      );
+      await vi.waitFor(
+        async () =>
+          expect((await rejectionOf(here.keyring.authenticate(made.key))).message).toBe(
+            'the key has been revoked',
+          ),
+        { timeout: 2_000, interval: 20 },
+      );
+    });
+
     test('are not used any longer than two seconds without having heard of the store', async () => {
       const { here, made } = await setUp();
       here.ms.passed += 1_500;
