@@ -89,6 +89,21 @@ describe.skipIf(!hasPostgres)('in PostgreSQL', () => {
       await keyring.flush();
     });
 
+    test.each(['disable', 'no-verify', 'verify-full&sslrootcert=test/support/tls/one.cert.pem'])(
+      'takes sslmode=%s',
+      async (mode) => {
+        const url = `${await postgres.createDatabase()}?sslmode=${mode}`;
+        const { keyring } = await open(url);
+        await keyring.create({ name: 'a', scopes: [] });
+        const [row] = await postgres.run(
+          url.replace(/\?.*/, ''),
+          `SELECT bool_and(ssl) AS ssl FROM pg_stat_ssl JOIN pg_stat_activity USING (pid)
+            WHERE application_name = 'tailrace' AND datname = current_database()`,
+        );
+        expect(row?.['ssl']).toBe(mode !== 'disable');
+      },
+    );
+
     test.each<[string, (url: string) => string | Promise<string>, RegExp]>([
       [
         'a wrong password',
@@ -98,7 +113,12 @@ describe.skipIf(!hasPostgres)('in PostgreSQL', () => {
       ['no server', (url) => url.replace(/:\d+\//, ':1/'), /connect ECONNREFUSED 127\.0\.0\.1:1$/],
       ['no such host', (url) => url.replace('127.0.0.1', 'no-such-host.invalid'), /no-such-host\.invalid$/],
       ['no such database', (url) => url.replace(/\w+$/, 'none'), /database "none" does not exist$/],
-      ['no TLS there', (url) => `${url}?sslmode=verify-full`, /does not support SSL connections$/],
+      ['an authority that nobody knows', (url) => `${url}?sslmode=verify-full`, /self-signed certificate/],
+      [
+        'another authority',
+        (url) => `${url}?sslmode=verify-full&sslrootcert=test/support/tls/two.cert.pem`,
+        /self-signed certificate/,
+      ],
       [
         'no file of the authority',
         (url) => `${url}?sslmode=verify-full&sslrootcert=/none.pem`,

@@ -1,14 +1,14 @@
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { chown, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { chmod, chown, copyFile, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { Client } from 'pg';
 import { vi } from 'vitest';
 import { findProgram } from '../../scripts/programs.js';
 import { findFreePort } from './free-port.ts';
 
-/** A PostgreSQL of its own in a temporary folder, on a free port of 127.0.0.1. */
+/** A PostgreSQL of its own in a temporary folder, on a free port of 127.0.0.1, with TLS by test/support/tls/one.cert.pem. */
 export interface TestPostgres {
   readonly port: number;
   /** Makes an empty database. @returns its URL, with a password */
@@ -49,7 +49,17 @@ export async function startPostgres(): Promise<TestPostgres> {
     },
   );
   const port = await findFreePort();
-  const settings = { ...SETTINGS, port: String(port), unix_socket_directories: folder };
+  const tls = {
+    ssl: 'on',
+    ssl_cert_file: join(folder, 'one.cert.pem'),
+    ssl_key_file: join(folder, 'one.key.pem'),
+  };
+  for (const file of [tls.ssl_cert_file, tls.ssl_key_file]) {
+    await copyFile(join(import.meta.dirname, 'tls', basename(file)), file);
+    await chmod(file, 0o600); // or PostgreSQL refuses it
+    if (account !== undefined) await chown(file, account.uid, account.gid);
+  }
+  const settings = { ...SETTINGS, ...tls, port: String(port), unix_socket_directories: folder };
   const args = Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
   const urlOf = (database: string) => `postgresql://${USER}:${PASSWORD}@127.0.0.1:${port}/${database}`;
   let child: ChildProcess | undefined;
