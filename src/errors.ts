@@ -53,12 +53,12 @@ export const ERROR_CODES = {
     status: 503,
     exit: 3,
     meaning:
-      'Too many queries wait, one waited too long for its turn, or memory is short; `Retry-After` says when to come back.',
+      'Too many queries or look-ups of keys wait, one waited too long for its turn, or memory is short; `Retry-After` says when to come back.',
   },
   engine_unavailable: {
     status: 503,
     exit: 3,
-    meaning: 'The engine is closed or away; `Retry-After` is set.',
+    meaning: 'The engine or the control store of keys is closed or away; `Retry-After` is set.',
   },
   query_timeout: { status: 504, exit: 3, meaning: 'The query took longer than the limit and was stopped.' },
 } as const;

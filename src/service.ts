@@ -1,20 +1,16 @@
 // Longer than other files: the one place that makes every part and hands it to the next, read from top to bottom.
-import { randomUUID } from 'node:crypto';
 import type { FastifyBaseLogger, FastifyInstance } from 'fastify';
 import { type CachedQueries, createCached } from './cache/cached.ts';
 import { createRefresh } from './cache/incremental.ts';
-import { createSharedFlights, type SharedFlights } from './cache/shared/flight.ts';
-import { createRedisCache } from './cache/shared/redis-cache.ts';
+import type { SharedFlights } from './cache/shared/flight.ts';
 import { type CacheStore, createMemoryStore } from './cache/store.ts';
 import { createWarmer, type Warmer } from './cache/warmer.ts';
-import { findServerAddress } from './config/clickhouse.ts';
 import type { Config } from './config/config.ts';
 import type { Endpoint } from './definitions/endpoint.ts';
 import { isManaged } from './definitions/source.ts';
 import { InputError } from './errors.ts';
 import { buildApp } from './http/app.ts';
 import { createMetrics, type Metrics } from './http/metrics.ts';
-import { createSharedRates, type SharedRates } from './http/shared-rates.ts';
 import { readTlsContext, type TlsContext } from './http/tls.ts';
 import { createTraffic, SAMPLE_MS, type Traffic } from './http/traffic.ts';
 import { type Ingest, openIngest } from './ingest/ingest.ts';
@@ -24,9 +20,8 @@ import { openControlStore } from './keys/control-store.ts';
 import { createKeyring, type Keyring } from './keys/keyring.ts';
 import { createTokens } from './keys/token.ts';
 import { openTokenSecret } from './keys/token-secret.ts';
-import { createBackground } from './lib/background.ts';
-import { openRedis } from './lib/redis.ts';
 import { createSeldom } from './lib/seldom.ts';
+import { openShared } from './open-shared.ts';
 import { openStore, type Store } from './open-store.ts';
 import { createRunner, type Run } from './query/run.ts';
 import { createSandbox } from './query/sandbox/sandbox.ts';
@@ -61,8 +56,8 @@ interface Parts {
 }
 
 const WARM_TICK_MS = 1_000;
-const SAID_AGAIN_MS = 60_000;
 const KEYRING_FLUSH_MS = 60_000;
+const SAID_AGAIN_MS = 60_000;
 // Time for the last answers to leave, after the running requests have been stopped.
 const LAST_ANSWERS_MS = 500;
 
@@ -98,18 +93,18 @@ async function assemble(
   const { engine, registry } = store;
   checkOtlpSource(config, registry);
   checkRecorded(config, registry);
-  const control = openControlStore(config.dataDir);
+  const control = await openControlStore(config, tellState(logger));
   const secret = openTokenSecret(config.dataDir, config.tokenSecret);
   const tokens = createTokens({ secret, now });
   const keyring = createKeyring({ ...config, store: control, tokens, now });
   const cache = createMemoryStore(config.cacheBytesMax);
-  const counts = createMetrics({ engine, cache, ingest: () => ingest.committer.gauges() });
+  const counts = createMetrics({ engine, cache, control, ingest: () => ingest.committer.gauges() });
   const traffic = createTraffic(counts, now);
   const metrics = tellFailures(counts, traffic);
   const parts: Parts = { config, store, metrics, logger, now, random };
   const shared = openShared(parts, secret);
   const { cached, warmer } = createReadSide(parts, cache, shared?.flights);
-  const { ingest, record, retention } = openWriteSide(parts);
+  const { ingest, record, retention } = await openWriteSide(parts);
   await retention?.run();
   let stopping = false;
   const notReady = () => (stopping ? 'the service is shutting down' : undefined);
@@ -120,12 +115,12 @@ async function assemble(
   const forSending = { bodies, receive, idempotency, record, sharedRates: shared?.rates };
   const app = await buildApp({ ...forReading, ...forConsole, ...forSending });
   const warming = setInterval(() => warmer.tick(), WARM_TICK_MS);
-  const flushing = setInterval(flushKeyring, KEYRING_FLUSH_MS);
+  const flushing = setInterval(() => void flushKeyring(), KEYRING_FLUSH_MS);
   const sampling = setInterval(() => void traffic.sample(), SAMPLE_MS);
 
-  function flushKeyring(): void {
+  async function flushKeyring(): Promise<void> {
     try {
-      keyring.flush();
+      await keyring.flush();
     } catch (error) {
       logger.error({ err: error }, 'the use of keys could not be written down');
     }
@@ -152,8 +147,8 @@ async function assemble(
     await store.close();
     await warmer.idle();
     await shared?.close();
-    flushKeyring();
-    control.close();
+    await flushKeyring();
+    await control.close();
   }
 
   let closing: Promise<void> | undefined;
@@ -165,6 +160,32 @@ async function assemble(
       closing ??= close();
       return closing;
     },
+  };
+}
+
+/** Logs once when the control store goes away and once when it is back. */
+function tellState(logger: FastifyBaseLogger): (failure?: unknown) => void {
+  return (failure) => {
+    if (failure === undefined) logger.info('the control store is back');
+    else logger.error({ err: failure }, 'the control store is away: keys cannot be read or changed');
+  };
+}
+
+/** Counts each answer to an Idempotency-Key that could not be looked up or kept, and logs one a minute. */
+function tellUnremembered({
+  metrics,
+  logger,
+  now,
+}: Pick<Parts, 'metrics' | 'logger' | 'now'>): (error: unknown) => void {
+  const seldom = createSeldom(SAID_AGAIN_MS, now);
+  return (error) => {
+    metrics.unremembered();
+    seldom(() =>
+      logger.error(
+        { err: error },
+        'an Idempotency-Key could not be looked up or kept; its events are stored',
+      ),
+    );
   };
 }
 
@@ -189,56 +210,6 @@ function checkRecorded({ recordRequestsAs }: Config, registry: Store['registry']
   throw new InputError([
     `TAILRACE_RECORD_REQUESTS_AS: requests are events of ${source.name}, which reads an existing table (managed: false)`,
   ]);
-}
-
-/** What all replicas of a service have in common. */
-interface Shared {
-  readonly flights: SharedFlights;
-  readonly rates: SharedRates;
-  /** Frees what this replica holds. */
-  close(): Promise<void>;
-}
-
-/** Answers and rates of all replicas, on Redis; `undefined` where there is one replica. */
-function openShared({ config, metrics, logger, now }: Parts, secret: Uint8Array): Shared | undefined {
-  if (config.redisUrl === '') return undefined;
-  const seldom = { failure: createSeldom(SAID_AGAIN_MS, now), refused: createSeldom(SAID_AGAIN_MS, now) };
-  const redis = openRedis(config.redisUrl, {
-    onUp() {
-      metrics.redisUp(true);
-      logger.info('Redis is there: answers and rates are shared with the other replicas');
-    },
-    onAway(error) {
-      metrics.redisUp(false);
-      logger.warn({ err: error }, 'Redis is away: this replica goes on with answers and rates of its own');
-    },
-    onFailure(error, isRefusal) {
-      metrics.redisFailed();
-      if (isRefusal) seldom.failure(() => logger.warn({ err: error }, 'Redis refused a command'));
-    },
-  });
-  const onRefused = () => {
-    metrics.sharedRefused();
-    seldom.refused(() => logger.warn('an answer in Redis was none that a replica put there: deleted'));
-  };
-  const background = createBackground();
-  const { database = '' } = findServerAddress(config) ?? {};
-  const store = JSON.stringify([database, config.cluster]);
-  const cache = createRedisCache({ redis, secret, store, now, makeToken: randomUUID, onRefused });
-  const { queryTimeoutMs } = config;
-  return {
-    flights: createSharedFlights({
-      shared: cache,
-      background,
-      queryTimeoutMs,
-      onLookup: metrics.sharedLookup,
-    }),
-    rates: createSharedRates(redis, secret),
-    async close() {
-      await background.idle();
-      redis.close();
-    },
-  };
 }
 
 /** From parameters to answers: runner, cache, warmer. */
@@ -289,9 +260,9 @@ interface WriteSide {
 }
 
 /** From events to the store, and out of it when they are old. */
-function openWriteSide({ config, store, metrics, logger, now }: Parts): WriteSide {
+async function openWriteSide({ config, store, metrics, logger, now }: Parts): Promise<WriteSide> {
   const { engine, registry } = store;
-  const ingest = openIngest({
+  const ingest = await openIngest({
     engine,
     now,
     limits: config,
@@ -300,6 +271,7 @@ function openWriteSide({ config, store, metrics, logger, now }: Parts): WriteSid
       if (error !== undefined) logger.error({ err: error, source, rows }, 'events could not be stored');
     },
     onRefused: metrics.refused,
+    onUnremembered: tellUnremembered({ metrics, logger, now }),
   });
   const { committer } = ingest;
   const project = config.recordRequestsAs;

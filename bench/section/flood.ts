@@ -103,9 +103,9 @@ async function measure(server: Server, keys: Keys, seconds: number): Promise<Row
 }
 
 async function createKeys(dataDir: string): Promise<Keys> {
-  return await withKeyring(parseConfig({ TAILRACE_DATA_DIR: dataDir }), (keyring) => {
-    const create = (name: string) => keyring.create({ name, scopes: ['query'] }).key;
-    return { flooder: create('flooder'), other: create('other') };
+  return await withKeyring(parseConfig({ TAILRACE_DATA_DIR: dataDir }), async (keyring) => {
+    const create = async (name: string) => (await keyring.create({ name, scopes: ['query'] })).key;
+    return { flooder: await create('flooder'), other: await create('other') };
   });
 }
 

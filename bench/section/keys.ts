@@ -1,9 +1,11 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type ControlStore, openControlStore } from '../../src/keys/control-store.ts';
+import type { ControlStore } from '../../src/keys/control-store.ts';
+import type { KeyRecord } from '../../src/keys/key-record.ts';
 import { createKeyring, type Keyring } from '../../src/keys/keyring.ts';
 import { createSecret } from '../../src/keys/secret.ts';
+import { openSqliteStore } from '../../src/keys/sqlite-store.ts';
 import { createTokens } from '../../src/keys/token.ts';
 import { createRandom } from '../../src/lib/random.ts';
 import { quantile } from '../measure.ts';
@@ -24,46 +26,44 @@ const MICROS_PER_MS = 1_000;
 export async function keysSection(): Promise<Row[]> {
   const dataDir = mkdtempSync(join(tmpdir(), 'tailrace-bench-'));
   try {
-    const store = openControlStore(dataDir);
+    const store = openSqliteStore(dataDir);
     const tokens = createTokens({ secret: new Uint8Array(32), now: Date.now });
     const keyring = createKeyring({ store, tokens, privateKey: KEY, publicKey: '', now: Date.now });
-    const keys = fill(store);
+    const keys = await fill(store);
     const rows = [
-      ...measureLookUp(keyring, keys, `any of ${KEYS} keys`),
-      ...measureLookUp(keyring, keys.slice(0, FEW), `${FEW} of ${KEYS} keys`),
+      ...(await measureLookUp(keyring, keys, `any of ${KEYS} keys`)),
+      ...(await measureLookUp(keyring, keys.slice(0, FEW), `${FEW} of ${KEYS} keys`)),
     ];
-    store.close();
+    await store.close();
     return [...rows, ...(await measureRequests(dataDir, keys[0] ?? ''))];
   } finally {
     rmSync(dataDir, { recursive: true, force: true });
   }
 }
 
-/** Straight into the store: made one by one, each would wait for the disk. */
-function fill(store: ControlStore): string[] {
-  const keys: string[] = [];
-  store.transaction(() => {
-    for (let i = 0; i < KEYS; i++) {
-      const { id, key, hash } = createSecret();
-      const times = {
-        createdMs: Date.now(),
-        revokedMs: undefined,
-        lastUsedMs: undefined,
-        successor: undefined,
-      };
-      const grant = {
-        scopes: ['query'] as const,
-        endpoints: ['usage.api-counts'],
-        pins: { project: 'aurora' },
-      };
-      store.addKey({ id, hash, name: `key ${i}`, description: '', ...grant, ...times });
-      keys.push(key);
-    }
-  });
-  return keys;
+/** All at once: made one by one, each would wait for the disk. */
+async function fill(store: ControlStore): Promise<string[]> {
+  const made = Array.from({ length: KEYS }, createSecret);
+  const add = made.map(
+    ({ id, hash }, i): KeyRecord => ({
+      id,
+      hash,
+      name: `key ${i}`,
+      description: '',
+      scopes: ['query'],
+      endpoints: ['usage.api-counts'],
+      pins: { project: 'aurora' },
+      createdMs: Date.now(),
+      revokedMs: undefined,
+      lastUsedMs: undefined,
+      successor: undefined,
+    }),
+  );
+  await store.change([], () => ({ add, result: undefined }));
+  return made.map(({ key }) => key);
 }
 
-function measureLookUp(keyring: Keyring, keys: readonly string[], which: string): Row[] {
+async function measureLookUp(keyring: Keyring, keys: readonly string[], which: string): Promise<Row[]> {
   const random = createRandom('keys');
   const p50: number[] = [];
   const p99: number[] = [];
@@ -72,7 +72,7 @@ function measureLookUp(keyring: Keyring, keys: readonly string[], which: string)
     for (let i = 0; i < CALLS; i++) {
       const key = random.pick(keys);
       const startMs = performance.now();
-      keyring.authenticate(key);
+      await keyring.authenticate(key);
       times.push((performance.now() - startMs) * MICROS_PER_MS);
     }
     p50.push(quantile(times, 0.5));

@@ -16,29 +16,42 @@ export interface TestCaller {
 const UNPINNED_TIMES = 10;
 
 /** Keys of every kind for every tenant, and some of nobody. */
-export function makeCallers({ keyring }: Pick<Service, 'keyring'>, nowMs: number): TestCaller[] {
-  const make = (key: Omit<NewKey, 'name'>): TestCaller => ({
-    key: keyring.create({ name: 'test', ...key }).key,
+export async function makeCallers(
+  { keyring }: Pick<Service, 'keyring'>,
+  nowMs: number,
+): Promise<TestCaller[]> {
+  const make = async (key: Omit<NewKey, 'name'>): Promise<TestCaller> => ({
+    key: (await keyring.create({ name: 'test', ...key })).key,
     state: (key.expiresMs ?? Number.POSITIVE_INFINITY) > nowMs ? 'good' : 'bad',
     mayQuery: key.scopes.includes('query'),
     endpoints: key.endpoints,
     pins: key.pins ?? {},
   });
   const scopes = ['query'] as const;
-  const ofTenants = TENANTS.flatMap((project) => {
-    const revoked = keyring.create({ name: 'revoked', scopes, pins: { project } });
-    keyring.revoke(revoked.id);
+  const ofTenant = async (project: string): Promise<TestCaller[]> => {
+    const revoked = await keyring.create({ name: 'revoked', scopes, pins: { project } });
+    await keyring.revoke(revoked.id);
     return [
-      make({ scopes, pins: { project } }),
-      make({ scopes: SCOPES, pins: { project, project_tier: 'PRO' } }),
-      make({ scopes, pins: { project, interval: '5min' } }),
-      make({ scopes, pins: { project }, endpoints: ['logs.all', 'usage.api-counts'] }),
-      make({ scopes: ['ingest'], pins: { project } }),
-      make({ scopes, pins: { project }, expiresMs: nowMs }),
-      { ...make({ scopes, pins: { project } }), key: revoked.key, state: 'bad' } as const,
+      await make({ scopes, pins: { project } }),
+      await make({ scopes: SCOPES, pins: { project, project_tier: 'PRO' } }),
+      await make({ scopes, pins: { project, interval: '5min' } }),
+      await make({ scopes, pins: { project }, endpoints: ['logs.all', 'usage.api-counts'] }),
+      await make({ scopes: ['ingest'], pins: { project } }),
+      await make({ scopes, pins: { project }, expiresMs: nowMs }),
+      { ...(await make({ scopes, pins: { project } })), key: revoked.key, state: 'bad' },
     ];
-  });
-  const unpinned = [make({ scopes }), make({ scopes }), make({ scopes, pins: { project_tier: 'FREE' } })];
-  const unknown = { ...make({ scopes }), key: `tr_0123456789ab_${'a'.repeat(43)}`, state: 'bad' } as const;
+  };
+  const ofTenants: TestCaller[] = [];
+  for (const project of TENANTS) ofTenants.push(...(await ofTenant(project)));
+  const unpinned = [
+    await make({ scopes }),
+    await make({ scopes }),
+    await make({ scopes, pins: { project_tier: 'FREE' } }),
+  ];
+  const unknown = {
+    ...(await make({ scopes })),
+    key: `tr_0123456789ab_${'a'.repeat(43)}`,
+    state: 'bad',
+  } as const;
   return [...ofTenants, ...Array.from({ length: UNPINNED_TIMES }, () => unpinned).flat(), unknown];
 }

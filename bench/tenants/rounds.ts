@@ -41,7 +41,7 @@ export async function tenantRounds({ requests, seed, onProgress }: TenantOptions
     const events = makeEvents(seed, nowMs);
     await storeEvents(service.store, 'cloudflare.logs.prod', events.edge, nowMs);
     await storeEvents(service.store, 'deno-relay-logs', events.invocations, nowMs);
-    const callers = makeCallers(service.service, nowMs);
+    const callers = await makeCallers(service.service, nowMs);
     const expect = createOracle(events, nowMs);
     const random = createRandom(`tenant requests ${seed}`);
     const judge = createJudge();

@@ -46,16 +46,16 @@ export function stopSignal(): AbortSignal {
   return controller.signal;
 }
 
-/** Works with the keys of the data directory, also while a service runs on it. */
-export async function withKeyring<T>(config: Config, work: (keyring: Keyring) => T): Promise<T> {
-  const store = openControlStore(config.dataDir);
+/** Works with the keys of the settings, also while a service runs on them. */
+export async function withKeyring<T>(config: Config, work: (keyring: Keyring) => Promise<T>): Promise<T> {
+  const store = await openControlStore(config);
   try {
     const tokens = createTokens({
       secret: openTokenSecret(config.dataDir, config.tokenSecret),
       now: Date.now,
     });
-    return work(createKeyring({ store, tokens, privateKey: '', publicKey: '', now: Date.now }));
+    return await work(createKeyring({ store, tokens, privateKey: '', publicKey: '', now: Date.now }));
   } finally {
-    store.close();
+    await store.close();
   }
 }

@@ -2,8 +2,9 @@ import { SCOPES } from '../keys/scope.ts';
 import type { Service } from '../service.ts';
 
 /** Says that the service is ready, where, and how to call it; makes a first key where nobody could get in. */
-export function printWelcome({ keyring, store }: Service, address: string): void {
-  const made = keyring.hasUsableKey() ? undefined : keyring.create({ name: 'first key', scopes: SCOPES }).key;
+export async function printWelcome({ keyring, store }: Service, address: string): Promise<void> {
+  const isOpen = await keyring.hasUsableKey();
+  const made = isOpen ? undefined : (await keyring.create({ name: 'first key', scopes: SCOPES })).key;
   const key = made ?? '$TAILRACE_KEY';
   const lines = [`Tailrace is ready at ${address}`, `Open ${address}/ in a browser for the console.`, ''];
   if (made === undefined) {

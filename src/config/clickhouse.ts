@@ -44,7 +44,8 @@ export function parseCluster(name: string): string {
   throw new Error('must be a name of letters, digits, dots, dashes and underscores');
 }
 
-function isDecodable(part: string): boolean {
+/** Whether every % of a part of an address begins a code. */
+export function isDecodable(part: string): boolean {
   try {
     decodeURIComponent(part);
     return true;

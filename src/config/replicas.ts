@@ -1,5 +1,5 @@
 /** What replicas share; they know one another by the secret of tokens. */
-const NEED_SECRET = ['TAILRACE_REDIS_URL'] as const;
+const NEED_SECRET = ['TAILRACE_CONTROL_URL', 'TAILRACE_REDIS_URL'] as const;
 const NEED_SERVER = ['TAILRACE_REDIS_URL'] as const;
 
 /**
@@ -25,7 +25,7 @@ export function findReplicaFaults(given: (variable: string) => boolean): string[
   const needs = NEED_SECRET.filter(given);
   if (needs.length > 0 && !given('TAILRACE_TOKEN_SECRET')) {
     faults.push(
-      `TAILRACE_TOKEN_SECRET: must be set where ${needs.join(' or ')} is, and be the same for all replicas; make one with: openssl rand -hex 32`,
+      `TAILRACE_TOKEN_SECRET: must be set with ${needs.join(' and ')}, the same for all processes; "openssl rand -base64 32" makes one`,
     );
   }
   if (given('CLICKHOUSE_URL')) return faults;

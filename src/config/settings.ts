@@ -1,5 +1,6 @@
 // Longer than other files: one table, a row a setting, which is read and changed as a whole.
 import { parseCluster, parseServerUrl } from './clickhouse.ts';
+import { parseControlUrl } from './control-url.ts';
 import { parseOrigins, parseProxies } from './network.ts';
 import { parseRedisUrl } from './replicas.ts';
 
@@ -45,6 +46,18 @@ export const SETTINGS = {
     [],
     'Signs the short-lived tokens; the same for all who shall take them. Empty: one is made for the data directory.',
     32,
+  ),
+  controlUrl: hidden(
+    'TAILRACE_CONTROL_URL',
+    'Address of a PostgreSQL database for keys, their audit trail and Idempotency-Keys, shared by all processes that name it, such as `postgresql://user:password@postgres.example.com:5432/tailrace?sslmode=verify-full`. Empty: SQLite in the data directory.',
+    parseControlUrl,
+  ),
+  controlStaleSeconds: integer(
+    'TAILRACE_CONTROL_STALE_SECONDS',
+    60,
+    [0, 86_400],
+    'seconds',
+    'How long keys that were seen are still accepted while that database is away; a revocation cannot be heard of meanwhile. 0: not at all.',
   ),
   clickhouseUrl: hidden(
     'CLICKHOUSE_URL',

@@ -6,6 +6,7 @@ import type { CacheStore } from '../cache/store.ts';
 import type { Endpoint } from '../definitions/endpoint.ts';
 import type { Engine } from '../engine/engine.ts';
 import type { Committer } from '../ingest/committer.ts';
+import type { ControlStore } from '../keys/control-store.ts';
 import { type Add, createCounts, createTimes } from './series.ts';
 
 /** What is counted, under the names of docs/operating.md. */
@@ -54,12 +55,15 @@ interface IngestMetrics {
   refused(source: string, count: number): void;
   dayDropped(reason: string): void;
   requestNotRecorded(): void;
+  /** An answer to an Idempotency-Key could not be looked up or kept. */
+  unremembered(): void;
 }
 
 /** Parts whose state is read when metrics are asked for. */
 interface Gauged {
   readonly engine: Engine;
   readonly cache: CacheStore;
+  readonly control: Pick<ControlStore, 'isUp'>;
   readonly ingest: () => ReturnType<Committer['gauges']>;
 }
 
@@ -249,6 +253,11 @@ function createIngestMetrics({ counter }: Maker): IngestMetrics {
     'Own requests that could not be stored.',
     [],
   );
+  const unremembered = counter(
+    'tailrace_idempotency_failures_total',
+    'Idempotency-Keys that could not be looked up or kept.',
+    [],
+  );
   return {
     committed(source, count, failed) {
       commits.inc({ source, result: failed ? 'failed' : 'done' });
@@ -257,10 +266,11 @@ function createIngestMetrics({ counter }: Maker): IngestMetrics {
     refused: (source, count) => refusals.inc({ source }, count),
     dayDropped: (reason) => days.inc({ reason }),
     requestNotRecorded: () => notRecorded.inc(),
+    unremembered: () => unremembered.inc(),
   };
 }
 
-function makeGauges({ gauge }: Maker, { engine, cache, ingest }: Gauged): void {
+function makeGauges({ gauge }: Maker, { engine, cache, control, ingest }: Gauged): void {
   gauge('tailrace_engine_up', 'Whether the engine can be reached: 1 or 0.', () =>
     Number(engine.gauges().isUp),
   );
@@ -268,6 +278,7 @@ function makeGauges({ gauge }: Maker, { engine, cache, ingest }: Gauged): void {
   gauge('tailrace_engine_queued', 'Queries waiting for the engine.', () => engine.gauges().queued);
   gauge('tailrace_cache_entries', 'Answers in the cache.', () => cache.size);
   gauge('tailrace_cache_bytes', 'Bytes of the answers in the cache.', () => cache.bytes);
+  gauge('tailrace_control_store_up', '1, or 0 while it is away.', () => (control.isUp() ? 1 : 0));
   gauge('tailrace_ingest_queued_bytes', 'Events waiting to be stored.', () => ingest().queuedBytes);
   gauge('tailrace_ingest_queued_requests', 'Requests waiting for a commit.', () => ingest().queuedRequests);
 }

@@ -1,8 +1,6 @@
 import { hash } from 'node:crypto';
-import { join } from 'node:path';
-import { DatabaseSync } from 'node:sqlite';
 import { TailraceError } from '../errors.ts';
-import { makePrivateFile } from '../lib/private-file.ts';
+import type { AnswerStore, KeptAnswer } from './answer-store.ts';
 import type { Received } from './receive.ts';
 
 /** Remembers what was answered to requests that carry an Idempotency-Key, across restarts. */
@@ -15,7 +13,7 @@ export interface Idempotency {
    * @throws TailraceError `invalid_request` when the key came before with another body
    */
   once(request: IdempotentRequest, work: (token: string) => Promise<Received>): Promise<Received>;
-  close(): void;
+  close(): Promise<void>;
 }
 
 export interface IdempotentRequest {
@@ -25,13 +23,22 @@ export interface IdempotentRequest {
 }
 
 export interface IdempotencyOptions {
-  readonly dataDir: string;
+  readonly store: AnswerStore;
   /** ms since the epoch. */
   readonly now: () => number;
   /** How long an answer is remembered. */
   readonly windowMs: number;
   /** Answers remembered; beyond it the oldest go first. */
   readonly answersMax: number;
+  /** An answer could not be looked up or kept. Its events are stored all the same. */
+  readonly onFailure: (error: unknown) => void;
+}
+
+interface Running {
+  readonly body: string;
+  readonly answer: Promise<Received>;
+  /** Whether nothing was kept, so that it is this request that does the work. */
+  readonly isFirst: Promise<boolean>;
 }
 
 const KEY_CHARS_MAX = 256;
@@ -39,64 +46,78 @@ const KEY_CHARS_MAX = 256;
 const PRUNE_EVERY = 1_000;
 
 /**
- * Two guards together. The answer is kept in SQLite after the events are committed; should the process die between the two,
- * the repeat commits under the same token, and the engine, which keeps the tokens with the data, stores nothing twice.
+ * Two guards together. The answer is kept after the events are committed; should the process die between the two, or the
+ * answers be out of reach, the repeat commits under the same token, and the engine, which keeps the tokens with the data,
+ * stores nothing twice.
  */
-export function openIdempotency({ dataDir, now, windowMs, answersMax }: IdempotencyOptions): Idempotency {
-  const file = join(dataDir, 'idempotency.sqlite');
-  makePrivateFile(file);
-  const database = new DatabaseSync(file);
-  database.exec(`PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL;
-    CREATE TABLE IF NOT EXISTS answers (
-      token TEXT PRIMARY KEY, body TEXT NOT NULL, answer TEXT NOT NULL, answered_ms INTEGER NOT NULL
-    ) STRICT;
-    CREATE INDEX IF NOT EXISTS answers_by_time ON answers (answered_ms)`);
-  const find = database.prepare('SELECT body, answer FROM answers WHERE token = ? AND answered_ms > ?');
-  const add = database.prepare(
-    'INSERT OR REPLACE INTO answers (token, body, answer, answered_ms) VALUES (?, ?, ?, ?)',
-  );
-  const prune = database.prepare(`DELETE FROM answers WHERE answered_ms <= ?
-    OR token IN (SELECT token FROM answers ORDER BY answered_ms DESC LIMIT -1 OFFSET ?)`);
-  const running = new Map<string, { body: string; answer: Promise<Received> }>();
+export function createIdempotency(options: IdempotencyOptions): Idempotency {
+  const { store, now, windowMs, onFailure } = options;
+  const running = new Map<string, Running>();
   let added = 0;
 
-  function remember(token: string, body: string, answer: Received): void {
-    add.run(token, body, JSON.stringify(answer), now());
-    if (++added % PRUNE_EVERY === 0) prune.run(now() - windowMs, answersMax);
+  /** What was answered to this token and body before. */
+  async function recall(token: string, body: string): Promise<Received | undefined> {
+    let kept: KeptAnswer | undefined;
+    try {
+      kept = await store.find(token, now() - windowMs);
+    } catch (error) {
+      onFailure(error);
+    }
+    if (kept === undefined) return undefined;
+    refuseOtherBody(kept.body, body);
+    return JSON.parse(kept.answer) as Received; // written by `remember` alone
+  }
+
+  async function remember(token: string, body: string, answer: Received): Promise<void> {
+    const nowMs = now();
+    const sinceMs = nowMs - windowMs;
+    try {
+      await store.add(token, { body, answer: JSON.stringify(answer) }, { nowMs, sinceMs });
+      if (++added % PRUNE_EVERY === 0) await store.prune(sinceMs, options.answersMax);
+    } catch (error) {
+      onFailure(error);
+    }
+  }
+
+  function begin(token: string, body: string, work: (token: string) => Promise<Received>): Promise<Received> {
+    const isFirst = Promise.withResolvers<boolean>();
+    const answerOnce = async (): Promise<Received> => {
+      try {
+        const known = await recall(token, body);
+        isFirst.resolve(known === undefined);
+        if (known !== undefined) return known;
+        // With the body in it: under a key that comes with another body after the first failed half-way, the engine must not
+        // take the other events for those that it has.
+        const answer = await work(hash('sha256', `${token}\0${body}`));
+        await remember(token, body, answer);
+        return answer;
+      } finally {
+        isFirst.resolve(false); // where it was refused
+        running.delete(token);
+      }
+    };
+    const answer = answerOnce();
+    running.set(token, { body, answer, isFirst: isFirst.promise });
+    return answer;
   }
 
   return {
-    async once(request, work) {
-      if (request.key.length > KEY_CHARS_MAX) {
+    async once({ key, scope, bodyHash: body }, work) {
+      if (key.length > KEY_CHARS_MAX) {
         throw new TailraceError(
           'invalid_request',
           `Idempotency-Key must have at most ${KEY_CHARS_MAX} characters`,
         );
       }
-      const token = hash('sha256', `${request.scope}\0${request.key}`);
-      const { bodyHash: body } = request;
-      const known = find.get(token, now() - windowMs);
-      if (known !== undefined) {
-        refuseOtherBody(String(known['body']), body);
-        return JSON.parse(String(known['answer'])) as Received; // written by `remember` alone
+      const token = hash('sha256', `${scope}\0${key}`);
+      for (let other = running.get(token); other !== undefined; other = running.get(token)) {
+        if (other.body === body) return await other.answer;
+        if (await other.isFirst) refuseOtherBody(other.body, body);
+        await other.answer.catch(() => {}); // it is about to be refused itself, and says nothing of this one
       }
-      const first = running.get(token);
-      if (first !== undefined) {
-        refuseOtherBody(first.body, body);
-        return await first.answer;
-      }
-      // With the body in it: under a key that comes with another body after the first failed half-way, the engine must not
-      // take the other events for those that it has.
-      const answer = work(hash('sha256', `${token}\0${body}`));
-      running.set(token, { body, answer });
-      try {
-        remember(token, body, await answer);
-        return await answer;
-      } finally {
-        running.delete(token);
-      }
+      return await begin(token, body, work);
     },
-    close: () => database.close(),
+    close: store.close,
   };
 }
 

@@ -1,8 +1,10 @@
 import type { Engine } from '../engine/engine.ts';
 import { type BodyReader, createBodyReader } from './body-reader.ts';
 import { type Committer, createCommitter } from './committer.ts';
-import { type Idempotency, openIdempotency } from './idempotency.ts';
+import { createIdempotency, type Idempotency } from './idempotency.ts';
+import { openPostgresAnswers } from './postgres-answers.ts';
 import { createReceiver, type Receive } from './receive.ts';
+import { openSqliteAnswers } from './sqlite-answers.ts';
 
 /** The write side of a service: everything between a request's body and the store. */
 export interface Ingest {
@@ -21,10 +23,14 @@ export interface IngestOptions {
   readonly limits: IngestLimits;
   readonly onCommit: (source: string, rows: number, error?: unknown) => void;
   readonly onRefused: (source: string, count: number) => void;
+  /** See `IdempotencyOptions.onFailure`. */
+  readonly onUnremembered: (error: unknown) => void;
 }
 
 export interface IngestLimits {
   readonly dataDir: string;
+  /** See `ControlSettings`. */
+  readonly controlUrl: string;
   readonly eventBytesMax: number;
   readonly ingestWaitMs: number;
   readonly ingestQueueBytesMax: number;
@@ -39,9 +45,12 @@ const INLINE_BYTES_MAX = 64 * 1024;
 const THREAD_MEMORY_MB_MAX = 1_024;
 const ANSWERS_MAX = 100_000;
 
-export function openIngest({ engine, now, limits, onCommit, onRefused }: IngestOptions): Ingest {
-  const { dataDir, eventBytesMax, idempotencyWindowMs: windowMs } = limits;
+/** @throws InputError when the answers to Idempotency-Keys cannot be kept where the settings say */
+export async function openIngest(options: IngestOptions): Promise<Ingest> {
+  const { engine, now, limits, onCommit, onRefused, onUnremembered: onFailure } = options;
+  const { dataDir, controlUrl, eventBytesMax, idempotencyWindowMs: windowMs } = limits;
   const { ingestQueueBytesMax: queueBytesMax } = limits;
+  const store = controlUrl === '' ? openSqliteAnswers(dataDir) : await openPostgresAnswers(controlUrl);
   const bodies = createBodyReader({
     inlineBytesMax: INLINE_BYTES_MAX,
     queueBytesMax,
@@ -53,7 +62,7 @@ export function openIngest({ engine, now, limits, onCommit, onRefused }: IngestO
     queueBytesMax,
     onCommit,
   });
-  const idempotency = openIdempotency({ dataDir, now, windowMs, answersMax: ANSWERS_MAX });
+  const idempotency = createIdempotency({ store, now, windowMs, answersMax: ANSWERS_MAX, onFailure });
   return {
     bodies,
     receive: createReceiver({ committer, now, eventBytesMax, onRefused }),
@@ -62,7 +71,7 @@ export function openIngest({ engine, now, limits, onCommit, onRefused }: IngestO
     async close() {
       await bodies.close();
       await committer.close();
-      idempotency.close();
+      await idempotency.close();
     },
   };
 }

@@ -1,12 +1,7 @@
-import { mkdirSync } from 'node:fs';
-import { join } from 'node:path';
-import { DatabaseSync } from 'node:sqlite';
-import { InputError, messageOf } from '../errors.ts';
-import { makePrivateFile } from '../lib/private-file.ts';
-import { type AuditStore, createAuditStore } from './audit-store.ts';
-import { createKeyCache } from './key-cache.ts';
-import { type KeyRecord, type KeyRow, toRecord, toRow } from './key-record.ts';
-import { MIGRATIONS } from './migrations.ts';
+import type { AuditEntry, AuditPage, StoredEntry } from './audit-entry.ts';
+import type { KeyRecord } from './key-record.ts';
+import { openPostgresStore } from './postgres-store.ts';
+import { openSqliteStore } from './sqlite-store.ts';
 
 export interface KeyPage {
   readonly limit: number;
@@ -14,151 +9,74 @@ export interface KeyPage {
   readonly before?: string;
 }
 
-/** Where keys live. A process sees its own changes at its next look-up, and those of others within 20 ms. */
-export interface ControlStore {
-  findKey(id: string): KeyRecord | undefined;
-  /** Newest first; all of them unless a page is asked for. */
-  listKeys(page?: KeyPage): KeyRecord[];
-  addKey(record: KeyRecord): void;
-  /** Writes what may change of a key: all but its id, its hash and its times of making, use and revocation. */
-  updateKey(record: KeyRecord): void;
-  /** @returns whether there was a key of this id that was not revoked yet */
-  revokeKey(id: string, revokedMs: number): boolean;
-  setLastUsed(id: string, lastUsedMs: number): void;
-  readonly audit: AuditStore;
-  /** All that `work` writes is written at once, or nothing of it. No other process writes meanwhile. */
-  transaction<T>(work: () => T): T;
-  close(): void;
+/** A key; that there is none; or that this process would have to ask. */
+export type Peeked = KeyRecord | 'absent' | 'unseen';
+
+/** What is to be written in one step, and what comes of it. */
+export interface Change<T> {
+  readonly add?: readonly KeyRecord[];
+  /** Of a key that is there, all but its id, its hash, and when it was made and used. */
+  readonly update?: KeyRecord;
+  readonly entries?: readonly AuditEntry[];
+  readonly result: T;
 }
 
-const FILE = 'control.sqlite';
-// Another process writes for milliseconds; a second of patience is plenty and keeps the event loop from hanging on it.
-const BUSY_TIMEOUT_MS = 1_000;
-
-// SQLite's way to say no limit.
-const ALL = -1;
-
-const COLUMNS = [
-  'id',
-  'name',
-  'description',
-  'hash',
-  'scopes',
-  'endpoints',
-  'sources',
-  'pins',
-  'rate_per_second',
-  'rate_burst',
-  'created_ms',
-  'expires_ms',
-  'revoked_ms',
-  'last_used_ms',
-  'successor',
-] as const satisfies readonly (keyof KeyRow)[];
-
-// A key's identity, and what has a way of its own to be written.
-const FIXED: ReadonlySet<keyof KeyRow> = new Set(['id', 'hash', 'created_ms', 'revoked_ms', 'last_used_ms']);
-const CHANGEABLE = COLUMNS.filter((column) => !FIXED.has(column));
+/** What has come together of the use of keys, in no hurry to be written. */
+export interface Notes {
+  /** Ids, and when they were last used (ms since the epoch): it is only ever set later. */
+  readonly used: readonly (readonly [id: string, atMs: number])[];
+  readonly entries: readonly AuditEntry[];
+}
 
 /**
- * Opens the control store of a data directory, making it where it is missing. SQLite in WAL mode: the shell commands and
- * the service use it at the same time.
- *
- * @throws InputError when the directory cannot be used, or was written by a newer version
+ * Where keys live. A process sees its own changes at its next look-up; those of others within 20 ms in the data directory,
+ * within 2 s in PostgreSQL. What cannot be read or written is a TailraceError `engine_unavailable` there.
  */
-export function openControlStore(dataDir: string): ControlStore {
-  const database = openDatabase(dataDir);
-  const find = database.prepare('SELECT * FROM keys WHERE id = ?');
-  const list = database.prepare(
-    `SELECT * FROM keys WHERE ?1 = '' OR (created_ms, id) < (SELECT created_ms, id FROM keys WHERE id = ?1)
-      ORDER BY created_ms DESC, id DESC LIMIT ?2`,
-  );
-  const add = database.prepare(
-    `INSERT INTO keys (${COLUMNS.join(', ')}) VALUES (${COLUMNS.map(() => '?').join(', ')})`,
-  );
-  const update = database.prepare(
-    `UPDATE keys SET ${CHANGEABLE.map((column) => `${column} = ?`).join(', ')} WHERE id = ?`,
-  );
-  const revoke = database.prepare('UPDATE keys SET revoked_ms = ? WHERE id = ? AND revoked_ms IS NULL');
-  const use = database.prepare('UPDATE keys SET last_used_ms = ? WHERE id = ?');
-  const cache = createKeyCache(database);
-  return {
-    findKey: (id) =>
-      cache.find(id, () => {
-        const row = find.get(id);
-        return row === undefined ? undefined : toRecord(row);
-      }),
-    listKeys: ({ before = '', limit } = { limit: ALL }) => list.all(before, limit).map(toRecord),
-    addKey(record) {
-      const row = toRow(record);
-      add.run(...COLUMNS.map((column) => row[column]));
-    },
-    updateKey(record) {
-      const row = toRow(record);
-      update.run(...CHANGEABLE.map((column) => row[column]), record.id);
-      cache.clear();
-    },
-    revokeKey(id, revokedMs) {
-      const { changes } = revoke.run(revokedMs, id);
-      cache.clear();
-      return changes === 1;
-    },
-    setLastUsed(id, lastUsedMs) {
-      use.run(lastUsedMs, id);
-      cache.clear();
-    },
-    audit: createAuditStore(database),
-    transaction(work) {
-      try {
-        return transact(database, () => {
-          cache.clear(); // what another process wrote a moment ago must not be written over
-          return work();
-        });
-      } finally {
-        cache.clear(); // what was read within it may have been undone
-      }
-    },
-    close: () => database.close(),
-  };
+export interface ControlStore {
+  /** What is known of a key at once, for whoever cannot wait. */
+  peekKey(id: string): Peeked;
+  /** The key of this id, for letting a caller in. @throws TailraceError `overloaded` where too many wait already */
+  findKey(id: string): Promise<KeyRecord | undefined>;
+  /** The key of this id as the store has it now, with when it was last used. */
+  readKey(id: string): Promise<KeyRecord | undefined>;
+  /** Newest first; all of them unless a page is asked for. */
+  listKeys(page?: KeyPage): Promise<KeyRecord[]>;
+  /** Newest first. */
+  listEntries(page: AuditPage): Promise<StoredEntry[]>;
+  /**
+   * Writes all of a change, or nothing of it where `decide` or the writing fails. No other process changes keys meanwhile.
+   *
+   * @param ids the keys that it depends on
+   * @param decide told what there is of them
+   */
+  change<T>(
+    ids: readonly string[],
+    decide: (find: (id: string) => KeyRecord | undefined) => Change<T>,
+  ): Promise<T>;
+  note(notes: Notes): Promise<void>;
+  /** Whether it can be asked, as far as this process knows. */
+  isUp(): boolean;
+  close(): Promise<void>;
 }
 
-function transact<T>(database: DatabaseSync, work: () => T): T {
-  database.exec('BEGIN IMMEDIATE');
-  try {
-    const result = work();
-    database.exec('COMMIT');
-    return result;
-  } catch (error) {
-    database.exec('ROLLBACK');
-    throw error;
-  }
+export interface ControlSettings {
+  readonly dataDir: string;
+  /** Of a PostgreSQL database; empty: SQLite in the data directory. */
+  readonly controlUrl: string;
+  /** How much longer keys that were seen are accepted while PostgreSQL is away. */
+  readonly controlStaleSeconds: number;
 }
 
-function openDatabase(dataDir: string): DatabaseSync {
-  const file = join(dataDir, FILE);
-  try {
-    mkdirSync(dataDir, { recursive: true, mode: 0o700 });
-    makePrivateFile(file);
-    const database = new DatabaseSync(file);
-    // FULL: a revocation that was reported must survive a power cut.
-    database.exec(
-      `PRAGMA busy_timeout = ${BUSY_TIMEOUT_MS}; PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL`,
-    );
-    transact(database, () => migrate(database));
-    return database;
-  } catch (error) {
-    if (error instanceof InputError) throw error;
-    throw new InputError([`the key store ${file} cannot be opened: ${messageOf(error)}`], { cause: error });
-  }
-}
-
-function migrate(database: DatabaseSync): void {
-  const version = Number(database.prepare('PRAGMA user_version').get()?.['user_version']);
-  if (version > MIGRATIONS.length) {
-    throw new InputError([
-      `the key store is of version ${version}, newer than this Tailrace (${MIGRATIONS.length}); update Tailrace`,
-    ]);
-  }
-  for (const migration of MIGRATIONS.slice(version)) database.exec(migration);
-  database.exec(`PRAGMA user_version = ${MIGRATIONS.length}`);
+/**
+ * Opens the store of the settings, and makes or updates its tables.
+ *
+ * @param onState told once when PostgreSQL goes away, with why, and once when it is back
+ * @throws InputError when it cannot be used, or was written by a newer version
+ */
+export async function openControlStore(
+  { dataDir, controlUrl, controlStaleSeconds }: ControlSettings,
+  onState: (failure?: unknown) => void = () => {},
+): Promise<ControlStore> {
+  if (controlUrl === '') return openSqliteStore(dataDir);
+  return await openPostgresStore(controlUrl, { staleMs: controlStaleSeconds * 1000, onState });
 }

@@ -1,4 +1,3 @@
-import type { SQLInputValue, SQLOutputValue } from 'node:sqlite';
 import type { Grant } from './grant.ts';
 import { isScope } from './scope.ts';
 
@@ -16,24 +15,47 @@ export interface KeyRecord extends Grant {
   readonly successor: string | undefined;
 }
 
-/** A key as a row of the control store: src/keys/migrations.ts. */
-export interface KeyRow {
-  readonly id: SQLInputValue;
-  readonly name: SQLInputValue;
-  readonly description: SQLInputValue;
-  readonly hash: SQLInputValue;
-  readonly scopes: SQLInputValue;
-  readonly endpoints: SQLInputValue;
-  readonly sources: SQLInputValue;
-  readonly pins: SQLInputValue;
-  readonly rate_per_second: SQLInputValue;
-  readonly rate_burst: SQLInputValue;
-  readonly created_ms: SQLInputValue;
-  readonly expires_ms: SQLInputValue;
-  readonly revoked_ms: SQLInputValue;
-  readonly last_used_ms: SQLInputValue;
-  readonly successor: SQLInputValue;
+/** A key as a row of the control store, of either kind. */
+interface KeyRow {
+  readonly id: string;
+  readonly name: string;
+  readonly description: string;
+  readonly hash: Uint8Array;
+  readonly scopes: string;
+  readonly endpoints: string | null;
+  readonly sources: string | null;
+  readonly pins: string;
+  readonly rate_per_second: number | null;
+  readonly rate_burst: number | null;
+  readonly created_ms: number;
+  readonly expires_ms: number | null;
+  readonly revoked_ms: number | null;
+  readonly last_used_ms: number | null;
+  readonly successor: string | null;
 }
+
+export const COLUMNS = [
+  'id',
+  'name',
+  'description',
+  'hash',
+  'scopes',
+  'endpoints',
+  'sources',
+  'pins',
+  'rate_per_second',
+  'rate_burst',
+  'created_ms',
+  'expires_ms',
+  'revoked_ms',
+  'last_used_ms',
+  'successor',
+] as const satisfies readonly (keyof KeyRow)[];
+
+// A key's identity, and what has a way of its own to be written.
+const FIXED: ReadonlySet<keyof KeyRow> = new Set(['id', 'hash', 'created_ms', 'last_used_ms']);
+/** What a change of a key writes. */
+export const CHANGEABLE = COLUMNS.filter((column) => !FIXED.has(column));
 
 export function toRow(record: KeyRecord): KeyRow {
   return {
@@ -55,12 +77,13 @@ export function toRow(record: KeyRecord): KeyRow {
   };
 }
 
-export function toRecord(row: Readonly<Record<string, SQLOutputValue>>): KeyRecord {
+export function toRecord(row: Readonly<Record<string, unknown>>): KeyRecord {
   return {
     id: String(row['id']),
     name: String(row['name']),
     description: String(row['description']),
-    hash: row['hash'] instanceof Uint8Array ? row['hash'] : new Uint8Array(),
+    // A copy: that of the PostgreSQL client is a view of everything that came with it.
+    hash: row['hash'] instanceof Uint8Array ? new Uint8Array(row['hash']) : new Uint8Array(),
     scopes: String(row['scopes']).split(',').filter(isScope),
     endpoints: toList(row['endpoints']),
     sources: toList(row['sources']),
@@ -74,25 +97,25 @@ export function toRecord(row: Readonly<Record<string, SQLOutputValue>>): KeyReco
   };
 }
 
-function toText(value: SQLOutputValue | undefined): string | undefined {
+function toText(value: unknown): string | undefined {
   return value === null || value === undefined ? undefined : String(value);
 }
 
-function toNumber(value: SQLOutputValue | undefined): number | undefined {
+function toNumber(value: unknown): number | undefined {
   return value === null || value === undefined ? undefined : Number(value);
 }
 
-function toList(value: SQLOutputValue | undefined): readonly string[] | undefined {
+function toList(value: unknown): readonly string[] | undefined {
   return value === null ? undefined : (JSON.parse(String(value)) as readonly string[]); // written by toRow alone
 }
 
 const NO_PINS: Grant['pins'] = Object.freeze({});
 
-function toPins(value: SQLOutputValue | undefined): Grant['pins'] {
+function toPins(value: unknown): Grant['pins'] {
   return value === '{}' ? NO_PINS : (JSON.parse(String(value)) as Grant['pins']); // written by toRow alone
 }
 
-function toRate(row: Readonly<Record<string, SQLOutputValue>>): Grant['rate'] {
+function toRate(row: Readonly<Record<string, unknown>>): Grant['rate'] {
   const perSecond = toNumber(row['rate_per_second']);
   const burst = toNumber(row['rate_burst']);
   return perSecond === undefined || burst === undefined ? undefined : { perSecond, burst };

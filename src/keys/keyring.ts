@@ -1,6 +1,6 @@
 import { type Refusal, TailraceError } from '../errors.ts';
 import type { Rate } from '../lib/token-bucket.ts';
-import type { StoredEntry } from './audit-store.ts';
+import type { AuditPage, StoredEntry } from './audit-entry.ts';
 import type { ControlStore, KeyPage } from './control-store.ts';
 import { type Grant, isWithinReach } from './grant.ts';
 import type { KeyRecord } from './key-record.ts';
@@ -20,9 +20,15 @@ export interface Caller extends Grant {
 }
 
 export interface Keyring extends KeyManagement {
-  /** @throws TailraceError `unauthorized` saying why: missing, unknown, revoked, expired */
-  authenticate(key: string | undefined): Caller;
-  /** The same without an error: `undefined` where the key is not accepted, which then is not counted either. */
+  /**
+   * @throws TailraceError `unauthorized` saying why: missing, unknown, revoked, expired; what the control store fails with
+   *   where it has to be asked
+   */
+  authenticate(key: string | undefined): Promise<Caller>;
+  /**
+   * The same at once and without an error: `undefined` where the key is not accepted, which then is not counted either, or
+   * where the control store would have to be asked.
+   */
   findCaller(key: string): Caller | undefined;
   /**
    * The same for a signed token, which is good for as long as its key is and never for more than its key.
@@ -36,17 +42,17 @@ export interface Keyring extends KeyManagement {
    * @param grant no wider than the caller's; that is for whoever asks to see to
    */
   mint(caller: Caller, grant: TokenGrant): Promise<{ token: string; id: string }>;
-  find(id: string): KeyRecord | undefined;
+  find(id: string): Promise<KeyRecord | undefined>;
   /** Newest first; all of them unless a page is asked for. */
-  list(page?: KeyPage): KeyRecord[];
+  list(page?: KeyPage): Promise<KeyRecord[]>;
   /** The audit trail, newest first. */
-  log(page: { limit: number; before?: number | undefined }): StoredEntry[];
+  log(page: AuditPage): Promise<StoredEntry[]>;
   /** Counts something that was refused to an accepted key. */
   refused(keyId: string, reason: Refusal): void;
   /** Writes when keys were used and what was refused; for a timer. */
-  flush(): void;
+  flush(): Promise<void>;
   /** Whether anyone could read an endpoint: with a key of the environment, or one in the store neither revoked nor expired. */
-  hasUsableKey(): boolean;
+  hasUsableKey(): Promise<boolean>;
 }
 
 export interface KeyringOptions {
@@ -60,12 +66,12 @@ export interface KeyringOptions {
 
 const HEADERS = { 'www-authenticate': 'Bearer realm="tailrace"' };
 
-/** Keys of the environment and of the control store (spec 5). A change acts at once: see src/keys/key-cache.ts. */
+/** Keys of the environment and of the control store (spec 5). When a change acts: see src/keys/control-store.ts. */
 export function createKeyring(options: KeyringOptions): Keyring {
   const { store, tokens, now } = options;
   const environment = environmentKeys(options);
   const tally = createTally(store);
-  const look = createLookUp(environment, store);
+  const read = createKeyReader(environment);
 
   function refuse(reason: keyof typeof REFUSED, keyId = ''): TailraceError {
     tally.refused(keyId, reason, now());
@@ -86,10 +92,10 @@ export function createKeyring(options: KeyringOptions): Keyring {
   }
 
   /** Whoever has the key of this id now, and its hash. */
-  function getHolder(keyId: string): { caller: Caller; hash: Uint8Array } {
+  async function getHolder(keyId: string): Promise<{ caller: Caller; hash: Uint8Array }> {
     const found = environment.find(({ caller }) => caller.keyId === keyId);
     if (found !== undefined) return found;
-    const record = getUsable(store.findKey(keyId));
+    const record = getUsable(await store.findKey(keyId));
     return { caller: toCaller(record), hash: record.hash };
   }
 
@@ -98,7 +104,7 @@ export function createKeyring(options: KeyringOptions): Keyring {
     async authenticateToken(text) {
       const token = await tokens.read(text);
       if ('reason' in token) throw refuse(token.reason);
-      const { caller, hash } = getHolder(token.parent);
+      const { caller, hash } = await getHolder(token.parent);
       if (token.parentPrint !== tokens.print(hash)) throw refuse('unknown', caller.keyId);
       const grant = parseTokenGrant(token.grant);
       if (grant === undefined) throw refuse('unknown', caller.keyId);
@@ -110,33 +116,33 @@ export function createKeyring(options: KeyringOptions): Keyring {
     },
     async mint(caller, grant) {
       const { expiresMs, ...rest } = grant;
-      const parentPrint = tokens.print(getHolder(caller.keyId).hash);
+      const parentPrint = tokens.print((await getHolder(caller.keyId)).hash);
       tally.minted(caller.keyId, now());
       return await tokens.mint({ parent: caller.keyId, parentPrint, expiresMs, grant: rest });
     },
-    authenticate(key) {
+    async authenticate(key) {
       if (key === undefined || key === '') throw refuse('missing');
-      const { caller, record, isOwn } = look(key);
+      const { hash, id, caller } = read(key);
       if (caller !== undefined) return caller;
-      if (record !== undefined && isOwn === false) throw refuse('unknown', record.id);
+      const record = id === undefined ? undefined : await store.findKey(id);
+      if (record !== undefined && !sameHash(record.hash, hash)) throw refuse('unknown', record.id);
       return accept(getUsable(record));
     },
     findCaller(key) {
-      const { caller, record, isOwn } = look(key);
-      if (caller !== undefined) return caller;
-      const good = record !== undefined && isOwn === true && findFault(record, now()) === undefined;
-      return good ? accept(record) : undefined;
+      const { hash, id, caller } = read(key);
+      if (caller !== undefined || id === undefined) return caller;
+      const record = store.peekKey(id);
+      if (typeof record === 'string' || !sameHash(record.hash, hash)) return undefined;
+      return findFault(record, now()) === undefined ? accept(record) : undefined;
     },
-    find: (id) => store.findKey(id),
+    find: (id) => store.readKey(id),
     list: (page) => store.listKeys(page),
-    log: (page) => store.audit.list(page),
+    log: (page) => store.listEntries(page),
     refused: (keyId, reason) => tally.refused(keyId, reason, now()),
     flush: tally.flush,
-    hasUsableKey() {
-      return (
-        environment.some(({ caller }) => canQuery(caller)) ||
-        store.listKeys().some((key) => canQuery(key) && findFault(key, now()) === undefined)
-      );
+    async hasUsableKey() {
+      if (environment.some(({ caller }) => canQuery(caller))) return true;
+      return (await store.listKeys()).some((key) => canQuery(key) && findFault(key, now()) === undefined);
     },
   };
 }
@@ -160,24 +166,12 @@ function environmentKeys({ privateKey, publicKey }: KeyringOptions) {
     .map(({ secret, caller }) => ({ caller, hash: hashKey(secret) }));
 }
 
-interface Found {
-  /** Of a key of the environment. */
-  readonly caller?: Caller;
-  /** Of a key of the store, whatever has become of it. */
-  readonly record?: KeyRecord | undefined;
-  /** Whether it is the record's own key, rather than another text with the same id in it. */
-  readonly isOwn?: boolean;
-}
-
-/** Finds whose a key is. */
-function createLookUp(environment: ReturnType<typeof environmentKeys>, store: ControlStore) {
-  return (key: string): Found => {
+/** What a key's text says by itself: its hash, whose it is in the environment, or its id in the store. */
+function createKeyReader(environment: ReturnType<typeof environmentKeys>) {
+  return (key: string): { hash: Uint8Array; id?: string | undefined; caller?: Caller } => {
     const hash = hashKey(key);
     const found = environment.find((entry) => sameHash(entry.hash, hash));
-    if (found !== undefined) return { caller: found.caller };
-    const id = findKeyId(key);
-    const record = id === undefined ? undefined : store.findKey(id);
-    return { record, isOwn: record !== undefined && sameHash(record.hash, hash) };
+    return found === undefined ? { hash, id: findKeyId(key) } : { hash, caller: found.caller };
   };
 }
 

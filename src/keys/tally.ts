@@ -1,5 +1,5 @@
 import type { Refusal } from '../errors.ts';
-import type { AuditAction } from './audit-store.ts';
+import type { AuditAction } from './audit-entry.ts';
 import type { ControlStore } from './control-store.ts';
 
 /**
@@ -13,7 +13,7 @@ export interface Tally {
   /** A signed token was made with this key. */
   minted(keyId: string, nowMs: number): void;
   /** Writes what has come together. @throws when the store cannot be written; what was to be written is kept */
-  flush(): void;
+  flush(): Promise<void>;
 }
 
 interface Count {
@@ -31,33 +31,33 @@ const USED_PER_FLUSH_MAX = 1_000;
 
 export function createTally(store: ControlStore): Tally {
   const lastUsed = new Map<string, number>(); // as large as there are keys in use, at most
-  const counts = new Map<string, Count>();
+  let counts = new Map<string, Count>();
+  let flushing: Promise<void> | undefined;
 
-  function writeUsed(): void {
-    const taken = [...lastUsed].slice(0, USED_PER_FLUSH_MAX);
-    store.transaction(() => {
-      for (const [id, atMs] of taken) store.setLastUsed(id, atMs);
-    });
-    for (const [id] of taken) lastUsed.delete(id);
+  async function write(): Promise<void> {
+    const used = [...lastUsed].slice(0, USED_PER_FLUSH_MAX);
+    const taken = counts;
+    if (used.length === 0 && taken.size === 0) return;
+    counts = new Map();
+    try {
+      await store.note({ used, entries: [...taken.values()].map((one) => ({ ...one, actor: '' })) });
+    } catch (error) {
+      const since = counts;
+      counts = taken;
+      for (const { count: times, ...one } of since.values()) count(one, times);
+      throw error;
+    }
+    for (const [id, atMs] of used) if (lastUsed.get(id) === atMs) lastUsed.delete(id); // or it was used meanwhile
   }
 
-  function writeCounts(): void {
-    store.transaction(() => {
-      for (const { action, keyId, detail, atMs, count } of counts.values()) {
-        store.audit.add({ atMs, action, keyId, actor: '', detail, count });
-      }
-    });
-    counts.clear();
-  }
-
-  function count(fields: Omit<Count, 'count'>): void {
+  function count(fields: Omit<Count, 'count'>, times = 1): void {
     const { action, detail, keyId } = fields;
     const nameOf = (id: string) => `${action}\0${detail}\0${id}`;
     const known = counts.get(nameOf(keyId));
     const named = known !== undefined || counts.size < COUNTS_MAX ? keyId : '';
     const same = known ?? counts.get(nameOf(named));
-    if (same === undefined) counts.set(nameOf(named), { ...fields, keyId: named, count: 1 });
-    else same.count++;
+    if (same === undefined) counts.set(nameOf(named), { ...fields, keyId: named, count: times });
+    else same.count += times;
   }
 
   return {
@@ -65,8 +65,10 @@ export function createTally(store: ControlStore): Tally {
     refused: (keyId, reason, atMs) => count({ action: 'refused', keyId, detail: reason, atMs }),
     minted: (keyId, atMs) => count({ action: 'minted', keyId, detail: '', atMs }),
     flush() {
-      if (lastUsed.size > 0) writeUsed();
-      if (counts.size > 0) writeCounts();
+      flushing ??= write().finally(() => {
+        flushing = undefined;
+      });
+      return flushing;
     },
   };
 }

@@ -32,7 +32,7 @@ describe('what replicas share', () => {
 
   test('needs the secret that all have, and a server that all ask', () => {
     expect(faultsOf({ ...REDIS, ...SERVER })).toEqual([
-      'TAILRACE_TOKEN_SECRET: must be set where TAILRACE_REDIS_URL is, and be the same for all replicas; make one with: openssl rand -hex 32',
+      'TAILRACE_TOKEN_SECRET: must be set with TAILRACE_REDIS_URL, the same for all processes; "openssl rand -base64 32" makes one',
     ]);
     expect(faultsOf({ ...REDIS, ...SECRET })).toEqual([
       'TAILRACE_REDIS_URL: means nothing without CLICKHOUSE_URL: an embedded store belongs to one process, which has no replicas',

@@ -53,10 +53,10 @@ describe('a slow engine', () => {
 
 test('a refusal is in the audit trail, with its reason', async () => {
   const { keyring } = service.service;
-  const { key, id } = keyring.create({ name: 'too far', scopes: ['query'], endpoints: ['logs.all'] });
+  const { key, id } = await keyring.create({ name: 'too far', scopes: ['query'], endpoints: ['logs.all'] });
   const url = `${service.url}/api/endpoints/query/usage.api-counts?project=p1&interval=daily`;
   for (let i = 0; i < 3; i++) expect((await fetch(url, { headers: { 'x-api-key': key } })).status).toBe(403);
-  keyring.flush(); // as the service does once a minute
+  await keyring.flush(); // as the service does once a minute
   const page = await here('/keys');
   const trail = page.getByRole('region', { name: 'Audit trail' });
   await trail.getByText(`3 requests with too far ${id} refused: the key may not read the endpoint`).waitFor();
@@ -73,7 +73,11 @@ test('a page of somebody else in the place of an answer is told as such', async 
 });
 
 test('a key with long words in its name and description leaves its buttons in view', async () => {
-  service.service.keyring.create({ name: 'n'.repeat(100), description: 'd'.repeat(400), scopes: ['query'] });
+  await service.service.keyring.create({
+    name: 'n'.repeat(100),
+    description: 'd'.repeat(400),
+    scopes: ['query'],
+  });
   for (const width of [360, 1280]) {
     const page = await here('/keys', { viewport: { width, height: 800 } });
     const { x, width: size } = (await page.getByRole('button', { name: 'Revoke nnn' }).boundingBox()) ?? {
@@ -85,7 +89,7 @@ test('a key with long words in its name and description leaves its buttons in vi
 });
 
 test('without its engine the console says so, what is wrong and what to do; keys can still be revoked', async () => {
-  const { id } = service.service.keyring.create({ name: 'still there', scopes: ['query'] });
+  const { id } = await service.service.keyring.create({ name: 'still there', scopes: ['query'] });
   const before = await here('/');
   await before.getByText('Ready', { exact: true }).waitFor();
   await service.store.engine.close();
@@ -102,7 +106,7 @@ test('without its engine the console says so, what is wrong and what to do; keys
   await page.getByRole('button', { name: 'Revoke still there' }).click();
   await page.getByRole('button', { name: 'Revoke the key' }).click();
   await page.getByText('The key still there is revoked').waitFor();
-  expect(service.service.keyring.find(id)?.revokedMs).toBeGreaterThan(0);
+  expect((await service.service.keyring.find(id))?.revokedMs).toBeGreaterThan(0);
 });
 
 test('without the service the console says so', async () => {

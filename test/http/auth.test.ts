@@ -43,13 +43,13 @@ describe('a query', () => {
   });
 
   test('is refused for a key made from another by changing its last letter', async () => {
-    const { key } = keyring.create({ name: 'mine', scopes: ['query'] });
+    const { key } = await keyring.create({ name: 'mine', scopes: ['query'] });
     expect((await withKey(key)).status).toBe(200);
     expectError(await withKey(`${key.slice(0, -1)}${key.endsWith('a') ? 'b' : 'a'}`), 'unauthorized');
   });
 
   test('is refused with 403 for a key that lacks the scope, which the message names', async () => {
-    const { key } = keyring.create({ name: 'sender', scopes: ['ingest', 'manage'] });
+    const { key } = await keyring.create({ name: 'sender', scopes: ['ingest', 'manage'] });
     for (const other of [PUBLIC_KEY, key]) {
       const answer = await withKey(other);
       expectError(answer, 'forbidden');
@@ -58,19 +58,19 @@ describe('a query', () => {
   });
 
   test('is refused at once after its key was revoked, also where the answer is cached', async () => {
-    const { id, key } = keyring.create({ name: 'leaver', scopes: ['query'] });
+    const { id, key } = await keyring.create({ name: 'leaver', scopes: ['query'] });
     const path = `${QUERY_PATH}/usage.api-counts?project=leaver&interval=daily`;
     for (const outcome of ['fwd=miss; stored', 'hit']) {
       expect((await get(url, path, { 'x-api-key': key })).headers.get('cache-status')).toContain(outcome);
     }
-    keyring.revoke(id);
+    await keyring.revoke(id);
     const answer = await get(url, path, { 'x-api-key': key });
     expectError(answer, 'unauthorized');
     expect(answer.body.error.message).toContain('revoked');
   });
 
   test('is refused from the millisecond at which its key expires', async () => {
-    const { key } = keyring.create({ name: 'guest', scopes: ['query'], expiresMs: clock.now + 1000 });
+    const { key } = await keyring.create({ name: 'guest', scopes: ['query'], expiresMs: clock.now + 1000 });
     clock.now += 999;
     expect((await withKey(key)).status).toBe(200);
     clock.now += 1;
@@ -91,7 +91,7 @@ test('health and readiness are open to all and the metrics are not', async () =>
   expect((await get(url, '/health', { 'x-api-key': '' })).body).toEqual({ status: 'ok' });
   expect((await get(url, '/ready', { 'x-api-key': 'wrong' })).body).toEqual({ status: 'ready' });
   expectError(await get(url, '/metrics', { 'x-api-key': '' }), 'unauthorized');
-  const { key } = keyring.create({ name: 'reader', scopes: ['query', 'ingest'] });
+  const { key } = await keyring.create({ name: 'reader', scopes: ['query', 'ingest'] });
   for (const other of [PUBLIC_KEY, key])
     expectError(await get(url, '/metrics', { 'x-api-key': other }), 'forbidden');
   expect((await get(url, '/metrics')).status).toBe(200);

@@ -30,7 +30,8 @@ afterAll(async () => {
 });
 const { url, clock } = service;
 const { gauges } = service.store.engine;
-const newKey = (name: string) => service.service.keyring.create({ name, scopes: ['query'] }).key;
+const newKey = async (name: string) =>
+  (await service.service.keyring.create({ name, scopes: ['query'] })).key;
 const ask = (key: string, path: string) => get(url, `${QUERY_PATH}/${path}`, { 'x-api-key': key });
 const untilEngine = (running: number, queued: number) =>
   vi.waitFor(() => expect(gauges()).toEqual({ running, queued }), { timeout: 10_000 });
@@ -73,7 +74,7 @@ function startFlood(key: string, connections: number) {
 
 describe('a key that floods the service with slow queries', () => {
   test('is turned away with 503 and 429, while every request of another is answered', async () => {
-    const [flooder, other] = [newKey('flooder'), newKey('other')];
+    const [flooder, other] = [await newKey('flooder'), await newKey('other')];
     const flood = startFlood(flooder, 20);
     await vi.waitFor(() => expect(gauges()).toEqual({ running: 1, queued: 8 }), { timeout: 10_000 });
     for (let i = 0; i < 20; i++) {
@@ -89,7 +90,7 @@ describe('a key that floods the service with slow queries', () => {
   });
 
   test('delays nobody by hanging up: what it began counts until it has ended', async () => {
-    const [flooder, other] = [newKey('hanging up'), newKey('other')];
+    const [flooder, other] = [await newKey('hanging up'), await newKey('other')];
     let stopped = false;
     const connection = async () => {
       while (!stopped) {
@@ -110,7 +111,7 @@ describe('a key that floods the service with slow queries', () => {
   });
 
   test('still gets what is in the cache, past the queue', async () => {
-    const flooder = newKey('flooder');
+    const flooder = await newKey('flooder');
     const path = 'usage.api-counts?project=p1&interval=daily';
     expect((await ask(flooder, path)).status).toBe(200);
     const flood = startFlood(flooder, 12);
@@ -125,7 +126,7 @@ describe('a key that floods the service with slow queries', () => {
   });
 
   test('does not hold up another that asks for the same', async () => {
-    const [flooder, other] = [newKey('flooder'), newKey('other')];
+    const [flooder, other] = [await newKey('flooder'), await newKey('other')];
     const flood = Array.from({ length: 8 }, () => callEndless(flooder));
     await untilEngine(1, 7);
     const shared = ask(flooder, 'slow.cached?project=p1');
@@ -143,7 +144,7 @@ describe('a key that floods the service with slow queries', () => {
 });
 
 test('a query that waits too long for its turn is answered 503, saying when to come back', async () => {
-  const flooder = newKey('flooder');
+  const flooder = await newKey('flooder');
   const endless = callEndless(flooder);
   await untilEngine(1, 0);
   const late = await ask(flooder, 'logs.all?project=p1');

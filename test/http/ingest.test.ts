@@ -272,7 +272,7 @@ describe('keys', () => {
 
   test.each([['query'], ['manage']] as const)('a key for %s may not', async (scope) => {
     const project = newProject();
-    const { key } = service.service.keyring.create({ name: 'k', scopes: [scope] });
+    const { key } = await service.service.keyring.create({ name: 'k', scopes: [scope] });
     expectError(await post(url, TO_EDGE, [{ id: '1', project }], { 'x-api-key': key }), 'forbidden');
     expect(await idsOf(store, project)).toEqual([]);
   });

@@ -109,7 +109,7 @@ describe('a question that was asked before is answered ahead of the framework', 
 
   test('with the headers of the caller’s rate, each answer taking its part of it', async () => {
     const rate = { perSecond: 1, burst: 3 };
-    const { key } = keyring.create({ name: 'limited', scopes: ['query'], rate });
+    const { key } = await keyring.create({ name: 'limited', scopes: ['query'], rate });
     const answers = [await ask({ 'x-api-key': key }), await ask({ 'x-api-key': key })];
     expect(answers.map((one) => one.headers['ratelimit-remaining'])).toEqual(['2', '1']);
     const last = await ask({ 'x-api-key': key });
@@ -200,12 +200,12 @@ describe('goes on to the framework, which knows the rules:', () => {
 });
 
 describe('what was known of a question is not used any more', () => {
-  const newKey = (pins: Record<string, string> = {}) =>
-    keyring.create({ name: 'k', scopes: ['query'], pins, expiresMs: clock.now + 60_000 });
+  const newKey = async (pins: Record<string, string> = {}) =>
+    await keyring.create({ name: 'k', scopes: ['query'], pins, expiresMs: clock.now + 60_000 });
 
   /** A key whose question is known. */
   async function known(pins?: Record<string, string>) {
-    const made = newKey(pins);
+    const made = await newKey(pins);
     const headers = { 'x-api-key': made.key };
     await ask(headers);
     expect(await ask(headers)).toMatchObject({ status: 200, byFramework: false });
@@ -214,7 +214,7 @@ describe('what was known of a question is not used any more', () => {
 
   test('once the key is revoked', async () => {
     const { id, headers } = await known();
-    keyring.revoke(id);
+    await keyring.revoke(id);
     expect((await ask(headers)).status).toBe(401);
   });
 
@@ -226,13 +226,13 @@ describe('what was known of a question is not used any more', () => {
 
   test('once the key is pinned to another project, held to another endpoint, or lacks the scope', async () => {
     const { id, headers } = await known({ project: 'p1' });
-    keyring.update(id, { pins: { project: 'p2' } });
+    await keyring.update(id, { pins: { project: 'p2' } });
     expect((await ask(headers)).status).toBe(403);
-    keyring.update(id, { pins: { project: 'p1' } });
+    await keyring.update(id, { pins: { project: 'p1' } });
     expect((await ask(headers)).status).toBe(200);
-    keyring.update(id, { endpoints: ['logs.all'] });
+    await keyring.update(id, { endpoints: ['logs.all'] });
     expect((await ask(headers)).status).toBe(403);
-    keyring.update(id, { endpoints: undefined, scopes: ['manage'], pins: {} });
+    await keyring.update(id, { endpoints: undefined, scopes: ['manage'], pins: {} });
     expect((await ask(headers)).status).toBe(403);
   });
 
@@ -242,7 +242,7 @@ describe('what was known of a question is not used any more', () => {
       const { body } = await ask({ 'x-api-key': key }, { path });
       return JSON.parse(body.toString()).result.length;
     };
-    const [own, foreign] = [newKey({ project: 'p1' }).key, newKey({ project: 'p9' }).key];
+    const [own, foreign] = [(await newKey({ project: 'p1' })).key, (await newKey({ project: 'p9' })).key];
     for (let i = 0; i < 3; i++) expect([await rowsOf(own), await rowsOf(foreign)]).toEqual([59, 0]);
   });
 

@@ -162,7 +162,7 @@ describe('the management of keys', () => {
   });
 
   test('is for keys with the scope manage alone', async () => {
-    const reader = keyring.create({ name: 'reader', scopes: ['query', 'ingest'] }).key;
+    const reader = (await keyring.create({ name: 'reader', scopes: ['query', 'ingest'] })).key;
     for (const key of [reader, PUBLIC_KEY]) {
       expectError(await call('GET', '/api/keys', { key }), 'forbidden');
       expectError(await create({ scopes: ['query'] }, key), 'forbidden');
@@ -172,9 +172,14 @@ describe('the management of keys', () => {
   });
 });
 
-describe('a restricted key that manages', () => {
+describe('a restricted key that manages', async () => {
   const pins = { project: 'abc' };
-  const manager = keyring.create({ name: 'm', scopes: ['query', 'manage'], pins, endpoints: ['logs.all'] });
+  const manager = await keyring.create({
+    name: 'm',
+    scopes: ['query', 'manage'],
+    pins,
+    endpoints: ['logs.all'],
+  });
 
   test('makes keys that may do no more than itself', async () => {
     const narrow = {
@@ -196,13 +201,13 @@ describe('a restricted key that manages', () => {
   });
 
   test('sees, changes and revokes no others, and widens none, not even itself', async () => {
-    const other = keyring.create({ name: 'other', scopes: ['query'], pins: { project: 'xyz' } });
-    const own = keyring.create({ name: 'own', scopes: ['query'], pins, endpoints: ['logs.all'] });
+    const other = await keyring.create({ name: 'other', scopes: ['query'], pins: { project: 'xyz' } });
+    const own = await keyring.create({ name: 'own', scopes: ['query'], pins, endpoints: ['logs.all'] });
     const listed = (await call('GET', '/api/keys?limit=1000', manager)).list.map((key) => key.id);
     expect([listed.includes(own.id), listed.includes(other.id)]).toEqual([true, false]);
     // A page is as long as was asked, whatever keys that it may not know of are between them.
     for (let i = 0; i < 5; i++)
-      keyring.create({ name: 'hidden', scopes: ['query'], pins: { project: 'xyz' } });
+      await keyring.create({ name: 'hidden', scopes: ['query'], pins: { project: 'xyz' } });
     const first = (await call('GET', '/api/keys?limit=1', manager)).list.map((key) => key.id);
     expect(first).toEqual(listed.slice(0, 1));
     for (const [method, path] of [
@@ -217,7 +222,7 @@ describe('a restricted key that manages', () => {
         'not_found',
       );
     }
-    expect(keyring.find(other.id)?.revokedMs).toBeUndefined();
+    expect((await keyring.find(other.id))?.revokedMs).toBeUndefined();
     for (const id of [own.id, manager.id])
       expectError(
         await call('PATCH', `/api/keys/${id}`, { key: manager.key, body: { pins: {} } }),
@@ -233,7 +238,7 @@ test('the audit trail tells who did what and what was refused, page by page', as
   expectError(await withKey(key, 'logs.all?project=other'), 'forbidden');
   expectError(await withKey(key, 'logs.all?project=other'), 'forbidden');
   await call('DELETE', `/api/keys/${id}`);
-  keyring.flush();
+  await keyring.flush();
   const trail = (await call('GET', '/api/keys/log?limit=200')).list.filter((entry) => entry['key_id'] === id);
   expect(trail.map(({ action, actor, detail, count }) => [action, actor, detail, count])).toEqual([
     ['refused', '', 'pin', 2],
@@ -247,8 +252,8 @@ test('the audit trail tells who did what and what was refused, page by page', as
     expectError(await call('GET', `/api/keys/log?${query}`), 'invalid_request');
 });
 
-describe('events sent with a pinned key', () => {
-  const { key } = keyring.create({
+describe('events sent with a pinned key', async () => {
+  const { key } = await keyring.create({
     name: 'sender',
     scopes: ['ingest'],
     pins: { project: 'pinned' },
@@ -306,7 +311,7 @@ describe('events sent with a pinned key', () => {
   });
 
   test('are refused to a key whose pins say nothing of events', async () => {
-    const other = keyring.create({ name: 'x', scopes: ['ingest'], pins: { project_tier: 'PRO' } });
+    const other = await keyring.create({ name: 'x', scopes: ['ingest'], pins: { project_tier: 'PRO' } });
     expectError(await send({ id: 'i' }, { 'x-api-key': other.key }), 'forbidden');
   });
 
@@ -348,7 +353,7 @@ test('a key pinned to a project counts its own requests only, not those whose ur
     const { body } = await withKey(key, `usage.api-counts?interval=daily${query}`);
     return body.result.reduce((sum, row) => sum + Number(row['total_rest_requests']), 0);
   };
-  const pinned = keyring.create({ name: 'p', scopes: ['query'], pins: { project: 'own' } }).key;
+  const pinned = (await keyring.create({ name: 'p', scopes: ['query'], pins: { project: 'own' } })).key;
   expect([
     await count(PRIVATE_KEY, '&project=own'),
     await count(pinned, ''),
@@ -357,8 +362,8 @@ test('a key pinned to a project counts its own requests only, not those whose ur
 });
 
 test('a pinned key and an unpinned one that ask the same of a project share the cached answer', async () => {
-  const pinned = keyring.create({ name: 'p', scopes: ['query'], pins: { project: 'shared' } });
-  const open = keyring.create({ name: 'o', scopes: ['query'] });
+  const pinned = await keyring.create({ name: 'p', scopes: ['query'], pins: { project: 'shared' } });
+  const open = await keyring.create({ name: 'o', scopes: ['query'] });
   const stats = 'functions.invocation-stats?interval=1hr';
   expect((await withKey(pinned.key, stats)).headers.get('cache-status')).toContain('stored');
   expect((await withKey(open.key, `${stats}&project=shared`)).headers.get('cache-status')).toContain('hit');

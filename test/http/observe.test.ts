@@ -70,7 +70,7 @@ describe('the log', () => {
 
   test('holds neither keys nor values of parameters, whatever becomes of the request', async () => {
     const secrets = ['s3cret-value', PRIVATE_KEY, PUBLIC_KEY];
-    const { key } = service.service.keyring.create({ name: 'k', scopes: ['query'] });
+    const { key } = await service.service.keyring.create({ name: 'k', scopes: ['query'] });
     const written = await logOf(async () => {
       const query = 'project=s3cret-value&interval=daily&iso_timestamp_start=s3cret-value&junk=s3cret-value';
       for (const name of ['logs.all', 'usage.api-counts', 'functions.invocation-stats', 'none', '%FF']) {
@@ -124,6 +124,8 @@ describe('/metrics', () => {
       tailrace_events_stored_total: 'counter',
       tailrace_events_refused_total: 'counter',
       tailrace_commits_total: 'counter',
+      tailrace_control_store_up: 'gauge',
+      tailrace_idempotency_failures_total: 'counter',
       tailrace_days_dropped_total: 'counter',
       tailrace_rate_limited_total: 'counter',
       tailrace_rate_local_total: 'counter',

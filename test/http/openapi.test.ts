@@ -132,7 +132,7 @@ describe('the OpenAPI document', () => {
   test.each(['/api/self', '/api/endpoints', '/api/sources', '/api/projects', '/api/overview', '/api/keys'])(
     'describes what %s really answers',
     async (path) => {
-      keyring.create({ name: 'k', scopes: ['query'], rate: { perSecond: 1, burst: 2 } });
+      await keyring.create({ name: 'k', scopes: ['query'], rate: { perSecond: 1, burst: 2 } });
       const answer = await get(url, path);
       expect(answer.status).toBe(200);
       const schema = document.paths[path]?.['get']?.responses['200']?.content?.['application/json'].schema;
@@ -149,7 +149,7 @@ describe('who sees what of it', () => {
   });
 
   test('a key sees the endpoints that it may read, one that only sends events none', async () => {
-    const { key } = keyring.create({ name: 'k', scopes: ['query'], endpoints: ['logs.all'] });
+    const { key } = await keyring.create({ name: 'k', scopes: ['query'], endpoints: ['logs.all'] });
     expect(endpointsOf(await documentOf(key)).length).toBe(2);
     expect(endpointsOf(await documentOf(PUBLIC_KEY))).toEqual([]);
   });

@@ -21,7 +21,8 @@ const trafficOf = async (name: string) => {
   if (found === undefined) throw new Error(`no ${name}`);
   return found;
 };
-const keyOf = (fields: Partial<NewKey>) => keyring.create({ name: 'k', scopes: ['query'], ...fields }).key;
+const keyOf = async (fields: Partial<NewKey>) =>
+  (await keyring.create({ name: 'k', scopes: ['query'], ...fields })).key;
 const send = (project: string) =>
   post(url, TO_EDGE, [{ project, timestamp: new Date(clock.now - 90_000).toISOString() }]);
 
@@ -73,8 +74,8 @@ describe('the overview', () => {
   });
 
   test('is for keys with manage, each within its lists', async () => {
-    expectError(await get(url, '/api/overview', { 'x-api-key': keyOf({}) }), 'forbidden');
-    const key = keyOf({ scopes: ['manage'], endpoints: ['logs.all'], sources: [EDGE] });
+    expectError(await get(url, '/api/overview', { 'x-api-key': await keyOf({}) }), 'forbidden');
+    const key = await keyOf({ scopes: ['manage'], endpoints: ['logs.all'], sources: [EDGE] });
     const seen = await overview(key);
     expect(seen.endpoints.map((one) => one.name)).toEqual(['logs.all']);
     expect(seen.sources.map((one) => one.name)).toEqual([EDGE]);
@@ -83,7 +84,7 @@ describe('the overview', () => {
 
 describe('the definitions', () => {
   test('are told to keys that may read the endpoint, the SQL to keys with manage', async () => {
-    const key = keyOf({ endpoints: ['logs.all'], pins: { project: 'p1' } });
+    const key = await keyOf({ endpoints: ['logs.all'], pins: { project: 'p1' } });
     const { result } = await read<{ result: EndpointView[] }>('/api/endpoints', key);
     expect(result).toMatchObject([{ name: 'logs.all', caching_seconds: null, sql: null }]);
     expect(result[0]?.parameters.map((one) => one.pinned)).toEqual(['p1', null, null, null]);
@@ -94,15 +95,15 @@ describe('the definitions', () => {
   test('of sources are told to keys that may send to them', async () => {
     const { result } = await read<{ result: SourceView[] }>(
       '/api/sources',
-      keyOf({ scopes: ['ingest'], sources: [EDGE] }),
+      await keyOf({ scopes: ['ingest'], sources: [EDGE] }),
     );
     expect(result.map((one) => one.name)).toEqual([EDGE]);
-    expectError(await get(url, '/api/sources', { 'x-api-key': keyOf({}) }), 'forbidden');
+    expectError(await get(url, '/api/sources', { 'x-api-key': await keyOf({}) }), 'forbidden');
   });
 
   test('of the key itself are told to any key', async () => {
     expect(await read<Self>('/api/self', PUBLIC_KEY)).toMatchObject({ id: 'public', scopes: ['ingest'] });
-    const key = keyOf({ pins: { project: 'p1' }, endpoints: ['logs.all'] });
+    const key = await keyOf({ pins: { project: 'p1' }, endpoints: ['logs.all'] });
     expect(await read<Self>('/api/self', key)).toMatchObject({
       scopes: ['query'],
       endpoints: ['logs.all'],
@@ -124,7 +125,7 @@ describe('the projects', () => {
     await expect
       .poll(async () => (await read<Projects>('/api/projects')).result)
       .toEqual(expect.arrayContaining(['another', 'p1']));
-    expect(await read<Projects>('/api/projects', keyOf({ pins: { project: 'mine' } }))).toEqual({
+    expect(await read<Projects>('/api/projects', await keyOf({ pins: { project: 'mine' } }))).toEqual({
       result: ['mine'],
       complete: true,
     });

@@ -22,18 +22,18 @@ const { url, clock } = service;
 const { keyring } = service.service;
 
 describe('a key with a rate', () => {
-  const newKey = () => keyring.create({ name: 'limited', scopes: ['query'] }).key;
+  const newKey = async () => (await keyring.create({ name: 'limited', scopes: ['query'] })).key;
   const ask = (key: string, path = PATH) => get(url, path, { 'x-api-key': key });
 
   test('is told with every answer what is left of it', async () => {
-    const key = newKey();
+    const key = await newKey();
     expect(rateOf(await ask(key))).toEqual(['5', '4', '1']);
     expect(rateOf(await ask(key, `${QUERY_PATH}/none`))).toEqual(['5', '3', '1']);
     expect(rateOf(await ask(key, `${QUERY_PATH}/logs.all`))).toEqual(['5', '2', '2']);
   });
 
   test('is answered 429 beyond it, also where the answer is cached, until the time that it was told', async () => {
-    const key = newKey();
+    const key = await newKey();
     for (let i = 0; i < 5; i++) expect((await ask(key)).status).toBe(200);
     const refused = await ask(key);
     expectError(refused, 'rate_limited');
@@ -47,14 +47,14 @@ describe('a key with a rate', () => {
   });
 
   test('takes nothing from another', async () => {
-    const [first, second] = [newKey(), newKey()];
+    const [first, second] = [await newKey(), await newKey()];
     for (let i = 0; i < 8; i++) await ask(first);
     expect((await ask(first)).status).toBe(429);
     expect(rateOf(await ask(second))).toEqual(['5', '4', '1']);
   });
 
   test('is held to it where it lacks the scope, and where it sends events, before the body is read', async () => {
-    const { key } = keyring.create({ name: 'sender', scopes: ['ingest'] });
+    const { key } = await keyring.create({ name: 'sender', scopes: ['ingest'] });
     const answers: HttpAnswer[] = [];
     for (let i = 0; i < 3; i++) answers.push(await ask(key));
     for (let i = 0; i < 3; i++) {
@@ -70,7 +70,7 @@ describe('a key with a rate', () => {
   test('is counted', async () => {
     const before = await readMetric(url, 'tailrace_rate_limited_total', { reason: 'key' });
     clock.now += 10_000; // reading metrics takes of the private key's
-    const key = newKey();
+    const key = await newKey();
     for (let i = 0; i < 7; i++) await ask(key);
     expect(await readMetric(url, 'tailrace_rate_limited_total', { reason: 'key' })).toBe(before + 2);
   });
@@ -95,7 +95,7 @@ describe('an address from which wrong keys come', () => {
   });
 
   test('does not learn which key is right', async () => {
-    const { key } = keyring.create({ name: 'new here', scopes: ['query'] });
+    const { key } = await keyring.create({ name: 'new here', scopes: ['query'] });
     await exhaust();
     const [right, wrong] = [await fail(key), await fail('wrong')];
     expectError(right, 'rate_limited');

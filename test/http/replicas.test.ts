@@ -89,7 +89,7 @@ describe.skipIf(findProgram('redis-server') === undefined)(
     });
 
     test('a key beyond its rate is refused by both', async () => {
-      const { key } = a.service.keyring.create({
+      const { key } = await a.service.keyring.create({
         name: 'one',
         scopes: ['query'],
         rate: { perSecond: 0.01, burst: 2 },

@@ -45,12 +45,12 @@ async function mint(key: string, body: object = {}): Promise<string> {
   return viewOf(answer).token;
 }
 
-const newKey = (fields: Partial<NewKey> = {}) =>
-  keyring.create({ name: 'parent', scopes: ['query', 'ingest'], ...fields });
+const newKey = async (fields: Partial<NewKey> = {}) =>
+  await keyring.create({ name: 'parent', scopes: ['query', 'ingest'], ...fields });
 
 describe('a token', () => {
   test('reads what its pins let it, and nothing of other projects', async () => {
-    const { key } = newKey();
+    const { key } = await newKey();
     const token = await mint(key, { pins: { project: 'alpha' } });
     const own = await logsOf(token, 'project_tier=PRO');
     expect(own.body.result.map((row) => row['id'])).toEqual(['of-alpha']);
@@ -62,13 +62,13 @@ describe('a token', () => {
   });
 
   test('is taken as a bearer token too', async () => {
-    const token = await mint(newKey().key, { pins: { project: 'alpha' } });
+    const token = await mint((await newKey()).key, { pins: { project: 'alpha' } });
     const headers = { 'x-api-key': '', authorization: `Bearer ${token}` };
     expect((await get(url, `${QUERY_PATH}/logs.all`, headers)).status).toBe(200);
   });
 
   test('has what its key has where nothing else is asked for', async () => {
-    const { key } = newKey({
+    const { key } = await newKey({
       endpoints: ['logs.all'],
       pins: { project: 'alpha' },
       rate: { perSecond: 50, burst: 100 },
@@ -88,7 +88,10 @@ describe('a token', () => {
   });
 
   test('sends events of its project alone', async () => {
-    const token = await mint(newKey().key, { scopes: ['ingest'], pins: { project: 'sent-by-token' } });
+    const token = await mint((await newKey()).key, {
+      scopes: ['ingest'],
+      pins: { project: 'sent-by-token' },
+    });
     const send = (event: object) =>
       request(url, `/api/logs?source_name=${EDGE}`, {
         method: 'POST',
@@ -103,7 +106,7 @@ describe('a token', () => {
 
   test('ends when its time has come, and not before', async () => {
     const start = clock.now;
-    const { expires_at: expiresAt, token } = viewOf(await ask(newKey().key, { ttl_seconds: 60 }));
+    const { expires_at: expiresAt, token } = viewOf(await ask((await newKey()).key, { ttl_seconds: 60 }));
     clock.now = Date.parse(expiresAt) - 1;
     expect((await logsOf(token, 'project=alpha')).status).toBe(200);
     clock.now = Date.parse(expiresAt);
@@ -114,18 +117,18 @@ describe('a token', () => {
   });
 
   test('ends with its key, also where it was just used', async () => {
-    const { id, key } = newKey();
+    const { id, key } = await newKey();
     const token = await mint(key);
     expect((await logsOf(token, 'project=alpha')).status).toBe(200);
-    keyring.revoke(id);
+    await keyring.revoke(id);
     expectError(await logsOf(token, 'project=alpha'), 'unauthorized');
   });
 
   test('of a key that has less by now is refused', async () => {
-    const { id, key } = newKey();
+    const { id, key } = await newKey();
     const wide = await mint(key);
     const narrow = await mint(key, { pins: { project: 'alpha' }, endpoints: ['logs.all'] });
-    keyring.update(id, { pins: { project: 'alpha' } });
+    await keyring.update(id, { pins: { project: 'alpha' } });
     const answer = await logsOf(wide, 'project=alpha');
     expectError(answer, 'unauthorized');
     expect(answer.body.error.message).toContain('more than its key');
@@ -138,7 +141,7 @@ describe('a token', () => {
   });
 
   test('has its own rate, and counts for that of its key', async () => {
-    const { key } = newKey({ rate: { perSecond: 1, burst: 4 } }); // one of them goes for each token
+    const { key } = await newKey({ rate: { perSecond: 1, burst: 4 } }); // one of them goes for each token
     const own = await mint(key, { rate: { per_second: 1, burst: 1 } });
     const plain = await mint(key);
     const statusOf = async (token: string) => (await logsOf(token, 'project=alpha')).status;
@@ -148,11 +151,11 @@ describe('a token', () => {
   });
 
   test('cannot make another', async () => {
-    expectError(await ask(await mint(newKey().key)), 'forbidden');
+    expectError(await ask(await mint((await newKey()).key)), 'forbidden');
   });
 
   test('changed by a letter is no token', async () => {
-    const token = await mint(newKey().key, { pins: { project: 'alpha' } });
+    const token = await mint((await newKey()).key, { pins: { project: 'alpha' } });
     const [head = '', claims = '', signature = ''] = token.split('.');
     const wider = JSON.parse(Buffer.from(claims, 'base64url').toString());
     wider.grant.pins = {};
@@ -169,14 +172,14 @@ describe('what is wider than the key', () => {
     ['another pin', { pins: { project: 'alpha' } }, { pins: { project: 'beta' } }],
     ['a higher rate', { rate: { perSecond: 1, burst: 1 } }, { rate: { per_second: 2, burst: 1 } }],
   ])('is refused: %s', async (_, fields, body) => {
-    const answer = await ask(newKey(fields).key, body);
+    const answer = await ask((await newKey(fields)).key, body);
     expectError(answer, 'forbidden');
     expect(answer.body.error.message).toMatch(/^a token cannot do more than its key: /);
   });
 
   test('a longer life is cut to that of the key', async () => {
     const expiresMs = Math.floor(clock.now / 1000) * 1000 + 90_000;
-    const answer = await ask(newKey({ expiresMs }).key, { ttl_seconds: 86_400 });
+    const answer = await ask((await newKey({ expiresMs })).key, { ttl_seconds: 86_400 });
     expect(viewOf(answer).expires_at).toBe(new Date(expiresMs).toISOString());
   });
 });
@@ -190,7 +193,7 @@ describe('a wish for a token', () => {
     ['for an endpoint that there is not', { endpoints: ['nope'] }, /has no nope; there are /],
     ['with a pin that no endpoint has', { pins: { nope: 'a' } }, /pins\.nope is no parameter; there are /],
   ])('%s is told what would be right', async (_, body, message) => {
-    const answer = await ask(newKey().key, body);
+    const answer = await ask((await newKey()).key, body);
     expectError(answer, 'invalid_request');
     expect(answer.body.error.message).toMatch(message);
   });
@@ -202,11 +205,11 @@ describe('a wish for a token', () => {
   });
 
   test('is counted in the audit trail, without the token', async () => {
-    const { id, key } = newKey();
+    const { id, key } = await newKey();
     const token = await mint(key);
     await mint(key);
-    keyring.flush();
-    const entries = keyring.log({ limit: 100 }).filter((entry) => entry.keyId === id);
+    await keyring.flush();
+    const entries = (await keyring.log({ limit: 100 })).filter((entry) => entry.keyId === id);
     expect(entries.map(({ action, count }) => [action, count])).toEqual([
       ['minted', 2],
       ['created', 1],
@@ -217,6 +220,6 @@ describe('a wish for a token', () => {
 
 test('the secret of tokens lies with the keys and is in no answer', async () => {
   const secret = readFileSync(join(service.config.dataDir, 'token.secret'), 'utf8').trim();
-  const answer = await ask(newKey().key);
+  const answer = await ask((await newKey()).key);
   expect(answer.text).not.toContain(secret);
 });

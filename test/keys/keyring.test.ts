@@ -3,7 +3,7 @@ import { afterAll, describe, expect, test } from 'vitest';
 import { requireScope } from '../../src/keys/keyring.ts';
 import { isScope, SCOPES } from '../../src/keys/scope.ts';
 import { createSecret } from '../../src/keys/secret.ts';
-import { openTestKeyring, refusalOf } from '../support/keys.ts';
+import { openTestKeyring, refusalOf, rejectionOf } from '../support/keys.ts';
 import { temporaryFolder } from '../support/service.ts';
 
 const folder = await temporaryFolder();
@@ -16,35 +16,35 @@ describe('the keyring', () => {
   const privateKey = 'private-key-of-the-environment';
   const publicKey = 'public-key-of-the-environment';
 
-  test('takes the keys of the environment with their scopes', () => {
+  test('takes the keys of the environment with their scopes', async () => {
     const { keyring } = setUp({ privateKey, publicKey });
-    expect(keyring.authenticate(privateKey)).toEqual({ keyId: 'private', scopes: SCOPES, pins: {} });
-    expect(keyring.authenticate(publicKey)).toEqual({ keyId: 'public', scopes: ['ingest'], pins: {} });
-    expect(keyring.hasUsableKey()).toBe(true);
+    expect(await keyring.authenticate(privateKey)).toEqual({ keyId: 'private', scopes: SCOPES, pins: {} });
+    expect(await keyring.authenticate(publicKey)).toEqual({ keyId: 'public', scopes: ['ingest'], pins: {} });
+    expect(await keyring.hasUsableKey()).toBe(true);
   });
 
-  test('takes a key that it made, with its scopes, until it is revoked', () => {
+  test('takes a key that it made, with its scopes, until it is revoked', async () => {
     const { keyring, store, clock } = setUp();
-    expect(keyring.hasUsableKey()).toBe(false);
-    const { id, key } = keyring.create({ name: 'a', scopes: ['query'] });
-    expect(keyring.authenticate(key)).toEqual({ keyId: id, scopes: ['query'], pins: {} });
-    expect(keyring.hasUsableKey()).toBe(true);
+    expect(await keyring.hasUsableKey()).toBe(false);
+    const { id, key } = await keyring.create({ name: 'a', scopes: ['query'] });
+    expect(await keyring.authenticate(key)).toEqual({ keyId: id, scopes: ['query'], pins: {} });
+    expect(await keyring.hasUsableKey()).toBe(true);
     clock.now++;
-    expect(keyring.revoke(id)).toBe(true);
-    expect(keyring.revoke(id)).toBe(false);
-    expect(store.findKey(id)?.revokedMs).toBe(clock.now);
-    expect(refusalOf(() => keyring.authenticate(key)).message).toBe('the key has been revoked');
-    expect(keyring.hasUsableKey()).toBe(false);
+    expect(await keyring.revoke(id)).toBe(true);
+    expect(await keyring.revoke(id)).toBe(false);
+    expect((await store.findKey(id))?.revokedMs).toBe(clock.now);
+    expect((await rejectionOf(keyring.authenticate(key))).message).toBe('the key has been revoked');
+    expect(await keyring.hasUsableKey()).toBe(false);
   });
 
-  test('takes a key up to the instant that it expires', () => {
+  test('takes a key up to the instant that it expires', async () => {
     const { keyring, clock } = setUp();
-    const { key } = keyring.create({ name: 'a', scopes: ['query'], expiresMs: clock.now + 1000 });
+    const { key } = await keyring.create({ name: 'a', scopes: ['query'], expiresMs: clock.now + 1000 });
     clock.now += 999;
-    keyring.authenticate(key);
+    await keyring.authenticate(key);
     clock.now += 1;
-    expect(refusalOf(() => keyring.authenticate(key)).message).toBe('the key has expired');
-    expect(keyring.hasUsableKey()).toBe(false);
+    expect((await rejectionOf(keyring.authenticate(key))).message).toBe('the key has expired');
+    expect(await keyring.hasUsableKey()).toBe(false);
   });
 
   test.each([
@@ -54,10 +54,10 @@ describe('the keyring', () => {
     [createSecret().key, 'the key is not known'],
     [' '.repeat(100_000), 'the key is not known'],
     ['\0\ud800', 'the key is not known'],
-  ])('refuses %j', (key, message) => {
+  ])('refuses %j', async (key, message) => {
     const { keyring } = setUp({ privateKey });
-    keyring.create({ name: 'a', scopes: ['query'] });
-    expect(refusalOf(() => keyring.authenticate(key))).toMatchObject({
+    await keyring.create({ name: 'a', scopes: ['query'] });
+    expect(await rejectionOf(keyring.authenticate(key))).toMatchObject({
       code: 'unauthorized',
       status: 401,
       message,
@@ -65,16 +65,16 @@ describe('the keyring', () => {
     });
   });
 
-  test('refuses a known id with another secret, whatever the state of the key', () => {
+  test('refuses a known id with another secret, whatever the state of the key', async () => {
     const { keyring } = setUp();
-    const { id, key } = keyring.create({ name: 'a', scopes: ['query'] });
+    const { id, key } = await keyring.create({ name: 'a', scopes: ['query'] });
     const forged = `${key.slice(0, -1)}${key.endsWith('A') ? 'B' : 'A'}`;
-    expect(refusalOf(() => keyring.authenticate(forged)).message).toBe('the key is not known');
-    keyring.revoke(id);
-    expect(refusalOf(() => keyring.authenticate(forged)).message).toBe('the key is not known');
+    expect((await rejectionOf(keyring.authenticate(forged))).message).toBe('the key is not known');
+    await keyring.revoke(id);
+    expect((await rejectionOf(keyring.authenticate(forged))).message).toBe('the key is not known');
   });
 
-  test.each(SCOPES)('of the scopes only %s lets one in where it is asked for', (scope) => {
+  test.each(SCOPES)('of the scopes only %s lets one in where it is asked for', async (scope) => {
     const others = SCOPES.filter((one) => one !== scope);
     requireScope({ keyId: 'x', scopes: [scope], pins: {} }, scope);
     expect(refusalOf(() => requireScope({ keyId: 'x', scopes: others, pins: {} }, scope))).toMatchObject({

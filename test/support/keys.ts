@@ -1,11 +1,16 @@
 import { TailraceError } from '../../src/errors.ts';
-import { openControlStore } from '../../src/keys/control-store.ts';
+import type { ControlStore } from '../../src/keys/control-store.ts';
 import { createKeyring } from '../../src/keys/keyring.ts';
+import { openSqliteStore } from '../../src/keys/sqlite-store.ts';
 import { createTokens } from '../../src/keys/token.ts';
 
-/** A keyring on a store of its own in `dir`, with a clock that stands still until it is set. */
-export function openTestKeyring(dir: string, environment: { privateKey?: string; publicKey?: string } = {}) {
-  const store = openControlStore(dir);
+interface Environment {
+  readonly privateKey?: string;
+  readonly publicKey?: string;
+}
+
+/** A keyring on a store, with a clock that stands still until it is set. */
+export function createTestKeyring(store: ControlStore, environment: Environment = {}) {
   const clock = { now: 1_000_000 };
   const tokens = createTokens({ secret: new Uint8Array(32), now: () => clock.now });
   const keyring = createKeyring({
@@ -16,7 +21,12 @@ export function openTestKeyring(dir: string, environment: { privateKey?: string;
     now: () => clock.now,
     ...environment,
   });
-  return { dir, store, clock, tokens, keyring };
+  return { store, clock, tokens, keyring };
+}
+
+/** The same on a store of its own in `dir`. */
+export function openTestKeyring(dir: string, environment?: Environment) {
+  return { dir, ...createTestKeyring(openSqliteStore(dir), environment) };
 }
 
 /** What `work` is refused with. */
@@ -28,4 +38,15 @@ export function refusalOf(work: () => unknown): TailraceError {
     throw error;
   }
   throw new Error('it should have been refused');
+}
+
+/** The same of work that takes its time. */
+export async function rejectionOf(work: Promise<unknown>): Promise<TailraceError> {
+  const outcome = await work.then(
+    () => undefined,
+    (error: unknown) => error,
+  );
+  return refusalOf(() => {
+    if (outcome !== undefined) throw outcome;
+  });
 }

@@ -10,7 +10,8 @@ const ADVICE: Readonly<Record<string, string>> = {
     'The stored query failed on this data. Try other values; its author finds the cause in the service’s log.',
   rate_limited: 'Wait a moment before the next try.',
   overloaded: 'The engine has too much to do. Wait a moment, or ask for less.',
-  engine_unavailable: 'The engine is away; the service’s log says why. Try again in a moment.',
+  engine_unavailable:
+    'The engine is away, or the store of keys; the service’s log says which and why. Try again in a moment.',
   query_timeout: 'Ask for a shorter time, or let whoever runs the service raise TAILRACE_QUERY_TIMEOUT_MS.',
   internal: 'Whoever runs the service finds the cause in its log under the request id.',
 };

@@ -1,11 +1,16 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
 import Table from 'cli-table3';
-import { Command } from 'commander';
+import { Command, InvalidArgumentError } from 'commander';
 import type { Config } from '../../config/config.ts';
 import { readDefinitions } from '../../definitions/read.ts';
 import { InputError } from '../../errors.ts';
 import { checkAgainst, checkGrant } from '../../keys/check-grant.ts';
+import { openControlStore } from '../../keys/control-store.ts';
+import { copyControlStore } from '../../keys/copy-store.ts';
 import { describeGrant, type Grant } from '../../keys/grant.ts';
 import type { KeyRecord } from '../../keys/key-record.ts';
+import { openSqliteStore, SQLITE_FILE } from '../../keys/sqlite-store.ts';
 import { readConfig, withKeyring } from '../environment.ts';
 import {
   addKeyOptions,
@@ -61,6 +66,13 @@ export function keysCommand(): Command {
     .description('Show what was done with keys and what was refused to them, newest first.')
     .option('--limit <n>', 'entries (default: 50)', (text) => parseCount(text, ENTRIES_MAX))
     .action(log);
+  keys
+    .command('copy')
+    .description(
+      'Copy the keys of a data directory, as hashes, and their audit trail to TAILRACE_CONTROL_URL. What is there stays.',
+    )
+    .requiredOption('--from <dir>', 'the data directory', parseDirectory)
+    .action(copy);
   return keys;
 }
 
@@ -88,9 +100,9 @@ async function update(id: string, options: KeyOptions): Promise<void> {
 }
 
 async function rotate(id: string, { overlap = OVERLAP_MS }: { overlap?: number }): Promise<void> {
-  const made = await withKeyring(readConfig(), (keyring) => {
-    const successor = keyring.rotate(id, overlap);
-    return successor && { ...successor, ends: keyring.find(id)?.expiresMs };
+  const made = await withKeyring(readConfig(), async (keyring) => {
+    const successor = await keyring.rotate(id, overlap);
+    return successor && { ...successor, ends: (await keyring.find(id))?.expiresMs };
   });
   if (made === undefined) throw unknownKey();
   const until = made.ends === undefined ? '' : ` The old key is good until ${isoMinute(made.ends)}.`;
@@ -123,6 +135,36 @@ async function log({ limit = 50 }: { limit?: number }): Promise<void> {
   for (const { atMs, action, keyId, actor, count, detail } of entries)
     table.push([isoMinute(atMs), action, keyId, actor, count, detail]);
   process.stdout.write(entries.length === 0 ? 'Nothing has happened yet.\n' : `${table}\n`);
+}
+
+async function copy({ from }: { from: string }): Promise<void> {
+  const config = readConfig();
+  if (config.controlUrl === '')
+    throw new InputError(['TAILRACE_CONTROL_URL must be set: it is where the keys are copied to']);
+  const source = openSqliteStore(from);
+  try {
+    const target = await openControlStore(config);
+    try {
+      const copied = await copyControlStore(source, target);
+      process.stdout.write(
+        `${copied.keysAdded} keys copied, ${copied.keysLeft} were there already; ${copied.entriesAdded} entries of the audit trail copied, ${copied.entriesLeft} were there already.\n`,
+      );
+      const faults = copied.keysDiffering.map(
+        (id) => `the key ${id} is another one there; it was not copied`,
+      );
+      if (faults.length > 0) throw new InputError(faults);
+    } finally {
+      await target.close();
+    }
+  } finally {
+    await source.close();
+  }
+}
+
+/** A mistyped folder must not be made and copied as one without keys. */
+function parseDirectory(text: string): string {
+  if (existsSync(join(text, SQLITE_FILE))) return text;
+  throw new InvalidArgumentError(`It has no ${SQLITE_FILE}.`);
 }
 
 /** @throws InputError with every fault; against the definitions only where they are whole */

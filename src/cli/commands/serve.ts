@@ -59,7 +59,7 @@ async function run(
   const watchers = options.watch
     ? [config.endpointsDir, config.sourcesDir].map((dir) => watchFolder(dir, reload))
     : [];
-  printWelcome(service, address);
+  await printWelcome(service, address);
   logger.info({ address }, 'listening');
   await new Promise((resolve) => {
     if (stop.aborted) resolve(undefined);

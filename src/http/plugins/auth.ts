@@ -44,22 +44,17 @@ interface Wanted {
   readonly done: (error?: Error) => void;
 }
 
-/** A key is looked up at once; a token's signature takes a moment when it is first seen. */
+/** A key that was not seen lately may have to be asked for; a token's signature takes a moment when it is first seen. */
 function admit(request: FastifyRequest, keyring: Keyring, { key, scopes, done }: Wanted): void {
-  const accept = (caller: Caller) => {
-    request.keyId = caller.keyId;
-    request.caller = caller;
-    requireScope(caller, ...scopes);
-  };
-  if (key === undefined || !looksLikeToken(key)) {
-    accept(keyring.authenticate(key));
-    done();
-  } else {
-    keyring
-      .authenticateToken(key)
-      .then(accept)
-      .then(() => done(), done);
-  }
+  const isToken = key !== undefined && looksLikeToken(key);
+  const found = isToken ? keyring.authenticateToken(key) : keyring.authenticate(key);
+  found
+    .then((caller) => {
+      request.keyId = caller.keyId;
+      request.caller = caller;
+      requireScope(caller, ...scopes);
+    })
+    .then(() => done(), done);
 }
 
 /** Who sent a request, on a path that asks for a key. */

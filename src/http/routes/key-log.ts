@@ -19,17 +19,16 @@ export function keyLogRoute(app: FastifyInstance, { keyring }: HttpContext): voi
       requireUnrestricted(getCaller(request));
       const page = parsePage(request.query);
       const before = page.before === undefined ? undefined : parseId(page.before);
-      const result = keyring
-        .log({ limit: page.limit, before })
-        .map(({ id, atMs, action, keyId, actor, detail, count }) => ({
-          id,
-          at: isoTime(atMs),
-          action,
-          key_id: keyId,
-          actor,
-          detail,
-          count,
-        }));
+      const entries = await keyring.log({ limit: page.limit, before });
+      const result = entries.map(({ id, atMs, action, keyId, actor, detail, count }) => ({
+        id,
+        at: isoTime(atMs),
+        action,
+        key_id: keyId,
+        actor,
+        detail,
+        count,
+      }));
       return { result };
     },
   );

@@ -4,7 +4,7 @@ import { checkAgainst, checkGrant } from '../../keys/check-grant.ts';
 import { type Grant, isNarrower, isWithinReach } from '../../keys/grant.ts';
 import type { KeyRecord } from '../../keys/key-record.ts';
 import type { Caller, Keyring } from '../../keys/keyring.ts';
-import type { MadeKey, NewKey } from '../../keys/management.ts';
+import type { Doer, MadeKey, NewKey } from '../../keys/management.ts';
 import type { HttpContext } from '../context.ts';
 import { createAuth, getCaller } from '../plugins/auth.ts';
 import { createBodyParser, invalidBody } from '../plugins/json-body.ts';
@@ -44,19 +44,23 @@ export function keyRoutes(app: FastifyInstance, context: HttpContext): void {
   }
 
   /** @throws TailraceError `not_found`, also where the caller may not know of the key */
-  function getKey(request: KeyRequest): KeyRecord {
+  async function getKey(request: KeyRequest): Promise<KeyRecord> {
     const { id } = request.params;
-    const record = keyring.find(id);
-    if (record !== undefined && isWithinReach(record, getCaller(request)) === undefined) return record;
-    throw new TailraceError('not_found', `no key has the id ${JSON.stringify(id.slice(0, 100))}`);
+    const record = await keyring.find(id);
+    if (record === undefined) throw notFound(id);
+    requireReach(record, getCaller(request));
+    return record;
   }
 
-  function sendMade(reply: FastifyReply, made: MadeKey): FastifyReply {
-    const record = keyring.find(made.id);
-    return reply
-      .code(201)
-      .header('cache-control', 'no-store') // the only answer with a key in it
-      .send({ key: made.key, ...(record && toView(record)) });
+  /** Who changes a key: refused on the key as it is in the very step that changes it. */
+  function doerOf(caller: Caller, check: (key: KeyRecord) => void = () => {}): Doer {
+    return {
+      actor: caller.keyId,
+      check(key) {
+        requireReach(key, caller);
+        check(key);
+      },
+    };
   }
 
   app.post(KEYS_PATH, options, async (request, reply) => {
@@ -64,39 +68,40 @@ export function keyRoutes(app: FastifyInstance, context: HttpContext): void {
     const { name, scopes, ...body } = parseNew(request.body);
     const fields = { ...toChange(body, now()), name: name.trim(), scopes } satisfies NewKey;
     check(caller, { pins: {}, ...fields });
-    return sendMade(reply, keyring.create(fields, caller.keyId));
+    return sendMade(reply, await told(() => keyring.create(fields, doerOf(caller))));
   });
 
   app.get(KEYS_PATH, options, async (request) => {
     const caller = getCaller(request);
-    const seen = listWithinReach(keyring, caller, parsePage(request.query));
+    const seen = await listWithinReach(keyring, caller, parsePage(request.query));
     return { result: seen.map(toView) };
   });
 
-  app.get<KeyParams>(KEY_PATH, options, async (request) => toView(getKey(request)));
+  app.get<KeyParams>(KEY_PATH, options, async (request) => toView(await getKey(request)));
 
   app.patch<KeyParams>(KEY_PATH, options, async (request) => {
     const caller = getCaller(request);
-    const record = getKey(request);
+    const { id } = request.params;
     const change = toChange(parseChange(request.body), now());
-    check(caller, { ...record, ...change });
-    const changed = told(() => keyring.update(record.id, change, caller.keyId));
-    return toView(changed ?? record);
+    const doer = doerOf(caller, (key) => check(caller, { ...key, ...change }));
+    const changed = await told(() => keyring.update(id, change, doer));
+    if (changed === undefined) throw notFound(id);
+    return toView(changed);
   });
 
   app.delete<KeyParams>(KEY_PATH, options, async (request) => {
-    const { id } = getKey(request);
-    keyring.revoke(id, getCaller(request).keyId);
-    return toView(getKey(request));
+    await keyring.revoke(request.params.id, doerOf(getCaller(request)));
+    return toView(await getKey(request));
   });
 
   app.post<KeyParams>(ROTATE_PATH, options, async (request, reply) => {
     const caller = getCaller(request);
-    const record = getKey(request);
+    const { id } = request.params;
     const { overlap_seconds: overlap = OVERLAP_SECONDS } = parseRotation(request.body ?? {});
-    refuseWider(isNarrower(record, caller));
-    const made = told(() => keyring.rotate(record.id, overlap * 1000, caller.keyId));
-    return made === undefined ? getKey(request) : sendMade(reply, made);
+    const doer = doerOf(caller, (key) => refuseWider(isNarrower(key, caller)));
+    const made = await told(() => keyring.rotate(id, overlap * 1000, doer));
+    if (made === undefined) throw notFound(id);
+    return sendMade(reply, made);
   });
 
   keyLogRoute(app, context);
@@ -106,11 +111,15 @@ export function keyRoutes(app: FastifyInstance, context: HttpContext): void {
 const LISTED = 1_000;
 
 /** So many keys that a caller may know of, newest first, however many others are between them. */
-function listWithinReach(keyring: Keyring, caller: Caller, { limit, before }: Page): KeyRecord[] {
+async function listWithinReach(
+  keyring: Keyring,
+  caller: Caller,
+  { limit, before }: Page,
+): Promise<KeyRecord[]> {
   const seen: KeyRecord[] = [];
   let last = before;
   do {
-    const keys = keyring.list({ limit: LISTED, ...(last !== undefined && { before: last }) });
+    const keys = await keyring.list({ limit: LISTED, ...(last !== undefined && { before: last }) });
     seen.push(...keys.filter((key) => isWithinReach(key, caller) === undefined));
     last = keys.length < LISTED ? undefined : keys.at(-1)?.id;
   } while (last !== undefined && seen.length < limit);
@@ -118,13 +127,29 @@ function listWithinReach(keyring: Keyring, caller: Caller, { limit, before }: Pa
 }
 
 /** What the keyring refuses of a key in its state is the caller's mistake. */
-function told<T>(work: () => T): T {
+async function told<T>(work: () => Promise<T>): Promise<T> {
   try {
-    return work();
+    return await work();
   } catch (error) {
     if (error instanceof InputError) throw new TailraceError('invalid_request', error.message);
     throw error;
   }
+}
+
+function sendMade(reply: FastifyReply, { key, record }: MadeKey): FastifyReply {
+  return reply
+    .code(201)
+    .header('cache-control', 'no-store') // the only answer with a key in it
+    .send({ key, ...toView(record) });
+}
+
+/** @throws TailraceError `not_found` where the caller may not know of the key */
+function requireReach(key: KeyRecord, caller: Caller): void {
+  if (isWithinReach(key, caller) !== undefined) throw notFound(key.id);
+}
+
+function notFound(id: string): TailraceError {
+  return new TailraceError('not_found', `no key has the id ${JSON.stringify(id.slice(0, 100))}`);
 }
 
 function refuseWider(reason: string | undefined): void {

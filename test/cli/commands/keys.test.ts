@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { afterAll, afterEach, describe, expect, test } from 'vitest';
-import { openControlStore } from '../../../src/keys/control-store.ts';
+import { openSqliteStore } from '../../../src/keys/sqlite-store.ts';
 import { type CliResult, endLeftProcesses, runCli } from '../../support/cli.ts';
 import { temporaryFolder } from '../../support/service.ts';
 
@@ -11,12 +11,12 @@ const env = { TAILRACE_DATA_DIR: join(folder.path, 'data') };
 const keys = (...args: string[]) => runCli(['keys', ...args], { env });
 
 /** The one key of the store that has this id, read past the command. */
-function read(id: string) {
-  const store = openControlStore(env.TAILRACE_DATA_DIR);
+async function read(id: string) {
+  const store = openSqliteStore(env.TAILRACE_DATA_DIR);
   try {
-    return store.findKey(id);
+    return await store.readKey(id);
   } finally {
-    store.close();
+    await store.close();
   }
 }
 
@@ -42,7 +42,7 @@ describe('tailrace keys', () => {
     );
     expect([made.code, made.stdout]).toEqual([0, expect.stringMatching(/^tr_[\w-]+\n$/)]);
     const id = idOf(made);
-    expect(read(id)).toMatchObject({
+    expect(await read(id)).toMatchObject({
       name: 'front',
       description: 'the dashboard',
       scopes: ['query', 'ingest'],
@@ -63,7 +63,7 @@ describe('tailrace keys', () => {
       '--no-expires',
     );
     expect([changed.code, changed.stdout]).toEqual([0, expect.stringContaining('project="abc"')]);
-    expect(read(id)).toMatchObject({
+    expect(await read(id)).toMatchObject({
       endpoints: undefined,
       expiresMs: undefined,
       sources: ['postgres.logs'],
@@ -73,7 +73,7 @@ describe('tailrace keys', () => {
 
     const rotated = await keys('rotate', id, '--overlap', '1h');
     expect(rotated.stderr).toMatch(new RegExp(`^Key \\w+ succeeds ${id}\\. The old key is good until 20`));
-    expect(read(idOf(rotated))?.pins).toEqual({ project: 'abc' });
+    expect((await read(idOf(rotated)))?.pins).toEqual({ project: 'abc' });
     expect((await keys('list')).stdout).toMatch(/front.*project="abc".*active until.*, successor \w+/);
 
     const log = await keys('log');

@@ -1,0 +1,40 @@
+/**
+ * The control store's tables in PostgreSQL, a step a version. A step that was released is never changed: stores have taken it.
+ * Texts and times are those of src/keys/sqlite-migrations.ts; ids are compared byte by byte, whatever the database's language.
+ */
+export const MIGRATIONS = [
+  `CREATE TABLE tailrace_keys (
+    id text COLLATE "C" PRIMARY KEY,
+    name text NOT NULL,
+    description text NOT NULL,
+    hash bytea NOT NULL,
+    scopes text NOT NULL,
+    endpoints text,
+    sources text,
+    pins text NOT NULL,
+    rate_per_second double precision,
+    rate_burst bigint,
+    created_ms bigint NOT NULL,
+    expires_ms bigint,
+    revoked_ms bigint,
+    last_used_ms bigint,
+    successor text,
+    -- Which of all changes was the last of this key.
+    change bigint NOT NULL
+  );
+  CREATE INDEX tailrace_keys_by_age ON tailrace_keys (created_ms, id);
+  CREATE INDEX tailrace_keys_by_change ON tailrace_keys (change);
+  CREATE TABLE tailrace_audit (
+    id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    at_ms bigint NOT NULL,
+    action text NOT NULL,
+    key_id text NOT NULL,
+    actor text NOT NULL,
+    detail text NOT NULL,
+    count bigint NOT NULL
+  );
+  CREATE INDEX tailrace_audit_refusals ON tailrace_audit ((action = 'refused'), id);
+  -- One row: how many changes of keys there were. Whoever makes one holds it; all others look at it.
+  CREATE TABLE tailrace_changes (only_row boolean PRIMARY KEY CHECK (only_row), count bigint NOT NULL);
+  INSERT INTO tailrace_changes VALUES (true, 0)`,
+] as const;

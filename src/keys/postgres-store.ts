@@ -1,0 +1,224 @@
+import { InputError, TailraceError } from '../errors.ts';
+import { describeFailure, openPostgres, type Postgres, type Query } from '../lib/postgres.ts';
+import {
+  type AuditEntry,
+  type AuditPage,
+  ENTRIES_MAX,
+  type StoredEntry,
+  TRIM_EVERY,
+  toAuditRow,
+  toEntry,
+} from './audit-entry.ts';
+import { type ChangeWatch, openChangeWatch } from './change-watch.ts';
+import type { Change, ControlStore, KeyPage, Notes } from './control-store.ts';
+import { CHANGEABLE, type KeyRecord, toRecord, toRow } from './key-record.ts';
+import { createKnownKeys } from './known-keys.ts';
+import { MIGRATIONS } from './postgres-migrations.ts';
+
+export interface PostgresStoreOptions {
+  readonly staleMs: number;
+  readonly onState: (failure?: unknown) => void;
+  /** ms that never go back. */
+  readonly ticks?: () => number;
+}
+
+// Where more have changed within half a second, as when keys are copied, all are read anew.
+const CHANGED_MAX = 1_000;
+const CONNECTIONS_MAX = 4; // and one that looks for changes
+// What cannot be an id is not asked for; PostgreSQL would take some of it, such as a NUL, for a fault.
+const ID = /^[0-9a-f]{12}$/;
+
+/**
+ * Opens the control store in a PostgreSQL database, which any number of processes share.
+ *
+ * @throws InputError when it cannot be used, or was written by a newer version; never with the password
+ */
+export async function openPostgresStore(url: string, options: PostgresStoreOptions): Promise<ControlStore> {
+  const { staleMs, onState, ticks = () => performance.now() } = options;
+  let postgres: Postgres | undefined;
+  try {
+    postgres = openPostgres(url, CONNECTIONS_MAX);
+    await postgres.migrate('keys', MIGRATIONS);
+    return await openWatched(postgres, { staleMs, onState, ticks });
+  } catch (error) {
+    await postgres?.close();
+    throw new InputError([`TAILRACE_CONTROL_URL: cannot be used: ${describeFailure(error)}`], {
+      cause: error,
+    });
+  }
+}
+
+async function openWatched(
+  postgres: Postgres,
+  { staleMs, onState, ticks }: Required<PostgresStoreOptions>,
+): Promise<ControlStore> {
+  const known = createKnownKeys({ read, watch: () => watch, staleMs });
+  const watch: ChangeWatch = await openChangeWatch({
+    look: async () => Number((await postgres.look('SELECT count FROM tailrace_changes'))[0]?.['count']),
+    follow: async (since) =>
+      known.forget(since === undefined ? undefined : await listChanged(postgres.look, since)),
+    onState,
+    ticks,
+  });
+
+  async function read(id: string): Promise<KeyRecord | undefined> {
+    return (await findAll(ask, [id])).get(id);
+  }
+
+  /** While the store is away nobody waits for what would only time out: the look-out finds out when it is back. */
+  async function ask(...query: Parameters<Query>) {
+    if (watch.isAway()) throw unavailable();
+    return await orUnavailable(() => postgres.query(...query));
+  }
+
+  async function transact<T>(work: (query: Query) => Promise<T>): Promise<T> {
+    if (watch.isAway()) throw unavailable();
+    return await orUnavailable(() => postgres.transaction(work));
+  }
+
+  return {
+    peekKey: (id) => known.peek(id),
+    findKey: (id) => known.find(id),
+    readKey: read,
+    listKeys: (page) => listKeys(ask, page),
+    listEntries: (page) => listEntries(ask, page),
+    async change(ids, decide) {
+      let touched = ids;
+      try {
+        return await transact(async (query) => {
+          // Held to the end: changes come one after another, as in the data directory.
+          const [row] = await query('SELECT count FROM tailrace_changes FOR UPDATE');
+          const found = await findAll(query, ids);
+          const change = decide((id) => found.get(id));
+          touched = [...ids, ...(change.add ?? []).map(({ id }) => id)];
+          await write(query, change, Number(row?.['count']) + 1);
+          return change.result;
+        });
+      } finally {
+        known.forget(touched); // also where it is not known whether it was written
+      }
+    },
+    note: (notes) => transact((query) => writeNotes(query, notes)),
+    isUp: () => !watch.isAway(),
+    async close() {
+      await watch.close();
+      await postgres.close();
+    },
+  };
+}
+
+/** What is refused is passed on; anything else that fails means that the store does not do its work. */
+async function orUnavailable<T>(work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    throw error instanceof TailraceError || error instanceof InputError ? error : unavailable(error);
+  }
+}
+
+function unavailable(cause?: unknown): TailraceError {
+  const message = 'the control store does not answer, so keys cannot be read or changed; try again';
+  return new TailraceError('engine_unavailable', message, { cause });
+}
+
+async function findAll(query: Query, ids: readonly string[]): Promise<Map<string, KeyRecord>> {
+  const possible = ids.filter((id) => ID.test(id));
+  if (possible.length === 0) return new Map();
+  const rows = await query('SELECT * FROM tailrace_keys WHERE id = ANY($1)', [possible]);
+  return new Map(rows.map(toRecord).map((record) => [record.id, record]));
+}
+
+async function listKeys(query: Query, page?: KeyPage): Promise<KeyRecord[]> {
+  const { before = '', limit = null } = page ?? {};
+  if (before !== '' && !ID.test(before)) return [];
+  const rows = await query(
+    `SELECT * FROM tailrace_keys
+      WHERE $1 = '' OR (created_ms, id) < (SELECT created_ms, id FROM tailrace_keys WHERE id = $1)
+      ORDER BY created_ms DESC, id DESC LIMIT $2`,
+    [before, limit],
+  );
+  return rows.map(toRecord);
+}
+
+async function listEntries(
+  query: Query,
+  { limit, before = Number.MAX_SAFE_INTEGER }: AuditPage,
+): Promise<StoredEntry[]> {
+  const rows = await query('SELECT * FROM tailrace_audit WHERE id < $1 ORDER BY id DESC LIMIT $2', [
+    before,
+    limit,
+  ]);
+  return rows.map(toEntry);
+}
+
+/** Keys that have changed since a change; `undefined` where they are too many to be told one by one. */
+async function listChanged(query: Query, since: number): Promise<string[] | undefined> {
+  const rows = await query('SELECT id FROM tailrace_keys WHERE change > $1 LIMIT $2', [
+    since,
+    CHANGED_MAX + 1,
+  ]);
+  return rows.length > CHANGED_MAX ? undefined : rows.map(({ id }) => String(id));
+}
+
+/** @param number of the change, one more than that of the last */
+async function write(query: Query, change: Change<unknown>, number: number): Promise<void> {
+  const { add = [], update, entries = [] } = change;
+  if (add.length > 0) {
+    const rows = add.map((record) => ({ ...toRow(record), hash: toHex(record.hash), change: number }));
+    await query('INSERT INTO tailrace_keys SELECT * FROM json_populate_recordset(null::tailrace_keys, $1)', [
+      JSON.stringify(rows),
+    ]);
+  }
+  if (update !== undefined) {
+    const row = toRow(update);
+    const assignments = CHANGEABLE.map((column, i) => `${column} = $${i + 3}`).join(', ');
+    await query(`UPDATE tailrace_keys SET change = $2, ${assignments} WHERE id = $1`, [
+      update.id,
+      number,
+      ...CHANGEABLE.map((column) => row[column]),
+    ]);
+  }
+  await addEntries(query, entries);
+  if (add.length > 0 || update !== undefined) {
+    await query('UPDATE tailrace_changes SET count = $1', [number]);
+  }
+}
+
+/** PostgreSQL's way to write bytes as text. */
+function toHex(bytes: Uint8Array): string {
+  return `\\x${Buffer.from(bytes).toString('hex')}`;
+}
+
+async function writeNotes(query: Query, { used, entries }: Notes): Promise<void> {
+  if (used.length > 0) {
+    // In one order by all processes, or two that write at the same time could wait for each other.
+    await query('SELECT FROM tailrace_keys WHERE id = ANY($1) ORDER BY id FOR UPDATE', [
+      used.map(([id]) => id),
+    ]);
+    await query(
+      `UPDATE tailrace_keys SET last_used_ms = greatest(last_used_ms, at_ms)
+        FROM json_to_recordset($1) AS used (id text, at_ms bigint) WHERE tailrace_keys.id = used.id`,
+      [JSON.stringify(used.map(([id, atMs]) => ({ id, at_ms: atMs })))],
+    );
+  }
+  await addEntries(query, entries);
+}
+
+/** Keeps the newest of each kind. */
+async function addEntries(query: Query, entries: readonly AuditEntry[]): Promise<void> {
+  if (entries.length === 0) return;
+  const ids = await query(
+    `INSERT INTO tailrace_audit (at_ms, action, key_id, actor, detail, count)
+      SELECT at_ms, action, key_id, actor, detail, count
+      FROM json_populate_recordset(null::tailrace_audit, $1) RETURNING id`,
+    [JSON.stringify(entries.map(toAuditRow))],
+  );
+  if (!ids.some(({ id }) => Number(id) % TRIM_EVERY === 0)) return;
+  for (const refused of [false, true]) {
+    await query(
+      `DELETE FROM tailrace_audit WHERE (action = 'refused') = $1 AND id <=
+        (SELECT id FROM tailrace_audit WHERE (action = 'refused') = $1 ORDER BY id DESC LIMIT 1 OFFSET ${ENTRIES_MAX})`,
+      [refused],
+    );
+  }
+}

@@ -1,0 +1,148 @@
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { InputError, messageOf } from '../errors.ts';
+import { makePrivateFile } from '../lib/private-file.ts';
+import { type AuditEntry, ENTRIES_MAX, TRIM_EVERY, toAuditRow, toEntry } from './audit-entry.ts';
+import type { ControlStore } from './control-store.ts';
+import { CHANGEABLE, COLUMNS, toRecord, toRow } from './key-record.ts';
+import { createKeyCache } from './sqlite-key-cache.ts';
+import { MIGRATIONS } from './sqlite-migrations.ts';
+
+/** In the data directory. */
+export const SQLITE_FILE = 'control.sqlite';
+// Another process writes for milliseconds; a second of patience is plenty and keeps the event loop from hanging on it.
+const BUSY_TIMEOUT_MS = 1_000;
+
+// SQLite's way to say no limit.
+const ALL = -1;
+
+/**
+ * Opens the control store of a data directory, making it where it is missing. SQLite in WAL mode: the shell commands and
+ * the service use it at the same time. Each method does all of its work before it returns its promise.
+ *
+ * @throws InputError when the directory cannot be used, or was written by a newer version
+ */
+export function openSqliteStore(dataDir: string): ControlStore {
+  const database = openDatabase(dataDir);
+  const find = database.prepare('SELECT * FROM keys WHERE id = ?');
+  const list = database.prepare(
+    `SELECT * FROM keys WHERE ?1 = '' OR (created_ms, id) < (SELECT created_ms, id FROM keys WHERE id = ?1)
+      ORDER BY created_ms DESC, id DESC LIMIT ?2`,
+  );
+  const listEntries = database.prepare('SELECT * FROM audit WHERE id < ? ORDER BY id DESC LIMIT ?');
+  const add = database.prepare(
+    `INSERT INTO keys (${COLUMNS.join(', ')}) VALUES (${COLUMNS.map(() => '?').join(', ')})`,
+  );
+  const update = database.prepare(
+    `UPDATE keys SET ${CHANGEABLE.map((column) => `${column} = ?`).join(', ')} WHERE id = ?`,
+  );
+  const use = database.prepare(
+    'UPDATE keys SET last_used_ms = max(coalesce(last_used_ms, 0), ?) WHERE id = ?',
+  );
+  const addEntry = createAuditWriter(database);
+  const cache = createKeyCache(database);
+
+  const readKey = (id: string) => {
+    const row = find.get(id);
+    return row === undefined ? undefined : toRecord(row);
+  };
+  const findKey = (id: string) => cache.find(id, () => readKey(id));
+
+  /** What was kept is read anew after it: SQLite does not count the writes of this connection. */
+  function write<T>(work: () => T): T {
+    try {
+      return transact(database, work);
+    } finally {
+      cache.clear();
+    }
+  }
+
+  return {
+    peekKey: (id) => findKey(id) ?? 'absent',
+    findKey: async (id) => findKey(id),
+    readKey: async (id) => findKey(id),
+    listKeys: async ({ before = '', limit } = { limit: ALL }) => list.all(before, limit).map(toRecord),
+    listEntries: async ({ limit, before = Number.MAX_SAFE_INTEGER }) =>
+      listEntries.all(before, limit).map(toEntry),
+    change: async (_ids, decide) =>
+      write(() => {
+        const { add: added = [], update: updated, entries = [], result } = decide(readKey);
+        for (const record of added) {
+          const row = toRow(record);
+          add.run(...COLUMNS.map((column) => row[column]));
+        }
+        if (updated !== undefined) {
+          const row = toRow(updated);
+          update.run(...CHANGEABLE.map((column) => row[column]), updated.id);
+        }
+        for (const entry of entries) addEntry(entry);
+        return result;
+      }),
+    note: async ({ used, entries }) =>
+      write(() => {
+        for (const [id, atMs] of used) use.run(atMs, id);
+        for (const entry of entries) addEntry(entry);
+      }),
+    isUp: () => true,
+    close: async () => database.close(),
+  };
+}
+
+/** Keeps the newest of each kind. */
+function createAuditWriter(database: DatabaseSync): (entry: AuditEntry) => void {
+  const add = database.prepare(
+    'INSERT INTO audit (at_ms, action, key_id, actor, detail, count) VALUES (?, ?, ?, ?, ?, ?)',
+  );
+  const trim = database.prepare(
+    `DELETE FROM audit WHERE (action = 'refused') = ? AND id <=
+      (SELECT id FROM audit WHERE (action = 'refused') = ? ORDER BY id DESC LIMIT 1 OFFSET ${ENTRIES_MAX})`,
+  );
+  return (entry) => {
+    const row = toAuditRow(entry);
+    const { lastInsertRowid } = add.run(row.at_ms, row.action, row.key_id, row.actor, row.detail, row.count);
+    if (Number(lastInsertRowid) % TRIM_EVERY !== 0) return;
+    for (const refused of [0, 1]) trim.run(refused, refused);
+  };
+}
+
+function transact<T>(database: DatabaseSync, work: () => T): T {
+  database.exec('BEGIN IMMEDIATE');
+  try {
+    const result = work();
+    database.exec('COMMIT');
+    return result;
+  } catch (error) {
+    database.exec('ROLLBACK');
+    throw error;
+  }
+}
+
+function openDatabase(dataDir: string): DatabaseSync {
+  const file = join(dataDir, SQLITE_FILE);
+  try {
+    mkdirSync(dataDir, { recursive: true, mode: 0o700 });
+    makePrivateFile(file);
+    const database = new DatabaseSync(file);
+    // FULL: a revocation that was reported must survive a power cut.
+    database.exec(
+      `PRAGMA busy_timeout = ${BUSY_TIMEOUT_MS}; PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL`,
+    );
+    transact(database, () => migrate(database));
+    return database;
+  } catch (error) {
+    if (error instanceof InputError) throw error;
+    throw new InputError([`the key store ${file} cannot be opened: ${messageOf(error)}`], { cause: error });
+  }
+}
+
+function migrate(database: DatabaseSync): void {
+  const version = Number(database.prepare('PRAGMA user_version').get()?.['user_version']);
+  if (version > MIGRATIONS.length) {
+    throw new InputError([
+      `the key store is of version ${version}, newer than this Tailrace (${MIGRATIONS.length}); update Tailrace`,
+    ]);
+  }
+  for (const migration of MIGRATIONS.slice(version)) database.exec(migration);
+  database.exec(`PRAGMA user_version = ${MIGRATIONS.length}`);
+}

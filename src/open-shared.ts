@@ -1,0 +1,74 @@
+import { randomUUID } from 'node:crypto';
+import type { FastifyBaseLogger } from 'fastify';
+import { createSharedFlights, type SharedFlights } from './cache/shared/flight.ts';
+import { createRedisCache } from './cache/shared/redis-cache.ts';
+import { findServerAddress } from './config/clickhouse.ts';
+import type { Config } from './config/config.ts';
+import type { Metrics } from './http/metrics.ts';
+import { createSharedRates, type SharedRates } from './http/shared-rates.ts';
+import { createBackground } from './lib/background.ts';
+import { openRedis } from './lib/redis.ts';
+import { createSeldom } from './lib/seldom.ts';
+
+interface SharedParts {
+  readonly config: Config;
+  readonly metrics: Metrics;
+  readonly logger: FastifyBaseLogger;
+  /** ms since the epoch. */
+  readonly now: () => number;
+}
+
+const SAID_AGAIN_MS = 60_000;
+
+/** What all replicas of a service have in common. */
+export interface Shared {
+  readonly flights: SharedFlights;
+  readonly rates: SharedRates;
+  /** Frees what this replica holds. */
+  close(): Promise<void>;
+}
+
+/** Answers and rates of all replicas, on Redis; `undefined` where there is one replica. */
+export function openShared(
+  { config, metrics, logger, now }: SharedParts,
+  secret: Uint8Array,
+): Shared | undefined {
+  if (config.redisUrl === '') return undefined;
+  const seldom = { failure: createSeldom(SAID_AGAIN_MS, now), refused: createSeldom(SAID_AGAIN_MS, now) };
+  const redis = openRedis(config.redisUrl, {
+    onUp() {
+      metrics.redisUp(true);
+      logger.info('Redis is there: answers and rates are shared with the other replicas');
+    },
+    onAway(error) {
+      metrics.redisUp(false);
+      logger.warn({ err: error }, 'Redis is away: this replica goes on with answers and rates of its own');
+    },
+    onFailure(error, isRefusal) {
+      metrics.redisFailed();
+      if (isRefusal) seldom.failure(() => logger.warn({ err: error }, 'Redis refused a command'));
+    },
+  });
+  const onRefused = () => {
+    metrics.sharedRefused();
+    seldom.refused(() => logger.warn('an answer in Redis was none that a replica put there: deleted'));
+  };
+  const background = createBackground();
+  const { database = '' } = findServerAddress(config) ?? {};
+  const store = JSON.stringify([database, config.cluster]);
+  const cache = createRedisCache({ redis, secret, store, now, makeToken: randomUUID, onRefused });
+  const { queryTimeoutMs } = config;
+  return {
+    flights: createSharedFlights({
+      shared: cache,
+      background,
+      queryTimeoutMs,
+      onLookup: metrics.sharedLookup,
+    }),
+    rates: createSharedRates(redis, secret),
+    async close() {
+      await background.idle();
+      redis.close();
+    },
+  };
+}

@@ -1,0 +1,115 @@
+import { join } from 'node:path';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { openPostgresStore } from '../../../src/keys/postgres-store.ts';
+import { openSqliteStore } from '../../../src/keys/sqlite-store.ts';
+import { endLeftProcesses, runCli } from '../../support/cli.ts';
+import { createTestKeyring, rejectionOf } from '../../support/keys.ts';
+import { hasPostgres, startPostgres, type TestPostgres } from '../../support/postgres.ts';
+import { temporaryFolder } from '../../support/service.ts';
+
+const folder = await temporaryFolder();
+afterAll(folder.remove);
+afterEach(endLeftProcesses);
+
+let postgres: TestPostgres;
+let env: Record<string, string>;
+const keys = (...args: string[]) => runCli(['keys', ...args], { env });
+
+describe.skipIf(!hasPostgres)('tailrace keys with TAILRACE_CONTROL_URL', () => {
+  beforeAll(async () => {
+    postgres = await startPostgres();
+    env = {
+      TAILRACE_DATA_DIR: join(folder.path, 'data'),
+      TAILRACE_CONTROL_URL: await postgres.createDatabase(),
+      TAILRACE_TOKEN_SECRET: 'of-all-processes-0123456789abcdefghij',
+    };
+  });
+  afterAll(() => postgres?.close());
+
+  test('makes, lists and revokes keys there', async () => {
+    const made = await keys('create', '--name', 'front');
+    expect([made.code, made.stdout]).toEqual([0, expect.stringMatching(/^tr_/)]);
+    const id = made.stdout.split('_')[1] ?? '';
+    expect((await keys('list')).stdout).toContain(id);
+    expect((await keys('revoke', id)).stdout).toBe(`Key ${id} is revoked.\n`);
+    const rows = await postgres.run(
+      env['TAILRACE_CONTROL_URL'] ?? '',
+      'SELECT id, revoked_ms FROM tailrace_keys',
+    );
+    expect(rows).toEqual([{ id, revoked_ms: expect.stringMatching(/^\d+$/) }]);
+  });
+
+  test('copies a data directory’s keys and audit trail, again without doing anything, and tells what differs', async () => {
+    const from = join(folder.path, 'old');
+    const old = createTestKeyring(openSqliteStore(from));
+    const good = await old.keyring.create({ name: 'né"', scopes: ['query'], pins: { project: 'a' } });
+    const gone = await old.keyring.create({ name: 'gone', scopes: ['ingest'] });
+    await old.keyring.revoke(gone.id);
+    await old.keyring.authenticate(good.key);
+    for (let i = 0; i < 2; i++) {
+      await rejectionOf(old.keyring.authenticate('wrong'));
+      await old.keyring.flush(); // two entries that are the same in everything
+    }
+    await old.store.close();
+
+    env['TAILRACE_CONTROL_URL'] = await postgres.createDatabase();
+    const first = await keys('copy', '--from', from);
+    expect([first.code, first.stdout]).toEqual([
+      0,
+      '2 keys copied, 0 were there already; 5 entries of the audit trail copied, 0 were there already.\n',
+    ]);
+    const target = await openPostgresStore(env['TAILRACE_CONTROL_URL'] ?? '', {
+      staleMs: 0,
+      onState: () => {},
+    });
+    const { keyring } = createTestKeyring(target);
+    expect(await keyring.authenticate(good.key)).toMatchObject({ keyId: good.id, pins: { project: 'a' } });
+    expect((await rejectionOf(keyring.authenticate(gone.key))).message).toBe('the key has been revoked');
+    expect(await keyring.find(good.id)).toMatchObject({
+      ...good.record,
+      hash: new Uint8Array(good.record.hash),
+      lastUsedMs: 1_000_000,
+    });
+    const actions = (await keyring.log({ limit: 10 })).map(({ action }) => action);
+    expect(actions).toEqual(['refused', 'refused', 'revoked', 'created', 'created']);
+
+    await keyring.update(good.id, { name: 'changed since' });
+    const second = await keys('copy', '--from', from);
+    expect([second.code, second.stdout]).toEqual([
+      0,
+      '0 keys copied, 2 were there already; 0 entries of the audit trail copied, 5 were there already.\n',
+    ]);
+    expect((await keyring.find(good.id))?.name).toBe('changed since');
+
+    await postgres.run(
+      env['TAILRACE_CONTROL_URL'] ?? '',
+      `UPDATE tailrace_keys SET hash = 'x' WHERE id = '${gone.id}'`,
+    );
+    const third = await keys('copy', '--from', from);
+    expect([third.code, third.stderr]).toEqual([
+      1,
+      `tailrace: the key ${gone.id} is another one there; it was not copied\n`,
+    ]);
+    await target.close();
+  });
+
+  test('refuses to copy from a folder without keys, or to nowhere', async () => {
+    const none = await keys('copy', '--from', folder.path);
+    expect([none.code, none.stderr]).toEqual([2, expect.stringContaining('It has no control.sqlite.')]);
+    const { TAILRACE_CONTROL_URL: _, ...rest } = env;
+    const nowhere = await runCli(['keys', 'copy', '--from', join(folder.path, 'old')], { env: rest });
+    expect([nowhere.code, nowhere.stderr]).toEqual([
+      1,
+      expect.stringContaining('TAILRACE_CONTROL_URL must be set'),
+    ]);
+  });
+
+  test('says in one line that PostgreSQL is not there', async () => {
+    const away = { ...env, TAILRACE_CONTROL_URL: 'postgresql://u:s3cret@127.0.0.1:1/tailrace' };
+    const { code, stderr } = await runCli(['keys', 'list'], { env: away });
+    expect([code, stderr]).toEqual([
+      1,
+      'tailrace: TAILRACE_CONTROL_URL: cannot be used: connect ECONNREFUSED 127.0.0.1:1\n',
+    ]);
+  });
+});

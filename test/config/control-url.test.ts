@@ -1,0 +1,43 @@
+import { describe, expect, test } from 'vitest';
+import { parseConfig } from '../../src/config/config.ts';
+import { faultsOf } from '../support/config.ts';
+
+const SECRET = { TAILRACE_TOKEN_SECRET: 'x'.repeat(44) };
+const faults = (url: string) => faultsOf({ TAILRACE_CONTROL_URL: url, ...SECRET });
+
+describe('the address of the control store', () => {
+  test.each([
+    'postgresql://postgres.example.com/tailrace',
+    'postgres://user:p%40ss@127.0.0.1:5432/tailrace?sslmode=disable',
+    'postgresql://user@[::1]/tailrace?sslmode=verify-full&sslrootcert=/etc/ca.pem',
+    'postgresql://user@h/tailrace?sslmode=no-verify',
+  ])('may be %s', (url) => {
+    expect(parseConfig({ TAILRACE_CONTROL_URL: url, ...SECRET }).controlUrl).toBe(url);
+  });
+
+  test.each([
+    ['mysql://user:s3cret@h/tailrace', 'must begin with postgresql://'],
+    ['postgresql:tailrace', 'must begin with postgresql://'],
+    ['postgresql://user:s3cret@h:port/tailrace', 'must be an address'],
+    ['postgresql:///tailrace', 'must name a host'],
+    ['postgresql://user:s3cret@h', 'must have one database as its path'],
+    ['postgresql://user:s3cret@h/a/b', 'must have one database as its path'],
+    ['postgresql://user:s3cret%@h/tailrace', 'must have a user and password whose % are written as %25'],
+    [
+      'postgresql://user:s3cret@h/tailrace?statement_timeout=0',
+      'must have no parameters but sslmode, sslrootcert',
+    ],
+    ['postgresql://user:s3cret@h/tailrace?sslmode=require', 'one of disable, no-verify, verify-full'],
+    ['postgresql://user:s3cret@h/tailrace?sslrootcert=/ca.pem', 'must have sslmode, too'],
+  ])('is not %s', (url, message) => {
+    expect(faults(url)).toEqual([expect.stringContaining(message)]);
+    expect(faults(url)[0]).toMatch(/^TAILRACE_CONTROL_URL: /);
+    expect(faults(url)[0]).not.toContain('s3cret');
+  });
+
+  test('needs a secret of tokens that all processes have', () => {
+    expect(faultsOf({ TAILRACE_CONTROL_URL: 'postgresql://h/tailrace' })).toEqual([
+      'TAILRACE_TOKEN_SECRET: must be set with TAILRACE_CONTROL_URL, the same for all processes; "openssl rand -base64 32" makes one',
+    ]);
+  });
+});

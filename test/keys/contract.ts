@@ -1,0 +1,418 @@
+import { describe, expect, test, vi } from 'vitest';
+import { InputError } from '../../src/errors.ts';
+import type { AuditEntry } from '../../src/keys/audit-entry.ts';
+import type { ControlStore } from '../../src/keys/control-store.ts';
+import type { KeyRecord } from '../../src/keys/key-record.ts';
+import { createSecret, hashKey } from '../../src/keys/secret.ts';
+import { createTestKeyring, rejectionOf } from '../support/keys.ts';
+
+/** A kind of control store. */
+export interface Backend {
+  /** An empty store. @returns where it is */
+  create(): Promise<string>;
+  /** Opens it, as another process would; closed after the test. */
+  open(place: string): Promise<ControlStore>;
+}
+
+const LIMITED = {
+  name: 'limited',
+  description: 'of a test',
+  scopes: ['query'] as const,
+  endpoints: ['logs.all'],
+  sources: ['postgres.logs'],
+  pins: { project: 'abc', project_tier: 'PRO' },
+  rate: { perSecond: 0.5, burst: 2 },
+  expiresMs: 9_000_000,
+};
+
+/** What every control store does. */
+export function controlStoreContract({ create, open }: Backend): void {
+  const setUp = async () => {
+    const place = await create();
+    return { place, ...createTestKeyring(await open(place)) };
+  };
+  /** Two processes on one store. */
+  const setUpTwo = async () => {
+    const { place, keyring, store } = await setUp();
+    const other = createTestKeyring(await open(place));
+    return { place, store, keyring, other: other.store, elsewhere: other.keyring };
+  };
+
+  describe('a key', () => {
+    test('brings all its limits to whoever is let in with it', async () => {
+      const { keyring } = await setUp();
+      const { id, key } = await keyring.create(LIMITED);
+      const { name: _, description: __, ...grant } = LIMITED;
+      expect(await keyring.authenticate(key)).toEqual({ keyId: id, ...grant });
+    });
+
+    test('can be changed in part, and acts so at once', async () => {
+      const { keyring } = await setUp();
+      const { id, key } = await keyring.create(LIMITED);
+      await keyring.update(id, { pins: { project: 'xyz' }, endpoints: undefined });
+      expect(await keyring.authenticate(key)).toMatchObject({
+        pins: { project: 'xyz' },
+        endpoints: undefined,
+        sources: ['postgres.logs'],
+        rate: LIMITED.rate,
+      });
+      expect(await keyring.update('nobody', {})).toBeUndefined();
+      await keyring.revoke(id);
+      await expect(keyring.update(id, { name: 'again' })).rejects.toThrow('has been revoked');
+    });
+
+    test('has a successor with the same rights, and both are good until the overlap ends', async () => {
+      const { keyring, clock } = await setUp();
+      const old = await keyring.create({ name: 'old', scopes: ['query'], pins: { project: 'abc' } });
+      const next = await keyring.rotate(old.id, 1000);
+      expect((await keyring.authenticate(next?.key)).pins).toEqual({ project: 'abc' });
+      clock.now += 999;
+      await keyring.authenticate(old.key);
+      clock.now++;
+      expect((await rejectionOf(keyring.authenticate(old.key))).message).toBe('the key has expired');
+      expect((await keyring.authenticate(next?.key)).expiresMs).toBeUndefined();
+      await expect(keyring.rotate(old.id, 1000)).rejects.toThrow('has expired');
+      expect(await keyring.rotate('nobody', 1000)).toBeUndefined();
+    });
+
+    test('has one successor: another would end with the overlap', async () => {
+      const { keyring } = await setUp();
+      const old = await keyring.create({ name: 'old', scopes: ['query'] });
+      const next = await keyring.rotate(old.id, 1000);
+      expect((await keyring.find(old.id))?.successor).toBe(next?.id);
+      await expect(keyring.rotate(old.id, 1000)).rejects.toThrow(`has been rotated to ${next?.id} already`);
+      const third = await keyring.rotate(next?.id ?? '', 0);
+      expect((await keyring.authenticate(third?.key)).expiresMs).toBeUndefined();
+    });
+
+    test('that expires within the overlap expires when it would have', async () => {
+      const { keyring, clock } = await setUp();
+      const { id } = await keyring.create({ name: 'old', scopes: ['query'], expiresMs: clock.now + 10 });
+      await keyring.rotate(id, 1000);
+      expect((await keyring.find(id))?.expiresMs).toBe(clock.now + 10);
+    });
+
+    test('tells when it was last used, once that was written', async () => {
+      const { keyring, clock } = await setUp();
+      const { id, key } = await keyring.create(LIMITED);
+      await keyring.authenticate(key);
+      clock.now += 5;
+      await keyring.authenticate(key);
+      expect((await keyring.find(id))?.lastUsedMs).toBeUndefined();
+      await keyring.flush();
+      expect((await keyring.find(id))?.lastUsedMs).toBe(clock.now);
+    });
+
+    test('is listed by pages, newest first, each once', async () => {
+      const { keyring, clock } = await setUp();
+      const ids: string[] = [];
+      for (let i = 0; i < 7; i++) {
+        clock.now += i % 2; // some at the same instant
+        ids.push((await keyring.create({ name: String(i), scopes: [] })).id);
+      }
+      const seen: string[] = [];
+      for (let page = await keyring.list({ limit: 3 }); page.length > 0; ) {
+        seen.push(...page.map((key) => key.id));
+        page = await keyring.list({ limit: 3, before: seen.at(-1) ?? '' });
+      }
+      expect(seen).toEqual((await keyring.list()).map((key) => key.id));
+      expect(seen.toSorted()).toEqual(ids.toSorted());
+      expect(await keyring.list({ limit: 3, before: 'nobody' })).toEqual([]);
+    });
+  });
+
+  describe('the audit trail', () => {
+    test('has what was done with keys, by whom, newest first', async () => {
+      const { keyring, clock } = await setUp();
+      const { id } = await keyring.create(LIMITED, { actor: 'private' });
+      await keyring.update(id, { scopes: ['ingest'] });
+      const next = await keyring.rotate(id, 0, { actor: 'abc' });
+      clock.now++;
+      await keyring.revoke(next?.id ?? '');
+      await keyring.revoke(next?.id ?? ''); // was so already
+      const entries = await keyring.log({ limit: 10 });
+      expect(entries.map(({ action, keyId, actor }) => [action, keyId, actor])).toEqual([
+        ['revoked', next?.id, 'cli'],
+        ['rotated', id, 'abc'],
+        ['changed', id, 'cli'],
+        ['created', id, 'private'],
+      ]);
+      expect(entries.map((entry) => entry.count)).toEqual([1, 1, 1, 1]);
+      expect(entries.at(-1)?.detail).toContain('project="abc"');
+      expect(entries[1]?.detail).toBe(`successor ${next?.id}`);
+      const [first, second] = entries;
+      expect(await keyring.log({ limit: 1 })).toEqual([first]);
+      expect(await keyring.log({ limit: 1, before: first?.id })).toEqual([second]);
+    });
+
+    test('counts what was refused by key and reason, and holds no secret', async () => {
+      const { keyring, clock, store } = await setUp();
+      const { id, key } = await keyring.create({ name: 'a', scopes: [] });
+      const forged = `${key.slice(0, -1)}${key.endsWith('A') ? 'B' : 'A'}`;
+      for (let i = 0; i < 2_000; i++) await rejectionOf(keyring.authenticate(createSecret().key));
+      for (const other of [undefined, forged, 'junk', 'junk']) await rejectionOf(keyring.authenticate(other));
+      await keyring.revoke(id);
+      await rejectionOf(keyring.authenticate(key));
+      keyring.refused(id, 'pin');
+      await keyring.flush();
+      await keyring.flush();
+      const refused = (await keyring.log({ limit: 100 })).filter((entry) => entry.action === 'refused');
+      expect(refused.map(({ keyId, detail, count }) => [keyId, detail, count])).toEqual([
+        [id, 'pin', 1],
+        [id, 'revoked', 1],
+        [id, 'unknown', 1],
+        ['', 'missing', 1],
+        ['', 'unknown', 2_002],
+      ]);
+      expect(refused.every((entry) => entry.actor === '' && entry.atMs === clock.now)).toBe(true);
+      const secret = key.split('_').slice(2).join('_');
+      expect(JSON.stringify(await store.listEntries({ limit: 1000 }))).not.toContain(secret);
+    });
+
+    test('counts refusals of more keys than it follows without their names', async () => {
+      const { keyring } = await setUp();
+      for (let i = 0; i < 5_000; i++) keyring.refused(`key${i}`, 'pin');
+      keyring.refused('key0', 'pin');
+      await keyring.flush();
+      const entries = await keyring.log({ limit: 10_000 });
+      expect(entries).toHaveLength(1_001);
+      expect(entries.reduce((sum, entry) => sum + entry.count, 0)).toBe(5_001);
+      expect(entries[0]).toMatchObject({ keyId: '', count: 4_000 });
+    });
+
+    test('keeps the newest 50,000 refusals, and every change beside them', async () => {
+      const { keyring, store } = await setUp();
+      const { id } = await keyring.create({ name: 'a', scopes: [] });
+      const refusal = (atMs: number): AuditEntry => ({
+        atMs,
+        action: 'refused',
+        keyId: '',
+        actor: '',
+        detail: 'missing',
+        count: 1,
+      });
+      for (let i = 0; i < 50_300; i += 10_060) {
+        const entries = Array.from({ length: 10_060 }, (_, at) => refusal(i + at + 1));
+        await store.note({ used: [], entries });
+      }
+      const entries = await keyring.log({ limit: 200_000 });
+      expect(entries.length).toBeGreaterThan(50_000);
+      expect(entries.length).toBeLessThan(50_200);
+      expect(entries.at(-1)).toMatchObject({ action: 'created', keyId: id });
+      expect(entries[0]?.atMs).toBe(50_300);
+    });
+  });
+
+  describe('a store', () => {
+    test('keeps texts as they are, whatever they look like', async () => {
+      const { keyring, place } = await setUp();
+      const texts = [`né"'\\;--`, '$1 %s {}', '\u{1f511}\u202e', 'null', '\\x00', 'a\nb\tc', ' '.repeat(9)];
+      const ids: string[] = [];
+      for (const text of texts) {
+        const pins = { project: text, [text]: 'x' };
+        ids.push(
+          (await keyring.create({ name: text, description: text, scopes: [], pins, endpoints: [text] })).id,
+        );
+      }
+      const again = await open(place);
+      for (const [i, name] of texts.entries()) {
+        const expected = { name, description: name, pins: { project: name, [name]: 'x' }, endpoints: [name] };
+        expect(await again.readKey(ids[i] ?? '')).toMatchObject(expected);
+        expect(await again.findKey(ids[i] ?? '')).toMatchObject(expected);
+      }
+    });
+
+    test('refuses a NUL in a name or a description, which not every database can keep', async () => {
+      const { keyring } = await setUp();
+      const text = 'a\0b';
+      const { id } = await keyring.create({ name: 'a', scopes: [] });
+      for (const work of [
+        () => keyring.create({ name: text, scopes: [] }),
+        () => keyring.create({ name: 'a', description: text, scopes: [] }),
+        () => keyring.update(id, { name: text }),
+        () => keyring.update(id, { description: text }),
+      ])
+        await expect(work()).rejects.toThrow(InputError);
+      expect(await keyring.list()).toMatchObject([{ id, name: 'a', description: '' }]);
+    });
+
+    test.each([
+      ['of no letters', ''],
+      ['with a NUL', '\0'],
+      ['that is SQL', `' OR '1'='1`],
+      ['with half a character', '\ud800'],
+      ['that is too long', 'x'.repeat(100_000)],
+      ['of other letters', 'G'.repeat(12)],
+    ])('has no key of an id %s', async (_, id) => {
+      const { store, keyring } = await setUp();
+      await keyring.create({ name: 'a', scopes: [] });
+      expect([await store.findKey(id), await store.readKey(id)]).toEqual([undefined, undefined]);
+      expect(await keyring.update(id, { name: 'b' })).toBeUndefined();
+      expect(await keyring.revoke(id)).toBe(false);
+      if (id !== '') expect(await keyring.list({ limit: 1, before: id })).toEqual([]);
+    });
+
+    test('writes a detail with a NUL or half a character all the same', async () => {
+      const { store } = await setUp();
+      const entry = {
+        atMs: 1,
+        action: 'refused',
+        keyId: '',
+        actor: '',
+        detail: 'a\0\ud800',
+        count: 1,
+      } as const;
+      await store.note({ used: [], entries: [entry] });
+      expect((await store.listEntries({ limit: 1 }))[0]?.detail).toBe('a\ufffd\ufffd');
+    });
+
+    test('tells a key that there is from one that there is not', async () => {
+      const { store, keyring } = await setUp();
+      const { id } = await keyring.create({ name: 'a', scopes: [] });
+      await store.findKey(id);
+      await store.findKey('0123456789ab');
+      expect(store.peekKey(id)).toMatchObject({ id });
+      expect(store.peekKey('0123456789ab')).toBe('absent');
+    });
+
+    test('lists ten thousand keys by pages, each once', async () => {
+      const { store } = await setUp();
+      const keys = Array.from({ length: 10_000 }, (_, i): KeyRecord => {
+        const { id, hash } = createSecret();
+        const times = {
+          createdMs: i >> 3,
+          revokedMs: undefined,
+          lastUsedMs: undefined,
+          successor: undefined,
+        };
+        return { id, hash, name: String(i), description: '', scopes: ['query'], pins: {}, ...times };
+      });
+      await store.change([], () => ({ add: keys, result: undefined }));
+      const seen: string[] = [];
+      for (let page = await store.listKeys({ limit: 1_000 }); page.length > 0; ) {
+        seen.push(...page.map(({ id }) => id));
+        page = await store.listKeys({ limit: 1_000, before: seen.at(-1) ?? '' });
+      }
+      const newest = keys.toSorted((a, b) => b.createdMs - a.createdMs || (a.id < b.id ? 1 : -1));
+      expect(seen).toEqual(newest.map(({ id }) => id));
+    });
+
+    test('has its keys after it was closed and opened again', async () => {
+      const { place, store, keyring } = await setUp();
+      const { id, key } = await keyring.create({ name: 'a', scopes: ['query'] });
+      await store.close();
+      const again = await open(place);
+      expect(await again.readKey(id)).toMatchObject({ name: 'a', hash: new Uint8Array(hashKey(key)) });
+    });
+
+    test('writes nothing of a change that is refused', async () => {
+      const { keyring, store } = await setUp();
+      const { id, record } = await keyring.create({ name: 'a', scopes: ['query'] });
+      const { id: newId, hash } = createSecret();
+      const refused = store.change([id], () => {
+        throw new InputError(['no']);
+      });
+      await expect(refused).rejects.toThrow('no');
+      // Its second key is there already, so nothing of it is written.
+      const entry = { atMs: 1, action: 'changed', keyId: id, actor: '', detail: '', count: 1 } as const;
+      const broken = store.change([id], () => ({
+        add: [{ ...record, id: newId, hash }, record],
+        entries: [entry],
+        result: 1,
+      }));
+      await expect(broken).rejects.toThrow();
+      expect((await keyring.list()).map((key) => key.id)).toEqual([id]);
+      expect((await keyring.log({ limit: 10 })).map(({ action }) => action)).toEqual(['created']);
+    });
+
+    test('looks at the key as it is when it is changed, and refuses the change for it', async () => {
+      const { keyring, elsewhere } = await setUpTwo();
+      const { id, key } = await keyring.create({ name: 'a', scopes: ['query'] });
+      await elsewhere.authenticate(key);
+      await keyring.update(id, { pins: { project: 'of another' } });
+      const by = {
+        actor: 'x',
+        check: (old: KeyRecord) => {
+          if (old.pins['project'] !== undefined) throw new InputError(['not yours']);
+        },
+      };
+      for (const work of [
+        () => elsewhere.update(id, { name: 'b' }, by),
+        () => elsewhere.rotate(id, 0, by),
+        () => elsewhere.revoke(id, by),
+      ])
+        await expect(work()).rejects.toThrow('not yours');
+      expect(await keyring.find(id)).toMatchObject({ name: 'a', revokedMs: undefined, successor: undefined });
+    });
+  });
+
+  describe('two processes on one store', () => {
+    test('see each other’s changes within two seconds', async () => {
+      const { keyring, elsewhere } = await setUpTwo();
+      const { id, key } = await keyring.create({ name: 'a', scopes: ['query'] });
+      expect((await elsewhere.authenticate(key)).keyId).toBe(id);
+      await elsewhere.revoke(id);
+      expect((await rejectionOf(elsewhere.authenticate(key))).message).toBe('the key has been revoked');
+      const startMs = performance.now();
+      await vi.waitFor(
+        async () =>
+          expect((await rejectionOf(keyring.authenticate(key))).message).toBe('the key has been revoked'),
+        { timeout: 2_000, interval: 5 },
+      );
+      expect(performance.now() - startMs).toBeLessThan(2_000);
+    });
+
+    test('a key is taken that was unknown here before it was made there', async () => {
+      const { keyring, other, elsewhere } = await setUpTwo();
+      const { id } = createSecret();
+      expect(await other.findKey(id)).toBeUndefined();
+      const { key } = await keyring.create({ name: 'a', scopes: ['query'] });
+      await elsewhere.authenticate(key);
+    });
+
+    test('write over nothing that the other changed a moment ago', async () => {
+      const { keyring, elsewhere } = await setUpTwo();
+      const { id, key } = await keyring.create({ name: 'a', scopes: ['query'] });
+      await elsewhere.authenticate(key);
+      await keyring.update(id, { pins: { project: 'abc' } });
+      await elsewhere.update(id, { name: 'b' });
+      expect(await keyring.find(id)).toMatchObject({ name: 'b', pins: { project: 'abc' } });
+      await keyring.revoke(id);
+      await expect(elsewhere.rotate(id, 0)).rejects.toThrow(/has been revoked/);
+    });
+
+    test('rotate one key at the same time: one of them does', async () => {
+      const { keyring, elsewhere } = await setUpTwo();
+      for (let i = 0; i < 10; i++) {
+        const { id } = await keyring.create({ name: 'a', scopes: ['query'] });
+        const outcomes = await Promise.allSettled([keyring.rotate(id, 1000), elsewhere.rotate(id, 1000)]);
+        expect(outcomes.map(({ status }) => status).toSorted()).toEqual(['fulfilled', 'rejected']);
+        const made = outcomes.find((one) => one.status === 'fulfilled')?.value;
+        expect((await keyring.find(id))?.successor).toBe(made?.id);
+      }
+      expect(await keyring.list()).toHaveLength(20);
+    });
+
+    test('keep the later of the times at which each has seen a key', async () => {
+      const { store, other, keyring } = await setUpTwo();
+      const { id } = await keyring.create({ name: 'a', scopes: ['query'] });
+      await store.note({ used: [[id, 2_000]], entries: [] });
+      await other.note({ used: [[id, 1_000]], entries: [] });
+      expect((await store.readKey(id))?.lastUsedMs).toBe(2_000);
+    });
+
+    test('note the use of the same keys at the same time', async () => {
+      const { store, other, keyring } = await setUpTwo();
+      const ids: string[] = [];
+      for (let i = 0; i < 20; i++) ids.push((await keyring.create({ name: 'a', scopes: [] })).id);
+      for (let round = 1; round <= 10; round++) {
+        const used = ids.map((id) => [id, round] as const);
+        await Promise.all([
+          store.note({ used, entries: [] }),
+          other.note({ used: used.toReversed(), entries: [] }),
+        ]);
+      }
+      expect((await store.listKeys()).every((key) => key.lastUsedMs === 10)).toBe(true);
+    });
+  });
+}

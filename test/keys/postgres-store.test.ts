@@ -1,0 +1,322 @@
+import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
+import { InputError } from '../../src/errors.ts';
+import type { ControlStore } from '../../src/keys/control-store.ts';
+import { openPostgresStore } from '../../src/keys/postgres-store.ts';
+import { createSecret, hashKey } from '../../src/keys/secret.ts';
+import { type FaultyProxy, startFaultyProxy } from '../support/faulty-proxy.ts';
+import { createTestKeyring, rejectionOf } from '../support/keys.ts';
+import { hasPostgres, startPostgres, type TestPostgres } from '../support/postgres.ts';
+import { controlStoreContract } from './contract.ts';
+
+const STALE_MS = 60_000;
+
+let postgres: TestPostgres;
+let proxy: FaultyProxy;
+const opened: ControlStore[] = [];
+
+/** @param ms added to what the store takes for the time that has passed; told of each change between there and away */
+async function open(url: string, { staleMs = STALE_MS, ms = { passed: 0 } } = {}) {
+  const states: string[] = [];
+  const store = await openPostgresStore(url, {
+    staleMs,
+    onState: (failure) => states.push(failure === undefined ? 'back' : 'away'),
+    ticks: () => performance.now() + ms.passed,
+  });
+  opened.push(store);
+  return { states, ms, ...createTestKeyring(store) };
+}
+
+/** The same database by way of the proxy. */
+function throughProxy(url: string): string {
+  const other = new URL(url);
+  other.port = new URL(proxy.url).port;
+  return other.href;
+}
+
+const untilUp = (store: ControlStore, isUp: boolean) =>
+  vi.waitFor(() => expect(store.isUp()).toBe(isUp), { timeout: 10_000, interval: 10 });
+
+describe.skipIf(!hasPostgres)('in PostgreSQL', () => {
+  beforeAll(async () => {
+    postgres = await startPostgres();
+    proxy = await startFaultyProxy(postgres.port);
+  });
+  afterEach(async () => {
+    for (const store of opened.splice(0)) await store.close().catch(() => {}); // the test may have closed it
+    proxy.fault = { kind: 'none' };
+  });
+  afterAll(async () => {
+    await proxy?.close();
+    await postgres?.close();
+  });
+
+  controlStoreContract({
+    create: () => postgres.createDatabase(),
+    open: async (url) => (await open(url)).store,
+  });
+
+  describe('opening it', () => {
+    test('by many processes at the same time makes its tables once', async () => {
+      const url = await postgres.createDatabase();
+      const all = await Promise.all(Array.from({ length: 8 }, () => open(url)));
+      for (const { keyring } of all) await keyring.create({ name: 'a', scopes: [] });
+      expect(await all[0]?.keyring.list()).toHaveLength(8);
+      expect(await postgres.run(url, 'SELECT * FROM tailrace_schema')).toEqual([
+        { part: 'keys', version: 1 },
+      ]);
+    });
+
+    test('made by a newer Tailrace is refused in one line', async () => {
+      const url = await postgres.createDatabase();
+      await open(url);
+      await postgres.run(url, 'UPDATE tailrace_schema SET version = 99');
+      await expect(open(url)).rejects.toThrow(
+        /^TAILRACE_CONTROL_URL: cannot be used: its tables of keys are of version 99, newer than this Tailrace \(1\); update Tailrace$/,
+      );
+    });
+
+    test('needs no right to make tables where they are', async () => {
+      const url = await postgres.createDatabase();
+      await open(url);
+      await postgres.run(
+        url,
+        `CREATE ROLE plain LOGIN PASSWORD 'plain'; REVOKE CREATE ON SCHEMA public FROM PUBLIC;
+          GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA public TO plain`,
+      );
+      const { keyring } = await open(url.replace(/\/\/.*@/, '//plain:plain@'));
+      const { key } = await keyring.create({ name: 'a', scopes: ['query'] });
+      await keyring.authenticate(key);
+      await keyring.flush();
+    });
+
+    test.each(['disable', 'no-verify', 'verify-full&sslrootcert=test/support/tls/one.cert.pem'])(
+      'takes sslmode=%s',
+      async (mode) => {
+        const url = `${await postgres.createDatabase()}?sslmode=${mode}`;
+        const { keyring } = await open(url);
+        await keyring.create({ name: 'a', scopes: [] });
+        const [row] = await postgres.run(
+          url.replace(/\?.*/, ''),
+          `SELECT bool_and(ssl) AS ssl FROM pg_stat_ssl JOIN pg_stat_activity USING (pid)
+            WHERE application_name = 'tailrace' AND datname = current_database()`,
+        );
+        expect(row?.['ssl']).toBe(mode !== 'disable');
+      },
+    );
+
+    test.each<[string, (url: string) => string | Promise<string>, RegExp]>([
+      [
+        'a wrong password',
+        (url) => url.replace('p%40ss', 's3cret'),
+        /password authentication failed for user "owner"$/,
+      ],
+      ['no server', (url) => url.replace(/:\d+\//, ':1/'), /connect ECONNREFUSED 127\.0\.0\.1:1$/],
+      ['no such host', (url) => url.replace('127.0.0.1', 'no-such-host.invalid'), /no-such-host\.invalid$/],
+      ['no such database', (url) => url.replace(/\w+$/, 'none'), /database "none" does not exist$/],
+      ['an authority that nobody knows', (url) => `${url}?sslmode=verify-full`, /self-signed certificate/],
+      [
+        'another authority',
+        (url) => `${url}?sslmode=verify-full&sslrootcert=test/support/tls/two.cert.pem`,
+        /self-signed certificate/,
+      ],
+      [
+        'no file of the authority',
+        (url) => `${url}?sslmode=verify-full&sslrootcert=/none.pem`,
+        /ENOENT.*'\/none\.pem'$/,
+      ],
+      [
+        'no right to make tables',
+        async (url) => {
+          await postgres.run(
+            url,
+            `CREATE ROLE reader LOGIN PASSWORD 'x'; REVOKE CREATE ON SCHEMA public FROM PUBLIC`,
+          );
+          return url.replace(/\/\/.*@/, '//reader:x@');
+        },
+        /permission denied for schema public$/,
+      ],
+    ])('with %s is refused in one line without the password', async (_, spoil, message) => {
+      const url = await spoil(await postgres.createDatabase());
+      const failure = await open(url).then(
+        () => undefined,
+        (error: unknown) => error,
+      );
+      expect(failure).toBeInstanceOf(InputError);
+      const [line, ...others] = (failure as InputError).faults;
+      expect([line, others]).toEqual([expect.stringMatching(message), []]);
+      expect(line).not.toMatch(/p@ss|p%40ss|s3cret|\n/);
+    });
+  });
+
+  test('keeps everything but the key itself', async () => {
+    const url = await postgres.createDatabase();
+    const { keyring } = await open(url);
+    const { id, key } = await keyring.create({ name: 'né"', scopes: ['query', 'manage'], expiresMs: 2e12 });
+    const rows = JSON.stringify([
+      await postgres.run(url, 'SELECT * FROM tailrace_keys'),
+      await postgres.run(url, 'SELECT * FROM tailrace_audit'),
+    ]);
+    expect(rows).toContain(id);
+    expect(rows).not.toContain(key.split('_').slice(2).join('_'));
+    const [row] = await postgres.run(url, `SELECT encode(hash, 'hex') AS hash FROM tailrace_keys`);
+    expect(row?.['hash']).toBe(hashKey(key).toString('hex'));
+  });
+
+  describe('keys that were seen', () => {
+    const setUp = async (options = {}) => {
+      const url = await postgres.createDatabase();
+      const direct = await open(url);
+      const made = await direct.keyring.create({ name: 'a', scopes: ['query'] });
+      const unseen = await direct.keyring.create({ name: 'b', scopes: ['query'] });
+      const here = await open(throughProxy(url), options);
+      await here.keyring.authenticate(made.key);
+      return { url, direct, here, made, unseen };
+    };
+
+    test('cost no query as long as nothing changes', async () => {
+      const { here, made } = await setUp();
+      proxy.fault = { kind: 'silent' };
+      for (let i = 0; i < 100; i++) {
+        await here.keyring.authenticate(made.key);
+        expect(here.keyring.findCaller(made.key)?.keyId).toBe(made.id);
+      }
+    });
+
+    test('are known still after another key has changed elsewhere', async () => {
+      const { here, direct, made, unseen } = await setUp();
+      await here.keyring.authenticate(unseen.key);
+      await direct.keyring.revoke(unseen.id);
+      await vi.waitFor(() => expect(here.keyring.findCaller(unseen.key)).toBeUndefined(), { timeout: 2_000 });
+      expect(here.keyring.findCaller(made.key)?.keyId).toBe(made.id);
+    });
+
+    test('are all read anew where the database is one of before, as from a backup', async () => {
+      const { url, here, made } = await setUp();
+      await postgres.run(
+        url,
+        'UPDATE tailrace_changes SET count = 0; UPDATE tailrace_keys SET revoked_ms = 5',
+      );
+      await vi.waitFor(
+        async () =>
+          expect((await rejectionOf(here.keyring.authenticate(made.key))).message).toBe(
+            'the key has been revoked',
+          ),
+        { timeout: 2_000, interval: 20 },
+      );
+    });
+
+    test('are not used any longer than two seconds without having heard of the store', async () => {
+      const { here, made } = await setUp();
+      here.ms.passed += 1_500;
+      expect(here.keyring.findCaller(made.key)).toBeUndefined();
+    });
+
+    test('are accepted while it is away, others answered 503; it comes back by itself', async () => {
+      const { here, direct, made, unseen } = await setUp();
+      proxy.fault = { kind: 'refuse' };
+      proxy.reset();
+      await untilUp(here.store, false);
+      expect(here.keyring.findCaller(made.key)?.keyId).toBe(made.id);
+      expect((await here.keyring.authenticate(made.key)).keyId).toBe(made.id);
+      for (const work of [
+        () => here.keyring.authenticate(unseen.key),
+        () => here.keyring.authenticate(createSecret().key),
+        () => here.keyring.list(),
+        () => here.keyring.log({ limit: 1 }),
+        () => here.keyring.create({ name: 'x', scopes: [] }),
+        () => here.keyring.revoke(made.id),
+      ]) {
+        const { code, status, message, retryAfterSeconds } = await rejectionOf(work());
+        expect([code, status, retryAfterSeconds]).toEqual(['engine_unavailable', 503, 1]);
+        expect(message).toContain('the control store does not answer');
+      }
+      await direct.keyring.revoke(made.id);
+      proxy.fault = { kind: 'none' };
+      const backMs = performance.now();
+      await untilUp(here.store, true);
+      expect(performance.now() - backMs).toBeLessThan(2_000);
+      expect((await here.keyring.authenticate(unseen.key)).keyId).toBe(unseen.id);
+      expect((await rejectionOf(here.keyring.authenticate(made.key))).message).toBe(
+        'the key has been revoked',
+      );
+      expect(here.states).toEqual(['away', 'back']);
+    });
+
+    test('are refused when it has been away for too long, with 503', async () => {
+      const { here, made } = await setUp();
+      proxy.fault = { kind: 'refuse' };
+      proxy.reset();
+      await untilUp(here.store, false);
+      here.ms.passed += STALE_MS - 500;
+      expect((await here.keyring.authenticate(made.key)).keyId).toBe(made.id);
+      here.ms.passed += 2_000;
+      expect((await rejectionOf(here.keyring.authenticate(made.key))).code).toBe('engine_unavailable');
+    });
+
+    test('are refused at once when it is away and the setting says so', async () => {
+      const { here, made } = await setUp({ staleMs: 0 });
+      proxy.fault = { kind: 'refuse' };
+      proxy.reset();
+      await untilUp(here.store, false);
+      here.ms.passed += 1_500;
+      expect((await rejectionOf(here.keyring.authenticate(made.key))).code).toBe('engine_unavailable');
+    });
+
+    test('are accepted while nothing is heard of it, too', async () => {
+      const { here, made, unseen } = await setUp();
+      proxy.fault = { kind: 'silent' };
+      await untilUp(here.store, false);
+      const startMs = performance.now();
+      expect((await here.keyring.authenticate(made.key)).keyId).toBe(made.id);
+      expect((await rejectionOf(here.keyring.authenticate(unseen.key))).code).toBe('engine_unavailable');
+      expect(performance.now() - startMs).toBeLessThan(500);
+      proxy.fault = { kind: 'none' };
+      await untilUp(here.store, true);
+      await here.keyring.authenticate(unseen.key);
+    });
+
+    test('what was counted while it was away is written when it is back', async () => {
+      const { here, made } = await setUp();
+      proxy.fault = { kind: 'refuse' };
+      proxy.reset();
+      await untilUp(here.store, false);
+      here.clock.now += 7;
+      await here.keyring.authenticate(made.key);
+      here.keyring.refused(made.id, 'pin');
+      expect((await rejectionOf(here.keyring.flush())).code).toBe('engine_unavailable');
+      here.keyring.refused(made.id, 'pin');
+      proxy.fault = { kind: 'none' };
+      await untilUp(here.store, true);
+      await here.keyring.flush();
+      expect((await here.keyring.find(made.id))?.lastUsedMs).toBe(here.clock.now);
+      expect(await here.keyring.log({ limit: 1 })).toMatchObject([
+        { keyId: made.id, detail: 'pin', count: 2 },
+      ]);
+    });
+  });
+
+  test('a PostgreSQL that is killed and started again is used again, with all that was written', async () => {
+    const url = await postgres.createDatabase();
+    const { keyring, store, states } = await open(url);
+    const { key, id } = await keyring.create({ name: 'a', scopes: ['query'] });
+    await postgres.run(url, 'CHECKPOINT'); // its files are not synced in the tests
+    await postgres.kill();
+    await untilUp(store, false);
+    await postgres.start();
+    await untilUp(store, true);
+    expect((await keyring.authenticate(key)).keyId).toBe(id);
+    await keyring.revoke(id);
+    expect((await rejectionOf(keyring.authenticate(key))).message).toBe('the key has been revoked');
+    expect(states).toEqual(['away', 'back']);
+  });
+
+  test('look-ups of keys that nobody has wait in a bounded number, beyond which they are answered 503', async () => {
+    const { keyring } = await open(await postgres.createDatabase());
+    const answers = await Promise.all(
+      Array.from({ length: 1_200 }, () => rejectionOf(keyring.authenticate(createSecret().key))),
+    );
+    const codes = answers.map(({ code }) => code);
+    expect(codes.filter((code) => code === 'overloaded')).toHaveLength(200);
+    expect(codes.filter((code) => code === 'unauthorized')).toHaveLength(1_000);
+  });
+});
