@@ -5,6 +5,8 @@ import { vi } from 'vitest';
 export interface CliOptions {
   readonly env?: Readonly<Record<string, string>>;
   readonly stdin?: string;
+  /** Working directory; that of the tests unless given. */
+  readonly cwd?: string;
 }
 
 export interface CliResult {
@@ -27,7 +29,7 @@ const running = new Set<ChildProcess>();
 
 /** Starts bin/tailrace.js in a process of its own. */
 export function startCli(args: readonly string[], options: CliOptions = {}): CliProcess {
-  return start(process.execPath, [CLI, ...args], options);
+  return startProgram(process.execPath, [CLI, ...args], options);
 }
 
 /** Runs a line of shell in which `$0` is Node, `$1` the first of `args`, `$2` bin/tailrace.js, `$3` and on the others. */
@@ -36,14 +38,20 @@ export async function runShell(
   [first = '', ...others]: readonly string[],
   env: CliOptions['env'] = {},
 ) {
-  return await start('/bin/sh', ['-c', line, process.execPath, first, CLI, ...others], { env, stdin: '' })
-    .ended;
+  return await startProgram('/bin/sh', ['-c', line, process.execPath, first, CLI, ...others], {
+    env,
+    stdin: '',
+  }).ended;
 }
 
-/** With no more of this process's environment than a shell would give. */
-function start(command: string, args: readonly string[], { env = {}, stdin }: CliOptions): CliProcess {
+/** Starts any program, with no more of this process's environment than a shell would give. */
+export function startProgram(
+  command: string,
+  args: readonly string[],
+  { env = {}, stdin, cwd }: CliOptions = {},
+): CliProcess {
   const { PATH = '' } = process.env;
-  const child = spawn(command, args, { env: { PATH, ...env } });
+  const child = spawn(command, args, { env: { PATH, ...env }, cwd });
   running.add(child);
   const output = { stdout: '', stderr: '' };
   for (const name of ['stdout', 'stderr'] as const) {
