@@ -26,7 +26,7 @@ export function readImage(text: string): Image {
   });
   const properties = file.getENVs().flatMap((one) => one.getProperties());
   return {
-    last: last.map((one) => [one.getKeyword(), one.getRawArgumentsContent() ?? '']),
+    last: last.map((one) => [one.getKeyword(), one.getTextContent().slice(one.getKeyword().length + 1)]),
     bases,
     env: Object.fromEntries(properties.map((one) => [one.getName(), one.getValue() ?? ''])),
     command: ['ENTRYPOINT', 'CMD'].flatMap((keyword) =>
