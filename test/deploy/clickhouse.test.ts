@@ -63,5 +63,7 @@ test('the profile of its reader is that of docs/scaling.md', () => {
 });
 
 test('its administrator is let in from inside the container alone', () => {
-  expect(ask("SELECT host_ip, host_names FROM system.users WHERE name = 'default'")).toBe("[]\t['localhost']");
+  expect(ask("SELECT host_ip, host_names FROM system.users WHERE name = 'default'")).toBe(
+    "[]\t['localhost']",
+  );
 });
