@@ -5,11 +5,11 @@ import { InputError } from '../../src/errors.ts';
 type Environment = Readonly<Record<string, string>>;
 
 // Settings that come with the stores which replicas share.
-const SHARED = ['TAILRACE_CONTROL_URL', 'TAILRACE_REDIS_URL'];
+export const SHARED_SETTINGS = ['TAILRACE_CONTROL_URL', 'TAILRACE_REDIS_URL'];
 
 /** What Tailrace would say of an environment at start: variables that are no settings, and values that are wrong. */
 export function findSettingFaults(env: Environment): string[] {
-  const unknown = findUnknownSettings(env).filter((name) => !SHARED.includes(name));
+  const unknown = findUnknownSettings(env).filter((name) => !SHARED_SETTINGS.includes(name));
   const faults = unknown.map((name) => `${name} is not a setting`);
   try {
     parseConfig(env);
@@ -23,5 +23,7 @@ export function findSettingFaults(env: Environment): string[] {
 /** Whether a variable is a setting that is never shown, so that no file may hold its value. */
 export function isSecretSetting(name: string): boolean {
   const secrets = Object.values<Setting<unknown>>(SETTINGS).filter((one) => one.secret);
-  return SHARED.includes(name) || secrets.some(({ env, aliases }) => [env, ...aliases].includes(name));
+  return (
+    SHARED_SETTINGS.includes(name) || secrets.some(({ env, aliases }) => [env, ...aliases].includes(name))
+  );
 }
