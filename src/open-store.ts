@@ -5,7 +5,7 @@ import { createRegistry, type Registry } from './definitions/registry.ts';
 import { openEmbeddedEngine } from './engine/embedded.ts';
 import type { Engine } from './engine/engine.ts';
 import { applySchema } from './engine/schema.ts';
-import { openServerEngine } from './engine/server.ts';
+import { openServerEngine, type ServerOptions } from './engine/server.ts';
 import { lockStore } from './engine/store-lock.ts';
 import { isKept, tableNames } from './engine/table.ts';
 import { createWriteMarks, type WriteMarks, watchWrites } from './engine/write-marks.ts';
@@ -26,6 +26,8 @@ export interface Store {
   close(): Promise<void>;
 }
 
+type OnReach = ServerOptions['onReach'];
+
 // Of each table: two weeks in which every minute has events, some megabytes in all.
 const MARKED_MINUTES_MAX = 20_160;
 
@@ -33,9 +35,10 @@ const MARKED_MINUTES_MAX = 20_160;
  * Opens engine and definitions, without HTTP: what the service and the commands on a store have in common.
  *
  * @param owner who is told to be holding the store, such as `tailrace serve (pid 4711)`
+ * @param onReach told when a server cannot be reached any more, and when it can again
  * @throws InputError with every fault of definitions, schema or data directory
  */
-export async function openStore(config: Config, owner: string): Promise<Store> {
+export async function openStore(config: Config, owner: string, onReach?: OnReach): Promise<Store> {
   const closing: (() => unknown)[] = [];
   // The store of a server is not in the data directory, and belongs to all who are let in.
   if (config.clickhouseUrl === '') closing.push(lockStore(config.dataDir, owner).release);
@@ -44,7 +47,7 @@ export async function openStore(config: Config, owner: string): Promise<Store> {
   };
   try {
     const writes = createWriteMarks(MARKED_MINUTES_MAX);
-    const engine = watchWrites(await openEngine(config), writes);
+    const engine = watchWrites(await openEngine(config, onReach), writes);
     closing.push(engine.close);
     const read = async () => await prepare(engine, await readDefinitions(config));
     const registry = createRegistry(await read());
@@ -80,7 +83,7 @@ export async function prepare(engine: Engine, reading: Reading): Promise<Definit
 }
 
 /** The engine that the settings ask for: that of a ClickHouse server, or the embedded one on their data directory. */
-export function openEngine(config: Config): Promise<Engine> {
+export function openEngine(config: Config, onReach?: OnReach): Promise<Engine> {
   const options = {
     readers: config.readers,
     queueMax: config.queryQueueMax,
@@ -93,7 +96,8 @@ export function openEngine(config: Config): Promise<Engine> {
     },
   };
   const address = findServerAddress(config);
-  if (address !== undefined) return openServerEngine({ ...options, address, cluster: config.cluster });
+  if (address !== undefined)
+    return openServerEngine({ ...options, address, cluster: config.cluster, onReach });
   const { dataDir, engineMemoryBytesMax: memoryBytesMax } = config;
   return openEmbeddedEngine({ ...options, dataDir, memoryBytesMax });
 }

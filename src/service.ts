@@ -63,7 +63,11 @@ const LAST_ANSWERS_MS = 500;
  */
 export async function createService(config: Config, options: ServiceOptions): Promise<Service> {
   const tls = readTlsContext(config); // before anything is open that would have to be closed again
-  const store = await openStore(config, options.owner);
+  const { logger } = options;
+  const store = await openStore(config, options.owner, (isUp, error) => {
+    if (isUp) logger.info('the engine can be reached again');
+    else logger.error({ err: error }, 'the engine cannot be reached');
+  });
   try {
     return await assemble(store, config, { ...options, tls });
   } catch (error) {

@@ -71,7 +71,7 @@ export async function openEmbeddedEngine(options: EmbeddedOptions): Promise<Engi
       return lines.filter((line) => line !== '').map((line) => JSON.parse(line) as Record<string, unknown>);
     },
     setReadFilters: (filters) => gate.pass(() => pool.reopen(() => openReader(filters))),
-    gauges: () => ({ running: pool.running, queued: pool.queued }),
+    gauges: () => ({ isUp: true, running: pool.running, queued: pool.queued }),
     close: gate.close,
   };
 }

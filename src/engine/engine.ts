@@ -50,6 +50,8 @@ export type ReadFilters = ReadonlyMap<string, string>;
 
 /** Where the engine stands now, for metrics. */
 export interface EngineGauges {
+  /** Whether it can be reached; the embedded engine always can. */
+  readonly isUp: boolean;
   readonly running: number;
   readonly queued: number;
 }

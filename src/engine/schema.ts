@@ -27,7 +27,8 @@ interface StoredTable {
  * again changes nothing. Columns that no source names any more stay, with their data.
  *
  * @param accept called when the tables and columns are there; when it throws they are taken away again, so that a set
- * which is refused leaves neither a column of a type that the next one corrects nor a retention that deletes events
+ * which is refused leaves neither a column of a type that the next one corrects nor a retention that deletes events. In a
+ * store that others share only an `InputError` is a refusal: any other failure may be this process's alone
  * @throws InputError naming each column whose type or path differs from what is stored; whatever `accept` throws. Then
  * nothing has been changed
  */
@@ -53,6 +54,8 @@ export async function applySchema(
     }
     await accept();
   } catch (error) {
+    // Others that share the store may have made the same at the same time, and use it by now, unless the definitions are at fault.
+    if (!engine.seesEveryWrite && !(error instanceof InputError)) throw error;
     // Nobody has written to them yet. What cannot be taken away, since the engine has gone, is no reason to hide the error.
     for (const sql of done.flatMap(({ remove }) => remove)) await engine.command(sql).catch(() => {});
     throw error;

@@ -32,6 +32,8 @@ export interface ServerClient {
    * @throws the server's own error, or that of the connection; the signal's reason
    */
   send(request: ServerRequest): Promise<Buffer>;
+  /** @throws when nothing that speaks HTTP answers; the signal's reason */
+  ping(signal: AbortSignal): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -82,6 +84,12 @@ export function createServerClient(options: ClientOptions): ServerClient {
         }
       }
       return await attempt(client, request);
+    },
+    async ping(signal) {
+      const answer = await client.ping({ select: false, abort_signal: signal });
+      signal.throwIfAborted();
+      // Any answer is a sign of life, also that of a proxy without this path: what is wrong with it, each query tells better.
+      if (!answer.success && isLost(answer.error)) throw answer.error;
     },
     close: () => client.close(),
   };
@@ -154,6 +162,12 @@ const LOST: ReadonlySet<unknown> = new Set([
   'Z_BUF_ERROR',
   'ZSTD_error_srcSize_wrong',
 ]);
+
+/** Whether no answer came: the connection was never there, or was lost. */
+function isLost(error: unknown): boolean {
+  const code = (error as { code?: unknown } | null)?.code;
+  return NEVER_SENT.has(code) || LOST.has(code);
+}
 
 function mayRepeat(error: unknown, repeatable: boolean): boolean {
   const code = (error as { code?: unknown } | null)?.code;

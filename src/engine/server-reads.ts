@@ -2,6 +2,7 @@ import { quote } from '../sql/quote.ts';
 import type { QueryLimits, RowFormat } from './engine.ts';
 import { readSettings } from './read-settings.ts';
 import type { ServerClient } from './server-client.ts';
+import type { ServerWatch } from './server-watch.ts';
 import type { BoundStatement } from './values.ts';
 
 export interface ReadOptions {
@@ -25,7 +26,11 @@ export interface ServerReads {
 const KILL_MS_MAX = 5_000;
 const KILL_ANSWER_BYTES_MAX = 1024 * 1024;
 
-export function createServerReads(client: ServerClient, limits: QueryLimits): ServerReads {
+export function createServerReads(
+  client: ServerClient,
+  limits: QueryLimits,
+  watch: Pick<ServerWatch, 'isUp'>,
+): ServerReads {
   const shared = {
     ...readSettings(limits),
     cancel_http_readonly_queries_on_client_close: 1, // the first way in which it ends; the order to kill it is the second
@@ -69,7 +74,8 @@ export function createServerReads(client: ServerClient, limits: QueryLimits): Se
         },
       });
     } catch (error) {
-      if (signal.aborted && started !== undefined) await kill(started);
+      // A server that is away would not take the order; it ends the query when it finds the connection closed.
+      if (signal.aborted && started !== undefined && watch.isUp) await kill(started);
       throw error;
     }
   }

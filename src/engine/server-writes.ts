@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { InsertBatch } from './engine.ts';
 import { FORMAT_SETTINGS, SQL_BYTES_MAX } from './read-settings.ts';
 import type { ServerClient } from './server-client.ts';
+import type { ServerWatch } from './server-watch.ts';
 
 /** What the owner of the tables does. Each failure is the server's own, or that of the connection. */
 export interface ServerWrites {
@@ -36,7 +37,11 @@ const INSPECT_SETTINGS = {
   default_format: 'JSONEachRow',
 } as const;
 
-export function createServerWrites(owner: ServerClient, cluster: string): ServerWrites {
+export function createServerWrites(
+  owner: ServerClient,
+  cluster: string,
+  watch: Pick<ServerWatch, 'signal'>,
+): ServerWrites {
   // On a cluster the insert is answered when all shards have their rows, instead of when they wait to be sent there.
   const insertSettings =
     cluster === '' ? INSERT_SETTINGS : { ...INSERT_SETTINGS, distributed_foreground_insert: 1 };
@@ -56,7 +61,7 @@ export function createServerWrites(owner: ServerClient, cluster: string): Server
         // A token of our own makes it safe to send the rows again when the answer was lost.
         settings: { ...insertSettings, insert_deduplication_token: token ?? randomUUID() },
         bytesMax: ANSWER_BYTES_MAX,
-        signal: AbortSignal.timeout(INSERT_MS_MAX),
+        signal: AbortSignal.any([AbortSignal.timeout(INSERT_MS_MAX), watch.signal]),
         repeatable: true,
       });
       return write(work);

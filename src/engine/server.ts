@@ -6,6 +6,7 @@ import { readSettings, writeFilters } from './read-settings.ts';
 import { createServerClient, type ServerClient } from './server-client.ts';
 import { createServerReads } from './server-reads.ts';
 import { prepareServer } from './server-start.ts';
+import { PING_PAUSE_MS, watchServer } from './server-watch.ts';
 import { COMMAND_MS_MAX, createServerWrites } from './server-writes.ts';
 import { createSessionPool, type PoolLimits, type PoolSession } from './session-pool.ts';
 import { createValueBinder } from './values.ts';
@@ -17,6 +18,10 @@ export interface ServerOptions extends PoolLimits {
   readonly limits: QueryLimits;
   /** Name of the cluster that the tables are spread over; empty: the server alone. */
   readonly cluster: string;
+  /** Pause between two looks whether the server is there, ms. */
+  readonly pingPauseMs?: number;
+  /** Told when the server cannot be reached any more, and when it can again. */
+  readonly onReach?: ((isUp: boolean, error?: unknown) => void) | undefined;
 }
 
 /** The right to one more query on the server, and what it may see. */
@@ -36,7 +41,7 @@ const OWNER_CONNECTIONS_MAX = 10;
  * @throws InputError, TailraceError as src/engine/server-start.ts
  */
 export async function openServerEngine(options: ServerOptions): Promise<Engine> {
-  const { address, limits, cluster } = options;
+  const { address, limits, cluster, pingPauseMs = PING_PAUSE_MS, onReach = () => {} } = options;
   const { owner, reader } = await connect(options);
   const newTurn = (filters: ReadFilters): Turn => ({
     filters: writeFilters(address.database, filters),
@@ -44,12 +49,14 @@ export async function openServerEngine(options: ServerOptions): Promise<Engine> 
   });
   const turns = Array.from({ length: options.readers }, () => newTurn(new Map()));
   const pool = createSessionPool(turns, options);
-  const reads = createServerReads(reader, limits);
-  const writes = createServerWrites(owner, cluster);
+  const watch = watchServer({ ping: reader.ping, pauseMs: pingPauseMs, onReach });
+  const reads = createServerReads(reader, limits, watch);
+  const writes = createServerWrites(owner, cluster, watch);
   const bind = createValueBinder();
   const gate = createGate(limits.timeoutMs, stop);
 
   async function stop(): Promise<void> {
+    watch.stop();
     pool.drain(gate.closed());
     await writes.idle();
     await reads.stop(gate.closed());
@@ -60,7 +67,8 @@ export async function openServerEngine(options: ServerOptions): Promise<Engine> 
     cluster,
     seesEveryWrite: false, // other processes store events there, too
     query: (sql, values, { format, signal, origin, ...whose }) =>
-      gate.answer(signal, async (deadline) => {
+      gate.answer(signal, async (late) => {
+        const deadline = AbortSignal.any([late, watch.signal]);
         const statement = bind(sql, values);
         const turn = await pool.acquire(deadline, whose);
         const startedMs = performance.now();
@@ -78,7 +86,7 @@ export async function openServerEngine(options: ServerOptions): Promise<Engine> 
       return await writes.inspect(sql);
     },
     setReadFilters: (filters) => gate.pass(() => pool.reopen(async () => newTurn(filters))),
-    gauges: () => ({ running: pool.running, queued: pool.queued }),
+    gauges: () => ({ isUp: watch.isUp, running: pool.running, queued: pool.queued }),
     close: gate.close,
   };
 }

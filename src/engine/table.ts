@@ -97,7 +97,7 @@ export function tableIndexes(source: Source): TableIndex[] {
     .filter((column) => column.hasSubstringIndex)
     .map(({ name }) => ({
       name: `${name}_substrings`,
-      definition: `INDEX \`${name}_substrings\` \`${name}\` TYPE ${SUBSTRINGS}`,
+      definition: `\`${name}_substrings\` \`${name}\` TYPE ${SUBSTRINGS}`,
     }));
 }
 
@@ -140,7 +140,7 @@ export function storedTable({ table }: Source, cluster: string): string {
  */
 function createStoredTable(source: Source, cluster: string): string {
   const columns = tableColumns(source).map(columnDefinition);
-  const indexes = tableIndexes(source).map((index) => index.definition);
+  const indexes = tableIndexes(source).map((index) => `INDEX ${index.definition}`);
   const [engine, window] =
     cluster === ''
       ? ['MergeTree', 'non_replicated_deduplication_window']
@@ -174,7 +174,9 @@ export function dropColumn(source: Source, { name }: TableColumn, cluster: strin
 }
 
 export function addIndex(source: Source, { definition }: TableIndex, cluster: string): string[] {
-  return [`ALTER TABLE \`${storedTable(source, cluster)}\`${on(cluster)} ADD ${definition}`];
+  return [
+    `ALTER TABLE \`${storedTable(source, cluster)}\`${on(cluster)} ADD INDEX IF NOT EXISTS ${definition}`,
+  ];
 }
 
 export function dropIndex(source: Source, { name }: TableIndex, cluster: string): string[] {

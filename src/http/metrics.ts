@@ -223,6 +223,9 @@ function createIngestMetrics({ counter }: Maker): IngestMetrics {
 }
 
 function makeGauges({ gauge }: Maker, { engine, cache, ingest }: Gauged): void {
+  gauge('tailrace_engine_up', 'Whether the engine can be reached: 1 or 0.', () =>
+    Number(engine.gauges().isUp),
+  );
   gauge('tailrace_engine_running', 'Queries running in the engine.', () => engine.gauges().running);
   gauge('tailrace_engine_queued', 'Queries waiting for the engine.', () => engine.gauges().queued);
   gauge('tailrace_cache_entries', 'Answers in the cache.', () => cache.size);

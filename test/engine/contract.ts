@@ -103,7 +103,7 @@ async function until<T>(look: () => T | Promise<T>, expected: T): Promise<void> 
 /** Waits until nothing runs any more, by our count and by the engine's. */
 async function untilIdle(engine: Engine): Promise<void> {
   await until(() => countInEngine(engine), 0);
-  await until(() => engine.gauges(), { running: 0, queued: 0 });
+  await until(() => engine.gauges(), { isUp: true, running: 0, queued: 0 });
 }
 
 /** Endless queries that the engine itself says it is computing. */

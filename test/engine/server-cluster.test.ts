@@ -4,6 +4,7 @@ import { readDefinitions } from '../../src/definitions/read.ts';
 import { applySchema } from '../../src/engine/schema.ts';
 import { readStoreState } from '../../src/engine/store-state.ts';
 import { createTable, truncateTable } from '../../src/engine/table.ts';
+import { InputError, TailraceError } from '../../src/errors.ts';
 import { openStore } from '../../src/open-store.ts';
 import { hasEvents } from '../../src/sample/fill.ts';
 import { quote } from '../../src/sql/quote.ts';
@@ -22,6 +23,11 @@ afterAll(async () => {
   await front.close();
   await folder.remove();
 });
+
+const tablesWith = async (column: string) =>
+  (await engine.inspect(`SELECT table FROM system.columns WHERE name = ${quote(column)}`)).map(
+    ({ table }) => table,
+  );
 
 const NAME = 'cloudflare.logs.prod';
 const now = Date.now();
@@ -95,11 +101,20 @@ test('a schema that is there is left as it is; a new column comes to both tables
   expect(await engine.inspect('SELECT added FROM edge_logs LIMIT 1')).toEqual([{ added: null }]);
   const refused = { ...column, name: 'refused' };
   const refuse = async () => {
-    throw new Error('refused');
+    throw new InputError(['refused']);
   };
   await expect(applySchema(engine, [{ ...source, columns: [refused] }], refuse)).rejects.toThrow('refused');
-  const columns = await engine.inspect("SELECT table FROM system.columns WHERE name = 'refused'");
-  expect(columns).toEqual([]);
+  expect(await tablesWith('refused')).toEqual([]);
+});
+
+test('what another process may use by now is not taken away because this one has lost the server', async () => {
+  const table = 'shared_logs';
+  const source = { ...registry.getSource(NAME), table, columns: [] };
+  const lose = async () => {
+    throw new TailraceError('engine_unavailable', 'lost');
+  };
+  await expect(applySchema(engine, [source], lose)).rejects.toThrow('lost');
+  expect(await tablesWith('event_message')).toEqual(expect.arrayContaining([table, `${table}_local`]));
 });
 
 test('emptying a source empties the table that holds the rows', async () => {

@@ -106,6 +106,7 @@ export async function startClickHouseFront(dir: string, cluster = ''): Promise<C
   }
 
   const server = createServer({ maxHeaderSize: 1024 * 1024 }, async (incoming, response) => {
+    if (incoming.url === '/ping') return void response.end('Ok.\n');
     const request = await readRequest(incoming).catch(() => undefined);
     if (request === undefined) return void response.destroy(); // its client has left
     front.requests.push(request);

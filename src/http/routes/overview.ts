@@ -32,7 +32,8 @@ export function overviewRoute(app: FastifyInstance, context: HttpContext): void 
       toSourceState(source, known?.value, counts),
     );
     const stopping = notReady();
-    const isAway = known === undefined || known.failure !== undefined;
+    const { isUp, running, queued } = engine.gauges();
+    const isAway = !isUp || known === undefined || known.failure !== undefined;
     return {
       at: new Date(now()).toISOString(),
       started_at: new Date(counts.startedMs).toISOString(),
@@ -44,7 +45,8 @@ export function overviewRoute(app: FastifyInstance, context: HttpContext): void 
       engine: {
         state: stopping !== undefined ? 'stopping' : isAway ? 'unavailable' : 'ready',
         message: stopping ?? (isAway ? 'the engine does not answer' : null),
-        ...engine.gauges(),
+        running,
+        queued,
         readers: config.readers,
       },
       store: {
