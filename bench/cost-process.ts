@@ -52,7 +52,8 @@ process.once('message', async ({ dataDir, sizes }: CostJob) => {
     }
   }
   const indexBytesPerEvent = await readIndex(store.engine);
-  process.send?.({ costs, indexBytesPerEvent } satisfies CostResult, () => process.exit());
+  await store.close(); // before the folder is removed
+  process.send?.({ costs, indexBytesPerEvent } satisfies CostResult, () => process.disconnect());
 });
 
 // Without three letters in common: usage.api-counts looks for them within addresses, by an index of groups of three.

@@ -9,52 +9,32 @@ interface Measured {
 }
 
 const bench = (args: string) => `npm run bench -- ${args}`;
-const COST = bench('cost --rows 10000000');
+export const COST = bench('cost --rows 10000000');
 
 /** On 2 cores shared with other work; docs/performance.md has the load averages. */
 export const MEASURED = {
   readMicros: {
-    value: 23.9,
+    value: 23.3,
     unit: 'core µs',
     what: 'Tailrace reads an event, from its text to the engine’s format',
     command: COST,
   },
   insertMicros: {
-    value: 18.7,
+    value: 22.1,
     unit: 'core µs',
     what: 'the engine stores an event, in inserts of 5,000',
     command: COST,
   },
   mergeMicros: {
-    value: 6.3,
+    value: 5.9,
     unit: 'core µs',
     what: 'the engine writes an event once more, when it merges parts',
     command: COST,
   },
-  statsBaseMs: { value: 0, unit: 'core ms', what: 'statistics of a week, of few rows', command: COST },
-  statsRowNanos: {
-    value: 0,
-    unit: 'core ns',
-    what: 'each further row of the project in that week',
-    command: COST,
-  },
-  usageBaseMs: { value: 0, unit: 'core ms', what: 'usage of a week by the day, of few rows', command: COST },
-  usageRowNanos: {
-    value: 0,
-    unit: 'core ns',
-    what: 'each further row of the project in that week',
-    command: COST,
-  },
-  newestMs: {
-    value: 0,
-    unit: 'core ms',
-    what: 'the newest 100 entries, whatever the project has',
-    command: COST,
-  },
   indexBytes: {
-    value: 0,
+    value: 0.011,
     unit: 'bytes',
-    what: 'memory of the engine’s index, for each event',
+    what: 'memory of the engine’s index, for each event of the gateway',
     command: COST,
   },
   diskBytes: {
@@ -76,7 +56,7 @@ export const MEASURED = {
     command: bench('cached --rows 300000'),
   },
   keyBytes: {
-    value: 0,
+    value: 183,
     unit: 'bytes',
     what: 'disk of a key in SQLite, with its indexes',
     command: bench('keys'),
@@ -89,6 +69,17 @@ export const MEASURED = {
   },
 } as const satisfies Record<string, Measured>;
 
+/**
+ * Core ms of a question to a project of so many rows a week; usage for a key that pins the project, and for one that does not.
+ * All of these projects are in one table.
+ */
+export const WEEKS = [
+  { rows: 10_000, stats: 21.9, usage: 18.9, unpinned: 27.1, newest: 16.2 },
+  { rows: 100_000, stats: 31.1, usage: 22, unpinned: 27.9, newest: 13.9 },
+  { rows: 1_000_000, stats: 121, usage: 99.1, unpinned: 112, newest: 16.7 },
+  { rows: 10_000_000, stats: 932, usage: 820, unpinned: 770, newest: 14.8 },
+] as const;
+
 interface Assumed {
   readonly value: number;
   readonly unit: string;
@@ -99,25 +90,34 @@ interface Assumed {
 export const ASSUMED = {
   retentionDays: { value: 90, unit: 'days', what: 'how long events are kept: every source’s default' },
   peakFactor: { value: 3, unit: 'times', what: 'events at the busiest time, by the average' },
-  copies: { value: 2, unit: 'servers', what: 'that hold each shard' },
-  rewrites: { value: 5, unit: 'times', what: 'an event is merged on each copy until its day is one part' },
-  serverCores: { value: 16, unit: 'cores', what: 'of a ClickHouse server' },
-  serverMemoryBytes: { value: 64e9, unit: 'bytes', what: 'of its memory' },
-  serverDiskBytes: { value: 10e12, unit: 'bytes', what: 'of its disk' },
-  coresShare: { value: 0.5, unit: '', what: 'of the cores in use at the busiest time' },
-  diskShare: { value: 0.7, unit: '', what: 'of the disk in use: merges need the rest' },
-  indexShare: { value: 0.25, unit: '', what: 'of the memory for the index' },
-  threads: { value: 8, unit: 'threads', what: 'of one query: `max_threads` of the reader’s profile' },
-  activeShare: { value: 0.1, unit: '', what: 'of the projects that somebody looks at' },
-  questionsPerProject: { value: 3, unit: '', what: 'kept answers of such a project' },
+  copies: { value: 2, unit: '', what: 'copies of each shard, each on a server of its own' },
+  rewrites: { value: 5, unit: 'times', what: 'merges of an event, on each copy, until its day is one part' },
+  serverCores: { value: 16, unit: 'cores', what: 'a ClickHouse server' },
+  serverMemoryBytes: { value: 64e9, unit: 'bytes', what: 'its memory' },
+  serverDiskBytes: { value: 10e12, unit: 'bytes', what: 'its disk' },
+  coresShare: { value: 0.5, unit: '', what: 'share of cores in use at the busiest time' },
+  diskShare: { value: 0.7, unit: '', what: 'share of the disk in use; merges need the rest' },
+  indexShare: { value: 0.25, unit: '', what: 'share of the memory for the index' },
+  threads: { value: 8, unit: '', what: 'threads of one query: `max_threads` of the reader’s profile' },
+  activeShare: { value: 0.1, unit: '', what: 'share of the projects that somebody looks at' },
+  questionsPerProject: { value: 3, unit: '', what: 'kept answers of such a project in use' },
   warmingSeconds: { value: 300, unit: 's', what: 'between two refreshes of a kept answer' },
-  newestShare: { value: 0.2, unit: '', what: 'of the requests for `logs.all`, which is never kept' },
-  largestFactor: { value: 20, unit: 'times', what: 'the largest project, by the average one' },
-  keysPerProject: { value: 3, unit: 'keys', what: 'of a project' },
+  newestShare: { value: 0.2, unit: '', what: 'share of requests for `logs.all`, whose answers are not kept' },
+  largestFactor: { value: 20, unit: 'times', what: 'rows of the largest project, by the average one' },
+  answerMillis: {
+    value: 2,
+    unit: 'core ms',
+    what: 'of Tailrace for a new answer; 1 to 3 ms were measured over the engine alone',
+  },
+  keysPerProject: { value: 3, unit: '', what: 'keys of a project' },
   databaseFactor: { value: 2, unit: 'times', what: 'disk of a row in PostgreSQL, by that in SQLite' },
   databaseAsksPerSecond: { value: 2, unit: 'a second', what: 'queries of a replica to PostgreSQL' },
-  answerBytes: { value: 2_000, unit: 'bytes', what: 'of a kept answer, compressed' },
-  replicaMemoryBytes: { value: 1e9, unit: 'bytes', what: 'of a replica of Tailrace: its limit in deploy/' },
+  answerBytes: { value: 2_000, unit: 'bytes', what: 'a kept answer, compressed' },
+  replicaMemoryBytes: {
+    value: 1e9,
+    unit: 'bytes',
+    what: 'memory of a replica of Tailrace: its limit in deploy/',
+  },
 } as const satisfies Record<string, Assumed>;
 
 /** How much there is. */
@@ -148,7 +148,6 @@ export interface Step {
 
 const MICROS = 1e6;
 const MILLIS = 1e3;
-const NANOS_PER_MS = 1e6;
 const SECONDS_PER_DAY = 86_400;
 const DAYS_PER_WEEK = 7;
 const REPLICAS_MIN = 2;
@@ -156,11 +155,22 @@ const REPLICAS_MIN = 2;
 const M = mapValues(MEASURED);
 const A = mapValues(ASSUMED);
 
-/** Core ms of statistics or usage of a week, by the rows of the project in it. */
+const [FEW, , , MANY] = WEEKS;
+const NEWEST_MS = WEEKS.reduce((sum, { newest }) => sum + newest, 0) / WEEKS.length;
+
+/** Core ms of statistics or usage of a week: the line through the least and the most rows that were measured. */
 export function weekMs(kind: 'stats' | 'usage', rows: number): number {
-  const [base, nanos] =
-    kind === 'stats' ? [M.statsBaseMs, M.statsRowNanos] : [M.usageBaseMs, M.usageRowNanos];
-  return base + (rows * nanos) / NANOS_PER_MS;
+  return FEW[kind] + (rows - FEW.rows) * rowMs(kind);
+}
+
+/** Core ms that usage costs for each row of anybody's week, for a key that pins no project: the index is looked at for all. */
+export function unpinnedRowMs(): number {
+  return (FEW.unpinned - FEW.usage) / WEEKS.reduce((sum, { rows }) => sum + rows, 0);
+}
+
+/** Core ms of one more row. */
+export function rowMs(kind: 'stats' | 'usage'): number {
+  return (MANY[kind] - FEW[kind]) / (MANY.rows - FEW.rows);
 }
 
 /** Every figure of a scale, in the order in which they follow from one another. */
@@ -171,11 +181,7 @@ export function reckon({ events, projects, requestsPerSecond }: Scale): Step[] {
     'cores of ClickHouse in all',
     'cores',
     'inserts + merges + kept answers + newest entries',
-    [
-      [load.inserts.value, load.merges.value, queries.kept.value, queries.newest.value],
-      (values) => values.reduce((sum, value) => sum + value, 0),
-      '+',
-    ],
+    [[load.inserts.value, load.merges.value, queries.kept.value, queries.newest.value], sum, '+'],
   );
   const servers = reckonServers(events, load.disk.value, cores.value);
   const tailrace = reckonTailrace({
@@ -183,6 +189,7 @@ export function reckon({ events, projects, requestsPerSecond }: Scale): Step[] {
     requestsPerSecond,
     peak: load.peak.value,
     asked: queries.asked.value,
+    newAnswers: queries.newestRate.value,
   });
   return [...Object.values(load), ...Object.values(queries), cores, ...servers, ...tailrace];
 }
@@ -237,19 +244,19 @@ function reckonQueries(of: { projects: number; requestsPerSecond: number; rows: 
     kept: product(
       'cores for kept answers',
       'cores',
-      'queries × mean of statistics and usage of such a week ÷ 1,000',
+      'queries × core ms of such a week, mean of statistics and usage ÷ 1,000',
       [[refreshes.value, each], [MILLIS]],
     ),
     newestRate: newest,
-    newest: product('cores for the newest entries', 'cores', 'queries × newest 100 ÷ 1,000', [
-      [newest.value, M.newestMs],
+    newest: product('cores for the newest entries', 'cores', 'queries × their core ms ÷ 1,000', [
+      [newest.value, NEWEST_MS],
       [MILLIS],
     ]),
-    largest: product(
+    largest: step(
       'statistics of a week, largest project',
       'ms',
-      '(few rows + 20 × rows × each row) ÷ threads',
-      [[weekMs('stats', of.rows * A.largestFactor)], [A.threads]],
+      'core ms of few rows + 20 × rows × core ms of a row ÷ threads',
+      [[weekMs('stats', 0), (of.rows * A.largestFactor * rowMs('stats')) / A.threads], sum, '+'],
     ),
   };
 }
@@ -281,25 +288,35 @@ function reckonTailrace(of: {
   requestsPerSecond: number;
   peak: number;
   asked: number;
+  newAnswers: number;
 }): Step[] {
   const reading = product('cores of Tailrace that read events', 'cores', 'busiest × reading ÷ 1,000,000', [
     [of.peak, M.readMicros],
     [MICROS],
   ]);
-  const answering = product('cores of Tailrace that answer', 'cores', 'requests ÷ answers of one process', [
-    [of.requestsPerSecond],
-    [M.hitsPerSecond],
-  ]);
-  const wanted = (reading.value + answering.value) / A.coresShare;
+  const answering = product(
+    'cores of Tailrace for kept answers',
+    'cores',
+    'requests ÷ answers of one process',
+    [[of.requestsPerSecond], [M.hitsPerSecond]],
+  );
+  const asking = product(
+    'cores of Tailrace for new answers',
+    'cores',
+    'queries for the newest entries × 2 ÷ 1,000',
+    [[of.newAnswers, A.answerMillis], [MILLIS]],
+  );
+  const wanted = (reading.value + answering.value + asking.value) / A.coresShare;
   const replicas: Step = {
     ...{ name: '**replicas of Tailrace**', unit: '' },
-    formula: '(reading + answering) ÷ share, at least 2',
-    numbers: `(${plain(reading.value)} + ${plain(answering.value)}) ÷ ${A.coresShare}`,
+    formula: 'these three ÷ share, at least 2',
+    numbers: `(${[reading, answering, asking].map((one) => plain(one.value)).join(' + ')}) ÷ ${A.coresShare}`,
     value: Math.max(REPLICAS_MIN, Math.ceil(wanted)),
   };
   return [
     reading,
     answering,
+    asking,
     replicas,
     product('their memory', 'bytes', 'replicas × 1 GB', [[replicas.value, A.replicaMemoryBytes]]),
     product('PostgreSQL, disk', 'bytes', 'projects × keys × a key × 2', [
@@ -315,6 +332,8 @@ function reckonTailrace(of: {
     ]),
   ];
 }
+
+const sum = (values: readonly number[]) => values.reduce((total, value) => total + value, 0);
 
 type Factors = readonly [above: readonly number[], below?: readonly number[]];
 

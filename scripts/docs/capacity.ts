@@ -1,10 +1,21 @@
-import { ASSUMED, MEASURED, plain, reckon, SCALES, type Step, weekMs } from './capacity-model.ts';
+import {
+  ASSUMED,
+  COST,
+  MEASURED,
+  plain,
+  reckon,
+  rowMs,
+  SCALES,
+  type Step,
+  unpinnedRowMs,
+  WEEKS,
+  weekMs,
+} from './capacity-model.ts';
 import { page, table } from './page.ts';
 
 const EXAMPLE = 2;
-const WEEK_ROWS = [10_000, 100_000, 1_000_000, 10_000_000, 100_000_000];
-// The largest project of the measurements.
-const MEASURED_ROWS = 10_000_000;
+const GROWN_ROWS = 100_000_000;
+const NANOS_PER_MS = 1e6;
 
 /** docs/capacity.md: the model with its arithmetic, so that neither can change without the other. */
 export function capacityPage(): string {
@@ -15,12 +26,12 @@ export function capacityPage(): string {
 the command that repeats it, and **reckoned**, each with its formula. The tables are made by scripts/docs/capacity-model.ts: put your own
 assumptions in there and run \`npm run docs\`. [Scaling](scaling.md#when-to-move) says when to leave the embedded engine.`,
     [
-      `## Measured\n\n${INTRODUCTION_OF_MEASURED}\n\n${table(['What', 'Figure', 'Command'], measuredRows())}`,
+      `## Measured\n\n${INTRODUCTION_OF_MEASURED}\n\n${table(['What', 'Figure', 'Command'], measuredRows())}\n\n${WEEKS_MEASURED}\n\n${table(['Rows a week', 'statistics', 'usage, pinned', 'usage, not pinned', 'the newest 100'], weekRows())}`,
       `## Assumed\n\nNothing of this was measured. It is what the reckoning below begins with.\n\n${table(['What', 'Figure'], assumedRows())}`,
       `## Reckoned, step by step\n\nFor ${describe(EXAMPLE)}:\n\n${table(['Figure', 'Formula', 'In numbers', 'Result'], exampleRows(reckoned[EXAMPLE] ?? []))}`,
       `## Reckoned, up to a trillion\n\n${table(['', ...SCALES.map(({ name }) => `${name} events`)], scaleRows(reckoned))}`,
       READING,
-      `## One project that grows\n\n${PROJECT}\n\n${table(['Rows a week', 'a day', 'statistics', 'usage', 'the newest 100', ''], projectRows())}`,
+      `## One project that grows\n\n${PROJECT}\n\n${table(['Rows a week', 'a day', 'statistics', 'usage, pinned'], projectRows())}`,
       LEFT_OUT,
     ].join('\n\n'),
   );
@@ -36,24 +47,30 @@ const READING = `What decides:
 - **At 1 T** the disk decides: keep events for 30 days instead of 90 and there is a third of the servers. Most of the cores are for the newest entries, which nothing keeps.
 - **PostgreSQL and Redis** are small at any size. What they need is to be there.`;
 
-const PROJECT = `Answers that are computed from every row of a project's week grow with its rows, those of its newest entries do not. Core ms; a
-query has up to ${ASSUMED.threads.value} threads, so the answer may be there in an eighth of it where the cores are free. On the embedded engine a refresh of statistics computes
-only the buckets that events came to, which was 5.7 times less ([performance](performance.md#keeping-answers-warm)).`;
+const WEEKS_MEASURED = `Questions about a week (\`functions.invocation-stats\` 7day, \`usage.api-counts\` daily, \`logs.all\`), by the rows that their project has in it, in core ms; \`${COST}\`. Pinned: by
+a key that is held to its project.`;
+
+const PROJECT = `Reckoned: the line through the least and the most rows that were measured, ${plain(rowMs('stats') * NANOS_PER_MS)} core ns a row for statistics and ${plain(rowMs('usage') * NANOS_PER_MS)} for
+usage, in core ms. A query has up to ${ASSUMED.threads.value} threads, so where the cores are free the answer may be there in an eighth of it. The newest entries
+do not grow. On the embedded engine a refresh of statistics computes only the buckets that events came to, which was 5.7 times less
+([performance](performance.md#keeping-answers-warm)).`;
 
 const LEFT_OUT = `## What the reckoning leaves out
 
-- The network between servers, and what a \`Distributed\` table adds: queries of one project are one shard's work. \`usage.api-counts\` matches addresses; for a
-  key that pins no project every shard looks into its index, so its cost of few rows counts once for each shard.
+- **Keys that pin no project**, in \`usage.api-counts\`: it matches addresses, so the index of every row of that week is looked at, on every shard:
+  ${plain(unpinnedRowMs() * NANOS_PER_MS)} core ns a row by the table above. At 1 T that is ${plain(1e12 * (7 / 90))} rows and ${plain((1e12 * (7 / 90) * unpinnedRowMs()) / 1000)} s of a core
+  for one question. Pin keys to their project ([keys](keys.md)) long before that.
+- The network between servers, and what a \`Distributed\` table adds. Other questions are of one project, and so of one shard.
 - Keeper: three small machines, from two copies on.
 - Backups, and the network that a lost copy takes when it is made anew: a full disk of 7 TB is 16 hours at 1 Gbit/s.
-- Larger events: the disk goes by bytes. At ${plain(MEASURED.jsonBytes.value)} bytes of JSON it is ${MEASURED.diskBytes.value}, of logs that repeat themselves as these do; yours may be
+- Larger events: the disk goes by bytes. At ${MEASURED.jsonBytes.value.toLocaleString('en')} bytes of JSON it is ${MEASURED.diskBytes.value}, of logs that repeat themselves as these do; yours may be
   several times that. \`npm run bench -- disk\` is of sample logs: load a day of your own and look at the store's size.
 - Many small requests: an event a request costs a request each ([performance](performance.md#taking-events-in)).`;
 
 function measuredRows(): string[][] {
   return Object.values(MEASURED).map(({ what, value, unit, command }) => [
     what,
-    `${plain(value)} ${unit}`,
+    `${value.toLocaleString('en')} ${unit}`,
     `\`${command}\``,
   ]);
 }
@@ -78,15 +95,16 @@ function scaleRows(reckoned: readonly (readonly Step[])[]): string[][] {
   ];
 }
 
+function weekRows(): string[][] {
+  return WEEKS.map(({ rows, stats, usage, unpinned, newest }) =>
+    [rows, stats, usage, unpinned, newest].map(plain),
+  );
+}
+
 function projectRows(): string[][] {
-  return WEEK_ROWS.map((rows) => [
-    plain(rows),
-    plain(rows / 7),
-    plain(weekMs('stats', rows)),
-    plain(weekMs('usage', rows)),
-    plain(MEASURED.newestMs.value),
-    rows > MEASURED_ROWS ? 'reckoned' : 'on the line through what was measured',
-  ]);
+  return [...WEEKS.map(({ rows }) => rows), GROWN_ROWS].map((rows) =>
+    [rows, rows / 7, weekMs('stats', rows), weekMs('usage', rows)].map(plain),
+  );
 }
 
 function describe(index: number): string {
@@ -94,10 +112,12 @@ function describe(index: number): string {
   return `${name} events of ${plain(projects)} projects, ${plain(requestsPerSecond)} requests a second`;
 }
 
+const CORES_SHOWN_MIN = 0.01;
 const BYTES = ['bytes', 'KB', 'MB', 'GB', 'TB', 'PB'];
 
 /** With its unit; bytes in the decimal unit that fits. */
 function show(value: number, unit: string): string {
+  if (unit === 'cores' && value < CORES_SHOWN_MIN) return `< ${CORES_SHOWN_MIN} cores`;
   const [, rest] = /^bytes(.*)$/.exec(unit) ?? [];
   if (rest === undefined) return `${plain(value)} ${unit}`.trimEnd();
   const step = Math.min(BYTES.length - 1, Math.max(0, Math.floor(Math.log10(Math.max(1, value)) / 3)));
