@@ -1,16 +1,5 @@
-import {
-  ASSUMED,
-  COST,
-  MEASURED,
-  plain,
-  reckon,
-  rowMs,
-  SCALES,
-  type Step,
-  unpinnedRowMs,
-  WEEKS,
-  weekMs,
-} from './capacity-model.ts';
+import { ASSUMED, COST, MEASURED, SCALES, WEEKS } from './capacity-figures.ts';
+import { plain, reckon, rowMs, type Step, unpinnedRowMs, weekMs } from './capacity-model.ts';
 import { page, table } from './page.ts';
 
 const EXAMPLE = 2;
@@ -23,7 +12,7 @@ export function capacityPage(): string {
   return page(
     'Capacity',
     `How much of everything, from a million events to a trillion. Figures are of two kinds, and stand in tables of their own: **measured**, each with
-the command that repeats it, and **reckoned**, each with its formula. The tables are made by scripts/docs/capacity-model.ts: put your own
+the command that repeats it, and **reckoned**, each with its formula. The tables are made from scripts/docs/capacity-figures.ts: put your own
 assumptions in there and run \`npm run docs\`. [Scaling](scaling.md#when-to-move) says when to leave the embedded engine.`,
     [
       `## Measured\n\n${INTRODUCTION_OF_MEASURED}\n\n${table(['What', 'Figure', 'Command'], measuredRows())}\n\n${WEEKS_MEASURED}\n\n${table(['Rows a week', 'statistics', 'usage, pinned', 'usage, not pinned', 'the newest 100'], weekRows())}`,

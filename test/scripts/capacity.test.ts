@@ -1,14 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
-import {
-  ASSUMED,
-  MEASURED,
-  plain,
-  reckon,
-  SCALES,
-  WEEKS,
-  weekMs,
-} from '../../scripts/docs/capacity-model.ts';
+import { ASSUMED, MEASURED, SCALES, WEEKS } from '../../scripts/docs/capacity-figures.ts';
+import { plain, reckon, weekMs } from '../../scripts/docs/capacity-model.ts';
 
 const of = (name: string) => {
   const scale = SCALES.find((one) => one.name === name);
