@@ -2,6 +2,12 @@ import { defineConfig } from 'vitest/config';
 
 const SERVER_CONTRACT = 'test/engine/server.test.ts';
 
+// Those that are about events, of which the others have little: all of them run on a real server.
+const ON_FRONT = ['clients', 'kill', 'load-url', 'running', 'serve'].map(
+  (name) => `test/acceptance/${name}.test.ts`,
+);
+const ON_SERVER = process.env['TEST_ENGINE'] === undefined ? ON_FRONT : ['test/acceptance/**/*.test.ts'];
+
 export default defineConfig({
   test: {
     // One chDB store per process: each file gets a process of its own, and two run at once on two cores.
@@ -21,7 +27,7 @@ export default defineConfig({
         extends: true,
         test: {
           name: 'server',
-          include: ['test/endpoints/**/*.test.ts', SERVER_CONTRACT],
+          include: ['test/endpoints/**/*.test.ts', ...ON_SERVER, SERVER_CONTRACT],
           env: { TEST_ENGINE: process.env['TEST_ENGINE'] ?? 'front' },
         },
       },

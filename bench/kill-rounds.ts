@@ -37,6 +37,8 @@ interface SentRequest {
 
 export interface KillOptions {
   readonly dataDir: string;
+  /** More settings of the server. */
+  readonly env?: Readonly<Record<string, string>>;
   readonly times: number;
   readonly seed: number;
   readonly onRound: (counts: KillCounts) => void;
@@ -52,12 +54,12 @@ const INGEST_PATH = `/api/logs?source_name=${SOURCE_NAME}`;
 const STORED_PATH = `/api/endpoints/query/bench.stored-requests?project=${PROJECT}`;
 
 /** Kills a server with SIGKILL at random moments under load, starts it again on the same data, and compares. */
-export async function killRounds({ dataDir, times, seed, onRound }: KillOptions): Promise<KillCounts> {
+export async function killRounds({ dataDir, env, times, seed, onRound }: KillOptions): Promise<KillCounts> {
   const random = createRandom(String(seed));
   const requests: SentRequest[] = [];
   const state = { kills: 0, cutOff: 0, sentAgain: 0 };
   const start = () =>
-    startServer({ dataDir, env: { TAILRACE_ENDPOINTS_DIR: join(import.meta.dirname, 'endpoints') } });
+    startServer({ dataDir, env: { ...env, TAILRACE_ENDPOINTS_DIR: join(import.meta.dirname, 'endpoints') } });
   let server = await start();
   try {
     for (let round = 0; round < times; round++) {

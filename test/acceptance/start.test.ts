@@ -3,6 +3,7 @@ import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, afterEach, describe, expect, test } from 'vitest';
 import { endLeftProcesses, runCli, startServe } from '../support/cli.ts';
+import { ON_SERVER } from '../support/cli-engine.ts';
 import { addEndpoint, copyEndpoints } from '../support/endpoints.ts';
 import { temporaryFolder } from '../support/service.ts';
 
@@ -73,7 +74,7 @@ describe('what keeps the service from starting is said in a line each, with exit
     ]);
   });
 
-  test('a data directory that is a file, or lies below one', async () => {
+  test.skipIf(ON_SERVER)('a data directory that is a file, or lies below one', async () => {
     const file = join(folder.path, 'file');
     await writeFile(file, '');
     for (const dataDir of [file, join(file, 'below')]) {
@@ -91,7 +92,7 @@ describe('what keeps the service from starting is said in a line each, with exit
     }
   });
 
-  test('a data directory that another service holds', async () => {
+  test.skipIf(ON_SERVER)('a data directory that another service holds', async () => {
     const service = await startServe(env);
     const { code, stderr } = await runCli(['serve'], { env });
     expect(code).toBe(1);

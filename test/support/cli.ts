@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { join } from 'node:path';
-import { vi } from 'vitest';
+import { afterAll, vi } from 'vitest';
+import { openCliEngine } from './cli-engine.ts';
 
 export interface CliOptions {
   readonly env?: Readonly<Record<string, string>>;
@@ -26,6 +27,8 @@ export interface CliProcess {
 
 const CLI = join(import.meta.dirname, '../../bin/tailrace.js');
 const running = new Set<ChildProcess>();
+const engine = await openCliEngine();
+afterAll(engine.remove);
 
 /** Starts bin/tailrace.js in a process of its own. */
 export function startCli(args: readonly string[], options: CliOptions = {}): CliProcess {
@@ -44,14 +47,15 @@ export async function runShell(
   }).ended;
 }
 
-/** Starts any program, with no more of this process's environment than a shell would give. */
+/** Starts any program, with no more of this process's environment than a shell would give, and the engine of the tests. */
 export function startProgram(
   command: string,
   args: readonly string[],
   { env = {}, stdin, cwd }: CliOptions = {},
 ): CliProcess {
   const { PATH = '' } = process.env;
-  const child = spawn(command, args, { env: { PATH, ...env }, cwd });
+  const ownEnv = { PATH, ...engine.envOf(env['TAILRACE_DATA_DIR']), ...env };
+  const child = spawn(command, args, { env: ownEnv, cwd });
   running.add(child);
   const output = { stdout: '', stderr: '' };
   for (const name of ['stdout', 'stderr'] as const) {

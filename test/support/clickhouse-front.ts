@@ -7,7 +7,7 @@ import { gunzipSync, zstdCompressSync, zstdDecompressSync } from 'node:zlib';
 import { drainPending, Session } from 'chdb';
 import { writeEngineConfig } from '../../src/engine/embedded-config.ts';
 import type { RowFormat } from '../../src/engine/engine.ts';
-import { createRunningQueries } from '../../src/engine/running.ts';
+import { runStatement } from '../../src/engine/statement.ts';
 import { quote } from '../../src/sql/quote.ts';
 
 /** One request as ClickHouse reads it from its address and body. */
@@ -40,6 +40,9 @@ export interface ClickHouseFront {
   close(): Promise<void>;
 }
 
+// A kill finds a query only once the engine has begun it.
+const KILL_AGAIN_MS = 20;
+
 // Settings of ClickHouse's HTTP side, which the engine in the process does not have.
 const HTTP_ONLY = new Set([
   'enable_http_compression',
@@ -58,12 +61,13 @@ const HTTP_ONLY = new Set([
  */
 export async function startClickHouseFront(dir: string, cluster = ''): Promise<ClickHouseFront> {
   const connectionArgs = writeEngineConfig(join(dir, 'engine'), 2 * 1024 ** 3);
-  if (cluster !== '') addCluster(join(dir, 'engine'), cluster);
+  const addToConfig = createConfigEditor(join(dir, 'engine'));
+  addToConfig('users.xml', '</grants>', OWN_DATABASES);
+  if (cluster !== '') addCluster(addToConfig, cluster);
   const storeDir = join(dir, 'store');
   mkdirSync(storeDir, { recursive: true });
   const open = () => new Session(storeDir, { connectionArgs });
   const control = open(); // stays open: the engine ends with its last session
-  const running = createRunningQueries(control);
   const byId = new Map<string, { stop: AbortController; done: Promise<unknown> }>();
   const front = { requests: [] as FrontRequest[], intercept: undefined as Intercept | undefined };
 
@@ -74,15 +78,26 @@ export async function startClickHouseFront(dir: string, cluster = ''): Promise<C
     return Buffer.alloc(0);
   }
 
+  /** Of the engine in a process. By a setting: values that are put into its text take a comment out of it. */
+  function stopInEngine(queryId: string): void {
+    const sql = `KILL QUERY WHERE Settings['log_comment'] = ${quote(queryId)} ASYNC FORMAT Null`;
+    void control.queryAsync(sql).catch(() => {}); // sent again as long as the query runs
+  }
+
   async function compute(request: FrontRequest, signal: AbortSignal): Promise<Buffer> {
     const session = open();
+    let again: NodeJS.Timeout | undefined;
+    signal.addEventListener('abort', () => {
+      again = setInterval(() => stopInEngine(request.queryId), KILL_AGAIN_MS);
+    });
     try {
       await session.queryAsync(`USE \`${request.database}\``);
       await session.queryAsync(setAll(request));
       const format = (request.http.get('default_format') ?? 'TabSeparated') as RowFormat;
-      const result = await running.start(session, withoutKeeper(request.sql), format, signal);
+      const result = await runStatement(session, withoutKeeper(request.sql), format);
       return Buffer.from(result.bytes());
     } finally {
+      clearInterval(again);
       session.close();
     }
   }
@@ -132,11 +147,18 @@ export async function startClickHouseFront(dir: string, cluster = ''): Promise<C
 /** A port on which nobody listens: it says that the server is this one, which then asks itself without a connection. */
 const OWN_PORT = 1;
 
-function addCluster(engineDir: string, name: string): void {
-  const add = (file: string, end: string, text: string) => {
+function createConfigEditor(engineDir: string) {
+  return (file: string, before: string, text: string) => {
     const path = join(engineDir, file);
-    writeFileSync(path, readFileSync(path, 'utf8').replace(end, `${text}${end}`));
+    writeFileSync(path, readFileSync(path, 'utf8').replace(before, `${text}${before}`));
   };
+}
+
+// Tests whose commands share a front have a database each.
+const OWN_DATABASES =
+  '<query>GRANT SELECT, INSERT, ALTER, CREATE, DROP, TRUNCATE ON tailrace_test_*.*</query>';
+
+function addCluster(add: ReturnType<typeof createConfigEditor>, name: string): void {
   const replica = `<replica><host>127.0.0.1</host><port>${OWN_PORT}</port></replica>`;
   const servers = `<remote_servers><${name}><shard>${replica}</shard></${name}></remote_servers>`;
   add('config.xml', '</clickhouse>', `<tcp_port>${OWN_PORT}</tcp_port>${servers}`);
@@ -151,12 +173,11 @@ function withoutKeeper(sql: string): string {
 }
 
 /** One statement, `readonly` last in it. */
-function setAll({ values, settings }: FrontRequest): string {
+function setAll({ values, settings, queryId }: FrontRequest): string {
   const bound = [...values].map(([name, value]) => [`param_${name}`, value] as const);
-  const all = [...bound, ...[...settings].sort(([a]) => (a === 'readonly' ? 1 : -1))];
-  return all.length === 0
-    ? 'SELECT 1'
-    : `SET ${all.map(([name, value]) => `${name} = ${quote(value)}`).join(', ')}`;
+  const own = new Map(settings).set('log_comment', queryId); // the request's own stays in `requests`
+  const all = [...bound, ...[...own].sort(([a]) => (a === 'readonly' ? 1 : -1))];
+  return `SET ${all.map(([name, value]) => `${name} = ${quote(value)}`).join(', ')}`;
 }
 
 async function readRequest(incoming: IncomingMessage): Promise<FrontRequest> {
