@@ -6,6 +6,7 @@ import { RIVALS_ROWS_MAX } from './rival/names.ts';
 import { cachedSection } from './section/cached.ts';
 import { coldSection } from './section/cold.ts';
 import { collapseSection } from './section/collapse.ts';
+import { costSection } from './section/cost.ts';
 import { diskSection } from './section/disk.ts';
 import { floodSection } from './section/flood.ts';
 import { fuzzSection } from './section/fuzz.ts';
@@ -33,6 +34,7 @@ const SIZED_SECTIONS: Readonly<Record<string, Section>> = {
 /** Each on a store of its own in a temporary folder, of the first size where it is asked for rows. */
 const SECTIONS: Readonly<Record<string, Section>> = {
   cached: cachedSection,
+  cost: costSection,
   refresh: refreshSection,
   ingest: ingestSection,
   kill: killSection,

@@ -7,8 +7,8 @@ import { readDefinitions, refuseFaults } from '../../src/definitions/read.ts';
 import type { Source } from '../../src/definitions/source.ts';
 import { ERROR_CODES } from '../../src/errors.ts';
 import { AGGREGATES, COMBINATORS, FUNCTIONS } from '../../src/query/sandbox/function.ts';
-
-const MADE = '<!-- Made by `npm run docs` from the code; edit the code instead. -->';
+import { capacityPage } from './capacity.ts';
+import { page, table } from './page.ts';
 
 /** Every page that is made from the code: path from the repository's root → text. */
 export async function renderPages(): Promise<Map<string, string>> {
@@ -20,6 +20,7 @@ export async function renderPages(): Promise<Map<string, string>> {
     ['docs/cli.md', cliPage()],
     ['docs/sandboxing-functions.md', functionsPage()],
     ['docs/shipped-sources.md', sourcesPage(definitions.sources)],
+    ['docs/capacity.md', capacityPage()],
     ...definitions.endpoints.map(
       (endpoint) => [`docs/endpoints/${endpoint.name}.md`, endpointPage(endpoint)] as const,
     ),
@@ -181,14 +182,4 @@ function allCommands(command: Command): Command[] {
 
 function pathOf(command: Command): string {
   return command.parent === null ? command.name() : `${pathOf(command.parent)} ${command.name()}`;
-}
-
-function page(title: string, introduction: string, body: string): string {
-  return `${MADE}\n\n# ${title}\n\n${introduction}\n\n${body}\n`;
-}
-
-function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
-  const line = (cells: readonly string[]) =>
-    `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`;
-  return [line(head), line(head.map(() => '---')), ...rows.map(line)].join('\n');
 }

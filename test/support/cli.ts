@@ -6,6 +6,8 @@ import { openCliEngine } from './cli-engine.ts';
 export interface CliOptions {
   readonly env?: Readonly<Record<string, string>>;
   readonly stdin?: string;
+  /** Working directory; that of the tests unless given. */
+  readonly cwd?: string;
 }
 
 export interface CliResult {
@@ -30,7 +32,7 @@ afterAll(engine.remove);
 
 /** Starts bin/tailrace.js in a process of its own. */
 export function startCli(args: readonly string[], options: CliOptions = {}): CliProcess {
-  return start(process.execPath, [CLI, ...args], options);
+  return startProgram(process.execPath, [CLI, ...args], options);
 }
 
 /** Runs a line of shell in which `$0` is Node, `$1` the first of `args`, `$2` bin/tailrace.js, `$3` and on the others. */
@@ -39,14 +41,21 @@ export async function runShell(
   [first = '', ...others]: readonly string[],
   env: CliOptions['env'] = {},
 ) {
-  return await start('/bin/sh', ['-c', line, process.execPath, first, CLI, ...others], { env, stdin: '' })
-    .ended;
+  return await startProgram('/bin/sh', ['-c', line, process.execPath, first, CLI, ...others], {
+    env,
+    stdin: '',
+  }).ended;
 }
 
-/** With no more of this process's environment than a shell would give. */
-function start(command: string, args: readonly string[], { env = {}, stdin }: CliOptions): CliProcess {
+/** Starts any program, with no more of this process's environment than a shell would give, and the engine of the tests. */
+export function startProgram(
+  command: string,
+  args: readonly string[],
+  { env = {}, stdin, cwd }: CliOptions = {},
+): CliProcess {
   const { PATH = '' } = process.env;
-  const child = spawn(command, args, { env: { PATH, ...engine.envOf(env['TAILRACE_DATA_DIR']), ...env } });
+  const ownEnv = { PATH, ...engine.envOf(env['TAILRACE_DATA_DIR']), ...env };
+  const child = spawn(command, args, { env: ownEnv, cwd });
   running.add(child);
   const output = { stdout: '', stderr: '' };
   for (const name of ['stdout', 'stderr'] as const) {

@@ -23,7 +23,6 @@ export async function startNginx(
   { http, server }: { http: string; server: string },
 ): Promise<Nginx> {
   const port = await findFreePort();
-  await mkdir(prefix, { recursive: true });
   const temporary = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map(
     (name) => `${name}_temp_path ${prefix}/${name};`,
   );
@@ -39,7 +38,16 @@ export async function startNginx(
     `server { listen 127.0.0.1:${port}; ${server} }`,
     '}',
   ];
-  await writeFile(join(prefix, 'nginx.conf'), config.join('\n'));
+  return await runNginx(prefix, { config: config.join('\n'), port });
+}
+
+/** nginx with a whole configuration of one's own, which listens on `port` of 127.0.0.1 and does not become a daemon. */
+export async function runNginx(
+  prefix: string,
+  { config, port }: { config: string; port: number },
+): Promise<Nginx> {
+  await mkdir(prefix, { recursive: true });
+  await writeFile(join(prefix, 'nginx.conf'), config);
   const child = spawn(findProgram('nginx') ?? 'nginx', ['-p', prefix, '-c', 'nginx.conf', '-e', 'stderr'], {
     stdio: ['ignore', 'ignore', 'pipe'],
   });

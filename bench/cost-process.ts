@@ -1,0 +1,118 @@
+import { parseConfig } from '../src/config/config.ts';
+import type { Engine } from '../src/engine/engine.ts';
+import { openStore, type Store } from '../src/open-store.ts';
+import { serviceValues } from '../src/query/bucket-range.ts';
+import { parseParameters } from '../src/query/parameters.ts';
+import { createStatement } from '../src/query/statement.ts';
+import { median } from './measure.ts';
+import { QUESTION_KINDS, type QuestionKind } from './questions.ts';
+
+export interface CostJob {
+  readonly dataDir: string;
+  /** Rows a week of each project, in each of the two tables that are asked. */
+  readonly sizes: readonly number[];
+}
+
+/** What one question takes: of all threads of the process together, and until its answer is there; ms. */
+export interface Cost {
+  readonly coreMs: number;
+  readonly ms: number;
+}
+
+export interface CostResult {
+  /** By the question's name, then by the size of the project that is asked. */
+  readonly costs: Readonly<Record<string, readonly Cost[]>>;
+  /** What the engine keeps in memory to find an event of the gateway. */
+  readonly indexBytesPerEvent: number;
+}
+
+const ASKED = 9;
+const MICROS_PER_MS = 1_000;
+const DAYS = 7;
+const DAY_MS = 86_400_000;
+// At noon half of the open day is there.
+const END_MS = Math.floor(Date.now() / DAY_MS) * DAY_MS - DAY_MS / 2;
+
+process.once('message', async ({ dataDir, sizes }: CostJob) => {
+  const store = await openStore(
+    parseConfig({ TAILRACE_DATA_DIR: dataDir, TAILRACE_READERS: '1' }),
+    'the benchmark',
+  );
+  const projects = sizes.map((rows, i) => ({ rows, project: NAMES[i] ?? '' }));
+  for (const one of projects) await fill(store.engine, one);
+  for (const table of ['edge_logs', 'function_edge_logs']) {
+    await store.engine.inspect(`OPTIMIZE TABLE tailrace.${table} FINAL`);
+  }
+  const costs: Record<string, Cost[]> = {};
+  for (const kind of QUESTION_KINDS) {
+    for (const pin of kind.name.startsWith('usage') ? ['', PINNED] : ['']) {
+      const asked: Cost[] = [];
+      for (const { project } of projects) asked.push(await ask(store, kind, { project, pin }));
+      costs[`${kind.name}${pin && ', '}${pin}`] = asked;
+    }
+  }
+  const indexBytesPerEvent = await readIndex(store.engine);
+  await store.close(); // before the folder is removed
+  process.send?.({ costs, indexBytesPerEvent } satisfies CostResult, () => process.disconnect());
+});
+
+// Without three letters in common: usage.api-counts looks for them within addresses, by an index of groups of three.
+const NAMES = ['quokka', 'zephyr', 'bismuth', 'fjord'];
+
+/** Of a key that is held to one project, the service itself says which. */
+const PINNED = 'pinned';
+
+/** A project's events, spread evenly over the week before the end. */
+async function fill(engine: Engine, { rows, project }: { rows: number; project: string }): Promise<void> {
+  for (let day = 0; day < DAYS; day++) {
+    const from = (END_MS - (day + 1) * DAY_MS) * MICROS_PER_MS;
+    const perDay = Math.ceil(rows / DAYS);
+    const common = `toString(generateUUIDv4(number)) AS id,
+      fromUnixTimestamp64Micro(${from} + intDiv(number * ${DAY_MS * MICROS_PER_MS}, ${perDay})) AS timestamp,
+      '${project}' AS project, 'GET /rest/v1/users 200' AS event_message,
+      concat('{"request":{"method":"GET","id":"', hex(sipHash128(number)), '"}}') AS metadata, '' AS attributes`;
+    const columns = 'id, timestamp, project, event_message, metadata, attributes';
+    await engine.command(`INSERT INTO tailrace.function_edge_logs (${columns}, function_id, execution_time_ms, status_code)
+      SELECT ${common}, concat('f', toString(number % 7)), exp(randNormal(4, 1)), if(rand(1) % 50 = 0, 500, 200)
+      FROM numbers(${perDay})`);
+    await engine.command(`INSERT INTO tailrace.edge_logs (${columns}, method, path, address, status_code)
+      SELECT ${common}, 'GET', concat('/rest/v1/', toString(number % 1000)) AS path,
+        concat('https://', project, '.example.com', path), 200
+      FROM numbers(${perDay})`);
+  }
+}
+
+async function ask(
+  { engine, registry }: Store,
+  { question }: QuestionKind,
+  { project, pin }: { project: string; pin: string },
+): Promise<Cost> {
+  const { endpoint: name, parameters } = question(project);
+  const endpoint = registry.getEndpoint(name);
+  const { sql, format } = createStatement(endpoint);
+  const cores: number[] = [];
+  const times: number[] = [];
+  for (let i = 0; i < ASKED; i++) {
+    const values = parseParameters(endpoint, parameters, 1_000);
+    // An instant of its own for each: the engine has then kept nothing for it.
+    const bound = {
+      ...values,
+      ...(pin === PINNED && { pinned_project: project }),
+      ...serviceValues(endpoint, values, { instantMs: END_MS + i }),
+    };
+    const before = process.cpuUsage();
+    const startMs = performance.now();
+    await engine.query(sql, bound, { format });
+    times.push(performance.now() - startMs);
+    const { user, system } = process.cpuUsage(before);
+    cores.push((user + system) / MICROS_PER_MS);
+  }
+  return { coreMs: median(cores), ms: median(times) };
+}
+
+async function readIndex(engine: Engine): Promise<number> {
+  const [size] = await engine.inspect(`
+    SELECT sum(primary_key_bytes_in_memory_allocated) / sum(rows) AS bytes
+    FROM system.parts WHERE active AND database = 'tailrace' AND table = 'edge_logs'`);
+  return Number(size?.['bytes']);
+}

@@ -1,0 +1,48 @@
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Cost, CostJob, CostResult } from '../cost-process.ts';
+import { withFolder } from '../folder.ts';
+import { describeSize } from '../growth.ts';
+import { runChild } from '../load.ts';
+import { type Row, say } from '../report.ts';
+import type { BenchOptions } from '../section.ts';
+import type { WriteCost, WriteJob } from '../write-cost-process.ts';
+
+const ROUNDS = 3;
+const MS_MAX = 15 * 60_000;
+const SIZES = 4;
+
+/**
+ * Time on cores, which other work on the machine changes less than the time that passes: what an event costs, and what a
+ * question costs by the number of rows that its project has in a week. The inputs of docs/capacity.md.
+ */
+export async function costSection({ rows }: BenchOptions): Promise<Row[]> {
+  const writes: WriteCost[] = [];
+  for (let round = 0; round < ROUNDS; round++) {
+    await withFolder(join(tmpdir(), 'tailrace-bench-'), async (dataDir) => {
+      writes.push(await runChild<WriteJob, WriteCost>('write-cost-process.ts', { dataDir }, MS_MAX));
+    });
+    say(`cost: ${JSON.stringify(writes.at(-1))}`);
+  }
+  const sizes = Array.from({ length: SIZES }, (_, i) => Math.ceil(rows / 10 ** (SIZES - 1 - i)));
+  const { costs, indexBytesPerEvent } = await withFolder(join(tmpdir(), 'tailrace-bench-'), (dataDir) =>
+    runChild<CostJob, CostResult>('cost-process.ts', { dataDir, sizes }, MS_MAX),
+  );
+  return [
+    { name: 'cost, an event read', unit: 'core µs', values: writes.map(({ read }) => read) },
+    { name: 'cost, an event inserted', unit: 'core µs', values: writes.map(({ insert }) => insert) },
+    { name: 'cost, an event merged once', unit: 'core µs', values: writes.map(({ merge }) => merge) },
+    { name: 'cost, index in memory', unit: 'bytes/event', values: [indexBytesPerEvent] },
+    ...Object.entries(costs).flatMap(([name, all]) => toRows(name, sizes, all)),
+  ];
+}
+
+function toRows(name: string, sizes: readonly number[], costs: readonly Cost[]): Row[] {
+  return costs.flatMap(({ coreMs, ms }, i) => {
+    const what = `cost, ${name}, ${describeSize(sizes[i] ?? 0)} rows a week`;
+    return [
+      { name: what, unit: 'core ms', values: [coreMs] },
+      { name: `${what}, until the answer`, unit: 'ms', values: [ms] },
+    ];
+  });
+}

@@ -1,0 +1,63 @@
+import { parseConfig } from '../src/config/config.ts';
+import { tableColumns } from '../src/engine/table.ts';
+import { encodeRow, parseEvent } from '../src/ingest/event.ts';
+import { MICROS_PER_MS } from '../src/lib/instant.ts';
+import { openStore } from '../src/open-store.ts';
+import { makeLines, SOURCE_NAME } from './events.ts';
+
+export interface WriteJob {
+  readonly dataDir: string;
+}
+
+/** Time on cores for each event, µs, of all threads of the process together. */
+export interface WriteCost {
+  /** From the text of an event to the engine's own format. */
+  readonly read: number;
+  readonly insert: number;
+  /** To write it once more, with those of the same day. */
+  readonly merge: number;
+}
+
+const BATCHES = 20;
+const EVENTS_PER_BATCH = 5_000;
+
+process.once('message', async ({ dataDir }: WriteJob) => {
+  process.send?.(await measure(dataDir), () => process.disconnect());
+});
+
+async function measure(dataDir: string): Promise<WriteCost> {
+  const { engine, registry, close } = await openStore(
+    parseConfig({ TAILRACE_DATA_DIR: dataDir }),
+    'the benchmark',
+  );
+  const source = registry.getSource(SOURCE_NAME);
+  const columns = tableColumns(source).map((column) => column.name);
+  const rules = { now: Date.now() * MICROS_PER_MS, eventBytesMax: 1024 * 1024, project: '' };
+  const encode = (lines: readonly string[]) =>
+    Buffer.from(lines.map((text) => encodeRow(parseEvent({ text }, source, rules))).join(''));
+  const insert = (bytes: Buffer) =>
+    engine.insert({ table: source.table, columns, format: 'JSONCompactEachRow', bytes });
+  await insert(encode(await makeLines(EVENTS_PER_BATCH, 0))); // code is loaded and compiled
+
+  const spent = { read: 0, insert: 0 };
+  for (let i = 1; i <= BATCHES; i++) {
+    const lines = await makeLines(EVENTS_PER_BATCH, i);
+    const made = await takeCores(async () => encode(lines));
+    spent.read += made.micros;
+    spent.insert += (await takeCores(() => insert(made.result))).micros;
+  }
+  const merge = await takeCores(() =>
+    engine.inspect(`OPTIMIZE TABLE tailrace.${source.table} FINAL SETTINGS optimize_throw_if_noop = 0`),
+  );
+  await close();
+  const events = BATCHES * EVENTS_PER_BATCH;
+  return { read: spent.read / events, insert: spent.insert / events, merge: merge.micros / events };
+}
+
+/** With what `work` gives, the µs on cores that it took. */
+async function takeCores<T>(work: () => Promise<T>): Promise<{ result: T; micros: number }> {
+  const before = process.cpuUsage();
+  const result = await work();
+  const { user, system } = process.cpuUsage(before);
+  return { result, micros: user + system };
+}

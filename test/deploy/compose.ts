@@ -1,0 +1,47 @@
+import { readFileSync } from 'node:fs';
+import { parse } from 'yaml';
+
+export interface Service {
+  readonly image?: string;
+  readonly build?: string;
+  readonly user?: string;
+  readonly environment?: Readonly<Record<string, string>>;
+  readonly depends_on?: Readonly<Record<string, { readonly condition: string }>>;
+  readonly healthcheck?: object;
+  readonly volumes?: readonly string[];
+  readonly networks?: Readonly<Record<string, { readonly ipv4_address?: string } | null>> | readonly string[];
+  readonly ports?: readonly string[];
+  readonly cap_drop?: readonly string[];
+  readonly security_opt?: readonly string[];
+  readonly read_only?: boolean;
+  readonly mem_limit?: string;
+  readonly [other: string]: unknown;
+}
+
+/** The services of a compose file, with what `<<` brings in. */
+export function readServices(text: string): Readonly<Record<string, Service>> {
+  return (parse(text, { merge: true }) as { services: Record<string, Service> }).services;
+}
+
+export const SINGLE = 'deploy/compose.yaml';
+export const SCALED = 'deploy/compose.scaled.yaml';
+
+export const readScaled = () => readServices(readFileSync(SCALED, 'utf8'));
+
+const VARIABLE = /\$\{(\w+)(?::([?-])[^}]*)?\}/g;
+
+/** Puts values in for `${NAME}` as compose does, with the defaults of those that have one. */
+export function fillIn(env: Readonly<Record<string, string>>, values: Readonly<Record<string, string>>) {
+  const fill = (text: string) => text.replace(VARIABLE, (_all, name: string) => values[name] ?? '');
+  return Object.fromEntries(Object.entries(env).map(([name, text]) => [name, fill(text)]));
+}
+
+/** Names of a text's variables; of `required`, those that compose refuses to be empty. */
+export function findVariables(text: string): { all: Set<string>; required: Set<string> } {
+  // `$$` is a dollar of the container's own shell.
+  const found = [...text.replaceAll('$$', '').matchAll(VARIABLE)];
+  return {
+    all: new Set(found.map(([, name = '']) => name)),
+    required: new Set(found.filter(([, , kind]) => kind === '?').map(([, name = '']) => name)),
+  };
+}

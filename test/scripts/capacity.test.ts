@@ -1,0 +1,81 @@
+import { readFileSync } from 'node:fs';
+import { describe, expect, test } from 'vitest';
+import { ASSUMED, MEASURED, SCALES, WEEKS } from '../../scripts/docs/capacity-figures.ts';
+import { plain, reckon, weekMs } from '../../scripts/docs/capacity-model.ts';
+
+const of = (name: string) => {
+  const scale = SCALES.find((one) => one.name === name);
+  if (scale === undefined) throw new Error(`there is no ${name}`);
+  const steps = reckon(scale);
+  return (figure: string) => steps.find((step) => step.name === figure)?.value;
+};
+
+describe('the capacity model, reckoned by hand', () => {
+  test('ten billion events in 90 days are 1,286 a second, three times that at the busiest', () => {
+    const figure = of('10 G');
+    expect(figure('events, on average')).toBeCloseTo(10_000_000_000 / 7_776_000, 6);
+    expect(figure('events, at the busiest time')).toBeCloseTo(3_858.02, 2);
+  });
+
+  test('a trillion events of 105 bytes are 105 TB, 15 shards of 7 TB each, 30 servers', () => {
+    const figure = of('1 T');
+    expect(figure('disk of one copy')).toBe(105e12);
+    expect(figure('shards by disk')).toBe(15);
+    expect(figure('**shards**')).toBe(15);
+    expect(figure('**ClickHouse servers**')).toBe(30);
+  });
+
+  test('a million events need one server, its copy, and the two replicas that there are at least', () => {
+    const figure = of('1 M');
+    expect([
+      figure('**shards**'),
+      figure('**ClickHouse servers**'),
+      figure('**replicas of Tailrace**'),
+    ]).toEqual([1, 2, 2]);
+  });
+
+  test('a week of the measured sizes costs about what was measured', () => {
+    for (const { rows, stats, usage } of WEEKS) {
+      expect(Math.abs(weekMs('stats', rows) / stats - 1)).toBeLessThan(0.4);
+      expect(Math.abs(weekMs('usage', rows) / usage - 1)).toBeLessThan(0.4);
+    }
+  });
+});
+
+test('every step shows numbers that come to its result', () => {
+  for (const scale of SCALES) {
+    for (const { name, numbers, value } of reckon(scale)) {
+      if (numbers.includes(', ')) continue; // the most of several
+      const text = numbers.replaceAll(',', '').replaceAll('×', '*').replaceAll('÷', '/');
+      expect(text).toMatch(/^[\d.e+\-*/() ]+$/);
+      const shown: number = new Function(`return ${text}`)();
+      const what = `${scale.name}: ${name} = ${numbers}`;
+      // Numbers are shown with three digits, so that one that is rounded up may differ by one.
+      if (/^shards|replicas of/.test(name)) {
+        const least = name.startsWith('shards') ? 1 : 2;
+        expect(Math.abs(Math.max(least, Math.ceil(shown)) - value), what).toBeLessThanOrEqual(1);
+      } else expect(Math.abs(shown / value - 1), what).toBeLessThan(0.03);
+    }
+  }
+});
+
+test('figures of docs/performance.md are the ones that the model and docs/scaling.md begin with', () => {
+  const performance = readFileSync('docs/performance.md', 'utf8');
+  const scaling = readFileSync('docs/scaling.md', 'utf8');
+  const { diskBytes, jsonBytes, hitsPerSecond } = MEASURED;
+  expect(performance).toContain(
+    `bytes on the disk of an event, ${jsonBytes.value.toLocaleString('en')} bytes as JSON`,
+  );
+  expect(performance).toMatch(new RegExp(`bytes on the disk of an event, .*\\| ${diskBytes.value} `));
+  expect(performance).toContain(`${hitsPerSecond.value.toLocaleString('en')} requests/s`);
+  const [, section = ''] = /## When to move\n([\s\S]*?)\n## /.exec(scaling) ?? [];
+  for (const [, figure = ''] of section.matchAll(/^\| [^|]+ \| .*?([\d,.]{3,}) (?:a second|MB|bytes|s)\b/gm))
+    expect(performance).toContain(figure);
+  expect(section).toContain(`${diskBytes.value} bytes`);
+});
+
+test('what is assumed is named as such, each with its unit', () => {
+  expect(Object.values(ASSUMED).every(({ what }) => what.length > 5)).toBe(true);
+  expect(plain(385_802.469)).toBe('386,000');
+  expect(plain(0.010_85)).toBe('0.0109');
+});
