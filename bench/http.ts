@@ -1,4 +1,4 @@
-import { type Agent, type IncomingMessage, request } from 'node:http';
+import { type Agent, type IncomingHttpHeaders, type IncomingMessage, request } from 'node:http';
 import { pathOf, type Question } from './questions.ts';
 import { KEY } from './server.ts';
 
@@ -12,6 +12,7 @@ export interface Call {
 export interface Answer {
   readonly status: number;
   readonly text: string;
+  readonly headers: IncomingHttpHeaders;
 }
 
 /** Sends one request on a connection of `agent`. @throws when no whole answer came */
@@ -23,7 +24,9 @@ export function send(url: string, agent: Agent, { path, body, headers }: Call): 
         text += chunk;
       });
       response.on('error', reject);
-      response.on('end', () => resolve({ status: response.statusCode ?? 0, text }));
+      response.on('end', () =>
+        resolve({ status: response.statusCode ?? 0, text, headers: response.headers }),
+      );
     };
     const options = {
       agent,

@@ -14,6 +14,7 @@ import { INGEST_MEASUREMENTS, ingestSection } from './section/ingest.ts';
 import { keysSection } from './section/keys.ts';
 import { killSection } from './section/kill.ts';
 import { refreshSection } from './section/refresh.ts';
+import { replicasSection } from './section/replicas.ts';
 import { rivalsSection } from './section/rivals.ts';
 import { serverSection } from './section/server.ts';
 import { soakSection } from './section/soak.ts';
@@ -40,6 +41,7 @@ const SECTIONS: Readonly<Record<string, Section>> = {
   kill: killSection,
   keys: keysSection,
   server: serverSection,
+  replicas: replicasSection,
   tenants: tenantsSection,
   flood: floodSection,
   fuzz: fuzzSection,

@@ -4,9 +4,9 @@ import { chmod, chown, copyFile, mkdtemp, rm, writeFile } from 'node:fs/promises
 import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { Client } from 'pg';
-import { vi } from 'vitest';
 import { findProgram } from '../../scripts/programs.js';
 import { findFreePort } from './free-port.ts';
+import { until } from './until.ts';
 
 /** A PostgreSQL of its own in a temporary folder, on a free port of 127.0.0.1, with TLS by test/support/tls/one.cert.pem. */
 export interface TestPostgres {
@@ -77,7 +77,7 @@ export async function startPostgres(): Promise<TestPostgres> {
 
   async function start(): Promise<void> {
     child = spawn(join(bin, 'postgres'), ['-D', data, ...args], { ...account, cwd: folder, stdio: 'ignore' });
-    await vi.waitFor(() => run(urlOf('postgres'), 'SELECT 1'), { timeout: 30_000, interval: 50 });
+    await until(() => run(urlOf('postgres'), 'SELECT 1'), 30_000);
   }
 
   async function end(signal: NodeJS.Signals): Promise<void> {

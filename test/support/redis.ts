@@ -1,10 +1,10 @@
 import { spawn } from 'node:child_process';
 import { rm } from 'node:fs/promises';
 import { createClient } from '@redis/client';
-import { vi } from 'vitest';
 import { findProgram } from '../../scripts/programs.js';
 import { findFreePort } from './free-port.ts';
 import { temporaryFolder } from './service.ts';
+import { until } from './until.ts';
 
 type TestClient = ReturnType<typeof createTestClient>;
 
@@ -38,7 +38,7 @@ export async function startRedis(): Promise<TestRedis> {
 
   async function start(): Promise<void> {
     child = spawnRedis(port, folder.path);
-    await vi.waitFor(async () => (await client()).ping(), { timeout: 10_000 });
+    await until(async () => (await client()).ping(), 10_000);
   }
 
   async function kill(): Promise<void> {

@@ -1,0 +1,3 @@
+SELECT count() AS events
+FROM edge_logs
+WHERE project = @project
