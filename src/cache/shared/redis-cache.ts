@@ -12,6 +12,9 @@ import { createFrames, FRAME_BYTES_MAX, MARK_BYTES, markOf } from './frame.ts';
 import { createLeases, LEASE_MS } from './lease.ts';
 import type { SharedCache } from './shared-cache.ts';
 
+// Of what is read of a lease: more than any token of ours.
+const TOKEN_BYTES_MAX = 64;
+
 export interface RedisCacheOptions {
   readonly redis: Redis;
   /** What all replicas have in common, and nobody else. */
@@ -81,13 +84,18 @@ export function createRedisCache(options: RedisCacheOptions): SharedCache {
     },
     async look(key) {
       const seen = await redis.ask((send) =>
-        Promise.all([readBytes(send, nameOf(key), MARK_BYTES - 1), send(['PTTL', leaseNameOf(key)])]),
+        Promise.all([
+          readBytes(send, nameOf(key), MARK_BYTES - 1),
+          readBytes(send, leaseNameOf(key), TOKEN_BYTES_MAX - 1),
+          send(['PTTL', leaseNameOf(key)]),
+        ]),
       );
       if (seen === undefined) return undefined;
-      const [bytes, leftMs] = seen;
+      const [bytes, token, leftMs] = seen;
       // A lease that does not end in time is none of ours, and nobody waits for its holder.
       const isLeased = typeof leftMs === 'number' && leftMs > 0 && leftMs <= LEASE_MS;
-      return { mark: bytes?.toString('latin1') ?? '', isLeased };
+      const holder = isLeased ? (token?.toString('latin1') ?? '') : '';
+      return { mark: bytes?.toString('latin1') ?? '', holder };
     },
     lease: (key) => takeLease({ lease: leaseNameOf(key), answer: nameOf(key) }),
     async keep(key, answer, { seconds }) {

@@ -29,7 +29,8 @@ export interface Life {
 export interface Look {
   /** Other for every answer; empty where there is none. */
   readonly mark: string;
-  readonly isLeased: boolean;
+  /** Another one for each time that the lease was taken; empty where nobody has it. */
+  readonly holder: string;
 }
 
 export interface Lease {

@@ -20,10 +20,11 @@ export type Turn =
   | { readonly kind: 'shared'; readonly answer: Answer }
   | { readonly kind: 'ours'; readonly lease: Lease | undefined };
 
-/** Another replica is making it; `mark` is of what stands there until it has. */
+/** Another replica is making it; `mark` is of what stands there until it has. Where it is not known which one, `holder` is left out. */
 interface Held {
   readonly kind: 'held';
   readonly mark: string;
+  readonly holder?: string;
 }
 
 export interface Turns {
@@ -65,17 +66,19 @@ export function createTurns(shared: SharedCache, { leave }: Background): Turns {
   async function take(wanted: Wanted): Promise<Turn | Held> {
     const seen = await shared.look(wanted.key);
     if (seen === undefined) return ALONE;
-    const { mark, isLeased } = seen;
+    const { mark, holder } = seen;
     const found = mark === '' || mark === wanted.mark ? undefined : await findGood(wanted);
-    return found ?? (isLeased ? { kind: 'held', mark } : await takeLease(wanted, mark));
+    return found ?? (holder === '' ? await takeLease(wanted, mark) : { kind: 'held', mark, holder });
   }
 
-  /** Until there is an answer, or the holder gives up or dies. */
-  async function waitForHolder(key: string, mark: string, signal: AbortSignal): Promise<void> {
+  /** Until there is an answer, or the holder gives up or dies, also where the next one is at it already. */
+  async function waitForHolder(key: string, { mark, ...held }: Held, signal: AbortSignal): Promise<void> {
+    let { holder } = held;
     for (;;) {
       await untilAborted(delay(POLL_MS), signal);
       const seen = await shared.look(key);
-      if (seen?.isLeased !== true || seen.mark !== mark) return;
+      holder ??= seen?.holder;
+      if (seen === undefined || seen.holder === '' || seen.holder !== holder || seen.mark !== mark) return;
     }
   }
 
@@ -86,7 +89,7 @@ export function createTurns(shared: SharedCache, { leave }: Background): Turns {
         const turn = await take(wanted);
         if (turn.kind !== 'held') return turn;
         if (holders === HOLDERS_MAX) return ALONE;
-        await waitForHolder(wanted.key, turn.mark, signal);
+        await waitForHolder(wanted.key, turn, signal);
       }
     },
   };

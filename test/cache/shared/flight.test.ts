@@ -12,7 +12,7 @@ function setUp() {
   const shared: SharedCache = {
     markOf: () => undefined,
     find: async () => 'none',
-    look: async () => ({ mark: '', isLeased: false }),
+    look: async () => ({ mark: '', holder: '' }),
     lease: async () => ({ mark: '', free: async () => void asked.push('freed') }),
     async keep() {
       await new Promise((resolve) => setImmediate(resolve));

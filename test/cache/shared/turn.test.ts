@@ -1,0 +1,33 @@
+import { describe, expect, test } from 'vitest';
+import type { Look, SharedCache } from '../../../src/cache/shared/shared-cache.ts';
+import { createTurns } from '../../../src/cache/shared/turn.ts';
+import { createBackground } from '../../../src/lib/background.ts';
+
+const WANTED = { key: 'k', isGood: () => true, mark: '' };
+
+/** A cache without an answer, whose lease is always another replica's. */
+function heldBy(look: () => Look): SharedCache {
+  return {
+    look: async () => look(),
+    find: async () => 'none',
+    lease: async () => 'held',
+    keep: async () => {},
+    markOf: () => undefined,
+  };
+}
+
+const wait = (shared: SharedCache, timeoutMs: number) =>
+  createTurns(shared, createBackground()).wait(WANTED, AbortSignal.timeout(timeoutMs));
+
+describe('who waits for another replica', () => {
+  test('sees that it has failed where it, or a third, has taken the lease again', async () => {
+    let looks = 0;
+    const shared = heldBy(() => ({ mark: '', holder: `holder ${++looks}` }));
+    expect(await wait(shared, 10_000)).toEqual({ kind: 'ours', lease: undefined });
+  });
+
+  test('waits as long as the same one is at it', async () => {
+    const shared = heldBy(() => ({ mark: '', holder: 'the same' }));
+    await expect(wait(shared, 300)).rejects.toThrow('timeout');
+  });
+});
