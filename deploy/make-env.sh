@@ -1,19 +1,23 @@
 #!/bin/sh
-# Writes deploy/.env: .env.example with a random value for each secret. Never over one that is there: its passwords are those
-# that the stores were made with.
+# Writes deploy/.env: .env.example with a random value for each secret. What has a value there already keeps it: the stores were
+# made with it.
 set -eu
 cd "$(dirname "$0")"
-if [ -e .env ]; then
-  echo 'deploy/.env is there already, and stays as it is' >&2
-  exit 0
-fi
 umask 077
-while IFS= read -r line; do
-  case $line in
-    '#'*) ;;
-    *=) line=$line$(od -An -N32 -tx1 /dev/urandom | tr -d ' \n') ;;
-  esac
-  printf '%s\n' "$line"
-done <.env.example >.env.new
+touch .env
+{
+  # Ends each line, also the last one of a file that does not.
+  awk '!/^[A-Z_]+=$/' .env
+  while IFS= read -r line; do
+    case $line in
+      '#'*) if [ -s .env ]; then continue; fi ;;
+      *=)
+        if grep -q "^$line." .env; then continue; fi
+        line=$line$(od -An -N32 -tx1 /dev/urandom | tr -d ' \n')
+        ;;
+    esac
+    printf '%s\n' "$line"
+  done <.env.example
+} >.env.new
 mv .env.new .env
-echo 'deploy/.env is written; TAILRACE_PRIVATE_KEY in it is a key with every scope' >&2
+echo 'deploy/.env has every secret; TAILRACE_PRIVATE_KEY in it is a key with every scope' >&2

@@ -47,7 +47,7 @@ do not grow. On the embedded engine a refresh of statistics computes only the bu
 const LEFT_OUT = `## What the reckoning leaves out
 
 - **Keys that pin no project**, in \`usage.api-counts\`: it matches addresses, so the index of every row of that week is looked at, on every shard:
-  ${plain(unpinnedRowMs() * NANOS_PER_MS)} core ns a row by the table above. At 1 T that is ${plain(1e12 * (7 / 90))} rows and ${plain((1e12 * (7 / 90) * unpinnedRowMs()) / 1000)} s of a core
+  ${plain(unpinnedRowMs() * NANOS_PER_MS)} core ns a row, from the first line of [what was measured](#measured): what it costs more without a pin, over the rows of all four projects. At 1 T that is ${plain(1e12 * (7 / 90))} rows and ${plain((1e12 * (7 / 90) * unpinnedRowMs()) / 1000)} s of a core
   for one question. Pin keys to their project ([keys](keys.md)) long before that.
 - The network between servers, and what a \`Distributed\` table adds. Other questions are of one project, and so of one shard.
 - Keeper: three small machines, from two copies on.

@@ -1,4 +1,4 @@
-import { mkdirSync } from 'node:fs';
+import { existsSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { Session } from 'chdb';
 import { quote } from '../sql/quote.ts';
@@ -21,13 +21,20 @@ export interface EmbeddedSessions {
   openReader(filters: ReadFilters): Promise<Session>;
 }
 
+const findStoreDir = (dataDir: string) => join(dataDir, 'store');
+
+/** Whether a data directory has ever had a store of this engine. */
+export function hasEmbeddedStore(dataDir: string): boolean {
+  return existsSync(findStoreDir(dataDir));
+}
+
 /** Opens the sessions of one data directory. A setting given with a query sticks to its session, so all are set here. */
 export async function openSessions(
   dataDir: string,
   options: { memoryBytesMax: number; limits: QueryLimits },
 ): Promise<EmbeddedSessions> {
   const connectionArgs = writeEngineConfig(join(dataDir, 'engine'), options.memoryBytesMax);
-  const storeDir = join(dataDir, 'store');
+  const storeDir = findStoreDir(dataDir);
   mkdirSync(storeDir, { recursive: true, mode: 0o700 }); // the engine would let everyone read what is in it
   const open = () => new Session(storeDir, { connectionArgs });
   const openWith = async (settings: EngineSettings) => {

@@ -97,10 +97,17 @@ function explain(
         cause: error,
       });
   }
-  const why = messageOf(error).slice(0, 200) || (error as { code?: string }).code;
+  const why = isWithoutTls(error)
+    ? 'it does not speak TLS there; is it http:// or another port?'
+    : messageOf(error).replace(/\s+/g, ' ').trim().slice(0, 200) || (error as { code?: string }).code;
   return new TailraceError(
     'engine_unavailable',
     `the ClickHouse server at ${address.url} does not answer: ${why}`,
     { cause: error },
   );
+}
+
+/** OpenSSL's words for an answer that is not TLS, which name files of its own source and have newlines. */
+function isWithoutTls(error: unknown): boolean {
+  return /wrong version number|packet length too long/.test(messageOf(error));
 }

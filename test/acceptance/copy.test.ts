@@ -1,4 +1,5 @@
-import { cp, mkdir, readdir, writeFile } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
+import { cp, mkdir, readdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest';
@@ -329,6 +330,36 @@ test('a dry run says what there is to do, and asks nobody', async () => {
   expect(dry.stdout).toMatch(new RegExp(`${EDGE} │ ${dayOf(1)} │ 400 +│ [\\d,]+ │ to be copied`));
   expect(dry.stdout).toContain(`430 rows to ${to()}; nothing was sent`);
   expect(front.requests.length).toBe(before);
+});
+
+test('events of a source whose file is gone are told to stay behind', async () => {
+  await useBase();
+  await load(INVOCATIONS, 'deno-relay-logs');
+  const sources = join(folder.path, 'sources');
+  await cp('sources', sources, { recursive: true });
+  await rm(join(sources, 'deno-relay-logs.yaml'));
+  const settings = { TAILRACE_SOURCES_DIR: sources, TAILRACE_ENDPOINTS_DIR: join(folder.path, 'none') };
+  await mkdir(settings.TAILRACE_ENDPOINTS_DIR);
+  const result = await runCli(copyArgs('--dry-run'), { env: env(settings) });
+  expect(result).toMatchObject(DONE);
+  expect(result.stderr).toContain(
+    'the events of table function_edge_logs are not copied: no source names it any more\n',
+  );
+});
+
+test('a folder without events, days in the wrong order and a server that is away are told, each once', async () => {
+  const nowhere = await runCli(copyArgs(), { env: env() });
+  expect(nowhere).toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining(`${dataDir} has no events; set`),
+  });
+  expect(existsSync(dataDir)).toBe(false);
+  await useBase();
+  const days = await runCli(copyArgs('--from-day', dayOf(1), '--until-day', dayOf(2)), { env: env() });
+  expect(days).toMatchObject({ code: 1, stderr: expect.stringContaining(' is before --from-day ') });
+  const away = await runCli(['copy', '--to', 'https://127.0.0.1:1'], { env: env() });
+  expect(away).toMatchObject({ code: 3 });
+  expect(away.stderr.split('ECONNREFUSED')).toHaveLength(2); // told once
 });
 
 test('what cannot be meant is refused with what would be right, and no password is told', async () => {

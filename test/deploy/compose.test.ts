@@ -1,11 +1,22 @@
 import { execFile } from 'node:child_process';
 import { copyFile, mkdir, readFile, stat, writeFile } from 'node:fs/promises';
+import type { BlockList } from 'node:net';
 import { basename, join } from 'node:path';
 import { promisify } from 'node:util';
 import { DCLinter } from 'dclint';
 import { afterAll, describe, expect, test } from 'vitest';
 import { temporaryFolder } from '../support/service.ts';
-import { fillIn, findVariables, readScaled, readServices, SCALED, type Service, SINGLE } from './compose.ts';
+import {
+  fillIn,
+  findVariables,
+  isOurs,
+  readDynamicRanges,
+  readScaled,
+  readServices,
+  SCALED,
+  type Service,
+  SINGLE,
+} from './compose.ts';
 import { findSettingFaults, isSecretSetting } from './settings.ts';
 
 const exec = promisify(execFile);
@@ -41,11 +52,35 @@ async function findFaults(compose: string): Promise<string[]> {
   return [
     ...messages.map(({ message }) => message),
     ...services.flatMap(([name, service]) => findServiceFaults(service).map((fault) => `${name}: ${fault}`)),
+    ...services.flatMap(([name, service]) => findAddressFaults(name, service, readDynamicRanges(compose))),
+    ...findBuildFaults(services.map(([, service]) => service)),
   ];
 }
 
+/** A service without an address of its own is given the first free one, also that of another which has not started yet. */
+function findAddressFaults(
+  name: string,
+  { networks = [] }: Service,
+  dynamic: ReadonlyMap<string, BlockList | undefined>,
+): string[] {
+  if (Array.isArray(networks)) return [];
+  return Object.entries(networks).flatMap(([network, own]) => {
+    if (own?.ipv4_address === undefined) return [];
+    const isFree = dynamic.get(network)?.check(own.ipv4_address) === false;
+    return isFree ? [] : [`${name}: its address in ${network} is to be outside an ip_range`];
+  });
+}
+
+/** Compose builds services side by side: the second to name an image fails on the first. */
+function findBuildFaults(services: readonly Service[]): string[] {
+  const built = services.filter(({ build }) => build !== undefined).map(({ image }) => image);
+  return built
+    .filter((image, index) => built.indexOf(image) < index)
+    .map((image) => `${image} is to be built once`);
+}
+
 function findServiceFaults(service: Service): string[] {
-  const ours = service.build !== undefined;
+  const ours = isOurs(service);
   const { environment = {} } = service;
   const rules: [right: boolean, fault: string][] = [
     [service.read_only === true, 'its files are to be read-only'],
@@ -117,6 +152,17 @@ test.each([
   ['clickhouse-server:26.3', 'clickhouse-server', expect.stringMatching(/clickhouse.* tag/i)],
   ['user: "999:999"', 'user: root', 'postgres: it is not to be root'],
   [
+    '          ip_range: 172.31.250.128/25\n',
+    '',
+    'proxy: its address in inside is to be outside an ip_range',
+  ],
+  ['172.31.250.11\n', '172.31.250.140\n', 'tailrace-1: its address in inside is to be outside an ip_range'],
+  [
+    '    pull_policy: never\n',
+    '    build: ..\n',
+    expect.stringMatching(/^tailrace:\S+ is to be built once$/),
+  ],
+  [
     'condition: service_healthy',
     'condition: service_started',
     'tailrace-2: it is to wait until what it needs is healthy',
@@ -152,7 +198,7 @@ describe('the scaled compose file', () => {
       const { networks = [] } = services[name] ?? {};
       return 'inside' in networks ? networks['inside']?.ipv4_address : undefined;
     };
-    const replicas = Object.keys(services).filter((name) => services[name]?.build !== undefined);
+    const replicas = Object.keys(services).filter((name) => isOurs(services[name] ?? {}));
     expect(replicas.length).toBeGreaterThanOrEqual(2);
     for (const name of replicas) {
       expect(services[name]?.environment?.['TAILRACE_TRUST_PROXY']).toBe(addressOf('proxy'));
@@ -175,7 +221,7 @@ describe('the scaled compose file', () => {
 test('the image has the version of package.json in both', async () => {
   const { version } = JSON.parse(await readFile('package.json', 'utf8')) as { version: string };
   const images = Object.values(text).flatMap((one) => Object.values(readServices(one)));
-  const ours = images.filter(({ build }) => build !== undefined).map(({ image }) => image);
+  const ours = images.filter(isOurs).map(({ image }) => image);
   expect(new Set(ours)).toEqual(new Set([`tailrace:${version}`]));
 });
 
@@ -198,5 +244,15 @@ describe('deploy/make-env.sh', () => {
 
     await run();
     expect(await readFile(env, 'utf8')).toBe(written);
+  });
+
+  test('adds what is missing to a file that is there, such as that of a single service', async () => {
+    await writeFile(env, 'POSTGRES_PASSWORD=\n# of mine\nTAILRACE_PRIVATE_KEY=of-mine');
+    await exec('sh', [join(folder.path, 'env', script)]);
+    const written = await readFile(env, 'utf8');
+    const names = [...written.matchAll(/^(\w+)=.+$/gm)].map(([, name]) => name);
+    expect(names.toSorted()).toEqual([...findVariables(text.scaled).all].toSorted());
+    expect(written).toMatch(/^# of mine\nTAILRACE_PRIVATE_KEY=of-mine\n/);
+    expect(written).not.toMatch(/=$/m);
   });
 });

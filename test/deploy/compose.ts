@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { BlockList } from 'node:net';
 import { parse } from 'yaml';
 
 export interface Service {
@@ -21,6 +22,27 @@ export interface Service {
 /** The services of a compose file, with what `<<` brings in. */
 export function readServices(text: string): Readonly<Record<string, Service>> {
   return (parse(text, { merge: true }) as { services: Record<string, Service> }).services;
+}
+
+/** Whether it runs the image of Tailrace, which one of the services builds. */
+export const isOurs = ({ image = '' }: Service) => image.startsWith('tailrace:');
+
+interface Network {
+  readonly ipam?: { readonly config?: readonly { readonly ip_range?: string }[] };
+}
+
+/** Of each network the addresses that are given to services without one of their own; `undefined`: any. */
+export function readDynamicRanges(text: string): ReadonlyMap<string, BlockList | undefined> {
+  const { networks = {} } = parse(text) as { networks?: Record<string, Network | null> };
+  return new Map(
+    Object.entries(networks).map(([name, network]) => {
+      const [address, prefix] = network?.ipam?.config?.[0]?.ip_range?.split('/') ?? [];
+      if (address === undefined) return [name, undefined];
+      const range = new BlockList();
+      range.addSubnet(address, Number(prefix));
+      return [name, range];
+    }),
+  );
 }
 
 export const SINGLE = 'deploy/compose.yaml';

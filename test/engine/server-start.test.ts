@@ -111,3 +111,11 @@ test('a server that is not there is engine_unavailable, with its address', async
   expect(error).toMatchObject({ code: 'engine_unavailable' });
   expect(String(error)).toContain('the ClickHouse server at http://127.0.0.1:1 does not answer');
 });
+
+test('a server that does not speak TLS is told as that, in one line', async () => {
+  const error = await failureOf(open(front.url.replace('http:', 'https:')));
+  expect(error).toMatchObject({ code: 'engine_unavailable' });
+  expect(String(error)).toMatch(
+    /does not answer: it does not speak TLS there; is it http:\/\/ or another port\?$/,
+  );
+});

@@ -6,7 +6,9 @@ import { copyDay } from '../../copy/copy-day.ts';
 import { type Journal, openJournal } from '../../copy/journal.ts';
 import { type DayPlan, planCopy } from '../../copy/plan.ts';
 import { isManaged } from '../../definitions/source.ts';
+import { hasEmbeddedStore } from '../../engine/embedded-sessions.ts';
 import { toTailraceError } from '../../engine/failure.ts';
+import { readDays } from '../../engine/store-state.ts';
 import { InputError, messageOf, StoppedError, TailraceError } from '../../errors.ts';
 import { openStore, type Store } from '../../open-store.ts';
 import { count, type DayDone, isSent, printDone, printPlan, sum } from '../copy-report.ts';
@@ -54,7 +56,13 @@ const RESULT_BYTES_MAX = 512 * 1024 * 1024;
 const READ_MS_MAX = 600_000;
 
 async function copy(options: Options): Promise<void> {
+  const { fromDay = '', untilDay = '9999' } = options;
+  if (fromDay > untilDay)
+    throw new InputError([
+      `--until-day: ${untilDay} is before --from-day ${fromDay}, so there is no day to copy`,
+    ]);
   const config = readTargetConfig(options.to);
+  refuseMissing(config.dataDir);
   const address = findServerAddress(config);
   if (address === undefined) throw new InputError(['--to: must be the address of a ClickHouse server']);
   const target = `${address.url}/${address.database}`;
@@ -71,6 +79,7 @@ async function copy(options: Options): Promise<void> {
     if (there !== undefined) closing.push(there.close);
     const sides = { here, there, journal };
     const plans = await planDays(sides, config, options);
+    if (options.source.length === 0) await warnOfUnnamed(here);
     if (there === undefined) return printPlan(plans, target);
     const done = await copyDays({ ...sides, there }, plans, { signal, options });
     printDone(done, target);
@@ -91,8 +100,34 @@ function readTargetConfig(to: string): Config {
     return readConfig({ CLICKHOUSE_URL: to, TAILRACE_STORE_BYTES_MAX: undefined });
   } catch (error) {
     if (!(error instanceof InputError)) throw error;
-    throw new InputError(error.faults.map((fault) => fault.replace(/^CLICKHOUSE_URL:/, '--to:')));
+    throw nameOption(error);
   }
+}
+
+/** A fault of the server's address, under the name that it has in this command. */
+function nameOption(error: InputError): InputError {
+  const faults = error.faults.map((fault) => fault.replace(/^CLICKHOUSE_URL:/, '--to:'));
+  return new InputError(faults, { cause: error });
+}
+
+/** A misspelt folder would be made, and nothing be copied out of it, which looks as if all had been. */
+function refuseMissing(dataDir: string): void {
+  if (hasEmbeddedStore(dataDir)) return;
+  throw new InputError([
+    `data directory ${dataDir} has no events; set TAILRACE_DATA_DIR to the folder that the service has stored them in`,
+  ]);
+}
+
+/** Days are those of sources, so events of a source whose file is gone stay behind. */
+async function warnOfUnnamed({ engine, registry }: Store): Promise<void> {
+  const named = new Set(registry.sources.map(({ table }) => table));
+  const tables = new Set(
+    (await readDays(engine)).map(({ table }) => table).filter((table) => !named.has(table)),
+  );
+  for (const table of tables)
+    process.stderr.write(
+      `tailrace: the events of table ${table} are not copied: no source names it any more\n`,
+    );
 }
 
 function createSourceConfig(config: Config): Config {
@@ -178,12 +213,14 @@ function logSkipped({ source, day, step }: DayPlan, progress: Progress): void {
 
 /** What went wrong at the server, with what the operator needs beside it. */
 function explain(error: unknown, target: string): unknown {
-  if (error instanceof InputError || error instanceof StoppedError) return error;
+  if (error instanceof InputError) return nameOption(error);
+  if (error instanceof StoppedError) return error;
   // Node's own, such as the journal's when the disk is full.
   if (String((error as { code?: unknown } | null)?.code).startsWith('ERR_SQLITE')) return error;
   const failure = toTailraceError(error);
   if (failure.code === 'source_not_found') return failure;
-  const cause = failure.cause === undefined ? '' : ` (${messageOf(failure.cause)})`;
+  const why = failure.cause === undefined ? '' : messageOf(failure.cause);
+  const cause = why === '' || failure.message.includes(why) ? '' : ` (${why})`;
   return new TailraceError(
     failure.code,
     `copying to ${target}: ${failure.message}${cause}; what is there stays, and the same command goes on from there`,
