@@ -31,7 +31,9 @@ function callEndless(endpoint: string, project: string) {
 }
 
 const untilEngine = (running: number, queued: number) =>
-  vi.waitFor(() => expect(service.store.engine.gauges()).toMatchObject({ running, queued }), { timeout: 10_000 });
+  vi.waitFor(() => expect(service.store.engine.gauges()).toMatchObject({ running, queued }), {
+    timeout: 10_000,
+  });
 
 describe('a caller that hangs up', () => {
   test('stops its query inside the engine', async () => {
