@@ -118,6 +118,7 @@ describe('/metrics', () => {
       tailrace_cache_refreshes_total: 'counter',
       tailrace_cache_recomputed_total: 'counter',
       tailrace_engine_running: 'gauge',
+      tailrace_engine_up: 'gauge',
       tailrace_engine_queued: 'gauge',
       tailrace_cache_entries: 'gauge',
       tailrace_cache_bytes: 'gauge',
