@@ -95,9 +95,7 @@ async function takeAway(engine: Engine, { remove, table }: Addition): Promise<vo
 function findAdditions(source: Source, all: ReadonlyMap<string, StoredTable>, cluster: string): Addition[] {
   const stored = all.get(storedTable(source, cluster));
   if (stored === undefined)
-    return [
-      { add: createTable(source, cluster), remove: dropTable(source, cluster), table: source.table },
-    ];
+    return [{ add: createTable(source, cluster), remove: dropTable(source, cluster), table: source.table }];
   // On a cluster the table over all servers may be missing by itself; it holds nothing.
   const over = all.has(source.table) ? [] : [{ add: createTable(source, cluster), remove: [] }];
   // A column that others may stand in for comes after them: they may be as new as it is.

@@ -42,7 +42,8 @@ export function readException(bytes: Buffer, { status, headers }: ResponseHead):
  */
 export function refuseOthers({ status, headers }: ResponseHead): void {
   if (Object.keys(headers).some((name) => name.startsWith('x-clickhouse-'))) return;
-  const text = 'what answers is no ClickHouse, or a proxy takes the headers x-clickhouse-… out of its answers';
+  const text =
+    'what answers is no ClickHouse, or a proxy takes the headers x-clickhouse-… out of its answers';
   throw new ServerException(text, undefined, status);
 }
 
