@@ -72,6 +72,8 @@ export function createQueryFlights(options: QueryFlightsOptions, keep: Keep): Qu
     // An answer of another replica may be too old for a caller who bounds the age.
     const isBounded = shared !== undefined && seconds !== endpoint.cachingSeconds;
     const own = isBounded ? ` of ${seconds} s` : kept === undefined ? '' : ' from the kept';
+    // A flight that is under way knows nothing of the lease, and may itself be waiting for it to be free.
+    if (flights.has(key + own)) void turn?.lease?.free();
     return flights.run(key + own, start, { signal, name: lane });
   };
 
@@ -84,8 +86,7 @@ export function createQueryFlights(options: QueryFlightsOptions, keep: Keep): Qu
       if (turn?.kind === 'shared') keep(key, endpoint, turn.answer, entry);
       if (turn !== undefined && turn.kind !== 'ours') return false;
       try {
-        const { joined } = await fly(key, endpoint, entry, { lane: WARMER_LANE, turn });
-        if (joined) await turn?.lease?.free(); // a flight that was under way knows nothing of it
+        await fly(key, endpoint, entry, { lane: WARMER_LANE, turn });
       } catch (error) {
         await turn?.lease?.free();
         throw error;

@@ -1,3 +1,5 @@
+import { isDecodable } from './clickhouse.ts';
+
 /** What replicas share; they know one another by the secret of tokens. */
 const NEED_SECRET = ['TAILRACE_CONTROL_URL', 'TAILRACE_REDIS_URL'] as const;
 const NEED_SERVER = ['TAILRACE_REDIS_URL'] as const;
@@ -14,7 +16,7 @@ export function parseRedisUrl(text: string): string {
   if (!/^rediss?:$/.test(url.protocol)) throw new Error(`must begin with redis:// or rediss://, ${right}`);
   if (url.hostname === '' || url.search !== '' || url.hash !== '' || !/^\/?\d{0,4}$/.test(url.pathname))
     throw new Error(`must be a host and, as its path, the number of a database, ${right}`);
-  if (/%(?![\da-f]{2})/i.test(url.username + url.password))
+  if (![url.username, url.password].every(isDecodable))
     throw new Error('must have a user and password whose % are written as %25');
   return text;
 }

@@ -64,8 +64,8 @@ export async function applySchema(
   } catch (error) {
     // Others that share the store may have made the same at the same time, and use it by now, unless the definitions are at fault.
     if (!engine.seesEveryWrite && !(error instanceof InputError)) throw error;
-    // Nobody has written to them yet. What cannot be taken away, since the engine has gone, is no reason to hide the error.
-    for (const sql of done.flatMap(({ remove }) => remove)) await engine.command(sql).catch(() => {});
+    // What cannot be taken away, since the engine has gone, is no reason to hide the error.
+    for (const addition of done) await takeAway(engine, addition).catch(() => {});
     throw error;
   }
   for (const source of sources) {
@@ -79,12 +79,23 @@ export async function applySchema(
 interface Addition {
   readonly add: readonly string[];
   readonly remove: readonly string[];
+  /** A table that is new with it. */
+  readonly table?: string;
+}
+
+/** Unless it has events by now: those of a process that shares the store, whose definitions have the table, too, and no fault. */
+async function takeAway(engine: Engine, { remove, table }: Addition): Promise<void> {
+  if (engine.cluster !== '' && table !== undefined) {
+    const rows = await engine.inspect(`SELECT 1 FROM \`${table}\` LIMIT 1`);
+    if (rows.length > 0) return;
+  }
+  for (const sql of remove) await engine.command(sql).catch(() => {});
 }
 
 function findAdditions(source: Source, all: ReadonlyMap<string, StoredTable>, cluster: string): Addition[] {
   const stored = all.get(storedTable(source, cluster));
   if (stored === undefined)
-    return [{ add: createTable(source, cluster), remove: dropTable(source, cluster) }];
+    return [{ add: createTable(source, cluster), remove: dropTable(source, cluster), table: source.table }];
   // On a cluster the table over all servers may be missing by itself; it holds nothing.
   const over = all.has(source.table) ? [] : [{ add: createTable(source, cluster), remove: [] }];
   // A column that others may stand in for comes after them: they may be as new as it is.

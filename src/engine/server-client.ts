@@ -5,7 +5,7 @@ import { type ClickHouseClient, ClickHouseLogLevel, createClient } from '@clickh
 import type { ServerAddress } from '../config/clickhouse.ts';
 import { tooLarge } from './failure.ts';
 import type { EngineSettings } from './read-settings.ts';
-import { readException } from './server-exception.ts';
+import { readException, refuseOthers } from './server-exception.ts';
 
 /** One request to a ClickHouse server. */
 export interface ServerRequest {
@@ -117,10 +117,12 @@ async function attempt(client: ClickHouseClient, request: ServerRequest): Promis
     signal.throwIfAborted();
     throw error;
   });
-  const exception = readException(bytes, { status: http_status_code, headers: response_headers });
+  const head = { status: http_status_code, headers: response_headers };
+  const exception = readException(bytes, head);
   if (exception !== undefined) throw exception;
   signal.throwIfAborted();
   if (broken !== undefined) throw broken;
+  refuseOthers(head);
   return bytes;
 }
 

@@ -34,6 +34,19 @@ export function readException(bytes: Buffer, { status, headers }: ResponseHead):
   return new ServerException(text || `HTTP ${status}`, code ?? codeInText(text), status);
 }
 
+/**
+ * Looks whether it was ClickHouse that answered, which says of each query at least its id (`x-clickhouse-query-id`). The page of
+ * a proxy whose server is being looked after, if it were believed, would be rows, or word of events that nobody has stored.
+ *
+ * @throws ServerException when it was not
+ */
+export function refuseOthers({ status, headers }: ResponseHead): void {
+  if (Object.keys(headers).some((name) => name.startsWith('x-clickhouse-'))) return;
+  const text =
+    'what answers is no ClickHouse, or a proxy takes the headers x-clickhouse-… out of its answers';
+  throw new ServerException(text, undefined, status);
+}
+
 function toCode(header: string | readonly string[] | undefined): number | undefined {
   return typeof header === 'string' && /^\d+$/.test(header) ? Number(header) : undefined;
 }

@@ -155,9 +155,11 @@ SETTINGS index_granularity = 1024, ttl_only_drop_parts = 1, default_compression_
   ${window} = ${TOKENS_MAX}, fsync_after_insert = 1, fsync_part_directory = 1`;
 }
 
+/** Where it holds nothing; on a cluster, where the server cannot be told so, that is for the caller to see to. */
 export function dropTable(source: Source, cluster: string): string[] {
+  const where = cluster === '' ? 'IF EXISTS IF EMPTY' : 'IF EXISTS';
   return tablesOf(source, cluster)
-    .map((table) => `DROP TABLE IF EXISTS ${table}${onCluster(cluster)}`)
+    .map((table) => `DROP TABLE ${where} ${table}${onCluster(cluster)}`)
     .toReversed();
 }
 

@@ -8,7 +8,7 @@ export interface AnswerStore {
     kept: KeptAnswer,
     times: { readonly nowMs: number; readonly sinceMs: number },
   ): Promise<void>;
-  /** Drops what is from `sinceMs` or before, and the oldest beyond `answersMax`. */
+  /** Drops what is from `sinceMs` or before, and the oldest beyond `answersMax`; of very many a part, and the rest the next times. */
   prune(sinceMs: number, answersMax: number): Promise<void>;
   close(): Promise<void>;
 }

@@ -5,6 +5,9 @@ import type { AnswerStore } from './answer-store.ts';
 // Apart from those that keys are looked up with, which senders of events must not keep busy.
 const CONNECTIONS_MAX = 4;
 const RETRY_AFTER_MS = 1_000;
+// Ten times as many as come in between, so that a heap of them, as after an outage, goes step by step: all of it at once would
+// take longer than a statement may, each time anew, and never go.
+const PRUNED_MAX = 10_000;
 
 /** A step a version; one that was released is never changed. */
 const MIGRATIONS = [
@@ -69,9 +72,11 @@ function createAnswers({ query: ask, close }: Postgres): AnswerStore {
     },
     async prune(sinceMs, answersMax) {
       await query(
-        `DELETE FROM tailrace_answers WHERE answered_ms <= $1
-          OR token IN (SELECT token FROM tailrace_answers ORDER BY answered_ms DESC OFFSET $2)`,
-        [sinceMs, answersMax],
+        `DELETE FROM tailrace_answers WHERE token IN (
+          SELECT token FROM tailrace_answers ORDER BY answered_ms LIMIT least($3, greatest(0,
+            (SELECT count(*) FROM tailrace_answers) - $2,
+            (SELECT count(*) FROM tailrace_answers WHERE answered_ms <= $1))))`,
+        [sinceMs, answersMax, PRUNED_MAX],
       );
     },
     close,

@@ -54,7 +54,7 @@ async function openWatched(
 ): Promise<ControlStore> {
   const known = createKnownKeys({ read, watch: () => watch, staleMs });
   const watch: ChangeWatch = await openChangeWatch({
-    look: async () => Number((await postgres.look('SELECT count FROM tailrace_changes'))[0]?.['count']),
+    look: () => countChanges(postgres.look),
     follow: async (since) =>
       known.forget(since === undefined ? undefined : await listChanged(postgres.look, since)),
     onState,
@@ -87,11 +87,11 @@ async function openWatched(
       try {
         return await transact(async (query) => {
           // Held to the end: changes come one after another, as in the data directory.
-          const [row] = await query('SELECT count FROM tailrace_changes FOR UPDATE');
+          const count = await countChanges(query, 'FOR UPDATE');
           const found = await findAll(query, ids);
           const change = decide((id) => found.get(id));
           touched = [...ids, ...(change.add ?? []).map(({ id }) => id)];
-          await write(query, change, Number(row?.['count']) + 1);
+          await write(query, change, count + 1);
           return change.result;
         });
       } finally {
@@ -119,6 +119,13 @@ async function orUnavailable<T>(work: () => Promise<T>): Promise<T> {
 function unavailable(cause?: unknown): TailraceError {
   const message = 'the control store does not answer, so keys cannot be read or changed; try again';
   return new TailraceError('engine_unavailable', message, { cause });
+}
+
+/** @throws Error where its row is gone: compared with nothing, no change would ever be seen */
+async function countChanges(query: Query, lock = ''): Promise<number> {
+  const [row] = await query(`SELECT count FROM tailrace_changes ${lock}`);
+  if (row === undefined) throw new Error('the table tailrace_changes has lost its row');
+  return Number(row['count']);
 }
 
 async function findAll(query: Query, ids: readonly string[]): Promise<Map<string, KeyRecord>> {

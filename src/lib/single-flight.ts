@@ -20,6 +20,8 @@ export interface SingleFlight<T> {
    * @returns the flight's result, and whether this call joined one begun by another
    */
   run(key: string, start: Flight<T>, caller?: Waiting): Promise<{ value: T; joined: boolean }>;
+  /** Whether a call of this key would join a flight. */
+  has(key: string): boolean;
   /** Flights under way. */
   readonly size: number;
 }
@@ -62,6 +64,7 @@ export function createSingleFlight<T>(): SingleFlight<T> {
     get size() {
       return flights.size;
     },
+    has: (key) => flights.has(key),
     async run(key, start, { signal, name } = {}) {
       signal?.throwIfAborted();
       const existing = flights.get(key);

@@ -23,6 +23,7 @@ describe('what replicas share', () => {
     ['redis://redis/main', 'must be a host and, as its path, the number of a database'],
     ['redis://redis/0?db=1', 'must be a host and'],
     ['redis://user:secret%@redis', 'must have a user and password whose % are written as %25'],
+    ['redis://user:secret%ff@redis', 'must have a user and password whose % are written as %25'], // no UTF-8: would end the process
   ])('%s is none, which is told without the password', (url, message) => {
     const [fault = '', ...others] = faultsOf({ ...SERVER, ...SECRET, TAILRACE_REDIS_URL: url });
     expect(others).toEqual([]);

@@ -119,6 +119,26 @@ test('what another process may use by now is not taken away because this one has
   expect(await tablesWith('event_message')).toEqual(expect.arrayContaining([table, `${table}_local`]));
 });
 
+test('a new table in which another process has stored events stays where this one’s definitions are refused', async () => {
+  const refuse = async () => {
+    throw new InputError(['refused']);
+  };
+  const source = { ...registry.getSource(NAME), table: 'stored_logs', columns: [] };
+  const columns = ['id', 'timestamp', 'project', 'event_message', 'metadata', 'attributes'];
+  const row = { format: 'JSONCompactEachRow', minutes: new Set<number>() } as const;
+  const storeThenRefuse = async () => {
+    await applySchema(engine, [source]); // as the other process, which finds the table
+    const bytes = Buffer.from('["a", "2026-11-20 07:00:00", "p", "x", "{}", ""]\n');
+    await engine.insert({ ...row, table: source.table, columns, bytes });
+    await refuse();
+  };
+  await expect(applySchema(engine, [source], storeThenRefuse)).rejects.toThrow('refused');
+  expect(await engine.inspect('SELECT id FROM stored_logs')).toEqual([{ id: 'a' }]);
+  const empty = { ...source, table: 'empty_logs' };
+  await expect(applySchema(engine, [empty], refuse)).rejects.toThrow('refused');
+  expect(await tablesWith('event_message')).not.toContain('empty_logs_local');
+});
+
 test('a source over an existing table is a view on every server, and the table is left as it is', async () => {
   const existing = 'CREATE TABLE existing (at DateTime, who String) ENGINE = MergeTree ORDER BY at';
   await engine.command(existing);

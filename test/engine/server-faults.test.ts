@@ -181,6 +181,16 @@ describe('an answer', () => {
     await expect(ask('SELECT 1')).rejects.toMatchObject({ code: 'engine_unavailable' });
   });
 
+  test('of a proxy that answers in the server’s place is neither rows nor word of events stored', async () => {
+    const page = (_request: FrontRequest, response: ServerResponse) =>
+      response.writeHead(200, { 'content-type': 'text/html' }).end('<h1>Back soon</h1>\n');
+    answerNext(page);
+    await expect(ask('SELECT 1')).rejects.toMatchObject({ code: 'engine_unavailable' });
+    answerNext(page);
+    await expect(insert(7)).rejects.toMatchObject({ code: 'engine_unavailable' });
+    expect(await countOf(7)).toBe('0\n');
+  });
+
   test('with an error of the server’s own state is engine_unavailable', async () => {
     const text =
       'Code: 516. DB::Exception: x: Authentication failed. (AUTHENTICATION_FAILED) (version 26.3.1.1)';

@@ -259,6 +259,23 @@ describe.skipIf(!hasPostgres)('in PostgreSQL', () => {
 
   idempotencyContract(inPostgres);
 
+  test('a heap of old answers goes step by step, the oldest first, however large it is', async () => {
+    const url = await postgres.createDatabase();
+    const answers = await openPostgresAnswers(url);
+    opened.push(answers.close);
+    const made = `SELECT i::text, 'body', '{}', i FROM generate_series(1, 25000) AS i`;
+    await postgres.run(url, `INSERT INTO tailrace_answers ${made}`);
+    for (const [first, count] of [
+      [10_001, 15_000],
+      [20_001, 5_000],
+      [24_001, 1_000],
+    ]) {
+      await answers.prune(24_000, 3_000);
+      const left = 'SELECT min(answered_ms)::int AS first, count(*)::int AS count FROM tailrace_answers';
+      expect(await postgres.run(url, left)).toEqual([{ first, count }]);
+    }
+  });
+
   test('without it the work is done all the same, under the same token, and each failure is told', async () => {
     const { idempotency, work, tokens, failures } = await openOn(await inPostgres());
     await postgres.kill();

@@ -205,6 +205,21 @@ describe.skipIf(!hasPostgres)('in PostgreSQL', () => {
       );
     });
 
+    test('are all read anew where the count of changes was lost, which is told meanwhile', async () => {
+      const { url, here, made } = await setUp();
+      const [row] = await postgres.run(url, 'DELETE FROM tailrace_changes RETURNING count');
+      await untilUp(here.store, false);
+      expect(here.states).toEqual(['away']);
+      await postgres.run(
+        url,
+        `INSERT INTO tailrace_changes VALUES (true, ${row?.['count']}); UPDATE tailrace_keys SET revoked_ms = 5`,
+      );
+      await untilUp(here.store, true);
+      expect((await rejectionOf(here.keyring.authenticate(made.key))).message).toBe(
+        'the key has been revoked',
+      );
+    });
+
     test('are not used any longer than two seconds without having heard of the store', async () => {
       const { here, made } = await setUp();
       here.ms.passed += 1_500;

@@ -226,8 +226,9 @@ export function reply(request: FrontRequest, response: ServerResponse, bytes: Bu
   response.end(body.subarray(body.length >> 1));
 }
 
-/** Sets the header of the encoding, too. */
+/** Sets the header of the encoding, too, and the one that ClickHouse has in every answer. */
 export function encode(request: FrontRequest, response: ServerResponse, bytes: Buffer): Buffer {
+  response.setHeader('x-clickhouse-query-id', request.queryId);
   const compresses = request.http.get('enable_http_compression') === '1';
   if (!compresses || !String(request.headers['accept-encoding']).includes('zstd')) return bytes;
   response.setHeader('content-encoding', 'zstd');

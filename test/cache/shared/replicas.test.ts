@@ -287,6 +287,22 @@ describe.skipIf(findProgram('redis-server') === undefined)('replicas over one Re
       expect(queries()).toBe(6);
     });
 
+    test('does not wait for a caller who waits for the same replica to make it', async () => {
+      const a = await open({ isPrompt: true, queryTimeoutMs: 3_000 });
+      await a.ask();
+      await a.idle();
+      a.clock.aheadMs += 3_600_000; // past its time, so that the caller has to ask, too
+      await spoiler.flushAll();
+      const [[key, entry] = []] = [...a.store.entries()];
+      if (key === undefined || entry === undefined) throw new Error('nothing is kept');
+      const refreshing = a.cached.refresh(key, SHARED_ENDPOINT, entry); // takes the lease first
+      const { answer } = await a.ask();
+      expect(answer.instantMs).toBeGreaterThan(entry.answer.instantMs);
+      await refreshing;
+      await a.idle();
+      expect((await a.shared.look(key))?.isLeased).toBe(false);
+    });
+
     test('that fail leave the good answer, and others may try', async () => {
       const [a, b] = await openTwo({ isPrompt: false });
       const asked = a.ask();
