@@ -66,9 +66,17 @@ export async function main(argv: readonly string[]): Promise<void> {
   }
 }
 
+/** Why a store is not there, too, which a caller over HTTP is not told: the shell is the operator's. */
+function describe(error: unknown): string {
+  const isAway = error instanceof TailraceError && error.code === 'engine_unavailable';
+  if (!isAway || !(error.cause instanceof Error)) return messageOf(error);
+  const [why = ''] = error.cause.message.split('\n');
+  return error.message.includes(why) ? error.message : `${error.message} (${why})`;
+}
+
 function report(error: unknown): number {
   if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.done : EXIT.misuse; // commander has printed it
-  const lines = error instanceof InputError ? error.faults : [messageOf(error)];
+  const lines = error instanceof InputError ? error.faults : [describe(error)];
   process.stderr.write(lines.map((line) => `tailrace: ${line}\n`).join(''));
   if (error instanceof InputError) return EXIT.input;
   if (error instanceof TailraceError) return ERROR_CODES[error.code].exit;

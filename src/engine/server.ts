@@ -56,10 +56,10 @@ export async function openServerEngine(options: ServerOptions): Promise<Engine> 
   const gate = createGate(limits.timeoutMs, stop);
 
   async function stop(): Promise<void> {
-    watch.stop();
     pool.drain(gate.closed());
     await writes.idle();
     await reads.stop(gate.closed());
+    watch.stop(); // until then a server that goes away holds up nothing
     await Promise.all([owner.close(), reader.close()]);
   }
 

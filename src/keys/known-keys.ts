@@ -28,6 +28,8 @@ const FRESH_MS = 1_500;
 const RECORDS_MAX = 10_000;
 // Ids that anyone can make up: kept apart, so that they push no key out. Beyond it each costs a look-up again.
 const ABSENT_MAX = 10_000;
+// Where keys change all the time: each reading is later than the changes before it.
+const READS_MAX = 3;
 // More than the database answers within a caller's patience.
 const LOOK_UPS_MAX = 1_000;
 
@@ -50,14 +52,18 @@ export function createKnownKeys({ read, watch, staleMs }: KnownKeysOptions): Kno
     return watch().ageMs() < FRESH_MS && absent.get(id) === true ? 'absent' : 'unseen';
   }
 
-  /** What is read while the keys change may be from before the change, and is not kept. */
+  /** What is read while the keys change may be from before the change: it is read again, and not kept. */
   async function readAndKeep(id: string): Promise<KeyRecord | undefined> {
-    const begun = epoch;
-    const record = await read(id);
-    if (begun !== epoch) return record;
-    if (record === undefined) absent.set(id, true);
-    else records.set(id, record);
-    return record;
+    for (let reads = 1; ; reads++) {
+      const begun = epoch;
+      const record = await read(id);
+      if (begun === epoch) {
+        if (record === undefined) absent.set(id, true);
+        else records.set(id, record);
+        return record;
+      }
+      if (reads === READS_MAX) return record;
+    }
   }
 
   return {

@@ -300,7 +300,7 @@ describe.skipIf(findProgram('redis-server') === undefined)('replicas over one Re
       expect(answer.instantMs).toBeGreaterThan(entry.answer.instantMs);
       await refreshing;
       await a.idle();
-      expect((await a.shared.look(key))?.isLeased).toBe(false);
+      expect((await a.shared.look(key))?.holder).toBe('');
     });
 
     test('that fail leave the good answer, and others may try', async () => {
