@@ -2,10 +2,8 @@ import { defineConfig } from 'vitest/config';
 
 const SERVER_CONTRACT = 'test/engine/server.test.ts';
 
-// Those that are about events, of which the others have little: all of them run on a real server.
-const ON_FRONT = ['clients', 'kill', 'load-url', 'running', 'serve'].map(
-  (name) => `test/acceptance/${name}.test.ts`,
-);
+// The rest is about commands more than about where events are; on a real server all of them run.
+const ON_FRONT = ['clients', 'kill', 'serve'].map((name) => `test/acceptance/${name}.test.ts`);
 const ON_SERVER = process.env['TEST_ENGINE'] === undefined ? ON_FRONT : ['test/acceptance/**/*.test.ts'];
 
 export default defineConfig({

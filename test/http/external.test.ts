@@ -5,6 +5,7 @@ import { readDefinitions } from '../../src/definitions/read.ts';
 import { createView } from '../../src/engine/external.ts';
 import { InputError } from '../../src/errors.ts';
 import { runCli } from '../support/cli.ts';
+import { edgeEvents, toNdjson } from '../support/events.ts';
 import { PRIVATE_KEY, startTestService, temporaryFolder } from '../support/service.ts';
 
 const folder = await temporaryFolder();
@@ -358,6 +359,9 @@ test('the commands know it: check, schema, copy', async () => {
   expect(printed.stdout).toContain(createView(source, source.external, 'main'));
   expect(printed.stdout).toContain('CREATE OR REPLACE VIEW `otel_events` ON CLUSTER `main` AS');
   expect(printed.stdout).not.toContain('CREATE TABLE IF NOT EXISTS `otel_events');
+  // As a store that was filled before the source came.
+  const before = { env: { TAILRACE_DATA_DIR: env.TAILRACE_DATA_DIR }, stdin: toNdjson(edgeEvents(1)) };
+  expect(await runCli(['load', 'cloudflare.logs.prod', '-'], before)).toMatchObject({ code: 0 });
   const copy = ['copy', '--dry-run', '--to', 'http://127.0.0.1:1'];
   expect(await runCli(copy, { env })).toMatchObject({ code: 0 });
   expect(await runCli([...copy, '--source', 'otel.logs'], { env })).toMatchObject({
