@@ -22,10 +22,7 @@ if (only.length === 0) {
   if (state === 'failed') process.exit(1);
 }
 const steps = only.length > 0 ? [] : checks;
-for (const [what, command, args] of [
-  ...steps,
-  ['tests', 'vitest', ['run', ...(only.length > 0 ? only : ['--coverage'])]],
-]) {
+for (const [what, command, args] of [...steps, ['tests', 'vitest', ['run', ...only]]]) {
   say(`checking ${what}`);
   const code = await run(command, args);
   if (code !== 0) {
