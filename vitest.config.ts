@@ -26,6 +26,8 @@ export default defineConfig({
         test: {
           name: 'server',
           include: ['test/endpoints/**/*.test.ts', ...ON_SERVER, SERVER_CONTRACT],
+          // They bring a server of their own, beside the embedded engine.
+          exclude: ['test/acceptance/copy.test.ts', 'test/acceptance/replicas.test.ts'],
           env: { TEST_ENGINE: process.env['TEST_ENGINE'] ?? 'front' },
         },
       },
