@@ -1,3 +1,4 @@
+// Longer than other files: every metric of docs/operating.md, made in one place and read against that table.
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import type { CacheOutcome } from '../cache/cached.ts';
 import type { RefreshExtent } from '../cache/incremental.ts';
