@@ -46,6 +46,7 @@ const GRANTS = [
   'GRANT SELECT ON system.columns',
   'GRANT SELECT ON system.tables',
   'GRANT KILL QUERY ON *.*',
+  'GRANT SYSTEM DROP CACHE, SYSTEM JEMALLOC ON *.*',
 ];
 
 /**

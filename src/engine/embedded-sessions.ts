@@ -1,9 +1,9 @@
 import { existsSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { Session } from 'chdb';
 import { quote } from '../sql/quote.ts';
 import { DATABASE, writeEngineConfig } from './embedded-config.ts';
 import type { QueryLimits, ReadFilters } from './engine.ts';
+import type { EngineRequest } from './process/protocol.ts';
 import {
   type EngineSettings,
   FORMAT_SETTINGS,
@@ -12,13 +12,27 @@ import {
   writeFilters,
 } from './read-settings.ts';
 
-export interface EmbeddedSessions {
+/** Which of the engine process's channels is which session; from `firstReader` on they are the readers. */
+export const CHANNEL = {
+  /** Kills and shows signs of life while the others are busy. */
+  control: 0,
+  /** Reads what the engine says of itself. */
+  inspector: 1,
   /** The only one that may change data. */
-  readonly writer: Session;
-  /** Kills and inspects while the others are busy. */
-  readonly control: Session;
+  writer: 2,
+  firstReader: 3,
+} as const;
+
+type Open = EngineRequest & { readonly op: 'open' };
+
+/** How each session of a data directory is opened. A setting given with a query sticks to its session, so all are set here. */
+export interface EmbeddedSessions {
+  /** Of the control session; it creates the database, so it comes first. */
+  readonly control: Open;
+  readonly inspector: Open;
+  readonly writer: Open;
   /** One statement at a time, with its limits, locked read-only; see `Engine.setReadFilters`. */
-  openReader(filters: ReadFilters): Promise<Session>;
+  reader(filters: ReadFilters): Open;
 }
 
 const findStoreDir = (dataDir: string) => join(dataDir, 'store');
@@ -28,45 +42,42 @@ export function hasEmbeddedStore(dataDir: string): boolean {
   return existsSync(findStoreDir(dataDir));
 }
 
-/** Opens the sessions of one data directory. A setting given with a query sticks to its session, so all are set here. */
-export async function openSessions(
+/** Writes the engine's configuration, makes the folder of the store, and describes the sessions. */
+export function describeSessions(
   dataDir: string,
   options: { memoryBytesMax: number; limits: QueryLimits },
-): Promise<EmbeddedSessions> {
+): EmbeddedSessions {
   const connectionArgs = writeEngineConfig(join(dataDir, 'engine'), options.memoryBytesMax);
-  const storeDir = findStoreDir(dataDir);
-  mkdirSync(storeDir, { recursive: true, mode: 0o700 }); // the engine would let everyone read what is in it
-  const open = () => new Session(storeDir, { connectionArgs });
-  const openWith = async (settings: EngineSettings) => {
-    const session = open();
-    await session.queryAsync(`USE ${DATABASE}`);
-    await set(session, settings);
-    return session;
-  };
-  const first = open();
-  await first.queryAsync(`CREATE DATABASE IF NOT EXISTS ${DATABASE}`);
-  const writer = await openWith({
-    max_partitions_per_insert_block: 0, // an insert of rows from many days makes a part for each; the default is 100
-    deduplicate_insert: 'disable', // only inserts that bring a token ask for it
-    materialize_skip_indexes_on_insert: 0, // merges make them: new parts are small, and soon merged
-    max_query_size: SQL_BYTES_MAX,
+  const path = findStoreDir(dataDir);
+  mkdirSync(path, { recursive: true, mode: 0o700 }); // the engine would let everyone read what is in it
+  const openWith = (settings: EngineSettings): Open => ({
+    op: 'open',
+    path,
+    connectionArgs,
+    statements: [`CREATE DATABASE IF NOT EXISTS ${DATABASE}`, `USE ${DATABASE}`, set(settings)],
   });
-  const control = await openWith({ ...FORMAT_SETTINGS, max_query_size: SQL_BYTES_MAX });
-  first.close();
-  return { writer, control, openReader: (filters) => openWith(readerSettings(options.limits, filters)) };
-}
-
-function readerSettings(limits: QueryLimits, filters: ReadFilters): EngineSettings {
+  const own = openWith({ ...FORMAT_SETTINGS, max_query_size: SQL_BYTES_MAX });
   return {
-    ...readSettings(limits),
-    additional_table_filters: writeFilters(DATABASE, filters),
-    readonly: 1, // last: nothing can be set after it
+    control: own,
+    inspector: own,
+    writer: openWith({
+      max_partitions_per_insert_block: 0, // an insert of rows from many days makes a part for each; the default is 100
+      deduplicate_insert: 'disable', // only inserts that bring a token ask for it
+      materialize_skip_indexes_on_insert: 0, // merges make them: new parts are small, and soon merged
+      max_query_size: SQL_BYTES_MAX,
+    }),
+    reader: (filters) =>
+      openWith({
+        ...readSettings(options.limits),
+        additional_table_filters: writeFilters(DATABASE, filters),
+        readonly: 1, // last: nothing can be set after it
+      }),
   };
 }
 
-async function set(session: Session, settings: EngineSettings): Promise<void> {
+function set(settings: EngineSettings): string {
   const list = Object.entries(settings).map(
     ([name, value]) => `${name} = ${typeof value === 'string' ? quote(value) : value}`,
   );
-  await session.queryAsync(`SET ${list.join(', ')}`);
+  return `SET ${list.join(', ')}`;
 }

@@ -1,13 +1,20 @@
-import { type ChdbResult, drainPending } from 'chdb';
+import { randomUUID } from 'node:crypto';
+import { setTimeout as pause } from 'node:timers/promises';
 import { untilAborted } from '../lib/abort.ts';
 import { DATABASE } from './embedded-config.ts';
-import { openSessions } from './embedded-sessions.ts';
-import type { Engine, QueryLimits, QueryResult } from './engine.ts';
+import { closeSessions, createAsk, openProcess } from './embedded-process.ts';
+import { createReaders } from './embedded-readers.ts';
+import { CHANNEL, describeSessions } from './embedded-sessions.ts';
+import type { Engine, InsertBatch, QueryLimits, QueryResult } from './engine.ts';
 import { tooLarge } from './failure.ts';
 import { createGate } from './gate.ts';
+import type { EngineAnswer } from './process/channel.ts';
+import type { EngineRequest } from './process/protocol.ts';
+import { watchPulse } from './process/pulse.ts';
+import { createSupervisor, type EngineRestart } from './process/supervisor.ts';
+import { createSuspects } from './process/suspects.ts';
 import { createRunningQueries } from './running.ts';
-import { createSessionPool, type PoolLimits } from './session-pool.ts';
-import { runStatement } from './statement.ts';
+import type { PoolLimits } from './session-pool.ts';
 import { createValueWriter } from './values.ts';
 
 export interface EmbeddedOptions extends PoolLimits {
@@ -17,80 +24,98 @@ export interface EmbeddedOptions extends PoolLimits {
   /** Of the engine in all. */
   readonly memoryBytesMax: number;
   readonly limits: QueryLimits;
+  /** Called for each engine process that ended, and for each start that failed. */
+  readonly onRestart?: ((restart: EngineRestart) => void) | undefined;
 }
 
+// A statement of the service's own that takes longer waits for something that never comes. Commands may: they move data.
+const STATEMENT_MS_MAX = 60_000;
+// For queries that are killed, and for what is being written.
+const STOP_MS_MAX = 5_000;
+
 /**
- * ClickHouse inside this process (chDB), on one data directory that it owns until `close`.
+ * ClickHouse in a process of its own (chDB), on one data directory that it owns until `close`. When that process ends, or has
+ * to be ended, another one takes its place: what was acknowledged is on the disk, reads are asked again, and so are inserts,
+ * which the engine stores once for each token.
  *
- * Values enter the text as quoted literals, because queries with bound parameters run one at a time over the whole
- * process. libuv's pool must have more threads than there are sessions (bin/tailrace.js sets it).
+ * Values enter the text as quoted literals, because queries with bound parameters run one at a time over the whole process.
  *
- * @throws Error when the engine cannot open the directory
+ * @throws EngineError when the engine cannot open the directory
  */
 export async function openEmbeddedEngine(options: EmbeddedOptions): Promise<Engine> {
-  const { writer, control, openReader } = await openSessions(options.dataDir, options);
-  const readers = Array.from({ length: options.readers }, () => openReader(new Map()));
-  const pool = createSessionPool(await Promise.all(readers), options);
-  const running = createRunningQueries(control);
+  const { dataDir, limits, memoryBytesMax, onRestart = () => {} } = options;
+  const sessions = describeSessions(dataDir, options);
+  const readers = createReaders(options.readers, options, sessions);
+  const { pool } = readers;
+  const start = () => openProcess(sessions, readers.opens());
+  const { queueTimeoutMs: waitMs } = options;
+  const supervisor = createSupervisor(await start(), { start, waitMs, onRestart });
+  const pulse = watchPulse({ supervisor, control: CHANNEL.control, memoryBytesMax });
+  const suspects = createSuspects();
+  const { control } = CHANNEL;
+  const running = createRunningQueries({ supervisor, suspects, control, timeoutMs: limits.timeoutMs });
+  const ask = createAsk({ supervisor, waitMs, statementMsMax: STATEMENT_MS_MAX });
   const write = createValueWriter();
-  const inTurn = createTurns();
-  const gate = createGate(options.limits.timeoutMs, stop);
+  const gate = createGate(limits.timeoutMs, stop);
 
   async function stop(): Promise<void> {
+    pulse.stop();
     pool.drain(gate.closed());
-    await inTurn(async () => {});
-    await running.stop();
-    await drainPending();
-    pool.close();
-    for (const session of [control, writer]) session.close();
+    const process = supervisor.close();
+    if (process === undefined) return;
+    const ended = running.stop().then(() => closeSessions(process, options.readers));
+    await Promise.race([ended, pause(STOP_MS_MAX, undefined, { ref: false })]);
+    process.kill();
+    await process.ended;
   }
 
   return {
     cluster: '',
     seesEveryWrite: true, // src/engine/store-lock.ts keeps every other process away
-    query: (sql, values, { format, signal, ...whose }) =>
+    query: (sql, values, { format, signal, identity = sql, ...whose }) =>
       gate.answer(signal, async (deadline) => {
-        const text = write(sql, values);
-        const session = await pool.acquire(deadline, whose);
-        // The session goes back when the engine has ended, which after an abort is later than the answer.
-        const result = running.start(session, text, format, deadline).finally(() => pool.release(session));
-        return toResult(await untilAborted(result, deadline), options.limits);
+        const query = { sql: write(sql, values), format, identity };
+        const reader = await pool.acquire(deadline, whose);
+        // The reader goes back when the engine has ended, which after an abort is later than the answer.
+        const result = running
+          .start({ ...query, channel: reader.channel }, deadline)
+          .finally(() => pool.release(reader));
+        return toResult(await untilAborted(result, deadline), limits);
       }),
-    insert: ({ table, columns, format, bytes, token }) => {
-      const settings =
-        token === undefined ? {} : { deduplicate_insert: 'enable', insert_deduplication_token: token };
-      // With its database: chDB quotes no names, and `table` alone is a word of INSERT.
-      const rows = { table: `${DATABASE}.${table}`, columns, format, values: bytes, settings };
-      return gate.pass(() => inTurn(async () => void (await writer.insert(rows))));
-    },
-    command: (sql) => gate.pass(() => inTurn(async () => void (await writer.queryAsync(sql)))),
+    insert: (batch) => gate.pass(async () => void (await ask(CHANNEL.writer, toInsert(batch), batch.bytes))),
+    command: (sql) =>
+      gate.pass(async () => {
+        const process = await supervisor.use(AbortSignal.timeout(waitMs));
+        await process.ask(CHANNEL.writer, { op: 'query', format: 'Null' }, Buffer.from(sql));
+      }),
     async inspect(sql) {
       gate.refuseClosed();
-      const result = await runStatement(control, sql, 'JSONEachRow');
-      const lines = result.text().split('\n');
+      const request = { op: 'query', format: 'JSONEachRow' } as const;
+      const { bytes } = await ask(CHANNEL.inspector, request, Buffer.from(sql));
+      const lines = bytes.toString().split('\n');
       return lines.filter((line) => line !== '').map((line) => JSON.parse(line) as Record<string, unknown>);
     },
-    setReadFilters: (filters) => gate.pass(() => pool.reopen(() => openReader(filters))),
-    gauges: () => ({ isUp: true, running: pool.running, queued: pool.queued }),
+    setReadFilters: (filters) => gate.pass(() => readers.setFilters(filters, ask)),
+    gauges: () => ({
+      isUp: supervisor.state === 'up',
+      isLost: supervisor.state === 'lost',
+      restarts: supervisor.restarts,
+      memoryBytes: pulse.memoryBytes,
+      running: pool.running,
+      queued: pool.queued,
+    }),
     close: gate.close,
   };
 }
 
-/** Work one after another: a Session runs one statement at a time. */
-function createTurns(): <T>(work: () => Promise<T>) => Promise<T> {
-  let last: Promise<unknown> = Promise.resolve();
-  return (work) => {
-    const turn = last.then(work);
-    last = turn.catch(() => {});
-    return turn;
-  };
+/** Every batch has a token, so that one under which the process ended can be sent again and is stored once. */
+function toInsert({ table, columns, format, token = randomUUID() }: InsertBatch): EngineRequest {
+  const settings = { deduplicate_insert: 'enable', insert_deduplication_token: token };
+  // With its database: chDB quotes no names, and `table` alone is a word of INSERT.
+  return { op: 'insert', table: `${DATABASE}.${table}`, columns, format, settings };
 }
 
-function toResult(result: ChdbResult, limits: QueryLimits): QueryResult {
-  const bytes = result.bytes();
+function toResult({ bytes, elapsedMs }: EngineAnswer, limits: QueryLimits): QueryResult {
   if (bytes.length > limits.resultBytesMax) throw tooLarge(limits.resultBytesMax);
-  return {
-    bytes: Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length),
-    elapsedMs: result.elapsed * 1000,
-  };
+  return { bytes, elapsedMs };
 }

@@ -20,6 +20,11 @@ export interface QueryOptions extends Whose {
   readonly format: RowFormat;
   /** Which endpoint and request ask, for the log that the engine itself may keep. */
   readonly origin?: string | undefined;
+  /**
+   * The same text each time that the same is asked, whatever the instant: what has ended the engine twice is refused by it.
+   * Left out: the statement itself.
+   */
+  readonly identity?: string | undefined;
   /** Aborting stops the query inside the engine, not only the wait for it. */
   readonly signal?: AbortSignal | undefined;
 }
@@ -51,8 +56,14 @@ export type ReadFilters = ReadonlyMap<string, string>;
 
 /** Where the engine stands now, for metrics. */
 export interface EngineGauges {
-  /** Whether it can be reached; the embedded engine always can. */
+  /** Whether it can be reached; the embedded engine cannot while it is being restarted. */
   readonly isUp: boolean;
+  /** Whether the embedded engine could not be started again several times in a row; a server's state is not ours to judge. */
+  readonly isLost: boolean;
+  /** Times that the embedded engine was restarted. */
+  readonly restarts: number;
+  /** Resident memory of the embedded engine's process, bytes; 0 on a server. */
+  readonly memoryBytes: number;
   readonly running: number;
   readonly queued: number;
 }

@@ -1,6 +1,6 @@
 import type { ServerAddress } from '../config/clickhouse.ts';
 import { untilAborted } from '../lib/abort.ts';
-import type { Engine, QueryLimits, ReadFilters } from './engine.ts';
+import type { Engine, QueryLimits } from './engine.ts';
 import { createGate } from './gate.ts';
 import { readSettings, writeFilters } from './read-settings.ts';
 import { createServerClient, type ServerClient } from './server-client.ts';
@@ -8,7 +8,7 @@ import { createServerReads } from './server-reads.ts';
 import { prepareServer } from './server-start.ts';
 import { PING_PAUSE_MS, watchServer } from './server-watch.ts';
 import { COMMAND_MS_MAX, createServerWrites } from './server-writes.ts';
-import { createSessionPool, type PoolLimits, type PoolSession } from './session-pool.ts';
+import { createSessionPool, type PoolLimits } from './session-pool.ts';
 import { createValueBinder } from './values.ts';
 
 export interface ServerOptions extends PoolLimits {
@@ -25,10 +25,12 @@ export interface ServerOptions extends PoolLimits {
 }
 
 /** The right to one more query on the server, and what it may see. */
-interface Turn extends PoolSession {
+interface Turn {
   /** As `additional_table_filters` has it. */
-  readonly filters: string;
+  filters: string;
 }
+
+const NEVER_RESTARTED = { isLost: false, restarts: 0, memoryBytes: 0 } as const;
 
 // Beside the queries: orders to stop others.
 const SPARE_CONNECTIONS = 4;
@@ -43,11 +45,8 @@ const OWNER_CONNECTIONS_MAX = 10;
 export async function openServerEngine(options: ServerOptions): Promise<Engine> {
   const { address, limits, cluster, pingPauseMs = PING_PAUSE_MS, onReach = () => {} } = options;
   const { owner, reader } = await connect(options);
-  const newTurn = (filters: ReadFilters): Turn => ({
-    filters: writeFilters(address.database, filters),
-    close() {},
-  });
-  const turns = Array.from({ length: options.readers }, () => newTurn(new Map()));
+  const filters = writeFilters(address.database, new Map());
+  const turns = Array.from({ length: options.readers }, (): Turn => ({ filters }));
   const pool = createSessionPool(turns, options);
   const watch = watchServer({ ping: reader.ping, pauseMs: pingPauseMs, onReach });
   const reads = createServerReads(reader, limits, watch);
@@ -85,8 +84,13 @@ export async function openServerEngine(options: ServerOptions): Promise<Engine> 
       gate.refuseClosed();
       return await writes.inspect(sql);
     },
-    setReadFilters: (filters) => gate.pass(() => pool.reopen(async () => newTurn(filters))),
-    gauges: () => ({ isUp: watch.isUp, running: pool.running, queued: pool.queued }),
+    setReadFilters: (next) =>
+      gate.pass(() =>
+        pool.renew(async (turn) => {
+          turn.filters = writeFilters(address.database, next);
+        }),
+      ),
+    gauges: () => ({ isUp: watch.isUp, ...NEVER_RESTARTED, running: pool.running, queued: pool.queued }),
     close: gate.close,
   };
 }

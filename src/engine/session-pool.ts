@@ -2,11 +2,6 @@ import { TailraceError } from '../errors.ts';
 import type { Whose } from './engine.ts';
 import { createLanes } from './lanes.ts';
 
-/** What a query needs of the engine while it runs: a session of chDB, or the right to one more query on a server. */
-export interface PoolSession {
-  close(): void;
-}
-
 interface Waiter<Session> {
   readonly take: (session: Session) => void;
   readonly fail: (error: unknown) => void;
@@ -21,18 +16,21 @@ export interface PoolLimits {
   readonly queueTimeoutMs: number;
 }
 
-/** Sessions that run one query at a time each, handed out by turns to the lanes that wait. */
+/**
+ * Sessions that run one query at a time each, handed out by turns to the lanes that wait. A session is what a query needs of the
+ * engine while it runs: one of chDB's, or the right to one more query on a server.
+ */
 export interface SessionPool<Session> {
   /** @throws TailraceError `overloaded` when too many wait or the wait is too long; the signal's reason when it aborts first */
   acquire(signal: AbortSignal, whose?: Whose): Promise<Session>;
   release(session: Session): void;
   /**
-   * Puts sessions from `open` in the place of all, which it closes when they are free. It goes before every caller, since
-   * each session that it has already stands idle until it has the last; and it is never turned away.
+   * Changes every session, each as soon as it is free and before its next query; never turned away. Resolves when all are
+   * changed.
+   *
+   * @throws whatever `change` throws; the other sessions are changed all the same
    */
-  reopen(open: () => Promise<Session>): Promise<void>;
-  /** Closes every session; to be called when none runs any more. */
-  close(): void;
+  renew(change: (session: Session) => Promise<void>): Promise<void>;
   /** Fails everyone who waits. */
   drain(error: TailraceError): void;
   readonly queued: number;
@@ -42,24 +40,21 @@ export interface SessionPool<Session> {
 // Lane of the service's own work, such as checks of definitions. No key has an empty id.
 const OWN_LANE = '';
 
-export function createSessionPool<Session extends PoolSession>(
+export function createSessionPool<Session>(
   sessions: readonly Session[],
   limits: PoolLimits,
 ): SessionPool<Session> {
-  let all = [...sessions];
   const idle = [...sessions];
   const waiting = createLanes<TimedWaiter<Session>>();
-  const reopening = new Set<Waiter<Session>>();
+  const changes = new Map<Session, (() => Promise<void>)[]>();
   const { mayHold, ...holders } = createHolders<Session>(sessions.length);
 
   /** Hands out what is free to those whose turn it is. */
   function serve(): void {
     while (idle.length > 0) {
-      const [reopener] = reopening;
-      const next = reopener === undefined ? waiting.shift(mayHold) : { lane: OWN_LANE, waiter: reopener };
+      const next = waiting.shift(mayHold);
       const session = next === undefined ? undefined : idle.pop();
       if (next === undefined || session === undefined) return;
-      reopening.delete(next.waiter);
       holders.add(session, next.lane);
       next.waiter.take(session);
     }
@@ -67,6 +62,11 @@ export function createSessionPool<Session extends PoolSession>(
 
   function giveBack(session: Session): void {
     holders.delete(session);
+    const change = changes.get(session)?.shift();
+    if (change !== undefined) {
+      void change().then(() => giveBack(session));
+      return;
+    }
     idle.push(session);
     serve();
   }
@@ -93,10 +93,10 @@ export function createSessionPool<Session extends PoolSession>(
 
   return {
     get queued() {
-      return waiting.size + reopening.size;
+      return waiting.size;
     },
     get running() {
-      return all.length - idle.length;
+      return sessions.length - idle.length;
     },
     acquire(signal, { lane = OWN_LANE, onJoin } = {}) {
       if (signal.aborted) return Promise.reject(signal.reason);
@@ -106,28 +106,24 @@ export function createSessionPool<Session extends PoolSession>(
       return Promise.reject(full(`${limits.queuePerLaneMax} queries of this key`));
     },
     release: giveBack,
-    async reopen(open) {
-      const fresh = await Promise.all(all.map(open));
-      try {
-        const taken = all.map(() => new Promise<Session>((take, fail) => void reopening.add({ take, fail })));
-        serve();
-        for (const session of await Promise.all(taken)) {
-          holders.delete(session);
-          session.close();
+    async renew(change) {
+      const results = sessions.map((session) => {
+        const { promise, resolve, reject } = Promise.withResolvers<void>();
+        const ofSession = changes.get(session) ?? [];
+        ofSession.push(() => change(session).then(resolve, reject));
+        changes.set(session, ofSession);
+        const at = idle.indexOf(session);
+        if (at !== -1) {
+          idle.splice(at, 1);
+          giveBack(session);
         }
-        all = fresh;
-      } catch (error) {
-        for (const session of fresh) session.close();
-        throw error;
-      }
-      for (const session of fresh) giveBack(session);
-    },
-    close() {
-      for (const session of all) session.close();
+        return promise;
+      });
+      await Promise.allSettled(results);
+      await Promise.all(results);
     },
     drain(error) {
-      for (const waiter of [...waiting.waiters(), ...reopening]) waiter.fail(error);
-      reopening.clear();
+      for (const waiter of [...waiting.waiters()]) waiter.fail(error);
     },
   };
 }

@@ -1,21 +1,19 @@
-import { Session } from 'chdb';
-import { afterAll, describe, expect, test } from 'vitest';
-import { createRunningQueries } from '../../src/engine/running.ts';
+import { describe, expect, test } from 'vitest';
 import { createSessionPool, type PoolLimits } from '../../src/engine/session-pool.ts';
 import { TailraceError } from '../../src/errors.ts';
-import { temporaryFolder } from '../support/service.ts';
 
-const folder = await temporaryFolder();
-const sessions = [new Session(folder.path), new Session(folder.path), new Session(folder.path)] as const;
+class Session {
+  readonly name: string;
+  constructor(name: string) {
+    this.name = name;
+  }
+}
+const sessions = [new Session('first'), new Session('second'), new Session('third')] as const;
 const [session] = sessions;
-afterAll(async () => {
-  for (const one of sessions) one.close();
-  await folder.remove();
-});
 const never = new AbortController().signal;
 
 function createPool(readers: number, limits: Partial<PoolLimits> = {}) {
-  const pool = createSessionPool(sessions.slice(0, readers), {
+  const pool = createSessionPool<Session>(sessions.slice(0, readers), {
     queueMax: 1000,
     queuePerLaneMax: 1000,
     queueTimeoutMs: 60_000,
@@ -219,29 +217,54 @@ describe('a query that several wait for', () => {
   });
 });
 
-test('a query that was stopped holds its session for its lane until the engine has ended it', async () => {
-  const { pool, ask } = createPool(2);
-  const running = createRunningQueries(sessions[2]);
-  const stop = new AbortController();
-  const held = await pool.acquire(never, { lane: 'a' });
-  const ended = running
-    .start(held, 'SELECT sum(sipHash64(number)) FROM numbers(1e15)', 'TSVRaw', stop.signal)
-    .catch(() => {})
-    .finally(() => pool.release(held));
-  stop.abort();
-  const next = ask('a');
-  expect(pool).toMatchObject({ running: 1, queued: 1 });
-  await ended;
-  expect(await next).toBeInstanceOf(Session);
-});
+describe('a change of all sessions', () => {
+  test('is made at once where a session is idle, and before its next query where it is not', async () => {
+    const { pool, ask, served } = createPool(2);
+    const held = (await ask('a', 'running')) as Session;
+    void ask('a', 'next'); // a key may not hold the last session
+    const changed: string[] = [];
+    const all = pool.renew(async ({ name }) => void changed.push(name));
+    await Promise.resolve();
+    expect(changed).toHaveLength(1);
+    expect(changed).not.toContain(held.name);
+    pool.release(held);
+    await all;
+    expect(changed).toContain(held.name);
+    await Promise.resolve();
+    expect(served).toEqual(['running', 'next']);
+  });
 
-test('a query that was aborted between its turn and its start does not run', async () => {
-  const running = createRunningQueries(session);
-  const start = running.start(
-    session,
-    'SELECT sum(number) FROM numbers(1e15)',
-    'TSVRaw',
-    AbortSignal.abort('left'),
-  );
-  await expect(start).rejects.toBe('left');
+  test('leaves sessions that are changed already to those who wait', async () => {
+    const { pool, ask, served } = createPool(2);
+    await ask('a', 'long');
+    const all = pool.renew(async () => {});
+    await Promise.resolve();
+    await Promise.resolve();
+    await ask('b', 'meanwhile');
+    expect(served).toEqual(['long', 'meanwhile']);
+    void all;
+  });
+
+  test('fails with what one of them failed with, when all have been tried', async () => {
+    const { pool, ask } = createPool(3);
+    const changed: string[] = [];
+    const all = pool.renew(async ({ name }) => {
+      changed.push(name);
+      if (name === 'second') throw new Error('no');
+    });
+    await expect(all).rejects.toThrow('no');
+    expect(changed.toSorted()).toEqual(['first', 'second', 'third']);
+    expect(pool).toMatchObject({ running: 0, queued: 0 });
+    await ask('a');
+    expect(pool.running).toBe(1);
+  });
+
+  test('comes after one that was asked for before', async () => {
+    const { pool } = createPool(1);
+    const order: string[] = [];
+    const first = pool.renew(async () => void order.push('first'));
+    const second = pool.renew(async () => void order.push('second'));
+    await Promise.all([first, second]);
+    expect(order).toEqual(['first', 'second']);
+  });
 });

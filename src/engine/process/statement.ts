@@ -1,5 +1,4 @@
 import type { ChdbResult, Session } from 'chdb';
-import type { RowFormat } from './engine.ts';
 
 // Sessions whose last statement did not answer in full.
 const dirty = new WeakSet<Session>();
@@ -9,7 +8,7 @@ const dirty = new WeakSet<Session>();
  * already written among it, and would put them before the next answer, which may be another caller's. So the session is
  * emptied before it is given back, and, should that fail, before anything else runs on it.
  */
-export async function runStatement(session: Session, sql: string, format: RowFormat): Promise<ChdbResult> {
+export async function runStatement(session: Session, sql: string, format: string): Promise<ChdbResult> {
   if (dirty.has(session)) await empty(session);
   dirty.add(session);
   try {

@@ -1,0 +1,69 @@
+import type { Socket } from 'node:net';
+
+/** One message between the service and the engine process: a small head, then bytes that are passed on as they are. */
+export interface Frame<Head> {
+  readonly head: Head;
+  readonly payload: Buffer;
+}
+
+// Two lengths in front of each message, in bytes, unsigned 32-bit little-endian: that of the head, then that of the payload.
+const LENGTHS_BYTES = 8;
+// Up to this size one copy is cheaper than a second chunk to send.
+const JOINED_BYTES_MAX = 16 * 1024;
+const EMPTY = Buffer.alloc(0);
+
+/** Sends one message. The payload must not change until it has been sent. */
+export function writeFrame(socket: Socket, head: unknown, payload: Uint8Array = EMPTY): void {
+  const text = Buffer.from(JSON.stringify(head));
+  const lengths = Buffer.allocUnsafe(LENGTHS_BYTES);
+  lengths.writeUInt32LE(text.length, 0);
+  lengths.writeUInt32LE(payload.length, 4);
+  if (payload.length <= JOINED_BYTES_MAX) {
+    socket.write(Buffer.concat([lengths, text, payload]));
+    return;
+  }
+  socket.cork();
+  socket.write(lengths);
+  socket.write(text);
+  socket.write(payload);
+  socket.uncork();
+}
+
+/**
+ * Calls `onFrame` for each whole message. A payload has memory of its own: a slice of what the socket delivered would keep
+ * 64 KiB alive for each small answer.
+ */
+export function readFrames<Head>(socket: Socket, onFrame: (frame: Frame<Head>) => void): void {
+  let lengths = Buffer.alloc(LENGTHS_BYTES);
+  let head = EMPTY;
+  let payload = EMPTY;
+  let target: Buffer = lengths;
+  let filled = 0;
+
+  /** Takes what has been filled and says what comes next. */
+  function advance(): Buffer {
+    if (target === lengths) {
+      head = Buffer.allocUnsafe(lengths.readUInt32LE(0));
+      payload = Buffer.allocUnsafe(lengths.readUInt32LE(4));
+      return head;
+    }
+    if (target === head) return payload;
+    const frame = { head: JSON.parse(head.toString()) as Head, payload };
+    lengths = Buffer.alloc(LENGTHS_BYTES);
+    onFrame(frame);
+    return lengths;
+  }
+
+  socket.on('data', (chunk: Buffer) => {
+    for (let at = 0; at < chunk.length; ) {
+      const end = Math.min(chunk.length, at + target.length - filled);
+      chunk.copy(target, filled, at, end);
+      filled += end - at;
+      at = end;
+      while (filled === target.length) {
+        target = advance();
+        filled = 0;
+      }
+    }
+  });
+}

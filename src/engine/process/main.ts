@@ -1,0 +1,43 @@
+// The engine process: the only one that loads the engine. It has no settings, no words of the domain and no state but the
+// sessions, so the service can end it at any moment and start another.
+import { Socket } from 'node:net';
+import { readFrames, writeFrame } from './frame.ts';
+import { type EngineReply, type EngineRequest, FIRST_SOCKET } from './protocol.ts';
+import { createSessionHost } from './session-host.ts';
+
+/** Ends the process at once: exit() would wait for the engine's threads, and so for a query that cannot be stopped. */
+function end(): void {
+  process.kill(process.pid, 'SIGKILL');
+}
+
+function serve(fd: number): void {
+  const socket = new Socket({ fd, readable: true, writable: true });
+  const answer = createSessionHost();
+  // The service has ended, however that came: nobody is left to answer, and the store must be free for the next one.
+  socket.on('close', end).on('error', end);
+  let last: Promise<void> = Promise.resolve();
+  readFrames<EngineRequest>(socket, ({ head, payload }) => {
+    last = last
+      .then(() => answer(head, payload))
+      .then(
+        ({ bytes, elapsedMs }) => send(socket, { state: 'done', elapsedMs }, bytes),
+        (error: unknown) => send(socket, toFailure(error)),
+      );
+  });
+}
+
+function send(socket: Socket, reply: EngineReply, bytes?: Uint8Array): void {
+  writeFrame(socket, reply, bytes);
+}
+
+function toFailure(error: unknown): EngineReply {
+  const code = (error as { clickhouseCode?: unknown } | null)?.clickhouseCode;
+  const message = error instanceof Error ? error.message : String(error);
+  return { state: 'failed', message, ...(typeof code === 'number' && { code }) };
+}
+
+// A terminal sends these to every process in front of it; the service decides when the engine ends.
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => {});
+
+const sockets = Number(process.argv[2]);
+for (let i = 0; i < sockets; i++) serve(FIRST_SOCKET + i);

@@ -1,0 +1,33 @@
+/**
+ * What the service asks of the engine process. Each session has a socket of its own and takes one request after another on it,
+ * so a message needs no number and a large answer holds up nobody else's.
+ */
+export type EngineRequest =
+  /** Opens the session, or a new one in place of the old; `statements` run on it first. */
+  | {
+      readonly op: 'open';
+      readonly path: string;
+      readonly connectionArgs: readonly string[];
+      readonly statements: readonly string[];
+    }
+  /** The payload is the statement. */
+  | { readonly op: 'query'; readonly format: string }
+  /** The payload is the rows. */
+  | {
+      readonly op: 'insert';
+      readonly table: string;
+      readonly columns: readonly string[];
+      readonly format: 'JSONCompactEachRow' | 'TabSeparated';
+      readonly settings: Readonly<Record<string, string>>;
+    }
+  /** Resident memory of the process, as the payload's decimal text, bytes. */
+  | { readonly op: 'memory' }
+  | { readonly op: 'close' };
+
+/** The payload of a `done` is what the engine returned. */
+export type EngineReply =
+  | { readonly state: 'done'; readonly elapsedMs: number }
+  | { readonly state: 'failed'; readonly message: string; readonly code?: number };
+
+/** The first descriptor of the engine process that is a session's socket; before it come input, output and errors. */
+export const FIRST_SOCKET = 3;
