@@ -3,7 +3,7 @@ import type { Config } from './config/config.ts';
 import { type Definitions, type Reading, readDefinitions, refuseFaults } from './definitions/read.ts';
 import { createRegistry, type Registry } from './definitions/registry.ts';
 import { isManaged } from './definitions/source.ts';
-import { openEmbeddedEngine } from './engine/embedded.ts';
+import { type EmbeddedOptions, openEmbeddedEngine } from './engine/embedded.ts';
 import type { Engine } from './engine/engine.ts';
 import { withoutTable } from './engine/external.ts';
 import { applySchema } from './engine/schema.ts';
@@ -29,13 +29,13 @@ export interface Store {
   close(): Promise<void>;
 }
 
-type OnReach = ServerOptions['onReach'];
+/** What happens to the engine while it is open: the server's part, or the embedded engine's. */
+export type EngineWatch = Pick<ServerOptions, 'onReach'> & Pick<EmbeddedOptions, 'onRestart' | 'onSuspect'>;
 
 export interface StoreOptions {
   /** See `prepare`. */
   readonly hasExternal?: boolean;
-  /** Told when a server cannot be reached any more, and when it can again. */
-  readonly onReach?: OnReach;
+  readonly watch?: EngineWatch;
 }
 
 // Of each table: two weeks in which every minute has events, some megabytes in all.
@@ -50,7 +50,7 @@ const MARKED_MINUTES_MAX = 20_160;
 export async function openStore(
   config: Config,
   owner: string,
-  { hasExternal = true, onReach }: StoreOptions = {},
+  { hasExternal = true, watch }: StoreOptions = {},
 ): Promise<Store> {
   const closing: (() => unknown)[] = [];
   // The store of a server is not in the data directory, and belongs to all who are let in.
@@ -60,7 +60,7 @@ export async function openStore(
   };
   try {
     const writes = createWriteMarks(MARKED_MINUTES_MAX);
-    const engine = watchWrites(await openEngine(config, onReach), writes);
+    const engine = watchWrites(await openEngine(config, watch), writes);
     closing.push(engine.close);
     const read = async () => await prepare(engine, await readDefinitions(config), hasExternal);
     const registry = createRegistry(await read());
@@ -102,7 +102,7 @@ export async function prepare(engine: Engine, reading: Reading, hasExternal: boo
 }
 
 /** The engine that the settings ask for: that of a ClickHouse server, or the embedded one on their data directory. */
-export function openEngine(config: Config, onReach?: OnReach): Promise<Engine> {
+export function openEngine(config: Config, watch: EngineWatch = {}): Promise<Engine> {
   const options = {
     readers: config.readers,
     queueMax: config.queryQueueMax,
@@ -116,7 +116,7 @@ export function openEngine(config: Config, onReach?: OnReach): Promise<Engine> {
   };
   const address = findServerAddress(config);
   if (address !== undefined)
-    return openServerEngine({ ...options, address, cluster: config.cluster, onReach });
+    return openServerEngine({ ...options, address, cluster: config.cluster, ...watch });
   const { dataDir, engineMemoryBytesMax: memoryBytesMax } = config;
-  return openEmbeddedEngine({ ...options, dataDir, memoryBytesMax });
+  return openEmbeddedEngine({ ...options, dataDir, memoryBytesMax, ...watch });
 }

@@ -8,6 +8,7 @@ import { createWarmer, type Warmer } from './cache/warmer.ts';
 import type { Config } from './config/config.ts';
 import type { Endpoint } from './definitions/endpoint.ts';
 import { isManaged } from './definitions/source.ts';
+import type { EngineGauges } from './engine/engine.ts';
 import { InputError } from './errors.ts';
 import { buildApp } from './http/app.ts';
 import { createMetrics, type Metrics } from './http/metrics.ts';
@@ -22,7 +23,7 @@ import { createTokens } from './keys/token.ts';
 import { openTokenSecret } from './keys/token-secret.ts';
 import { createSeldom } from './lib/seldom.ts';
 import { openShared } from './open-shared.ts';
-import { openStore, type Store } from './open-store.ts';
+import { type EngineWatch, openStore, type Store } from './open-store.ts';
 import { createRunner, type Run } from './query/run.ts';
 import { createSandbox } from './query/sandbox/sandbox.ts';
 import { readVersion } from './version.ts';
@@ -55,6 +56,13 @@ interface Parts {
   readonly random: () => number;
 }
 
+// Of a server that cannot be reached the other replicas know no more, and what is cached is still served.
+const ENGINE_FAULTS: Readonly<Record<EngineGauges['state'], string | undefined>> = {
+  up: undefined,
+  unreachable: undefined,
+  restarting: 'the engine is restarting',
+  lost: 'the engine cannot be started; see the log',
+};
 const WARM_TICK_MS = 1_000;
 const KEYRING_FLUSH_MS = 60_000;
 const SAID_AGAIN_MS = 60_000;
@@ -69,18 +77,30 @@ const LAST_ANSWERS_MS = 500;
 export async function createService(config: Config, options: ServiceOptions): Promise<Service> {
   const tls = readTlsContext(config); // before anything is open that would have to be closed again
   const { logger } = options;
-  const store = await openStore(config, options.owner, {
-    onReach(isUp, error) {
-      if (isUp) logger.info('the engine can be reached again');
-      else logger.error({ err: error }, 'the engine cannot be reached');
-    },
-  });
+  const store = await openStore(config, options.owner, { watch: logEngine(logger) });
   try {
     return await assemble(store, config, { ...options, tls });
   } catch (error) {
     await store.close();
     throw error;
   }
+}
+
+/** Logs when a server comes and goes, and when the embedded engine had to be started again, and under which queries. */
+function logEngine(logger: FastifyBaseLogger): EngineWatch {
+  return {
+    onReach(isUp, error) {
+      if (isUp) logger.info('the engine can be reached again');
+      else logger.error({ err: error }, 'the engine cannot be reached');
+    },
+    onRestart({ error, ...restart }) {
+      if (error === undefined) logger.error(restart, 'the engine process ended and is started again');
+      else logger.error({ err: error, ...restart }, 'the engine process could not be started; trying again');
+    },
+    onSuspect({ origin, lane }) {
+      logger.error({ query: origin, key: lane }, 'a query ran when the engine process ended');
+    },
+  };
 }
 
 /** The only place that knows every part. Read it top to bottom to see how a request is served. */
@@ -107,7 +127,7 @@ async function assemble(
   const { ingest, record, retention } = await openWriteSide(parts);
   await retention?.run();
   let stopping = false;
-  const notReady = () => (stopping ? 'the service is shutting down' : undefined);
+  const notReady = () => (stopping ? 'the service is shutting down' : ENGINE_FAULTS[engine.gauges().state]);
   const { bodies, receive, idempotency, committer } = ingest;
   const sandbox = createSandbox(engine, config);
   const forReading = { config, tls, registry, cached, sandbox, keyring, metrics, logger, now, notReady };

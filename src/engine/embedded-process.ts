@@ -5,10 +5,11 @@ import { type EngineProcess, startEngineProcess } from './process/engine-process
 import type { EngineRequest } from './process/protocol.ts';
 import type { Supervisor } from './process/supervisor.ts';
 
-// The process of a service that was killed ends by itself, a moment later; until then it holds the store.
-const STORE_FREE_MS_MAX = 5_000;
-const STORE_AGAIN_MS = 50;
-const STORE_HELD = /Cannot lock file|already (?:locked|running)|CANNOT_OPEN_FILE.*status/is;
+// The engine process of a service that was killed ends a moment later, and holds the store until then. The engine prints that
+// reason, and does not say it to its caller, so every failure to open is tried again.
+const OPENS_MAX = 5;
+const OPEN_AGAIN_MS = 300;
+const NOT_OPENED = 'Failed to create connection';
 
 /**
  * Starts an engine process and opens its sessions: `readers` many for queries, beside those of the service itself.
@@ -36,14 +37,14 @@ export async function openProcess(
 }
 
 async function openStore(process: EngineProcess, control: EngineRequest): Promise<void> {
-  for (let waitedMs = 0; ; waitedMs += STORE_AGAIN_MS) {
+  for (let opens = 1; ; opens++) {
     try {
       await process.ask(CHANNEL.control, control);
       return;
     } catch (error) {
-      const isHeld = error instanceof EngineError && STORE_HELD.test(error.message);
-      if (!isHeld || waitedMs >= STORE_FREE_MS_MAX) throw error;
-      await pause(STORE_AGAIN_MS);
+      const isClosed = error instanceof EngineError && error.message.startsWith(NOT_OPENED);
+      if (!isClosed || opens >= OPENS_MAX) throw error;
+      await pause(OPEN_AGAIN_MS);
     }
   }
 }

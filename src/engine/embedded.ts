@@ -5,7 +5,7 @@ import { DATABASE } from './embedded-config.ts';
 import { closeSessions, createAsk, openProcess } from './embedded-process.ts';
 import { createReaders } from './embedded-readers.ts';
 import { CHANNEL, describeSessions } from './embedded-sessions.ts';
-import type { Engine, InsertBatch, QueryLimits, QueryResult } from './engine.ts';
+import type { Engine, InsertBatch, QueryLimits, QueryOptions, QueryResult } from './engine.ts';
 import { tooLarge } from './failure.ts';
 import { createGate } from './gate.ts';
 import type { EngineAnswer } from './process/channel.ts';
@@ -26,7 +26,12 @@ export interface EmbeddedOptions extends PoolLimits {
   readonly limits: QueryLimits;
   /** Called for each engine process that ended, and for each start that failed. */
   readonly onRestart?: ((restart: EngineRestart) => void) | undefined;
+  /** Called for each query that may have ended it. */
+  readonly onSuspect?: ((query: Suspect) => void) | undefined;
 }
+
+/** Whose query it was: an endpoint and the request that came first to ask it, and a key's id. */
+export type Suspect = Pick<QueryOptions, 'origin' | 'lane'>;
 
 // A statement of the service's own that takes longer waits for something that never comes. Commands may: they move data.
 const STATEMENT_MS_MAX = 60_000;
@@ -43,7 +48,7 @@ const STOP_MS_MAX = 5_000;
  * @throws EngineError when the engine cannot open the directory
  */
 export async function openEmbeddedEngine(options: EmbeddedOptions): Promise<Engine> {
-  const { dataDir, limits, memoryBytesMax, onRestart = () => {} } = options;
+  const { dataDir, limits, memoryBytesMax, onRestart = () => {}, onSuspect = () => {} } = options;
   const sessions = describeSessions(dataDir, options);
   const readers = createReaders(options.readers, options, sessions);
   const { pool } = readers;
@@ -53,7 +58,13 @@ export async function openEmbeddedEngine(options: EmbeddedOptions): Promise<Engi
   const pulse = watchPulse({ supervisor, control: CHANNEL.control, memoryBytesMax });
   const suspects = createSuspects();
   const { control } = CHANNEL;
-  const running = createRunningQueries({ supervisor, suspects, control, timeoutMs: limits.timeoutMs });
+  const running = createRunningQueries({
+    supervisor,
+    suspects,
+    control,
+    timeoutMs: limits.timeoutMs,
+    onSuspect: ({ origin, lane }) => onSuspect({ origin, lane }),
+  });
   const ask = createAsk({ supervisor, waitMs, statementMsMax: STATEMENT_MS_MAX });
   const write = createValueWriter();
   const gate = createGate(limits.timeoutMs, stop);
@@ -72,9 +83,9 @@ export async function openEmbeddedEngine(options: EmbeddedOptions): Promise<Engi
   return {
     cluster: '',
     seesEveryWrite: true, // src/engine/store-lock.ts keeps every other process away
-    query: (sql, values, { format, signal, identity = sql, ...whose }) =>
+    query: (sql, values, { format, signal, origin, identity = sql, ...whose }) =>
       gate.answer(signal, async (deadline) => {
-        const query = { sql: write(sql, values), format, identity };
+        const query = { sql: write(sql, values), format, identity, origin, lane: whose.lane };
         const reader = await pool.acquire(deadline, whose);
         // The reader goes back when the engine has ended, which after an abort is later than the answer.
         const result = running
@@ -97,8 +108,7 @@ export async function openEmbeddedEngine(options: EmbeddedOptions): Promise<Engi
     },
     setReadFilters: (filters) => gate.pass(() => readers.setFilters(filters, ask)),
     gauges: () => ({
-      isUp: supervisor.state === 'up',
-      isLost: supervisor.state === 'lost',
+      state: supervisor.state,
       restarts: supervisor.restarts,
       memoryBytes: pulse.memoryBytes,
       running: pool.running,

@@ -56,14 +56,15 @@ export type ReadFilters = ReadonlyMap<string, string>;
 
 /** Where the engine stands now, for metrics. */
 export interface EngineGauges {
-  /** Whether it can be reached; the embedded engine cannot while it is being restarted. */
-  readonly isUp: boolean;
-  /** Whether the embedded engine could not be started again several times in a row; a server's state is not ours to judge. */
-  readonly isLost: boolean;
-  /** Times that the embedded engine was restarted. */
+  /**
+   * `unreachable`: a server does not answer. `restarting`: the embedded engine is being started again. `lost`: that failed
+   * several times in a row; it is still tried.
+   */
+  readonly state: 'up' | 'unreachable' | 'restarting' | 'lost';
+  /** Times that the embedded engine has ended and was to be started again. */
   readonly restarts: number;
-  /** Resident memory of the embedded engine's process, bytes; 0 on a server. */
-  readonly memoryBytes: number;
+  /** Resident memory of the embedded engine's process, bytes; of a server's it is not known. */
+  readonly memoryBytes: number | undefined;
   readonly running: number;
   readonly queued: number;
 }

@@ -14,6 +14,9 @@ export interface RunningQuery {
   readonly channel: number;
   /** The same each time that the same is asked; see `QueryOptions.identity`. */
   readonly identity: string;
+  /** See `QueryOptions`. */
+  readonly origin?: string | undefined;
+  readonly lane?: string | undefined;
 }
 
 /** Starts queries so that each ends in the engine when nobody waits for it any more, by a kill or with the engine process. */
@@ -36,6 +39,8 @@ export interface RunningOptions {
   readonly control: number;
   /** Longest time of a query, ms. */
   readonly timeoutMs: number;
+  /** Called for each query that ran when the engine process ended, unless the process was ended because of another. */
+  readonly onSuspect: (query: RunningQuery) => void;
 }
 
 // A kill finds a query only once the engine has begun it, so it is sent again until the query is gone.
@@ -44,7 +49,7 @@ const KILL_AGAIN_MS = 50;
 const STUCK_MS = 2_000;
 
 export function createRunningQueries(options: RunningOptions): RunningQueries {
-  const { supervisor, suspects, control, timeoutMs } = options;
+  const { supervisor, suspects, control, timeoutMs, onSuspect } = options;
   // The tag leads the text, so that `startsWith` finds this query and no other.
   const running = new Map<string, EngineProcess>();
   const killing = new Set<string>();
@@ -92,7 +97,10 @@ export function createRunningQueries(options: RunningOptions): RunningQueries {
       suspects.clear(query.identity);
       return answer;
     } catch (error) {
-      if (mayHaveEnded(error, tag)) suspects.suspect(query.identity);
+      if (mayHaveEnded(error, tag)) {
+        suspects.suspect(query.identity);
+        onSuspect(query);
+      }
       throw error;
     } finally {
       callOff();

@@ -30,8 +30,6 @@ interface Turn {
   filters: string;
 }
 
-const NEVER_RESTARTED = { isLost: false, restarts: 0, memoryBytes: 0 } as const;
-
 // Beside the queries: orders to stop others.
 const SPARE_CONNECTIONS = 4;
 const OWNER_CONNECTIONS_MAX = 10;
@@ -90,7 +88,13 @@ export async function openServerEngine(options: ServerOptions): Promise<Engine> 
           turn.filters = writeFilters(address.database, next);
         }),
       ),
-    gauges: () => ({ isUp: watch.isUp, ...NEVER_RESTARTED, running: pool.running, queued: pool.queued }),
+    gauges: () => ({
+      state: watch.isUp ? 'up' : 'unreachable',
+      restarts: 0,
+      memoryBytes: undefined,
+      running: pool.running,
+      queued: pool.queued,
+    }),
     close: gate.close,
   };
 }

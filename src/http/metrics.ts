@@ -273,7 +273,17 @@ function createIngestMetrics({ counter }: Maker): IngestMetrics {
 
 function makeGauges({ gauge }: Maker, { engine, cache, control, ingest }: Gauged): void {
   gauge('tailrace_engine_up', 'Whether the engine can be reached: 1 or 0.', () =>
-    Number(engine.gauges().isUp),
+    Number(engine.gauges().state === 'up'),
+  );
+  gauge(
+    'tailrace_engine_restarts_total',
+    'Times that the engine process was started again.',
+    () => engine.gauges().restarts,
+  );
+  gauge(
+    'tailrace_engine_memory_bytes',
+    'Resident memory of the engine process.',
+    () => engine.gauges().memoryBytes ?? 0,
   );
   gauge('tailrace_engine_running', 'Queries running in the engine.', () => engine.gauges().running);
   gauge('tailrace_engine_queued', 'Queries waiting for the engine.', () => engine.gauges().queued);

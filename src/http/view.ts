@@ -126,6 +126,10 @@ export const OVERVIEW = Type.Object({
     running: count('Queries that run.'),
     queued: count('Queries that wait.'),
     readers: count('Queries that may run at once.'),
+    restarts: count('Times that the engine process was started again.'),
+    memory_bytes: orNull(
+      count('Resident memory of the engine process; null: a server, whose memory is not known.'),
+    ),
   }),
   store: Type.Object({
     read_at: time('When sizes and times of the sources were read; null: not yet.'),

@@ -43,7 +43,11 @@ export function createRunner(engine: Engine, now: () => number): Run {
     const instantMs = part?.instantMs ?? now();
     const bound = { ...values, ...serviceValues(endpoint, values, { instantMs, range: part?.range }) };
     try {
-      const result = await engine.query(statement.sql, bound, { format: statement.format, ...options });
+      const result = await engine.query(statement.sql, bound, {
+        format: statement.format,
+        identity: `${endpoint.id} ${endpoint.hash} ${JSON.stringify(values)}`,
+        ...options,
+      });
       const wrapped = endpoint.bucket === undefined ? wrapRows(result.bytes) : wrapBuckets(result.bytes);
       return { ...wrapped, instantMs, engineMs: result.elapsedMs };
     } catch (error) {

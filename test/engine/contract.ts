@@ -105,10 +105,10 @@ async function untilIdle(engine: Engine): Promise<void> {
   await until(() => countInEngine(engine), 0);
   await until(
     () => {
-      const { isUp, running, queued } = engine.gauges();
-      return { isUp, running, queued };
+      const { state, running, queued } = engine.gauges();
+      return { state, running, queued };
     },
-    { isUp: true, running: 0, queued: 0 },
+    { state: 'up', running: 0, queued: 0 },
   );
 }
 
@@ -488,7 +488,7 @@ function describeTimeLimit(engine: () => Engine, limits: QueryLimits): void {
 
   test('a query that was never begun for its wait is query_timeout too', async () => {
     const work = Array.from({ length: SIZE.readers + 1 }, () => failureOf(ask(engine(), ENDLESS)));
-    expect(engine().gauges()).toMatchObject({ isUp: true, running: SIZE.readers, queued: 1 });
+    expect(engine().gauges()).toMatchObject({ state: 'up', running: SIZE.readers, queued: 1 });
     for (const error of await Promise.all(work)) expect(error.code).toBe('query_timeout');
     await untilIdle(engine());
   });
@@ -516,7 +516,7 @@ function describeSizeLimits(engine: () => Engine): void {
 
   test('after every failure the engine still answers', async () => {
     expect(await ask(engine(), 'SELECT 1')).toBe('1\n');
-    expect(engine().gauges()).toMatchObject({ isUp: true, running: 0, queued: 0 });
+    expect(engine().gauges()).toMatchObject({ state: 'up', running: 0, queued: 0 });
   });
 }
 
@@ -524,7 +524,7 @@ function describeReaders(engine: () => Engine): void {
   test('a slow query does not hold up a fast one', async () => {
     const slow = await startEndless(engine());
     for (let i = 0; i < 5; i++) expect(await ask(engine(), 'SELECT @a', { a: 'fast' })).toBe('fast\n');
-    expect(engine().gauges()).toMatchObject({ isUp: true, running: 1, queued: 0 });
+    expect(engine().gauges()).toMatchObject({ state: 'up', running: 1, queued: 0 });
     slow.stop();
     await slow.ended;
     await untilIdle(engine());
@@ -548,7 +548,7 @@ function describeReaders(engine: () => Engine): void {
     const reason = new Error('hung up');
     const options = { format: 'TSVRaw', signal: AbortSignal.abort(reason) } as const;
     await expect(engine().query(ENDLESS, {}, options)).rejects.toBe(reason);
-    expect(engine().gauges()).toMatchObject({ isUp: true, running: 0, queued: 0 });
+    expect(engine().gauges()).toMatchObject({ state: 'up', running: 0, queued: 0 });
   });
 
   test('an abort after the answer does nothing', async () => {
@@ -581,7 +581,7 @@ function describeQueue(engine: () => Engine): void {
   test('a stopped query makes room for the one that waits', async () => {
     const slow = await startEndless(engine());
     const next = ask(engine(), 'SELECT 1');
-    expect(engine().gauges()).toMatchObject({ isUp: true, running: 1, queued: 1 });
+    expect(engine().gauges()).toMatchObject({ state: 'up', running: 1, queued: 1 });
     slow.stop();
     expect(await next).toBe('1\n');
     await untilIdle(engine());
@@ -592,7 +592,7 @@ function describeQueue(engine: () => Engine): void {
     const waiting = ask(engine(), 'SELECT 1');
     const error = await failureOf(ask(engine(), 'SELECT 2'));
     expect(error).toMatchObject({ code: 'overloaded', status: 503, retryAfterSeconds: 1 });
-    expect(engine().gauges()).toMatchObject({ isUp: true, running: 1, queued: 1 });
+    expect(engine().gauges()).toMatchObject({ state: 'up', running: 1, queued: 1 });
     slow.stop();
     expect(await waiting).toBe('1\n');
     await untilIdle(engine());
@@ -605,7 +605,7 @@ function describeQueue(engine: () => Engine): void {
     const gone = engine().query('SELECT 1', {}, { format: 'TSVRaw', signal: controller.signal });
     controller.abort(reason);
     await expect(gone).rejects.toBe(reason);
-    expect(engine().gauges()).toMatchObject({ isUp: true, running: 1, queued: 0 });
+    expect(engine().gauges()).toMatchObject({ state: 'up', running: 1, queued: 0 });
     const next = ask(engine(), 'SELECT 2');
     slow.stop();
     expect(await next).toBe('2\n');

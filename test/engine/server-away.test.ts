@@ -27,7 +27,7 @@ const engine = await openServerEngine({
 await engine.command('CREATE TABLE rows (id Int64) ENGINE = MergeTree ORDER BY id');
 afterEach(async () => {
   proxy.fault = { kind: 'none' };
-  await expect.poll(() => engine.gauges().isUp, { timeout: 20_000 }).toBe(true);
+  await expect.poll(() => engine.gauges().state, { timeout: 20_000 }).toBe('up');
   reached.length = 0;
 });
 afterAll(async () => {
@@ -46,7 +46,7 @@ const insert = () =>
     bytes: Buffer.from('[1]\n'),
   });
 const AWAY = { code: 'engine_unavailable', message: 'the engine is not available', retryAfterSeconds: 1 };
-const untilAway = () => expect.poll(() => engine.gauges().isUp, { timeout: 20_000 }).toBe(false);
+const untilAway = () => expect.poll(() => engine.gauges().state, { timeout: 20_000 }).toBe('unreachable');
 
 describe('a server on which nothing comes any more', () => {
   test('holds neither those who wait for it already nor those who come, and is in use again when it answers', async () => {
@@ -59,13 +59,13 @@ describe('a server on which nothing comes any more', () => {
     expect(reached).toEqual([false]);
 
     proxy.fault = { kind: 'none' };
-    await expect.poll(() => engine.gauges().isUp, { timeout: 20_000 }).toBe(true);
+    await expect.poll(() => engine.gauges().state, { timeout: 20_000 }).toBe('up');
     expect((await ask()).bytes.toString()).toBe('1\n');
     await insert();
     expect(reached).toEqual([false, true]);
     await expect
       .poll(() => engine.gauges(), { timeout: 20_000 })
-      .toEqual({ isUp: true, running: 0, queued: 0 });
+      .toEqual({ state: 'up', running: 0, queued: 0 });
   });
 });
 
@@ -76,7 +76,7 @@ describe('a server that refuses connections', () => {
     await untilAway();
     await expect(ask()).rejects.toMatchObject(AWAY);
     proxy.fault = { kind: 'none' };
-    await expect.poll(() => engine.gauges().isUp, { timeout: 20_000 }).toBe(true);
+    await expect.poll(() => engine.gauges().state, { timeout: 20_000 }).toBe('up');
     expect((await ask()).bytes.toString()).toBe('1\n');
     expect(reached).toEqual([false, true]);
   });

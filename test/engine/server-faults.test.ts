@@ -253,7 +253,7 @@ describe('a connection', () => {
     expect(performance.now() - startedMs).toBeLessThan(SIZE.limits.timeoutMs);
     proxy.fault = { kind: 'none' };
     expect(await ask('SELECT 1')).toBe('1\n');
-    expect(engine.gauges()).toMatchObject({ isUp: true, running: 0, queued: 0 });
+    expect(engine.gauges()).toMatchObject({ state: 'up', running: 0, queued: 0 });
   });
 
   test('on which nothing comes is query_timeout', async () => {

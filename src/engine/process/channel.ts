@@ -1,4 +1,4 @@
-import type { Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
 import { readFrames, writeFrame } from './frame.ts';
 import type { EngineReply, EngineRequest } from './protocol.ts';
 
@@ -41,7 +41,7 @@ export interface Channel {
 }
 
 /** @param lost the error of requests that get no answer any more */
-export function createChannel(socket: Socket, lost: () => EngineLostError): Channel {
+export function createChannel(socket: Duplex, lost: () => EngineLostError): Channel {
   const waiting: { resolve: (answer: EngineAnswer) => void; reject: (error: Error) => void }[] = [];
   let ended = false;
 

@@ -1,4 +1,4 @@
-import type { Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
 
 /** One message between the service and the engine process: a small head, then bytes that are passed on as they are. */
 export interface Frame<Head> {
@@ -13,7 +13,7 @@ const JOINED_BYTES_MAX = 16 * 1024;
 const EMPTY = Buffer.alloc(0);
 
 /** Sends one message. The payload must not change until it has been sent. */
-export function writeFrame(socket: Socket, head: unknown, payload: Uint8Array = EMPTY): void {
+export function writeFrame(socket: Duplex, head: unknown, payload: Uint8Array = EMPTY): void {
   const text = Buffer.from(JSON.stringify(head));
   const lengths = Buffer.allocUnsafe(LENGTHS_BYTES);
   lengths.writeUInt32LE(text.length, 0);
@@ -29,11 +29,8 @@ export function writeFrame(socket: Socket, head: unknown, payload: Uint8Array = 
   socket.uncork();
 }
 
-/**
- * Calls `onFrame` for each whole message. A payload has memory of its own: a slice of what the socket delivered would keep
- * 64 KiB alive for each small answer.
- */
-export function readFrames<Head>(socket: Socket, onFrame: (frame: Frame<Head>) => void): void {
+/** Calls `onFrame` for each whole message. A payload is a copy, so it does not keep what the socket delivered alive. */
+export function readFrames<Head>(socket: Duplex, onFrame: (frame: Frame<Head>) => void): void {
   let lengths = Buffer.alloc(LENGTHS_BYTES);
   let head = EMPTY;
   let payload = EMPTY;

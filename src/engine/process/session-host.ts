@@ -8,6 +8,16 @@ interface Outcome {
 }
 
 const NOTHING = new Uint8Array();
+const CRASHES = ['SIGSEGV', 'SIGBUS', 'SIGFPE', 'SIGILL', 'SIGABRT'] as const;
+
+/**
+ * Makes a crash end the process at once. A session that opens installs the engine's own handler, which waits minutes for a
+ * report of the crash that nobody writes here. Removing the last listener of a signal restores the system's action.
+ */
+function letCrashesEnd(): void {
+  const listener = () => {};
+  for (const signal of CRASHES) process.on(signal, listener).off(signal, listener);
+}
 
 /** Carries out what is asked of one session, one request after another. Errors are the engine's own. */
 export function createSessionHost(): (request: EngineRequest, payload: Buffer) => Promise<Outcome> {
@@ -16,6 +26,7 @@ export function createSessionHost(): (request: EngineRequest, payload: Buffer) =
   async function open({ path, connectionArgs, statements }: EngineRequest & { op: 'open' }): Promise<void> {
     const next = new Session(path, { connectionArgs });
     try {
+      letCrashesEnd();
       for (const statement of statements) await next.queryAsync(statement);
     } catch (error) {
       next.close();

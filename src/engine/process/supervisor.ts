@@ -1,4 +1,4 @@
-import { setTimeout as pause } from 'node:timers/promises';
+import { setTimeout as pauseFor } from 'node:timers/promises';
 import { TailraceError } from '../../errors.ts';
 import { untilAborted } from '../../lib/abort.ts';
 import type { EngineProcess } from './engine-process.ts';
@@ -17,10 +17,10 @@ export interface EngineRestart {
 /** Keeps one engine process running: when it ends, or has to be ended, another is started on the same store. */
 export interface Supervisor {
   /** `lost`: the last starts all failed. It is still tried, and the state changes when one succeeds. */
-  readonly state: 'up' | 'restarting' | 'lost' | 'closed';
+  readonly state: 'up' | 'restarting' | 'lost';
   /** The process that runs; undefined while one is being started. */
   readonly running: EngineProcess | undefined;
-  /** Times that a process was replaced. */
+  /** Times that a process has ended and another was to take its place. */
   readonly restarts: number;
   /**
    * The process that runs; waits for one that is being started.
@@ -43,6 +43,8 @@ export interface SupervisorOptions {
   readonly onRestart: (restart: EngineRestart) => void;
   /** ms. */
   readonly now?: () => number;
+  /** Resolves after that many ms; rejects when the signal aborts. */
+  readonly pause?: (ms: number, signal: AbortSignal) => Promise<unknown>;
 }
 
 // A process that ends within this time of its start did not recover: the next one is started later.
@@ -53,7 +55,7 @@ const LOST_AFTER_FAILURES = 5;
 
 /** @param first the process that runs already */
 export function createSupervisor(first: EngineProcess, options: SupervisorOptions): Supervisor {
-  const { start, waitMs, onRestart, now = () => performance.now() } = options;
+  const { start, waitMs, onRestart, now = () => performance.now(), pause = pauseUnlessAborted } = options;
   let current: Promise<EngineProcess> = Promise.resolve(first);
   let state: Supervisor['state'] = 'up';
   let running: EngineProcess | undefined = first;
@@ -65,7 +67,7 @@ export function createSupervisor(first: EngineProcess, options: SupervisorOption
   function watch(process: EngineProcess): void {
     const startedMs = now();
     void process.ended.then((ended) => {
-      if (state === 'closed') return;
+      if (closing.signal.aborted) return;
       state = 'restarting';
       running = undefined;
       restarts++;
@@ -80,7 +82,7 @@ export function createSupervisor(first: EngineProcess, options: SupervisorOption
   /** Tries until a process runs, or the service closes. */
   async function restart(earlier: number): Promise<EngineProcess> {
     for (let failures = 0; ; failures++) {
-      await pause(backOff(earlier + failures), undefined, { signal: closing.signal });
+      await pause(backOff(earlier + failures), closing.signal);
       const error = await start().then(take, (cause: unknown) => cause);
       if (running !== undefined) return running;
       closing.signal.throwIfAborted();
@@ -112,7 +114,7 @@ export function createSupervisor(first: EngineProcess, options: SupervisorOption
     },
     async use(signal) {
       if (running !== undefined) return running;
-      if (state !== 'restarting') throw unavailable();
+      if (state === 'lost' || closing.signal.aborted) throw unavailable();
       const late = AbortSignal.timeout(waitMs);
       return await untilAborted(current, AbortSignal.any([signal, late])).catch((error: unknown) => {
         signal.throwIfAborted();
@@ -126,12 +128,15 @@ export function createSupervisor(first: EngineProcess, options: SupervisorOption
     },
     close() {
       const last = running;
-      state = 'closed';
       running = undefined;
       closing.abort();
       return last;
     },
   };
+}
+
+function pauseUnlessAborted(ms: number, signal: AbortSignal): Promise<unknown> {
+  return pauseFor(ms, undefined, { signal });
 }
 
 function backOff(times: number): number {

@@ -237,8 +237,9 @@ const open = (operationId: string, summary: string, responses: Schema): Schema =
 });
 
 const SERVICE: Record<string, Schema> = {
-  '/health': open('get_health', 'Whether the process answers', {
+  '/health': open('get_health', 'Whether the service works', {
     '200': json('It does.', object({ status: { const: 'ok' } })),
+    ...failures(503),
   }),
   '/ready': open('get_ready', 'Whether calls are served', {
     '200': json('They are.', object({ status: { const: 'ready' } })),

@@ -2,9 +2,16 @@ import type { FastifyInstance } from 'fastify';
 import { TailraceError } from '../../errors.ts';
 import type { HttpContext } from '../context.ts';
 
-/** `/health`: the process answers. `/ready`: it may serve; 503 while it starts or stops. Open to all: they tell nothing else. */
+/**
+ * `/health`: the service works; 503 when its engine cannot be started again. `/ready`: it may serve; 503 while it starts or
+ * stops, and while the engine is restarted. Open to all: they say nothing else.
+ */
 export function healthRoutes(app: FastifyInstance, context: HttpContext): void {
-  app.get('/health', async () => ({ status: 'ok' }));
+  app.get('/health', async () => {
+    if (context.engine.gauges().state === 'lost')
+      throw new TailraceError('engine_unavailable', 'the engine cannot be started; see the log');
+    return { status: 'ok' };
+  });
   app.get('/ready', async () => {
     const reason = context.notReady();
     if (reason !== undefined) throw new TailraceError('engine_unavailable', reason);

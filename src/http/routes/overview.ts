@@ -32,8 +32,8 @@ export function overviewRoute(app: FastifyInstance, context: HttpContext): void 
       toSourceState(source, known?.value, counts),
     );
     const stopping = notReady();
-    const { isUp, running, queued } = engine.gauges();
-    const isAway = !isUp || known === undefined || known.failure !== undefined;
+    const { state: engineState, restarts, memoryBytes = null, running, queued } = engine.gauges();
+    const isAway = engineState !== 'up' || known === undefined || known.failure !== undefined;
     return {
       at: new Date(now()).toISOString(),
       started_at: new Date(counts.startedMs).toISOString(),
@@ -43,10 +43,12 @@ export function overviewRoute(app: FastifyInstance, context: HttpContext): void 
       ),
       sources,
       engine: {
-        state: stopping !== undefined ? 'stopping' : isAway ? 'unavailable' : 'ready',
+        state: engineState === 'up' && stopping !== undefined ? 'stopping' : isAway ? 'unavailable' : 'ready',
         message: stopping ?? (isAway ? 'the engine does not answer' : null),
         running,
         queued,
+        restarts,
+        memory_bytes: memoryBytes,
         readers: config.readers,
       },
       store: {

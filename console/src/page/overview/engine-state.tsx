@@ -22,6 +22,10 @@ export function EngineState({ overview }: { readonly overview: Overview }) {
         <Fact label="Stored">
           {formatCount(store.rows)} events, {formatBytes(store.bytes)}
         </Fact>
+        {engine.memory_bytes !== null && (
+          <Fact label="Engine memory">{formatBytes(engine.memory_bytes)}</Fact>
+        )}
+        <Fact label="Engine restarts">{formatCount(engine.restarts)}</Fact>
         <Fact label="Running since">
           <Ago iso={startedAt} nowMs={nowMs} />
         </Fact>

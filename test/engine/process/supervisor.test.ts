@@ -1,0 +1,163 @@
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import type { EngineProcess } from '../../../src/engine/process/engine-process.ts';
+import { createSupervisor, type EngineRestart } from '../../../src/engine/process/supervisor.ts';
+
+beforeEach(() => void vi.useFakeTimers());
+afterEach(() => void vi.useRealTimers());
+
+const never = new AbortController().signal;
+
+/** A process that ends when it is killed, or when the test says so. */
+function createProcess(pid: number) {
+  const { promise: ended, resolve: end } = Promise.withResolvers<string>();
+  const process: EngineProcess = {
+    pid,
+    ended,
+    ask: () => Promise.reject(new Error('unused')),
+    kill: () => end('SIGKILL'),
+  };
+  return { process, end };
+}
+
+function create(start: (attempt: number) => Promise<EngineProcess>) {
+  const first = createProcess(0);
+  const restarts: EngineRestart[] = [];
+  let attempts = 0;
+  let nowMs = 0;
+  const supervisor = createSupervisor(first.process, {
+    start: () => start(++attempts),
+    waitMs: 5_000,
+    onRestart: (restart) => restarts.push(restart),
+    now: () => nowMs,
+    pause: (ms, signal) =>
+      new Promise((resolve, reject) => {
+        setTimeout(resolve, ms);
+        signal.addEventListener('abort', () => reject(signal.reason));
+      }),
+  });
+  return { first, supervisor, restarts, attempts: () => attempts, live: (ms: number) => (nowMs += ms) };
+}
+
+const settle = () => vi.advanceTimersByTimeAsync(0);
+
+describe('a process that ends', () => {
+  test('is replaced at once when it had run for a while', async () => {
+    const second = createProcess(1);
+    const { first, supervisor, restarts, live } = create(async () => second.process);
+    live(60_000);
+    first.end('SIGSEGV');
+    await settle();
+    expect(supervisor).toMatchObject({ state: 'up', restarts: 1, running: second.process });
+    expect(restarts).toEqual([{ reason: 'ended', ended: 'SIGSEGV', failures: 0 }]);
+  });
+
+  test('is replaced later each time that it ends soon after its start', async () => {
+    const processes = Array.from({ length: 4 }, (_, i) => createProcess(i));
+    const { first, supervisor, attempts } = create(async (n) => processes[n - 1]?.process as EngineProcess);
+    first.end('SIGSEGV');
+    await vi.advanceTimersByTimeAsync(249);
+    expect(supervisor.state).toBe('restarting');
+    await vi.advanceTimersByTimeAsync(1);
+    expect(supervisor.state).toBe('up');
+    processes[0]?.end('SIGSEGV');
+    await vi.advanceTimersByTimeAsync(499);
+    expect(attempts()).toBe(1);
+    await vi.advanceTimersByTimeAsync(1);
+    expect(attempts()).toBe(2);
+  });
+
+  test('is waited for by callers, who get the next one', async () => {
+    const second = createProcess(1);
+    const { promise: opened, resolve: open } = Promise.withResolvers<EngineProcess>();
+    const { first, supervisor, live } = create(() => opened);
+    live(60_000);
+    first.end('SIGKILL');
+    await settle();
+    const waiting = supervisor.use(never);
+    open(second.process);
+    expect(await waiting).toBe(second.process);
+  });
+});
+
+describe('a caller', () => {
+  test('is refused when no process has started in time, with when to come back', async () => {
+    const { first, supervisor, live } = create(() => new Promise(() => {}));
+    live(60_000);
+    first.end('SIGKILL');
+    await settle();
+    const left = new AbortController();
+    const leaving = supervisor.use(left.signal);
+    left.abort(new Error('hung up'));
+    await expect(leaving).rejects.toThrow('hung up');
+    const late = supervisor.use(AbortSignal.any([AbortSignal.timeout(1e6)]));
+    vi.useRealTimers(); // AbortSignal.timeout has a clock of its own
+    await expect(late).rejects.toMatchObject({ code: 'engine_unavailable', retryAfterSeconds: 1 });
+  }, 10_000);
+
+  test('is refused at once while the engine is lost, and served when it is back', async () => {
+    const back = createProcess(9);
+    const { first, supervisor, restarts, live } = create(async (n) => {
+      if (n <= 6) throw new Error('no disk');
+      return back.process;
+    });
+    live(60_000);
+    first.end('SIGKILL');
+    await vi.advanceTimersByTimeAsync(4_000);
+    expect(supervisor.state).toBe('lost');
+    await expect(supervisor.use(never)).rejects.toMatchObject({ code: 'engine_unavailable' });
+    await vi.advanceTimersByTimeAsync(30_000);
+    expect(supervisor.state).toBe('up');
+    expect(await supervisor.use(never)).toBe(back.process);
+    expect(restarts.map(({ failures }) => failures)).toEqual([0, 1, 2, 3, 4, 5, 6]);
+    expect(restarts[3]?.error).toEqual(new Error('no disk'));
+  });
+});
+
+describe('replacing', () => {
+  test('ends the process that runs, for a reason that is reported', async () => {
+    const second = createProcess(1);
+    const { first, supervisor, restarts, live } = create(async () => second.process);
+    live(60_000);
+    supervisor.replace(first.process, 'stuck');
+    await settle();
+    expect(restarts).toEqual([{ reason: 'stuck', ended: 'SIGKILL', failures: 0 }]);
+    second.end('SIGSEGV');
+    await settle();
+    expect(restarts[1]).toMatchObject({ reason: 'ended', ended: 'SIGSEGV' });
+  });
+
+  test('leaves a process alone that has taken its place', async () => {
+    const second = createProcess(1);
+    const { first, supervisor, live } = create(async () => second.process);
+    live(60_000);
+    first.end('SIGKILL');
+    await settle();
+    supervisor.replace(first.process, 'stuck');
+    await settle();
+    expect(supervisor.running).toBe(second.process);
+  });
+});
+
+describe('closing', () => {
+  test('starts no other process', async () => {
+    const { first, supervisor, attempts, restarts } = create(async () => createProcess(1).process);
+    expect(supervisor.close()).toBe(first.process);
+    first.end('SIGKILL');
+    await vi.advanceTimersByTimeAsync(60_000);
+    expect(attempts()).toBe(0);
+    expect(restarts).toEqual([]);
+    await expect(supervisor.use(never)).rejects.toMatchObject({ code: 'engine_unavailable' });
+  });
+
+  test('ends a process that is just being started', async () => {
+    const { promise: opened, resolve: open } = Promise.withResolvers<EngineProcess>();
+    const { first, supervisor, live } = create(() => opened);
+    live(60_000);
+    first.end('SIGKILL');
+    await settle();
+    expect(supervisor.close()).toBeUndefined();
+    const late = createProcess(1);
+    open(late.process);
+    expect(await late.process.ended).toBe('SIGKILL');
+  });
+});
