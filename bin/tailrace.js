@@ -11,12 +11,12 @@ if (Number(process.versions.node.split('.')[0]) < NODE_MAJOR_MIN) {
   process.exit(2);
 }
 
-// Each query holds a libuv thread while it runs; files, DNS and compression need threads beside them. libuv reads this
-// when the first thread starts, so it is set before anything is loaded.
+// For the engine process, which inherits both. Each query holds a libuv thread there while it runs; files and DNS need
+// threads beside them. libuv reads this when the first thread starts.
 process.env.UV_THREADPOOL_SIZE ??= '32';
 
 // The engine gives memory back as soon as it is free. By default it keeps it for five seconds, which under steady load means
-// for ever. Its allocator reads this when the library is loaded.
+// always. Its allocator reads this when the library is loaded.
 process.env.JE_MALLOC_CONF ??= 'dirty_decay_ms:1000';
 
 const source = new URL('../src/cli/main.ts', import.meta.url);

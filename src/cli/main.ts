@@ -11,7 +11,6 @@ import { sampleCommand } from './commands/sample.ts';
 import { schemaCommand } from './commands/schema.ts';
 import { serveCommand } from './commands/serve.ts';
 import { EXIT } from './exit.ts';
-import { detachStdin } from './stdin.ts';
 
 /** Every command, for `main` and for the test that holds docs/cli.md equal to the help. */
 export function createProgram(): Command {
@@ -35,10 +34,6 @@ export function createProgram(): Command {
   ];
   for (const make of commands) program.addCommand(make());
   throwInsteadOfExit(program);
-  // A command that was given `-` takes standard input for itself: see load.ts.
-  program.hook('preAction', (_program, command) => {
-    if (!command.args.includes('-')) detachStdin();
-  });
   return program;
 }
 

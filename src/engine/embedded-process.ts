@@ -22,7 +22,7 @@ export async function openProcess(
 ): Promise<EngineProcess> {
   const process = startEngineProcess(CHANNEL.firstReader + readers.length);
   try {
-    await openStore(process, sessions.control);
+    await process.ask(CHANNEL.control, sessions.control);
     await Promise.all([
       process.ask(CHANNEL.inspector, sessions.inspector),
       process.ask(CHANNEL.writer, sessions.writer),
@@ -36,11 +36,15 @@ export async function openProcess(
   }
 }
 
-async function openStore(process: EngineProcess, control: EngineRequest): Promise<void> {
+/**
+ * The same for the first process of a service, which waits for that of the one before to end.
+ *
+ * @param open starts a process and opens its sessions
+ */
+export async function openFirst(open: () => Promise<EngineProcess>): Promise<EngineProcess> {
   for (let opens = 1; ; opens++) {
     try {
-      await process.ask(CHANNEL.control, control);
-      return;
+      return await open();
     } catch (error) {
       const isClosed = error instanceof EngineError && error.message.startsWith(NOT_OPENED);
       if (!isClosed || opens >= OPENS_MAX) throw error;

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import { untilAborted } from '../lib/abort.ts';
 import { DATABASE } from './embedded-config.ts';
-import { closeSessions, createAsk, openProcess } from './embedded-process.ts';
+import { closeSessions, createAsk, openFirst, openProcess } from './embedded-process.ts';
 import { createReaders } from './embedded-readers.ts';
 import { CHANNEL, describeSessions } from './embedded-sessions.ts';
 import type { Engine, InsertBatch, QueryLimits, QueryOptions, QueryResult } from './engine.ts';
@@ -54,7 +54,7 @@ export async function openEmbeddedEngine(options: EmbeddedOptions): Promise<Engi
   const { pool } = readers;
   const start = () => openProcess(sessions, readers.opens());
   const { queueTimeoutMs: waitMs } = options;
-  const supervisor = createSupervisor(await start(), { start, waitMs, onRestart });
+  const supervisor = createSupervisor(await openFirst(start), { start, waitMs, onRestart });
   const pulse = watchPulse({ supervisor, control: CHANNEL.control, memoryBytesMax });
   const suspects = createSuspects();
   const { control } = CHANNEL;

@@ -12,7 +12,7 @@ import { createStoreSink } from '../../ingest/store-sink.ts';
 import { openStore } from '../../open-store.ts';
 import { ownerName, readConfig, stopSignal } from '../environment.ts';
 import { createProgress, createRate, type Progress } from '../progress.ts';
-import { takeStdin } from '../stdin.ts';
+import { openStdin } from '../stdin.ts';
 
 export function loadCommand(): Command {
   return new Command('load')
@@ -59,7 +59,7 @@ async function load(sourceName: string, files: string[], options: Options): Prom
   const config = readConfig();
   const sizes = checkFiles(files);
   const signal = stopSignal();
-  const stdin = files.includes('-') ? takeStdin(signal) : undefined; // before the engine opens
+  const stdin = files.includes('-') ? openStdin(signal) : undefined;
   const target = await openTarget(sourceName, options, { config, signal });
   let rejected = 0;
   try {

@@ -50,7 +50,7 @@ export interface SupervisorOptions {
 // A process that ends within this time of its start did not recover: the next one is started later.
 const STEADY_MS = 2_000;
 const BACK_OFF_MS = 250;
-const BACK_OFF_MS_MAX = 10_000;
+const BACK_OFF_MS_MAX = 5_000;
 const LOST_AFTER_FAILURES = 5;
 
 /** @param first the process that runs already */
