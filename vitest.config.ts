@@ -27,7 +27,7 @@ export default defineConfig({
           name: 'server',
           include: ['test/endpoints/**/*.test.ts', ...ON_SERVER, SERVER_CONTRACT],
           // They bring a server of their own, beside the embedded engine.
-          exclude: ['test/acceptance/copy.test.ts', 'test/acceptance/replicas.test.ts'],
+          exclude: ['copy', 'engine-process', 'replicas'].map((name) => `test/acceptance/${name}.test.ts`),
           env: { TEST_ENGINE: process.env['TEST_ENGINE'] ?? 'front' },
         },
       },

@@ -29,24 +29,8 @@ async function serve(options: { sample?: boolean; watch?: boolean }): Promise<vo
     if (options.sample === true) await fillWithSample(service.store, stop);
     if (!stop.aborted) await run(service, config, { logger, stop, reload, watch: options.watch === true });
   } finally {
-    await closeInTime(service, config, logger);
+    await service.close();
   }
-}
-
-// What the engine may take beyond the shutdown's own bound to end what it has been told to stop.
-const CLOSE_GRACE_MS = 5_000;
-// For the last line of the log to be written.
-const LAST_LINE_MS = 100;
-
-/** Closes the service, or ends the process when a query cannot be stopped: a crash loses nothing, waiting for ever might. */
-async function closeInTime(service: Service, config: Config, logger: FastifyBaseLogger): Promise<void> {
-  const late = setTimeout(() => {
-    logger.error('a query did not stop; the process ends without closing the store');
-    // process.exit would wait for the engine's threads, and so for the query.
-    setTimeout(() => process.kill(process.pid, 'SIGKILL'), LAST_LINE_MS);
-  }, config.shutdownTimeoutMs + CLOSE_GRACE_MS);
-  await service.close();
-  clearTimeout(late);
 }
 
 async function run(

@@ -1,0 +1,55 @@
+import { join } from 'node:path';
+import { afterAll, afterEach, describe, expect, test } from 'vitest';
+import { endLeftProcesses, runCli, startServe } from '../support/cli.ts';
+import { getEngineProcess, untilGone } from '../support/engine-process.ts';
+import { get, QUERY_PATH } from '../support/http.ts';
+import { PRIVATE_KEY, temporaryFolder } from '../support/service.ts';
+
+const folder = await temporaryFolder();
+const env = { TAILRACE_DATA_DIR: join(folder.path, 'data'), TAILRACE_PRIVATE_KEY: PRIVATE_KEY };
+afterEach(endLeftProcesses);
+afterAll(folder.remove);
+
+describe('the engine process', () => {
+  test('ends with a service that is killed, and leaves the store to the next', async () => {
+    const first = await startServe(env);
+    const engine = getEngineProcess(first.child.pid);
+    const { code } = await first.stop('SIGKILL');
+    expect(code).toBe('SIGKILL');
+    const second = await startServe(env); // at once
+    await untilGone(engine);
+    expect((await get(second.url, `${QUERY_PATH}/logs.all?project=p`)).status).toBe(200);
+    expect((await second.stop()).code).toBe(0);
+  });
+
+  test.each(['SIGINT', 'SIGTERM'] as const)(
+    'survives a %s that a terminal sends to both, until the service has closed it',
+    async (signal) => {
+      const service = await startServe(env);
+      const engine = getEngineProcess(service.child.pid);
+      process.kill(engine, signal);
+      expect((await get(service.url, `${QUERY_PATH}/logs.all?project=p`)).status).toBe(200);
+      const { code, stderr } = await service.stop(signal);
+      expect(code).toBe(0);
+      expect(stderr).not.toContain('the engine process ended');
+      await untilGone(engine);
+    },
+  );
+
+  test('is started again under a service when it is killed', async () => {
+    const service = await startServe(env);
+    const engine = getEngineProcess(service.child.pid);
+    process.kill(engine, 'SIGKILL');
+    await untilGone(engine);
+    expect((await get(service.url, `${QUERY_PATH}/logs.all?project=p`)).status).toBe(200);
+    expect(getEngineProcess(service.child.pid)).not.toBe(engine);
+    expect((await service.stop()).code).toBe(0);
+  });
+
+  test('ends with a command that is done', async () => {
+    const { code } = await runCli(['query', 'logs.all', '-p', 'project=p'], { env });
+    expect(code).toBe(0);
+    const again = await runCli(['query', 'logs.all', '-p', 'project=p'], { env });
+    expect(again.code).toBe(0);
+  });
+});
