@@ -74,13 +74,30 @@ async function findUrl(stdout: AsyncIterable<string>): Promise<string | undefine
 
 const KIB_PER_MB = 1_000_000 / 1024;
 
-/** Resident memory of a process in MB, as the kernel counts it; NaN where there is no /proc. */
+/**
+ * Resident memory of a process and of those that it has started, among them the engine's, in MB, as the kernel counts it; NaN
+ * where there is no /proc.
+ */
 export function readRss(pid: number): number {
+  const own = readStatus(pid);
+  const children = listProcesses()
+    .map(readStatus)
+    .filter((one) => one?.parent === pid);
+  return [own, ...children].reduce((sum, one) => sum + (one?.rssMb ?? Number.NaN), 0);
+}
+
+function listProcesses(): number[] {
+  return existsSync('/proc') ? readdirSync('/proc').map(Number).filter(Number.isInteger) : [];
+}
+
+function readStatus(pid: number): { parent: number; rssMb: number } | undefined {
   try {
-    const [, kib] = /^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8')) ?? [];
-    return Number(kib) / KIB_PER_MB;
+    const text = readFileSync(`/proc/${pid}/status`, 'utf8');
+    const [, parent] = /^PPid:\s+(\d+)$/m.exec(text) ?? [];
+    const [, kib = 0] = /^VmRSS:\s+(\d+) kB$/m.exec(text) ?? [];
+    return { parent: Number(parent), rssMb: Number(kib) / KIB_PER_MB };
   } catch {
-    return Number.NaN;
+    return undefined; // it has ended
   }
 }
 

@@ -170,6 +170,17 @@ function createMaker(registry: Registry) {
       new Counter({ name, help, labelNames, registers }),
     histogram: (name: string, help: string, labelNames: string[]) =>
       new Histogram({ name, help, labelNames, buckets: SECONDS, registers }),
+    /** A count that is kept elsewhere. */
+    countOf: (name: string, help: string, read: () => number) =>
+      new Counter({
+        name,
+        help,
+        registers,
+        collect() {
+          this.reset();
+          this.inc(read());
+        },
+      }),
     gauge: (name: string, help: string, read: () => number) =>
       new Gauge({
         name,
@@ -271,11 +282,11 @@ function createIngestMetrics({ counter }: Maker): IngestMetrics {
   };
 }
 
-function makeGauges({ gauge }: Maker, { engine, cache, control, ingest }: Gauged): void {
+function makeGauges({ gauge, countOf }: Maker, { engine, cache, control, ingest }: Gauged): void {
   gauge('tailrace_engine_up', 'Whether the engine can be reached: 1 or 0.', () =>
     Number(engine.gauges().state === 'up'),
   );
-  gauge(
+  countOf(
     'tailrace_engine_restarts_total',
     'Times that the engine process was started again.',
     () => engine.gauges().restarts,
