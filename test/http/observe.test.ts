@@ -117,6 +117,8 @@ describe('/metrics', () => {
       tailrace_engine_query_seconds: 'histogram',
       tailrace_cache_refreshes_total: 'counter',
       tailrace_cache_recomputed_total: 'counter',
+      tailrace_engine_restarts_total: 'counter',
+      tailrace_engine_memory_bytes: 'gauge',
       tailrace_engine_running: 'gauge',
       tailrace_engine_up: 'gauge',
       tailrace_engine_queued: 'gauge',
