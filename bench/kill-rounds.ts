@@ -5,7 +5,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { createRandom, type Random } from '../src/lib/random.ts';
 import { SOURCE_NAME } from './events.ts';
 import { send } from './http.ts';
-import { type Server, startServer } from './server.ts';
+import { findChildren, type Server, startServer } from './server.ts';
 
 /** What became of every request that was sent before, during and after the kills. */
 export interface KillCounts {
@@ -25,6 +25,8 @@ export interface KillCounts {
   readonly rowsTwice: number;
   /** Requests of which some events are in the store and some are not. Must be 0. */
   readonly storedInPart: number;
+  /** From each kill of an engine process to the first answer of a new one, ms. */
+  readonly answeredMs: readonly number[];
 }
 
 interface SentRequest {
@@ -41,6 +43,8 @@ export interface KillOptions {
   readonly env?: Readonly<Record<string, string>>;
   readonly times: number;
   readonly seed: number;
+  /** What is killed: the service, with all that belongs to it, unless a signal for its engine process is given. */
+  readonly engineSignal?: 'SIGKILL' | 'SIGSEGV';
   readonly onRound: (counts: KillCounts) => void;
 }
 
@@ -49,25 +53,34 @@ const EVENTS_MAX = 200;
 // Of a round's requests with a key, the last so many are sent again: all that were cut off, and some that were answered.
 const REPEATS_MAX = 40;
 const KILL_AFTER_MS_MAX = 1_200;
+// Pause of a sender whose request failed.
+const FAILED_MS = 5;
 const PROJECT = 'killed';
 const INGEST_PATH = `/api/logs?source_name=${SOURCE_NAME}`;
 const STORED_PATH = `/api/endpoints/query/bench.stored-requests?project=${PROJECT}`;
 
 /** Kills a server with SIGKILL at random moments under load, starts it again on the same data, and compares. */
-export async function killRounds({ dataDir, env, times, seed, onRound }: KillOptions): Promise<KillCounts> {
+export async function killRounds(options: KillOptions): Promise<KillCounts> {
+  const { dataDir, env, times, seed, engineSignal, onRound } = options;
   const random = createRandom(String(seed));
   const requests: SentRequest[] = [];
-  const state = { kills: 0, cutOff: 0, sentAgain: 0 };
+  const state = { kills: 0, cutOff: 0, sentAgain: 0, answeredMs: [] as number[] };
   const start = () =>
     startServer({ dataDir, env: { ...env, TAILRACE_ENDPOINTS_DIR: join(import.meta.dirname, 'endpoints') } });
   let server = await start();
   try {
     for (let round = 0; round < times; round++) {
-      const sent = await loadUntilKilled(server, random, round);
+      const kill =
+        engineSignal === undefined
+          ? () => server.end('SIGKILL')
+          : async () => void state.answeredMs.push(await killEngine(server, engineSignal));
+      const sent = await loadUntilKilled(server, { random, round, kill });
       requests.push(...sent);
-      // As though it had died after the commit and before it noted the answer: the engine alone knows then.
-      if (round % 2 === 0) forgetAnswers(dataDir);
-      server = await start();
+      if (engineSignal === undefined) {
+        // As if it had died after the commit and before it noted the answer: the engine alone knows then.
+        if (round % 2 === 0) forgetAnswers(dataDir);
+        server = await start();
+      }
       const cutOff = sent.filter((request) => !request.acknowledged);
       const again = sent.filter((request) => request.key !== undefined).slice(-REPEATS_MAX);
       await Promise.all(again.map((request) => acknowledge(server.url, request)));
@@ -87,10 +100,29 @@ function forgetAnswers(dataDir: string): void {
     rmSync(join(dataDir, `idempotency.sqlite${suffix}`), { force: true });
 }
 
-/** Sends on several connections until the server is gone. */
-async function loadUntilKilled(server: Server, random: Random, round: number): Promise<SentRequest[]> {
+/** Kills the engine process of a server that runs on. Resolves with the time until a new query is answered, ms. */
+async function killEngine(server: Server, signal: NodeJS.Signals): Promise<number> {
+  const [pid, ...others] = findChildren(server.pid);
+  if (pid === undefined || others.length > 0) throw new Error('a server has one engine process');
+  const startedMs = performance.now();
+  process.kill(pid, signal);
+  for (;;) {
+    const { status } = await send(server.url, new Agent(), { path: STORED_PATH });
+    if (status === 200 && !findChildren(server.pid).includes(pid)) return performance.now() - startedMs;
+  }
+}
+
+interface Strike {
+  readonly random: Random;
+  readonly round: number;
+  readonly kill: () => Promise<void>;
+}
+
+/** Sends on several connections until the kill is over; from its beginning on requests may fail. */
+async function loadUntilKilled(server: Server, { random, round, kill }: Strike): Promise<SentRequest[]> {
   const requests: SentRequest[] = [];
   const agent = new Agent({ keepAlive: true, maxSockets: CONNECTIONS });
+  let isStruck = false;
   let gone = false;
 
   async function connection(): Promise<void> {
@@ -98,8 +130,9 @@ async function loadUntilKilled(server: Server, random: Random, round: number): P
       const request = createRequest(`${round}-${requests.length}`, random);
       requests.push(request);
       // No answer: the server was killed. Anything it does answer must be 200.
-      await acknowledge(server.url, request, agent).catch((error) => {
-        if (!gone) throw error;
+      await acknowledge(server.url, request, agent).catch(async (error) => {
+        if (!isStruck) throw error;
+        await wait(FAILED_MS);
       });
     }
   }
@@ -107,8 +140,9 @@ async function loadUntilKilled(server: Server, random: Random, round: number): P
   const connections = Promise.all(Array.from({ length: CONNECTIONS }, connection));
   connections.catch(() => {}); // heard below, after the kill
   await wait(random.whole(0, KILL_AFTER_MS_MAX));
+  isStruck = true;
+  await kill();
   gone = true;
-  await server.end('SIGKILL');
   await connections;
   agent.destroy();
   return requests;

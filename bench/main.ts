@@ -8,6 +8,7 @@ import { coldSection } from './section/cold.ts';
 import { collapseSection } from './section/collapse.ts';
 import { costSection } from './section/cost.ts';
 import { diskSection } from './section/disk.ts';
+import { engineSection } from './section/engine.ts';
 import { floodSection } from './section/flood.ts';
 import { fuzzSection } from './section/fuzz.ts';
 import { INGEST_MEASUREMENTS, ingestSection } from './section/ingest.ts';
@@ -39,6 +40,7 @@ const SECTIONS: Readonly<Record<string, Section>> = {
   refresh: refreshSection,
   ingest: ingestSection,
   kill: killSection,
+  engine: engineSection,
   keys: keysSection,
   server: serverSection,
   replicas: replicasSection,

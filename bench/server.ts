@@ -74,15 +74,18 @@ async function findUrl(stdout: AsyncIterable<string>): Promise<string | undefine
 
 const KIB_PER_MB = 1_000_000 / 1024;
 
+/** Ids of the processes that a process has started and that still run; none where there is no /proc. */
+export function findChildren(parent: number): number[] {
+  return listProcesses().filter((pid) => readStatus(pid)?.parent === parent);
+}
+
 /**
  * Resident memory of a process and of those that it has started, among them the engine's, in MB, as the kernel counts it; NaN
  * where there is no /proc.
  */
 export function readRss(pid: number): number {
   const own = readStatus(pid);
-  const children = listProcesses()
-    .map(readStatus)
-    .filter((one) => one?.parent === pid);
+  const children = findChildren(pid).map(readStatus);
   return [own, ...children].reduce((sum, one) => sum + (one?.rssMb ?? Number.NaN), 0);
 }
 

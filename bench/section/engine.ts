@@ -1,0 +1,109 @@
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { openEmbeddedEngine } from '../../src/engine/embedded.ts';
+import { createSessionHost } from '../../src/engine/process/session-host.ts';
+import { killRounds } from '../kill-rounds.ts';
+import { median } from '../measure.ts';
+import { type Row, say, timesRow } from '../report.ts';
+import type { BenchOptions } from '../section.ts';
+
+const MIB = 1024 * 1024;
+
+/** Answers whose way over the process boundary is measured, and how often each is asked. */
+const ANSWERS = [
+  { name: '4 KB', sql: "SELECT repeat('x', 4096) AS text", times: 400 },
+  {
+    name: '10 MB',
+    sql: "SELECT number AS id, toString(sipHash64(number)) AS hash, repeat('text ', 20) AS message FROM numbers(66000)",
+    times: 30,
+  },
+] as const;
+
+/** What the engine's own process costs a query, and what its end costs: time, and no acknowledged event. */
+export async function engineSection(options: BenchOptions): Promise<Row[]> {
+  return await inFolder(async (folder) => [
+    ...(await measureBoundary(folder)),
+    ...(await measureKills(join(folder, 'killed'), 'SIGKILL', options)),
+    ...(await measureKills(join(folder, 'crashed'), 'SIGSEGV', options)),
+  ]);
+}
+
+async function inFolder<T>(work: (folder: string) => Promise<T>): Promise<T> {
+  const folder = mkdtempSync(join(tmpdir(), 'tailrace-bench-'));
+  try {
+    return await work(folder);
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+/** The same statements by turns: on the engine in its process, and on one inside this process. */
+async function measureBoundary(folder: string): Promise<Row[]> {
+  const host = createSessionHost();
+  await host(
+    { op: 'open', path: join(folder, 'inside'), connectionArgs: [], statements: [] },
+    Buffer.alloc(0),
+  );
+  const engine = await openEmbeddedEngine({
+    dataDir: join(folder, 'process'),
+    readers: 1,
+    queueMax: 10,
+    queuePerLaneMax: 10,
+    queueTimeoutMs: 10_000,
+    memoryBytesMax: 4096 * MIB,
+    limits: { timeoutMs: 60_000, memoryBytesMax: 1024 * MIB, resultBytesMax: 64 * MIB },
+  });
+  const format = 'JSONEachRow';
+  const rows: Row[] = [];
+  for (const { name, sql, times } of ANSWERS) {
+    const inside: number[] = [];
+    const over: number[] = [];
+    say(`asking for ${name}, ${times} times inside this process and over the boundary`);
+    for (let i = 0; i < times; i++) {
+      inside.push(await time(() => host({ op: 'query', format }, Buffer.from(sql))));
+      over.push(await time(() => engine.query(sql, {}, { format })));
+    }
+    rows.push(
+      timesRow(`an answer of ${name}, engine in this process`, inside),
+      timesRow(`an answer of ${name}, engine process`, over),
+      { name: `added to ${name} at p50`, unit: 'ms', values: [median(over) - median(inside)] },
+      { name: `ratio for ${name} at p50`, unit: 'times', values: [median(over) / median(inside)] },
+    );
+  }
+  await engine.close();
+  await host({ op: 'close' }, Buffer.alloc(0));
+  return rows;
+}
+
+async function time(work: () => Promise<unknown>): Promise<number> {
+  const startedMs = performance.now();
+  await work();
+  return performance.now() - startedMs;
+}
+
+async function measureKills(
+  dataDir: string,
+  engineSignal: 'SIGKILL' | 'SIGSEGV',
+  { times }: BenchOptions,
+): Promise<Row[]> {
+  mkdirSync(dataDir);
+  const counts = await killRounds({
+    dataDir,
+    times,
+    seed: 1,
+    engineSignal,
+    onRound: ({ kills, lostEvents, rowsTwice }) =>
+      say(`${engineSignal} ${kills}/${times}: ${lostEvents} events lost, ${rowsTwice} rows twice`),
+  });
+  const none = { below: 1 };
+  const named = (what: string) => `${engineSignal} of the engine process under load: ${what}`;
+  return [
+    timesRow(named('first new answer after it'), counts.answeredMs, { goal: { below: 2_000 } }),
+    { name: named('events acknowledged'), unit: 'events', values: [counts.acknowledgedEvents] },
+    { name: named('acknowledged events lost'), unit: 'events', values: [counts.lostEvents], goal: none },
+    { name: named('rows stored twice'), unit: 'rows', values: [counts.rowsTwice], goal: none },
+    { name: named('requests stored in part'), unit: 'requests', values: [counts.storedInPart], goal: none },
+    { name: named('requests that failed'), unit: 'requests', values: [counts.cutOff] },
+  ];
+}
