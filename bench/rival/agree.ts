@@ -1,7 +1,7 @@
 import type { AnswerRow } from './rival.ts';
 
 // An approximate percentile is off by ranks, not by a share of its value. Of 1,000 values with a long tail ten lie above the p99;
-// in one such bucket an exact p99 and ours were 11 % apart. Of 10,000 a hundred do.
+// in one such bucket an exact p99 and an approximate one were 11 % apart. Of 10,000 a hundred do.
 const PERCENTILE_ROWS_MIN = 10_000;
 const PERCENTILE_BOUND = 0.1;
 const MEAN_BOUND = 1e-9;

@@ -2,6 +2,8 @@ import { hash } from 'node:crypto';
 import { COMMON_COLUMNS } from '../definitions/checks/source-columns.ts';
 import type { Expression, ExternalTable, Source } from '../definitions/source.ts';
 import { quote } from '../sql/quote.ts';
+import { guardSearches } from '../sql/search-guard.ts';
+import { findTextSearches } from '../sql/text-search.ts';
 import { onCluster, tableColumns } from './table.ts';
 
 /** Begins the comment of each view that Tailrace has made: no other view or table is ever replaced. */
@@ -45,8 +47,9 @@ function inner(name: string): string {
 }
 
 /** In brackets and with a newline, so that a comment at its end is no more than that. */
-function convert({ name, sql }: Expression, types: ReadonlyMap<string, string>): string {
+function convert({ name, sql: text }: Expression, types: ReadonlyMap<string, string>): string {
   const type = types.get(name) ?? '';
+  const sql = guardSearches(text, findTextSearches(text), () => ''); // an expression has no parameters
   // An unsigned integer may be larger than what the column holds.
   if (type === 'Nullable(Int64)') return `accurateCastOrNull((${sql}\n), 'Int64')`;
   return `CAST((${sql}\n), ${quote(type)})`;

@@ -22,10 +22,16 @@ const shapes: Record<string, (i: number, random: number) => number> = {
   'in two lumps': (i, random) => (i % 10 === 0 ? 5000 : 20) + random,
   'in rising order': (i) => i,
   'in falling order': (i) => 1e6 - i,
+  'within ten of sixty thousand': (_, random) => 60_000 + 10 * random,
+  'mostly ties': (_, random) => Math.floor(random * 3),
+  'negative and positive': (_, random) => random * 2000 - 1000,
+  'below the smallest of single precision': (_, random) => random * 1e-60,
+  'above the largest of single precision': (_, random) => 1e39 + random * 1e300,
+  'of every magnitude': (i, random) => (i % 2 === 0 ? -1 : 1) * 10 ** (random * 600 - 300),
 };
 
-// About the number from which the digest puts values together, and far beyond.
-const SIZES = [1, 2, 19, 20, 21, 99, 100, 101, 250, 5000];
+// Around the numbers of times at which a rank is a whole number.
+const SIZES = [1, 2, 19, 20, 21, 99, 100, 101, 200, 250, 5000];
 
 /** The one row that is answered for these events, which are stored in several batches, and the oracle's. */
 async function answerFor(events: (project: string) => readonly WireEvent[]) {
@@ -40,7 +46,7 @@ async function answerFor(events: (project: string) => readonly WireEvent[]) {
   return { rows, expected: invocationStats(all, question) };
 }
 
-describe('percentiles of one bucket lie within their bound, the times being', () => {
+describe('percentiles of one bucket are those of the nearest rank, the times being', () => {
   test.for(Object.entries(shapes))('%s', async ([, shape]) => {
     for (const size of SIZES) {
       const seed = Date.now();
@@ -59,6 +65,43 @@ describe('percentiles of one bucket lie within their bound, the times being', ()
       }
     }
   });
+});
+
+test('200 times within ten of sixty thousand have the 190th as p95 and the 198th as p99', async () => {
+  const time = (i: number) => 60_000 + i * 0.05;
+  const { rows } = await answerFor((project) =>
+    Array.from({ length: 200 }, (_, i) => ({
+      id: `e${i}`,
+      timestamp: now * 1000 - i,
+      metadata: { project_ref: project, execution_time_ms: time((i * 77) % 200) },
+    })),
+  );
+  expect(rows).toMatchObject([
+    {
+      min_execution_time: 60_000,
+      p95_execution_time: time(189),
+      p99_execution_time: time(197),
+      max_execution_time: time(199),
+    },
+  ]);
+});
+
+test('the average of times whose sum would overflow is what its column says', async () => {
+  const { rows } = await answerFor((project) =>
+    [1.7e308, 1.7e308].map((time, i) => ({
+      id: `e${i}`,
+      timestamp: now * 1000 - i,
+      metadata: { project_ref: project, execution_time_ms: time },
+    })),
+  );
+  expect(rows).toMatchObject([{ avg_execution_time: 1e40, p95_execution_time: 1.7e308 }]);
+});
+
+test('a bucket without any time has a count and nothing else', async () => {
+  const { rows } = await answerFor((project) => [
+    { id: 'a', timestamp: now * 1000, metadata: { project_ref: project, execution_time_ms: null } },
+  ]);
+  expect(Object.values(rows[0] ?? {}).slice(1)).toEqual([null, null, null, null, null, 1, 0]);
 });
 
 test('more than a thousand records of one bucket are all counted, those without a time too', async () => {

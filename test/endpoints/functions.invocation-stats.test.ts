@@ -22,7 +22,10 @@ const time = fc.oneof(
   { weight: 4, arbitrary: fc.double({ min: 0, max: 400_000, noNaN: true, noDefaultInfinity: true }) },
   { weight: 2, arbitrary: fc.integer({ min: 0, max: 10_000 }) },
   { weight: 2, arbitrary: wrongTime },
-  { weight: 1, arbitrary: fc.constantFrom(2 ** 31, 1e17, 1e300) },
+  {
+    weight: 1,
+    arbitrary: fc.constantFrom(2 ** 31, 1e17, 1e300, 1.7e308, 3.5e38, 1e-12, 1e-300, -0.5, -1e300),
+  },
 );
 const status = fc.constantFrom<unknown[]>(
   ...[99, 100, 199, 200, 204, 299, 302, 399, 400, 401, 499, 500, 599, 600, -1, 0],

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Engine, QueryLimits, RowFormat } from '../../src/engine/engine.ts';
 import { TailraceError } from '../../src/errors.ts';
 import { runs } from '../endpoints/support.ts';
+import { describeSearches } from './search-contract.ts';
 
 const MIB = 1024 * 1024;
 
@@ -33,6 +34,7 @@ export function describeEngine(name: string, open: OpenEngine): void {
     describe('rows', () => describeRows(use(open)));
     describe('tokens of inserts', () => describeTokens(use(open)));
     describe('read filters', () => describeReadFilters(use(open, { ...SIZE, queueMax: 1 })));
+    describe('searches', () => describeSearches(use(open)));
     describe('reading only', () => describeReadOnly(use(open, { ...SIZE, readers: 1 })));
     describe('failures', () => describeFailures(use(open)));
     describe('the time limit', () => {

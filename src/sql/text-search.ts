@@ -1,0 +1,169 @@
+import { scanTokens, type Token } from './token.ts';
+
+/** A place in SQL that says what a text is searched for. */
+export interface TextSearch {
+  /** Offsets of the argument in the SQL; `end` equals `start` where nothing has to follow the argument. */
+  readonly start: number;
+  readonly end: number;
+  readonly kind: SearchKind;
+  /** What the argument joins together; `undefined` where it is anything but texts and parameters. */
+  readonly parts: readonly SearchPart[] | undefined;
+}
+
+/** What a search looks for: a pattern that data can be skipped by, another pattern, a LIKE pattern, a text or several. */
+export type SearchKind = 'match' | 'pattern' | 'like' | 'text';
+type SearchPart = { readonly text: string } | { readonly parameter: string };
+
+/** Functions that ClickHouse skips data by, and those of patterns, in small letters; the place of what they look for. */
+const FUNCTIONS: Readonly<Record<string, { kind: SearchKind; at: number }>> = {
+  match: { kind: 'match', at: 1 },
+  regexp_matches: { kind: 'match', at: 1 },
+  extract: { kind: 'pattern', at: 1 },
+  extractall: { kind: 'pattern', at: 1 },
+  countmatches: { kind: 'pattern', at: 1 },
+  countmatchescaseinsensitive: { kind: 'pattern', at: 1 },
+  replaceregexpall: { kind: 'pattern', at: 1 },
+  regexp_replace: { kind: 'pattern', at: 1 },
+  splitbyregexp: { kind: 'pattern', at: 0 },
+  like: { kind: 'like', at: 1 },
+  notlike: { kind: 'like', at: 1 },
+  startswith: { kind: 'text', at: 1 },
+  endswith: { kind: 'text', at: 1 },
+  multisearchany: { kind: 'text', at: 1 },
+};
+
+const OPERATORS: Readonly<Record<string, SearchKind>> = { regexp: 'match', rlike: 'match', like: 'like' };
+
+// They show a statement as it is written and search nothing; the sandbox checks what they show.
+const EXPLAINS_TEXT = /^EXPLAIN (?:AST|QUERY TREE) /;
+
+/** Finds the searches that a statement makes, by the tokens of its SQL. */
+export function findTextSearches(sql: string): TextSearch[] {
+  if (EXPLAINS_TEXT.test(sql)) return [];
+  const words = [...scanTokens(sql)]
+    .filter(({ kind }) => kind !== 'comment')
+    .map((token) => ({ ...token, text: sql.slice(token.start, token.end) }));
+  const brackets = findBrackets(words);
+  return words.flatMap((_, i) => findCall(words, i, brackets) ?? findOperator(words, i) ?? []);
+}
+
+function find<T>(table: Readonly<Record<string, T>>, name: string): T | undefined {
+  const small = name.toLowerCase();
+  return Object.hasOwn(table, small) ? table[small] : undefined;
+}
+
+type Word = Token & { readonly text: string };
+
+function findCall(
+  words: readonly Word[],
+  i: number,
+  brackets: ReadonlyMap<number, readonly number[]>,
+): TextSearch | undefined {
+  const name = words[i];
+  if ((name?.kind !== 'word' && name?.kind !== 'name') || words[i + 1]?.text !== '(') return undefined;
+  const called = find(FUNCTIONS, name.text.replaceAll(/[`"\u201c\u201d]/g, ''));
+  if (called === undefined) return undefined;
+  // `LIKE (…)` is the operator, which stands after a value.
+  if (find(OPERATORS, name.text) !== undefined && followsValue(words, i)) return undefined;
+  const ends = brackets.get(i + 1) ?? [];
+  const from = called.at === 0 ? i + 2 : (ends[called.at - 1] ?? i + 1) + 1;
+  const to = ends[called.at] ?? from;
+  const [first, last] = [words[from], words[to - 1]];
+  if (to <= from || first === undefined || last === undefined) return undefined;
+  const joined =
+    to - from > WORDS_MAX ? undefined : readJoined(words.slice(from, to), called.kind === 'text');
+  const parts = joined?.rest.length === 0 ? joined.parts : undefined;
+  return { kind: called.kind, start: first.start, end: last.end, parts };
+}
+
+function findOperator(words: readonly Word[], i: number): TextSearch | undefined {
+  const word = words[i];
+  const kind = word?.kind === 'word' ? find(OPERATORS, word.text) : undefined;
+  const next = words[i + 1];
+  if (kind === undefined || next === undefined || !followsValue(words, i)) return undefined;
+  if (next.kind === 'sign' && !'([{-'.includes(next.text)) return undefined; // a column of this name
+  const joined = readJoined(words.slice(i + 1, i + 1 + WORDS_MAX), false);
+  const after = joined?.rest[0];
+  const ends =
+    after === undefined || after.text === ')' || after.text === ',' || ENDS.has(after.text.toUpperCase());
+  return { kind, start: next.start, end: next.start, parts: ends ? joined?.parts : undefined };
+}
+
+// Of an argument. A longer one is not read, so that no SQL costs more than its length, and so is never plain.
+const WORDS_MAX = 300;
+
+/** What may follow an operand that is complete. */
+const ENDS = new Set('AND OR THEN ELSE END AS FROM WHERE PREWHERE GROUP ORDER HAVING LIMIT UNION'.split(' '));
+
+const BEFORE_A_VALUE = new Set(
+  'WITH SELECT DISTINCT WHERE PREWHERE QUALIFY AND OR XOR BY AS ON HAVING CASE WHEN THEN ELSE IN'.split(' '),
+);
+
+/** Whether a value ends before this place, so that an operator may stand there; `NOT LIKE` is one operator. */
+function followsValue(words: readonly Word[], i: number): boolean {
+  const before = words[i - 1];
+  if (before === undefined) return false;
+  if (before.kind === 'sign') return [')', ']', '}'].includes(before.text);
+  if (before.text.toUpperCase() === 'NOT') return followsValue(words, i - 1);
+  return !BEFORE_A_VALUE.has(before.text.toUpperCase());
+}
+
+/** Opening bracket → the commas between its arguments and its closing bracket, by index. */
+function findBrackets(words: readonly Word[]): Map<number, number[]> {
+  const brackets = new Map<number, number[]>();
+  const open: { at: number; ends: number[] }[] = [];
+  for (const [i, { kind, text }] of words.entries()) {
+    if (kind !== 'sign') continue;
+    if ('([{'.includes(text)) open.push({ at: i, ends: [] });
+    if (',)]}'.includes(text)) open.at(-1)?.ends.push(i);
+    const closed = ')]}'.includes(text) ? open.pop() : undefined;
+    if (closed !== undefined) brackets.set(closed.at, closed.ends);
+  }
+  return brackets;
+}
+
+interface Joined {
+  readonly parts: SearchPart[];
+  readonly rest: readonly Word[];
+}
+
+/** Reads texts and parameters that are joined by `||` or `concat`, in lists too if `inLists`; `undefined` for anything else. */
+function readJoined(words: readonly Word[], inLists: boolean): Joined | undefined {
+  const first = readOne(words, inLists);
+  if (first === undefined || first.rest[0]?.text !== '|' || first.rest[1]?.text !== '|') return first;
+  const others = readJoined(first.rest.slice(2), inLists);
+  return others && { parts: [...first.parts, ...others.parts], rest: others.rest };
+}
+
+function readOne(words: readonly Word[], inLists: boolean): Joined | undefined {
+  const [first, second] = words;
+  if (first?.kind === 'parameter')
+    return { parts: [{ parameter: first.text.slice(1) }], rest: words.slice(1) };
+  if (first?.kind === 'text') {
+    const text = readText(first.text);
+    return text === undefined ? undefined : { parts: [{ text }], rest: words.slice(1) };
+  }
+  const isConcat = first?.text.toLowerCase() === 'concat' && second?.text === '(';
+  if (isConcat) return readList(words.slice(2), inLists);
+  return inLists && first?.text === '[' ? readList(words.slice(1), inLists) : undefined;
+}
+
+/** Up to the closing bracket. */
+function readList(words: readonly Word[], inLists: boolean): Joined | undefined {
+  const one = readJoined(words, inLists);
+  const [sign] = one?.rest ?? [];
+  if (one === undefined || sign === undefined) return undefined;
+  if (sign.text === ')' || sign.text === ']') return { ...one, rest: one.rest.slice(1) };
+  const others = sign.text === ',' ? readList(one.rest.slice(1), inLists) : undefined;
+  return others && { parts: [...one.parts, ...others.parts], rest: others.rest };
+}
+
+// Escaped backslashes, quotes and slashes stand for themselves, a backslash before another sign or class of a pattern for both.
+// What other escapes make, such as single bytes, is not followed.
+const TEXT = /^'((?:[^'\\]|''|\\[\\'/.\-[\](){}+*?|^$dDwWsS])*)'$/;
+
+/** The text of a literal; `undefined` where it is not written plainly. */
+function readText(literal: string): string | undefined {
+  const inside = TEXT.exec(literal)?.[1];
+  return inside?.replaceAll(/''|\\([\\'/])/g, (both, one: string | undefined) => one ?? both.slice(1));
+}

@@ -1,0 +1,204 @@
+import fc from 'fast-check';
+import { beforeAll, expect, test } from 'vitest';
+import type { Engine } from '../../src/engine/engine.ts';
+import { TailraceError } from '../../src/errors.ts';
+import { quote } from '../../src/sql/quote.ts';
+import { runs } from '../endpoints/support.ts';
+import { anyPattern, likePattern } from './generate/search.ts';
+
+// Texts near to each other, so that each search matches in some granules and not in others.
+const STEMS = [
+  'aurora',
+  'Aurora',
+  'AURORA',
+  'basalt',
+  'BASALT',
+  'abc',
+  'ABC',
+  'abd',
+  'ac',
+  'abbc',
+  'café',
+  'CAFÉ',
+  'caf',
+];
+const SIGNS = [
+  '.example',
+  '\\',
+  '\\\\',
+  '\\\\\\',
+  '\\u',
+  '[',
+  ']',
+  '|',
+  '{',
+  '%',
+  '_',
+  '(a|b)',
+  '-1',
+  '😀',
+  '\n',
+  'ſ',
+  'K',
+  '',
+];
+const TEXTS = [...STEMS.flatMap((stem) => SIGNS.map((sign) => `${stem}${sign}`)), ...SIGNS, 'x', 'a.b', 'zb'];
+const TABLES = ['searched_merged', 'searched_unmerged'];
+
+// So small a bound that no parts are merged.
+const UNMERGED = ', max_bytes_to_merge_at_max_space_in_pool = 1';
+
+async function createTables(engine: Engine): Promise<void> {
+  const rows = TEXTS.map((text, id) => `(${id}, ${quote(text)}, ${quote(text)})`);
+  for (const table of TABLES) {
+    await engine.command(`CREATE TABLE ${table} (
+      id Int64, project LowCardinality(String), address String,
+      INDEX address_substrings address TYPE ngrambf_v1(3, 4096, 2, 0) GRANULARITY 1
+    ) ENGINE = MergeTree ORDER BY (project, id) SETTINGS index_granularity = 2${table === TABLES[1] ? UNMERGED : ''}`);
+    // The index of a part is built by merges alone.
+    for (const half of [0, 1])
+      await engine.command(`INSERT INTO ${table} VALUES ${rows.filter((_, i) => i % 2 === half).join(', ')}`);
+  }
+  await engine.command(`OPTIMIZE TABLE ${TABLES[0]} FINAL`);
+}
+
+/** Ways to write a condition on `column` for what `@sought` says. */
+const PATTERN_FORMS = [
+  (column: string) => `match(${column}, @sought)`,
+  (column: string) => `${column} REGEXP @sought`,
+  (column: string) => `match(${column}, concat('', @sought)) AND id >= 0`,
+  (column: string, sought: string) => `match(${column}, ${quote(sought)})`,
+  (column: string, sought: string) => `\`match\`(${column}, (SELECT ${quote(sought)})) /* of a table */`,
+  (column: string) => `countMatches(${column}, @sought) > 0 OR match(${column}, @sought)`,
+];
+const LIKE_FORMS = [
+  (column: string) => `${column} LIKE @sought`,
+  (column: string) => `like(${column}, @sought)`,
+  (column: string) => `NOT notLike(${column}, '' || @sought)`,
+  (column: string, sought: string) => `${column} LIKE ${quote(sought)}`,
+];
+
+/** Ids for which a condition holds, or that the engine refuses it. */
+async function find(engine: Engine, table: string, condition: string, sought: string): Promise<string> {
+  const sql = `SELECT arraySort(groupArray(id)) FROM ${table} WHERE ${condition}`;
+  try {
+    return (await engine.query(sql, { sought }, { format: 'TSVRaw' })).bytes.toString();
+  } catch (error) {
+    if (error instanceof TailraceError && /^(?:invalid_parameter|query_failed)$/.test(error.code))
+      return 'refused';
+    throw error;
+  }
+}
+
+interface Search {
+  readonly forms: readonly ((column: string, sought: string) => string)[];
+  /** A condition that no index serves and no reading of the engine's own comes before. */
+  readonly truth: string;
+}
+
+const PATTERN: Search = {
+  forms: PATTERN_FORMS,
+  truth: String.raw`replaceRegexpOne(materialize(address), @sought, '\x01\\0') != materialize(address)`,
+};
+const LIKE: Search = { forms: LIKE_FORMS, truth: 'materialize(address) LIKE @sought' };
+
+async function expectAllFound(engine: Engine, { forms, truth }: Search, sought: string): Promise<void> {
+  const expected = await find(engine, 'searched_unmerged', truth, sought);
+  for (const table of TABLES) {
+    for (const column of ['address', 'project']) {
+      for (const form of forms) {
+        const condition = form(column, sought);
+        const found = await find(engine, table, condition, sought);
+        expect([sought, table, condition, found]).toEqual([sought, table, condition, expected]);
+      }
+    }
+  }
+}
+
+/** Searches of indexed and of sorted columns answer as searches without an index do. */
+export function describeSearches(engine: () => Engine): void {
+  beforeAll(() => createTables(engine()));
+
+  test('are asked of a table whose parts are merged, and of one whose are not', async () => {
+    const parts = await engine().inspect(`SELECT table, count() AS n FROM system.parts
+      WHERE active AND database = currentDatabase() AND table LIKE 'searched%' GROUP BY table ORDER BY table`);
+    expect(parts.map(({ table, n }) => [table, Number(n)])).toEqual([
+      ['searched_merged', 1],
+      ['searched_unmerged', 2],
+    ]);
+  });
+
+  test.each([
+    '(?i)(AURORA|BASALT)',
+    '(?i:AURORA|BASALT)',
+    '(?i)(A|B)\\.example',
+    '(?i)(?:aurora|basalt)\\.',
+    '(?s)(aurora|basalt)',
+    '^ab(?i)*c',
+    '^ab(?)*c',
+    '^ab\\Q\\E*c',
+    'caf[[]|zb',
+    '[]a]b',
+    'abd\\Q\\E*c',
+    'café?',
+    'cafñ?é',
+  ])('finds every text that the pattern %s matches', async (pattern) => {
+    await expectAllFound(engine(), PATTERN, pattern);
+  });
+
+  test('finds every text that any pattern matches', async () => {
+    const property = fc.asyncProperty(anyPattern, (one) => expectAllFound(engine(), PATTERN, one));
+    await fc.assert(property, runs(100));
+  }, 60_000);
+
+  test.each(['%abc\\u%', 'aurora\\u', '%abc\\\\\\\\\\\\%', '%\\\\\\\\\\\\%', 'a\\.b', '%caf\\\\u%'])(
+    'finds every text that is LIKE %s',
+    async (pattern) => {
+      await expectAllFound(engine(), LIKE, pattern);
+    },
+  );
+
+  test('finds every text that is LIKE any pattern', async () => {
+    const property = fc.asyncProperty(likePattern, (one) => expectAllFound(engine(), LIKE, one));
+    await fc.assert(property, runs(100));
+  }, 60_000);
+
+  test.each([
+    ["endsWith(address, substring('é.example', 2))", "endsWith(materialize(address), '\\xa9.example')"],
+    ["startsWith(address, substring('café', 1, 4))", "startsWith(materialize(address), 'caf\\xc3')"],
+    [
+      "multiSearchAny(address, ['zzz', 'caf\\xc3'])",
+      "multiSearchAny(materialize(address), ['zzz', 'caf\\xc3'])",
+    ],
+    ["address LIKE '%\\xa9.ex%'", "materialize(address) LIKE '%\\xa9.ex%'"],
+  ])('finds by bytes that are no whole letters: %s', async (condition, truth) => {
+    const expected = await find(engine(), 'searched_unmerged', truth, '');
+    expect(expected).not.toBe('[]\n');
+    expect(await find(engine(), 'searched_merged', condition, '')).toBe(expected);
+  });
+
+  /** How many granules of how many a condition is looked for in, after the index and the order of the table. */
+  async function countGranules(condition: string, sought: string): Promise<{ read: number; all: number }> {
+    const sql = `EXPLAIN indexes = 1 SELECT count() FROM searched_merged WHERE ${condition}`;
+    const plan = (await engine().query(sql, { sought }, { format: 'TSVRaw' })).bytes.toString();
+    const counts = [...plan.matchAll(/Granules: (\d+)\/(\d+)/g)];
+    return { read: Number(counts.at(-1)?.[1]), all: Number(counts[0]?.[2]) };
+  }
+
+  test.each([
+    ['match(address, @sought)', 'basalt'],
+    ['match(address, @sought)', '^basalt\\.'],
+    ['match(address, @sought)', '^(basalt|CAFÉ)[.-]'],
+    ['match(address, @sought)', '(?:basalt|abd)\\.exa+mple(-eu)?$'],
+    ["match(address, '^' || @sought || '\\\\.')", 'basalt'],
+    ['address REGEXP @sought', 'basalt'],
+    ["address LIKE concat('%', @sought, '%')", 'basalt'],
+    ["startsWith(address, @sought) AND endsWith(address, '.example')", 'basalt'],
+    ["multiSearchAny(address, [@sought, 'BASALT'])", 'basalt'],
+    ['match(project, @sought)', '^basalt'],
+    ["project LIKE @sought || '%'", 'basalt'],
+  ])('reads no more of a table than it has to for %s of %s', async (condition, sought) => {
+    const { read, all } = await countGranules(condition, sought);
+    expect(read).toBeLessThan(all / 4);
+  });
+}
