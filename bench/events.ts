@@ -17,9 +17,9 @@ async function readSource(): Promise<Source> {
 /** Realistic events as they come in on the wire, a line each without its newline, of the second before `nowMs`. */
 export async function makeLines(count: number, seed: number, nowMs = Date.now()): Promise<string[]> {
   const source = await readSource();
-  const [part] = planSample([source], count);
-  if (part === undefined) throw new Error('the source cannot be made up');
   const options = { rows: count, seed, days: 1, projects: 5, end: nowMs * MICROS_PER_MS };
+  const [part] = planSample([source], options);
+  if (part === undefined) throw new Error('the source cannot be made up');
   return [...sampleEvents(part, options)].map(({ id, project, message, metadata }, i) => {
     const timestamp = new Date(nowMs - (i % 1000)).toISOString();
     return JSON.stringify({ id, timestamp, project, event_message: message, metadata: trim(metadata) });

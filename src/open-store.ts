@@ -12,6 +12,7 @@ import { lockStore } from './engine/store-lock.ts';
 import { isKept, tableNames } from './engine/table.ts';
 import { createWriteMarks, type WriteMarks, watchWrites } from './engine/write-marks.ts';
 import { verifyQueries } from './query/verify.ts';
+import { verifyDrafts } from './query/verify-draft.ts';
 import { verifyExternal } from './query/verify-external.ts';
 
 /** The store of the settings, with the tables of its sources: the data directory's, which one process owns, or a server's. */
@@ -80,13 +81,17 @@ export async function openStore(
  * @throws InputError with a line for each fault, those of the files and those that the engine finds
  */
 export async function prepare(engine: Engine, reading: Reading, hasExternal: boolean): Promise<Definitions> {
-  const { definitions, faults, sourcesAreWhole } = reading;
-  if (!sourcesAreWhole) refuseFaults(faults);
+  const { definitions, faults, sourcesAreWhole, drafts } = reading;
+  if (!sourcesAreWhole) refuseFaults([...faults, ...(await verifyDrafts(engine, drafts, false))]);
   const externalFaults = await verifyExternal(engine, definitions.sources, hasExternal);
   if (externalFaults.length > 0) refuseFaults([...faults, ...externalFaults]);
   const sources = hasExternal ? definitions.sources : definitions.sources.map(withoutTable);
   await applySchema(engine, sources, async () =>
-    refuseFaults([...faults, ...(await verifyQueries(engine, definitions.endpoints))]),
+    refuseFaults([
+      ...faults,
+      ...(await verifyQueries(engine, definitions.endpoints)),
+      ...(await verifyDrafts(engine, drafts, true)),
+    ]),
   );
   // Days leave as a whole, and some time after they might: until then this keeps their old events from every answer.
   await engine.setReadFilters(

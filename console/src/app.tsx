@@ -3,8 +3,9 @@ import type { Self } from '../../src/http/view.ts';
 import { type Client, ClientContext, callRaw, parseAnswer } from './api/client.ts';
 import { keepKey, readKey } from './api/session.ts';
 import { SignInPage } from './page/sign-in/sign-in.tsx';
-import { applyPreference, PreferenceContext, readPreference } from './preference.ts';
+import { PreferenceContext } from './preference.ts';
 import { Shell } from './shell.tsx';
+import { applyPreference, readPreference } from './stored-preference.ts';
 
 /** Whoever is signed in: with which key, and what that may do. */
 interface Session {

@@ -8,7 +8,8 @@ export async function printWelcome({ keyring, store }: Service, address: string)
   const key = made ?? '$TAILRACE_KEY';
   const lines = [`Tailrace is ready at ${address}`, `Open ${address}/ in a browser for the console.`, ''];
   if (made === undefined) {
-    lines.push('Put a key into TAILRACE_KEY to try it; "npx tailrace keys create --name me" makes one.');
+    lines.push('Put a key into TAILRACE_KEY to try it. A key for everything, the console included:', '');
+    lines.push(`  npx tailrace keys create --name me --scope ${SCOPES.join(',')}`);
   } else {
     lines.push('A key was made, with every scope. It is not shown again:', '', `  ${made}`);
   }

@@ -9,7 +9,7 @@ import { checkParameters } from './checks/parameters.ts';
 import { checkSandboxing } from './checks/sandboxing.ts';
 import { checkSourceColumns } from './checks/source-columns.ts';
 import { checkUnique } from './checks/unique.ts';
-import { checkEndpointShape, createEndpoint, type Endpoint } from './endpoint.ts';
+import { checkEndpointShape, createEndpoint, type Endpoint, endpointFields } from './endpoint.ts';
 import { type Fault, formatFault } from './fault.ts';
 import { createSource, type Source } from './source.ts';
 import { checkSourceShape } from './source-file.ts';
@@ -32,6 +32,8 @@ export interface Reading {
   readonly faults: readonly Fault[];
   /** Whether every source is free of faults, so that an engine with their tables can judge the queries. */
   readonly sourcesAreWhole: boolean;
+  /** Queries that are in no definition, since their endpoint.yaml has faults; without whole sources, every query. */
+  readonly drafts: readonly SqlFile[];
 }
 
 /** Reads every definition, going on past the faults so that all are reported at once. */
@@ -46,18 +48,21 @@ export async function readDefinitions(folders: DefinitionFolders): Promise<Readi
   });
   const sourcesAreWhole = faults.length === 0;
 
-  const endpointFiles = await readEndpointFiles(folders.endpointsDir, faults);
+  const { pairs: endpointFiles, drafts } = await readEndpointFiles(folders.endpointsDir, faults);
   const yamlFiles = endpointFiles.map((pair) => pair.yaml);
   faults.push(...checkUnique(yamlFiles, ['id', 'name']));
   const sourceText = sourceFiles.map((file) => file.text).join('\0');
   const endpoints = endpointFiles.flatMap(({ yaml, sql }) => {
-    const own = firstFaults([() => checkEndpointShape(yaml), () => checkEndpoint(yaml, sql)]);
+    const shape = checkEndpointShape(yaml);
+    const own = shape.length === 0 ? checkEndpoint(yaml, sql) : [...shape, ...checkDraft(yaml, sql)];
     faults.push(...own);
-    const isWhole = own.length === 0 && sql.text.trim() !== ''; // a missing query has been reported
+    const isThere = sql.text.trim() !== ''; // a missing query has been reported
+    const isWhole = own.length === 0 && isThere;
+    if (isThere && !(isWhole && sourcesAreWhole)) drafts.push(sql);
     const hash = hashOf(yaml.text, sql.text, sourceText);
     return isWhole ? [createEndpoint(yaml, { sql, hash, sources })] : [];
   });
-  return { definitions: { endpoints, sources }, faults, sourcesAreWhole };
+  return { definitions: { endpoints, sources }, faults, sourcesAreWhole, drafts };
 }
 
 /** @throws InputError with a line for each fault, in the order of files and lines */
@@ -74,6 +79,20 @@ function checkEndpoint(yaml: YamlFile, sql: SqlFile): Fault[] {
   return faults;
 }
 
+/** What can be said of a query while its YAML has a wrong shape: whether it uses the parameters that are declared. */
+function checkDraft(yaml: YamlFile, sql: SqlFile): Fault[] {
+  if (!isMap(yaml.value) || sql.text.trim() === '') return [];
+  const { parameters, bucket = {} } = endpointFields(yaml);
+  const areNamed = isMap(parameters) && Object.keys(parameters).every((name) => PARAMETER_NAME.test(name));
+  return areNamed && isMap(bucket) ? checkParameterUse(yaml, sql) : [];
+}
+
+const PARAMETER_NAME = /^[a-zA-Z]\w*$/;
+
+function isMap(value: unknown): value is object {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
 /** The later checks trust what the earlier ones proved, so the first that finds something ends the row. */
 function firstFaults(checks: readonly (() => Fault[])[]): Fault[] {
   for (const check of checks) {
@@ -83,7 +102,8 @@ function firstFaults(checks: readonly (() => Fault[])[]): Fault[] {
   return [];
 }
 
-interface SqlFile {
+/** A query.sql. */
+export interface SqlFile {
   readonly file: string;
   readonly text: string;
 }
@@ -106,10 +126,11 @@ async function readManagedFiles(dir: string, faults: Fault[]): Promise<YamlFile[
   });
 }
 
-async function readEndpointFiles(dir: string, faults: Fault[]): Promise<{ yaml: YamlFile; sql: SqlFile }[]> {
+async function readEndpointFiles(dir: string, faults: Fault[]): Promise<EndpointFiles> {
   const entries = await listFolder(dir, faults);
   const names = entries.filter(({ name, isFolder }) => isFolder && !name.startsWith('.')).map(nameOf);
   const pairs: { yaml: YamlFile; sql: SqlFile }[] = [];
+  const drafts: SqlFile[] = [];
   for (const name of names.toSorted()) {
     const sqlPath = join(dir, name, 'query.sql');
     const [yaml, text] = await Promise.all([
@@ -119,10 +140,18 @@ async function readEndpointFiles(dir: string, faults: Fault[]): Promise<{ yaml: 
     if (typeof text !== 'string') faults.push(text);
     else if (text.trim() === '')
       faults.push({ file: sqlPath, line: 1, message: 'is empty: it holds one SELECT' });
-    if (Array.isArray(yaml)) faults.push(...yaml);
-    else pairs.push({ yaml, sql: { file: sqlPath, text: typeof text === 'string' ? text : '' } });
+    const sql = { file: sqlPath, text: typeof text === 'string' ? text : '' };
+    if (!Array.isArray(yaml)) pairs.push({ yaml, sql });
+    else faults.push(...yaml);
+    if (Array.isArray(yaml) && sql.text.trim() !== '') drafts.push(sql);
   }
-  return pairs;
+  return { pairs, drafts };
+}
+
+interface EndpointFiles {
+  readonly pairs: { yaml: YamlFile; sql: SqlFile }[];
+  /** Queries whose endpoint.yaml is missing or is no YAML. */
+  readonly drafts: SqlFile[];
 }
 
 interface Entry {

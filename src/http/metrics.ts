@@ -8,6 +8,7 @@ import type { Endpoint } from '../definitions/endpoint.ts';
 import type { Engine } from '../engine/engine.ts';
 import type { Committer } from '../ingest/committer.ts';
 import type { ControlStore } from '../keys/control-store.ts';
+import { countLatency, createLatencies, type Latencies } from './latency.ts';
 import { type Add, createCounts, createTimes } from './series.ts';
 
 /** What is counted, under the names of docs/operating.md. */
@@ -20,6 +21,8 @@ export interface Metrics extends QueryMetrics, SharedMetrics, IngestMetrics {
   rateHeldLocally(): void;
   /** The series of a metric as they stand now; none where it does not exist. */
   read(name: string): Promise<readonly MetricValue[]>;
+  /** Endpoint → how long its requests took, finer than Prometheus' buckets. The counts go on rising. */
+  latencies(): Iterable<readonly [endpoint: string, Latencies]>;
   readonly contentType: string;
   /** In Prometheus' text format. */
   render(): Promise<string>;
@@ -103,12 +106,14 @@ export function createMetrics(parts: Gauged): Metrics {
     'Requests held against a rate of this replica alone, since Redis was away.',
     [],
   );
+  const latencies = new Map<string, Latencies>();
   makeGauges(make, parts);
   return {
     ...createQueryMetrics(make, registry),
     ...createSharedMetrics(make),
     ...createIngestMetrics(make),
-    request: createRequestCount(requests, durations),
+    request: createRequestCount(requests, durations, latencies),
+    latencies: () => latencies,
     rateLimited: (reason) => limited.inc({ reason }),
     rateHeldLocally: () => heldLocally.inc(),
     read: async (name) => (await registry.getSingleMetric(name)?.get())?.values ?? [],
@@ -121,10 +126,16 @@ export function createMetrics(parts: Gauged): Metrics {
 function createRequestCount(
   requests: (labels: { route: string; endpoint: string; status: string }) => Add,
   times: (labels: { route: string; endpoint: string }) => Add,
+  latencies: Map<string, Latencies>,
 ): Metrics['request'] {
   const timeOf = remembering((route: string) =>
     remembering((endpoint: string) => times({ route, endpoint })),
   );
+  const latenciesOf = remembering((endpoint: string) => {
+    const counts = createLatencies();
+    latencies.set(endpoint, counts);
+    return counts;
+  });
   const countOf = remembering((route: string) =>
     remembering((endpoint: string) =>
       remembering((status: number) => requests({ route, endpoint, status: String(status) })),
@@ -133,6 +144,7 @@ function createRequestCount(
   return ({ route, endpoint, status, seconds }) => {
     countOf(route)(endpoint)(status)(1);
     timeOf(route)(endpoint)(seconds);
+    if (endpoint !== '') countLatency(latenciesOf(endpoint), seconds);
   };
 }
 

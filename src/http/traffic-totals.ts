@@ -1,3 +1,4 @@
+import { type Latencies, NO_LATENCIES, subtractLatencies } from './latency.ts';
 import type { Metrics } from './metrics.ts';
 
 /** Outcomes of the cache for which the engine was not asked. */
@@ -11,8 +12,8 @@ export interface EndpointTotals {
   /** Answers that were kept already. */
   readonly hits: number;
   readonly rows: number;
-  /** Upper bound of a bucket in seconds → requests that took no longer. */
-  readonly durations: ReadonlyMap<number, number>;
+  /** How long its requests took. */
+  readonly latencies: Latencies;
 }
 
 export interface Totals {
@@ -27,8 +28,11 @@ export const NO_TRAFFIC: EndpointTotals = {
   answers: 0,
   hits: 0,
   rows: 0,
-  durations: new Map(),
+  latencies: NO_LATENCIES,
 };
+
+/** The part of the metrics that is read here. */
+export type Counts = Pick<Metrics, 'read' | 'latencies'>;
 
 type Mutable<T> = { -readonly [K in keyof T]: T[K] extends ReadonlyMap<infer A, infer B> ? Map<A, B> : T[K] };
 
@@ -37,11 +41,11 @@ type Mutable<T> = { -readonly [K in keyof T]: T[K] extends ReadonlyMap<infer A, 
  *
  * @param before endpoints without a request since then share their counts with it, so that samples of idle ones take no memory
  */
-export async function readTotals(read: Metrics['read'], before?: Totals): Promise<Totals> {
+export async function readTotals({ read, latencies }: Counts, before?: Totals): Promise<Totals> {
   const endpoints = new Map<string, Mutable<EndpointTotals>>();
   const of = (name: string | number | undefined): Mutable<EndpointTotals> => {
     const key = String(name ?? '');
-    const found = endpoints.get(key) ?? { ...NO_TRAFFIC, failureCodes: new Map(), durations: new Map() };
+    const found = endpoints.get(key) ?? { ...NO_TRAFFIC, failureCodes: new Map() };
     endpoints.set(key, found);
     return found;
   };
@@ -56,9 +60,7 @@ export async function readTotals(read: Metrics['read'], before?: Totals): Promis
   }
   for (const { labels, value } of await read('tailrace_rows_returned_total'))
     of(labels['endpoint']).rows = value;
-  for (const { metricName, labels, value } of await read('tailrace_http_request_seconds')) {
-    if (metricName?.endsWith('_bucket')) of(labels['endpoint']).durations.set(toBound(labels['le']), value);
-  }
+  for (const [name, counts] of latencies()) of(name).latencies = counts.slice();
   const sources = (await read('tailrace_events_stored_total')).map(
     ({ labels, value }) => [String(labels['source']), value] as const,
   );
@@ -73,10 +75,6 @@ function* share(endpoints: ReadonlyMap<string, EndpointTotals>, before: Totals |
   }
 }
 
-function toBound(le: string | number | undefined): number {
-  return le === '+Inf' ? Number.POSITIVE_INFINITY : Number(le);
-}
-
 /** What came between two readings. */
 export function subtract(after: EndpointTotals, before: EndpointTotals): EndpointTotals {
   const less = <K>(a: ReadonlyMap<K, number>, b: ReadonlyMap<K, number>) =>
@@ -87,28 +85,6 @@ export function subtract(after: EndpointTotals, before: EndpointTotals): Endpoin
     answers: after.answers - before.answers,
     hits: after.hits - before.hits,
     rows: after.rows - before.rows,
-    durations: less(after.durations, before.durations),
+    latencies: subtractLatencies(after.latencies, before.latencies),
   };
-}
-
-/**
- * The quantile of a histogram, even within a bucket, as Prometheus' histogram_quantile has it: beyond the last bound it is that
- * bound.
- *
- * @returns seconds; `undefined` where nothing was counted
- */
-export function findQuantile(durations: ReadonlyMap<number, number>, quantile: number): number | undefined {
-  const buckets = [...durations].sort(([a], [b]) => a - b);
-  const total = buckets.at(-1)?.[1] ?? 0;
-  if (total === 0) return undefined;
-  const rank = quantile * total;
-  let [low, below] = [0, 0];
-  for (const [bound, count] of buckets) {
-    if (count >= rank && count > below) {
-      if (!Number.isFinite(bound)) return low;
-      return low + ((bound - low) * (rank - below)) / (count - below);
-    }
-    [low, below] = [bound, count];
-  }
-  return low;
 }

@@ -1,7 +1,7 @@
-import type { Metrics } from './metrics.ts';
+import { findQuantile, type Latencies } from './latency.ts';
 import {
+  type Counts,
   type EndpointTotals,
-  findQuantile,
   NO_TRAFFIC,
   readTotals,
   subtract,
@@ -36,14 +36,14 @@ const MINUTE_MS = 60_000;
 const KEPT_MS = 61 * MINUTE_MS;
 
 /** @param now ms since the epoch */
-export function createTraffic({ read }: Pick<Metrics, 'read'>, now: () => number): Traffic {
+export function createTraffic(counts: Counts, now: () => number): Traffic {
   const startedMs = now();
   let samples: Sample[] = [{ atMs: startedMs, totals: { endpoints: new Map(), sources: new Map() } }];
   const lastFailures = new Map<string, { code: string; atMs: number }>();
 
   const take = async (): Promise<Sample> => ({
     atMs: now(),
-    totals: await readTotals(read, samples.at(-1)?.totals),
+    totals: await readTotals(counts, samples.at(-1)?.totals),
   });
 
   return {
@@ -96,8 +96,7 @@ function summarize(counts: EndpointTotals, cached: boolean) {
     requests,
     failures: sum(failureCodes.values()),
     failure_codes: Object.fromEntries([...failureCodes].filter(([, count]) => count > 0)),
-    p50_ms: toMs(findQuantile(counts.durations, 0.5)),
-    p99_ms: toMs(findQuantile(counts.durations, 0.99)),
+    ...toPercentiles(counts.latencies),
     hit_ratio: cached && answers > 0 ? hits / answers : null,
     rows,
   };
@@ -108,8 +107,7 @@ function toMinute({ atMs }: Sample, counts: EndpointTotals): TrafficMinute {
     at: new Date(atMs).toISOString(),
     requests: counts.requests,
     failures: sum(counts.failureCodes.values()),
-    p50_ms: toMs(findQuantile(counts.durations, 0.5)),
-    p99_ms: toMs(findQuantile(counts.durations, 0.99)),
+    ...toPercentiles(counts.latencies),
   };
 }
 
@@ -150,6 +148,11 @@ function round(value: number): number {
   return Math.round(value * 100) / 100;
 }
 
+function toPercentiles(latencies: Latencies): { p50_ms: number | null; p99_ms: number | null } {
+  return { p50_ms: toMs(findQuantile(latencies, 0.5)), p99_ms: toMs(findQuantile(latencies, 0.99)) };
+}
+
+/** With as many digits as a percentile is good for. */
 function toMs(seconds: number | undefined): number | null {
-  return seconds === undefined ? null : Math.round(seconds * 1e5) / 100;
+  return seconds === undefined ? null : Number((seconds * 1000).toPrecision(3));
 }

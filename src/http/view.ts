@@ -84,7 +84,7 @@ export const TRAFFIC = Type.Object({
   requests: count('Over the window, as all below.'),
   failures: count('Requests that were answered with an error.'),
   failure_codes: Type.Record(Type.String(), Type.Integer()),
-  p50_ms: orNull(Type.Number({ description: 'Time from request to answer; estimated within buckets.' })),
+  p50_ms: orNull(Type.Number({ description: 'Time from request to response, by nearest rank, within 4 %.' })),
   p99_ms: orNull(Type.Number()),
   hit_ratio: orNull(
     Type.Number({ description: 'Answers from the cache of all answers; null: not cached, or none.' }),

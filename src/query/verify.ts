@@ -21,9 +21,7 @@ async function verifyQuery(engine: Engine, endpoint: Endpoint): Promise<Fault[]>
   const values = sampleValues(endpoint);
   const sql = createRewriter(endpoint.sql)((name) => quote(values[name] ?? ''));
   try {
-    // Of both trees, as each shows what the other does not.
-    const unfit =
-      findUnfit(await readSyntaxTree(engine, sql)) ?? findUnfitInside(await readQueryTree(engine, sql));
+    const unfit = await findUnfitAnywhere(engine, sql);
     if (unfit !== undefined) return [at(endpoint, 1, unfit)];
     // On the line of the bracket, so that the lines that the engine tells are those of the file.
     const described = await engine.inspect(`DESCRIBE TABLE (${sql}\n)`);
@@ -53,6 +51,15 @@ const NO_SYSTEM = 'must not read system tables: stored queries read the tables o
 const SYSTEM = /^(?:system|information_schema)\./i;
 // These name a table by a text, which may be one of those, and read it past the bounds of retention.
 const BY_TEXT = /^(?:merge|loop|mergeTreeIndex|mergeTreeProjection|dictionary)$/i;
+
+/**
+ * What no stored query may hold, of both trees, as each shows what the other does not.
+ *
+ * @throws as `readSyntaxTree`
+ */
+export async function findUnfitAnywhere(engine: Engine, sql: string): Promise<string | undefined> {
+  return findUnfit(await readSyntaxTree(engine, sql)) ?? findUnfitInside(await readQueryTree(engine, sql));
+}
 
 /** What in a parsed query no stored query may hold, and why; the engine's rights do not cover these. */
 export function findUnfit(root: SyntaxNode): string | undefined {
@@ -164,7 +171,7 @@ export function engineMessage(error: unknown): string {
 }
 
 /** The engine tells the line of a syntax error; for an unknown name it is where the name first stands. */
-function findLine(message: string, sql: string): number {
+export function findLine(message: string, sql: string): number {
   const told = /\(line (\d+), col/.exec(message)?.[1];
   if (told !== undefined) return Number(told);
   const name = /`([^`]+)`/.exec(message)?.[1] ?? /'([\w.]+)'/.exec(message)?.[1];

@@ -27,7 +27,7 @@ export async function storeSample(
   options: FillOptions,
 ): Promise<number> {
   let stored = 0;
-  for (const part of planSample(sources, options.rows)) {
+  for (const part of planSample(sources, options)) {
     stored += await storePart(engine, part, {
       ...options,
       onProgress: (own) => options.onProgress(stored + own),

@@ -1,5 +1,6 @@
 import type { Micros } from '../lib/instant.ts';
 import type { Random } from '../lib/random.ts';
+import type { DescribeCall } from './call.ts';
 import type { Project } from './project.ts';
 
 /** What is known of an event before its source makes it up. */
@@ -24,7 +25,10 @@ export interface SampleKind {
   readonly source: string;
   /** Of all events, in percent. */
   readonly percent: number;
-  readonly describe: (moment: Moment) => Description;
+  /** Its events, but those of calls. */
+  readonly describe?: (moment: Moment) => Description;
+  /** Its events of calls of functions, which other sources have too. Without `describe` it has no others. */
+  readonly describeCall?: DescribeCall;
 }
 
 /** `2026-11-20T07:00:00.123Z` */

@@ -1,5 +1,5 @@
 import { describeAuthRequest } from './kind/auth.ts';
-import { describeRequest } from './kind/edge.ts';
+import { describeCallRequest, describeRequest } from './kind/edge.ts';
 import { describeFunctionOutput } from './kind/function-output.ts';
 import { describeInvocation } from './kind/invocation.ts';
 import { describePoolerMessage } from './kind/pooler.ts';
@@ -11,8 +11,13 @@ import type { SampleKind } from './kind.ts';
 
 /** Every source that is made up, and its part of the events: most are requests at the gateway. */
 export const SAMPLE_KINDS: readonly SampleKind[] = [
-  { source: 'cloudflare.logs.prod', percent: 60, describe: describeRequest },
-  { source: 'deno-relay-logs', percent: 15, describe: describeInvocation },
+  {
+    source: 'cloudflare.logs.prod',
+    percent: 60,
+    describe: describeRequest,
+    describeCall: describeCallRequest,
+  },
+  { source: 'deno-relay-logs', percent: 15, describeCall: describeInvocation },
   { source: 'deno-subhosting-events', percent: 7, describe: describeFunctionOutput },
   { source: 'postgres.logs', percent: 5, describe: describeDatabaseMessage },
   { source: 'gotrue.logs.prod', percent: 4, describe: describeAuthRequest },

@@ -10,8 +10,8 @@ const WEEKEND_SHARE = 0.65;
 const SLOT_SIGMA = 0.12;
 
 /**
- * Instants of `rows` events over the `days` before `end`, in order: many by day, few by night, fewer at weekends, and the
- * last of them within five minutes of `end`. Takes the same memory however many there are.
+ * Instants of `rows` events over the `days` before `end`, in order: many by day, few by night, fewer at weekends, many again in
+ * the last hour, so that short ranges show something at any time of day. The last is within five minutes of `end`. Takes the same memory however many there are.
  */
 export function* spreadInstants(span: { rows: number; days: number; end: Micros; seed: string }) {
   const { rows, days, end } = span;
@@ -21,7 +21,8 @@ export function* spreadInstants(span: { rows: number; days: number; end: Micros;
   const weights = new Float64Array(slots);
   let total = 0;
   for (let slot = 0; slot < slots; slot++) {
-    weights[slot] = rhythm(start + slot * SLOT_MICROS) * random.logNormal(1, SLOT_SIGMA);
+    const at = start + slot * SLOT_MICROS;
+    weights[slot] = withRush(rhythm(at), end - at) * random.logNormal(1, SLOT_SIGMA);
     total += weights[slot] ?? 0;
   }
   let passed = 0;
@@ -46,10 +47,18 @@ function rhythm(at: Micros): number {
   return (NIGHT_SHARE + (1 - NIGHT_SHARE) * daylight) * weekend;
 }
 
+const RUSH_LEVEL = 2;
+
+/** Traffic that rises, over three hours, to twice that of a working day's peak, and stays there for the last hour. */
+function withRush(level: number, age: Micros): number {
+  const share = Math.min(1, Math.max(0, (4 * HOUR_MICROS - age) / (3 * HOUR_MICROS)));
+  return level + (RUSH_LEVEL - level) * share;
+}
+
 /** Whether the project at this place of the list has an outage at an instant. */
 export type IsFailing = (project: number, at: Micros) => boolean;
 
-/** Gives each project one outage of 15 to 45 minutes in every stretch of about two days. */
+/** Gives each project one outage of 15 to 45 minutes in every stretch of about two days, and one within the last hour. */
 export function createOutages(span: {
   projects: number;
   days: number;
@@ -61,10 +70,17 @@ export function createOutages(span: {
   const length = (span.days * DAY_MICROS) / stretches;
   const outages = Array.from({ length: span.projects * stretches }, (_, i) => {
     const stretchEnd = span.end - (i % stretches) * length;
-    const from = stretchEnd - HOUR_MICROS - random.next() * (length - 2 * HOUR_MICROS);
+    // Over by an hour before the end, so that it never runs into the recent one.
+    const from = stretchEnd - 2 * HOUR_MICROS - random.next() * (length - 3 * HOUR_MICROS);
     return { from, until: from + (0.25 + random.next() * 0.5) * HOUR_MICROS };
   });
+  const recent = Array.from({ length: span.projects }, () => {
+    const from = span.end - (0.7 + random.next() * 0.2) * HOUR_MICROS;
+    return { from, until: from + (0.3 + random.next() * 0.2) * HOUR_MICROS };
+  });
   return (project, at) => {
+    const late = recent[project];
+    if (late !== undefined && at >= late.from && at < late.until) return true;
     const stretch = Math.min(Math.floor((span.end - at) / length), stretches - 1);
     const outage = outages[project * stretches + stretch];
     return outage !== undefined && at >= outage.from && at < outage.until;

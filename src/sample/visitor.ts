@@ -4,6 +4,7 @@ import { createRandom, type Random } from '../lib/random.ts';
 export interface Visitor {
   readonly address: string;
   readonly userAgent: string;
+  /** The library that calls; a browser cannot send it with a websocket. */
   readonly clientInfo: string | null;
   readonly country: string;
   readonly colo: string;
@@ -69,6 +70,9 @@ const NETWORKS = ['192.0.2', '198.51.100', '203.0.113'];
 
 /** The same visitors in every sample: they come back, as real ones do. */
 export const VISITORS: readonly Visitor[] = createVisitors(600, createRandom('visitors'));
+
+/** Those of them that look at pages. */
+export const BROWSERS = VISITORS.filter(({ userAgent }) => userAgent.startsWith('Mozilla/'));
 
 function createVisitors(count: number, random: Random): Visitor[] {
   return Array.from({ length: count }, () => {

@@ -81,10 +81,15 @@ test('from nothing to the three endpoints, with the key that serve printed; keys
   expect(stderr).not.toContain(reader);
 });
 
-test('a second start makes no second key and shows none', async () => {
+test('a second start makes no second key and shows none, but a command that creates one for the whole console', async () => {
   const service = await startServe(env);
   expect(service.output().stdout).not.toMatch(/tr_\w+/);
   expect(service.output().stdout).toContain('$TAILRACE_KEY');
+  const [, command = ''] = /^ {2}npx tailrace (keys create .+)$/m.exec(service.output().stdout) ?? [];
+  const key = (await runCli(command.split(' '), { env })).stdout.trim();
+  for (const path of ['/api/overview', '/api/endpoints', '/api/sources', '/api/projects', '/api/keys/log']) {
+    expect((await get(service.url, path, { 'x-api-key': key })).status, path).toBe(200);
+  }
   expect((await service.stop('SIGINT')).code).toBe(0);
 });
 

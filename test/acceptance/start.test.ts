@@ -139,6 +139,8 @@ describe('what keeps the service from starting is said in a line each, with exit
       expect.stringMatching(/^bad\.empty\/endpoint\.yaml:1: is missing/),
       expect.stringMatching(/^bad\.empty\/query\.sql:1: is missing/),
       expect.stringMatching(/^bad\.names\/endpoint\.yaml:5: "caching" must be/),
+      expect.stringMatching(/^bad\.names\/endpoint\.yaml:8: parameter "project" is declared but/),
+      expect.stringMatching(/^bad\.names\/query\.sql:1: @unknown is not declared/),
       expect.stringMatching(/^bad\.sql\/endpoint\.yaml:1: id .* is already taken/),
       expect.stringMatching(/^bad\.sql\/query\.sql:1: .*nowhere/),
     ]);

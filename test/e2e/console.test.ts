@@ -43,6 +43,19 @@ describe('signing in', () => {
     expect(await page.evaluate(() => sessionStorage.length)).toBe(0);
   });
 
+  test('says how to create a key, and the one that results sees every page', async () => {
+    const page = await open('/');
+    const command = await page.getByText('npx tailrace keys create').innerText();
+    const scopes = /--scope (\S+)/.exec(command)?.[1]?.split(',');
+    await signIn(page, await makeKey({ scopes }));
+    await page.getByRole('row', { name: /usage\.api-counts/ }).waitFor();
+    for (const name of ['Sources', 'Keys']) {
+      await page.getByRole('navigation').getByRole('link', { name, exact: true }).click();
+      await page.getByRole('heading', { name, level: 1 }).waitFor();
+      expect(await page.getByText('This key may not see this page').count()).toBe(0);
+    }
+  });
+
   test('comes back to the sign-in when the key ends, and says so', async () => {
     const key = await makeKey({ scopes: ['query', 'manage'] });
     const page = await open('/', { key, expected: [401] });

@@ -116,8 +116,13 @@ describe('a key', () => {
     await dialog.getByRole('button', { name: 'Revoke the key' }).click();
     await page.getByText('The key to revoke is revoked').waitFor();
     expect(await statusOf(key)).toBe(401);
-    await expect.poll(() => lineOf(page, 'to revoke').innerText()).toContain('revoked');
+    await expect.poll(() => lineOf(page, 'to revoke').count()).toBe(0);
+    const fold = page.getByRole('region', { name: 'Revoked and expired keys' });
+    await fold.getByRole('button', { name: /^Show/ }).click();
+    expect(await lineOf(page, 'to revoke').innerText()).toContain('revoked');
     expect(await button.count()).toBe(0);
+    await fold.getByRole('button', { name: /^Hide/ }).click();
+    expect(await lineOf(page, 'to revoke').count()).toBe(0);
     await expect
       .poll(async () => (await trailOf(page).first().innerText()).replaceAll(/\s+/g, ' '))
       .toContain('revoked The environment’s private key revoked to revoke');
@@ -136,7 +141,9 @@ describe('a key', () => {
       .poll(async () =>
         (await lineOf(page, 'to rotate').allInnerTexts()).map((text) => /good|expired/.exec(text)?.[0]),
       )
-      .toEqual(['good', 'expired']);
+      .toEqual(['good']);
+    await page.getByRole('button', { name: /^Show \d/ }).click();
+    expect(await lineOf(page, 'to rotate').last().innerText()).toContain('expired');
   });
 });
 

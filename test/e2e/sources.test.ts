@@ -82,6 +82,24 @@ describe('the sources', () => {
 });
 
 describe('a snippet', () => {
+  test.each([360, 1280])('can be chosen for every sender at %i px', async (width) => {
+    const page = await open(`/sources/${EDGE}`, { key: KEY, viewport: { width, height: 780 } });
+    const tabs = page.getByRole('tablist', { name: 'Sender' });
+    await tabs.waitFor();
+    const list = await tabs.boundingBox();
+    for (const tab of await tabs.getByRole('tab').all()) {
+      const box = await tab.boundingBox();
+      expect(box?.x).toBeGreaterThanOrEqual(list?.x ?? 0);
+      expect((box?.x ?? 0) + (box?.width ?? 0)).toBeLessThanOrEqual((list?.x ?? 0) + (list?.width ?? 0));
+    }
+  });
+
+  test('has an example for every text, without an article before it', async () => {
+    const text = await snippetOf(EDGE, 'curl', 'aurora');
+    expect(text).toContain('example ');
+    expect(text).not.toMatch(/\ban? [a-z]/);
+  });
+
   test('for curl stores an event with the columns of its source', async () => {
     const text = await snippetOf(FUNCTION_CALLS, 'curl', "it's from curl");
     expect(text).not.toContain(KEY);

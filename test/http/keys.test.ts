@@ -107,6 +107,33 @@ describe('the management of keys', () => {
     expect(answer.body.error.message).toContain('application/json');
   });
 
+  test('lists keys that are accepted, those that have ended, or all, page by page', async () => {
+    const listOf = async (query: string) => {
+      const answer = await call('GET', `/api/keys?${query}`);
+      return answer.body.result.map((one) => String(one['id']));
+    };
+    const made: string[] = [];
+    for (let i = 0; i < 4; i++) {
+      clock.now += 1; // the list goes by the time of creation
+      made.push(String((await create({ scopes: ['query'] })).view.id));
+    }
+    const [good = '', revoked = '', expired = '', newest = ''] = made;
+    await call('DELETE', `/api/keys/${revoked}`);
+    const soon = new Date(clock.now + 1_000).toISOString();
+    await call('PATCH', `/api/keys/${expired}`, { body: { expires_at: soon } });
+    const ours = (ids: string[]) => ids.filter((id) => made.includes(id));
+    expect(ours(await listOf('state=active'))).toEqual([newest, expired, good]);
+    clock.now += 1_000;
+    expect(ours(await listOf('state=active'))).toEqual([newest, good]);
+    expect(ours(await listOf('state=ended'))).toEqual([expired, revoked]);
+    expect(ours(await listOf('state=all'))).toEqual(ours(await listOf('')));
+    expect(await listOf('state=active&limit=1')).toEqual([newest]);
+    expect(await listOf(`state=active&limit=1&before=${newest}`)).toEqual([good]);
+    const refused = await call('GET', '/api/keys?state=gone');
+    expectError(refused, 'invalid_request');
+    expect(refused.body.error.message).toContain('active, ended, all');
+  });
+
   test('revokes a key, which stays to be seen', async () => {
     const { id, key } = (await create({ scopes: ['query'] })).view;
     const revoked = await call('DELETE', `/api/keys/${id}`);
@@ -135,7 +162,7 @@ describe('the management of keys', () => {
     [
       { scopes: ['query'], pins: { iso_timestamp_end: 'now' } },
       'pins.iso_timestamp_end',
-      'must be a timestamp',
+      'must be of the type timestamp',
     ],
     [{ scopes: ['query'], pins: { project: '' } }, 'pins.project', 'must have 1 to 256 characters'],
     [{ scopes: ['query'], pins: { project: 'a\u0000' } }, 'pins.project', 'must have 1 to 256 characters'],

@@ -17,6 +17,7 @@ const { keyring } = service.service;
 interface Operation {
   readonly operationId: string;
   readonly summary: string;
+  readonly description?: string;
   readonly security: readonly Record<string, readonly string[]>[];
   readonly parameters?: readonly Record<string, unknown>[];
   readonly responses: Readonly<Record<string, { content?: { 'application/json': { schema: object } } }>>;
@@ -63,7 +64,7 @@ describe('the OpenAPI document', () => {
 
   test('has every path and method of the service, and no other', () => {
     const described = operations.map(({ path, method }) => `${method.toUpperCase()} ${path}`);
-    const endpoints = store.registry.endpoints.flatMap(({ id, name }) => [name, id]);
+    const endpoints = store.registry.endpoints.map(({ name }) => name);
     const served = Object.entries(ALLOWED_METHODS)
       .filter(([path]) => !isPage(path))
       .flatMap(([path, methods]) => {
@@ -74,6 +75,14 @@ describe('the OpenAPI document', () => {
         return paths.flatMap((one) => named.map((method) => `${method} ${one}`));
       });
     expect(described.toSorted()).toEqual(served.toSorted());
+  });
+
+  test('has each endpoint under one path, whose description has its UUID', () => {
+    expect(endpointsOf(document)).toHaveLength(store.registry.endpoints.length);
+    for (const { id, name } of store.registry.endpoints) {
+      const { get: one, post } = document.paths[`${QUERY_PATH}/${name}`] ?? {};
+      for (const operation of [one, post]) expect(operation?.description).toContain(`${QUERY_PATH}/${id}`);
+    }
   });
 
   test('names each operation once, with its scope or that it is open', () => {
@@ -150,7 +159,7 @@ describe('who sees what of it', () => {
 
   test('a key sees the endpoints that it may read, one that only sends events none', async () => {
     const { key } = await keyring.create({ name: 'k', scopes: ['query'], endpoints: ['logs.all'] });
-    expect(endpointsOf(await documentOf(key)).length).toBe(2);
+    expect(endpointsOf(await documentOf(key))).toEqual([`${QUERY_PATH}/logs.all`]);
     expect(endpointsOf(await documentOf(PUBLIC_KEY))).toEqual([]);
   });
 

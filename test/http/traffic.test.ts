@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
+import { countLatency, createLatencies } from '../../src/http/latency.ts';
 import type { MetricValue } from '../../src/http/metrics.ts';
 import { createTraffic, SAMPLE_MS } from '../../src/http/traffic.ts';
-import { findQuantile } from '../../src/http/traffic-totals.ts';
 
 /** Metrics that a test counts up by hand. */
 function createCounts() {
@@ -13,7 +13,8 @@ function createCounts() {
     tailrace_events_stored_total: () => [{ labels: { source: 's' }, value: events.value }],
   };
   const read = async (name: string) => series[name]?.() ?? [];
-  const traffic = createTraffic({ read }, () => clock.now);
+  const latencies = createLatencies();
+  const traffic = createTraffic({ read, latencies: () => [['a', latencies]] }, () => clock.now);
   async function pass(seconds: number, perSample: number): Promise<void> {
     for (let ms = 0; ms < seconds * 1000; ms += SAMPLE_MS) {
       clock.now += SAMPLE_MS;
@@ -22,7 +23,12 @@ function createCounts() {
       await traffic.sample();
     }
   }
-  return { clock, traffic, pass };
+  /** One request. */
+  function request(ms: number): void {
+    requests.value++;
+    countLatency(latencies, ms / 1000);
+  }
+  return { clock, traffic, pass, request };
 }
 
 describe('the traffic of an endpoint', () => {
@@ -38,6 +44,18 @@ describe('the traffic of an endpoint', () => {
     expect(minutes.length).toBeLessThanOrEqual(62);
     expect(minutes.reduce((total, one) => total + one.requests, 0)).toBe(requests);
     expect(now.ofSource('s')).toMatchObject({ eventsPerSecond: 2 });
+  });
+
+  test('has percentiles near the one request that there was, of the hour and of its minute', async () => {
+    const { traffic, pass, request } = createCounts();
+    await pass(60, 0);
+    request(127);
+    const { p50_ms: p50, p99_ms: p99, minutes } = (await traffic.read()).ofEndpoint('a', true);
+    for (const ms of [p50, p99, minutes.at(-1)?.p99_ms]) {
+      expect(ms).toBeGreaterThan(122);
+      expect(ms).toBeLessThan(132);
+    }
+    expect(minutes[0]?.p50_ms).toBeNull();
   });
 
   test('is nothing where there was none', async () => {
@@ -60,21 +78,5 @@ describe('the traffic of an endpoint', () => {
       code: 'query_timeout',
       at: new Date(clock.now).toISOString(),
     });
-  });
-});
-
-describe('a quantile of a histogram', () => {
-  const at = (...counts: number[]) =>
-    new Map([0.1, 0.2, 0.4, Number.POSITIVE_INFINITY].map((bound, i) => [bound, counts[i] ?? 0]));
-
-  test.each([
-    ['lies evenly within its bucket', at(0, 10, 10, 10), 0.5, 0.15],
-    ['of the first bucket begins at zero', at(10, 10, 10, 10), 0.5, 0.05],
-    ['beyond the last bound is that bound', at(0, 0, 0, 10), 0.99, 0.4],
-    ['of nothing is none', at(0, 0, 0, 0), 0.5, undefined],
-  ])('%s', (_what, durations, quantile, expected) => {
-    const found = findQuantile(durations, quantile);
-    if (expected === undefined) expect(found).toBeUndefined();
-    else expect(found).toBeCloseTo(expected, 10);
   });
 });

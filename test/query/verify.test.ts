@@ -71,6 +71,68 @@ async function faults(): Promise<readonly string[]> {
   }
 }
 
+describe('a query beside a faulty endpoint.yaml', () => {
+  const yaml = FILES[YAML];
+  const sql = FILES[SQL];
+  const parameter = 'parameters: { at: { type: timestamp, description: An instant. } }\n';
+  const badShape = [yaml.replace('max_rows: 10', 'max_rows: ten'), /"max_rows" must be/] as const;
+  const noYaml = [`${yaml}: [`, /endpoint\.yaml:\d+: /] as const;
+  const badTable = [sql.replace('test_logs', 'test_log'), /query\.sql:4: .*test_log\b/] as const;
+  const badSyntax = [sql.replace('GROUP BY', 'GROUP BY BY'), /query\.sql:5: Syntax error/] as const;
+  const badColumn = [
+    sql.replace('GROUP', 'WHERE parseDateTimeBestEffort(@at) < timestamp AND nothing = 1 GROUP'),
+    /query\.sql:5: .*nothing/,
+  ] as const;
+  const noSelect = ['DROP TABLE test_logs', /query\.sql:1: must be one SELECT/] as const;
+
+  test.each([
+    ['a wrong field, and a table that is not there', badShape, badTable],
+    ['a wrong field, and a syntax error', badShape, badSyntax],
+    ['a wrong field, and a column that is not there, beside a parameter', badShape, badColumn],
+    ['no YAML, and a table that is not there', noYaml, badTable],
+    ['no YAML, and a syntax error', noYaml, badSyntax],
+    ['no YAML, and no SELECT', noYaml, noSelect],
+    ['no YAML, and a column that is not there, beside a parameter', noYaml, badColumn],
+  ])('is checked with it: %s', async (_what, [file, yamlFault], [text, sqlFault]) => {
+    await write(YAML, file);
+    await write(SQL, text);
+    const found = await faults();
+    expect(found.filter((fault) => fault.startsWith(SQL))).toEqual([expect.stringMatching(sqlFault)]);
+    expect(found.filter((fault) => fault.startsWith(YAML))[0]).toMatch(yamlFault);
+  });
+
+  test.each([
+    ['a text', 'WHERE project = @at'],
+    ['an instant', "WHERE timestamp > parseDateTime64BestEffort(@at, 6, 'UTC')"],
+    ['a number', 'WHERE timestamp > now64(6) - toIntervalSecond(toUInt32(@at))'],
+    ['a pattern', 'WHERE match(event_message, @at)'],
+  ])('has no fault of its own where its parameter is %s', async (_what, where) => {
+    await write(YAML, badShape[0] + parameter);
+    await write(SQL, sql.replace('GROUP', `${where} GROUP`));
+    expect(await faults()).toEqual([expect.stringMatching(/"max_rows" must be/)]);
+  });
+
+  test('is held against the parameters that the YAML declares', async () => {
+    await write(YAML, badShape[0] + parameter);
+    await write(SQL, sql.replace('GROUP', 'WHERE project = @at AND project = @att GROUP'));
+    expect(await faults()).toEqual([
+      expect.stringMatching(/"max_rows" must be/),
+      expect.stringMatching(/query\.sql:5: @att is not declared/),
+    ]);
+  });
+
+  test('is checked for its syntax alone beside a faulty source, whose table is not there', async () => {
+    await write(LOGS, FILES[LOGS].replace('type: integer', 'type: int'));
+    await write(SQL, badSyntax[0]);
+    expect(await faults()).toEqual([
+      expect.stringMatching(/query\.sql:5: Syntax error/),
+      expect.stringMatching(/"type" must be/),
+    ]);
+    await write(SQL, badTable[0]);
+    expect(await faults()).toEqual([expect.stringMatching(/"type" must be/)]);
+  });
+});
+
 describe('a query', () => {
   const good = FILES[SQL];
   const outFile = join(folder.path, 'out');

@@ -44,12 +44,31 @@ describe('a stored sample', async () => {
     },
   );
 
-  test.each(['15min', '1hr', '1day', '7day'])(
+  test.each(['5min', '15min', '1hr', '1day', '7day'])(
     'gives functions.invocation-stats invocations, %s',
     async (interval) => {
       expect(sum(await rowsOf('functions.invocation-stats', { interval }), 'count')).toBeGreaterThan(0);
     },
   );
+
+  test('has as many requests for a function at the gateway as invocations of it', async () => {
+    const countsOf = async (slug: string, table: string, where: string) =>
+      await engine.inspect(
+        `SELECT project, ${slug} AS slug, count() AS calls FROM ${table} WHERE ${where} GROUP BY ALL ORDER BY ALL`,
+      );
+    const path = (name: string) => `JSONExtractString(metadata, 'request', '${name}')`;
+    const invoked = await countsOf(path('pathname'), 'function_edge_logs', '1');
+    expect(invoked).toHaveLength(15);
+    expect(await countsOf('path', 'edge_logs', "path LIKE '/functions/%'")).toEqual(invoked);
+  });
+
+  test('has failing paths of each project in the last hour, as the example of the README finds them', async () => {
+    const rows = await engine.inspect(
+      `SELECT project, uniqExact(path) AS paths FROM edge_logs
+       WHERE status_code >= 500 AND timestamp > fromUnixTimestamp64Micro(toInt64(${END})) - INTERVAL 1 HOUR GROUP BY project`,
+    );
+    expect(rows).toHaveLength(OPTIONS.projects);
+  });
 
   test('has one function that is much slower than the others', async () => {
     const medians = await engine.inspect(

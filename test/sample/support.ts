@@ -16,8 +16,15 @@ export const OPTIONS: SampleOptions = { rows: 40_000, seed: 1, days: 7, projects
 /** The sample's events of one source. @param retentionDays instead of the source's own */
 export function eventsOf(sourceName: string, options: Partial<SampleOptions> = {}, retentionDays?: number) {
   const all = { ...OPTIONS, ...options };
-  const part = planSample(SOURCES, all.rows).find(({ source }) => source.name === sourceName);
+  const sources = SOURCES.map((source) =>
+    source.name === sourceName ? { ...source, retentionDays: retentionDays ?? source.retentionDays } : source,
+  );
+  const part = planSample(sources, all).find(({ source }) => source.name === sourceName);
   if (part === undefined) throw new Error(`no sample of ${sourceName}`);
-  const source = { ...part.source, retentionDays: retentionDays ?? part.source.retentionDays };
-  return { source, events: [...sampleEvents({ ...part, source }, all)] };
+  return { source: part.source, events: [...sampleEvents(part, all)] };
+}
+
+/** The quarter past each hour of a working day. */
+export function hoursOfDay(): number[] {
+  return Array.from({ length: 24 }, (_, hour) => Date.UTC(2026, 10, 19, hour, 15) * 1000);
 }

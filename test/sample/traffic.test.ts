@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { createOutages, spreadInstants } from '../../src/sample/traffic.ts';
-import { END } from './support.ts';
+import { END, hoursOfDay } from './support.ts';
 
 const MINUTE_MICROS = 60_000_000;
 const DAY_MICROS = 1_440 * MINUTE_MICROS;
@@ -30,16 +30,29 @@ describe('spreadInstants', () => {
   });
 });
 
+test.each(hoursOfDay())(
+  'there are several times as many events in the last hour as in one at night, at %s',
+  (end) => {
+    const instants = [...spreadInstants({ rows: 50_000, days: 7, end, seed: 'd' })];
+    const recent = instants.filter((at) => at > end - 60 * MINUTE_MICROS).length;
+    const average = instants.length / (7 * 24);
+    expect(recent / average).toBeGreaterThan(3);
+    expect(recent / average).toBeLessThan(6);
+  },
+);
+
 describe('createOutages', () => {
   test.each([1, 2, 7, 90])(
-    'gives each project an outage of 15 to 45 minutes about every two days of %i',
+    'gives each project an outage of 15 to 45 minutes about every two days of %i, and one in the last hour',
     (days) => {
       const isFailing = createOutages({ projects: 3, days, end: END, seed: 'c' });
       for (const project of [0, 1, 2]) {
         const lengths = runs(days, (at) => isFailing(project, at));
-        expect(lengths).toHaveLength(Math.ceil(days / 2));
+        expect(lengths).toHaveLength(Math.ceil(days / 2) + 1);
         expect(Math.min(...lengths)).toBeGreaterThanOrEqual(15);
         expect(Math.max(...lengths)).toBeLessThanOrEqual(46);
+        const recent = runs(1 / 24, (at) => isFailing(project, at));
+        expect(recent).toEqual(lengths.slice(-1));
       }
     },
   );

@@ -16,8 +16,6 @@ export interface Pages<T> {
 interface PagesOptions {
   /** How many at once. */
   readonly size: number;
-  /** The service leaves out of a page what the key may not see: a short page need not be the last. */
-  readonly cut?: boolean;
 }
 
 const LIMIT_MAX = 1_000;
@@ -25,11 +23,11 @@ const LIMIT_MAX = 1_000;
 /**
  * A long list of the API, newest first: `?limit=&before=`, where `before` is the id of the last one seen.
  *
- * @param path without one nothing is asked
+ * @param path may have a query of its own; without a path nothing is asked
  */
 export function usePages<T extends { readonly id: string | number }>(
   path: string | undefined,
-  { size, cut = false }: PagesOptions,
+  { size }: PagesOptions,
 ): Pages<T> {
   const client = useClient();
   const [items, setItems] = useState<readonly T[]>();
@@ -52,9 +50,12 @@ export function usePages<T extends { readonly id: string | number }>(
       });
       try {
         const { signal } = controller;
-        const { result } = await client.call<{ result: T[] }>(`${path}?${query}`, { signal });
+        const { result } = await client.call<{ result: T[] }>(
+          `${path}${path.includes('?') ? '&' : '?'}${query}`,
+          { signal },
+        );
         setItems([...known, ...result]);
-        setHasMore(result.length === limit || (cut && result.length > 0));
+        setHasMore(result.length === limit);
         setError(undefined);
       } catch (failure) {
         if (controller.signal.aborted) return;
@@ -63,7 +64,7 @@ export function usePages<T extends { readonly id: string | number }>(
       }
       setBusy(false);
     },
-    [client, path, cut],
+    [client, path],
   );
 
   useEffect(() => {

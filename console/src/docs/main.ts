@@ -1,12 +1,20 @@
+import '../style/token.css';
 import 'swagger-ui-dist/swagger-ui.css';
 import './docs.css';
 import SwaggerUIBundle from 'swagger-ui-dist/swagger-ui-es-bundle.js';
 import { readKey } from '../api/session.ts';
+import { readPreference, showTheme } from '../stored-preference.ts';
+import { listOnce, type OpenApi } from './list-once.ts';
 
 const form = getElement('key-form', HTMLFormElement);
 const input = getElement('key', HTMLInputElement);
 const state = getElement('key-state', HTMLOutputElement);
 let key = readKey() ?? '';
+
+/** In the colours that the console has; `dark-mode` is the class of Swagger UI's own dark style. */
+function showColors(): void {
+  document.documentElement.classList.toggle('dark-mode', showTheme(readPreference().theme));
+}
 
 /** Draws the reference of what the key may read; without one, of what is the same for all. */
 async function show(): Promise<void> {
@@ -24,7 +32,7 @@ async function show(): Promise<void> {
   }
   if (key !== '') state.textContent = 'With the endpoints of your key.';
   SwaggerUIBundle({
-    spec: (await response.json()) as object,
+    spec: listOnce((await response.json()) as OpenApi),
     domNode: getElement('reference', HTMLElement),
     deepLinking: true,
     defaultModelsExpandDepth: -1,
@@ -50,6 +58,8 @@ async function read(): Promise<Response | undefined> {
   }
 }
 
+showColors();
+matchMedia('(prefers-color-scheme: dark)').addEventListener('change', showColors);
 form.addEventListener('submit', (event) => {
   event.preventDefault();
   key = input.value.trim();

@@ -12,7 +12,7 @@ export interface ChartSeries {
   readonly color: DataColor;
   /** One for each time; null where there is none. */
   readonly values: readonly (number | null)[];
-  /** `range`: only the edge of a band, drawn faintly. */
+  /** `range`: an extreme, drawn faintly. The axis reaches it all the same: what is drawn is never cut off. */
   readonly kind?: 'area' | 'line' | 'dashed' | 'range';
   /** Shades what lies between this series and the one at that place in the list. */
   readonly bandTo?: number;
@@ -181,8 +181,6 @@ function toSeries(
     label,
     stroke: kind === 'range' ? toAlpha(stroke, 0.35) : stroke,
     width: kind === 'range' ? 1 : 1.75,
-    // The extremes would squeeze everything else to the floor.
-    auto: kind !== 'range',
     ...(kind === 'dashed' && { dash: [5, 4] }),
     ...(kind === 'area' && { fill }),
     // A value between two gaps is on no line.

@@ -35,7 +35,7 @@ export function createOpenApi({ version, endpoints, server = '/' }: OpenApiOptio
 
 const DESCRIPTION = `Saved analytics queries over log data as HTTP endpoints.
 
-Every endpoint that the reader's key may read is an operation of its own, by name and by UUID. Without a key none is listed.`;
+Every endpoint that the reader's key may read has a path of its own, by its name, and the UUID in its description. Without a key none is listed.`;
 
 const TAGS = [
   { name: 'endpoints', description: 'Saved queries, each with its parameters and columns.' },

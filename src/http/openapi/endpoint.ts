@@ -5,18 +5,17 @@ import { keyWith } from './security.ts';
 /** Every way in which a call of an endpoint can fail: src/http/routes/query.ts. */
 const QUERY_FAILURES = [400, 401, 403, 404, 405, 406, 413, 414, 415, 422, 429, 500, 503, 504];
 
-/** The paths of an endpoint, by name and by UUID, each with GET and POST. */
+/** The path of an endpoint, by its name, with GET and POST. Its description has the UUID, which works in place of the name. */
 export function endpointPaths(endpoint: Endpoint): Record<string, Schema> {
-  return {
-    [`/api/endpoints/query/${endpoint.name}`]: pathItem(endpoint, ''),
-    [`/api/endpoints/query/${endpoint.id}`]: pathItem(endpoint, '_by_id'),
-  };
+  return { [`${ENDPOINT_PATH}${endpoint.name}`]: pathItem(endpoint) };
 }
 
-function pathItem(endpoint: Endpoint, suffix: string): Schema {
-  const name = endpoint.name.replaceAll(/[.-]/g, '_') + suffix;
+const ENDPOINT_PATH = '/api/endpoints/query/';
+
+function pathItem(endpoint: Endpoint): Schema {
+  const name = endpoint.name.replaceAll(/[.-]/g, '_');
   const shared = {
-    summary: suffix === '' ? firstSentence(endpoint.description) : `${endpoint.name}, by its UUID`,
+    summary: firstSentence(endpoint.description),
     description: describe(endpoint),
     tags: ['endpoints'],
     security: keyWith('query'),
@@ -32,14 +31,16 @@ function firstSentence(text: string): string {
   return /^.*?(?=\.(?:\s|$))/.exec(text)?.[0] ?? text;
 }
 
-function describe({ description, maxRows, cachingSeconds, warmingSeconds, sandboxing }: Endpoint): string {
+function describe(endpoint: Endpoint): string {
+  const { id, description, maxRows, cachingSeconds, warmingSeconds, sandboxing } = endpoint;
   const facts = [
     `At most ${maxRows} rows`,
     cachingSeconds === undefined ? 'not cached' : `cached for ${cachingSeconds} seconds`,
     warmingSeconds !== undefined && `refreshed every ${warmingSeconds} seconds`,
     sandboxing && 'takes a SELECT of the caller’s own in `sql`',
   ];
-  return `${description}\n\n${facts.filter(Boolean).join(', ')}.`;
+  const address = `Also at \`${ENDPOINT_PATH}${id}\`, by the UUID, which stays when the name changes.`;
+  return `${description}\n\n${facts.filter(Boolean).join(', ')}.\n\n${address}`;
 }
 
 function queryParameter(parameter: Parameter): Schema {

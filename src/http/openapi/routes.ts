@@ -2,7 +2,7 @@
 import { INGEST_PATHS } from '../routes/ingest.ts';
 import { KEY_CHANGE, NEW_KEY, ROTATION } from '../routes/key-body.ts';
 import { KEY_LOG_PATH } from '../routes/key-log.ts';
-import { KEY_PATH, KEYS_PATH, ROTATE_PATH } from '../routes/keys.ts';
+import { KEY_PATH, KEY_STATES, KEYS_PATH, ROTATE_PATH } from '../routes/keys.ts';
 import { OTLP_PATH } from '../routes/otlp.ts';
 import { NEW_TOKEN, TOKENS_PATH } from '../routes/tokens.ts';
 import { ENDPOINT, KEY, KEY_ENTRY, MADE_KEY, OVERVIEW, PROJECTS, SELF, SOURCE, TOKEN } from '../view.ts';
@@ -134,7 +134,14 @@ const keyPath = (path: string) => path.replace(':id', '{id}');
 const KEYS: Record<string, Schema> = {
   [KEYS_PATH]: {
     get: keyOperation('list_keys', 'List keys, newest first', {
-      parameters: PAGE,
+      parameters: [
+        ...PAGE,
+        query('state', '`active`: neither revoked nor expired; `ended`: the others.', {
+          type: 'string',
+          enum: KEY_STATES,
+          default: 'all',
+        }),
+      ],
       responses: {
         '200': json('Keys.', object({ result: list(plain(KEY)) })),
         ...failures(400, ...WITH_KEY),

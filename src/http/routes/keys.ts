@@ -14,6 +14,8 @@ import { type Page, parsePage } from './page.ts';
 
 export const KEYS_PATH = '/api/keys';
 export const KEY_PATH = `${KEYS_PATH}/:id`;
+/** Of `GET /api/keys?state=`: not ended, revoked or expired, both. */
+export const KEY_STATES = ['active', 'ended', 'all'] as const;
 export const ROTATE_PATH = `${KEY_PATH}/rotate`;
 
 // Far above a key with every list as long as it may be.
@@ -73,7 +75,9 @@ export function keyRoutes(app: FastifyInstance, context: HttpContext): void {
 
   app.get(KEYS_PATH, options, async (request) => {
     const caller = getCaller(request);
-    const seen = await listWithinReach(keyring, caller, parsePage(request.query));
+    const isAsked = parseState(request.query, now());
+    const isShown = (key: KeyRecord) => isAsked(key) && isWithinReach(key, caller) === undefined;
+    const seen = await listShown(keyring, isShown, parsePage(request.query));
     return { result: seen.map(toView) };
   });
 
@@ -107,20 +111,31 @@ export function keyRoutes(app: FastifyInstance, context: HttpContext): void {
   keyLogRoute(app, context);
 }
 
+/** `?state=` of a list of keys. @throws TailraceError `invalid_request` */
+function parseState(query: unknown, nowMs: number): (key: KeyRecord) => boolean {
+  const { state = 'all' } = query as Record<string, unknown>; // the parser of query strings makes an object
+  const hasEnded = ({ revokedMs, expiresMs }: KeyRecord) =>
+    revokedMs !== undefined || (expiresMs !== undefined && expiresMs <= nowMs);
+  if (state === 'all') return () => true;
+  if (state === 'ended') return hasEnded;
+  if (state === 'active') return (key) => !hasEnded(key);
+  throw invalidBody([{ parameter: 'state', message: `must be one of ${KEY_STATES.join(', ')}` }]);
+}
+
 // Keys that are looked at together.
 const LISTED = 1_000;
 
-/** So many keys that a caller may know of, newest first, however many others are between them. */
-async function listWithinReach(
+/** So many keys of those that are shown, newest first, however many others are between them. */
+async function listShown(
   keyring: Keyring,
-  caller: Caller,
+  isShown: (key: KeyRecord) => boolean,
   { limit, before }: Page,
 ): Promise<KeyRecord[]> {
   const seen: KeyRecord[] = [];
   let last = before;
   do {
     const keys = await keyring.list({ limit: LISTED, ...(last !== undefined && { before: last }) });
-    seen.push(...keys.filter((key) => isWithinReach(key, caller) === undefined));
+    seen.push(...keys.filter(isShown));
     last = keys.length < LISTED ? undefined : keys.at(-1)?.id;
   } while (last !== undefined && seen.length < limit);
   return seen.slice(0, limit);

@@ -1,6 +1,6 @@
 import { createWeighted } from '../../lib/random.ts';
 
-/** A kind of request at the gateway. `{id}` stands for a UUID and `{function}` for the name of a function. */
+/** A kind of request at the gateway. `{id}` stands for a UUID. */
 export interface Route {
   readonly method: string;
   readonly path: string;
@@ -11,6 +11,8 @@ export interface Route {
   readonly type: string;
   readonly medianMs: number;
   readonly medianBytes: number;
+  /** Sent by browsers alone. */
+  readonly isSocket?: true;
 }
 
 const JSON_TYPE = 'application/json; charset=utf-8';
@@ -23,11 +25,10 @@ const auth = {
   medianBytes: 900,
 };
 const storage = { type: 'image/webp', refusals: [400, 403, 404], medianMs: 65, medianBytes: 48_000 };
-const socket = { type: '', refusals: [401, 403], medianMs: 9, medianBytes: 0 };
-const call = { type: JSON_TYPE, refusals: [400, 401, 404], medianMs: 120, medianBytes: 420 };
+const socket = { type: '', refusals: [401, 403], medianMs: 9, medianBytes: 0, isSocket: true } as const;
 const other = { type: 'text/html', refusals: [404], medianMs: 4, medianBytes: 180 };
 
-/** Picks the route of a request: half of the traffic reads and writes tables, the rest is spread over the other areas. */
+/** Picks the route of a request: half of the traffic reads and writes tables, the rest is spread over the other areas. Calls of functions come beside it. */
 export const pickRoute = createWeighted<Route>([
   [
     16,
@@ -91,7 +92,6 @@ export const pickRoute = createWeighted<Route>([
     { ...storage, method: 'POST', path: '/storage/v1/object/uploads/{id}.webp', search: null, status: 200 },
   ],
   [9, { ...socket, method: 'GET', path: '/realtime/v1/websocket', search: '?vsn=1.0.0', status: 101 }],
-  [9, { ...call, method: 'POST', path: '/functions/v1/{function}', search: null, status: 200 }],
   [1, { ...other, method: 'GET', path: '/', search: null, status: 200 }],
   [1, { ...other, method: 'GET', path: '/favicon.ico', search: null, status: 404 }],
 ]);

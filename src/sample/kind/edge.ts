@@ -1,16 +1,67 @@
+import type { Micros } from '../../lib/instant.ts';
+import type { Random } from '../../lib/random.ts';
+import type { FunctionCall } from '../call.ts';
 import { type Description, isoInstant, type Moment } from '../kind.ts';
-import { VISITORS } from '../visitor.ts';
+import { BROWSERS, VISITORS, type Visitor } from '../visitor.ts';
 import { pickRoute, type Route } from './edge-route.ts';
 
 /** A request at the gateway of a project, as `cloudflare.logs.prod` has it. */
 export function describeRequest(moment: Moment): Description {
-  const { random, project } = moment;
+  const { random, project, at, failing } = moment;
   const route = pickRoute(random);
-  const visitor = random.pick(VISITORS);
-  const path = fillIn(route.path, moment);
-  const search = route.search === null ? null : fillIn(route.search, moment);
-  const url = `https://${project.host}${path}${search ?? ''}`;
-  const status = pickStatus(route, moment);
+  const { method, type, medianBytes, isSocket = false } = route;
+  const visitor = random.pick(isSocket ? BROWSERS : VISITORS);
+  return describeExchange(random, {
+    // What a page can say of itself with a websocket is its address alone.
+    visitor: isSocket ? { ...visitor, clientInfo: null } : visitor,
+    host: project.host,
+    method,
+    path: fillIn(route.path, random),
+    search: route.search === null ? null : fillIn(route.search, random),
+    status: pickStatus(route, moment),
+    type,
+    medianBytes,
+    originMs: random.logNormal(route.medianMs, 0.6) * (failing ? 8 : 1),
+    at,
+  });
+}
+
+/** The request of a call, which the gateway passes on to the function. */
+export function describeCallRequest(call: FunctionCall, random: Random): Description {
+  const { at, project, called, status, executionMs } = call;
+  return describeExchange(random, {
+    visitor: random.pick(VISITORS),
+    host: project.host,
+    method: called.method,
+    path: `/functions/v1/${called.name}`,
+    search: null,
+    status,
+    type: JSON_TYPE,
+    medianBytes: 420,
+    originMs: executionMs + random.whole(2, 12),
+    at,
+  });
+}
+
+/** A request, and the response to it. */
+interface Exchange {
+  readonly visitor: Visitor;
+  readonly host: string;
+  readonly method: string;
+  readonly path: string;
+  readonly search: string | null;
+  readonly status: number;
+  readonly type: string;
+  readonly medianBytes: number;
+  readonly originMs: number;
+  readonly at: Micros;
+}
+
+const JSON_TYPE = 'application/json; charset=utf-8';
+
+function describeExchange(random: Random, exchange: Exchange): Description {
+  const { visitor, host, method, path, search, status } = exchange;
+  const url = `https://${host}${path}${search ?? ''}`;
   const ray = `${random.hex()}${random.hex()}-${visitor.colo}`;
   const request = {
     cf: visitor.cf,
@@ -19,16 +70,16 @@ export function describeRequest(moment: Moment): Description {
       cf_connecting_ip: visitor.address,
       cf_ipcountry: visitor.country,
       cf_ray: ray,
-      content_length: route.method === 'GET' ? null : String(random.whole(40, 900)),
-      content_type: route.method === 'GET' ? null : 'application/json',
-      host: project.host,
+      content_length: method === 'GET' ? null : String(random.whole(40, 900)),
+      content_type: method === 'GET' ? null : 'application/json',
+      host,
       user_agent: visitor.userAgent,
       x_client_info: visitor.clientInfo,
       x_forwarded_proto: 'https',
       x_real_ip: visitor.address,
     },
-    host: project.host,
-    method: route.method,
+    host,
+    method,
     path,
     port: null,
     protocol: 'https:',
@@ -37,24 +88,28 @@ export function describeRequest(moment: Moment): Description {
     url,
   };
   return {
-    message: `${route.method} | ${status} | ${visitor.address} | ${ray} | ${url} | ${visitor.userAgent}`,
-    metadata: { request, response: describeResponse(route, status, ray, moment) },
+    message: `${method} | ${status} | ${visitor.address} | ${ray} | ${url} | ${visitor.userAgent}`,
+    metadata: { request, response: describeResponse(exchange, ray, random) },
   };
 }
 
-function describeResponse(route: Route, status: number, ray: string, { random, at, failing }: Moment) {
+function describeResponse(
+  { status, type, medianBytes, originMs, at }: Exchange,
+  ray: string,
+  random: Random,
+) {
   const wentWell = status < 400;
-  const bytes = wentWell ? Math.round(random.logNormal(route.medianBytes, 0.9)) : 120;
+  const bytes = wentWell ? Math.round(random.logNormal(medianBytes, 0.9)) : 120;
   return {
     headers: {
-      cf_cache_status: route.type.startsWith('image/') && wentWell ? random.pick(['HIT', 'MISS']) : 'DYNAMIC',
+      cf_cache_status: type.startsWith('image/') && wentWell ? random.pick(['HIT', 'MISS']) : 'DYNAMIC',
       cf_ray: ray,
       content_length: bytes === 0 ? null : String(bytes),
-      content_type: (wentWell ? route.type : 'application/json; charset=utf-8') || null,
+      content_type: (wentWell ? type : JSON_TYPE) || null,
       date: isoInstant(at),
       sb_gateway_version: '1',
     },
-    origin_time: Math.round(random.logNormal(route.medianMs, 0.6) * (failing ? 8 : 1)),
+    origin_time: Math.round(originMs),
     status_code: status,
   };
 }
@@ -69,7 +124,6 @@ function pickStatus(route: Route, { random, failing }: Moment): number {
   return route.status;
 }
 
-function fillIn(text: string, { random, project }: Moment): string {
-  if (!text.includes('{')) return text;
-  return text.replace('{id}', random.uuid()).replace('{function}', project.pickFunction(random).name);
+function fillIn(text: string, random: Random): string {
+  return text.includes('{') ? text.replace('{id}', random.uuid()) : text;
 }

@@ -3,6 +3,7 @@ import type { KeyEntry, KeyView, MadeKeyView, Self } from '../../../../src/http/
 import { useClient } from '../../api/client.ts';
 import { usePages } from '../../api/use-pages.ts';
 import { ErrorNote } from '../../ui/error-note.tsx';
+import { EndedKeys } from './ended-keys.tsx';
 import { KeyForm } from './key-form.tsx';
 import { KeyList } from './key-list.tsx';
 import './keys.css';
@@ -23,10 +24,8 @@ type Task =
 /** Hands out keys, takes them back, and tells who did. */
 export function KeysPage() {
   const { self } = useClient();
-  const keys = usePages<KeyView>('/api/keys', {
-    size: KEYS_AT_ONCE,
-    cut: isLimited(self) || self.scopes.length < 3,
-  });
+  const keys = usePages<KeyView>('/api/keys?state=active', { size: KEYS_AT_ONCE });
+  const ended = usePages<KeyView>('/api/keys?state=ended', { size: KEYS_AT_ONCE });
   // The trail tells of every key: the service refuses it to a key that is limited.
   const entries = usePages<KeyEntry>(isLimited(self) ? undefined : '/api/keys/log', {
     size: ENTRIES_AT_ONCE,
@@ -41,6 +40,7 @@ export function KeysPage() {
     setDone(message);
     if (secret !== undefined) setMade(secret);
     keys.reload();
+    ended.reload();
     entries.reload();
   };
   return (
@@ -55,13 +55,19 @@ export function KeysPage() {
       {done !== undefined && <Done message={done} />}
       {made !== undefined && <MadeKey made={made} onClose={() => setMade(undefined)} />}
       {keys.error !== undefined && <ErrorNote error={keys.error} />}
+      {ended.error !== undefined && <ErrorNote error={ended.error} />}
       <KeyList
         keys={keys}
         onMake={() => setTask({ kind: 'make' })}
         onRotate={(key) => setTask({ kind: 'rotate', key })}
         onRevoke={(key) => setTask({ kind: 'revoke', key })}
       />
-      <Trail entries={entries} keys={keys.items ?? []} hidden={isLimited(self)} />
+      <EndedKeys keys={ended} />
+      <Trail
+        entries={entries}
+        keys={[...(keys.items ?? []), ...(ended.items ?? [])]}
+        hidden={isLimited(self)}
+      />
       {task?.kind === 'make' && <KeyForm onClose={close} onMade={(secret) => onDone(undefined, secret)} />}
       {task?.kind === 'rotate' && (
         <RotateDialog record={task.key} onClose={close} onMade={(secret) => onDone(undefined, secret)} />

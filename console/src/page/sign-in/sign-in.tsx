@@ -1,8 +1,12 @@
 import { type FormEvent, useEffect, useRef, useState } from 'react';
 import type { Self } from '../../../../src/http/view.ts';
 import { ApiError, callRaw } from '../../api/client.ts';
+import { CopyButton } from '../../ui/copy-button.tsx';
 import { Mark } from '../../ui/mark.tsx';
 import './sign-in.css';
+
+// Each page of console/src/page.ts is open to one of these scopes.
+const CREATE_KEY = 'npx tailrace keys create --name me --scope query,ingest,manage';
 
 interface SignInProps {
   /** The tab's key of before, which is tried at once. */
@@ -88,10 +92,19 @@ export function SignInPage({ kept, message, onSignIn }: SignInProps) {
         <button className="button primary" type="submit" disabled={busy}>
           {busy ? 'Signing in…' : 'Sign in'}
         </button>
-        <p className="small muted">
-          No key yet? <code>npm start</code> prints one when it first runs, and{' '}
-          <code>npx tailrace keys create --name me</code> makes another.
-        </p>
+        <div className="sign-in-help small muted">
+          <p>
+            No key yet? The service prints one when it first starts. In its folder, this creates another,
+            which may see every page:
+          </p>
+          <div className="sign-in-command">
+            <code>{CREATE_KEY}</code>
+            <CopyButton text={CREATE_KEY} />
+          </div>
+          <p>
+            With <code>--scope query</code> alone a key sees the endpoints, without numbers and keys.
+          </p>
+        </div>
       </form>
     </main>
   );

@@ -109,7 +109,7 @@ interface Members {
 function createExample(columns: SourceView['columns'], project: string): Members {
   const event: Members = { project, event_message: 'it works', metadata: {} };
   for (const { name, type, path } of columns.slice(0, COLUMNS_SHOWN)) {
-    put(event, path, EXAMPLES[type] ?? `a ${name.replaceAll('_', ' ')}`);
+    put(event, path, EXAMPLES[type] ?? `example ${name.replaceAll('_', ' ')}`);
   }
   return event;
 }

@@ -1,0 +1,30 @@
+/** What is read of an OpenAPI document here. */
+export interface OpenApi {
+  readonly paths: Readonly<Record<string, Readonly<Record<string, unknown>>>>;
+}
+
+const ENDPOINT_PATH = '/api/endpoints/query/';
+const POST_NOTE =
+  'POST to the same address takes the parameters as a JSON body, `{"project":"aurora"}`, for values that are too long for a URL.';
+const EVENTS_PATH = '/api/logs';
+const EVENTS_ALIAS = /^\/(api\/)?(logs|events)(\/(json|vector))?$/;
+const EVENTS_NOTE = 'The same at `/logs` and `/api/events`, each also with `/json` or `/vector` behind it.';
+
+/**
+ * The document with one operation for each endpoint, its GET, and one for each way of sending events. The others take the same
+ * parameters and have the same responses, so the description says how to reach them.
+ */
+export function listOnce(document: OpenApi): OpenApi {
+  const paths = Object.entries(document.paths).flatMap(([path, item]) => {
+    if (path.startsWith(ENDPOINT_PATH)) return [[path, { get: withNote(item['get'], POST_NOTE) }]];
+    if (path === EVENTS_PATH) return [[path, { post: withNote(item['post'], EVENTS_NOTE) }]];
+    return EVENTS_ALIAS.test(path) ? [] : [[path, item]];
+  });
+  return { ...document, paths: Object.fromEntries(paths) };
+}
+
+function withNote(operation: unknown, note: string): unknown {
+  if (typeof operation !== 'object' || operation === null) return operation;
+  const { description = '' } = operation as { readonly description?: string }; // as the service writes it
+  return { ...operation, description: `${description}\n\n${note}` };
+}

@@ -1,0 +1,53 @@
+import { useId, useState } from 'react';
+import type { KeyView } from '../../../../src/http/view.ts';
+import type { Pages } from '../../api/use-pages.ts';
+import { formatCount } from '../../format/number.ts';
+import { LoadMore } from '../../ui/load-more.tsx';
+import { Panel } from '../../ui/panel.tsx';
+import { PanelTable } from '../../ui/panel-table.tsx';
+import { KEY_HEADS, KeyLine } from './key-line.tsx';
+
+const TITLE = 'Revoked and expired keys';
+// Nothing can be done to such a key any more, so its line has no buttons.
+const ignore = () => {};
+
+/** Keys that are refused for good: folded away, since their number only rises. */
+export function EndedKeys({ keys }: { readonly keys: Pages<KeyView> }) {
+  const [shown, setShown] = useState(false);
+  const id = useId();
+  const { items = [], hasMore, busy, loadMore } = keys;
+  if (items.length === 0) return null;
+  const toggle = (
+    <button
+      type="button"
+      className="button"
+      aria-expanded={shown}
+      aria-controls={id}
+      onClick={() => setShown(!shown)}
+    >
+      {shown ? 'Hide' : 'Show'} {formatCount(items.length)}
+      {hasMore && ' and more'}
+    </button>
+  );
+  const nowMs = Date.now();
+  return (
+    <div id={id}>
+      {shown ? (
+        <PanelTable
+          title={TITLE}
+          heads={KEY_HEADS}
+          actions={toggle}
+          below={hasMore && <LoadMore label="Load older ones" busy={busy} onLoad={loadMore} />}
+        >
+          {items.map((record) => (
+            <KeyLine key={record.id} {...{ record, nowMs }} onRotate={ignore} onRevoke={ignore} />
+          ))}
+        </PanelTable>
+      ) : (
+        <Panel title={TITLE} actions={toggle}>
+          <p className="small muted">Every one of them is refused. They stay for the audit trail.</p>
+        </Panel>
+      )}
+    </div>
+  );
+}

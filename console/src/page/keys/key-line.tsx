@@ -1,0 +1,97 @@
+import type { KeyView } from '../../../../src/http/view.ts';
+import { useClient } from '../../api/client.ts';
+import { Tag } from '../../ui/tag.tsx';
+import { Ago } from '../../ui/time.tsx';
+import { stateOf } from './key-state.ts';
+import { limitsOf } from './limit.ts';
+
+interface KeyLineProps {
+  readonly record: KeyView;
+  readonly nowMs: number;
+  readonly onRotate: (key: KeyView) => void;
+  readonly onRevoke: (key: KeyView) => void;
+}
+
+export const KEY_HEADS = ['Key', 'State', 'May', 'Limits', 'Last used', 'Change'].map((name) => ({ name }));
+
+/** A key, what it may do, and what may be done to it. */
+export function KeyLine({ record, nowMs, onRotate, onRevoke }: KeyLineProps) {
+  const { self } = useClient();
+  const state = stateOf(record, nowMs);
+  return (
+    <tr className="key-line">
+      <th scope="row">
+        <div className="named">
+          <span>
+            {record.name} {record.id === self.id && <Tag tone="accent">yours</Tag>}
+          </span>
+          <span className="small muted">
+            <code>tr_{record.id}_…</code>
+          </span>
+          {record.description !== '' && <span className="small muted">{record.description}</span>}
+        </div>
+      </th>
+      <td data-label="State">
+        <div className="key-facts">
+          <Tag tone={state.tone}>{state.label}</Tag>
+          {!state.isOver && record.expires_at !== null && (
+            <span className="small muted">
+              ends <Ago iso={record.expires_at} nowMs={nowMs} />
+            </span>
+          )}
+        </div>
+      </td>
+      <td data-label="May">
+        <span className="key-tags">
+          {record.scopes.map((scope) => (
+            <Tag key={scope}>{scope}</Tag>
+          ))}
+        </span>
+      </td>
+      <td data-label="Limits" className="key-limits">
+        <Limits record={record} />
+      </td>
+      <td data-label="Last used">
+        <div className="key-facts">
+          {record.last_used_at === null ? 'never' : <Ago iso={record.last_used_at} nowMs={nowMs} />}
+          {record.created_at !== null && (
+            <span className="small muted">
+              made <Ago iso={record.created_at} nowMs={nowMs} />
+            </span>
+          )}
+        </div>
+      </td>
+      <td data-label="Change" className="key-change">
+        {state.isOver ? (
+          <span className="muted">–</span>
+        ) : (
+          <span className="key-buttons">
+            {record.successor === null && (
+              <button type="button" className="button quiet" onClick={() => onRotate(record)}>
+                Rotate<span className="visually-hidden"> {record.name}</span>
+              </button>
+            )}
+            <button type="button" className="button quiet tone-bad" onClick={() => onRevoke(record)}>
+              Revoke<span className="visually-hidden"> {record.name}</span>
+            </button>
+          </span>
+        )}
+      </td>
+    </tr>
+  );
+}
+
+function Limits({ record }: { readonly record: KeyView }) {
+  const limits = limitsOf(record);
+  if (limits.length === 0) return <span className="muted">none</span>;
+  return (
+    <dl className="limits">
+      {limits.map(({ name, value }) => (
+        <div key={name}>
+          <dt>{name}</dt>
+          <dd>{value}</dd>
+        </div>
+      ))}
+    </dl>
+  );
+}

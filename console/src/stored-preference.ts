@@ -1,0 +1,37 @@
+import type { Zone } from './format/time.ts';
+
+export type Theme = 'system' | 'light' | 'dark';
+
+/** How somebody likes the console; kept in the browser, for the console and the API reference. */
+export interface Preference {
+  readonly zone: Zone;
+  readonly theme: Theme;
+}
+
+const NAME = 'tailrace.preference';
+export const FALLBACK: Preference = { zone: 'local', theme: 'system' };
+
+export function readPreference(): Preference {
+  try {
+    const { zone, theme } = JSON.parse(localStorage.getItem(NAME) ?? '{}') as Partial<Preference>;
+    return {
+      zone: zone === 'utc' ? 'utc' : FALLBACK.zone,
+      theme: theme === 'light' || theme === 'dark' ? theme : FALLBACK.theme,
+    };
+  } catch {
+    return FALLBACK;
+  }
+}
+
+/** Keeps it and puts it into effect. */
+export function applyPreference(preference: Preference): void {
+  localStorage.setItem(NAME, JSON.stringify(preference));
+  showTheme(preference.theme);
+}
+
+/** @returns whether it is dark */
+export function showTheme(theme: Theme): boolean {
+  const dark = theme === 'system' ? matchMedia('(prefers-color-scheme: dark)').matches : theme === 'dark';
+  document.documentElement.dataset['theme'] = dark ? 'dark' : 'light';
+  return dark;
+}
