@@ -11,6 +11,7 @@ import { openServerEngine, type ServerOptions } from './engine/server.ts';
 import { lockStore } from './engine/store-lock.ts';
 import { isKept, tableNames } from './engine/table.ts';
 import { createWriteMarks, type WriteMarks, watchWrites } from './engine/write-marks.ts';
+import { narrowHashes } from './query/narrow-hash.ts';
 import { verifyQueries } from './query/verify.ts';
 import { verifyExternal } from './query/verify-external.ts';
 
@@ -85,9 +86,11 @@ export async function prepare(engine: Engine, reading: Reading, hasExternal: boo
   const externalFaults = await verifyExternal(engine, definitions.sources, hasExternal);
   if (externalFaults.length > 0) refuseFaults([...faults, ...externalFaults]);
   const sources = hasExternal ? definitions.sources : definitions.sources.map(withoutTable);
-  await applySchema(engine, sources, async () =>
-    refuseFaults([...faults, ...(await verifyQueries(engine, definitions.endpoints))]),
-  );
+  let narrowed = definitions;
+  await applySchema(engine, sources, async () => {
+    refuseFaults([...faults, ...(await verifyQueries(engine, definitions.endpoints))]);
+    narrowed = await narrowHashes(engine, definitions);
+  });
   // Days leave as a whole, and some time after they might: until then this keeps their old events from every answer.
   await engine.setReadFilters(
     new Map(
@@ -98,7 +101,7 @@ export async function prepare(engine: Engine, reading: Reading, hasExternal: boo
         ),
     ),
   );
-  return definitions;
+  return narrowed;
 }
 
 /** The engine that the settings ask for: that of a ClickHouse server, or the embedded one on their data directory. */

@@ -49,13 +49,13 @@ export async function readDefinitions(folders: DefinitionFolders): Promise<Readi
   const endpointFiles = await readEndpointFiles(folders.endpointsDir, faults);
   const yamlFiles = endpointFiles.map((pair) => pair.yaml);
   faults.push(...checkUnique(yamlFiles, ['id', 'name']));
-  const sourceText = sourceFiles.map((file) => file.text).join('\0');
   const endpoints = endpointFiles.flatMap(({ yaml, sql }) => {
     const own = firstFaults([() => checkEndpointShape(yaml), () => checkEndpoint(yaml, sql)]);
     faults.push(...own);
     const isWhole = own.length === 0 && sql.text.trim() !== ''; // a missing query has been reported
-    const hash = hashOf(yaml.text, sql.text, sourceText);
-    return isWhole ? [createEndpoint(yaml, { sql, hash, sources })] : [];
+    const fileHash = hashOf(yaml.text, sql.text);
+    const hash = hashEndpoint(fileHash, sources);
+    return isWhole ? [createEndpoint(yaml, { sql, fileHash, hash, sources })] : [];
   });
   return { definitions: { endpoints, sources }, faults, sourcesAreWhole };
 }
@@ -154,6 +154,13 @@ async function isFolder(path: string): Promise<boolean> {
     (info) => info.isDirectory(),
     () => false,
   );
+}
+
+/** The hash of everything that shapes an answer: the endpoint's own files, and the sources that its query may read. */
+export function hashEndpoint(fileHash: string, sources: readonly Source[]): string {
+  // Replicas have the same sources in different folders.
+  const texts = sources.map((source) => JSON.stringify({ ...source, file: undefined }));
+  return hashOf(fileHash, ...texts.toSorted());
 }
 
 function hashOf(...texts: string[]): string {
