@@ -6,9 +6,10 @@ import { isManaged } from './definitions/source.ts';
 import { openEmbeddedEngine } from './engine/embedded.ts';
 import type { Engine } from './engine/engine.ts';
 import { withoutTable } from './engine/external.ts';
-import { applySchema } from './engine/schema.ts';
+import { applySchema, readTables } from './engine/schema.ts';
 import { openServerEngine, type ServerOptions } from './engine/server.ts';
 import { lockStore } from './engine/store-lock.ts';
+import { writeStoredTables } from './engine/stored-tables.ts';
 import { isKept, tableNames } from './engine/table.ts';
 import { createWriteMarks, type WriteMarks, watchWrites } from './engine/write-marks.ts';
 import { narrowHashes } from './query/narrow-hash.ts';
@@ -63,7 +64,11 @@ export async function openStore(
     const writes = createWriteMarks(MARKED_MINUTES_MAX);
     const engine = watchWrites(await openEngine(config, onReach), writes);
     closing.push(engine.close);
-    const read = async () => await prepare(engine, await readDefinitions(config), hasExternal);
+    const read = async () => {
+      const definitions = await prepare(engine, await readDefinitions(config), hasExternal);
+      if (config.clickhouseUrl === '') writeStoredTables(config.dataDir, await readTables(engine));
+      return definitions;
+    };
     const registry = createRegistry(await read());
     const reload = async () => registry.replace(await read());
     return { engine, registry, writes, reload, close };

@@ -91,8 +91,7 @@ async function assemble(
 ): Promise<Service> {
   const { logger, tls, now = Date.now, random = Math.random } = options;
   const { engine, registry } = store;
-  checkOtlpSource(config, registry);
-  checkRecorded(config, registry);
+  checkSettings(config, registry);
   const control = await openControlStore(config, tellState(logger));
   const secret = openTokenSecret(config.dataDir, config.tokenSecret);
   const tokens = createTokens({ secret, now });
@@ -187,6 +186,12 @@ function tellUnremembered({
       ),
     );
   };
+}
+
+/** What the settings say of sources. @throws InputError when there is no such source, or it cannot take events */
+export function checkSettings(config: Config, registry: Store['registry']): void {
+  checkOtlpSource(config, registry);
+  checkRecorded(config, registry);
 }
 
 /** @throws InputError when the source of OTLP records is none of those that there are */

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { InputError, messageOf } from '../errors.ts';
 import { checkBucket } from './checks/bucket.ts';
 import { checkCaching } from './checks/caching.ts';
+import { findNameWarning } from './checks/name.ts';
 import { checkParameterUse } from './checks/parameter-use.ts';
 import { checkParameters } from './checks/parameters.ts';
 import { checkSandboxing } from './checks/sandboxing.ts';
@@ -30,6 +31,8 @@ export interface DefinitionFolders {
 export interface Reading {
   readonly definitions: Definitions;
   readonly faults: readonly Fault[];
+  /** What is served all the same, and should be otherwise. */
+  readonly warnings: readonly Fault[];
   /** Whether every source is free of faults, so that an engine with their tables can judge the queries. */
   readonly sourcesAreWhole: boolean;
 }
@@ -49,15 +52,17 @@ export async function readDefinitions(folders: DefinitionFolders): Promise<Readi
   const endpointFiles = await readEndpointFiles(folders.endpointsDir, faults);
   const yamlFiles = endpointFiles.map((pair) => pair.yaml);
   faults.push(...checkUnique(yamlFiles, ['id', 'name']));
+  const warnings: Fault[] = [];
   const endpoints = endpointFiles.flatMap(({ yaml, sql }) => {
     const own = firstFaults([() => checkEndpointShape(yaml), () => checkEndpoint(yaml, sql)]);
     faults.push(...own);
+    if (own.length === 0) warnings.push(...findNameWarning(yaml));
     const isWhole = own.length === 0 && sql.text.trim() !== ''; // a missing query has been reported
     const fileHash = hashOf(yaml.text, sql.text);
     const hash = hashEndpoint(fileHash, sources);
     return isWhole ? [createEndpoint(yaml, { sql, fileHash, hash, sources })] : [];
   });
-  return { definitions: { endpoints, sources }, faults, sourcesAreWhole };
+  return { definitions: { endpoints, sources }, faults, warnings, sourcesAreWhole };
 }
 
 /** @throws InputError with a line for each fault, in the order of files and lines */
