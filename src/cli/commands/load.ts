@@ -98,14 +98,24 @@ async function openTarget(
   try {
     const found = refuseExternal(registry.getSource(source));
     const now = Date.now;
+    let withoutProject = 0;
+    const onWithoutProject = () => void withoutProject++;
     return {
-      createSink: (onRejected) => createStoreSink(engine, found, { project, eventBytesMax, now, onRejected }),
-      close: store.close,
+      createSink: (onRejected) =>
+        createStoreSink(engine, found, { project, eventBytesMax, now, onRejected, onWithoutProject }),
+      async close() {
+        await store.close();
+        if (withoutProject > 0) process.stderr.write(warnOfProject(withoutProject));
+      },
     };
   } catch (error) {
     await store.close();
     throw error;
   }
+}
+
+function warnOfProject(events: number): string {
+  return `tailrace: ${count(events)} events belong to no project, and no key that pins a project can read them; name it in the event or in TAILRACE_DEFAULT_PROJECT\n`;
 }
 
 function open(file: string, stdin: Readable | undefined): Readable {
