@@ -61,6 +61,12 @@ export const ERROR_CODES = {
     meaning: 'The engine or the control store of keys is closed or away; `Retry-After` is set.',
   },
   query_timeout: { status: 504, exit: 3, meaning: 'The query took longer than the limit and was stopped.' },
+  not_cached: {
+    status: 504,
+    exit: 1,
+    meaning:
+      'The request asked for a kept answer alone (`Cache-Control: only-if-cached`), and there is none.',
+  },
 } as const;
 
 export type ErrorCode = keyof typeof ERROR_CODES;

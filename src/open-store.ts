@@ -6,11 +6,13 @@ import { isManaged } from './definitions/source.ts';
 import { type EmbeddedOptions, openEmbeddedEngine } from './engine/embedded.ts';
 import type { Engine } from './engine/engine.ts';
 import { withoutTable } from './engine/external.ts';
-import { applySchema } from './engine/schema.ts';
+import { applySchema, readTables } from './engine/schema.ts';
 import { openServerEngine, type ServerOptions } from './engine/server.ts';
 import { lockStore } from './engine/store-lock.ts';
+import { writeStoredTables } from './engine/stored-tables.ts';
 import { isKept, tableNames } from './engine/table.ts';
 import { createWriteMarks, type WriteMarks, watchWrites } from './engine/write-marks.ts';
+import { narrowHashes } from './query/narrow-hash.ts';
 import { verifyQueries } from './query/verify.ts';
 import { verifyDrafts } from './query/verify-draft.ts';
 import { verifyExternal } from './query/verify-external.ts';
@@ -63,7 +65,11 @@ export async function openStore(
     const writes = createWriteMarks(MARKED_MINUTES_MAX);
     const engine = watchWrites(await openEngine(config, watch), writes);
     closing.push(engine.close);
-    const read = async () => await prepare(engine, await readDefinitions(config), hasExternal);
+    const read = async () => {
+      const definitions = await prepare(engine, await readDefinitions(config), hasExternal);
+      if (config.clickhouseUrl === '') writeStoredTables(config.dataDir, await readTables(engine));
+      return definitions;
+    };
     const registry = createRegistry(await read());
     const reload = async () => registry.replace(await read());
     return { engine, registry, writes, reload, close };
@@ -86,13 +92,15 @@ export async function prepare(engine: Engine, reading: Reading, hasExternal: boo
   const externalFaults = await verifyExternal(engine, definitions.sources, hasExternal);
   if (externalFaults.length > 0) refuseFaults([...faults, ...externalFaults]);
   const sources = hasExternal ? definitions.sources : definitions.sources.map(withoutTable);
-  await applySchema(engine, sources, async () =>
+  let narrowed = definitions;
+  await applySchema(engine, sources, async () => {
     refuseFaults([
       ...faults,
       ...(await verifyQueries(engine, definitions.endpoints)),
       ...(await verifyDrafts(engine, drafts, true)),
-    ]),
-  );
+    ]);
+    narrowed = await narrowHashes(engine, definitions);
+  });
   // Days leave as a whole, and some time after they might: until then this keeps their old events from every answer.
   await engine.setReadFilters(
     new Map(
@@ -103,7 +111,7 @@ export async function prepare(engine: Engine, reading: Reading, hasExternal: boo
         ),
     ),
   );
-  return definitions;
+  return narrowed;
 }
 
 /** The engine that the settings ask for: that of a ClickHouse server, or the embedded one on their data directory. */

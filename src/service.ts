@@ -17,6 +17,7 @@ import { createTraffic, SAMPLE_MS, type Traffic } from './http/traffic.ts';
 import { type Ingest, openIngest } from './ingest/ingest.ts';
 import { createRequestRecorder, EDGE_SOURCE, type RecordRequest } from './ingest/request-recorder.ts';
 import { type RetentionSchedule, scheduleRetention } from './ingest/retention-schedule.ts';
+import { createProjectWarning, type OnWithoutProject } from './ingest/without-project.ts';
 import { openControlStore } from './keys/control-store.ts';
 import { createKeyring, type Keyring } from './keys/keyring.ts';
 import { createTokens } from './keys/token.ts';
@@ -111,8 +112,7 @@ async function assemble(
 ): Promise<Service> {
   const { logger, tls, now = Date.now, random = Math.random } = options;
   const { engine, registry } = store;
-  checkOtlpSource(config, registry);
-  checkRecorded(config, registry);
+  checkSettings(config, registry);
   const control = await openControlStore(config, tellState(logger));
   const secret = openTokenSecret(config.dataDir, config.tokenSecret);
   const tokens = createTokens({ secret, now });
@@ -209,6 +209,27 @@ function tellUnremembered({
   };
 }
 
+/** Counts each event without a project, and warns of them once a minute. */
+function tellWithoutProject({
+  metrics,
+  logger,
+  now,
+}: Pick<Parts, 'metrics' | 'logger' | 'now'>): OnWithoutProject {
+  const text =
+    'events without a project were stored, which no key that pins a project can read; name it in the event, in X-Project or in TAILRACE_DEFAULT_PROJECT';
+  const warning = createProjectWarning({ now, warn: (events) => logger.warn({ events }, text) });
+  return (source, count) => {
+    metrics.withoutProject(source, count);
+    warning(source, count);
+  };
+}
+
+/** What the settings say of sources. @throws InputError when there is no such source, or it cannot take events */
+export function checkSettings(config: Config, registry: Store['registry']): void {
+  checkOtlpSource(config, registry);
+  checkRecorded(config, registry);
+}
+
 /** @throws InputError when the source of OTLP records is none of those that there are */
 function checkOtlpSource({ otlpSource }: Config, registry: Store['registry']): void {
   const source = registry.findSource(otlpSource);
@@ -291,6 +312,7 @@ async function openWriteSide({ config, store, metrics, logger, now }: Parts): Pr
       if (error !== undefined) logger.error({ err: error, source, rows }, 'events could not be stored');
     },
     onRefused: metrics.refused,
+    onWithoutProject: tellWithoutProject({ metrics, logger, now }),
     onUnremembered: tellUnremembered({ metrics, logger, now }),
   });
   const { committer } = ingest;

@@ -6,6 +6,11 @@ export function isYoungerAt(nowMs: number, { instantMs }: Answer, seconds: numbe
   return nowMs >= instantMs && nowMs - instantMs < seconds * 1000;
 }
 
+/** Since the instant of the answer's query, whole seconds. */
+export function ageSecondsAt(nowMs: number, { instantMs }: Answer): number {
+  return Math.max(0, Math.floor((nowMs - instantMs) / 1000));
+}
+
 /** Whether a caller who wanted a query of now was faster than a refresh begun before: nobody after him gets less than he saw. */
 export function isOvertaken({ instantMs }: Answer, kept: Answer | undefined, nowMs: number): boolean {
   return kept !== undefined && kept.instantMs > instantMs && kept.instantMs <= nowMs;

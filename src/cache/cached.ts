@@ -2,8 +2,10 @@ import type { Endpoint } from '../definitions/endpoint.ts';
 import { TailraceError } from '../errors.ts';
 import type { ParameterValues } from '../query/parameters.ts';
 import type { Answer, Run } from '../query/run.ts';
-import { acceptedSeconds, isYoungerAt } from './age.ts';
-import { type Asked, createKeep } from './keep.ts';
+import { acceptedSeconds, ageSecondsAt } from './age.ts';
+import { createFindKept, type FindKept } from './find-kept.ts';
+import { createHits } from './hit.ts';
+import { createKeep } from './keep.ts';
 import { cacheKey } from './key.ts';
 import { type CallerOptions, createQueryFlights, type QueryFlightsOptions } from './query-flights.ts';
 import type { CacheEntry } from './store.ts';
@@ -12,7 +14,7 @@ import { createWarmKeys } from './warm-keys.ts';
 /**
  * `miss`: nothing was kept, or nothing young enough. `shared`: the same here, but another replica had it. `collapsed`: joined the
  * query of an identical request. `stale`: kept for longer than the endpoint's caching, and served because the engine was away.
- * `bypass`: the endpoint is not cached.
+ * `bypass`: the endpoint is not cached, or the caller asked for an answer that is not kept.
  */
 export type CacheOutcome = 'hit' | 'miss' | 'shared' | 'collapsed' | 'stale' | 'bypass';
 
@@ -66,87 +68,82 @@ export function createCached(options: CachedOptions): CachedQueries {
   const keep = createKeep(options);
   const flights = createQueryFlights(options, keep);
   const warmKeys = createWarmKeys(warmKeysMax);
+  const findKept = createFindKept({ store, keep, flights, now });
+  const { findHit, noteUse } = createHits({ ...options, flights, warmKeys });
 
-  const isYounger = (answer: Answer, seconds: number) => isYoungerAt(now(), answer, seconds);
-  const ageSeconds = (answer: Answer) => Math.max(0, Math.floor((now() - answer.instantMs) / 1000));
-
-  /** The warmer has not got to it, or had to leave it out: the caller is not the one to wait for that. */
-  function refreshIfDue(key: string, endpoint: Endpoint, entry: CacheEntry): void {
-    const { warmingSeconds } = endpoint;
-    if (warmingSeconds === undefined || isYounger(entry.answer, warmingSeconds) || entry.dueMs > now())
-      return;
-    entry.dueMs = now() + warmingSeconds * 1000;
-    flights.refresh(key, endpoint, entry).then(
-      (isOurs) => isOurs && options.onRefresh(endpoint),
-      (error) => options.onRefresh(endpoint, error),
-    );
-  }
+  const toServed = (answer: Answer, outcome: CacheOutcome): Served => {
+    return { answer, outcome, ageSeconds: ageSecondsAt(now(), answer) };
+  };
 
   /**
-   * A kept answer past its time, where the engine is away and a little older is allowed: this replica's, or else another's.
+   * A kept answer past its time, if the engine is unavailable and a little older is allowed: this replica's, or else another's.
    *
-   * @throws `error` where there is none
+   * @throws `error` if there is none
    */
-  async function serveStale(error: unknown, key: string, endpoint: Endpoint, asked: Asked): Promise<Served> {
-    const seconds = (endpoint.cachingSeconds ?? 0) + staleIfErrorSeconds;
+  async function serveStale(error: unknown, question: Question): Promise<Served> {
     if (!isAway(error)) throw error;
-    const own = store.get(key)?.answer;
-    const isOwn = own !== undefined && isYounger(own, seconds);
-    const answer = isOwn ? own : await flights.findShared(key, endpoint);
-    if (answer === undefined || !isYounger(answer, seconds)) throw error;
-    if (!isOwn) keep(key, endpoint, answer, asked);
-    return { answer, outcome: 'stale', ageSeconds: ageSeconds(answer) };
+    const found = await findKept(question, (question.endpoint.cachingSeconds ?? 0) + staleIfErrorSeconds);
+    if (found === undefined) throw error;
+    return toServed(found, 'stale');
   }
 
-  const findHit: CachedQueries['findHit'] = (key, endpoint, maxAgeSeconds) => {
-    const kept = store.peek(key);
-    const seconds = acceptedSeconds(endpoint, maxAgeSeconds);
-    if (kept === undefined || !isYounger(kept.answer, seconds)) return undefined;
-    return { answer: kept.answer, outcome: 'hit', ageSeconds: ageSeconds(kept.answer) };
-  };
-
-  const noteUse: CachedQueries['noteUse'] = (key, endpoint) => {
-    const kept = store.get(key);
-    if (kept === undefined) return;
-    kept.lastAskedMs = now();
+  /** If nothing is kept here and no query is to be run. @throws TailraceError `not_cached` */
+  async function serveShared(question: Question, maxAgeSeconds: number | undefined): Promise<Served> {
+    const { key, endpoint } = question;
+    const found = await findKept(question, acceptedSeconds(endpoint, maxAgeSeconds));
+    if (found === undefined) throw notCached(endpoint);
     warmKeys.remember(key, endpoint);
-    refreshIfDue(key, endpoint, kept);
-  };
+    return toServed(found, 'shared');
+  }
+
+  async function query(question: Question, caller: CallerOptions): Promise<Served> {
+    const { key, endpoint, asked } = question;
+    try {
+      const { value, joined } = await flights.fly(key, endpoint, asked, caller);
+      warmKeys.remember(key, endpoint);
+      return toServed(value.answer, joined ? 'collapsed' : OUTCOMES[value.origin]);
+    } catch (error) {
+      if (caller.maxAgeSeconds !== undefined) throw error; // whoever bounds the age wants none older
+      return await serveStale(error, question);
+    }
+  }
 
   return {
     findHit,
     noteUse,
     async ask(endpoint, values, caller = {}) {
-      if (endpoint.cachingSeconds === undefined) {
-        const answer = await run(endpoint, values, caller);
-        return { answer, outcome: 'bypass', ageSeconds: ageSeconds(answer) };
+      const { noStore, onlyIfCached, maxAgeSeconds } = caller;
+      if (endpoint.cachingSeconds === undefined || noStore === true) {
+        if (onlyIfCached === true) throw notCached(endpoint);
+        return toServed(await run(endpoint, values, caller), 'bypass');
       }
       const key = cacheKey(endpoint, values);
-      const hit = findHit(key, endpoint, caller.maxAgeSeconds);
+      const hit = findHit(key, endpoint, maxAgeSeconds);
       if (hit !== undefined) {
         noteUse(key, endpoint);
         return hit;
       }
       const kept = store.get(key);
       if (kept !== undefined) kept.lastAskedMs = now();
-      const asked = { values, lastAskedMs: now() };
-      try {
-        const { value, joined } = await flights.fly(key, endpoint, asked, caller);
-        const { answer, origin } = value;
-        warmKeys.remember(key, endpoint);
-        const outcome = joined ? 'collapsed' : OUTCOMES[origin];
-        return { answer, outcome, ageSeconds: ageSeconds(answer) };
-      } catch (error) {
-        if (caller.maxAgeSeconds !== undefined) throw error; // whoever bounds the age wants none older
-        return await serveStale(error, key, endpoint, asked);
-      }
+      const question = { key, endpoint, asked: { values, lastAskedMs: now() } };
+      return await (onlyIfCached === true ? serveShared(question, maxAgeSeconds) : query(question, caller));
     },
     refresh: flights.refresh,
     warmKeys: warmKeys.list,
   };
 }
 
+type Question = Parameters<FindKept>[0];
+
 const OUTCOMES = { engine: 'miss', shared: 'shared' } as const;
+
+function notCached({ name, cachingSeconds }: Endpoint): TailraceError {
+  const why =
+    cachingSeconds === undefined
+      ? `${name} is not cached`
+      : `no answer of ${name} is kept that is young enough`;
+  return new TailraceError('not_cached', `${why}, and only-if-cached asks for no other`);
+}
 
 /** Failures that say nothing about the query: the same a little later may well succeed. */
 function isAway(error: unknown): boolean {

@@ -13,6 +13,10 @@ import type { CacheEntry } from './store.ts';
 export interface CallerOptions extends Omit<RunOptions, 'onJoin'> {
   /** Less than the endpoint's caching where the caller wants it so; 0 asks for a query of now. */
   readonly maxAgeSeconds?: number | undefined;
+  /** The answer is made for this caller alone and kept nowhere. */
+  readonly noStore?: boolean;
+  /** No query is run: without a kept answer that is young enough the call fails with `not_cached`. */
+  readonly onlyIfCached?: boolean;
 }
 
 export interface QueryFlightsOptions extends KeepOptions {

@@ -50,7 +50,9 @@ export interface Endpoint {
   readonly pinned: readonly string[];
   readonly columns: readonly ResultColumn[];
   readonly sql: string;
-  /** Of everything that shapes an answer; part of the cache key. */
+  /** Of its two files. */
+  readonly fileHash: string;
+  /** Of everything that shapes an answer, the sources among it; part of the cache key. */
   readonly hash: string;
   readonly file: string;
   readonly sqlFile: string;
@@ -170,12 +172,13 @@ export function endpointFields(file: YamlFile): EndpointFile {
 /** What of an endpoint stands outside of its YAML file. */
 export interface EndpointParts {
   readonly sql: { readonly file: string; readonly text: string };
+  readonly fileHash: string;
   readonly hash: string;
   readonly sources: readonly Source[];
 }
 
 /** The endpoint that a checked pair of files defines. */
-export function createEndpoint(file: YamlFile, { sql, hash, sources }: EndpointParts): Endpoint {
+export function createEndpoint(file: YamlFile, { sql, fileHash, hash, sources }: EndpointParts): Endpoint {
   const value = endpointFields(file);
   const used = new Set(findParameters(sql.text).map((use) => use.name));
   const names = Object.keys(value.parameters ?? {});
@@ -200,6 +203,7 @@ export function createEndpoint(file: YamlFile, { sql, hash, sources }: EndpointP
     pinned: names.filter((name) => used.has(PINNED_PREFIX + name)),
     columns: Object.entries(value.columns).map(([name, column]) => ({ name, ...column })),
     sql: sql.text,
+    fileHash,
     hash,
     file: file.file,
     sqlFile: sql.file,

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { InputError, messageOf } from '../errors.ts';
 import { checkBucket } from './checks/bucket.ts';
 import { checkCaching } from './checks/caching.ts';
+import { findNameWarning } from './checks/name.ts';
 import { checkParameterUse } from './checks/parameter-use.ts';
 import { checkParameters } from './checks/parameters.ts';
 import { checkSandboxing } from './checks/sandboxing.ts';
@@ -30,6 +31,8 @@ export interface DefinitionFolders {
 export interface Reading {
   readonly definitions: Definitions;
   readonly faults: readonly Fault[];
+  /** What is served all the same, and should be otherwise. */
+  readonly warnings: readonly Fault[];
   /** Whether every source is free of faults, so that an engine with their tables can judge the queries. */
   readonly sourcesAreWhole: boolean;
   /** Queries that are in no definition, since their endpoint.yaml has faults; without whole sources, every query. */
@@ -51,7 +54,7 @@ export async function readDefinitions(folders: DefinitionFolders): Promise<Readi
   const { pairs: endpointFiles, drafts } = await readEndpointFiles(folders.endpointsDir, faults);
   const yamlFiles = endpointFiles.map((pair) => pair.yaml);
   faults.push(...checkUnique(yamlFiles, ['id', 'name']));
-  const sourceText = sourceFiles.map((file) => file.text).join('\0');
+  const warnings: Fault[] = [];
   const endpoints = endpointFiles.flatMap(({ yaml, sql }) => {
     const shape = checkEndpointShape(yaml);
     const own = shape.length === 0 ? checkEndpoint(yaml, sql) : [...shape, ...checkDraft(yaml, sql)];
@@ -59,10 +62,12 @@ export async function readDefinitions(folders: DefinitionFolders): Promise<Readi
     const isThere = sql.text.trim() !== ''; // a missing query has been reported
     const isWhole = own.length === 0 && isThere;
     if (isThere && !(isWhole && sourcesAreWhole)) drafts.push(sql);
-    const hash = hashOf(yaml.text, sql.text, sourceText);
-    return isWhole ? [createEndpoint(yaml, { sql, hash, sources })] : [];
+    if (own.length === 0) warnings.push(...findNameWarning(yaml));
+    const fileHash = hashOf(yaml.text, sql.text);
+    const hash = hashEndpoint(fileHash, sources);
+    return isWhole ? [createEndpoint(yaml, { sql, fileHash, hash, sources })] : [];
   });
-  return { definitions: { endpoints, sources }, faults, sourcesAreWhole, drafts };
+  return { definitions: { endpoints, sources }, faults, warnings, sourcesAreWhole, drafts };
 }
 
 /** @throws InputError with a line for each fault, in the order of files and lines */
@@ -183,6 +188,13 @@ async function isFolder(path: string): Promise<boolean> {
     (info) => info.isDirectory(),
     () => false,
   );
+}
+
+/** The hash of everything that shapes an answer: the endpoint's own files, and the sources that its query may read. */
+export function hashEndpoint(fileHash: string, sources: readonly Source[]): string {
+  // Replicas have the same sources in different folders.
+  const texts = sources.map((source) => JSON.stringify({ ...source, file: undefined }));
+  return hashOf(fileHash, ...texts.toSorted());
 }
 
 function hashOf(...texts: string[]): string {

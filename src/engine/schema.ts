@@ -18,7 +18,8 @@ import {
   tableIndexes,
 } from './table.ts';
 
-interface StoredTable {
+/** A table as the store has it. */
+export interface StoredTable {
   readonly engine: string;
   readonly comment: string;
   readonly columns: ReadonlyMap<string, { type: string; expression: string }>;
@@ -43,12 +44,7 @@ export async function applySchema(
   const { cluster } = engine;
   const sources = all.filter(isManaged);
   const stored = await readTables(engine);
-  const expressions = await formatExpressions(engine, sources);
-  const faults = sources.flatMap((source) => {
-    const table = stored.get(storedTable(source, cluster));
-    return table === undefined ? [] : compare(source, table, expressions);
-  });
-  faults.push(...all.flatMap((source) => findTakenName(source, stored.get(source.table))));
+  const faults = await findSchemaFaults(engine, all, stored);
   if (faults.length > 0) throw new InputError(faults);
   const additions = [
     ...sources.flatMap((source) => findAdditions(source, stored, cluster)),
@@ -73,6 +69,25 @@ export async function applySchema(
     const isOther = table !== undefined && !table.definition.includes(`TTL ${lifetime(source)} `);
     if (isOther) await engine.command(setLifetime(source, cluster));
   }
+}
+
+/**
+ * What of the sources a store with these tables cannot take, a line for each fault.
+ *
+ * @param engine that writes expressions as that of the store does; its own tables do not matter
+ */
+export async function findSchemaFaults(
+  engine: Engine,
+  all: readonly Source[],
+  stored: ReadonlyMap<string, StoredTable>,
+): Promise<string[]> {
+  const sources = all.filter(isManaged);
+  const expressions = await formatExpressions(engine, sources);
+  const faults = sources.flatMap((source) => {
+    const table = stored.get(storedTable(source, engine.cluster));
+    return table === undefined ? [] : compare(source, table, expressions);
+  });
+  return [...faults, ...all.flatMap((source) => findTakenName(source, stored.get(source.table)))];
 }
 
 /** Statements that add a table, a column or an index, and those that undo it. */
@@ -173,7 +188,8 @@ async function formatExpressions(engine: Engine, sources: readonly Source[]): Pr
   return new Map(list.map((expression, i) => [expression, texts[i] ?? '']));
 }
 
-async function readTables(engine: Engine): Promise<Map<string, StoredTable>> {
+/** The tables of the store, by name. */
+export async function readTables(engine: Engine): Promise<Map<string, StoredTable>> {
   const tables = await engine.inspect(
     'SELECT name, engine, comment, create_table_query FROM system.tables WHERE database = currentDatabase()',
   );

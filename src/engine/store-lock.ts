@@ -29,7 +29,7 @@ export function lockStore(dataDir: string, owner: string): StoreLock {
       throw unusable(dataDir, messageOf(error), error);
     throw new InputError(
       [
-        `data directory ${dataDir} is in use by ${readOwner(ownerFile)}; stop that first, or set TAILRACE_DATA_DIR to another folder`,
+        `data directory ${dataDir} is in use by ${readOwner(ownerFile)}; stop that first, ask it by --url (load, query), or set TAILRACE_DATA_DIR to another folder`,
       ],
       {
         cause: error,

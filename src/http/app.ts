@@ -15,6 +15,7 @@ import { noteRefusal } from './plugins/auth.ts';
 import { createClientErrorHandler } from './plugins/client-error.ts';
 import { registerClosing } from './plugins/closing.ts';
 import { registerCors } from './plugins/cors.ts';
+import { acceptEmptyJson } from './plugins/empty-body.ts';
 import { sendError } from './plugins/errors.ts';
 import { registerMethodCheck } from './plugins/method.ts';
 import { createObserve, type Observe, registerObserve } from './plugins/observe.ts';
@@ -72,6 +73,7 @@ export async function buildApp(context: HttpContext): Promise<FastifyInstance> {
   const isClosing = registerClosing(app);
   await app.register(accepts);
   await registerCors(app, config.corsOrigins);
+  acceptEmptyJson(app); // before the routes, which take over the parsers that there are
   await registerRoutes(app, shared);
   registerMethodCheck(app, ALLOWED_METHODS);
   await app.ready();

@@ -3,13 +3,14 @@ import proxyAddress from '@fastify/proxy-addr';
 import type { Representation } from '../cache/representation.ts';
 import type { Caller } from '../keys/keyring.ts';
 import { looksLikeToken } from '../keys/token.ts';
+import { readCacheDirectives } from './cache-directives.ts';
 import type { Head } from './head.ts';
 import { readKey } from './plugins/auth.ts';
 import { HUNG_UP, isLogged, writeLine } from './plugins/observe.ts';
 import type { RateLimit } from './plugins/rate-limit.ts';
 import { createRequestId } from './request-id.ts';
 import { QUERY_PATH, type QueryContext } from './routes/query.ts';
-import { describeAnswer, describeForm, describeServed, findMaxAge, type Sending } from './send-answer.ts';
+import { describeAnswer, describeForm, describeServed, type Sending } from './send-answer.ts';
 
 export interface KeptAnswersParts {
   readonly context: QueryContext;
@@ -49,7 +50,7 @@ export function createKeptAnswers(parts: KeptAnswersParts): AnswerKept {
     const question = questions.find(url, caller);
     if (question === undefined) return undefined;
     const { endpoint, key } = question;
-    const served = cached.findHit(key, endpoint, findMaxAge(headers));
+    const served = cached.findHit(key, endpoint, readCacheDirectives(headers).maxAgeSeconds);
     const form = served && sender.findForm(headers, served.answer);
     return form && { endpoint, key, served, form };
   }

@@ -57,6 +57,8 @@ interface SharedMetrics {
 interface IngestMetrics {
   committed(source: string, rows: number, failed: boolean): void;
   refused(source: string, count: number): void;
+  /** Events that belong to no project were stored. */
+  withoutProject(source: string, count: number): void;
   dayDropped(reason: string): void;
   requestNotRecorded(): void;
   /** An answer to an Idempotency-Key could not be looked up or kept. */
@@ -74,6 +76,9 @@ interface Gauged {
 const SECONDS = [
   0.000_25, 0.000_5, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30,
 ];
+
+/** Read by the overview, too. */
+export const WITHOUT_PROJECT = 'tailrace_events_without_project_total';
 
 type Maker = ReturnType<typeof createMaker>;
 
@@ -267,6 +272,7 @@ function createSharedMetrics({ counter, gauge }: Maker): SharedMetrics {
 function createIngestMetrics({ counter }: Maker): IngestMetrics {
   const events = counter('tailrace_events_stored_total', 'Events stored, by source.', ['source']);
   const refusals = counter('tailrace_events_refused_total', 'Events refused, by source.', ['source']);
+  const unowned = counter(WITHOUT_PROJECT, 'Events stored that belong to no project, by source.', ['source']);
   const commits = counter('tailrace_commits_total', 'Groups of events committed, by source.', [
     'source',
     'result',
@@ -288,6 +294,7 @@ function createIngestMetrics({ counter }: Maker): IngestMetrics {
       if (!failed) events.inc({ source }, count);
     },
     refused: (source, count) => refusals.inc({ source }, count),
+    withoutProject: (source, count) => unowned.inc({ source }, count),
     dayDropped: (reason) => days.inc({ reason }),
     requestNotRecorded: () => notRecorded.inc(),
     unremembered: () => unremembered.inc(),

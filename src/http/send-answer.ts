@@ -120,29 +120,14 @@ function cacheControl({ cachingSeconds }: Endpoint): string {
   return cachingSeconds === undefined ? 'private, no-store' : `private, max-age=${cachingSeconds}`;
 }
 
-/** RFC 9211. `fwd=bypass`: this endpoint is configured not to be cached. */
-function cacheStatus({ cachingSeconds = 0 }: Endpoint, { outcome, ageSeconds }: Served): string {
-  const ttl = cachingSeconds - ageSeconds;
+/** RFC 9211. `fwd=bypass`: this endpoint is configured not to be cached. `fwd=request`: the request asked for `no-store`. */
+function cacheStatus({ cachingSeconds }: Endpoint, { outcome, ageSeconds }: Served): string {
+  const ttl = (cachingSeconds ?? 0) - ageSeconds;
   if (outcome === 'hit') return `Tailrace; hit; ttl=${ttl}`;
   if (outcome === 'shared') return `Tailrace; hit; ttl=${ttl}; detail=shared`;
   if (outcome === 'miss') return 'Tailrace; fwd=miss; stored';
   if (outcome === 'collapsed') return 'Tailrace; fwd=miss; collapsed';
   if (outcome === 'stale')
     return `Tailrace; hit; ttl=${ttl}; fwd=stale; fwd-status=503; detail=stale-if-error`;
-  return 'Tailrace; fwd=bypass';
+  return cachingSeconds === undefined ? 'Tailrace; fwd=bypass' : 'Tailrace; fwd=request';
 }
-
-/**
- * How old an answer the caller takes, by its `Cache-Control`: `no-cache` asks for one of now, `max-age` for a bound in seconds.
- * Directives that we do not know are passed over.
- */
-export function findMaxAge(headers: IncomingHttpHeaders): number | undefined {
-  const header = headers['cache-control'];
-  if (header === undefined) return undefined;
-  if (NO_CACHE.test(header)) return 0;
-  const seconds = MAX_AGE.exec(header)?.[1];
-  return seconds === undefined ? undefined : Number(seconds);
-}
-
-const NO_CACHE = /(?:^|,)\s*no-(?:cache|store)\s*(?:,|$)/i;
-const MAX_AGE = /(?:^|,)\s*max-age\s*=\s*"?(\d{1,9})"?\s*(?:,|$)/i;

@@ -108,6 +108,9 @@ const SOURCE_STATE = Type.Object({
   oldest: time('Time of the oldest event.'),
   newest: time('Time of the newest event.'),
   events_per_second: Type.Number({ description: 'Events that came in over the last minute.' }),
+  without_project: count(
+    'Events that came in since the start and belong to no project: no key that pins one can read them.',
+  ),
   minutes: Type.Array(Type.Integer(), {
     description: 'Events that came in, minute by minute, oldest first.',
   }),

@@ -5,6 +5,7 @@ import { createIdempotency, type Idempotency } from './idempotency.ts';
 import { openPostgresAnswers } from './postgres-answers.ts';
 import { createReceiver, type Receive } from './receive.ts';
 import { openSqliteAnswers } from './sqlite-answers.ts';
+import type { OnWithoutProject } from './without-project.ts';
 
 /** The write side of a service: everything between a request's body and the store. */
 export interface Ingest {
@@ -23,6 +24,7 @@ export interface IngestOptions {
   readonly limits: IngestLimits;
   readonly onCommit: (source: string, rows: number, error?: unknown) => void;
   readonly onRefused: (source: string, count: number) => void;
+  readonly onWithoutProject: OnWithoutProject;
   /** See `IdempotencyOptions.onFailure`. */
   readonly onUnremembered: (error: unknown) => void;
 }
@@ -47,7 +49,7 @@ const ANSWERS_MAX = 100_000;
 
 /** @throws InputError when the answers to Idempotency-Keys cannot be kept where the settings say */
 export async function openIngest(options: IngestOptions): Promise<Ingest> {
-  const { engine, now, limits, onCommit, onRefused, onUnremembered: onFailure } = options;
+  const { engine, now, limits, onCommit, onRefused, onWithoutProject, onUnremembered: onFailure } = options;
   const { dataDir, controlUrl, eventBytesMax, idempotencyWindowMs: windowMs } = limits;
   const { ingestQueueBytesMax: queueBytesMax } = limits;
   const store = controlUrl === '' ? openSqliteAnswers(dataDir) : await openPostgresAnswers(controlUrl);
@@ -65,7 +67,7 @@ export async function openIngest(options: IngestOptions): Promise<Ingest> {
   const idempotency = createIdempotency({ store, now, windowMs, answersMax: ANSWERS_MAX, onFailure });
   return {
     bodies,
-    receive: createReceiver({ committer, now, eventBytesMax, onRefused }),
+    receive: createReceiver({ committer, now, eventBytesMax, onRefused, onWithoutProject }),
     committer,
     idempotency,
     async close() {

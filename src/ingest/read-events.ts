@@ -8,6 +8,8 @@ export interface ReadEvents {
   readonly rows: readonly DayRows[];
   /** Events in `rows`. */
   readonly good: number;
+  /** Of those, the ones that belong to no project. */
+  readonly withoutProject: number;
   readonly refused: number;
   /** `event 3 is not a JSON object`, at most `REASONS_MAX` of them; events count from 1. */
   readonly reasons: readonly string[];
@@ -20,15 +22,17 @@ const REASONS_MAX = 1_000;
 export function readEvents(events: readonly WireEvent[], source: Source, rules: EventRules): ReadEvents {
   const encoder = createRowEncoder();
   const reasons: string[] = [];
-  let refused = 0;
+  let [refused, withoutProject] = [0, 0];
   for (const [i, event] of events.entries()) {
     try {
-      encoder.add(parseEvent(event, source, rules));
+      const parsed = parseEvent(event, source, rules);
+      encoder.add(parsed);
+      if (parsed.project === '') withoutProject++;
     } catch (error) {
       if (!(error instanceof RefusedEvent)) throw error;
       refused++;
       if (reasons.length < REASONS_MAX) reasons.push(`event ${i + 1}: ${error.message}`);
     }
   }
-  return { rows: encoder.take(), good: events.length - refused, refused, reasons };
+  return { rows: encoder.take(), good: events.length - refused, withoutProject, refused, reasons };
 }

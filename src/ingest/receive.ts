@@ -2,6 +2,7 @@ import type { Source } from '../definitions/source.ts';
 import { MICROS_PER_MS } from '../lib/instant.ts';
 import type { Body } from './body-reader.ts';
 import type { Committer } from './committer.ts';
+import type { OnWithoutProject } from './without-project.ts';
 
 /** What came of a request's events: all that were not refused are stored. */
 export interface Received {
@@ -28,15 +29,18 @@ export interface ReceiverOptions {
   readonly now: () => number;
   readonly eventBytesMax: number;
   readonly onRefused: (source: string, count: number) => void;
+  readonly onWithoutProject: OnWithoutProject;
 }
 
 /** Reads the events of one request by the rules of docs/ingest.md and stores the good ones before it resolves. */
-export function createReceiver({ committer, now, eventBytesMax, onRefused }: ReceiverOptions): Receive {
+export function createReceiver(options: ReceiverOptions): Receive {
+  const { committer, now, eventBytesMax, onRefused, onWithoutProject } = options;
   return async (source, body, { project, pinnedProject, token }) => {
     const rules = { now: now() * MICROS_PER_MS, eventBytesMax, project, pinnedProject };
-    const { rows, good, refused, reasons } = await body.read(source, rules);
+    const { rows, good, withoutProject, refused, reasons } = await body.read(source, rules);
     if (refused > 0) onRefused(source.name, refused);
     if (rows.length > 0) await committer.commit(source, rows, token);
+    if (withoutProject > 0) onWithoutProject(source.name, withoutProject);
     return { stored: good, reasons, refused };
   };
 }

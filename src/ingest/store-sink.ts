@@ -12,18 +12,20 @@ export interface StoreSinkOptions {
   /** ms since the epoch. */
   readonly now: () => number;
   readonly onRejected: (line: number, reason: string) => void;
+  /** An event belongs to no project. */
+  readonly onWithoutProject: () => void;
 }
 
 /** Stores lines as events of `source`, by the same rules as over HTTP. */
 export function createStoreSink(engine: Engine, source: Source, options: StoreSinkOptions): LineSink {
   const writer = createEventWriter(engine, source);
-  const { project, eventBytesMax, now, onRejected } = options;
+  const { project, eventBytesMax, now, onRejected, onWithoutProject } = options;
   return {
     add(number, text) {
       try {
-        return writer.add(
-          parseEvent({ text }, source, { now: now() * MICROS_PER_MS, eventBytesMax, project }),
-        );
+        const event = parseEvent({ text }, source, { now: now() * MICROS_PER_MS, eventBytesMax, project });
+        if (event.project === '') onWithoutProject();
+        return writer.add(event);
       } catch (error) {
         if (!(error instanceof RefusedEvent)) throw error;
         onRejected(number, error.message);

@@ -3,8 +3,8 @@ import { type Micros, parseInstant } from '../lib/instant.ts';
 const EPOCH = /^(\d{1,19})(?:\.(\d{1,18}))?$/;
 
 /**
- * The instant that an event's `timestamp` names: ISO 8601 in any zone, or a count since 1970 whose unit its digits tell:
- * up to 11 before the point are seconds, up to 14 milliseconds, up to 17 microseconds, more nanoseconds.
+ * The instant that an event's `timestamp` names: ISO 8601 as `parseInstant` reads it, or a count since 1970 whose unit its digits
+ * tell: up to 11 before the point are seconds, up to 14 milliseconds, up to 17 microseconds, more nanoseconds.
  *
  * @param text the JSON text of the value, so that a count beyond 2^53 is read exactly
  * @returns `undefined` when it cannot be read as a timestamp

@@ -10,33 +10,49 @@ export const MICROS_PER_DAY = 86_400 * MICROS_PER_SECOND;
 export const EARLIEST_MICROS: Micros = Date.UTC(1900, 0, 1) * MICROS_PER_MS;
 export const LATEST_MICROS: Micros = Number.MAX_SAFE_INTEGER;
 
-// Extended (2026-11-20T07:00:00.123456Z) and basic (20261120T070000Z) ISO 8601, date alone, `T` or a space between.
-// A zone may be `Z`, `+01`, `+0100` or `+01:00`; without one it is UTC. A space stands for `+` there, since that is what
-// a `+` becomes in a query string that was not percent-encoded, and nothing else can be meant.
+// Extended (2026-11-20T07:00:00.123456Z) and basic (20261120T070000Z) ISO 8601, date alone, `T` or a space between. The time may
+// end after the hour or the minute; a fraction is one of its last part. A zone may be `Z`, `+01`, `+0100` or `+01:00`; without
+// one it is UTC. A space stands for `+` there, since that is what a `+` becomes in a query string that was not percent-encoded,
+// and nothing else can be meant.
 const EXTENDED =
-  /^(\d{4})-(\d{2})-(\d{2})(?:[Tt ](\d{2}):(\d{2})(?::(\d{2})(?:[.,](\d{1,18}))?)?(Z|z|[+\- ]\d{2}(?::?\d{2})?)?)?$/;
+  /^(\d{4})-(\d{2})-(\d{2})(?:[Tt ](\d{2})(?::(\d{2})(?::(\d{2}))?)?(?:[.,](\d{1,18}))?(Z|z|[+\- ]\d{2}(?::?\d{2})?)?)?$/;
 const BASIC =
-  /^(\d{4})(\d{2})(\d{2})(?:[Tt](\d{2})(\d{2})(?:(\d{2})(?:[.,](\d{1,18}))?)?(Z|z|[+\- ]\d{2}(?::?\d{2})?)?)?$/;
+  /^(\d{4})(\d{2})(\d{2})(?:[Tt](\d{2})(?:(\d{2})(\d{2})?)?(?:[.,](\d{1,18}))?(Z|z|[+\- ]\d{2}(?::?\d{2})?)?)?$/;
 
 /**
- * Reads an ISO 8601 timestamp. Digits beyond the microsecond are cut off; instants outside what the engine can hold are
+ * Reads an ISO 8601 timestamp: the one rule for parameters, events, keys and definitions. Space around it is passed over.
+ * `24:00:00` is the end of a day. Digits beyond the microsecond are cut off; instants outside what the engine can hold are
  * moved to its nearest end, which no comparison with a stored timestamp can tell apart.
  *
  * @returns microseconds, or `undefined` when the text is not a timestamp or names a day or time that does not exist
  */
 export function parseInstant(text: string): Micros | undefined {
-  const match = EXTENDED.exec(text) ?? BASIC.exec(text);
+  const trimmed = text.trim();
+  const match = EXTENDED.exec(trimmed) ?? BASIC.exec(trimmed);
   if (match === null) return undefined;
-  const [, year, month, day, hour = '0', minute = '0', second = '0', fraction = '', zone] = match;
+  const [, year, month, day, hour = '0', minute, second, fraction = '', zone] = match;
   const offsetMinutes = parseZone(zone);
-  if (offsetMinutes === undefined) return undefined;
-  if (Number(hour) > 23 || Number(minute) > 59 || Number(second) > 59) return undefined;
+  const time = { hour: Number(hour), minute: Number(minute ?? 0), second: Number(second ?? 0) };
+  if (offsetMinutes === undefined || !isTime(time, fraction)) return undefined;
   const date = new Date(0);
   date.setUTCFullYear(Number(year), Number(month) - 1, Number(day));
   if (date.getUTCMonth() !== Number(month) - 1 || date.getUTCDate() !== Number(day)) return undefined;
-  date.setUTCHours(Number(hour), Number(minute) - offsetMinutes, Number(second));
-  const micros = date.getTime() * MICROS_PER_MS + Number(fraction.slice(0, 6).padEnd(6, '0'));
+  date.setUTCHours(time.hour, time.minute - offsetMinutes, time.second);
+  const last = second !== undefined ? MICROS_PER_SECOND : MICROS_PER_MINUTE * (minute !== undefined ? 1 : 60);
+  const micros = date.getTime() * MICROS_PER_MS + toMicros(fraction, last);
   return Math.min(Math.max(micros, EARLIEST_MICROS), LATEST_MICROS);
+}
+
+function isTime(time: { hour: number; minute: number; second: number }, fraction: string): boolean {
+  const { hour, minute, second } = time;
+  if (hour === 24) return minute === 0 && second === 0 && !/[1-9]/.test(fraction);
+  return hour < 24 && minute < 60 && second < 60;
+}
+
+/** A decimal fraction of so many microseconds, exactly: a double would miss the last one of some. */
+function toMicros(digits: string, unit: Micros): Micros {
+  if (digits === '') return 0;
+  return Number((BigInt(digits) * BigInt(unit)) / 10n ** BigInt(digits.length));
 }
 
 /** `2026-11-20 07:00:00.123456`, UTC: how an instant is written for the engine. */

@@ -19,7 +19,7 @@ export async function verifyQueries(engine: Engine, endpoints: readonly Endpoint
 
 async function verifyQuery(engine: Engine, endpoint: Endpoint): Promise<Fault[]> {
   const values = sampleValues(endpoint);
-  const sql = createRewriter(endpoint.sql)((name) => quote(values[name] ?? ''));
+  const sql = createSampleSql(endpoint, values);
   try {
     const unfit = await findUnfitAnywhere(engine, sql);
     if (unfit !== undefined) return [at(endpoint, 1, unfit)];
@@ -97,6 +97,11 @@ function findUnfitInside(root: SyntaxNode): string | undefined {
 
 function noTableByText(name: string): string {
   return `must not call ${name}(): stored queries name the tables that they read`;
+}
+
+/** The stored query with a value of each parameter in its place. */
+export function createSampleSql(endpoint: Endpoint, values = sampleValues(endpoint)): string {
+  return createRewriter(endpoint.sql)((name) => quote(values[name] ?? ''));
 }
 
 const SAMPLE_MS = Date.UTC(2026, 0, 1);

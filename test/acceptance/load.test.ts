@@ -130,6 +130,17 @@ test('stores the rest when nobody reads its reports any more', async () => {
   expect(await idsOf(env)).toEqual(['e0', 'e1']);
 });
 
+test('warns once of events that belong to no project, unless a default names it', async () => {
+  const lines = '{"id":"a"}\n{"id":"b"}\n{"id":"c","project":"p"}\n';
+  const done = await load(newStore(), ['-'], lines);
+  expect(done.code).toBe(0);
+  expect(
+    done.stderr.match(/^tailrace: 2 events belong to no project.*TAILRACE_DEFAULT_PROJECT$/gm),
+  ).toHaveLength(1);
+  const named = await load({ ...newStore(), TAILRACE_DEFAULT_PROJECT: 'p' }, ['-'], lines);
+  expect(named.stderr).not.toContain('no project');
+});
+
 test('takes a whole last line without a newline', async () => {
   const env = newStore();
   expect((await load(env, ['-'], toNdjson(edgeEvents(2)).trimEnd())).code).toBe(0);

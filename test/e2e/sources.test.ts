@@ -66,6 +66,20 @@ describe('the sources', () => {
     await expect.poll(() => numbers.innerText()).toMatch(/Rows[\s\S]*Oldest\s+7 d ago/);
   });
 
+  test('say how many events belong to no project', async () => {
+    const name = 'pgbouncer.logs.prod';
+    const response = await fetch(`${URL_OF_SERVICE}/api/logs?source_name=${name}`, {
+      method: 'POST',
+      headers: { 'x-api-key': KEY, 'content-type': 'application/json' },
+      body: '[{"event_message":"whose?"},{"event_message":"whose?"}]',
+    });
+    expect(response.status).toBe(200);
+    const page = await open('/sources', { key: KEY });
+    await page.getByText('2 events without a project since the start').waitFor();
+    await page.getByRole('link', { name }).click();
+    await page.getByText('no key that pins a project can read them').waitFor();
+  });
+
   test('are shown without numbers to a key that only sends, with its own project', async () => {
     const key = await makeKey({ scopes: ['ingest'], sources: [EDGE], pins: { project: 'aurora' } });
     const page = await open('/', { key }); // its first page

@@ -1,4 +1,5 @@
 import { afterAll, describe, expect, test } from 'vitest';
+import { toKeyChange } from '../../src/cli/commands/key-options.ts';
 import { expectError, get, QUERY_PATH, request } from '../support/http.ts';
 import { idsOf, post, TO_EDGE } from '../support/ingest.ts';
 import { type AnswerBody, PRIVATE_KEY, PUBLIC_KEY, startTestService } from '../support/service.ts';
@@ -100,6 +101,23 @@ describe('the management of keys', () => {
     expectError(await call('POST', `/api/keys/${old.id}/rotate`), 'invalid_request');
   });
 
+  test('gives a rate without a burst twice as many requests at once, as the shell does', async () => {
+    for (const [perSecond, burst] of [
+      [20, 40],
+      [2.5, 5],
+      [0.1, 1],
+      [1_000_000, 1_000_000],
+    ] as const) {
+      const { status, view } = await create({ scopes: ['query'], rate: { per_second: perSecond } });
+      expect([status, view['rate']]).toEqual([201, { per_second: perSecond, burst }]);
+      const change = { body: { rate: { per_second: perSecond } } };
+      const { id } = (await create({ scopes: ['query'] })).view;
+      const changed = await call('PATCH', `/api/keys/${id}`, change);
+      expect([changed.status, changed.view['rate']]).toEqual([200, { per_second: perSecond, burst }]);
+      expect(toKeyChange({ rate: perSecond }, clock.now).rate).toEqual({ perSecond, burst });
+    }
+  });
+
   test('says what to send where a body has another type', async () => {
     const headers = { 'x-api-key': PRIVATE_KEY, 'content-type': 'application/x-www-form-urlencoded' };
     const answer = await request(url, '/api/keys', { method: 'POST', headers, body: '{"name":"x"}' });
@@ -168,6 +186,7 @@ describe('the management of keys', () => {
     [{ scopes: ['query'], pins: { project: 'a\u0000' } }, 'pins.project', 'must have 1 to 256 characters'],
     [{ scopes: ['ingest'], pins: { project_tier: 'PRO' } }, 'pins', 'must have project'],
     [{ scopes: ['query'], rate: { per_second: 0, burst: 1 } }, 'rate', 'must be {"per_second"'],
+    [{ scopes: ['query'], rate: { burst: 1 } }, 'rate', 'must be {"per_second"'],
     [
       { scopes: ['query'], expires_at: '2020-01-01' },
       'expires_at',

@@ -25,7 +25,7 @@ describe('the metrics', () => {
     await fetch(`${url}/api/logs?source_name=postgres.logs`, {
       method: 'POST',
       headers: { 'x-api-key': PRIVATE_KEY, 'content-type': 'application/json' },
-      body: '[{"project":"p0"},"no event"]',
+      body: '[{"project":"p0"},{},"no event"]',
     });
     const { text } = await get(url, '/metrics');
     const docs = await readFile('docs/operating.md', 'utf8');
@@ -126,6 +126,7 @@ describe('/metrics', () => {
       tailrace_cache_bytes: 'gauge',
       tailrace_events_stored_total: 'counter',
       tailrace_events_refused_total: 'counter',
+      tailrace_events_without_project_total: 'counter',
       tailrace_commits_total: 'counter',
       tailrace_control_store_up: 'gauge',
       tailrace_idempotency_failures_total: 'counter',
@@ -176,7 +177,7 @@ describe('/metrics', () => {
       ]);
     const before = await count();
     const [line] = await logOf(() =>
-      post(url, TO_EDGE, [{ message: 's3cret' }, 1, { message: 's3cret' }, 2, 3]),
+      post(url, TO_EDGE, [{ project: 'p', message: 's3cret' }, 1, { project: 'p', message: 's3cret' }, 2, 3]),
     );
     expect(line).toMatchObject({ route: '/api/logs', status: 406, source, stored: 2, refused: 3 });
     expect(JSON.stringify(line)).not.toContain('s3cret');

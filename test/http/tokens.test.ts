@@ -177,6 +177,18 @@ describe('what is wider than the key', () => {
     expect(answer.body.error.message).toMatch(/^a token cannot do more than its key: /);
   });
 
+  test('a burst that was not asked for is at most that of the key', async () => {
+    const rate = { per_second: 2 };
+    const rateOf = async (fields: Partial<NewKey>) => {
+      const answer = await ask((await newKey(fields)).key, { rate });
+      const view: { rate?: unknown } = JSON.parse(answer.text);
+      return [answer.status, view.rate];
+    };
+    expect(await rateOf({ rate: { perSecond: 3, burst: 3 } })).toEqual([201, { per_second: 2, burst: 3 }]);
+    expect(await rateOf({ rate: { perSecond: 30, burst: 60 } })).toEqual([201, { per_second: 2, burst: 4 }]);
+    expect(await rateOf({})).toEqual([201, { per_second: 2, burst: 4 }]);
+  });
+
   test('a longer life is cut to that of the key', async () => {
     const expiresMs = Math.floor(clock.now / 1000) * 1000 + 90_000;
     const answer = await ask((await newKey({ expiresMs })).key, { ttl_seconds: 86_400 });

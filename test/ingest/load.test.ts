@@ -16,7 +16,13 @@ async function* streamOf(...chunks: (string | Buffer)[]): AsyncGenerator<Buffer>
 async function load(stream: AsyncIterable<Buffer>, signal = new AbortController().signal) {
   const rejected: [number, string][] = [];
   const onRejected = (line: number, reason: string) => void rejected.push([line, reason]);
-  const options = { project: '', eventBytesMax: 2_000, now: () => NOW, onRejected };
+  const options = {
+    project: '',
+    eventBytesMax: 2_000,
+    now: () => NOW,
+    onRejected,
+    onWithoutProject: () => {},
+  };
   const sink = createStoreSink(store.engine, source, options);
   const end = loadEvents(sink, stream, { lineBytesMax: 2_000, signal, onRejected, onProgress: () => {} });
   return { end, rejected };

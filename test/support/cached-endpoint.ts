@@ -22,6 +22,7 @@ export const CACHED: Endpoint = {
   })),
   columns: [],
   sql: '',
+  fileHash: 'file hash',
   hash: 'hash',
   file: '',
   sqlFile: '',

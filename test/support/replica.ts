@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { expect, vi } from 'vitest';
 import { createCached } from '../../src/cache/cached.ts';
+import type { CallerOptions } from '../../src/cache/query-flights.ts';
 import { createSharedFlights } from '../../src/cache/shared/flight.ts';
 import { createRedisCache } from '../../src/cache/shared/redis-cache.ts';
 import { createMemoryStore } from '../../src/cache/store.ts';
@@ -79,10 +80,8 @@ export async function openReplica(options: ReplicaOptions) {
   });
   return {
     ...{ clock, now, counts, queries, redis, shared, store, cached, warmer },
-    ask: (
-      values: ParameterValues = { a: '' },
-      caller: { signal?: AbortSignal; maxAgeSeconds?: number } = {},
-    ) => cached.ask(endpoint, values, caller),
+    ask: (values: ParameterValues = { a: '' }, caller: CallerOptions = {}) =>
+      cached.ask(endpoint, values, caller),
     /** What the engine is asked next. */
     async query(index = 0): Promise<Query> {
       return await vi.waitFor(() => queries.at(index) ?? Promise.reject(new Error('no such query')), {

@@ -2,8 +2,17 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Command } from 'commander';
-import { readDefinitions } from '../../definitions/read.ts';
+import type { Config } from '../../config/config.ts';
+import { formatFault } from '../../definitions/fault.ts';
+import { type Definitions, type Reading, readDefinitions } from '../../definitions/read.ts';
+import { createRegistry } from '../../definitions/registry.ts';
+import type { Source } from '../../definitions/source.ts';
+import type { Engine } from '../../engine/engine.ts';
+import { findSchemaFaults } from '../../engine/schema.ts';
+import { readStoredTables } from '../../engine/stored-tables.ts';
+import { InputError } from '../../errors.ts';
 import { openEngine, prepare } from '../../open-store.ts';
+import { checkSettings } from '../../service.ts';
 import { readConfig } from '../environment.ts';
 
 export function checkCommand(): Command {
@@ -15,19 +24,56 @@ export function checkCommand(): Command {
 async function check(): Promise<void> {
   const config = readConfig();
   const reading = await readDefinitions(config);
+  for (const warning of reading.warnings) warn(formatFault(warning));
   // An engine of its own in a temporary folder, so that it works while a service owns the store, and makes no table on a server.
   const dataDir = await mkdtemp(join(tmpdir(), 'tailrace-check-'));
   try {
     const engine = await openEngine({ ...config, dataDir, clickhouseUrl: '' });
-    const { endpoints, sources } = await prepare(engine, reading, false).finally(engine.close);
+    const { endpoints, sources } = await checkAll(engine, reading, config).finally(engine.close);
     for (const { name, external } of sources) {
       if (external === undefined) continue;
-      process.stderr.write(
-        `${name}: ${external.table} is not here; the service looks at its columns when it starts\n`,
-      );
+      warn(`${name}: ${external.table} is not here; the service looks at its columns when it starts`);
     }
     process.stdout.write(`${endpoints.length} endpoints and ${sources.length} sources, no faults\n`);
   } finally {
     await rm(dataDir, { recursive: true, force: true });
   }
+}
+
+/** @throws InputError with every fault: of the files, of what the store has, and of the settings */
+async function checkAll(engine: Engine, reading: Reading, config: Config): Promise<Definitions> {
+  const { definitions, sourcesAreWhole } = reading;
+  const faults = sourcesAreWhole ? await compareWithStore(engine, definitions.sources, config) : [];
+  try {
+    const prepared = await prepare(engine, reading, false);
+    if (sourcesAreWhole) checkSettings(config, createRegistry(definitions));
+    if (faults.length === 0) return prepared;
+  } catch (error) {
+    if (error instanceof InputError) throw new InputError([...error.faults, ...faults], { cause: error });
+    throw error;
+  }
+  throw new InputError(faults);
+}
+
+/** What the stored tables cannot become, which the service would refuse at its next start or reload. */
+async function compareWithStore(
+  engine: Engine,
+  sources: readonly Source[],
+  { clickhouseUrl, dataDir }: Config,
+): Promise<string[]> {
+  const later = 'the service does so when it starts';
+  if (clickhouseUrl !== '') {
+    warn(`the sources were not compared with the tables of the server; ${later}`);
+    return [];
+  }
+  const stored = readStoredTables(dataDir);
+  if (stored === 'not described')
+    warn(
+      `the sources were not compared with the store in ${dataDir}, which has no description yet; ${later}, and writes one`,
+    );
+  return typeof stored === 'string' ? [] : await findSchemaFaults(engine, sources, stored);
+}
+
+function warn(message: string): void {
+  process.stderr.write(`${message}\n`);
 }

@@ -3,6 +3,7 @@ import { InputError } from '../../errors.ts';
 import { DESCRIPTION_CHARS_MAX, NAME_CHARS_MAX, PER_SECOND_MAX } from '../../keys/check-grant.ts';
 import { type Grant, toListed } from '../../keys/grant.ts';
 import type { KeyChange } from '../../keys/management.ts';
+import { createRate } from '../../keys/rate.ts';
 import { isScope, SCOPES, type Scope } from '../../keys/scope.ts';
 import { parseDuration } from '../../lib/duration.ts';
 
@@ -64,7 +65,7 @@ function toRate({ rate, burst }: KeyOptions, old: Grant['rate']): Pick<KeyChange
     if (burst === undefined) return {};
     throw new InputError(['--burst needs --rate']);
   }
-  return { rate: { perSecond, burst: burst ?? Math.max(1, Math.ceil(perSecond * 2)) } };
+  return { rate: createRate(perSecond, burst) };
 }
 
 export function parseName(text: string): string {

@@ -1,10 +1,11 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import Table from 'cli-table3';
 import { Command, InvalidArgumentError } from 'commander';
 import type { Config } from '../../config/config.ts';
 import { readDefinitions } from '../../definitions/read.ts';
 import { InputError } from '../../errors.ts';
+import { toView } from '../../http/routes/key-body.ts';
+import { toEntryView } from '../../http/routes/key-log.ts';
 import { checkAgainst, checkGrant } from '../../keys/check-grant.ts';
 import { openControlStore } from '../../keys/control-store.ts';
 import { copyControlStore } from '../../keys/copy-store.ts';
@@ -12,6 +13,7 @@ import { describeGrant, type Grant } from '../../keys/grant.ts';
 import type { KeyRecord } from '../../keys/key-record.ts';
 import { openSqliteStore, SQLITE_FILE } from '../../keys/sqlite-store.ts';
 import { readConfig, withKeyring } from '../environment.ts';
+import { formatTable } from '../table.ts';
 import {
   addKeyOptions,
   addLiftingOptions,
@@ -24,6 +26,7 @@ import {
 
 const OVERLAP_MS = 7 * 86_400_000;
 const ENTRIES_MAX = 100_000;
+const JSON_HELP = 'print {"result":[…]} as the HTTP API has it, instead of a table';
 
 export function keysCommand(): Command {
   const keys = new Command('keys').description(
@@ -38,6 +41,7 @@ export function keysCommand(): Command {
   keys
     .command('list')
     .description('List keys, newest first; the keys themselves are not stored.')
+    .option('--json', JSON_HELP)
     .action(list);
   addLiftingOptions(
     addKeyOptions(
@@ -65,6 +69,7 @@ export function keysCommand(): Command {
     .command('log')
     .description('Show what was done with keys and what was refused to them, newest first.')
     .option('--limit <n>', 'entries (default: 50)', (text) => parseCount(text, ENTRIES_MAX))
+    .option('--json', JSON_HELP)
     .action(log);
   keys
     .command('copy')
@@ -115,26 +120,37 @@ async function revoke(id: string): Promise<void> {
   process.stdout.write(`Key ${id} is revoked.\n`);
 }
 
-async function list(): Promise<void> {
+async function list({ json = false }: { json?: boolean }): Promise<void> {
   const records = await withKeyring(readConfig(), (keyring) => keyring.list());
-  const table = createTable(['id', 'name', 'may', 'created', 'last used', 'state']);
-  for (const record of records) {
+  if (json) return printJson(records.map(toView));
+  const rows = records.map((record) => {
     const { id, name, createdMs, lastUsedMs } = record;
     const may = describeGrant({ ...record, expiresMs: undefined });
     const used = lastUsedMs === undefined ? 'never' : isoMinute(lastUsedMs);
-    table.push([id, name, may, isoMinute(createdMs), used, stateOf(record)]);
-  }
+    return [id, name, may, isoMinute(createdMs), used, stateOf(record)];
+  });
   process.stdout.write(
-    records.length === 0 ? 'No keys. Make one with: npx tailrace keys create --name <name>\n' : `${table}\n`,
+    records.length === 0
+      ? 'No keys. Make one with: npx tailrace keys create --name <name>\n'
+      : `${formatTable(['id', 'name', 'may', 'created', 'last used', 'state'], rows)}\n`,
   );
 }
 
-async function log({ limit = 50 }: { limit?: number }): Promise<void> {
+async function log({ limit = 50, json = false }: { limit?: number; json?: boolean }): Promise<void> {
   const entries = await withKeyring(readConfig(), (keyring) => keyring.log({ limit }));
-  const table = createTable(['time', 'what', 'key', 'by', 'times', 'detail']);
-  for (const { atMs, action, keyId, actor, count, detail } of entries)
-    table.push([isoMinute(atMs), action, keyId, actor, count, detail]);
-  process.stdout.write(entries.length === 0 ? 'Nothing has happened yet.\n' : `${table}\n`);
+  if (json) return printJson(entries.map(toEntryView));
+  const rows = entries.map(({ atMs, action, keyId, actor, count, detail }) => {
+    return [isoMinute(atMs), action, keyId, actor, count, detail];
+  });
+  process.stdout.write(
+    entries.length === 0
+      ? 'Nothing has happened yet.\n'
+      : `${formatTable(['time', 'what', 'key', 'by', 'times', 'detail'], rows)}\n`,
+  );
+}
+
+function printJson(result: readonly object[]): void {
+  process.stdout.write(`${JSON.stringify({ result })}\n`);
 }
 
 async function copy({ from }: { from: string }): Promise<void> {
@@ -187,10 +203,6 @@ function unknownKey(): InputError {
 function printKey(about: string, key: string): void {
   process.stderr.write(`${about}\n`);
   process.stdout.write(`${key}\n`);
-}
-
-function createTable(head: string[]) {
-  return new Table({ head, style: { head: [], border: [] } });
 }
 
 function stateOf({ revokedMs, expiresMs, successor }: KeyRecord): string {

@@ -2,7 +2,7 @@ import { createReadStream, ReadStream, statSync } from 'node:fs';
 import type { Readable } from 'node:stream';
 import { setTimeout as wait } from 'node:timers/promises';
 import { createGunzip } from 'node:zlib';
-import { Command, InvalidArgumentError } from 'commander';
+import { Command } from 'commander';
 import type { Config } from '../../config/config.ts';
 import { InputError, messageOf, StoppedError } from '../../errors.ts';
 import { refuseExternal } from '../../ingest/choose-source.ts';
@@ -12,23 +12,18 @@ import { createStoreSink } from '../../ingest/store-sink.ts';
 import { openStore } from '../../open-store.ts';
 import { ownerName, readConfig, stopSignal } from '../environment.ts';
 import { createProgress, createRate, type Progress } from '../progress.ts';
+import { addRemoteOptions, findRemote, type RemoteOptions } from '../remote.ts';
 import { openStdin } from '../stdin.ts';
 
 export function loadCommand(): Command {
-  return new Command('load')
+  const command = new Command('load')
     .description(
       'Store the events of NDJSON files. Good lines are kept; each bad one is told with its reason.',
     )
     .argument('<source>', 'name or UUID of the source, such as cloudflare.logs.prod')
-    .argument('<files...>', 'NDJSON files, also .gz; - is standard input, stored as it arrives')
-    .option('--url <url>', 'send them to a running service instead of opening the store', parseUrl)
-    .option('--key <key>', 'key for --url, with the scope ingest (default: TAILRACE_KEY of the environment)')
-    .action(load);
-}
-
-interface Options {
-  readonly url?: string;
-  readonly key?: string;
+    .argument('<files...>', 'NDJSON files, also .gz; - is standard input, stored as it arrives');
+  const about = 'send them to a running service instead of opening the store';
+  return addRemoteOptions(command, about, 'ingest').action(load);
 }
 
 type Reject = (line: number, reason: string) => void;
@@ -55,7 +50,7 @@ interface Input {
 /** How long an event of standard input may wait to be stored. */
 const COMMIT_EVERY_MS = 1_000;
 
-async function load(sourceName: string, files: string[], options: Options): Promise<void> {
+async function load(sourceName: string, files: string[], options: RemoteOptions): Promise<void> {
   const config = readConfig();
   const sizes = checkFiles(files);
   const signal = stopSignal();
@@ -79,19 +74,21 @@ async function load(sourceName: string, files: string[], options: Options): Prom
   if (rejected > 0) process.exitCode = 1;
 }
 
-async function openTarget(source: string, { url, key }: Options, job: Omit<Job, 'target'>): Promise<Target> {
-  const { config, signal } = job;
+async function openTarget(
+  source: string,
+  options: RemoteOptions,
+  { config, signal }: Omit<Job, 'target'>,
+): Promise<Target> {
   const { defaultProject: project, eventBytesMax } = config;
-  if (url !== undefined) {
-    const secret = key ?? process.env['TAILRACE_KEY'];
-    if (secret === undefined) throw new InputError(['--url needs a key: give --key or set TAILRACE_KEY']);
+  const remote = findRemote(options);
+  if (remote !== undefined) {
     const sleep = async (ms: number) => void (await wait(ms, undefined, { signal }));
     return {
       createSink: (onRejected, progress) =>
         createRemoteSink({
-          ...{ url, key: secret, source, project, onRejected, wait: sleep },
+          ...{ ...remote, source, project, onRejected, wait: sleep },
           onRetry: (reason, ms) =>
-            progress.log(`${url}: ${reason}; trying again in ${Math.ceil(ms / 1000)} s`),
+            progress.log(`${remote.url}: ${reason}; trying again in ${Math.ceil(ms / 1000)} s`),
         }),
       close: async () => {},
     };
@@ -101,14 +98,24 @@ async function openTarget(source: string, { url, key }: Options, job: Omit<Job, 
   try {
     const found = refuseExternal(registry.getSource(source));
     const now = Date.now;
+    let withoutProject = 0;
+    const onWithoutProject = () => void withoutProject++;
     return {
-      createSink: (onRejected) => createStoreSink(engine, found, { project, eventBytesMax, now, onRejected }),
-      close: store.close,
+      createSink: (onRejected) =>
+        createStoreSink(engine, found, { project, eventBytesMax, now, onRejected, onWithoutProject }),
+      async close() {
+        await store.close();
+        if (withoutProject > 0) process.stderr.write(warnOfProject(withoutProject));
+      },
     };
   } catch (error) {
     await store.close();
     throw error;
   }
+}
+
+function warnOfProject(events: number): string {
+  return `tailrace: ${count(events)} events belong to no project, and no key that pins a project can read them; name it in the event or in TAILRACE_DEFAULT_PROJECT\n`;
 }
 
 function open(file: string, stdin: Readable | undefined): Readable {
@@ -179,11 +186,6 @@ function checkFiles(files: readonly string[]): number[] {
   });
   if (faults.length > 0) throw new InputError(faults);
   return sizes;
-}
-
-function parseUrl(text: string): string {
-  if (URL.canParse(text) && /^https?:$/.test(new URL(text).protocol)) return text;
-  throw new InvalidArgumentError('It must be an address such as http://127.0.0.1:4000.');
 }
 
 function count(number: number): string {

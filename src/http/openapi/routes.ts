@@ -161,7 +161,7 @@ const KEYS: Record<string, Schema> = {
       responses: { '200': json('The key.', plain(KEY)), ...failures(...WITH_KEY, 404) },
     }),
     patch: keyOperation('change_key', 'Change a key', {
-      requestBody: jsonBody(KEY_CHANGE, { rate: { per_second: 10, burst: 20 } }),
+      requestBody: jsonBody(KEY_CHANGE, { rate: { per_second: 10 } }),
       responses: { '200': json('The key.', plain(KEY)), ...failures(400, ...WITH_KEY, 404, 413, 415) },
     }),
     delete: keyOperation('revoke_key', 'Revoke a key', {

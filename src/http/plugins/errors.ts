@@ -1,10 +1,13 @@
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify';
-import { type ErrorCode, TailraceError } from '../../errors.ts';
+import { ERROR_CODES, type ErrorCode, TailraceError } from '../../errors.ts';
 
 /** Fastify's own failures, by its code; anything not listed with a status below 500 is a malformed request. */
 const FASTIFY_CODES: Readonly<Record<string, ErrorCode>> = {
   FST_ERR_CTP_BODY_TOO_LARGE: 'body_too_large',
 };
+
+// Of the table of codes: our failure. A status of 500 and above may also be what a caller asked for, as 504 `not_cached`.
+const EXIT_OURS = 3;
 
 /** The one place that turns a failure into a response. The cause is logged, never sent. */
 export function sendError(
@@ -15,7 +18,7 @@ export function sendError(
   const failure = toFailure(error);
   // The caller hung up, which is what stopped the work: nobody is there to be told, and nothing of ours went wrong.
   if (reply.raw.destroyed) return reply;
-  if (failure.status >= 500)
+  if (ERROR_CODES[failure.code].exit === EXIT_OURS)
     request.log.error({ reqId: request.id, err: error, cause: failure.cause }, failure.message);
   reply.code(failure.status).headers(failure.headers);
   if (failure.retryAfterSeconds !== undefined) reply.header('retry-after', failure.retryAfterSeconds);

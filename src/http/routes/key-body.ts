@@ -9,6 +9,7 @@ import {
 import { type Grant, toListed } from '../../keys/grant.ts';
 import type { KeyRecord } from '../../keys/key-record.ts';
 import type { KeyChange } from '../../keys/management.ts';
+import { createRate } from '../../keys/rate.ts';
 import { SCOPES } from '../../keys/scope.ts';
 import { MICROS_PER_MS, parseInstant } from '../../lib/instant.ts';
 import { invalidBody } from '../plugins/json-body.ts';
@@ -20,7 +21,13 @@ const NAMES = Type.Array(Type.String({ minLength: 1, maxLength: NAME_CHARS_MAX }
 const RATE = Type.Object(
   {
     per_second: Type.Number({ exclusiveMinimum: 0, maximum: PER_SECOND_MAX }),
-    burst: Type.Integer({ minimum: 1, maximum: PER_SECOND_MAX }),
+    burst: Type.Optional(
+      Type.Integer({
+        minimum: 1,
+        maximum: PER_SECOND_MAX,
+        description: 'Requests that may come at once; twice `per_second` without it.',
+      }),
+    ),
   },
   { additionalProperties: false },
 );
@@ -50,7 +57,10 @@ export const FIELDS = {
       expected: 'a map of parameters and their values',
     }),
   ),
-  rate: orNone(RATE, `{"per_second": …, "burst": …}, up to ${PER_SECOND_MAX}, or null for no limit`),
+  rate: orNone(
+    RATE,
+    `{"per_second": …} with or without "burst", up to ${PER_SECOND_MAX}, or null for no limit`,
+  ),
   expires_at: orNone(Type.String(), 'an ISO 8601 timestamp, or null for never'),
 };
 
@@ -81,7 +91,7 @@ export function toChange(body: Static<typeof KEY_CHANGE>, nowMs: number): KeyCha
     ...(body.sources !== undefined && { sources: body.sources ? toListed(body.sources) : undefined }),
     ...(body.pins !== undefined && { pins: body.pins }),
     ...(body.rate !== undefined && {
-      rate: body.rate ? { perSecond: body.rate.per_second, burst: body.rate.burst } : undefined,
+      rate: body.rate ? createRate(body.rate.per_second, body.rate.burst) : undefined,
     }),
     ...(body.expires_at !== undefined && { expiresMs: parseExpiry(body.expires_at, nowMs) }),
   };

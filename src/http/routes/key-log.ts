@@ -1,5 +1,6 @@
 import type { FastifyInstance } from 'fastify';
 import { TailraceError } from '../../errors.ts';
+import type { StoredEntry } from '../../keys/audit-entry.ts';
 import type { Caller } from '../../keys/keyring.ts';
 import type { HttpContext } from '../context.ts';
 import { createAuth, getCaller } from '../plugins/auth.ts';
@@ -20,18 +21,14 @@ export function keyLogRoute(app: FastifyInstance, { keyring }: HttpContext): voi
       const page = parsePage(request.query);
       const before = page.before === undefined ? undefined : parseId(page.before);
       const entries = await keyring.log({ limit: page.limit, before });
-      const result = entries.map(({ id, atMs, action, keyId, actor, detail, count }) => ({
-        id,
-        at: isoTime(atMs),
-        action,
-        key_id: keyId,
-        actor,
-        detail,
-        count,
-      }));
-      return { result };
+      return { result: entries.map(toEntryView) };
     },
   );
+}
+
+/** An entry as it is shown. */
+export function toEntryView({ id, atMs, action, keyId, actor, detail, count }: StoredEntry): KeyEntry {
+  return { id, at: isoTime(atMs), action, key_id: keyId, actor, detail, count };
 }
 
 /** The trail tells of every key. */

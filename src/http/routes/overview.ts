@@ -3,6 +3,7 @@ import type { Source } from '../../definitions/source.ts';
 import { readStoreState, type StoreState } from '../../engine/store-state.ts';
 import { createRefreshed, type Reading } from '../../lib/refreshed.ts';
 import type { HttpContext } from '../context.ts';
+import { WITHOUT_PROJECT } from '../metrics.ts';
 import { createAuth, getCaller } from '../plugins/auth.ts';
 import type { TrafficNow } from '../traffic.ts';
 import type { Overview, SourceState } from '../view.ts';
@@ -19,7 +20,7 @@ const STATE_WAIT_MS = 1_000;
  * that is limited to endpoints or sources sees those alone.
  */
 export function overviewRoute(app: FastifyInstance, context: HttpContext): void {
-  const { engine, registry, keyring, traffic, config, cache, committer, notReady, now } = context;
+  const { engine, registry, keyring, traffic, metrics, config, cache, committer, notReady, now } = context;
   const state = createRefreshed(() => readStoreState(engine, registry.sources), {
     maxAgeMs: STATE_AGE_MS,
     now,
@@ -27,9 +28,9 @@ export function overviewRoute(app: FastifyInstance, context: HttpContext): void 
 
   app.get(OVERVIEW_PATH, { onRequest: createAuth(keyring, 'manage') }, async (request): Promise<Overview> => {
     const caller = getCaller(request);
-    const [counts, known] = await Promise.all([traffic.read(), readInTime()]);
+    const [counts, unowned, known] = await Promise.all([traffic.read(), readUnowned(), readInTime()]);
     const sources = visibleSources(registry.sources, caller).map((source) =>
-      toSourceState(source, known?.value, counts),
+      toSourceState(source, known?.value, { counts, withoutProject: unowned.get(source.name) ?? 0 }),
     );
     const stopping = notReady();
     const { state: engineState, restarts, memoryBytes = null, running, queued } = engine.gauges();
@@ -63,6 +64,12 @@ export function overviewRoute(app: FastifyInstance, context: HttpContext): void 
     };
   });
 
+  /** Source → events without a project since the start. */
+  async function readUnowned(): Promise<ReadonlyMap<string, number>> {
+    const series = await metrics.read(WITHOUT_PROJECT);
+    return new Map(series.map(({ labels, value }) => [String(labels['source']), value]));
+  }
+
   /** `undefined` where the engine has not said it, or not in time. */
   async function readInTime(): Promise<Reading<StoreState> | undefined> {
     let timer: NodeJS.Timeout | undefined;
@@ -80,7 +87,7 @@ export function overviewRoute(app: FastifyInstance, context: HttpContext): void 
 function toSourceState(
   { name, table }: Source,
   state: StoreState | undefined,
-  counts: TrafficNow,
+  { counts, withoutProject }: { counts: TrafficNow; withoutProject: number },
 ): SourceState {
   const { rows = 0, bytes = 0, oldestMs, newestMs } = state?.get(table) ?? {};
   const { eventsPerSecond, minutes } = counts.ofSource(name);
@@ -92,6 +99,7 @@ function toSourceState(
     oldest: toTime(oldestMs),
     newest: toTime(newestMs),
     events_per_second: eventsPerSecond,
+    without_project: withoutProject,
     minutes,
   };
 }

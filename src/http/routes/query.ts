@@ -5,11 +5,12 @@ import { TailraceError } from '../../errors.ts';
 import { isListed } from '../../keys/grant.ts';
 import type { Caller } from '../../keys/keyring.ts';
 import { parsePinnedParameters } from '../../query/pins.ts';
+import { readCacheDirectives } from '../cache-directives.ts';
 import type { HttpContext } from '../context.ts';
 import type { KnownQuestions } from '../known-questions.ts';
 import { createAuth, getCaller } from '../plugins/auth.ts';
 import { createHangUpSignal } from '../plugins/hang-up.ts';
-import { describeServed, findMaxAge, type Sender } from '../send-answer.ts';
+import { describeServed, type Sender } from '../send-answer.ts';
 import { mergeParameters } from './body-parameters.ts';
 
 export const QUERY_PATH = '/api/endpoints/query/:endpoint';
@@ -52,7 +53,9 @@ export function queryRoute(app: FastifyInstance, context: QueryContext): void {
         bytesMax: config.parameterBytesMax,
       });
       // Before anything is waited for: after a reload meanwhile it would be taken for one of the new definitions.
-      if (request.method === 'GET') questions.remember(request.url, caller, { endpoint: stored, values });
+      const directives = readCacheDirectives(request.headers);
+      if (request.method === 'GET' && directives.noStore !== true)
+        questions.remember(request.url, caller, { endpoint: stored, values });
       const who = {
         // Made when a query needs it: an answer from the cache is out before anyone could hang up.
         get signal() {
@@ -60,7 +63,7 @@ export function queryRoute(app: FastifyInstance, context: QueryContext): void {
         },
         lane: caller.keyId,
         requestId: request.id,
-        maxAgeSeconds: findMaxAge(request.headers),
+        ...directives,
       };
       const endpoint = await context.sandbox(stored, raw, who);
       const served = await cached.ask(endpoint, values, who);

@@ -1,10 +1,12 @@
 import type { FastifyInstance } from 'fastify';
-import { Type } from 'typebox';
+import { type Static, Type } from 'typebox';
 import { TailraceError } from '../../errors.ts';
 import { checkAgainst, checkGrant } from '../../keys/check-grant.ts';
 import { isNarrower, toListed } from '../../keys/grant.ts';
 import type { Caller } from '../../keys/keyring.ts';
+import { createRate } from '../../keys/rate.ts';
 import { TOKEN_SCOPES, type TokenGrant } from '../../keys/token-grant.ts';
+import type { Rate } from '../../lib/token-bucket.ts';
 import type { HttpContext } from '../context.ts';
 import { createAuth, getCaller } from '../plugins/auth.ts';
 import { createBodyParser, invalidBody } from '../plugins/json-body.ts';
@@ -45,6 +47,8 @@ export const NEW_TOKEN = Type.Object(
   { additionalProperties: false, expected: 'an object' },
 );
 
+type AskedRate = NonNullable<Static<typeof NEW_TOKEN>['rate']>;
+
 const parseNew = createBodyParser(NEW_TOKEN);
 
 /**
@@ -81,10 +85,17 @@ function toGrant(body: unknown, caller: Caller, nowMs: number): TokenGrant {
     endpoints: asked.endpoints ? toListed(asked.endpoints) : caller.endpoints,
     sources: asked.sources ? toListed(asked.sources) : caller.sources,
     pins: { ...caller.pins, ...asked.pins },
-    rate: asked.rate ? { perSecond: asked.rate.per_second, burst: asked.rate.burst } : caller.rate,
+    rate: asked.rate ? toRate(asked.rate, caller.rate) : caller.rate,
     // A token says whole seconds.
     expiresMs: Math.floor(Math.min(expiresMs, caller.expiresMs ?? expiresMs) / 1000) * 1000,
   };
+}
+
+/** Without a burst of its own a token has the usual one, and no more than its key: it is not refused for what it did not ask. */
+function toRate({ per_second: perSecond, burst }: AskedRate, own: Caller['rate']): Rate {
+  const rate = createRate(perSecond, burst);
+  if (burst !== undefined || own === undefined) return rate;
+  return { perSecond, burst: Math.min(rate.burst, own.burst) };
 }
 
 function refuse(message: string): TailraceError {

@@ -146,6 +146,25 @@ describe.skipIf(findProgram('redis-server') === undefined)('replicas over one Re
       expect(textOf(await c.ask())).toBe(textOf(fresh));
     });
 
+    test('who wants a kept answer alone has that of another replica, within the age that he takes', async () => {
+      const [b, c] = await openTwo();
+      const only = { onlyIfCached: true };
+      await expect(b.ask(undefined, only)).rejects.toMatchObject({ code: 'not_cached' });
+      await shareAged(60);
+      expect(await b.ask(undefined, only)).toMatchObject({ outcome: 'shared', ageSeconds: 60 });
+      expect((await b.ask(undefined, only)).outcome).toBe('hit');
+      const younger = c.ask(undefined, { ...only, maxAgeSeconds: 30 });
+      await expect(younger).rejects.toMatchObject({ code: 'not_cached' });
+      expect([...b.queries, ...c.queries]).toHaveLength(0);
+    });
+
+    test('who wants his answer kept nowhere leaves nothing in Redis either', async () => {
+      const a = await open();
+      const answer = await a.ask(undefined, { noStore: true, maxAgeSeconds: 0 });
+      await a.idle();
+      expect([answer.outcome, await spoiler.dbSize()]).toEqual(['bypass', 0]);
+    });
+
     test('who wants an answer of now does not join those who wait for another replica', async () => {
       const [a, b] = await openTwo({ isPrompt: false });
       const first = a.ask();

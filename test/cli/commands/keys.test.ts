@@ -74,12 +74,27 @@ describe('tailrace keys', () => {
     const rotated = await keys('rotate', id, '--overlap', '1h');
     expect(rotated.stderr).toMatch(new RegExp(`^Key \\w+ succeeds ${id}\\. The old key is good until 20`));
     expect((await read(idOf(rotated)))?.pins).toEqual({ project: 'abc' });
-    expect((await keys('list')).stdout).toMatch(/front.*project="abc".*active until.*, successor \w+/);
+    const shown = (await keys('list')).stdout;
+    for (const text of ['front', 'project="abc"', 'active until', 'successor', id])
+      expect(shown).toContain(text);
+    const { result } = JSON.parse((await keys('list', '--json')).stdout);
+    expect(result).toMatchObject([
+      { id: idOf(rotated), name: 'front', pins: { project: 'abc' }, successor: null },
+      { id, name: 'front', rate: { per_second: 20, burst: 50 }, successor: idOf(rotated) },
+    ]);
+    expect(JSON.stringify(result)).not.toMatch(/hash|tr_/);
 
     const log = await keys('log');
     expect(log.stdout).toMatch(/rotated[\s\S]*changed[\s\S]*created/);
     expect(log.stdout).not.toContain(made.stdout.trim());
     expect((await keys('log', '--limit', '1')).stdout).not.toContain('created');
+    const entries = JSON.parse((await keys('log', '--json', '--limit', '2')).stdout);
+    expect(entries.result).toMatchObject([
+      { action: 'rotated', key_id: id, actor: 'cli', count: 1 },
+      { action: 'changed', key_id: id },
+    ]);
+    for (const table of [shown, log.stdout])
+      expect(Math.max(...table.split('\n').map((line) => line.length))).toBeLessThanOrEqual(100);
   });
 
   test.each([

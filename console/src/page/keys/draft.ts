@@ -55,9 +55,7 @@ export function toBody(draft: Draft): object {
 
 function toRate({ perSecond, burst }: Draft): object | null {
   if (perSecond === '' && burst === '') return null;
-  const rate = Number(perSecond);
-  // As `tailrace keys create` has it.
-  return { per_second: rate, burst: burst === '' ? Math.max(1, Math.ceil(rate * 2)) : Number(burst) };
+  return { per_second: Number(perSecond), ...(burst !== '' && { burst: Number(burst) }) };
 }
 
 /** What cannot be said in a body: there, a parameter has one pin. */

@@ -1,6 +1,6 @@
 import { Link } from 'wouter';
 import type { SourceState, SourceView } from '../../../../src/http/view.ts';
-import { formatBytes, formatRate, formatShort } from '../../format/number.ts';
+import { formatBytes, formatCount, formatRate, formatShort } from '../../format/number.ts';
 import { Empty } from '../../ui/empty.tsx';
 import { ErrorNote } from '../../ui/error-note.tsx';
 import { Panel } from '../../ui/panel.tsx';
@@ -75,6 +75,11 @@ function SourceLine({ source, state, nowMs }: SourceLineProps) {
         <div className="named">
           <Link href={`/sources/${name}`}>{name}</Link>
           <span className="small muted">{description}</span>
+          {state != null && state.without_project > 0 && (
+            <span className="small tone-warn">
+              {formatCount(state.without_project)} events without a project since the start
+            </span>
+          )}
         </div>
       </th>
       <td data-label="Table">

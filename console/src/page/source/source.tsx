@@ -94,6 +94,14 @@ function Numbers({ state, nowMs }: { readonly state: SourceState | undefined; re
         value={formatBytes(bytes)}
         below={rows === 0 ? 'nothing stored' : `${formatBytes(bytes / rows)} an event`}
       />
+      {state.without_project > 0 && (
+        <Stat
+          label="Without a project"
+          value={formatShort(state.without_project)}
+          tone="warn"
+          below="since the start; no key that pins a project can read them"
+        />
+      )}
       <Instant label="Oldest" iso={oldest} nowMs={nowMs} />
       <Instant label="Newest" iso={newest} nowMs={nowMs} />
     </dl>

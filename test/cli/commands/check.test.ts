@@ -1,0 +1,124 @@
+import { cp, readFile, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterAll, afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { type InputError, messageOf } from '../../../src/errors.ts';
+import { openStore } from '../../../src/open-store.ts';
+import { endLeftProcesses, runCli } from '../../support/cli.ts';
+import { ON_SERVER } from '../../support/cli-engine.ts';
+import { addEndpoint, copyEndpoints } from '../../support/endpoints.ts';
+import { temporaryFolder, testConfig } from '../../support/service.ts';
+
+const folder = await temporaryFolder();
+const endpoints = await copyEndpoints();
+const sourcesDir = join(folder.path, 'sources');
+await cp('sources', sourcesDir, { recursive: true });
+const dataDir = join(folder.path, 'data');
+const env = {
+  TAILRACE_DATA_DIR: dataDir,
+  TAILRACE_SOURCES_DIR: sourcesDir,
+  TAILRACE_ENDPOINTS_DIR: endpoints.path,
+};
+const store = await openStore(testConfig(dataDir, env), 'a test'); // open all the while, as under a service
+afterAll(async () => {
+  await store.close();
+  await endpoints.remove();
+  await folder.remove();
+});
+afterEach(endLeftProcesses);
+const check = (more: Record<string, string> = {}) => runCli(['check'], { env: { ...env, ...more } });
+
+const POSTGRES = join(sourcesDir, 'postgres.logs.yaml');
+const original = await readFile(POSTGRES, 'utf8');
+beforeEach(() => writeFile(POSTGRES, original));
+
+/** The faults that the service itself finds. */
+async function faultsOfReload(): Promise<readonly string[]> {
+  const error = await store.reload().then(
+    () => undefined,
+    (reason: InputError) => reason,
+  );
+  return error?.faults ?? [];
+}
+
+const FORBIDDEN: [string, (text: string) => string][] = [
+  ['another type', (text) => text.replace('user_name: { type: keyword', 'user_name: { type: integer')],
+  [
+    'another path',
+    (text) =>
+      text.replace(
+        /user_name: \{ type: keyword, path: [^,]+/,
+        'user_name: { type: keyword, path: metadata.other',
+      ),
+  ],
+];
+
+describe.skipIf(ON_SERVER)('tailrace check beside a running service', () => {
+  test.each(FORBIDDEN)('finds that a stored column cannot have %s, as the service does', async (_, edit) => {
+    expect(edit(original)).not.toBe(original);
+    await writeFile(POSTGRES, edit(original));
+    const faults = await faultsOfReload();
+    expect(faults).toEqual([expect.stringContaining('column "user_name" of postgres.logs is stored')]);
+    const { code, stdout, stderr } = await check();
+    expect([code, stdout, stderr]).toEqual([1, '', `tailrace: ${faults[0]}\n`]);
+  });
+
+  test('finds that a column that is gone from its file is stored still', async () => {
+    await writeFile(POSTGRES, `${original}  extra: { type: string, path: metadata.extra, description: x }\n`);
+    expect((await check()).code).toBe(0);
+    await store.reload();
+    await writeFile(POSTGRES, original);
+    await store.reload();
+    expect((await check()).code).toBe(0);
+    await writeFile(POSTGRES, `${original}  extra: { type: number, path: metadata.extra, description: x }\n`);
+    const faults = await faultsOfReload();
+    expect((await check()).stderr).toBe(`tailrace: ${faults[0]}\n`);
+    expect(messageOf(faults[0])).toContain('stored as Nullable(String) and cannot become Nullable(Float64)');
+  });
+
+  test('prints it together with the faults of the files and of the settings', async () => {
+    await writeFile(POSTGRES, FORBIDDEN[0]?.[1](original) ?? '');
+    const sql = 'SELECT count() AS n FROM nowhere WHERE @project = 1';
+    const id = 'a0000000-0000-4000-8000-000000000009';
+    await addEndpoint(endpoints.path, { name: 'test.wrong', id, sql, caching: 'disabled' });
+    const { code, stderr } = await check();
+    await rm(join(endpoints.path, 'test.wrong'), { recursive: true });
+    expect([code, stderr]).toEqual([1, expect.stringMatching(/nowhere[\s\S]*column "user_name"/)]);
+    await writeFile(POSTGRES, original);
+    const otlp = await check({ TAILRACE_OTLP_SOURCE: 'nobody.logs' });
+    expect([otlp.code, otlp.stderr]).toEqual([
+      1,
+      expect.stringContaining('TAILRACE_OTLP_SOURCE: no source is called "nobody.logs"'),
+    ]);
+  });
+
+  test('says so where a store has no description, and nothing where there is no store', async () => {
+    const file = join(dataDir, 'tables.json');
+    const text = await readFile(file, 'utf8');
+    await rm(file);
+    const without = await check();
+    expect([without.code, without.stderr]).toEqual([
+      0,
+      expect.stringContaining('which has no description yet'),
+    ]);
+    await writeFile(file, text.slice(0, -10));
+    expect((await check()).stderr).toContain('which has no description yet');
+    await store.reload();
+    expect((await check()).stderr).toBe('');
+    expect((await check({ TAILRACE_DATA_DIR: join(folder.path, 'none') })).stderr).toBe('');
+  });
+});
+
+test('tailrace check names an endpoint without a dot, which is served all the same', async () => {
+  const sql = 'SELECT toInt64(length(@project)) AS n';
+  const id = 'a0000000-0000-4000-8000-000000000008';
+  await addEndpoint(endpoints.path, { name: 'undotted', id, sql, caching: 'disabled' });
+  const { code, stdout, stderr } = await check();
+  await store.reload();
+  const served = store.registry.findEndpoint('undotted');
+  await rm(join(endpoints.path, 'undotted'), { recursive: true });
+  expect([code, stdout]).toEqual([0, expect.stringContaining('no faults')]);
+  expect(stderr).toBe(
+    `${endpoints.path}/undotted/endpoint.yaml:2: "undotted" has no dot: names of endpoints are dotted, such as logs.undotted; it is served all the same\n`,
+  );
+  expect(served?.id).toBe(id);
+});

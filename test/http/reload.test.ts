@@ -1,0 +1,102 @@
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterAll, beforeEach, describe, expect, test } from 'vitest';
+import { addEndpoint, copyEndpoints } from '../support/endpoints.ts';
+import { startTestService, storeEvents } from '../support/service.ts';
+
+const endpoints = await copyEndpoints();
+const ids = ['a', 'b', 'c'].map((one) => `${one}0000000-0000-4000-8000-000000000001`);
+const add = (i: number, name: string, sql: string) =>
+  addEndpoint(endpoints.path, { name, id: ids[i] ?? '', sql, caching: 900 });
+await add(0, 'test.edge', 'SELECT toInt64(count()) AS n FROM edge_logs WHERE project = @project');
+await add(1, 'test.none', 'SELECT toInt64(length(@project)) AS n');
+// What this one reads depends on more than the names in it.
+await add(
+  2,
+  'test.uncertain',
+  "SELECT toInt64(hasColumnInTable(currentDatabase(), 'auth_logs', 'extra')) AS n WHERE @project != ''",
+);
+const service = await startTestService({ env: { TAILRACE_ENDPOINTS_DIR: endpoints.path } });
+afterAll(async () => {
+  await service.close();
+  await endpoints.remove();
+});
+const { call, store, config, clock } = service;
+
+const ALL = ['functions.invocation-stats', 'usage.api-counts', 'test.edge', 'test.none', 'test.uncertain'];
+const ask = (name: string) => call(name, { project: 'p1', interval: 'daily' });
+
+/** Changes a file, reloads, and names the endpoints whose kept answers are not served any more. */
+async function lostBy(file: string, edit: (text: string) => string): Promise<string[]> {
+  await writeFile(file, edit(await readFile(file, 'utf8').catch(() => '')));
+  await store.reload();
+  const statuses = await Promise.all(
+    ALL.map(async (name) => [name, (await ask(name)).headers.get('cache-status')] as const),
+  );
+  return statuses.flatMap(([name, status]) => (status?.startsWith('Tailrace; hit') === true ? [] : [name]));
+}
+const source = (name: string) => join(config.sourcesDir, `${name}.yaml`);
+
+beforeEach(async () => {
+  for (const name of ALL) expect((await ask(name)).status).toBe(200);
+});
+
+test('a reload without a change keeps every answer', async () => {
+  await store.reload();
+  expect(await lostBy(source('gotrue.logs.prod'), (text) => text)).toEqual([]);
+});
+
+const retain = (days: number) => (text: string) =>
+  text.replace(/retention_days: \d+/, `retention_days: ${days}`);
+const EXTRA = '  extra: { type: string, path: metadata.extra, description: Of a test. }\n';
+
+describe('a reload empties the answers of the endpoints that read what has changed, and no others:', () => {
+  test.each<[string, string, (text: string) => string, string[]]>([
+    ['a source that nobody reads', source('postgres.logs'), retain(30), ['test.uncertain']],
+    ['a column of a source', source('gotrue.logs.prod'), (text) => text + EXTRA, ['test.uncertain']],
+    [
+      'a new source',
+      source('billing'),
+      () =>
+        `id: ${ids[0]}\nname: billing\ntable: billing\ndescription: x\nproject: project\ncolumns:\n${EXTRA}`,
+      ['test.uncertain'],
+    ],
+    [
+      'the source of invocations',
+      source('deno-relay-logs'),
+      retain(31),
+      ['functions.invocation-stats', 'test.uncertain'],
+    ],
+    [
+      'the source of requests',
+      source('cloudflare.logs.prod'),
+      retain(1),
+      ['usage.api-counts', 'test.edge', 'test.uncertain'],
+    ],
+    [
+      'the SQL of an endpoint',
+      join(endpoints.path, 'test.edge', 'query.sql'),
+      (text) => `${text} -- changed`,
+      ['test.edge'],
+    ],
+    [
+      'the declaration of an endpoint',
+      join(endpoints.path, 'usage.api-counts', 'endpoint.yaml'),
+      (text) => text.replace('max_rows: 1000', 'max_rows: 999'),
+      ['usage.api-counts'],
+    ],
+  ])('%s', async (_, file, edit, lost) => {
+    expect(await lostBy(file, edit)).toEqual(lost);
+  });
+});
+
+test('what a retention hides now is in no answer any more, and a new column is seen', async () => {
+  await lostBy(source('cloudflare.logs.prod'), retain(36_500));
+  const timestamp = new Date(clock.now - 20 * 86_400_000).toISOString();
+  await storeEvents(store, 'cloudflare.logs.prod', [{ timestamp, project: 'p1' }], clock.now);
+  clock.now += 900_000;
+  const count = async (name: string) => (await ask(name)).body.result[0]?.['n'];
+  expect([await count('test.edge'), await count('test.uncertain')]).toEqual([1, 1]);
+  await lostBy(source('cloudflare.logs.prod'), retain(10));
+  expect(await count('test.edge')).toBe(0);
+});

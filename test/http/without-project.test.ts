@@ -1,0 +1,84 @@
+import { readFile } from 'node:fs/promises';
+import { pino } from 'pino';
+import { afterAll, describe, expect, test } from 'vitest';
+import type { Overview } from '../../src/http/view.ts';
+import { get, QUERY_PATH, readMetric } from '../support/http.ts';
+import { EDGE, post, TO_EDGE } from '../support/ingest.ts';
+import { startTestService } from '../support/service.ts';
+
+const lines: { readonly level: number; readonly events?: unknown; readonly msg: string }[] = [];
+const service = await startTestService({
+  logger: pino({ level: 'warn' }, { write: (line) => void lines.push(JSON.parse(line)) }),
+});
+afterAll(service.close);
+const { url, clock } = service;
+const { keyring } = service.service;
+
+const AUTH = 'gotrue.logs.prod';
+const counted = (source: string) => readMetric(url, 'tailrace_events_without_project_total', { source });
+async function shown(name: string): Promise<number | undefined> {
+  const overview = JSON.parse((await get(url, '/api/overview')).text) as Overview;
+  return overview.sources.find((one) => one.name === name)?.without_project;
+}
+const warnings = () => lines.splice(0).map(({ events }) => events);
+
+describe('events without a project', () => {
+  test('are stored, counted, shown, and logged once a minute with their source and count', async () => {
+    const event = { event_message: 'whose?' };
+    expect((await post(url, TO_EDGE, [event, event, { ...event, project: 'p1' }])).text).toBe(
+      '{"message":"Logged!"}',
+    );
+    expect(warnings()).toEqual([{ [EDGE]: 2 }]);
+    clock.now += 59_000;
+    await post(url, TO_EDGE, [event]);
+    await post(url, `/api/logs?source_name=${AUTH}`, [event]);
+    expect(warnings()).toEqual([]);
+    clock.now += 1_000;
+    const otlp = { resourceLogs: [{ scopeLogs: [{ logRecords: [{ body: { stringValue: 'whose?' } }] }] }] };
+    expect((await post(url, '/v1/logs', otlp, { 'x-source': AUTH })).status).toBe(200);
+    expect(warnings()).toEqual([{ [EDGE]: 1, [AUTH]: 2 }]);
+    expect([await counted(EDGE), await counted(AUTH)]).toEqual([3, 2]);
+    expect([await shown(EDGE), await shown(AUTH), await shown('postgres.logs')]).toEqual([3, 2, 0]);
+  });
+
+  test('are none where the event, the header or the key names one, nor where they are refused', async () => {
+    clock.now += 60_000;
+    const before = await counted(EDGE);
+    const pinned = await keyring.create({
+      name: 'k',
+      scopes: ['ingest', 'query'],
+      pins: { project: 'mine' },
+    });
+    await post(url, TO_EDGE, [{ metadata: { project_ref: 'p' } }, { metadata: { project: 'p' } }]);
+    await post(url, TO_EDGE, [{}], { 'x-project': 'p' });
+    await post(url, TO_EDGE, [{ id: 'seen' }], { 'x-api-key': pinned.key });
+    await post(url, TO_EDGE, [{ timestamp: 'yesterday' }, 1]);
+    expect([await counted(EDGE), warnings()]).toEqual([before, []]);
+    const read = await get(url, `${QUERY_PATH}/logs.all`, { 'x-api-key': pinned.key });
+    expect(read.body.result.map((row) => row['id'])).toEqual(['seen']);
+  });
+
+  test('of a large body, which is read in another thread, are counted too', async () => {
+    const before = await counted(EDGE);
+    const events = Array.from({ length: 200 }, () => ({ event_message: 'x'.repeat(1_000) }));
+    await post(url, TO_EDGE, events);
+    expect((await counted(EDGE)) - before).toBe(200);
+  });
+});
+
+test('every sender in docs/ingest.md names a project', async () => {
+  const text = await readFile('docs/ingest.md', 'utf8');
+  const senders = text.slice(text.indexOf('\n## Senders'));
+  const sections = senders.split(/\n(?=\*\*)/).slice(1);
+  const found = sections.map((section) => [
+    /\*\*(.*?)\.?\*\*/.exec(section)?.[1],
+    /project['"]?:? ['"]?aurora/i.test(section),
+  ]);
+  expect(Object.fromEntries(found)).toEqual({
+    Vector: true,
+    'Fluent Bit': true,
+    'OpenTelemetry Collector': true,
+    pino: true,
+    "A web server's log": false, // its lines name it: see the quickstart
+  });
+});
