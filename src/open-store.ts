@@ -1,5 +1,6 @@
 import { findServerAddress } from './config/clickhouse.ts';
 import type { Config } from './config/config.ts';
+import { keepFolders, type ReadFolders } from './definitions/folders.ts';
 import { type Definitions, type Reading, readDefinitions, refuseFaults } from './definitions/read.ts';
 import { createRegistry, type Registry } from './definitions/registry.ts';
 import { isManaged } from './definitions/source.ts';
@@ -18,6 +19,8 @@ import { verifyExternal } from './query/verify-external.ts';
 export interface Store {
   readonly engine: Engine;
   readonly registry: Registry;
+  /** Where the definitions that are served were read from. */
+  readonly folders: ReadFolders;
   /** What has changed through `engine`. */
   readonly writes: WriteMarks;
   /**
@@ -62,10 +65,23 @@ export async function openStore(
     const writes = createWriteMarks(MARKED_MINUTES_MAX);
     const engine = watchWrites(await openEngine(config, onReach), writes);
     closing.push(engine.close);
-    const read = async () => await prepare(engine, await readDefinitions(config), hasExternal);
-    const registry = createRegistry(await read());
-    const reload = async () => registry.replace(await read());
-    return { engine, registry, writes, reload, close };
+    let reading = await readDefinitions(config);
+    const registry = createRegistry(await prepare(engine, reading, hasExternal));
+    const reload = async () => {
+      const next = await readDefinitions(keepFolders(reading.folders));
+      registry.replace(await prepare(engine, next, hasExternal));
+      reading = next;
+    };
+    return {
+      engine,
+      registry,
+      writes,
+      reload,
+      close,
+      get folders() {
+        return reading.folders;
+      },
+    };
   } catch (error) {
     await close();
     throw error;

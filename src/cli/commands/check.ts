@@ -2,6 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Command } from 'commander';
+import { describeShipped } from '../../definitions/folders.ts';
 import { readDefinitions } from '../../definitions/read.ts';
 import { openEngine, prepare } from '../../open-store.ts';
 import { readConfig } from '../environment.ts';
@@ -15,6 +16,7 @@ export function checkCommand(): Command {
 async function check(): Promise<void> {
   const config = readConfig();
   const reading = await readDefinitions(config);
+  for (const line of describeShipped(reading.folders)) process.stderr.write(`tailrace: ${line}\n`);
   // An engine of its own in a temporary folder, so that it works while a service owns the store, and makes no table on a server.
   const dataDir = await mkdtemp(join(tmpdir(), 'tailrace-check-'));
   try {
