@@ -18,7 +18,9 @@ RUN npm pack --pack-destination /tmp --loglevel=error \
 FROM ${NODE_IMAGE} AS packages
 WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
-RUN npm install --omit=dev --no-save --no-audit --no-fund --ignore-scripts --loglevel=error
+# Without the Node that comes with the packages: the image has it already.
+RUN npm install --omit=dev --no-save --no-audit --no-fund --ignore-scripts --loglevel=error \
+  && rm -rf node_modules/node-linux-* node_modules/.bin/node
 
 FROM ${NODE_IMAGE}
 # curl is for the healthcheck, and for a look at the service from inside.

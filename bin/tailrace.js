@@ -1,26 +1,36 @@
 #!/usr/bin/env node
-// Plain JavaScript that any Node can read, so that an old one gets a clear message instead of a syntax error.
+// Plain JavaScript that any Node can read, so that an old one runs this on the Node of the packages instead of a syntax error.
 import { existsSync } from 'node:fs';
+import { findBundledNode, nodePackage, pinnedNode, rerunOn } from './bundled-node.js';
 
 const NODE_MAJOR_MIN = 24;
 
-if (Number(process.versions.node.split('.')[0]) < NODE_MAJOR_MIN) {
+if (Number(process.versions.node.split('.')[0]) >= NODE_MAJOR_MIN) await run();
+else rerun();
+
+async function run() {
+  // For the engine process, which inherits both. Each query holds a libuv thread there while it runs; files and DNS need
+  // threads beside them. libuv reads this when the first thread starts.
+  process.env.UV_THREADPOOL_SIZE ??= '32';
+
+  // The engine gives memory back as soon as it is free. By default it keeps it for five seconds, which under steady load means
+  // always. Its allocator reads this when the library is loaded.
+  process.env.JE_MALLOC_CONF ??= 'dirty_decay_ms:1000';
+
+  const source = new URL('../src/cli/main.ts', import.meta.url);
+  const { main } = await import(
+    existsSync(source) ? source.href : new URL('../dist/cli/main.js', import.meta.url).href
+  );
+  await main(process.argv);
+}
+
+function rerun() {
+  const node = findBundledNode();
+  if (node !== undefined) return rerunOn(node);
+  const pinned = pinnedNode();
+  const install = pinned ? `install it beside tailrace by "npm install ${nodePackage}@${pinned}", or ` : '';
   process.stderr.write(
-    `tailrace needs Node ${NODE_MAJOR_MIN} and this is ${process.version}. npm install brings its own: run it as "npx tailrace".\n`,
+    `tailrace: needs Node ${NODE_MAJOR_MIN} or newer, and this is ${process.version}; ${install}put a newer Node first in PATH\n`,
   );
   process.exit(2);
 }
-
-// For the engine process, which inherits both. Each query holds a libuv thread there while it runs; files and DNS need
-// threads beside them. libuv reads this when the first thread starts.
-process.env.UV_THREADPOOL_SIZE ??= '32';
-
-// The engine gives memory back as soon as it is free. By default it keeps it for five seconds, which under steady load means
-// always. Its allocator reads this when the library is loaded.
-process.env.JE_MALLOC_CONF ??= 'dirty_decay_ms:1000';
-
-const source = new URL('../src/cli/main.ts', import.meta.url);
-const { main } = await import(
-  existsSync(source) ? source.href : new URL('../dist/cli/main.js', import.meta.url).href
-);
-await main(process.argv);

@@ -5,13 +5,14 @@ import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { nodePackage } from '../bin/bundled-node.js';
 
 export const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const modules = join(root, 'node_modules');
 const stamp = join(modules, '.tailrace-lock');
 
 /** The Node that package.json pins, from node_modules. */
-export const node = join(modules, 'node', 'bin', 'node');
+export const node = join(modules, nodePackage, 'bin', 'node');
 
 /** Installs the packages of package-lock.json unless exactly these are there already. */
 export async function install() {
@@ -110,7 +111,11 @@ export function run(command, args, env = {}) {
   for (const signal of signals) process.on(signal, pass);
   // npm runs scripts through a shell that does not pass signals on: a killed npm shows only as another parent.
   const parent = process.ppid;
-  const orphaned = setInterval(() => process.ppid === parent || child.kill('SIGTERM'), 1_000);
+  const orphaned = setInterval(() => {
+    if (process.ppid === parent) return;
+    clearInterval(orphaned); // a second SIGTERM would end the child in the middle of its stopping
+    child.kill('SIGTERM');
+  }, 1_000);
   return new Promise((resolve) => {
     child.on('error', (error) => {
       say(error.message);

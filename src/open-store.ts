@@ -1,5 +1,6 @@
 import { findServerAddress } from './config/clickhouse.ts';
 import type { Config } from './config/config.ts';
+import { keepFolders, type ReadFolders } from './definitions/folders.ts';
 import { type Definitions, type Reading, readDefinitions, refuseFaults } from './definitions/read.ts';
 import { createRegistry, type Registry } from './definitions/registry.ts';
 import { isManaged } from './definitions/source.ts';
@@ -21,6 +22,8 @@ import { verifyExternal } from './query/verify-external.ts';
 export interface Store {
   readonly engine: Engine;
   readonly registry: Registry;
+  /** Where the definitions that are served were read from. */
+  readonly folders: ReadFolders;
   /** What has changed through `engine`. */
   readonly writes: WriteMarks;
   /**
@@ -65,14 +68,28 @@ export async function openStore(
     const writes = createWriteMarks(MARKED_MINUTES_MAX);
     const engine = watchWrites(await openEngine(config, watch), writes);
     closing.push(engine.close);
-    const read = async () => {
-      const definitions = await prepare(engine, await readDefinitions(config), hasExternal);
+    let reading = await readDefinitions(config);
+    const prepareAll = async (next: Reading) => {
+      const definitions = await prepare(engine, next, hasExternal);
       if (config.clickhouseUrl === '') writeStoredTables(config.dataDir, await readTables(engine));
       return definitions;
     };
-    const registry = createRegistry(await read());
-    const reload = async () => registry.replace(await read());
-    return { engine, registry, writes, reload, close };
+    const registry = createRegistry(await prepareAll(reading));
+    const reload = async () => {
+      const next = await readDefinitions(keepFolders(reading.folders));
+      registry.replace(await prepareAll(next));
+      reading = next;
+    };
+    return {
+      engine,
+      registry,
+      writes,
+      reload,
+      close,
+      get folders() {
+        return reading.folders;
+      },
+    };
   } catch (error) {
     await close();
     throw error;

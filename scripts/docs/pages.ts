@@ -73,7 +73,7 @@ function cliPage(): string {
   });
   return page(
     'Commands',
-    `In a checkout run them as \`npx tailrace …\`. Settings are environment variables: see [settings](settings.md).
+    `In a checkout, and where the package is installed, run them as \`npx tailrace …\`; a supervisor starts [node itself](operating.md#start-and-stop). Settings are environment variables: see [settings](settings.md).
 
 | Exit code | Meaning |
 | --- | --- |

@@ -3,6 +3,8 @@ import { openControlStore } from '../keys/control-store.ts';
 import { createKeyring, type Keyring } from '../keys/keyring.ts';
 import { createTokens } from '../keys/token.ts';
 import { openTokenSecret } from '../keys/token-secret.ts';
+import { packagePath } from '../lib/package-path.ts';
+import { watchParents } from './parent-watch.ts';
 
 /**
  * The settings of this process.
@@ -13,7 +15,9 @@ import { openTokenSecret } from '../keys/token-secret.ts';
 export function readConfig(changes: Readonly<Record<string, string | undefined>> = {}): Config {
   const config = parseConfig({ ...process.env, ...changes });
   for (const name of findUnknownSettings(process.env)) {
-    process.stderr.write(`tailrace: ${name} is not a setting; docs/settings.md lists them\n`);
+    process.stderr.write(
+      `tailrace: ${name} is not a setting; ${packagePath('docs/settings.md')} lists them\n`,
+    );
   }
   return config;
 }
@@ -29,12 +33,15 @@ const SIGNALS = ['SIGINT', 'SIGTERM'] as const;
 // first this soon is the same wish, and must not end the process in the middle of its stopping.
 const SAME_WISH_MS = 1_000;
 
-/** Aborts on SIGINT or SIGTERM, so that a command can finish what it holds. One more, later, ends the process at once. */
+/**
+ * Aborts on SIGINT or SIGTERM, and when npm has started this process and has ended, so that a command can finish what it holds. One
+ * more signal, later, ends the process at once.
+ */
 export function stopSignal(): AbortSignal {
   const controller = new AbortController();
-  let firstMs = 0;
+  let firstMs: number | undefined; // of a signal: npm's end and scripts/start.js, which notices it too, are the same wish
   const onSignal = (signal: NodeJS.Signals) => {
-    if (!controller.signal.aborted) {
+    if (firstMs === undefined) {
       firstMs = performance.now();
       controller.abort(signal);
     } else if (performance.now() - firstMs > SAME_WISH_MS) {
@@ -43,6 +50,7 @@ export function stopSignal(): AbortSignal {
     }
   };
   for (const signal of SIGNALS) process.on(signal, onSignal);
+  watchParents(process.env, () => controller.abort('the end of the process that started it'));
   return controller.signal;
 }
 

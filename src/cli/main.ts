@@ -1,5 +1,6 @@
 import { Command, CommanderError } from 'commander';
 import { ERROR_CODES, InputError, messageOf, StoppedError, TailraceError } from '../errors.ts';
+import { packagePath } from '../lib/package-path.ts';
 import { readVersion } from '../version.ts';
 import { checkCommand } from './commands/check.ts';
 import { copyCommand } from './commands/copy.ts';
@@ -7,9 +8,11 @@ import { keysCommand } from './commands/keys.ts';
 import { loadCommand } from './commands/load.ts';
 import { openApiCommand } from './commands/openapi.ts';
 import { queryCommand } from './commands/query.ts';
+import { reloadCommand } from './commands/reload.ts';
 import { sampleCommand } from './commands/sample.ts';
 import { schemaCommand } from './commands/schema.ts';
 import { serveCommand } from './commands/serve.ts';
+import { stopCommand } from './commands/stop.ts';
 import { EXIT } from './exit.ts';
 
 /** Every command, for `main` and for the test that holds docs/cli.md equal to the help. */
@@ -19,10 +22,12 @@ export function createProgram(): Command {
     .version(readVersion())
     .addHelpText(
       'after',
-      '\nSettings are environment variables: see docs/settings.md.\nExit codes: 0 done, 1 wrong input, 2 misuse, 3 failure or stopped by a signal.',
+      `\nSettings are environment variables: see ${packagePath('docs/settings.md')}.\nExit codes: 0 done, 1 wrong input, 2 misuse, 3 failure or stopped by a signal.`,
     );
   const commands = [
     serveCommand,
+    reloadCommand,
+    stopCommand,
     loadCommand,
     copyCommand,
     sampleCommand,
@@ -51,7 +56,7 @@ export async function main(argv: readonly string[]): Promise<void> {
   // load whose reports nobody wants any more must still store the rest.
   for (const stream of [process.stdout, process.stderr]) {
     stream.on('error', (error: NodeJS.ErrnoException) => {
-      if (error.code !== 'EPIPE') process.exit(EXIT.failure);
+      if (error.code !== 'EPIPE' && error.code !== 'EIO') process.exit(EXIT.failure); // EIO: the terminal is closed
     });
   }
   try {

@@ -1,3 +1,4 @@
+import { describeShipped } from '../definitions/folders.ts';
 import { SCOPES } from '../keys/scope.ts';
 import type { Service } from '../service.ts';
 
@@ -7,6 +8,8 @@ export async function printWelcome({ keyring, store }: Service, address: string)
   const made = isOpen ? undefined : (await keyring.create({ name: 'first key', scopes: SCOPES })).key;
   const key = made ?? '$TAILRACE_KEY';
   const lines = [`Tailrace is ready at ${address}`, `Open ${address}/ in a browser for the console.`, ''];
+  const shipped = describeShipped(store.folders);
+  if (shipped.length > 0) lines.push(...shipped.map((line) => `Note: ${line}`), '');
   if (made === undefined) {
     lines.push('Put a key into TAILRACE_KEY to try it. A key for everything, the console included:', '');
     lines.push(`  npx tailrace keys create --name me --scope ${SCOPES.join(',')}`);

@@ -33,8 +33,16 @@ export const SETTINGS = {
     './data',
     'Folder of the store and the keys; owned by one process at a time.',
   ),
-  endpointsDir: text('TAILRACE_ENDPOINTS_DIR', './endpoints', 'Folder of the endpoint definitions.'),
-  sourcesDir: text('TAILRACE_SOURCES_DIR', './sources', 'Folder of the source definitions.'),
+  endpointsDir: checked(
+    'TAILRACE_ENDPOINTS_DIR',
+    'Folder of the endpoint definitions. Empty: `./endpoints`, or, where there is no such folder, the endpoints that ship with Tailrace.',
+    parseText,
+  ),
+  sourcesDir: checked(
+    'TAILRACE_SOURCES_DIR',
+    'Folder of the source definitions. Empty: `./sources`, or, where there is no such folder, the sources that ship with Tailrace.',
+    parseText,
+  ),
   privateKey: secret('TAILRACE_PRIVATE_KEY', ['LOGFLARE_PRIVATE_ACCESS_TOKEN'], 'A key with every scope.'),
   publicKey: secret(
     'TAILRACE_PUBLIC_KEY',

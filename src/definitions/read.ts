@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { InputError, messageOf } from '../errors.ts';
+import { packagePath } from '../lib/package-path.ts';
 import { checkBucket } from './checks/bucket.ts';
 import { checkCaching } from './checks/caching.ts';
 import { findNameWarning } from './checks/name.ts';
@@ -12,6 +13,7 @@ import { checkSourceColumns } from './checks/source-columns.ts';
 import { checkUnique } from './checks/unique.ts';
 import { checkEndpointShape, createEndpoint, type Endpoint, endpointFields } from './endpoint.ts';
 import { type Fault, formatFault } from './fault.ts';
+import { type DefinitionFolders, findFolders, type ReadFolders } from './folders.ts';
 import { createSource, type Source } from './source.ts';
 import { checkSourceShape } from './source-file.ts';
 import { readText, readYamlFile, type YamlFile } from './yaml-file.ts';
@@ -22,14 +24,11 @@ export interface Definitions {
   readonly sources: readonly Source[];
 }
 
-export interface DefinitionFolders {
-  readonly endpointsDir: string;
-  readonly sourcesDir: string;
-}
-
 /** What was read and everything wrong with it; `definitions` lacks the files that have faults. */
 export interface Reading {
   readonly definitions: Definitions;
+  /** The folders that were read, by `findFolders`. */
+  readonly folders: ReadFolders;
   readonly faults: readonly Fault[];
   /** What is served all the same, and should be otherwise. */
   readonly warnings: readonly Fault[];
@@ -40,7 +39,8 @@ export interface Reading {
 }
 
 /** Reads every definition, going on past the faults so that all are reported at once. */
-export async function readDefinitions(folders: DefinitionFolders): Promise<Reading> {
+export async function readDefinitions(named: DefinitionFolders): Promise<Reading> {
+  const folders = findFolders(named);
   const faults: Fault[] = [];
   const sourceFiles = await readManagedFiles(folders.sourcesDir, faults);
   faults.push(...checkUnique(sourceFiles, ['id', 'name', 'table']));
@@ -67,7 +67,7 @@ export async function readDefinitions(folders: DefinitionFolders): Promise<Readi
     const hash = hashEndpoint(fileHash, sources);
     return isWhole ? [createEndpoint(yaml, { sql, fileHash, hash, sources })] : [];
   });
-  return { definitions: { endpoints, sources }, faults, warnings, sourcesAreWhole, drafts };
+  return { definitions: { endpoints, sources }, folders, faults, warnings, sourcesAreWhole, drafts };
 }
 
 /** @throws InputError with a line for each fault, in the order of files and lines */
@@ -120,7 +120,7 @@ async function readManagedFiles(dir: string, faults: Fault[]): Promise<YamlFile[
     faults.push({
       file: dir,
       line: 1,
-      message: 'has no source: add a <wire name>.yaml, as docs/sources.md shows',
+      message: `has no source: add a <wire name>.yaml, as ${packagePath('docs/sources.md')} shows`,
     });
   }
   const read = await Promise.all(names.toSorted().map((name) => readYamlFile(join(dir, name))));

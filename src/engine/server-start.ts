@@ -1,5 +1,6 @@
 import type { ServerAddress } from '../config/clickhouse.ts';
 import { InputError, messageOf, TailraceError } from '../errors.ts';
+import { packagePath } from '../lib/package-path.ts';
 import { toTailraceError } from './failure.ts';
 import type { EngineSettings } from './read-settings.ts';
 import type { ServerClient } from './server-client.ts';
@@ -63,7 +64,7 @@ export async function prepareServer({
   });
   if (readonly !== '0')
     throw new InputError([
-      `${user.what}: the user ${user.user} has the setting readonly = ${readonly}, under which its queries could not be given their limits; hold it to reading by GRANTs instead (docs/scaling.md), and Tailrace sets readonly with each query`,
+      `${user.what}: the user ${user.user} has the setting readonly = ${readonly}, under which its queries could not be given their limits; hold it to reading by GRANTs instead (${packagePath('docs/scaling.md')}), and Tailrace sets readonly with each query`,
     ]);
   await ask(reader, 'SELECT 1', readSettings).catch((error) => {
     throw explain(error, user);

@@ -1,9 +1,22 @@
-import { accessSync, constants, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  accessSync,
+  constants,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { InputError, messageOf } from '../errors.ts';
 
 const SQLITE_BUSY = 5;
+// Whoever asks for the owner holds the lock shared for a moment; a start must not take that for another owner.
+const BUSY_MS_MAX = 250;
+
+const OWNER_FILE = 'owner.txt';
 
 export interface StoreLock {
   release(): void;
@@ -13,20 +26,20 @@ export interface StoreLock {
  * Makes this process the only owner of a data directory, and makes the directory where it is missing.
  *
  * The lock is SQLite's exclusive lock on `lock.sqlite`, which the operating system drops with the process, however it
- * ends: there is no stale lock to clear by hand. `owner.txt` beside it says who has it, for the message only.
+ * ends: there is no stale lock to clear by hand. `owner.txt` beside it says who has it, for messages and for
+ * `tailrace reload` and `stop`, which believe it only while the lock is held.
  *
  * @param owner one line that tells a reader who holds the store, such as `tailrace serve (pid 4711)`
  * @throws InputError when the directory cannot be used or another process owns it
  */
 export function lockStore(dataDir: string, owner: string): StoreLock {
   const database = openLockFile(dataDir);
-  const ownerFile = join(dataDir, 'owner.txt');
+  const ownerFile = join(dataDir, OWNER_FILE);
   try {
     database.exec('PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE');
   } catch (error) {
     database.close();
-    if ((error as { errcode?: unknown }).errcode !== SQLITE_BUSY)
-      throw unusable(dataDir, messageOf(error), error);
+    if (!isBusy(error)) throw unusable(dataDir, messageOf(error), error);
     throw new InputError(
       [
         `data directory ${dataDir} is in use by ${readOwner(ownerFile)}; stop that first, ask it by --url (load, query), or set TAILRACE_DATA_DIR to another folder`,
@@ -45,12 +58,40 @@ export function lockStore(dataDir: string, owner: string): StoreLock {
   };
 }
 
-function openLockFile(dataDir: string): DatabaseSync {
+/** The file whose lock makes a process the owner, which it has open for as long. */
+export function lockFile(dataDir: string): string {
+  return join(dataDir, 'lock.sqlite');
+}
+
+/**
+ * Who owns a data directory, as `lockStore` was given it; `undefined` if nobody does. A process that was killed owns nothing.
+ *
+ * @throws InputError when the directory cannot be used
+ */
+export function findOwner(dataDir: string): string | undefined {
+  if (!existsSync(lockFile(dataDir))) return undefined;
+  const database = openLockFile(dataDir, 0);
+  try {
+    database.exec('BEGIN; SELECT count(*) FROM sqlite_master');
+    return undefined;
+  } catch (error) {
+    if (isBusy(error)) return readOwner(join(dataDir, OWNER_FILE));
+    throw unusable(dataDir, messageOf(error), error);
+  } finally {
+    database.close();
+  }
+}
+
+function isBusy(error: unknown): boolean {
+  return (error as { errcode?: unknown }).errcode === SQLITE_BUSY;
+}
+
+function openLockFile(dataDir: string, timeout = BUSY_MS_MAX): DatabaseSync {
   try {
     mkdirSync(dataDir, { recursive: true, mode: 0o700 });
     if (!statSync(dataDir).isDirectory()) throw new Error('it is not a folder');
     accessSync(dataDir, constants.R_OK | constants.W_OK | constants.X_OK);
-    return new DatabaseSync(join(dataDir, 'lock.sqlite'));
+    return new DatabaseSync(lockFile(dataDir), { timeout });
   } catch (error) {
     const why = /EEXIST|ENOTDIR/.test(messageOf(error)) ? 'it is a file, not a folder' : messageOf(error);
     throw unusable(dataDir, why, error);

@@ -100,12 +100,13 @@ describe('what keeps the service from starting is said in a line each, with exit
     expect((await service.stop()).code).toBe(0);
   });
 
-  test('a port in use', async () => {
+  test('a port in use, before a sample is stored', async () => {
     const other = createServer();
     await new Promise<void>((resolve) => void other.listen(0, '127.0.0.1', resolve));
     const address = other.address();
     const port = typeof address === 'object' && address !== null ? address.port : 0;
-    const { code, stderr } = await runCli(['serve'], { env: { ...env, TAILRACE_PORT: String(port) } });
+    const empty = { ...env, TAILRACE_DATA_DIR: join(folder.path, 'empty'), TAILRACE_PORT: String(port) };
+    const { code, stderr } = await runCli(['serve', '--sample'], { env: empty });
     other.close();
     expect(code).toBe(1);
     expect(lines(stderr).filter((line) => !line.startsWith('{'))).toEqual([

@@ -83,7 +83,7 @@ test('it tests what the rest of the repository promises', () => {
   const nodeOf = (name: string) =>
     jobs[name]?.steps.map((step) => step.with?.['node-version']).find((version) => version !== undefined);
   const { engines } = JSON.parse(readFileSync('package.json', 'utf8')) as { engines: { node: string } };
-  expect(`>=${nodeOf('test')}`).toBe(engines.node);
+  expect(`>=${nodeOf('start')}`).toBe(engines.node); // bin/tailrace.js runs on it, and the rest on the Node of the packages
   expect(readFileSync('README.md', 'utf8')).toContain(`Node ${nodeOf('start')} or newer`);
 
   const { version = [] } = jobs['clickhouse']?.strategy?.matrix ?? {};

@@ -4,7 +4,7 @@ import { existsSync } from 'node:fs';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
-import { lockStore } from '../../src/engine/store-lock.ts';
+import { findOwner, lockStore } from '../../src/engine/store-lock.ts';
 import { InputError } from '../../src/errors.ts';
 import { temporaryFolder } from '../support/service.ts';
 
@@ -23,9 +23,9 @@ function faultsOf(work: () => unknown): readonly string[] {
 
 const HOLDER = `
 const { lockStore } = await import('./src/engine/store-lock.ts');
-lockStore(process.argv[1], 'the holder (pid ' + process.pid + ')');
+const lock = lockStore(process.argv[1], 'the holder (pid ' + process.pid + ')');
 console.log('locked');
-setInterval(() => {}, 1000);`;
+setInterval(() => lock, 1000); // or it is collected as garbage, and the lock with it`;
 
 test('makes the folder and is free again once released', () => {
   const dir = join(folder.path, 'deep', 'new');
@@ -59,6 +59,20 @@ test('refuses a second process, and is free at once when the first is killed wit
   holder.kill('SIGKILL');
   await gone;
   lockStore(dir, 'second').release();
+});
+
+test('the owner of a folder is whoever holds the lock, not whoever was killed; nothing is created', async () => {
+  const dir = join(folder.path, 'asked');
+  expect([findOwner(dir), existsSync(dir)]).toEqual([undefined, false]);
+  const holder = spawn(process.execPath, ['--input-type=module', '-e', HOLDER, dir], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  await once(holder.stdout, 'data');
+  expect(findOwner(dir)).toBe(`the holder (pid ${holder.pid})`);
+  const gone = once(holder, 'exit');
+  holder.kill('SIGKILL');
+  await gone;
+  expect([findOwner(dir), existsSync(join(dir, 'owner.txt'))]).toEqual([undefined, true]);
 });
 
 test('a lock file that is none is not taken for another owner', async () => {

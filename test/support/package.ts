@@ -3,6 +3,7 @@ import { existsSync } from 'node:fs';
 import { cp, mkdir, readdir, readFile, rename, symlink } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
+import { nodePackage } from '../../bin/bundled-node.js';
 
 const exec = promisify(execFile);
 const ROOT = join(import.meta.dirname, '../..');
@@ -14,17 +15,26 @@ const ROOT = join(import.meta.dirname, '../..');
  * @returns the folder that is the image's /app
  */
 export async function makePackage(folder: string): Promise<{ app: string; unlock: () => Promise<void> }> {
-  const [build, app] = [join(folder, 'build'), join(folder, 'app')];
-  await copyContext(build);
-  await linkPackages(build);
-  const npm = { cwd: build, env: { PATH: process.env['PATH'] } };
-  await exec('npm', ['pack', '--pack-destination', folder, '--loglevel=error'], npm);
-  const packed = (await readdir(folder)).find((name) => name.endsWith('.tgz')) ?? 'no package';
-  await exec('tar', ['-xzf', join(folder, packed), '-C', folder]);
+  const app = join(folder, 'app');
+  await exec('tar', ['-xzf', await makeTarball(folder), '-C', folder]);
   await rename(join(folder, 'package'), app);
   await copyShippedPackages(join(app, 'node_modules'));
   await setModes(app, 'a+rx,a-w');
   return { app, unlock: () => setModes(app, 'u+w') };
+}
+
+/**
+ * Builds and packs Tailrace from what .dockerignore lets through, below `folder`.
+ *
+ * @returns the tarball
+ */
+export async function makeTarball(folder: string): Promise<string> {
+  const build = join(folder, 'build');
+  await copyContext(build);
+  await linkPackages(build);
+  const npm = { cwd: build, env: { PATH: process.env['PATH'] } };
+  await exec('npm', ['pack', '--pack-destination', folder, '--loglevel=error'], npm);
+  return join(folder, (await readdir(folder)).find((name) => name.endsWith('.tgz')) ?? 'no package');
 }
 
 /** Of folders only: the files of the packages are hard links to those of this checkout, whose modes must stay. */
@@ -58,12 +68,12 @@ interface LockFile {
   readonly packages: Readonly<Record<string, { readonly dev?: boolean }>>;
 }
 
-/** What the lock file does not mark as for development alone, and is installed here: not another platform's. */
+/** What the lock file does not mark as for development alone, and is installed here: not another platform's. The image has Node itself. */
 async function copyShippedPackages(to: string): Promise<void> {
   const { packages } = JSON.parse(await readFile(join(ROOT, 'package-lock.json'), 'utf8')) as LockFile;
   for (const [path, { dev }] of Object.entries(packages)) {
     const [, name = ''] = /^node_modules\/((?:@[^/]+\/)?[^/]+)$/.exec(path) ?? [];
-    if (name === '' || dev === true || !existsSync(join(ROOT, path))) continue;
+    if (name === '' || dev === true || name === nodePackage || !existsSync(join(ROOT, path))) continue;
     await mkdir(dirname(join(to, name)), { recursive: true });
     await linkTree(join(ROOT, path), join(to, name));
   }

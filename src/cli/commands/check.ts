@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { Command } from 'commander';
 import type { Config } from '../../config/config.ts';
 import { formatFault } from '../../definitions/fault.ts';
+import { describeShipped } from '../../definitions/folders.ts';
 import { type Definitions, type Reading, readDefinitions } from '../../definitions/read.ts';
 import { createRegistry } from '../../definitions/registry.ts';
 import type { Source } from '../../definitions/source.ts';
@@ -24,6 +25,7 @@ export function checkCommand(): Command {
 async function check(): Promise<void> {
   const config = readConfig();
   const reading = await readDefinitions(config);
+  for (const line of describeShipped(reading.folders)) process.stderr.write(`tailrace: ${line}\n`);
   for (const warning of reading.warnings) warn(formatFault(warning));
   // An engine of its own in a temporary folder, so that it works while a service owns the store, and makes no table on a server.
   const dataDir = await mkdtemp(join(tmpdir(), 'tailrace-check-'));

@@ -1,0 +1,2 @@
+/** The package that has Node for this platform. */
+export const nodePackage: string;

@@ -1,0 +1,76 @@
+import { rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterAll, afterEach, describe, expect, test } from 'vitest';
+import { findOwner } from '../../src/engine/store-lock.ts';
+import { endLeftProcesses, runCli, startCli, startServe } from '../support/cli.ts';
+import { ON_SERVER } from '../support/cli-engine.ts';
+import { addEndpoint, copyEndpoints } from '../support/endpoints.ts';
+import { PRIVATE_KEY, temporaryFolder } from '../support/service.ts';
+
+const folder = await temporaryFolder();
+const endpoints = await copyEndpoints();
+const dataDir = join(folder.path, 'data');
+const env = {
+  TAILRACE_DATA_DIR: dataDir,
+  TAILRACE_ENDPOINTS_DIR: endpoints.path,
+  TAILRACE_PRIVATE_KEY: PRIVATE_KEY,
+};
+afterEach(endLeftProcesses);
+afterAll(async () => {
+  await folder.remove();
+  await endpoints.remove();
+});
+
+const EXTRA = { name: 'extra', id: 'a0000000-0000-4000-8000-000000000031', caching: 'disabled' } as const;
+
+describe.skipIf(ON_SERVER)('on the data directory of a service', () => {
+  test('reload prints that the definitions were taken, or every fault and that the old ones go on', async () => {
+    const service = await startServe(env);
+    const { pid } = service.child;
+    await addEndpoint(endpoints.path, { ...EXTRA, sql: 'SELECT toInt64(1) AS n WHERE @project = @project' });
+    expect(await runCli(['reload'], { env })).toEqual({
+      code: 0,
+      stdout: `definitions reloaded: 4 endpoints and 9 sources are served (pid ${pid})\n`,
+      stderr: '',
+    });
+    await addEndpoint(endpoints.path, { ...EXTRA, sql: 'SELECT nonsense WHERE @project = @project' });
+    const refused = await runCli(['reload'], { env });
+    expect([refused.code, refused.stdout]).toEqual([1, '']);
+    expect(refused.stderr).toMatch(
+      /^tailrace: \S+extra\/query\.sql:1: .*nonsense.*\ntailrace: definitions not reloaded: the old ones go on serving\n$/,
+    );
+    await rm(join(endpoints.path, 'extra'), { recursive: true });
+    expect((await runCli(['reload'], { env })).stdout).toContain('3 endpoints and 9 sources');
+    expect((await service.stop()).code).toBe(0);
+  });
+
+  test('reload during the start waits until the definitions were read', async () => {
+    const service = startCli(['serve', '--sample'], {
+      env: { ...env, TAILRACE_PORT: '0', TAILRACE_DATA_DIR: `${dataDir}-empty` },
+    });
+    await service.waitFor(/sample: storing/);
+    const { code, stdout } = await runCli(['reload'], {
+      env: { ...env, TAILRACE_DATA_DIR: `${dataDir}-empty` },
+    });
+    expect([code, stdout]).toEqual([0, expect.stringContaining('definitions reloaded')]);
+    service.child.kill('SIGTERM');
+    expect((await service.ended).code).toBe(0);
+  });
+
+  test('stop ends it in order and waits for the end', async () => {
+    const service = await startServe(env);
+    const { code, stdout, stderr } = await runCli(['stop'], { env });
+    expect([code, stdout, stderr]).toEqual([0, `the service (pid ${service.child.pid}) has ended\n`, '']);
+    expect((await service.ended).code).toBe(0);
+    expect(findOwner(dataDir)).toBeUndefined();
+  });
+});
+
+test.each(['reload', 'stop'])('%s exits with 1 where no service runs', async (command) => {
+  const dir = join(folder.path, 'none');
+  const { code, stdout, stderr } = await runCli([command], {
+    env: { CLICKHOUSE_URL: '', TAILRACE_DATA_DIR: dir },
+  });
+  const message = `no service runs on data directory ${dir}; set TAILRACE_DATA_DIR to the one of the service`;
+  expect([code, stdout, stderr]).toEqual([1, '', `tailrace: ${message}\n`]);
+});

@@ -1,0 +1,142 @@
+import { execFile } from 'node:child_process';
+import { cp, mkdir, rename, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { afterAll, afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { endLeftProcesses, startServe } from '../support/cli.ts';
+import { addEndpoint } from '../support/endpoints.ts';
+import { get, QUERY_PATH } from '../support/http.ts';
+import { PRIVATE_KEY, temporaryFolder } from '../support/service.ts';
+
+const exec = promisify(execFile);
+const folder = await temporaryFolder();
+const endpoints = join(folder.path, 'endpoints');
+const sources = join(folder.path, 'sources');
+const env = {
+  TAILRACE_DATA_DIR: join(folder.path, 'data'),
+  TAILRACE_ENDPOINTS_DIR: endpoints,
+  TAILRACE_SOURCES_DIR: sources,
+  TAILRACE_PRIVATE_KEY: PRIVATE_KEY,
+  TAILRACE_LOG_LEVEL: 'warn', // as under npm start
+};
+afterAll(folder.remove);
+afterEach(endLeftProcesses);
+
+const ENDPOINT = {
+  name: 'watched',
+  id: 'a0000000-0000-4000-8000-000000000021',
+  caching: 'disabled',
+} as const;
+const sqlOf = (n: number) => `SELECT toInt64(${n}) AS n WHERE @project = @project`;
+const query = join(endpoints, 'watched', 'query.sql');
+let service: Awaited<ReturnType<typeof startServe>>;
+
+beforeEach(async () => {
+  await rm(endpoints, { recursive: true, force: true });
+  await rm(sources, { recursive: true, force: true });
+  await cp('sources', sources, { recursive: true });
+  await addEndpoint(endpoints, { ...ENDPOINT, sql: sqlOf(0) });
+  service = await startServe(env, ['--watch']);
+});
+
+/** Waits until the endpoint is served with this number. */
+async function expectServed(n: number, name = 'watched'): Promise<void> {
+  const ask = async () => (await get(service.url, `${QUERY_PATH}/${name}?project=p1`)).body;
+  await vi.waitFor(async () => expect(await ask()).toEqual({ result: [{ n }] }), { timeout: 10_000 });
+}
+
+/** Waits until this many endpoints are served. */
+async function expectCount(count: number): Promise<void> {
+  const ask = async () => (await get(service.url, '/api/endpoints')).body.result.length;
+  await vi.waitFor(async () => expect(await ask()).toBe(count), { timeout: 10_000 });
+}
+
+const sed = (n: number, file = query) => exec('sed', ['-i', `s/toInt64([0-9]*)/toInt64(${n})/`, file]);
+
+/** A file beside it is written and renamed over it, as editors do. */
+async function saveByRename(n: number): Promise<void> {
+  await writeFile(join(folder.path, 'new.sql'), sqlOf(n));
+  await rename(join(folder.path, 'new.sql'), query);
+}
+
+describe('serve --watch', () => {
+  test('sees every one of several atomic saves in a row, however they are done', async () => {
+    let n = 0;
+    for (const save of [sed, saveByRename, sed, sed, saveByRename, saveByRename]) {
+      await save(++n);
+      await expectServed(n);
+    }
+    await writeFile(query, sqlOf(++n));
+    await expectServed(n);
+  });
+
+  test('sees what is done by git', async () => {
+    const git = (...args: string[]) =>
+      exec('git', ['-c', 'user.name=t', '-c', 'user.email=t@example.com', '-C', folder.path, ...args]);
+    await git('init', '--quiet', '--initial-branch=first');
+    for (const n of [1, 2]) {
+      await sed(n);
+      if (n === 2) await addEndpoint(endpoints, { ...ENDPOINT, name: 'second', id: SECOND, sql: sqlOf(22) });
+      await git('checkout', '--quiet', '-B', `branch-${n}`);
+      await git('add', 'endpoints');
+      await git('commit', '--quiet', '--message', 'x');
+    }
+    await expectServed(2);
+    for (const n of [1, 2, 1, 2]) {
+      await git('checkout', '--quiet', `branch-${n}`);
+      await expectServed(n);
+      await expectCount(n);
+    }
+    await rm(join(folder.path, '.git'), { recursive: true });
+  });
+
+  test('sees folders that come and go, and files in them', async () => {
+    const second = { ...ENDPOINT, name: 'second', id: SECOND };
+    for (const n of [1, 2]) {
+      await addEndpoint(endpoints, { ...second, sql: sqlOf(n) });
+      await expectServed(n, 'second');
+      await sed(n + 10, join(endpoints, 'second', 'query.sql'));
+      await expectServed(n + 10, 'second');
+      await rm(join(endpoints, 'second'), { recursive: true });
+      await expectCount(1);
+    }
+    await addEndpoint(folder.path, { ...second, sql: sqlOf(7) });
+    await rename(join(folder.path, 'second'), join(endpoints, 'second')); // a whole one, moved
+    await expectServed(7, 'second');
+  });
+
+  test('refuses the loss of a watched folder, and sees the one that takes its place', async () => {
+    for (const n of [1, 2]) {
+      await rename(endpoints, `${endpoints}.old`);
+      await waitForLine(n, `tailrace: ${endpoints}:1: cannot be read as a folder`);
+      await expectServed(10 * (n - 1)); // what was served goes on
+      await rename(`${endpoints}.old`, endpoints);
+      await sed(10 * n);
+      await expectServed(10 * n);
+    }
+  });
+
+  test('sees sources too, and says each reload where a person looks', async () => {
+    const file = join(sources, 'postgres.logs.yaml');
+    await exec('sed', ['-i', 's/^retention_days: .*/retention_days: no/', file]);
+    await waitForLine(1, 'tailrace: definitions not reloaded: the old ones go on serving');
+    expect(service.output().stderr).toMatch(/^tailrace: \S*postgres\.logs\.yaml:\d+: .*retention_days/m);
+    await exec('sed', ['-i', 's/^retention_days: .*/retention_days: 9/', file]);
+    await waitForLine(1, 'tailrace: definitions reloaded: 1 endpoints and 9 sources are served');
+    await sed(1);
+    await waitForLine(2, 'tailrace: definitions reloaded: 1 endpoints and 9 sources are served');
+    await mkdir(join(endpoints, 'empty'));
+    await waitForLine(2, 'tailrace: definitions not reloaded: the old ones go on serving');
+  });
+});
+
+const SECOND = 'a0000000-0000-4000-8000-000000000022';
+
+/** Waits until a line of standard error has begun so this often. */
+async function waitForLine(times: number, start: string): Promise<void> {
+  const found = () => {
+    const lines = service.output().stderr.split('\n');
+    return lines.filter((line) => line.startsWith(start)).length;
+  };
+  await vi.waitFor(() => expect(found()).toBeGreaterThanOrEqual(times), { timeout: 10_000 });
+}
