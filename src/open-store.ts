@@ -2,15 +2,18 @@ import { findServerAddress } from './config/clickhouse.ts';
 import type { Config } from './config/config.ts';
 import { type Definitions, type Reading, readDefinitions, refuseFaults } from './definitions/read.ts';
 import { createRegistry, type Registry } from './definitions/registry.ts';
-import { isManaged } from './definitions/source.ts';
+import { isManaged, type Source } from './definitions/source.ts';
 import { openEmbeddedEngine } from './engine/embedded.ts';
 import type { Engine } from './engine/engine.ts';
 import { withoutTable } from './engine/external.ts';
 import { applySchema } from './engine/schema.ts';
 import { openServerEngine, type ServerOptions } from './engine/server.ts';
 import { lockStore } from './engine/store-lock.ts';
+import { readStoreState } from './engine/store-state.ts';
 import { isKept, tableNames } from './engine/table.ts';
 import { createWriteMarks, type WriteMarks, watchWrites } from './engine/write-marks.ts';
+import { clockFile } from './ingest/retention-file.ts';
+import { type ClockGuard, createClockGuard } from './lib/clock-guard.ts';
 import { verifyQueries } from './query/verify.ts';
 import { verifyExternal } from './query/verify-external.ts';
 
@@ -20,6 +23,10 @@ export interface Store {
   readonly registry: Registry;
   /** What has changed through `engine`. */
   readonly writes: WriteMarks;
+  /** The clock, held against the last time that the store was open. */
+  readonly clock: ClockGuard;
+  /** Hides what is beyond its retention by the time that the clock guard believes now; to be called when that has changed. */
+  followClock(): Promise<void>;
   /**
    * Reads the definitions again and swaps them all, or none: on a fault the old ones go on serving.
    *
@@ -36,10 +43,13 @@ export interface StoreOptions {
   readonly hasExternal?: boolean;
   /** Told when a server cannot be reached any more, and when it can again. */
   readonly onReach?: OnReach;
+  /** ms since the epoch. */
+  readonly now?: () => number;
 }
 
 // Of each table: two weeks in which every minute has events, some megabytes in all.
 const MARKED_MINUTES_MAX = 20_160;
+const HOUR_MS = 3_600_000;
 
 /**
  * Opens engine and definitions, without HTTP: what the service and the commands on a store have in common.
@@ -50,7 +60,7 @@ const MARKED_MINUTES_MAX = 20_160;
 export async function openStore(
   config: Config,
   owner: string,
-  { hasExternal = true, onReach }: StoreOptions = {},
+  { hasExternal = true, onReach, now = Date.now }: StoreOptions = {},
 ): Promise<Store> {
   const closing: (() => unknown)[] = [];
   // The store of a server is not in the data directory, and belongs to all who are let in.
@@ -63,9 +73,17 @@ export async function openStore(
     const engine = watchWrites(await openEngine(config, onReach), writes);
     closing.push(engine.close);
     const read = async () => await prepare(engine, await readDefinitions(config), hasExternal);
-    const registry = createRegistry(await read());
-    const reload = async () => registry.replace(await read());
-    return { engine, registry, writes, reload, close };
+    const definitions = await read();
+    const clock = await openClock(engine, definitions.sources, { ...config, now });
+    await hideOld(engine, definitions.sources, clock);
+    const registry = createRegistry(definitions);
+    const reload = async () => {
+      const changed = await read();
+      await hideOld(engine, changed.sources, clock);
+      registry.replace(changed);
+    };
+    const followClock = () => hideOld(engine, registry.sources, clock);
+    return { engine, registry, writes, clock, followClock, reload, close };
   } catch (error) {
     await close();
     throw error;
@@ -88,17 +106,52 @@ export async function prepare(engine: Engine, reading: Reading, hasExternal: boo
   await applySchema(engine, sources, async () =>
     refuseFaults([...faults, ...(await verifyQueries(engine, definitions.endpoints))]),
   );
-  // Days leave as a whole, and some time after they might: until then this keeps their old events from every answer.
-  await engine.setReadFilters(
-    new Map(
-      definitions.sources
-        .filter(isManaged)
-        .flatMap((source) =>
-          tableNames(source, engine.cluster).map((name) => [name, isKept(source)] as const),
-        ),
-    ),
-  );
   return definitions;
+}
+
+/**
+ * Holds the clock against the last time that the store was open, or, where nobody has noted it, against the newest event. What
+ * it is held against is noted at once: with a clock that is wrong, the newest event may be of a wrong time at the next start.
+ */
+async function openClock(
+  engine: Engine,
+  sources: readonly Source[],
+  options: Pick<Config, 'dataDir' | 'clockJumpHoursMax'> & { now: () => number },
+): Promise<ClockGuard> {
+  const file = clockFile(options.dataDir);
+  const clock = createClockGuard({
+    now: options.now,
+    ticks: () => performance.now(),
+    seenMs: file.read()?.seen_ms ?? (await findNewest(engine, sources)),
+    jumpMsMax: options.clockJumpHoursMax * HOUR_MS,
+  });
+  try {
+    file.write({ seen_ms: clock.last().plausibleMs });
+  } catch {
+    // A full disk keeps nobody from reading; the service notes it again every minute, and logs why it cannot.
+  }
+  return clock;
+}
+
+async function findNewest(engine: Engine, sources: readonly Source[]): Promise<number | undefined> {
+  const states = await readStoreState(engine, sources.filter(isManaged));
+  const times = [...states.values()].flatMap(({ newestMs }) => newestMs ?? []);
+  return times.length === 0 ? undefined : Math.max(...times);
+}
+
+/**
+ * Days leave as a whole, and some time after they might: until then this keeps their old events from every answer. While the
+ * clock has jumped ahead they are judged by the time that it should show, or every answer would be empty.
+ */
+async function hideOld(engine: Engine, sources: readonly Source[], clock: ClockGuard): Promise<void> {
+  const { state, plausibleMs } = clock.last();
+  const atMs = state === 'ahead' ? plausibleMs : undefined;
+  const filters = sources
+    .filter(isManaged)
+    .flatMap((source) =>
+      tableNames(source, engine.cluster).map((name) => [name, isKept(source, atMs)] as const),
+    );
+  await engine.setReadFilters(new Map(filters));
 }
 
 /** The engine that the settings ask for: that of a ClickHouse server, or the embedded one on their data directory. */

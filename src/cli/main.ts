@@ -7,6 +7,7 @@ import { keysCommand } from './commands/keys.ts';
 import { loadCommand } from './commands/load.ts';
 import { openApiCommand } from './commands/openapi.ts';
 import { queryCommand } from './commands/query.ts';
+import { retentionCommand } from './commands/retention.ts';
 import { sampleCommand } from './commands/sample.ts';
 import { schemaCommand } from './commands/schema.ts';
 import { serveCommand } from './commands/serve.ts';
@@ -30,6 +31,7 @@ export function createProgram(): Command {
     queryCommand,
     checkCommand,
     keysCommand,
+    retentionCommand,
     openApiCommand,
     schemaCommand,
   ];

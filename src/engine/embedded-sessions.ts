@@ -2,6 +2,7 @@ import { existsSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { Session } from 'chdb';
 import { quote } from '../sql/quote.ts';
+import { removeDeletingTtls } from './deleting-ttl.ts';
 import { DATABASE, writeEngineConfig } from './embedded-config.ts';
 import type { QueryLimits, ReadFilters } from './engine.ts';
 import {
@@ -33,9 +34,11 @@ export async function openSessions(
   dataDir: string,
   options: { memoryBytesMax: number; limits: QueryLimits },
 ): Promise<EmbeddedSessions> {
-  const connectionArgs = writeEngineConfig(join(dataDir, 'engine'), options.memoryBytesMax);
   const storeDir = findStoreDir(dataDir);
   mkdirSync(storeDir, { recursive: true, mode: 0o700 }); // the engine would let everyone read what is in it
+  const configDir = join(dataDir, 'engine');
+  await removeDeletingTtls(storeDir, writeEngineConfig(configDir, options.memoryBytesMax, false));
+  const connectionArgs = writeEngineConfig(configDir, options.memoryBytesMax);
   const open = () => new Session(storeDir, { connectionArgs });
   const openWith = async (settings: EngineSettings) => {
     const session = open();

@@ -2,6 +2,7 @@ import { accessSync, constants, mkdirSync, readFileSync, rmSync, statSync, write
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { InputError, messageOf } from '../errors.ts';
+import { describeSqliteFailure } from '../lib/sqlite.ts';
 
 const SQLITE_BUSY = 5;
 
@@ -26,7 +27,7 @@ export function lockStore(dataDir: string, owner: string): StoreLock {
   } catch (error) {
     database.close();
     if ((error as { errcode?: unknown }).errcode !== SQLITE_BUSY)
-      throw unusable(dataDir, messageOf(error), error);
+      throw unusable(dataDir, describeSqliteFailure(error), error);
     throw new InputError(
       [
         `data directory ${dataDir} is in use by ${readOwner(ownerFile)}; stop that first, or set TAILRACE_DATA_DIR to another folder`,
@@ -36,13 +37,34 @@ export function lockStore(dataDir: string, owner: string): StoreLock {
       },
     );
   }
-  writeFileSync(ownerFile, `${owner}\n`);
+  writeOwner(ownerFile, owner);
   return {
     release() {
       rmSync(ownerFile, { force: true });
       if (database.isOpen) database.close();
     },
   };
+}
+
+/** Whether another process owns a data directory now. @throws InputError when the directory cannot be used */
+export function isStoreLocked(dataDir: string): boolean {
+  try {
+    lockStore(dataDir, 'a look').release();
+    return false;
+  } catch (error) {
+    const { errcode } = ((error as InputError).cause ?? {}) as { errcode?: unknown };
+    if (errcode === SQLITE_BUSY) return true;
+    throw error;
+  }
+}
+
+/** For the message of others alone, so that a full disk keeps nobody from reading what is stored. */
+function writeOwner(file: string, owner: string): void {
+  try {
+    writeFileSync(file, `${owner}\n`);
+  } catch {
+    rmSync(file, { force: true }); // half a name says less than none
+  }
 }
 
 function openLockFile(dataDir: string): DatabaseSync {

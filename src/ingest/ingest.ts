@@ -20,6 +20,8 @@ export interface IngestOptions {
   readonly engine: Engine;
   /** ms since the epoch. */
   readonly now: () => number;
+  /** See `ReceiverOptions`. */
+  readonly ageAt: () => number;
   readonly limits: IngestLimits;
   readonly onCommit: (source: string, rows: number, error?: unknown) => void;
   readonly onRefused: (source: string, count: number) => void;
@@ -47,7 +49,7 @@ const ANSWERS_MAX = 100_000;
 
 /** @throws InputError when the answers to Idempotency-Keys cannot be kept where the settings say */
 export async function openIngest(options: IngestOptions): Promise<Ingest> {
-  const { engine, now, limits, onCommit, onRefused, onUnremembered: onFailure } = options;
+  const { engine, now, ageAt, limits, onCommit, onRefused, onUnremembered: onFailure } = options;
   const { dataDir, controlUrl, eventBytesMax, idempotencyWindowMs: windowMs } = limits;
   const { ingestQueueBytesMax: queueBytesMax } = limits;
   const store = controlUrl === '' ? openSqliteAnswers(dataDir) : await openPostgresAnswers(controlUrl);
@@ -65,7 +67,7 @@ export async function openIngest(options: IngestOptions): Promise<Ingest> {
   const idempotency = createIdempotency({ store, now, windowMs, answersMax: ANSWERS_MAX, onFailure });
   return {
     bodies,
-    receive: createReceiver({ committer, now, eventBytesMax, onRefused }),
+    receive: createReceiver({ committer, now, ageAt, eventBytesMax, onRefused }),
     committer,
     idempotency,
     async close() {

@@ -19,7 +19,8 @@ const STATE_WAIT_MS = 1_000;
  * that is limited to endpoints or sources sees those alone.
  */
 export function overviewRoute(app: FastifyInstance, context: HttpContext): void {
-  const { engine, registry, keyring, traffic, config, cache, committer, notReady, now } = context;
+  const { engine, registry, keyring, traffic, config, cache, committer, notReady, readNotices, now } =
+    context;
   const state = createRefreshed(() => readStoreState(engine, registry.sources), {
     maxAgeMs: STATE_AGE_MS,
     now,
@@ -27,7 +28,7 @@ export function overviewRoute(app: FastifyInstance, context: HttpContext): void 
 
   app.get(OVERVIEW_PATH, { onRequest: createAuth(keyring, 'manage') }, async (request): Promise<Overview> => {
     const caller = getCaller(request);
-    const [counts, known] = await Promise.all([traffic.read(), readInTime()]);
+    const [counts, known, notices] = await Promise.all([traffic.read(), readInTime(), readNotices()]);
     const sources = visibleSources(registry.sources, caller).map((source) =>
       toSourceState(source, known?.value, counts),
     );
@@ -37,6 +38,7 @@ export function overviewRoute(app: FastifyInstance, context: HttpContext): void 
     return {
       at: new Date(now()).toISOString(),
       started_at: new Date(counts.startedMs).toISOString(),
+      notices: [...notices],
       window_seconds: counts.windowSeconds,
       endpoints: visibleEndpoints(registry.endpoints, caller).map(({ name, cachingSeconds }) =>
         counts.ofEndpoint(name, cachingSeconds !== undefined),
