@@ -108,7 +108,7 @@ function beyondSize(days: readonly StoredDay[], bytesMax: number, today: string)
   return dropped;
 }
 
-export function sum(days: readonly StoredDay[], of: 'rows' | 'bytes'): number {
+function sum(days: readonly StoredDay[], of: 'rows' | 'bytes'): number {
   return days.reduce((total, day) => total + day[of], 0);
 }
 
