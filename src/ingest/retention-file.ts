@@ -20,6 +20,7 @@ const REPORT = Type.Object({
   clock: Type.Object({
     state: Type.Enum(['plausible', 'ahead', 'behind']),
     clockMs: Type.Number({ description: 'What the clock said, ms since the epoch.' }),
+    isOther: Type.Boolean({ description: 'Whether that was the clock of a server.' }),
     plausibleMs: Type.Number({ description: 'What it should have said.' }),
   }),
   due: Type.Array(

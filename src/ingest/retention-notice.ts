@@ -15,9 +15,14 @@ const CONFIRM = '"tailrace retention" shows what is due, "tailrace retention --c
 
 /** @returns `undefined` while there is nothing to say */
 export function describeRetention({ clock, due }: StoredReport): RetentionNotice | undefined {
-  const { state, clockMs, plausibleMs } = clock;
+  const { state, clockMs, plausibleMs, isOther } = clock;
   const distance = describeDuration(Math.abs(clockMs - plausibleMs));
   const [is, expected] = [clockMs, plausibleMs].map((ms) => new Date(ms).toISOString());
+  if (state === 'ahead' && isOther)
+    return {
+      stopped: ['clock'],
+      message: `retention has stopped: the clock of the ClickHouse server says ${is}, which is ${distance} ahead of this machine's (${expected}). Nothing is deleted for its age. Set the server's clock right`,
+    };
   if (state === 'ahead')
     return {
       stopped: ['clock'],

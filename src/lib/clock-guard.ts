@@ -19,6 +19,8 @@ export interface ClockGuard {
 export interface ClockReading {
   readonly state: ClockState;
   readonly clockMs: number;
+  /** Whether that is the other clock's, while this process's own is plausible. */
+  readonly isOther: boolean;
   /** The clock itself while it is plausible, otherwise the time believed last and what has passed since. */
   readonly plausibleMs: number;
 }
@@ -43,10 +45,16 @@ export function createClockGuard({ now, ticks, seenMs = now(), jumpMsMax }: Cloc
     const expectedMs = seen.ms + (ticks() - seen.ticks);
     const latestMs = Math.max(ownMs, otherMs);
     if (latestMs - expectedMs > jumpMsMax)
-      return { state: 'ahead', clockMs: latestMs, plausibleMs: expectedMs };
-    if (expectedMs - ownMs > jumpMsMax) return { state: 'behind', clockMs: ownMs, plausibleMs: expectedMs };
+      return {
+        state: 'ahead',
+        clockMs: latestMs,
+        isOther: ownMs - expectedMs <= jumpMsMax,
+        plausibleMs: expectedMs,
+      };
+    if (expectedMs - ownMs > jumpMsMax)
+      return { state: 'behind', clockMs: ownMs, isOther: false, plausibleMs: expectedMs };
     seen = { ms: ownMs, ticks: ticks() };
-    return { state: 'plausible', clockMs: ownMs, plausibleMs: ownMs };
+    return { state: 'plausible', clockMs: ownMs, isOther: false, plausibleMs: ownMs };
   }
 
   function check(otherMs?: number): ClockReading {

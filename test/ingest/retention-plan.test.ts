@@ -32,7 +32,7 @@ function plan(input: Partial<PlanInput>): string[] {
     days: [],
     sources: [SOURCE],
     cluster: '',
-    clock: { state: 'plausible', clockMs: NOON, plausibleMs: NOON },
+    clock: { state: 'plausible', isOther: false, clockMs: NOON, plausibleMs: NOON },
     storeBytesMax: 0,
     storeBytesMaxBefore: 0,
     dropPercentMax: 25,
@@ -75,7 +75,7 @@ describe('for their age', () => {
   });
 
   test('nothing goes by a clock that is ahead, however little', () => {
-    const clock = { state: 'ahead', clockMs: NOON, plausibleMs: NOON - 90 * DAY_MS } as const;
+    const clock = { state: 'ahead', isOther: false, clockMs: NOON, plausibleMs: NOON - 90 * DAY_MS } as const;
     expect(plan({ days: range(11, 0), clock, isConfirmed: () => true })).toEqual(['11 age clock']);
   });
 });
@@ -102,7 +102,7 @@ describe('for the size of the store', () => {
   });
 
   test('it goes on while the clock is ahead, and keeps the day that is today by the right time', () => {
-    const clock = { state: 'ahead', clockMs: NOON + 90 * DAY_MS, plausibleMs: NOON } as const;
+    const clock = { state: 'ahead', isOther: false, clockMs: NOON + 90 * DAY_MS, plausibleMs: NOON } as const;
     const plans = plan({ days, clock, storeBytesMax: 1, storeBytesMaxBefore: 1 });
     expect(plans).toEqual(['9, 8, 7, 6, 5, 4, 3, 2, 1, 0 age clock', '9, 8, 7, 6, 5, 4, 3, 2, 1 size drop']);
   });
