@@ -16,13 +16,16 @@ import { readTlsContext, type TlsContext } from './http/tls.ts';
 import { createTraffic, SAMPLE_MS, type Traffic } from './http/traffic.ts';
 import { type Ingest, openIngest } from './ingest/ingest.ts';
 import { createRequestRecorder, EDGE_SOURCE, type RecordRequest } from './ingest/request-recorder.ts';
-import { type RetentionSchedule, scheduleRetention } from './ingest/retention-schedule.ts';
+import type { RetentionSchedule } from './ingest/retention-schedule.ts';
+import type { StoringWatch } from './ingest/storing-watch.ts';
 import { createProjectWarning, type OnWithoutProject } from './ingest/without-project.ts';
 import { openControlStore } from './keys/control-store.ts';
 import { createKeyring, type Keyring } from './keys/keyring.ts';
 import { createTokens } from './keys/token.ts';
 import { openTokenSecret } from './keys/token-secret.ts';
 import { createSeldom } from './lib/seldom.ts';
+import { createNotices, observeStore } from './open-observe.ts';
+import { ageAt, createServiceRetention } from './open-retention.ts';
 import { openShared } from './open-shared.ts';
 import { type EngineWatch, openStore, type Store } from './open-store.ts';
 import { createRunner, type Run } from './query/run.ts';
@@ -33,6 +36,7 @@ export interface Service {
   readonly app: FastifyInstance;
   readonly store: Store;
   readonly keyring: Keyring;
+  readonly retention: RetentionSchedule;
   /** Stops accepting, lets what runs finish within the bound, stops the rest, releases the store. Idempotent. */
   close(): Promise<void>;
 }
@@ -52,6 +56,7 @@ interface Parts {
   readonly config: Config;
   readonly store: Store;
   readonly metrics: Metrics;
+  readonly storing: StoringWatch;
   readonly logger: FastifyBaseLogger;
   readonly now: () => number;
   readonly random: () => number;
@@ -78,7 +83,10 @@ const LAST_ANSWERS_MS = 500;
 export async function createService(config: Config, options: ServiceOptions): Promise<Service> {
   const tls = readTlsContext(config); // before anything is open that would have to be closed again
   const { logger } = options;
-  const store = await openStore(config, options.owner, { watch: logEngine(logger) });
+  const store = await openStore(config, options.owner, {
+    watch: logEngine(logger),
+    ...(options.now !== undefined && { now: options.now }),
+  });
   try {
     return await assemble(store, config, { ...options, tls });
   } catch (error) {
@@ -115,36 +123,31 @@ async function assemble(
   checkSettings(config, registry);
   const control = await openControlStore(config, tellState(logger));
   const secret = openTokenSecret(config.dataDir, config.tokenSecret);
-  const tokens = createTokens({ secret, now });
-  const keyring = createKeyring({ ...config, store: control, tokens, now });
+  const keyring = createKeyring({ ...config, store: control, tokens: createTokens({ secret, now }), now });
   const cache = createMemoryStore(config.cacheBytesMax);
-  const counts = createMetrics({ engine, cache, control, ingest: () => ingest.committer.gauges() });
+  const { storing, gauges } = await observeStore(store, config, now);
+  const queued = () => ingest.committer.gauges();
+  const counts = createMetrics({ engine, cache, control, ingest: queued, ...gauges });
   const traffic = createTraffic(counts, now);
   const metrics = tellFailures(counts, traffic);
-  const parts: Parts = { config, store, metrics, logger, now, random };
+  const parts: Parts = { config, store, metrics, storing, logger, now, random };
   const shared = openShared(parts, secret);
   const { cached, warmer } = createReadSide(parts, cache, shared?.flights);
   const { ingest, record, retention } = await openWriteSide(parts);
-  await retention?.run();
+  await retention.run();
+  const flushKeyring = createKeyringFlush(keyring, logger);
   let stopping = false;
   const notReady = () => (stopping ? 'the service is shutting down' : ENGINE_FAULTS[engine.gauges().state]);
   const { bodies, receive, idempotency, committer } = ingest;
   const sandbox = createSandbox(engine, config);
   const forReading = { config, tls, registry, cached, sandbox, keyring, metrics, logger, now, notReady };
-  const forConsole = { engine, cache, committer, traffic, version: readVersion() };
+  const readNotices = createNotices(retention, storing);
+  const forConsole = { engine, cache, committer, traffic, readNotices, version: readVersion() };
   const forSending = { bodies, receive, idempotency, record, sharedRates: shared?.rates };
   const app = await buildApp({ ...forReading, ...forConsole, ...forSending });
   const warming = setInterval(() => warmer.tick(), WARM_TICK_MS);
   const flushing = setInterval(() => void flushKeyring(), KEYRING_FLUSH_MS);
   const sampling = setInterval(() => void traffic.sample(), SAMPLE_MS);
-
-  async function flushKeyring(): Promise<void> {
-    try {
-      await keyring.flush();
-    } catch (error) {
-      logger.error({ err: error }, 'the use of keys could not be written down');
-    }
-  }
 
   let cut: NodeJS.Timeout | undefined;
   /** Answers what still runs that it was stopped; then drops clients that neither finish their request nor read. */
@@ -162,7 +165,7 @@ async function assemble(
     await app.close(); // resolves when every running request has been answered, by the engine's end if need be
     clearTimeout(late);
     clearTimeout(cut);
-    await retention?.stop();
+    await retention.stop();
     await ingest.close();
     await store.close();
     await warmer.idle();
@@ -176,10 +179,22 @@ async function assemble(
     app,
     store,
     keyring,
+    retention,
     close() {
       closing ??= close();
       return closing;
     },
+  };
+}
+
+/** Writes down the use of keys; a failure is logged, and tried again the next time. */
+function createKeyringFlush(keyring: Keyring, logger: FastifyBaseLogger): () => Promise<void> {
+  return async () => {
+    try {
+      await keyring.flush();
+    } catch (error) {
+      logger.error({ err: error }, 'the use of keys could not be written down');
+    }
   };
 }
 
@@ -270,7 +285,8 @@ function createReadSide(
   const { engine, writes } = store;
   const { seesEveryWrite } = engine;
   const onExtent = metrics.recomputed;
-  const refresh = createRefresh({ run, writes, seesEveryWrite, now, engineNow: Date.now, onExtent });
+  const engineNow = () => ageAt(store.clock, Date.now);
+  const refresh = createRefresh({ run, writes, seesEveryWrite, now, engineNow, onExtent });
   const cached = createCached({
     run,
     refresh,
@@ -296,19 +312,20 @@ function createReadSide(
 interface WriteSide {
   readonly ingest: Ingest;
   readonly record: RecordRequest | undefined;
-  /** Of the embedded store; on a server the tables' own TTL drops the days. */
-  readonly retention: RetentionSchedule | undefined;
+  readonly retention: RetentionSchedule;
 }
 
 /** From events to the store, and out of it when they are old. */
-async function openWriteSide({ config, store, metrics, logger, now }: Parts): Promise<WriteSide> {
+async function openWriteSide({ config, store, metrics, storing, logger, now }: Parts): Promise<WriteSide> {
   const { engine, registry } = store;
   const ingest = await openIngest({
     engine,
     now,
+    ageAt: () => ageAt(store.clock, now),
     limits: config,
     onCommit(source, rows, error) {
       metrics.committed(source, rows, error !== undefined);
+      storing.committed(error);
       if (error !== undefined) logger.error({ err: error, source, rows }, 'events could not be stored');
     },
     onRefused: metrics.refused,
@@ -318,30 +335,10 @@ async function openWriteSide({ config, store, metrics, logger, now }: Parts): Pr
   const { committer } = ingest;
   const project = config.recordRequestsAs;
   const onDropped = metrics.requestNotRecorded;
-  const retention = engine.seesEveryWrite
-    ? createRetention({ config, store, metrics, logger, now })
-    : undefined;
+  const retention = createServiceRetention({ config, store, metrics, logger });
   const record =
     project === '' ? undefined : createRequestRecorder({ registry, committer, project, now, onDropped });
   return { ingest, record, retention };
-}
-
-type RetentionParts = Omit<Parts, 'random'>;
-
-/** Days that are too old, or too many, leave the store. */
-function createRetention({ config, store, metrics, logger, now }: RetentionParts): RetentionSchedule {
-  const { engine, registry } = store;
-  return scheduleRetention({
-    engine,
-    sources: () => registry.sources.filter(isManaged),
-    now,
-    storeBytesMax: config.storeBytesMax,
-    onDropped(day) {
-      metrics.dayDropped(day.reason);
-      logger.info(day, 'a day of events was dropped');
-    },
-    onError: (error) => logger.error({ err: error }, 'retention could not be enforced'),
-  });
 }
 
 /** Failures are counted, and the last of each endpoint is remembered. */

@@ -9,6 +9,7 @@ import { loadCommand } from './commands/load.ts';
 import { openApiCommand } from './commands/openapi.ts';
 import { queryCommand } from './commands/query.ts';
 import { reloadCommand } from './commands/reload.ts';
+import { retentionCommand } from './commands/retention.ts';
 import { sampleCommand } from './commands/sample.ts';
 import { schemaCommand } from './commands/schema.ts';
 import { serveCommand } from './commands/serve.ts';
@@ -34,6 +35,7 @@ export function createProgram(): Command {
     queryCommand,
     checkCommand,
     keysCommand,
+    retentionCommand,
     openApiCommand,
     schemaCommand,
   ];

@@ -325,6 +325,20 @@ export const SETTINGS = {
     'bytes',
     'Most disk the events may take; beyond it whole days leave, oldest first. 0: no bound.',
   ),
+  clockJumpHoursMax: integer(
+    'TAILRACE_CLOCK_JUMP_HOURS_MAX',
+    24,
+    [1, 87_600],
+    'hours',
+    'How far the clock may be ahead of the last time that the store was open; beyond it nothing is deleted for its age until an operator confirms.',
+  ),
+  retentionDropPercentMax: integer(
+    'TAILRACE_RETENTION_DROP_PERCENT_MAX',
+    25,
+    [1, 100],
+    'percent',
+    'Most of a source that retention deletes at once; more waits until an operator confirms. 100: no bound.',
+  ),
   eventBytesMax: integer(
     'TAILRACE_EVENT_BYTES_MAX',
     MIB,

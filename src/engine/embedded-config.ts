@@ -38,6 +38,14 @@ const MERGE_TREE = {
   min_age_to_force_merge_on_partition_only: 1,
 } as const;
 
+// With these the engine starts no merge of its own: none that deletes, none that rewrites.
+const NO_MERGES = {
+  max_number_of_merges_with_ttl_in_pool: 0,
+  max_bytes_to_merge_at_max_space_in_pool: 1,
+  max_bytes_to_merge_at_min_space_in_pool: 1,
+  min_age_to_force_merge_seconds: 0,
+} as const;
+
 // Rights of every session, those that read and the one that writes: nothing outside our own tables. No table function
 // that reaches files, the network or a process has its grant here, so the engine itself refuses it to stored queries.
 const GRANTS = [
@@ -53,8 +61,9 @@ const GRANTS = [
  * Writes the engine's configuration into `dir` and returns the connection arguments that make it read them.
  *
  * @param memoryBytesMax most memory the engine may take in all
+ * @param merges whether parts are merged in the background
  */
-export function writeEngineConfig(dir: string, memoryBytesMax: number): string[] {
+export function writeEngineConfig(dir: string, memoryBytesMax: number, merges = true): string[] {
   mkdirSync(dir, { recursive: true, mode: 0o700 });
   const usersFile = join(dir, 'users.xml');
   const configFile = join(dir, 'config.xml');
@@ -66,7 +75,7 @@ export function writeEngineConfig(dir: string, memoryBytesMax: number): string[]
   };
   const server = {
     ...SERVER,
-    merge_tree: toLines(MERGE_TREE),
+    merge_tree: toLines(merges ? MERGE_TREE : { ...MERGE_TREE, ...NO_MERGES }),
     max_server_memory_usage: memoryBytesMax,
     users_config: usersFile,
   };

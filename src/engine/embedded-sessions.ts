@@ -35,7 +35,8 @@ export interface EmbeddedSessions {
   reader(filters: ReadFilters): Open;
 }
 
-const findStoreDir = (dataDir: string) => join(dataDir, 'store');
+export const findStoreDir = (dataDir: string) => join(dataDir, 'store');
+export const findConfigDir = (dataDir: string) => join(dataDir, 'engine');
 
 /** Whether a data directory has ever had a store of this engine. */
 export function hasEmbeddedStore(dataDir: string): boolean {
@@ -47,7 +48,7 @@ export function describeSessions(
   dataDir: string,
   options: { memoryBytesMax: number; limits: QueryLimits },
 ): EmbeddedSessions {
-  const connectionArgs = writeEngineConfig(join(dataDir, 'engine'), options.memoryBytesMax);
+  const connectionArgs = writeEngineConfig(findConfigDir(dataDir), options.memoryBytesMax);
   const path = findStoreDir(dataDir);
   mkdirSync(path, { recursive: true, mode: 0o700 }); // the engine would let everyone read what is in it
   const openWith = (settings: EngineSettings): Open => ({

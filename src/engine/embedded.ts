@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import { untilAborted } from '../lib/abort.ts';
+import { removeDeletingTtls } from './deleting-ttl.ts';
 import { DATABASE } from './embedded-config.ts';
 import { closeSessions, createAsk, openFirst, openProcess } from './embedded-process.ts';
 import { createReaders } from './embedded-readers.ts';
@@ -49,6 +50,7 @@ const STOP_MS_MAX = 5_000;
  */
 export async function openEmbeddedEngine(options: EmbeddedOptions): Promise<Engine> {
   const { dataDir, limits, memoryBytesMax, onRestart = () => {}, onSuspect = () => {} } = options;
+  await removeDeletingTtls(dataDir, memoryBytesMax);
   const sessions = describeSessions(dataDir, options);
   const readers = createReaders(options.readers, options, sessions);
   const { pool } = readers;

@@ -33,6 +33,12 @@ const BAD_PATTERN =
 
 // Whichever of ClickHouse's codes it comes under, depending on the file that it was writing.
 const DISK_FULL = /No space left on device|NOT_ENOUGH_SPACE|errno: 28\b/;
+const DISK_FULL_MESSAGE = 'the disk is full; nothing was stored';
+
+/** Whether what an engine failed with means that its disk has no room. */
+export function isDiskFull(error: unknown): boolean {
+  return error instanceof TailraceError && error.message === DISK_FULL_MESSAGE;
+}
 
 /**
  * Turns whatever an engine threw into our error: the one place where ClickHouse's codes become ours. The cause, which goes
@@ -59,7 +65,7 @@ function classify(engineCode: number | undefined, raw: string): { code: ErrorCod
       ? { code: 'overloaded', message: 'the engine is out of memory for now' }
       : { code: 'query_failed', message: 'the query needs more memory than one query may take' };
   }
-  if (DISK_FULL.test(raw)) return { code: 'overloaded', message: 'the disk is full; nothing was stored' };
+  if (DISK_FULL.test(raw)) return { code: 'overloaded', message: DISK_FULL_MESSAGE };
   const reason = BAD_PATTERN.exec(raw)?.groups?.['reason'];
   if (PATTERN_CODES.has(engineCode) && reason !== undefined) {
     return {

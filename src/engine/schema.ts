@@ -10,9 +10,9 @@ import {
   dropColumn,
   dropIndex,
   dropTable,
-  lifetime,
-  setLifetime,
+  setTableTtl,
   storedTable,
+  TABLE_TTL,
   type TableColumn,
   tableColumns,
   tableIndexes,
@@ -31,8 +31,7 @@ export interface StoredTable {
  * views of sources whose tables are others'. Running it again changes nothing. Columns that no source names any more stay, with their data.
  *
  * @param accept called when the tables and columns are there; when it throws they are taken away again, so that a set
- * which is refused leaves neither a column of a type that the next one corrects nor a retention that deletes events. In a
- * store that others share only an `InputError` is a refusal: any other failure may be this process's alone
+ * which is refused does not leave a column of a type that the next one corrects. In a store that others share only an `InputError` is a refusal: any other failure may be this process's alone
  * @throws InputError naming each column whose type or path differs from what is stored; whatever `accept` throws. Then
  * nothing has been changed
  */
@@ -65,9 +64,10 @@ export async function applySchema(
     throw error;
   }
   for (const source of sources) {
-    const table = stored.get(storedTable(source, cluster));
-    const isOther = table !== undefined && !table.definition.includes(`TTL ${lifetime(source)} `);
-    if (isOther) await engine.command(setLifetime(source, cluster));
+    const name = storedTable(source, cluster);
+    const table = stored.get(name);
+    const isOther = table !== undefined && !table.definition.includes(`TTL ${TABLE_TTL} `);
+    if (isOther) await engine.command(setTableTtl(`\`${name}\``, cluster));
   }
 }
 

@@ -11,6 +11,7 @@ import {
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { InputError, messageOf } from '../errors.ts';
+import { describeSqliteFailure } from '../lib/sqlite.ts';
 
 const SQLITE_BUSY = 5;
 // Whoever asks for the owner holds the lock shared for a moment; a start must not take that for another owner.
@@ -39,7 +40,7 @@ export function lockStore(dataDir: string, owner: string): StoreLock {
     database.exec('PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE');
   } catch (error) {
     database.close();
-    if (!isBusy(error)) throw unusable(dataDir, messageOf(error), error);
+    if (!isBusy(error)) throw unusable(dataDir, describeSqliteFailure(error), error);
     throw new InputError(
       [
         `data directory ${dataDir} is in use by ${readOwner(ownerFile)}; stop that first, ask it by --url (load, query), or set TAILRACE_DATA_DIR to another folder`,
@@ -49,7 +50,7 @@ export function lockStore(dataDir: string, owner: string): StoreLock {
       },
     );
   }
-  writeFileSync(ownerFile, `${owner}\n`);
+  writeOwner(ownerFile, owner);
   return {
     release() {
       rmSync(ownerFile, { force: true });
@@ -84,6 +85,15 @@ export function findOwner(dataDir: string): string | undefined {
 
 function isBusy(error: unknown): boolean {
   return (error as { errcode?: unknown }).errcode === SQLITE_BUSY;
+}
+
+/** For the message of others alone, so that a full disk keeps nobody from reading what is stored. */
+function writeOwner(file: string, owner: string): void {
+  try {
+    writeFileSync(file, `${owner}\n`);
+  } catch {
+    rmSync(file, { force: true }); // half a name says less than none
+  }
 }
 
 function openLockFile(dataDir: string, timeout = BUSY_MS_MAX): DatabaseSync {

@@ -77,6 +77,26 @@ export async function readDays(engine: Engine): Promise<StoredDay[]> {
   }));
 }
 
+/**
+ * The version of ClickHouse, such as `26.7.2.1`.
+ *
+ * @throws whatever `Engine.inspect` throws
+ */
+export async function readEngineVersion(engine: Engine): Promise<string> {
+  const [row] = await engine.inspect('SELECT version() AS version');
+  return String(row?.['version']);
+}
+
+/**
+ * What the engine's own clock says, ms since the epoch.
+ *
+ * @throws whatever `Engine.inspect` throws
+ */
+export async function readEngineMs(engine: Engine): Promise<number> {
+  const [row] = await engine.inspect('SELECT toUnixTimestamp64Milli(now64(3)) AS ms');
+  return Number(row?.['ms']);
+}
+
 /** Of a cluster one replica of each shard, whichever answers: what is stored, counted once. */
 function partsOf({ cluster }: Engine): string {
   return cluster === '' ? 'system.parts' : `cluster(${quote(cluster)}, system.parts)`;

@@ -135,7 +135,7 @@ export function storedTable({ table }: Source, cluster: string): string {
 
 /**
  * An insert that was acknowledged is on the disk, not only with the operating system (`fsync_…`).
- * One part of a table a day, sorted by project and time, whole days leaving when they are older than the retention.
+ * One part of a table a day, sorted by project and time, so that a day can be dropped as a whole.
  * Granules of 1,024 rows instead of 8,192: reading the newest 100 of a project touches eight times less.
  */
 function createStoredTable(source: Source, cluster: string): string {
@@ -150,7 +150,7 @@ function createStoredTable(source: Source, cluster: string): string {
 ) ENGINE = ${engine}
 PARTITION BY toDate(timestamp)
 ORDER BY (project, timestamp, id)
-TTL ${lifetime(source)}
+TTL ${TABLE_TTL}
 SETTINGS index_granularity = 1024, ttl_only_drop_parts = 1, default_compression_codec = 'ZSTD(1)',
   ${window} = ${TOKENS_MAX}, fsync_after_insert = 1, fsync_part_directory = 1`;
 }
@@ -187,11 +187,6 @@ export function dropIndex(source: Source, { name }: TableIndex, cluster: string)
   ];
 }
 
-export function setLifetime(source: Source, cluster: string): string {
-  const what = `MODIFY TTL ${lifetime(source)} SETTINGS materialize_ttl_after_modify = 0`;
-  return `ALTER TABLE \`${storedTable(source, cluster)}\`${onCluster(cluster)} ${what}`;
-}
-
 /** Empties a source's table. */
 export function truncateTable(source: Source, cluster: string): string {
   return `TRUNCATE TABLE \`${storedTable(source, cluster)}\`${onCluster(cluster)}`;
@@ -217,19 +212,31 @@ export function onCluster(cluster: string): string {
   return cluster === '' ? '' : ` ON CLUSTER \`${cluster}\``;
 }
 
-/** What makes an event of a source young enough to be seen; by the engine's clock, as its retention goes by it. */
-export function isKept(source: Source): string {
-  return `timestamp > now64(6, 'UTC') - toIntervalDay(${source.retentionDays})`;
+/**
+ * What makes an event of a source young enough to be seen.
+ *
+ * @param atMs the time by which its age is judged, ms since the epoch; `undefined`: the engine's own clock
+ */
+export function isKept(source: Source, atMs: number | undefined): string {
+  const at = atMs === undefined ? "now64(6, 'UTC')" : `fromUnixTimestamp64Milli(${Math.trunc(atMs)}, 'UTC')`;
+  return `timestamp > ${at} - toIntervalDay(${source.retentionDays})`;
 }
 
 /**
- * When events leave and when they are compressed again. As the engine writes it back in `system.tables`, so that a change
- * is seen by comparing texts. On the DateTime64 itself: a DateTime ends in 2106, and a long retention would wrap around and
- * expire at once.
+ * When events are compressed again, as the engine writes it back in `system.tables`, so that a change is seen by comparing
+ * texts. The engine deletes nothing by itself: it would go by its clock, and a clock that is wrong for a moment would cost
+ * every event (src/ingest/retention.ts).
  */
-export function lifetime(source: Source): string {
-  const recompression = `timestamp + toIntervalDay(${RECOMPRESSED_AFTER_DAYS}) RECOMPRESS CODEC(ZSTD(9))`;
-  return `timestamp + toIntervalDay(${source.retentionDays}), ${recompression}`;
+export const TABLE_TTL = `timestamp + toIntervalDay(${RECOMPRESSED_AFTER_DAYS}) RECOMPRESS CODEC(ZSTD(9))`;
+
+/** Whether a table's definition still has the clause by which the engine deleted old events itself. */
+export function deletesByItself(definition: string): boolean {
+  return /\bTTL timestamp \+ toIntervalDay\(\d+\),/.test(definition);
+}
+
+/** @param table its name, in quotes where that is needed */
+export function setTableTtl(table: string, cluster: string): string {
+  return `ALTER TABLE ${table}${onCluster(cluster)} MODIFY TTL ${TABLE_TTL} SETTINGS materialize_ttl_after_modify = 0`;
 }
 
 // In quotes: `index`, `constraint` and `projection` begin something else where a column is declared. The definition's schema

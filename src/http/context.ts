@@ -15,6 +15,7 @@ import type { Metrics } from './metrics.ts';
 import type { SharedRates } from './shared-rates.ts';
 import type { TlsContext } from './tls.ts';
 import type { Traffic } from './traffic.ts';
+import type { Notice } from './view.ts';
 
 /** What the routes work with; made by src/service.ts. */
 export interface HttpContext {
@@ -45,4 +46,6 @@ export interface HttpContext {
   readonly now: () => number;
   /** Why the service may not serve now; `undefined` when it may. */
   readonly notReady: () => string | undefined;
+  /** What an operator has to see to, while calls are served all the same. */
+  readonly readNotices: () => Promise<readonly Notice[]>;
 }

@@ -60,17 +60,41 @@ interface IngestMetrics {
   /** Events that belong to no project were stored. */
   withoutProject(source: string, count: number): void;
   dayDropped(reason: string): void;
+  /** @param reasons why retention has stopped; none while it goes on */
+  retentionStopped(reasons: readonly string[]): void;
   requestNotRecorded(): void;
   /** An answer to an Idempotency-Key could not be looked up or kept. */
   unremembered(): void;
 }
 
 /** Parts whose state is read when metrics are asked for. */
-interface Gauged {
+interface Gauged extends StoreGauges {
   readonly engine: Engine;
   readonly cache: CacheStore;
   readonly control: Pick<ControlStore, 'isUp'>;
   readonly ingest: () => ReturnType<Committer['gauges']>;
+}
+
+/** The store and the disk below it. */
+export interface StoreGauges {
+  /** What each source holds, by its name; none where the engine has not said it. */
+  readonly readSources: () => Promise<readonly SourceSize[]>;
+  /** On the disk of the data directory; `undefined` where nobody knows. */
+  readonly readFreeBytes: () => Promise<number | undefined>;
+  readonly build: BuildInfo;
+}
+
+export interface SourceSize {
+  readonly source: string;
+  readonly rows: number;
+  readonly bytes: number;
+}
+
+/** Versions of what runs. */
+interface BuildInfo {
+  readonly version: string;
+  readonly engine: string;
+  readonly node: string;
 }
 
 const SECONDS = [
@@ -113,6 +137,7 @@ export function createMetrics(parts: Gauged): Metrics {
   );
   const latencies = new Map<string, Latencies>();
   makeGauges(make, parts);
+  makeStoreGauges(make, parts);
   return {
     ...createQueryMetrics(make, registry),
     ...createSharedMetrics(make),
@@ -180,6 +205,8 @@ function remembering<Label, T extends NonNullable<unknown>>(make: (label: Label)
   };
 }
 
+type Collect = (this: Gauge) => Promise<void>;
+
 function createMaker(registry: Registry) {
   const registers = [registry];
   return {
@@ -207,6 +234,8 @@ function createMaker(registry: Registry) {
           this.set(read());
         },
       }),
+    labelled: (name: string, help: string, labelNames: string[], collect?: Collect) =>
+      new Gauge({ name, help, labelNames, registers, ...(collect && { collect }) }),
   };
 }
 
@@ -269,7 +298,7 @@ function createSharedMetrics({ counter, gauge }: Maker): SharedMetrics {
   };
 }
 
-function createIngestMetrics({ counter }: Maker): IngestMetrics {
+function createIngestMetrics({ counter, labelled }: Maker): IngestMetrics {
   const events = counter('tailrace_events_stored_total', 'Events stored, by source.', ['source']);
   const refusals = counter('tailrace_events_refused_total', 'Events refused, by source.', ['source']);
   const unowned = counter(WITHOUT_PROJECT, 'Events stored that belong to no project, by source.', ['source']);
@@ -278,6 +307,15 @@ function createIngestMetrics({ counter }: Maker): IngestMetrics {
     'result',
   ]);
   const days = counter('tailrace_days_dropped_total', 'Days of a table dropped by retention.', ['reason']);
+  const stopped = labelled(
+    'tailrace_retention_stopped',
+    'Whether retention has stopped, by reason: 1 or 0.',
+    ['reason'],
+  );
+  const setStopped = (reasons: readonly string[]) => {
+    for (const reason of ['clock', 'share']) stopped.set({ reason }, reasons.includes(reason) ? 1 : 0);
+  };
+  setStopped([]);
   const notRecorded = counter(
     'tailrace_requests_not_recorded_total',
     'Own requests that could not be stored.',
@@ -296,6 +334,7 @@ function createIngestMetrics({ counter }: Maker): IngestMetrics {
     refused: (source, count) => refusals.inc({ source }, count),
     withoutProject: (source, count) => unowned.inc({ source }, count),
     dayDropped: (reason) => days.inc({ reason }),
+    retentionStopped: setStopped,
     requestNotRecorded: () => notRecorded.inc(),
     unremembered: () => unremembered.inc(),
   };
@@ -322,4 +361,28 @@ function makeGauges({ gauge, countOf }: Maker, { engine, cache, control, ingest 
   gauge('tailrace_control_store_up', '1, or 0 while it is away.', () => (control.isUp() ? 1 : 0));
   gauge('tailrace_ingest_queued_bytes', 'Events waiting to be stored.', () => ingest().queuedBytes);
   gauge('tailrace_ingest_queued_requests', 'Requests waiting for a commit.', () => ingest().queuedRequests);
+}
+
+/** What is stored, on what is left of the disk, by which versions. */
+function makeStoreGauges({ labelled }: Maker, { readSources, readFreeBytes, build }: StoreGauges): void {
+  const ofSource = (name: string, help: string, read: (size: SourceSize) => number) =>
+    labelled(name, help, ['source'], async function collect() {
+      const sizes = await readSources();
+      this.reset(); // a source that has gone from the definitions goes from here
+      for (const size of sizes) this.set({ source: size.source }, read(size));
+    });
+  ofSource('tailrace_stored_rows', 'Events stored, by source.', ({ rows }) => rows);
+  ofSource('tailrace_stored_bytes', 'Bytes of the events on disk, by source.', ({ bytes }) => bytes);
+  labelled(
+    'tailrace_disk_free_bytes',
+    'Free bytes on the disk of the data directory.',
+    [],
+    async function () {
+      const freeBytes = await readFreeBytes();
+      if (freeBytes === undefined) this.reset();
+      else this.set(freeBytes);
+    },
+  );
+  const names = ['version', 'engine', 'node'];
+  labelled('tailrace_build_info', 'Versions of what runs, as labels; always 1.', names).set({ ...build }, 1);
 }

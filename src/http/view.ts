@@ -117,9 +117,16 @@ const SOURCE_STATE = Type.Object({
 });
 export type SourceState = Static<typeof SOURCE_STATE>;
 
+const NOTICE = Type.Object({
+  topic: Type.Enum(['retention', 'clock', 'storing']),
+  message: Type.String({ description: 'What is wrong, and what to do.' }),
+});
+export type Notice = Static<typeof NOTICE>;
+
 export const OVERVIEW = Type.Object({
   at: Type.String({ format: 'date-time' }),
   started_at: Type.String({ format: 'date-time' }),
+  notices: Type.Array(NOTICE, { description: 'What an operator has to see to.' }),
   window_seconds: count('How far back the counts reach: an hour, or less after a start.'),
   endpoints: Type.Array(TRAFFIC),
   sources: Type.Array(SOURCE_STATE),

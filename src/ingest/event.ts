@@ -28,6 +28,8 @@ export class RefusedEvent extends Error {
 export interface EventRules {
   /** The time of arrival. */
   readonly now: Micros;
+  /** The time by which an event's age is judged; without it `now`. */
+  readonly ageAt?: Micros | undefined;
   readonly eventBytesMax: number;
   /** Whose an event is that does not say so itself; empty where nobody knows. */
   readonly project: string;
@@ -58,7 +60,7 @@ export function parseEvent(wire: WireEvent, source: Source, rules: EventRules): 
   const message = own.get('event_message') ?? own.get('message');
   return {
     id: readId(own.get('id')),
-    timestamp: readTimestamp(own.get('timestamp'), source, rules.now),
+    timestamp: readTimestamp(own.get('timestamp'), source, rules),
     project,
     message: message === undefined || message === 'null' ? '' : textOf(message),
     metadata: toOneLine(own.get('metadata') ?? ''),
@@ -123,7 +125,7 @@ function readId(text: string | undefined): string {
   return id;
 }
 
-function readTimestamp(text: string | undefined, source: Source, now: Micros): Micros {
+function readTimestamp(text: string | undefined, source: Source, { now, ageAt = now }: EventRules): Micros {
   if (text === undefined || text === 'null') return now;
   const timestamp = parseTimestamp(text);
   if (timestamp === undefined) {
@@ -136,7 +138,7 @@ function readTimestamp(text: string | undefined, source: Source, now: Micros): M
       `has a timestamp more than an hour ahead: ${formatInstant(Math.min(timestamp, Number.MAX_SAFE_INTEGER))}`,
     );
   }
-  if (timestamp <= now - source.retentionDays * MICROS_PER_DAY) {
+  if (timestamp <= ageAt - source.retentionDays * MICROS_PER_DAY) {
     throw new RefusedEvent(
       `is older than the ${source.retentionDays} days that ${source.name} keeps: ${formatInstant(timestamp)}`,
     );

@@ -21,6 +21,8 @@ export interface IngestOptions {
   readonly engine: Engine;
   /** ms since the epoch. */
   readonly now: () => number;
+  /** See `ReceiverOptions`. */
+  readonly ageAt: () => number;
   readonly limits: IngestLimits;
   readonly onCommit: (source: string, rows: number, error?: unknown) => void;
   readonly onRefused: (source: string, count: number) => void;
@@ -49,7 +51,8 @@ const ANSWERS_MAX = 100_000;
 
 /** @throws InputError when the answers to Idempotency-Keys cannot be kept where the settings say */
 export async function openIngest(options: IngestOptions): Promise<Ingest> {
-  const { engine, now, limits, onCommit, onRefused, onWithoutProject, onUnremembered: onFailure } = options;
+  const { engine, now, ageAt, limits, onCommit, onRefused, onWithoutProject } = options;
+  const { onUnremembered: onFailure } = options;
   const { dataDir, controlUrl, eventBytesMax, idempotencyWindowMs: windowMs } = limits;
   const { ingestQueueBytesMax: queueBytesMax } = limits;
   const store = controlUrl === '' ? openSqliteAnswers(dataDir) : await openPostgresAnswers(controlUrl);
@@ -67,7 +70,7 @@ export async function openIngest(options: IngestOptions): Promise<Ingest> {
   const idempotency = createIdempotency({ store, now, windowMs, answersMax: ANSWERS_MAX, onFailure });
   return {
     bodies,
-    receive: createReceiver({ committer, now, eventBytesMax, onRefused, onWithoutProject }),
+    receive: createReceiver({ committer, now, ageAt, eventBytesMax, onRefused, onWithoutProject }),
     committer,
     idempotency,
     async close() {

@@ -27,6 +27,8 @@ export interface ReceiverOptions {
   readonly committer: Committer;
   /** ms since the epoch. */
   readonly now: () => number;
+  /** The time by which an event's age is judged, ms since the epoch; not `now` while that is known to be wrong. */
+  readonly ageAt: () => number;
   readonly eventBytesMax: number;
   readonly onRefused: (source: string, count: number) => void;
   readonly onWithoutProject: OnWithoutProject;
@@ -34,9 +36,10 @@ export interface ReceiverOptions {
 
 /** Reads the events of one request by the rules of docs/ingest.md and stores the good ones before it resolves. */
 export function createReceiver(options: ReceiverOptions): Receive {
-  const { committer, now, eventBytesMax, onRefused, onWithoutProject } = options;
+  const { committer, now, ageAt, eventBytesMax, onRefused, onWithoutProject } = options;
   return async (source, body, { project, pinnedProject, token }) => {
-    const rules = { now: now() * MICROS_PER_MS, eventBytesMax, project, pinnedProject };
+    const times = { now: now() * MICROS_PER_MS, ageAt: ageAt() * MICROS_PER_MS };
+    const rules = { ...times, eventBytesMax, project, pinnedProject };
     const { rows, good, withoutProject, refused, reasons } = await body.read(source, rules);
     if (refused > 0) onRefused(source.name, refused);
     if (rows.length > 0) await committer.commit(source, rows, token);

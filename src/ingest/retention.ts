@@ -1,53 +1,112 @@
 import type { Source } from '../definitions/source.ts';
 import type { Engine } from '../engine/engine.ts';
 import { readDays, type StoredDay } from '../engine/store-state.ts';
-import { quote } from '../sql/quote.ts';
+import { dropDay, storedTable } from '../engine/table.ts';
+import type { ClockGuard, ClockReading } from '../lib/clock-guard.ts';
+import type { Confirmation } from './retention-file.ts';
+import { type DropReason, type DueDays, planRetention } from './retention-plan.ts';
 
 export interface DroppedDay extends StoredDay {
-  readonly reason: 'age' | 'size';
+  readonly reason: DropReason;
+}
+
+/** What a run, or a look without one, found. */
+export interface RetentionReport {
+  readonly clock: ClockReading;
+  readonly due: readonly DueDays[];
+  /** The bound that was enforced; 0 for none. */
+  readonly storeBytesMax: number;
 }
 
 export interface RetentionOptions {
   readonly engine: Engine;
   readonly sources: () => readonly Source[];
-  /** ms since the epoch. */
-  readonly now: () => number;
-  /** Most disk that all events together may take; 0 for no bound. */
+  readonly clock: ClockGuard;
+  /** See `PlanInput`. */
   readonly storeBytesMax: number;
-  /** Told of each day when it is gone, oldest first. */
+  readonly dropPercentMax: number;
+  readonly freeDaysMax: number;
+  /** The bound that the last run of another process enforced; 0 for none. */
+  readonly storeBytesMaxBefore: number;
+  /** Called for each day when it is gone, oldest first. */
   readonly onDropped: (day: DroppedDay) => void;
 }
 
-const DAY_MS = 86_400_000;
-
-/**
- * Drops whole days: those that lie wholly beyond their source's retention, then, while the store is larger than it may be,
- * the oldest day of all. Today stays, whatever its size, since dropping it would lose what has just been acknowledged.
- * Tables that belong to no source are left alone and do not count: whoever took a source away decides about its events.
- */
-export async function enforceRetention(options: RetentionOptions): Promise<void> {
-  const { engine, sources, now, storeBytesMax, onDropped } = options;
-  const retention = new Map(sources().map((source) => [source.table, source.retentionDays]));
-  const days = (await readDays(engine)).filter(({ table }) => retention.has(table));
-  const isOld = ({ table, day }: StoredDay) =>
-    Date.parse(day) + DAY_MS <= now() - (retention.get(table) ?? Number.POSITIVE_INFINITY) * DAY_MS;
-  const old = days.filter(isOld).map((day) => ({ ...day, reason: 'age' as const }));
-  const left = days.filter((day) => !isOld(day));
-  for (const dropped of [...old, ...beyondSize(left, storeBytesMax, now())]) {
-    await engine.command(`ALTER TABLE \`${dropped.table}\` DROP PARTITION ${quote(dropped.day)}`);
-    onDropped(dropped);
-  }
+export interface Retention {
+  /** What is due now; drops nothing. */
+  review(): Promise<RetentionReport>;
+  /** Drops what is due and not held, and returns what is left: what is held. */
+  run(): Promise<RetentionReport>;
+  /**
+   * Accepts what an operator has seen, then runs.
+   *
+   * @returns whether the clock and all days that are held now were among it
+   */
+  confirm(confirmation: Confirmation): Promise<boolean>;
 }
 
-function beyondSize(days: readonly StoredDay[], bytesMax: number, nowMs: number): DroppedDay[] {
-  if (bytesMax === 0) return [];
-  const today = new Date(nowMs).toISOString().slice(0, 10);
-  let bytes = days.reduce((sum, day) => sum + day.bytes, 0);
-  const dropped: DroppedDay[] = [];
-  for (const day of days) {
-    if (bytes <= bytesMax || day.day >= today) break;
-    bytes -= day.bytes;
-    dropped.push({ ...day, reason: 'size' });
+// The offset of a clock that goes right stays the same; a service that was started again has found it minutes later.
+const SAME_OFFSET_MS = 3_600_000;
+
+/** Deletes whole days, unless the clock has jumped ahead or too much would go at once: then they wait for an operator. */
+export function createRetention(options: RetentionOptions): Retention {
+  const { engine, sources, clock, storeBytesMax, onDropped } = options;
+  const confirmed = new Set<string>();
+  let storeBytesMaxBefore = options.storeBytesMaxBefore;
+
+  async function review(): Promise<RetentionReport> {
+    const reading = clock.last();
+    const due = planRetention({
+      ...options,
+      days: await readDays(engine),
+      sources: sources(),
+      cluster: engine.cluster,
+      clock: reading,
+      storeBytesMaxBefore,
+      isConfirmed: (day) => confirmed.has(nameOf(day)),
+    });
+    const isBoundHeld = due.some(({ reason, held }) => reason === 'size' && held !== undefined);
+    return { clock: reading, due, storeBytesMax: isBoundHeld ? storeBytesMaxBefore : storeBytesMax };
   }
-  return dropped;
+
+  async function run(): Promise<RetentionReport> {
+    const report = await review();
+    const byTable = new Map(sources().map((source) => [storedTable(source, engine.cluster), source]));
+    for (const day of listDropped(report.due)) {
+      const source = byTable.get(day.table);
+      if (source === undefined) continue; // the definitions have changed since
+      await engine.command(dropDay(source, day.day, engine.cluster));
+      onDropped(day);
+    }
+    storeBytesMaxBefore = report.storeBytesMax;
+    return { ...report, due: report.due.filter(({ held }) => held !== undefined) };
+  }
+
+  return {
+    review,
+    run,
+    async confirm({ clockOffsetMs, days }) {
+      const { state, clockMs, plausibleMs } = clock.last();
+      const isSeen =
+        clockOffsetMs !== undefined && Math.abs(clockMs - plausibleMs - clockOffsetMs) < SAME_OFFSET_MS;
+      if (state !== 'plausible' && isSeen) clock.accept();
+      for (const day of days) confirmed.add(nameOf(day));
+      const { due, clock: reading } = await run();
+      return reading.state !== 'ahead' && due.length === 0;
+    },
+  };
+}
+
+function nameOf({ table, day }: Pick<StoredDay, 'table' | 'day'>): string {
+  return `${table} ${day}`;
+}
+
+/** By age before by size, each oldest first. */
+function listDropped(due: readonly DueDays[]): DroppedDay[] {
+  const list = (reason: DropReason) =>
+    due
+      .filter((one) => one.reason === reason && one.held === undefined)
+      .flatMap(({ days }) => days.map((day) => ({ ...day, reason })))
+      .toSorted((a, b) => (a.day < b.day ? -1 : a.day > b.day ? 1 : 0));
+  return [...list('age'), ...list('size')];
 }

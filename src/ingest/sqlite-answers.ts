@@ -1,18 +1,17 @@
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
+import { InputError } from '../errors.ts';
 import { makePrivateFile } from '../lib/private-file.ts';
+import { describeSqliteFailure } from '../lib/sqlite.ts';
 import type { AnswerStore } from './answer-store.ts';
 
-/** In the data directory. Each method does all of its work before it returns its promise. */
+/**
+ * In the data directory. Each method does all of its work before it returns its promise.
+ *
+ * @throws InputError when the file cannot be opened
+ */
 export function openSqliteAnswers(dataDir: string): AnswerStore {
-  const file = join(dataDir, 'idempotency.sqlite');
-  makePrivateFile(file);
-  const database = new DatabaseSync(file);
-  database.exec(`PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL;
-    CREATE TABLE IF NOT EXISTS answers (
-      token TEXT PRIMARY KEY, body TEXT NOT NULL, answer TEXT NOT NULL, answered_ms INTEGER NOT NULL
-    ) STRICT;
-    CREATE INDEX IF NOT EXISTS answers_by_time ON answers (answered_ms)`);
+  const database = openDatabase(join(dataDir, 'idempotency.sqlite'));
   const find = database.prepare('SELECT body, answer FROM answers WHERE token = ? AND answered_ms > ?');
   const add = database.prepare(
     `INSERT INTO answers (token, body, answer, answered_ms) VALUES (?1, ?2, ?3, ?4)
@@ -30,4 +29,22 @@ export function openSqliteAnswers(dataDir: string): AnswerStore {
     prune: async (sinceMs, answersMax) => void prune.run(sinceMs, answersMax),
     close: async () => database.close(),
   };
+}
+
+function openDatabase(file: string): DatabaseSync {
+  try {
+    makePrivateFile(file);
+    const database = new DatabaseSync(file);
+    database.exec(`PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL;
+      CREATE TABLE IF NOT EXISTS answers (
+        token TEXT PRIMARY KEY, body TEXT NOT NULL, answer TEXT NOT NULL, answered_ms INTEGER NOT NULL
+      ) STRICT;
+      CREATE INDEX IF NOT EXISTS answers_by_time ON answers (answered_ms)`);
+    return database;
+  } catch (error) {
+    const why = describeSqliteFailure(error);
+    throw new InputError([`the answers to Idempotency-Keys ${file} cannot be opened: ${why}`], {
+      cause: error,
+    });
+  }
 }

@@ -1,8 +1,9 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { InputError, messageOf } from '../errors.ts';
+import { InputError, messageOf, TailraceError } from '../errors.ts';
 import { makePrivateFile } from '../lib/private-file.ts';
+import { describeSqliteFailure, findSqliteFailure, transact } from '../lib/sqlite.ts';
 import { type AuditEntry, ENTRIES_MAX, TRIM_EVERY, toAuditRow, toEntry } from './audit-entry.ts';
 import type { ControlStore } from './control-store.ts';
 import { CHANGEABLE, COLUMNS, toRecord, toRow } from './key-record.ts';
@@ -52,19 +53,26 @@ export function openSqliteStore(dataDir: string): ControlStore {
   /** What was kept is read anew after it: SQLite does not count the writes of this connection. */
   function write<T>(work: () => T): T {
     try {
-      return transact(database, work);
+      return orUnavailable(() => transact(database, work));
     } finally {
       cache.clear();
     }
   }
 
   return {
-    peekKey: (id) => findKey(id) ?? 'absent',
-    findKey: async (id) => findKey(id),
-    readKey: async (id) => findKey(id),
-    listKeys: async ({ before = '', limit } = { limit: ALL }) => list.all(before, limit).map(toRecord),
+    peekKey(id) {
+      try {
+        return findKey(id) ?? 'absent';
+      } catch {
+        return 'unseen'; // so that `findKey` is asked, which says why
+      }
+    },
+    findKey: async (id) => orUnavailable(() => findKey(id)),
+    readKey: async (id) => orUnavailable(() => findKey(id)),
+    listKeys: async ({ before = '', limit } = { limit: ALL }) =>
+      orUnavailable(() => list.all(before, limit).map(toRecord)),
     listEntries: async ({ limit, before = Number.MAX_SAFE_INTEGER }) =>
-      listEntries.all(before, limit).map(toEntry),
+      orUnavailable(() => listEntries.all(before, limit).map(toEntry)),
     change: async (_ids, decide) =>
       write(() => {
         const { add: added = [], update: updated, entries = [], result } = decide(readKey);
@@ -106,17 +114,23 @@ function createAuditWriter(database: DatabaseSync): (entry: AuditEntry) => void 
   };
 }
 
-function transact<T>(database: DatabaseSync, work: () => T): T {
-  database.exec('BEGIN IMMEDIATE');
+/** A failure of SQLite in words for whoever asked, with a status by which it is tried again; any other as it is. */
+function orUnavailable<T>(work: () => T): T {
   try {
-    const result = work();
-    database.exec('COMMIT');
-    return result;
+    return work();
   } catch (error) {
-    database.exec('ROLLBACK');
-    throw error;
+    const failure = findSqliteFailure(error);
+    if (failure === undefined) throw error;
+    if (failure === 'full') throw new TailraceError('overloaded', FULL, { cause: error });
+    if (failure === 'busy') throw new TailraceError('overloaded', BUSY, { cause: error });
+    const message = `the key store in the data directory cannot be used: ${messageOf(error)}`;
+    throw new TailraceError('engine_unavailable', message, { cause: error });
   }
 }
+
+const FULL =
+  'the disk of the data directory is full: nothing about keys was written; make room and try again';
+const BUSY = 'another process is changing keys; try again';
 
 function openDatabase(dataDir: string): DatabaseSync {
   const file = join(dataDir, SQLITE_FILE);
@@ -132,7 +146,9 @@ function openDatabase(dataDir: string): DatabaseSync {
     return database;
   } catch (error) {
     if (error instanceof InputError) throw error;
-    throw new InputError([`the key store ${file} cannot be opened: ${messageOf(error)}`], { cause: error });
+    throw new InputError([`the key store ${file} cannot be opened: ${describeSqliteFailure(error)}`], {
+      cause: error,
+    });
   }
 }
 
@@ -143,6 +159,7 @@ function migrate(database: DatabaseSync): void {
       `the key store is of version ${version}, newer than this Tailrace (${MIGRATIONS.length}); update Tailrace`,
     ]);
   }
+  if (version === MIGRATIONS.length) return; // nothing to write: a full disk keeps nobody from starting
   for (const migration of MIGRATIONS.slice(version)) database.exec(migration);
   database.exec(`PRAGMA user_version = ${MIGRATIONS.length}`);
 }

@@ -7,13 +7,13 @@ import type { Engine } from '../../src/engine/engine.ts';
 import { createWriteMarks, watchWrites } from '../../src/engine/write-marks.ts';
 import { type Committer, createCommitter } from '../../src/ingest/committer.ts';
 import { parseEvent } from '../../src/ingest/event.ts';
-import { enforceRetention } from '../../src/ingest/retention.ts';
 import { encodeRows } from '../../src/ingest/rows.ts';
 import { openStore, type Store } from '../../src/open-store.ts';
 import { parseParameters } from '../../src/query/parameters.ts';
 import { type Answer, createRunner, type Run } from '../../src/query/run.ts';
 import { createSandbox } from '../../src/query/sandbox/sandbox.ts';
 import { runs } from '../endpoints/support.ts';
+import { createTestRetention } from '../support/retention.ts';
 import { temporaryFolder, testConfig } from '../support/service.ts';
 
 const SECOND = 1_000;
@@ -231,13 +231,14 @@ async function take(one: Step, project: string, kept: Map<string, Answer>): Prom
   if (one.do === 'drop') {
     const { engine, registry } = open.store;
     const storeBytesMax = one.reason === 'size' ? 1 : 0;
-    await enforceRetention({
+    const { retention } = createTestRetention({
       engine,
       sources: () => registry.sources,
-      now: () => world.now,
+      now: world.now,
       storeBytesMax,
-      onDropped: () => {},
+      dropPercentMax: 100,
     });
+    await retention.run();
   }
   if (one.do === 'restart') {
     kept.clear();

@@ -51,6 +51,18 @@ describe('a slow engine', () => {
   });
 });
 
+test('what an operator has to see to stands above the overview, in the words of the service', async () => {
+  const page = await here('/');
+  await page.route('**/api/overview', async (route) => {
+    const overview = (await (await route.fetch()).json()) as object;
+    const notices = [{ topic: 'retention', message: 'the clock is 100 days ahead' }];
+    await route.fulfill({ json: { ...overview, notices } });
+  });
+  const alert = page.getByRole('alert').filter({ hasText: 'Retention has stopped' });
+  await alert.waitFor();
+  expect(await alert.innerText()).toContain('the clock is 100 days ahead');
+});
+
 test('a refusal is in the audit trail, with its reason', async () => {
   const { keyring } = service.service;
   const { key, id } = await keyring.create({ name: 'too far', scopes: ['query'], endpoints: ['logs.all'] });

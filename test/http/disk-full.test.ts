@@ -7,7 +7,7 @@ import { promisify } from 'node:util';
 import { pino } from 'pino';
 import { afterAll, expect, onTestFinished, test } from 'vitest';
 import { createService } from '../../src/service.ts';
-import { expectError, get, QUERY_PATH, readMetric } from '../support/http.ts';
+import { expectError, get, QUERY_PATH, readMetric, request } from '../support/http.ts';
 import { EDGE, idsOf, post, TO_EDGE } from '../support/ingest.ts';
 import { testConfig } from '../support/service.ts';
 
@@ -36,7 +36,8 @@ test('a full disk is 503, with nothing half stored, until there is room again', 
   const service = await createService(testConfig(path), { logger, owner: 'a test' });
   const url = await service.app.listen({ host: '127.0.0.1', port: 0 });
   onTestFinished(service.close);
-  const { store } = service;
+  const { store, keyring } = service;
+  const { id, key } = await keyring.create({ name: 'k', scopes: ['query'] });
   const ids = () => idsOf(store, 'p');
   const bulk = (prefix: string) =>
     Array.from({ length: 2_000 }, (_, i) => ({
@@ -72,8 +73,37 @@ test('a full disk is 503, with nothing half stored, until there is room again', 
   const read = await get(url, `${QUERY_PATH}/logs.all?project=p`);
   expect(read.body.result.map((row) => row['id'])).toEqual(['1']);
 
+  // Keys: each statement that writes, with the cause; what is there can be read.
+  const headers = { 'content-type': 'application/json' };
+  const body = JSON.stringify({ name: 'c', scopes: ['query'] });
+  const changes = [
+    await request(url, '/api/keys', { method: 'POST', headers, body }),
+    await request(url, `/api/keys/${id}`, { method: 'PATCH', headers, body: '{"name":"other"}' }),
+    await request(url, `/api/keys/${id}/rotate`, { method: 'POST' }),
+    await request(url, `/api/keys/${id}`, { method: 'DELETE' }),
+  ];
+  for (const answer of changes) {
+    expectError(answer, 'overloaded');
+    expect(answer.body.error.message).toMatch(/^the disk of the data directory is full: nothing about keys/);
+  }
+  expect((await get(url, `${QUERY_PATH}/logs.all?project=p`, { 'x-api-key': key })).status).toBe(200);
+  await expect(keyring.flush()).rejects.toThrow('the disk of the data directory is full');
+  expect((await get(url, '/api/keys')).body.result).toMatchObject([{ id, name: 'k', revoked_at: null }]);
+  expect((await get(url, '/api/keys/log')).status).toBe(200);
+
+  const ready = await get(url, '/ready');
+  expect([ready.status, ready.body]).toEqual([
+    200,
+    { status: 'ready', storing: expect.stringMatching(/^the disk of the data directory is full \(0 bytes/) },
+  ]);
+  expect(await readMetric(url, 'tailrace_disk_free_bytes')).toBe(0);
+
   await makeRoom();
+  expect(await readMetric(url, 'tailrace_disk_free_bytes')).toBeGreaterThan(1_000_000);
+  expect((await request(url, '/api/keys', { method: 'POST', headers, body })).status).toBe(201);
+  await keyring.flush();
   expect((await post(url, TO_EDGE, [{ id: '3', project: 'p' }])).status).toBe(200);
+  expect((await get(url, '/ready')).body).toEqual({ status: 'ready' });
   expect((await post(url, TO_EDGE, days)).status).toBe(200);
   expect((await post(url, TO_EDGE, kept, keyed)).status).toBe(200);
   expect((await post(url, TO_EDGE, kept, keyed)).status).toBe(200);

@@ -108,6 +108,11 @@ describe('/metrics', () => {
       type,
     ]);
     expect(Object.fromEntries(names)).toEqual({
+      tailrace_build_info: 'gauge',
+      tailrace_disk_free_bytes: 'gauge',
+      tailrace_retention_stopped: 'gauge',
+      tailrace_stored_bytes: 'gauge',
+      tailrace_stored_rows: 'gauge',
       tailrace_http_requests_total: 'counter',
       tailrace_http_request_seconds: 'histogram',
       tailrace_answers_total: 'counter',

@@ -25,7 +25,8 @@ async function setRetention(days: number): Promise<void> {
 async function start(now = Date.now()) {
   const lines: string[] = [];
   const logger = pino({ level: 'info' }, { write: (line) => void lines.push(line) });
-  const config = testConfig(folder.path, { TAILRACE_SOURCES_DIR: sourcesDir });
+  const env = { TAILRACE_SOURCES_DIR: sourcesDir, TAILRACE_CLOCK_JUMP_HOURS_MAX: '1000' }; // days pass between starts
+  const config = testConfig(folder.path, env);
   const service = await createService(config, { logger, owner: 'a test', now: () => now });
   const url = await service.app.listen({ host: '127.0.0.1', port: 0 });
   const log = () => lines.map((line) => JSON.parse(line) as Record<string, unknown>);

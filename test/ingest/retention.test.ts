@@ -1,8 +1,7 @@
-import { afterAll, afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { afterAll, beforeEach, describe, expect, test } from 'vitest';
 import type { Source } from '../../src/definitions/source.ts';
-import type { Engine } from '../../src/engine/engine.ts';
-import { type DroppedDay, enforceRetention } from '../../src/ingest/retention.ts';
-import { scheduleRetention } from '../../src/ingest/retention-schedule.ts';
+import type { DroppedDay } from '../../src/ingest/retention.ts';
+import { createTestRetention } from '../support/retention.ts';
 import { openTestStore } from '../support/service.ts';
 
 const { store, close } = await openTestStore();
@@ -40,13 +39,14 @@ async function enforce(
 ) {
   const { now = NOON, storeBytesMax = 0, days = {} } = options;
   const dropped: DroppedDay[] = [];
-  await enforceRetention({
+  const { retention } = createTestRetention({
     engine,
     sources: () => withRetention(days),
-    now: () => now,
+    now,
     storeBytesMax,
     onDropped: (day) => void dropped.push(day),
   });
+  await retention.run();
   return dropped.map(({ table, day, reason }) => `${table} ${day} ${reason}`);
 }
 
@@ -130,61 +130,4 @@ test('tables that belong to no source are left alone, and do not count', async (
   const left = await daysLeft();
   await engine.command('DROP TABLE tailrace.stranger');
   expect([dropped, left]).toEqual([[], [`stranger ${dayOf(DEFAULT_DAYS + 100)}`, `edge_logs ${dayOf(1)}`]]);
-});
-
-describe('the schedule', () => {
-  afterEach(() => void vi.useRealTimers());
-
-  function schedule(options: { engine?: Engine } = {}) {
-    const dropped: string[] = [];
-    const errors: unknown[] = [];
-    const one = scheduleRetention({
-      engine: options.engine ?? engine,
-      sources: () => withRetention({ edge_logs: 2 }),
-      now: () => NOON,
-      storeBytesMax: 0,
-      onDropped: ({ table, day }) => void dropped.push(`${table} ${day}`),
-      onError: (error) => void errors.push(error),
-    });
-    return { ...one, dropped, errors };
-  }
-
-  test('enforces it every hour until it is stopped', async () => {
-    vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
-    await insert('edge_logs', 9);
-    const { dropped, stop } = schedule();
-    vi.advanceTimersByTime(3_599_999);
-    expect(dropped).toEqual([]);
-    for (const expected of [1, 2]) {
-      vi.advanceTimersByTime(3_600_000);
-      await vi.waitFor(() => expect(dropped).toEqual(Array(expected).fill(`edge_logs ${dayOf(9)}`)));
-      await insert('edge_logs', 9);
-    }
-    await stop();
-    expect(vi.getTimerCount()).toBe(0);
-  });
-
-  test('runs once at a time, and stopping waits for the run', async () => {
-    await insert('edge_logs', 9);
-    const { run, stop, dropped } = schedule();
-    const runs = [run(), run()];
-    expect(runs[0]).toBe(runs[1]);
-    await stop();
-    expect(dropped).toEqual([`edge_logs ${dayOf(9)}`]);
-  });
-
-  test('tells of a failure and of what went before it, and goes on the next time', async () => {
-    for (const daysAgo of [8, 9]) await insert('edge_logs', daysAgo);
-    let drops = 0;
-    const failing: Engine = {
-      ...engine,
-      command: (sql) => (++drops === 2 ? Promise.reject(new Error('once')) : engine.command(sql)),
-    };
-    const { run, stop, dropped, errors } = schedule({ engine: failing });
-    await run();
-    expect([dropped, errors]).toEqual([[`edge_logs ${dayOf(9)}`], [new Error('once')]]);
-    await run();
-    expect(dropped).toEqual([`edge_logs ${dayOf(9)}`, `edge_logs ${dayOf(8)}`]);
-    await stop();
-  });
 });

@@ -43,6 +43,17 @@ const PAGE = [
 ];
 const ID: Schema = { name: 'id', in: 'path', required: true, schema: { type: 'string' } };
 
+const READY: Schema = {
+  type: 'object',
+  required: ['status'],
+  properties: {
+    status: { const: 'ready' },
+    storing: { type: 'string', description: 'Why nothing can be stored; left out while it can.' },
+    retention: { type: 'string', description: 'Why retention has stopped; left out while it goes on.' },
+    clock: { type: 'string', description: 'That the clock is behind; left out while it is not.' },
+  },
+};
+
 const EVENT: Schema = {
   type: 'object',
   properties: {
@@ -249,7 +260,7 @@ const SERVICE: Record<string, Schema> = {
     ...failures(503),
   }),
   '/ready': open('get_ready', 'Whether calls are served', {
-    '200': json('They are.', object({ status: { const: 'ready' } })),
+    '200': json('They are, with what an operator has to see to.', READY),
     ...failures(503),
   }),
   '/metrics': {

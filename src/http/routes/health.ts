@@ -4,7 +4,8 @@ import type { HttpContext } from '../context.ts';
 
 /**
  * `/health`: the service works; 503 when its engine cannot be started again. `/ready`: it may serve; 503 while it starts or
- * stops, and while the engine is restarted. Open to all: they say nothing else.
+ * stops, and while the engine is restarted. What an operator has to see to is in the body of a 200, by its topic: queries are
+ * answered all the same. Open to all, so no notice names a source.
  */
 export function healthRoutes(app: FastifyInstance, context: HttpContext): void {
   app.get('/health', async () => {
@@ -15,6 +16,7 @@ export function healthRoutes(app: FastifyInstance, context: HttpContext): void {
   app.get('/ready', async () => {
     const reason = context.notReady();
     if (reason !== undefined) throw new TailraceError('engine_unavailable', reason);
-    return { status: 'ready' };
+    const notices = await context.readNotices();
+    return { status: 'ready', ...Object.fromEntries(notices.map(({ topic, message }) => [topic, message])) };
   });
 }

@@ -20,7 +20,7 @@ const STATE_WAIT_MS = 1_000;
  * that is limited to endpoints or sources sees those alone.
  */
 export function overviewRoute(app: FastifyInstance, context: HttpContext): void {
-  const { engine, registry, keyring, traffic, metrics, config, cache, committer, notReady, now } = context;
+  const { engine, registry, keyring, traffic, metrics, config, cache, committer, readNotices, now } = context;
   const state = createRefreshed(() => readStoreState(engine, registry.sources), {
     maxAgeMs: STATE_AGE_MS,
     now,
@@ -28,30 +28,26 @@ export function overviewRoute(app: FastifyInstance, context: HttpContext): void 
 
   app.get(OVERVIEW_PATH, { onRequest: createAuth(keyring, 'manage') }, async (request): Promise<Overview> => {
     const caller = getCaller(request);
-    const [counts, unowned, known] = await Promise.all([traffic.read(), readUnowned(), readInTime()]);
+    const [counts, unowned, known, notices] = await Promise.all([
+      traffic.read(),
+      readUnowned(),
+      readInTime(),
+      readNotices(),
+    ]);
     const sources = visibleSources(registry.sources, caller).map((source) =>
       toSourceState(source, known?.value, { counts, withoutProject: unowned.get(source.name) ?? 0 }),
     );
-    const stopping = notReady();
-    const { state: engineState, restarts, memoryBytes = null, running, queued } = engine.gauges();
-    const isAway = engineState !== 'up' || known === undefined || known.failure !== undefined;
+    const isAnswering = known !== undefined && known.failure === undefined;
     return {
       at: new Date(now()).toISOString(),
       started_at: new Date(counts.startedMs).toISOString(),
+      notices: [...notices],
       window_seconds: counts.windowSeconds,
       endpoints: visibleEndpoints(registry.endpoints, caller).map(({ name, cachingSeconds }) =>
         counts.ofEndpoint(name, cachingSeconds !== undefined),
       ),
       sources,
-      engine: {
-        state: engineState === 'up' && stopping !== undefined ? 'stopping' : isAway ? 'unavailable' : 'ready',
-        message: stopping ?? (isAway ? 'the engine does not answer' : null),
-        running,
-        queued,
-        restarts,
-        memory_bytes: memoryBytes,
-        readers: config.readers,
-      },
+      engine: describeEngine(context, isAnswering),
       store: {
         read_at: known === undefined ? null : new Date(known.readMs).toISOString(),
         rows: sum(sources, 'rows'),
@@ -82,6 +78,25 @@ export function overviewRoute(app: FastifyInstance, context: HttpContext): void 
       clearTimeout(timer);
     }
   }
+}
+
+/** @param isAnswering whether it has just answered what the store holds */
+function describeEngine(
+  { engine, config, notReady }: Pick<HttpContext, 'engine' | 'config' | 'notReady'>,
+  isAnswering: boolean,
+): Overview['engine'] {
+  const reason = notReady();
+  const { state, restarts, memoryBytes = null, running, queued } = engine.gauges();
+  const isUp = state === 'up';
+  return {
+    state: isUp && reason !== undefined ? 'stopping' : isUp && isAnswering ? 'ready' : 'unavailable',
+    message: reason ?? (isUp && isAnswering ? null : 'the engine does not answer'),
+    running,
+    queued,
+    restarts,
+    memory_bytes: memoryBytes,
+    readers: config.readers,
+  };
 }
 
 function toSourceState(

@@ -7,6 +7,7 @@ import { EndpointTraffic } from './endpoint-traffic.tsx';
 import './overview.css';
 import { EngineState } from './engine-state.tsx';
 import { Headline } from './headline.tsx';
+import { NoticeBanner } from './notice-banner.tsx';
 import { SourceList } from './source-list.tsx';
 
 const EVERY_MS = 5_000;
@@ -34,6 +35,7 @@ export function OverviewPage() {
       {mayWatch && overview === undefined && live.error === undefined && <p className="muted">Reading…</p>}
       {overview !== undefined && (
         <>
+          <NoticeBanner notices={overview.notices} />
           <Headline overview={overview} />
           <EndpointTraffic overview={overview} endpoints={described} />
           <SourceList overview={overview} />

@@ -1,0 +1,17 @@
+import type { Notice } from '../../../../src/http/view.ts';
+
+const TITLES: Readonly<Record<Notice['topic'], string>> = {
+  retention: 'Retention has stopped',
+  clock: 'The clock is behind',
+  storing: 'Nothing can be stored',
+};
+
+/** What an operator has to see to, while queries are answered all the same. */
+export function NoticeBanner({ notices }: { readonly notices: readonly Notice[] }) {
+  return notices.map(({ topic, message }) => (
+    <div key={topic} className="note bad" role="alert">
+      <strong>{TITLES[topic]}</strong>
+      <span>{message}</span>
+    </div>
+  ));
+}

@@ -1,0 +1,37 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { DATABASE, writeEngineConfig } from './embedded-config.ts';
+import { findConfigDir, findStoreDir } from './embedded-sessions.ts';
+import { startEngineProcess } from './process/engine-process.ts';
+import { deletesByItself, setTableTtl } from './table.ts';
+
+/**
+ * Takes from the tables of an older version the clause by which the engine deleted old events itself. It has to be gone before
+ * the engine may merge anything: with a wrong clock its first merges would delete every event. So the engine is opened once
+ * with settings under which it merges nothing, and closed again. A store without such a table is not opened.
+ *
+ * @throws EngineError when the engine cannot open the store
+ */
+export async function removeDeletingTtls(dataDir: string, memoryBytesMax: number): Promise<void> {
+  const path = findStoreDir(dataDir);
+  const tables = findTables(join(path, 'metadata', DATABASE));
+  if (tables.length === 0) return;
+  const connectionArgs = writeEngineConfig(findConfigDir(dataDir), memoryBytesMax, false);
+  const statements = tables.map((table) => setTableTtl(`${DATABASE}.\`${table}\``, ''));
+  const process = startEngineProcess(1);
+  try {
+    await process.ask(0, { op: 'open', path, connectionArgs, statements });
+    await process.ask(0, { op: 'close' });
+  } finally {
+    process.kill();
+    await process.ended;
+  }
+}
+
+/** By the definitions that the engine keeps as text, a file a table. */
+function findTables(dir: string): string[] {
+  if (!existsSync(dir)) return [];
+  return readdirSync(dir)
+    .filter((file) => file.endsWith('.sql') && deletesByItself(readFileSync(join(dir, file), 'utf8')))
+    .map((file) => decodeURIComponent(file.slice(0, -'.sql'.length)));
+}

@@ -1,0 +1,94 @@
+import { readFileSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { Ajv } from 'ajv';
+import { type Static, type TSchema, Type } from 'typebox';
+import { replaceFile } from '../lib/replace-file.ts';
+import type { RetentionReport } from './retention.ts';
+
+// Small files of the data directory by which runs of the service, and `tailrace retention` beside it, know of each other.
+
+const CLOCK = Type.Object({ seen_ms: Type.Number() });
+
+const DAY = Type.Object({
+  table: Type.String(),
+  day: Type.String(),
+  rows: Type.Number(),
+  bytes: Type.Number(),
+});
+
+const REPORT = Type.Object({
+  clock: Type.Object({
+    state: Type.Enum(['plausible', 'ahead', 'behind']),
+    clockMs: Type.Number({ description: 'What the clock said, ms since the epoch.' }),
+    isOther: Type.Boolean({ description: 'Whether that was the clock of a server.' }),
+    plausibleMs: Type.Number({ description: 'What it should have said.' }),
+  }),
+  due: Type.Array(
+    Type.Object({
+      source: Type.String(),
+      reason: Type.Enum(['age', 'size']),
+      days: Type.Array(DAY),
+      percent: Type.Number(),
+      held: Type.Optional(Type.Enum(['clock', 'share'])),
+    }),
+  ),
+  storeBytesMax: Type.Number({ description: 'The bound that was enforced; 0: none.' }),
+});
+/** What retention found and did last. */
+export type StoredReport = Static<typeof REPORT>;
+
+const CONFIRMATION = Type.Object({
+  clockOffsetMs: Type.Optional(Type.Number({ description: 'How far ahead of what was expected.' })),
+  days: Type.Array(Type.Object({ table: Type.String(), day: Type.String() })),
+});
+/** What an operator has seen and agreed to: it holds for this clock and these days, and for nothing else. */
+export type Confirmation = Static<typeof CONFIRMATION>;
+
+interface StateFile<T> {
+  /** `undefined` where there is none, or none that can be understood. */
+  read(): T | undefined;
+  write(value: T): void;
+  remove(): void;
+}
+
+/** When the store was last open, by a clock that was believed. */
+export const clockFile = (dataDir: string) => createFile(join(dataDir, 'clock.json'), CLOCK);
+export const reportFile = (dataDir: string) => createFile(join(dataDir, 'retention.json'), REPORT);
+/** Written by `tailrace retention --confirm`, taken by the service. */
+export const confirmationFile = (dataDir: string) =>
+  createFile(join(dataDir, 'retention-confirmed.json'), CONFIRMATION);
+
+const ajv = new Ajv({ strict: false });
+
+function createFile<T extends TSchema>(path: string, schema: T): StateFile<Static<T>> {
+  const isValid = ajv.compile<Static<T>>(schema);
+  return {
+    read() {
+      try {
+        const value: unknown = JSON.parse(readFileSync(path, 'utf8'));
+        return isValid(value) ? value : undefined;
+      } catch {
+        return undefined;
+      }
+    },
+    write: (value) => replaceFile(path, `${JSON.stringify(value)}\n`),
+    remove: () => rmSync(path, { force: true }),
+  };
+}
+
+/** A report as it stands in its file. */
+export function toStored({ clock, due, storeBytesMax }: RetentionReport): StoredReport {
+  const list = due.map(({ held, days, ...one }) => ({
+    ...one,
+    days: [...days],
+    ...(held !== undefined && { held }),
+  }));
+  return { clock: { ...clock }, due: list, storeBytesMax };
+}
+
+/** Agrees to all that stands in a report. */
+export function confirmAll({ clock, due }: StoredReport): Confirmation {
+  const days = due.flatMap((one) => one.days.map(({ table, day }) => ({ table, day })));
+  if (clock.state === 'plausible') return { days };
+  return { clockOffsetMs: clock.clockMs - clock.plausibleMs, days };
+}

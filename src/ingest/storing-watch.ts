@@ -1,0 +1,39 @@
+import { isDiskFull } from '../engine/failure.ts';
+
+/** Knows whether events can be stored, for whoever watches the service. Queries are answered all the same. */
+export interface StoringWatch {
+  /** @param error why rows were not stored; left out where they were */
+  committed(error?: unknown): void;
+  /** Why nothing can be stored now; `undefined` while it can. */
+  findProblem(): Promise<string | undefined>;
+}
+
+export interface StoringWatchOptions {
+  /** Free bytes on the disk of the data directory; `undefined` where nobody knows. */
+  readonly readFreeBytes: () => Promise<number | undefined>;
+  /** ms since the epoch. */
+  readonly now: () => number;
+}
+
+// Less than the smallest insert and the journal of the keys take.
+const FREE_BYTES_MIN = 1024 * 1024;
+// A server's disk cannot be looked at: it counts as full for so long after a refusal, unless something was stored since.
+const FULL_FOR_MS = 60_000;
+
+export function createStoringWatch({ readFreeBytes, now }: StoringWatchOptions): StoringWatch {
+  let fullAtMs = Number.NEGATIVE_INFINITY;
+  return {
+    committed(error) {
+      if (error === undefined) fullAtMs = Number.NEGATIVE_INFINITY;
+      else if (isDiskFull(error)) fullAtMs = now();
+    },
+    async findProblem() {
+      const freeBytes = await readFreeBytes();
+      if (freeBytes !== undefined && freeBytes < FREE_BYTES_MIN)
+        return `the disk of the data directory is full (${freeBytes} bytes are free): events and changes of keys are answered 503; make room`;
+      if (now() - fullAtMs < FULL_FOR_MS)
+        return 'the disk of the events was full at the last try: events are answered 503; make room';
+      return undefined;
+    },
+  };
+}

@@ -1,0 +1,76 @@
+import { describe, expect, test } from 'vitest';
+import { createClockGuard } from '../../src/lib/clock-guard.ts';
+
+const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
+const NOW = Date.UTC(2026, 10, 20);
+
+function createGuard(seenMs?: number) {
+  const world = { now: NOW, ticks: 0 };
+  const pass = (ms: number) => {
+    world.now += ms;
+    world.ticks += ms;
+  };
+  const guard = createClockGuard({
+    now: () => world.now,
+    ticks: () => world.ticks,
+    seenMs,
+    jumpMsMax: DAY_MS,
+  });
+  return { world, pass, ...guard };
+}
+
+describe('a clock', () => {
+  test('is believed where nobody has seen it before, and as long as it goes on', () => {
+    const { pass, check, last } = createGuard();
+    expect(last()).toMatchObject({ state: 'plausible', clockMs: NOW, plausibleMs: NOW });
+    pass(90 * DAY_MS); // a process that was not looked at for long
+    expect(check()).toMatchObject({
+      state: 'plausible',
+      clockMs: NOW + 90 * DAY_MS,
+      plausibleMs: NOW + 90 * DAY_MS,
+    });
+  });
+
+  test.each([
+    ['just as far as it may', DAY_MS, 'plausible'],
+    ['further', DAY_MS + 1, 'ahead'],
+    ['just as far back', -DAY_MS, 'plausible'],
+    ['further back', -DAY_MS - 1, 'behind'],
+  ])('that was set %s', (_, byMs, state) => {
+    const { world, check } = createGuard(NOW);
+    world.now += byMs;
+    expect(check().state).toBe(state);
+  });
+
+  test('that is ahead counts what passes, and is believed once it is right again', () => {
+    const { world, pass, check } = createGuard(NOW);
+    world.now += 100 * DAY_MS;
+    expect(check()).toMatchObject({ state: 'ahead', plausibleMs: NOW });
+    pass(30 * DAY_MS);
+    expect(check()).toMatchObject({ state: 'ahead', plausibleMs: NOW + 30 * DAY_MS });
+    world.now -= 100 * DAY_MS;
+    expect(check()).toMatchObject({ state: 'plausible', plausibleMs: NOW + 30 * DAY_MS });
+  });
+
+  test('that is accepted is the new measure, and the next jump is another', () => {
+    const { world, pass, check, accept, last } = createGuard(NOW - 40 * DAY_MS);
+    expect(last().state).toBe('ahead');
+    accept();
+    expect(last().state).toBe('plausible');
+    pass(DAY_MS);
+    world.now += 2 * DAY_MS;
+    expect(check().state).toBe('ahead');
+  });
+
+  test('of a server has a say: the later of the two counts', () => {
+    const { check } = createGuard(NOW);
+    expect(check(NOW - 100 * DAY_MS).state).toBe('plausible');
+    expect(check(NOW + 100 * DAY_MS)).toMatchObject({
+      state: 'ahead',
+      isOther: true,
+      clockMs: NOW + 100 * DAY_MS,
+    });
+    expect(check().state).toBe('plausible');
+  });
+});

@@ -1,0 +1,49 @@
+import { DatabaseSync } from 'node:sqlite';
+import { expect, test } from 'vitest';
+import { describeSqliteFailure, findSqliteFailure, transact } from '../../src/lib/sqlite.ts';
+
+/** One that has room for a few rows: SQLite then fails as on a full disk. */
+function openSmall(): DatabaseSync {
+  const database = new DatabaseSync(':memory:');
+  database.exec('PRAGMA page_size = 4096; CREATE TABLE rows (text TEXT); PRAGMA max_page_count = 8');
+  return database;
+}
+
+function failureOf(work: () => unknown): unknown {
+  try {
+    work();
+  } catch (error) {
+    return error;
+  }
+  throw new Error('it did not fail');
+}
+
+test('a transaction that finds the disk full fails with that, not with "cannot rollback", and leaves nothing', () => {
+  const database = openSmall();
+  const add = database.prepare('INSERT INTO rows VALUES (?)');
+  const error = failureOf(() =>
+    transact(database, () => {
+      add.run('first');
+      add.run('x'.repeat(100_000));
+    }),
+  );
+  expect(error).toMatchObject({ message: 'database or disk is full' });
+  expect([findSqliteFailure(error), describeSqliteFailure(error)]).toEqual([
+    'full',
+    'the disk is full; make room',
+  ]);
+  expect(database.prepare('SELECT count(*) AS rows FROM rows').get()).toEqual({ rows: 0 });
+  transact(database, () => add.run('after'));
+  expect(database.prepare('SELECT text FROM rows').all()).toEqual([{ text: 'after' }]);
+});
+
+test('a transaction whose work fails is undone, and fails with that', () => {
+  const database = openSmall();
+  const work = () => {
+    database.exec("INSERT INTO rows VALUES ('a')");
+    throw new Error('mine');
+  };
+  const error = failureOf(() => transact(database, work));
+  expect([error, findSqliteFailure(error)]).toEqual([new Error('mine'), undefined]);
+  expect(database.prepare('SELECT * FROM rows').all()).toEqual([]);
+});
