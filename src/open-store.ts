@@ -1,14 +1,17 @@
+import { hash } from 'node:crypto';
 import { findServerAddress } from './config/clickhouse.ts';
 import type { Config } from './config/config.ts';
 import { type Definitions, type Reading, readDefinitions, refuseFaults } from './definitions/read.ts';
 import { createRegistry, type Registry } from './definitions/registry.ts';
-import { isManaged } from './definitions/source.ts';
+import { isManaged, type Source } from './definitions/source.ts';
 import { openEmbeddedEngine } from './engine/embedded.ts';
 import type { Engine } from './engine/engine.ts';
 import { withoutTable } from './engine/external.ts';
 import { applySchema } from './engine/schema.ts';
 import { openServerEngine, type ServerOptions } from './engine/server.ts';
 import { lockStore } from './engine/store-lock.ts';
+import { markServerStore, readDeletions, upgradeServerStore, writeDeletion } from './engine/store-mark.ts';
+import { findStoreVersion, upgradeStore, writeStoreVersion } from './engine/store-version.ts';
 import { isKept, tableNames } from './engine/table.ts';
 import { createWriteMarks, type WriteMarks, watchWrites } from './engine/write-marks.ts';
 import { verifyQueries } from './query/verify.ts';
@@ -26,6 +29,15 @@ export interface Store {
    * @throws InputError with a line for each fault
    */
   reload(): Promise<void>;
+  /**
+   * To be called when events of these sources have been deleted: nothing that was answered before is served again, by this process at
+   * once, by others on the same server after their next `followDeletions`.
+   *
+   * @param nowMs ms since the epoch
+   */
+  eventsDeleted(sources: readonly Source[], nowMs: number): Promise<void>;
+  /** Finds out whether another process has deleted events on the server; for a timer. */
+  followDeletions(): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -54,22 +66,84 @@ export async function openStore(
 ): Promise<Store> {
   const closing: (() => unknown)[] = [];
   // The store of a server is not in the data directory, and belongs to all who are let in.
-  if (config.clickhouseUrl === '') closing.push(lockStore(config.dataDir, owner).release);
+  const isEmbedded = config.clickhouseUrl === '';
+  if (isEmbedded) closing.push(lockStore(config.dataDir, owner).release);
   const close = async () => {
     for (const step of closing.splice(0).reverse()) await step();
   };
   try {
+    const version = isEmbedded ? findStoreVersion(config.dataDir) : undefined; // before the engine opens it
     const writes = createWriteMarks(MARKED_MINUTES_MAX);
     const engine = watchWrites(await openEngine(config, onReach), writes);
     closing.push(engine.close);
-    const read = async () => await prepare(engine, await readDefinitions(config), hasExternal);
-    const registry = createRegistry(await read());
-    const reload = async () => registry.replace(await read());
-    return { engine, registry, writes, reload, close };
+    const reading = await readDefinitions(config);
+    await upgrade(engine, reading.definitions.sources.filter(isManaged), version);
+    const check = async (read: Reading) => {
+      const definitions = await prepare(engine, read, hasExternal);
+      if (!isEmbedded) await markServerStore(engine, definitions.sources.filter(isManaged));
+      return definitions;
+    };
+    const first = await check(reading);
+    if (isEmbedded) writeStoreVersion(config.dataDir);
+    const read = async () => await check(await readDefinitions(config));
+    return { engine, writes, ...(await serve(engine, first, read)), close };
   } catch (error) {
     await close();
     throw error;
   }
+}
+
+/** The definitions that are served. @param read reads and checks them again */
+async function serve(
+  engine: Engine,
+  first: Definitions,
+  read: () => Promise<Definitions>,
+): Promise<Pick<Store, 'registry' | 'reload' | 'eventsDeleted' | 'followDeletions'>> {
+  const isShared = !engine.seesEveryWrite;
+  let definitions = first;
+  let deletions = isShared ? await readDeletions(engine) : 0;
+  const registry = createRegistry(withDeletions(definitions, deletions));
+  const replace = () => registry.replace(withDeletions(definitions, deletions));
+
+  function follow(found: number): void {
+    if (found === deletions) return;
+    deletions = found;
+    replace();
+  }
+
+  return {
+    registry,
+    async reload() {
+      definitions = await read();
+      replace();
+    },
+    eventsDeleted: async (sources, nowMs) =>
+      follow(isShared ? await writeDeletion(engine, sources, nowMs) : deletions + 1),
+    followDeletions: async () => follow(isShared ? await readDeletions(engine) : deletions),
+  };
+}
+
+/** @param version of the embedded store; a server's is in its tables */
+async function upgrade(
+  engine: Engine,
+  sources: readonly Source[],
+  version: number | undefined,
+): Promise<void> {
+  if (version === undefined) await upgradeServerStore(engine, sources);
+  else await upgradeStore(engine, { from: version, sources });
+}
+
+/**
+ * The definitions with other hashes after each deletion of events. A hash is part of every name under which an answer is kept, here
+ * and in Redis, so that no answer with deleted events is found again, not even one whose query is under way.
+ */
+function withDeletions(definitions: Definitions, deletions: number): Definitions {
+  if (deletions === 0) return definitions;
+  const endpoints = definitions.endpoints.map((endpoint) => ({
+    ...endpoint,
+    hash: hash('sha256', `${endpoint.hash} ${deletions}`),
+  }));
+  return { ...definitions, endpoints };
 }
 
 /**

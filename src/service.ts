@@ -1,4 +1,6 @@
 // Longer than other files: the one place that makes every part and hands it to the next, read from top to bottom.
+import { randomUUID } from 'node:crypto';
+import { setTimeout as wait } from 'node:timers/promises';
 import type { FastifyBaseLogger, FastifyInstance } from 'fastify';
 import { type CachedQueries, createCached } from './cache/cached.ts';
 import { createRefresh } from './cache/incremental.ts';
@@ -16,11 +18,15 @@ import { createTraffic, SAMPLE_MS, type Traffic } from './http/traffic.ts';
 import { type Ingest, openIngest } from './ingest/ingest.ts';
 import { createRequestRecorder, EDGE_SOURCE, type RecordRequest } from './ingest/request-recorder.ts';
 import { type RetentionSchedule, scheduleRetention } from './ingest/retention-schedule.ts';
-import { openControlStore } from './keys/control-store.ts';
+import { type ControlStore, openControlStore } from './keys/control-store.ts';
 import { createKeyring, type Keyring } from './keys/keyring.ts';
 import { createTokens } from './keys/token.ts';
 import { openTokenSecret } from './keys/token-secret.ts';
 import { createSeldom } from './lib/seldom.ts';
+import { removeLeftSnapshots } from './maintenance/backup/snapshot.ts';
+import { createDeletions, type Deletions, FOLLOW_EVERY_MS } from './maintenance/deletion/deletions.ts';
+import { createCommands } from './maintenance/socket/commands.ts';
+import { type LocalServer, openLocalServer } from './maintenance/socket/server.ts';
 import { openShared } from './open-shared.ts';
 import { openStore, type Store } from './open-store.ts';
 import { createRunner, type Run } from './query/run.ts';
@@ -109,14 +115,17 @@ async function assemble(
   let stopping = false;
   const notReady = () => (stopping ? 'the service is shutting down' : undefined);
   const { bodies, receive, idempotency, committer } = ingest;
+  const operator = await openOperatorSide(parts, control);
   const sandbox = createSandbox(engine, config);
   const forReading = { config, tls, registry, cached, sandbox, keyring, metrics, logger, now, notReady };
   const forConsole = { engine, cache, committer, traffic, version: readVersion() };
   const forSending = { bodies, receive, idempotency, record, sharedRates: shared?.rates };
-  const app = await buildApp({ ...forReading, ...forConsole, ...forSending });
-  const warming = setInterval(() => warmer.tick(), WARM_TICK_MS);
-  const flushing = setInterval(() => void flushKeyring(), KEYRING_FLUSH_MS);
-  const sampling = setInterval(() => void traffic.sample(), SAMPLE_MS);
+  const app = await buildApp({ ...forReading, ...forConsole, ...forSending, deletions: operator.deletions });
+  const timers = [
+    setInterval(() => warmer.tick(), WARM_TICK_MS),
+    setInterval(() => void flushKeyring(), KEYRING_FLUSH_MS),
+    setInterval(() => void traffic.sample(), SAMPLE_MS),
+  ];
 
   async function flushKeyring(): Promise<void> {
     try {
@@ -135,9 +144,8 @@ async function assemble(
 
   async function close(): Promise<void> {
     stopping = true;
-    clearInterval(warming);
-    clearInterval(flushing);
-    clearInterval(sampling);
+    for (const timer of timers) clearInterval(timer);
+    await operator.close();
     const late = setTimeout(() => void stopRest(), config.shutdownTimeoutMs);
     await app.close(); // resolves when every running request has been answered, by the engine's end if need be
     clearTimeout(late);
@@ -152,15 +160,49 @@ async function assemble(
   }
 
   let closing: Promise<void> | undefined;
+  const closeOnce = () => {
+    closing ??= close();
+    return closing;
+  };
+  return { app, store, keyring, close: closeOnce };
+}
+
+/** What the commands of the shell and the management API do to the store. */
+async function openOperatorSide(
+  { config, store, logger, now }: Parts,
+  control: ControlStore,
+): Promise<{ deletions: Deletions; close: () => Promise<void> }> {
+  const { engine, registry, followDeletions } = store;
+  const how = { now, newId: randomUUID, wait: unheld };
+  const deletions = createDeletions({ store, control, ...how });
+  const commands = createCommands({ config, engine, registry, deletions, ...how });
+  const onError = (error: unknown) => logger.error({ err: error }, 'a command of the shell failed');
+  let local: LocalServer | undefined;
+  try {
+    if (engine.seesEveryWrite) await removeLeftSnapshots(config.dataDir);
+    local = await openLocalServer({ dataDir: config.dataDir, handlers: commands, onError });
+  } catch (error) {
+    logger.warn(
+      { err: error },
+      'no socket in the data directory: "tailrace backup" and "tailrace delete" cannot reach this service',
+    );
+  }
+  // On a server other processes delete events, too. While it does not answer there is nothing to follow.
+  const following = engine.seesEveryWrite
+    ? undefined
+    : setInterval(() => void followDeletions().catch(() => {}), FOLLOW_EVERY_MS);
   return {
-    app,
-    store,
-    keyring,
-    close() {
-      closing ??= close();
-      return closing;
+    deletions,
+    async close() {
+      clearInterval(following);
+      await local?.close();
     },
   };
+}
+
+/** Does not keep the process from ending. */
+async function unheld(ms: number): Promise<void> {
+  await wait(ms, undefined, { ref: false });
 }
 
 /** Logs once when the control store goes away and once when it is back. */

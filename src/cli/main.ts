@@ -1,12 +1,15 @@
 import { Command, CommanderError } from 'commander';
 import { ERROR_CODES, InputError, messageOf, StoppedError, TailraceError } from '../errors.ts';
 import { readVersion } from '../version.ts';
+import { backupCommand } from './commands/backup.ts';
 import { checkCommand } from './commands/check.ts';
 import { copyCommand } from './commands/copy.ts';
+import { deleteCommand } from './commands/delete.ts';
 import { keysCommand } from './commands/keys.ts';
 import { loadCommand } from './commands/load.ts';
 import { openApiCommand } from './commands/openapi.ts';
 import { queryCommand } from './commands/query.ts';
+import { restoreCommand } from './commands/restore.ts';
 import { sampleCommand } from './commands/sample.ts';
 import { schemaCommand } from './commands/schema.ts';
 import { serveCommand } from './commands/serve.ts';
@@ -30,6 +33,9 @@ export function createProgram(): Command {
     queryCommand,
     checkCommand,
     keysCommand,
+    backupCommand,
+    restoreCommand,
+    deleteCommand,
     openApiCommand,
     schemaCommand,
   ];

@@ -43,6 +43,7 @@ const MERGE_TREE = {
 const GRANTS = [
   `GRANT SELECT, INSERT, ALTER, CREATE, DROP, TRUNCATE, OPTIMIZE ON ${DATABASE}.*`,
   'GRANT SELECT ON system.parts',
+  'GRANT SELECT ON system.mutations',
   'GRANT SELECT ON system.columns',
   'GRANT SELECT ON system.tables',
   'GRANT KILL QUERY ON *.*',
