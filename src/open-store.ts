@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto';
 import { findServerAddress } from './config/clickhouse.ts';
 import type { Config } from './config/config.ts';
 import { keepFolders, type ReadFolders } from './definitions/folders.ts';
@@ -10,12 +11,12 @@ import { withoutTable } from './engine/external.ts';
 import { applySchema, readTables } from './engine/schema.ts';
 import { openServerEngine, type ServerOptions } from './engine/server.ts';
 import { lockStore } from './engine/store-lock.ts';
-import { readStoreState } from './engine/store-state.ts';
+import { markServerStore, readDeletions, upgradeServerStore, writeDeletion } from './engine/store-mark.ts';
+import { findStoreVersion, upgradeStore, writeStoreVersion } from './engine/store-version.ts';
 import { writeStoredTables } from './engine/stored-tables.ts';
-import { isKept, tableNames } from './engine/table.ts';
 import { createWriteMarks, type WriteMarks, watchWrites } from './engine/write-marks.ts';
-import { clockFile } from './ingest/retention-file.ts';
-import { type ClockGuard, createClockGuard } from './lib/clock-guard.ts';
+import type { ClockGuard } from './lib/clock-guard.ts';
+import { hideOld, openClock } from './open-clock.ts';
 import { narrowHashes } from './query/narrow-hash.ts';
 import { verifyQueries } from './query/verify.ts';
 import { verifyDrafts } from './query/verify-draft.ts';
@@ -39,6 +40,15 @@ export interface Store {
    * @throws InputError with a line for each fault
    */
   reload(): Promise<void>;
+  /**
+   * To be called when events of these sources have been deleted: nothing that was answered before is served again, by this process at
+   * once, by others on the same server after their next `followDeletions`.
+   *
+   * @param nowMs ms since the epoch
+   */
+  eventsDeleted(sources: readonly Source[], nowMs: number): Promise<void>;
+  /** Finds out whether another process has deleted events on the server; for a timer. */
+  followDeletions(): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -55,7 +65,6 @@ export interface StoreOptions {
 
 // Of each table: two weeks in which every minute has events, some megabytes in all.
 const MARKED_MINUTES_MAX = 20_160;
-const HOUR_MS = 3_600_000;
 
 /**
  * Opens engine and definitions, without HTTP: what the service and the commands on a store have in common.
@@ -70,39 +79,42 @@ export async function openStore(
 ): Promise<Store> {
   const closing: (() => unknown)[] = [];
   // The store of a server is not in the data directory, and belongs to all who are let in.
-  if (config.clickhouseUrl === '') closing.push(lockStore(config.dataDir, owner).release);
+  const isEmbedded = config.clickhouseUrl === '';
+  if (isEmbedded) closing.push(lockStore(config.dataDir, owner).release);
   const close = async () => {
     for (const step of closing.splice(0).reverse()) await step();
   };
   try {
+    const version = isEmbedded ? findStoreVersion(config.dataDir) : undefined; // before the engine opens it
     const writes = createWriteMarks(MARKED_MINUTES_MAX);
     const engine = watchWrites(await openEngine(config, watch), writes);
     closing.push(engine.close);
-    const prepareAll = async (next: Reading) => {
-      const definitions = await prepare(engine, next, hasExternal);
-      if (config.clickhouseUrl === '') writeStoredTables(config.dataDir, await readTables(engine));
+    const check = async (read: Reading) => {
+      const definitions = await prepare(engine, read, hasExternal);
+      if (isEmbedded) writeStoredTables(config.dataDir, await readTables(engine));
+      else await markServerStore(engine, definitions.sources.filter(isManaged));
       return definitions;
     };
     let reading = await readDefinitions(config);
-    const definitions = await prepareAll(reading);
-    const clock = await openClock(engine, definitions.sources, { ...config, now });
-    await hideOld(engine, definitions.sources, clock);
-    const registry = createRegistry(definitions);
-    const reload = async () => {
+    await upgrade(engine, reading.definitions.sources.filter(isManaged), version);
+    const first = await check(reading);
+    if (isEmbedded) writeStoreVersion(config.dataDir);
+    const clock = await openClock(engine, first.sources, { ...config, now });
+    await hideOld(engine, first.sources, clock);
+    const read = async () => {
       const next = await readDefinitions(keepFolders(reading.folders));
-      const changed = await prepareAll(next);
-      await hideOld(engine, changed.sources, clock);
-      registry.replace(changed);
+      const definitions = await check(next);
+      await hideOld(engine, definitions.sources, clock);
       reading = next;
+      return definitions;
     };
-    const followClock = () => hideOld(engine, registry.sources, clock);
+    const served = await serve(engine, first, read);
     return {
+      ...served,
       engine,
-      registry,
       writes,
       clock,
-      followClock,
-      reload,
+      followClock: () => hideOld(engine, served.registry.sources, clock),
       close,
       get folders() {
         return reading.folders;
@@ -112,6 +124,59 @@ export async function openStore(
     await close();
     throw error;
   }
+}
+
+/** The definitions that are served. @param read reads and checks them again */
+async function serve(
+  engine: Engine,
+  first: Definitions,
+  read: () => Promise<Definitions>,
+): Promise<Pick<Store, 'registry' | 'reload' | 'eventsDeleted' | 'followDeletions'>> {
+  const isShared = !engine.seesEveryWrite;
+  let definitions = first;
+  let deletions = isShared ? await readDeletions(engine) : 0;
+  const registry = createRegistry(withDeletions(definitions, deletions));
+  const replace = () => registry.replace(withDeletions(definitions, deletions));
+
+  function follow(found: number): void {
+    if (found === deletions) return;
+    deletions = found;
+    replace();
+  }
+
+  return {
+    registry,
+    async reload() {
+      definitions = await read();
+      replace();
+    },
+    eventsDeleted: async (sources, nowMs) =>
+      follow(isShared ? await writeDeletion(engine, sources, nowMs) : deletions + 1),
+    followDeletions: async () => follow(isShared ? await readDeletions(engine) : deletions),
+  };
+}
+
+/** @param version of the embedded store; a server's is in its tables */
+async function upgrade(
+  engine: Engine,
+  sources: readonly Source[],
+  version: number | undefined,
+): Promise<void> {
+  if (version === undefined) await upgradeServerStore(engine, sources);
+  else await upgradeStore(engine, { from: version, sources });
+}
+
+/**
+ * The definitions with other hashes after each deletion of events. A hash is part of every name under which an answer is kept, here
+ * and in Redis, so that no answer with deleted events is found again, not even one whose query is under way.
+ */
+function withDeletions(definitions: Definitions, deletions: number): Definitions {
+  if (deletions === 0) return definitions;
+  const endpoints = definitions.endpoints.map((endpoint) => ({
+    ...endpoint,
+    hash: hash('sha256', `${endpoint.hash} ${deletions}`),
+  }));
+  return { ...definitions, endpoints };
 }
 
 /**
@@ -137,51 +202,6 @@ export async function prepare(engine: Engine, reading: Reading, hasExternal: boo
     narrowed = await narrowHashes(engine, definitions);
   });
   return narrowed;
-}
-
-/**
- * Holds the clock against the last time that the store was open, or, where nobody has noted it, against the newest event. What
- * it is held against is noted at once: with a clock that is wrong, the newest event may be of a wrong time at the next start.
- */
-async function openClock(
-  engine: Engine,
-  sources: readonly Source[],
-  options: Pick<Config, 'dataDir' | 'clockJumpHoursMax'> & { now: () => number },
-): Promise<ClockGuard> {
-  const file = clockFile(options.dataDir);
-  const clock = createClockGuard({
-    now: options.now,
-    ticks: () => performance.now(),
-    seenMs: file.read()?.seen_ms ?? (await findNewest(engine, sources)),
-    jumpMsMax: options.clockJumpHoursMax * HOUR_MS,
-  });
-  try {
-    file.write({ seen_ms: clock.last().plausibleMs });
-  } catch {
-    // A full disk keeps nobody from reading; the service notes it again every minute, and logs why it cannot.
-  }
-  return clock;
-}
-
-async function findNewest(engine: Engine, sources: readonly Source[]): Promise<number | undefined> {
-  const states = await readStoreState(engine, sources.filter(isManaged));
-  const times = [...states.values()].flatMap(({ newestMs }) => newestMs ?? []);
-  return times.length === 0 ? undefined : Math.max(...times);
-}
-
-/**
- * Days leave as a whole, and some time after they might: until then this keeps their old events from every answer. While the
- * clock has jumped ahead they are judged by the time that it should show, or every answer would be empty.
- */
-async function hideOld(engine: Engine, sources: readonly Source[], clock: ClockGuard): Promise<void> {
-  const { state, plausibleMs } = clock.last();
-  const atMs = state === 'ahead' ? plausibleMs : undefined;
-  const filters = sources
-    .filter(isManaged)
-    .flatMap((source) =>
-      tableNames(source, engine.cluster).map((name) => [name, isKept(source, atMs)] as const),
-    );
-  await engine.setReadFilters(new Map(filters));
 }
 
 /** The engine that the settings ask for: that of a ClickHouse server, or the embedded one on their data directory. */

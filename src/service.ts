@@ -1,4 +1,3 @@
-// Longer than other files: the one place that makes every part and hands it to the next, read from top to bottom.
 import type { FastifyBaseLogger, FastifyInstance } from 'fastify';
 import { type CachedQueries, createCached } from './cache/cached.ts';
 import { createRefresh } from './cache/incremental.ts';
@@ -25,6 +24,7 @@ import { createTokens } from './keys/token.ts';
 import { openTokenSecret } from './keys/token-secret.ts';
 import { createSeldom } from './lib/seldom.ts';
 import { createNotices, observeStore } from './open-observe.ts';
+import { openOperatorSide } from './open-operator.ts';
 import { ageAt, createServiceRetention } from './open-retention.ts';
 import { openShared } from './open-shared.ts';
 import { type EngineWatch, openStore, type Store } from './open-store.ts';
@@ -139,15 +139,18 @@ async function assemble(
   let stopping = false;
   const notReady = () => (stopping ? 'the service is shutting down' : ENGINE_FAULTS[engine.gauges().state]);
   const { bodies, receive, idempotency, committer } = ingest;
+  const operator = await openOperatorSide(parts, control);
   const sandbox = createSandbox(engine, config);
   const forReading = { config, tls, registry, cached, sandbox, keyring, metrics, logger, now, notReady };
   const readNotices = createNotices(retention, storing);
   const forConsole = { engine, cache, committer, traffic, readNotices, version: readVersion() };
   const forSending = { bodies, receive, idempotency, record, sharedRates: shared?.rates };
-  const app = await buildApp({ ...forReading, ...forConsole, ...forSending });
-  const warming = setInterval(() => warmer.tick(), WARM_TICK_MS);
-  const flushing = setInterval(() => void flushKeyring(), KEYRING_FLUSH_MS);
-  const sampling = setInterval(() => void traffic.sample(), SAMPLE_MS);
+  const app = await buildApp({ ...forReading, ...forConsole, ...forSending, deletions: operator.deletions });
+  const timers = [
+    setInterval(() => warmer.tick(), WARM_TICK_MS),
+    setInterval(() => void flushKeyring(), KEYRING_FLUSH_MS),
+    setInterval(() => void traffic.sample(), SAMPLE_MS),
+  ];
 
   let cut: NodeJS.Timeout | undefined;
   /** Answers what still runs that it was stopped; then drops clients that neither finish their request nor read. */
@@ -158,9 +161,8 @@ async function assemble(
 
   async function close(): Promise<void> {
     stopping = true;
-    clearInterval(warming);
-    clearInterval(flushing);
-    clearInterval(sampling);
+    for (const timer of timers) clearInterval(timer);
+    await operator.close();
     const late = setTimeout(() => void stopRest(), config.shutdownTimeoutMs);
     await app.close(); // resolves when every running request has been answered, by the engine's end if need be
     clearTimeout(late);
@@ -175,16 +177,11 @@ async function assemble(
   }
 
   let closing: Promise<void> | undefined;
-  return {
-    app,
-    store,
-    keyring,
-    retention,
-    close() {
-      closing ??= close();
-      return closing;
-    },
+  const closeOnce = () => {
+    closing ??= close();
+    return closing;
   };
+  return { app, store, keyring, retention, close: closeOnce };
 }
 
 /** Writes down the use of keys; a failure is logged, and tried again the next time. */

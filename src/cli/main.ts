@@ -2,13 +2,16 @@ import { Command, CommanderError } from 'commander';
 import { ERROR_CODES, InputError, messageOf, StoppedError, TailraceError } from '../errors.ts';
 import { packagePath } from '../lib/package-path.ts';
 import { readVersion } from '../version.ts';
+import { backupCommand } from './commands/backup.ts';
 import { checkCommand } from './commands/check.ts';
 import { copyCommand } from './commands/copy.ts';
+import { deleteCommand } from './commands/delete.ts';
 import { keysCommand } from './commands/keys.ts';
 import { loadCommand } from './commands/load.ts';
 import { openApiCommand } from './commands/openapi.ts';
 import { queryCommand } from './commands/query.ts';
 import { reloadCommand } from './commands/reload.ts';
+import { restoreCommand } from './commands/restore.ts';
 import { retentionCommand } from './commands/retention.ts';
 import { sampleCommand } from './commands/sample.ts';
 import { schemaCommand } from './commands/schema.ts';
@@ -36,6 +39,9 @@ export function createProgram(): Command {
     checkCommand,
     keysCommand,
     retentionCommand,
+    backupCommand,
+    restoreCommand,
+    deleteCommand,
     openApiCommand,
     schemaCommand,
   ];

@@ -51,6 +51,7 @@ const NO_MERGES = {
 const GRANTS = [
   `GRANT SELECT, INSERT, ALTER, CREATE, DROP, TRUNCATE, OPTIMIZE ON ${DATABASE}.*`,
   'GRANT SELECT ON system.parts',
+  'GRANT SELECT ON system.mutations',
   'GRANT SELECT ON system.columns',
   'GRANT SELECT ON system.tables',
   'GRANT KILL QUERY ON *.*',

@@ -10,6 +10,7 @@ import type { Idempotency } from '../ingest/idempotency.ts';
 import type { Receive } from '../ingest/receive.ts';
 import type { RecordRequest } from '../ingest/request-recorder.ts';
 import type { Keyring } from '../keys/keyring.ts';
+import type { Deletions } from '../maintenance/deletion/deletions.ts';
 import type { Sandbox } from '../query/sandbox/sandbox.ts';
 import type { Metrics } from './metrics.ts';
 import type { SharedRates } from './shared-rates.ts';
@@ -39,6 +40,7 @@ export interface HttpContext {
   readonly engine: Engine;
   readonly cache: CacheStore;
   readonly committer: Committer;
+  readonly deletions: Deletions;
   /** Tailrace's own. */
   readonly version: string;
   readonly logger: FastifyBaseLogger;

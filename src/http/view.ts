@@ -196,10 +196,34 @@ export const TOKEN = Type.Object({
 export const KEY_ENTRY = Type.Object({
   id: Type.Integer({ description: 'Rises with every entry.' }),
   at: time('Of refusals that are counted together, the first.'),
-  action: Type.Enum(['created', 'changed', 'rotated', 'revoked', 'minted', 'refused']),
-  key_id: Type.String({ description: 'The key that it is about; empty where it is not known.' }),
+  action: Type.Enum(['created', 'changed', 'rotated', 'revoked', 'minted', 'refused', 'deleted']),
+  key_id: Type.String({
+    description: 'The key that it is about; empty where it is not known, and for deleted events.',
+  }),
   actor: Type.String({ description: 'Id of the key that did it, `private` or `cli`; empty for refusals.' }),
   detail: Type.String({ description: 'What was granted, or why it was refused.' }),
   count: Type.Integer({ description: 'How often, within a minute.' }),
 });
 export type KeyEntry = Static<typeof KEY_ENTRY>;
+
+/** Events that were deleted, are being deleted, or would be. */
+export const DELETION = Type.Object({
+  id: orNull(Type.String({ description: 'Null for a dry run.' })),
+  state: Type.Enum(['planned', 'running', 'done', 'failed']),
+  project: Type.String({ description: 'Empty: events that belong to no project.' }),
+  before: orNull(Type.String({ description: 'Only events before it.' })),
+  rows: Type.Integer({ description: 'In all.' }),
+  sources: Type.Array(Type.Object({ source: Type.String(), rows: Type.Integer() }), {
+    description: 'Sources that had such events when it began.',
+  }),
+  progress: orNull(
+    Type.Object(
+      { source: Type.String(), parts_left: Type.Integer() },
+      {
+        description:
+          'While it runs: the source that it is at, and how many parts of its table are still to be rewritten.',
+      },
+    ),
+  ),
+});
+export type DeletionView = Static<typeof DELETION>;

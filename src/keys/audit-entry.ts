@@ -1,13 +1,21 @@
-export const AUDIT_ACTIONS = ['created', 'changed', 'rotated', 'revoked', 'minted', 'refused'] as const;
+export const AUDIT_ACTIONS = [
+  'created',
+  'changed',
+  'rotated',
+  'revoked',
+  'minted',
+  'refused',
+  'deleted',
+] as const;
 
 export type AuditAction = (typeof AUDIT_ACTIONS)[number];
 
-/** What happened to a key, or was refused to it. */
+/** What happened to a key or was refused to it, or which events were deleted. */
 export interface AuditEntry {
   /** ms since the epoch; of refusals that are counted together, the first. */
   readonly atMs: number;
   readonly action: AuditAction;
-  /** The key that it is about; empty where it is not known. */
+  /** The key that it is about; empty if it is not known, or if it is about events. */
   readonly keyId: string;
   /** Who did it: a key's id, or `cli`; empty for refusals, which the key itself brought about. */
   readonly actor: string;

@@ -3,7 +3,8 @@ import { closeSync, fsyncSync, openSync, readFileSync, writeSync } from 'node:fs
 import { join } from 'node:path';
 import { InputError, messageOf } from '../errors.ts';
 
-const FILE = 'token.secret';
+/** In the data directory. */
+export const SECRET_FILE = 'token.secret';
 const SECRET_BYTES = 32;
 
 /**
@@ -15,7 +16,7 @@ const SECRET_BYTES = 32;
  */
 export function openTokenSecret(dataDir: string, setting: string): Uint8Array {
   if (setting !== '') return Buffer.from(setting);
-  const file = join(dataDir, FILE);
+  const file = join(dataDir, SECRET_FILE);
   try {
     const made = createSecret(file);
     const secret = made ?? Buffer.from(readFileSync(file, 'utf8').trim(), 'base64url');

@@ -1,4 +1,5 @@
 import { closeSync, fsyncSync, openSync, renameSync, rmSync, writeSync } from 'node:fs';
+import { open } from 'node:fs/promises';
 import { dirname } from 'node:path';
 
 /**
@@ -24,12 +25,22 @@ export function replaceFile(path: string, text: string): void {
   syncFolder(dirname(path));
 }
 
-/** Without it a power cut may undo the rename. */
-function syncFolder(dir: string): void {
+/** Makes the names in a folder survive a crash of the machine. */
+export function syncFolder(dir: string): void {
   const descriptor = openSync(dir, 'r');
   try {
     fsyncSync(descriptor);
   } finally {
     closeSync(descriptor);
+  }
+}
+
+/** Makes the bytes of a file survive a crash of the machine; of one that is gone there are none. */
+export async function syncFile(file: string): Promise<void> {
+  try {
+    const handle = await open(file, 'r');
+    await handle.sync().finally(() => handle.close());
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
   }
 }

@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
 import { readDefinitions } from '../../src/definitions/read.ts';
+import { deleteRows } from '../../src/engine/delete-rows.ts';
 import { createView } from '../../src/engine/external.ts';
 import { applySchema } from '../../src/engine/schema.ts';
 import { readStoreState } from '../../src/engine/store-state.ts';
@@ -58,6 +59,21 @@ test('events are stored through the table over the cluster, in full before the a
   expect(await engine.inspect('SELECT id FROM edge_logs_local')).toEqual([{ id: 'a' }]);
   expect((await readStoreState(engine, registry.sources)).get('edge_logs')?.rows).toBe(1);
   expect(await hasEvents(engine, registry.sources)).toBe(true);
+});
+
+test('rows are deleted from the tables on every server, and looked for on all of their replicas', async () => {
+  const source = registry.getSource(NAME);
+  await storeEvents(store, NAME, [{ ...event, id: 'd', project: 'gone' }], now);
+  const from = front.requests.length;
+  const pause = async () => {};
+  await deleteRows(engine, source, "project = 'gone'", { pause, onParts() {} });
+  await store.eventsDeleted([source], now);
+  const sent = front.requests.slice(from).map(({ sql }) => sql);
+  for (const sql of sent.filter((one) => one.startsWith('ALTER')))
+    expect(sql).toMatch(/^ALTER TABLE `edge_logs_local` ON CLUSTER `main` /);
+  expect(sent.join('\n')).toContain("clusterAllReplicas('main', system.mutations)");
+  expect(sent.join('\n')).toContain("clusterAllReplicas('main', system.parts)");
+  expect(await engine.inspect('SELECT id FROM edge_logs_local')).toEqual([{ id: 'a' }]);
 });
 
 test('rows that come again under a token are stored once', async () => {

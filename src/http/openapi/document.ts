@@ -39,7 +39,7 @@ Every endpoint that the reader's key may read has a path of its own, by its name
 
 const TAGS = [
   { name: 'endpoints', description: 'Saved queries, each with its parameters and columns.' },
-  { name: 'events', description: 'Sending events.' },
+  { name: 'events', description: 'Sending events, deleting them.' },
   { name: 'keys', description: 'Keys, tokens and the audit trail.' },
   { name: 'console', description: 'What the console reads: definitions, live numbers, projects.' },
   { name: 'service', description: 'Health, metrics, this document.' },

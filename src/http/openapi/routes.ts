@@ -1,17 +1,29 @@
 // Longer than other files: one table, an entry a route, which is read against the router as a whole.
+import { DELETION_PATH, DELETIONS_PATH, NEW_DELETION } from '../routes/deletions.ts';
 import { INGEST_PATHS } from '../routes/ingest.ts';
 import { KEY_CHANGE, NEW_KEY, ROTATION } from '../routes/key-body.ts';
 import { KEY_LOG_PATH } from '../routes/key-log.ts';
 import { KEY_PATH, KEY_STATES, KEYS_PATH, ROTATE_PATH } from '../routes/keys.ts';
 import { OTLP_PATH } from '../routes/otlp.ts';
 import { NEW_TOKEN, TOKENS_PATH } from '../routes/tokens.ts';
-import { ENDPOINT, KEY, KEY_ENTRY, MADE_KEY, OVERVIEW, PROJECTS, SELF, SOURCE, TOKEN } from '../view.ts';
+import {
+  DELETION,
+  ENDPOINT,
+  KEY,
+  KEY_ENTRY,
+  MADE_KEY,
+  OVERVIEW,
+  PROJECTS,
+  SELF,
+  SOURCE,
+  TOKEN,
+} from '../view.ts';
 import { failures, list, object, plain, type Schema } from './schema.ts';
 import { keyWith, NO_KEY } from './security.ts';
 
 /** Every route but the endpoints themselves: path → method → operation. test/http/openapi.test.ts holds it equal to the router. */
 export function servicePaths(): Record<string, Schema> {
-  return { ...EVENTS, ...KEYS, ...CONSOLE, ...SERVICE };
+  return { ...EVENTS, ...DELETIONS, ...KEYS, ...CONSOLE, ...SERVICE };
 }
 
 const json = (description: string, schema: Schema): Schema => ({
@@ -205,6 +217,39 @@ const KEYS: Record<string, Schema> = {
         responses: { '201': json('The token.', plain(TOKEN)), ...failures(400, ...WITH_KEY, 413, 415) },
       }),
       security: keyWith('query', 'manage'),
+    },
+  },
+};
+
+const DELETIONS: Record<string, Schema> = {
+  [DELETIONS_PATH]: {
+    post: {
+      ...keyOperation('delete_events', 'Delete events for good', {
+        requestBody: jsonBody(NEW_DELETION, {
+          project: 'aurora',
+          before: '2026-11-20T07:00:00Z',
+          dry_run: true,
+        }),
+        responses: {
+          '200': json('Deleted, or what would be.', plain(DELETION)),
+          '202': json('Still being deleted.', plain(DELETION)),
+          ...failures(400, ...WITH_KEY, 413, 415, 503),
+        },
+      }),
+      tags: ['events'],
+    },
+  },
+  [keyPath(DELETION_PATH)]: {
+    parameters: [ID],
+    get: {
+      ...keyOperation('get_deletion', 'How far a deletion is', {
+        responses: {
+          '200': json('Ended.', plain(DELETION)),
+          '202': json('Still being deleted.', plain(DELETION)),
+          ...failures(...WITH_KEY, 404),
+        },
+      }),
+      tags: ['events'],
     },
   },
 };

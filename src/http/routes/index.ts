@@ -3,6 +3,7 @@ import type { FastifyInstance } from 'fastify';
 import { consoleRoutes, PAGE_PATHS } from './console.ts';
 import { definitionRoutes, ENDPOINTS_PATH, SELF_PATH, SOURCES_PATH } from './definitions.ts';
 
+import { DELETION_PATH, DELETIONS_PATH, deletionRoutes } from './deletions.ts';
 import { healthRoutes } from './health.ts';
 import { INGEST_PATHS, ingestRoutes } from './ingest.ts';
 import { KEY_LOG_PATH } from './key-log.ts';
@@ -31,6 +32,8 @@ import { TOKENS_PATH, tokenRoute } from './tokens.ts';
  * | /api/keys/<id>/rotate | POST | scope manage |
  * | /api/keys/log | GET, HEAD | scope manage |
  * | /api/tokens | POST | scope query or manage |
+ * | /api/deletions | POST | scope manage |
+ * | /api/deletions/<id> | GET, HEAD | scope manage |
  * | /, /endpoints/<uuid|name>, /docs, /assets/<file> | GET, HEAD | anyone: pages, which hold nothing |
  * | /openapi.json | GET, HEAD | anyone; with a key, also its endpoints |
  * | /api/self | GET, HEAD | any key |
@@ -51,6 +54,8 @@ export const ALLOWED_METHODS: Readonly<Record<string, readonly string[]>> = {
   [ROTATE_PATH]: ['POST'],
   [KEY_LOG_PATH]: ['GET', 'HEAD'],
   [TOKENS_PATH]: ['POST'],
+  [DELETIONS_PATH]: ['POST'],
+  [DELETION_PATH]: ['GET', 'HEAD'],
   ...Object.fromEntries(
     [...PAGE_PATHS, OPENAPI_PATH, SELF_PATH, ENDPOINTS_PATH, SOURCES_PATH, PROJECTS_PATH, OVERVIEW_PATH].map(
       (path) => [path, ['GET', 'HEAD']],
@@ -63,6 +68,7 @@ export async function registerRoutes(app: FastifyInstance, context: QueryContext
   metricsRoute(app, context);
   keyRoutes(app, context);
   tokenRoute(app, context);
+  deletionRoutes(app, context);
   openApiRoute(app, context);
   definitionRoutes(app, context);
   projectsRoute(app, context);

@@ -17,7 +17,7 @@ export function keyLogRoute(app: FastifyInstance, { keyring }: HttpContext): voi
     KEY_LOG_PATH,
     { onRequest: createAuth(keyring, 'manage') },
     async (request): Promise<{ result: KeyEntry[] }> => {
-      requireUnrestricted(getCaller(request));
+      requireUnrestricted(getCaller(request), 'read the trail of all keys');
       const page = parsePage(request.query);
       const before = page.before === undefined ? undefined : parseId(page.before);
       const entries = await keyring.log({ limit: page.limit, before });
@@ -31,11 +31,15 @@ export function toEntryView({ id, atMs, action, keyId, actor, detail, count }: S
   return { id, at: isoTime(atMs), action, key_id: keyId, actor, detail, count };
 }
 
-/** The trail tells of every key. */
-function requireUnrestricted({ endpoints, sources, pins }: Caller): void {
+/**
+ * For what concerns all keys or all events.
+ *
+ * @param what the key cannot do, such as `read the trail of all keys`
+ * @throws TailraceError `forbidden`
+ */
+export function requireUnrestricted({ endpoints, sources, pins }: Caller, what: string): void {
   if (endpoints === undefined && sources === undefined && Object.keys(pins).length === 0) return;
-  const message =
-    'a key that is limited to endpoints, sources or pinned values cannot read the trail of all keys';
+  const message = `a key that is limited to endpoints, sources or pinned values cannot ${what}`;
   throw new TailraceError('forbidden', message, { refusal: 'wider' });
 }
 

@@ -63,6 +63,11 @@ export function Sentence({ entry, keys }: SentenceProps) {
         {id !== '' && <> with {key}</>} refused: {REFUSALS[detail] ?? detail}
       </>
     ),
+    deleted: (
+      <>
+        {who} deleted {detail}
+      </>
+    ),
   };
   return <span className="trail-text">{sentences[action]}</span>;
 }

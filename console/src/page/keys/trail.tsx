@@ -25,6 +25,7 @@ const TONES: Readonly<Record<KeyEntry['action'], Tone>> = {
   revoked: 'warn',
   minted: 'neutral',
   refused: 'bad',
+  deleted: 'warn',
 };
 const LABELS = { minted: 'tokens' } as const;
 

@@ -1,0 +1,176 @@
+import { randomUUID } from 'node:crypto';
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { Command } from 'commander';
+import type { Config } from '../../config/config.ts';
+import { hasEmbeddedStore } from '../../engine/embedded-sessions.ts';
+import { lockStore } from '../../engine/store-lock.ts';
+import { findStoreVersion } from '../../engine/store-version.ts';
+import { InputError, messageOf, StoppedError } from '../../errors.ts';
+import { type BackupDone, type BackupSource, createBackup } from '../../maintenance/backup/create-backup.ts';
+import { CONTROL_FILE } from '../../maintenance/backup/key-files.ts';
+import {
+  createSnapshot,
+  removeLeftSnapshots,
+  removeSnapshot,
+  type Snapshot,
+} from '../../maintenance/backup/snapshot.ts';
+import { openTarget } from '../../maintenance/backup/target.ts';
+import { type Asked, askService } from '../../maintenance/socket/client.ts';
+import type { ServiceDescription } from '../../maintenance/socket/commands.ts';
+import { COMMANDS } from '../../maintenance/socket/protocol.ts';
+import { openEngine } from '../../open-store.ts';
+import { ownerName, readConfig, stopSignal } from '../environment.ts';
+import { createProgress } from '../progress.ts';
+import { formatBytes } from '../size.ts';
+
+export function backupCommand(): Command {
+  return new Command('backup')
+    .description(
+      'Back up events, keys and definitions into an empty folder, also while the service runs. Every acknowledged event is in it.',
+    )
+    .argument('<dir>', 'folder of the backup; made where it is missing')
+    .option('--base <dir>', 'an older backup: what has not changed since is linked to its files, not copied')
+    .action(backup);
+}
+
+interface Opened extends BackupSource {
+  /** Of the service, which may end while its snapshot is copied. */
+  readonly failed: AbortSignal;
+  close(): Promise<void>;
+}
+
+async function backup(dir: string, { base }: { base?: string }): Promise<void> {
+  const config = readConfig();
+  refuseNothing(config);
+  const target = openTarget(dir, config.dataDir);
+  const stop = stopSignal();
+  const progress = createProgress('backup', 100);
+  let source: Opened | undefined;
+  try {
+    source = await openSource(config);
+    const done = await createBackup(source, {
+      ...{ target, base, now: Date.now, signal: AbortSignal.any([stop, source.failed]) },
+      onProgress: (bytes, total) =>
+        progress.update(
+          total === 0 ? 100 : (100 * bytes) / total,
+          `${formatBytes(bytes)} of ${formatBytes(total)}`,
+        ),
+    });
+    report(dir, done, source.hasKeys);
+  } catch (error) {
+    target.empty();
+    if (stop.aborted) throw new StoppedError(`stopped by ${stop.reason}; ${dir} is empty again`);
+    throw source?.failed.aborted ? source.failed.reason : explain(error, dir);
+  } finally {
+    progress.stop();
+    await source?.close();
+  }
+}
+
+/** A mistyped data directory must not be backed up as an empty one. */
+function refuseNothing({ dataDir, clickhouseUrl }: Config): void {
+  if (hasEmbeddedStore(dataDir) || existsSync(join(dataDir, CONTROL_FILE))) return;
+  if (clickhouseUrl !== '' && existsSync(dataDir)) return;
+  throw new InputError([
+    `data directory ${dataDir} has neither events nor keys; set TAILRACE_DATA_DIR to that of the service`,
+  ]);
+}
+
+/** The service that owns the store makes the snapshot; without one this process does. */
+async function openSource(config: Config): Promise<Opened> {
+  const { dataDir, endpointsDir, sourcesDir, controlUrl } = config;
+  const asked = await askService(dataDir, COMMANDS.describe, {});
+  const described =
+    asked === undefined
+      ? { endpointsDir, sourcesDir, hasKeys: controlUrl === '' }
+      : ((await asked.finish(() => {})) as ServiceDescription); // by src/maintenance/socket/commands.ts
+  const common = {
+    dataDir,
+    definitions: { endpoints: described.endpointsDir, sources: described.sourcesDir },
+    hasKeys: described.hasKeys,
+  };
+  if (config.clickhouseUrl !== '')
+    return { ...common, ...NEVER_FAILS, snapshot: async () => undefined, close: async () => {} };
+  if (asked === undefined) return { ...common, ...(await openOwn(config)) };
+  return { ...common, ...fromService(dataDir) };
+}
+
+const NEVER_FAILS = { failed: new AbortController().signal };
+
+type Snapshots = Pick<Opened, 'snapshot' | 'failed' | 'close'>;
+
+/** The service keeps its snapshot for as long as this process is connected. */
+function fromService(dataDir: string): Snapshots {
+  const ended = new AbortController();
+  let asked: Asked | undefined;
+  return {
+    failed: ended.signal,
+    async snapshot() {
+      asked = await askService(dataDir, COMMANDS.snapshot, {});
+      if (asked === undefined) throw new InputError(['the service has stopped; run the command again']);
+      const taken = Promise.withResolvers<Snapshot>();
+      asked
+        .finish((progress) => taken.resolve(progress as Snapshot))
+        .catch((error) => {
+          taken.reject(error);
+          ended.abort(error);
+        });
+      return await taken.promise;
+    },
+    close: async () => asked?.hangUp(),
+  };
+}
+
+async function openOwn(config: Config): Promise<Snapshots> {
+  const { dataDir } = config;
+  const { release } = lockStore(dataDir, ownerName('backup'));
+  const closing: (() => unknown)[] = [release];
+  const close = async () => {
+    for (const step of closing.splice(0).reverse()) await step();
+  };
+  try {
+    findStoreVersion(dataDir);
+    const engine = await openEngine(config);
+    const id = randomUUID();
+    closing.push(engine.close, () => removeSnapshot(dataDir, id));
+    await removeLeftSnapshots(dataDir);
+    return { ...NEVER_FAILS, snapshot: () => createSnapshot(engine, id), close };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
+
+function report(
+  dir: string,
+  { manifest, rows, copiedBytes, linkedBytes }: BackupDone,
+  hasKeys: boolean,
+): void {
+  const said: string[] = [];
+  const others = hasKeys ? 'the keys and definitions' : 'the definitions';
+  if (manifest.store_version === null)
+    said.push(
+      `${dir} has ${others}. The events are on the ClickHouse server: back them up with its BACKUP statement.`,
+    );
+  else {
+    const linked = linkedBytes === 0 ? '' : `, ${formatBytes(linkedBytes)} linked`;
+    said.push(
+      `${dir} has ${rows.toLocaleString('en')} events (${formatBytes(copiedBytes)} copied${linked}), ${others}.`,
+    );
+  }
+  if (!hasKeys)
+    said.push('The keys are in PostgreSQL (TAILRACE_CONTROL_URL), not in this backup: use pg_dump.');
+  process.stdout.write(`${said.join('\n')}\n`);
+}
+
+const FULL: ReadonlySet<unknown> = new Set(['ENOSPC', 'EDQUOT', 'EFBIG', 'EROFS', 'EACCES', 'EPERM']);
+
+/** What the disk refuses is a matter of the folder that was named. */
+function explain(error: unknown, dir: string): unknown {
+  const { code } = error as NodeJS.ErrnoException;
+  if (!FULL.has(code)) return error;
+  return new InputError([`${dir} cannot take the backup, and is empty again: ${messageOf(error)}`], {
+    cause: error,
+  });
+}

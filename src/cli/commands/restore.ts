@@ -1,0 +1,80 @@
+import { Command } from 'commander';
+import type { Config } from '../../config/config.ts';
+import { lockStore } from '../../engine/store-lock.ts';
+import { InputError, StoppedError } from '../../errors.ts';
+import { type RestoredDefinitions, restoreDefinitions } from '../../maintenance/backup/definitions.ts';
+import { type Manifest, sumRows } from '../../maintenance/backup/manifest.ts';
+import { readBackup, refuseFilled, restoreBackup } from '../../maintenance/backup/restore.ts';
+import { openEngine } from '../../open-store.ts';
+import { ownerName, readConfig, stopSignal } from '../environment.ts';
+import { createProgress } from '../progress.ts';
+import { formatBytes } from '../size.ts';
+
+export function restoreCommand(): Command {
+  return new Command('restore')
+    .description(
+      'Restore a backup into an empty data directory, each file compared with the manifest. Definitions go into folders that are missing or empty.',
+    )
+    .argument('<dir>', 'folder that `tailrace backup` has filled')
+    .action(restore);
+}
+
+async function restore(dir: string): Promise<void> {
+  const config = readConfig();
+  const manifest = readBackup(dir);
+  if (config.clickhouseUrl !== '' && manifest.store_version !== null)
+    throw new InputError([
+      'CLICKHOUSE_URL is set, and the events of this backup are those of a data directory: unset it for this command, then "tailrace copy --to" brings them to the server',
+    ]);
+  const { dataDir } = config;
+  const { release } = lockStore(dataDir, ownerName('restore'));
+  const progress = createProgress('restore', 100);
+  const stop = stopSignal();
+  try {
+    refuseFilled(dataDir);
+    await restoreBackup(dir, manifest, {
+      dataDir,
+      openEngine: () => openEngine(config),
+      signal: stop,
+      onProgress: (bytes, total) =>
+        progress.update(
+          total === 0 ? 100 : (100 * bytes) / total,
+          `${formatBytes(bytes)} of ${formatBytes(total)}`,
+        ),
+    });
+  } catch (error) {
+    if (stop.aborted) throw new StoppedError(`stopped by ${stop.reason}; ${dataDir} is empty again`);
+    throw error;
+  } finally {
+    progress.stop();
+    release();
+  }
+  const { endpointsDir: endpoints, sourcesDir: sources } = config;
+  report(config, manifest, await restoreDefinitions(dir, { endpoints, sources }));
+}
+
+function report(
+  { dataDir, controlUrl }: Config,
+  manifest: Manifest,
+  definitions: readonly RestoredDefinitions[],
+): void {
+  const { tables, store_version: store, control_version: control, created_at: at } = manifest;
+  const rows = tables.reduce((sum, table) => sum + sumRows(table), 0);
+  const events =
+    store === null ? 'no events: they are on a ClickHouse server' : `${rows.toLocaleString('en')} events`;
+  const keys = control === null ? 'no keys: they were in PostgreSQL, or there were none' : 'the keys';
+  const said = [`${dataDir} has what there was at ${at}: ${events}; ${keys}.`, ...definitions.map(describe)];
+  if (control !== null && controlUrl !== '')
+    said.push(`TAILRACE_CONTROL_URL is set: "tailrace keys copy --from ${dataDir}" brings the keys there.`);
+  process.stdout.write(`${said.join('\n')}\n`);
+}
+
+const NAMED_MAX = 5;
+
+function describe({ dir, from, state, differing }: RestoredDefinitions): string {
+  if (state === 'restored') return `${dir}: restored.`;
+  if (state === 'same') return `${dir}: has what the backup has.`;
+  if (state === 'none') return `${dir}: the backup has none of these.`;
+  const more = differing.length > NAMED_MAX ? `, and ${differing.length - NAMED_MAX} more` : '';
+  return `${dir}: left as it is; ${differing.slice(0, NAMED_MAX).join(', ')}${more} of ${from} are missing there or differ.`;
+}

@@ -1,0 +1,133 @@
+import { readdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Source } from '../definitions/source.ts';
+import { TailraceError } from '../errors.ts';
+import { syncFile } from '../lib/replace-file.ts';
+import { quote } from '../sql/quote.ts';
+import type { Engine } from './engine.ts';
+import { onCluster, storedTable } from './table.ts';
+
+export interface DeleteOptions {
+  /** Resolves after a while, before the engine is asked again how far it is; may reject, which ends the waiting only. */
+  readonly pause: () => Promise<void>;
+  /** Called with the parts that are still to be rewritten. */
+  readonly onParts: (left: number) => void;
+}
+
+// Asked this often without getting any further, with a fault each time, the deletion is reported as failed.
+const FAILED_LOOKS_MAX = 100;
+
+// Set while rows are deleted.
+const SYNCED = 'min_rows_to_fsync_after_merge';
+
+// A partition that cannot be: dropping it drops nothing, but the engine then also removes the parts that others have replaced.
+const NO_PARTITION = "ID 'none'";
+
+/**
+ * Deletes the rows of a source that fulfil a condition, and were stored before it begins. When it resolves they are in no file any
+ * more: the engine rewrites each part that has some of them, and the parts from before are removed from the disk.
+ *
+ * The engine keeps replaced parts for eight minutes, since their successors may not have reached the disk. So successors are synced
+ * first, then nothing is kept. On a crash the engine goes on with the rewriting at its next start.
+ *
+ * @param condition SQL on the columns of the table
+ * @throws TailraceError `engine_unavailable` when the engine makes no progress; it goes on trying
+ */
+export async function deleteRows(
+  engine: Engine,
+  source: Source,
+  condition: string,
+  options: DeleteOptions,
+): Promise<void> {
+  const table = `\`${storedTable(source, engine.cluster)}\`${onCluster(engine.cluster)}`;
+  const alter = (what: string) => engine.command(`ALTER TABLE ${table} ${what}`);
+  await alter(`MODIFY SETTING ${SYNCED} = 1`);
+  try {
+    await alter(`DELETE WHERE ${condition} SETTINGS mutations_sync = 0`);
+    await untilRewritten(engine, source, options);
+    if (engine.seesEveryWrite) await syncParts(engine, source);
+    await alter('MODIFY SETTING old_parts_lifetime = 0');
+    await untilRemoved(engine, source, {
+      ...options,
+      remove: () => alter(`DROP PARTITION ${NO_PARTITION}`),
+    });
+  } finally {
+    // Left as they are they cost speed and nothing else.
+    await alter(`RESET SETTING ${SYNCED}, old_parts_lifetime`).catch(() => {});
+  }
+}
+
+/** Whether a deletion of rows of a source ended with its process, so that files with such rows may be there still. */
+export async function wasCutOff(engine: Engine, source: Source): Promise<boolean> {
+  const [row] = await engine.inspect(
+    `SELECT count() AS found FROM system.tables WHERE database = currentDatabase()
+     AND name = ${quote(storedTable(source, engine.cluster))} AND position(create_table_query, '${SYNCED}') > 0`,
+  );
+  return Number(row?.['found']) > 0;
+}
+
+async function untilRewritten(engine: Engine, source: Source, options: DeleteOptions): Promise<void> {
+  let failed = 0;
+  for (;;) {
+    const { left, fault, parts } = await readMutations(engine, source);
+    options.onParts(parts);
+    if (left === 0) return;
+    failed = fault === '' ? 0 : failed + 1;
+    if (failed > FAILED_LOOKS_MAX)
+      throw new TailraceError(
+        'engine_unavailable',
+        `the events of ${source.name} could not be deleted yet; the engine goes on trying`,
+        { cause: new Error(fault) },
+      );
+    await options.pause();
+  }
+}
+
+async function readMutations(engine: Engine, source: Source) {
+  const [row] = await engine.inspect(
+    `SELECT count() AS left, sum(parts_to_do) AS parts, max(latest_fail_reason) AS fault
+     FROM ${everywhere(engine, 'system.mutations')} WHERE ${isOf(engine, source)} AND NOT is_done`,
+  );
+  return { left: Number(row?.['left']), parts: Number(row?.['parts']), fault: String(row?.['fault']) };
+}
+
+/** Until those replaced parts are gone that there are now: others come all the time. */
+async function untilRemoved(
+  engine: Engine,
+  source: Source,
+  { pause, remove }: DeleteOptions & { remove: () => Promise<void> },
+): Promise<void> {
+  const find = async () => {
+    const rows = await engine.inspect(
+      `SELECT DISTINCT name FROM ${everywhere(engine, 'system.parts')}
+       WHERE ${isOf(engine, source)} AND NOT active AND rows > 0`,
+    );
+    return new Set(rows.map((row) => String(row['name'])));
+  };
+  const replaced = await find();
+  for (let left = replaced; left.size > 0; left = replaced.intersection(await find())) {
+    await remove();
+    if (replaced.isDisjointFrom(await find())) return;
+    await pause(); // a query still reads one
+  }
+}
+
+/** Of the embedded engine: the parts that others made before this deletion may not have reached the disk either. */
+async function syncParts(engine: Engine, source: Source): Promise<void> {
+  const rows = await engine.inspect(
+    `SELECT path FROM system.parts WHERE ${isOf(engine, source)} AND active AND path != ''`,
+  );
+  for (const { path } of rows) {
+    const files = await readdir(String(path)).catch(() => []); // merged meanwhile, and then synced
+    for (const file of files) await syncFile(join(String(path), file));
+  }
+}
+
+/** A system table, of a cluster that of every server. */
+function everywhere({ cluster }: Engine, table: string): string {
+  return cluster === '' ? table : `clusterAllReplicas(${quote(cluster)}, ${table})`;
+}
+
+function isOf({ cluster }: Engine, source: Source): string {
+  return `database = currentDatabase() AND table = ${quote(storedTable(source, cluster))}`;
+}

@@ -1,0 +1,93 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Source } from '../definitions/source.ts';
+import { InputError, messageOf } from '../errors.ts';
+import { replaceFile } from '../lib/replace-file.ts';
+import { readVersion } from '../version.ts';
+import type { Engine } from './engine.ts';
+
+/**
+ * One step of the layout of the event store, for the tables of these sources that are there. It must be safe to run again, since a
+ * crash may come before its version is written.
+ */
+export type Upgrade = (engine: Engine, sources: readonly Source[]) => Promise<void>;
+
+/**
+ * From each version of the layout to the next, oldest first. A step that was released is never changed: stores have taken it.
+ * Columns, indexes and lifetimes need none: applySchema brings every table to what its source says.
+ */
+const UPGRADES: readonly Upgrade[] = [];
+
+/** A store that carries no version was left by a release from before there were any: it is of version 1. */
+export const UNMARKED = 1;
+
+/** The version of the layout that this program reads and writes. */
+export const STORE_VERSION = UNMARKED + UPGRADES.length;
+
+/** In the data directory: the version of the embedded store beside it, as JSON. */
+export const VERSION_FILE = 'store-version.json';
+
+// What the file says while `tailrace restore` fills the directory.
+const RESTORING = 'restoring';
+
+/**
+ * The version of the embedded store of a data directory. Looked at before the engine opens the store: an older engine sets aside
+ * parts that it cannot read, which then look as if they were gone.
+ *
+ * @returns that of this program where there is no store yet
+ * @throws InputError when the store is of a newer version, or was restored in part only
+ */
+export function findStoreVersion(dataDir: string, version = STORE_VERSION): number {
+  const file = join(dataDir, VERSION_FILE);
+  if (!existsSync(file)) return existsSync(join(dataDir, 'store')) ? UNMARKED : version;
+  const { store, tailrace } = parseVersionFile(file);
+  if (store === RESTORING)
+    throw new InputError([
+      `data directory ${dataDir} holds a part of a backup: "tailrace restore" did not finish; empty the directory and restore again`,
+    ]);
+  refuseNewer(Number(store), version, `the event store in ${dataDir}, last written by Tailrace ${tailrace},`);
+  return Number(store);
+}
+
+/** @throws InputError when a store or a backup is of a version that this program does not know */
+export function refuseNewer(found: number, version: number, what: string): void {
+  if (found <= version) return;
+  throw new InputError([
+    `${what} is of version ${found}, newer than this Tailrace ${readVersion()} reads (${version}); update Tailrace`,
+  ]);
+}
+
+export function writeStoreVersion(dataDir: string, version: number | typeof RESTORING = STORE_VERSION): void {
+  const text = `${JSON.stringify({ store: version, tailrace: readVersion() })}\n`;
+  const file = join(dataDir, VERSION_FILE);
+  if (existsSync(file) && readFileSync(file, 'utf8') === text) return;
+  replaceFile(file, text);
+}
+
+/** Says that the directory is of no use until `writeStoreVersion` is called again. */
+export function markRestoring(dataDir: string): void {
+  writeStoreVersion(dataDir, RESTORING);
+}
+
+/** Brings a store of an older version to the present one, a step after another. */
+export async function upgradeStore(
+  engine: Engine,
+  { from, sources }: { readonly from: number; readonly sources: readonly Source[] },
+  upgrades: readonly Upgrade[] = UPGRADES,
+): Promise<void> {
+  for (const upgrade of upgrades.slice(from - UNMARKED)) await upgrade(engine, sources);
+}
+
+function parseVersionFile(file: string): { store: number | typeof RESTORING; tailrace: string } {
+  try {
+    const { store, tailrace } = JSON.parse(readFileSync(file, 'utf8')) as Record<string, unknown>;
+    if (store === RESTORING || (Number.isSafeInteger(store) && Number(store) >= UNMARKED))
+      return { store: store === RESTORING ? RESTORING : Number(store), tailrace: String(tailrace) };
+    throw new Error('it has no version');
+  } catch (error) {
+    throw new InputError(
+      [`${file} cannot be read: ${messageOf(error)}; it says of which version the event store is`],
+      { cause: error },
+    );
+  }
+}

@@ -1,0 +1,59 @@
+import { existsSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { backup, DatabaseSync } from 'node:sqlite';
+import { SQLITE_FILE } from '../../keys/sqlite-store.ts';
+import { SECRET_FILE } from '../../keys/token-secret.ts';
+import { makePrivateFile } from '../../lib/private-file.ts';
+import { syncFile } from '../../lib/replace-file.ts';
+import { type CopyOptions, copyFile, describeFile } from './files.ts';
+import type { ManifestFile } from './manifest.ts';
+
+/** Answers to requests with an Idempotency-Key, in the data directory. */
+const ANSWERS_FILE = 'idempotency.sqlite';
+
+export const CONTROL_FILE = SQLITE_FILE;
+
+/**
+ * Copies what of the data directory is not events, as far as it is there: databases as SQLite itself copies them, while others
+ * write into them.
+ */
+export async function copyAnswers(dataDir: string, target: string): Promise<ManifestFile[]> {
+  return await copyDatabase(dataDir, target, ANSWERS_FILE);
+}
+
+/** Keys and their audit trail, and the secret that signs tokens. */
+export async function copyKeys(
+  dataDir: string,
+  target: string,
+  options: CopyOptions,
+): Promise<ManifestFile[]> {
+  const files = await copyDatabase(dataDir, target, CONTROL_FILE);
+  const secret = join(dataDir, SECRET_FILE);
+  if (!existsSync(secret)) return files;
+  return [...files, { path: SECRET_FILE, ...(await copyFile(secret, join(target, SECRET_FILE), options)) }];
+}
+
+// Where SQLite's format has `PRAGMA user_version`: four bytes, the most significant first.
+const USER_VERSION_AT = 60;
+
+/** The version of a control store, read without opening it, which would leave files beside it. */
+export async function readControlVersion(file: string): Promise<number> {
+  return (await readFile(file)).readUInt32BE(USER_VERSION_AT);
+}
+
+async function copyDatabase(dataDir: string, target: string, name: string): Promise<ManifestFile[]> {
+  const from = join(dataDir, name);
+  const to = join(target, name);
+  if (!existsSync(from)) return [];
+  makePrivateFile(to);
+  const database = new DatabaseSync(from);
+  try {
+    database.exec('PRAGMA busy_timeout = 10000');
+    await backup(database, to);
+  } finally {
+    database.close();
+  }
+  await syncFile(to);
+  return [{ path: name, ...(await describeFile(to)) }];
+}

@@ -1,0 +1,161 @@
+import { readdirSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Engine } from '../../engine/engine.ts';
+import {
+  markRestoring,
+  refuseNewer,
+  STORE_VERSION,
+  VERSION_FILE,
+  writeStoreVersion,
+} from '../../engine/store-version.ts';
+import { InputError, messageOf } from '../../errors.ts';
+import { MIGRATIONS } from '../../keys/sqlite-migrations.ts';
+import { quote } from '../../sql/quote.ts';
+import { EVENTS_FOLDER } from './create-backup.ts';
+import { type CopyOptions, copyFile, copyPart, describeFile } from './files.ts';
+import { type Manifest, type ManifestTable, readManifest, sumRows } from './manifest.ts';
+
+export interface RestoreOptions {
+  /** Locked by this process. */
+  readonly dataDir: string;
+  /** Opens an engine on the data directory, which is closed again when the events are there. */
+  readonly openEngine: () => Promise<Engine>;
+  readonly signal: AbortSignal;
+  readonly onProgress: (bytes: number, total: number) => void;
+}
+
+// What a directory may hold that nobody has put there: the lock that this process has, and what mkfs makes.
+const IGNORED: ReadonlySet<string> = new Set([
+  'lock.sqlite',
+  'lock.sqlite-journal',
+  'owner.txt',
+  'lost+found',
+]);
+const DEFINITIONS = /^definitions\//;
+
+/**
+ * What a backup holds, by its manifest, if this program can restore it.
+ *
+ * @throws InputError otherwise
+ */
+export function readBackup(dir: string): Manifest {
+  const manifest = readManifest(dir);
+  const of = `of the backup ${dir}, made by Tailrace ${manifest.tailrace},`;
+  refuseNewer(manifest.store_version ?? 0, STORE_VERSION, `the event store ${of}`);
+  refuseNewer(manifest.control_version ?? 0, MIGRATIONS.length, `the key store ${of}`);
+  return manifest;
+}
+
+/** @throws InputError where there is anything in the data directory */
+export function refuseFilled(dataDir: string): void {
+  const found = readdirSync(dataDir).filter((name) => !IGNORED.has(name));
+  if (found.length === 0) return;
+  throw new InputError([
+    `data directory ${dataDir} is not empty (${found.slice(0, 3).join(', ')}${found.length > 3 ? ', …' : ''}); set TAILRACE_DATA_DIR to an empty folder, nothing is ever restored over what is there`,
+  ]);
+}
+
+/**
+ * Restores events and keys into an empty data directory. Each file is held against the manifest while it is copied, the rows of each
+ * table in the end. Where anything fails the directory is empty again; where the process ends, no service starts on it.
+ *
+ * @throws InputError where the backup is not what its manifest says; what the disk or the engine fails with
+ */
+export async function restoreBackup(dir: string, manifest: Manifest, options: RestoreOptions): Promise<void> {
+  const { dataDir, signal } = options;
+  await checkDefinitions(dir, manifest);
+  markRestoring(dataDir);
+  try {
+    await restoreEvents(dir, manifest, options);
+    for (const file of manifest.files.filter(({ path }) => !DEFINITIONS.test(path))) {
+      const copying: CopyOptions = { signal, onBytes() {} };
+      const copied = await read(() => copyFile(join(dir, file.path), join(dataDir, file.path), copying));
+      if (copied.sha256 !== file.sha256) throw damaged(join(dir, file.path));
+    }
+    if (manifest.store_version === null) rmSync(join(dataDir, VERSION_FILE));
+    else writeStoreVersion(dataDir, manifest.store_version);
+  } catch (error) {
+    for (const name of readdirSync(dataDir).filter((one) => !IGNORED.has(one)))
+      rmSync(join(dataDir, name), { recursive: true, force: true });
+    throw error;
+  }
+}
+
+/** They are copied later, as they are: see definitions.ts. */
+async function checkDefinitions(dir: string, { files }: Manifest): Promise<void> {
+  for (const { path, sha256 } of files.filter((file) => DEFINITIONS.test(file.path))) {
+    const found = await read(() => describeFile(join(dir, path)));
+    if (found.sha256 !== sha256) throw damaged(join(dir, path));
+  }
+}
+
+async function restoreEvents(dir: string, manifest: Manifest, options: RestoreOptions): Promise<void> {
+  const { tables } = manifest;
+  if (manifest.store_version === null) return;
+  const { onProgress, signal } = options;
+  const total = tables.flatMap(({ parts }) => parts).reduce((sum, { bytes }) => sum + bytes, 0);
+  let done = 0;
+  const copying: CopyOptions = {
+    signal,
+    onBytes(bytes) {
+      done += bytes;
+      onProgress(done, total);
+    },
+  };
+  const engine = await options.openEngine();
+  try {
+    for (const table of tables)
+      await restoreTable(engine, join(dir, EVENTS_FOLDER, table.name), { table, copying });
+  } finally {
+    await engine.close();
+  }
+}
+
+async function restoreTable(
+  engine: Engine,
+  from: string,
+  { table, copying }: { table: ManifestTable; copying: CopyOptions },
+): Promise<void> {
+  const { name } = table;
+  await engine.command(table.definition);
+  // Else the engine would let go of old events while they are counted. The next start sets it again.
+  if (/ ENGINE = .* TTL /s.test(table.definition)) await engine.command(`ALTER TABLE \`${name}\` REMOVE TTL`);
+  const [found] = await engine.inspect(
+    `SELECT data_paths[1] AS path FROM system.tables WHERE database = currentDatabase() AND name = ${quote(name)}`,
+  );
+  for (const part of table.parts) {
+    const source = join(from, part.name);
+    const target = join(String(found?.['path']), 'detached', part.name);
+    const copied = await read(() => copyPart(source, target, copying));
+    if (copied.sha256 !== part.sha256) throw damaged(source);
+    await engine.command(`ALTER TABLE \`${name}\` ATTACH PART ${quote(part.name)}`);
+  }
+  const [counted] = await engine.inspect(`SELECT count() AS rows FROM \`${name}\``);
+  const [rows, wanted] = [Number(counted?.['rows']), sumRows(table)];
+  if (rows !== wanted)
+    throw new InputError([
+      `${from} gave ${rows} rows, and its manifest says ${wanted}; nothing was restored`,
+    ]);
+}
+
+/** What is not there, or cannot be read, is a fault of the backup. */
+async function read<T>(work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    const { code, path } = error as NodeJS.ErrnoException;
+    if (code !== 'ENOENT' && code !== 'EIO' && code !== 'ENOTDIR') throw error;
+    throw new InputError(
+      [`the backup is not whole: ${path} cannot be read: ${messageOf(error)}; nothing was restored`],
+      {
+        cause: error,
+      },
+    );
+  }
+}
+
+function damaged(path: string): InputError {
+  return new InputError([
+    `the backup is damaged: ${path} is not what the manifest says; nothing was restored`,
+  ]);
+}

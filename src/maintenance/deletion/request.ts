@@ -1,0 +1,70 @@
+import type { Registry } from '../../definitions/registry.ts';
+import { isManaged, type Source } from '../../definitions/source.ts';
+import { formatInstant, type Micros, parseInstant } from '../../lib/instant.ts';
+import { quote } from '../../sql/quote.ts';
+
+/** Which events are to be deleted, as a caller says it. */
+export interface DeletionRequest {
+  /** The project of the events; empty: those that belong to no project. */
+  readonly project: string;
+  /** Name or UUID; left out: every source. */
+  readonly source?: string | undefined;
+  /** ISO 8601; left out: events of any time. */
+  readonly before?: string | undefined;
+}
+
+/** The same, checked. */
+export interface Deletion {
+  readonly project: string;
+  readonly sources: readonly Source[];
+  /** Only events whose timestamp is earlier. */
+  readonly before: Micros | undefined;
+}
+
+/** One wrong member of a request. */
+export interface DeletionFault {
+  readonly parameter: keyof DeletionRequest;
+  readonly message: string;
+}
+
+/** Looks a request up in the definitions. */
+export function parseDeletion(registry: Registry, request: DeletionRequest): Deletion | DeletionFault[] {
+  const faults: DeletionFault[] = [];
+  const named = request.source === undefined ? undefined : registry.findSource(request.source);
+  if (request.source !== undefined && named === undefined) {
+    const known = registry.sources.map(({ name }) => name).join(', ');
+    faults.push({
+      parameter: 'source',
+      message: `is no source: ${JSON.stringify(request.source.slice(0, 100))}; there are ${known}`,
+    });
+  }
+  if (named !== undefined && !isManaged(named))
+    faults.push({
+      parameter: 'source',
+      message: `must be a source that stores events: ${named.name} reads an existing table (managed: false), which Tailrace never changes`,
+    });
+  const before = request.before === undefined ? undefined : parseInstant(request.before);
+  if (request.before !== undefined && before === undefined)
+    faults.push({
+      parameter: 'before',
+      message: `must be an ISO 8601 timestamp such as 2026-11-20T07:00:00Z; it is ${JSON.stringify(request.before.slice(0, 100))}`,
+    });
+  if (faults.length > 0) return faults;
+  const { project } = request;
+  return { project, sources: named === undefined ? registry.sources.filter(isManaged) : [named], before };
+}
+
+/** SQL that holds for the events of a deletion, on the columns of every event. */
+export function toCondition({ project, before }: Deletion): string {
+  const ofProject = `project = ${quote(project)}`;
+  if (before === undefined) return ofProject;
+  return `${ofProject} AND timestamp < toDateTime64(${quote(formatInstant(before))}, 6, 'UTC')`;
+}
+
+/** For people and for the audit trail. */
+export function describeDeletion({ project, sources, before }: Deletion, isOfAll: boolean): string {
+  const whose = project === '' ? 'events without a project' : `events of project ${JSON.stringify(project)}`;
+  const where = isOfAll ? 'all sources' : sources.map(({ name }) => name).join(', ');
+  const until = before === undefined ? '' : `, before ${formatInstant(before).replace(' ', 'T')}Z`;
+  return `${whose} in ${where}${until}`;
+}

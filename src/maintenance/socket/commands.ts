@@ -1,0 +1,102 @@
+import { resolve } from 'node:path';
+import type { Registry } from '../../definitions/registry.ts';
+import type { Engine } from '../../engine/engine.ts';
+import { InputError } from '../../errors.ts';
+import { untilAborted } from '../../lib/abort.ts';
+import { createSnapshot, removeSnapshot } from '../backup/snapshot.ts';
+import type { SourceRows } from '../deletion/delete-events.ts';
+import type { Deletions } from '../deletion/deletions.ts';
+import { type Deletion, type DeletionRequest, parseDeletion } from '../deletion/request.ts';
+import { COMMANDS } from './protocol.ts';
+import type { Handler } from './server.ts';
+
+/** What the service says of itself. */
+export interface ServiceDescription {
+  /** Absolute paths of the folders that it reads its definitions from. */
+  readonly endpointsDir: string;
+  readonly sourcesDir: string;
+  /** Whether its keys are in the data directory. */
+  readonly hasKeys: boolean;
+}
+
+/** What a deletion is about, and how far it is. */
+export type DeletionProgress = { readonly source: string; readonly partsLeft: number };
+
+export interface CommandOptions {
+  readonly config: {
+    readonly dataDir: string;
+    readonly endpointsDir: string;
+    readonly sourcesDir: string;
+    readonly controlUrl: string;
+  };
+  readonly engine: Engine;
+  readonly registry: Registry;
+  readonly deletions: Deletions;
+  readonly newId: () => string;
+  /** Resolves after so many ms. */
+  readonly wait: (ms: number) => Promise<void>;
+}
+
+const PROGRESS_EVERY_MS = 250;
+
+/** The commands of the shell that the service carries out. */
+export function createCommands(options: CommandOptions): Readonly<Record<string, Handler>> {
+  const { endpointsDir, sourcesDir, controlUrl } = options.config;
+  return {
+    [COMMANDS.describe]: async (): Promise<ServiceDescription> => ({
+      endpointsDir: resolve(endpointsDir),
+      sourcesDir: resolve(sourcesDir),
+      hasKeys: controlUrl === '',
+    }),
+    [COMMANDS.snapshot]: createSnapshotCommand(options),
+    [COMMANDS.count]: async (body) => await options.deletions.count(parse(options.registry, body)),
+    [COMMANDS.delete]: createDeleteCommand(options),
+  };
+}
+
+/** Makes a snapshot, and keeps it for as long as the shell stays connected. */
+function createSnapshotCommand({ config, engine, newId }: CommandOptions): Handler {
+  return async (_body, { send, signal }) => {
+    if (!engine.seesEveryWrite)
+      throw new InputError([
+        'the events of this service are on a ClickHouse server, which makes backups of its own',
+      ]);
+    const id = newId();
+    try {
+      send({ progress: await createSnapshot(engine, id) });
+      if (!signal.aborted)
+        await new Promise((done) => signal.addEventListener('abort', done, { once: true }));
+    } finally {
+      await removeSnapshot(config.dataDir, id);
+    }
+    throw new InputError(['the service stopped; run the command again']);
+  };
+}
+
+function createDeleteCommand({ registry, deletions, wait }: CommandOptions): Handler {
+  return async (body, { send, signal }): Promise<readonly SourceRows[]> => {
+    const job = await deletions.start(parse(registry, body), 'cli');
+    let isOver = false;
+    const report = async () => {
+      while (!isOver && !signal.aborted) {
+        send({ progress: job.progress ?? null });
+        await wait(PROGRESS_EVERY_MS);
+      }
+    };
+    const reporting = report();
+    // The deletion goes on where nobody waits for it any more.
+    await untilAborted(job.done, signal).finally(() => {
+      isOver = true;
+    });
+    await reporting;
+    return job.counted;
+  };
+}
+
+/** @throws InputError with every fault, under the names of the options of `tailrace delete` */
+function parse(registry: Registry, body: unknown): Deletion {
+  const deletion = parseDeletion(registry, body as DeletionRequest); // sent by the command, which has checked its options
+  if (Array.isArray(deletion))
+    throw new InputError(deletion.map(({ parameter, message }) => `--${parameter} ${message}`));
+  return deletion;
+}

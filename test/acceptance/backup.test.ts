@@ -1,0 +1,247 @@
+import { existsSync } from 'node:fs';
+import { appendFile, cp, mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterAll, afterEach, describe, expect, test, vi } from 'vitest';
+import { endLeftProcesses, runCli, startCli, startServe } from '../support/cli.ts';
+import { ON_SERVER } from '../support/cli-engine.ts';
+import { toNdjson } from '../support/events.ts';
+import { PRIVATE_KEY, temporaryFolder } from '../support/service.ts';
+
+const folder = await temporaryFolder();
+afterAll(folder.remove);
+afterEach(endLeftProcesses);
+vi.setConfig({ testTimeout: 180_000 }); // each test starts the command several times
+
+const EDGE = 'cloudflare.logs.prod';
+const at = (name: string) => join(folder.path, name);
+
+// Every column of every row.
+const ALL_ROWS = "SELECT id, formatRowNoNewline('TSV', *) AS row FROM edge_logs ORDER BY id";
+let services = 0;
+
+/** An endpoint of the tests that shows every row as it is stored, beside those that ship. */
+async function makeDefinitions(): Promise<Record<string, string>> {
+  const dir = at(`definitions${services++}`);
+  await cp('sources', join(dir, 'sources'), { recursive: true });
+  await cp('endpoints', join(dir, 'endpoints'), { recursive: true });
+  await mkdir(join(dir, 'endpoints/test.rows'));
+  await writeFile(join(dir, 'endpoints/test.rows/query.sql'), `${ALL_ROWS}\n`);
+  await writeFile(
+    join(dir, 'endpoints/test.rows/endpoint.yaml'),
+    `id: 4d7cb6ab-6a43-4b0f-9f5d-0c7c3e1d3b2a
+name: test.rows
+description: Every row of the edge events.
+max_rows: 100000
+caching: disabled
+query_sandboxing: false
+parameters: {}
+columns:
+  id: { type: string, description: Its id. }
+  row: { type: string, description: All of it. }
+`,
+  );
+  return {
+    TAILRACE_ENDPOINTS_DIR: join(dir, 'endpoints'),
+    TAILRACE_SOURCES_DIR: join(dir, 'sources'),
+    TAILRACE_PRIVATE_KEY: PRIVATE_KEY,
+  };
+}
+
+async function fill(env: Readonly<Record<string, string>>, rows: number): Promise<void> {
+  expect(await runCli(['sample', '--rows', String(rows)], { env })).toMatchObject({ code: 0 });
+}
+
+async function readRows(url: string, key = PRIVATE_KEY): Promise<Map<string, string>> {
+  const response = await fetch(`${url}/api/endpoints/query/test.rows`, { headers: { 'x-api-key': key } });
+  const body = (await response.json()) as { result: { id: string; row: string }[] };
+  expect(response.status, JSON.stringify(body)).toBe(200);
+  return new Map(body.result.map(({ id, row }) => [id, row]));
+}
+
+/** Sends events one request after another until it is stopped; remembers those that were acknowledged. */
+function startWriting(url: string, name: string) {
+  const acknowledged = new Set<string>();
+  let stopped = false;
+  const writing = (async () => {
+    for (let i = 0; !stopped; i++) {
+      const events = Array.from({ length: 20 }, (_, j) => ({
+        id: `${name}-${i}-${j}`,
+        timestamp: new Date(Date.now() - ((i + j) % 3) * 86_400_000).toISOString(),
+        project: `p${j % 3}`,
+        event_message: `ünï ${i} 🜂`,
+        metadata: { request: { path: `/${i}`, n: 2 ** 60, 'a.b': null }, list: [] },
+      }));
+      const sent = await fetch(`${url}/api/logs?source_name=${EDGE}`, {
+        method: 'POST',
+        headers: { 'x-api-key': PRIVATE_KEY, 'content-type': 'application/x-ndjson' },
+        body: toNdjson(events),
+      }).catch(() => undefined);
+      if (sent?.status === 200) for (const { id } of events) acknowledged.add(id);
+      await sent?.body?.cancel();
+    }
+  })();
+  return {
+    acknowledged,
+    async stop() {
+      stopped = true;
+      await writing;
+    },
+  };
+}
+
+describe.skipIf(ON_SERVER)('backup and restore', () => {
+  test('a backup under writes has every event that was acknowledged before it, after kill -9 and restore, and the keys work', async () => {
+    const definitions = await makeDefinitions();
+    const env = { ...definitions, TAILRACE_DATA_DIR: at('live') };
+    const made = await runCli(['keys', 'create', '--name', 'reader'], { env });
+    const [key = ''] = /^tr_\S+/m.exec(made.stdout) ?? [];
+    const service = await startServe(env);
+    const writer = startWriting(service.url, 'a');
+    await vi.waitFor(() => expect(writer.acknowledged.size).toBeGreaterThan(200), 20_000);
+    const before = [...writer.acknowledged];
+    const rows = await readRows(service.url);
+    const done = await runCli(['backup', at('backup')], { env });
+    expect(done).toMatchObject({ code: 0 });
+    const afterwards = [...writer.acknowledged];
+    expect(afterwards.length).toBeGreaterThan(before.length); // nothing stopped meanwhile
+    await service.stop('SIGKILL');
+    await writer.stop();
+
+    const empty = { ...definitions, TAILRACE_DATA_DIR: at('restored') };
+    const restored = await runCli(['restore', at('backup')], { env: empty });
+    expect(restored).toMatchObject({ code: 0 });
+    expect(restored.stdout).toContain('has what the backup has');
+    const again = await startServe(empty);
+    const found = await readRows(again.url, key); // with the key that was in the backup
+    for (const id of before) expect(found.has(id), id).toBe(true);
+    for (const [id, row] of rows) expect(found.get(id)).toBe(row);
+    const stored = Number(/has ([\d,]+) events/.exec(done.stdout)?.[1]?.replaceAll(',', ''));
+    expect(found.size).toBe(stored);
+    // It is a store like any other.
+    const more = startWriting(again.url, 'b');
+    await vi.waitFor(() => expect(more.acknowledged.size).toBeGreaterThan(0), 20_000);
+    await more.stop();
+    expect((await again.stop()).code).toBe(0);
+  });
+
+  test('a second backup links what the first has, and stands by itself', async () => {
+    const env = { ...(await makeDefinitions()), TAILRACE_DATA_DIR: at('chain') };
+    await fill(env, 3000);
+    expect(await runCli(['backup', at('first')], { env })).toMatchObject({ code: 0 }); // without a service
+    const file = at('more.ndjson');
+    await writeFile(file, toNdjson([{ id: 'late', timestamp: new Date().toISOString(), project: 'aurora' }]));
+    expect(await runCli(['load', EDGE, file], { env })).toMatchObject({ code: 0 });
+    const second = await runCli(['backup', at('second'), '--base', at('first')], { env });
+    expect(second).toMatchObject({ code: 0 });
+    expect(second.stdout).toMatch(/3,001 events \(\d.* copied, \d.* linked\)/);
+    const links = await Promise.all((await listParts(at('second'))).map((dir) => countLinks(dir)));
+    expect(links.filter((count) => count === 2).length).toBeGreaterThan(5);
+    expect(links.filter((count) => count === 1).length).toBeGreaterThan(0);
+    await rm(at('first'), { recursive: true });
+    const empty = { ...env, TAILRACE_DATA_DIR: at('chain-restored') };
+    expect(await runCli(['restore', at('second')], { env: empty })).toMatchObject({ code: 0 });
+    const service = await startServe(empty);
+    expect((await readRows(service.url)).has('late')).toBe(true);
+    await service.stop();
+  });
+
+  test('refuses targets, backups and data directories that will not do, and changes none of them', async () => {
+    const env = { ...(await makeDefinitions()), TAILRACE_DATA_DIR: at('small') };
+    await fill(env, 500);
+    await mkdir(at('full'));
+    await writeFile(join(at('full'), 'mine'), '');
+    const into = async (...args: string[]) => await runCli(['backup', ...args], { env });
+    expect(await into(at('full'))).toMatchObject({ code: 1, stderr: expect.stringContaining('not empty') });
+    expect(await into(join(at('small'), 'b'))).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining('lies in the data directory'),
+    });
+    expect(existsSync(join(at('small'), 'b'))).toBe(false);
+    expect(await into(at('good'), '--base', at('full'))).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining('has no manifest.json'),
+    });
+    expect(existsSync(at('good'))).toBe(false); // it was made for this, and is gone again
+    expect(await into(at('good'))).toMatchObject({ code: 0 });
+
+    const restore = async (dir: string, name: string) =>
+      await runCli(['restore', dir], { env: { ...env, TAILRACE_DATA_DIR: at(name) } });
+    expect(await restore(at('good'), 'small')).toMatchObject({
+      code: 1,
+      stderr: expect.stringMatching(/is not empty \(.*set TAILRACE_DATA_DIR to an empty folder/),
+    });
+    for (const [name, spoil, message] of SPOILT) {
+      await cp(at('good'), at(name), { recursive: true });
+      await spoil(at(name));
+      const refused = await restore(at(name), `${name}-data`);
+      expect(refused, name).toMatchObject({ code: 1, stderr: expect.stringMatching(message) });
+      const left = await readdir(at(`${name}-data`)).catch(() => []);
+      expect(left.filter((one) => !/^(lock\.sqlite.*|owner\.txt)$/.test(one))).toEqual([]);
+    }
+    // Into the same folder, once the backup is whole.
+    expect(await restore(at('good'), 'damaged-data')).toMatchObject({ code: 0 });
+  });
+
+  test('a restore that was killed leaves a directory that no command opens', async () => {
+    const env = { ...(await makeDefinitions()), TAILRACE_DATA_DIR: at('cut-source') };
+    await fill(env, 3000);
+    await runCli(['backup', at('cut')], { env });
+    const half = { ...env, TAILRACE_DATA_DIR: at('cut-data') };
+    const restoring = startCli(['restore', at('cut')], { env: half });
+    await vi.waitFor(() => expect(existsSync(join(at('cut-data'), 'store/store'))).toBe(true), {
+      timeout: 20_000,
+      interval: 5,
+    });
+    restoring.child.kill('SIGKILL');
+    await restoring.ended;
+    for (const args of [['query', 'logs.all', '-p', 'project=aurora'], ['serve'], ['backup', at('of-cut')]])
+      expect(await runCli(args, { env: half })).toMatchObject({
+        code: 1,
+        stderr: expect.stringContaining('"tailrace restore" did not finish'),
+      });
+  });
+});
+
+type Spoil = readonly [name: string, spoil: (dir: string) => Promise<void>, message: RegExp];
+
+const SPOILT: readonly Spoil[] = [
+  ['unfinished', async (dir) => await rm(join(dir, 'manifest.json')), /was not finished/],
+  [
+    'edited',
+    async (dir) => {
+      const file = join(dir, 'manifest.json');
+      await writeFile(file, (await readFile(file, 'utf8')).replace('"rows": ', '"rows": 1'));
+    },
+    /manifest\.json is damaged/,
+  ],
+  [
+    'damaged',
+    async (dir) => {
+      const [part = ''] = await listParts(dir);
+      const file = join(part, 'data.bin');
+      const bytes = await readFile(file);
+      bytes.writeUInt8(bytes.readUInt8(bytes.length - 1) ^ 1, bytes.length - 1);
+      await writeFile(file, bytes);
+    },
+    /is damaged: .*events.* is not what the manifest says/,
+  ],
+  ['torn', async (dir) => await rm((await listParts(dir))[0] ?? '', { recursive: true }), /is not whole/],
+  [
+    'definition',
+    async (dir) => await appendFile(join(dir, 'definitions/sources', `${EDGE}.yaml`), '\n# more'),
+    /is damaged: .*yaml is not what/,
+  ],
+];
+
+/** The folders of all parts. */
+async function listParts(backup: string): Promise<string[]> {
+  const parts: string[] = [];
+  for (const table of await readdir(join(backup, 'events')))
+    for (const part of await readdir(join(backup, 'events', table)))
+      parts.push(join(backup, 'events', table, part));
+  return parts;
+}
+
+async function countLinks(part: string): Promise<number> {
+  return (await stat(join(part, 'checksums.txt'))).nlink;
+}

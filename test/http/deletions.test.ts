@@ -1,0 +1,171 @@
+import { afterAll, describe, expect, test } from 'vitest';
+import { storedTable } from '../../src/engine/table.ts';
+import { addEndpoint, copyEndpoints } from '../support/endpoints.ts';
+import { expectError, get, QUERY_PATH, request } from '../support/http.ts';
+import { PRIVATE_KEY, startTestService, storeEvents } from '../support/service.ts';
+
+const endpoints = await copyEndpoints();
+await addEndpoint(endpoints.path, {
+  name: 'test.slow-count',
+  id: 'a0000000-0000-4000-8000-000000000003',
+  // The engine counts first, and sleeps then.
+  sql: 'SELECT (SELECT count() FROM edge_logs WHERE project = @project) AS n FROM (SELECT sleep(2))',
+  caching: 900,
+});
+const env = { TAILRACE_ENDPOINTS_DIR: endpoints.path };
+const service = await startTestService({ env });
+afterAll(async () => {
+  await service.close();
+  await endpoints.remove();
+});
+const { url, clock, store } = service;
+const EDGE = 'cloudflare.logs.prod';
+const FUNCTIONS = 'deno-relay-logs';
+const HOUR_MS = 3_600_000;
+
+interface Deleted {
+  readonly id: string;
+  readonly state: string;
+  readonly rows: number;
+  readonly sources: readonly { source: string; rows: number }[];
+}
+
+async function ask(body: unknown, key = PRIVATE_KEY) {
+  const answer = await request(url, '/api/deletions', {
+    method: 'POST',
+    headers: { 'x-api-key': key, 'content-type': 'application/json' },
+    body: JSON.stringify(body),
+  });
+  return { ...answer, deleted: answer.body as unknown as Deleted };
+}
+
+/** Deletes, and waits for the end. */
+async function remove(body: object): Promise<Deleted> {
+  let { status, deleted, text } = await ask(body);
+  while (status === 202) {
+    const next = await get(url, `/api/deletions/${deleted.id}`);
+    [status, deleted, text] = [next.status, next.body as unknown as Deleted, next.text];
+  }
+  expect(status, text).toBe(200);
+  return deleted;
+}
+
+/** So many events of a project an hour apart, the last of them now. */
+async function fill(project: string, count: number, source = EDGE): Promise<void> {
+  const events = Array.from({ length: count }, (_, i) => ({
+    id: `${project}-${i}`,
+    timestamp: new Date(clock.now - i * HOUR_MS).toISOString(),
+    project,
+    event_message: project,
+    metadata: {
+      project_ref: project,
+      request: { path: '/rest/v1', url: `https://${project}.example.com/rest` },
+    },
+  }));
+  await storeEvents(store, source, events, clock.now);
+}
+
+async function countStored(project: string, source = EDGE): Promise<number> {
+  const { table } = store.registry.getSource(source);
+  const [row] = await store.engine.inspect(`SELECT count() AS n FROM ${table} WHERE project = '${project}'`);
+  return Number(row?.['n']);
+}
+
+describe('deleting events', () => {
+  test('deletes a project from every source and from the disk, and no other project', async () => {
+    await fill('gone', 50);
+    await fill('gone', 7, FUNCTIONS);
+    await fill('kept', 50);
+    const deleted = await remove({ project: 'gone' });
+    expect(deleted).toMatchObject({
+      state: 'done',
+      rows: 57,
+      sources: [
+        { source: EDGE, rows: 50 },
+        { source: FUNCTIONS, rows: 7 },
+      ],
+    });
+    expect([await countStored('gone'), await countStored('gone', FUNCTIONS)]).toEqual([0, 0]);
+    expect(await countStored('kept')).toBe(50);
+    // Neither in parts that others have replaced, nor are these kept for a while.
+    const edge = storedTable(store.registry.getSource(EDGE), store.engine.cluster);
+    const parts = await store.engine.inspect(
+      `SELECT sum(rows) AS all, countIf(NOT active AND rows > 0) AS old FROM system.parts
+       WHERE database = currentDatabase() AND table = '${edge}'`,
+    );
+    expect(parts).toEqual([{ all: 50, old: 0 }]);
+    const [table] = await store.engine.inspect(
+      `SELECT create_table_query AS text FROM system.tables WHERE database = currentDatabase() AND name = '${edge}'`,
+    );
+    expect(String(table?.['text'])).not.toMatch(/old_parts_lifetime|min_rows_to_fsync/);
+    const log = await get(url, '/api/keys/log?limit=1');
+    expect(log.body.result[0]).toMatchObject({
+      action: 'deleted',
+      actor: 'private',
+      detail: '57 events of project "gone" in all sources',
+    });
+  });
+
+  test('holds to a source and to the time before an instant, which itself stays', async () => {
+    await fill('bounded', 4);
+    await fill('bounded', 4, FUNCTIONS);
+    const before = new Date(clock.now - 2 * HOUR_MS).toISOString();
+    const asked = { project: 'bounded', source: EDGE, before };
+    const planned = await ask({ ...asked, dry_run: true });
+    expect(planned.deleted).toMatchObject({ id: null, state: 'planned', rows: 1 });
+    expect(await countStored('bounded')).toBe(4);
+    expect(await remove(asked)).toMatchObject({ rows: 1, before: before.replace('Z', '000Z') });
+    expect([await countStored('bounded'), await countStored('bounded', FUNCTIONS)]).toEqual([3, 4]);
+  });
+
+  test('deletes events without a project where the project is said to be empty', async () => {
+    await storeEvents(store, EDGE, [{ id: 'nobody', event_message: '' }], clock.now);
+    expect(await remove({ project: '' })).toMatchObject({ rows: 1 });
+  });
+
+  test('what was cached of them is gone at once, and events that come later are seen', async () => {
+    await fill('cached', 3);
+    const read = async () =>
+      (await get(url, `${QUERY_PATH}/usage.api-counts?project=cached&interval=daily`)).body.result.map(
+        (row) => row['total_rest_requests'],
+      );
+    expect(sum(await read())).toBe(3);
+    clock.now += 1_000_000; // past its caching: the next is made of buckets that are kept
+    expect(sum(await read())).toBe(3);
+    await remove({ project: 'cached' });
+    expect(await read()).toEqual([]);
+    await fill('cached', 1);
+    clock.now += 1_000_000;
+    expect(sum(await read())).toBe(1);
+  });
+
+  test('an answer that was under way is not kept', async () => {
+    await fill('slow', 5);
+    const path = `${QUERY_PATH}/test.slow-count?project=slow`;
+    const first = get(url, path);
+    await remove({ project: 'slow' });
+    await first;
+    expect((await get(url, path)).body.result).toEqual([{ n: 0 }]);
+  });
+
+  test('refuses what it does not know, and keys that are limited', async () => {
+    for (const body of [{}, { project: 1 }, { project: 'x', until: '' }, { project: 'x', source: '' }])
+      expectError(await ask(body), 'invalid_request');
+    const both = await ask({ project: 'x', source: 'nothing', before: 'yesterday' });
+    expectError(both, 'invalid_request');
+    expect(both.body.error.errors).toMatchObject([{ parameter: 'source' }, { parameter: 'before' }]);
+    const { keyring } = service.service;
+    const limits = [{ endpoints: ['logs.all'] }, { sources: [EDGE] }, { pins: { project: 'x' } }];
+    for (const limit of limits) {
+      const { key } = await keyring.create({ name: 'x', scopes: ['manage'], ...limit });
+      expectError(await ask({ project: 'x' }, key), 'forbidden');
+    }
+    const { key } = await keyring.create({ name: 'x', scopes: ['query', 'ingest'] });
+    expectError(await ask({ project: 'x' }, key), 'forbidden');
+    expectError(await get(url, '/api/deletions/nothing'), 'not_found');
+  });
+});
+
+function sum(numbers: readonly unknown[]): number {
+  return numbers.reduce((total: number, one) => total + Number(one), 0);
+}

@@ -1,0 +1,52 @@
+import { describe, expect, test } from 'vitest';
+import { createRegistry } from '../../src/definitions/registry.ts';
+import type { Source } from '../../src/definitions/source.ts';
+import { describeDeletion, parseDeletion, toCondition } from '../../src/maintenance/deletion/request.ts';
+
+const OWN: Source = {
+  id: '00000000-0000-4000-8000-000000000001',
+  name: 'own.logs',
+  table: 'own',
+  description: '',
+  retentionDays: 90,
+  projectPaths: [],
+  columns: [],
+  external: undefined,
+  file: '',
+};
+const FOREIGN: Source = {
+  ...OWN,
+  id: '00000000-0000-4000-8000-000000000002',
+  name: 'foreign.logs',
+  table: 'foreign',
+  external: { database: undefined, table: 'otel', line: 1, common: [], typed: [] },
+};
+const registry = createRegistry({ endpoints: [], sources: [OWN, FOREIGN] });
+
+/** @throws where there are faults */
+function parse(request: Parameters<typeof parseDeletion>[1]) {
+  const deletion = parseDeletion(registry, request);
+  if (Array.isArray(deletion)) throw new Error(JSON.stringify(deletion));
+  return deletion;
+}
+
+describe('what is to be deleted', () => {
+  test('is held to sources that store events', () => {
+    expect(parse({ project: 'p' }).sources).toEqual([OWN]);
+    expect(parse({ project: 'p', source: OWN.id }).sources).toEqual([OWN]);
+    expect(() => parse({ project: 'p', source: 'foreign.logs' })).toThrow(
+      /foreign\.logs reads an existing table \(managed: false\)/,
+    );
+  });
+
+  test('is a condition in which a value is only ever a value', () => {
+    const deletion = parse({ project: "a' OR 1=1 --\\", before: '2026-11-20T07:00:00.123456+01:00' });
+    expect(toCondition(deletion)).toBe(
+      "project = 'a\\' OR 1=1 --\\\\' AND timestamp < toDateTime64('2026-11-20 06:00:00.123456', 6, 'UTC')",
+    );
+    expect(toCondition(parse({ project: '' }))).toBe("project = ''");
+    expect(describeDeletion(deletion, false)).toBe(
+      'events of project "a\' OR 1=1 --\\\\" in own.logs, before 2026-11-20T06:00:00.123456Z',
+    );
+  });
+});
