@@ -10,11 +10,13 @@ afterAll(async () => {
   await service.close();
 });
 
-test('a pattern whose repetitions multiply is refused before it can hold a reader', async () => {
-  const project = '(?:(.*)(.*)(.*)(.*)(.*)){1000}';
+test.each([
+  ['whose repetitions multiply', '(?:(.*)(.*)(.*)(.*)(.*)){1000}'],
+  ['whose classes are large', '(?:\\pL\\PN{0,9}){30}~'],
+])('a pattern %s is refused before it can hold a reader', async (_, project) => {
   const { status, body } = await service.call('usage.api-counts', { project, interval: 'daily' });
   expect([status, body.error.code]).toEqual([400, 'invalid_parameter']);
-  expect(body.error.message).toMatch(/^project must have at most \d+ parts/);
+  expect(body.error.message).toMatch(/^project is too large a pattern/);
 });
 
 test('a connection beyond the bound is closed, the others stay', async () => {
