@@ -245,7 +245,14 @@ export const SETTINGS = {
     4_096,
     [1, 1_000_000],
     'connections',
-    'Connections open at once; one more is closed at once. The process needs as many open files.',
+    'Connections open at once. One more closes the one that has been idle for longest without ever sending a valid key, or, where there is none, is closed itself. The process needs as many open files.',
+  ),
+  connectionsPerAddressMax: integer(
+    'TAILRACE_CONNECTIONS_PER_ADDRESS_MAX',
+    1_024,
+    [0, 1_000_000],
+    'connections',
+    'Connections open at once from one address, of IPv6 from one /64; one more is closed at once. 0: no limit; nor is there one for TAILRACE_TRUST_PROXY.',
   ),
   urlBytesMax: integer(
     'TAILRACE_URL_BYTES_MAX',

@@ -8,6 +8,7 @@ import Fastify, {
 } from 'fastify';
 import { createRepresentations } from '../cache/representation.ts';
 import { TailraceError } from '../errors.ts';
+import { boundConnections } from './connections.ts';
 import type { HttpContext } from './context.ts';
 import { answerBefore, createKeptAnswers } from './kept-answers.ts';
 import { createKnownQuestions } from './known-questions.ts';
@@ -38,7 +39,11 @@ export async function buildApp(context: HttpContext): Promise<FastifyInstance> {
   const observe = createObserve(metrics, context.record);
   const headers = createSecurityHeaders(context.tls !== undefined);
   const app = createApp(context, { headerBytesMax, headers, observe });
-  app.server.maxConnections = config.connectionsMax;
+  const connections = boundConnections(app.server, {
+    limits: config,
+    onOpen: metrics.connectionsOpen,
+    onClosed: metrics.connectionClosed,
+  });
   // Node would answer a bare 417. What else than 100-continue a caller may expect, nothing here does.
   app.server.on('checkExpectation', (request, response) => app.server.emit('request', request, response));
   const rateLimit = createRateLimit(context);
@@ -69,13 +74,20 @@ export async function buildApp(context: HttpContext): Promise<FastifyInstance> {
     }
     done();
   });
+  app.addHook('preParsing', ({ caller, raw }, _reply, payload, done) => {
+    if (caller !== undefined) connections.trust(raw.socket);
+    done(null, payload);
+  });
   const isClosing = registerClosing(app);
   await app.register(accepts);
   await registerCors(app, config.corsOrigins);
   await registerRoutes(app, shared);
   registerMethodCheck(app, ALLOWED_METHODS);
   await app.ready();
-  answerBefore(app.server, createKeptAnswers({ context: shared, rateLimit, headers, isClosing }));
+  answerBefore(
+    app.server,
+    createKeptAnswers({ context: shared, connections, rateLimit, headers, isClosing }),
+  );
   if (app.server instanceof HttpsServer) {
     const unfollow = followTlsFiles(config, app.server, logger);
     app.server.once('close', unfollow);

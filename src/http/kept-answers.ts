@@ -3,6 +3,7 @@ import proxyAddress from '@fastify/proxy-addr';
 import type { Representation } from '../cache/representation.ts';
 import type { Caller } from '../keys/keyring.ts';
 import { looksLikeToken } from '../keys/token.ts';
+import type { Connections } from './connections.ts';
 import type { Head } from './head.ts';
 import { readKey } from './plugins/auth.ts';
 import { HUNG_UP, isLogged, writeLine } from './plugins/observe.ts';
@@ -13,6 +14,7 @@ import { describeAnswer, describeForm, describeServed, findMaxAge, type Sending 
 
 export interface KeptAnswersParts {
   readonly context: QueryContext;
+  readonly connections: Connections;
   readonly rateLimit: RateLimit;
   /** Headers of every answer. */
   readonly headers: Readonly<Record<string, string>>;
@@ -31,7 +33,7 @@ export type AnswerKept = (request: IncomingMessage, response: ServerResponse) =>
  * against each other.
  */
 export function createKeptAnswers(parts: KeptAnswersParts): AnswerKept {
-  const { context, rateLimit } = parts;
+  const { context, connections, rateLimit } = parts;
   const { config, cached, keyring, metrics, logger, questions, sender } = context;
   const fixed: Head = Object.entries(parts.headers).flat();
   const addressOf = createAddressReader(config.trustProxy);
@@ -98,6 +100,7 @@ export function createKeptAnswers(parts: KeptAnswersParts): AnswerKept {
     if (!isPlain(request, prefix) || parts.isClosing()) return false;
     const found = find(request);
     if (found === undefined) return false;
+    connections.trust(request.socket);
     const id = createRequestId(request.headers);
     send(response, fixed.concat('x-request-id', id, found.limits), found.answer);
     observe({ request, response }, { id, caller: found.caller, startMs }, found.answer);

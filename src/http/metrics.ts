@@ -8,6 +8,7 @@ import type { Endpoint } from '../definitions/endpoint.ts';
 import type { Engine } from '../engine/engine.ts';
 import type { Committer } from '../ingest/committer.ts';
 import type { ControlStore } from '../keys/control-store.ts';
+import { CLOSED_REASONS, type ClosedReason } from './connections.ts';
 import { type Add, createCounts, createTimes } from './series.ts';
 
 /** What is counted, under the names of docs/operating.md. */
@@ -18,6 +19,10 @@ export interface Metrics extends QueryMetrics, SharedMetrics, IngestMetrics {
   rateLimited(reason: 'key' | 'address'): void;
   /** A request was held against the rate that this replica alone knows of: what all share was away. */
   rateHeldLocally(): void;
+  /** Connections open now. */
+  connectionsOpen(count: number): void;
+  /** A connection was closed by a bound on connections. */
+  connectionClosed(reason: ClosedReason): void;
   /** The series of a metric as they stand now; none where it does not exist. */
   read(name: string): Promise<readonly MetricValue[]>;
   readonly contentType: string;
@@ -105,6 +110,7 @@ export function createMetrics(parts: Gauged): Metrics {
   );
   makeGauges(make, parts);
   return {
+    ...createConnectionMetrics(make),
     ...createQueryMetrics(make, registry),
     ...createSharedMetrics(make),
     ...createIngestMetrics(make),
@@ -179,6 +185,21 @@ function createMaker(registry: Registry) {
           this.set(read());
         },
       }),
+  };
+}
+
+function createConnectionMetrics({ counter, gauge }: Maker) {
+  let open = 0;
+  gauge('tailrace_connections_open', 'Connections of clients.', () => open);
+  const closed = counter('tailrace_connections_closed_total', 'Connections closed by a bound, by reason.', [
+    'reason',
+  ]);
+  for (const reason of CLOSED_REASONS) closed.inc({ reason }, 0);
+  return {
+    connectionsOpen(count: number) {
+      open = count;
+    },
+    connectionClosed: (reason: ClosedReason) => closed.inc({ reason }),
   };
 }
 
