@@ -10,6 +10,7 @@ import { createRepresentations } from '../cache/representation.ts';
 import { TailraceError } from '../errors.ts';
 import { boundConnections } from './connections.ts';
 import type { HttpContext } from './context.ts';
+import { findHeadFault } from './head-fault.ts';
 import { answerBefore, createKeptAnswers } from './kept-answers.ts';
 import { createKnownQuestions } from './known-questions.ts';
 import { noteRefusal } from './plugins/auth.ts';
@@ -69,9 +70,8 @@ export async function buildApp(context: HttpContext): Promise<FastifyInstance> {
     if (request.url.length > config.urlBytesMax) {
       throw new TailraceError('uri_too_long', `the URL is longer than ${config.urlBytesMax} bytes`);
     }
-    if (request.raw.httpVersion === '1.1' && request.headers.host === undefined) {
-      throw new TailraceError('invalid_request', 'the Host header is missing, which HTTP/1.1 requires');
-    }
+    const fault = findHeadFault(request.raw);
+    if (fault !== undefined) throw new TailraceError('invalid_request', fault);
     done();
   });
   app.addHook('preParsing', ({ caller, raw }, _reply, payload, done) => {

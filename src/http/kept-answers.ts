@@ -5,6 +5,7 @@ import type { Caller } from '../keys/keyring.ts';
 import { looksLikeToken } from '../keys/token.ts';
 import type { Connections } from './connections.ts';
 import type { Head } from './head.ts';
+import { findHeadFault } from './head-fault.ts';
 import { readKey } from './plugins/auth.ts';
 import { HUNG_UP, isLogged, writeLine } from './plugins/observe.ts';
 import type { RateLimit } from './plugins/rate-limit.ts';
@@ -127,13 +128,15 @@ export function answerBefore(server: Server, answerKept: AnswerKept): void {
 }
 
 /** A GET of an endpoint without conditions. */
-function isPlain({ method, url = '', httpVersion, headers }: IncomingMessage, prefix: string): boolean {
+function isPlain(request: IncomingMessage, prefix: string): boolean {
+  const { method, url = '', headers } = request;
   return (
     method === 'GET' &&
     url.startsWith(prefix) &&
-    (headers.host !== undefined || httpVersion !== '1.1') &&
     headers['if-none-match'] === undefined &&
-    headers['if-modified-since'] === undefined
+    headers['if-modified-since'] === undefined &&
+    headers['transfer-encoding'] === undefined && // the parser may yet refuse it
+    findHeadFault(request) === undefined
   );
 }
 
