@@ -107,6 +107,7 @@ export function openEngine(config: Config, onReach?: OnReach): Promise<Engine> {
     readers: config.readers,
     queueMax: config.queryQueueMax,
     queuePerLaneMax: config.queryQueuePerKeyMax,
+    queuePerTokenMax: config.queryQueuePerTokenMax,
     queueTimeoutMs: config.queryQueueTimeoutMs,
     limits: {
       timeoutMs: config.queryTimeoutMs,

@@ -154,7 +154,14 @@ export const SETTINGS = {
     100,
     [1, 100_000],
     'queries',
-    'Queries of one key that may wait for a reader; one more is answered 503 at once.',
+    'Queries of one key and its tokens that may wait for a reader; one more is answered 503 at once.',
+  ),
+  queryQueuePerTokenMax: integer(
+    'TAILRACE_QUERY_QUEUE_PER_TOKEN_MAX',
+    20,
+    [1, 100_000],
+    'queries',
+    'Queries of one signed token that may wait for a reader; one more is answered 503 at once.',
   ),
   queryQueueTimeoutMs: integer(
     'TAILRACE_QUERY_QUEUE_TIMEOUT_MS',
