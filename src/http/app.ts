@@ -10,7 +10,7 @@ import { createRepresentations } from '../cache/representation.ts';
 import { TailraceError } from '../errors.ts';
 import { boundConnections } from './connections.ts';
 import type { HttpContext } from './context.ts';
-import { findHeadFault } from './head-fault.ts';
+import { findHeadFault, HEADERS_CHARS_MAX } from './head-fault.ts';
 import { answerBefore, createKeptAnswers } from './kept-answers.ts';
 import { createKnownQuestions } from './known-questions.ts';
 import { noteRefusal } from './plugins/auth.ts';
@@ -22,21 +22,20 @@ import { registerMethodCheck } from './plugins/method.ts';
 import { createObserve, type Observe, registerObserve } from './plugins/observe.ts';
 import { createRateLimit } from './plugins/rate-limit.ts';
 import { createSecurityHeaders, registerSecurityHeaders } from './plugins/security-headers.ts';
+import { hasTooManyParameters, PARAMETERS_MAX, parseQueryString } from './query-string.ts';
 import { createRequestId } from './request-id.ts';
 import { ALLOWED_METHODS, registerRoutes } from './routes/index.ts';
 import type { QueryContext } from './routes/query.ts';
 import { createSender } from './send-answer.ts';
 import { followTlsFiles } from './tls.ts';
 
-// Room for the headers beside the longest URL.
-const OTHER_HEADER_BYTES_MAX = 32 * 1024;
 // A socket on which nothing moves for this long beyond the longest query is dead.
 const IDLE_GRACE_MS = 30_000;
 
 /** Builds the HTTP side of the service; it does not listen. */
 export async function buildApp(context: HttpContext): Promise<FastifyInstance> {
   const { config, logger, metrics } = context;
-  const headerBytesMax = config.urlBytesMax + OTHER_HEADER_BYTES_MAX;
+  const headerBytesMax = config.urlBytesMax + HEADERS_CHARS_MAX;
   const observe = createObserve(metrics, context.record);
   const headers = createSecurityHeaders(context.tls !== undefined);
   const app = createApp(context, { headerBytesMax, headers, observe });
@@ -69,6 +68,12 @@ export async function buildApp(context: HttpContext): Promise<FastifyInstance> {
   app.addHook('onRequest', (request, _reply, done) => {
     if (request.url.length > config.urlBytesMax) {
       throw new TailraceError('uri_too_long', `the URL is longer than ${config.urlBytesMax} bytes`);
+    }
+    if (hasTooManyParameters(request.url)) {
+      throw new TailraceError(
+        'invalid_request',
+        `the URL has more than ${PARAMETERS_MAX} parameters; send those that the endpoint declares`,
+      );
     }
     const fault = findHeadFault(request.raw);
     if (fault !== undefined) throw new TailraceError('invalid_request', fault);
@@ -117,7 +122,11 @@ function createApp(
     connectionTimeout: config.queryTimeoutMs + IDLE_GRACE_MS,
     // A count of proxies would let whoever reaches the service past them name any address as his own.
     trustProxy: config.trustProxy === '' ? false : config.trustProxy,
-    routerOptions: { maxParamLength: config.urlBytesMax, ignoreDuplicateSlashes: false },
+    routerOptions: {
+      maxParamLength: config.urlBytesMax,
+      ignoreDuplicateSlashes: false,
+      querystringParser: parseQueryString,
+    },
     clientErrorHandler: createClientErrorHandler({
       headerBytesMax,
       requestTimeoutMs: config.requestTimeoutMs,

@@ -16,8 +16,12 @@ export const PATTERN_BYTES_MAX = 4_096;
 const PATTERN_SIZE_MAX = 2_500;
 /** Up to so many `choices`, all states of RE2's automaton fit into its memory: each choice doubles them. */
 const CHOICES_MAX = 12;
-/** Largest `size` of a pattern with more choices: the engine then reads a block of rows in about a second at worst. */
-const LOOSE_SIZE_MAX = 300;
+/**
+ * Largest `size` of a pattern with more choices, each of which counts for two more: the engine then reads a block of rows in
+ * about a second at worst.
+ */
+const LOOSE_SIZE_MAX = 350;
+const CHOICE_SIZE = 2;
 
 /**
  * Why a pattern is refused, as the end of a sentence that starts with the parameter; `undefined` where it is not.
@@ -46,8 +50,9 @@ function tooLong(): string {
 function findCostFault({ size, choices }: PatternCost): string | undefined {
   if (size > PATTERN_SIZE_MAX)
     return `is too large a pattern: ${count(size)} instructions with its counts and classes written out; at most ${PATTERN_SIZE_MAX}`;
-  if (choices > CHOICES_MAX && size > LOOSE_SIZE_MAX)
-    return `is too costly a pattern: ${count(size)} instructions with ${count(choices)} choices; at most ${LOOSE_SIZE_MAX} instructions with more than ${CHOICES_MAX} choices. Use * in place of counts, or fewer classes`;
+  const looseSize = size + CHOICE_SIZE * choices;
+  if (choices > CHOICES_MAX && looseSize > LOOSE_SIZE_MAX)
+    return `is too costly a pattern: ${count(looseSize)} instructions, with ${count(choices)} choices as ${CHOICE_SIZE} each; at most ${LOOSE_SIZE_MAX} with more than ${CHOICES_MAX} choices. Use * in place of counts, or fewer classes`;
   return undefined;
 }
 
