@@ -3,6 +3,7 @@ import Fastify from 'fastify';
 import fresh from 'fresh';
 import { expect, test } from 'vitest';
 import { NEGOTIATED_CHARS_MAX } from '../../src/http/head-fault.ts';
+import { type SyntaxNode, walk } from '../../src/query/syntax-tree.ts';
 import { growth, shortestMs } from '../support/growth.ts';
 import { measureParsers } from './parse-time.ts';
 
@@ -38,4 +39,15 @@ test('headers that are negotiated by are short enough for work that grows with t
 test('If-None-Match is read in a time in proportion to its length', () => {
   const read = (length: number) => fresh({ 'if-none-match': '"a",'.repeat(length) }, { etag: '"b"' });
   expect(growth(read, 2_000)).toBeLessThan(GROWTH_MAX);
+});
+
+test('a syntax tree is walked in a time in proportion to its size, however deep it is', () => {
+  const chain = (depth: number) => {
+    let node: SyntaxNode = { kind: 'leaf', text: '', children: [] };
+    for (let i = 0; i < depth; i++) node = { kind: 'Function', text: '', children: [node] };
+    return node;
+  };
+  const trees = new Map([500, 2_000].map((depth) => [depth, chain(depth)]));
+  const walkAll = (depth: number) => [...walk(trees.get(depth) ?? chain(depth))];
+  expect(growth(walkAll, 500)).toBeLessThan(GROWTH_MAX);
 });
