@@ -14,6 +14,7 @@ import { fuzzSection } from './section/fuzz.ts';
 import { INGEST_MEASUREMENTS, ingestSection } from './section/ingest.ts';
 import { keysSection } from './section/keys.ts';
 import { killSection } from './section/kill.ts';
+import { parseSection } from './section/parse.ts';
 import { refreshSection } from './section/refresh.ts';
 import { replicasSection } from './section/replicas.ts';
 import { rivalsSection } from './section/rivals.ts';
@@ -47,6 +48,7 @@ const SECTIONS: Readonly<Record<string, Section>> = {
   tenants: tenantsSection,
   flood: floodSection,
   fuzz: fuzzSection,
+  parse: parseSection,
 };
 
 const MEASUREMENTS = {

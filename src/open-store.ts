@@ -210,6 +210,7 @@ export function openEngine(config: Config, watch: EngineWatch = {}): Promise<Eng
     readers: config.readers,
     queueMax: config.queryQueueMax,
     queuePerLaneMax: config.queryQueuePerKeyMax,
+    queuePerTokenMax: config.queryQueuePerTokenMax,
     queueTimeoutMs: config.queryQueueTimeoutMs,
     limits: {
       timeoutMs: config.queryTimeoutMs,

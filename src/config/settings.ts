@@ -162,7 +162,14 @@ export const SETTINGS = {
     100,
     [1, 100_000],
     'queries',
-    'Queries of one key that may wait for a reader; one more is answered 503 at once.',
+    'Queries of one key and its tokens that may wait for a reader; one more is answered 503 at once.',
+  ),
+  queryQueuePerTokenMax: integer(
+    'TAILRACE_QUERY_QUEUE_PER_TOKEN_MAX',
+    20,
+    [1, 100_000],
+    'queries',
+    'Queries of one signed token that may wait for a reader; one more is answered 503 at once.',
   ),
   queryQueueTimeoutMs: integer(
     'TAILRACE_QUERY_QUEUE_TIMEOUT_MS',
@@ -253,7 +260,14 @@ export const SETTINGS = {
     4_096,
     [1, 1_000_000],
     'connections',
-    'Connections open at once; one more is closed at once. The process needs as many open files.',
+    'Connections open at once. One more closes the one that has been idle for longest without ever sending a valid key, or, where there is none, is closed itself. The process needs as many open files.',
+  ),
+  connectionsPerAddressMax: integer(
+    'TAILRACE_CONNECTIONS_PER_ADDRESS_MAX',
+    1_024,
+    [0, 1_000_000],
+    'connections',
+    'Connections open at once from one address, of IPv6 from one /64; one more is closed at once. 0: no limit; nor is there one for TAILRACE_TRUST_PROXY.',
   ),
   urlBytesMax: integer(
     'TAILRACE_URL_BYTES_MAX',

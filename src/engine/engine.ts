@@ -10,7 +10,7 @@ export type RowFormat = 'JSONEachRow' | 'TSVRaw' | 'TabSeparated';
 
 /** Whose a query is, so that its wait for a reader can be shared out fairly. */
 export interface Whose {
-  /** The id of the key, or the name of work of the service's own; lanes take turns. Without one it has no bound of its own. */
+  /** Of the key or its token (lanes.ts), or the name of work of the service's own; lanes take turns. Without one it has no bound of its own. */
   readonly lane?: string | undefined;
   /** Hands on a listener for the lanes of callers who come to wait for the same answer: the first turn of any of them counts. */
   readonly onJoin?: ((listener: (lane: string) => void) => void) | undefined;

@@ -1,9 +1,10 @@
 /**
- * Who waits, in lanes that are served by turns: a lane with a thousand waiting delays another's first by one turn, not by a
- * thousand. Within a lane it is first come, first served. A lane is there only while someone waits in it.
+ * A fair queue. Keys take turns, and within a key its tokens do: a key with a thousand waiting delays another's first by one
+ * turn, and one user of a front end delays the next by one turn of their key. Within a lane it is first come, first served.
+ * A lane exists only while someone waits in it.
  */
 export interface Lanes<T> {
-  /** Puts one at the end of a lane. It may stand in several and leaves all of them at once. */
+  /** Puts a waiter at the end of a lane. It may stand in several and leaves all of them at once. */
   push(lane: string, waiter: T): void;
   delete(waiter: T): void;
   has(waiter: T): boolean;
@@ -11,22 +12,39 @@ export interface Lanes<T> {
   shift(mayServe: (lane: string) => boolean): { readonly lane: string; readonly waiter: T } | undefined;
   /** How many stand in a lane. */
   length(lane: string): number;
+  /** How many stand in all lanes of a key. */
+  lengthOfKey(key: string): number;
   waiters(): T[];
   /** How many wait in all. */
   readonly size: number;
 }
 
+const SEPARATOR = '/'; // in no id of a key
+
+/** The lane of a key's own requests, or of one of its tokens. */
+export function laneOf(keyId: string, tokenId?: string): string {
+  return tokenId === undefined ? keyId : `${keyId}${SEPARATOR}${tokenId}`;
+}
+
+export function keyOfLane(lane: string): string {
+  const end = lane.indexOf(SEPARATOR);
+  return end === -1 ? lane : lane.slice(0, end);
+}
+
 export function createLanes<T>(): Lanes<T> {
-  // In the order of turns: a lane that was served goes to the end. A Set keeps the order of arrival and gives up a waiter
-  // that left without a search.
-  const lanes = new Map<string, Set<T>>();
+  // Key → lane → waiters, each in the order of turns: what was served goes to the end. A Set keeps the order of arrival and
+  // gives up a waiter that left without a search.
+  const keys = new Map<string, Map<string, Set<T>>>();
   const places = new Map<T, Set<string>>();
 
   function remove(waiter: T): void {
     for (const lane of places.get(waiter) ?? []) {
-      const waiters = lanes.get(lane);
+      const key = keyOfLane(lane);
+      const lanes = keys.get(key);
+      const waiters = lanes?.get(lane);
       waiters?.delete(waiter);
-      if (waiters?.size === 0) lanes.delete(lane);
+      if (waiters?.size === 0) lanes?.delete(lane);
+      if (lanes?.size === 0) keys.delete(key);
     }
     places.delete(waiter);
   }
@@ -36,24 +54,36 @@ export function createLanes<T>(): Lanes<T> {
       return places.size;
     },
     push(lane, waiter) {
+      const key = keyOfLane(lane);
+      const lanes = keys.get(key) ?? new Map<string, Set<T>>();
       const waiters = lanes.get(lane) ?? new Set();
-      lanes.set(lane, waiters.add(waiter));
+      keys.set(key, lanes.set(lane, waiters.add(waiter)));
       places.set(waiter, (places.get(waiter) ?? new Set()).add(lane));
     },
     delete: remove,
     has: (waiter) => places.has(waiter),
     shift(mayServe) {
-      for (const [lane, waiters] of lanes) {
-        const [waiter] = waiters;
-        if (waiter === undefined || !mayServe(lane)) continue;
-        lanes.delete(lane);
-        lanes.set(lane, waiters);
-        remove(waiter);
-        return { lane, waiter };
+      for (const [key, lanes] of keys) {
+        for (const [lane, waiters] of lanes) {
+          const [waiter] = waiters;
+          if (waiter === undefined || !mayServe(lane)) continue;
+          moveToEnd(lanes, lane);
+          moveToEnd(keys, key);
+          remove(waiter);
+          return { lane, waiter };
+        }
       }
       return undefined;
     },
-    length: (lane) => lanes.get(lane)?.size ?? 0,
+    length: (lane) => keys.get(keyOfLane(lane))?.get(lane)?.size ?? 0,
+    lengthOfKey: (key) => [...(keys.get(key)?.values() ?? [])].reduce((sum, { size }) => sum + size, 0),
     waiters: () => [...places.keys()],
   };
+}
+
+function moveToEnd<T>(map: Map<string, T>, name: string): void {
+  const value = map.get(name);
+  if (value === undefined) return;
+  map.delete(name);
+  map.set(name, value);
 }

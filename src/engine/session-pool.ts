@@ -1,6 +1,6 @@
 import { TailraceError } from '../errors.ts';
 import type { Whose } from './engine.ts';
-import { createLanes } from './lanes.ts';
+import { createLanes, keyOfLane, type Lanes } from './lanes.ts';
 
 interface Waiter<Session> {
   readonly take: (session: Session) => void;
@@ -10,8 +10,10 @@ interface Waiter<Session> {
 export interface PoolLimits {
   /** Callers that may wait; one more is turned away, since its answer would come too late to be of use. */
   readonly queueMax: number;
-  /** The same for each lane, so that one alone cannot take every place. */
+  /** The same for each key with all its tokens, so that one alone cannot take every place. */
   readonly queuePerLaneMax: number;
+  /** The same for each token of a key; as many as for a key where it is left out. */
+  readonly queuePerTokenMax?: number;
   /** Longest wait; then the caller is turned away. */
   readonly queueTimeoutMs: number;
 }
@@ -82,7 +84,7 @@ export function createSessionPool<Session>(
       waiting.push(lane, waiter);
       // Who comes to wait for the same answer brings its own turn, and its own time, to the query.
       onJoin?.((other) => {
-        if (!waiting.has(waiter) || waiting.length(other) >= limits.queuePerLaneMax) return;
+        if (!waiting.has(waiter) || findFull(waiting, other, limits) !== undefined) return;
         waiting.push(other, waiter);
         waiter.waitAgain();
         serve();
@@ -102,8 +104,8 @@ export function createSessionPool<Session>(
       if (signal.aborted) return Promise.reject(signal.reason);
       if (idle.length > 0 && mayHold(lane)) return wait(signal, { lane, onJoin }); // nobody ahead could use what is free
       if (waiting.size >= limits.queueMax) return Promise.reject(full(`${limits.queueMax} queries`));
-      if (waiting.length(lane) < limits.queuePerLaneMax) return wait(signal, { lane, onJoin });
-      return Promise.reject(full(`${limits.queuePerLaneMax} queries of this key`));
+      const queries = findFull(waiting, lane, limits);
+      return queries === undefined ? wait(signal, { lane, onJoin }) : Promise.reject(full(queries));
     },
     release: giveBack,
     async renew(change) {
@@ -128,17 +130,30 @@ export function createSessionPool<Session>(
   };
 }
 
+/** What of a lane holds as many as it may; `undefined` where there is room for one more. */
+function findFull<T>(waiting: Lanes<T>, lane: string, limits: PoolLimits): string | undefined {
+  const { queuePerLaneMax, queuePerTokenMax = queuePerLaneMax } = limits;
+  const key = keyOfLane(lane);
+  if (waiting.lengthOfKey(key) >= queuePerLaneMax) return `${queuePerLaneMax} queries of this key`;
+  if (lane === key || waiting.length(lane) < queuePerTokenMax) return undefined;
+  return `${queuePerTokenMax} queries of this token`;
+}
+
 /** Who holds which session. */
 function createHolders<Session>(sessions: number) {
   const lanes = new Map<Session, string>();
   return {
     /**
      * No key may hold the last session: a running query cannot be put aside, so another key's would wait for its end, which
-     * may be half a minute away. What a query holds counts until it has really ended.
+     * may be half a minute away. Nor may a token hold the last of those that its key may hold, where there are several. What
+     * a query holds counts until it has really ended.
      */
     mayHold(lane: string): boolean {
       if (lane === OWN_LANE || sessions === 1) return true;
-      return [...lanes.values()].filter((holder) => holder === lane).length < sessions - 1;
+      const key = keyOfLane(lane);
+      const holders = [...lanes.values()];
+      if (holders.filter((holder) => keyOfLane(holder) === key).length >= sessions - 1) return false;
+      return lane === key || holders.filter((holder) => holder === lane).length < Math.max(sessions - 2, 1);
     },
     add: (session: Session, lane: string) => lanes.set(session, lane),
     delete: (session: Session) => lanes.delete(session),

@@ -8,7 +8,9 @@ import Fastify, {
 } from 'fastify';
 import { createRepresentations } from '../cache/representation.ts';
 import { TailraceError } from '../errors.ts';
+import { boundConnections } from './connections.ts';
 import type { HttpContext } from './context.ts';
+import { findHeadFault, HEADERS_CHARS_MAX } from './head-fault.ts';
 import { answerBefore, createKeptAnswers } from './kept-answers.ts';
 import { createKnownQuestions } from './known-questions.ts';
 import { noteRefusal } from './plugins/auth.ts';
@@ -21,25 +23,28 @@ import { registerMethodCheck } from './plugins/method.ts';
 import { createObserve, type Observe, registerObserve } from './plugins/observe.ts';
 import { createRateLimit } from './plugins/rate-limit.ts';
 import { createSecurityHeaders, registerSecurityHeaders } from './plugins/security-headers.ts';
+import { hasTooManyParameters, PARAMETERS_MAX, parseQueryString } from './query-string.ts';
 import { createRequestId } from './request-id.ts';
 import { ALLOWED_METHODS, registerRoutes } from './routes/index.ts';
 import type { QueryContext } from './routes/query.ts';
 import { createSender } from './send-answer.ts';
 import { followTlsFiles } from './tls.ts';
 
-// Room for the headers beside the longest URL.
-const OTHER_HEADER_BYTES_MAX = 32 * 1024;
 // A socket on which nothing moves for this long beyond the longest query is dead.
 const IDLE_GRACE_MS = 30_000;
 
 /** Builds the HTTP side of the service; it does not listen. */
 export async function buildApp(context: HttpContext): Promise<FastifyInstance> {
   const { config, logger, metrics } = context;
-  const headerBytesMax = config.urlBytesMax + OTHER_HEADER_BYTES_MAX;
+  const headerBytesMax = config.urlBytesMax + HEADERS_CHARS_MAX;
   const observe = createObserve(metrics, context.record);
   const headers = createSecurityHeaders(context.tls !== undefined);
   const app = createApp(context, { headerBytesMax, headers, observe });
-  app.server.maxConnections = config.connectionsMax;
+  const connections = boundConnections(app.server, {
+    limits: config,
+    onOpen: metrics.connectionsOpen,
+    onClosed: metrics.connectionClosed,
+  });
   // Node would answer a bare 417. What else than 100-continue a caller may expect, nothing here does.
   app.server.on('checkExpectation', (request, response) => app.server.emit('request', request, response));
   const rateLimit = createRateLimit(context);
@@ -65,10 +70,19 @@ export async function buildApp(context: HttpContext): Promise<FastifyInstance> {
     if (request.url.length > config.urlBytesMax) {
       throw new TailraceError('uri_too_long', `the URL is longer than ${config.urlBytesMax} bytes`);
     }
-    if (request.raw.httpVersion === '1.1' && request.headers.host === undefined) {
-      throw new TailraceError('invalid_request', 'the Host header is missing, which HTTP/1.1 requires');
+    if (hasTooManyParameters(request.url)) {
+      throw new TailraceError(
+        'invalid_request',
+        `the URL has more than ${PARAMETERS_MAX} parameters; send those that the endpoint declares`,
+      );
     }
+    const fault = findHeadFault(request.raw);
+    if (fault !== undefined) throw new TailraceError('invalid_request', fault);
     done();
+  });
+  app.addHook('preParsing', ({ caller, raw }, _reply, payload, done) => {
+    if (caller !== undefined) connections.trust(raw.socket);
+    done(null, payload);
   });
   const isClosing = registerClosing(app);
   await app.register(accepts);
@@ -77,7 +91,10 @@ export async function buildApp(context: HttpContext): Promise<FastifyInstance> {
   await registerRoutes(app, shared);
   registerMethodCheck(app, ALLOWED_METHODS);
   await app.ready();
-  answerBefore(app.server, createKeptAnswers({ context: shared, rateLimit, headers, isClosing }));
+  answerBefore(
+    app.server,
+    createKeptAnswers({ context: shared, connections, rateLimit, headers, isClosing }),
+  );
   if (app.server instanceof HttpsServer) {
     const unfollow = followTlsFiles(config, app.server, logger);
     app.server.once('close', unfollow);
@@ -107,7 +124,11 @@ function createApp(
     connectionTimeout: config.queryTimeoutMs + IDLE_GRACE_MS,
     // A count of proxies would let whoever reaches the service past them name any address as his own.
     trustProxy: config.trustProxy === '' ? false : config.trustProxy,
-    routerOptions: { maxParamLength: config.urlBytesMax, ignoreDuplicateSlashes: false },
+    routerOptions: {
+      maxParamLength: config.urlBytesMax,
+      ignoreDuplicateSlashes: false,
+      querystringParser: parseQueryString,
+    },
     clientErrorHandler: createClientErrorHandler({
       headerBytesMax,
       requestTimeoutMs: config.requestTimeoutMs,

@@ -4,7 +4,9 @@ import type { Representation } from '../cache/representation.ts';
 import type { Caller } from '../keys/keyring.ts';
 import { looksLikeToken } from '../keys/token.ts';
 import { readCacheDirectives } from './cache-directives.ts';
+import type { Connections } from './connections.ts';
 import type { Head } from './head.ts';
+import { findHeadFault } from './head-fault.ts';
 import { readKey } from './plugins/auth.ts';
 import { HUNG_UP, isLogged, writeLine } from './plugins/observe.ts';
 import type { RateLimit } from './plugins/rate-limit.ts';
@@ -14,6 +16,7 @@ import { describeAnswer, describeForm, describeServed, type Sending } from './se
 
 export interface KeptAnswersParts {
   readonly context: QueryContext;
+  readonly connections: Connections;
   readonly rateLimit: RateLimit;
   /** Headers of every answer. */
   readonly headers: Readonly<Record<string, string>>;
@@ -32,7 +35,7 @@ export type AnswerKept = (request: IncomingMessage, response: ServerResponse) =>
  * against each other.
  */
 export function createKeptAnswers(parts: KeptAnswersParts): AnswerKept {
-  const { context, rateLimit } = parts;
+  const { context, connections, rateLimit } = parts;
   const { config, cached, keyring, metrics, logger, questions, sender } = context;
   const fixed: Head = Object.entries(parts.headers).flat();
   const addressOf = createAddressReader(config.trustProxy);
@@ -99,6 +102,7 @@ export function createKeptAnswers(parts: KeptAnswersParts): AnswerKept {
     if (!isPlain(request, prefix) || parts.isClosing()) return false;
     const found = find(request);
     if (found === undefined) return false;
+    connections.trust(request.socket);
     const id = createRequestId(request.headers);
     send(response, fixed.concat('x-request-id', id, found.limits), found.answer);
     observe({ request, response }, { id, caller: found.caller, startMs }, found.answer);
@@ -125,13 +129,15 @@ export function answerBefore(server: Server, answerKept: AnswerKept): void {
 }
 
 /** A GET of an endpoint without conditions. */
-function isPlain({ method, url = '', httpVersion, headers }: IncomingMessage, prefix: string): boolean {
+function isPlain(request: IncomingMessage, prefix: string): boolean {
+  const { method, url = '', headers } = request;
   return (
     method === 'GET' &&
     url.startsWith(prefix) &&
-    (headers.host !== undefined || httpVersion !== '1.1') &&
     headers['if-none-match'] === undefined &&
-    headers['if-modified-since'] === undefined
+    headers['if-modified-since'] === undefined &&
+    headers['transfer-encoding'] === undefined && // the parser may yet refuse it
+    findHeadFault(request) === undefined
   );
 }
 

@@ -8,6 +8,7 @@ import type { Endpoint } from '../definitions/endpoint.ts';
 import type { Engine } from '../engine/engine.ts';
 import type { Committer } from '../ingest/committer.ts';
 import type { ControlStore } from '../keys/control-store.ts';
+import { CLOSED_REASONS, type ClosedReason } from './connections.ts';
 import { countLatency, createLatencies, type Latencies } from './latency.ts';
 import { type Add, createCounts, createTimes } from './series.ts';
 
@@ -19,6 +20,10 @@ export interface Metrics extends QueryMetrics, SharedMetrics, IngestMetrics {
   rateLimited(reason: 'key' | 'address'): void;
   /** A request was held against the rate that this replica alone knows of: what all share was away. */
   rateHeldLocally(): void;
+  /** Connections open now. */
+  connectionsOpen(count: number): void;
+  /** A connection was closed by a bound on connections. */
+  connectionClosed(reason: ClosedReason): void;
   /** The series of a metric as they stand now; none where it does not exist. */
   read(name: string): Promise<readonly MetricValue[]>;
   /** Endpoint → how long its requests took, finer than Prometheus' buckets. The counts go on rising. */
@@ -139,6 +144,7 @@ export function createMetrics(parts: Gauged): Metrics {
   makeGauges(make, parts);
   makeStoreGauges(make, parts);
   return {
+    ...createConnectionMetrics(make),
     ...createQueryMetrics(make, registry),
     ...createSharedMetrics(make),
     ...createIngestMetrics(make),
@@ -236,6 +242,21 @@ function createMaker(registry: Registry) {
       }),
     labelled: (name: string, help: string, labelNames: string[], collect?: Collect) =>
       new Gauge({ name, help, labelNames, registers, ...(collect && { collect }) }),
+  };
+}
+
+function createConnectionMetrics({ counter, gauge }: Maker) {
+  let open = 0;
+  gauge('tailrace_connections_open', 'Connections of clients.', () => open);
+  const closed = counter('tailrace_connections_closed_total', 'Connections closed by a bound, by reason.', [
+    'reason',
+  ]);
+  for (const reason of CLOSED_REASONS) closed.inc({ reason }, 0);
+  return {
+    connectionsOpen(count: number) {
+      open = count;
+    },
+    connectionClosed: (reason: ClosedReason) => closed.inc({ reason }),
   };
 }
 

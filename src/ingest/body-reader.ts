@@ -3,11 +3,12 @@ import { Worker } from 'node:worker_threads';
 import type { Source } from '../definitions/source.ts';
 import { TailraceError } from '../errors.ts';
 import { type BodyFormat, openBody } from './body.ts';
+import { countMarks } from './body-cost.ts';
 import { transferable } from './body-transfer.ts';
 import type { Answer, Ask, Failure } from './body-worker.ts';
 import type { SourceFields } from './choose-source.ts';
 import type { EventRules } from './event.ts';
-import { type ReadEvents, readEvents } from './read-events.ts';
+import { type ReadEvents, readEventsInSlices } from './read-events.ts';
 
 /** Reads bodies without holding up the thread that answers requests: large ones in a thread of their own. */
 export interface BodyReader {
@@ -29,8 +30,9 @@ export interface Body {
 }
 
 export interface BodyReaderOptions {
-  /** Bodies up to this size are read at once: handing them over would cost more, and they hold the thread for a moment only. */
+  /** Bodies up to this size, and so many marks (body-cost.ts), are read at once: handing them over would cost more. */
   readonly inlineBytesMax: number;
+  readonly inlineMarksMax: number;
   /** Bodies with the thread at one time; one more is turned away, since memory is what it would cost. */
   readonly queueBytesMax: number;
   /** Heap of the thread; past it the thread ends, and the body that was too much for it is refused. */
@@ -38,7 +40,7 @@ export interface BodyReaderOptions {
 }
 
 export function createBodyReader(options: BodyReaderOptions): BodyReader {
-  const { inlineBytesMax, queueBytesMax, threadMemoryMbMax } = options;
+  const { inlineBytesMax, inlineMarksMax, queueBytesMax, threadMemoryMbMax } = options;
   let thread: Thread | undefined;
   let queuedBytes = 0;
   let bodies = 0;
@@ -52,7 +54,8 @@ export function createBodyReader(options: BodyReaderOptions): BodyReader {
 
   return {
     async open(bytes, format) {
-      if (bytes.length <= inlineBytesMax) return openHere(bytes, format);
+      if (bytes.length <= inlineBytesMax && countMarks(bytes, format) <= inlineMarksMax)
+        return openHere(bytes, format);
       if (queuedBytes >= queueBytesMax) {
         throw new TailraceError(
           'overloaded',
@@ -80,7 +83,7 @@ export function createBodyReader(options: BodyReaderOptions): BodyReader {
 
 function openHere(bytes: Buffer, format: BodyFormat): Body {
   const { fields, events } = openBody(bytes, format);
-  return { fields, read: async (source, rules) => readEvents(events, source, rules), drop: () => {} };
+  return { fields, read: (source, rules) => readEventsInSlices(events, source, rules), drop: () => {} };
 }
 
 async function openThere(

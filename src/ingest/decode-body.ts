@@ -70,7 +70,7 @@ function zip(listText: string, values: readonly unknown[]): WireEvent[] {
 }
 
 /** A body of tiny events would keep the service busy for longer than its size lets one think. */
-function refuseTooMany(count: number): void {
+export function refuseTooMany(count: number): void {
   if (count <= EVENTS_MAX) return;
   throw new TailraceError(
     'body_too_large',

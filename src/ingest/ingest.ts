@@ -43,8 +43,9 @@ export interface IngestLimits {
 
 // Larger groups would make the first of their requests wait without making the engine faster.
 const GROUP_BYTES_MAX = 8 * 1024 * 1024;
-// A body of this size is read in a millisecond or two.
-const INLINE_BYTES_MAX = 64 * 1024;
+// A body within both is read in a millisecond or two.
+export const INLINE_BYTES_MAX = 64 * 1024;
+export const INLINE_MARKS_MAX = 1_000;
 // A body of the largest size takes less, unless it was made to take more.
 const THREAD_MEMORY_MB_MAX = 1_024;
 const ANSWERS_MAX = 100_000;
@@ -58,6 +59,7 @@ export async function openIngest(options: IngestOptions): Promise<Ingest> {
   const store = controlUrl === '' ? openSqliteAnswers(dataDir) : await openPostgresAnswers(controlUrl);
   const bodies = createBodyReader({
     inlineBytesMax: INLINE_BYTES_MAX,
+    inlineMarksMax: INLINE_MARKS_MAX,
     queueBytesMax,
     threadMemoryMbMax: THREAD_MEMORY_MB_MAX,
   });

@@ -1,7 +1,7 @@
 import { type Endpoint, type Parameter, PINNED_PREFIX } from '../definitions/endpoint.ts';
 import { type ParameterFault, TailraceError } from '../errors.ts';
 import { formatInstant, parseInstant } from '../lib/instant.ts';
-import { patternSize } from './pattern.ts';
+import { findPatternFault } from './pattern.ts';
 
 /** What a caller sent, by name; a list where the name came more than once. */
 export type RawParameters = Readonly<Record<string, string | readonly string[] | undefined>>;
@@ -15,7 +15,7 @@ class WrongValue extends Error {}
  * Resolves what a caller sent against what the endpoint declares. Undeclared names are ignored; a missing or empty
  * optional one takes its default; an enum with `otherwise` takes any value (spec 4.1 `interval`, 4.2 `project_tier`).
  *
- * Patterns of type regex are the engine's to judge: see run.ts.
+ * A pattern of type regex is checked for what it costs (pattern.ts); whether it is one at all, the engine says: see run.ts.
  *
  * @param bytesMax longest value, in UTF-8 bytes
  * @throws TailraceError `invalid_parameter` naming every wrong parameter at once
@@ -80,12 +80,10 @@ function parseTimestamp(value: string): string {
   return formatInstant(micros);
 }
 
-// Every pattern that a person writes is far below it.
-const PATTERN_SIZE_MAX = 500;
-
 function parsePattern(value: string): string {
-  if (patternSize(value) <= PATTERN_SIZE_MAX) return value;
-  throw new WrongValue(`must have at most ${PATTERN_SIZE_MAX} parts, its repetitions written out`);
+  const fault = findPatternFault(value);
+  if (fault === undefined) return value;
+  throw new WrongValue(fault);
 }
 
 function missingMessage(parameter: Parameter): string {

@@ -1,3 +1,5 @@
+import { ANY_SIZE, type PatternCost, readClass } from './pattern-class.ts';
+
 // A pattern without any of these is a plain text, which the engine looks for as such, however long it is.
 const META = /[\\^$.|?*+()[\]{}]/;
 
@@ -8,49 +10,153 @@ export function escapePattern(text: string): string {
   return text.replaceAll(EVERY_META, '\\$&');
 }
 
-// One part of a pattern: an escape, a class (a `]` that comes first is a member), a count, or a single character.
-const PART =
-  /\\Q[\s\S]*?(?:\\E|$)|\\p\{[^}]*\}|\\[\s\S]|\[\^?\]?(?:\\[\s\S]|\[:\w+:\]|[^\]\\])*\]?|\{(\d+)(,?)(\d*)\}|[\s\S]/gu;
+/** Longest pattern, UTF-8. Checked before it is read: the longest that people write are some hundred bytes. */
+export const PATTERN_BYTES_MAX = 4_096;
+/** Largest `size`: room for two of the costliest class, `\pL`. */
+const PATTERN_SIZE_MAX = 2_500;
+/** Up to so many `choices`, all states of RE2's automaton fit into its memory: each choice doubles them. */
+const CHOICES_MAX = 12;
+/**
+ * Largest `size` of a pattern with more choices, each of which counts for two more: the engine then reads a block of rows in
+ * about a second at worst.
+ */
+const LOOSE_SIZE_MAX = 350;
+const CHOICE_SIZE = 2;
 
 /**
- * How large a regular expression is once its counted repetitions are written out: `(?:ab){3}` is 6. RE2 takes time in
- * proportion to that for every character that it reads, and nothing stops it within a block of rows, so a pattern of 30
- * characters whose repetitions multiply could hold a reader for minutes. Counts generously; 0 for a plain text.
+ * Why a pattern is refused, as the end of a sentence that starts with the parameter; `undefined` where it is not.
+ *
+ * RE2 reads a text in one pass, and nothing stops it within a block of rows. A byte costs it a few nanoseconds while the states
+ * of its automaton fit into its memory, and a time in proportion to the size of its program when each byte needs a new state.
+ * docs/endpoints.md has the figures.
  */
-export function patternSize(pattern: string): number {
-  if (!META.test(pattern)) return 0;
-  const groups: Group[] = [{ before: 0, last: 0 }];
-  for (const [part, from, , to] of pattern.matchAll(PART)) {
-    const count = from === undefined ? undefined : Math.max(Number(from), Number(to || 0), 1);
-    takePart(groups, part, count);
-  }
-  return groups.reduce((sum, group) => sum + sizeOf(group), 0);
+export function findPatternFault(pattern: string): string | undefined {
+  if (!META.test(pattern)) return undefined;
+  if (Buffer.byteLength(pattern) > PATTERN_BYTES_MAX) return tooLong();
+  return findCostFault(patternCost(pattern));
 }
 
-/** An open group: the size of what is before its last part, and of the last part, which a count would multiply. */
+/** The same for a pattern of LIKE, of which the engine makes one for RE2: `%` is `.*` and `_` is `.`. */
+export function findLikeFault(pattern: string): string | undefined {
+  if (Buffer.byteLength(pattern) > PATTERN_BYTES_MAX) return tooLong();
+  const choices = pattern.match(/[%_]/g)?.length ?? 0;
+  return findCostFault({ size: Buffer.byteLength(pattern) + choices * ANY_SIZE, choices });
+}
+
+function tooLong(): string {
+  return `must be at most ${PATTERN_BYTES_MAX} bytes long, as a pattern`;
+}
+
+function findCostFault({ size, choices }: PatternCost): string | undefined {
+  if (size > PATTERN_SIZE_MAX)
+    return `is too large a pattern: ${count(size)} instructions with its counts and classes written out; at most ${PATTERN_SIZE_MAX}`;
+  const looseSize = size + CHOICE_SIZE * choices;
+  if (choices > CHOICES_MAX && looseSize > LOOSE_SIZE_MAX)
+    return `is too costly a pattern: ${count(looseSize)} instructions, with ${count(choices)} choices as ${CHOICE_SIZE} each; at most ${LOOSE_SIZE_MAX} with more than ${CHOICES_MAX} choices. Use * in place of counts, or fewer classes`;
+  return undefined;
+}
+
+function count(cost: number): string {
+  return cost > Number.MAX_SAFE_INTEGER ? 'more than 10^15' : String(cost);
+}
+
+/** Reads a pattern once, from left to right. A plain text costs nothing. */
+export function patternCost(pattern: string): PatternCost {
+  if (!META.test(pattern)) return NOTHING;
+  const groups: Group[] = [openGroup()];
+  let at = 0;
+  while (at < pattern.length) at = readPart(pattern, at, groups);
+  return groups.map(closeGroup).reduce(add, NOTHING);
+}
+
+const NOTHING: PatternCost = { size: 0, choices: 0 };
+
+function add(a: PatternCost, b: PatternCost): PatternCost {
+  return { size: a.size + b.size, choices: a.choices + b.choices };
+}
+
+/** An open group: the cost of what stands before its last part, and of that part, which a count would multiply. */
 interface Group {
-  before: number;
-  last: number;
+  before: PatternCost;
+  last: PatternCost;
+  hasBranches: boolean;
 }
 
-function takePart(groups: Group[], part: string, count: number | undefined): void {
-  if (part === '(') {
-    groups.push({ before: 1, last: 0 });
-    return;
-  }
-  // The outermost is never taken off, so a `)` too many is a part like any other.
-  const closed = part === ')' && groups.length > 1 ? groups.pop() : undefined;
-  const group = groups.at(-1);
-  if (group === undefined) return;
-  if (count !== undefined) {
-    group.last *= count;
-    return;
-  }
-  group.before += group.last;
-  if (closed !== undefined) group.last = sizeOf(closed);
-  else group.last = part.startsWith('\\Q') ? part.length : 1;
+const openGroup = (): Group => ({ before: NOTHING, last: NOTHING, hasBranches: false });
+
+/** The two instructions of a capture, or the jumps of an alternation. */
+const GROUP_SIZE = 2;
+
+function closeGroup({ before, last, hasBranches }: Group): PatternCost {
+  return add(add(before, last), { size: GROUP_SIZE, choices: hasBranches ? 1 : 0 });
 }
 
-function sizeOf({ before, last }: Group): number {
-  return before + last;
+function push(group: Group, part: PatternCost): void {
+  group.before = add(group.before, group.last);
+  group.last = part;
+}
+
+// `{3}`, `{3,}`, `{3,5}`. Sticky, and bounded: it never reads on over the digits of a text that is no count.
+const COUNT = /\{(\d{1,9})(,?)(\d{0,9})\}/y;
+// `(?i:`, `(?P<name>`: what opens a group is no part of its own.
+const GROUP_OPENING = /\(\?(?:P?<\w{0,100}>|[a-zA-Z-]{0,20}:)?/y;
+
+/** Takes the part at `at`. @returns where the next one begins */
+function readPart(pattern: string, at: number, groups: Group[]): number {
+  const group = groups.at(-1) ?? openGroup(); // the outermost is never taken off
+  const sign = pattern.charAt(at);
+  if (sign === '(') {
+    groups.push(openGroup());
+    return at + (match(GROUP_OPENING, pattern, at)?.[0].length ?? 1);
+  }
+  if (sign === ')' && groups.length > 1) {
+    groups.pop();
+    push(groups.at(-1) ?? group, closeGroup(group));
+    return at + 1;
+  }
+  if (sign === '|') {
+    push(group, { size: 1, choices: 0 });
+    group.hasBranches = true;
+    return at + 1;
+  }
+  if (sign === '*' || sign === '+' || sign === '?') {
+    group.last = { size: group.last.size + 1, choices: Math.max(group.last.choices, 1) };
+    return at + 1;
+  }
+  const counted = sign === '{' ? match(COUNT, pattern, at) : undefined;
+  if (counted !== undefined) {
+    group.last = repeat(group.last, counted);
+    return at + counted[0].length;
+  }
+  if (pattern.startsWith('\\Q', at)) return readQuoted(pattern, at + 2, group);
+  const { end, cost } = readClass(pattern, at);
+  push(group, cost);
+  return end;
+}
+
+/** `\Q…\E`: characters that mean themselves, of which a count would multiply the last. */
+function readQuoted(pattern: string, start: number, group: Group): number {
+  const close = pattern.indexOf('\\E', start);
+  const end = close === -1 ? pattern.length : close;
+  push(group, { size: Math.max(end - start - 1, 0) * UNIT_BYTES_MAX, choices: 0 });
+  push(group, { size: UNIT_BYTES_MAX, choices: 0 });
+  return close === -1 ? end : end + 2;
+}
+
+/** Most UTF-8 bytes of a UTF-16 unit. */
+const UNIT_BYTES_MAX = 3;
+
+/** @param counted what `COUNT` found */
+function repeat({ size, choices }: PatternCost, [, from, comma, to]: RegExpExecArray): PatternCost {
+  const least = Number(from);
+  const times = Math.max(least, Number(to || 0), 1) + (comma !== '' && to === '' ? 1 : 0);
+  const isOpen = comma !== '' && times > least;
+  // Of `x{1,3}` each copy may be the last.
+  const copy = isOpen ? { size: size + 1, choices: Math.max(choices, 1) } : { size, choices };
+  return { size: copy.size * times, choices: copy.choices * times };
+}
+
+function match(sticky: RegExp, text: string, at: number): RegExpExecArray | undefined {
+  sticky.lastIndex = at;
+  return sticky.exec(text) ?? undefined;
 }

@@ -103,6 +103,10 @@ function parseTree(lines: readonly string[], form: RegExp): SyntaxNode {
 
 /** A node and all below it, in the order of the text. */
 export function* walk(node: SyntaxNode): Generator<SyntaxNode> {
-  yield node;
-  for (const child of node.children) yield* walk(child);
+  // Not by recursion: a generator inside of another hands each node on through all of those above it.
+  const left = [node];
+  for (let next = left.pop(); next !== undefined; next = left.pop()) {
+    yield next;
+    for (const child of next.children.toReversed()) left.push(child);
+  }
 }

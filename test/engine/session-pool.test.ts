@@ -116,6 +116,49 @@ describe('the queue', () => {
   });
 });
 
+describe('tokens of one key', () => {
+  test('take turns within the turns of their key, which remain one share among keys', async () => {
+    const { served, ask, release } = createPool(1);
+    await ask('a/1', 'first');
+    for (let i = 0; i < 50; i++) void ask('a/1');
+    void ask('a/2');
+    void ask('a');
+    for (const name of ['b1', 'b2', 'b3']) void ask('b', name);
+    for (let i = 0; i < 7; i++) await release();
+    expect(served).toEqual(['first', 'a/1', 'b1', 'a/2', 'b2', 'a', 'b3', 'a/1']);
+  });
+
+  test('are turned away beyond their own bound, while others of the key may wait up to that of the key', async () => {
+    const { pool, ask } = createPool(1, { queuePerLaneMax: 4, queuePerTokenMax: 2 });
+    await ask('b');
+    for (let i = 0; i < 2; i++) void ask('a/1');
+    expect(await ask('a/1')).toBe('overloaded');
+    void ask('a/2');
+    void ask('a');
+    expect(await ask('a/3')).toBe('overloaded');
+    expect(await ask('a')).toBe('overloaded');
+    void ask('b');
+    expect(pool.queued).toBe(5);
+  });
+
+  test('leave one of the sessions that the key may hold to the others', async () => {
+    const { pool, served, ask } = createPool(3);
+    for (let i = 0; i < 3; i++) void ask('a/1');
+    void ask('a/2');
+    await ask('b');
+    expect(served).toEqual(['a/1', 'a/2', 'b']);
+    expect(pool.queued).toBe(2);
+  });
+
+  test('have one session where the key may hold one', async () => {
+    const { served, ask } = createPool(2);
+    await ask('a/1');
+    void ask('a/2');
+    await ask('b');
+    expect(served).toEqual(['a/1', 'b']);
+  });
+});
+
 describe('several sessions', () => {
   test('are never all held by one key, so that another is served at once', async () => {
     const { pool, served, ask } = createPool(3);

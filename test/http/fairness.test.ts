@@ -19,6 +19,7 @@ const service = await startTestService({
     TAILRACE_ENDPOINTS_DIR: endpoints.path,
     TAILRACE_READERS: '2',
     TAILRACE_QUERY_QUEUE_PER_KEY_MAX: '8',
+    TAILRACE_QUERY_QUEUE_PER_TOKEN_MAX: '4',
     TAILRACE_QUERY_QUEUE_TIMEOUT_MS: '1500',
     TAILRACE_RATE_PER_SECOND: '500',
     TAILRACE_RATE_BURST: '60',
@@ -152,5 +153,20 @@ test('a query that waits too long for its turn is answered 503, saying when to c
   expect(late.body.error.message).toContain('waited 1500 ms');
   expect(late.headers.get('retry-after')).toBe('2');
   await endless.hangUp();
+  await untilEngine(0, 0);
+});
+
+test('a token that floods its key with slow queries is turned away, while another token of the key is answered', async () => {
+  const key = await newKey('front end');
+  const mint = async () => {
+    const answer = await request(url, '/api/tokens', { method: 'POST', headers: { 'x-api-key': key } });
+    return String((JSON.parse(answer.text) as { token: unknown }).token);
+  };
+  const [flooder, other] = [await mint(), await mint()];
+  const flood = startFlood(flooder, 10);
+  await vi.waitFor(() => expect(gauges()).toMatchObject({ running: 1, queued: 4 }), { timeout: 10_000 });
+  for (let i = 0; i < 5; i++) expect((await ask(other, `logs.all?project=p${i}`)).status).toBe(200);
+  const counts = await flood.stop();
+  expect(counts.get(503)).toBeGreaterThan(0);
   await untilEngine(0, 0);
 });

@@ -199,6 +199,63 @@ describe('goes on to the framework, which knows the rules:', () => {
   });
 });
 
+describe('a head that can be read in two ways is answered the same by both, once:', () => {
+  beforeAll(() => ask());
+
+  /** The status line and what follows the head, without ids and times, and how often an answer began. */
+  async function askRaw(head: string, body: string) {
+    const bytes = await sendRaw(
+      url,
+      `${head.replace(' ', ` ${PATH} HTTP/1.1\r\nX-API-KEY: ${PRIVATE_KEY}\r\nConnection: close\r\n`)}\r\n${body}`,
+    );
+    const [answerHead = '', ...rest] = bytes.split('\r\n\r\n');
+    const text = rest.join('').replace(/"request_id":"[^"]*"/, '');
+    return { status: answerHead.split('\r\n')[0], text, answers: bytes.match(/HTTP\/1\.1 \d{3} /g)?.length };
+  }
+
+  const HOST = 'Host: h\r\n';
+  test.each([
+    ['a plain GET', 200, `GET ${HOST}`, ''],
+    ['a plain HEAD', 200, `HEAD ${HOST}`, ''],
+    ['a chunked body', 200, `GET ${HOST}Transfer-Encoding: chunked\r\n`, '0\r\n\r\n'],
+    ['a body with a length', 200, `GET ${HOST}Content-Length: 3\r\n`, 'abc'],
+    ['no Host', 400, 'GET ', ''],
+    ['two Hosts', 400, `GET ${HOST}Host: other\r\n`, ''],
+    ['one Host twice', 400, `GET ${HOST}hOST: h\r\n`, ''],
+    ['two Hosts of a HEAD', 400, `HEAD ${HOST}Host: other\r\n`, ''],
+    ['Transfer-Encoding: xchunked', 400, `GET ${HOST}Transfer-Encoding: xchunked\r\n`, ''],
+    ['the same of a HEAD', 400, `HEAD ${HOST}Transfer-Encoding: xchunked\r\n`, ''],
+    ['Transfer-Encoding: identity', 400, `GET ${HOST}Transfer-Encoding: identity\r\n`, ''],
+    ['Transfer-Encoding: gzip', 400, `GET ${HOST}Transfer-Encoding: gzip\r\n`, ''],
+    [
+      'Transfer-Encoding: xchunked, chunked',
+      400,
+      `GET ${HOST}Transfer-Encoding: xchunked, chunked\r\n`,
+      '0\r\n\r\n',
+    ],
+    [
+      'chunked and a length',
+      400,
+      `GET ${HOST}Transfer-Encoding: chunked\r\nContent-Length: 3\r\n`,
+      '0\r\n\r\n',
+    ],
+  ])('%s: %i', async (_, status, head, body) => {
+    const answer = await askRaw(head, body);
+    const ahead = vi.spyOn(keyring, 'findCaller').mockReturnValue(undefined);
+    const framework = await askRaw(head, body);
+    ahead.mockRestore();
+    expect(answer).toEqual(framework);
+    expect(answer).toMatchObject({ status: expect.stringContaining(`HTTP/1.1 ${status} `), answers: 1 });
+  });
+
+  test('HEAD has the headers that GET has ahead of the framework', async () => {
+    const [got, headers] = [await ask(), (await ask({}, { method: 'HEAD' })).headers];
+    expect(got.byFramework).toBe(false);
+    const own = { date: '', 'x-request-id': '' };
+    expect({ ...headers, ...own }).toEqual({ ...got.headers, ...own });
+  });
+});
+
 describe('what was known of a question is not used any more', () => {
   const newKey = async (pins: Record<string, string> = {}) =>
     await keyring.create({ name: 'k', scopes: ['query'], pins, expiresMs: clock.now + 60_000 });

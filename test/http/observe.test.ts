@@ -136,6 +136,8 @@ describe('/metrics', () => {
       tailrace_control_store_up: 'gauge',
       tailrace_idempotency_failures_total: 'counter',
       tailrace_days_dropped_total: 'counter',
+      tailrace_connections_open: 'gauge',
+      tailrace_connections_closed_total: 'counter',
       tailrace_rate_limited_total: 'counter',
       tailrace_rate_local_total: 'counter',
       tailrace_redis_up: 'gauge',

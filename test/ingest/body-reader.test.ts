@@ -26,8 +26,9 @@ afterEach(async () => {
 
 /** `here` reads every body at once, `there` hands each to its thread. */
 function open({ queueBytesMax = 64 * MIB, threadMemoryMbMax = 256 } = {}) {
-  const here = createBodyReader({ inlineBytesMax: 64 * MIB, queueBytesMax, threadMemoryMbMax });
-  const there = createBodyReader({ inlineBytesMax: 0, queueBytesMax, threadMemoryMbMax });
+  const inline = { inlineMarksMax: Number.POSITIVE_INFINITY };
+  const here = createBodyReader({ ...inline, inlineBytesMax: 64 * MIB, queueBytesMax, threadMemoryMbMax });
+  const there = createBodyReader({ ...inline, inlineBytesMax: 0, queueBytesMax, threadMemoryMbMax });
   opened.push(here, there);
   return { here, there };
 }
@@ -127,6 +128,42 @@ test('a body of more values than any real one has is refused before it is parsed
   for (const format of ['json', 'otlp-json'] as const) {
     await expect(here.open(bomb, format)).rejects.toMatchObject({ code: 'body_too_large' });
   }
+});
+
+test('OTLP records whose resource would make them come to very much are refused, not multiplied', async () => {
+  const { there } = open();
+  const attributes = Array.from({ length: 2_000 }, (_, i) => ({ key: `a${i}` }));
+  const logRecords = Array.from({ length: 3_000 }, () => ({}));
+  const body = JSON.stringify({ resourceLogs: [{ resource: { attributes }, scopeLogs: [{ logRecords }] }] });
+  await expect(there.open(Buffer.from(body), 'otlp-json')).rejects.toMatchObject({ code: 'body_too_large' });
+});
+
+describe('a small body that holds much', () => {
+  const dense: [BodyFormat, string][] = [
+    ['json', `[${'1,'.repeat(2_000)}1]`],
+    ['ndjson', '{}\n'.repeat(2_000)],
+    ['otlp-json', `{"resourceLogs":[${'{},'.repeat(2_000)}{}]}`],
+    ['otlp-protobuf', '\x0a\x00'.repeat(2_000)],
+  ];
+
+  test.each(dense)('is read in the thread: %s', async (format, text) => {
+    const options = { inlineBytesMax: MIB, inlineMarksMax: 1_000, queueBytesMax: 0, threadMemoryMbMax: 64 };
+    const reader = createBodyReader(options); // whose thread takes nothing
+    opened.push(reader);
+    const bytes = () => Buffer.from(text, 'latin1');
+    await expect(reader.open(bytes(), format)).rejects.toMatchObject({ code: 'overloaded' });
+    (await createBodyReader({ ...options, inlineMarksMax: 10_000 }).open(bytes(), format)).drop();
+  });
+});
+
+test('other work goes on while the events of a body are read at once', async () => {
+  const { here } = open();
+  const body = await here.open(Buffer.from('{}\n'.repeat(30_000)), 'ndjson');
+  let rounds = 0;
+  const counting = setInterval(() => rounds++);
+  expect((await body.read(EDGE, RULES)).good).toBe(30_000);
+  clearInterval(counting);
+  expect(rounds).toBeGreaterThan(3);
 });
 
 describe('the queue of the thread', () => {

@@ -47,10 +47,13 @@ export interface SharedFlightsOptions {
   readonly onLookup: (result: Lookup) => void;
 }
 
+// The rest of the time is left for a query of its own.
+const WAIT_SHARE = 0.5;
+
 /** One query for all replicas that are asked the same at a time. Whatever goes wrong on the way, each can make its own answer. */
 export function createSharedFlights(options: SharedFlightsOptions): SharedFlights {
   const { shared, background, queryTimeoutMs, onLookup } = options;
-  const turns = createTurns(shared, background);
+  const turns = createTurns(shared, { background, waitMsMax: queryTimeoutMs * WAIT_SHARE });
 
   async function make({ key, life, make, signal }: Making, lease?: Lease): Promise<Obtained> {
     try {

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { untilAborted } from '../../lib/abort.ts';
+import { createDeadline, untilAborted } from '../../lib/abort.ts';
 import type { Background } from '../../lib/background.ts';
 import type { Answer } from '../../query/run.ts';
 import type { Lease, SharedCache } from './shared-cache.ts';
@@ -31,19 +31,30 @@ export interface Turns {
   /** Whose turn it is, at once. */
   take(wanted: Wanted): Promise<Turn | Held>;
   /**
-   * The same for a caller, who has to have an answer: waits while it is another's.
+   * The same for a caller, who has to have an answer: waits while it is another's, for `waitMsMax` at most, and is then to
+   * make it without a lease.
    *
    * @throws the signal's reason
    */
   wait(wanted: Wanted, signal: AbortSignal): Promise<Turn>;
 }
 
+const WAITED_ENOUGH = new Error('the answer of another replica did not come in time');
 const ALONE: Turn = { kind: 'ours', lease: undefined };
 const POLL_MS = 25;
 // Two have failed at it, or what they made will not do: each of us finds out by itself now, and all at once.
 const HOLDERS_MAX = 2;
 
-export function createTurns(shared: SharedCache, { leave }: Background): Turns {
+export interface TurnsOptions {
+  readonly background: Background;
+  /**
+   * Longest that a caller waits for other replicas: a query that hangs there, or anyone who renews a lease in Redis, would
+   * otherwise use up the caller's whole time.
+   */
+  readonly waitMsMax: number;
+}
+
+export function createTurns(shared: SharedCache, { background: { leave }, waitMsMax }: TurnsOptions): Turns {
   async function findGood({ key, isGood }: Wanted): Promise<Turn | undefined> {
     const answer = await shared.find(key);
     if (answer === undefined) return ALONE;
@@ -84,12 +95,20 @@ export function createTurns(shared: SharedCache, { leave }: Background): Turns {
 
   return {
     take,
-    async wait(wanted, signal) {
-      for (let holders = 0; ; holders++) {
-        const turn = await take(wanted);
-        if (turn.kind !== 'held') return turn;
-        if (holders === HOLDERS_MAX) return ALONE;
-        await waitForHolder(wanted.key, turn, signal);
+    async wait(wanted, caller) {
+      const { signal, clear } = createDeadline(waitMsMax, () => WAITED_ENOUGH, caller);
+      try {
+        for (let holders = 0; ; holders++) {
+          const turn = await take(wanted);
+          if (turn.kind !== 'held') return turn;
+          if (holders === HOLDERS_MAX) return ALONE;
+          await waitForHolder(wanted.key, turn, signal);
+        }
+      } catch (error) {
+        if (error === WAITED_ENOUGH) return ALONE;
+        throw error;
+      } finally {
+        clear();
       }
     },
   };

@@ -1,5 +1,6 @@
 import { TailraceError } from '../../errors.ts';
 import type { RawParameters } from '../../query/parameters.ts';
+import { PARAMETERS_MAX } from '../query-string.ts';
 
 /**
  * The parameters of a query string and of a JSON body together. One that is in both counts as sent twice.
@@ -23,6 +24,10 @@ function parseBody(body: unknown): Record<string, string> {
       'invalid_request',
       'the body must be a JSON object of parameters, such as {"project":"aurora"}',
     );
+  }
+  if (Object.keys(body).length > PARAMETERS_MAX) {
+    const message = `the body has more than ${PARAMETERS_MAX} parameters; send those that the endpoint declares`;
+    throw new TailraceError('invalid_request', message);
   }
   const texts: Record<string, string> = {};
   for (const [name, value] of Object.entries(body)) {

@@ -1,6 +1,7 @@
 import type { FastifyInstance } from 'fastify';
 import { Type } from 'typebox';
 import type { Endpoint } from '../../definitions/endpoint.ts';
+import { laneOf } from '../../engine/lanes.ts';
 import { TailraceError } from '../../errors.ts';
 import { isListed } from '../../keys/grant.ts';
 import type { Caller } from '../../keys/keyring.ts';
@@ -61,7 +62,7 @@ export function queryRoute(app: FastifyInstance, context: QueryContext): void {
         get signal() {
           return createHangUpSignal(reply);
         },
-        lane: caller.keyId,
+        lane: laneOf(caller.keyId, caller.token?.id),
         requestId: request.id,
         ...directives,
       };

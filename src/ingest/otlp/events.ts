@@ -1,5 +1,5 @@
 import { TailraceError } from '../../errors.ts';
-import type { WireEvent } from '../decode-body.ts';
+import { refuseTooMany, type WireEvent } from '../decode-body.ts';
 import { anyValueText, attributesText, findText, integerText, type KeyValue } from './value.ts';
 
 interface LogRecord {
@@ -39,17 +39,40 @@ const PROJECT_ATTRIBUTE = 'tailrace.project';
  */
 export function toEvents(request: unknown, idEncoding: 'hex' | 'base64'): WireEvent[] {
   try {
-    const { resourceLogs = [] } = asMessage<Request>(request);
-    return resourceLogs.flatMap(({ resource, scopeLogs = [] }) =>
-      scopeLogs.flatMap(({ scope, logRecords = [] }) =>
-        logRecords.map((record) => ({
-          text: eventText(asMessage(record), { scope, resource: resource?.attributes, idEncoding }),
-        })),
-      ),
-    );
+    const events: WireEvent[] = [];
+    let chars = 0;
+    for (const { record, surroundings } of findRecords(asMessage<Request>(request))) {
+      const text = eventText(asMessage(record), surroundings, idEncoding);
+      chars += text.length;
+      if (chars > EVENTS_CHARS_MAX) throw tooLarge();
+      events.push({ text });
+      refuseTooMany(events.length);
+    }
+    return events;
   } catch (cause) {
+    if (cause instanceof TailraceError) throw cause;
     throw new TailraceError('invalid_request', 'the body is not an OTLP ExportLogsServiceRequest', { cause });
   }
+}
+
+/** Each record with what surrounds it, which is written once for all of them: a body may hold many of both. */
+function* findRecords({ resourceLogs = [] }: Request) {
+  for (const { resource, scopeLogs = [] } of resourceLogs) {
+    const project = findText(resource?.attributes, PROJECT_ATTRIBUTE);
+    const resourceText = attributesText(resource?.attributes);
+    for (const { scope, logRecords = [] } of scopeLogs) {
+      const surroundings: Surroundings = { project, resource: resourceText, scope: scopeText(scope) };
+      for (const record of logRecords) yield { record, surroundings };
+    }
+  }
+}
+
+// Of all events of a body together: each has its resource in it, so that a small body can come to very much.
+const EVENTS_CHARS_MAX = 64 * 1024 * 1024;
+
+function tooLarge(): TailraceError {
+  const message = `the records come to more than ${EVENTS_CHARS_MAX} characters, each with its resource; send less at once`;
+  return new TailraceError('body_too_large', message);
 }
 
 /** Only proves that it is an object; members of other types than the protocol's end in a TypeError, or as what they are. */
@@ -58,15 +81,20 @@ function asMessage<T extends object>(value: unknown): T {
   throw new TypeError('a message must be an object');
 }
 
+/** Of a record, as JSON text. */
 interface Surroundings {
-  readonly scope: Scope | undefined;
-  readonly resource: readonly KeyValue[] | undefined;
-  readonly idEncoding: 'hex' | 'base64';
+  readonly project: string | undefined;
+  readonly resource: string;
+  readonly scope: string;
 }
 
 /** One record as an event's JSON text; docs/ingest.md has the table of what goes where. */
-function eventText(record: LogRecord, { scope, resource, idEncoding }: Surroundings): string {
-  const project = findText(record.attributes, PROJECT_ATTRIBUTE) ?? findText(resource, PROJECT_ATTRIBUTE);
+function eventText(
+  record: LogRecord,
+  { project: fallback, scope, resource }: Surroundings,
+  idEncoding: 'hex' | 'base64',
+): string {
+  const project = findText(record.attributes, PROJECT_ATTRIBUTE) ?? fallback;
   const time = firstTime(record.timeUnixNano, record.observedTimeUnixNano);
   const body = anyValueText(record.body);
   const metadata = members([
@@ -78,8 +106,8 @@ function eventText(record: LogRecord, { scope, resource, idEncoding }: Surroundi
     ['flags', record.flags ? integerText(record.flags) : undefined],
     ['event_name', text(record.eventName)],
     ['attributes', attributesText(record.attributes)],
-    ['resource', attributesText(resource)],
-    ['scope', scopeText(scope)],
+    ['resource', resource],
+    ['scope', scope],
   ]);
   return members([
     ['timestamp', time],

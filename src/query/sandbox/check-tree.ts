@@ -1,6 +1,6 @@
 import type { ParameterType } from '../../definitions/endpoint.ts';
 import { quote } from '../../sql/quote.ts';
-import { patternSize } from '../pattern.ts';
+import { findLikeFault, findPatternFault } from '../pattern.ts';
 import { type SyntaxNode, walk } from '../syntax-tree.ts';
 import { isAllowedFunction, LIKE_FUNCTIONS, NEEDLES, REGEX_FUNCTIONS, SEARCHED_LISTS } from './function.ts';
 import { refuse } from './refusal.ts';
@@ -36,7 +36,6 @@ const WORDS: Readonly<Record<string, string>> = {
   QueryParameter: '{…}: write parameters as @name',
 };
 
-const PATTERN_SIZE_MAX = 500;
 // Of data that can be written down; not those that read back a state or a form of their own.
 const TYPES = new Set(
   `String Bool Int8 Int16 Int32 Int64 Int128 Int256 UInt8 UInt16 UInt32 UInt64 UInt128 UInt256 Float32 Float64 Decimal
@@ -143,9 +142,8 @@ function checkPattern(name: string, pattern: SyntaxNode | undefined, { parameter
       : ', or in a parameter of type regex';
     throw refuse(`must have the pattern of ${name} written out as a text${other}`);
   }
-  const size = isLike ? text.length : patternSize(text);
-  if (size > PATTERN_SIZE_MAX)
-    throw refuse(`must have patterns of at most ${PATTERN_SIZE_MAX} parts, their repetitions written out`);
+  const fault = isLike ? findLikeFault(text) : findPatternFault(text);
+  if (fault !== undefined) throw refuse(`has a pattern that ${fault}`);
 }
 
 // As many as a parameter may have: see sandbox.ts.

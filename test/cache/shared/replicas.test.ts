@@ -199,11 +199,24 @@ describe.skipIf(findProgram('redis-server') === undefined)('replicas over one Re
     });
 
     test('waits no longer than a query may take', async () => {
-      const [a, b] = await Promise.all([open({ isPrompt: false }), open({ queryTimeoutMs: 300 })]);
-      void a.ask();
+      const [a, b] = await openTwo({ isPrompt: false, queryTimeoutMs: 300 });
+      void a.ask().catch(() => {});
       const query = await a.query();
       await expect(b.ask()).rejects.toMatchObject({ code: 'query_timeout' });
       query.answer();
+    });
+
+    test('asks for itself in half of its time, though someone renews the lease for ever', async () => {
+      const [a, b] = await Promise.all([open({ isPrompt: false }), open({ queryTimeoutMs: 600 })]);
+      const asked = a.ask();
+      const query = await a.query();
+      const lease = await onlyName('lease');
+      const renewing = setInterval(() => void spoiler.set(lease, 'somebody', { PX: 3_000 }), 100);
+      const { outcome } = await b.ask();
+      clearInterval(renewing);
+      expect([outcome, b.queries.length]).toEqual(['miss', 1]);
+      query.answer();
+      await asked;
     });
   });
 

@@ -16,8 +16,11 @@ function heldBy(look: () => Look): SharedCache {
   };
 }
 
-const wait = (shared: SharedCache, timeoutMs: number) =>
-  createTurns(shared, createBackground()).wait(WANTED, AbortSignal.timeout(timeoutMs));
+const wait = (shared: SharedCache, timeoutMs: number, waitMsMax = timeoutMs + 10_000) =>
+  createTurns(shared, { background: createBackground(), waitMsMax }).wait(
+    WANTED,
+    AbortSignal.timeout(timeoutMs),
+  );
 
 describe('who waits for another replica', () => {
   test('sees that it has failed where it, or a third, has taken the lease again', async () => {
@@ -29,5 +32,10 @@ describe('who waits for another replica', () => {
   test('waits as long as the same one is at it', async () => {
     const shared = heldBy(() => ({ mark: '', holder: 'the same' }));
     await expect(wait(shared, 300)).rejects.toThrow('timeout');
+  });
+
+  test('makes the answer itself after a bound, however long the other renews its lease', async () => {
+    const shared = heldBy(() => ({ mark: '', holder: 'the same' }));
+    expect(await wait(shared, 10_000, 60)).toEqual({ kind: 'ours', lease: undefined });
   });
 });

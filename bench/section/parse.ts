@@ -1,0 +1,12 @@
+import { measureParsers } from '../../test/fuzz/parse-time.ts';
+import { type Row, say } from '../report.ts';
+
+const MIXTURES = 200;
+
+/** The longest that a text of a caller takes on the thread that answers requests, for each of its parsers. */
+export async function parseSection(): Promise<Row[]> {
+  return measureParsers(MIXTURES, 'bench').map(({ parser, text, ms, growth }) => {
+    say(`parse: ${parser}: ${text}: ${ms.toFixed(2)} ms, growth ${growth.toFixed(1)}`);
+    return { name: `parse: slowest ${parser}`, unit: 'ms', values: [ms], goal: { below: 5 } };
+  });
+}

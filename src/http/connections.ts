@@ -1,0 +1,174 @@
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import { Server as HttpsServer } from 'node:https';
+import type { Socket } from 'node:net';
+import proxyAddress from '@fastify/proxy-addr';
+import { networkOf } from '../lib/network.ts';
+
+/** Why a connection was closed: with `address` and `total` it is the new one, with `idle` an older one that makes room for it. */
+export const CLOSED_REASONS = ['address', 'total', 'idle'] as const;
+export type ClosedReason = (typeof CLOSED_REASONS)[number];
+
+export interface ConnectionLimits {
+  /** Connections open at once. */
+  readonly connectionsMax: number;
+  /** Connections open at once from one address, of IPv6 from one /64; 0: no bound. */
+  readonly connectionsPerAddressMax: number;
+  /** As the setting has it: addresses without a bound, since many callers come through them. */
+  readonly trustProxy: string;
+}
+
+export interface ConnectionsOptions {
+  readonly limits: ConnectionLimits;
+  readonly onOpen: (open: number) => void;
+  readonly onClosed: (reason: ClosedReason) => void;
+}
+
+export interface Connections {
+  /** A request on this connection had a valid key: the connection is not closed to make room for others. */
+  trust(socket: Socket): void;
+}
+
+interface Connection {
+  readonly socket: Socket;
+  /** The address, of IPv6 its /64. */
+  readonly network: string;
+  /** Requests under way: HTTP/1.1 lets a client send the next one before it has its answer. */
+  requests: number;
+  isTrusted: boolean;
+}
+
+/**
+ * Bounds the connections of a server, so that no client keeps the others out. At the total, the connection that has had no
+ * request under way for longest, and never one with a valid key, is closed in favour of the new one. Node's `maxConnections`
+ * would refuse the new one: a client without a key could then hold every place.
+ */
+export function boundConnections(server: Server, options: ConnectionsOptions): Connections {
+  const open = createOpen(options);
+  const findRefusal = createBounds(open, options);
+  const find = createFinder(server, open.find);
+  // Before Node's own listener, which would set up a parser for it.
+  server.prependListener('connection', (socket: Socket) => {
+    const address = socket.remoteAddress ?? '';
+    const network = networkOf(address);
+    const refusal = findRefusal(address, network);
+    if (refusal === undefined) {
+      open.add({ socket, network, requests: 0, isTrusted: false });
+      return;
+    }
+    options.onClosed(refusal);
+    socket.destroy();
+  });
+  server.on('request', ({ socket }: IncomingMessage, response: ServerResponse) => {
+    const connection = find(socket);
+    if (connection === undefined || connection.isTrusted) return;
+    connection.requests++;
+    open.setIdle(connection);
+    response.once('close', () => {
+      connection.requests--;
+      open.setIdle(connection);
+    });
+  });
+  return {
+    trust(socket) {
+      const connection = find(socket);
+      if (connection === undefined || connection.isTrusted) return;
+      connection.isTrusted = true;
+      open.setIdle(connection);
+    },
+  };
+}
+
+type Open = ReturnType<typeof createOpen>;
+
+/** The connections that are open. */
+function createOpen({ onOpen }: Pick<ConnectionsOptions, 'onOpen'>) {
+  const all = new Map<Socket, Connection>();
+  // Without a request under way or a valid key, in the order in which they became so, which a Set keeps.
+  const idle = new Set<Connection>();
+  const perNetwork = createCounts();
+
+  function remove(connection: Connection): void {
+    if (!all.delete(connection.socket)) return;
+    idle.delete(connection);
+    perNetwork.add(connection.network, -1);
+    onOpen(all.size);
+  }
+
+  return {
+    find: (socket: Socket) => all.get(socket),
+    remove,
+    add(connection: Connection): void {
+      all.set(connection.socket, connection);
+      idle.add(connection);
+      perNetwork.add(connection.network, 1);
+      onOpen(all.size);
+      connection.socket.once('close', () => remove(connection));
+    },
+    /** Notes whether it is idle by now. */
+    setIdle(connection: Connection): void {
+      idle.delete(connection);
+      if (connection.requests === 0 && !connection.isTrusted && all.has(connection.socket))
+        idle.add(connection);
+    },
+    /** The one that has been idle for longest. */
+    findIdle: (): Connection | undefined => idle.values().next().value,
+    countOf: perNetwork.get,
+    get count() {
+      return all.size;
+    },
+  };
+}
+
+/** @returns why a new connection from an address is refused; `undefined` where it is not, once there is room for it */
+function createBounds(open: Open, { limits, onClosed }: ConnectionsOptions) {
+  const { connectionsMax, connectionsPerAddressMax, trustProxy } = limits;
+  const isProxy = trustProxy === '' ? () => false : proxyAddress.compile(trustProxy.split(','));
+  return (address: string, network: string): ClosedReason | undefined => {
+    const isBounded = connectionsPerAddressMax > 0 && !isProxy(address, 0);
+    if (isBounded && open.countOf(network) >= connectionsPerAddressMax) return 'address';
+    if (open.count < connectionsMax) return undefined;
+    const oldest = open.findIdle();
+    if (oldest === undefined) return 'total';
+    open.remove(oldest); // at once: its `close` comes later
+    oldest.socket.destroy();
+    onClosed('idle');
+    return undefined;
+  };
+}
+
+/** Finds the connection of the socket that a request came on. Under TLS that socket is another than the one that was opened. */
+function createFinder(server: Server, findOpen: Open['find']) {
+  if (!(server instanceof HttpsServer)) return findOpen;
+  const secured = new WeakMap<Socket, Connection>();
+  const shaking = new Map<string, Connection>();
+  const idOf = ({ remoteAddress, remotePort }: Socket) => `${remoteAddress} ${remotePort}`;
+  server.on('connection', (socket: Socket) => {
+    const connection = findOpen(socket);
+    if (connection === undefined) return;
+    const id = idOf(socket);
+    shaking.set(id, connection);
+    socket.once('close', () => {
+      if (shaking.get(id) === connection) shaking.delete(id);
+    });
+  });
+  server.on('secureConnection', (socket: Socket) => {
+    const connection = shaking.get(idOf(socket));
+    shaking.delete(idOf(socket));
+    if (connection !== undefined) secured.set(socket, connection);
+  });
+  return (socket: Socket) => secured.get(socket);
+}
+
+/** Counts by name; a name is there only while it has any. */
+function createCounts() {
+  const counts = new Map<string, number>();
+  const get = (name: string) => counts.get(name) ?? 0;
+  return {
+    get,
+    add(name: string, change: number): void {
+      const count = get(name) + change;
+      if (count === 0) counts.delete(name);
+      else counts.set(name, count);
+    },
+  };
+}
