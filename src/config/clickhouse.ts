@@ -13,6 +13,8 @@ export interface ServerAddress {
   /** Runs the queries of callers. */
   readonly readUser: string;
   readonly readPassword: string;
+  /** Runs SELECTs that callers write themselves; `undefined`: the reader does. */
+  readonly sandbox: { readonly user: string; readonly password: string } | undefined;
   readonly tls: { ca_cert: Buffer } | { ca_cert: Buffer; cert: Buffer; key: Buffer } | undefined;
 }
 
@@ -61,6 +63,8 @@ type ServerSettings = Pick<
   | 'clickhousePassword'
   | 'clickhouseReadUser'
   | 'clickhouseReadPassword'
+  | 'clickhouseSandboxUser'
+  | 'clickhouseSandboxPassword'
   | 'clickhouseCaFile'
   | 'clickhouseCertFile'
   | 'clickhouseKeyFile'
@@ -77,6 +81,7 @@ export function findServerAddress(settings: ServerSettings): ServerAddress | und
   const user = decodeURIComponent(url.username) || settings.clickhouseUser || USER;
   const password = decodeURIComponent(url.password) || settings.clickhousePassword;
   const hasReader = settings.clickhouseReadUser !== '';
+  const sandbox = { user: settings.clickhouseSandboxUser, password: settings.clickhouseSandboxPassword };
   return {
     url: url.origin,
     database: url.pathname.replaceAll('/', '') || DATABASE,
@@ -84,6 +89,7 @@ export function findServerAddress(settings: ServerSettings): ServerAddress | und
     password,
     readUser: hasReader ? settings.clickhouseReadUser : user,
     readPassword: hasReader ? settings.clickhouseReadPassword : password,
+    sandbox: sandbox.user === '' ? undefined : sandbox,
     tls: readTls(settings),
   };
 }
@@ -117,6 +123,8 @@ const ACCOUNTS = [
   'CLICKHOUSE_PASSWORD',
   'CLICKHOUSE_READ_USER',
   'CLICKHOUSE_READ_PASSWORD',
+  'CLICKHOUSE_SANDBOX_USER',
+  'CLICKHOUSE_SANDBOX_PASSWORD',
 ] as const;
 
 /** Settings of the server that do not go together: one line for each. */
@@ -144,6 +152,8 @@ function findAccountFaults(given: Given, { username, password }: URL): string[] 
     faults.push('CLICKHOUSE_PASSWORD: CLICKHOUSE_URL has a password already');
   if (given('CLICKHOUSE_READ_PASSWORD') && !given('CLICKHOUSE_READ_USER'))
     faults.push('CLICKHOUSE_READ_PASSWORD: means nothing without CLICKHOUSE_READ_USER');
+  if (given('CLICKHOUSE_SANDBOX_PASSWORD') && !given('CLICKHOUSE_SANDBOX_USER'))
+    faults.push('CLICKHOUSE_SANDBOX_PASSWORD: means nothing without CLICKHOUSE_SANDBOX_USER');
   return faults;
 }
 

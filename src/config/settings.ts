@@ -84,6 +84,15 @@ export const SETTINGS = {
     'The user that runs queries, who needs to read only. Empty: the same user as for everything else.',
   ),
   clickhouseReadPassword: hidden('CLICKHOUSE_READ_PASSWORD', 'The password of `CLICKHOUSE_READ_USER`.'),
+  clickhouseSandboxUser: text(
+    'CLICKHOUSE_SANDBOX_USER',
+    '',
+    'The user that runs SELECTs which callers write themselves (query sandboxing). It gets connections of its own, for half of `TAILRACE_READERS` queries at once, at least one. Empty: the user that runs the other queries.',
+  ),
+  clickhouseSandboxPassword: hidden(
+    'CLICKHOUSE_SANDBOX_PASSWORD',
+    'The password of `CLICKHOUSE_SANDBOX_USER`.',
+  ),
   clickhouseCaFile: text(
     'CLICKHOUSE_CA_FILE',
     '',

@@ -16,6 +16,12 @@ export interface Whose {
   readonly onJoin?: ((listener: (lane: string) => void) => void) | undefined;
 }
 
+/** A statement that holds SQL of a caller. */
+export interface Sandboxed {
+  /** The project that the request asks for, for row policies of the server; `undefined`: the statement reads no rows of one. */
+  readonly project: string | undefined;
+}
+
 export interface QueryOptions extends Whose {
   readonly format: RowFormat;
   /** Which endpoint and request ask, for the log that the engine itself may keep. */
@@ -25,6 +31,11 @@ export interface QueryOptions extends Whose {
    * Left out: the statement itself.
    */
   readonly identity?: string | undefined;
+  /**
+   * Set for every statement that holds SQL of a caller, the EXPLAINs that check it included: a server runs it as the user for
+   * such, where it has one. The embedded engine has one kind of reader and ignores it.
+   */
+  readonly sandboxed?: Sandboxed | undefined;
   /** Aborting stops the query inside the engine, not only the wait for it. */
   readonly signal?: AbortSignal | undefined;
 }

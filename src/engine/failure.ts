@@ -24,6 +24,7 @@ const CODES: Readonly<Record<number, ErrorCode>> = {
   999: 'engine_unavailable', // KEEPER_EXCEPTION
 };
 
+const QUOTA_EXCEEDED = 201;
 const MEMORY_LIMIT_EXCEEDED = 241;
 // BAD_ARGUMENTS and CANNOT_COMPILE_REGEXP: an error of another code may quote a value that only reads like theirs.
 const PATTERN_CODES: ReadonlySet<number | undefined> = new Set([36, 427]);
@@ -66,6 +67,8 @@ function classify(engineCode: number | undefined, raw: string): { code: ErrorCod
       : { code: 'query_failed', message: 'the query needs more memory than one query may take' };
   }
   if (DISK_FULL.test(raw)) return { code: 'overloaded', message: DISK_FULL_MESSAGE };
+  if (engineCode === QUOTA_EXCEEDED)
+    return { code: 'overloaded', message: 'the quota for such queries is used up for now; ask again later' };
   const reason = BAD_PATTERN.exec(raw)?.groups?.['reason'];
   if (PATTERN_CODES.has(engineCode) && reason !== undefined) {
     return {

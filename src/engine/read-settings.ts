@@ -9,6 +9,9 @@ const ENGINE_GRACE_MS = 1_000;
 // A stored query of some kilobytes with a parameter of the longest size in every place.
 export const SQL_BYTES_MAX = 128 * 1024 * 1024;
 
+// A caller's SELECT has at most TAILRACE_SANDBOX_SQL_BYTES_MAX, and stands in a stored query; the engine's own writing of it is longer.
+const SANDBOX_SQL_BYTES_MAX = 4 * 1024 * 1024;
+
 // Limits and kills act between blocks of rows: with the default of 65,409 a costly function outlives them by far.
 const BLOCK_ROWS_MAX = 8_192;
 
@@ -31,6 +34,11 @@ export function readSettings(limits: QueryLimits): EngineSettings {
     max_query_size: SQL_BYTES_MAX,
     max_block_size: BLOCK_ROWS_MAX,
   };
+}
+
+/** The same for the user that runs callers' SQL, whose profile in docs/scaling.md names each setting that is sent. */
+export function sandboxSettings(limits: QueryLimits): EngineSettings {
+  return { ...readSettings(limits), max_query_size: SANDBOX_SQL_BYTES_MAX };
 }
 
 /** The value of `additional_table_filters`. */

@@ -1,17 +1,28 @@
 import { quote } from '../sql/quote.ts';
-import type { QueryLimits, RowFormat } from './engine.ts';
-import { readSettings } from './read-settings.ts';
+import type { QueryOptions } from './engine.ts';
+import type { EngineSettings } from './read-settings.ts';
 import type { ServerClient } from './server-client.ts';
 import type { ServerWatch } from './server-watch.ts';
 import type { BoundStatement } from './values.ts';
 
-export interface ReadOptions {
-  readonly format: RowFormat;
+export interface ReadOptions extends Pick<QueryOptions, 'format' | 'origin' | 'lane' | 'sandboxed'> {
   /** As `additional_table_filters` has it. */
   readonly filters: string;
-  /** For the server's log of queries. */
-  readonly origin: string | undefined;
   readonly signal: AbortSignal;
+}
+
+/** A user that runs queries. */
+export interface Reader {
+  readonly client: ServerClient;
+  /** What each query is sent with, its limits included. */
+  readonly settings: EngineSettings;
+}
+
+export interface ReaderOptions extends Reader {
+  readonly resultBytesMax: number;
+  readonly watch: Pick<ServerWatch, 'isUp'>;
+  /** What else a query is sent with, to say whose it is. */
+  readonly describe: (options: ReadOptions) => EngineSettings;
 }
 
 /** Runs callers' queries so that each ends on the server when nobody waits for it any more. */
@@ -26,17 +37,31 @@ export interface ServerReads {
 const KILL_MS_MAX = 5_000;
 const KILL_ANSWER_BYTES_MAX = 1024 * 1024;
 
-export function createServerReads(
-  client: ServerClient,
-  limits: QueryLimits,
-  watch: Pick<ServerWatch, 'isUp'>,
-): ServerReads {
-  const shared = {
-    ...readSettings(limits),
-    cancel_http_readonly_queries_on_client_close: 1, // the first way in which it ends; the order to kill it is the second
-    http_write_exception_in_output_format: 0, // an error comes behind the mark that server-exception.ts looks for
-    readonly: 1,
+/** How each query of a user is sent, beside its limits. */
+export const READ_SETTINGS = {
+  cancel_http_readonly_queries_on_client_close: 1, // the first way in which it ends; the order to kill it is the second
+  http_write_exception_in_output_format: 0, // an error comes behind the mark that server-exception.ts looks for
+  readonly: 1,
+} as const;
+
+/** For the server's log of queries. */
+export function describeQuery({ origin }: ReadOptions): EngineSettings {
+  return origin === undefined ? {} : { log_comment: origin };
+}
+
+/**
+ * Of a query that holds SQL of a caller: the project, which row policies compare, and the key, which a quota can count by
+ * (docs/scaling.md has both).
+ */
+export function describeSandboxed({ origin, lane, sandboxed }: ReadOptions): EngineSettings {
+  return {
+    log_comment: JSON.stringify({ origin, project: sandboxed?.project }),
+    ...(lane !== undefined && { quota_key: lane }),
   };
+}
+
+export function createServerReads(options: ReaderOptions): ServerReads {
+  const { client, settings, resultBytesMax, watch, describe } = options;
   const running = new Map<AbortController, Promise<unknown>>();
 
   /** SYNC: resolves when the query has ended. Of a query that has, there is nothing to kill. */
@@ -52,21 +77,19 @@ export function createServerReads(
       .catch(() => {}); // it ends by its own time limit, if by nothing else
   }
 
-  async function run(
-    statement: BoundStatement,
-    { format, filters, origin, signal }: ReadOptions,
-  ): Promise<Buffer> {
+  async function run(statement: BoundStatement, options: ReadOptions): Promise<Buffer> {
+    const { format, filters, signal } = options;
     let started: string | undefined;
     try {
       return await client.send({
         ...statement,
         settings: {
-          ...shared,
+          ...settings,
           default_format: format,
           additional_table_filters: filters,
-          ...(origin !== undefined && { log_comment: origin }),
+          ...describe(options),
         },
-        bytesMax: limits.resultBytesMax,
+        bytesMax: resultBytesMax,
         signal,
         repeatable: true,
         onStart: (queryId) => {

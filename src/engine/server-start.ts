@@ -3,8 +3,10 @@ import { InputError, messageOf, TailraceError } from '../errors.ts';
 import { packagePath } from '../lib/package-path.ts';
 import { toTailraceError } from './failure.ts';
 import type { EngineSettings } from './read-settings.ts';
+import { findRightsFault } from './sandbox-rights.ts';
 import type { ServerClient } from './server-client.ts';
 import { ServerException } from './server-exception.ts';
+import type { Reader } from './server-reads.ts';
 
 /** The oldest ClickHouse that Tailrace starts on: the oldest with long-term support whose answers tell that they were broken off. */
 const VERSION_MIN = [26, 3] as const;
@@ -19,9 +21,9 @@ export interface StartOptions {
   readonly address: ServerAddress;
   /** The owner of the tables, in a database that is there whatever happens. */
   readonly system: ServerClient;
-  readonly reader: ServerClient;
-  /** What each query of a caller is run with. */
-  readonly readSettings: EngineSettings;
+  readonly reader: Reader;
+  /** The user that runs SQL of callers, where that is another one. */
+  readonly sandbox: Reader | undefined;
   /** Empty: the server alone. */
   readonly cluster: string;
 }
@@ -32,18 +34,13 @@ export interface StartOptions {
  * @throws InputError that says what of the settings or of the server's users has to change; TailraceError
  * `engine_unavailable` when it does not answer
  */
-export async function prepareServer({
-  address,
-  system,
-  reader,
-  readSettings,
-  cluster,
-}: StartOptions): Promise<void> {
-  const ask = async (client: ServerClient, sql: string, settings: EngineSettings = {}) => {
-    const signal = AbortSignal.timeout(START_MS_MAX);
-    const bytes = await client.send({ sql, settings, bytesMax: ANSWER_BYTES_MAX, signal, repeatable: true });
-    return bytes.toString().trim();
-  };
+export async function prepareServer(options: StartOptions): Promise<void> {
+  await prepareDatabase(options);
+  await checkReader(options);
+  await checkSandbox(options);
+}
+
+async function prepareDatabase({ address, system, cluster }: StartOptions): Promise<void> {
   const owner = await ask(system, 'SELECT version() FORMAT TSVRaw').catch((error) => {
     throw explain(error, { address, user: address.user, what: 'CLICKHOUSE_URL' });
   });
@@ -58,17 +55,57 @@ export async function prepareServer({
   } catch (error) {
     throw explain(error, { address, user: address.user, what: 'CLICKHOUSE_URL' });
   }
+}
+
+async function checkReader({ address, reader }: StartOptions): Promise<void> {
   const user = { address, user: address.readUser, what: 'CLICKHOUSE_READ_USER' };
-  const readonly = await ask(reader, "SELECT getSetting('readonly') FORMAT TSVRaw").catch((error) => {
+  const readonly = await ask(reader.client, "SELECT getSetting('readonly') FORMAT TSVRaw").catch((error) => {
     throw explain(error, user);
   });
   if (readonly !== '0')
     throw new InputError([
       `${user.what}: the user ${user.user} has the setting readonly = ${readonly}, under which its queries could not be given their limits; hold it to reading by GRANTs instead (${packagePath('docs/scaling.md')}), and Tailrace sets readonly with each query`,
     ]);
-  await ask(reader, 'SELECT 1', readSettings).catch((error) => {
+  await ask(reader.client, 'SELECT 1', reader.settings).catch((error) => {
     throw explain(error, user);
   });
+}
+
+// Has what others ask, with their values. On a server that lets everyone read `system`, no GRANT lists that.
+const OTHERS_QUERIES = 'system.query_log';
+
+/**
+ * A caller's text is to find nothing more to read or change than the tables, whatever it may get past. Whether the user may read
+ * those that an endpoint needs shows when definitions are checked.
+ */
+async function checkSandbox({ address, sandbox, cluster }: StartOptions): Promise<void> {
+  if (sandbox === undefined || address.sandbox === undefined) return;
+  const { user } = address.sandbox;
+  const what = 'CLICKHOUSE_SANDBOX_USER';
+  const { client, settings } = sandbox;
+  try {
+    const listed = await ask(client, 'SHOW GRANTS FINAL FORMAT TSVRaw');
+    const grants = listed.split('\n').filter((line) => line !== '');
+    const fault = findRightsFault(grants, { database: address.database, cluster });
+    if (fault !== undefined)
+      throw new InputError([`${what}: the user ${user} ${fault}; grant it ${RIGHTS} (docs/scaling.md)`]);
+    if ((await ask(client, `CHECK GRANT SELECT ON ${OTHERS_QUERIES} FORMAT TSVRaw`)) !== '0')
+      throw new InputError([
+        `${what}: the user ${user} may read ${OTHERS_QUERIES}; set access_control_improvements.select_from_system_db_requires_grant in the server’s configuration (docs/scaling.md)`,
+      ]);
+    // As its queries are sent, so that a profile which does not let a setting be changed shows now.
+    await ask(client, 'SELECT 1', { ...settings, additional_table_filters: '{}', log_comment: '{}' });
+  } catch (error) {
+    throw error instanceof InputError ? error : explain(error, { address, user, what });
+  }
+}
+
+const RIGHTS = 'SELECT on the tables of Tailrace, and nothing else';
+
+async function ask(client: ServerClient, sql: string, settings: EngineSettings = {}): Promise<string> {
+  const signal = AbortSignal.timeout(START_MS_MAX);
+  const bytes = await client.send({ sql, settings, bytesMax: ANSWER_BYTES_MAX, signal, repeatable: true });
+  return bytes.toString().trim();
 }
 
 function refuseOld(version: string, address: ServerAddress): void {

@@ -1,14 +1,13 @@
 import type { ServerAddress } from '../config/clickhouse.ts';
-import { untilAborted } from '../lib/abort.ts';
 import type { Engine, QueryLimits } from './engine.ts';
 import { createGate } from './gate.ts';
-import { readSettings, writeFilters } from './read-settings.ts';
-import { createServerClient, type ServerClient } from './server-client.ts';
-import { createServerReads } from './server-reads.ts';
-import { prepareServer } from './server-start.ts';
+import { writeFilters } from './read-settings.ts';
+import { type ConnectedReader, connect } from './server-connect.ts';
+import { createServerReaders, type ServerReaders } from './server-readers.ts';
+import { describeQuery, describeSandboxed } from './server-reads.ts';
 import { PING_PAUSE_MS, watchServer } from './server-watch.ts';
-import { COMMAND_MS_MAX, createServerWrites } from './server-writes.ts';
-import { createSessionPool, type PoolLimits } from './session-pool.ts';
+import { createServerWrites } from './server-writes.ts';
+import type { PoolLimits } from './session-pool.ts';
 import { createValueBinder } from './values.ts';
 
 export interface ServerOptions extends PoolLimits {
@@ -24,57 +23,44 @@ export interface ServerOptions extends PoolLimits {
   readonly onReach?: ((isUp: boolean, error?: unknown) => void) | undefined;
 }
 
-/** The right to one more query on the server, and what it may see. */
-interface Turn {
-  /** As `additional_table_filters` has it. */
-  filters: string;
-}
-
-// Beside the queries: orders to stop others.
-const SPARE_CONNECTIONS = 4;
-const OWNER_CONNECTIONS_MAX = 10;
-
 /**
- * A ClickHouse server or cluster, over HTTP. Values are bound by the server. Two users: the owner makes tables and stores
- * events, the reader runs queries; they may be the same, since each query is run with `readonly`.
+ * A ClickHouse server or cluster, over HTTP. Values are bound by the server. The owner makes tables and stores events, the
+ * reader runs queries; they may be the same user, since each query is run with `readonly`. A third user may run what callers
+ * write, with connections of its own.
  *
  * @throws InputError, TailraceError as src/engine/server-start.ts
  */
 export async function openServerEngine(options: ServerOptions): Promise<Engine> {
   const { address, limits, cluster, pingPauseMs = PING_PAUSE_MS, onReach = () => {} } = options;
-  const { owner, reader } = await connect(options);
+  const { owner, reader, sandbox } = await connect(options);
+  const watch = watchServer({ ping: reader.client.ping, pauseMs: pingPauseMs, onReach });
+  const { resultBytesMax } = limits;
   const filters = writeFilters(address.database, new Map());
-  const turns = Array.from({ length: options.readers }, (): Turn => ({ filters }));
-  const pool = createSessionPool(turns, options);
-  const watch = watchServer({ ping: reader.ping, pauseMs: pingPauseMs, onReach });
-  const reads = createServerReads(reader, limits, watch);
+  const createReaders = (of: ConnectedReader, describe: typeof describeQuery): ServerReaders =>
+    createServerReaders({ ...options, ...of, describe, filters, resultBytesMax, watch });
+  const queries = createReaders(reader, describeQuery);
+  const callers = sandbox && createReaders(sandbox, describeSandboxed);
+  const all = callers === undefined ? [queries] : [queries, callers];
   const writes = createServerWrites(owner, cluster, watch);
   const bind = createValueBinder();
   const gate = createGate(limits.timeoutMs, stop);
 
   async function stop(): Promise<void> {
-    pool.drain(gate.closed());
+    for (const one of all) one.drain(gate.closed());
     await writes.idle();
-    await reads.stop(gate.closed());
+    await Promise.all(all.map((one) => one.stop(gate.closed())));
     watch.stop(); // until then a server that goes away holds up nothing
-    await Promise.all([owner.close(), reader.close()]);
+    await owner.close();
   }
 
   return {
     cluster,
     seesEveryWrite: false, // other processes store events there, too
-    query: (sql, values, { format, signal, origin, ...whose }) =>
-      gate.answer(signal, async (late) => {
+    query: (sql, values, query) =>
+      gate.answer(query.signal, async (late) => {
         const deadline = AbortSignal.any([late, watch.signal]);
-        const statement = bind(sql, values);
-        const turn = await pool.acquire(deadline, whose);
-        const startedMs = performance.now();
-        // The turn is over when the server has ended the query, which after an abort is later than the answer.
-        const result = reads
-          .start(statement, { format, filters: turn.filters, origin, signal: deadline })
-          .finally(() => pool.release(turn));
-        const bytes = await untilAborted(result, deadline);
-        return { bytes, elapsedMs: performance.now() - startedMs };
+        const readers = query.sandboxed === undefined ? queries : (callers ?? queries);
+        return await readers.query(bind(sql, values), query, deadline);
       }),
     insert: (batch) => gate.pass(() => writes.insert(batch)),
     command: (sql) => gate.pass(() => writes.command(sql)),
@@ -83,59 +69,17 @@ export async function openServerEngine(options: ServerOptions): Promise<Engine> 
       return await writes.inspect(sql);
     },
     setReadFilters: (next) =>
-      gate.pass(() =>
-        pool.renew(async (turn) => {
-          turn.filters = writeFilters(address.database, next);
-        }),
-      ),
+      gate.pass(async () => {
+        const text = writeFilters(address.database, next);
+        await Promise.all(all.map((one) => one.setFilters(text)));
+      }),
     gauges: () => ({
       state: watch.isUp ? 'up' : 'unreachable',
       restarts: 0,
       memoryBytes: undefined,
-      running: pool.running,
-      queued: pool.queued,
+      running: all.reduce((sum, one) => sum + one.gauges().running, 0),
+      queued: all.reduce((sum, one) => sum + one.gauges().queued, 0),
     }),
     close: gate.close,
   };
-}
-
-/** Both users' connections, to a server that will do. */
-async function connect({
-  address,
-  readers,
-  limits,
-  cluster,
-}: ServerOptions): Promise<{ owner: ServerClient; reader: ServerClient }> {
-  const { user, password } = address;
-  const ofOwner = {
-    user,
-    password,
-    connectionsMax: OWNER_CONNECTIONS_MAX,
-    silenceMs: COMMAND_MS_MAX,
-  };
-  // In a database that is there before ours is.
-  const system = createServerClient({
-    ...ofOwner,
-    address: { ...address, database: 'system' },
-    compressRequests: false,
-  });
-  const owner = createServerClient({ ...ofOwner, address, compressRequests: true });
-  const reader = createServerClient({
-    address,
-    user: address.readUser,
-    password: address.readPassword,
-    connectionsMax: readers + SPARE_CONNECTIONS,
-    silenceMs: 2 * limits.timeoutMs, // each query has its own end, which comes first
-    compressRequests: false,
-  });
-  try {
-    const settings = { ...readSettings(limits), readonly: 1 };
-    await prepareServer({ address, system, reader, readSettings: settings, cluster });
-    return { owner, reader };
-  } catch (error) {
-    await Promise.all([owner.close(), reader.close()]);
-    throw error;
-  } finally {
-    await system.close();
-  }
 }

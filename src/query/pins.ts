@@ -54,6 +54,17 @@ export function parsePinnedParameters(
   return values;
 }
 
+/**
+ * The project that a request asks for; `undefined` where it names none, or its endpoint matches the name as a pattern and the
+ * key pins none. The same for all requests with the same values, so that they can share an answer.
+ */
+export function findOwner({ parameters, pinned }: Endpoint, values: ParameterValues): string | undefined {
+  const parameter = parameters.find(({ name }) => name === OWNER);
+  if (parameter?.type === 'regex')
+    return (pinned.includes(OWNER) && values[PINNED_PREFIX + OWNER]) || undefined;
+  return (parameter && values[OWNER]) || undefined;
+}
+
 /** Whether a pin can be had at all: an enum may have lost the value since the key was made, and `otherwise` is no pin. */
 export function isPossiblePin(parameter: Parameter, pin: string, bytesMax: number): boolean {
   if (parameter.type === 'enum') return parameter.values.includes(pin);

@@ -3,6 +3,7 @@ import type { Engine, QueryOptions } from '../engine/engine.ts';
 import { TailraceError } from '../errors.ts';
 import { serviceValues, type TimeRange } from './bucket-range.ts';
 import { invalidParameters, type ParameterValues } from './parameters.ts';
+import { findOwner } from './pins.ts';
 import { isCallersOwn } from './sandbox/base.ts';
 import { refuse } from './sandbox/refusal.ts';
 import { createStatement, type Statement } from './statement.ts';
@@ -37,6 +38,7 @@ export function createRunner(engine: Engine, now: () => number): Run {
     const options = {
       ...how,
       origin: requestId === undefined ? endpoint.name : `${endpoint.name} ${requestId}`,
+      sandboxed: isCallersOwn(endpoint) ? { project: findOwner(endpoint, values) } : undefined,
     };
     const statement = statements.get(endpoint) ?? createStatement(endpoint);
     statements.set(endpoint, statement);

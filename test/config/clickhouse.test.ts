@@ -21,6 +21,7 @@ describe('the address of a server', () => {
       password: 'p/w',
       readUser: 'a@b',
       readPassword: 'p/w',
+      sandbox: undefined,
       tls: undefined,
     });
   });
@@ -39,6 +40,16 @@ describe('the address of a server', () => {
       password: 'x',
       readUser: 'reader',
       readPassword: 'y',
+    });
+  });
+
+  test('has a user for callers’ SQL where one is set, and none otherwise', () => {
+    const env = { CLICKHOUSE_URL: 'http://ch:8123', CLICKHOUSE_READ_USER: 'reader' };
+    expect(address(env)?.sandbox).toBeUndefined();
+    const account = { CLICKHOUSE_SANDBOX_USER: 'sandbox', CLICKHOUSE_SANDBOX_PASSWORD: 'z' };
+    expect(address({ ...env, ...account })).toMatchObject({
+      readUser: 'reader',
+      sandbox: { user: 'sandbox', password: 'z' },
     });
   });
 
@@ -65,6 +76,7 @@ describe('settings of a server that do not go together', () => {
       CLICKHOUSE_USER: 'a',
       CLICKHOUSE_PASSWORD: 's3cret',
       CLICKHOUSE_READ_PASSWORD: 's3cret',
+      CLICKHOUSE_SANDBOX_PASSWORD: 's3cret',
       CLICKHOUSE_CERT_FILE: 'cert.pem',
       TAILRACE_STORE_BYTES_MAX: '1000',
     });
@@ -72,6 +84,7 @@ describe('settings of a server that do not go together', () => {
       'CLICKHOUSE_USER',
       'CLICKHOUSE_PASSWORD',
       'CLICKHOUSE_READ_PASSWORD',
+      'CLICKHOUSE_SANDBOX_PASSWORD',
       'CLICKHOUSE_CERT_FILE',
       'CLICKHOUSE_CERT_FILE',
       'TAILRACE_STORE_BYTES_MAX',

@@ -1,6 +1,6 @@
 import { afterAll, describe, expect, test } from 'vitest';
 import { escapePattern } from '../../src/query/pattern.ts';
-import { parsePinnedParameters } from '../../src/query/pins.ts';
+import { findOwner, parsePinnedParameters } from '../../src/query/pins.ts';
 import { refusalOf } from '../support/keys.ts';
 import { openTestStore } from '../support/service.ts';
 
@@ -111,4 +111,21 @@ test('an escaped text is a pattern that the engine matches literally', async () 
     );
     expect(JSON.parse(bytes.toString()), text).toEqual({ own: 1, other: 0 });
   }
+});
+
+describe('the project that a request asks for', () => {
+  const ownerOf = (name: string, raw: Record<string, string>, pins: Record<string, string> = {}) =>
+    findOwner(store.registry.getEndpoint(name), parse(name, raw, pins));
+
+  const HOURLY = { interval: 'hourly' };
+
+  test('is the parameter, sent or pinned', () => {
+    expect(ownerOf('logs.all', { project: 'abc' })).toBe('abc');
+    expect(ownerOf('logs.all', {}, { project: 'abc' })).toBe('abc');
+  });
+
+  test('is the pin alone where the parameter is a pattern', () => {
+    expect(ownerOf('usage.api-counts', { ...HOURLY, project: 'a.c' })).toBeUndefined();
+    expect(ownerOf('usage.api-counts', HOURLY, { project: 'a.c' })).toBe('a.c');
+  });
 });

@@ -40,6 +40,25 @@ export interface ClickHouseFront {
   close(): Promise<void>;
 }
 
+/**
+ * A user of the server. The engine in the process has one user only, so the front compares the password and lists the rights
+ * itself; the settings profile is the engine's own.
+ */
+export interface FrontUser {
+  readonly password: string;
+  /** What `SHOW GRANTS FINAL` lists. */
+  readonly grants: readonly string[];
+  /** The answer to `CHECK GRANT`, 0 without it. */
+  readonly mayReadSystem?: boolean;
+  /** Settings and constraints as users.xml has them; the profile is called as the user is. */
+  readonly profile?: string;
+}
+
+export interface FrontOptions {
+  /** Users by name. Whoever is not among them is let in, with the rights of the engine's own user. */
+  readonly users?: Readonly<Record<string, FrontUser>>;
+}
+
 // A kill finds a query only once the engine has begun it.
 const KILL_AGAIN_MS = 20;
 
@@ -50,6 +69,7 @@ const HTTP_ONLY = new Set([
   'default_format',
   'cancel_http_readonly_queries_on_client_close',
   'http_write_exception_in_output_format',
+  'quota_key',
 ]);
 
 /**
@@ -59,10 +79,16 @@ const HTTP_ONLY = new Set([
  * @param cluster name of a cluster of one server, this one: the engine's Distributed tables are real; what needs a Keeper, which
  * is ON CLUSTER and replication, is left out of the statements
  */
-export async function startClickHouseFront(dir: string, cluster = ''): Promise<ClickHouseFront> {
+export async function startClickHouseFront(
+  dir: string,
+  cluster = '',
+  { users = {} }: FrontOptions = {},
+): Promise<ClickHouseFront> {
   const connectionArgs = writeEngineConfig(join(dir, 'engine'), 2 * 1024 ** 3);
   const addToConfig = createConfigEditor(join(dir, 'engine'));
   addToConfig('users.xml', '</grants>', OWN_DATABASES);
+  for (const [name, { profile = '' }] of Object.entries(users))
+    addToConfig('users.xml', '</profiles>', `<${name}>${profile}</${name}>`);
   if (cluster !== '') addCluster(addToConfig, cluster);
   const storeDir = join(dir, 'store');
   mkdirSync(storeDir, { recursive: true });
@@ -92,6 +118,13 @@ export async function startClickHouseFront(dir: string, cluster = ''): Promise<C
     });
     try {
       await session.queryAsync(`USE \`${request.database}\``);
+      const profile = Object.hasOwn(users, request.user) ? users[request.user]?.profile : undefined;
+      if (profile !== undefined) {
+        // In this order: in a process the engine takes over the constraints of a profile, and not its values.
+        const values = valuesOf(profile);
+        if (values !== '') await session.queryAsync(`SET ${values}`);
+        await session.queryAsync(`SET profile = ${quote(request.user)}`);
+      }
       await session.queryAsync(setAll(request));
       const format = (request.http.get('default_format') ?? 'TabSeparated') as RowFormat;
       const result = await runStatement(session, withoutKeeper(request.sql), format);
@@ -103,6 +136,11 @@ export async function startClickHouseFront(dir: string, cluster = ''): Promise<C
   }
 
   async function answer(request: FrontRequest, response: ServerResponse): Promise<void> {
+    const user = Object.hasOwn(users, request.user) ? users[request.user] : undefined;
+    if (user !== undefined && user.password !== request.password)
+      return fail(request, response, NO_ENTRY, 403);
+    const rights = user && answerRights(request.sql, user);
+    if (rights !== undefined) return reply(request, response, Buffer.from(rights));
     if (/^KILL QUERY /.test(request.sql)) return reply(request, response, await kill(request.sql));
     const stop = new AbortController();
     const done = compute(request, stop.signal);
@@ -142,6 +180,22 @@ export async function startClickHouseFront(dir: string, cluster = ''): Promise<C
       control.close();
     },
   });
+}
+
+/** `name = value, …` of a profile as users.xml has it. */
+function valuesOf(profile: string): string {
+  const [values = ''] = profile.split('<constraints>');
+  return [...values.matchAll(/<(\w+)>([^<]*)</g)]
+    .map(([, name, value = '']) => `${name} = ${quote(value)}`)
+    .join(', ');
+}
+
+const NO_ENTRY =
+  'Code: 516. DB::Exception: Authentication failed: password is incorrect, or there is no user with such name. (AUTHENTICATION_FAILED)';
+
+function answerRights(sql: string, { grants, mayReadSystem = false }: FrontUser): string | undefined {
+  if (sql.startsWith('SHOW GRANTS FINAL')) return grants.map((line) => `${line}\n`).join('');
+  return sql.startsWith('CHECK GRANT') ? `${Number(mayReadSystem)}\n` : undefined;
 }
 
 /** A port on which nobody listens: it says that the server is this one, which then asks itself without a connection. */

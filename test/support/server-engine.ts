@@ -4,11 +4,12 @@ import { createClient } from '@clickhouse/client';
 import { findServerAddress, type ServerAddress } from '../../src/config/clickhouse.ts';
 import { parseConfig } from '../../src/config/config.ts';
 import { startClickHouseFront } from './clickhouse-front.ts';
+import { readSandboxStatements } from './sandbox-user.ts';
 
 /** A server that lets everyone in. */
 export function addressOf(url: string, database = 'tailrace'): ServerAddress {
   const account = { user: 'default', password: '', readUser: 'default', readPassword: '' };
-  return { url, database, ...account, tls: undefined };
+  return { url, database, ...account, sandbox: undefined, tls: undefined };
 }
 
 /** The engine that tests are run on: settings that lead to an empty store of their own. */
@@ -36,7 +37,7 @@ async function openFront(dir: string): Promise<TestEngine> {
   return { env: { CLICKHOUSE_URL: front.url }, remove: front.close };
 }
 
-/** A database of its own on a real server, with a user that may only read it, as docs/scaling.md has it. */
+/** A database of its own on a real server, with users that may only read it, as docs/scaling.md has them. */
 async function openDatabase(serverUrl: string): Promise<TestEngine> {
   const name = `tailrace_test_${randomBytes(6).toString('hex')}`;
   const password = randomBytes(16).toString('hex');
@@ -48,13 +49,24 @@ async function openDatabase(serverUrl: string): Promise<TestEngine> {
   await run(`CREATE DATABASE ${name}`);
   await run(`CREATE USER ${name} IDENTIFIED BY '${password}'`);
   await run(`GRANT SELECT ON ${name}.* TO ${name}`);
+  const sandbox = `${name}_sandbox`;
+  for (const statement of await readSandboxStatements(name, password)) await run(statement);
   const own = new URL(serverUrl);
   own.pathname = `/${name}`;
   return {
-    env: { CLICKHOUSE_URL: own.href, CLICKHOUSE_READ_USER: name, CLICKHOUSE_READ_PASSWORD: password },
+    env: {
+      CLICKHOUSE_URL: own.href,
+      CLICKHOUSE_READ_USER: name,
+      CLICKHOUSE_READ_PASSWORD: password,
+      CLICKHOUSE_SANDBOX_USER: sandbox,
+      CLICKHOUSE_SANDBOX_PASSWORD: password,
+    },
     async remove() {
+      await run(`DROP ROW POLICY ${sandbox}, ${name}_others ON ${name}.*`);
       await run(`DROP DATABASE ${name} SYNC`);
-      await run(`DROP USER ${name}`);
+      await run(`DROP USER ${name}, ${sandbox}`);
+      await run(`DROP QUOTA ${sandbox}`);
+      await run(`DROP SETTINGS PROFILE ${sandbox}`);
       await client.close();
     },
   };

@@ -102,7 +102,8 @@ interface CheckContext {
 async function check(endpoint: Endpoint, sql: string, context: CheckContext): Promise<string> {
   const { storedNames, engine, options } = context;
   const ask = async (text: string, values = {}, whenRefused = 'is not SQL that the engine takes') => {
-    const { bytes } = await engine.query(text, values, { ...options, format: 'TSVRaw' }).catch((error) => {
+    const how = { ...options, format: 'TSVRaw', sandboxed: { project: undefined } } as const;
+    const { bytes } = await engine.query(text, values, how).catch((error) => {
       throw toRefusal(error, whenRefused);
     });
     return bytes.toString();

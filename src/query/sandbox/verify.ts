@@ -40,9 +40,9 @@ export async function findSandboxFault(
     if (clash !== undefined)
       return `must not give view "${view}" a column "${clash}": with query_sandboxing, no column has the name of an expression of WITH`;
   }
-  // On a reader, with its rights.
+  // As a caller's SELECT will run: with the rights, and within the profile, of the user that runs those.
   const all = views.map((view) => `SELECT 1 FROM \`${view}\``).join(' UNION ALL ');
   const { sql } = createStatement(withSelect(endpoint, base, all));
-  await engine.query(`EXPLAIN ${sql}`, values, { format: 'TSVRaw' });
+  await engine.query(`EXPLAIN ${sql}`, values, { format: 'TSVRaw', sandboxed: { project: undefined } });
   return undefined;
 }

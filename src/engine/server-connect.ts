@@ -1,0 +1,77 @@
+import type { ServerAddress } from '../config/clickhouse.ts';
+import type { QueryLimits } from './engine.ts';
+import { type EngineSettings, readSettings, sandboxSettings } from './read-settings.ts';
+import { createServerClient, type ServerClient } from './server-client.ts';
+import { READ_SETTINGS, type Reader } from './server-reads.ts';
+import { prepareServer } from './server-start.ts';
+import { COMMAND_MS_MAX } from './server-writes.ts';
+
+/** A user that runs queries, and how many of its queries run at once. */
+export interface ConnectedReader extends Reader {
+  readonly readers: number;
+}
+
+export interface ServerUsers {
+  readonly owner: ServerClient;
+  readonly reader: ConnectedReader;
+  /** Runs SQL that callers write; `undefined`: the reader does. */
+  readonly sandbox: ConnectedReader | undefined;
+}
+
+export interface ConnectOptions {
+  readonly address: ServerAddress;
+  readonly readers: number;
+  readonly limits: QueryLimits;
+  readonly cluster: string;
+}
+
+// Beside the queries: orders to stop others.
+const SPARE_CONNECTIONS = 4;
+const OWNER_CONNECTIONS_MAX = 10;
+
+/**
+ * The connections of every user, to a server that was found to be suitable.
+ *
+ * @throws InputError, TailraceError as src/engine/server-start.ts; nothing stays open then
+ */
+export async function connect({ address, readers, limits, cluster }: ConnectOptions): Promise<ServerUsers> {
+  const { user, password } = address;
+  const ofOwner = { user, password, connectionsMax: OWNER_CONNECTIONS_MAX, silenceMs: COMMAND_MS_MAX };
+  // In a database that is there before ours is.
+  const system = createServerClient({
+    ...ofOwner,
+    address: { ...address, database: 'system' },
+    compressRequests: false,
+  });
+  const owner = createServerClient({ ...ofOwner, address, compressRequests: true });
+  const createReader = (account: Account, count: number, settings: EngineSettings): ConnectedReader => ({
+    client: createServerClient({
+      ...account,
+      address,
+      connectionsMax: count + SPARE_CONNECTIONS,
+      silenceMs: 2 * limits.timeoutMs, // each query has its own end, which comes first
+      compressRequests: false,
+    }),
+    readers: count,
+    settings: { ...settings, ...READ_SETTINGS },
+  });
+  const ofReader = { user: address.readUser, password: address.readPassword };
+  const reader = createReader(ofReader, readers, readSettings(limits));
+  // Half of what the reader has: callers' SQL then slows stored queries down, and never takes their place.
+  const ofSandbox = Math.max(1, Math.floor(readers / 2));
+  const sandbox = address.sandbox && createReader(address.sandbox, ofSandbox, sandboxSettings(limits));
+  try {
+    await prepareServer({ address, system, reader, sandbox, cluster });
+    return { owner, reader, sandbox };
+  } catch (error) {
+    await Promise.all([owner.close(), reader.client.close(), sandbox?.client.close()]);
+    throw error;
+  } finally {
+    await system.close();
+  }
+}
+
+interface Account {
+  readonly user: string;
+  readonly password: string;
+}

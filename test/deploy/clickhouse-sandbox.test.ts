@@ -1,0 +1,84 @@
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { Session } from 'chdb';
+import { afterAll, describe, expect, test } from 'vitest';
+import { openStore } from '../../src/open-store.ts';
+import { SANDBOX_USER, withoutServerOnly } from '../support/sandbox-user.ts';
+import { storeEvents, temporaryFolder, testConfig } from '../support/service.ts';
+
+const folder = await temporaryFolder();
+const file = (name: string) => join(folder.path, name);
+
+/** The embedded engine's process fills the store, and ends: its rights are those of the owner. */
+async function fillStore(): Promise<void> {
+  const store = await openStore(testConfig(folder.path), 'a test');
+  const now = Date.now();
+  const events = ['p', 'p', 'q', ''].map((project, i) => ({
+    id: `${i}`,
+    timestamp: now * 1000,
+    project,
+    event_message: 'x',
+    metadata: {},
+  }));
+  await storeEvents(store, 'cloudflare.logs.prod', events, now);
+  await store.close();
+}
+
+/** On the same store, the engine's one user with all that users.xml gives the user for callers' SELECTs. */
+async function openAsSandbox(): Promise<Session> {
+  const shipped = withoutServerOnly(await readFile('deploy/clickhouse/users.xml', 'utf8'));
+  const ofUser =
+    new RegExp(`<users>.*?<${SANDBOX_USER}>(.*?)</${SANDBOX_USER}>`, 's').exec(shipped)?.[1] ?? '';
+  const user = ofUser.replace(/<password .*?\/>/, '<password/>');
+  const config = shipped
+    .replace(/<users>.*<\/users>/s, `<users><default>${user}</default></users>`)
+    .replace('</profiles>', '<default/></profiles>');
+  await mkdir(file('config'));
+  await writeFile(file('config/users.xml'), config);
+  const text = `<clickhouse><users_config>${file('config/users.xml')}</users_config></clickhouse>`;
+  await writeFile(file('config/config.xml'), text);
+  return new Session(file('store'), { connectionArgs: [`--config-file=${file('config/config.xml')}`] });
+}
+
+await fillStore();
+const session = await openAsSandbox();
+afterAll(async () => {
+  session.close();
+  await folder.remove();
+});
+
+const ask = (query: string) => session.query(query, 'TSVRaw').trim();
+
+describe('the user for callers’ SELECTs, in the real engine', () => {
+  test.each([
+    ['names a project', { origin: 'a b', project: 'p' }, '2'],
+    ['names another', { project: 'q' }, '1'],
+    ['names one that has a quote', { project: "it's" }, '0'],
+    ['names none', { origin: 'a b' }, '4'],
+  ])('sees rows of the project alone where the request %s', (_, value, rows) => {
+    const text = JSON.stringify(value).replaceAll("'", "\\'");
+    expect(ask(`SELECT count() FROM tailrace.edge_logs SETTINGS log_comment = '${text}'`)).toBe(rows);
+    expect(
+      ask(`SELECT count() FROM tailrace.edge_logs WHERE project != '' OR 1 SETTINGS log_comment = '${text}'`),
+    ).toBe(rows);
+  });
+
+  test.each([
+    ["INSERT INTO tailrace.edge_logs (id) VALUES ('x')", 'ACCESS_DENIED'],
+    ['DROP TABLE tailrace.edge_logs', 'ACCESS_DENIED'],
+    ['TRUNCATE TABLE tailrace.edge_logs', 'ACCESS_DENIED'],
+    ["SELECT * FROM file('/etc/passwd')", 'ACCESS_DENIED'],
+    ["SELECT * FROM url('http://127.0.0.1/')", 'ACCESS_DENIED'],
+    ['SELECT 1 SETTINGS max_threads = 64', 'SETTING_CONSTRAINT_VIOLATION'],
+    ['SELECT 1 SETTINGS max_memory_usage = 8000000000', 'SETTING_CONSTRAINT_VIOLATION'],
+    ['SELECT 1 SETTINGS max_execution_time = 61', 'SETTING_CONSTRAINT_VIOLATION'],
+  ])('is refused %s', (sql, name) => {
+    expect(() => ask(sql)).toThrow(name);
+  });
+
+  test('has only rights that the service accepts', () => {
+    expect(ask('SHOW GRANTS FINAL')).toBe('GRANT SELECT ON tailrace.* TO default');
+    expect(ask('CHECK GRANT INSERT ON tailrace.*')).toBe('0');
+    expect(ask('CHECK GRANT SELECT ON tailrace.*')).toBe('1');
+  });
+});

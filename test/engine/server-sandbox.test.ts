@@ -1,0 +1,200 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterAll, beforeEach, describe, expect, test, vi } from 'vitest';
+import type { QueryOptions } from '../../src/engine/engine.ts';
+import { openServerEngine } from '../../src/engine/server.ts';
+import { InputError } from '../../src/errors.ts';
+import { type FrontUser, fail, startClickHouseFront } from '../support/clickhouse-front.ts';
+import { readSandboxUser, SANDBOX_USER } from '../support/sandbox-user.ts';
+import { addressOf } from '../support/server-engine.ts';
+import { temporaryFolder } from '../support/service.ts';
+
+const PASSWORD = 's3cret';
+const folder = await temporaryFolder();
+const right = await readSandboxUser(PASSWORD);
+const users: Record<string, FrontUser> = {
+  [SANDBOX_USER]: right,
+  reads_system: { ...right, mayReadSystem: true },
+  narrow: {
+    ...right,
+    profile: '<constraints><max_memory_usage><max>1000</max></max_memory_usage></constraints>',
+  },
+  writes: { ...right, grants: ['GRANT SELECT, INSERT ON tailrace.* TO writes'] },
+  reads_others: { ...right, grants: ['GRANT SELECT ON other.* TO reads_others'] },
+};
+const front = await startClickHouseFront(join(folder.path, 'clickhouse'), '', { users });
+const limits = { timeoutMs: 5_000, memoryBytesMax: 256 * 1024 ** 2, resultBytesMax: 1024 ** 2 };
+const size = { queueMax: 5, queuePerLaneMax: 5, queueTimeoutMs: 5_000, limits, cluster: '' };
+const accounts = { user: 'owner', readUser: 'reader' };
+
+const open = (sandbox: { user: string; password: string } | undefined, readers = 2) =>
+  openServerEngine({ ...size, readers, address: { ...addressOf(front.url), ...accounts, sandbox } });
+const sandbox = { user: SANDBOX_USER, password: PASSWORD };
+const engine = await open(sandbox);
+await engine.command('CREATE TABLE t (n UInt64, project String) ENGINE = MergeTree ORDER BY n');
+
+beforeEach(() => {
+  front.intercept = undefined;
+  front.requests.length = 0;
+});
+afterAll(async () => {
+  await engine.close();
+  await front.close();
+  await folder.remove();
+});
+
+const CALLERS: QueryOptions = { format: 'TSVRaw', sandboxed: { project: 'p' } };
+const usersSeen = () => [...new Set(front.requests.map(({ user }) => user))];
+
+describe('a statement', () => {
+  test('of a caller is run by the user for those, every other by the reader or the owner', async () => {
+    await engine.query('SELECT 1', {}, CALLERS);
+    expect(usersSeen()).toEqual([SANDBOX_USER]);
+    front.requests.length = 0;
+    await engine.query('SELECT 1', {}, { format: 'TSVRaw' });
+    expect(usersSeen()).toEqual(['reader']);
+    front.requests.length = 0;
+    await engine.inspect('SELECT 1');
+    const bytes = Buffer.from('[1,"p"]\n');
+    const columns = ['n', 'project'];
+    await engine.insert({ table: 't', columns, format: 'JSONCompactEachRow', bytes });
+    expect(usersSeen()).toEqual(['owner']);
+  });
+
+  test('of a caller is run by the reader where no user for those is set, as any other', async () => {
+    const plain = await open(undefined);
+    front.requests.length = 0;
+    await plain.query('SELECT 1', {}, { ...CALLERS, origin: 'logs.all r', lane: 'key' });
+    expect(usersSeen()).toEqual(['reader']);
+    expect(front.requests[0]?.settings.get('log_comment')).toBe('logs.all r');
+    expect(front.requests[0]?.http.has('quota_key')).toBe(false);
+    await plain.close();
+  });
+
+  test('of a caller names the project for row policies, and the key for the quota', async () => {
+    await engine.query('SELECT 1', {}, { ...CALLERS, origin: 'logs.all r', lane: 'key-id' });
+    const [request] = front.requests;
+    expect(JSON.parse(request?.settings.get('log_comment') ?? '')).toEqual({
+      origin: 'logs.all r',
+      project: 'p',
+    });
+    expect(request?.http.get('quota_key')).toBe('key-id');
+    expect(request?.settings.get('readonly')).toBe('1');
+    await engine.query('SELECT 1', {}, { ...CALLERS, sandboxed: { project: undefined } });
+    expect(front.requests[1]?.settings.get('log_comment')).toBe('{}');
+  });
+
+  test('of a caller is sent with no setting that the profile of docs/scaling.md does not let it change', async () => {
+    await engine.query('SELECT 1', {}, { ...CALLERS, origin: 'logs.all r', lane: 'key-id' });
+    const page = await readFile('docs/scaling.md', 'utf8');
+    const [profile = ''] = /CREATE SETTINGS PROFILE tailrace_sandbox [\s\S]*?;/.exec(page) ?? [];
+    const changeable = [...profile.matchAll(/(\w+)(?: = \d+ MAX \d+)? CHANGEABLE_IN_READONLY/g)];
+    const [request] = front.requests;
+    const ofHttp = ['default_format', 'quota_key']; // parameters of the request, and no settings
+    const sent = [...(request?.settings.keys() ?? []), ...(request?.http.keys() ?? [])].filter(
+      (name) => !ofHttp.includes(name) && name !== 'readonly', // which is 1 there already
+    );
+    expect(profile).toMatch(/readonly = 1,/);
+    expect(sent.toSorted()).toEqual(changeable.map(([, name = '']) => name).toSorted());
+  });
+
+  test('of a caller is held to the profile of its user', async () => {
+    const options = { format: 'TSVRaw' } as const;
+    const nested = `${'SELECT * FROM ('.repeat(60)}SELECT 1${')'.repeat(60)}`;
+    await expect(engine.query(nested, {}, { ...options, ...CALLERS })).rejects.toMatchObject({
+      code: 'query_failed',
+    });
+    expect((await engine.query(nested, {}, options)).bytes.toString()).toBe('1\n');
+  });
+
+  test('of a caller sees no row that the filters hide', async () => {
+    const bytes = Buffer.from('[2,"p"]\n[3,"p"]\n');
+    await engine.insert({ table: 't', columns: ['n', 'project'], format: 'JSONCompactEachRow', bytes });
+    const count = async () =>
+      (await engine.query('SELECT count() FROM t WHERE n > 1', {}, CALLERS)).bytes.toString();
+    expect(await count()).toBe('2\n');
+    await engine.setReadFilters(new Map([['t', 'n = 3']]));
+    expect(await count()).toBe('1\n');
+    await engine.setReadFilters(new Map());
+  });
+
+  test('of a caller beyond the quota is refused for now', async () => {
+    front.intercept = (request, response) => {
+      fail(
+        request,
+        response,
+        'Code: 201. DB::Exception: Quota for user `u` for 60s has been exceeded: queries = 2/1. (QUOTA_EXCEEDED)',
+      );
+      return true;
+    };
+    await expect(engine.query('SELECT 1', {}, CALLERS)).rejects.toMatchObject({
+      code: 'overloaded',
+      message: 'the quota for such queries is used up for now; ask again later',
+    });
+  });
+});
+
+test('callers’ SELECTs have connections and turns of their own, half as many, and never take those of others', async () => {
+  const held: (() => void)[] = [];
+  front.intercept = (request) => {
+    if (request.user !== SANDBOX_USER) return false;
+    return new Promise((resolve) => held.push(() => resolve(false)));
+  };
+  const slow = [1, 2, 3].map(() => engine.query('SELECT 1', {}, CALLERS));
+  await vi.waitFor(() => expect(engine.gauges()).toMatchObject({ running: 1, queued: 2 }));
+  await vi.waitFor(() => expect(held).toHaveLength(1));
+  const others = [1, 2, 3].map(() => engine.query('SELECT 2', {}, { format: 'TSVRaw' }));
+  expect((await Promise.all(others)).map(({ bytes }) => bytes.toString())).toEqual(['2\n', '2\n', '2\n']);
+  expect(engine.gauges()).toMatchObject({ running: 1, queued: 2 });
+  front.intercept = undefined;
+  held[0]?.();
+  await Promise.all(slow);
+});
+
+describe('at start', () => {
+  const failureOf = async (user: string, password = PASSWORD) => {
+    const error = await open({ user, password }).then(
+      async (opened) => opened.close().then(() => new Error('it should have been refused')),
+      (thrown: unknown) => thrown,
+    );
+    expect(error).toBeInstanceOf(InputError);
+    return String(error);
+  };
+
+  test('a wrong password is reported, and never shown', async () => {
+    const message = await failureOf(SANDBOX_USER, 'wr0ng');
+    expect(message).toContain(
+      `CLICKHOUSE_SANDBOX_USER: the server at ${front.url} does not let the user ${SANDBOX_USER} in: wrong user or password`,
+    );
+    expect(message).not.toContain('wr0ng');
+  });
+
+  test.each([
+    [
+      'writes',
+      'has a right that it must not have, GRANT SELECT, INSERT ON tailrace.* TO writes; grant it SELECT',
+    ],
+    ['reads_others', 'may not read any table of tailrace; grant it SELECT on the tables of Tailrace'],
+    ['reads_system', 'may read system.query_log; set access_control_improvements.select_from_system_db'],
+  ])('a user that %s is refused', async (user, message) => {
+    expect(await failureOf(user)).toContain(`CLICKHOUSE_SANDBOX_USER: the user ${user} ${message}`);
+  });
+
+  test('a profile that leaves no room for the limits of a query is refused in the server’s words', async () => {
+    expect(await failureOf('narrow')).toContain(
+      'CLICKHOUSE_SANDBOX_USER: the server at ' +
+        front.url +
+        " refuses the user narrow: Setting max_memory_usage shouldn't be greater than 1000",
+    );
+  });
+
+  test('the query that is tried is sent as those of callers are', async () => {
+    front.requests.length = 0;
+    await (await open(sandbox)).close();
+    const tried = front.requests.find(({ user, sql }) => user === SANDBOX_USER && sql === 'SELECT 1');
+    await engine.query('SELECT 1', {}, { ...CALLERS, origin: 'logs.all r' });
+    expect([...(tried?.settings.keys() ?? [])].toSorted()).toEqual(
+      [...(front.requests.at(-1)?.settings.keys() ?? [])].toSorted(),
+    );
+  });
+});
