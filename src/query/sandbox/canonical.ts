@@ -3,6 +3,7 @@ import type { Endpoint } from '../../definitions/endpoint.ts';
 import { createRewriter } from '../../sql/parameter.ts';
 import { scanTokens, type Token } from '../../sql/token.ts';
 import { PLAIN_NAME } from '../../sql/with-list.ts';
+import { refuseBeyond } from './bounds.ts';
 import { refuse } from './refusal.ts';
 
 /** A caller's SELECT as the engine itself writes it. */
@@ -26,7 +27,7 @@ export async function canonicalise(
   sql: string,
   format: (sql: string) => Promise<string>,
 ): Promise<Canonical> {
-  refuseSubstitutions(sql);
+  refuseDense(sql);
   const declared = [...endpoint.parameters.map((parameter) => parameter.name), RESERVED_PARAMETER];
   const mark = findMark(sql);
   const marked = createRewriter(sql)((name) => {
@@ -59,10 +60,17 @@ function findMark(sql: string): string {
   return mark;
 }
 
-function refuseSubstitutions(sql: string): void {
+/** Before the engine parses a text: its parser takes its time over brackets within brackets. */
+function refuseDense(sql: string): void {
+  let tokens = 0;
+  let depth = 0;
   for (const { kind, start } of scanTokens(sql)) {
-    if (kind === 'sign' && '{}'.includes(sql.charAt(start)))
+    refuseBeyond('tokens', ++tokens);
+    const sign = kind === 'sign' ? sql.charAt(start) : '';
+    if (sign === '{' || sign === '}')
       throw refuse('must not have {…}: write parameters as @name and maps as map(…)');
+    if (sign === '(' || sign === '[') refuseBeyond('brackets', ++depth);
+    else if (sign === ')' || sign === ']') depth--;
   }
 }
 

@@ -92,12 +92,13 @@ export async function storeCanaries(store: Awaited<ReturnType<typeof openStore>>
 }
 
 /** A store with both endpoints, and what a caller's SELECT over `sandbox.on` answers for project `p`. */
-export async function openSandbox() {
+export async function openSandbox(env: Readonly<Record<string, string>> = {}) {
   const definitions = await writeDefinitions();
   const config = testConfig(join(definitions.path, 'data'), {
     ...definitions.env,
     TAILRACE_QUERY_TIMEOUT_MS: '10000',
     TAILRACE_QUERY_MEMORY_BYTES_MAX: String(128 * 1024 * 1024),
+    ...env,
   });
   const canaryFile = join(definitions.path, 'canary.txt');
   await writeFile(canaryFile, CANARY);
