@@ -107,7 +107,13 @@ function parseTree(lines: readonly string[], form: RegExp): SyntaxNode {
 }
 
 /** A node and all below it, in the order of the text. */
-export function* walk(node: SyntaxNode): Generator<SyntaxNode> {
-  yield node;
-  for (const child of node.children) yield* walk(child);
+export function* walk(root: SyntaxNode): Generator<SyntaxNode> {
+  const next = [root];
+  for (let node = next.pop(); node !== undefined; node = next.pop()) {
+    yield node;
+    for (let i = node.children.length - 1; i >= 0; i--) {
+      const child = node.children[i];
+      if (child !== undefined) next.push(child);
+    }
+  }
 }

@@ -13,9 +13,10 @@ interface Bound {
  */
 export const BOUNDS = {
   tokens: { max: 10_000, unit: 'words and signs' },
-  brackets: { max: 64, unit: 'levels of brackets' },
+  brackets: { max: 64, unit: 'levels of brackets and CASE' },
+  betweens: { max: 2, unit: 'BETWEEN inside of one another; write >= and <=' },
   depth: { max: 150, unit: 'levels of calls, operators and subqueries' },
-  nodes: { max: 4_000, unit: 'names, values and calls' },
+  nodes: { max: 3_000, unit: 'names, values and calls' },
   // A name that is used twice counts twice: `1 AS a, a + a AS b, b + b AS c` doubles with each.
   expandedNodes: { max: 10_000, unit: 'names, values and calls when each alias and view is written out' },
   subqueryDepth: {
@@ -29,9 +30,15 @@ export const BOUNDS = {
     unit: 'SELECTs inside of IN, EXISTS or an expression, when each alias and view is written out',
   },
   reads: { max: 32, unit: 'reads of views, when each view is written out' },
+  columns: {
+    max: 4_000,
+    unit: 'columns of one SELECT, when each * is written out, with 64 for a view of the stored query',
+  },
+  windows: { max: 32, unit: 'functions with OVER' },
   joins: { max: 16, unit: 'joins, when each view is written out' },
   // Each is made of all groups, in one step. WITH CUBE has one for each choice of its keys: 8 for three.
   groupings: { max: 8, unit: 'sets of keys in GROUPING SETS, CUBE or ROLLUP' },
+  parts: { max: 1_000, unit: 'parts in one tuple, those of tuples in it included' },
   work: { max: 640, unit: 'units of work for each row of one SELECT' },
 } as const satisfies Readonly<Record<string, Bound>>;
 

@@ -3,7 +3,7 @@ import type { Endpoint } from '../../definitions/endpoint.ts';
 import { createRewriter } from '../../sql/parameter.ts';
 import { scanTokens, type Token } from '../../sql/token.ts';
 import { PLAIN_NAME } from '../../sql/with-list.ts';
-import { refuseBeyond } from './bounds.ts';
+import { refuseDense } from './dense-text.ts';
 import { refuse } from './refusal.ts';
 
 /** A caller's SELECT as the engine itself writes it. */
@@ -41,6 +41,7 @@ export async function canonicalise(
   const marks = new Map(declared.map((name) => [`'${mark}${name}'`, name]));
   let runs = '';
   let at = 0;
+  refuseDense(checked); // once more: it is what the trees are made of
   for (const token of scanTokens(checked)) {
     const text = checked.slice(token.start, token.end);
     refuseToken(token, text);
@@ -58,20 +59,6 @@ function findMark(sql: string): string {
   let mark = 'tailrace:';
   while (sql.includes(mark)) mark = `tailrace${mark}`;
   return mark;
-}
-
-/** Before the engine parses a text: its parser takes its time over brackets within brackets. */
-function refuseDense(sql: string): void {
-  let tokens = 0;
-  let depth = 0;
-  for (const { kind, start } of scanTokens(sql)) {
-    refuseBeyond('tokens', ++tokens);
-    const sign = kind === 'sign' ? sql.charAt(start) : '';
-    if (sign === '{' || sign === '}')
-      throw refuse('must not have {…}: write parameters as @name and maps as map(…)');
-    if (sign === '(' || sign === '[') refuseBeyond('brackets', ++depth);
-    else if (sign === ')' || sign === ']') depth--;
-  }
 }
 
 const SIGNS = '()[],.+-*/%=<>!|:';

@@ -3,19 +3,28 @@ import { type BoundName, refuseBeyond } from './bounds.ts';
 import { findDefinitions, type Names, type Scope } from './names.ts';
 import { clause, identifierOf, isSelect, isTablePlace, viewNameOf } from './query-tree.ts';
 
-type Measured = 'expandedNodes' | 'subqueryDepth' | 'valueDepth' | 'values' | 'reads' | 'joins';
+type Measured = 'expandedNodes' | 'subqueryDepth' | 'valueDepth' | 'values' | 'reads' | 'joins' | 'windows';
 type Measure = Readonly<Record<Measured, number>>;
 
-const NONE: Measure = { expandedNodes: 0, subqueryDepth: 0, valueDepth: 0, values: 0, reads: 0, joins: 0 };
-const ONE: Measure = { ...NONE, expandedNodes: 1 };
 const MEASURED: readonly Measured[] = [
   'values',
   'valueDepth',
   'subqueryDepth',
   'reads',
   'joins',
+  'windows',
   'expandedNodes',
 ];
+const NONE: Measure = {
+  values: 0,
+  valueDepth: 0,
+  subqueryDepth: 0,
+  reads: 0,
+  joins: 0,
+  windows: 0,
+  expandedNodes: 0,
+};
+const ONE: Measure = { ...NONE, expandedNodes: 1 };
 
 /** Those that are the deepest of the parts; the others are their sum. */
 const DEEPEST: ReadonlySet<BoundName> = new Set(['subqueryDepth', 'valueDepth']);
@@ -27,9 +36,9 @@ const DEEPEST: ReadonlySet<BoundName> = new Set(['subqueryDepth', 'valueDepth'])
  */
 export function refuseLarge(root: SyntaxNode, names: Names): void {
   const measure = createMeasure(names);
+  for (const node of walk(root)) refuseBeyond('groupings', countGroupings(node));
   for (const select of [root, ...names.views]) {
     const measured = measure(select);
-    for (const node of walk(select)) refuseBeyond('groupings', countGroupings(node));
     const around = select === root ? 1 : 0; // the SELECT in whose brackets the caller's stands
     for (const name of MEASURED) refuseBeyond(name, measured[name] - (name === 'subqueryDepth' ? around : 0));
   }
@@ -61,10 +70,16 @@ function createMeasure({ scopes, reads }: Names): (select: SyntaxNode) => Measur
       const isValue = isSelect(child) && !isTablePlace(node) && !members.has(child);
       return isValue ? asValue(measured) : measured;
     });
+    const windows = node.kind === 'FUNCTION' && clause(node, 'WINDOW').length > 0 ? 1 : 0;
     const joins = /^(?:CROSS )?JOIN$/.test(node.kind) ? Math.max(countTables(node) - 1, 1) : 0;
     const depth = node.kind === 'QUERY' ? 1 : 0;
     const all = combine([ONE, ...parts]);
-    return { ...all, joins: all.joins + joins, subqueryDepth: all.subqueryDepth + depth };
+    return {
+      ...all,
+      joins: all.joins + joins,
+      windows: all.windows + windows,
+      subqueryDepth: all.subqueryDepth + depth,
+    };
   }
 
   function measureTable(table: SyntaxNode): Measure {

@@ -9,6 +9,7 @@ import {
   largest,
   largestOf,
   membersOf,
+  partsOf,
   SMALL,
   sizeOfText,
   sumOf,
@@ -18,18 +19,20 @@ import {
 /** Where an expression stands: what its names mean, and which of them are members of a list, inside of a lambda. */
 export interface Place {
   readonly scope: Scope | undefined;
-  readonly params: ReadonlySet<string>;
+  /** With the parts of their types. */
+  readonly params: ReadonlyMap<string, number>;
 }
 
 /** How large the values of a caller's SELECT may be. */
 export interface Sizes {
   of(expression: SyntaxNode, place: Place): ValueSize;
-  /** The names inside of a lambda's expression that are members of its lists. */
-  paramsOf(lambda: SyntaxNode, place: Place): ReadonlySet<string>;
+  /** The place of a lambda's expression, for a lambda that stands before these lists. */
+  inside(lambda: SyntaxNode, lists: readonly SyntaxNode[], place: Place): Place;
+  /** See ColumnSizes. */
+  countColumns(select: SyntaxNode): number;
 }
 
-const MEMBER: ValueSize = { units: SMALL, isConstant: false };
-const NO_PARAMS: ReadonlySet<string> = new Set();
+const NO_PARAMS: ReadonlyMap<string, number> = new Map();
 
 /** Estimates from above, by the query tree alone: where a name may mean several things, it is the largest of them. */
 export function createSizes(names: Names): Sizes {
@@ -40,6 +43,7 @@ export function createSizes(names: Names): Sizes {
   function of(node: SyntaxNode, place: Place): ValueSize {
     const found = known.get(node);
     if (found !== undefined) return found;
+    if (open.has(node)) return STORED; // a name of nothing, which the engine refuses
     open.add(node);
     const size = measure(node, place);
     open.delete(node);
@@ -48,8 +52,8 @@ export function createSizes(names: Names): Sizes {
   }
 
   function measure(node: SyntaxNode, place: Place): ValueSize {
-    if (isSelect(node)) return { units: columns.ofAllColumns(node), isConstant: true };
-    if (node.kind === 'CONSTANT') return { units: sizeOfConstant(constantOf(node)), isConstant: true };
+    if (isSelect(node)) return { ...columns.ofAllColumns(node), isConstant: true };
+    if (node.kind === 'CONSTANT') return ofConstant(constantOf(node));
     if (node.kind === 'IDENTIFIER') return ofName(node, place);
     if (node.kind === 'MATCHER') return columns.ofEvery(place.scope);
     if (node.kind === 'FUNCTION') return ofCall(node, place);
@@ -63,42 +67,49 @@ export function createSizes(names: Names): Sizes {
     const sizes = args.map((arg) => of(arg, place));
     const units = sizes.map((size) => size.units);
     const name = functionNameOf(node);
+    const parts = partsOf(
+      name,
+      sizes.map((size) => size.parts),
+    );
     const aggregate = findAggregate(name);
-    if (aggregate !== undefined) return ofAggregate(node, { name, aggregate, units });
+    if (aggregate !== undefined) {
+      const size = sizeOfAggregate(node, { name, aggregate, units });
+      return { units: size, parts, isConstant: false };
+    }
     const isConstant = sizes.every((size) => size.isConstant);
-    const mapped = lambda === undefined ? 0 : ofMembers({ name, lambda, units }, place);
-    return { units: Math.max(mapped, growthOf(name)(units)), isConstant };
+    const size = growthOf(name)(units);
+    const made = lambda === undefined ? undefined : ofExpression(lambda, inside(lambda, args, place));
+    if (made === undefined || !/^(?:array|map)(?:map|apply)$/.test(name))
+      return { units: size, parts, isConstant };
+    // Each member of the lists becomes what the lambda gives.
+    return {
+      units: Math.max(size, membersOf(sumOf(units)) * made.units),
+      parts: Math.max(parts, made.parts),
+      isConstant,
+    };
   }
 
-  /** What `arrayMap` and its like give: each member of the lists becomes what the lambda gives. */
-  function ofMembers({ name, lambda, units }: MapCall, place: Place): number {
-    if (!/^(?:array|map)(?:map|apply)$/.test(name)) return 0;
+  function ofExpression(lambda: SyntaxNode, place: Place): ValueSize {
     const [body] = clause(lambda, 'EXPRESSION');
-    const inner = { scope: place.scope, params: paramsOf(lambda, place) };
-    const made = body === undefined ? STORED : of(body, inner);
-    return membersOf(sumOf(units)) * made.units;
+    return body === undefined ? STORED : of(body, place);
   }
 
   function ofName(node: SyntaxNode, { scope, params }: Place): ValueSize {
     const name = identifierOf(node);
-    if (params.has(name.split('.')[0] ?? '')) return MEMBER;
+    const parts = params.get(name.split('.')[0] ?? '');
+    if (parts !== undefined) return { units: SMALL, parts, isConstant: false };
     const definitions = findDefinitions(name, scope).filter((one) => !open.has(one.node));
     if (definitions.length === 0) return columns.ofColumn(name.split('.').at(-1) ?? '', scope);
     return largest(definitions.map((one) => of(one.node, { scope: one.scope, params: NO_PARAMS })));
   }
 
-  function paramsOf(lambda: SyntaxNode, { params }: Place): ReadonlySet<string> {
-    return new Set([...params, ...clause(lambda, 'ARGUMENTS').map(identifierOf)]);
+  function inside(lambda: SyntaxNode, lists: readonly SyntaxNode[], { scope, params }: Place): Place {
+    const parts = Math.max(1, ...lists.map((one) => of(one, { scope, params }).parts));
+    const own = clause(lambda, 'ARGUMENTS').map((param) => [identifierOf(param), parts] as const);
+    return { scope, params: new Map([...params, ...own]) };
   }
 
-  return { of, paramsOf };
-}
-
-interface MapCall {
-  readonly name: string;
-  readonly lambda: SyntaxNode;
-  /** Of its lists. */
-  readonly units: readonly number[];
+  return { of, inside, countColumns: columns.count };
 }
 
 interface AggregateCall {
@@ -108,12 +119,17 @@ interface AggregateCall {
   readonly units: readonly number[];
 }
 
-function ofAggregate(node: SyntaxNode, { name, aggregate, units }: AggregateCall): ValueSize {
+function sizeOfAggregate(node: SyntaxNode, { name, aggregate, units }: AggregateCall): number {
   const parameters = clause(node, 'PARAMETERS').map(constantOf);
   const sizes = [...units, ...parameters.map(sizeOfConstant)]; // a separator stands between all
   const size = growthOfAggregate(aggregate, parameters.map(readNumber))(sizes);
   // Of a list, such as of sumForEach, a list.
-  return { units: name.includes('foreach') ? Math.max(size, largestOf(units)) : size, isConstant: false };
+  return name.includes('foreach') ? Math.max(size, largestOf(units)) : size;
+}
+
+function ofConstant(value: string): ValueSize {
+  const members = value.startsWith("'") || !value.includes('Tuple_') ? 1 : value.split(',').length;
+  return { units: sizeOfConstant(value), parts: members, isConstant: true };
 }
 
 /** A member of a list takes as much as a number, if it is one; a parameter's mark stands for up to 1,000 bytes. */

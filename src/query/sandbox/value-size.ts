@@ -1,11 +1,12 @@
 import { FUNCTIONS } from './function.ts';
 
-/**
- * How large a value may be. 1 unit: as large as a stored text (about 1 KB), a number is 0.01 of it. `isConstant`: it may be the same
- * for all rows, so that the memory of a query does not bound the sum over a block of rows.
- */
+/** How large a value may be. */
 export interface ValueSize {
+  /** 1 is as large as a stored text (about 1 KB), 0.01 is a number. */
   readonly units: number;
+  /** Of its type: 3 for a tuple of a number and of a tuple of two. */
+  readonly parts: number;
+  /** It may be the same for all rows, so that the memory of a query does not bound the sum over a block of rows. */
   readonly isConstant: boolean;
 }
 
@@ -19,6 +20,7 @@ export const largestOf = (sizes: readonly number[]) => Math.max(SMALL, ...sizes)
 export function largest(sizes: readonly ValueSize[]): ValueSize {
   return {
     units: largestOf(sizes.map((size) => size.units)),
+    parts: Math.max(1, ...sizes.map((size) => size.parts)),
     isConstant: sizes.some((size) => size.isConstant),
   };
 }
@@ -144,6 +146,20 @@ export function growthOfAggregate(name: string, parameters: readonly number[]): 
 /** How large the result of a function may be; the name in small letters. */
 export function growthOf(name: string): Growth {
   return GROWTH.get(name) ?? sumOf;
+}
+
+// The types of all arguments are parts of the type of the result.
+const COMPOSING = new Set(words('tuple map arrayZip mapFromArrays untuple'));
+// The longest type of a CAST has no more.
+const CAST_PARTS = 64;
+
+/** Of the type of a function's result; the name in small letters. */
+export function partsOf(name: string, parts: readonly number[]): number {
+  const most = Math.max(1, ...parts);
+  if (GROWTH.get(name) === small) return 1;
+  if (COMPOSING.has(name)) return parts.reduce((sum, part) => sum + part, 0);
+  if (name === 'array') return most + 1;
+  return name === 'cast' ? Math.max(most, CAST_PARTS) : most;
 }
 
 /** How much slower than one pass over its arguments a call is. */

@@ -21,7 +21,10 @@ const HINT = '; ask for less at once, or give what is collected a limit, such as
  */
 export function refuseWork(names: Names): void {
   const sizes = createSizes(names);
-  for (const [query, scope] of names.scopes) refuseBeyond('work', workOf(query, scope, sizes), HINT);
+  for (const [query, scope] of names.scopes) {
+    refuseBeyond('columns', sizes.countColumns(query));
+    refuseBeyond('work', workOf(query, scope, sizes), HINT);
+  }
 }
 
 function workOf(query: SyntaxNode, scope: Scope, sizes: Sizes): number {
@@ -34,7 +37,7 @@ function workOf(query: SyntaxNode, scope: Scope, sizes: Sizes): number {
     if (lambda?.kind !== 'LAMBDA')
       return add(node.children, place, times) + call(node, args, { place, times });
     const members = Math.max(...lists.map((list) => membersOf(sizes.of(list, place).units)));
-    const inner = { scope, params: sizes.paramsOf(lambda, place) };
+    const inner = sizes.inside(lambda, lists, place);
     return (
       add(lists, place, times) +
       add(clause(lambda, 'EXPRESSION'), inner, times * members) +
@@ -51,13 +54,14 @@ function workOf(query: SyntaxNode, scope: Scope, sizes: Sizes): number {
     args: readonly SyntaxNode[],
     { place, times }: { place: Place; times: number },
   ): number {
+    refuseBeyond('parts', sizes.of(node, place).parts);
     const read = args.map((arg) =>
       isSelect(arg) && isSet(node) ? SMALL : costOf(sizes.of(arg, place), times),
     );
     return weightOf(functionNameOf(node)) * read.reduce((sum, cost) => sum + cost, SMALL);
   }
 
-  return add(query.children, { scope, params: new Set() }, 1);
+  return add(query.children, { scope, params: new Map() }, 1);
 }
 
 /** A SELECT after IN becomes a table of hashes. */
