@@ -36,7 +36,7 @@ export async function readSyntaxTree(engine: Engine, sql: string): Promise<Synta
  */
 export async function readQueryTree(engine: Engine, sql: string): Promise<SyntaxNode> {
   // In brackets: EXPLAIN itself would write the file of an INTO OUTFILE.
-  return parseTree(await explain(engine, `QUERY TREE run_passes = 0 SELECT * FROM (${sql}\n)`), QUERY_LINE);
+  return parseQueryTree(await explain(engine, `QUERY TREE run_passes = 0 SELECT * FROM (${sql}\n)`));
 }
 
 async function explain(engine: Engine, what: string): Promise<string[]> {
@@ -63,6 +63,11 @@ const QUERY_LINE = /^(?<kind>.*?) ?(?: id: \d+(?:, (?<text>.*))?)?$/;
 /** Reads the lines of EXPLAIN AST. @throws SyntaxTreeError when they are no tree */
 export function parseSyntaxTree(lines: readonly string[]): SyntaxNode {
   return parseTree(lines, SYNTAX_LINE);
+}
+
+/** Reads the lines of EXPLAIN QUERY TREE. @throws SyntaxTreeError when they are no tree */
+export function parseQueryTree(lines: readonly string[]): SyntaxNode {
+  return parseTree(lines, QUERY_LINE);
 }
 
 interface OpenNode extends SyntaxNode {

@@ -3,6 +3,7 @@ import type { Endpoint } from '../../definitions/endpoint.ts';
 import { createRewriter } from '../../sql/parameter.ts';
 import { scanTokens, type Token } from '../../sql/token.ts';
 import { PLAIN_NAME } from '../../sql/with-list.ts';
+import { refuseDense } from './dense-text.ts';
 import { refuse } from './refusal.ts';
 
 /** A caller's SELECT as the engine itself writes it. */
@@ -26,7 +27,7 @@ export async function canonicalise(
   sql: string,
   format: (sql: string) => Promise<string>,
 ): Promise<Canonical> {
-  refuseSubstitutions(sql);
+  refuseDense(sql);
   const declared = [...endpoint.parameters.map((parameter) => parameter.name), RESERVED_PARAMETER];
   const mark = findMark(sql);
   const marked = createRewriter(sql)((name) => {
@@ -40,6 +41,7 @@ export async function canonicalise(
   const marks = new Map(declared.map((name) => [`'${mark}${name}'`, name]));
   let runs = '';
   let at = 0;
+  refuseDense(checked); // once more: it is what the trees are made of
   for (const token of scanTokens(checked)) {
     const text = checked.slice(token.start, token.end);
     refuseToken(token, text);
@@ -57,13 +59,6 @@ function findMark(sql: string): string {
   let mark = 'tailrace:';
   while (sql.includes(mark)) mark = `tailrace${mark}`;
   return mark;
-}
-
-function refuseSubstitutions(sql: string): void {
-  for (const { kind, start } of scanTokens(sql)) {
-    if (kind === 'sign' && '{}'.includes(sql.charAt(start)))
-      throw refuse('must not have {…}: write parameters as @name and maps as map(…)');
-  }
 }
 
 const SIGNS = '()[],.+-*/%=<>!|:';

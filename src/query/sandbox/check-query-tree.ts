@@ -1,4 +1,3 @@
-import { PLAIN_NAME } from '../../sql/with-list.ts';
 import { refuseFunction } from './check-tree.ts';
 import { refuse } from './refusal.ts';
 
@@ -9,21 +8,7 @@ const TWO_WORDS = /^ *(?:CROSS JOIN|EXCEPT COLUMN TRANSFORMER) id: \d+/;
 const NODE = /^ *([A-Z_]+(?: [A-Z_]+)*) id: \d+/;
 
 /**
- * The names of the views of WITH, wherever they stand, from the lines of EXPLAIN QUERY TREE run_passes = 0.
- *
- * @throws TailraceError `invalid_parameter` where one is not a plain name
- */
-export function findViews(lines: readonly string[]): string[] {
-  const views = lines.flatMap((line) => {
-    const kind = NODE.exec(line)?.[1];
-    return kind === 'QUERY' || kind === 'UNION' ? (/ cte_name: ([^ ,]+)/.exec(line)?.[1] ?? []) : [];
-  });
-  if (views.every((view) => PLAIN_NAME.test(view))) return views;
-  throw refuse('must have views whose names have letters, digits and underscores only');
-}
-
-/**
- * Checks the same lines by the same rules as the syntax tree: it is the engine's second way to show a query, the one that it
+ * Checks the lines of EXPLAIN QUERY TREE run_passes = 0 by the same rules as the syntax tree: it is the engine's second way to show a query, the one that it
  * plans by, and tells what the first does not.
  *
  * @throws TailraceError `invalid_parameter` that names the first thing that is not allowed

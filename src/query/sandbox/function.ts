@@ -103,51 +103,15 @@ const suffixes = COMBINATORS.map((suffix) => suffix.toLowerCase());
 /** Whether a SELECT of a caller may call it. Letter case does not matter: where it does to the engine, that refuses it. */
 export function isAllowedFunction(name: string): boolean {
   const small = name.toLowerCase();
-  return plain.has(small) || isAggregate(small);
+  return plain.has(small) || findAggregate(small) !== undefined;
 }
 
-function isAggregate(name: string): boolean {
-  if (aggregates.has(name)) return true;
-  return suffixes.some((suffix) => name.endsWith(suffix) && isAggregate(name.slice(0, -suffix.length)));
+/** The aggregate function, without suffixes, that an allowed name in small letters stands for; `undefined` for other functions. */
+export function findAggregate(name: string): string | undefined {
+  if (aggregates.has(name)) return name;
+  for (const suffix of suffixes) {
+    const found = name.endsWith(suffix) ? findAggregate(name.slice(0, -suffix.length)) : undefined;
+    if (found !== undefined) return found;
+  }
+  return undefined;
 }
-
-/** Functions whose second argument is a regular expression for RE2. */
-export const REGEX_FUNCTIONS: ReadonlySet<string> = new Set(
-  'match extract extractall extractgroups countmatches countmatchescaseinsensitive replaceregexpone replaceregexpall'.split(
-    ' ',
-  ),
-);
-
-/** Functions whose second argument is a LIKE pattern, which the engine turns into a regular expression. */
-export const LIKE_FUNCTIONS: ReadonlySet<string> = new Set(['like', 'notlike', 'ilike', 'notilike']);
-
-/**
- * Functions that look for one text in another, and the place of the text that is looked for. In the worst case the work is the
- * length of the one times that of the other, all inside of one call.
- */
-export const NEEDLES: ReadonlyMap<string, number> = new Map(
-  Object.entries({
-    position: 1,
-    positioncaseinsensitive: 1,
-    positionutf8: 1,
-    positioncaseinsensitiveutf8: 1,
-    instr: 1,
-    locate: 0,
-    countsubstrings: 1,
-    countsubstringscaseinsensitive: 1,
-    hastoken: 1,
-    hastokencaseinsensitive: 1,
-    replaceone: 1,
-    replaceall: 1,
-    replace: 1,
-    substringindex: 1,
-    splitbystring: 0,
-  }),
-);
-
-/** Functions whose second argument is a list, each of whose members is looked for in the first. */
-export const SEARCHED_LISTS: ReadonlySet<string> = new Set(
-  'hasany hasall multisearchany multisearchanycaseinsensitive multisearchfirstindex multisearchfirstposition'.split(
-    ' ',
-  ),
-);

@@ -5,13 +5,17 @@ import type { Engine, QueryOptions } from '../../engine/engine.ts';
 import { TailraceError } from '../../errors.ts';
 import { scanTokens } from '../../sql/token.ts';
 import type { RawParameters } from '../parameters.ts';
-import { parseSyntaxTree, type SyntaxNode, SyntaxTreeError } from '../syntax-tree.ts';
+import { parseQueryTree, parseSyntaxTree, type SyntaxNode, SyntaxTreeError } from '../syntax-tree.ts';
 import { findBase, withSelect } from './base.ts';
 import { canonicalise } from './canonical.ts';
-import { checkQueryTree, findViews } from './check-query-tree.ts';
-import { checkTree } from './check-tree.ts';
+import { checkQueryTree } from './check-query-tree.ts';
+import { checkTables, checkTree } from './check-tree.ts';
+import { refuseLarge } from './measure.ts';
+import { bindNames, findViews, writeTree } from './names.ts';
 import { refuse } from './refusal.ts';
 import { readStoredNames, type StoredNames } from './stored-names.ts';
+import { createTimeZones, type TimeZones } from './time-zone.ts';
+import { refuseWork } from './work.ts';
 
 export type SandboxOptions = Omit<QueryOptions, 'format'>;
 
@@ -32,15 +36,35 @@ export interface SandboxLimits {
 const CHECKED_BYTES_MAX = 8 * 1024 * 1024;
 // A tree far beyond it says nothing that a person wrote.
 const TREE_LINES_MAX = 20_000;
+// Twice the depth that is allowed, in the tree that indents by four.
+const TREE_INDENT_MAX = 1_000;
 
-/** Checks callers' SELECTs by the engine's own trees of them, each text once. */
+/** What the engine has whatever is stored in it. */
+interface EngineNames {
+  /** In small letters. */
+  readonly functions: ReadonlySet<string>;
+  readonly zones: TimeZones;
+}
+
+/**
+ * Checks callers' SELECTs by the engine's own trees of them, each text once: what a check finds depends on the text, the endpoint's
+ * definition and the engine's version alone, and the text reads the same whatever tables are created later (names.ts).
+ */
 export function createSandbox(engine: Engine, { sandboxSqlBytesMax }: SandboxLimits): Sandbox {
   const checked = new LRUCache<string, Endpoint>({
     maxSize: CHECKED_BYTES_MAX,
     sizeCalculation: (endpoint, key) => 2 * (key.length + endpoint.sql.length + endpoint.hash.length),
   });
   const names = new WeakMap<Endpoint, StoredNames>();
-  let functions: Promise<ReadonlySet<string>> | undefined;
+  let engineNames: Promise<EngineNames> | undefined;
+
+  function readEngineNames(): Promise<EngineNames> {
+    engineNames ??= askEngineNames(engine).catch((error: unknown) => {
+      engineNames = undefined; // asked again by the next caller
+      throw error;
+    });
+    return engineNames;
+  }
 
   return async (endpoint, raw, options = {}) => {
     const sql = raw[SQL_PARAMETER];
@@ -52,25 +76,26 @@ export function createSandbox(engine: Engine, { sandboxSqlBytesMax }: SandboxLim
     const key = `${endpoint.id} ${endpoint.hash} ${sql}`;
     const known = checked.get(key);
     if (known !== undefined) return known;
-    functions ??= readNames(engine, 'SELECT lower(name) AS name FROM system.functions');
-    const engineFunctions = await functions.catch((error) => {
-      functions = undefined; // asked again by the next caller
-      throw error;
-    });
-    const tables = await readNames(
-      engine,
-      'SELECT name FROM system.tables WHERE database = currentDatabase()',
-    );
     const base = findBase(endpoint);
     if (base === undefined) throw refuse(`cannot be taken: ${endpoint.name} has no view`);
     const storedNames = names.get(endpoint) ?? (await readStoredNames(engine, base));
     names.set(endpoint, storedNames);
-    const context = { engine, storedNames, engineFunctions, tables, options };
+    const tables = await readNames(
+      engine,
+      'SELECT name FROM system.tables WHERE database = currentDatabase()',
+    );
+    const context = { engine, storedNames, tables, options, ...(await readEngineNames()) };
     const select = await check(endpoint, sql.toWellFormed(), context);
     const made = withSelect(endpoint, base, select);
     checked.set(key, made);
     return made;
   };
+}
+
+async function askEngineNames(engine: Engine): Promise<EngineNames> {
+  const functions = await readNames(engine, 'SELECT lower(name) AS name FROM system.functions');
+  const zones = await readNames(engine, 'SELECT time_zone AS name FROM system.time_zones');
+  return { functions, zones: createTimeZones(zones) };
 }
 
 // A caller's SELECT may look for a parameter's value in every text, by work that grows with the length of both.
@@ -90,17 +115,20 @@ async function readNames(engine: Engine, sql: string): Promise<ReadonlySet<strin
   return new Set((await engine.inspect(sql)).map((row) => String(row['name'])));
 }
 
-interface CheckContext {
+interface CheckContext extends EngineNames {
   readonly engine: Engine;
   readonly storedNames: StoredNames;
-  readonly engineFunctions: ReadonlySet<string>;
+  /** Those that there are now: refused as names of views, so that nobody takes one for the other. */
   readonly tables: ReadonlySet<string>;
   readonly options: SandboxOptions;
 }
 
-/** The SELECT in the engine's own writing, proven to read nothing but views. On a reader, within its limits. */
+/**
+ * The SELECT in the engine's own writing, proven to read nothing but views and to be within its bounds. On a reader, within its
+ * limits. Each step is harmless for what the one before has let through: the engine's tree is asked for before it resolves a name.
+ */
 async function check(endpoint: Endpoint, sql: string, context: CheckContext): Promise<string> {
-  const { storedNames, engine, options } = context;
+  const { storedNames, engine, options, functions, zones, tables } = context;
   const ask = async (text: string, values = {}, whenRefused = 'is not SQL that the engine takes') => {
     const how = { ...options, format: 'TSVRaw', sandboxed: { project: undefined } } as const;
     const { bytes } = await engine.query(text, values, how).catch((error) => {
@@ -115,37 +143,48 @@ async function check(endpoint: Endpoint, sql: string, context: CheckContext): Pr
   // In brackets, where nothing but a SELECT can stand: EXPLAIN itself would write the file of an INTO OUTFILE.
   const explain = async (what: string) =>
     toLines(await ask(`EXPLAIN ${what} SELECT * FROM (\n${checked}\n)`, {}, NOT_A_SELECT));
-  const tree = readTree(await explain('AST'));
-  const queryTree = await explain('QUERY TREE run_passes = 0');
-  const own = findViews(queryTree);
-  refuseTaken(own, storedNames.views, context.tables);
+  const usedZones = new Set<string>();
+  const tree = readTree(parseSyntaxTree, await explain('AST'));
   checkTree(tree, {
     storedViews: storedNames.views,
-    views: new Set([...storedNames.views, ...own]),
-    engineFunctions: context.engineFunctions,
+    engineFunctions: functions,
+    zones,
+    usedZones,
     parameterType: (text) => {
       const name = parameterOf(text);
       if (name === undefined) return undefined;
       return endpoint.parameters.find((parameter) => parameter.name === name)?.type ?? 'timestamp'; // @now
     },
   });
-  checkQueryTree(queryTree);
+  const lines = await explain('QUERY TREE run_passes = 0');
+  checkQueryTree(lines);
+  const queryTree = readTree(parseQueryTree, lines);
+  const own = findViews(queryTree);
+  refuseTaken(own, storedNames.views, tables);
+  checkTables(tree, new Set([...storedNames.views, ...own.keys()]));
+  const names = bindNames(queryTree, storedNames.views);
+  refuseLarge(queryTree, names);
+  refuseWork(names);
+  zones.use(usedZones);
   return runs;
 }
 
 const NOT_A_SELECT =
   'must be one SELECT, without FORMAT, INTO OUTFILE or any other clause of a whole statement';
 
+/** Each level is indented by one space or more, and what is deeper than any bound is not to be walked through. */
 function toLines(text: string): string[] {
   const lines = text.split('\n').filter((line) => line !== '');
   if (lines.length > TREE_LINES_MAX) throw refuse('is too large: ask in several requests');
+  const deepest = lines.reduce((most, line) => Math.max(most, line.length - line.trimStart().length), 0);
+  if (deepest > TREE_INDENT_MAX) throw refuse('is too deep: ask in several requests');
   return lines;
 }
 
 /** Names with anything but letters, digits and underscores were refused before, so the engine's lines can be told apart. */
-function readTree(lines: readonly string[]): SyntaxNode {
+function readTree(parse: (lines: readonly string[]) => SyntaxNode, lines: readonly string[]): SyntaxNode {
   try {
-    return parseSyntaxTree(lines);
+    return parse(lines);
   } catch (error) {
     throw error instanceof SyntaxTreeError ? refuse(error.message, error) : error;
   }
@@ -158,14 +197,18 @@ function toRefusal(error: unknown, message: string): unknown {
 }
 
 /**
- * A name that is no table's can only be a view's: then it does not matter in which SELECT the engine looks it up.
+ * No view has the name of another, or of a table. In a UNION the engine gives the WITH of the first SELECT to the others: the same
+ * view twice is one.
  */
-function refuseTaken(own: readonly string[], stored: readonly string[], tables: ReadonlySet<string>): void {
-  const seen = new Set(stored);
-  for (const name of own) {
-    if (seen.has(name) || tables.has(name))
+function refuseTaken(
+  own: ReadonlyMap<string, readonly SyntaxNode[]>,
+  stored: readonly string[],
+  tables: ReadonlySet<string>,
+): void {
+  for (const [name, views] of own) {
+    const isOne = new Set(views.map(writeTree)).size === 1;
+    if (stored.includes(name) || tables.has(name) || !isOne)
       throw refuse(`must not call a view ${name}: the name is taken; give each a name of its own`);
-    seen.add(name);
   }
 }
 

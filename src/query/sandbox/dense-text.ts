@@ -1,0 +1,79 @@
+import { scanTokens } from '../../sql/token.ts';
+import { refuseBeyond } from './bounds.ts';
+import { refuse } from './refusal.ts';
+
+/** What is between two brackets, or CASE and END. */
+interface Level {
+  readonly isCase: boolean;
+  /** BETWEENs in the operand that is being read, each on the left of the next. */
+  operand: number;
+  /** The most that an operand had. */
+  most: number;
+  /** BETWEENs whose AND is still to come. */
+  open: number;
+}
+
+/**
+ * Refuses what the engine's parser itself would take too long for: brackets within brackets, and `x BETWEEN 1 AND 2`, of which it makes
+ * `x >= 1 AND x <= 2`, so that the text doubles for each BETWEEN on the left of another.
+ *
+ * @throws TailraceError `invalid_parameter` for those, and for a substitution `{…}`
+ */
+export function refuseDense(sql: string): void {
+  const levels = [openLevel('')];
+  let tokens = 0;
+  let before = '';
+  for (const { kind, start, end } of scanTokens(sql)) {
+    if (kind === 'comment') continue;
+    refuseBeyond('tokens', ++tokens);
+    // A name in quotes and a text are operands, whatever is in them.
+    const token = kind === 'sign' || kind === 'word' ? sql.slice(start, end).toUpperCase() : 'x';
+    if (token === '{' || token === '}')
+      throw refuse('must not have {…}: write parameters as @name and maps as map(…)');
+    takeToken(token, before, levels);
+    before = token;
+    refuseBeyond('brackets', levels.length - 1);
+    refuseBeyond('betweens', levels.at(-1)?.operand ?? 0);
+  }
+}
+
+function openLevel(token: string): Level {
+  return { isCase: token === 'CASE', operand: 0, most: 0, open: 0 };
+}
+
+function takeToken(token: string, before: string, levels: Level[]): void {
+  if (token === '(' || token === '[' || token === 'CASE') levels.push(openLevel(token));
+  else if (token === 'END' && levels.at(-1)?.isCase === true) closeLevel(levels);
+  else if (token === ')' || token === ']') {
+    while (levels.at(-1)?.isCase === true) closeLevel(levels); // `case` was a name
+    closeLevel(levels);
+  } else takeOperand(token, before, levels.at(-1));
+}
+
+/** What is closed is a part of an operand of the level around. */
+function closeLevel(levels: Level[]): void {
+  const closed = levels.length > 1 ? levels.pop() : undefined;
+  const level = levels.at(-1);
+  if (closed === undefined || level === undefined) return;
+  level.operand = Math.max(level.operand, closed.most);
+  level.most = Math.max(level.most, level.operand);
+}
+
+/** After these begins another operand; AND is looked at by itself. */
+const BOUNDARY =
+  /^(?:OR|SELECT|FROM|WHERE|HAVING|QUALIFY|ON|BY|WHEN|THEN|ELSE|UNION|EXCEPT|INTERSECT|LIMIT)$/;
+/** After these stands an operand, also where it is called `by` or `and`. */
+const NO_OPERAND =
+  /^(?:[^\w)\]]|AND|NOT|BETWEEN|IN|LIKE|ILIKE|REGEXP|IS|DISTINCT|DIV|MOD|CASE|INTERVAL|ESCAPE|ZONE|)$/;
+
+function takeOperand(token: string, before: string, level: Level | undefined): void {
+  if (level === undefined) return;
+  const endsOperand = !NO_OPERAND.test(before) && !BOUNDARY.test(before);
+  if (token === 'BETWEEN') {
+    level.operand++;
+    level.open++;
+    level.most = Math.max(level.most, level.operand);
+  } else if (token === ',') level.operand = 0;
+  else if (token === 'AND' && level.open > 0 && endsOperand) level.open--;
+  else if (endsOperand && (token === 'AND' || BOUNDARY.test(token))) level.operand = 0;
+}

@@ -1,0 +1,130 @@
+import { type SyntaxNode, walk } from '../syntax-tree.ts';
+import { type BoundName, refuseBeyond } from './bounds.ts';
+import { findDefinitions, type Names, type Scope } from './names.ts';
+import { clause, identifierOf, isSelect, isTablePlace, viewNameOf } from './query-tree.ts';
+
+type Measured = 'expandedNodes' | 'subqueryDepth' | 'valueDepth' | 'values' | 'reads' | 'joins' | 'windows';
+type Measure = Readonly<Record<Measured, number>>;
+
+const MEASURED: readonly Measured[] = [
+  'values',
+  'valueDepth',
+  'subqueryDepth',
+  'reads',
+  'joins',
+  'windows',
+  'expandedNodes',
+];
+const NONE: Measure = {
+  values: 0,
+  valueDepth: 0,
+  subqueryDepth: 0,
+  reads: 0,
+  joins: 0,
+  windows: 0,
+  expandedNodes: 0,
+};
+const ONE: Measure = { ...NONE, expandedNodes: 1 };
+
+/** Those that are the deepest of the parts; the others are their sum. */
+const DEEPEST: ReadonlySet<BoundName> = new Set(['subqueryDepth', 'valueDepth']);
+
+/**
+ * Refuses a SELECT that is small only until its aliases and views are written out, which the engine does before it runs anything.
+ *
+ * @throws TailraceError `invalid_parameter` that names the bound
+ */
+export function refuseLarge(root: SyntaxNode, names: Names): void {
+  const measure = createMeasure(names);
+  for (const node of walk(root)) refuseBeyond('groupings', countGroupings(node));
+  for (const select of [root, ...names.views]) {
+    const measured = measure(select);
+    const around = select === root ? 1 : 0; // the SELECT in whose brackets the caller's stands
+    for (const name of MEASURED) refuseBeyond(name, measured[name] - (name === 'subqueryDepth' ? around : 0));
+  }
+}
+
+function createMeasure({ scopes, reads }: Names): (select: SyntaxNode) => Measure {
+  const known = new Map<SyntaxNode, Measure>();
+  const open = new Set<SyntaxNode>(); // being measured: `lower(id) AS id` is of the column id, not of itself
+  const members = new Set<SyntaxNode>(); // SELECTs of a UNION
+
+  function measureOnce(node: SyntaxNode, scope: Scope | undefined): Measure {
+    const found = known.get(node);
+    if (found !== undefined) return found;
+    open.add(node);
+    const measured = node.kind === 'IDENTIFIER' ? measureName(node, scope) : measureNode(node, scope);
+    open.delete(node);
+    known.set(node, measured);
+    return measured;
+  }
+
+  function measureNode(node: SyntaxNode, scope: Scope | undefined): Measure {
+    const inner = scopes.get(node) ?? scope;
+    for (const member of clause(node, 'QUERIES')) members.add(member);
+    const parts = node.children.map((child) => {
+      if (isTablePlace(node) && child.kind === 'IDENTIFIER') return measureTable(child);
+      // A view counts where it is read.
+      if (viewNameOf(child) !== undefined) return NONE;
+      const measured = measureOnce(child, inner);
+      const isValue = isSelect(child) && !isTablePlace(node) && !members.has(child);
+      return isValue ? asValue(measured) : measured;
+    });
+    const windows = node.kind === 'FUNCTION' && clause(node, 'WINDOW').length > 0 ? 1 : 0;
+    const joins = /^(?:CROSS )?JOIN$/.test(node.kind) ? Math.max(countTables(node) - 1, 1) : 0;
+    const depth = node.kind === 'QUERY' ? 1 : 0;
+    const all = combine([ONE, ...parts]);
+    return {
+      ...all,
+      joins: all.joins + joins,
+      windows: all.windows + windows,
+      subqueryDepth: all.subqueryDepth + depth,
+    };
+  }
+
+  function measureTable(table: SyntaxNode): Measure {
+    const view = reads.get(table);
+    return combine([{ ...ONE, reads: 1 }, view === undefined ? NONE : measureOnce(view, scopes.get(view))]);
+  }
+
+  function measureName(name: SyntaxNode, scope: Scope | undefined): Measure {
+    const definitions = findDefinitions(identifierOf(name), scope).filter(({ node }) => !open.has(node));
+    const parts = definitions.map(({ node, scope: around }) => {
+      const measured = measureOnce(node, around);
+      return isSelect(node) ? asValue(measured) : measured;
+    });
+    return combine([ONE, ...parts]);
+  }
+
+  return (select) => measureOnce(select, undefined);
+}
+
+function countGroupings(query: SyntaxNode): number {
+  const type = /\bgroup_by_type: (\w+)/.exec(query.text)?.[1];
+  const keys = clause(query, /\bis_group_by_all: 1/.test(query.text) ? 'PROJECTION' : 'GROUP BY').length;
+  if (type === 'cube') return 2 ** keys;
+  return type === 'rollup' ? keys + 1 : type === 'grouping_sets' ? keys : 0;
+}
+
+function countTables({ children }: SyntaxNode): number {
+  return children.filter(isTablePlace).length;
+}
+
+/** The engine analyses a SELECT inside of an expression twice. */
+function asValue(measured: Measure): Measure {
+  return {
+    ...measured,
+    expandedNodes: measured.expandedNodes * 2,
+    reads: measured.reads * 2,
+    values: measured.values + 1,
+    valueDepth: measured.valueDepth + 1,
+  };
+}
+
+function combine(parts: readonly Measure[]): Measure {
+  const total: Record<Measured, number> = { ...NONE };
+  for (const part of parts)
+    for (const name of MEASURED)
+      total[name] = DEEPEST.has(name) ? Math.max(total[name], part[name]) : total[name] + part[name];
+  return total;
+}

@@ -1,0 +1,133 @@
+import { PLAIN_NAME } from '../../sql/with-list.ts';
+import { type SyntaxNode, walk } from '../syntax-tree.ts';
+import { aliasOf, clause, identifierOf, isSelect, isTablePlace, NO_TABLE, viewNameOf } from './query-tree.ts';
+import { refuse } from './refusal.ts';
+
+/** Names that one `QUERY` gives to expressions; names that it does not have are looked up in the one around it. */
+export interface Scope {
+  readonly query: SyntaxNode;
+  readonly parent: Scope | undefined;
+  /** Some aliases are given more than once; all count. */
+  readonly aliases: ReadonlyMap<string, readonly SyntaxNode[]>;
+}
+
+/** What the names of a caller's SELECT stand for. */
+export interface Names {
+  /** Of each `QUERY`. */
+  readonly scopes: ReadonlyMap<SyntaxNode, Scope>;
+  /** What each name in the place of a table reads: a view of the caller's own, `undefined` for a view of the stored query. */
+  readonly reads: ReadonlyMap<SyntaxNode, SyntaxNode | undefined>;
+  /** The caller's own views. */
+  readonly views: readonly SyntaxNode[];
+}
+
+/** Views that can be read at a place, those of the stored query with `undefined`. */
+type Visible = ReadonlyMap<string, SyntaxNode | undefined>;
+
+/**
+ * Finds what every name in the place of a table reads, by the rule of the engine: a view is visible after it in its own WITH and in
+ * the SELECT of that WITH, with all that is inside of it. Elsewhere, and inside of the view itself, the engine would take the name
+ * for that of a table: so such a text is refused, whether or not there is a table of this name now. What is accepted reads the same
+ * whatever tables are created later.
+ *
+ * @param root of EXPLAIN QUERY TREE run_passes = 0
+ * @throws TailraceError `invalid_parameter` for a view out of reach
+ */
+export function bindNames(root: SyntaxNode, storedViews: readonly string[]): Names {
+  const scopes = new Map<SyntaxNode, Scope>();
+  const reads = new Map<SyntaxNode, SyntaxNode | undefined>();
+  const views: SyntaxNode[] = [];
+
+  function visit(node: SyntaxNode, visible: Visible, scope?: Scope): void {
+    if (node.kind === 'QUERY') visitQuery(node, visible, scope);
+    else for (const child of node.children) visitPart(child, node, { visible, scope });
+  }
+
+  function visitQuery(query: SyntaxNode, visible: Visible, parent?: Scope): void {
+    const scope = { query, parent, aliases: findAliases(query) };
+    scopes.set(query, scope);
+    const seen = new Map(visible);
+    for (const member of clause(query, 'WITH')) {
+      visit(member, seen, scope);
+      const name = viewNameOf(member);
+      if (name === undefined) continue;
+      seen.set(name, member);
+      views.push(member);
+    }
+    for (const child of query.children)
+      if (child.kind !== 'WITH') visitPart(child, query, { visible: seen, scope });
+  }
+
+  function visitPart(
+    child: SyntaxNode,
+    parent: SyntaxNode,
+    { visible, scope }: { visible: Visible; scope: Scope | undefined },
+  ): void {
+    if (child.kind === 'IDENTIFIER' && isTablePlace(parent)) readTable(child, visible);
+    else visit(child, visible, scope);
+  }
+
+  function readTable(table: SyntaxNode, visible: Visible): void {
+    const name = identifierOf(table);
+    if (name === NO_TABLE) return;
+    if (!visible.has(name))
+      throw refuse(
+        `must not read ${name} there: a view can be read after it in its WITH and in the SELECT of that WITH, not in itself`,
+      );
+    reads.set(table, visible.get(name));
+  }
+
+  visit(root, new Map(storedViews.map((view) => [view, undefined])));
+  return { scopes, reads, views };
+}
+
+/**
+ * The caller's own views by name, wherever they stand.
+ *
+ * @throws TailraceError `invalid_parameter` where a name is not a plain one
+ */
+export function findViews(root: SyntaxNode): ReadonlyMap<string, readonly SyntaxNode[]> {
+  const views = new Map<string, SyntaxNode[]>();
+  for (const node of walk(root)) {
+    const name = isSelect(node) ? viewNameOf(node) : undefined;
+    if (name === undefined) continue;
+    if (!PLAIN_NAME.test(name))
+      throw refuse('must have views whose names have letters, digits and underscores only');
+    views.set(name, [...(views.get(name) ?? []), node]);
+  }
+  return views;
+}
+
+/** A tree as a text, the same for trees that mean the same in the same place. */
+export function writeTree({ kind, text, children }: SyntaxNode): string {
+  return `${kind} ${text}(${children.map(writeTree).join()})`;
+}
+
+/** The aliases of one QUERY: also those inside of its expressions, and those of its subqueries, but not those inside of them. */
+function findAliases(query: SyntaxNode): ReadonlyMap<string, readonly SyntaxNode[]> {
+  const aliases = new Map<string, SyntaxNode[]>();
+  const look = (node: SyntaxNode, inTablePlace: boolean): void => {
+    const alias = inTablePlace ? undefined : aliasOf(node);
+    if (alias !== undefined) aliases.set(alias, [...(aliases.get(alias) ?? []), node]);
+    if (isSelect(node)) return;
+    for (const child of node.children) look(child, isTablePlace(node));
+  };
+  for (const child of query.children) look(child, false);
+  return aliases;
+}
+
+export interface Definition {
+  readonly node: SyntaxNode;
+  readonly scope: Scope;
+}
+
+/** The expressions that a name may stand for, of the innermost QUERY that has such an alias; none where it is a column's. */
+export function findDefinitions(name: string, scope: Scope | undefined): readonly Definition[] {
+  return name.split('.').flatMap((part) => {
+    let at = scope;
+    while (at !== undefined && !at.aliases.has(part)) at = at.parent;
+    if (at === undefined) return [];
+    const found = at;
+    return (found.aliases.get(part) ?? []).map((node) => ({ node, scope: found }));
+  });
+}

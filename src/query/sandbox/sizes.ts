@@ -1,0 +1,145 @@
+import type { SyntaxNode } from '../syntax-tree.ts';
+import { createColumnSizes, STORED } from './column-size.ts';
+import { findAggregate } from './function.ts';
+import { findDefinitions, type Names, type Scope } from './names.ts';
+import { clause, constantOf, functionNameOf, identifierOf, isSelect } from './query-tree.ts';
+import {
+  growthOf,
+  growthOfAggregate,
+  largest,
+  largestOf,
+  membersOf,
+  partsOf,
+  SMALL,
+  sizeOfText,
+  sumOf,
+  type ValueSize,
+} from './value-size.ts';
+
+/** Where an expression stands: what its names mean, and which of them are members of a list, inside of a lambda. */
+export interface Place {
+  readonly scope: Scope | undefined;
+  /** With the parts of their types. */
+  readonly params: ReadonlyMap<string, number>;
+}
+
+/** How large the values of a caller's SELECT may be. */
+export interface Sizes {
+  of(expression: SyntaxNode, place: Place): ValueSize;
+  /** The place of a lambda's expression, for a lambda that stands before these lists. */
+  inside(lambda: SyntaxNode, lists: readonly SyntaxNode[], place: Place): Place;
+  /** See ColumnSizes. */
+  countColumns(select: SyntaxNode): number;
+}
+
+const NO_PARAMS: ReadonlyMap<string, number> = new Map();
+
+/** Estimates from above, by the query tree alone: where a name may mean several things, it is the largest of them. */
+export function createSizes(names: Names): Sizes {
+  const columns = createColumnSizes(names, (item, scope) => of(item, { scope, params: NO_PARAMS }));
+  const known = new Map<SyntaxNode, ValueSize>();
+  const open = new Set<SyntaxNode>(); // being measured: `lower(id) AS id` is of the column id, not of itself
+
+  function of(node: SyntaxNode, place: Place): ValueSize {
+    const found = known.get(node);
+    if (found !== undefined) return found;
+    if (open.has(node)) return STORED; // a name of nothing, which the engine refuses
+    open.add(node);
+    const size = measure(node, place);
+    open.delete(node);
+    known.set(node, size);
+    return size;
+  }
+
+  function measure(node: SyntaxNode, place: Place): ValueSize {
+    if (isSelect(node)) return { ...columns.ofAllColumns(node), isConstant: true };
+    if (node.kind === 'CONSTANT') return ofConstant(constantOf(node));
+    if (node.kind === 'IDENTIFIER') return ofName(node, place);
+    if (node.kind === 'MATCHER') return columns.ofEvery(place.scope);
+    if (node.kind === 'FUNCTION') return ofCall(node, place);
+    return STORED;
+  }
+
+  function ofCall(node: SyntaxNode, place: Place): ValueSize {
+    const [first, ...others] = clause(node, 'ARGUMENTS');
+    const lambda = first?.kind === 'LAMBDA' ? first : undefined;
+    const args = [...(lambda === undefined && first !== undefined ? [first] : []), ...others];
+    const sizes = args.map((arg) => of(arg, place));
+    const units = sizes.map((size) => size.units);
+    const name = functionNameOf(node);
+    const parts = partsOf(
+      name,
+      sizes.map((size) => size.parts),
+    );
+    const aggregate = findAggregate(name);
+    if (aggregate !== undefined) {
+      const size = sizeOfAggregate(node, { name, aggregate, units });
+      return { units: size, parts, isConstant: false };
+    }
+    const isConstant = sizes.every((size) => size.isConstant);
+    const size = growthOf(name)(units);
+    const made = lambda === undefined ? undefined : ofExpression(lambda, inside(lambda, args, place));
+    if (made === undefined || !/^(?:array|map)(?:map|apply)$/.test(name))
+      return { units: size, parts, isConstant };
+    // Each member of the lists becomes what the lambda gives.
+    return {
+      units: Math.max(size, membersOf(sumOf(units)) * made.units),
+      parts: Math.max(parts, made.parts),
+      isConstant,
+    };
+  }
+
+  function ofExpression(lambda: SyntaxNode, place: Place): ValueSize {
+    const [body] = clause(lambda, 'EXPRESSION');
+    return body === undefined ? STORED : of(body, place);
+  }
+
+  function ofName(node: SyntaxNode, { scope, params }: Place): ValueSize {
+    const name = identifierOf(node);
+    const parts = params.get(name.split('.')[0] ?? '');
+    if (parts !== undefined) return { units: SMALL, parts, isConstant: false };
+    const definitions = findDefinitions(name, scope).filter((one) => !open.has(one.node));
+    if (definitions.length === 0) return columns.ofColumn(name.split('.').at(-1) ?? '', scope);
+    return largest(definitions.map((one) => of(one.node, { scope: one.scope, params: NO_PARAMS })));
+  }
+
+  function inside(lambda: SyntaxNode, lists: readonly SyntaxNode[], { scope, params }: Place): Place {
+    const parts = Math.max(1, ...lists.map((one) => of(one, { scope, params }).parts));
+    const own = clause(lambda, 'ARGUMENTS').map((param) => [identifierOf(param), parts] as const);
+    return { scope, params: new Map([...params, ...own]) };
+  }
+
+  return { of, inside, countColumns: columns.count };
+}
+
+interface AggregateCall {
+  readonly name: string;
+  /** Its name without suffixes. */
+  readonly aggregate: string;
+  readonly units: readonly number[];
+}
+
+function sizeOfAggregate(node: SyntaxNode, { name, aggregate, units }: AggregateCall): number {
+  const parameters = clause(node, 'PARAMETERS').map(constantOf);
+  const sizes = [...units, ...parameters.map(sizeOfConstant)]; // a separator stands between all
+  const size = growthOfAggregate(aggregate, parameters.map(readNumber))(sizes);
+  // Of a list, such as of sumForEach, a list.
+  return name.includes('foreach') ? Math.max(size, largestOf(units)) : size;
+}
+
+function ofConstant(value: string): ValueSize {
+  const members = value.startsWith("'") || !value.includes('Tuple_') ? 1 : value.split(',').length;
+  return { units: sizeOfConstant(value), parts: members, isConstant: true };
+}
+
+/** A member of a list takes as much as a number, if it is one; a parameter's mark stands for up to 1,000 bytes. */
+function sizeOfConstant(value: string): number {
+  const members = /^(?:Array|Tuple|Map)_/.test(value) ? value.split(',').length * SMALL : 0;
+  if (value.startsWith("'")) return Math.max(sizeOfText(value), value.includes('tailrace:') ? 1 : 0);
+  return Math.max(members, members > 0 ? sizeOfText(value) : SMALL);
+}
+
+function readNumber(value: string): number {
+  const digits = /^U?Int64_(\d+)$/.exec(value)?.[1];
+  return digits === undefined ? Number.NaN : Number(digits);
+}

@@ -1,0 +1,75 @@
+import type { SyntaxNode } from '../syntax-tree.ts';
+import { refuseBeyond } from './bounds.ts';
+import type { Names, Scope } from './names.ts';
+import { clause, functionNameOf, isSelect } from './query-tree.ts';
+import { createSizes, type Place, type Sizes } from './sizes.ts';
+import { membersOf, SMALL, type ValueSize, weightOf } from './value-size.ts';
+
+// A block has up to 8,192 rows, and a query a bounded memory (1 GB): 128 KB for each row of a value that is not the same for all.
+const BLOCK_UNITS_MAX = 128;
+// What is not looked through for each row, such as a number or a pattern.
+const BRIEF = 5 * SMALL;
+
+const HINT = '; ask for less at once, or give what is collected a limit, such as groupArray(100)(x)';
+
+/**
+ * Bounds the work between two moments at which the engine can be stopped: the calls of one SELECT on one block of rows. A unit is a
+ * pass over 1 KB of each row, 8 ms for a block in the worst case. A text that grew, a list of all rows, or a search through either
+ * cost as many units as they may be large.
+ *
+ * @throws TailraceError `invalid_parameter` for a SELECT beyond the bound
+ */
+export function refuseWork(names: Names): void {
+  const sizes = createSizes(names);
+  for (const [query, scope] of names.scopes) {
+    refuseBeyond('columns', sizes.countColumns(query));
+    refuseBeyond('work', workOf(query, scope, sizes), HINT);
+  }
+}
+
+function workOf(query: SyntaxNode, scope: Scope, sizes: Sizes): number {
+  /** @param times how often a part runs for each row: once for each member, inside of a lambda */
+  function visit(node: SyntaxNode, place: Place, times: number): number {
+    if (isSelect(node)) return 0; // counted by itself
+    if (node.kind !== 'FUNCTION') return add(node.children, place, times);
+    const args = clause(node, 'ARGUMENTS');
+    const [lambda, ...lists] = args;
+    if (lambda?.kind !== 'LAMBDA')
+      return add(node.children, place, times) + call(node, args, { place, times });
+    const members = Math.max(...lists.map((list) => membersOf(sizes.of(list, place).units)));
+    const inner = sizes.inside(lambda, lists, place);
+    return (
+      add(lists, place, times) +
+      add(clause(lambda, 'EXPRESSION'), inner, times * members) +
+      call(node, lists, { place, times })
+    );
+  }
+
+  function add(nodes: readonly SyntaxNode[], place: Place, times: number): number {
+    return nodes.reduce((sum, node) => sum + visit(node, place, times), 0);
+  }
+
+  function call(
+    node: SyntaxNode,
+    args: readonly SyntaxNode[],
+    { place, times }: { place: Place; times: number },
+  ): number {
+    refuseBeyond('parts', sizes.of(node, place).parts);
+    const read = args.map((arg) =>
+      isSelect(arg) && isSet(node) ? SMALL : costOf(sizes.of(arg, place), times),
+    );
+    return weightOf(functionNameOf(node)) * read.reduce((sum, cost) => sum + cost, SMALL);
+  }
+
+  return add(query.children, { scope, params: new Map() }, 1);
+}
+
+/** A SELECT after IN becomes a table of hashes. */
+function isSet(call: SyntaxNode): boolean {
+  return /^(?:in|notin|exists)$/.test(functionNameOf(call));
+}
+
+function costOf({ units, isConstant }: ValueSize, times: number): number {
+  const cost = times * units;
+  return isConstant && units > BRIEF ? cost : Math.min(cost, BLOCK_UNITS_MAX);
+}
