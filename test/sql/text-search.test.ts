@@ -79,8 +79,23 @@ test.each([
   ['a repeated letter beyond ASCII', 'café+', true],
   ['a brace that is no count', 'a{b}', false],
   ['NUL', 'a\0b', false],
+  ['a caret in a class', '[^^a][a^]', true],
+  ['nothing in a negated class', '[^]', false],
+  ['a repeated repetition', 'a???', false],
 ])('a pattern with %s (%s) is plain: %s', (_what, pattern, plain) => {
   expect(isPlainPattern(pattern)).toBe(plain);
+});
+
+// As often as takes a reading by trial and error some seconds.
+test.each([
+  ['?', 40],
+  ['[^a]', 28],
+  ['a{1,2}?', 28],
+  ['(?:^', 28],
+])('%s, %i times in a pattern that is not plain, costs no time', (part, count) => {
+  const start = performance.now();
+  expect(isPlainPattern(`a${part.repeat(count)}[`)).toBe(false);
+  expect(performance.now() - start).toBeLessThan(500);
 });
 
 test.each(['match(', 'match(x, ', "match(x, 'a') AND ", 'x LIKE concat(', 'match(x, [', "x LIKE 'a' || "])(
