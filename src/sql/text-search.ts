@@ -24,6 +24,12 @@ const FUNCTIONS: Readonly<Record<string, { kind: SearchKind; at: number }>> = {
   countmatchescaseinsensitive: { kind: 'pattern', at: 1 },
   replaceregexpall: { kind: 'pattern', at: 1 },
   regexp_replace: { kind: 'pattern', at: 1 },
+  regexpextract: { kind: 'pattern', at: 1 },
+  regexp_extract: { kind: 'pattern', at: 1 },
+  regexp_substr: { kind: 'pattern', at: 1 },
+  regexpposition: { kind: 'pattern', at: 1 },
+  regexpinstr: { kind: 'pattern', at: 1 },
+  regexp_instr: { kind: 'pattern', at: 1 },
   splitbyregexp: { kind: 'pattern', at: 0 },
   like: { kind: 'like', at: 1 },
   notlike: { kind: 'like', at: 1 },
@@ -61,7 +67,7 @@ function findCall(
 ): TextSearch | undefined {
   const name = words[i];
   if ((name?.kind !== 'word' && name?.kind !== 'name') || words[i + 1]?.text !== '(') return undefined;
-  const called = find(FUNCTIONS, name.text.replaceAll(/[`"\u201c\u201d]/g, ''));
+  const called = find(FUNCTIONS, readName(name.text));
   if (called === undefined) return undefined;
   // `LIKE (…)` is the operator, which stands after a value.
   if (find(OPERATORS, name.text) !== undefined && followsValue(words, i)) return undefined;
@@ -76,11 +82,24 @@ function findCall(
   return { kind: called.kind, start: first.start, end: last.end, parts };
 }
 
+/** The name of a function, which may stand in quotes and then have escapes. */
+function readName(written: string): string {
+  if (/^\w/.test(written)) return written;
+  return written
+    .slice(1, -1)
+    .replaceAll(/\\x([\da-f]{2})|\\/gi, (_, code?: string) =>
+      code === undefined ? '' : String.fromCharCode(Number.parseInt(code, 16)),
+    );
+}
+
 function findOperator(words: readonly Word[], i: number): TextSearch | undefined {
   const word = words[i];
   const kind = word?.kind === 'word' ? find(OPERATORS, word.text) : undefined;
   const next = words[i + 1];
-  if (kind === undefined || next === undefined || !followsValue(words, i)) return undefined;
+  if (kind === undefined || next === undefined) return undefined;
+  // Columns may have the names of keywords: before a text, `by LIKE` cannot mean anything else.
+  const isSure = i > 0 && words[i - 1]?.kind === 'word' && isText(next);
+  if (!isSure && !followsValue(words, i)) return undefined;
   if (next.kind === 'sign' && !'([{-'.includes(next.text)) return undefined; // a column of this name
   const joined = readJoined(words.slice(i + 1, i + 1 + WORDS_MAX), false);
   const after = joined?.rest[0];
@@ -104,8 +123,13 @@ function followsValue(words: readonly Word[], i: number): boolean {
   const before = words[i - 1];
   if (before === undefined) return false;
   if (before.kind === 'sign') return [')', ']', '}'].includes(before.text);
+  if (words[i - 2]?.text === '.') return true; // a column of a table, whatever its name
   if (before.text.toUpperCase() === 'NOT') return followsValue(words, i - 1);
   return !BEFORE_A_VALUE.has(before.text.toUpperCase());
+}
+
+function isText({ kind, text }: Word): boolean {
+  return kind === 'text' || kind === 'parameter' || text.toLowerCase() === 'concat';
 }
 
 /** Opening bracket → the commas between its arguments and its closing bracket, by index. */

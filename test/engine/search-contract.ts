@@ -146,6 +146,27 @@ export function describeSearches(engine: () => Engine): void {
     await expectAllFound(engine(), PATTERN, pattern);
   });
 
+  test.each(['café?', 'ab?', '(?i)(AURORA|BASALT)', 'abd\\Q\\E*c', 'caf[[]|zb'])(
+    'functions of patterns find what the pattern %s matches',
+    async (pattern) => {
+      const expected = await find(engine(), 'searched_unmerged', PATTERN.truth, pattern);
+      for (const condition of [
+        'countMatches(address, @sought) > 0',
+        "extract(address, @sought) != ''",
+        'notEmpty(extractAll(address, @sought))',
+        "replaceRegexpAll(address, @sought, '') != address",
+        "regexpExtract(address, @sought, 0) != ''",
+        "REGEXP_SUBSTR(address, @sought, 0) != ''",
+        'regexpPosition(address, @sought) > 0',
+        'regexp_instr(address, @sought) > 0',
+      ])
+        expect([condition, await find(engine(), 'searched_merged', condition, pattern)]).toEqual([
+          condition,
+          expected,
+        ]);
+    },
+  );
+
   test('finds every text that any pattern matches', async () => {
     const property = fc.asyncProperty(anyPattern, (one) => expectAllFound(engine(), PATTERN, one));
     await fc.assert(property, runs(100));

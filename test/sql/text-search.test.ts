@@ -23,6 +23,7 @@ describe('a search for what is plain stays as it is', () => {
     'address ILIKE @path OR position(address, @path) > 0 OR extract(DAY FROM t) = 1',
     "'match(x, @flags)' /* match(x, @flags) */",
     'SELECT match, t.like, x AS like FROM t',
+    'SELECT like, by AS regexp, t.by FROM t WHERE regexp AND x ORDER BY like',
     'EXPLAIN AST SELECT match(address, @flags)',
     'EXPLAIN QUERY TREE run_passes = 0 SELECT match(address, @flags)',
   ])('%s', (sql) => {
@@ -34,6 +35,13 @@ describe('any other search gets a guard', () => {
   test.each([
     ['match(address, @flags)', `match(address, concat(identity(${NOTHING}), @flags))`],
     ["`match`(address, '(?s)a')", `\`match\`(address, concat(identity(${NOTHING}), '(?s)a'))`],
+    ["`ma\\x74ch`(a, '(?s)a')", `\`ma\\x74ch\`(a, concat(identity(${NOTHING}), '(?s)a'))`],
+    ["WHERE by REGEXP '(?s)a'", `WHERE by REGEXP identity(${NOTHING}) || '(?s)a'`],
+    ['WHERE on NOT LIKE @path', "WHERE on NOT LIKE identity('') || @path"],
+    ["t.by LIKE concat('%', @path)", "t.by LIKE identity('') || concat('%', @path)"],
+    ['t.by LIKE (@path)', "t.by LIKE identity('') || (@path)"],
+    ["regexpExtract(a, 'é?', 0)", `regexpExtract(a, concat(${NOTHING}, 'é?'), 0)`],
+    ['REGEXP_INSTR(a, @flags)', `REGEXP_INSTR(a, concat(${NOTHING}, @flags))`],
     ["REGEXP_MATCHES(a, '(?i)b')", `REGEXP_MATCHES(a, concat(identity(${NOTHING}), '(?i)b'))`],
     ["match(a, concat('(?i)', @plain))", `match(a, concat(identity(${NOTHING}), concat('(?i)', @plain)))`],
     ["match(a, '(' || '?i)b')", `match(a, concat(identity(${NOTHING}), '(' || '?i)b'))`],
@@ -79,8 +87,23 @@ test.each([
   ['a repeated letter beyond ASCII', 'café+', true],
   ['a brace that is no count', 'a{b}', false],
   ['NUL', 'a\0b', false],
+  ['a caret in a class', '[^^a][a^]', true],
+  ['nothing in a negated class', '[^]', false],
+  ['a repeated repetition', 'a???', false],
 ])('a pattern with %s (%s) is plain: %s', (_what, pattern, plain) => {
   expect(isPlainPattern(pattern)).toBe(plain);
+});
+
+// As often as takes a reading by trial and error some seconds.
+test.each([
+  ['?', 40],
+  ['[^a]', 28],
+  ['a{1,2}?', 28],
+  ['(?:^', 28],
+])('%s, %i times in a pattern that is not plain, costs no time', (part, count) => {
+  const start = performance.now();
+  expect(isPlainPattern(`a${part.repeat(count)}[`)).toBe(false);
+  expect(performance.now() - start).toBeLessThan(500);
 });
 
 test.each(['match(', 'match(x, ', "match(x, 'a') AND ", 'x LIKE concat(', 'match(x, [', "x LIKE 'a' || "])(
