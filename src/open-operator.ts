@@ -25,7 +25,8 @@ export async function openOperatorSide(
   const { engine, registry, followDeletions } = store;
   const how = { now, newId: randomUUID, wait: unheld };
   const deletions = createDeletions({ store, control, ...how });
-  const commands = createCommands({ config, engine, registry, deletions, ...how });
+  const folders = () => store.folders;
+  const commands = createCommands({ config, folders, engine, registry, deletions, ...how });
   const onError = (error: unknown) => logger.error({ err: error }, 'a command of the shell failed');
   let local: LocalServer | undefined;
   try {
@@ -41,6 +42,7 @@ export async function openOperatorSide(
   const following = engine.seesEveryWrite
     ? undefined
     : setInterval(() => void followDeletions().catch(() => {}), FOLLOW_EVERY_MS);
+  following?.unref(); // a service that cannot start for another reason ends
   return {
     deletions,
     async close() {

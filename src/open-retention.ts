@@ -49,6 +49,7 @@ export function createServiceRetention(parts: RetentionParts): RetentionSchedule
   return scheduleRetention({
     retention,
     clock: store.clock,
+    sources: () => store.registry.sources,
     readEngineMs: () => askEngineMs(store.engine),
     files: {
       clock: clockFile(dataDir),

@@ -42,19 +42,16 @@ export async function deleteRows(
   const table = `\`${storedTable(source, engine.cluster)}\`${onCluster(engine.cluster)}`;
   const alter = (what: string) => engine.command(`ALTER TABLE ${table} ${what}`);
   await alter(`MODIFY SETTING ${SYNCED} = 1`);
-  try {
-    await alter(`DELETE WHERE ${condition} SETTINGS mutations_sync = 0`);
-    await untilRewritten(engine, source, options);
-    if (engine.seesEveryWrite) await syncParts(engine, source);
-    await alter('MODIFY SETTING old_parts_lifetime = 0');
-    await untilRemoved(engine, source, {
-      ...options,
-      remove: () => alter(`DROP PARTITION ${NO_PARTITION}`),
-    });
-  } finally {
-    // Left as they are they cost speed and nothing else.
-    await alter(`RESET SETTING ${SYNCED}, old_parts_lifetime`).catch(() => {});
-  }
+  await alter(`DELETE WHERE ${condition} SETTINGS mutations_sync = 0`);
+  await untilRewritten(engine, source, options);
+  if (engine.seesEveryWrite) await syncParts(engine, source);
+  await alter('MODIFY SETTING old_parts_lifetime = 0');
+  await untilRemoved(engine, source, {
+    ...options,
+    remove: () => alter(`DROP PARTITION ${NO_PARTITION}`),
+  });
+  // Not after a failure: then they say that there is something left to do (`wasCutOff`), and cost speed and nothing else.
+  await alter(`RESET SETTING ${SYNCED}, old_parts_lifetime`).catch(() => {});
 }
 
 /** Whether a deletion of rows of a source ended with its process, so that files with such rows may be there still. */

@@ -1,14 +1,16 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DATABASE, writeEngineConfig } from './embedded-config.ts';
+import { openFirst } from './embedded-process.ts';
 import { findConfigDir, findStoreDir } from './embedded-sessions.ts';
-import { startEngineProcess } from './process/engine-process.ts';
+import { type EngineProcess, startEngineProcess } from './process/engine-process.ts';
+import type { EngineRequest } from './process/protocol.ts';
 import { deletesByItself, setTableTtl } from './table.ts';
 
 /**
  * Takes from the tables of an older version the clause by which the engine deleted old events itself. It has to be gone before
  * the engine may merge anything: with a wrong clock its first merges would delete every event. So the engine is opened once
- * with settings under which it merges nothing, and closed again. A store without such a table is not opened.
+ * with settings under which it merges nothing, and closed again. A start that was killed there is followed by one that waits for its engine process to end. A store without such a table is not opened.
  *
  * @throws EngineError when the engine cannot open the store
  */
@@ -18,14 +20,24 @@ export async function removeDeletingTtls(dataDir: string, memoryBytesMax: number
   if (tables.length === 0) return;
   const connectionArgs = writeEngineConfig(findConfigDir(dataDir), memoryBytesMax, false);
   const statements = tables.map((table) => setTableTtl(`${DATABASE}.\`${table}\``, ''));
+  const process = await openFirst(() => openSession({ op: 'open', path, connectionArgs, statements }));
+  await process.ask(0, { op: 'close' }).finally(() => end(process));
+}
+
+async function openSession(request: EngineRequest): Promise<EngineProcess> {
   const process = startEngineProcess(1);
   try {
-    await process.ask(0, { op: 'open', path, connectionArgs, statements });
-    await process.ask(0, { op: 'close' });
-  } finally {
-    process.kill();
-    await process.ended;
+    await process.ask(0, request);
+    return process;
+  } catch (error) {
+    await end(process);
+    throw error;
   }
+}
+
+async function end(process: EngineProcess): Promise<void> {
+  process.kill();
+  await process.ended;
 }
 
 /** By the definitions that the engine keeps as text, a file a table. */

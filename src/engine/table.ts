@@ -231,7 +231,7 @@ export const TABLE_TTL = `timestamp + toIntervalDay(${RECOMPRESSED_AFTER_DAYS}) 
 
 /** Whether a table's definition still has the clause by which the engine deleted old events itself. */
 export function deletesByItself(definition: string): boolean {
-  return /\bTTL timestamp \+ toIntervalDay\(\d+\),/.test(definition);
+  return /\bTTL timestamp \+ toIntervalDay\(\d+\)(?! RECOMPRESS)/.test(definition);
 }
 
 /** @param table its name, in quotes where that is needed */

@@ -1,6 +1,13 @@
 import { v7 } from 'uuid';
 import type { Source } from '../definitions/source.ts';
-import { formatInstant, MICROS_PER_DAY, MICROS_PER_SECOND, type Micros } from '../lib/instant.ts';
+import {
+  EARLIEST_STORED_MICROS,
+  formatInstant,
+  LATEST_STORED_MICROS,
+  MICROS_PER_DAY,
+  MICROS_PER_SECOND,
+  type Micros,
+} from '../lib/instant.ts';
 import type { WireEvent } from './decode-body.ts';
 import { cutMembers, type JsonLimits } from './json-text.ts';
 import { parseTimestamp } from './timestamp.ts';
@@ -126,7 +133,7 @@ function readId(text: string | undefined): string {
 }
 
 function readTimestamp(text: string | undefined, source: Source, { now, ageAt = now }: EventRules): Micros {
-  if (text === undefined || text === 'null') return now;
+  if (text === undefined || text === 'null') return requireStorable(now);
   const timestamp = parseTimestamp(text);
   if (timestamp === undefined) {
     throw new RefusedEvent(
@@ -143,7 +150,14 @@ function readTimestamp(text: string | undefined, source: Source, { now, ageAt = 
       `is older than the ${source.retentionDays} days that ${source.name} keeps: ${formatInstant(timestamp)}`,
     );
   }
-  return timestamp;
+  return requireStorable(timestamp);
+}
+
+function requireStorable(timestamp: Micros): Micros {
+  if (timestamp >= EARLIEST_STORED_MICROS && timestamp <= LATEST_STORED_MICROS) return timestamp;
+  throw new RefusedEvent(
+    `has a timestamp outside of the years that can be stored, 1970 to 2149-06-06: ${formatInstant(timestamp)}`,
+  );
 }
 
 function ownerOf(

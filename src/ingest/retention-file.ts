@@ -7,7 +7,10 @@ import type { RetentionReport } from './retention.ts';
 
 // Small files of the data directory by which runs of the service, and `tailrace retention` beside it, know of each other.
 
-const CLOCK = Type.Object({ seen_ms: Type.Number() });
+// What a date can hold; a file that says anything else is damaged.
+const MS_MAX = 8.64e15;
+
+const CLOCK = Type.Object({ seen_ms: Type.Number({ minimum: 0, maximum: MS_MAX }) });
 
 const DAY = Type.Object({
   table: Type.String(),

@@ -1,3 +1,4 @@
+import type { Source } from '../definitions/source.ts';
 import type { ClockGuard } from '../lib/clock-guard.ts';
 import type { Retention, RetentionReport } from './retention.ts';
 import { type clockFile, type confirmationFile, type reportFile, toStored } from './retention-file.ts';
@@ -17,6 +18,8 @@ export interface RetentionSchedule {
 export interface ScheduleOptions {
   readonly retention: Retention;
   readonly clock: ClockGuard;
+  /** What says how long events are kept; another list after each reload. */
+  readonly sources: () => readonly Source[];
   /** The time of a server, which has a say of its own; `undefined` where the engine has none. ms since the epoch */
   readonly readEngineMs: () => Promise<number | undefined>;
   readonly files: {
@@ -44,6 +47,7 @@ export function scheduleRetention(options: ScheduleOptions): RetentionSchedule {
   const { retention, clock, files, onError } = options;
   let turns = 0;
   let known = clock.last().state;
+  let knownSources = options.sources();
   let notice: RetentionNotice | undefined;
   let last: Promise<void> = Promise.resolve();
   const waiting = new Map<() => Promise<void>, Promise<void>>();
@@ -88,6 +92,8 @@ export function scheduleRetention(options: ScheduleOptions): RetentionSchedule {
 
   async function watch(): Promise<void> {
     if (await followClock()) found(await retention.run());
+    else if (options.sources() !== knownSources) found(await retention.review()); // events may be hidden now: say so; the hourly run deletes
+    knownSources = options.sources();
     await takeConfirmation();
     if (turns++ % NOTE_EVERY_TURNS === 0) await noteClock();
   }

@@ -10,6 +10,13 @@ export const MICROS_PER_DAY = 86_400 * MICROS_PER_SECOND;
 export const EARLIEST_MICROS: Micros = Date.UTC(1900, 0, 1) * MICROS_PER_MS;
 export const LATEST_MICROS: Micros = Number.MAX_SAFE_INTEGER;
 
+/**
+ * What an event may have: its day is a partition, and the engine's days go from 1970 to 2149. `toDate` counts others round from the
+ * other end, so that retention would take an event of 2200 for one of 2020.
+ */
+export const EARLIEST_STORED_MICROS: Micros = 0;
+export const LATEST_STORED_MICROS: Micros = Date.UTC(2149, 5, 7) * MICROS_PER_MS - 1;
+
 // Extended (2026-11-20T07:00:00.123456Z) and basic (20261120T070000Z) ISO 8601, date alone, `T` or a space between. The time may
 // end after the hour or the minute; a fraction is one of its last part. A zone may be `Z`, `+01`, `+0100` or `+01:00`; without
 // one it is UTC. A space stands for `+` there, since that is what a `+` becomes in a query string that was not percent-encoded,

@@ -145,6 +145,33 @@ describe.skipIf(ON_SERVER)('backup and restore', () => {
     await service.stop();
   });
 
+  test('without settings of folders it has the definitions that are served, and restores those that are not shipped', async () => {
+    const [cwd, other] = [at('working'), at('other')];
+    await Promise.all([cwd, other].map((dir) => mkdir(dir)));
+    await writeFile(join(cwd, 'secret.txt'), 'no definition');
+    const live = { cwd, env: { TAILRACE_DATA_DIR: at('plain') } };
+    expect(await runCli(['sample', '--rows', '100'], live)).toMatchObject({ code: 0 });
+    const service = startCli(['serve'], { ...live, env: { ...live.env, TAILRACE_PORT: '0' } });
+    await service.waitFor(/ready at/);
+    expect(await runCli(['backup', at('shipped')], live)).toMatchObject({ code: 0 });
+    expect(await listDefinitions(at('shipped'))).toEqual(await listDefinitions('.', ''));
+    service.child.kill('SIGTERM');
+    await service.ended;
+    expect(await runCli(['backup', at('unserved')], live)).toMatchObject({ code: 0 });
+    expect(await listDefinitions(at('unserved'))).toEqual(await listDefinitions('.', ''));
+    const restore = async (backup: string, name: string) =>
+      await runCli(['restore', at(backup)], { cwd: other, env: { TAILRACE_DATA_DIR: at(name) } });
+    expect(await restore('shipped', 'r1')).toMatchObject({ code: 0 });
+    expect(await readdir(other)).toEqual([]); // it serves the same without
+
+    await cp('sources', join(cwd, 'sources'), { recursive: true });
+    await appendFile(join(cwd, 'sources', `${EDGE}.yaml`), '# mine\n');
+    expect(await runCli(['backup', at('mine')], live)).toMatchObject({ code: 0 });
+    expect(await restore('mine', 'r2')).toMatchObject({ code: 0 });
+    expect(await readdir(other)).toEqual(['sources']);
+    expect(await readFile(join(other, 'sources', `${EDGE}.yaml`), 'utf8')).toContain('# mine');
+  });
+
   test('refuses targets, backups and data directories that will not do, and changes none of them', async () => {
     const env = { ...(await makeDefinitions()), TAILRACE_DATA_DIR: at('small') };
     await fill(env, 500);
@@ -232,6 +259,11 @@ const SPOILT: readonly Spoil[] = [
     /is damaged: .*yaml is not what/,
   ],
 ];
+
+async function listDefinitions(dir: string, within = 'definitions'): Promise<string[]> {
+  const kinds = ['endpoints', 'sources'].map(async (kind) => await readdir(join(dir, within, kind)));
+  return (await Promise.all(kinds)).flat().toSorted();
+}
 
 /** The folders of all parts. */
 async function listParts(backup: string): Promise<string[]> {

@@ -4,11 +4,20 @@ import { Session } from 'chdb';
 import { afterAll, expect, test } from 'vitest';
 import { openEmbeddedEngine } from '../../src/engine/embedded.ts';
 import { writeEngineConfig } from '../../src/engine/embedded-config.ts';
+import { startEngineProcess } from '../../src/engine/process/engine-process.ts';
 import { temporaryFolder } from '../support/service.ts';
 
 const MEMORY_BYTES_MAX = 1024 ** 3;
 const folder = await temporaryFolder();
 afterAll(folder.remove);
+
+const RECOMPRESSED = ', timestamp + toIntervalDay(1) RECOMPRESS CODEC(ZSTD(9))';
+// The oldest versions compressed nothing again.
+const TABLES = [
+  ['edge_logs', RECOMPRESSED],
+  ['index', RECOMPRESSED],
+  ['auth_logs', ''],
+] as const;
 
 /** A store as an older version has left it, with events for whose deletion the engine has not had the time yet. */
 async function leaveOldStore(dataDir: string): Promise<void> {
@@ -17,10 +26,10 @@ async function leaveOldStore(dataDir: string): Promise<void> {
   const connectionArgs = writeEngineConfig(join(dataDir, 'engine'), MEMORY_BYTES_MAX, false);
   const session = new Session(storeDir, { connectionArgs });
   await session.queryAsync('CREATE DATABASE tailrace');
-  for (const table of ['edge_logs', 'index']) {
+  for (const [table, also] of TABLES) {
     await session.queryAsync(`CREATE TABLE tailrace.\`${table}\` (id String, timestamp DateTime64(6, 'UTC'))
       ENGINE = MergeTree PARTITION BY toDate(timestamp) ORDER BY id
-      TTL timestamp + toIntervalDay(2), timestamp + toIntervalDay(1) RECOMPRESS CODEC(ZSTD(9))
+      TTL timestamp + toIntervalDay(2)${also}
       SETTINGS ttl_only_drop_parts = 1`);
     await session.queryAsync(
       `INSERT INTO tailrace.\`${table}\` SELECT toString(number), now64(6) - toIntervalDay(5) FROM numbers(100)`,
@@ -29,8 +38,18 @@ async function leaveOldStore(dataDir: string): Promise<void> {
   session.close();
 }
 
+/** As a start that was killed leaves it: its engine process ends a moment later. */
+async function holdStore(dataDir: string): Promise<() => void> {
+  const connectionArgs = writeEngineConfig(join(dataDir, 'engine'), MEMORY_BYTES_MAX, false);
+  const process = startEngineProcess(1);
+  await process.ask(0, { op: 'open', path: join(dataDir, 'store'), connectionArgs, statements: [] });
+  return () => process.kill();
+}
+
 test('the engine deletes nothing of an older version’s store, from the moment that it is opened', async () => {
   await leaveOldStore(folder.path);
+  const end = await holdStore(folder.path);
+  setTimeout(end, 500);
   const engine = await openEmbeddedEngine({
     dataDir: folder.path,
     readers: 1,
@@ -40,7 +59,7 @@ test('the engine deletes nothing of an older version’s store, from the moment 
     memoryBytesMax: MEMORY_BYTES_MAX,
     limits: { timeoutMs: 10_000, memoryBytesMax: MEMORY_BYTES_MAX, resultBytesMax: 1024 ** 2 },
   });
-  for (const table of ['edge_logs', 'index']) {
+  for (const [table] of TABLES) {
     await engine.command(`OPTIMIZE TABLE tailrace.\`${table}\` FINAL`); // a merge, now instead of some time later
     expect(await engine.inspect(`SELECT count() AS rows FROM tailrace.\`${table}\``)).toEqual([
       { rows: 100 },

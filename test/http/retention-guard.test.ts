@@ -170,6 +170,19 @@ test('a retention that is lowered waits for a confirmation, then deletes', async
   expect((await idsOf(after.store, 'p')).length).toBeLessThan(6);
 });
 
+test('a retention that is lowered by a reload, which hides events at once, is said at the next look', async () => {
+  const service = await start(NOW);
+  const ids = await fill(service.url);
+  await setRetention(3);
+  await service.store.reload();
+  await service.retention.watch();
+  expect(await service.ready()).toEqual({
+    status: 'ready',
+    retention: expect.stringMatching(/^retention has stopped for a source: /),
+  });
+  expect(await idsOf(service.store, 'p')).toEqual(ids);
+});
+
 test('a clock that went back deletes nothing, and is said', async () => {
   const before = await start(NOW);
   const ids = await fill(before.url);

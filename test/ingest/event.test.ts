@@ -354,3 +354,19 @@ describe('a typed value', () => {
       expect(findValue(event, path)).toBeUndefined();
   });
 });
+
+test('an event of a year whose day the engine cannot name is refused, or retention would take it for another', () => {
+  const source = { ...SOURCE, retentionDays: 36_500 };
+  const on = (now: string, timestamp?: string) => () =>
+    parseEvent({ text: JSON.stringify({ timestamp }) }, source, {
+      now: Date.parse(now) * 1000,
+      eventBytesMax: 1000,
+      project: '',
+    }).timestamp;
+  const refusal = 'outside of the years that can be stored, 1970 to 2149-06-06';
+  expect(on('2026-11-20', '1969-12-31T23:59:59.999999Z')).toThrow(refusal);
+  expect(on('2026-11-20', '1970-01-01T00:00:00Z')()).toBe(0);
+  expect(on('2149-06-06T23:30Z', '2149-06-06T23:59:59.999Z')()).toBeGreaterThan(0);
+  expect(on('2149-06-06T23:30Z', '2149-06-07T00:00:00Z')).toThrow(refusal);
+  expect(on('2200-01-01')).toThrow(refusal); // a clock that is wrong
+});

@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, onTestFinished, test, vi } from 'vitest';
+import type { Source } from '../../src/definitions/source.ts';
 import type { Retention, RetentionReport } from '../../src/ingest/retention.ts';
 import { clockFile, confirmationFile, reportFile } from '../../src/ingest/retention-file.ts';
 import type { RetentionNotice } from '../../src/ingest/retention-notice.ts';
@@ -7,6 +8,7 @@ import { scheduleRetention } from '../../src/ingest/retention-schedule.ts';
 import { createClockGuard } from '../../src/lib/clock-guard.ts';
 import { temporaryFolder } from '../support/service.ts';
 
+const SOURCES: readonly Source[] = [];
 const NOW = Date.UTC(2026, 10, 20);
 const DAY_MS = 86_400_000;
 
@@ -42,6 +44,7 @@ async function schedule(run: () => Promise<void> = async () => {}) {
   const one = scheduleRetention({
     retention,
     clock,
+    sources: () => SOURCES,
     readEngineMs: async () => undefined,
     files,
     onClockChange: async () => void log.push(`the clock is ${clock.last().state}`),

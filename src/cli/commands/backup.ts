@@ -3,6 +3,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { Command } from 'commander';
 import type { Config } from '../../config/config.ts';
+import { findFolders } from '../../definitions/folders.ts';
 import { hasEmbeddedStore } from '../../engine/embedded-sessions.ts';
 import { lockStore } from '../../engine/store-lock.ts';
 import { findStoreVersion } from '../../engine/store-version.ts';
@@ -57,6 +58,7 @@ async function backup(dir: string, { base }: { base?: string }): Promise<void> {
           `${formatBytes(bytes)} of ${formatBytes(total)}`,
         ),
     });
+    target.release();
     report(dir, done, source.hasKeys);
   } catch (error) {
     target.empty();
@@ -79,11 +81,11 @@ function refuseNothing({ dataDir, clickhouseUrl }: Config): void {
 
 /** The service that owns the store makes the snapshot; without one this process does. */
 async function openSource(config: Config): Promise<Opened> {
-  const { dataDir, endpointsDir, sourcesDir, controlUrl } = config;
+  const { dataDir, controlUrl } = config;
   const asked = await askService(dataDir, COMMANDS.describe, {});
   const described =
     asked === undefined
-      ? { endpointsDir, sourcesDir, hasKeys: controlUrl === '' }
+      ? { ...findFolders(config), hasKeys: controlUrl === '' }
       : ((await asked.finish(() => {})) as ServiceDescription); // by src/maintenance/socket/commands.ts
   const common = {
     dataDir,
@@ -130,12 +132,14 @@ async function openOwn(config: Config): Promise<Snapshots> {
     for (const step of closing.splice(0).reverse()) await step();
   };
   try {
-    findStoreVersion(dataDir);
+    const storeVersion = findStoreVersion(dataDir);
     const engine = await openEngine(config);
     const id = randomUUID();
     closing.push(engine.close, () => removeSnapshot(dataDir, id));
     await removeLeftSnapshots(dataDir);
-    return { ...NEVER_FAILS, snapshot: () => createSnapshot(engine, id), close };
+    // This command upgrades nothing, so the tables have the layout that the directory says.
+    const snapshot = async () => ({ ...(await createSnapshot(engine, id)), storeVersion });
+    return { ...NEVER_FAILS, snapshot, close };
   } catch (error) {
     await close();
     throw error;
@@ -166,10 +170,12 @@ function report(
 
 const FULL: ReadonlySet<unknown> = new Set(['ENOSPC', 'EDQUOT', 'EFBIG', 'EROFS', 'EACCES', 'EPERM']);
 
+const SQLITE_FULL = 13;
+
 /** What the disk refuses is a matter of the folder that was named. */
 function explain(error: unknown, dir: string): unknown {
-  const { code } = error as NodeJS.ErrnoException;
-  if (!FULL.has(code)) return error;
+  const { code, errcode } = error as NodeJS.ErrnoException & { errcode?: unknown }; // SQLite's errors have the latter
+  if (!FULL.has(code) && errcode !== SQLITE_FULL) return error;
   return new InputError([`${dir} cannot take the backup, and is empty again: ${messageOf(error)}`], {
     cause: error,
   });

@@ -128,7 +128,8 @@ async function openOwn(config: Config, stop: AbortSignal): Promise<Deleter> {
   const pause = async (ms: number) => void (await wait(ms, undefined, { signal: stop }));
   const how = { now: Date.now, newId: randomUUID, wait: pause };
   const deletions = createDeletions({ store, control, ...how });
-  const commands = createCommands({ config, engine, registry, deletions, ...how });
+  const folders = () => store.folders;
+  const commands = createCommands({ config, folders, engine, registry, deletions, ...how });
   const call = async (command: string, request: DeletionRequest, send: (line: unknown) => void) => {
     const answer = await commands[command]?.(request, {
       send: (line) => 'progress' in line && send(line.progress),

@@ -1,8 +1,13 @@
 import { Command } from 'commander';
 import type { Config } from '../../config/config.ts';
+import { findFolders, OWN_FOLDERS } from '../../definitions/folders.ts';
 import { lockStore } from '../../engine/store-lock.ts';
 import { InputError, StoppedError } from '../../errors.ts';
-import { type RestoredDefinitions, restoreDefinitions } from '../../maintenance/backup/definitions.ts';
+import {
+  type DefinitionTargets,
+  type RestoredDefinitions,
+  restoreDefinitions,
+} from '../../maintenance/backup/definitions.ts';
 import { type Manifest, sumRows } from '../../maintenance/backup/manifest.ts';
 import { readBackup, refuseFilled, restoreBackup } from '../../maintenance/backup/restore.ts';
 import { openEngine } from '../../open-store.ts';
@@ -49,8 +54,20 @@ async function restore(dir: string): Promise<void> {
     progress.stop();
     release();
   }
-  const { endpointsDir: endpoints, sourcesDir: sources } = config;
-  report(config, manifest, await restoreDefinitions(dir, { endpoints, sources }));
+  report(config, manifest, await restoreDefinitions(dir, findDirs(config)));
+}
+
+function findDirs(config: Config): DefinitionTargets {
+  const used = findFolders(config);
+  const isShipped = (kind: 'endpointsDir' | 'sourcesDir') => used.shipped.includes(kind);
+  return {
+    endpoints: config.endpointsDir || OWN_FOLDERS.endpointsDir,
+    sources: config.sourcesDir || OWN_FOLDERS.sourcesDir,
+    shipped: {
+      ...(isShipped('endpointsDir') && { endpoints: used.endpointsDir }),
+      ...(isShipped('sourcesDir') && { sources: used.sourcesDir }),
+    },
+  };
 }
 
 function report(

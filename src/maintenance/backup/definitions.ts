@@ -9,6 +9,12 @@ export interface DefinitionDirs {
   readonly sources: string;
 }
 
+/** Where the definitions of a backup go. */
+export interface DefinitionTargets extends DefinitionDirs {
+  /** Folders of the package that are served while those above are missing. Nothing is written if they have the same. */
+  readonly shipped: Partial<DefinitionDirs>;
+}
+
 const FOLDER = 'definitions';
 const KINDS = ['endpoints', 'sources'] as const;
 
@@ -41,12 +47,16 @@ export interface RestoredDefinitions {
 /** Puts the definitions of a backup into folders that are missing or empty. Others are compared and left alone. */
 export async function restoreDefinitions(
   backup: string,
-  dirs: DefinitionDirs,
+  dirs: DefinitionTargets,
 ): Promise<RestoredDefinitions[]> {
   const restored: RestoredDefinitions[] = [];
   for (const kind of KINDS) {
     const from = join(backup, FOLDER, kind);
-    restored.push({ dir: dirs[kind], from, ...(await restoreFolder(from, dirs[kind])) });
+    const shipped = dirs.shipped[kind];
+    const names = await listFiles(from).catch(() => []);
+    const isShipped = shipped !== undefined && (await findDiffering(from, shipped, names)).length === 0;
+    if (isShipped && names.length > 0) restored.push({ dir: shipped, from, state: 'same', differing: [] });
+    else restored.push({ dir: dirs[kind], from, ...(await restoreFolder(from, dirs[kind], names)) });
   }
   return restored;
 }
@@ -54,8 +64,8 @@ export async function restoreDefinitions(
 async function restoreFolder(
   from: string,
   dir: string,
+  names: readonly string[],
 ): Promise<Pick<RestoredDefinitions, 'state' | 'differing'>> {
-  const names = await listFiles(from).catch(() => []);
   if (names.length === 0) return { state: 'none', differing: [] };
   const present = await readdir(dir).catch(() => []);
   if (present.filter(isShown).length === 0) {
@@ -63,6 +73,12 @@ async function restoreFolder(
     await cp(from, dir, { recursive: true });
     return { state: 'restored', differing: [] };
   }
+  const differing = await findDiffering(from, dir, names);
+  return { state: differing.length === 0 ? 'same' : 'differ', differing };
+}
+
+/** Those files of a backup that a folder does not have, or has with another content. */
+async function findDiffering(from: string, dir: string, names: readonly string[]): Promise<string[]> {
   const differing: string[] = [];
   for (const name of names) {
     const [old, now] = await Promise.all([
@@ -71,7 +87,7 @@ async function restoreFolder(
     ]);
     if (now === undefined || !old.equals(now)) differing.push(name);
   }
-  return { state: differing.length === 0 ? 'same' : 'differ', differing };
+  return differing;
 }
 
 function isShown(path: string): boolean {

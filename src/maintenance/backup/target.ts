@@ -1,19 +1,22 @@
-import { mkdirSync, readdirSync, realpathSync, rmSync, statSync } from 'node:fs';
+import { mkdirSync, readdirSync, realpathSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { statfs } from 'node:fs/promises';
 import { join, relative } from 'node:path';
 import { InputError, messageOf } from '../../errors.ts';
-import { replaceFile } from '../../lib/replace-file.ts';
 
-/** The folder that a backup is written into, made where it is missing. */
+/** The folder that a backup is written into, made where it is missing. No other backup can use it until `release`. */
 export interface BackupTarget {
   readonly dir: string;
   /** @throws InputError where the disk has less room than that */
   requireRoom(bytes: number): Promise<void>;
   /** Takes away all that was written, so that the same folder can be used again. */
   empty(): void;
+  /** To be called when the backup is whole. */
+  release(): void;
 }
 
-const TRIAL_FILE = '.tailrace-trial';
+// There from before the first file to after the last one: what makes one of two backups that start at once find the folder taken.
+const CLAIM_FILE = '.tailrace-backup';
+const NOT_EMPTY = 'it is not empty; every backup has a folder of its own';
 
 /** @throws InputError when the folder has something in it, cannot be written, or lies within the data directory */
 export function openTarget(dir: string, dataDir: string): BackupTarget {
@@ -21,6 +24,7 @@ export function openTarget(dir: string, dataDir: string): BackupTarget {
   const [target, data] = [realpathSync(dir), realpathSync(dataDir)];
   const within = relative(data, target);
   if (within === '' || !(within.startsWith('..') || within.startsWith('/'))) {
+    rmSync(join(dir, CLAIM_FILE));
     if (isNew) rmSync(dir, { recursive: true });
     throw new InputError([
       `${dir} lies in the data directory ${dataDir}, which it is a backup of; name another folder`,
@@ -37,9 +41,12 @@ export function openTarget(dir: string, dataDir: string): BackupTarget {
       ]);
     },
     empty() {
-      for (const name of readdirSync(dir)) rmSync(join(dir, name), { recursive: true });
+      for (const name of readdirSync(dir).filter((one) => one !== CLAIM_FILE))
+        rmSync(join(dir, name), { recursive: true });
+      this.release();
       if (isNew) rmSync(dir, { recursive: true });
     },
+    release: () => rmSync(join(dir, CLAIM_FILE), { force: true }),
   };
 }
 
@@ -48,15 +55,20 @@ function prepare(dir: string): boolean {
   try {
     const made = mkdirSync(dir, { recursive: true, mode: 0o700 });
     if (!statSync(dir).isDirectory()) throw new Error('it is not a folder');
-    if (made === undefined && readdirSync(dir).length > 0)
-      throw new Error('it is not empty; every backup has a folder of its own');
-    const trial = join(dir, TRIAL_FILE);
-    replaceFile(trial, '');
-    rmSync(trial);
+    const claim = join(dir, CLAIM_FILE);
+    writeFileSync(claim, '', { flag: 'wx', mode: 0o600 });
+    if (readdirSync(dir).some((name) => name !== CLAIM_FILE)) {
+      rmSync(claim);
+      throw new Error(NOT_EMPTY);
+    }
     return made !== undefined;
   } catch (error) {
-    const code = (error as NodeJS.ErrnoException).code;
-    const why = code === 'EEXIST' || code === 'ENOTDIR' ? 'it is a file, not a folder' : messageOf(error);
-    throw new InputError([`${dir} cannot take a backup: ${why}`], { cause: error });
+    throw new InputError([`${dir} cannot take a backup: ${describe(error)}`], { cause: error });
   }
+}
+
+function describe(error: unknown): string {
+  const { code, syscall } = error as NodeJS.ErrnoException;
+  if (code === 'EEXIST' && syscall === 'open') return NOT_EMPTY; // claimed by another backup, or by one that was killed
+  return code === 'EEXIST' || code === 'ENOTDIR' ? 'it is a file, not a folder' : messageOf(error);
 }

@@ -1,4 +1,5 @@
 import { resolve } from 'node:path';
+import type { DefinitionFolders } from '../../definitions/folders.ts';
 import type { Registry } from '../../definitions/registry.ts';
 import type { Engine } from '../../engine/engine.ts';
 import { InputError } from '../../errors.ts';
@@ -23,12 +24,9 @@ export interface ServiceDescription {
 export type DeletionProgress = { readonly source: string; readonly partsLeft: number };
 
 export interface CommandOptions {
-  readonly config: {
-    readonly dataDir: string;
-    readonly endpointsDir: string;
-    readonly sourcesDir: string;
-    readonly controlUrl: string;
-  };
+  readonly config: { readonly dataDir: string; readonly controlUrl: string };
+  /** The folders that the definitions were read from last. */
+  readonly folders: () => DefinitionFolders;
   readonly engine: Engine;
   readonly registry: Registry;
   readonly deletions: Deletions;
@@ -41,12 +39,11 @@ const PROGRESS_EVERY_MS = 250;
 
 /** The commands of the shell that the service carries out. */
 export function createCommands(options: CommandOptions): Readonly<Record<string, Handler>> {
-  const { endpointsDir, sourcesDir, controlUrl } = options.config;
   return {
     [COMMANDS.describe]: async (): Promise<ServiceDescription> => ({
-      endpointsDir: resolve(endpointsDir),
-      sourcesDir: resolve(sourcesDir),
-      hasKeys: controlUrl === '',
+      endpointsDir: resolve(options.folders().endpointsDir),
+      sourcesDir: resolve(options.folders().sourcesDir),
+      hasKeys: options.config.controlUrl === '',
     }),
     [COMMANDS.snapshot]: createSnapshotCommand(options),
     [COMMANDS.count]: async (body) => await options.deletions.count(parse(options.registry, body)),

@@ -49,12 +49,18 @@ export async function openLocalServer(options: LocalServerOptions): Promise<Loca
     running.add(answered);
     void answered.finally(() => running.delete(answered));
   });
-  if (await isAnswered(path)) {
+  try {
+    if (await isAnswered(path)) {
+      release();
+      return undefined;
+    }
+    rmSync(path, { force: true }); // of a process that was killed
+    await listen(server, path);
+  } catch (error) {
     release();
-    return undefined;
+    throw error;
   }
-  rmSync(path, { force: true }); // of a process that was killed
-  await listen(server, path);
+  server.on('error', options.onError); // of a connection that could not be accepted: the next one may be
   server.unref(); // a service that cannot start for another reason ends
   return {
     async close() {
