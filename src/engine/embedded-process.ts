@@ -1,5 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { CHANNEL, type EmbeddedSessions } from './embedded-sessions.ts';
+import { removeLostTokens } from './lost-tokens.ts';
 import { type EngineAnswer, EngineError, EngineLostError } from './process/channel.ts';
 import { type EngineProcess, startEngineProcess } from './process/engine-process.ts';
 import type { EngineRequest } from './process/protocol.ts';
@@ -28,6 +29,12 @@ export async function openProcess(
   signal?.addEventListener('abort', end, { once: true });
   try {
     await process.ask(CHANNEL.control, sessions.control);
+    // Not before: until then the process of a service that was killed may still have the store.
+    if ((await removeLostTokens(sessions.control.path)) > 0) {
+      process.kill();
+      await process.ended;
+      return await openProcess(sessions, readers, signal);
+    }
     await Promise.all([
       process.ask(CHANNEL.inspector, sessions.inspector),
       process.ask(CHANNEL.writer, sessions.writer),
