@@ -1,8 +1,10 @@
 import { Command } from 'commander';
+import { ATTACKS } from '../test/attack/attack.ts';
 import { type Choice, chooseSections, parseCount, parseCounts, splitNames } from './choice.ts';
 import { describeSize, withGrowth } from './growth.ts';
 import { printTable, type Row, say, writeJson } from './report.ts';
 import { RIVALS_ROWS_MAX } from './rival/names.ts';
+import { attacksSection } from './section/attacks.ts';
 import { cachedSection } from './section/cached.ts';
 import { coldSection } from './section/cold.ts';
 import { collapseSection } from './section/collapse.ts';
@@ -47,6 +49,7 @@ const SECTIONS: Readonly<Record<string, Section>> = {
   replicas: replicasSection,
   tenants: tenantsSection,
   flood: floodSection,
+  attacks: attacksSection,
   fuzz: fuzzSection,
   parse: parseSection,
 };
@@ -54,6 +57,7 @@ const SECTIONS: Readonly<Record<string, Section>> = {
 const MEASUREMENTS = {
   ...Object.fromEntries(Object.keys({ ...SIZED_SECTIONS, ...SECTIONS }).map((name) => [name, []])),
   ingest: INGEST_MEASUREMENTS,
+  attacks: ATTACKS,
 };
 
 interface Given extends Omit<BenchOptions, 'rows' | 'only'> {
@@ -87,7 +91,7 @@ const command = new Command('bench')
     splitNames,
   )
   .option('--minutes <n>', 'how long the memory is watched', parseCount, 1)
-  .option('--times <n>', 'how often the server is killed', parseCount, 10)
+  .option('--times <n>', 'how often the server is killed, or attacked', parseCount, 10)
   .option('--seconds <n>', 'how long the service is flooded', parseCount, 60)
   .option('--requests <n>', 'requests by chance of the tenants', parseCount, 20_000)
   .option('--inputs <n>', 'how many random requests are sent', parseCount, 200_000)

@@ -2,6 +2,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fuzz } from '../../test/fuzz/fuzz.ts';
+import type { Pauses } from '../pause-watch.ts';
 import { type Row, say } from '../report.ts';
 import type { BenchOptions } from '../section.ts';
 import { KEY, withServer } from '../server.ts';
@@ -10,16 +11,31 @@ const PUBLIC_KEY = 'bench-public-key-0123456789';
 const MARKER = 'wrong-key-5Xq9';
 const SEED = 1;
 const SAY_EVERY = 20_000;
+const PAUSE_MS_MAX = 50;
 
 /** Random requests to every route: no fault of ours, no end of the process, no wait without end, no key given back or logged. */
 export async function fuzzSection({ inputs }: BenchOptions): Promise<Row[]> {
   const dataDir = mkdtempSync(join(tmpdir(), 'tailrace-fuzz-'));
   const keys = { good: [KEY, PUBLIC_KEY], marker: MARKER };
-  const env = { TAILRACE_PUBLIC_KEY: PUBLIC_KEY, TAILRACE_REQUEST_TIMEOUT_MS: '2000' };
+  const pausesFile = join(dataDir, 'pauses.json');
+  const nodeArgs = ['--import', join(import.meta.dirname, '../pause-watch.ts')];
+  const env = {
+    PAUSES_FILE: pausesFile,
+    TAILRACE_PUBLIC_KEY: PUBLIC_KEY,
+    TAILRACE_REQUEST_TIMEOUT_MS: '2000',
+  };
   try {
-    return await withServer({ dataDir, env }, async ({ url, rssMb }) => {
+    return await withServer({ dataDir, env, nodeArgs }, async ({ url, rssMb, pid }) => {
+      process.kill(pid, 'SIGUSR2'); // what start took does not count
       const begun = performance.now();
+      let longestMs = 0;
       const onProgress = (sent: number) => {
+        const { byClockMs, onCoreMs } = readPauses(pausesFile);
+        if (onCoreMs > longestMs)
+          say(
+            `fuzz: after ${sent} ${Math.round(onCoreMs)} ms on a core at once, ${Math.round(byClockMs)} by the clock`,
+          );
+        longestMs = Math.max(longestMs, onCoreMs);
         if (sent % SAY_EVERY === 0) say(`fuzz: ${sent}/${inputs}, server ${Math.round(rssMb())} MB`);
       };
       const { failures, byStatus, sent, slowestMs } = await fuzz({
@@ -30,6 +46,7 @@ export async function fuzzSection({ inputs }: BenchOptions): Promise<Row[]> {
         onProgress,
       });
       for (const failure of failures) say(failure);
+      const { byClockMs, onCoreMs } = readPauses(pausesFile);
       const log = readFileSync(join(dataDir, 'server.log'), 'utf8');
       const logged = [...keys.good, MARKER].filter((secret) => log.includes(secret));
       const alive = (await fetch(`${url}/health`)).ok;
@@ -46,6 +63,13 @@ export async function fuzzSection({ inputs }: BenchOptions): Promise<Row[]> {
         { name: 'fuzz: keys in the log', unit: 'keys', values: [logged.length], goal: { below: 1 } },
         { name: 'fuzz: server alive after it', unit: '', values: [alive ? 1 : 0], goal: { atLeast: 1 } },
         { name: 'fuzz: slowest answer', unit: 'ms', values: [slowestMs] },
+        {
+          name: 'fuzz: longest pause of the event loop',
+          unit: 'ms',
+          values: [byClockMs],
+          goal: { below: PAUSE_MS_MAX },
+        },
+        { name: 'fuzz: the same, on a core', unit: 'ms', values: [onCoreMs] },
         { name: 'fuzz: inputs a second', unit: '/s', values: [(sent * 1000) / (performance.now() - begun)] },
         { name: 'fuzz: memory of the server after it', unit: 'MB', values: [rssMb()] },
       ];
@@ -53,4 +77,8 @@ export async function fuzzSection({ inputs }: BenchOptions): Promise<Row[]> {
   } finally {
     rmSync(dataDir, { recursive: true, force: true });
   }
+}
+
+function readPauses(file: string): Pauses {
+  return JSON.parse(readFileSync(file, 'utf8')) as Pauses; // written by pause-watch.ts alone
 }

@@ -10,7 +10,8 @@ import { deletesByItself, setTableTtl } from './table.ts';
 /**
  * Takes from the tables of an older version the clause by which the engine deleted old events itself. It has to be gone before
  * the engine may merge anything: with a wrong clock its first merges would delete every event. So the engine is opened once
- * with settings under which it merges nothing, and closed again. A start that was killed there is followed by one that waits for its engine process to end. A store without such a table is not opened.
+ * with settings under which it merges nothing, and closed again. A store without such a table is not opened. After a start that was
+ * killed here, the next one waits for its engine process to end.
  *
  * @throws EngineError when the engine cannot open the store
  */
@@ -20,7 +21,9 @@ export async function removeDeletingTtls(dataDir: string, memoryBytesMax: number
   if (tables.length === 0) return;
   const connectionArgs = writeEngineConfig(findConfigDir(dataDir), memoryBytesMax, false);
   const statements = tables.map((table) => setTableTtl(`${DATABASE}.\`${table}\``, ''));
-  const process = await openFirst(() => openSession({ op: 'open', path, connectionArgs, statements }));
+  const { first: process } = await openFirst(() =>
+    openSession({ op: 'open', path, connectionArgs, statements }),
+  );
   await process.ask(0, { op: 'close' }).finally(() => end(process));
 }
 

@@ -1,5 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { CHANNEL, type EmbeddedSessions } from './embedded-sessions.ts';
+import { removeLostTokens } from './lost-tokens.ts';
 import { type EngineAnswer, EngineError, EngineLostError } from './process/channel.ts';
 import { type EngineProcess, startEngineProcess } from './process/engine-process.ts';
 import type { EngineRequest } from './process/protocol.ts';
@@ -14,15 +15,26 @@ const NOT_OPENED = 'Failed to create connection';
 /**
  * Starts an engine process and opens its sessions: `readers` many for queries, beside those of the service itself.
  *
- * @throws EngineError when the engine cannot open the store; then the process has ended
+ * @param signal ends the process when it aborts before the sessions are open
+ * @throws EngineError when the engine cannot open the store; the signal's reason; EngineLostError. Then the process has ended
  */
 export async function openProcess(
   sessions: EmbeddedSessions,
   readers: readonly EngineRequest[],
+  signal?: AbortSignal,
 ): Promise<EngineProcess> {
+  signal?.throwIfAborted();
   const process = startEngineProcess(CHANNEL.firstReader + readers.length);
+  const end = () => process.kill();
+  signal?.addEventListener('abort', end, { once: true });
   try {
     await process.ask(CHANNEL.control, sessions.control);
+    // Not before: until then the process of a service that was killed may still have the store.
+    if ((await removeLostTokens(sessions.control.path)) > 0) {
+      process.kill();
+      await process.ended;
+      return await openProcess(sessions, readers, signal);
+    }
     await Promise.all([
       process.ask(CHANNEL.inspector, sessions.inspector),
       process.ask(CHANNEL.writer, sessions.writer),
@@ -32,25 +44,48 @@ export async function openProcess(
   } catch (error) {
     process.kill();
     await process.ended;
+    signal?.throwIfAborted();
     throw error;
+  } finally {
+    signal?.removeEventListener('abort', end);
   }
 }
 
+// A store that took a second to open may take ten when the machine is busy; a process that takes longer is stuck.
+const OPEN_MS_MIN = 30_000;
+const OPEN_TIMES_MAX = 10;
+
 /**
- * The same for the first process of a service, which waits for that of the one before to end.
+ * Opens the first process of a service, which waits for that of the one before to end.
  *
  * @param open starts a process and opens its sessions
+ * @returns the process, and how to start the next ones, whose time is bounded by that of the first
  */
-export async function openFirst(open: () => Promise<EngineProcess>): Promise<EngineProcess> {
+export async function openFirst(open: (signal?: AbortSignal) => Promise<EngineProcess>) {
   for (let opens = 1; ; opens++) {
+    const startedMs = performance.now();
     try {
-      return await open();
+      const first = await open();
+      const msMax = Math.round(Math.max(OPEN_MS_MIN, OPEN_TIMES_MAX * (performance.now() - startedMs)));
+      return { first, start: (signal: AbortSignal) => openWithin(msMax, open, signal) };
     } catch (error) {
       const isClosed = error instanceof EngineError && error.message.startsWith(NOT_OPENED);
       if (!isClosed || opens >= OPENS_MAX) throw error;
       await pause(OPEN_AGAIN_MS);
     }
   }
+}
+
+/** @throws Error when it takes longer; then the process has ended */
+export async function openWithin(
+  msMax: number,
+  open: (signal: AbortSignal) => Promise<EngineProcess>,
+  signal: AbortSignal,
+): Promise<EngineProcess> {
+  const late = new AbortController();
+  const fault = new Error(`the engine process did not open the store within ${msMax} ms`);
+  const timer = setTimeout(() => late.abort(fault), msMax);
+  return await open(AbortSignal.any([signal, late.signal])).finally(() => clearTimeout(timer));
 }
 
 /** Closes the sessions when what they have been asked is done; the process still runs. */
@@ -64,19 +99,25 @@ export type Ask = (channel: number, request: EngineRequest, payload?: Uint8Array
 
 export interface AskOptions {
   readonly supervisor: Supervisor;
-  /** Longest wait for a process that is being started, ms. */
-  readonly waitMs: number;
   /** Longest time of a statement; then it is stuck, and the process is replaced, ms. */
   readonly statementMsMax: number;
 }
 
-/** For statements of the service's own that may be repeated: one under which the process ended is sent to the next, once. */
-export function createAsk({ supervisor, waitMs, statementMsMax }: AskOptions): Ask {
-  async function ask(channel: number, request: EngineRequest, payload?: Uint8Array): Promise<EngineAnswer> {
-    const process = await supervisor.use(AbortSignal.timeout(waitMs));
-    const stuck = setTimeout(() => supervisor.replace(process, 'stuck'), statementMsMax);
+// No query has this tag: none is suspected for what the service's own statement waits for.
+const OWN_STATEMENT = "a statement of the service's own";
+
+/** For statements of the service's own. */
+export function createAsk({ supervisor, statementMsMax }: AskOptions): Ask {
+  return async (channel, request, payload) => {
+    const process = await supervisor.use();
+    const replace = () => supervisor.replace(process, { reason: 'stuck', culprit: OWN_STATEMENT });
+    const stuck = setTimeout(replace, statementMsMax);
     return await process.ask(channel, request, payload).finally(() => clearTimeout(stuck));
-  }
+  };
+}
+
+/** For statements that may be repeated: one under which the process ended is sent to the next, once. */
+export function askAgain(ask: Ask): Ask {
   return (...args) =>
     ask(...args).catch((error: unknown) => {
       if (error instanceof EngineLostError) return ask(...args);

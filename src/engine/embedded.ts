@@ -3,7 +3,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { untilAborted } from '../lib/abort.ts';
 import { removeDeletingTtls } from './deleting-ttl.ts';
 import { DATABASE } from './embedded-config.ts';
-import { closeSessions, createAsk, openFirst, openProcess } from './embedded-process.ts';
+import { askAgain, closeSessions, createAsk, openFirst, openProcess } from './embedded-process.ts';
 import { createReaders } from './embedded-readers.ts';
 import { CHANNEL, describeSessions } from './embedded-sessions.ts';
 import type { Engine, InsertBatch, QueryLimits, QueryOptions, QueryResult } from './engine.ts';
@@ -34,8 +34,9 @@ export interface EmbeddedOptions extends PoolLimits {
 /** Whose query it was: an endpoint and the request that came first to ask it, and a key's id. */
 export type Suspect = Pick<QueryOptions, 'origin' | 'lane'>;
 
-// A statement of the service's own that takes longer waits for something that never comes. Commands may: they move data.
+// A statement of the service's own that takes longer waits for something that never comes. Commands take more: they move data.
 const STATEMENT_MS_MAX = 60_000;
+const COMMAND_MS_MAX = 600_000;
 // For queries that are killed, and for what is being written.
 const STOP_MS_MAX = 5_000;
 
@@ -54,9 +55,9 @@ export async function openEmbeddedEngine(options: EmbeddedOptions): Promise<Engi
   const sessions = describeSessions(dataDir, options);
   const readers = createReaders(options.readers, options, sessions);
   const { pool } = readers;
-  const start = () => openProcess(sessions, readers.opens());
-  const { queueTimeoutMs: waitMs } = options;
-  const supervisor = createSupervisor(await openFirst(start), { start, waitMs, onRestart });
+  const open = (signal?: AbortSignal) => openProcess(sessions, readers.opens(), signal);
+  const { first, start } = await openFirst(open);
+  const supervisor = createSupervisor(first, { start, waitMs: options.queueTimeoutMs, onRestart });
   const pulse = watchPulse({ supervisor, control: CHANNEL.control, memoryBytesMax });
   const suspects = createSuspects();
   const { control } = CHANNEL;
@@ -64,20 +65,24 @@ export async function openEmbeddedEngine(options: EmbeddedOptions): Promise<Engi
     supervisor,
     suspects,
     control,
+    pulse,
     timeoutMs: limits.timeoutMs,
     onSuspect: ({ origin, lane }) => onSuspect({ origin, lane }),
   });
-  const ask = createAsk({ supervisor, waitMs, statementMsMax: STATEMENT_MS_MAX });
+  const ask = askAgain(createAsk({ supervisor, statementMsMax: STATEMENT_MS_MAX }));
+  const askOnce = createAsk({ supervisor, statementMsMax: COMMAND_MS_MAX });
   const write = createValueWriter();
   const gate = createGate(limits.timeoutMs, stop);
 
   async function stop(): Promise<void> {
     pulse.stop();
     pool.drain(gate.closed());
-    const process = supervisor.close();
+    const late = pause(STOP_MS_MAX, undefined, { ref: false });
+    // Where none runs, one may be starting, which must have ended before another process may have the store.
+    const process = await Promise.race([supervisor.close(), late]);
     if (process === undefined) return;
     const ended = running.stop().then(() => closeSessions(process, options.readers));
-    await Promise.race([ended, pause(STOP_MS_MAX, undefined, { ref: false })]);
+    await Promise.race([ended, late]);
     process.kill();
     await process.ended;
   }
@@ -98,15 +103,12 @@ export async function openEmbeddedEngine(options: EmbeddedOptions): Promise<Engi
     insert: (batch) => gate.pass(async () => void (await ask(CHANNEL.writer, toInsert(batch), batch.bytes))),
     command: (sql) =>
       gate.pass(async () => {
-        const process = await supervisor.use(AbortSignal.timeout(waitMs));
-        await process.ask(CHANNEL.writer, { op: 'query', format: 'Null' }, Buffer.from(sql));
+        await askOnce(CHANNEL.writer, { op: 'query', format: 'Null' }, Buffer.from(sql));
       }),
     async inspect(sql) {
       gate.refuseClosed();
       const request = { op: 'query', format: 'JSONEachRow' } as const;
-      const { bytes } = await ask(CHANNEL.inspector, request, Buffer.from(sql));
-      const lines = bytes.toString().split('\n');
-      return lines.filter((line) => line !== '').map((line) => JSON.parse(line) as Record<string, unknown>);
+      return parseRows((await ask(CHANNEL.inspector, request, Buffer.from(sql))).bytes);
     },
     setReadFilters: (filters) => gate.pass(() => readers.setFilters(filters, ask)),
     gauges: () => ({
@@ -118,6 +120,11 @@ export async function openEmbeddedEngine(options: EmbeddedOptions): Promise<Engi
     }),
     close: gate.close,
   };
+}
+
+function parseRows(bytes: Buffer): Record<string, unknown>[] {
+  const lines = bytes.toString().split('\n');
+  return lines.filter((line) => line !== '').map((line) => JSON.parse(line) as Record<string, unknown>);
 }
 
 /** Every batch has a token, so that one under which the process ended can be sent again and is stored once. */

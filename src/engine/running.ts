@@ -1,10 +1,11 @@
-import { TailraceError } from '../errors.ts';
-import { quote } from '../sql/quote.ts';
+import { setTimeout as pause } from 'node:timers/promises';
 import type { RowFormat } from './engine.ts';
+import { createBlame, type Sent } from './process/blame.ts';
 import { type EngineAnswer, EngineLostError } from './process/channel.ts';
 import type { EngineProcess } from './process/engine-process.ts';
-import type { Supervisor } from './process/supervisor.ts';
 import type { Suspects } from './process/suspects.ts';
+import { createTurns } from './process/turns.ts';
+import { createKill, KILL_AGAIN_MS, type KillOptions } from './query-kill.ts';
 
 /** One query as it is sent to the engine. */
 export interface RunningQuery {
@@ -23,7 +24,7 @@ export interface RunningQuery {
 export interface RunningQueries {
   /**
    * Settles when the engine is really done with the query, however soon `signal` aborted. A query is run again, once, when the
-   * engine process ended under it and not because of it.
+   * engine process ended under it, by a crash or because of another one.
    *
    * @throws TailraceError `engine_unavailable` for a query that has ended the process before; EngineError, EngineLostError
    */
@@ -32,73 +33,43 @@ export interface RunningQueries {
   stop(): Promise<void>;
 }
 
-export interface RunningOptions {
-  readonly supervisor: Supervisor;
+export interface RunningOptions extends KillOptions {
   readonly suspects: Suspects;
-  /** Number of the channel that takes the orders to kill: a session that runs a query cannot. */
-  readonly control: number;
-  /** Longest time of a query, ms. */
-  readonly timeoutMs: number;
-  /** Called for each query that ran when the engine process ended, unless the process was ended because of another. */
+  /** Called for each query that may be why the engine process ended. */
   readonly onSuspect: (query: RunningQuery) => void;
 }
 
-// A kill finds a query only once the engine has begun it, so it is sent again until the query is gone.
-const KILL_AGAIN_MS = 50;
-// A query that neither its deadline nor a kill ends holds its reader, and perhaps a lock of the engine, for ever.
-const STUCK_MS = 2_000;
+// Queries that ran in a crash begin one after the other, so that the next crash shows which it was. Most of them take less.
+const ALONE_MS_MAX = 1_000;
 
 export function createRunningQueries(options: RunningOptions): RunningQueries {
-  const { supervisor, suspects, control, timeoutMs, onSuspect } = options;
+  const { supervisor, suspects, onSuspect } = options;
+  const { guard, kill } = createKill(options);
   // The tag leads the text, so that `startsWith` finds this query and no other.
-  const running = new Map<string, EngineProcess>();
-  const killing = new Set<string>();
+  const running = new Map<string, Sent>();
+  const blame = createBlame(running);
+  const takeTurn = createTurns();
   let last = 0;
 
-  async function kill(tag: string, process: EngineProcess): Promise<void> {
-    if (killing.has(tag)) return;
-    killing.add(tag);
-    // ASYNC: the kill itself must not wait for the query, or one slow query would hold up the next kill.
-    const sql = `KILL QUERY WHERE startsWith(query, ${quote(tag)}) ASYNC FORMAT Null`;
-    await process.ask(control, { op: 'query', format: 'Null' }, Buffer.from(sql)).catch(() => {}); // sent again
-    killing.delete(tag);
-  }
-
-  /** Kills the query when `signal` aborts, and ends the process when that does not help. Returns what calls this off. */
-  function guard(tag: string, process: EngineProcess, signal: AbortSignal): () => void {
-    const replace = () => supervisor.replace(process, 'stuck', tag);
-    let stuck = setTimeout(replace, timeoutMs + STUCK_MS);
-    let again: NodeJS.Timeout | undefined;
-    const onAbort = () => {
-      void kill(tag, process);
-      again = setInterval(() => void kill(tag, process), KILL_AGAIN_MS);
-      if (!isLate(signal.reason)) return; // a caller that hangs up does not shorten the time that its query may take
-      clearTimeout(stuck);
-      stuck = setTimeout(replace, STUCK_MS);
-    };
-    signal.addEventListener('abort', onAbort, { once: true });
-    return () => {
-      signal.removeEventListener('abort', onAbort);
-      clearTimeout(stuck);
-      clearInterval(again);
-    };
-  }
-
-  async function run(query: RunningQuery, signal: AbortSignal): Promise<EngineAnswer> {
-    suspects.check(query.identity);
-    const process = await supervisor.use(signal);
-    signal.throwIfAborted(); // an abort that came before this would never be noticed again
+  /** Sends it to a process. @throws EngineLostError; then `suspects` has it, if it may be the cause */
+  async function send(
+    query: RunningQuery,
+    process: EngineProcess,
+    signal: AbortSignal,
+  ): Promise<EngineAnswer> {
     const tag = `/* tailrace-${++last} */`;
     const callOff = guard(tag, process, signal);
-    running.set(tag, process);
+    running.set(tag, { process, sentMs: performance.now() });
     try {
       const text = Buffer.from(`${tag} ${query.sql}`);
       const answer = await process.ask(query.channel, { op: 'query', format: query.format }, text);
-      suspects.clear(query.identity);
+      suspects.clear(query);
       return answer;
     } catch (error) {
-      if (mayHaveEnded(error, tag)) {
-        suspects.suspect(query.identity);
+      if (!(error instanceof EngineLostError)) throw error;
+      const possible = blame(process, error.end);
+      if (possible.has(tag)) {
+        suspects.suspect(query, error.end !== undefined && possible.size === 1);
         onSuspect(query);
       }
       throw error;
@@ -108,30 +79,37 @@ export function createRunningQueries(options: RunningOptions): RunningQueries {
     }
   }
 
+  async function run(query: RunningQuery, signal: AbortSignal): Promise<EngineAnswer> {
+    suspects.check(query);
+    const turn = suspects.has(query) ? await takeTurn(signal) : undefined;
+    try {
+      const process = await supervisor.use(signal);
+      suspects.check(query); // what ended the process that it waited for may have been of its key
+      signal.throwIfAborted(); // an abort that came before this would never be noticed again
+      turn?.endAfter(ALONE_MS_MAX);
+      return await send(query, process, signal);
+    } finally {
+      turn?.end();
+    }
+  }
+
   return {
     async start(query, signal) {
       try {
         return await run(query, signal);
       } catch (error) {
         if (!(error instanceof EngineLostError)) throw error;
+        // Of a crash too little is known to refuse all who were there; what hangs or fills the engine would do so again.
+        if (error.end !== undefined && suspects.has(query)) throw error;
         signal.throwIfAborted();
         return await run(query, signal);
       }
     },
     async stop() {
       while (running.size > 0) {
-        await Promise.all([...running].map(([tag, process]) => kill(tag, process)));
-        await new Promise((resolve) => setTimeout(resolve, KILL_AGAIN_MS));
+        await Promise.all([...running].map(([tag, { process }]) => kill(tag, process)));
+        await pause(KILL_AGAIN_MS);
       }
     },
   };
-}
-
-function isLate(reason: unknown): boolean {
-  return reason instanceof TailraceError && reason.code === 'query_timeout';
-}
-
-/** Of a crash, a missed heartbeat or too much memory each query that ran may be the cause. */
-function mayHaveEnded(error: unknown, tag: string): boolean {
-  return error instanceof EngineLostError && (error.culprit === undefined || error.culprit === tag);
 }

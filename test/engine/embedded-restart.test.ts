@@ -7,7 +7,7 @@ import type { EngineRestart } from '../../src/engine/process/supervisor.ts';
 import { findEngineProcesses, getEngineProcess, untilGone } from '../support/engine-process.ts';
 import { temporaryFolder } from '../support/service.ts';
 
-const TIMEOUT_MS = 2_000;
+const TIMEOUT_MS = 3_000;
 let folder: Awaited<ReturnType<typeof temporaryFolder>>;
 let engine: Engine;
 let restarts: EngineRestart[];

@@ -119,6 +119,65 @@ const broken = fc.tuple(json, fc.nat(), text).map(([whole, at, junk]) => {
   return whole.slice(0, cut) + junk + whole.slice(cut + 1);
 });
 const lines = fc.array(fc.oneof(json, broken, text), { maxLength: 6 }).map((all) => all.join('\n'));
+// What takes some parser more time than its length: one unit of its grammar, many thousand times.
+const UNITS = [
+  ...[
+    'a{1',
+    '1',
+    '\\p{',
+    '(',
+    '(?:',
+    '[',
+    '[^',
+    '\\',
+    '{',
+    '"',
+    "'",
+    '/*',
+    '-- ',
+    '@',
+    ',',
+    ' ',
+    '\n',
+    '%41',
+    '+',
+    '&a=',
+    '=',
+  ],
+  ...[
+    'é',
+    '\u{1F600}',
+    '\ud800',
+    '\u0000',
+    '$1',
+    '*',
+    '..',
+    ';q=0.1,',
+    '2026-',
+    ' and ',
+    'a:"',
+    'not ',
+    'Z',
+    ':',
+  ],
+];
+const long = fc
+  .tuple(fc.constantFrom(...UNITS), fc.integer({ min: 1, max: 60_000 }))
+  .chain(([unit, length]) => {
+    const text = unit.repeat(Math.ceil(length / unit.length));
+    return fc.constantFrom('', 'a{', '\\p{', '[[:').map((before) => before + text);
+  });
+const LONG_NAMES = [
+  ...['project', 'sql', 'search', 's', 'interval', 'iso_timestamp_start', 'id', 'timestamp', 'event_message'],
+  ...['metadata', 'name', 'expires_at', 'field', '__proto__'],
+];
+/** JSON of one object with a long member, beside what shipped endpoints ask for. */
+export const longMember = fc
+  .tuple(fc.constantFrom(...LONG_NAMES), long, fc.boolean())
+  .map(([name, value, isDeep]) => {
+    const member = isDeep ? { request: { path: value, [value]: name } } : value;
+    return JSON.stringify({ project: 'aurora', interval: 'hourly', [name]: member });
+  });
 // A few real fields of OTLP's protobuf, so that what follows is read as a part of them.
 const protobuf = fc
   .array(
@@ -138,6 +197,7 @@ const plain = fc.oneof(
   { weight: 5, arbitrary: json.map((one) => Buffer.from(one)) },
   { weight: 3, arbitrary: broken.map((one) => Buffer.from(one)) },
   { weight: 3, arbitrary: lines.map((one) => Buffer.from(one)) },
+  { weight: 3, arbitrary: longMember.map((one) => Buffer.from(one)) },
   { weight: 1, arbitrary: nested.map((one) => Buffer.from(one)) },
   { weight: 1, arbitrary: members.map((one) => Buffer.from(one)) },
   { weight: 3, arbitrary: protobuf },

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { ALLOWED_METHODS } from '../../src/http/routes/index.ts';
-import { fuzzBody } from './body.ts';
+import { fuzzBody, longMember } from './body.ts';
 
 /** One request as bytes, and what must come back for it. */
 export interface FuzzInput {
@@ -74,12 +74,22 @@ const VALUES = [
   '/*',
   '\u{1F600}',
   'a'.repeat(7_000),
+  'a{1'.repeat(2_000),
+  '\\p{'.repeat(2_000),
+  '2026-'.repeat(1_400),
   'postgres.logs',
   'cloudflare.logs.prod',
   'no.such',
 ];
 // What most routes ask for, so that what else is sent is looked at.
 const GOOD_QUERY = ['project=aurora', 'interval=hourly', 'source_name=postgres.logs'];
+// Bodies of the longest texts that a parser is given.
+const LONG_PATHS = [
+  ...['usage.api-counts', 'logs.all', 'functions.invocation-stats'].map(
+    (name) => `/api/endpoints/query/${name}`,
+  ),
+  ...['/api/logs?source_name=postgres.logs', '/v1/logs', '/api/keys', '/api/tokens'],
+];
 const METHODS = [
   'PUT',
   'PATCH',
@@ -245,6 +255,19 @@ export function fuzzInput(keys: FuzzKeys): fc.Arbitrary<FuzzInput> {
       isHead: method === 'HEAD',
     };
   });
+  const longPost = fc
+    .tuple(
+      fc.constantFrom(...LONG_PATHS),
+      longMember,
+      key(keys).filter((lines) => lines.length > 0),
+    )
+    .map(([path, text, keyLines]) => {
+      const body = Buffer.from(text);
+      const type = ['content-type: application/json', `content-length: ${body.length}`];
+      const lines = [`POST ${path} HTTP/1.1`, 'host: 127.0.0.1', ...keyLines, ...type];
+      const bytes = Buffer.concat([Buffer.from(`${lines.join('\r\n')}\r\n\r\n`), body]);
+      return { bytes, wellFormed: true, isHead: false };
+    });
   const damaged = fc
     .tuple(request, fc.nat(), fc.uint8Array({ maxLength: 20 }))
     .map(([{ bytes, isHead }, at, put]) => {
@@ -259,7 +282,8 @@ export function fuzzInput(keys: FuzzKeys): fc.Arbitrary<FuzzInput> {
     .uint8Array({ maxLength: 300 })
     .map((bytes) => ({ bytes: Buffer.from(bytes), wellFormed: false, isHead: false }));
   return fc.oneof(
-    { weight: 16, arbitrary: request },
+    { weight: 15, arbitrary: request },
+    { weight: 1, arbitrary: longPost },
     { weight: 2, arbitrary: damaged },
     { weight: 1, arbitrary: noise },
   );

@@ -1,5 +1,5 @@
 import type { Duplex } from 'node:stream';
-import { readFrames, writeFrame } from './frame.ts';
+import { type Frame, readFrames, writeFrame } from './frame.ts';
 import type { EngineReply, EngineRequest } from './protocol.ts';
 
 /** What the engine itself said of a statement that failed. */
@@ -13,15 +13,34 @@ export class EngineError extends Error {
   }
 }
 
+/** Why the service ended the engine process. */
+export interface EngineEnd {
+  /** `stuck`: a statement outlived its deadline and its kill; `silent`: no heartbeat; `memory`: past its bound. */
+  readonly reason: 'stuck' | 'silent' | 'memory';
+  /** The statement that was stuck: a query's tag, or a name that no query has. */
+  readonly culprit?: string;
+  /** Since when no heartbeat has been answered: then all statements wait for one of them, which need not be the culprit. */
+  readonly silence?: Silence | undefined;
+}
+
+/** What went silent did so between two instants, each of `performance.now()`. */
+export interface Silence {
+  /** When the last heartbeat that was answered was sent. */
+  readonly afterMs: number;
+  /** When the first one without an answer was sent. */
+  readonly beforeMs: number;
+}
+
 /** The engine process ended before it answered: whether the statement took effect is not known. */
 export class EngineLostError extends Error {
   override readonly name = 'EngineLostError';
-  /** The statement for which the process was ended, if it was for one; of a crash nobody knows. */
-  readonly culprit: string | undefined;
+  /** Undefined after a crash, for which any statement that ran may be the cause. */
+  readonly end: EngineEnd | undefined;
 
-  constructor(culprit?: string) {
-    super('the engine process ended before it answered');
-    this.culprit = culprit;
+  /** @param how it ended, such as `SIGKILL` */
+  constructor(end?: EngineEnd, how?: string) {
+    super(`the engine process ended before it answered${how === undefined ? '' : `: ${how}`}`);
+    this.end = end;
   }
 }
 
@@ -45,11 +64,14 @@ export function createChannel(socket: Duplex, lost: () => EngineLostError): Chan
   const waiting: { resolve: (answer: EngineAnswer) => void; reject: (error: Error) => void }[] = [];
   let ended = false;
 
-  readFrames<EngineReply>(socket, ({ head, payload }) => {
-    const first = waiting.shift();
-    if (head.state === 'done') first?.resolve({ bytes: payload, elapsedMs: head.elapsedMs });
-    else first?.reject(new EngineError(head.message, head.code));
-  });
+  // Of what is no message nothing can be read any more, and the process that wrote it cannot be trusted.
+  const onFault = (fault: Error) => socket.destroy(fault);
+  const onReply = ({ head, payload }: Frame<EngineReply | null>) => {
+    if (head?.state === 'done') waiting.shift()?.resolve({ bytes: payload, elapsedMs: head.elapsedMs });
+    else if (head?.state === 'failed') waiting.shift()?.reject(new EngineError(head.message, head.code));
+    else throw new Error('not a reply');
+  };
+  readFrames<EngineReply | null>(socket, onReply, onFault);
   socket.on('error', () => {}); // 'close' follows
   socket.on('close', () => {
     ended = true;

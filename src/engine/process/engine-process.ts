@@ -1,9 +1,8 @@
 import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import type { Socket } from 'node:net';
 import { extname } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { createChannel, type EngineAnswer, EngineLostError } from './channel.ts';
+import { createChannel, type EngineAnswer, type EngineEnd, EngineLostError } from './channel.ts';
 import { type EngineRequest, FIRST_SOCKET } from './protocol.ts';
 
 /** One life of the engine: a process and a channel for each of its sessions. */
@@ -13,39 +12,49 @@ export interface EngineProcess {
   ask(channel: number, request: EngineRequest, payload?: Uint8Array): Promise<EngineAnswer>;
   /** Resolves with how it ended, such as `SIGKILL` or `exit code 1`. */
   readonly ended: Promise<string>;
-  /** Ends it at once; `culprit` is the statement for which it is ended. What it has acknowledged is on the disk. */
-  kill(culprit?: string): void;
+  /** Ends it at once. What it has acknowledged is on the disk. */
+  kill(end?: EngineEnd): void;
 }
 
-/** Starts the engine process with `sessions` channels; none of its sessions is open yet. */
-export function startEngineProcess(sessions: number): EngineProcess {
+/**
+ * Starts the engine process with `sessions` channels; none of its sessions is open yet. A process that cannot be started has
+ * ended, with the reason.
+ *
+ * @param command of the process
+ */
+export function startEngineProcess(sessions: number, command = process.execPath): EngineProcess {
   const main = fileURLToPath(new URL(`./main${extname(import.meta.url)}`, import.meta.url));
-  const child = spawn(process.execPath, [main, String(sessions)], {
+  const child = spawn(command, [main, String(sessions)], {
     // Input is the null device: the engine reads descriptor 0 whenever it inserts.
     stdio: ['ignore', 'ignore', 'inherit', ...Array.from({ length: sessions }, () => 'pipe' as const)],
   });
-  let culprit: string | undefined;
-  // The `pipe`s above are sockets, in the order of the descriptors.
-  const sockets = child.stdio.slice(FIRST_SOCKET) as Socket[];
-  const channels = sockets.map((socket) => createChannel(socket, () => new EngineLostError(culprit)));
-  const ended = once(child, 'exit').then(
-    ([code, signal]) => (signal === null ? `exit code ${code}` : String(signal)),
-    (error: unknown) => `it could not be started: ${error}`,
-  );
+  const ended = new Promise<string>((resolve) => {
+    child.once('exit', (code, signal) => resolve(signal ?? `exit code ${code}`));
+    // Stays, since a kill that fails is reported here, too.
+    child.on('error', (error) => {
+      if (child.pid === undefined) resolve(`it could not be started: ${error.message}`);
+    });
+  });
+  let end: EngineEnd | undefined;
+  // The `pipe`s above are sockets, in the order of the descriptors. When there is no descriptor left, there are none at all.
+  const stdio: typeof child.stdio | undefined = child.stdio;
+  const sockets = (stdio?.slice(FIRST_SOCKET) ?? []) as Socket[];
+  const channels = sockets.map((socket) => createChannel(socket, () => new EngineLostError(end)));
   return {
     pid: child.pid,
     async ask(number, request, payload) {
       const channel = channels[number];
-      if (channel === undefined) throw new Error(`the engine process has no channel ${number}`);
+      if (channel === undefined) throw new EngineLostError(end, await ended);
       return await channel.ask(request, payload).catch(async (error) => {
+        if (!(error instanceof EngineLostError)) throw error;
+        child.kill('SIGKILL'); // it has nobody to answer any more
         // Its sockets close a moment before it has ended, and until then it would seem to run.
-        if (error instanceof EngineLostError) await ended;
-        throw error;
+        throw new EngineLostError(end, await ended);
       });
     },
     ended,
     kill(reason) {
-      culprit ??= reason;
+      end ??= reason;
       child.kill('SIGKILL');
     },
   };

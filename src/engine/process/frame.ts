@@ -10,6 +10,10 @@ export interface Frame<Head> {
 const LENGTHS_BYTES = 8;
 // Up to this size one copy is cheaper than a second chunk to send.
 const JOINED_BYTES_MAX = 16 * 1024;
+// Of the heads an engine's error message is the largest. A payload is bounded by the limits of what is asked for; the bound here
+// is far above them, for bytes that are no length at all.
+const HEAD_BYTES_MAX = 64 * 1024 * 1024;
+const PAYLOAD_BYTES_MAX = 2 ** 31;
 const EMPTY = Buffer.alloc(0);
 
 /** Sends one message. The payload must not change until it has been sent. */
@@ -29,8 +33,16 @@ export function writeFrame(socket: Duplex, head: unknown, payload: Uint8Array = 
   socket.uncork();
 }
 
-/** Calls `onFrame` for each whole message. A payload is a copy, so it does not keep what the socket delivered alive. */
-export function readFrames<Head>(socket: Duplex, onFrame: (frame: Frame<Head>) => void): void {
+/**
+ * Calls `onFrame` for each whole message. A payload is a copy, so it does not keep what the socket delivered alive.
+ *
+ * @param onFault called once when the bytes are no message, after which nothing more is read
+ */
+export function readFrames<Head>(
+  socket: Duplex,
+  onFrame: (frame: Frame<Head>) => void,
+  onFault: (fault: Error) => void,
+): void {
   let lengths = Buffer.alloc(LENGTHS_BYTES);
   let head = EMPTY;
   let payload = EMPTY;
@@ -40,8 +52,12 @@ export function readFrames<Head>(socket: Duplex, onFrame: (frame: Frame<Head>) =
   /** Takes what has been filled and says what comes next. */
   function advance(): Buffer {
     if (target === lengths) {
-      head = Buffer.allocUnsafe(lengths.readUInt32LE(0));
-      payload = Buffer.allocUnsafe(lengths.readUInt32LE(4));
+      const headLength = lengths.readUInt32LE(0);
+      const payloadLength = lengths.readUInt32LE(4);
+      if (headLength > HEAD_BYTES_MAX || payloadLength > PAYLOAD_BYTES_MAX)
+        throw new Error(`not a message: a head of ${headLength} bytes, a payload of ${payloadLength}`);
+      head = Buffer.allocUnsafe(headLength);
+      payload = Buffer.allocUnsafe(payloadLength);
       return head;
     }
     if (target === head) return payload;
@@ -51,7 +67,7 @@ export function readFrames<Head>(socket: Duplex, onFrame: (frame: Frame<Head>) =
     return lengths;
   }
 
-  socket.on('data', (chunk: Buffer) => {
+  function take(chunk: Buffer): void {
     for (let at = 0; at < chunk.length; ) {
       const end = Math.min(chunk.length, at + target.length - filled);
       chunk.copy(target, filled, at, end);
@@ -62,5 +78,15 @@ export function readFrames<Head>(socket: Duplex, onFrame: (frame: Frame<Head>) =
         filled = 0;
       }
     }
-  });
+  }
+
+  function onData(chunk: Buffer): void {
+    try {
+      take(chunk);
+    } catch (error) {
+      socket.off('data', onData);
+      onFault(error instanceof Error ? error : new Error(String(error)));
+    }
+  }
+  socket.on('data', onData);
 }

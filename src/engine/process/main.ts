@@ -1,7 +1,7 @@
 // The engine process: the only one that loads the engine. It has no settings, no words of the domain and no state but the
 // sessions, so the service can end it at any moment and start another.
 import { Socket } from 'node:net';
-import { readFrames, writeFrame } from './frame.ts';
+import { type Frame, readFrames, writeFrame } from './frame.ts';
 import { type EngineReply, type EngineRequest, FIRST_SOCKET } from './protocol.ts';
 import { createSessionHost } from './session-host.ts';
 
@@ -16,14 +16,15 @@ function serve(fd: number): void {
   // The service has ended, however that came: nobody is left to answer, and the store must be free for the next one.
   socket.on('close', end).on('error', end);
   let last: Promise<void> = Promise.resolve();
-  readFrames<EngineRequest>(socket, ({ head, payload }) => {
+  const onRequest = ({ head, payload }: Frame<EngineRequest>) => {
     last = last
       .then(() => answer(head, payload))
       .then(
         ({ bytes, elapsedMs }) => send(socket, { state: 'done', elapsedMs }, bytes),
         (error: unknown) => send(socket, toFailure(error)),
       );
-  });
+  };
+  readFrames<EngineRequest>(socket, onRequest, end);
 }
 
 function send(socket: Socket, reply: EngineReply, bytes?: Uint8Array): void {

@@ -1,3 +1,4 @@
+import { EngineError, type Silence } from './channel.ts';
 import type { EngineProcess } from './engine-process.ts';
 import type { Supervisor } from './supervisor.ts';
 
@@ -5,6 +6,8 @@ import type { Supervisor } from './supervisor.ts';
 export interface Pulse {
   /** Resident memory of the engine process at the last beat, bytes. */
   readonly memoryBytes: number;
+  /** Undefined while heartbeats are answered. */
+  readonly silence: Silence | undefined;
   stop(): void;
 }
 
@@ -21,7 +24,10 @@ const BEAT_MS = 1_000;
 const MISSED_MAX = 5;
 // At the bound itself the engine refuses every query, so it is replaced a little before.
 const MEMORY_SHARE_MAX = 0.95;
-const FULL_MAX = 5;
+// Beats in a row: after the first of these numbers the caches are dropped, after the second the process is replaced.
+const FULL_DROP = 2;
+const FULL_MAX = 4;
+const MEMORY_LIMIT_EXCEEDED = 241;
 
 // A function of time zones, as nearly every query has one: a lock on the engine's time zones stops `SELECT 1` from nothing.
 const PING = `SELECT toDateTime(0, 'UTC')`;
@@ -39,25 +45,46 @@ export function watchPulse({ supervisor, control, memoryBytesMax }: PulseOptions
   let isAsked = false;
   let missed = 0;
   let full = 0;
+  let failed = 0;
   let memoryBytes = 0;
+  let askedMs = 0;
+  let answeredMs = 0;
 
   const ask = (process: EngineProcess, sql: string) =>
     process.ask(control, { op: 'query', format: 'TSVRaw' }, Buffer.from(sql));
 
   async function beat(process: EngineProcess): Promise<void> {
-    await ask(process, PING);
     memoryBytes = Number((await process.ask(control, { op: 'memory' })).bytes.toString());
-    full = (await isFull(process)) ? full + 1 : 0;
-    if (full === FULL_MAX) for (const sql of DROP_CACHES) await ask(process, sql).catch(() => {});
-    if (full > FULL_MAX) supervisor.replace(process, 'memory');
+    const isFull = await lacksMemory(process);
+    if (process !== watched) return;
+    failed = 0;
+    answeredMs = askedMs;
+    full = isFull ? full + 1 : 0;
+    if (full === FULL_DROP) for (const sql of DROP_CACHES) await ask(process, sql).catch(() => {});
+    if (full >= FULL_MAX) supervisor.replace(process, { reason: 'memory' });
   }
 
-  /** What running queries hold comes back when they end, by themselves or at their own bounds. */
-  async function isFull(process: EngineProcess): Promise<boolean> {
-    const bytesMax = memoryBytesMax * MEMORY_SHARE_MAX;
-    if (memoryBytes < bytesMax) return false;
-    const { bytes } = await ask(process, 'SELECT sum(memory_usage) FROM system.processes');
-    return memoryBytes - Number(bytes.toString()) >= bytesMax;
+  /**
+   * Whether it refuses a query for want of memory, or holds too much beside what running queries hold, which comes back when
+   * these end, by themselves or at their own bounds.
+   */
+  async function lacksMemory(process: EngineProcess): Promise<boolean> {
+    try {
+      await ask(process, PING);
+      const bytesMax = memoryBytesMax * MEMORY_SHARE_MAX;
+      if (memoryBytes < bytesMax) return false;
+      const { bytes } = await ask(process, 'SELECT sum(memory_usage) FROM system.processes');
+      return memoryBytes - Number(bytes.toString()) >= bytesMax;
+    } catch (error) {
+      if (error instanceof EngineError && error.clickhouseCode === MEMORY_LIMIT_EXCEEDED) return true;
+      throw error;
+    }
+  }
+
+  /** It answers, and refuses what every engine can do: no more than a process that does not answer is it of use to anyone. */
+  function fail(process: EngineProcess, error: unknown): void {
+    if (process !== watched || !(error instanceof EngineError)) return; // a process that has ended is replaced anyway
+    if (++failed >= MISSED_MAX) supervisor.replace(process, { reason: 'silent' });
   }
 
   function tick(): void {
@@ -67,20 +94,29 @@ export function watchPulse({ supervisor, control, memoryBytesMax }: PulseOptions
       watched = process;
       isAsked = false;
       full = 0;
+      failed = 0;
     }
     missed = isAsked ? missed + 1 : 0;
-    if (missed >= MISSED_MAX) supervisor.replace(process, 'silent');
+    if (missed >= MISSED_MAX) supervisor.replace(process, { reason: 'silent', silence: findSilence() });
     if (isAsked) return;
     isAsked = true;
+    askedMs = performance.now();
     void beat(process)
-      .catch(() => {}) // a process that has ended is replaced anyway
+      .catch((error: unknown) => fail(process, error))
       .then(() => {
         if (process === watched) isAsked = false;
       });
   }
 
+  function findSilence(): Silence | undefined {
+    return missed > 0 ? { afterMs: answeredMs, beforeMs: askedMs } : undefined;
+  }
+
   const timer = setInterval(tick, BEAT_MS);
   return {
+    get silence() {
+      return findSilence();
+    },
     get memoryBytes() {
       return memoryBytes;
     },

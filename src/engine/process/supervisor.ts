@@ -1,12 +1,13 @@
 import { setTimeout as pauseFor } from 'node:timers/promises';
 import { TailraceError } from '../../errors.ts';
 import { untilAborted } from '../../lib/abort.ts';
+import type { EngineEnd } from './channel.ts';
 import type { EngineProcess } from './engine-process.ts';
 
 /** Why an engine process was replaced. */
 export interface EngineRestart {
-  /** `stuck`: a statement outlived its deadline and its kill; `silent`: no heartbeat; `memory`: past its bound; `ended`: a crash. */
-  readonly reason: 'stuck' | 'silent' | 'memory' | 'ended';
+  /** See `EngineEnd`; `ended`: a crash. */
+  readonly reason: EngineEnd['reason'] | 'ended';
   /** How the process ended, such as `SIGKILL`. */
   readonly ended: string;
   /** Starts that failed in a row; above 0 the engine is not back yet. */
@@ -18,7 +19,7 @@ export interface EngineRestart {
 export interface Supervisor {
   /** `lost`: the last starts all failed. It is still tried, and the state changes when one succeeds. */
   readonly state: 'up' | 'restarting' | 'lost';
-  /** The process that runs; undefined while one is being started. */
+  /** The process that runs; undefined while one is being ended or started. */
   readonly running: EngineProcess | undefined;
   /** Times that a process has ended and another was to take its place. */
   readonly restarts: number;
@@ -27,16 +28,16 @@ export interface Supervisor {
    *
    * @throws TailraceError `engine_unavailable` when there is none in time; the signal's reason when it aborts first
    */
-  use(signal: AbortSignal): Promise<EngineProcess>;
+  use(signal?: AbortSignal): Promise<EngineProcess>;
   /** Ends the process, if it still is the one that runs. */
-  replace(process: EngineProcess, reason: EngineRestart['reason'], culprit?: string): void;
-  /** Starts no other; the process that runs is the caller's to end. Undefined when none runs. */
-  close(): EngineProcess | undefined;
+  replace(process: EngineProcess, end: EngineEnd): void;
+  /** Starts no other; the process that runs is the caller's to end. Undefined, when none runs any more, if none did. */
+  close(): Promise<EngineProcess | undefined>;
 }
 
 export interface SupervisorOptions {
-  /** Resolves when the sessions of the new process are open; ends the process when they cannot be opened. */
-  readonly start: () => Promise<EngineProcess>;
+  /** Resolves when the sessions of the new process are open; ends the process when they cannot be opened, or `signal` aborts. */
+  readonly start: (signal: AbortSignal) => Promise<EngineProcess>;
   /** Longest wait of a caller for a process that is being started, ms. */
   readonly waitMs: number;
   /** Called for each process that ends, and for each start that fails. */
@@ -50,58 +51,59 @@ export interface SupervisorOptions {
 // A process that ends within this time of its start did not recover: the next one is started later.
 const STEADY_MS = 2_000;
 const BACK_OFF_MS = 250;
-const BACK_OFF_MS_MAX = 5_000;
+// One that opens the store and then ends serves some callers, so it is not long until the next.
+const ENDED_BACK_OFF_MS_MAX = 500;
+const FAILED_BACK_OFF_MS_MAX = 5_000;
 const LOST_AFTER_FAILURES = 5;
 
 /** @param first the process that runs already */
 export function createSupervisor(first: EngineProcess, options: SupervisorOptions): Supervisor {
   const { start, waitMs, onRestart, now = () => performance.now(), pause = pauseUnlessAborted } = options;
-  let current: Promise<EngineProcess> = Promise.resolve(first);
   let state: Supervisor['state'] = 'up';
-  let running: EngineProcess | undefined = first;
+  let running: EngineProcess | undefined;
   let reason: EngineRestart['reason'] = 'ended';
   let restarts = 0;
   let quickEnds = 0;
   const closing = new AbortController();
+  /** The process after the one that runs, or that ran last. */
+  let next = take(first);
 
-  function watch(process: EngineProcess): void {
+  /** Lets callers have the process until it ends. Returns the one after it. */
+  function take(process: EngineProcess): Promise<EngineProcess> {
     const startedMs = now();
-    void process.ended.then((ended) => {
-      if (closing.signal.aborted) return;
-      state = 'restarting';
-      running = undefined;
-      restarts++;
-      quickEnds = now() - startedMs < STEADY_MS ? quickEnds + 1 : 0;
-      current = restart(quickEnds);
-      current.catch(() => {}); // each caller that waits hears of it
-      onRestart({ reason, ended, failures: 0 });
-      reason = 'ended';
-    });
-  }
-
-  /** Tries until a process runs, or the service closes. */
-  async function restart(earlier: number): Promise<EngineProcess> {
-    for (let failures = 0; ; failures++) {
-      await pause(backOff(earlier + failures), closing.signal);
-      const error = await start().then(take, (cause: unknown) => cause);
-      if (running !== undefined) return running;
-      closing.signal.throwIfAborted();
-      if (failures + 1 >= LOST_AFTER_FAILURES) state = 'lost';
-      onRestart({ reason: 'ended', ended: 'it could not be started', failures: failures + 1, error });
-    }
-  }
-
-  function take(process: EngineProcess): void {
-    if (closing.signal.aborted) {
-      process.kill();
-      return;
-    }
     running = process;
     state = 'up';
-    watch(process);
+    const after = process.ended.then((ended) => {
+      closing.signal.throwIfAborted();
+      running = undefined;
+      state = 'restarting';
+      restarts++;
+      quickEnds = now() - startedMs < STEADY_MS ? quickEnds + 1 : 0;
+      onRestart({ reason, ended, failures: 0 });
+      reason = 'ended';
+      return restart();
+    });
+    after.catch(() => {}); // each caller that waits hears of it
+    return after;
   }
 
-  watch(first);
+  /** Starts another, and tries again until one runs or the service closes. */
+  async function restart(): Promise<EngineProcess> {
+    await pause(backOff(quickEnds, ENDED_BACK_OFF_MS_MAX), closing.signal);
+    for (let failures = 1; ; failures++) {
+      try {
+        const process = await startUnlessAborted(start, closing.signal);
+        next = take(process);
+        return process;
+      } catch (error) {
+        closing.signal.throwIfAborted();
+        if (failures >= LOST_AFTER_FAILURES) state = 'lost';
+        onRestart({ reason: 'ended', ended: 'it could not be started', failures, error });
+      }
+      await pause(backOff(failures, FAILED_BACK_OFF_MS_MAX), closing.signal);
+    }
+  }
+
   return {
     get state() {
       return state;
@@ -115,32 +117,52 @@ export function createSupervisor(first: EngineProcess, options: SupervisorOption
     async use(signal) {
       if (running !== undefined) return running;
       if (state === 'lost' || closing.signal.aborted) throw unavailable();
-      const late = AbortSignal.timeout(waitMs);
-      return await untilAborted(current, AbortSignal.any([signal, late])).catch((error: unknown) => {
-        signal.throwIfAborted();
-        throw error instanceof TailraceError ? error : unavailable(error);
+      return await untilAborted(next, withTimeout(signal, waitMs)).catch((error: unknown) => {
+        signal?.throwIfAborted();
+        throw unavailable(error);
       });
     },
-    replace(process, why, culprit) {
+    replace(process, end) {
       if (process !== running) return;
-      reason = why;
-      process.kill(culprit);
+      reason = end.reason;
+      // From here on callers wait for the next: this one takes a moment to end, and would answer none of them.
+      running = undefined;
+      state = 'restarting';
+      process.kill(end);
     },
-    close() {
+    async close() {
       const last = running;
       running = undefined;
       closing.abort();
+      if (last === undefined) await next.catch(() => {});
       return last;
     },
   };
+}
+
+/** @throws the signal's reason when it has aborted by then; the process has ended then */
+async function startUnlessAborted(
+  start: SupervisorOptions['start'],
+  signal: AbortSignal,
+): Promise<EngineProcess> {
+  const process = await start(signal);
+  if (!signal.aborted) return process;
+  process.kill();
+  await process.ended;
+  throw signal.reason;
+}
+
+function withTimeout(signal: AbortSignal | undefined, ms: number): AbortSignal {
+  const late = AbortSignal.timeout(ms);
+  return signal === undefined ? late : AbortSignal.any([signal, late]);
 }
 
 function pauseUnlessAborted(ms: number, signal: AbortSignal): Promise<unknown> {
   return pauseFor(ms, undefined, { signal });
 }
 
-function backOff(times: number): number {
-  return times === 0 ? 0 : Math.min(BACK_OFF_MS * 2 ** (times - 1), BACK_OFF_MS_MAX);
+function backOff(times: number, msMax: number): number {
+  return times === 0 ? 0 : Math.min(BACK_OFF_MS * 2 ** (times - 1), msMax);
 }
 
 const RETRY_AFTER_SECONDS = 1;

@@ -1,39 +1,89 @@
+import { hash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import { TailraceError } from '../../errors.ts';
 
-/** Refuses for a while what has ended the engine process twice, so that it does not go on ending it. */
+/** What identifies a query, and whose it is; see `QueryOptions`. */
+export interface SuspectQuery {
+  readonly identity: string;
+  readonly origin?: string | undefined;
+  readonly lane?: string | undefined;
+}
+
+/** Refuses for a while what has ended the engine process, so that it does not go on ending it. */
 export interface Suspects {
-  /** @throws TailraceError `engine_unavailable` while the statement is refused */
-  check(statement: string): void;
-  /** It ran when the process ended. */
-  suspect(statement: string): void;
+  /** @throws TailraceError `engine_unavailable` while the query, or its key at its endpoint, is refused */
+  check(query: SuspectQuery): void;
+  /** Whether it ran when the process ended, and has not ended by itself since. */
+  has(query: SuspectQuery): boolean;
+  /**
+   * It ran when the process ended.
+   *
+   * @param isCertain whether nothing else can have been the cause
+   */
+  suspect(query: SuspectQuery, isCertain: boolean): void;
   /** It ended by itself, so it was another one that ended the process. */
-  clear(statement: string): void;
+  clear(query: SuspectQuery): void;
 }
 
 const TIMES_MAX = 2;
 const REFUSED_MS = 300_000;
+// Of one key at one endpoint, whatever the values, after the first time, the second, and each one from then on: a new value
+// each time must not bring restart after restart, and in between the others are served.
+const KEY_REFUSED_MS = [5_000, 30_000, REFUSED_MS] as const;
 // Past it the one seen longest ago is forgotten, and may end the process two more times.
 const SUSPECTS_MAX = 1_000;
 
+/** How often, and until when it is refused, ms. */
+interface Record {
+  readonly times: number;
+  readonly untilMs: number;
+}
+
 /** @param now ms */
 export function createSuspects(now: () => number = () => performance.now()): Suspects {
-  const times = new LRUCache<string, number>({
-    max: SUSPECTS_MAX,
-    ttl: REFUSED_MS,
-    ttlResolution: 0,
-    perf: { now },
-  });
+  const create = () =>
+    new LRUCache<string, Record>({ max: SUSPECTS_MAX, ttl: REFUSED_MS, ttlResolution: 0, perf: { now } });
+  const queries = create();
+  const keys = create();
+
+  function refuseUntil(untilMs: number, what: string): void {
+    const remainingMs = untilMs - now();
+    if (remainingMs <= 0) return;
+    const retryAfterSeconds = Math.ceil(remainingMs / 1000);
+    const message = `${what} and is refused for ${retryAfterSeconds} s; ask for less`;
+    throw new TailraceError('engine_unavailable', message, { retryAfterSeconds });
+  }
+
   return {
-    check(statement) {
-      if (times.size === 0 || (times.get(statement) ?? 0) < TIMES_MAX) return;
-      const retryAfterSeconds = Math.ceil(times.getRemainingTTL(statement) / 1000);
-      const message = `this query has ended the engine ${TIMES_MAX} times and is refused for ${retryAfterSeconds} s; ask for less`;
-      throw new TailraceError('engine_unavailable', message, { retryAfterSeconds });
+    check(query) {
+      const { untilMs = 0, times = 0 } = (queries.size > 0 && queries.get(digest(query))) || {};
+      refuseUntil(untilMs, `this query has ended the engine ${times} times`);
+      const key = keyOf(query);
+      if (key === undefined) return;
+      refuseUntil(keys.get(key)?.untilMs ?? 0, 'a query of this key to this endpoint has ended the engine');
     },
-    suspect: (statement) => void times.set(statement, (times.get(statement) ?? 0) + 1),
-    clear(statement) {
-      if (times.size > 0) times.delete(statement);
+    has: (query) => queries.size > 0 && queries.has(digest(query)),
+    suspect(query, isCertain) {
+      const statement = digest(query);
+      const times = (queries.get(statement)?.times ?? 0) + 1;
+      queries.set(statement, { times, untilMs: times < TIMES_MAX ? 0 : now() + REFUSED_MS });
+      const key = keyOf(query);
+      if (!isCertain || key === undefined) return;
+      const before = keys.get(key)?.times ?? 0;
+      keys.set(key, { times: before + 1, untilMs: now() + (KEY_REFUSED_MS[before] ?? REFUSED_MS) });
+    },
+    clear(query) {
+      if (queries.size > 0) queries.delete(digest(query));
     },
   };
+}
+
+// A statement may have megabytes, of which a thousand would be too many to remember.
+function digest({ identity }: SuspectQuery): string {
+  return hash('sha256', identity);
+}
+
+/** The key with its endpoint, which `origin` begins with; undefined of work of the service's own. */
+function keyOf({ lane, origin = '' }: SuspectQuery): string | undefined {
+  return lane === undefined ? undefined : `${lane} ${origin.split(' ', 1)[0]}`;
 }

@@ -18,7 +18,7 @@ export function textOf(node: SyntaxNode | undefined): string | undefined {
 }
 
 /** The text that a literal in the engine's writing stands for, such as `'it\'s'`; `undefined` for a literal that is no text. */
-export function readText(literal: string): string | undefined {
+function readText(literal: string): string | undefined {
   const text = /^'((?:[^'\\]|\\[\s\S])*)'/.exec(literal)?.[1];
   return text?.replaceAll(/\\([\s\S])/g, (_, c: string) => ESCAPES[c] ?? c);
 }

@@ -40,7 +40,13 @@ test('messages come out as they were written, however the socket cuts them', asy
     async (frames, sizes) => {
       const { socket, peer, deliver } = createWire(sizes);
       const read: Frame<unknown>[] = [];
-      readFrames(peer, (frame) => read.push(frame));
+      readFrames(
+        peer,
+        (frame) => read.push(frame),
+        (fault) => {
+          throw fault;
+        },
+      );
       for (const { head, payload } of frames) writeFrame(socket, head, payload);
       deliver();
       await new Promise(setImmediate);

@@ -118,12 +118,23 @@ describe('replacing', () => {
     const second = createProcess(1);
     const { first, supervisor, restarts, live } = create(async () => second.process);
     live(60_000);
-    supervisor.replace(first.process, 'stuck');
+    supervisor.replace(first.process, { reason: 'stuck' });
     await settle();
     expect(restarts).toEqual([{ reason: 'stuck', ended: 'SIGKILL', failures: 0 }]);
     second.end('SIGSEGV');
     await settle();
     expect(restarts[1]).toMatchObject({ reason: 'ended', ended: 'SIGSEGV' });
+  });
+
+  test('lets callers wait for the next from that moment, however long the old one takes to end', async () => {
+    const second = createProcess(1);
+    const { first, supervisor, live } = create(async () => second.process);
+    live(60_000);
+    supervisor.replace(first.process, { reason: 'stuck' });
+    expect(supervisor).toMatchObject({ state: 'restarting', running: undefined });
+    const waiting = supervisor.use(never);
+    await settle();
+    expect(await waiting).toBe(second.process);
   });
 
   test('leaves a process alone that has taken its place', async () => {
@@ -132,16 +143,32 @@ describe('replacing', () => {
     live(60_000);
     first.end('SIGKILL');
     await settle();
-    supervisor.replace(first.process, 'stuck');
+    supervisor.replace(first.process, { reason: 'stuck' });
     await settle();
     expect(supervisor.running).toBe(second.process);
   });
 });
 
+test('a process that ended before its start was noticed is replaced by one other', async () => {
+  const processes = [createProcess(1), createProcess(2), createProcess(3)];
+  const { first, supervisor, restarts, attempts, live } = create(async (attempt) => {
+    const next = processes[attempt - 1];
+    if (next === undefined) throw new Error('one too many');
+    if (attempt === 1) next.end('SIGSEGV');
+    return next.process;
+  });
+  live(60_000);
+  first.end('SIGKILL');
+  await vi.advanceTimersByTimeAsync(60_000);
+  expect(supervisor).toMatchObject({ state: 'up', restarts: 2, running: processes[1]?.process });
+  expect(attempts()).toBe(2);
+  expect(restarts.map(({ failures }) => failures)).toEqual([0, 0]);
+});
+
 describe('closing', () => {
   test('starts no other process', async () => {
     const { first, supervisor, attempts, restarts } = create(async () => createProcess(1).process);
-    expect(supervisor.close()).toBe(first.process);
+    expect(await supervisor.close()).toBe(first.process);
     first.end('SIGKILL');
     await vi.advanceTimersByTimeAsync(60_000);
     expect(attempts()).toBe(0);
@@ -155,9 +182,10 @@ describe('closing', () => {
     live(60_000);
     first.end('SIGKILL');
     await settle();
-    expect(supervisor.close()).toBeUndefined();
+    const closed = supervisor.close();
     const late = createProcess(1);
     open(late.process);
+    expect(await closed).toBeUndefined();
     expect(await late.process.ended).toBe('SIGKILL');
   });
 });

@@ -1,5 +1,7 @@
-import { beforeEach, expect, test } from 'vitest';
-import { createSuspects, type Suspects } from '../../../src/engine/process/suspects.ts';
+import { beforeEach, describe, expect, test } from 'vitest';
+import { createSuspects, type SuspectQuery, type Suspects } from '../../../src/engine/process/suspects.ts';
+
+const query = (identity: string, more: Partial<SuspectQuery> = {}): SuspectQuery => ({ identity, ...more });
 
 let now = 0;
 let suspects: Suspects;
@@ -9,33 +11,62 @@ beforeEach(() => {
 });
 
 test('a query that ran when the engine ended twice is refused, and others are not', () => {
-  suspects.suspect('bad');
-  suspects.check('bad');
-  suspects.suspect('bad');
-  expect(() => suspects.check('bad')).toThrow(
+  suspects.suspect(query('bad'), false);
+  suspects.check(query('bad'));
+  suspects.suspect(query('bad'), false);
+  expect(() => suspects.check(query('bad'))).toThrow(
     expect.objectContaining({ code: 'engine_unavailable', retryAfterSeconds: 300 }),
   );
-  suspects.check('good');
+  suspects.check(query('good'));
 });
 
 test('a query that ended by itself in between was not the cause', () => {
-  suspects.suspect('often');
-  suspects.clear('often');
-  suspects.suspect('often');
-  suspects.check('often');
+  suspects.suspect(query('often'), false);
+  suspects.clear(query('often'));
+  suspects.suspect(query('often'), false);
+  suspects.check(query('often'));
 });
 
 test('a query is taken again when its time is over', () => {
-  suspects.suspect('bad');
-  suspects.suspect('bad');
+  suspects.suspect(query('bad'), false);
+  suspects.suspect(query('bad'), false);
   now += 299_000;
-  expect(() => suspects.check('bad')).toThrow('is refused for 1 s');
+  expect(() => suspects.check(query('bad'))).toThrow('is refused for 1 s');
   now += 1_001;
-  suspects.check('bad');
+  suspects.check(query('bad'));
 });
 
 test('no more than a thousand are remembered', () => {
-  for (let i = 0; i < 2; i++) suspects.suspect('first');
-  for (let i = 0; i < 1_000; i++) suspects.suspect(`other ${i}`);
-  suspects.check('first');
+  for (let i = 0; i < 2; i++) suspects.suspect(query('first'), false);
+  for (let i = 0; i < 1_000; i++) suspects.suspect(query(`other ${i}`), false);
+  suspects.check(query('first'));
+});
+
+describe('a key whose query certainly ended the engine', () => {
+  const attack = (value: number, origin = 'some.endpoint request-9', lane = 'key-1') =>
+    query(`value ${value}`, { origin, lane });
+
+  test('is refused at that endpoint, whatever the values, longer each time', () => {
+    for (const [i, ms] of [5_000, 30_000, 300_000, 300_000].entries()) {
+      suspects.suspect(attack(i), true);
+      now += ms - 1;
+      expect(() => suspects.check(attack(9))).toThrow(
+        'a query of this key to this endpoint has ended the engine and is refused for 1 s',
+      );
+      now += 1;
+      suspects.check(attack(9));
+    }
+  });
+
+  test('is not refused elsewhere, nor is another key', () => {
+    suspects.suspect(attack(1), true);
+    suspects.check(attack(9, 'another.endpoint request-9'));
+    suspects.check(attack(9, 'some.endpoint request-9', 'key-2'));
+    suspects.check(query('of the service itself'));
+  });
+
+  test('is not when something else may have been the cause', () => {
+    for (let i = 0; i < 9; i++) suspects.suspect(attack(i), false);
+    suspects.check(attack(10));
+  });
 });

@@ -1,0 +1,50 @@
+// Loaded into a service by `--import`: keeps in a file how long its event loop stood still since the last SIGUSR2. /metrics has
+// that too, and forgets it with each request.
+import { writeFileSync } from 'node:fs';
+import { monitorEventLoopDelay } from 'node:perf_hooks';
+import { isMainThread } from 'node:worker_threads';
+
+/** What the file of `PAUSES_FILE` holds, as JSON. */
+export interface Pauses {
+  /** Longest time between two turns of the event loop, ms; on a busy machine others take a part of it. */
+  readonly byClockMs: number;
+  /** Most time on a core that the thread of the event loop took between two turns, ms. */
+  readonly onCoreMs: number;
+}
+
+const TURN_MS = 2;
+const WRITE_EVERY_MS = 200;
+
+function watch(file: string): void {
+  const delay = monitorEventLoopDelay({ resolution: TURN_MS });
+  delay.enable();
+  let onCoreMs = 0;
+  let lastMs = readCoreMs();
+
+  function turn(): void {
+    const nowMs = readCoreMs();
+    onCoreMs = Math.max(onCoreMs, nowMs - lastMs);
+    lastMs = nowMs;
+  }
+
+  function write(): void {
+    const pauses: Pauses = { byClockMs: delay.max / 1e6, onCoreMs };
+    writeFileSync(file, JSON.stringify(pauses));
+  }
+
+  process.on('SIGUSR2', () => {
+    delay.reset();
+    onCoreMs = 0;
+    write();
+  });
+  setInterval(turn, TURN_MS).unref();
+  setInterval(write, WRITE_EVERY_MS).unref();
+}
+
+function readCoreMs(): number {
+  const { user, system } = process.threadCpuUsage();
+  return (user + system) / 1000;
+}
+
+const { PAUSES_FILE = '' } = process.env;
+if (isMainThread) watch(PAUSES_FILE);

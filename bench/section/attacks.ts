@@ -1,0 +1,119 @@
+import { readFileSync, statSync } from 'node:fs';
+import { cp, mkdir, mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type Attack, prepareAttacks } from '../../test/attack/attack.ts';
+import { cachedPath } from '../../test/attack/bystander.ts';
+import { createKey, type Target, type TrialResult, tryAttack } from '../../test/attack/trial.ts';
+import { type Row, say } from '../report.ts';
+import type { BenchOptions } from '../section.ts';
+import { fillSample, findChildren, KEY, type Server, withServer } from '../server.ts';
+
+const ROWS_MAX = 100_000;
+const QUERY_TIMEOUT_MS = 3_000;
+const MIB = 1024 * 1024;
+const ENV = {
+  TAILRACE_QUERY_TIMEOUT_MS: String(QUERY_TIMEOUT_MS),
+  TAILRACE_QUERY_MEMORY_BYTES_MAX: String(256 * MIB),
+  TAILRACE_ENGINE_MEMORY_BYTES_MAX: String(1536 * MIB),
+};
+// Six missed heartbeats, or the deadline of a query and two seconds more; then a beat of tolerance.
+const NOTICED_MS_MAX = 8_000;
+const ANSWERED_MS_MAX = 3_000;
+const LOGS_OF = 'aurora';
+
+/** What one key feels while another attacks the engine, each attack `times` in a row. */
+export async function attacksSection({ rows, times, only }: BenchOptions): Promise<Row[]> {
+  const dataDir = await mkdtemp(join(tmpdir(), 'tailrace-bench-'));
+  try {
+    const folder = join(dataDir, 'endpoints');
+    await mkdir(folder);
+    await cp('endpoints', folder, { recursive: true });
+    const all = await prepareAttacks(folder, dataDir);
+    const attacks = all.filter(({ short }) => only.length === 0 || only.includes(short));
+    await fillSample(dataDir, Math.min(rows, ROWS_MAX));
+    const env = { ...ENV, TAILRACE_ENDPOINTS_DIR: folder };
+    return await withServer({ dataDir, env }, (server) =>
+      tryAll(server, { attacks, times, logFile: join(dataDir, 'server.log') }),
+    );
+  } finally {
+    await rm(dataDir, { recursive: true, force: true });
+  }
+}
+
+interface Trials {
+  readonly attacks: readonly Attack[];
+  readonly times: number;
+  readonly logFile: string;
+}
+
+async function tryAll(server: Server, { attacks, times, logFile }: Trials): Promise<Row[]> {
+  const { url } = server;
+  const target: Target = {
+    url,
+    findEngine: () => findChildren(server.pid)[0],
+    keys: {
+      attacker: await createKey(url, KEY, { name: 'attacker', scopes: ['query'] }),
+      other: await createKey(url, KEY, { name: 'other', scopes: ['query', 'ingest'] }),
+      manage: KEY,
+    },
+    logsOf: LOGS_OF,
+    noticedMsMax: NOTICED_MS_MAX,
+  };
+  const warm = await fetch(`${url}${cachedPath(LOGS_OF)}`, { headers: { 'x-api-key': KEY } });
+  if (warm.status !== 200) throw new Error(`${cachedPath(LOGS_OF)} was answered ${warm.status}`);
+  const rows: Row[] = [];
+  let logged = 0;
+  for (const attack of attacks) {
+    say(`${attack.name}, ${times} times`);
+    const result = await tryAttack(target, attack, times);
+    describe(result);
+    describeRestarts(readFileSync(logFile, 'utf8').slice(logged).split('\n'));
+    logged = statSync(logFile).size;
+    rows.push(...toRows(attack.name, result));
+  }
+  return rows;
+}
+
+/** What the service logged of each restart. */
+function describeRestarts(lines: readonly string[]): void {
+  const counts: Record<string, number> = {};
+  for (const line of lines) {
+    const [, reason] = /"reason":"(\w+)".*"the engine process/.exec(line) ?? [];
+    if (reason !== undefined) counts[reason] = (counts[reason] ?? 0) + 1;
+  }
+  say(`  restarts by reason: ${JSON.stringify(counts)}`);
+}
+
+function describe(result: TrialResult): void {
+  const { statuses, restarts, queryGapMs, ingestGapMs, failedOutside, cached, acknowledged, isReady } =
+    result;
+  const gaps = `longest gap ${Math.round(queryGapMs)} ms for queries, ${Math.round(ingestGapMs)} ms for events`;
+  say(`  the attacker saw ${JSON.stringify(statuses)}; ${restarts} restarts; ${gaps}; ready: ${isReady}`);
+  say(
+    `  the other: ${cached} cached answers, ${acknowledged} events, ${failedOutside.length} failures outside of outages`,
+  );
+}
+
+function toRows(name: string, result: TrialResult): Row[] {
+  const { restarts, queryMs, ingestMs } = result;
+  const none = { below: 1 };
+  const most = (what: string, times: readonly number[]): Row => ({
+    name: `${name}: first ${what} after a restart, the latest`,
+    unit: 'ms',
+    values: [Math.max(0, ...times)],
+    goal: { below: ANSWERED_MS_MAX },
+  });
+  const faults = [
+    ['cached answers that failed', result.cachedFailed],
+    ['failures outside of outages', result.failedOutside.length],
+    ['acknowledged events lost', result.lost],
+    ['rows stored twice', result.doubled],
+  ] as const;
+  return [
+    { name: `${name}: restarts`, unit: 'restarts', values: [restarts] },
+    ...(restarts === 0 ? [] : [most('answer to a query', queryMs), most('events acknowledged', ingestMs)]),
+    ...faults.map(([what, count]) => ({ name: `${name}: ${what}`, unit: '', values: [count], goal: none })),
+    { name: `${name}: ready at the end`, unit: '', values: [Number(result.isReady)], goal: { atLeast: 1 } },
+  ];
+}

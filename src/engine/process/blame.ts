@@ -1,0 +1,43 @@
+import type { EngineEnd } from './channel.ts';
+import type { EngineProcess } from './engine-process.ts';
+
+/** A query that the engine has. */
+export interface Sent {
+  readonly process: EngineProcess;
+  /** `performance.now()` */
+  readonly sentMs: number;
+}
+
+/**
+ * Finds the queries that may be why a process ended, by their tags: once for each process, when the first that ran there learns
+ * of its end and the others are still known.
+ *
+ * @param running in the order in which they were sent
+ */
+export function createBlame(running: ReadonlyMap<string, Sent>) {
+  const found = new WeakMap<EngineProcess, ReadonlySet<string>>();
+  return (process: EngineProcess, end: EngineEnd | undefined): ReadonlySet<string> => {
+    const known = found.get(process);
+    if (known !== undefined) return known;
+    const ran = [...running].flatMap(([tag, sent]) => (sent.process === process ? [{ tag, ...sent }] : []));
+    const tags = new Set(findPossible(ran, end).map(({ tag }) => tag));
+    found.set(process, tags);
+    return tags;
+  };
+}
+
+interface Ran {
+  readonly tag: string;
+  readonly sentMs: number;
+}
+
+/** After a crash, or for want of memory, each that ran may be the cause. */
+function findPossible(ran: readonly Ran[], end: EngineEnd | undefined): readonly Ran[] {
+  if (end?.silence === undefined)
+    return end?.culprit === undefined ? ran : ran.filter(({ tag }) => tag === end.culprit);
+  // The one that stopped the engine was sent before those that wait behind it, and after what the last heartbeat found in order.
+  const { afterMs, beforeMs } = end.silence;
+  const before = ran.filter(({ sentMs }) => sentMs <= beforeMs);
+  const first = before.find(({ sentMs }) => sentMs >= afterMs);
+  return first === undefined ? before : [first];
+}

@@ -1,0 +1,70 @@
+import { mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterAll, afterEach, expect, test } from 'vitest';
+import { endLeftProcesses, startServe } from '../support/cli.ts';
+import { copyEndpoints } from '../support/endpoints.ts';
+import { findEngineProcesses } from '../support/engine-process.ts';
+import { get } from '../support/http.ts';
+import { PRIVATE_KEY, PUBLIC_KEY, temporaryFolder } from '../support/service.ts';
+import { prepareAttacks } from './attack.ts';
+import { cachedPath } from './bystander.ts';
+import { createKey, type Target, tryAttack } from './trial.ts';
+
+const folder = await temporaryFolder();
+const endpoints = await copyEndpoints();
+afterEach(endLeftProcesses);
+afterAll(async () => {
+  await endpoints.remove();
+  await folder.remove();
+});
+
+const LOGS_OF = 'somebody';
+// How often each is tried; `npm run bench -- attacks` has more of them.
+const TRIALS = [
+  { short: 'fifo', times: 5 },
+  { short: 'crash', times: 2 },
+];
+
+test('what one key does to the engine costs another no cached answer and no event, and no wait after a restart', async () => {
+  const dataDir = join(folder.path, 'data');
+  await mkdir(dataDir);
+  const attacks = await prepareAttacks(endpoints.path, dataDir);
+  const service = await startServe({
+    TAILRACE_DATA_DIR: dataDir,
+    TAILRACE_ENDPOINTS_DIR: endpoints.path,
+    TAILRACE_PRIVATE_KEY: PRIVATE_KEY,
+    TAILRACE_PUBLIC_KEY: PUBLIC_KEY,
+    TAILRACE_QUERY_TIMEOUT_MS: '1500',
+  });
+  const { url, child } = service;
+  const target: Target = {
+    url,
+    findEngine: () => findEngineProcesses(child.pid)[0],
+    keys: {
+      attacker: await createKey(url, PRIVATE_KEY, { name: 'attacker', scopes: ['query'] }),
+      other: await createKey(url, PRIVATE_KEY, { name: 'other', scopes: ['query', 'ingest'] }),
+      manage: PRIVATE_KEY,
+    },
+    logsOf: LOGS_OF,
+    noticedMsMax: 8_000,
+  };
+  expect((await get(url, cachedPath(LOGS_OF))).status).toBe(200);
+  for (const { short, times } of TRIALS) {
+    const attack = attacks.find((one) => one.short === short);
+    if (attack === undefined) throw new Error(`no attack is called ${short}`);
+    const result = await tryAttack(target, attack, times);
+    expect(result).toMatchObject({
+      cachedFailed: 0,
+      failedOutside: [],
+      lost: 0,
+      doubled: 0,
+      isReady: true,
+    });
+    expect(result.restarts).toBeGreaterThan(0);
+    expect(result.cached).toBeGreaterThan(0);
+    expect(result.acknowledged).toBeGreaterThan(0);
+    // Each restart is followed by an answer to both, before the next attack; how soon is for the benchmark to say.
+    expect(Math.max(...result.queryMs, ...result.ingestMs)).toBeLessThan(15_000);
+  }
+  expect((await service.stop()).code).toBe(0);
+}, 120_000);

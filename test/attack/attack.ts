@@ -1,0 +1,130 @@
+import { execFileSync } from 'node:child_process';
+import { join } from 'node:path';
+import { addEndpoint } from '../support/endpoints.ts';
+
+/** Something that one caller does to the service, again and again. */
+export interface Attack {
+  /** One word, by which it is chosen. */
+  readonly short: (typeof ATTACKS)[number];
+  readonly name: string;
+  /** A signal sent to the engine process, or an endpoint of the attacker's and its `project` for each time. */
+  readonly how: { readonly signal: NodeJS.Signals } | QueryAttack;
+}
+
+interface QueryAttack {
+  readonly endpoint: string;
+  /** Another value each time, so that neither a cache nor a refused text gets in the way. */
+  readonly project: (time: number) => string;
+}
+
+export const ATTACKS = ['fifo', 'nested', 'zones', 'joins', 'matches', 'pattern', 'memory', 'crash'] as const;
+
+/** Endpoint with one row for each request that was stored; the id of an event begins with its request's. */
+export const STORED_ENDPOINT = 'attack.stored';
+
+// At start the engine is shown each query with this value, and must not be attacked by it.
+const SAMPLE = 'x';
+
+/** Depth at which the engine analyses for some tenths of a second; each level doubles that. */
+const NESTED_LEVELS = 17;
+const CTES = 8;
+const ZONES = 200;
+
+/**
+ * Writes endpoints whose stored SQL carries the attacks: nothing checks it, so what is tried is the supervisor.
+ *
+ * @param folder of endpoints, which the service reads at start
+ * @param dataDir of the service; a FIFO is created in it
+ */
+export async function prepareAttacks(folder: string, dataDir: string): Promise<Attack[]> {
+  const fifo = join(dataDir, 'zone');
+  execFileSync('mkfifo', [fifo]);
+  const queries: readonly (Omit<QueryAttack, 'endpoint'> & Omit<Attack, 'how'> & { sql: string })[] = [
+    {
+      short: 'fifo',
+      name: 'a time zone that is a FIFO',
+      sql: `SELECT toHour(${inZone("concat('file:', @project)")}) AS n`,
+      project: (time) => `${dataDir}${'/.'.repeat(time)}/zone`,
+    },
+    {
+      short: 'nested',
+      name: `IN ${NESTED_LEVELS} deep`,
+      sql: `SELECT count() AS n FROM (${nest(NESTED_LEVELS)}) WHERE @project != ''`,
+      project: (time) => String(time),
+    },
+    {
+      short: 'zones',
+      name: `${ZONES} time zones that stay in memory`,
+      sql: `SELECT ${Array.from({ length: ZONES }, (_, i) => `toHour(${inZone(fixedZone(i))})`).join(' + ')} AS n`,
+      project: (time) => `${time % 2 === 0 ? '+' : '-'}${two(time >> 1)}`,
+    },
+    {
+      short: 'joins',
+      name: `${CTES} CTEs that each join the one before twice`,
+      sql: joinTwice(CTES),
+      project: (time) => String(time),
+    },
+    {
+      short: 'matches',
+      name: 'countMatches over a long text',
+      sql: `WITH (SELECT groupConcat(toString(number)) FROM numbers(300000)) AS text
+        SELECT countMatches(text, if(@project = '${SAMPLE}', '~', concat('1.*~|0|', @project))) AS n`,
+      project: (time) => `a${time}`,
+    },
+    {
+      short: 'pattern',
+      name: 'a costly pattern',
+      sql: 'SELECT countIf(match(concat(event_message, metadata), @project)) AS n FROM edge_logs',
+      project: (time) => `(?:\\pL\\PN{0,9}){30}~${time}`,
+    },
+    {
+      short: 'memory',
+      name: 'more memory than there is',
+      sql: `SELECT length(groupArray(repeat(concat(@project, toString(number)), 1000))) AS n
+        FROM numbers(if(@project = '${SAMPLE}', 1, 1000000000))`,
+      project: (time) => `${time}-`,
+    },
+  ];
+  const attacks: Attack[] = [];
+  for (const [i, { short, name, sql, project }] of queries.entries()) {
+    const endpoint = `attack.${short}`;
+    await addEndpoint(folder, { name: endpoint, id: idOf(i), sql, caching: 'disabled' });
+    attacks.push({ short, name, how: { endpoint, project } });
+  }
+  await addEndpoint(folder, {
+    name: STORED_ENDPOINT,
+    id: idOf(queries.length),
+    sql: `SELECT count() * 1000000 + uniqExact(id) AS n FROM edge_logs WHERE project = @project`,
+    caching: 'disabled',
+  });
+  return [...attacks, { short: 'crash', name: 'a crash', how: { signal: 'SIGSEGV' } }];
+}
+
+function idOf(i: number): string {
+  return `a77ac000-0000-4000-8000-${String(i).padStart(12, '0')}`;
+}
+
+function two(number: number): string {
+  return String(number).padStart(2, '0');
+}
+
+function inZone(zone: string): string {
+  return `toTimezone(toDateTime(0, 'UTC'), if(@project = '${SAMPLE}', 'UTC', ${zone}))`;
+}
+
+function fixedZone(i: number): string {
+  return `concat('Fixed/UTC', @project, ':${two(Math.floor(i / 60))}:${two(i % 60)}')`;
+}
+
+function nest(levels: number): string {
+  return levels === 0 ? 'SELECT 1' : `SELECT 1 WHERE 1 IN (${nest(levels - 1)})`;
+}
+
+function joinTwice(times: number): string {
+  const joins = Array.from(
+    { length: times },
+    (_, i) => `c${i + 1} AS (SELECT a.n AS n FROM c${i} AS a JOIN c${i} AS b ON a.n = b.n)`,
+  );
+  const first = 'c0 AS (SELECT number AS n FROM numbers(10) WHERE @project != toString(number))';
+  return `WITH ${[first, ...joins].join(', ')} SELECT count() AS n FROM c${times}`;
+}

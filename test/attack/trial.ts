@@ -1,0 +1,212 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { QUERY_PATH } from '../support/http.ts';
+import { type Attack, STORED_ENDPOINT } from './attack.ts';
+import { type Exchange, type Kind, startBystander } from './bystander.ts';
+
+/** A service that is attacked. */
+export interface Target {
+  readonly url: string;
+  /** Id of the engine process that runs; undefined while there is none. */
+  readonly findEngine: () => number | undefined;
+  /** Keys of the one who attacks, of another who only uses the service, and one that may read the metrics. */
+  readonly keys: { readonly attacker: string; readonly other: string; readonly manage: string };
+  /** Project whose logs and usage the other key asks for. */
+  readonly logsOf: string;
+  /** Longest that the engine may be out of order before it is replaced, ms. */
+  readonly noticedMsMax: number;
+}
+
+/** What one attack did to another key. */
+export interface TrialResult {
+  readonly statuses: Readonly<Record<string, number>>;
+  readonly restarts: number;
+  /** Cached answers asked for, and those that failed. */
+  readonly cached: number;
+  readonly cachedFailed: number;
+  /** From each restart to the first answer to a query, and to the first acknowledged request with events, ms. */
+  readonly queryMs: readonly number[];
+  readonly ingestMs: readonly number[];
+  /** Longest time without any such answer, ms. */
+  readonly queryGapMs: number;
+  readonly ingestGapMs: number;
+  readonly failedOutside: readonly Exchange[];
+  readonly acknowledged: number;
+  readonly lost: number;
+  readonly doubled: number;
+  readonly isReady: boolean;
+}
+
+const ATTACK_MS_MAX = 20_000;
+// An attacker who is refused for longer is kept off, and sends the rest without effect.
+const RETRY_AFTER_MS_MAX = 5_000;
+const POLL_MS = 50;
+const READY_MS_MAX = 30_000;
+// The bystander before and after the attack.
+const CALM_MS = 500;
+const COUNT = 1_000_000;
+
+/** Creates a key by another one that may. */
+export async function createKey(
+  url: string,
+  manage: string,
+  fields: { readonly name: string; readonly scopes: readonly string[] },
+): Promise<string> {
+  const response = await fetch(`${url}/api/keys`, {
+    method: 'POST',
+    headers: { 'x-api-key': manage, 'content-type': 'application/json' },
+    body: JSON.stringify(fields),
+  });
+  const { key } = (await response.json()) as { key?: string };
+  if (key === undefined) throw new Error(`the key could not be created: ${response.status}`);
+  return key;
+}
+
+/** Attacks so often, one time after the other, while another key uses the service. */
+export async function tryAttack(target: Target, attack: Attack, times: number): Promise<TrialResult> {
+  const project = `bystander-${attack.name.replaceAll(/\W+/g, '-')}`;
+  const { url, keys, logsOf } = target;
+  const bystander = startBystander({ url, key: keys.other, project, logsOf });
+  const watch = watchRestarts(target);
+  await pause(CALM_MS);
+  const statuses: Record<string, number> = {};
+  for (let time = 0; time < times; time++) {
+    const status = await strike(target, attack, { time, exchanges: bystander.exchanges });
+    statuses[status] = (statuses[status] ?? 0) + 1;
+  }
+  const isReady = await untilReady(url);
+  await untilAnswered(bystander.exchanges);
+  await bystander.stop();
+  const restarts = await watch.stop();
+  const { exchanges } = bystander;
+  const { rows, events } = await readStored(target, project);
+  const of = (kind: Kind) => exchanges.filter((exchange) => exchange.kind === kind);
+  const queryMs = restarts.map((at) => firstAfter(of('query'), at) - at);
+  const ingestMs = restarts.map((at) => firstAfter(of('ingest'), at) - at);
+  const cached = of('cached');
+  return {
+    statuses,
+    restarts: restarts.length,
+    cached: cached.length,
+    cachedFailed: cached.filter(({ status }) => status !== 200).length,
+    queryMs,
+    ingestMs,
+    queryGapMs: longestGap(of('query')),
+    ingestGapMs: longestGap(of('ingest')),
+    failedOutside: exchanges.filter(
+      (one) => one.kind !== 'cached' && one.status !== 200 && !isInOutage(one, exchanges, restarts, target),
+    ),
+    acknowledged: bystander.acknowledged(),
+    lost: bystander.acknowledged() - events,
+    doubled: rows - events,
+    isReady,
+  };
+}
+
+/** Attacks once. Returns the status of the answer, or what happened instead of one. */
+async function strike(
+  target: Target,
+  { how }: Attack,
+  { time, exchanges }: { time: number; exchanges: readonly Exchange[] },
+): Promise<number | string> {
+  if ('signal' in how) {
+    await untilAnswered(exchanges);
+    const pid = target.findEngine();
+    if (pid === undefined) return 'no engine process';
+    process.kill(pid, how.signal);
+    while (target.findEngine() === pid) await pause(POLL_MS);
+    return how.signal;
+  }
+  const path = `${QUERY_PATH}/${how.endpoint}?${new URLSearchParams({ project: how.project(time) })}`;
+  const signal = AbortSignal.timeout(ATTACK_MS_MAX);
+  return await fetch(`${target.url}${path}`, { headers: { 'x-api-key': target.keys.attacker }, signal }).then(
+    async (response) => {
+      await response.arrayBuffer();
+      const retryAfterMs = Number(response.headers.get('retry-after')) * 1000;
+      if (retryAfterMs <= RETRY_AFTER_MS_MAX) await pause(retryAfterMs);
+      return response.status;
+    },
+    () => 'no answer',
+  );
+}
+
+/** Notes when the engine was restarted, by the metric that counts it; `performance.now()`. */
+function watchRestarts({ url, keys }: Target) {
+  const found: number[] = [];
+  let isStopped = false;
+
+  async function read(): Promise<number> {
+    const response = await fetch(`${url}/metrics`, { headers: { 'x-api-key': keys.manage } });
+    const [, count] = /^tailrace_engine_restarts_total (\d+)$/m.exec(await response.text()) ?? [];
+    return Number(count);
+  }
+
+  async function watch(): Promise<void> {
+    let known = await read();
+    while (!isStopped) {
+      await pause(POLL_MS);
+      const count = await read();
+      for (; known < count; known++) found.push(performance.now());
+    }
+  }
+
+  const watching = watch();
+  return {
+    async stop() {
+      isStopped = true;
+      await watching;
+      return found;
+    },
+  };
+}
+
+async function untilReady(url: string): Promise<boolean> {
+  const lateMs = performance.now() + READY_MS_MAX;
+  while (performance.now() < lateMs) {
+    if ((await fetch(`${url}/ready`)).status === 200) return true;
+    await pause(POLL_MS);
+  }
+  return false;
+}
+
+/** Resolves when a query and events that were sent from now on have been answered well, or that takes too long. */
+async function untilAnswered(exchanges: readonly Exchange[]): Promise<void> {
+  const nowMs = performance.now();
+  const isAnswered = (kind: Kind) =>
+    exchanges.some((one) => one.kind === kind && one.startMs > nowMs && one.status === 200);
+  while (!(isAnswered('query') && isAnswered('ingest')) && performance.now() < nowMs + READY_MS_MAX)
+    await pause(POLL_MS);
+}
+
+async function readStored({ url, keys }: Target, project: string): Promise<{ rows: number; events: number }> {
+  const response = await fetch(`${url}${QUERY_PATH}/${STORED_ENDPOINT}?project=${project}`, {
+    headers: { 'x-api-key': keys.manage },
+  });
+  const text = await response.text();
+  if (response.status !== 200) throw new Error(`what is stored was answered ${response.status}: ${text}`);
+  const [{ n } = { n: 0 }] = (JSON.parse(text) as { result: { n: number }[] }).result;
+  return { rows: Math.floor(n / COUNT), events: n % COUNT };
+}
+
+/** When the first good answer came at or after an instant; infinity: never. */
+function firstAfter(exchanges: readonly Exchange[], ms: number): number {
+  const ends = exchanges
+    .filter(({ status, endMs }) => status === 200 && endMs >= ms)
+    .map(({ endMs }) => endMs);
+  return Math.min(...ends);
+}
+
+function longestGap(exchanges: readonly Exchange[]): number {
+  const ends = exchanges.filter(({ status }) => status === 200).map(({ endMs }) => endMs);
+  return Math.max(0, ...ends.map((end, i) => end - (ends[i - 1] ?? end)));
+}
+
+/** An outage begins when the engine is out of order, which a restart ends, and ends with the next good answer of the kind. */
+function isInOutage(
+  { kind, startMs, endMs }: Exchange,
+  exchanges: readonly Exchange[],
+  restarts: readonly number[],
+  { noticedMsMax }: Target,
+): boolean {
+  const ofKind = exchanges.filter((exchange) => exchange.kind === kind);
+  return restarts.some((at) => endMs >= at - noticedMsMax && startMs <= firstAfter(ofKind, at));
+}
