@@ -161,19 +161,32 @@ const UNITS = [
     ':',
   ],
 ];
+// The same behind a beginning without an end.
+const OPENED = [
+  ['a{', '1'],
+  ['a{1,', '1'],
+  ['\\p{', 'L'],
+  ['[[:', 'a'],
+  ['(?P<', 'a'],
+  ['"', '\\'],
+] as const;
 const long = fc
-  .tuple(fc.constantFrom(...UNITS), fc.integer({ min: 1, max: 60_000 }))
-  .chain(([unit, length]) => {
-    const text = unit.repeat(Math.ceil(length / unit.length));
-    return fc.constantFrom('', 'a{', '\\p{', '[[:').map((before) => before + text);
-  });
+  .tuple(
+    fc.oneof(
+      fc.constantFrom(...OPENED),
+      fc.constantFrom(...UNITS).map((unit) => ['', unit] as const),
+    ),
+    fc.constantFrom(60_000, 30_000, 5_000, 100),
+  )
+  .map(([[before, unit], length]) => before + unit.repeat(Math.ceil(length / unit.length)));
 const LONG_NAMES = [
+  ...['project', 'project', 'project'],
   ...['project', 'sql', 'search', 's', 'interval', 'iso_timestamp_start', 'id', 'timestamp', 'event_message'],
   ...['metadata', 'name', 'expires_at', 'field', '__proto__'],
 ];
 /** JSON of one object with a long member, beside what shipped endpoints ask for. */
 export const longMember = fc
-  .tuple(fc.constantFrom(...LONG_NAMES), long, fc.boolean())
+  .tuple(fc.constantFrom(...LONG_NAMES), long, fc.constantFrom(false, false, false, true))
   .map(([name, value, isDeep]) => {
     const member = isDeep ? { request: { path: value, [value]: name } } : value;
     return JSON.stringify({ project: 'aurora', interval: 'hourly', [name]: member });

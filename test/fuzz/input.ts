@@ -85,7 +85,7 @@ const VALUES = [
 const GOOD_QUERY = ['project=aurora', 'interval=hourly', 'source_name=postgres.logs'];
 // Bodies of the longest texts that a parser is given.
 const LONG_PATHS = [
-  ...['usage.api-counts', 'logs.all', 'functions.invocation-stats'].map(
+  ...['usage.api-counts', 'usage.api-counts', 'logs.all', 'functions.invocation-stats'].map(
     (name) => `/api/endpoints/query/${name}`,
   ),
   ...['/api/logs?source_name=postgres.logs', '/v1/logs', '/api/keys', '/api/tokens'],
