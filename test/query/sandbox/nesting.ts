@@ -338,3 +338,75 @@ export const FAMILIES: ReadonlyMap<string, Family> = new Map([
   ...Object.entries(VIEWS),
   ...Object.entries(WIDE),
 ]);
+
+/** Random numbers from 0 to 1, the same for the same seed. */
+export function createRandom(seed: number): () => number {
+  let state = seed;
+  return () => {
+    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
+    return state / 2 ** 32;
+  };
+}
+
+/** Those of AROUND that make a number of a number. */
+const NUMERIC =
+  `brackets/not/minus/calls in calls/if/multiIf/case/case of an expression/arraySum in arraySum/element of
+  /part of a tuple/between/is null/countIf`
+    .split('/')
+    .flatMap((name) => AROUND[name.trim()] ?? []);
+
+/** A text of all of these at once: wraps within wraps, names that are used again, subqueries, views and joins. */
+export function composeSelect(random: () => number): string {
+  const below = (n: number) => Math.floor(random() * n);
+  const pick = <T>(from: readonly T[]): T => {
+    const picked = from[below(from.length)];
+    if (picked === undefined) throw new Error('nothing to pick from');
+    return picked;
+  };
+  const views = ['app', 'errors'];
+  const maybe = (chance: number, text: () => string) => (random() < chance ? text() : '');
+
+  const selects = () => [
+    `(SELECT count() FROM ${pick(views)})`,
+    `(t.status IN (SELECT status FROM ${pick(views)}))`,
+    `(t.id NOT IN (SELECT id FROM ${pick(views)} WHERE status > 1))`,
+  ];
+
+  function expression(depth: number, names: readonly string[]): string {
+    const atoms = ['t.status', '1', '12345', 'length(t.id)', ...names, ...names, ...names];
+    let text = pick(random() < 0.95 ? atoms : selects());
+    for (let i = below(depth + 1); i > 0; i--) text = `(${pick(NUMERIC)(text, below(3))})`;
+    if (depth === 0 || random() < 0.6) return text;
+    return `${text} ${pick(['+', '-', '*', '=', '<', 'AND', 'OR'])} ${expression(depth - 1, names)}`;
+  }
+
+  function columns(): string {
+    const names: string[] = [];
+    const made = Array.from({ length: 1 + below(pick([2, 5, 30])) }, (_, i) => {
+      const text = `(${expression(pick([1, 3, 6]), names.slice(-2))}) AS a${i}`;
+      names.push(`a${i}`);
+      return text;
+    });
+    return [...made, 't.status', 't.id'].join(', ');
+  }
+
+  function query(depth: number): string {
+    const table = () => (depth > 0 && random() < 0.6 ? `(${query(depth - 1)})` : pick(views));
+    const join = maybe(
+      0.3,
+      () => ` ${pick(['JOIN', 'LEFT JOIN', 'FULL JOIN'])} ${table()} AS u ON t.id = u.id`,
+    );
+    const where = maybe(0.5, () => ` WHERE ${expression(4, ['a0'])}`);
+    const order = maybe(0.3, () => ` ORDER BY ${expression(2, ['a0'])}`);
+    const limit = maybe(0.2, () => ' LIMIT 10');
+    const rest = maybe(0.1, () => ` UNION ALL SELECT * FROM (${query(0)})`);
+    return `SELECT ${columns()} FROM ${table()} AS t${join}${where}${order}${limit}${rest}`;
+  }
+
+  const own = Array.from({ length: below(6) }, (_, i) => {
+    const text = `v${i} AS (${query(below(2))})`;
+    views.push(`v${i}`);
+    return text;
+  });
+  return `${own.length > 0 ? `WITH ${own.join(', ')} ` : ''}${query(below(4))}`;
+}
