@@ -8,12 +8,12 @@ afterAll(trial.close);
 const SQL_BYTES_MAX = 16_384;
 const ANALYSIS_MS_MAX = 2_000;
 
-/** The sizes of a family of texts that fit into 16 KB, each about twice the one before, and the largest. */
+/** The sizes of a family of texts that fit into 16 KB, each three times the one before, and the largest. */
 function sizesOf(family: (n: number) => string): number[] {
   const fits = (n: number) => Buffer.byteLength(family(n)) <= SQL_BYTES_MAX;
   const sizes: number[] = [];
-  for (let n = 1; n < SQL_BYTES_MAX && fits(n); n *= 2) sizes.push(n);
-  let [low, high] = [sizes.at(-1) ?? 1, 2 * (sizes.at(-1) ?? 1)];
+  for (let n = 1; n < SQL_BYTES_MAX && fits(n); n *= 3) sizes.push(n);
+  let [low, high] = [sizes.at(-1) ?? 1, 3 * (sizes.at(-1) ?? 1)];
   while (high - low > 1) {
     const middle = Math.floor((low + high) / 2);
     if (fits(middle)) low = middle;
@@ -34,7 +34,7 @@ async function findLargest(family: (n: number) => string, slow: unknown[]): Prom
     if (await isAllowed(n)) low = n;
     else if (high <= low) high = n;
   }
-  for (let tries = 0; tries < 6 && high - low > 1; tries++) {
+  for (let tries = 0; tries < 4 && high - low > 1; tries++) {
     const middle = Math.floor((low + high) / 2);
     if (await isAllowed(middle)) low = middle;
     else high = middle;

@@ -286,7 +286,7 @@ const LONG = [
     `SELECT ${'- '.repeat(n)}1`,
     `SELECT 1${' + 1'.repeat(n)}`,
     `SELECT 1${'::String'.repeat(n)}`.slice(0, 16_000),
-    `SELECT ${repeat(Math.min(n / 4, 300), '1', (text) => `CASE WHEN 1 THEN ${text} END`)}`,
+    `SELECT ${repeat(65 + n / 20, '1', (text) => `CASE WHEN 1 THEN ${text} END`)}`,
   ]),
 ];
 
