@@ -1,3 +1,5 @@
+// Longer than other files: one list, which is read and changed as a whole.
+
 /** Texts that keep the engine busy, or stop it, while it only reads them. All must be refused before it resolves a name. */
 
 const repeat = (n: number, first: string, around: (text: string, i: number) => string) =>

@@ -1,3 +1,5 @@
+// Longer than other files: one list, which is read and changed as a whole.
+
 /** Texts that grow with `n`: whatever of a SELECT can be put inside of, or next to, another. */
 export type Family = (n: number) => string;
 
