@@ -157,7 +157,7 @@ const RULES: readonly (readonly [names: string, rule: Rule])[] = [
   ],
   [
     `arrayMap arrayFilter arrayExists arrayAll arrayCount arrayFirst arrayFirstOrNull arrayFirstIndex arrayLast arrayLastOrNull
-    arrayLastIndex arrayMin arrayMax arraySum arrayAvg arrayProduct arrayCumSum arraySort arrayReverseSort arraySplit arrayFill
+    arrayLastIndex arrayMin arrayMax arraySum arrayAvg arrayProduct arrayCumSum arrayDifference arrayCompact arraySort arrayReverseSort arraySplit arrayFill
     mapFilter mapApply mapSort mapExists mapAll`,
     hasLambda,
   ],

@@ -19,6 +19,7 @@ export const BOUNDS = {
   nodes: { max: 3_000, unit: 'names, values and calls' },
   // A name that is used twice counts twice: `1 AS a, a + a AS b, b + b AS c` doubles with each.
   expandedNodes: { max: 10_000, unit: 'names, values and calls when each alias and view is written out' },
+  aliasDepth: { max: 40, unit: 'aliases, each made of one that comes after it' },
   subqueryDepth: {
     max: 12,
     unit: 'levels of SELECT, each inside of the one before, when each view is written out',

@@ -61,7 +61,7 @@ export const FUNCTIONS: Readonly<Record<string, string>> = {
     subtractYears subtractQuarters subtractMonths subtractWeeks subtractDays subtractHours subtractMinutes subtractSeconds
     subtractMilliseconds subtractMicroseconds subtractInterval addDate subDate toIntervalYear toIntervalQuarter
     toIntervalMonth toIntervalWeek toIntervalDay toIntervalHour toIntervalMinute toIntervalSecond toIntervalMillisecond
-    toIntervalMicrosecond timestamp year quarter month week hour minute second timestampDiff makeDate makeDateTime`,
+    toIntervalMicrosecond timestamp date year quarter month week day hour minute second timestampDiff makeDate makeDateTime`,
   arrays: `array arrayElement arrayElementOrNull has hasAny hasAll indexOf arrayConcat arrayCount arrayExists arrayAll arrayFilter
     arrayMap arrayFirst arrayFirstOrNull arrayFirstIndex arrayLast arrayLastOrNull arrayLastIndex arrayMin arrayMax arraySum
     arrayAvg arrayProduct arrayCumSum arrayDifference arrayDistinct arrayUniq arrayEnumerate arrayEnumerateUniq arrayFlatten

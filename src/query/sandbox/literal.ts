@@ -12,13 +12,9 @@ export function givenNameOf({ text }: SyntaxNode): string | undefined {
 
 const ESCAPES: Readonly<Record<string, string>> = { n: '\n', t: '\t', r: '\r', b: '\b', f: '\f', 0: '\0' };
 
-/** The text that a node of EXPLAIN AST holds; `undefined` for a node that is no text. */
+/** The text that a node of EXPLAIN AST holds, such as `'it\'s'`; `undefined` for a node that is no text. */
 export function textOf(node: SyntaxNode | undefined): string | undefined {
-  return node?.kind === 'Literal' ? readText(node.text) : undefined;
-}
-
-/** The text that a literal in the engine's writing stands for, such as `'it\'s'`; `undefined` for a literal that is no text. */
-function readText(literal: string): string | undefined {
-  const text = /^'((?:[^'\\]|\\[\s\S])*)'/.exec(literal)?.[1];
+  if (node?.kind !== 'Literal') return undefined;
+  const text = /^'((?:[^'\\]|\\[\s\S])*)'/.exec(node.text)?.[1];
   return text?.replaceAll(/\\([\s\S])/g, (_, c: string) => ESCAPES[c] ?? c);
 }

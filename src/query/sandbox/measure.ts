@@ -1,7 +1,7 @@
 import { type SyntaxNode, walk } from '../syntax-tree.ts';
 import { type BoundName, refuseBeyond } from './bounds.ts';
 import { findDefinitions, type Names, type Scope } from './names.ts';
-import { clause, identifierOf, isSelect, isTablePlace, viewNameOf } from './query-tree.ts';
+import { clause, isSelect, isTablePlace, viewNameOf } from './query-tree.ts';
 
 type Measured = 'expandedNodes' | 'subqueryDepth' | 'valueDepth' | 'values' | 'reads' | 'joins' | 'windows';
 type Measure = Readonly<Record<Measured, number>>;
@@ -44,9 +44,11 @@ export function refuseLarge(root: SyntaxNode, names: Names): void {
   }
 }
 
-function createMeasure({ scopes, reads }: Names): (select: SyntaxNode) => Measure {
+function createMeasure(names: Names): (select: SyntaxNode) => Measure {
+  const { scopes, reads } = names;
   const known = new Map<SyntaxNode, Measure>();
-  const open = new Set<SyntaxNode>(); // being measured: `lower(id) AS id` is of the column id, not of itself
+  const open = new Set<SyntaxNode>(); // being measured: names in a ring, which the engine refuses, come to an end
+  let aliasDepth = 0;
   const members = new Set<SyntaxNode>(); // SELECTs of a UNION
 
   function measureOnce(node: SyntaxNode, scope: Scope | undefined): Measure {
@@ -88,9 +90,12 @@ function createMeasure({ scopes, reads }: Names): (select: SyntaxNode) => Measur
   }
 
   function measureName(name: SyntaxNode, scope: Scope | undefined): Measure {
-    const definitions = findDefinitions(identifierOf(name), scope).filter(({ node }) => !open.has(node));
+    const definitions = findDefinitions(name, scope, names).filter(({ node }) => !open.has(node));
+    refuseBeyond('aliasDepth', aliasDepth);
     const parts = definitions.map(({ node, scope: around }) => {
+      aliasDepth++;
       const measured = measureOnce(node, around);
+      aliasDepth--;
       return isSelect(node) ? asValue(measured) : measured;
     });
     return combine([ONE, ...parts]);

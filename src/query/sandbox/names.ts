@@ -19,6 +19,7 @@ export interface Names {
   readonly reads: ReadonlyMap<SyntaxNode, SyntaxNode | undefined>;
   /** The caller's own views. */
   readonly views: readonly SyntaxNode[];
+  readonly parents: ReadonlyMap<SyntaxNode, SyntaxNode>;
 }
 
 /** Views that can be read at a place, those of the stored query with `undefined`. */
@@ -78,7 +79,7 @@ export function bindNames(root: SyntaxNode, storedViews: readonly string[]): Nam
   }
 
   visit(root, new Map(storedViews.map((view) => [view, undefined])));
-  return { scopes, reads, views };
+  return { scopes, reads, views, parents: findParents(root) };
 }
 
 /**
@@ -121,13 +122,35 @@ export interface Definition {
   readonly scope: Scope;
 }
 
-/** The expressions that a name may stand for, of the innermost QUERY that has such an alias; none where it is a column's. */
-export function findDefinitions(name: string, scope: Scope | undefined): readonly Definition[] {
-  return name.split('.').flatMap((part) => {
-    let at = scope;
-    while (at !== undefined && !at.aliases.has(part)) at = at.parent;
-    if (at === undefined) return [];
-    const found = at;
-    return (found.aliases.get(part) ?? []).map((node) => ({ node, scope: found }));
-  });
+function findParents(root: SyntaxNode): ReadonlyMap<SyntaxNode, SyntaxNode> {
+  const parents = new Map<SyntaxNode, SyntaxNode>();
+  for (const node of walk(root)) for (const child of node.children) parents.set(child, node);
+  return parents;
+}
+
+/**
+ * The expressions that an identifier may stand for, of the innermost QUERY that has such an alias; none where it is a column's.
+ * In `lower(id) AS id` it is the column, not the alias.
+ */
+export function findDefinitions(
+  identifier: SyntaxNode,
+  scope: Scope | undefined,
+  { parents }: Names,
+): readonly Definition[] {
+  const isAround = (node: SyntaxNode) => {
+    let at: SyntaxNode | undefined = identifier;
+    while (at !== undefined && at !== node) at = parents.get(at);
+    return at === node;
+  };
+  return identifierOf(identifier)
+    .split('.')
+    .flatMap((part) => {
+      let at = scope;
+      while (at !== undefined && !at.aliases.has(part)) at = at.parent;
+      if (at === undefined) return [];
+      const found = at;
+      return (found.aliases.get(part) ?? [])
+        .filter((node) => !isAround(node))
+        .map((node) => ({ node, scope: found }));
+    });
 }

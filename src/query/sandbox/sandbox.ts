@@ -217,6 +217,7 @@ function refuseTaken(
  * expression of the stored WITH that the view's conditions count on.
  */
 function refuseStoredNames(checked: string, { expressions }: StoredNames): void {
+  if (![...expressions].some((name) => checked.includes(name))) return;
   for (const { kind, start, end } of scanTokens(checked)) {
     const text = checked.slice(start, end);
     const name = kind === 'name' ? text.slice(1, -1) : text;

@@ -38,12 +38,12 @@ const NO_PARAMS: ReadonlyMap<string, number> = new Map();
 export function createSizes(names: Names): Sizes {
   const columns = createColumnSizes(names, (item, scope) => of(item, { scope, params: NO_PARAMS }));
   const known = new Map<SyntaxNode, ValueSize>();
-  const open = new Set<SyntaxNode>(); // being measured: `lower(id) AS id` is of the column id, not of itself
+  const open = new Set<SyntaxNode>(); // being measured
 
   function of(node: SyntaxNode, place: Place): ValueSize {
     const found = known.get(node);
     if (found !== undefined) return found;
-    if (open.has(node)) return STORED; // a name of nothing, which the engine refuses
+    if (open.has(node)) return STORED; // names in a ring, which the engine refuses
     open.add(node);
     const size = measure(node, place);
     open.delete(node);
@@ -98,7 +98,7 @@ export function createSizes(names: Names): Sizes {
     const name = identifierOf(node);
     const parts = params.get(name.split('.')[0] ?? '');
     if (parts !== undefined) return { units: SMALL, parts, isConstant: false };
-    const definitions = findDefinitions(name, scope).filter((one) => !open.has(one.node));
+    const definitions = findDefinitions(node, scope, names);
     if (definitions.length === 0) return columns.ofColumn(name.split('.').at(-1) ?? '', scope);
     return largest(definitions.map((one) => of(one.node, { scope: one.scope, params: NO_PARAMS })));
   }

@@ -14,7 +14,7 @@ export const ZONE_PLACES: ReadonlyMap<string, number> = new Map(
       fromUnixTimestamp64Nano toStartOfYear toStartOfQuarter toStartOfMonth toMonday toStartOfDay toStartOfHour
       toStartOfFifteenMinutes toStartOfTenMinutes toStartOfFiveMinutes toStartOfMinute toStartOfSecond toStartOfMillisecond
       toStartOfISOYear toLastDayOfMonth toTimezone toYYYYMM toYYYYMMDD toYYYYMMDDhhmmss toRelativeDayNum toRelativeHourNum
-      toRelativeMinuteNum toRelativeSecondNum timeSlot year quarter month hour minute second`,
+      toRelativeMinuteNum toRelativeSecondNum timeSlot date year quarter month day hour minute second`,
     2: `toDateTime64 toDateTime64OrNull toDateTime64OrZero parseDateTime64BestEffort parseDateTime64BestEffortOrNull
       parseDateTime64BestEffortOrZero toWeek week toDayOfWeek toStartOfWeek toStartOfInterval fromUnixTimestamp dateTrunc dateName
       formatDateTime addYears addQuarters addMonths addWeeks addDays addHours addMinutes addSeconds addMilliseconds

@@ -2,7 +2,7 @@ import { FUNCTIONS } from './function.ts';
 
 /** How large a value may be. */
 export interface ValueSize {
-  /** 1 is as large as a stored text (about 1 KB), 0.01 is a number. */
+  /** 1 is as large as a stored text (about 1 KB). */
   readonly units: number;
   /** Of its type: 3 for a tuple of a number and of a tuple of two. */
   readonly parts: number;
@@ -10,8 +10,10 @@ export interface ValueSize {
   readonly isConstant: boolean;
 }
 
-/** Of a number, a time, a flag or a hash, and of each member of a list. */
-export const SMALL = 0.01;
+/** Of the largest number, of a time, a flag or a hash: 32 bytes. */
+export const SMALL = 1 / 32;
+// A list has 8 bytes for each of its members, however short.
+const MEMBERS_PER_UNIT = 128;
 
 export const sumOf = (sizes: readonly number[]) => sizes.reduce((sum, size) => sum + size, SMALL);
 export const largestOf = (sizes: readonly number[]) => Math.max(SMALL, ...sizes);
@@ -32,7 +34,7 @@ export function sizeOfText(text: string): number {
 
 /** The members that a list of this size may have. */
 export function membersOf(units: number): number {
-  return Math.max(1, units / SMALL);
+  return Math.max(1, units * MEMBERS_PER_UNIT);
 }
 
 /** How large the result of a function is, of arguments of these sizes in units. */
@@ -67,7 +69,7 @@ const KINDS: Readonly<Record<string, Growth>> = {
 /** Functions that are unlike their kind; what neither lists gives at most all of its arguments. */
 const UNLIKE: readonly (readonly [names: string, growth: Growth])[] = [
   ['CAST toString toTypeName', times(4)], // numbers to digits, and quotes in the texts of a list
-  ['formatDateTime', times(12)], // two characters of its format become the name of a month
+  ['formatDateTime fromUnixTimestamp', times(12)], // two characters of its format become the name of a month
   [
     'toLowCardinality assumeNotNull materialize identity any_value arrayElement arrayElementOrNull',
     largestOf,
@@ -95,7 +97,6 @@ const UNLIKE: readonly (readonly [names: string, growth: Growth])[] = [
   ['upperUTF8 lowerUTF8 initcap hex base64Encode arraySplit arrayFill', times(2)],
   ['encodeURLComponent toValidUTF8', times(3)],
   ['toJSONString', times(8)],
-  // A list has 8 bytes for each of its members, however short.
   [
     `splitByChar splitByString splitByWhitespace splitByNonAlpha alphaTokens extractAll extractGroups extractKeyValuePairs
     extractURLParameters extractURLParameterNames JSONExtractArrayRaw JSONExtractKeysAndValuesRaw JSONExtractKeys`,
@@ -166,7 +167,8 @@ export function partsOf(name: string, parts: readonly number[]): number {
 const WEIGHTS: readonly (readonly [names: string, weight: number])[] = [
   ['match extract extractGroups replaceRegexpOne', 8],
   ['extractAll countMatches countMatchesCaseInsensitive replaceRegexpAll', 16],
-  ['like notLike ilike notILike hasSubsequence hasAny hasAll', 4],
+  ['like notLike ilike notILike', 8],
+  ['hasSubsequence hasAny hasAll', 4],
   [FUNCTIONS['json'] ?? '', 4],
   ['splitByChar splitByString splitByWhitespace splitByNonAlpha alphaTokens extractKeyValuePairs', 4],
   ['arrayIntersect arrayDistinct arrayUniq arrayEnumerateUniq mapAdd mapSubtract mapConcat', 4],

@@ -55,16 +55,15 @@ function workOf(query: SyntaxNode, scope: Scope, sizes: Sizes): number {
     { place, times }: { place: Place; times: number },
   ): number {
     refuseBeyond('parts', sizes.of(node, place).parts);
-    const read = args.map((arg) =>
-      isSelect(arg) && isSet(node) ? SMALL : costOf(sizes.of(arg, place), times),
-    );
+    const scanned = isSet(node) ? args.filter((arg) => !isSelect(arg)).slice(0, 1) : args;
+    const read = scanned.map((arg) => costOf(sizes.of(arg, place), times));
     return weightOf(functionNameOf(node)) * read.reduce((sum, cost) => sum + cost, SMALL);
   }
 
   return add(query.children, { scope, params: new Map() }, 1);
 }
 
-/** A SELECT after IN becomes a table of hashes. */
+/** What stands after IN becomes a table of hashes. */
 function isSet(call: SyntaxNode): boolean {
   return /^(?:in|notin|exists)$/.test(functionNameOf(call));
 }
