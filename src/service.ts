@@ -1,3 +1,4 @@
+// Longer than other files: the one place that makes every part and hands it to the next, read from top to bottom.
 import type { FastifyBaseLogger, FastifyInstance } from 'fastify';
 import { type CachedQueries, createCached } from './cache/cached.ts';
 import { createRefresh } from './cache/incremental.ts';

@@ -1,3 +1,4 @@
+// A little longer than other files: all statements about a source's table, which have to agree with each other.
 import { COMMON_COLUMNS } from '../definitions/checks/source-columns.ts';
 import type { ColumnType, Source, SourceColumn } from '../definitions/source.ts';
 import { quote } from '../sql/quote.ts';

@@ -14,6 +14,7 @@ import { parseInstant } from '../../src/lib/instant.ts';
 import { findPatternFault } from '../../src/query/pattern.ts';
 import { createRewriter } from '../../src/sql/parameter.ts';
 import { scanTokens } from '../../src/sql/token.ts';
+import { PATTERN_TOKENS } from '../support/pattern-tokens.ts';
 
 /** A reader of texts that callers send, which runs on the thread that answers requests. */
 export interface Parser {
@@ -77,25 +78,7 @@ export const PARSERS: Readonly<Record<string, Parser>> = {
   },
   pattern: {
     charsMax: PARAMETER_CHARS_MAX,
-    tokens: [
-      'a',
-      'a{',
-      '1',
-      '\\p{',
-      '\\Q',
-      '[',
-      '[^',
-      '(',
-      '(?',
-      '(?P<a',
-      '|',
-      '.*',
-      '{1,',
-      '\\',
-      '[[:',
-      '[a-',
-      '\\x{',
-    ],
+    tokens: ['a', ...PATTERN_TOKENS],
     parse: findPatternFault,
   },
   'tokens of SQL': {
