@@ -1,7 +1,7 @@
 import { cp, mkdir } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { delimiter, join } from 'node:path';
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
 import { endLeftProcesses, startProgram } from '../support/cli.ts';
 import { ON_SERVER } from '../support/cli-engine.ts';
 import { get, QUERY_PATH } from '../support/http.ts';
@@ -58,7 +58,8 @@ describe.skipIf(ON_SERVER)('the package, installed into an empty folder', () => 
     const service = start('npx', 'tailrace', 'serve', '--sample');
     const [, url = ''] = await service.waitFor(/ready at (http:\S+)\n[\s\S]*\n\n$/);
     expect(service.output().stdout.match(note)).toHaveLength(2);
-    expect(service.output().stderr).toContain('that ship with Tailrace');
+    // The log has a pipe of its own: it may be behind what is printed.
+    await vi.waitFor(() => expect(service.output().stderr).toContain('that ship with Tailrace'));
     const answer = await get(url, `${QUERY_PATH}/usage.api-counts?project=aurora&interval=daily`);
     expect([answer.status, answer.body.result.length > 0]).toEqual([200, true]);
 
