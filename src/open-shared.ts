@@ -28,12 +28,8 @@ export interface Shared {
   close(): Promise<void>;
 }
 
-/** Answers and rates of all replicas, on Redis; `undefined` where there is one replica. */
-export function openShared(
-  { config, metrics, logger, now }: SharedParts,
-  secret: Uint8Array,
-): Shared | undefined {
-  if (config.redisUrl === '') return undefined;
+/** Answers and rates of all replicas, on the Redis of the settings. */
+export function openShared({ config, metrics, logger, now }: SharedParts, secret: Uint8Array): Shared {
   const seldom = { failure: createSeldom(SAID_AGAIN_MS, now), refused: createSeldom(SAID_AGAIN_MS, now) };
   const redis = openRedis(config.redisUrl, {
     onUp() {

@@ -27,7 +27,6 @@ import { createSeldom } from './lib/seldom.ts';
 import { createNotices, observeStore } from './open-observe.ts';
 import { openOperatorSide } from './open-operator.ts';
 import { ageAt, createServiceRetention } from './open-retention.ts';
-import { openShared } from './open-shared.ts';
 import { type EngineWatch, openStore, type Store } from './open-store.ts';
 import { createRunner, type Run } from './query/run.ts';
 import { createSandbox } from './query/sandbox/sandbox.ts';
@@ -132,7 +131,7 @@ async function assemble(
   const traffic = createTraffic(counts, now);
   const metrics = tellFailures(counts, traffic);
   const parts: Parts = { config, store, metrics, storing, logger, now, random };
-  const shared = openShared(parts, secret);
+  const shared = config.redisUrl === '' ? undefined : await openReplicas(parts, secret);
   const { cached, warmer } = createReadSide(parts, cache, shared?.flights);
   const { ingest, record, retention } = await openWriteSide(parts);
   await retention.run();
@@ -183,6 +182,12 @@ async function assemble(
     return closing;
   };
   return { app, store, keyring, retention, close: closeOnce };
+}
+
+/** What all replicas share. The Redis client is loaded only if it is used. */
+async function openReplicas(parts: Parts, secret: Uint8Array) {
+  const { openShared } = await import('./open-shared.ts');
+  return openShared(parts, secret);
 }
 
 /** Writes down the use of keys; a failure is logged, and tried again the next time. */

@@ -17,7 +17,7 @@ export async function renderPages(): Promise<Map<string, string>> {
   return new Map([
     ['docs/settings.md', settingsPage()],
     ['docs/errors.md', errorsPage()],
-    ['docs/cli.md', cliPage()],
+    ['docs/cli.md', await cliPage()],
     ['docs/sandboxing-functions.md', functionsPage()],
     ['docs/shipped-sources.md', sourcesPage(definitions.sources)],
     ['docs/capacity.md', capacityPage()],
@@ -29,10 +29,10 @@ export async function renderPages(): Promise<Map<string, string>> {
 
 function settingsPage(): string {
   const rows = Object.values<Setting<string | number>>(SETTINGS).map(
-    ({ env, aliases, help, fallback, unit }) => {
+    ({ env, aliases, help, fallback, fallbackText, unit }) => {
       const names = [env, ...aliases].map((name) => `\`${name}\``).join(' or ');
       const value = fallback === '' ? 'empty' : `\`${fallback}\`${unit && unit !== 'port' ? ` ${unit}` : ''}`;
-      return [names, value, help];
+      return [names, fallbackText ?? value, help];
     },
   );
   return page(
@@ -65,8 +65,8 @@ the request id, never in the answer. The last column is the exit code when a she
   );
 }
 
-function cliPage(): string {
-  const program = createProgram();
+async function cliPage(): Promise<string> {
+  const program = await createProgram();
   const helps = [program, ...allCommands(program)].map((command) => {
     const help = command.configureHelp({ helpWidth: 100 }).helpInformation().trimEnd();
     return `## ${pathOf(command)}\n\n\`\`\`\n${help}\n\`\`\``;

@@ -2,25 +2,29 @@ import { Command, CommanderError } from 'commander';
 import { ERROR_CODES, InputError, messageOf, StoppedError, TailraceError } from '../errors.ts';
 import { packagePath } from '../lib/package-path.ts';
 import { readVersion } from '../version.ts';
-import { backupCommand } from './commands/backup.ts';
-import { checkCommand } from './commands/check.ts';
-import { copyCommand } from './commands/copy.ts';
-import { deleteCommand } from './commands/delete.ts';
-import { keysCommand } from './commands/keys.ts';
-import { loadCommand } from './commands/load.ts';
-import { openApiCommand } from './commands/openapi.ts';
-import { queryCommand } from './commands/query.ts';
-import { reloadCommand } from './commands/reload.ts';
-import { restoreCommand } from './commands/restore.ts';
-import { retentionCommand } from './commands/retention.ts';
-import { sampleCommand } from './commands/sample.ts';
-import { schemaCommand } from './commands/schema.ts';
-import { serveCommand } from './commands/serve.ts';
-import { stopCommand } from './commands/stop.ts';
 import { EXIT } from './exit.ts';
 
-/** Every command, for `main` and for the test that holds docs/cli.md equal to the help. */
-export function createProgram(): Command {
+/** Each is loaded only if it is run: `tailrace query` needs no HTTP server, and `serve` no backup. */
+const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
+  serve: async () => (await import('./commands/serve.ts')).serveCommand(),
+  reload: async () => (await import('./commands/reload.ts')).reloadCommand(),
+  stop: async () => (await import('./commands/stop.ts')).stopCommand(),
+  load: async () => (await import('./commands/load.ts')).loadCommand(),
+  copy: async () => (await import('./commands/copy.ts')).copyCommand(),
+  sample: async () => (await import('./commands/sample.ts')).sampleCommand(),
+  query: async () => (await import('./commands/query.ts')).queryCommand(),
+  check: async () => (await import('./commands/check.ts')).checkCommand(),
+  keys: async () => (await import('./commands/keys.ts')).keysCommand(),
+  retention: async () => (await import('./commands/retention.ts')).retentionCommand(),
+  backup: async () => (await import('./commands/backup.ts')).backupCommand(),
+  restore: async () => (await import('./commands/restore.ts')).restoreCommand(),
+  delete: async () => (await import('./commands/delete.ts')).deleteCommand(),
+  openapi: async () => (await import('./commands/openapi.ts')).openApiCommand(),
+  schema: async () => (await import('./commands/schema.ts')).schemaCommand(),
+};
+
+/** @param names the commands to load: all of them for the help */
+export async function createProgram(names = Object.keys(COMMANDS)): Promise<Command> {
   const program = new Command('tailrace')
     .description('Saved analytics queries over log data as HTTP endpoints.')
     .version(readVersion())
@@ -28,24 +32,10 @@ export function createProgram(): Command {
       'after',
       `\nSettings are environment variables: see ${packagePath('docs/settings.md')}.\nExit codes: 0 done, 1 wrong input, 2 misuse, 3 failure or stopped by a signal.`,
     );
-  const commands = [
-    serveCommand,
-    reloadCommand,
-    stopCommand,
-    loadCommand,
-    copyCommand,
-    sampleCommand,
-    queryCommand,
-    checkCommand,
-    keysCommand,
-    retentionCommand,
-    backupCommand,
-    restoreCommand,
-    deleteCommand,
-    openApiCommand,
-    schemaCommand,
-  ];
-  for (const make of commands) program.addCommand(make());
+  for (const name of names) {
+    const command = await COMMANDS[name]?.();
+    if (command !== undefined) program.addCommand(command);
+  }
   throwInsteadOfExit(program);
   return program;
 }
@@ -68,7 +58,9 @@ export async function main(argv: readonly string[]): Promise<void> {
     });
   }
   try {
-    await createProgram().parseAsync([...argv]);
+    const [, , name = ''] = argv;
+    const program = await createProgram(Object.hasOwn(COMMANDS, name) ? [name] : undefined);
+    await program.parseAsync([...argv]);
   } catch (error) {
     process.exitCode = report(error);
   }

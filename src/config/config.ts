@@ -1,5 +1,6 @@
 import { InputError, messageOf } from '../errors.ts';
 import { findServerFaults } from './clickhouse.ts';
+import { type Machine, readMachine } from './machine.ts';
 import { findReplicaFaults } from './replicas.ts';
 import { SETTINGS, type Setting } from './settings.ts';
 
@@ -16,15 +17,17 @@ type Environment = Readonly<Record<string, string | undefined>>;
 /**
  * Reads every setting of the table from `env`. A variable set to the empty string counts as not set.
  *
+ * @param machine what the defaults that follow the machine come from
  * @throws InputError listing every wrong value at once
  */
-export function parseConfig(env: Environment): Config {
+export function parseConfig(env: Environment, machine: Machine = readMachine()): Config {
   const faults: string[] = [];
   const values: Record<string, unknown> = {};
   for (const [name, setting] of Object.entries<Setting<string | number>>(SETTINGS)) {
     const variable = [setting.env, ...setting.aliases].find((candidate) => env[candidate]);
     try {
-      values[name] = variable === undefined ? setting.fallback : setting.parse(env[variable] ?? '');
+      values[name] =
+        variable === undefined ? fallbackOf(setting, machine) : setting.parse(env[variable] ?? '');
     } catch (error) {
       const given = setting.secret ? '' : `, not ${JSON.stringify(env[variable ?? ''])}`;
       faults.push(`${variable}: ${messageOf(error)}${given}`);
@@ -44,6 +47,10 @@ export function parseConfig(env: Environment): Config {
   if (faults.length > 0) throw new InputError(faults);
   // Each value was made by its own setting's `parse` or is its fallback, so the record has Config's types.
   return Object.freeze(values) as Config;
+}
+
+function fallbackOf<T extends string | number>({ fallback }: Setting<T>, machine: Machine): T {
+  return typeof fallback === 'function' ? fallback(machine) : fallback;
 }
 
 /** TLS needs both of its files: one alone would be a service without TLS where it was asked for. */

@@ -1,6 +1,7 @@
 // Longer than other files: one table, a row a setting, which is read and changed as a whole.
 import { parseCluster, parseServerUrl } from './clickhouse.ts';
 import { parseControlUrl } from './control-url.ts';
+import { BY_MACHINE, type Machine } from './machine.ts';
 import { parseOrigins, parseProxies } from './network.ts';
 import { parseRedisUrl } from './replicas.ts';
 
@@ -11,7 +12,10 @@ export interface Setting<T> {
   readonly aliases: readonly string[];
   readonly help: string;
   readonly unit: string;
-  readonly fallback: T;
+  /** A function: what it is depends on the machine (machine.ts). */
+  readonly fallback: T | ((machine: Machine) => T);
+  /** How such a function is said in docs/settings.md. */
+  readonly fallbackText?: string;
   /** Never shown: a key. */
   readonly secret: boolean;
   /** @throws Error whose message says what would be right */
@@ -19,6 +23,8 @@ export interface Setting<T> {
 }
 
 const MIB = 1024 * 1024;
+// Messages name the same example on every machine.
+const EXAMPLE: Machine = { cores: 2, memoryBytes: 8192 * MIB };
 
 /** Every setting. docs/settings.md is made from this table (`npm run docs`), and the tests hold them equal. */
 export const SETTINGS = {
@@ -154,7 +160,7 @@ export const SETTINGS = {
 
   readers: integer(
     'TAILRACE_READERS',
-    2,
+    { of: BY_MACHINE.readers, text: 'one for each core, at least 2, at most 16' },
     [1, 256],
     'queries',
     'Queries that run at once; of one key at most one less, where there are several. More than the cores of the engine’s machine only adds waiting. The embedded engine takes 16 at most.',
@@ -217,14 +223,20 @@ export const SETTINGS = {
   ),
   queryMemoryBytesMax: integer(
     'TAILRACE_QUERY_MEMORY_BYTES_MAX',
-    1024 * MIB,
+    {
+      of: BY_MACHINE.queryMemoryBytesMax,
+      text: 'a quarter of the default of `TAILRACE_ENGINE_MEMORY_BYTES_MAX`',
+    },
     [16 * MIB, Number.MAX_SAFE_INTEGER],
     'bytes',
     'Most memory one query may take; then it is stopped and answered 422.',
   ),
   engineMemoryBytesMax: integer(
     'TAILRACE_ENGINE_MEMORY_BYTES_MAX',
-    4096 * MIB,
+    {
+      of: BY_MACHINE.engineMemoryBytesMax,
+      text: 'half of the memory, at least 512 MiB, at most 2 GiB for each core',
+    },
     [256 * MIB, Number.MAX_SAFE_INTEGER],
     'bytes',
     'Most memory the engine may take in all; queries over it are answered 503.',
@@ -238,7 +250,10 @@ export const SETTINGS = {
   ),
   cacheBytesMax: integer(
     'TAILRACE_CACHE_BYTES_MAX',
-    64 * MIB,
+    {
+      of: BY_MACHINE.cacheBytesMax,
+      text: 'a sixteenth of the memory, at least 16 MiB, at most 32 MiB for each core',
+    },
     [1, Number.MAX_SAFE_INTEGER],
     'bytes',
     'Size of the cache; beyond it the answers least recently used leave.',
@@ -438,9 +453,15 @@ function choice<const C extends string>(
   };
 }
 
+/** A default that follows the machine, and how docs/settings.md says it. */
+interface ByMachine {
+  readonly of: (machine: Machine) => number;
+  readonly text: string;
+}
+
 function integer(
   env: string,
-  fallback: number,
+  fallback: number | ByMachine,
   [min, max]: [number, number],
   unit: string,
   help: string,
@@ -448,9 +469,12 @@ function integer(
   const parse = (value: string) => {
     const number = /^\d+$/.test(value) ? Number(value) : Number.NaN;
     if (number >= min && number <= max) return number;
-    throw new Error(`must be a whole number of ${unit} from ${min} to ${max}, such as ${fallback}`);
+    const example = typeof fallback === 'number' ? fallback : fallback.of(EXAMPLE);
+    throw new Error(`must be a whole number of ${unit} from ${min} to ${max}, such as ${example}`);
   };
-  return { env, aliases: [], help, unit, fallback, secret: false, parse };
+  const common = { env, aliases: [], help, unit, secret: false, parse };
+  if (typeof fallback === 'number') return { ...common, fallback };
+  return { ...common, fallback: fallback.of, fallbackText: fallback.text };
 }
 
 /** A value that is never shown, since it is a password or holds one; somebody else decides what it looks like. */

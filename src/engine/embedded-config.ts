@@ -1,5 +1,6 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { readMachine, sizeEngine } from '../config/machine.ts';
 
 /** The database of all of Tailrace's tables, on every engine; stored queries name their tables without it. */
 export const DATABASE = 'tailrace';
@@ -9,14 +10,12 @@ const MIB = 1024 * 1024;
 // Small on purpose: the defaults are for a server with a machine of its own. Each cache is a bound; past it the least
 // recently used leaves.
 const SERVER = {
-  mark_cache_size: 64 * MIB,
   index_mark_cache_size: 8 * MIB,
   uncompressed_cache_size: 0,
   index_uncompressed_cache_size: 0,
   query_condition_cache_size: 8 * MIB,
   compiled_expression_cache_size: 8 * MIB,
   mmap_cache_size: 0,
-  background_pool_size: 2,
   background_merges_mutations_concurrency_ratio: 2,
   background_move_pool_size: 1,
   background_fetches_pool_size: 1,
@@ -74,8 +73,11 @@ export function writeEngineConfig(dir: string, memoryBytesMax: number, merges = 
       <grants>${GRANTS.map((grant) => `<query>${grant}</query>`).join('')}</grants></default>`,
     quotas: '<default/>',
   };
+  const { mergeThreads, markCacheBytes } = sizeEngine(readMachine(), memoryBytesMax);
   const server = {
     ...SERVER,
+    mark_cache_size: markCacheBytes,
+    background_pool_size: mergeThreads,
     merge_tree: toLines(merges ? MERGE_TREE : { ...MERGE_TREE, ...NO_MERGES }),
     max_server_memory_usage: memoryBytesMax,
     users_config: usersFile,

@@ -1,6 +1,5 @@
 import type { AuditEntry, AuditPage, StoredEntry } from './audit-entry.ts';
 import type { KeyRecord } from './key-record.ts';
-import { openPostgresStore } from './postgres-store.ts';
 import { openSqliteStore } from './sqlite-store.ts';
 
 export interface KeyPage {
@@ -78,5 +77,6 @@ export async function openControlStore(
   onState: (failure?: unknown) => void = () => {},
 ): Promise<ControlStore> {
   if (controlUrl === '') return openSqliteStore(dataDir);
+  const { openPostgresStore } = await import('./postgres-store.ts'); // its driver is loaded only if it is used
   return await openPostgresStore(controlUrl, { staleMs: controlStaleSeconds * 1000, onState });
 }

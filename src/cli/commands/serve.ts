@@ -7,9 +7,7 @@ import { createService, type Service } from '../../service.ts';
 import { ownerName, readConfig, stopSignal } from '../environment.ts';
 import { checkAddress, explainListening } from '../listen-address.ts';
 import { createReloads } from '../reload.ts';
-import { watchDefinitions } from '../watch-definitions.ts';
 import { printWelcome } from '../welcome.ts';
-import { fillWithSample } from './sample.ts';
 
 export function serveCommand(): Command {
   return new Command('serve')
@@ -29,14 +27,14 @@ async function serve(options: { sample?: boolean; watch?: boolean }): Promise<vo
   const reloads = createReloads({ logger, dataDir, isWatched });
   process.on('SIGHUP', reloads.request); // without a handler it would end a service that is still starting
   // Before anything is read, so that no change is missed.
-  const endWatch = options.watch === true ? await watchDefinitions(config, reloads.request) : undefined;
+  const endWatch = options.watch === true ? await watch(config, reloads.request) : undefined;
   try {
     const service = await createService(config, { logger, owner: ownerName('serve') });
     reloads.start(service.store);
     try {
       // Before a sample is stored, which takes longer than it takes to say that the port is in use.
       await checkAddress(config);
-      if (options.sample === true) await fillWithSample(service.store, stop);
+      if (options.sample === true) await fill(service.store, stop);
       if (!stop.aborted) await run(service, config, { logger, stop });
     } finally {
       await service.close();
@@ -44,6 +42,18 @@ async function serve(options: { sample?: boolean; watch?: boolean }): Promise<vo
   } finally {
     await endWatch?.();
   }
+}
+
+// What the next two need is loaded only if they are asked for.
+
+async function watch(config: Config, onChange: () => void): Promise<() => Promise<void>> {
+  const { watchDefinitions } = await import('../watch-definitions.ts');
+  return await watchDefinitions(config, onChange);
+}
+
+async function fill(store: Service['store'], stop: AbortSignal): Promise<void> {
+  const { fillWithSample } = await import('./sample.ts');
+  await fillWithSample(store, stop);
 }
 
 /** The log goes to standard error; standard output is for people. */

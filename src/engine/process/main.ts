@@ -1,5 +1,6 @@
 // The engine process: the only one that loads the engine. It has no settings, no words of the domain and no state but the
 // sessions, so the service can end it at any moment and start another.
+import { flushCompileCache } from 'node:module';
 import { Socket } from 'node:net';
 import { type Frame, readFrames, writeFrame } from './frame.ts';
 import { type EngineReply, type EngineRequest, FIRST_SOCKET } from './protocol.ts';
@@ -42,3 +43,4 @@ for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal
 
 const sockets = Number(process.argv[2]);
 for (let i = 0; i < sockets; i++) serve(FIRST_SOCKET + i);
+flushCompileCache(); // it is ended by a signal, before Node would write it
