@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { parseConfig } from '../src/config/config.ts';
 import { readDefinitions } from '../src/definitions/read.ts';
 import type { Source } from '../src/definitions/source.ts';
-import { DATABASE } from '../src/engine/embedded-config.ts';
+import { DATABASE } from '../src/engine/embedded/config.ts';
 import type { Engine } from '../src/engine/engine.ts';
 import { columnNames, createTable } from '../src/engine/table.ts';
 import { formatInstant, MICROS_PER_MS, MICROS_PER_SECOND } from '../src/lib/instant.ts';

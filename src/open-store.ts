@@ -5,13 +5,18 @@ import { keepFolders, type ReadFolders } from './definitions/folders.ts';
 import { type Definitions, type Reading, readDefinitions, refuseFaults } from './definitions/read.ts';
 import { createRegistry, type Registry } from './definitions/registry.ts';
 import { isManaged, type Source } from './definitions/source.ts';
-import { type EmbeddedOptions, openEmbeddedEngine } from './engine/embedded.ts';
+import { type EmbeddedOptions, openEmbeddedEngine } from './engine/embedded/embedded.ts';
 import type { Engine } from './engine/engine.ts';
 import { withoutTable } from './engine/external.ts';
 import { applySchema, readTables } from './engine/schema.ts';
-import type { ServerOptions } from './engine/server.ts';
+import type { ServerOptions } from './engine/server/server.ts';
+import {
+  markServerStore,
+  readDeletions,
+  upgradeServerStore,
+  writeDeletion,
+} from './engine/server/store-mark.ts';
 import { lockStore } from './engine/store-lock.ts';
-import { markServerStore, readDeletions, upgradeServerStore, writeDeletion } from './engine/store-mark.ts';
 import { findStoreVersion, upgradeStore, writeStoreVersion } from './engine/store-version.ts';
 import { writeStoredTables } from './engine/stored-tables.ts';
 import { createWriteMarks, type WriteMarks, watchWrites } from './engine/write-marks.ts';
@@ -220,7 +225,7 @@ export async function openEngine(config: Config, watch: EngineWatch = {}): Promi
   };
   const address = findServerAddress(config);
   if (address !== undefined) {
-    const { openServerEngine } = await import('./engine/server.ts'); // its client is loaded only if it is used
+    const { openServerEngine } = await import('./engine/server/server.ts'); // its client is loaded only if it is used
     return await openServerEngine({ ...options, address, cluster: config.cluster, ...watch });
   }
   const { dataDir, engineMemoryBytesMax: memoryBytesMax } = config;

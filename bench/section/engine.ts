@@ -1,7 +1,7 @@
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { openEmbeddedEngine } from '../../src/engine/embedded.ts';
+import { openEmbeddedEngine } from '../../src/engine/embedded/embedded.ts';
 import { createSessionHost } from '../../src/engine/process/session-host.ts';
 import { killRounds } from '../kill-rounds.ts';
 import { median } from '../measure.ts';

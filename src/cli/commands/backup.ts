@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { Command } from 'commander';
 import type { Config } from '../../config/config.ts';
 import { findFolders } from '../../definitions/folders.ts';
-import { hasEmbeddedStore } from '../../engine/embedded-sessions.ts';
+import { hasEmbeddedStore } from '../../engine/embedded/sessions.ts';
 import { lockStore } from '../../engine/store-lock.ts';
 import { findStoreVersion } from '../../engine/store-version.ts';
 import { InputError, messageOf, StoppedError } from '../../errors.ts';

@@ -6,7 +6,7 @@ import { copyDay } from '../../copy/copy-day.ts';
 import { type Journal, openJournal } from '../../copy/journal.ts';
 import { type DayPlan, planCopy } from '../../copy/plan.ts';
 import { isManaged } from '../../definitions/source.ts';
-import { hasEmbeddedStore } from '../../engine/embedded-sessions.ts';
+import { hasEmbeddedStore } from '../../engine/embedded/sessions.ts';
 import { toTailraceError } from '../../engine/failure.ts';
 import { readDays } from '../../engine/store-state.ts';
 import { InputError, messageOf, StoppedError, TailraceError } from '../../errors.ts';

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { openProcess, openWithin } from '../../../src/engine/embedded-process.ts';
-import { describeSessions } from '../../../src/engine/embedded-sessions.ts';
+import { openProcess, openWithin } from '../../../src/engine/embedded/open-process.ts';
+import { describeSessions } from '../../../src/engine/embedded/sessions.ts';
 import { startEngineProcess } from '../../../src/engine/process/engine-process.ts';
 import { runShell } from '../../support/cli.ts';
 import { findEngineProcesses } from '../../support/engine-process.ts';

@@ -1,14 +1,14 @@
-import type { ServerAddress } from '../config/clickhouse.ts';
-import type { Engine, QueryLimits } from './engine.ts';
-import { createGate } from './gate.ts';
-import { writeFilters } from './read-settings.ts';
-import { type ConnectedReader, connect } from './server-connect.ts';
-import { createServerReaders, type ServerReaders } from './server-readers.ts';
-import { describeQuery, describeSandboxed } from './server-reads.ts';
-import { PING_PAUSE_MS, watchServer } from './server-watch.ts';
-import { createServerWrites } from './server-writes.ts';
-import type { PoolLimits } from './session-pool.ts';
-import { createValueBinder } from './values.ts';
+import type { ServerAddress } from '../../config/clickhouse.ts';
+import type { Engine, QueryLimits } from '../engine.ts';
+import { createGate } from '../gate.ts';
+import { writeFilters } from '../read-settings.ts';
+import type { PoolLimits } from '../session-pool.ts';
+import { createValueBinder } from '../values.ts';
+import { type ConnectedReader, connect } from './connect.ts';
+import { createServerReaders, type ServerReaders } from './readers.ts';
+import { describeQuery, describeSandboxed } from './reads.ts';
+import { PING_PAUSE_MS, watchServer } from './watch.ts';
+import { createServerWrites } from './writes.ts';
 
 export interface ServerOptions extends PoolLimits {
   readonly address: ServerAddress;
@@ -28,7 +28,7 @@ export interface ServerOptions extends PoolLimits {
  * reader runs queries; they may be the same user, since each query is run with `readonly`. A third user may run what callers
  * write, with connections of its own.
  *
- * @throws InputError, TailraceError as src/engine/server-start.ts
+ * @throws InputError, TailraceError as src/engine/server/start.ts
  */
 export async function openServerEngine(options: ServerOptions): Promise<Engine> {
   const { address, limits, cluster, pingPauseMs = PING_PAUSE_MS, onReach = () => {} } = options;

@@ -1,10 +1,10 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import type { RowFormat } from './engine.ts';
-import { createBlame, type Sent } from './process/blame.ts';
-import { type EngineAnswer, EngineLostError } from './process/channel.ts';
-import type { EngineProcess } from './process/engine-process.ts';
-import type { Suspects } from './process/suspects.ts';
-import { createTurns } from './process/turns.ts';
+import type { RowFormat } from '../engine.ts';
+import { createBlame, type Sent } from '../process/blame.ts';
+import { type EngineAnswer, EngineLostError } from '../process/channel.ts';
+import type { EngineProcess } from '../process/engine-process.ts';
+import type { Suspects } from '../process/suspects.ts';
+import { createTurns } from '../process/turns.ts';
 import { createKill, KILL_AGAIN_MS, type KillOptions } from './query-kill.ts';
 
 /** One query as it is sent to the engine. */

@@ -2,10 +2,10 @@ import { randomUUID } from 'node:crypto';
 import { addAbortSignal, Readable } from 'node:stream';
 import { setTimeout as wait } from 'node:timers/promises';
 import { type ClickHouseClient, ClickHouseLogLevel, createClient } from '@clickhouse/client';
-import type { ServerAddress } from '../config/clickhouse.ts';
-import { tooLarge } from './failure.ts';
-import type { EngineSettings } from './read-settings.ts';
-import { readException, refuseOthers } from './server-exception.ts';
+import type { ServerAddress } from '../../config/clickhouse.ts';
+import { tooLarge } from '../failure.ts';
+import type { EngineSettings } from '../read-settings.ts';
+import { readException, refuseOthers } from './exception.ts';
 
 /** One request to a ClickHouse server. */
 export interface ServerRequest {

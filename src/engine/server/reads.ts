@@ -1,9 +1,9 @@
-import { quote } from '../sql/quote.ts';
-import type { QueryOptions } from './engine.ts';
-import type { EngineSettings } from './read-settings.ts';
-import type { ServerClient } from './server-client.ts';
-import type { ServerWatch } from './server-watch.ts';
-import type { BoundStatement } from './values.ts';
+import { quote } from '../../sql/quote.ts';
+import type { QueryOptions } from '../engine.ts';
+import type { EngineSettings } from '../read-settings.ts';
+import type { BoundStatement } from '../values.ts';
+import type { ServerClient } from './client.ts';
+import type { ServerWatch } from './watch.ts';
 
 export interface ReadOptions extends Pick<QueryOptions, 'format' | 'origin' | 'lane' | 'sandboxed'> {
   /** As `additional_table_filters` has it. */

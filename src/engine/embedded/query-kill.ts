@@ -1,8 +1,8 @@
-import { TailraceError } from '../errors.ts';
-import { quote } from '../sql/quote.ts';
-import type { EngineProcess } from './process/engine-process.ts';
-import type { Pulse } from './process/pulse.ts';
-import type { Supervisor } from './process/supervisor.ts';
+import { TailraceError } from '../../errors.ts';
+import { quote } from '../../sql/quote.ts';
+import type { EngineProcess } from '../process/engine-process.ts';
+import type { Pulse } from '../process/pulse.ts';
+import type { Supervisor } from '../process/supervisor.ts';
 
 /** Ends queries inside the engine, by their tags: the comments that their texts begin with. */
 export interface QueryKill {

@@ -1,11 +1,11 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { DATABASE, writeEngineConfig } from './embedded-config.ts';
-import { openFirst } from './embedded-process.ts';
-import { findConfigDir, findStoreDir } from './embedded-sessions.ts';
-import { type EngineProcess, startEngineProcess } from './process/engine-process.ts';
-import type { EngineRequest } from './process/protocol.ts';
-import { deletesByItself, setTableTtl } from './table.ts';
+import { type EngineProcess, startEngineProcess } from '../process/engine-process.ts';
+import type { EngineRequest } from '../process/protocol.ts';
+import { deletesByItself, setTableTtl } from '../table.ts';
+import { DATABASE, writeEngineConfig } from './config.ts';
+import { openFirst } from './open-process.ts';
+import { findConfigDir, findStoreDir } from './sessions.ts';
 
 /**
  * Takes from the tables of an older version the clause by which the engine deleted old events itself. It has to be gone before

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import type { InsertBatch } from './engine.ts';
-import { FORMAT_SETTINGS, SQL_BYTES_MAX } from './read-settings.ts';
-import type { ServerClient } from './server-client.ts';
-import type { ServerWatch } from './server-watch.ts';
+import type { InsertBatch } from '../engine.ts';
+import { FORMAT_SETTINGS, SQL_BYTES_MAX } from '../read-settings.ts';
+import type { ServerClient } from './client.ts';
+import type { ServerWatch } from './watch.ts';
 
 /** What the owner of the tables does. Each failure is the server's own, or that of the connection. */
 export interface ServerWrites {

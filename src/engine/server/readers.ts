@@ -1,9 +1,9 @@
-import type { TailraceError } from '../errors.ts';
-import { untilAborted } from '../lib/abort.ts';
-import type { EngineGauges, QueryOptions, QueryResult } from './engine.ts';
-import { createServerReads, type ReaderOptions } from './server-reads.ts';
-import { createSessionPool, type PoolLimits } from './session-pool.ts';
-import type { BoundStatement } from './values.ts';
+import type { TailraceError } from '../../errors.ts';
+import { untilAborted } from '../../lib/abort.ts';
+import type { EngineGauges, QueryOptions, QueryResult } from '../engine.ts';
+import { createSessionPool, type PoolLimits } from '../session-pool.ts';
+import type { BoundStatement } from '../values.ts';
+import { createServerReads, type ReaderOptions } from './reads.ts';
 
 /** One user's queries on a server: so many at once, each on a connection of that user. */
 export interface ServerReaders {

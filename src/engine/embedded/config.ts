@@ -1,6 +1,6 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { readMachine, sizeEngine } from '../config/machine.ts';
+import { readMachine, sizeEngine } from '../../config/machine.ts';
 
 /** The database of all of Tailrace's tables, on every engine; stored queries name their tables without it. */
 export const DATABASE = 'tailrace';

@@ -1,8 +1,8 @@
-import type { Ask } from './embedded-process.ts';
-import { CHANNEL, type EmbeddedSessions } from './embedded-sessions.ts';
-import type { ReadFilters } from './engine.ts';
-import type { EngineRequest } from './process/protocol.ts';
-import { createSessionPool, type PoolLimits, type SessionPool } from './session-pool.ts';
+import type { ReadFilters } from '../engine.ts';
+import type { EngineRequest } from '../process/protocol.ts';
+import { createSessionPool, type PoolLimits, type SessionPool } from '../session-pool.ts';
+import type { Ask } from './open-process.ts';
+import { CHANNEL, type EmbeddedSessions } from './sessions.ts';
 
 /** A session that runs one query at a time, by the number of its channel. */
 export interface Reader {

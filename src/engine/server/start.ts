@@ -1,12 +1,12 @@
-import type { ServerAddress } from '../config/clickhouse.ts';
-import { InputError, messageOf, TailraceError } from '../errors.ts';
-import { packagePath } from '../lib/package-path.ts';
-import { toTailraceError } from './failure.ts';
-import type { EngineSettings } from './read-settings.ts';
+import type { ServerAddress } from '../../config/clickhouse.ts';
+import { InputError, messageOf, TailraceError } from '../../errors.ts';
+import { packagePath } from '../../lib/package-path.ts';
+import { toTailraceError } from '../failure.ts';
+import type { EngineSettings } from '../read-settings.ts';
+import type { ServerClient } from './client.ts';
+import { ServerException } from './exception.ts';
+import type { Reader } from './reads.ts';
 import { findRightsFault } from './sandbox-rights.ts';
-import type { ServerClient } from './server-client.ts';
-import { ServerException } from './server-exception.ts';
-import type { Reader } from './server-reads.ts';
 
 /** The oldest ClickHouse that Tailrace starts on: the oldest with long-term support whose answers tell that they were broken off. */
 const VERSION_MIN = [26, 3] as const;

@@ -1,16 +1,16 @@
 import { existsSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { quote } from '../sql/quote.ts';
-import { DATABASE, writeEngineConfig } from './embedded-config.ts';
-import type { QueryLimits, ReadFilters } from './engine.ts';
-import type { EngineRequest } from './process/protocol.ts';
+import { quote } from '../../sql/quote.ts';
+import type { QueryLimits, ReadFilters } from '../engine.ts';
+import type { EngineRequest } from '../process/protocol.ts';
 import {
   type EngineSettings,
   FORMAT_SETTINGS,
   readSettings,
   SQL_BYTES_MAX,
   writeFilters,
-} from './read-settings.ts';
+} from '../read-settings.ts';
+import { DATABASE, writeEngineConfig } from './config.ts';
 
 /** Which of the engine process's channels is which session; from `firstReader` on they are the readers. */
 export const CHANNEL = {

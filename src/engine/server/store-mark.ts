@@ -1,8 +1,8 @@
-import type { Source } from '../definitions/source.ts';
-import { quote } from '../sql/quote.ts';
-import type { Engine } from './engine.ts';
-import { refuseNewer, STORE_VERSION, UNMARKED, upgradeStore } from './store-version.ts';
-import { onCluster, storedTable } from './table.ts';
+import type { Source } from '../../definitions/source.ts';
+import { quote } from '../../sql/quote.ts';
+import type { Engine } from '../engine.ts';
+import { refuseNewer, STORE_VERSION, UNMARKED, upgradeStore } from '../store-version.ts';
+import { onCluster, storedTable } from '../table.ts';
 
 /** What all processes on a ClickHouse server know of a table; it stands in the comment of the table. */
 interface StoreMark {

@@ -1,22 +1,22 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
-import { untilAborted } from '../lib/abort.ts';
+import { untilAborted } from '../../lib/abort.ts';
+import type { Engine, InsertBatch, QueryLimits, QueryOptions, QueryResult } from '../engine.ts';
+import { tooLarge } from '../failure.ts';
+import { createGate } from '../gate.ts';
+import type { EngineAnswer } from '../process/channel.ts';
+import type { EngineRequest } from '../process/protocol.ts';
+import { watchPulse } from '../process/pulse.ts';
+import { createSupervisor, type EngineRestart } from '../process/supervisor.ts';
+import { createSuspects } from '../process/suspects.ts';
+import type { PoolLimits } from '../session-pool.ts';
+import { createValueWriter } from '../values.ts';
+import { DATABASE } from './config.ts';
 import { removeDeletingTtls } from './deleting-ttl.ts';
-import { DATABASE } from './embedded-config.ts';
-import { askAgain, closeSessions, createAsk, openFirst, openProcess } from './embedded-process.ts';
-import { createReaders } from './embedded-readers.ts';
-import { CHANNEL, describeSessions } from './embedded-sessions.ts';
-import type { Engine, InsertBatch, QueryLimits, QueryOptions, QueryResult } from './engine.ts';
-import { tooLarge } from './failure.ts';
-import { createGate } from './gate.ts';
-import type { EngineAnswer } from './process/channel.ts';
-import type { EngineRequest } from './process/protocol.ts';
-import { watchPulse } from './process/pulse.ts';
-import { createSupervisor, type EngineRestart } from './process/supervisor.ts';
-import { createSuspects } from './process/suspects.ts';
+import { askAgain, closeSessions, createAsk, openFirst, openProcess } from './open-process.ts';
+import { createReaders } from './readers.ts';
 import { createRunningQueries } from './running.ts';
-import type { PoolLimits } from './session-pool.ts';
-import { createValueWriter } from './values.ts';
+import { CHANNEL, describeSessions } from './sessions.ts';
 
 export interface EmbeddedOptions extends PoolLimits {
   readonly dataDir: string;

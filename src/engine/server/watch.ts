@@ -1,4 +1,4 @@
-import { TailraceError } from '../errors.ts';
+import { TailraceError } from '../../errors.ts';
 
 /** Whether a server can be reached, so that nobody waits for one that cannot. */
 export interface ServerWatch {

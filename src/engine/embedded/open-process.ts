@@ -1,10 +1,10 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { CHANNEL, type EmbeddedSessions } from './embedded-sessions.ts';
+import { type EngineAnswer, EngineError, EngineLostError } from '../process/channel.ts';
+import { type EngineProcess, startEngineProcess } from '../process/engine-process.ts';
+import type { EngineRequest } from '../process/protocol.ts';
+import type { Supervisor } from '../process/supervisor.ts';
 import { removeLostTokens } from './lost-tokens.ts';
-import { type EngineAnswer, EngineError, EngineLostError } from './process/channel.ts';
-import { type EngineProcess, startEngineProcess } from './process/engine-process.ts';
-import type { EngineRequest } from './process/protocol.ts';
-import type { Supervisor } from './process/supervisor.ts';
+import { CHANNEL, type EmbeddedSessions } from './sessions.ts';
 
 // The engine process of a service that was killed ends a moment later, and holds the store until then. The engine prints that
 // reason, and does not say it to its caller, so every failure to open is tried again.

@@ -1,10 +1,10 @@
-import type { ServerAddress } from '../config/clickhouse.ts';
-import type { QueryLimits } from './engine.ts';
-import { type EngineSettings, readSettings, sandboxSettings } from './read-settings.ts';
-import { createServerClient, type ServerClient } from './server-client.ts';
-import { READ_SETTINGS, type Reader } from './server-reads.ts';
-import { prepareServer } from './server-start.ts';
-import { COMMAND_MS_MAX } from './server-writes.ts';
+import type { ServerAddress } from '../../config/clickhouse.ts';
+import type { QueryLimits } from '../engine.ts';
+import { type EngineSettings, readSettings, sandboxSettings } from '../read-settings.ts';
+import { createServerClient, type ServerClient } from './client.ts';
+import { READ_SETTINGS, type Reader } from './reads.ts';
+import { prepareServer } from './start.ts';
+import { COMMAND_MS_MAX } from './writes.ts';
 
 /** A user that runs queries, and how many of its queries run at once. */
 export interface ConnectedReader extends Reader {
@@ -32,7 +32,7 @@ const OWNER_CONNECTIONS_MAX = 10;
 /**
  * The connections of every user, to a server that was found to be suitable.
  *
- * @throws InputError, TailraceError as src/engine/server-start.ts; nothing stays open then
+ * @throws InputError, TailraceError as src/engine/server/start.ts; nothing stays open then
  */
 export async function connect({ address, readers, limits, cluster }: ConnectOptions): Promise<ServerUsers> {
   const { user, password } = address;
