@@ -7,8 +7,7 @@ export const DATABASE = 'tailrace';
 
 const MIB = 1024 * 1024;
 
-// Small on purpose: the defaults are for a server with a machine of its own. Each cache is a bound; past it the least
-// recently used leaves.
+// Small on purpose: ClickHouse's defaults are for a dedicated machine. Beyond its size a cache evicts the least recently used.
 const SERVER = {
   index_mark_cache_size: 8 * MIB,
   uncompressed_cache_size: 0,
@@ -26,8 +25,8 @@ const SERVER = {
   max_thread_pool_size: 512,
 } as const;
 
-// A merge of parts rewrites one column after another, in small blocks: by default it holds all columns of all its parts at
-// once, metadata among them, which under a steady load of events takes more memory than everything else together.
+// Merges rewrite one column after another, in small blocks. By default a merge holds all columns of its parts at once, which under
+// a steady load of events takes more memory than everything else together.
 const MERGE_TREE = {
   merge_max_block_size: 2_048,
   vertical_merge_algorithm_min_rows_to_activate: 1,
@@ -37,7 +36,7 @@ const MERGE_TREE = {
   min_age_to_force_merge_on_partition_only: 1,
 } as const;
 
-// With these the engine starts no merge of its own: none that deletes, none that rewrites.
+// With these settings the engine starts no merge, so it neither deletes nor rewrites.
 const NO_MERGES = {
   max_number_of_merges_with_ttl_in_pool: 0,
   max_bytes_to_merge_at_max_space_in_pool: 1,
@@ -45,8 +44,8 @@ const NO_MERGES = {
   min_age_to_force_merge_seconds: 0,
 } as const;
 
-// Rights of every session, those that read and the one that writes: nothing outside our own tables. No table function
-// that reaches files, the network or a process has its grant here, so the engine itself refuses it to stored queries.
+// Rights of every session, readers and writer: Tailrace's tables only. Table functions that reach files, the network or a process
+// are not granted, so the engine itself refuses them.
 const GRANTS = [
   `GRANT SELECT, INSERT, ALTER, CREATE, DROP, TRUNCATE, OPTIMIZE ON ${DATABASE}.*`,
   'GRANT SELECT ON system.parts',

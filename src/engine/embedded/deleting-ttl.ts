@@ -8,10 +8,10 @@ import { openFirst } from './open-process.ts';
 import { findConfigDir, findStoreDir } from './sessions.ts';
 
 /**
- * Takes from the tables of an older version the clause by which the engine deleted old events itself. It has to be gone before
- * the engine may merge anything: with a wrong clock its first merges would delete every event. So the engine is opened once
- * with settings under which it merges nothing, and closed again. A store without such a table is not opened. After a start that was
- * killed here, the next one waits for its engine process to end.
+ * Removes the TTL by which the engine itself deleted old events from the tables of an older version. This has to happen before any
+ * merge: with a wrong clock the first merges would delete every event. So the engine is opened once with merges off, and
+ * closed again. A store without such a table is not opened. If a start is killed here, the next one waits for its engine process
+ * to end.
  *
  * @throws EngineError when the engine cannot open the store
  */
@@ -43,7 +43,7 @@ async function end(process: EngineProcess): Promise<void> {
   await process.ended;
 }
 
-/** By the definitions that the engine keeps as text, a file a table. */
+/** Reads the engine's own table definitions, one file each. */
 function findTables(dir: string): string[] {
   if (!existsSync(dir)) return [];
   return readdirSync(dir)

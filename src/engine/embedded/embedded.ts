@@ -31,19 +31,19 @@ export interface EmbeddedOptions extends PoolLimits {
   readonly onSuspect?: ((query: Suspect) => void) | undefined;
 }
 
-/** Whose query it was: an endpoint and the request that came first to ask it, and a key's id. */
+/** A query that may have ended the engine: its endpoint and first request, and a key's id. */
 export type Suspect = Pick<QueryOptions, 'origin' | 'lane'>;
 
-// A statement of the service's own that takes longer waits for something that never comes. Commands take more: they move data.
+// An internal statement that takes longer is stuck. Commands move data and take longer.
 const STATEMENT_MS_MAX = 60_000;
 const COMMAND_MS_MAX = 600_000;
-// For queries that are killed, and for what is being written.
+// Longest wait for killed queries and running inserts.
 const STOP_MS_MAX = 5_000;
 
 /**
- * ClickHouse in a process of its own (chDB), on one data directory that it owns until `close`. When that process ends, or has
- * to be ended, another one takes its place: what was acknowledged is on the disk, reads are asked again, and so are inserts,
- * which the engine stores once for each token.
+ * ClickHouse (chDB) in a child process, on one data directory that it owns until `close`. If that process ends, or has to be
+ * killed, another one replaces it: acknowledged rows are on the disk; reads are retried, and so are inserts, which the engine
+ * deduplicates by their tokens.
  *
  * Values enter the text as quoted literals, because queries with bound parameters run one at a time over the whole process.
  *
@@ -78,7 +78,7 @@ export async function openEmbeddedEngine(options: EmbeddedOptions): Promise<Engi
     pulse.stop();
     pool.drain(gate.closed());
     const late = pause(STOP_MS_MAX, undefined, { ref: false });
-    // Where none runs, one may be starting, which must have ended before another process may have the store.
+    // If no process runs, one may be starting; it has to end before another may open the store.
     const process = await Promise.race([supervisor.close(), late]);
     if (process === undefined) return;
     const ended = running.stop().then(() => closeSessions(process, options.readers));
@@ -89,12 +89,12 @@ export async function openEmbeddedEngine(options: EmbeddedOptions): Promise<Engi
 
   return {
     cluster: '',
-    seesEveryWrite: true, // src/engine/store-lock.ts keeps every other process away
+    seesEveryWrite: true, // store-lock.ts excludes every other process
     query: (sql, values, { format, signal, origin, identity = sql, ...whose }) =>
       gate.answer(signal, async (deadline) => {
         const query = { sql: write(sql, values), format, identity, origin, lane: whose.lane };
         const reader = await pool.acquire(deadline, whose);
-        // The reader goes back when the engine has ended, which after an abort is later than the answer.
+        // The reader is released when the engine has ended the query, which after an abort is later than the answer.
         const result = running
           .start({ ...query, channel: reader.channel }, deadline)
           .finally(() => pool.release(reader));
@@ -127,10 +127,10 @@ function parseRows(bytes: Buffer): Record<string, unknown>[] {
   return lines.filter((line) => line !== '').map((line) => JSON.parse(line) as Record<string, unknown>);
 }
 
-/** Every batch has a token, so that one under which the process ended can be sent again and is stored once. */
+/** Every batch has a deduplication token, so that it can be retried after the process ended, and is stored once. */
 function toInsert({ table, columns, format, token = randomUUID() }: InsertBatch): EngineRequest {
   const settings = { deduplicate_insert: 'enable', insert_deduplication_token: token };
-  // With its database: chDB quotes no names, and `table` alone is a word of INSERT.
+  // Qualified: chDB does not quote names, and `table` alone is a keyword of INSERT.
   return { op: 'insert', table: `${DATABASE}.${table}`, columns, format, settings };
 }
 

@@ -2,11 +2,11 @@ import { readdir, readFile, truncate } from 'node:fs/promises';
 import { join } from 'node:path';
 
 /**
- * Removes the tokens of inserts that were cut off: the engine writes down a token a moment before the part gets its name, so a
- * process that is killed between the two leaves a token whose rows are nowhere. The insert that is sent again under it would
- * be taken for one that is stored, and its events would be lost.
+ * Removes the deduplication tokens of inserts that were cut off. The engine logs a token just before it renames the part, so a
+ * process killed in between leaves a token without rows. An insert retried with it would be taken for a duplicate, and its
+ * events would be lost.
  *
- * Only while no insert runs. The engine reads the tokens when it opens the store.
+ * Call only while no insert runs. The engine reads the tokens when it opens the store.
  *
  * @param storeDir the engine's directory
  * @returns how many were removed; if any, an engine that has the store open must open it again
@@ -20,7 +20,7 @@ export async function removeLostTokens(storeDir: string): Promise<number> {
   return removed;
 }
 
-// An operation, a part and what the token became, each with its newline.
+// A log line: operation, part, hash of the token.
 const ADDED = /^1\t([^\t]+)\t[^\t]+$/;
 
 async function removeFrom(tableDir: string): Promise<number> {
@@ -53,7 +53,7 @@ function parsePart(name: string): Part | undefined {
   return partition === undefined ? undefined : { partition, min: Number(min), max: Number(max) };
 }
 
-/** Whether a line is of a part that is neither there nor in another one that it was merged into. */
+/** Whether a line names a part that neither exists nor was merged into an existing one. */
 function isLost(line: string, parts: readonly Part[]): boolean {
   const [, name = ''] = ADDED.exec(line.trimEnd()) ?? [];
   const part = parsePart(name);
@@ -66,7 +66,7 @@ function numberOf(log: string): number {
   return Number(/\d+/.exec(log)?.[0]);
 }
 
-/** The names in a directory; none where there is no such directory. */
+/** The names in a directory; none if it does not exist. */
 async function list(dir: string): Promise<string[]> {
   return await readdir(dir).catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT' || error.code === 'ENOTDIR') return [];

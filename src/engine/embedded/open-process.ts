@@ -6,14 +6,14 @@ import type { Supervisor } from '../process/supervisor.ts';
 import { removeLostTokens } from './lost-tokens.ts';
 import { CHANNEL, type EmbeddedSessions } from './sessions.ts';
 
-// The engine process of a service that was killed ends a moment later, and holds the store until then. The engine prints that
-// reason, and does not say it to its caller, so every failure to open is tried again.
+// The engine process of a killed service ends a moment later, and holds the store until then. The engine only prints that reason,
+// so every failure to open is retried.
 const OPENS_MAX = 5;
 const OPEN_AGAIN_MS = 300;
 const NOT_OPENED = 'Failed to create connection';
 
 /**
- * Starts an engine process and opens its sessions: `readers` many for queries, beside those of the service itself.
+ * Starts an engine process and opens its sessions: the internal ones and `readers` for queries.
  *
  * @param signal ends the process when it aborts before the sessions are open
  * @throws EngineError when the engine cannot open the store; the signal's reason; EngineLostError. Then the process has ended
@@ -29,7 +29,7 @@ export async function openProcess(
   signal?.addEventListener('abort', end, { once: true });
   try {
     await process.ask(CHANNEL.control, sessions.control);
-    // Not before: until then the process of a service that was killed may still have the store.
+    // Not earlier: until here the process of a killed service may still hold the store.
     if ((await removeLostTokens(sessions.control.path)) > 0) {
       process.kill();
       await process.ended;
@@ -59,7 +59,7 @@ const OPEN_TIMES_MAX = 10;
  * Opens the first process of a service, which waits for that of the one before to end.
  *
  * @param open starts a process and opens its sessions
- * @returns the process, and how to start the next ones, whose time is bounded by that of the first
+ * @returns the process, and a function that starts the next ones within a bound that follows the first one's time
  */
 export async function openFirst(open: (signal?: AbortSignal) => Promise<EngineProcess>) {
   for (let opens = 1; ; opens++) {
@@ -88,13 +88,13 @@ export async function openWithin(
   return await open(AbortSignal.any([signal, late.signal])).finally(() => clearTimeout(timer));
 }
 
-/** Closes the sessions when what they have been asked is done; the process still runs. */
+/** Closes the sessions once their requests are done; the process still runs. */
 export async function closeSessions(process: EngineProcess, readers: number): Promise<void> {
   const all = Array.from({ length: CHANNEL.firstReader + readers }, (_, channel) => channel);
   await Promise.allSettled(all.map((channel) => process.ask(channel, { op: 'close' })));
 }
 
-/** Asks one channel of whichever process runs. */
+/** Sends a request to a channel of the running process. */
 export type Ask = (channel: number, request: EngineRequest, payload?: Uint8Array) => Promise<EngineAnswer>;
 
 export interface AskOptions {
@@ -103,10 +103,10 @@ export interface AskOptions {
   readonly statementMsMax: number;
 }
 
-// No query has this tag: none is suspected for what the service's own statement waits for.
-const OWN_STATEMENT = "a statement of the service's own";
+// No query has this tag, so none is suspected of what an internal statement waits for.
+const OWN_STATEMENT = 'an internal statement';
 
-/** For statements of the service's own. */
+/** Sends internal statements, and replaces the process if one is stuck. */
 export function createAsk({ supervisor, statementMsMax }: AskOptions): Ask {
   return async (channel, request, payload) => {
     const process = await supervisor.use();
@@ -116,7 +116,7 @@ export function createAsk({ supervisor, statementMsMax }: AskOptions): Ask {
   };
 }
 
-/** For statements that may be repeated: one under which the process ended is sent to the next, once. */
+/** For idempotent statements: retries once on the next process if the process ends first. */
 export function askAgain(ask: Ask): Ask {
   return (...args) =>
     ask(...args).catch((error: unknown) => {

@@ -4,26 +4,26 @@ import type { EngineProcess } from '../process/engine-process.ts';
 import type { Pulse } from '../process/pulse.ts';
 import type { Supervisor } from '../process/supervisor.ts';
 
-/** Ends queries inside the engine, by their tags: the comments that their texts begin with. */
+/** Kills queries inside the engine by their tags: the comment at the start of each text. */
 export interface QueryKill {
-  /** Kills the query when `signal` aborts, and ends the process when that does not help. Returns what calls this off. */
+  /** Kills the query when `signal` aborts, and replaces the process if the kill does not help. @returns cancels the guard */
   guard(tag: string, process: EngineProcess, signal: AbortSignal): () => void;
-  /** Resolves when the engine has taken the order. Never rejects. */
+  /** Resolves when the engine has accepted the KILL. Never rejects. */
   kill(tag: string, process: EngineProcess): Promise<void>;
 }
 
 export interface KillOptions {
   readonly supervisor: Supervisor;
-  /** Number of the channel that takes the orders to kill: a session that runs a query cannot. */
+  /** Number of the channel for KILL statements: a session that runs a query cannot run them. */
   readonly control: number;
   /** Longest time of a query, ms. */
   readonly timeoutMs: number;
   readonly pulse: Pick<Pulse, 'silence'>;
 }
 
-// A kill finds a query only once the engine has begun it, so it is sent again until the query is gone.
+// KILL finds a query only once the engine has started it, so it is repeated until the query is gone.
 export const KILL_AGAIN_MS = 50;
-// A query that neither its deadline nor a kill ends holds its reader, and perhaps a lock of the engine, for ever.
+// A query that outlives its deadline and its kill would hold its reader, and perhaps a lock of the engine, forever.
 const STUCK_MS = 2_000;
 
 export function createKill({ supervisor, control, timeoutMs, pulse }: KillOptions): QueryKill {
@@ -32,7 +32,7 @@ export function createKill({ supervisor, control, timeoutMs, pulse }: KillOption
   async function kill(tag: string, process: EngineProcess): Promise<void> {
     if (killing.has(tag)) return;
     killing.add(tag);
-    // ASYNC: the kill itself must not wait for the query, or one slow query would hold up the next kill.
+    // ASYNC: a KILL that waits for its query would block the next one.
     const sql = `KILL QUERY WHERE startsWith(query, ${quote(tag)}) ASYNC FORMAT Null`;
     await process.ask(control, { op: 'query', format: 'Null' }, Buffer.from(sql)).catch(() => {}); // sent again
     killing.delete(tag);
@@ -46,7 +46,7 @@ export function createKill({ supervisor, control, timeoutMs, pulse }: KillOption
     const onAbort = () => {
       void kill(tag, process);
       again = setInterval(() => void kill(tag, process), KILL_AGAIN_MS);
-      if (!isLate(signal.reason)) return; // a caller that hangs up does not shorten the time that its query may take
+      if (!isLate(signal.reason)) return; // a caller that disconnects does not shorten its query's time limit
       clearTimeout(stuck);
       stuck = setTimeout(replace, STUCK_MS);
     };

@@ -9,7 +9,7 @@ export interface Reader {
   readonly channel: number;
 }
 
-/** The sessions of the engine process that run queries. They keep their places when the process is replaced. */
+/** The reader sessions. They keep their channels when the process is replaced. */
 export interface Readers {
   readonly pool: SessionPool<Reader>;
   /** How each is opened now, in the order of the channels. */
@@ -27,7 +27,7 @@ export function createReaders(count: number, limits: PoolLimits, sessions: Embed
     opens: () => readers.map(() => sessions.reader(filters)),
     async setFilters(next, ask) {
       const before = filters;
-      // A process that starts while this goes on opens its readers with the filters that are set here.
+      // A process that starts meanwhile opens its readers with the new filters.
       const reopen = async ({ channel }: Reader) => void (await ask(channel, sessions.reader(filters)));
       filters = next;
       try {

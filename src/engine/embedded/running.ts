@@ -3,8 +3,8 @@ import type { RowFormat } from '../engine.ts';
 import { createBlame, type Sent } from '../process/blame.ts';
 import { type EngineAnswer, EngineLostError } from '../process/channel.ts';
 import type { EngineProcess } from '../process/engine-process.ts';
+import { createLock } from '../process/lock.ts';
 import type { Suspects } from '../process/suspects.ts';
-import { createTurns } from '../process/turns.ts';
 import { createKill, KILL_AGAIN_MS, type KillOptions } from './query-kill.ts';
 
 /** One query as it is sent to the engine. */
@@ -13,18 +13,18 @@ export interface RunningQuery {
   readonly format: RowFormat;
   /** Number of the channel that runs it, which runs nothing else meanwhile. */
   readonly channel: number;
-  /** The same each time that the same is asked; see `QueryOptions.identity`. */
+  /** See `QueryOptions.identity`. */
   readonly identity: string;
   /** See `QueryOptions`. */
   readonly origin?: string | undefined;
   readonly lane?: string | undefined;
 }
 
-/** Starts queries so that each ends in the engine when nobody waits for it any more, by a kill or with the engine process. */
+/** Runs queries, and ends each in the engine once no caller waits for it: by a kill, or else with the engine process. */
 export interface RunningQueries {
   /**
-   * Settles when the engine is really done with the query, however soon `signal` aborted. A query is run again, once, when the
-   * engine process ended under it, by a crash or because of another one.
+   * Settles when the engine has really ended the query, even if `signal` aborted earlier. Retries once if the engine process ended
+   * meanwhile, by a crash or because of another query.
    *
    * @throws TailraceError `engine_unavailable` for a query that has ended the process before; EngineError, EngineLostError
    */
@@ -39,7 +39,7 @@ export interface RunningOptions extends KillOptions {
   readonly onSuspect: (query: RunningQuery) => void;
 }
 
-// Queries that ran in a crash begin one after the other, so that the next crash shows which it was. Most of them take less.
+// Queries that ran during a crash are retried one at a time, so that the next crash shows the culprit. Most take less.
 const ALONE_MS_MAX = 1_000;
 
 export function createRunningQueries(options: RunningOptions): RunningQueries {
@@ -48,10 +48,10 @@ export function createRunningQueries(options: RunningOptions): RunningQueries {
   // The tag leads the text, so that `startsWith` finds this query and no other.
   const running = new Map<string, Sent>();
   const blame = createBlame(running);
-  const takeTurn = createTurns();
+  const acquire = createLock();
   let last = 0;
 
-  /** Sends it to a process. @throws EngineLostError; then `suspects` has it, if it may be the cause */
+  /** @throws EngineLostError; then the query is in `suspects` if it may be the cause */
   async function send(
     query: RunningQuery,
     process: EngineProcess,
@@ -81,15 +81,15 @@ export function createRunningQueries(options: RunningOptions): RunningQueries {
 
   async function run(query: RunningQuery, signal: AbortSignal): Promise<EngineAnswer> {
     suspects.check(query);
-    const turn = suspects.has(query) ? await takeTurn(signal) : undefined;
+    const lock = suspects.has(query) ? await acquire(signal) : undefined;
     try {
       const process = await supervisor.use(signal);
-      suspects.check(query); // what ended the process that it waited for may have been of its key
-      signal.throwIfAborted(); // an abort that came before this would never be noticed again
-      turn?.endAfter(ALONE_MS_MAX);
+      suspects.check(query); // its key may have ended the process that it waited for
+      signal.throwIfAborted(); // an earlier abort would never fire again
+      lock?.releaseAfter(ALONE_MS_MAX);
       return await send(query, process, signal);
     } finally {
-      turn?.end();
+      lock?.release();
     }
   }
 
@@ -99,7 +99,7 @@ export function createRunningQueries(options: RunningOptions): RunningQueries {
         return await run(query, signal);
       } catch (error) {
         if (!(error instanceof EngineLostError)) throw error;
-        // Of a crash too little is known to refuse all who were there; what hangs or fills the engine would do so again.
+        // After a crash the culprit is uncertain, so all may retry; a query that hung or filled the engine would do it again.
         if (error.end !== undefined && suspects.has(query)) throw error;
         signal.throwIfAborted();
         return await run(query, signal);

@@ -12,9 +12,9 @@ import {
 } from '../read-settings.ts';
 import { DATABASE, writeEngineConfig } from './config.ts';
 
-/** Which of the engine process's channels is which session; from `firstReader` on they are the readers. */
+/** The channel number of each session; readers follow from `firstReader` on. */
 export const CHANNEL = {
-  /** Kills and shows signs of life while the others are busy. */
+  /** Runs KILL and heartbeats while the others are busy. */
   control: 0,
   /** Reads what the engine says of itself. */
   inspector: 1,
@@ -50,7 +50,7 @@ export function describeSessions(
 ): EmbeddedSessions {
   const connectionArgs = writeEngineConfig(findConfigDir(dataDir), options.memoryBytesMax);
   const path = findStoreDir(dataDir);
-  mkdirSync(path, { recursive: true, mode: 0o700 }); // the engine would let everyone read what is in it
+  mkdirSync(path, { recursive: true, mode: 0o700 }); // the engine's own mode is world-readable
   const openWith = (settings: EngineSettings): Open => ({
     op: 'open',
     path,

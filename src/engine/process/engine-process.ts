@@ -30,7 +30,7 @@ export function startEngineProcess(sessions: number, command = process.execPath)
   });
   const ended = new Promise<string>((resolve) => {
     child.once('exit', (code, signal) => resolve(signal ?? `exit code ${code}`));
-    // Stays, since a kill that fails is reported here, too.
+    // Not `once`: a kill that fails is reported here, too.
     child.on('error', (error) => {
       if (child.pid === undefined) resolve(`it could not be started: ${error.message}`);
     });
@@ -47,8 +47,8 @@ export function startEngineProcess(sessions: number, command = process.execPath)
       if (channel === undefined) throw new EngineLostError(end, await ended);
       return await channel.ask(request, payload).catch(async (error) => {
         if (!(error instanceof EngineLostError)) throw error;
-        child.kill('SIGKILL'); // it has nobody to answer any more
-        // Its sockets close a moment before it has ended, and until then it would seem to run.
+        child.kill('SIGKILL'); // without this socket it serves no session
+        // Its sockets close a moment before the process has ended.
         throw new EngineLostError(end, await ended);
       });
     },

@@ -13,21 +13,21 @@ export interface ServerRequest {
   /** Values that the server binds, by name. */
   readonly values?: Readonly<Record<string, string>>;
   readonly settings: EngineSettings;
-  /** What comes after the statement: the rows of an insert. */
+  /** Sent after the statement: the rows of an insert. */
   readonly body?: Buffer;
   /** Longest answer; a longer one is an error, and is not read to its end. */
   readonly bytesMax: number;
   readonly signal: AbortSignal;
-  /** Whether it does no harm to send it once more when nobody knows what came of it. */
+  /** Whether the request may be sent again if its outcome is unknown. */
   readonly repeatable: boolean;
-  /** Told the id under which the server runs it, for each attempt. */
+  /** Called with the query id on the server, for each attempt. */
   readonly onStart?: (queryId: string) => void;
 }
 
 /** A user's connections to one server. */
 export interface ServerClient {
   /**
-   * The answer, whole: an answer that was cut off is an error, as is one that the server broke off with an error of its own.
+   * The whole answer: one that was cut off is an error, and so is one that the server ended with an error.
    *
    * @throws the server's own error, or that of the connection; the signal's reason
    */
@@ -49,8 +49,8 @@ export interface ClientOptions {
   readonly compressRequests: boolean;
 }
 
-// Before each further attempt. Long enough for a connection that the server has just closed, or a server behind a proxy that has
-// just left; short enough that a caller of a server which is away is told so at once.
+// Pauses before retries. Long enough for a connection that the server has just closed, or a restart behind a proxy; short enough
+// that callers of an unavailable server fail at once.
 const RETRY_AFTER_MS = [20, 200];
 
 /** Keeps connections open between requests; answers come compressed. */
@@ -69,7 +69,7 @@ export function createServerClient(options: ClientOptions): ServerClient {
       ...(options.compressRequests && { request: { codec: 'zstd' } as const }),
     },
     ...(address.tls !== undefined && { tls: address.tls }),
-    log: { level: ClickHouseLogLevel.OFF }, // it would write the values of parameters
+    log: { level: ClickHouseLogLevel.OFF }, // it would log values of parameters
   });
   return {
     async send(request) {
@@ -88,7 +88,7 @@ export function createServerClient(options: ClientOptions): ServerClient {
     async ping(signal) {
       const answer = await client.ping({ select: false, abort_signal: signal });
       signal.throwIfAborted();
-      // Any answer is a sign of life, also that of a proxy without this path: what is wrong with it, each query tells better.
+      // Any response proves that the server can be reached, even a proxy's 404: each query reports its own error better.
       if (!answer.success && isLost(answer.error)) throw answer.error;
     },
     close: () => client.close(),
@@ -106,7 +106,7 @@ async function attempt(client: ClickHouseClient, request: ServerRequest): Promis
     query_id: queryId,
     clickhouse_settings: settings,
     abort_signal: signal,
-    // Read here, since the client's own reading of an error's text leaves out what tells its code from a value in it.
+    // Read here: the client's own parser drops what distinguishes an error's code from a value in its text.
     ignore_error_response: true,
   };
   const { stream, response_headers, http_status_code } = await client.exec(
@@ -126,7 +126,7 @@ async function attempt(client: ClickHouseClient, request: ServerRequest): Promis
   return bytes;
 }
 
-/** What came, and the error that ended it early: the server's reason may stand at the end of what came. */
+/** The received bytes, and the error that ended them early: the server's reason may be at their end. */
 async function collect(stream: Readable, bytesMax: number): Promise<{ bytes: Buffer; broken?: Error }> {
   const chunks: Buffer[] = [];
   let length = 0;
@@ -147,7 +147,7 @@ async function collect(stream: Readable, bytesMax: number): Promise<{ bytes: Buf
   return { bytes: only !== undefined && chunks.length === 1 ? only : Buffer.concat(chunks) };
 }
 
-// The connection was never there, so neither was the request.
+// Never connected, so the request was not sent.
 const NEVER_SENT: ReadonlySet<unknown> = new Set([
   'ECONNREFUSED',
   'ENOTFOUND',
@@ -155,7 +155,7 @@ const NEVER_SENT: ReadonlySet<unknown> = new Set([
   'EHOSTUNREACH',
   'ENETUNREACH',
 ]);
-// It was lost before the answer was whole: the request may have been carried out.
+// Lost before the answer was complete: the request may have been executed.
 const LOST: ReadonlySet<unknown> = new Set([
   'ECONNRESET',
   'EPIPE',
@@ -165,7 +165,7 @@ const LOST: ReadonlySet<unknown> = new Set([
   'ZSTD_error_srcSize_wrong',
 ]);
 
-/** Whether no answer came: the connection was never there, or was lost. */
+/** Whether there was no answer: not connected, or the connection was lost. */
 function isLost(error: unknown): boolean {
   const code = (error as { code?: unknown } | null)?.code;
   return NEVER_SENT.has(code) || LOST.has(code);
@@ -176,7 +176,7 @@ function mayRepeat(error: unknown, repeatable: boolean): boolean {
   return NEVER_SENT.has(code) || (repeatable && (LOST.has(code) || isGateway(error)));
 }
 
-/** A proxy's word for a server that did not answer it. */
+/** A proxy's status for a server that did not answer. */
 function isGateway(error: unknown): boolean {
   const status = (error as { httpStatus?: unknown } | null)?.httpStatus;
   return status === 502 || status === 503 || status === 504;

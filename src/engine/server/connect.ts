@@ -25,19 +25,19 @@ export interface ConnectOptions {
   readonly cluster: string;
 }
 
-// Beside the queries: orders to stop others.
+// Besides queries: KILL statements.
 const SPARE_CONNECTIONS = 4;
 const OWNER_CONNECTIONS_MAX = 10;
 
 /**
- * The connections of every user, to a server that was found to be suitable.
+ * The connections of every user, after the server was checked (start.ts).
  *
  * @throws InputError, TailraceError as src/engine/server/start.ts; nothing stays open then
  */
 export async function connect({ address, readers, limits, cluster }: ConnectOptions): Promise<ServerUsers> {
   const { user, password } = address;
   const ofOwner = { user, password, connectionsMax: OWNER_CONNECTIONS_MAX, silenceMs: COMMAND_MS_MAX };
-  // In a database that is there before ours is.
+  // In a database that exists before ours.
   const system = createServerClient({
     ...ofOwner,
     address: { ...address, database: 'system' },
@@ -49,7 +49,7 @@ export async function connect({ address, readers, limits, cluster }: ConnectOpti
       ...account,
       address,
       connectionsMax: count + SPARE_CONNECTIONS,
-      silenceMs: 2 * limits.timeoutMs, // each query has its own end, which comes first
+      silenceMs: 2 * limits.timeoutMs, // each query has a deadline, which comes first
       compressRequests: false,
     }),
     readers: count,
@@ -57,7 +57,7 @@ export async function connect({ address, readers, limits, cluster }: ConnectOpti
   });
   const ofReader = { user: address.readUser, password: address.readPassword };
   const reader = createReader(ofReader, readers, readSettings(limits));
-  // Half of what the reader has: callers' SQL then slows stored queries down, and never takes their place.
+  // Half of the reader's slots: callers' SQL may slow stored queries down but never takes all slots.
   const ofSandbox = Math.max(1, Math.floor(readers / 2));
   const sandbox = address.sandbox && createReader(address.sandbox, ofSandbox, sandboxSettings(limits));
   try {

@@ -1,13 +1,13 @@
-/** What an answer came with. */
+/** Status and headers of an answer. */
 export interface ResponseHead {
   readonly status: number | undefined;
   readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>;
 }
 
-/** A failure that a ClickHouse server told, or a proxy in front of it. Its message is the server's own text, values and all. */
+/** A failure reported by a ClickHouse server or by a proxy in front of it. Its message is the server's own text, values included. */
 export class ServerException extends Error {
   override readonly name = 'ServerException';
-  /** ClickHouse's code; `undefined` where it is not ClickHouse that answered. */
+  /** ClickHouse's code; `undefined` if something else answered. */
   readonly clickhouseCode: number | undefined;
   readonly httpStatus: number | undefined;
 
@@ -21,8 +21,8 @@ export class ServerException extends Error {
 const TEXT_CHARS_MAX = 10_000;
 
 /**
- * The error in an answer, wherever it stands: instead of the rows, with a status and a header that say so, or after rows that
- * were on their way already, behind a mark that the server announced in the head (since 25.11) and no row can know.
+ * The error in an answer: instead of the rows, with a status and a header, or after rows that were already sent, behind a random
+ * marker that the server announced in a header (since 25.11) and no row can contain.
  */
 export function readException(bytes: Buffer, { status, headers }: ResponseHead): ServerException | undefined {
   const code = toCode(headers['x-clickhouse-exception-code']);

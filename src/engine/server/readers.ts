@@ -7,7 +7,7 @@ import { createServerReads, type ReaderOptions } from './reads.ts';
 
 /** One user's queries on a server: so many at once, each on a connection of that user. */
 export interface ServerReaders {
-  /** @param deadline aborts when nobody waits for the answer any more */
+  /** @param deadline aborts when no caller waits for the answer any more */
   query(statement: BoundStatement, options: QueryOptions, deadline: AbortSignal): Promise<QueryResult>;
   /** @param filters as `additional_table_filters` has them; see `Engine.setReadFilters` */
   setFilters(filters: string): Promise<void>;

@@ -21,11 +21,11 @@ export interface Reader {
 export interface ReaderOptions extends Reader {
   readonly resultBytesMax: number;
   readonly watch: Pick<ServerWatch, 'isUp'>;
-  /** What else a query is sent with, to say whose it is. */
+  /** Further settings of a query that identify its caller. */
   readonly describe: (options: ReadOptions) => EngineSettings;
 }
 
-/** Runs callers' queries so that each ends on the server when nobody waits for it any more. */
+/** Runs callers' queries, and kills each on the server once no caller waits for it. */
 export interface ServerReads {
   /** Settles when the server is done with the query, as far as it can be asked. */
   start(statement: BoundStatement, options: ReadOptions): Promise<Buffer>;
@@ -97,7 +97,7 @@ export function createServerReads(options: ReaderOptions): ServerReads {
         },
       });
     } catch (error) {
-      // A server that is away would not take the order; it ends the query when it finds the connection closed.
+      // An unavailable server cannot take the KILL; it ends the query when it finds the connection closed.
       if (signal.aborted && started !== undefined && watch.isUp) await kill(started);
       throw error;
     }

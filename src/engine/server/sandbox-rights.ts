@@ -1,9 +1,9 @@
 /** How a GRANT is listed: `GRANT SELECT(a, b) ON tailrace.t TO u`, with `WITH GRANT OPTION` at its end where it may be handed on. */
 const LISTED = /^GRANT (?<rights>.+) ON (?<target>\S+) TO (?<rest>.+)$/;
 const COLUMNS = /\([^()]*\)/g;
-// Shows names and types of what may be read; whoever may read a table may do so without it.
+// Shows names and types of readable tables only, which a user that may read a table sees without this grant.
 const HARMLESS = /^(?:SELECT|SHOW(?: (?:DATABASES|TABLES|COLUMNS|DICTIONARIES))?)$/;
-// Of every database. On a server of ClickHouse's own configuration nobody may read most of `system` without a GRANT.
+// Exists in every server. With ClickHouse's default configuration, most of `system` needs a GRANT.
 const TOO_WIDE = /^(?:\*|system\b|information_schema\b)/i;
 
 /**
@@ -17,7 +17,7 @@ export function findRightsFault(
 ): string | undefined {
   let readsOurs = false;
   for (const line of listed) {
-    if (/^REVOKE /.test(line)) continue; // takes away from a wider one
+    if (/^REVOKE /.test(line)) continue; // narrows an earlier GRANT
     const { rights = '', target = '', rest = '' } = LISTED.exec(line)?.groups ?? {};
     const table = target.replaceAll('`', '');
     const isRemote = cluster !== '' && rights === 'READ' && table === 'REMOTE'; // the other servers of the cluster

@@ -49,7 +49,7 @@ export async function openServerEngine(options: ServerOptions): Promise<Engine> 
     for (const one of all) one.drain(gate.closed());
     await writes.idle();
     await Promise.all(all.map((one) => one.stop(gate.closed())));
-    watch.stop(); // until then a server that goes away holds up nothing
+    watch.stop(); // last: until here an unavailable server must still fail fast
     await owner.close();
   }
 

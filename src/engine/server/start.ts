@@ -8,7 +8,7 @@ import { ServerException } from './exception.ts';
 import type { Reader } from './reads.ts';
 import { findRightsFault } from './sandbox-rights.ts';
 
-/** The oldest ClickHouse that Tailrace starts on: the oldest with long-term support whose answers tell that they were broken off. */
+/** The oldest ClickHouse that Tailrace starts on: the oldest LTS release that reports answers that were cut off. */
 const VERSION_MIN = [26, 3] as const;
 
 const START_MS_MAX = 30_000;
@@ -19,7 +19,7 @@ const NO_ENTRY: ReadonlySet<number | undefined> = new Set([516, 192, 193, 194]);
 
 export interface StartOptions {
   readonly address: ServerAddress;
-  /** The owner of the tables, in a database that is there whatever happens. */
+  /** The owner of the tables, connected to a database that always exists. */
   readonly system: ServerClient;
   readonly reader: Reader;
   /** The user that runs SQL of callers, where that is another one. */

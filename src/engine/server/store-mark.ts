@@ -12,7 +12,7 @@ interface StoreMark {
   readonly deletions: number;
 }
 
-// Behind whatever else an operator wrote into the comment.
+// After any text that an operator wrote into the comment.
 const MARK = /\s*\[tailrace store (\d+)(?:, deletions (\d+))?\]$/;
 
 type Comments = ReadonlyMap<string, string>;

@@ -1,9 +1,9 @@
 import { TailraceError } from '../../errors.ts';
 
-/** Whether a server can be reached, so that nobody waits for one that cannot. */
+/** Whether a server can be reached, so that callers fail fast while it cannot. */
 export interface ServerWatch {
   readonly isUp: boolean;
-  /** Aborts when the server goes away, with what callers are told; of one that is away, aborted already. */
+  /** Aborts when the server becomes unavailable, with the error for callers; aborted already while it is unavailable. */
   readonly signal: AbortSignal;
   stop(): void;
 }

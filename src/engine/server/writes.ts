@@ -21,7 +21,7 @@ export const COMMAND_MS_MAX = 200_000;
 const INSPECT_MS_MAX = 60_000;
 const ANSWER_BYTES_MAX = 64 * 1024 * 1024;
 
-// An insert or a statement is answered when it has been carried out, so that its status tells how it went.
+// The server responds to an insert or a statement only when it is done, so that the status is its result.
 const WRITE_SETTINGS = { wait_end_of_query: 1, max_query_size: SQL_BYTES_MAX } as const;
 
 const INSERT_SETTINGS = {

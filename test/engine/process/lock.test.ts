@@ -1,33 +1,33 @@
 import { expect, test, vi } from 'vitest';
-import { createTurns } from '../../../src/engine/process/turns.ts';
+import { createLock } from '../../../src/engine/process/lock.ts';
 
 const never = new AbortController().signal;
 const settle = () => new Promise(setImmediate);
 
-test('turns begin one after the other', async () => {
-  const take = createTurns();
+test('is acquired by one after the other, in order', async () => {
+  const acquire = createLock();
   const begun: number[] = [];
-  const turns = [0, 1, 2].map(async (i) => {
-    const turn = await take(never);
+  const locks = [0, 1, 2].map(async (i) => {
+    const lock = await acquire(never);
     begun.push(i);
-    return turn;
+    return lock;
   });
   await settle();
   expect(begun).toEqual([0]);
-  (await turns[0])?.end();
+  (await locks[0])?.release();
   await settle();
   expect(begun).toEqual([0, 1]);
-  (await turns[1])?.end();
-  (await turns[2])?.end();
+  (await locks[1])?.release();
+  (await locks[2])?.release();
   expect(begun).toEqual([0, 1, 2]);
 });
 
-test('a turn ends by itself when it has been given a time', async () => {
+test('is released by itself after a time, if one was set', async () => {
   vi.useFakeTimers();
-  const take = createTurns();
-  (await take(never)).endAfter(1_000);
+  const acquire = createLock();
+  (await acquire(never)).releaseAfter(1_000);
   const next = vi.fn();
-  void take(never).then(next);
+  void acquire(never).then(next);
   await vi.advanceTimersByTimeAsync(999);
   expect(next).not.toHaveBeenCalled();
   await vi.advanceTimersByTimeAsync(1);
@@ -36,13 +36,13 @@ test('a turn ends by itself when it has been given a time', async () => {
 });
 
 test('one who leaves does not hold up those behind', async () => {
-  const take = createTurns();
-  const first = await take(never);
+  const acquire = createLock();
+  const first = await acquire(never);
   const left = new AbortController();
-  const leaving = take(left.signal);
-  const behind = take(never);
+  const leaving = acquire(left.signal);
+  const behind = acquire(never);
   left.abort(new Error('hung up'));
   await expect(leaving).rejects.toThrow('hung up');
-  first.end();
+  first.release();
   await behind;
 });
