@@ -24,7 +24,7 @@ export function addRemoteOptions(command: Command, about: string, scope: string)
     .option('--url <url>', about, parseUrl)
     .option(
       '--key <key>',
-      `key for --url, with the scope ${scope} (default: TAILRACE_KEY of the environment)`,
+      `key for --url, with the scope ${scope} (default: TAILRACE_KEY)`,
     );
 }
 
