@@ -18,13 +18,13 @@ export const MEASURED = {
   readMicros: {
     value: 23.3,
     unit: 'core µs',
-    what: 'decoding of an event, from its text to the engine’s format',
+    what: 'decoding of an event',
     command: COST,
   },
   insertMicros: {
     value: 22.1,
     unit: 'core µs',
-    what: 'insert of an event, 5,000 at a time',
+    what: 'insert of an event, of 5,000',
     command: COST,
   },
   mergeMicros: {
@@ -90,7 +90,7 @@ interface Assumed {
 
 /** Readers replace these by their own figures. */
 export const ASSUMED = {
-  retentionDays: { value: 90, unit: 'days', what: 'retention: every source’s default' },
+  retentionDays: { value: 90, unit: 'days', what: 'retention' },
   peakFactor: { value: 3, unit: 'times', what: 'peak of events, by the average' },
   copies: { value: 2, unit: '', what: 'copies of each shard' },
   rewrites: { value: 5, unit: 'times', what: 'rewrites of an event by merges, on each copy' },
@@ -102,14 +102,14 @@ export const ASSUMED = {
   indexShare: { value: 0.25, unit: '', what: 'share of the memory for the index' },
   threads: { value: 8, unit: '', what: 'threads of a query (`max_threads`)' },
   activeShare: { value: 0.1, unit: '', what: 'active projects, as a share' },
-  questionsPerProject: { value: 3, unit: '', what: 'questions: cached answers of an active project' },
+  questionsPerProject: { value: 3, unit: '', what: 'questions: answers of an active project' },
   warmingSeconds: { value: 300, unit: 's', what: 'warming: between two refreshes' },
-  newestShare: { value: 0.2, unit: '', what: 'newest: share of requests for `logs.all`, which is not cached' },
+  newestShare: { value: 0.2, unit: '', what: 'newest: share of requests for `logs.all`, never cached' },
   largestFactor: { value: 20, unit: 'times', what: 'rows of the largest project, by the average' },
   answerMillis: {
     value: 2,
     unit: 'core ms',
-    what: 'of Tailrace for a new answer (1 to 3 measured)',
+    what: 'core time of Tailrace for a new answer (1 to 3 measured)',
   },
   keysPerProject: { value: 3, unit: '', what: 'keys of a project' },
   databaseFactor: { value: 2, unit: 'times', what: 'disk of a key in PostgreSQL, by SQLite' },

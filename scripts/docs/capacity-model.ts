@@ -77,7 +77,7 @@ function calculateLoad(events: number, projects: number) {
       'rows of a project in a week',
       'rows',
       'events × 7 ÷ retention ÷ projects',
-      (events * DAYS_PER_WEEK) / A.retentionDays / projects,
+      (events * DAYS_PER_WEEK) / (A.retentionDays * projects),
     ),
   };
 }
@@ -113,9 +113,9 @@ function calculateQueries(of: { projects: number; requestsPerSecond: number; row
 }
 
 function calculateServers(events: number, disk: number, cores: number): Step[] {
-  const byCores = Math.ceil(cores / A.serverCores / A.coresShare / A.copies);
-  const byDisk = Math.ceil(disk / A.serverDiskBytes / A.diskShare);
-  const byIndex = Math.ceil((events * M.indexBytes) / A.serverMemoryBytes / A.indexShare);
+  const byCores = Math.ceil(cores / (A.serverCores * A.coresShare * A.copies));
+  const byDisk = Math.ceil(disk / (A.serverDiskBytes * A.diskShare));
+  const byIndex = Math.ceil((events * M.indexBytes) / (A.serverMemoryBytes * A.indexShare));
   const shards = Math.max(byCores, byDisk, byIndex);
   return [
     step('shards by cores', '', 'cores ÷ (16 × share) ÷ copies', byCores),

@@ -2,7 +2,7 @@ import { ASSUMED, BENCH, COST, MEASURED, SCALES, WEEKS } from './capacity-figure
 import { calculate, plain, rowMs, type Step, unpinnedRowMs, weekMs } from './capacity-model.ts';
 import { page, table } from './page.ts';
 
-const GROWN_ROWS = 100_000_000;
+const GROWN_ROWS = 1e8;
 const NANOS_PER_MS = 1e6;
 
 /** docs/capacity.md: the model with its arithmetic, so that neither can change without the other. */
@@ -14,10 +14,10 @@ export function capacityPage(): string {
 scripts/docs/capacity-figures.ts and run \`npm run docs\`. [Scaling](scaling.md#when-to-move) says when to leave the embedded engine.`,
     [
       `## Measured\n\n${MEASURED_ON}\n\n${table(['What', 'Figure', '`npm run bench -- …`'], measuredRows())}\n\n${WEEKS_MEASURED}\n\n${table(['Rows a week', 'statistics', 'usage, pinned', 'usage, not pinned', 'newest 100'], weekRows())}`,
-      `## Assumed\n\nNot measured; replace these by your own.\n\n${table(['What', 'Figure'], assumedRows())}`,
+      `## Assumed\n\nNot measured; replace these by your own.\n\n${assumedList()}`,
       `## Calculated\n\n${table(['', 'Formula', ...SCALES.map(({ name }) => `${name} events`)], scaleRows(calculated))}`,
       READING,
-      `## One project that grows\n\n${PROJECT}\n\n${table(['Rows a week', 'a day', 'statistics', 'usage, pinned'], projectRows())}`,
+      `## One project that grows\n\n${PROJECT}`,
       LEFT_OUT,
     ].join('\n\n'),
   );
@@ -35,9 +35,9 @@ const READING = `- **Up to 100 M** the embedded engine does everything: that was
 const WEEKS_MEASURED = `Core ms of queries over a week (\`functions.invocation-stats\` 7day, \`usage.api-counts\` daily, \`logs.all\`), by the rows of the project in that week
 (\`${COST}\`); pinned: with a key that pins the project.`;
 
-const PROJECT = `Core ms, on the line through the least and most rows measured: ${plain(rowMs('stats') * NANOS_PER_MS)} core ns a row for statistics, ${plain(rowMs('usage') * NANOS_PER_MS)} for usage. A query uses up to
-${ASSUMED.threads.value} threads, so with free cores it may take an eighth. The newest entries do not grow. On the embedded engine an incremental refresh of statistics
-was [5.7 times cheaper](performance.md#one-process-embedded-engine).`;
+const PROJECT = `On the line through the least and most rows measured, a row costs ${plain(rowMs('stats') * NANOS_PER_MS)} core ns for statistics and ${plain(rowMs('usage') * NANOS_PER_MS)} for usage: ${plain(GROWN_ROWS)} rows
+a week, ${plain(weekMs('stats', GROWN_ROWS))} and ${plain(weekMs('usage', GROWN_ROWS))} core ms. A query uses up to ${ASSUMED.threads.value} threads, so with free cores it may take an eighth of that time. The newest
+entries do not grow. On the embedded engine an incremental refresh of statistics was [5.7 times cheaper](performance.md#one-process-embedded-engine).`;
 
 const LEFT_OUT = `## Not included
 
@@ -59,8 +59,10 @@ function measuredRows(): string[][] {
   ]);
 }
 
-function assumedRows(): string[][] {
-  return Object.values(ASSUMED).map(({ what, value, unit }) => [what, show(value, unit)]);
+function assumedList(): string {
+  return Object.values(ASSUMED)
+    .map(({ what, value, unit }) => `- ${what}: ${show(value, unit)}`)
+    .join('\n');
 }
 
 function scaleRows(calculated: readonly (readonly Step[])[]): string[][] {
@@ -86,12 +88,6 @@ function showStep(step: Step | undefined): string {
 function weekRows(): string[][] {
   return WEEKS.map(({ rows, stats, usage, unpinned, newest }) =>
     [rows, stats, usage, unpinned, newest].map(plain),
-  );
-}
-
-function projectRows(): string[][] {
-  return [...WEEKS.map(({ rows }) => rows), GROWN_ROWS].map((rows) =>
-    [rows, rows / 7, weekMs('stats', rows), weekMs('usage', rows)].map(plain),
   );
 }
 
