@@ -64,8 +64,7 @@ export const ERROR_CODES = {
   not_cached: {
     status: 504,
     exit: 1,
-    meaning:
-      '`Cache-Control: only-if-cached` without a cached answer.',
+    meaning: '`Cache-Control: only-if-cached` without a cached answer.',
   },
 } as const;
 

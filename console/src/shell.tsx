@@ -96,9 +96,7 @@ function Navigation({ onGo }: { readonly onGo: () => void }) {
           <NavItem key={name} href={`/endpoints/${name}`} label={name} onGo={onGo} />
         ))}
       </ul>
-      {(!mayList || value?.result.length === 0) && (
-        <p className="small muted">This key may read none.</p>
-      )}
+      {(!mayList || value?.result.length === 0) && <p className="small muted">This key may read none.</p>}
       <h2>Reference</h2>
       <ul>
         <li>

@@ -64,7 +64,12 @@ function calculateLoad(events: number, projects: number) {
   return {
     mean: step('events, on average', 'a second', 'events ÷ (retention × 86,400)', mean),
     peak: step('events, at the busiest time', 'a second', 'average × peak', peak),
-    sent: step('bytes sent to Tailrace then', 'bytes a second', 'peak × JSON of an event', peak * M.jsonBytes),
+    sent: step(
+      'bytes sent to Tailrace then',
+      'bytes a second',
+      'peak × JSON of an event',
+      peak * M.jsonBytes,
+    ),
     disk: step('disk of one copy', 'bytes', 'events × disk of an event', events * M.diskBytes),
     inserts: step('cores that insert', 'cores', 'peak × insert', (peak * M.insertMicros) / MICROS),
     merges: step(

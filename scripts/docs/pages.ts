@@ -91,7 +91,8 @@ function commandSection(command: Command): string {
   ];
   const width = Math.max(...terms.map(([term]) => term.length));
   const lines = terms.map(([term, text]) => `  ${term.padEnd(width)}  ${text}`);
-  const shared = options.length < command.options.length ? ['  and the options of `tailrace keys create`'] : [];
+  const shared =
+    options.length < command.options.length ? ['  and the options of `tailrace keys create`'] : [];
   return `${head}\n\n\`\`\`\n${[usageOf(command), ...lines, ...shared].join('\n')}\n\`\`\``;
 }
 

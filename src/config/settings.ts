@@ -28,11 +28,7 @@ export const SETTINGS = {
     'Address to listen on; `0.0.0.0` opens the service to the network.',
   ),
   port: integer('TAILRACE_PORT', 4000, [0, 65_535], 'port', 'Port to listen on; 0: a free one.'),
-  dataDir: text(
-    'TAILRACE_DATA_DIR',
-    './data',
-    'Folder of the store and the keys; one process owns it.',
-  ),
+  dataDir: text('TAILRACE_DATA_DIR', './data', 'Folder of the store and the keys; one process owns it.'),
   endpointsDir: checked(
     'TAILRACE_ENDPOINTS_DIR',
     'Folder of endpoint definitions. Empty: `./endpoints` if it exists, else the shipped ones.',
@@ -89,10 +85,7 @@ export const SETTINGS = {
     '',
     'User that runs callers’ SELECTs (query sandboxing), over connections of its own for half of `TAILRACE_READERS`, at least one. Empty: the user of other queries.',
   ),
-  clickhouseSandboxPassword: hidden(
-    'CLICKHOUSE_SANDBOX_PASSWORD',
-    'Its password.',
-  ),
+  clickhouseSandboxPassword: hidden('CLICKHOUSE_SANDBOX_PASSWORD', 'Its password.'),
   clickhouseCaFile: text(
     'CLICKHOUSE_CA_FILE',
     '',
@@ -119,11 +112,7 @@ export const SETTINGS = {
     '',
     'Project of events if neither they nor `X-Project` name one. Empty: none.',
   ),
-  otlpSource: text(
-    'TAILRACE_OTLP_SOURCE',
-    '',
-    'Source of OTLP records if `X-Source` names none.',
-  ),
+  otlpSource: text('TAILRACE_OTLP_SOURCE', '', 'Source of OTLP records if `X-Source` names none.'),
   recordRequestsAs: text(
     'TAILRACE_RECORD_REQUESTS_AS',
     '',

@@ -22,16 +22,13 @@ export class ApiError extends Error {
 
 /** For an answer that is none of this service's, such as the page of a proxy with a good status. */
 function notUnderstood(status: number): ApiError {
-  return new ApiError(
-    'This response is not from Tailrace: check the proxies in between.',
-    {
-      code: 'unknown',
-      status,
-      requestId: undefined,
-      errors: [],
-      retryAfterSeconds: undefined,
-    },
-  );
+  return new ApiError('This response is not from Tailrace: check the proxies in between.', {
+    code: 'unknown',
+    status,
+    requestId: undefined,
+    errors: [],
+    retryAfterSeconds: undefined,
+  });
 }
 
 /** @throws ApiError where it is no JSON */

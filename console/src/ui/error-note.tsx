@@ -6,8 +6,7 @@ const ADVICE: Readonly<Record<string, string>> = {
   invalid_parameter: 'Change these values and run again.',
   forbidden: 'Sign in with a key that may do this.',
   endpoint_not_found: 'It may have been renamed or removed: choose one from the list.',
-  query_failed:
-    'The query failed on this data. Try other values; the service’s log has the cause.',
+  query_failed: 'The query failed on this data. Try other values; the service’s log has the cause.',
   rate_limited: 'Wait a moment, then retry.',
   overloaded: 'The service is overloaded. Wait a moment, or query less data.',
   engine_unavailable:

@@ -24,7 +24,10 @@ export function copyCommand(): Command {
     .description(
       'Copy the events of the data directory to a ClickHouse server, and compare each day. Stop the service first. The same command resumes.',
     )
-    .requiredOption('--to <url>', 'the server, in the form of CLICKHOUSE_URL; other CLICKHOUSE_… settings apply')
+    .requiredOption(
+      '--to <url>',
+      'the server, in the form of CLICKHOUSE_URL; other CLICKHOUSE_… settings apply',
+    )
     .option('--source <name>', 'only this source; repeatable', collect, [])
     .option('--from-day <day>', 'first day, such as 2026-11-20', parseDay)
     .option('--until-day <day>', 'last day', parseDay)

@@ -47,9 +47,7 @@ export function keysCommand(): Command {
     addKeyOptions(
       keys
         .command('update')
-        .description(
-          'Change the given rights of a key. Lists and pins are replaced as a whole.',
-        )
+        .description('Change the given rights of a key. Lists and pins are replaced as a whole.')
         .argument('<id>', 'id from `keys list`')
         .option('--name <name>', 'what the key is for', parseName),
     ),

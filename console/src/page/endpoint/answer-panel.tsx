@@ -116,7 +116,8 @@ function Raw({ answer }: { readonly answer: Answer }) {
 function NoRows() {
   return (
     <Empty title="No rows">
-      No rows match these values. Check the project, choose a longer range, or see in the overview whether events arrive.
+      No rows match these values. Check the project, choose a longer range, or see in the overview whether
+      events arrive.
     </Empty>
   );
 }

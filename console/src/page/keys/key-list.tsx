@@ -28,7 +28,8 @@ export function KeyList({ keys, onMake, onRotate, onRevoke }: KeyListProps) {
           busy && <p className="muted">Reading…</p>
         ) : (
           <Empty title="No keys">
-            Keys of the environment, and keys with more rights than yours, are not listed. Create one for each caller.
+            Keys of the environment, and keys with more rights than yours, are not listed. Create one for each
+            caller.
           </Empty>
         )}
       </Panel>

@@ -47,9 +47,7 @@ export function KeysPage() {
     <>
       <div className="page-head">
         <h1>Keys</h1>
-        <p>
-          Create, rotate and revoke the keys of callers. A key itself is shown once, when it is created.
-        </p>
+        <p>Create, rotate and revoke the keys of callers. A key itself is shown once, when it is created.</p>
       </div>
       {done !== undefined && <Done message={done} />}
       {made !== undefined && <MadeKey made={made} onClose={() => setMade(undefined)} />}
@@ -75,9 +73,7 @@ export function KeysPage() {
         <RevokeDialog
           record={task.key}
           onClose={close}
-          onRevoked={() =>
-            onDone(`The key ${task.key.name} is revoked.`, undefined)
-          }
+          onRevoked={() => onDone(`The key ${task.key.name} is revoked.`, undefined)}
         />
       )}
     </>

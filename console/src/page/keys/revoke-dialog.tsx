@@ -22,7 +22,8 @@ export function RevokeDialog({ record, onClose, onRevoked }: RevokeDialogProps) 
   return (
     <Dialog title={`Revoke ${record.name}?`} onClose={onClose}>
       <p>
-        Requests with <code>tr_{record.id}_…</code> and its tokens are refused from now on. This cannot be undone.
+        Requests with <code>tr_{record.id}_…</code> and its tokens are refused from now on. This cannot be
+        undone.
       </p>
       {record.id === client.self.id && (
         <p className="tone-warn">You are signed in with this key, and will have to sign in with another.</p>

@@ -94,7 +94,8 @@ export function SignInPage({ kept, message, onSignIn }: SignInProps) {
         </button>
         <div className="sign-in-help small muted">
           <p>
-            No key yet? The service prints one at its first start. Run this in its folder to create a key for every page:
+            No key yet? The service prints one at its first start. Run this in its folder to create a key for
+            every page:
           </p>
           <div className="sign-in-command">
             <code>{CREATE_KEY}</code>

@@ -29,7 +29,8 @@ export function SourceListPage() {
       <div className="page-head">
         <h1>Sources</h1>
         <p>
-          Kinds of logs that you can send here, each with its fields, retention and ready-made configurations of senders.
+          Kinds of logs that you can send here, each with its fields, retention and ready-made configurations
+          of senders.
         </p>
       </div>
       {errors.map((error) => (
