@@ -72,7 +72,7 @@ export function App() {
 }
 
 function createClient({ key, self }: Session, leave: (why: string) => void): Client {
-  const onRefused = () => leave('This key is not accepted any more: it was revoked, or it expired.');
+  const onRefused = () => leave('This key was revoked or has expired.');
   const raw: Client['callRaw'] = (path, options) => callRaw(key, path, { ...options, onRefused });
   return {
     self,

@@ -60,14 +60,13 @@ function Pages() {
               <Redirect to={first.path} replace />
             ) : (
               <Empty title="This key may not see this page">
-                It has the scope {scopes.join(', ') || 'none'}; this page needs {page.scopes.join(' or ')}.
-                Sign in with another key.
+                Its scopes: {scopes.join(', ') || 'none'}. This page needs {page.scopes.join(' or ')}.
               </Empty>
             )}
           </Route>
         ))}
         <Route>
-          <Empty title="There is no such page">
+          <Empty title="Page not found">
             Choose one from the navigation, or go to the <Link href="/">overview</Link>.
           </Empty>
         </Route>
@@ -97,9 +96,7 @@ function Navigation({ onGo }: { readonly onGo: () => void }) {
           <NavItem key={name} href={`/endpoints/${name}`} label={name} onGo={onGo} />
         ))}
       </ul>
-      {(!mayList || value?.result.length === 0) && (
-        <p className="small muted">None that this key may read.</p>
-      )}
+      {(!mayList || value?.result.length === 0) && <p className="small muted">This key may read none.</p>}
       <h2>Reference</h2>
       <ul>
         <li>

@@ -22,10 +22,7 @@ export interface RemoteOptions {
 export function addRemoteOptions(command: Command, about: string, scope: string): Command {
   return command
     .option('--url <url>', about, parseUrl)
-    .option(
-      '--key <key>',
-      `key for --url, with the scope ${scope} (default: TAILRACE_KEY of the environment)`,
-    );
+    .option('--key <key>', `key for --url, with the scope ${scope} (default: TAILRACE_KEY)`);
 }
 
 /** The service that the options name; `undefined` without `--url`. @throws InputError without a key for it */

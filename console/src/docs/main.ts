@@ -25,7 +25,9 @@ async function show(): Promise<void> {
   }
   if (!response.ok) {
     state.textContent =
-      response.status === 401 ? 'This key is not accepted.' : `The service answered ${response.status}.`;
+      response.status === 401
+        ? 'This key is not accepted.'
+        : `The service responded with ${response.status}.`;
     if (key === '') return;
     key = '';
     return await show();

@@ -28,10 +28,10 @@ import { formatBytes } from '../size.ts';
 export function backupCommand(): Command {
   return new Command('backup')
     .description(
-      'Back up events, keys and definitions into an empty folder, also while the service runs. Every acknowledged event is in it.',
+      'Back up events, keys and definitions into an empty folder, beside a running service or without one.',
     )
-    .argument('<dir>', 'folder of the backup; made where it is missing')
-    .option('--base <dir>', 'an older backup: what has not changed since is linked to its files, not copied')
+    .argument('<dir>', 'folder of the backup; created if missing')
+    .option('--base <dir>', 'an older backup: unchanged files become links to it')
     .action(backup);
 }
 

@@ -18,7 +18,7 @@ import { readConfig } from '../environment.ts';
 
 export function checkCommand(): Command {
   return new Command('check')
-    .description('Check every definition; print all faults at once, with file and line.')
+    .description('Check every definition; print all faults with file and line.')
     .action(check);
 }
 

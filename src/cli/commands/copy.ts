@@ -22,15 +22,18 @@ const CHUNK_ROWS_MAX = 1_000_000;
 export function copyCommand(): Command {
   return new Command('copy')
     .description(
-      'Copy the events of the data directory to a ClickHouse server, day by day, each compared in the end. The service must be stopped. The same command goes on where it ended.',
+      'Copy the events of the data directory to a ClickHouse server, and compare each day. Stop the service first. The same command resumes.',
     )
-    .requiredOption('--to <url>', 'the server, as CLICKHOUSE_URL has it; its other settings hold here, too')
-    .option('--source <name>', 'only this source; may be given many times', collect, [])
-    .option('--from-day <day>', 'only from this day on, such as 2026-11-20', parseDay)
-    .option('--until-day <day>', 'only up to this day', parseDay)
-    .option('--mix', 'also days for which the server has events that are not from here')
-    .option('--dry-run', 'only print what there is to do; the server is not asked')
-    .option('--chunk-rows <n>', `events sent at once, at most (default: ${CHUNK_ROWS})`, parseRows)
+    .requiredOption(
+      '--to <url>',
+      'the server, in the form of CLICKHOUSE_URL; other CLICKHOUSE_… settings apply',
+    )
+    .option('--source <name>', 'only this source; repeatable', collect, [])
+    .option('--from-day <day>', 'first day, such as 2026-11-20', parseDay)
+    .option('--until-day <day>', 'last day', parseDay)
+    .option('--mix', 'include days for which the server has other events')
+    .option('--dry-run', 'print the work, without asking the server')
+    .option('--chunk-rows <n>', `events per request, at most (default: ${CHUNK_ROWS})`, parseRows)
     .action(copy);
 }
 

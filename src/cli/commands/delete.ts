@@ -20,13 +20,13 @@ import { createProgress } from '../progress.ts';
 export function deleteCommand(): Command {
   return new Command('delete')
     .description(
-      'Delete the events of a project for good, also while the service runs: from the disk, from the cache, with an entry in the audit trail.',
+      'Delete the events of a project for good, from disk and caches, beside a running service or without one.',
     )
-    .requiredOption('--project <name>', "the project; '' is that of events without one")
+    .requiredOption('--project <name>', "the project; '' selects events without one")
     .option('--source <name>', 'only events of this source')
     .option('--before <time>', 'only events with an earlier timestamp, such as 2026-11-20T07:00:00Z')
-    .option('--dry-run', 'only print how many there are')
-    .option('--yes', 'do not ask; needed where there is no terminal')
+    .option('--dry-run', 'print their number only')
+    .option('--yes', 'do not ask; required without a terminal')
     .action(run);
 }
 

@@ -23,24 +23,24 @@ export interface KeyOptions {
 /** The options that say what a key may do. */
 export function addKeyOptions(command: Command): Command {
   return command
-    .option('--scope <scopes>', `what it may do, joined by commas: ${SCOPES.join(', ')}`, parseScopes)
-    .option('--endpoint <name>', 'an endpoint that it may read; may be given many times', collect)
-    .option('--source <name>', 'a source that it may send to; may be given many times', collect)
-    .option('--pin <name=value>', 'the only value of a parameter; may be given many times', collectPin)
-    .option('--expires <time>', 'how long it lives, such as 90d or 12h', parseExpiry)
+    .option('--scope <scopes>', `scopes, joined by commas: ${SCOPES.join(', ')}`, parseScopes)
+    .option('--endpoint <name>', 'an endpoint that it may read; repeatable', collect)
+    .option('--source <name>', 'a source that it may send to; repeatable', collect)
+    .option('--pin <name=value>', 'the only value of a parameter; repeatable', collectPin)
+    .option('--expires <time>', 'time until it expires, such as 90d or 12h', parseExpiry)
     .option('--rate <n>', 'requests a second', parseRate)
-    .option('--burst <n>', 'requests that may come at once (default: twice the rate)', parseBurst)
-    .option('--description <text>', 'more about it, for people', parseDescription);
+    .option('--burst <n>', 'requests at once (default: twice the rate)', parseBurst)
+    .option('--description <text>', 'a note for people', parseDescription);
 }
 
 /** The options that take a limit away. */
 export function addLiftingOptions(command: Command): Command {
   return command
-    .option('--no-endpoint', 'let it read every endpoint')
-    .option('--no-source', 'let it send to every source')
+    .option('--no-endpoint', 'allow every endpoint')
+    .option('--no-source', 'allow every source')
     .option('--no-pin', 'pin nothing')
-    .option('--no-expires', 'let it live for ever')
-    .option('--no-rate', 'do not limit its requests');
+    .option('--no-expires', 'let it never expire')
+    .option('--no-rate', 'no rate limit');
 }
 
 /** @param old the rate that stays where only the burst is named */

@@ -26,39 +26,37 @@ import {
 
 const OVERLAP_MS = 7 * 86_400_000;
 const ENTRIES_MAX = 100_000;
-const JSON_HELP = 'print {"result":[…]} as the HTTP API has it, instead of a table';
+const JSON_HELP = 'print the JSON of the HTTP API instead of a table';
 
 export function keysCommand(): Command {
   const keys = new Command('keys').description(
-    'Make, change, list and revoke keys; a running service follows at once.',
+    'Create, change, list and revoke keys; effective at once in a running service.',
   );
   addKeyOptions(
     keys
       .command('create')
-      .description('Make a key and print it. This is the only time that it can be seen.')
+      .description('Create a key and print it; it is shown only once.')
       .requiredOption('--name <name>', 'what the key is for', parseName),
   ).action(create);
   keys
     .command('list')
-    .description('List keys, newest first; the keys themselves are not stored.')
+    .description('List keys, newest first, without their text.')
     .option('--json', JSON_HELP)
     .action(list);
   addLiftingOptions(
     addKeyOptions(
       keys
         .command('update')
-        .description(
-          'Change what a key may do; what is not named stays. Lists and pins are given as a whole.',
-        )
+        .description('Change the given rights of a key. Lists and pins are replaced as a whole.')
         .argument('<id>', 'id from `keys list`')
         .option('--name <name>', 'what the key is for', parseName),
     ),
   ).action(update);
   keys
     .command('rotate')
-    .description('Make a successor with the same rights and print it; the old key ends after the overlap.')
+    .description('Create a successor with the same rights and print it; the old key ends after the overlap.')
     .argument('<id>', 'id from `keys list`')
-    .option('--overlap <time>', 'how long both are good (default: 7d)', parseOverlap)
+    .option('--overlap <time>', 'how long both are valid (default: 7d)', parseOverlap)
     .action(rotate);
   keys
     .command('revoke')
@@ -67,14 +65,14 @@ export function keysCommand(): Command {
     .action(revoke);
   keys
     .command('log')
-    .description('Show what was done with keys and what was refused to them, newest first.')
+    .description('Show the audit trail of keys: changes and refusals, newest first.')
     .option('--limit <n>', 'entries (default: 50)', (text) => parseCount(text, ENTRIES_MAX))
     .option('--json', JSON_HELP)
     .action(log);
   keys
     .command('copy')
     .description(
-      'Copy the keys of a data directory, as hashes, and their audit trail to TAILRACE_CONTROL_URL. What is there stays.',
+      'Copy the keys (hashes) and audit trail of a data directory to TAILRACE_CONTROL_URL. Existing keys stay.',
     )
     .requiredOption('--from <dir>', 'the data directory', parseDirectory)
     .action(copy);

@@ -18,11 +18,11 @@ import { openStdin } from '../stdin.ts';
 export function loadCommand(): Command {
   const command = new Command('load')
     .description(
-      'Store the events of NDJSON files. Good lines are kept; each bad one is told with its reason.',
+      'Store the events of NDJSON files. Bad lines are reported, with the reason; all others are stored.',
     )
     .argument('<source>', 'name or UUID of the source, such as cloudflare.logs.prod')
-    .argument('<files...>', 'NDJSON files, also .gz; - is standard input, stored as it arrives');
-  const about = 'send them to a running service instead of opening the store';
+    .argument('<files...>', 'NDJSON files, plain or .gz; - is standard input');
+  const about = 'send to a running service instead of opening the store';
   return addRemoteOptions(command, about, 'ingest').action(load);
 }
 

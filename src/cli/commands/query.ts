@@ -13,12 +13,12 @@ type Pairs = Readonly<Record<string, string | readonly string[]>>;
 
 export function queryCommand(): Command {
   const command = new Command('query')
-    .description('Run an endpoint on the store, without HTTP and without the cache.')
+    .description('Run an endpoint on the store, without HTTP and cache.')
     .argument('<endpoint>', 'UUID or name')
-    .option('-p, --parameter <name=value>', 'a query parameter; may be given many times', collectPair, {})
+    .option('-p, --parameter <name=value>', 'a parameter; repeatable', collectPair, {})
     .option('--sql <select>', 'a SELECT over the views of an endpoint with query sandboxing')
     .option('--table', 'print a table instead of JSON');
-  const about = 'ask a running service, through its cache, instead of opening the store';
+  const about = 'ask a running service instead of opening the store';
   return addRemoteOptions(command, about, 'query').action(run);
 }
 

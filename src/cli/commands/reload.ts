@@ -13,9 +13,7 @@ const LOOK_EVERY_MS = 50;
 
 export function reloadCommand(): Command {
   return new Command('reload')
-    .description(
-      'Let the service on the data directory read its definitions again, and print whether it took them.',
-    )
+    .description('Reload the definitions of the service on the data directory, and print the result.')
     .action(reload);
 }
 

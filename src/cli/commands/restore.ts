@@ -18,9 +18,9 @@ import { formatBytes } from '../size.ts';
 export function restoreCommand(): Command {
   return new Command('restore')
     .description(
-      'Restore a backup into an empty data directory, each file compared with the manifest. Definitions go into folders that are missing or empty.',
+      'Restore a backup into an empty data directory, and its definitions into folders that are missing or empty.',
     )
-    .argument('<dir>', 'folder that `tailrace backup` has filled')
+    .argument('<dir>', 'folder of the backup')
     .action(restore);
 }
 

@@ -23,8 +23,8 @@ const LOOK_EVERY_MS = 200;
 
 export function retentionCommand(): Command {
   return new Command('retention')
-    .description('Show what retention would delete now and why it has stopped; works beside the service.')
-    .option('--confirm', 'agree to what is shown: to the clock as it is, and to these days being deleted')
+    .description('Show what retention would delete now, and why it has stopped.')
+    .option('--confirm', 'accept what is shown: the clock, and the deletion of these days')
     .action(retention);
 }
 

@@ -18,13 +18,13 @@ const DEFAULTS: Options = { rows: 300_000, seed: 1, days: 7, projects: 5 };
 
 export function sampleCommand(): Command {
   return new Command('sample')
-    .description('Store realistic made-up logs of every shipped source, up to now.')
+    .description('Store realistic made-up logs for every shipped source, up to now.')
     .option('--rows <n>', 'events over all sources', wholeNumber(1, 1_000_000_000), DEFAULTS.rows)
-    .option('--seed <n>', 'another seed, other events', wholeNumber(0, 2 ** 32), DEFAULTS.seed)
-    .option('--days <n>', 'how far back they reach', wholeNumber(1, 90), DEFAULTS.days)
+    .option('--seed <n>', 'seed of the random events', wholeNumber(0, 2 ** 32), DEFAULTS.seed)
+    .option('--days <n>', 'days that they cover', wholeNumber(1, 90), DEFAULTS.days)
     .option(
       '--projects <n>',
-      'how many projects they belong to; the first is aurora',
+      'number of projects; the first is aurora',
       wholeNumber(1, 1000),
       DEFAULTS.projects,
     )

@@ -12,8 +12,8 @@ import { printWelcome } from '../welcome.ts';
 export function serveCommand(): Command {
   return new Command('serve')
     .description('Run the service.')
-    .option('--sample', 'fill an empty store with realistic logs first')
-    .option('--watch', 'read the definitions again when a file of theirs changes')
+    .option('--sample', 'first fill an empty store with realistic logs')
+    .option('--watch', 'reload the definitions when one of their files changes')
     .action(serve);
 }
 

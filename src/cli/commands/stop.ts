@@ -11,7 +11,7 @@ const LOOK_EVERY_MS = 50;
 
 export function stopCommand(): Command {
   return new Command('stop')
-    .description('End the service on the data directory as SIGTERM does, and wait until it has ended.')
+    .description('Stop the service on the data directory (SIGTERM), and wait until it has ended.')
     .action(stop);
 }
 

@@ -30,7 +30,7 @@ export function EndpointPage() {
       {error === undefined && value === undefined && <p className="muted">Reading…</p>}
       {value !== undefined && (
         <Empty title="No such endpoint">
-          None that this key may read is called <code>{name}</code>. The <Link href="/">overview</Link> lists
+          This key may read no endpoint called <code>{name}</code>. The <Link href="/">overview</Link> lists
           those that are.
         </Empty>
       )}
@@ -92,7 +92,7 @@ function Head({ endpoint }: { readonly endpoint: EndpointView }) {
         <Tag>{caching === null ? 'not cached' : `cached ${formatSeconds(caching)}`}</Tag>
         {warming !== null && <Tag>kept warm every {formatSeconds(warming)}</Tag>}
         <Tag>at most {formatCount(rows)} rows</Tag>
-        {endpoint.query_sandboxing && <Tag tone="accent">takes your own SELECT</Tag>}
+        {endpoint.query_sandboxing && <Tag tone="accent">accepts your own SELECT</Tag>}
         <span className="endpoint-id small muted">
           <code>{id}</code> <CopyButton text={id} label="Copy the UUID" />
         </span>

@@ -34,8 +34,8 @@ export function LogView({ endpoint, values, answer, url, onChange }: LogViewProp
         <input
           className="input"
           type="search"
-          aria-label="Filter the entries shown"
-          placeholder="Filter what is shown: message or metadata"
+          aria-label="Filter the loaded entries"
+          placeholder="Filter loaded entries by message or metadata"
           value={filter}
           onChange={(event) => onChange({ filter: event.target.value })}
         />
@@ -63,7 +63,7 @@ export function LogView({ endpoint, values, answer, url, onChange }: LogViewProp
               {log.busy ? 'Loading…' : 'Load older'}
             </button>
           ) : (
-            <span className="small muted">These are all that there are within the plan’s window.</span>
+            <span className="small muted">No older entries within the plan’s range.</span>
           )}
         </div>
       )}
@@ -74,16 +74,16 @@ export function LogView({ endpoint, values, answer, url, onChange }: LogViewProp
 function NoEntries({ filtered, live }: { readonly filtered: boolean; readonly live: boolean }) {
   if (filtered) {
     return (
-      <Empty title="No entry has this text">
-        Only what is shown is searched: load older entries, or change the text.
+      <Empty title="No entry matches">
+        The filter searches loaded entries only: load older ones, or change it.
       </Empty>
     );
   }
   return (
     <Empty title="No entries">
       {live
-        ? 'New ones appear here as they come in.'
-        : 'Nothing matched these values. Check the project and the plan’s window, or turn Live on and send an event.'}
+        ? 'New entries appear here.'
+        : 'No entry matches these values. Check the project and the plan’s range, or turn Live on and send an event.'}
     </Empty>
   );
 }

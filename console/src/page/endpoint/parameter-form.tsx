@@ -71,11 +71,11 @@ export function ParameterForm({ endpoint, values, busy, error, onRun }: Paramete
         {endpoint.caching_seconds !== null && (
           <label className="check">
             <input type="checkbox" checked={fresh} onChange={(event) => setFresh(event.target.checked)} />
-            Past the cache
+            Bypass the cache
           </label>
         )}
         <span className="small muted keys-hint">
-          <kbd>Enter</kbd> runs it
+          <kbd>Enter</kbd> to run
         </span>
       </div>
     </form>

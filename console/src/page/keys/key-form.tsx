@@ -54,7 +54,7 @@ export function KeyForm({ onClose, onMade }: KeyFormProps) {
   };
   const fault = (member: string) => faultOf(error, member);
   return (
-    <Dialog title="Make a key" wide onClose={onClose}>
+    <Dialog title="Create a key" wide onClose={onClose}>
       <form className="key-form" onSubmit={onSubmit} noValidate ref={form}>
         <NameFields draft={draft} error={error} onChange={change} />
         <ScopeChoice
@@ -83,7 +83,7 @@ export function KeyForm({ onClose, onMade }: KeyFormProps) {
         <PinFields
           pins={draft.pins}
           endpoints={endpoints}
-          fault={twice === undefined ? fault('pins') : `${twice} is there twice: it can have one value`}
+          fault={twice === undefined ? fault('pins') : `${twice} is pinned twice: give it one value`}
           onChange={(pins) => change({ pins })}
         />
         <div className="key-form-pair">
@@ -101,7 +101,7 @@ export function KeyForm({ onClose, onMade }: KeyFormProps) {
           <RateFields draft={draft} fault={fault('rate')} onChange={change} />
         </div>
         {error !== undefined && <ErrorNote error={error} />}
-        <FormActions submit="Make the key" submitting="Making…" busy={busy} onCancel={onClose} />
+        <FormActions submit="Create the key" submitting="Creating…" busy={busy} onCancel={onClose} />
       </form>
     </Dialog>
   );

@@ -18,7 +18,7 @@ export function KeyList({ keys, onMake, onRotate, onRevoke }: KeyListProps) {
   const { items, hasMore, busy, loadMore } = keys;
   const make = (
     <button type="button" className="button primary" onClick={onMake}>
-      Make a key
+      Create a key
     </button>
   );
   if (items === undefined || items.length === 0) {
@@ -27,9 +27,9 @@ export function KeyList({ keys, onMake, onRotate, onRevoke }: KeyListProps) {
         {items === undefined ? (
           busy && <p className="muted">Reading…</p>
         ) : (
-          <Empty title="There is no key to show">
-            Only those of the environment are accepted, and those that reach further than yours. Make one for
-            each program that calls this service.
+          <Empty title="No keys">
+            Keys of the environment, and keys with more rights than yours, are not listed. Create one for each
+            caller.
           </Empty>
         )}
       </Panel>

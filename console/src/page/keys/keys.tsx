@@ -26,7 +26,7 @@ export function KeysPage() {
   const { self } = useClient();
   const keys = usePages<KeyView>('/api/keys?state=active', { size: KEYS_AT_ONCE });
   const ended = usePages<KeyView>('/api/keys?state=ended', { size: KEYS_AT_ONCE });
-  // The trail tells of every key: the service refuses it to a key that is limited.
+  // This key may not see the audit trail: the service refuses it to a key that is limited.
   const entries = usePages<KeyEntry>(isLimited(self) ? undefined : '/api/keys/log', {
     size: ENTRIES_AT_ONCE,
   });
@@ -47,10 +47,7 @@ export function KeysPage() {
     <>
       <div className="page-head">
         <h1>Keys</h1>
-        <p>
-          Who may call this service and what they may do. A key is shown once, when it is made; here is what
-          it may do, and who made, changed or revoked it.
-        </p>
+        <p>Create, rotate and revoke the keys of callers. A key itself is shown once, when it is created.</p>
       </div>
       {done !== undefined && <Done message={done} />}
       {made !== undefined && <MadeKey made={made} onClose={() => setMade(undefined)} />}
@@ -76,9 +73,7 @@ export function KeysPage() {
         <RevokeDialog
           record={task.key}
           onClose={close}
-          onRevoked={() =>
-            onDone(`The key ${task.key.name} is revoked: it is refused from now on.`, undefined)
-          }
+          onRevoked={() => onDone(`The key ${task.key.name} is revoked.`, undefined)}
         />
       )}
     </>

@@ -11,14 +11,14 @@ export function MadeKey({ made, onClose }: { readonly made: MadeKeyView; readonl
     <section className="panel made-key" aria-labelledby="made-key" tabIndex={-1} ref={panel}>
       <h2 id="made-key">{made.name}: the new key</h2>
       <p className="tone-warn">
-        <strong>Copy it now. It is not shown again</strong>: the service keeps only its hash.
+        <strong>Copy it now; it is not shown again</strong>: the service keeps only its hash.
       </p>
       <div className="made-key-text">
         <code>{made.key}</code>
         <CopyButton text={made.key} label="Copy the key" />
       </div>
       <p className="small muted">
-        It is sent as <code>X-API-KEY</code> or <code>Authorization: Bearer</code>, and good from now on.
+        Send it as <code>X-API-KEY</code> or <code>Authorization: Bearer</code>. It is valid now.
       </p>
       <button type="button" className="button" onClick={onClose}>
         I have stored it

@@ -11,8 +11,8 @@ interface NameFieldsProps {
 }
 
 const FIELDS = [
-  { member: 'name', label: 'Name', help: 'Of the program or the person that calls.' },
-  { member: 'description', label: 'Description', help: 'For people; may be empty.' },
+  { member: 'name', label: 'Name', help: 'Program or person that will use the key.' },
+  { member: 'description', label: 'Description', help: 'Optional note.' },
 ] as const;
 
 /** What the key is for. */

@@ -32,7 +32,7 @@ export function PinFields({ pins, endpoints, fault, onChange }: PinFieldsProps) 
   return (
     <Group
       legend="Pinned values"
-      help="A pinned parameter has this value and no other. With project pinned, a key reads and sends that project’s events alone."
+      help="The only value of a parameter. A key that pins project reads and sends only events of that project."
       fault={fault}
     >
       {pins.map(({ id, name, value }) => (

@@ -15,7 +15,7 @@ interface RotateDialogProps {
 }
 
 const OVERLAPS = [
-  ['0', 'not at all: it ends at once'],
+  ['0', 'no overlap: ends at once'],
   ['3600', '1 hour'],
   ['86400', '1 day'],
   ['604800', '7 days'],
@@ -38,14 +38,14 @@ export function RotateDialog({ record, onClose, onMade }: RotateDialogProps) {
   };
   return (
     <Dialog title={`Rotate ${record.name}`} onClose={onClose}>
-      <p>A new key with the same rights is made. Give it to whoever calls, before the old one ends.</p>
+      <p>Creates a new key with the same rights. Give it to the caller before the old one ends.</p>
       <form className="key-form" onSubmit={onSubmit}>
         <Field
           id={id}
-          label="The old key stays good for"
+          label="The old key stays valid for"
           fault={faultOf(error, 'overlap_seconds')}
           {...(record.expires_at !== null && {
-            help: 'But not longer than it is by now; the new key expires then, too.',
+            help: 'At most until its expiry, which is also that of the new key.',
           })}
         >
           <select
@@ -63,7 +63,7 @@ export function RotateDialog({ record, onClose, onMade }: RotateDialogProps) {
           </select>
         </Field>
         {error !== undefined && <ErrorNote error={error} />}
-        <FormActions submit="Make the new key" submitting="Rotating…" busy={busy} onCancel={onClose} />
+        <FormActions submit="Create the new key" submitting="Rotating…" busy={busy} onCancel={onClose} />
       </form>
     </Dialog>
   );

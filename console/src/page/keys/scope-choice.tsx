@@ -4,7 +4,7 @@ import { Group } from '../../ui/group.tsx';
 const SCOPES = [
   ['query', 'reads endpoints'],
   ['ingest', 'sends events'],
-  ['manage', 'makes keys, sees numbers and SQL'],
+  ['manage', 'manages keys, sees numbers and SQL'],
 ] as const;
 
 interface ScopeChoiceProps {
@@ -20,7 +20,7 @@ export function ScopeChoice({ scopes, fault, onChange }: ScopeChoiceProps) {
   return (
     <Group
       legend="Scopes"
-      help={isShort ? 'A key cannot give a scope that it does not have.' : undefined}
+      help={isShort ? 'A key cannot grant a scope that it lacks.' : undefined}
       fault={fault}
     >
       <div className="choices">

@@ -38,15 +38,14 @@ export function Trail({ entries, keys, hidden }: TrailProps) {
   return (
     <Panel title="Audit trail" flush>
       {hidden && (
-        <Empty title="The trail tells of every key">
-          Yours is limited to endpoints, sources or pinned values, so it is not shown. Sign in with a key that
-          is not.
+        <Empty title="This key may not see the audit trail">
+          It lists actions on all keys, and yours is limited to endpoints, sources or pinned values.
         </Empty>
       )}
       {error !== undefined && <ErrorNote error={error} />}
       {items?.length === 0 && (
-        <Empty title="Nothing has been done yet">
-          Making, changing and revoking a key is written down here, and so is every refusal, once a minute.
+        <Empty title="No entries">
+          Created, changed and revoked keys appear here; refusals once a minute.
         </Empty>
       )}
       {items !== undefined && items.length > 0 && (

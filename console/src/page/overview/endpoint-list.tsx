@@ -9,7 +9,7 @@ export function EndpointList({ endpoints }: { readonly endpoints: readonly Endpo
     <Panel title="Endpoints">
       {endpoints.length === 0 ? (
         <Empty title="This key may read no endpoint">
-          Ask whoever gave it to you for one that may, or sign in with another.
+          Sign in with a key that may read endpoints, or ask for one.
         </Empty>
       ) : (
         <ul className="endpoint-list">

@@ -18,9 +18,8 @@ export function EndpointTraffic({ overview, endpoints }: Props) {
   if (overview.endpoints.length === 0) {
     return (
       <Panel title="Endpoints">
-        <Empty title="No endpoint is served">
-          Put an endpoint.yaml and a query.sql into a folder of TAILRACE_ENDPOINTS_DIR and send the service a
-          SIGHUP.
+        <Empty title="There are no endpoints">
+          Put endpoint.yaml and query.sql into a folder of TAILRACE_ENDPOINTS_DIR and run tailrace reload.
         </Empty>
       </Panel>
     );

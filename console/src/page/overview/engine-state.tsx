@@ -18,7 +18,7 @@ export function EngineState({ overview }: { readonly overview: Overview }) {
         <Fact label="Cache" share={store.cache_bytes / store.cache_bytes_max}>
           {formatBytes(store.cache_bytes)} of {formatBytes(store.cache_bytes_max)}
         </Fact>
-        <Fact label="Events waiting to be stored">{formatBytes(store.ingest_queued_bytes)}</Fact>
+        <Fact label="Ingest backlog">{formatBytes(store.ingest_queued_bytes)}</Fact>
         <Fact label="Stored">
           {formatCount(store.rows)} events, {formatBytes(store.bytes)}
         </Fact>

@@ -54,9 +54,9 @@ export function Headline({ overview }: { readonly overview: Overview }) {
         below={slowest?.p99_ms == null ? 'no request yet' : slowest.name}
       />
       <Stat
-        label="From the cache"
+        label="Cache hits"
         value={cachedRequests === 0 ? '–' : formatPercent(hits / cachedRequests)}
-        below={`${formatCount(store.cache_entries)} answers kept`}
+        below={`${formatCount(store.cache_entries)} cached answers`}
       />
       <Stat
         label="Events in"

@@ -26,8 +26,8 @@ export function OverviewPage() {
         <h1>Overview</h1>
         <p>
           {mayWatch
-            ? 'What the endpoints and sources do now, counted since the service started and over an hour at most.'
-            : 'The endpoints that this key may read. Live numbers are shown to keys with the scope manage.'}
+            ? 'Traffic of endpoints and sources over the last hour, at most since the service started.'
+            : 'The endpoints that this key may read. Live numbers need the scope manage.'}
         </p>
       </div>
       {live.error !== undefined && <ErrorNote error={live.error} />}

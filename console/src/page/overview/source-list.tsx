@@ -24,8 +24,8 @@ export function SourceList({ overview }: { readonly overview: Overview }) {
   if (sources.length === 0) {
     return (
       <Panel title="Sources">
-        <Empty title="No source is known to this key">
-          Sign in with a key that is not limited to other sources.
+        <Empty title="This key may see no source">
+          Sign in with a key that may send to sources, or has the scope manage.
         </Empty>
       </Panel>
     );

@@ -5,17 +5,17 @@ const HEADS = [{ name: 'Field' }, { name: 'Type' }, { name: 'Taken from' }];
 
 /** Those of every table (docs/sources.md). */
 const COMMON: SourceView['columns'] = [
-  { name: 'id', type: 'string', path: ['id'], description: 'kept when given, otherwise a UUIDv7' },
+  { name: 'id', type: 'string', path: ['id'], description: 'as sent, otherwise a UUIDv7' },
   {
     name: 'timestamp',
     type: 'timestamp',
     path: ['timestamp'],
-    description: 'when it happened, UTC, to the microsecond',
+    description: 'time of the event, UTC, in microseconds',
   },
-  { name: 'project', type: 'string', path: [], description: 'whose it is' },
+  { name: 'project', type: 'string', path: [], description: 'project of the event' },
   { name: 'event_message', type: 'string', path: ['event_message'], description: 'the text' },
-  { name: 'metadata', type: 'json', path: ['metadata'], description: 'the JSON value as it came' },
-  { name: 'attributes', type: 'json', path: [], description: 'whatever else the event had' },
+  { name: 'metadata', type: 'json', path: ['metadata'], description: 'the JSON value as sent' },
+  { name: 'attributes', type: 'json', path: [], description: 'other members of the event' },
 ];
 
 /** The columns of a source's table: its own, then those that every source has. */
@@ -27,7 +27,7 @@ export function Fields({ source }: { readonly source: SourceView }) {
       ))}
       <tr className="field-part">
         <th scope="rowgroup" colSpan={HEADS.length}>
-          In every source
+          Common to all sources
         </th>
       </tr>
       {COMMON.map((column) => (

@@ -57,7 +57,7 @@ export function Sending({ source }: { readonly source: SourceView }) {
           The key is read from <code>TAILRACE_KEY</code>: one with the scope ingest
           {self.scopes.includes('manage') ? (
             <>
-              , which you make among the <Link href="/keys">keys</Link>.
+              . Create one in <Link href="/keys">keys</Link>.
             </>
           ) : (
             ', such as yours.'

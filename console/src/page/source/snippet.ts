@@ -35,7 +35,7 @@ export function createSnippets({ origin, source, project }: Target): Snippet[] {
       text: `curl -s -H "X-API-KEY: $TAILRACE_KEY" -H "Content-Type: application/json" \\
   ${quoteShell(url)} \\
   -d ${quoteShell(events)}`,
-      note: 'An event without a timestamp happened when it came in. Whatever is in metadata comes back as it was sent.',
+      note: 'Without a timestamp an event gets the time of arrival. Metadata is returned as sent.',
     },
     {
       id: 'vector',
@@ -53,7 +53,7 @@ export function createSnippets({ origin, source, project }: Target): Snippet[] {
       headers:
         x-api-key: \${TAILRACE_KEY}
         x-project: ${JSON.stringify(project)}`,
-      note: 'Put the names of your sources or transforms into inputs. The project is that of events that name none.',
+      note: 'Put the names of your Vector sources or transforms into inputs. The project applies to events that name none.',
     },
     {
       id: 'opentelemetry',
@@ -73,7 +73,7 @@ service:
     logs:
       receivers: [otlp]
       exporters: [otlphttp/tailrace]`,
-      note: 'A record or resource with the attribute tailrace.project belongs to that project instead.',
+      note: 'The attribute tailrace.project of a record or resource overrides the project.',
     },
     {
       id: 'pino',
@@ -93,7 +93,7 @@ const transport = pino.transport({
 const logger = pino({ base: { project: ${JSON.stringify(project)} } }, transport);
 
 logger.info({ order: 1 }, 'it works');`,
-      note: 'The fields of a line are its metadata, its level among them.',
+      note: 'The fields of a line, such as its level, become metadata.',
     },
   ];
 }
