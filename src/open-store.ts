@@ -221,6 +221,6 @@ export function openEngine(config: Config, watch: EngineWatch = {}): Promise<Eng
   const address = findServerAddress(config);
   if (address !== undefined)
     return openServerEngine({ ...options, address, cluster: config.cluster, ...watch });
-  const { dataDir, engineMemoryBytesMax: memoryBytesMax } = config;
-  return openEmbeddedEngine({ ...options, dataDir, memoryBytesMax, ...watch });
+  const { dataDir, engineMemoryBytesMax: memoryBytesMax, engineEnv: env } = config;
+  return openEmbeddedEngine({ ...options, dataDir, memoryBytesMax, env, ...watch });
 }

@@ -17,9 +17,11 @@ import { sampleCommand } from './commands/sample.ts';
 import { schemaCommand } from './commands/schema.ts';
 import { serveCommand } from './commands/serve.ts';
 import { stopCommand } from './commands/stop.ts';
-import { EXIT } from './exit.ts';
 
-/** Every command, for `main` and for the test that holds docs/cli.md equal to the help. */
+/** docs/operating.md lists them. */
+const EXIT = { done: 0, input: 1, misuse: 2, failure: 3 } as const;
+
+/** Creates the program with every command; a test compares its help with docs/cli.md. */
 export function createProgram(): Command {
   const program = new Command('tailrace')
     .description('Saved analytics queries over log data as HTTP endpoints.')
@@ -45,23 +47,22 @@ export function createProgram(): Command {
     openApiCommand,
     schemaCommand,
   ];
-  for (const make of commands) program.addCommand(make());
+  for (const create of commands) program.addCommand(create());
   throwInsteadOfExit(program);
   return program;
 }
 
-/** Also for the commands of commands: without it commander itself ends the process, with 1 for a misuse. */
+/** Also for subcommands: without it commander ends the process itself, with 1 for a misuse. */
 function throwInsteadOfExit(command: Command): void {
   command.exitOverride();
   for (const one of command.commands) throwInsteadOfExit(one);
 }
 
-/** Runs one command; the only place that sets the exit code of a failure. */
+/** Runs one command and sets the exit code. */
 export async function main(argv: readonly string[]): Promise<void> {
-  // Node would end with 1, which means wrong input here.
+  // Node's own handler would exit with 1, which means wrong input.
   process.on('uncaughtException', (error) => process.exit(report(error)));
-  // `tailrace query … | head` closes the pipe early, which is no fault of anyone: nobody reads on, and the work goes on. A
-  // load whose reports nobody wants any more must still store the rest.
+  // `tailrace query … | head` closes the pipe early. The command goes on without its output: a load still has to store the rest.
   for (const stream of [process.stdout, process.stderr]) {
     stream.on('error', (error: NodeJS.ErrnoException) => {
       if (error.code !== 'EPIPE' && error.code !== 'EIO') process.exit(EXIT.failure); // EIO: the terminal is closed
@@ -74,10 +75,10 @@ export async function main(argv: readonly string[]): Promise<void> {
   }
 }
 
-/** Why a store is not there, too, which a caller over HTTP is not told: the shell is the operator's. */
+/** The message; if the store is unavailable, with the cause, which only the operator may see. */
 function describe(error: unknown): string {
-  const isAway = error instanceof TailraceError && error.code === 'engine_unavailable';
-  if (!isAway || !(error.cause instanceof Error)) return messageOf(error);
+  const isUnavailable = error instanceof TailraceError && error.code === 'engine_unavailable';
+  if (!isUnavailable || !(error.cause instanceof Error)) return messageOf(error);
   const [why = ''] = error.cause.message.split('\n');
   return error.message.includes(why) ? error.message : `${error.message} (${why})`;
 }

@@ -3,17 +3,17 @@ import { LRUCache } from 'lru-cache';
 import type { KeyRecord } from './key-record.ts';
 
 /**
- * Keys that were read a moment ago. A change by this process acts with the next look-up; one by another, such as
- * `tailrace keys revoke`, within `FRESH_MS`: so often SQLite is asked whether anyone has written.
+ * A cache of keys. A change by this process applies to the next look-up, a change by another, such as `tailrace keys revoke`, within
+ * `FRESH_MS`: so often the cache asks SQLite whether another connection has written.
  */
 export interface KeyCache {
-  /** @param read looks the key up where it is not here */
+  /** @param read reads a key that is not cached */
   find(id: string, read: () => KeyRecord | undefined): KeyRecord | undefined;
-  /** After a write by this connection, which SQLite does not count. */
+  /** Call it after a write by this connection: SQLite's `data_version` ignores those. */
   clear(): void;
 }
 
-// Asking costs a third of reading a key anew; asked at every look-up, it would make the cache slower than none for many keys.
+// Asking costs a third of reading a key; at every look-up it would cost more than the cache saves.
 const FRESH_MS = 20;
 // About 6 MB.
 const RECORDS_MAX = 10_000;
@@ -25,7 +25,7 @@ export function createKeyCache(database: DatabaseSync): KeyCache {
   let freshUntilMs = 0;
 
   function followOthers(): void {
-    const nowMs = performance.now(); // never set back, as the clock may be
+    const nowMs = performance.now(); // monotonic
     if (nowMs < freshUntilMs) return;
     freshUntilMs = nowMs + FRESH_MS;
     const current = version.get()?.['data_version'];

@@ -7,7 +7,7 @@ import { readConfig } from '../environment.ts';
 export function openApiCommand(): Command {
   return new Command('openapi')
     .description('Print the OpenAPI 3.1 document of the definitions, with every endpoint.')
-    .option('--server <url>', 'where the service is reached', '/')
+    .option('--server <url>', 'address of the service', '/')
     .action(printOpenApi);
 }
 

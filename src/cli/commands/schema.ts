@@ -1,5 +1,5 @@
 import { Command, InvalidArgumentError } from 'commander';
-import { parseCluster } from '../../config/clickhouse.ts';
+import { parseCluster } from '../../config/url.ts';
 import { readDefinitions, refuseFaults } from '../../definitions/read.ts';
 import { createView } from '../../engine/external.ts';
 import { createTable } from '../../engine/table.ts';
@@ -8,9 +8,11 @@ import { readConfig } from '../environment.ts';
 
 export function schemaCommand(): Command {
   return new Command('schema')
-    .description('Print the statements that make the tables and views of the sources, without running them.')
+    .description(
+      'Print the statements that create the tables and views of the sources, without running them.',
+    )
     .requiredOption('--print', 'print them; the service itself runs them at start')
-    .option('--cluster <name>', 'as they are on this cluster (default: TAILRACE_CLUSTER)', parseName)
+    .option('--cluster <name>', 'for this cluster (default: TAILRACE_CLUSTER)', parseName)
     .action(print);
 }
 
