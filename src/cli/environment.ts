@@ -66,14 +66,10 @@ export function stopSignal(): AbortSignal {
 
 /** Runs `work` on the keys of the settings, also while a service uses them. */
 export async function withKeyring<T>(config: Config, work: (keyring: Keyring) => Promise<T>): Promise<T> {
+  await using cleanup = new AsyncDisposableStack();
   const store = await openControlStore(config);
-  try {
-    const tokens = createTokens({
-      secret: openTokenSecret(config.dataDir, config.tokenSecret),
-      now: Date.now,
-    });
-    return await work(createKeyring({ store, tokens, privateKey: '', publicKey: '', now: Date.now }));
-  } finally {
-    await store.close();
-  }
+  cleanup.defer(store.close);
+  const secret = openTokenSecret(config.dataDir, config.tokenSecret);
+  const tokens = createTokens({ secret, now: Date.now });
+  return await work(createKeyring({ store, tokens, privateKey: '', publicKey: '', now: Date.now }));
 }

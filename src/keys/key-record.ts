@@ -76,16 +76,12 @@ export function toRecord(row: Readonly<Record<string, unknown>>): KeyRecord {
     expiresMs: toNumber(row['expires_ms']),
     revokedMs: toNumber(row['revoked_ms']),
     lastUsedMs: toNumber(row['last_used_ms']),
-    successor: toText(row['successor']),
+    successor: row['successor'] === null ? undefined : String(row['successor']),
   };
 }
 
-function toText(value: unknown): string | undefined {
-  return value === null || value === undefined ? undefined : String(value);
-}
-
 function toNumber(value: unknown): number | undefined {
-  return value === null || value === undefined ? undefined : Number(value);
+  return value === null ? undefined : Number(value);
 }
 
 function toList(value: unknown): readonly string[] | undefined {

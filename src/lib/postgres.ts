@@ -40,16 +40,12 @@ const MIGRATION_LOCK = 8_245_722_243;
  * @param connectionsMax beside the one for probes
  */
 export function openPostgres(url: string, connectionsMax: number): Postgres {
-  const pool = openPool({
-    connectionString: url,
+  const pool = openPool(url, {
     max: connectionsMax,
-    connectionTimeoutMillis: CONNECT_MS_MAX,
     statement_timeout: STATEMENT_MS_MAX,
     query_timeout: SILENCE_MS_MAX,
   });
-  const probing = openPool({
-    connectionString: url,
-    max: 1,
+  const probing = openPool(url, {
     connectionTimeoutMillis: PROBE_MS_MAX,
     statement_timeout: PROBE_MS_MAX,
     query_timeout: PROBE_MS_MAX,
@@ -60,13 +56,8 @@ export function openPostgres(url: string, connectionsMax: number): Postgres {
     probe: queryOf(probing),
     transaction: (work) => transact(pool, work),
     async migrate(part, steps) {
-      const migrating = openPool({
-        connectionString: url,
-        max: 1,
-        connectionTimeoutMillis: CONNECT_MS_MAX,
-        statement_timeout: MIGRATION_MS_MAX,
-        query_timeout: MIGRATION_MS_MAX,
-      });
+      const timeouts = { statement_timeout: MIGRATION_MS_MAX, query_timeout: MIGRATION_MS_MAX };
+      const migrating = openPool(url, timeouts);
       try {
         await transact(migrating, (query) => migrate(query, part, steps));
       } finally {
@@ -99,8 +90,11 @@ async function transact<T>(pool: Pool, work: (query: Query) => Promise<T>): Prom
   }
 }
 
-function openPool(config: PoolConfig): Pool {
+function openPool(url: string, config: PoolConfig): Pool {
   const pool = new Pool({
+    connectionString: url,
+    max: 1,
+    connectionTimeoutMillis: CONNECT_MS_MAX,
     ...config,
     idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION_MS_MAX,
     application_name: 'tailrace',

@@ -122,24 +122,18 @@ function fromService(dataDir: string): Snapshots {
 
 async function openOwn(config: Config): Promise<Snapshots> {
   const { dataDir } = config;
-  const { release } = lockStore(dataDir, ownerName('backup'));
-  const closing: (() => unknown)[] = [release];
-  const close = async () => {
-    for (const step of closing.splice(0).reverse()) await step();
-  };
-  try {
-    const storeVersion = findStoreVersion(dataDir);
-    const engine = await openEngine(config);
-    const id = randomUUID();
-    closing.push(engine.close, () => removeSnapshot(dataDir, id));
-    await removeLeftSnapshots(dataDir);
-    // This command upgrades nothing, so the tables have the layout that the directory records.
-    const snapshot = async () => ({ ...(await createSnapshot(engine, id)), storeVersion });
-    return { ...NEVER_FAILS, snapshot, close };
-  } catch (error) {
-    await close();
-    throw error;
-  }
+  await using cleanup = new AsyncDisposableStack();
+  cleanup.defer(lockStore(dataDir, ownerName('backup')).release);
+  const storeVersion = findStoreVersion(dataDir);
+  const engine = await openEngine(config);
+  cleanup.defer(engine.close);
+  const id = randomUUID();
+  cleanup.defer(() => removeSnapshot(dataDir, id));
+  await removeLeftSnapshots(dataDir);
+  // This command upgrades nothing, so the tables have the layout that the directory records.
+  const snapshot = async () => ({ ...(await createSnapshot(engine, id)), storeVersion });
+  const closing = cleanup.move();
+  return { ...NEVER_FAILS, snapshot, close: () => closing.disposeAsync() };
 }
 
 function report(

@@ -28,18 +28,17 @@ async function check(): Promise<void> {
   for (const line of describeShipped(reading.folders)) process.stderr.write(`tailrace: ${line}\n`);
   for (const warning of reading.warnings) warn(formatFault(warning));
   // On an engine of its own in a temporary folder: the check works beside a service, and creates no table on a server.
+  await using cleanup = new AsyncDisposableStack();
   const dataDir = await mkdtemp(join(tmpdir(), 'tailrace-check-'));
-  try {
-    const engine = await openEngine({ ...config, dataDir, clickhouseUrl: '' });
-    const { endpoints, sources } = await checkAll(engine, reading, config).finally(engine.close);
-    for (const { name, external } of sources) {
-      if (external === undefined) continue;
-      warn(`${name}: ${external.table} is not checked; the service checks its columns when it starts`);
-    }
-    process.stdout.write(`${endpoints.length} endpoints and ${sources.length} sources, no faults\n`);
-  } finally {
-    await rm(dataDir, { recursive: true, force: true });
+  cleanup.defer(() => rm(dataDir, { recursive: true, force: true }));
+  const engine = await openEngine({ ...config, dataDir, clickhouseUrl: '' });
+  cleanup.defer(engine.close);
+  const { endpoints, sources } = await checkAll(engine, reading, config);
+  for (const { name, external } of sources) {
+    if (external === undefined) continue;
+    warn(`${name}: ${external.table} is not checked; the service checks its columns when it starts`);
   }
+  process.stdout.write(`${endpoints.length} endpoints and ${sources.length} sources, no faults\n`);
 }
 
 /** @throws InputError with every fault: of the files, of the stored tables, and of the settings */

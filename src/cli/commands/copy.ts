@@ -73,16 +73,16 @@ async function copy(options: Options): Promise<void> {
   if (address === undefined) throw new InputError(['--to: must be the address of a ClickHouse server']);
   const target = `${address.url}/${address.database}`;
   const signal = stopSignal();
-  const closing: (() => unknown)[] = [];
+  await using cleanup = new AsyncDisposableStack();
   try {
     // Sources over existing tables are not copied; their tables may exist on the server only.
     const here = await openStore(createSourceConfig(config), ownerName('copy'), { hasExternal: false });
-    closing.push(here.close);
+    cleanup.defer(here.close);
     await here.engine.setReadFilters(new Map()); // rows are counted, so none may be hidden
     const journal = openJournal(config.dataDir, target);
-    closing.push(journal.close);
+    cleanup.defer(journal.close);
     const there = options.dryRun === true ? undefined : await openStore(config, ownerName('copy'));
-    if (there !== undefined) closing.push(there.close);
+    if (there !== undefined) cleanup.defer(there.close);
     const sides = { here, there, journal };
     const plans = await planDays(sides, config, options);
     if (options.source.length === 0) await warnOfUnnamed(here);
@@ -91,8 +91,6 @@ async function copy(options: Options): Promise<void> {
     printDone(done, target);
   } catch (error) {
     throw explain(error, target);
-  } finally {
-    for (const close of closing.toReversed()) await close();
   }
 }
 

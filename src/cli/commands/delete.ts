@@ -50,19 +50,16 @@ interface Executor {
 async function run({ project, source, before, ...options }: Options): Promise<void> {
   const request: DeletionRequest = { project, source, before };
   const stop = stopSignal();
+  await using cleanup = new AsyncDisposableStack();
   const executor = await openExecutor(readConfig(), stop);
-  try {
-    const counted = (await executor.execute(COMMANDS.count, request)) as readonly SourceRows[]; // by createCommands
-    printCounts(counted);
-    const rows = sumRows(counted);
-    if (options.dryRun === true)
-      return void process.stdout.write(`${describe(rows)}; nothing was deleted.\n`);
-    if (rows > 0 && options.yes !== true) await confirm(rows);
-    const done = sumRows(await deleteEvents(executor, request, stop));
-    process.stdout.write(done === 0 ? 'There is nothing to delete.\n' : `${describe(done)} deleted.\n`);
-  } finally {
-    await executor.close();
-  }
+  cleanup.defer(executor.close);
+  const counted = (await executor.execute(COMMANDS.count, request)) as readonly SourceRows[]; // by createCommands
+  printCounts(counted);
+  const rows = sumRows(counted);
+  if (options.dryRun === true) return void process.stdout.write(`${describe(rows)}; nothing was deleted.\n`);
+  if (rows > 0 && options.yes !== true) await confirm(rows);
+  const done = sumRows(await deleteEvents(executor, request, stop));
+  process.stdout.write(done === 0 ? 'There is nothing to delete.\n' : `${describe(done)} deleted.\n`);
 }
 
 function printCounts(counted: readonly SourceRows[]): void {
@@ -142,26 +139,24 @@ async function openExecutor(config: Config, stop: AbortSignal): Promise<Executor
 
 /** Executes the same commands as a service, on a store that this process opens. */
 async function openOwn(config: Config, stop: AbortSignal): Promise<Executor> {
+  await using cleanup = new AsyncDisposableStack();
   const store = await openStore(config, ownerName('delete'));
-  const control = await openControlStore(config).catch(async (error) => {
-    await store.close();
-    throw error;
-  });
+  cleanup.defer(store.close);
+  const control = await openControlStore(config);
+  cleanup.defer(control.close);
   const { engine, registry } = store;
   const pause = async (ms: number) => void (await wait(ms, undefined, { signal: stop }));
   const tools = { now: Date.now, newId: randomUUID, wait: pause };
   const deletions = createDeletions({ store, control, ...tools });
   const folders = () => store.folders;
   const commands = createCommands({ config, folders, engine, registry, deletions, ...tools });
+  const closing = cleanup.move();
   return {
     execute: async (command, request, onProgress = () => {}) =>
       await commands[command]?.(request, {
         send: (line) => 'progress' in line && onProgress(line.progress),
         signal: stop,
       }),
-    async close() {
-      await store.close();
-      await control.close();
-    },
+    close: () => closing.disposeAsync(),
   };
 }

@@ -161,24 +161,19 @@ async function copy({ from }: { from: string }): Promise<void> {
     throw new InputError([
       'TAILRACE_CONTROL_URL must be set: it names the database that the keys are copied to',
     ]);
+  await using cleanup = new AsyncDisposableStack();
   const source = openSqliteStore(from);
-  try {
-    const target = await openControlStore(config);
-    try {
-      const copied = await copyControlStore(source, target);
-      process.stdout.write(
-        `${copied.keysAdded} keys copied, ${copied.keysLeft} were there already; ${copied.entriesAdded} entries of the audit trail copied, ${copied.entriesLeft} were there already.\n`,
-      );
-      const faults = copied.keysDiffering.map(
-        (id) => `the key ${id} exists there with another secret; it was not copied`,
-      );
-      if (faults.length > 0) throw new InputError(faults);
-    } finally {
-      await target.close();
-    }
-  } finally {
-    await source.close();
-  }
+  cleanup.defer(source.close);
+  const target = await openControlStore(config);
+  cleanup.defer(target.close);
+  const copied = await copyControlStore(source, target);
+  process.stdout.write(
+    `${copied.keysAdded} keys copied, ${copied.keysLeft} were there already; ${copied.entriesAdded} entries of the audit trail copied, ${copied.entriesLeft} were there already.\n`,
+  );
+  const faults = copied.keysDiffering.map(
+    (id) => `the key ${id} exists there with another secret; it was not copied`,
+  );
+  if (faults.length > 0) throw new InputError(faults);
 }
 
 /** Refuses a folder without a key store: a mistyped one would be created and copied as empty. */

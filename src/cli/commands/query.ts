@@ -56,19 +56,17 @@ async function run(idOrName: string, options: Options): Promise<void> {
 
 async function queryStore(idOrName: string, raw: Pairs, { sql }: Options): Promise<Result> {
   const config = readConfig();
+  await using cleanup = new AsyncDisposableStack();
   const store = await openStore(config, ownerName('query'));
-  try {
-    const stored = store.registry.getEndpoint(idOrName);
-    if (sql !== undefined && !stored.sandboxing) throw notSandboxed(stored);
-    const values = parseParameters(stored, raw, config.parameterBytesMax);
-    const signal = stopSignal();
-    const sandbox = createSandbox(store.engine, config);
-    const endpoint = await sandbox(stored, raw, { signal });
-    const { body } = await createRunner(store.engine, Date.now)(endpoint, values, { signal });
-    return { body, columns: endpoint.columns.map(({ name }) => name) };
-  } finally {
-    await store.close();
-  }
+  cleanup.defer(store.close);
+  const stored = store.registry.getEndpoint(idOrName);
+  if (sql !== undefined && !stored.sandboxing) throw notSandboxed(stored);
+  const values = parseParameters(stored, raw, config.parameterBytesMax);
+  const signal = stopSignal();
+  const sandbox = createSandbox(store.engine, config);
+  const endpoint = await sandbox(stored, raw, { signal });
+  const { body } = await createRunner(store.engine, Date.now)(endpoint, values, { signal });
+  return { body, columns: endpoint.columns.map(({ name }) => name) };
 }
 
 async function queryService(

@@ -60,22 +60,20 @@ async function reviewByService({ dataDir }: Config, confirm: boolean): Promise<v
 
 /** Without a service: opens the store itself. */
 async function reviewStore(config: Config, confirm: boolean): Promise<void> {
+  await using cleanup = new AsyncDisposableStack();
   const store = await openStore(config, ownerName('retention'));
-  try {
-    const retention = openRetention(store, config, ({ table, day, rows }) =>
-      process.stdout.write(`deleted ${day} of ${table}, ${formatCount(rows)} events\n`),
-    );
-    const report = toStored(await retention.review());
-    printRetention(report);
-    if (!confirm || describeRetention(report) === undefined) return;
-    await retention.confirm(confirmAll(report));
-    const after = toStored(await retention.review());
-    clockFile(config.dataDir).write({ seen_ms: after.clock.plausibleMs });
-    reportFile(config.dataDir).write(after);
-    printDone(after);
-  } finally {
-    await store.close();
-  }
+  cleanup.defer(store.close);
+  const retention = openRetention(store, config, ({ table, day, rows }) =>
+    process.stdout.write(`deleted ${day} of ${table}, ${formatCount(rows)} events\n`),
+  );
+  const report = toStored(await retention.review());
+  printRetention(report);
+  if (!confirm || describeRetention(report) === undefined) return;
+  await retention.confirm(confirmAll(report));
+  const after = toStored(await retention.review());
+  clockFile(config.dataDir).write({ seen_ms: after.clock.plausibleMs });
+  reportFile(config.dataDir).write(after);
+  printDone(after);
 }
 
 /** Prints what is due and why it is not deleted. */

@@ -34,15 +34,13 @@ export function sampleCommand(): Command {
 }
 
 async function sample(options: Options): Promise<void> {
+  await using cleanup = new AsyncDisposableStack();
   const store = await openStore(readConfig(), ownerName('sample'));
+  cleanup.defer(store.close);
   const stop = stopSignal();
-  try {
-    const done = await fill(store, options, stop);
-    if (stop.aborted) throw new StoppedError(`stopped by ${stop.reason}; ${done}`);
-    process.stdout.write(`sample: ${done}\n`);
-  } finally {
-    await store.close();
-  }
+  const done = await fill(store, options, stop);
+  if (stop.aborted) throw new StoppedError(`stopped by ${stop.reason}; ${done}`);
+  process.stdout.write(`sample: ${done}\n`);
 }
 
 /**

@@ -29,22 +29,16 @@ async function serve(options: { sample?: boolean; watch?: boolean }): Promise<vo
   const dataDir = config.clickhouseUrl === '' ? config.dataDir : undefined;
   const reloads = createReloads({ logger, dataDir, isWatched });
   process.on('SIGHUP', reloads.request); // without a handler it would end a service that is still starting
+  await using cleanup = new AsyncDisposableStack();
   // Before the definitions are read, so that no change is missed.
-  const endWatch = options.watch === true ? await watchDefinitions(config, reloads.request) : undefined;
-  try {
-    const service = await createService(config, { logger, owner: ownerName('serve') });
-    reloads.start(service.store);
-    try {
-      // Before a sample is stored, so that a port in use is reported at once.
-      await checkAddress(config);
-      if (options.sample === true) await fillWithSample(service.store, stop);
-      if (!stop.aborted) await run(service, config, { logger, stop });
-    } finally {
-      await service.close();
-    }
-  } finally {
-    await endWatch?.();
-  }
+  if (options.watch === true) cleanup.defer(await watchDefinitions(config, reloads.request));
+  const service = await createService(config, { logger, owner: ownerName('serve') });
+  cleanup.defer(service.close);
+  reloads.start(service.store);
+  // Before a sample is stored, so that a port in use is reported at once.
+  await checkAddress(config);
+  if (options.sample === true) await fillWithSample(service.store, stop);
+  if (!stop.aborted) await run(service, config, { logger, stop });
 }
 
 /** Logs to standard error; standard output is for people. */
