@@ -2,7 +2,7 @@
 // Plain JavaScript that any Node can read, so that an old one runs this on the Node of the packages instead of a syntax error.
 import { existsSync } from 'node:fs';
 import module from 'node:module';
-import { homedir } from 'node:os';
+import { availableParallelism, homedir } from 'node:os';
 import { join } from 'node:path';
 import { findBundledNode, nodePackage, pinnedNode, rerunOn } from './bundled-node.js';
 
@@ -12,9 +12,8 @@ if (Number(process.versions.node.split('.')[0]) >= NODE_MAJOR_MIN) await run();
 else rerun();
 
 async function run() {
-  // For the engine process, which inherits both. Each query holds a libuv thread there while it runs; files and DNS need
-  // threads beside them. libuv reads this when the first thread starts.
-  process.env.UV_THREADPOOL_SIZE ??= '32';
+  // For files, DNS and compression. libuv reads this when the first thread starts; the engine process gets a size of its own.
+  process.env.UV_THREADPOOL_SIZE ??= String(Math.max(4, availableParallelism()));
 
   // The engine gives memory back as soon as it is free. By default it keeps it for five seconds, which under steady load means
   // always. Its allocator reads this when the library is loaded.

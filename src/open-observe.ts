@@ -6,7 +6,7 @@ import { createStoreSizes } from './http/store-sizes.ts';
 import type { Notice } from './http/view.ts';
 import type { RetentionSchedule } from './ingest/retention-schedule.ts';
 import { createStoringWatch, type StoringWatch } from './ingest/storing-watch.ts';
-import { readFreeBytes } from './lib/free-disk.ts';
+import { readFreeBytes } from './lib/file.ts';
 import type { Store } from './open-store.ts';
 import { readVersion } from './version.ts';
 

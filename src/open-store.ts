@@ -228,6 +228,6 @@ export async function openEngine(config: Config, watch: EngineWatch = {}): Promi
     const { openServerEngine } = await import('./engine/server/server.ts'); // its client is loaded only if it is used
     return await openServerEngine({ ...options, address, cluster: config.cluster, ...watch });
   }
-  const { dataDir, engineMemoryBytesMax: memoryBytesMax } = config;
-  return await openEmbeddedEngine({ ...options, dataDir, memoryBytesMax, ...watch });
+  const { dataDir, engineMemoryBytesMax: memoryBytesMax, engineEnv: env } = config;
+  return await openEmbeddedEngine({ ...options, dataDir, memoryBytesMax, env, ...watch });
 }

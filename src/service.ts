@@ -23,7 +23,7 @@ import { openControlStore } from './keys/control-store.ts';
 import { createKeyring, type Keyring } from './keys/keyring.ts';
 import { createTokens } from './keys/token.ts';
 import { openTokenSecret } from './keys/token-secret.ts';
-import { createSeldom } from './lib/seldom.ts';
+import { createThrottle } from './lib/throttle.ts';
 import { createNotices, observeStore } from './open-observe.ts';
 import { openOperatorSide } from './open-operator.ts';
 import { ageAt, createServiceRetention } from './open-retention.ts';
@@ -215,10 +215,10 @@ function tellUnremembered({
   logger,
   now,
 }: Pick<Parts, 'metrics' | 'logger' | 'now'>): (error: unknown) => void {
-  const seldom = createSeldom(SAID_AGAIN_MS, now);
+  const throttle = createThrottle(SAID_AGAIN_MS, now);
   return (error) => {
     metrics.unremembered();
-    seldom(() =>
+    throttle(() =>
       logger.error(
         { err: error },
         'an Idempotency-Key could not be looked up or kept; its events are stored',

@@ -1,5 +1,5 @@
+import { SCOPES } from '../../src/keys/grant.ts';
 import type { NewKey } from '../../src/keys/management.ts';
-import { SCOPES } from '../../src/keys/scope.ts';
 import type { Service } from '../../src/service.ts';
 import { TENANTS } from './data.ts';
 

@@ -2,7 +2,9 @@ import { Command, CommanderError } from 'commander';
 import { ERROR_CODES, InputError, messageOf, StoppedError, TailraceError } from '../errors.ts';
 import { packagePath } from '../lib/package-path.ts';
 import { readVersion } from '../version.ts';
-import { EXIT } from './exit.ts';
+
+/** docs/operating.md lists them. */
+const EXIT = { done: 0, input: 1, misuse: 2, failure: 3 } as const;
 
 /** Each is loaded only if it is run: `tailrace query` needs no HTTP server, and `serve` no backup. */
 const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
@@ -23,7 +25,7 @@ const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
   schema: async () => (await import('./commands/schema.ts')).schemaCommand(),
 };
 
-/** @param names the commands to load: all of them for the help */
+/** @param names the commands to load. Default: all, for the help, which a test compares with docs/cli.md */
 export async function createProgram(names = Object.keys(COMMANDS)): Promise<Command> {
   const program = new Command('tailrace')
     .description('Saved analytics queries over log data as HTTP endpoints.')
@@ -40,18 +42,17 @@ export async function createProgram(names = Object.keys(COMMANDS)): Promise<Comm
   return program;
 }
 
-/** Also for the commands of commands: without it commander itself ends the process, with 1 for a misuse. */
+/** Also for subcommands: without it commander ends the process itself, with 1 for a misuse. */
 function throwInsteadOfExit(command: Command): void {
   command.exitOverride();
   for (const one of command.commands) throwInsteadOfExit(one);
 }
 
-/** Runs one command; the only place that sets the exit code of a failure. */
+/** Runs one command and sets the exit code. */
 export async function main(argv: readonly string[]): Promise<void> {
-  // Node would end with 1, which means wrong input here.
+  // Node's own handler would exit with 1, which means wrong input.
   process.on('uncaughtException', (error) => process.exit(report(error)));
-  // `tailrace query … | head` closes the pipe early, which is no fault of anyone: nobody reads on, and the work goes on. A
-  // load whose reports nobody wants any more must still store the rest.
+  // `tailrace query … | head` closes the pipe early. The command goes on without its output: a load still has to store the rest.
   for (const stream of [process.stdout, process.stderr]) {
     stream.on('error', (error: NodeJS.ErrnoException) => {
       if (error.code !== 'EPIPE' && error.code !== 'EIO') process.exit(EXIT.failure); // EIO: the terminal is closed
@@ -66,10 +67,10 @@ export async function main(argv: readonly string[]): Promise<void> {
   }
 }
 
-/** Why a store is not there, too, which a caller over HTTP is not told: the shell is the operator's. */
+/** The message; if the store is unavailable, with the cause, which only the operator may see. */
 function describe(error: unknown): string {
-  const isAway = error instanceof TailraceError && error.code === 'engine_unavailable';
-  if (!isAway || !(error.cause instanceof Error)) return messageOf(error);
+  const isUnavailable = error instanceof TailraceError && error.code === 'engine_unavailable';
+  if (!isUnavailable || !(error.cause instanceof Error)) return messageOf(error);
   const [why = ''] = error.cause.message.split('\n');
   return error.message.includes(why) ? error.message : `${error.message} (${why})`;
 }

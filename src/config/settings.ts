@@ -1,9 +1,13 @@
-// Longer than other files: one table, a row a setting, which is read and changed as a whole.
-import { parseCluster, parseServerUrl } from './clickhouse.ts';
-import { parseControlUrl } from './control-url.ts';
+// Longer than other files: one table with an entry per setting.
 import { BY_MACHINE, type Machine } from './machine.ts';
-import { parseOrigins, parseProxies } from './network.ts';
-import { parseRedisUrl } from './replicas.ts';
+import {
+  parseCluster,
+  parseControlUrl,
+  parseOrigins,
+  parseProxies,
+  parseRedisUrl,
+  parseServerUrl,
+} from './url.ts';
 
 /** One environment variable: how it is written, what it means, what it is without it. */
 export interface Setting<T> {

@@ -2,7 +2,7 @@ import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Source } from '../definitions/source.ts';
 import { TailraceError } from '../errors.ts';
-import { syncFile } from '../lib/replace-file.ts';
+import { syncFile } from '../lib/file.ts';
 import { quote } from '../sql/quote.ts';
 import type { Engine } from './engine.ts';
 import { onCluster, storedTable } from './table.ts';

@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Source } from '../definitions/source.ts';
 import { InputError, messageOf } from '../errors.ts';
-import { replaceFile } from '../lib/replace-file.ts';
+import { replaceFile } from '../lib/file.ts';
 import { readVersion } from '../version.ts';
 import type { Engine } from './engine.ts';
 

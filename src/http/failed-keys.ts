@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache';
 import { networkOf as parseNetwork } from '../lib/network.ts';
-import { type Bucket, takeToken } from '../lib/token-bucket.ts';
+import { type TokenBucket, takeToken } from '../lib/token-bucket.ts';
 
 /** Bounds how fast keys can be tried from one address. */
 export interface FailedKeys {
@@ -21,7 +21,7 @@ const REMEMBERED_MAX = 10_000;
 /** @param perMinuteMax 0: no bound */
 export function createFailedKeys(perMinuteMax: number, now: () => number): FailedKeys {
   const rate = { perSecond: perMinuteMax / 60, burst: perMinuteMax };
-  const buckets = new LRUCache<string, Bucket>({ max: REMEMBERED_MAX });
+  const buckets = new LRUCache<string, TokenBucket>({ max: REMEMBERED_MAX });
   const accepted = new LRUCache<string, true>({ max: REMEMBERED_MAX });
   // Of every request: reading an address costs more than all the rest here.
   const networks = new LRUCache<string, string>({ max: REMEMBERED_MAX, memoMethod: parseNetwork });

@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache';
 import type { Config } from '../config/config.ts';
 import type { Caller } from '../keys/keyring.ts';
-import { type Bucket, type Rate, type Standing, takeToken } from '../lib/token-bucket.ts';
+import { type Rate, type RateDecision, type TokenBucket, takeToken } from '../lib/token-bucket.ts';
 
 /** A bucket by the id of its key or token. */
 export interface NamedRate {
@@ -11,7 +11,7 @@ export interface NamedRate {
 
 export interface Limited {
   readonly rate: Rate;
-  readonly standing: Standing;
+  readonly standing: RateDecision;
 }
 
 /** The buckets that a request of a caller takes a token of, in order, as long as there is one in each. */
@@ -50,7 +50,7 @@ const BUCKETS_MAX = 10_000;
 
 /** Takes a token of each, up to the first that has none, in this process alone. */
 export function createLocalRates(now: () => number): (rates: readonly NamedRate[]) => Limited[] {
-  const buckets = new LRUCache<string, Bucket>({ max: BUCKETS_MAX });
+  const buckets = new LRUCache<string, TokenBucket>({ max: BUCKETS_MAX });
   return (rates) => {
     const all: Limited[] = [];
     for (const { name, rate } of rates) {

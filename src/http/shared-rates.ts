@@ -1,6 +1,6 @@
 import { createNames, deriveSecret } from '../lib/derived-secret.ts';
 import { createScript, type Redis, runScript } from '../lib/redis.ts';
-import { ROUNDING_TOKENS, standAt } from '../lib/token-bucket.ts';
+import { decideRate, ROUNDING_TOKENS } from '../lib/token-bucket.ts';
 import type { Limited, NamedRate } from './rates.ts';
 
 /** Buckets that all replicas take their tokens of. */
@@ -47,11 +47,11 @@ export function createSharedRates(redis: Redis, secret: Uint8Array): SharedRates
     async take(rates) {
       const keys = rates.map(({ name }) => nameOf(name));
       const args = rates.flatMap(({ rate }) => [String(rate.perSecond), String(rate.burst)]);
-      const all = await redis.ask((send) => runScript(send, TAKE, { keys, args }));
+      const all = await redis.run((send) => runScript(send, TAKE, { keys, args }));
       if (!Array.isArray(all)) return undefined;
       return all.map(([passed, left], i): Limited => {
         const { rate } = rates[i] as NamedRate; // one answer for each, or fewer
-        return { rate, standing: standAt(Number(left), passed === 1, rate) };
+        return { rate, standing: decideRate(Number(left), passed === 1, rate) };
       });
     },
   };

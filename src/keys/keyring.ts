@@ -2,20 +2,19 @@ import { type Refusal, TailraceError } from '../errors.ts';
 import type { Rate } from '../lib/token-bucket.ts';
 import type { AuditPage, StoredEntry } from './audit-entry.ts';
 import type { ControlStore, KeyPage } from './control-store.ts';
-import { type Grant, isWithinReach } from './grant.ts';
+import { type Grant, isWithinReach, SCOPES, type Scope } from './grant.ts';
 import type { KeyRecord } from './key-record.ts';
 import { createManagement, type KeyManagement } from './management.ts';
-import { SCOPES, type Scope } from './scope.ts';
 import { findKeyId, hashKey, sameHash } from './secret.ts';
 import { createTally } from './tally.ts';
 import type { Tokens } from './token.ts';
 import { parseTokenGrant, type TokenGrant } from './token-grant.ts';
 
-/** Whoever stands behind an accepted key. */
+/** The sender of a request whose key or signed token was accepted. */
 export interface Caller extends Grant {
   /** For logs: the key's id, or the name of its environment variable. */
   readonly keyId: string;
-  /** Where the caller came with a signed token of that key: its id, and its own rate beside the key's. */
+  /** Set for a signed token of that key: the token's id, and its own rate beside the key's. */
   readonly token?: { readonly id: string; readonly rate: Rate | undefined };
 }
 
@@ -31,33 +30,33 @@ export interface Keyring extends KeyManagement {
    */
   findCaller(key: string): Caller | undefined;
   /**
-   * The same for a signed token, which is good for as long as its key is and never for more than its key.
+   * The same for a signed token, which is valid as long as its key and never has more rights.
    *
    * @throws TailraceError `unauthorized`
    */
   authenticateToken(token: string): Promise<Caller>;
   /**
-   * Makes a signed token of an accepted key.
+   * Mints a signed token for an accepted key.
    *
-   * @param grant no wider than the caller's; that is for whoever asks to see to
+   * @param grant no wider than the caller's, which is not checked here
    */
   mint(caller: Caller, grant: TokenGrant): Promise<{ token: string; id: string }>;
   find(id: string): Promise<KeyRecord | undefined>;
-  /** Newest first; all of them unless a page is asked for. */
+  /** Newest first; all of them without a page. */
   list(page?: KeyPage): Promise<KeyRecord[]>;
   /** The audit trail, newest first. */
   log(page: AuditPage): Promise<StoredEntry[]>;
-  /** Counts something that was refused to an accepted key. */
+  /** Counts a refusal of an accepted key. */
   refused(keyId: string, reason: Refusal): void;
-  /** Writes when keys were used and what was refused; for a timer. */
+  /** Writes the counted uses and refusals; for a timer. */
   flush(): Promise<void>;
-  /** Whether anyone could read an endpoint: with a key of the environment, or one in the store neither revoked nor expired. */
+  /** Whether any key can read an endpoint: one of the environment, or one in the store that is neither revoked nor expired. */
   hasUsableKey(): Promise<boolean>;
 }
 
 export interface KeyringOptions {
   readonly store: ControlStore;
-  /** Empty where the environment gives none. */
+  /** Empty if not set. */
   readonly privateKey: string;
   readonly publicKey: string;
   readonly tokens: Tokens;
@@ -66,7 +65,7 @@ export interface KeyringOptions {
 
 const HEADERS = { 'www-authenticate': 'Bearer realm="tailrace"' };
 
-/** Keys of the environment and of the control store (spec 5). When a change acts: see src/keys/control-store.ts. */
+/** Keys of the environment and of the control store (spec 5). For when a change applies see src/keys/control-store.ts. */
 export function createKeyring(options: KeyringOptions): Keyring {
   const { store, tokens, now } = options;
   const environment = environmentKeys(options);
@@ -78,7 +77,7 @@ export function createKeyring(options: KeyringOptions): Keyring {
     return new TailraceError('unauthorized', REFUSED[reason], { headers: HEADERS, refusal: reason });
   }
 
-  /** The key of the store with this id. @throws TailraceError `unauthorized` where it is good for nothing any more */
+  /** @throws TailraceError `unauthorized` if the key is unknown, revoked or expired */
   function getUsable(record: KeyRecord | undefined): KeyRecord {
     if (record === undefined) throw refuse('unknown');
     const fault = findFault(record, now());
@@ -91,7 +90,7 @@ export function createKeyring(options: KeyringOptions): Keyring {
     return toCaller(record);
   }
 
-  /** Whoever has the key of this id now, and its hash. */
+  /** The caller and hash of the present key of this id. */
   async function getHolder(keyId: string): Promise<{ caller: Caller; hash: Uint8Array }> {
     const found = environment.find(({ caller }) => caller.keyId === keyId);
     if (found !== undefined) return found;
@@ -108,7 +107,7 @@ export function createKeyring(options: KeyringOptions): Keyring {
       if (token.parentPrint !== tokens.print(hash)) throw refuse('unknown', caller.keyId);
       const grant = parseTokenGrant(token.grant);
       if (grant === undefined) throw refuse('unknown', caller.keyId);
-      // The key may have less than when it made the token.
+      // The key may have lost rights since it minted the token.
       if (isWithinReach(grant, caller) !== undefined) throw refuse('wider', caller.keyId);
       tally.used(caller.keyId, now());
       const { rate, ...reach } = grant;
@@ -152,10 +151,10 @@ const REFUSED = {
   unknown: 'the key is not known',
   revoked: 'the key has been revoked',
   expired: 'the key has expired',
-  wider: 'the token may do more than its key may by now; ask for another',
+  wider: 'the token has rights that its key has lost since; request a new token',
 } as const satisfies Partial<Record<Refusal, string>>;
 
-/** They have no limits but their scopes: whoever sets the environment may do everything anyway. */
+/** They are limited by their scopes only: whoever sets the environment can do everything anyway. */
 function environmentKeys({ privateKey, publicKey }: KeyringOptions) {
   const keys: readonly { secret: string; caller: Caller }[] = [
     { secret: privateKey, caller: { keyId: 'private', scopes: SCOPES, pins: {} } },
@@ -166,7 +165,7 @@ function environmentKeys({ privateKey, publicKey }: KeyringOptions) {
     .map(({ secret, caller }) => ({ caller, hash: hashKey(secret) }));
 }
 
-/** What a key's text says by itself: its hash, whose it is in the environment, or its id in the store. */
+/** Parses a key's text: its hash, and the caller if it is a key of the environment or else its id in the store. */
 function createKeyReader(environment: ReturnType<typeof environmentKeys>) {
   return (key: string): { hash: Uint8Array; id?: string | undefined; caller?: Caller } => {
     const hash = hashKey(key);
@@ -175,7 +174,7 @@ function createKeyReader(environment: ReturnType<typeof environmentKeys>) {
   };
 }
 
-/** Why a key of the store is good for nothing any more; `undefined` where it is good. */
+/** Why a stored key is invalid; `undefined` if it is valid. */
 function findFault({ revokedMs, expiresMs }: KeyRecord, nowMs: number): 'revoked' | 'expired' | undefined {
   if (revokedMs !== undefined) return 'revoked';
   return expiresMs !== undefined && expiresMs <= nowMs ? 'expired' : undefined;

@@ -17,7 +17,7 @@ export interface KnownKeys {
 export interface KnownKeysOptions {
   /** Asks the store. @throws TailraceError `engine_unavailable` */
   readonly read: (id: string) => Promise<KeyRecord | undefined>;
-  readonly watch: () => Pick<ChangeWatch, 'ageMs' | 'isAway'>;
+  readonly watch: () => Pick<ChangeWatch, 'ageMs' | 'isDown'>;
   /** How much longer keys are used while the store is away. */
   readonly staleMs: number;
 }
@@ -41,8 +41,8 @@ export function createKnownKeys({ read, watch, staleMs }: KnownKeysOptions): Kno
 
   /** A key that was seen, while that may be used. */
   function findKept(id: string): KeyRecord | undefined {
-    const { ageMs, isAway } = watch();
-    return ageMs() < FRESH_MS + (isAway() ? staleMs : 0) ? records.get(id) : undefined;
+    const { ageMs, isDown } = watch();
+    return ageMs() < FRESH_MS + (isDown() ? staleMs : 0) ? records.get(id) : undefined;
   }
 
   function peek(id: string): Peeked {

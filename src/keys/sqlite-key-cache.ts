@@ -2,30 +2,23 @@ import type { DatabaseSync } from 'node:sqlite';
 import { LRUCache } from 'lru-cache';
 import type { KeyRecord } from './key-record.ts';
 
-/**
- * Keys that were read a moment ago. A change by this process acts with the next look-up; one by another, such as
- * `tailrace keys revoke`, within `FRESH_MS`: so often SQLite is asked whether anyone has written.
- */
-export interface KeyCache {
-  /** @param read looks the key up where it is not here */
-  find(id: string, read: () => KeyRecord | undefined): KeyRecord | undefined;
-  /** After a write by this connection, which SQLite does not count. */
-  clear(): void;
-}
-
-// Asking costs a third of reading a key anew; asked at every look-up, it would make the cache slower than none for many keys.
-const FRESH_MS = 20;
 // About 6 MB.
 const RECORDS_MAX = 10_000;
+// Asking costs a third of reading a key; at every look-up it would cost more than the cache saves.
+const FRESH_MS = 20;
 
-export function createKeyCache(database: DatabaseSync): KeyCache {
+/**
+ * A cache of keys. A change by this process applies to the next look-up, a change by another, such as `tailrace keys revoke`, within
+ * `FRESH_MS`: so often the cache asks SQLite whether another connection has written.
+ */
+export function createKeyCache(database: DatabaseSync) {
   const version = database.prepare('PRAGMA data_version');
   const records = new LRUCache<string, KeyRecord>({ max: RECORDS_MAX });
   let seen: unknown;
   let freshUntilMs = 0;
 
   function followOthers(): void {
-    const nowMs = performance.now(); // never set back, as the clock may be
+    const nowMs = performance.now(); // monotonic
     if (nowMs < freshUntilMs) return;
     freshUntilMs = nowMs + FRESH_MS;
     const current = version.get()?.['data_version'];
@@ -34,7 +27,8 @@ export function createKeyCache(database: DatabaseSync): KeyCache {
   }
 
   return {
-    find(id, read) {
+    /** @param read reads a key that is not cached */
+    find(id: string, read: () => KeyRecord | undefined): KeyRecord | undefined {
       followOthers();
       const kept = records.get(id);
       if (kept !== undefined) return kept;
@@ -42,6 +36,7 @@ export function createKeyCache(database: DatabaseSync): KeyCache {
       if (record !== undefined) records.set(id, record);
       return record;
     },
+    /** Call it after a write by this connection: SQLite's `data_version` ignores those. */
     clear: () => records.clear(),
   };
 }

@@ -2,7 +2,7 @@ import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { InputError, messageOf, TailraceError } from '../errors.ts';
-import { makePrivateFile } from '../lib/private-file.ts';
+import { makePrivateFile } from '../lib/file.ts';
 import { describeSqliteFailure, findSqliteFailure, transact } from '../lib/sqlite.ts';
 import { type AuditEntry, ENTRIES_MAX, TRIM_EVERY, toAuditRow, toEntry } from './audit-entry.ts';
 import type { ControlStore } from './control-store.ts';
@@ -12,17 +12,16 @@ import { MIGRATIONS } from './sqlite-migrations.ts';
 
 /** In the data directory. */
 export const SQLITE_FILE = 'control.sqlite';
-// Another process writes for milliseconds; a second of patience is plenty and keeps the event loop from hanging on it.
+// Other processes write for milliseconds. The wait blocks the event loop, so it is short.
 const BUSY_TIMEOUT_MS = 1_000;
 
-// SQLite's way to say no limit.
-const ALL = -1;
+const ALL = -1; // SQLite's LIMIT for no limit
 
 /**
- * Opens the control store of a data directory, making it where it is missing. SQLite in WAL mode: the shell commands and
- * the service use it at the same time. Each method does all of its work before it returns its promise.
+ * Opens the control store of a data directory, or creates it. SQLite in WAL mode: the commands and the service use it at the same
+ * time. Each method does its work synchronously, before it returns its promise.
  *
- * @throws InputError when the directory cannot be used, or was written by a newer version
+ * @throws InputError if the directory cannot be used, or was written by a newer version
  */
 export function openSqliteStore(dataDir: string): ControlStore {
   const database = openDatabase(dataDir);
@@ -50,7 +49,6 @@ export function openSqliteStore(dataDir: string): ControlStore {
   };
   const findKey = (id: string) => cache.find(id, () => readKey(id));
 
-  /** What was kept is read anew after it: SQLite does not count the writes of this connection. */
   function write<T>(work: () => T): T {
     try {
       return orUnavailable(() => transact(database, work));
@@ -64,7 +62,7 @@ export function openSqliteStore(dataDir: string): ControlStore {
       try {
         return findKey(id) ?? 'absent';
       } catch {
-        return 'unseen'; // so that `findKey` is asked, which says why
+        return 'unseen'; // `findKey` is called next and throws the reason
       }
     },
     findKey: async (id) => orUnavailable(() => findKey(id)),
@@ -87,7 +85,7 @@ export function openSqliteStore(dataDir: string): ControlStore {
         for (const entry of entries) addEntry(entry);
         return result;
       }),
-    note: async ({ used, entries }) =>
+    record: async ({ used, entries }) =>
       write(() => {
         for (const [id, atMs] of used) use.run(atMs, id);
         for (const entry of entries) addEntry(entry);
@@ -97,7 +95,7 @@ export function openSqliteStore(dataDir: string): ControlStore {
   };
 }
 
-/** Keeps the newest of each kind. */
+/** Adds an entry and now and then trims each kind to the newest `ENTRIES_MAX`. */
 function createAuditWriter(database: DatabaseSync): (entry: AuditEntry) => void {
   const add = database.prepare(
     'INSERT INTO audit (at_ms, action, key_id, actor, detail, count) VALUES (?, ?, ?, ?, ?, ?)',
@@ -114,7 +112,7 @@ function createAuditWriter(database: DatabaseSync): (entry: AuditEntry) => void 
   };
 }
 
-/** A failure of SQLite in words for whoever asked, with a status by which it is tried again; any other as it is. */
+/** Maps a failure of SQLite to a TailraceError that can be retried; throws any other as it is. */
 function orUnavailable<T>(work: () => T): T {
   try {
     return work();
@@ -138,7 +136,7 @@ function openDatabase(dataDir: string): DatabaseSync {
     mkdirSync(dataDir, { recursive: true, mode: 0o700 });
     makePrivateFile(file);
     const database = new DatabaseSync(file);
-    // FULL: a revocation that was reported must survive a power cut.
+    // FULL: an acknowledged revocation must survive a power cut.
     database.exec(
       `PRAGMA busy_timeout = ${BUSY_TIMEOUT_MS}; PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL`,
     );
@@ -159,7 +157,7 @@ function migrate(database: DatabaseSync): void {
       `the key store is of version ${version}, newer than this Tailrace (${MIGRATIONS.length}); update Tailrace`,
     ]);
   }
-  if (version === MIGRATIONS.length) return; // nothing to write: a full disk keeps nobody from starting
+  if (version === MIGRATIONS.length) return; // nothing to write: the service starts also on a full disk
   for (const migration of MIGRATIONS.slice(version)) database.exec(migration);
   database.exec(`PRAGMA user_version = ${MIGRATIONS.length}`);
 }

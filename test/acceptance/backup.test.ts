@@ -250,9 +250,9 @@ const SPOILT: readonly Spoil[] = [
       bytes.writeUInt8(bytes.readUInt8(bytes.length - 1) ^ 1, bytes.length - 1);
       await writeFile(file, bytes);
     },
-    /is damaged: .*events.* is not what the manifest says/,
+    /is damaged: .*events.* differs from its checksum in the manifest/,
   ],
-  ['torn', async (dir) => await rm((await listParts(dir))[0] ?? '', { recursive: true }), /is not whole/],
+  ['torn', async (dir) => await rm((await listParts(dir))[0] ?? '', { recursive: true }), /is incomplete/],
   [
     'definition',
     async (dir) => await appendFile(join(dir, 'definitions/sources', `${EDGE}.yaml`), '\n# more'),

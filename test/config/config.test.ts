@@ -102,7 +102,7 @@ describe('the settings', () => {
   test('refuse one key for both purposes, and a key that no header can carry', () => {
     const same = 'same-0123456789ab';
     expect(faultsOf({ TAILRACE_PRIVATE_KEY: same, LOGFLARE_PUBLIC_ACCESS_TOKEN: same })).toEqual([
-      'TAILRACE_PUBLIC_KEY: must differ from TAILRACE_PRIVATE_KEY, or it would open everything',
+      'TAILRACE_PUBLIC_KEY: must differ from TAILRACE_PRIVATE_KEY, which has every scope',
     ]);
     for (const key of ['schlüssel-0123456789', 'two words 0123456789', 'key-0123456789ab\n'])
       expect(faultsOf({ TAILRACE_PRIVATE_KEY: key })).toEqual([expect.stringMatching(/: must be of ASCII/)]);

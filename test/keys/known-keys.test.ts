@@ -37,7 +37,7 @@ function setUp() {
       if (state.isAway) throw new TailraceError('engine_unavailable', 'away');
       return id === ID ? record : undefined;
     },
-    watch: () => ({ ageMs: () => state.ageMs, isAway: () => state.isAway }),
+    watch: () => ({ ageMs: () => state.ageMs, isDown: () => state.isAway }),
     staleMs: STALE_MS,
   });
   return { known, state, hold };

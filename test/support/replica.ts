@@ -57,7 +57,7 @@ export async function openReplica(options: ReplicaOptions) {
       if (options.isPrompt === true) answer();
     });
   };
-  const redis = openRedis(redisUrl, { onUp() {}, onAway() {}, onFailure: () => void counts.failures++ });
+  const redis = openRedis(redisUrl, { onUp() {}, onDown() {}, onFailure: () => void counts.failures++ });
   await vi.waitFor(() => expect(redis.isUp).toBe(true), { timeout: 10_000 });
   const shared = createRedisCache({
     ...{ redis, secret: Buffer.from(secret), store: 'test', now, makeToken: randomUUID },

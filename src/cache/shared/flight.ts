@@ -59,10 +59,10 @@ export function createSharedFlights(options: SharedFlightsOptions): SharedFlight
     try {
       const answer = await make(signal);
       // In this order: whoever sees that the lease is free has to find the answer.
-      background.leave(shared.keep(key, answer, life).finally(() => lease?.free()));
+      background.run(shared.keep(key, answer, life).finally(() => lease?.free()));
       return { answer, origin: 'engine' };
     } catch (error) {
-      if (lease !== undefined) background.leave(lease.free());
+      if (lease !== undefined) background.run(lease.free());
       throw error;
     }
   }

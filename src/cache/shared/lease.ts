@@ -36,8 +36,8 @@ export function createLeases(redis: Redis, makeToken: () => string) {
   return async (names: LeaseNames): Promise<Lease | 'held' | undefined> => {
     const token = makeToken();
     const run = (script: typeof RENEW) =>
-      redis.ask((send) => runScript(send, script, { keys: [names.lease], args: [token, String(LEASE_MS)] }));
-    const taken = await redis.ask((send) =>
+      redis.run((send) => runScript(send, script, { keys: [names.lease], args: [token, String(LEASE_MS)] }));
+    const taken = await redis.run((send) =>
       runScript(send, TAKE, { keys: [names.lease, names.answer], args: [token, String(LEASE_MS)] }),
     );
     if (!Array.isArray(taken)) return undefined;

@@ -62,7 +62,7 @@ export function createRedisCache(options: RedisCacheOptions): SharedCache {
 
   async function refuse(name: string): Promise<'none'> {
     onRefused();
-    await redis.ask((send) => send(['DEL', name]));
+    await redis.run((send) => send(['DEL', name]));
     return 'none';
   }
 
@@ -70,7 +70,7 @@ export function createRedisCache(options: RedisCacheOptions): SharedCache {
     markOf: (answer) => marks.get(answer),
     async find(key) {
       const name = nameOf(key);
-      const found = await redis.ask((send) =>
+      const found = await redis.run((send) =>
         Promise.all([readBytes(send, name, FRAME_BYTES_MAX), compareClocks(send)]),
       );
       if (found === undefined) return undefined;
@@ -83,7 +83,7 @@ export function createRedisCache(options: RedisCacheOptions): SharedCache {
       return answer;
     },
     async look(key) {
-      const seen = await redis.ask((send) =>
+      const seen = await redis.run((send) =>
         Promise.all([
           readBytes(send, nameOf(key), MARK_BYTES - 1),
           readBytes(send, leaseNameOf(key), TOKEN_BYTES_MAX - 1),
@@ -99,7 +99,7 @@ export function createRedisCache(options: RedisCacheOptions): SharedCache {
     },
     lease: (key) => takeLease({ lease: leaseNameOf(key), answer: nameOf(key) }),
     async keep(key, answer, { seconds }) {
-      const clocks = await redis.ask(compareClocks);
+      const clocks = await redis.run(compareClocks);
       if (clocks === undefined) return;
       const ageMs = Math.max(clocks.after - answer.instantMs, 0);
       const madeMs = clocks.redisMs - ageMs;
@@ -107,7 +107,7 @@ export function createRedisCache(options: RedisCacheOptions): SharedCache {
       const bytes = lifeMs > 0 ? await frames.encode(key, { answer, madeMs }) : undefined;
       if (bytes === undefined) return;
       const args = [bytes, String(madeMs), String(lifeMs)];
-      const kept = await redis.ask((send) => runScript(send, KEEP, { keys: [nameOf(key)], args }));
+      const kept = await redis.run((send) => runScript(send, KEEP, { keys: [nameOf(key)], args }));
       if (kept === 1) marks.set(answer, markOf(madeMs));
     },
   };

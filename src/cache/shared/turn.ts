@@ -54,7 +54,7 @@ export interface TurnsOptions {
   readonly waitMsMax: number;
 }
 
-export function createTurns(shared: SharedCache, { background: { leave }, waitMsMax }: TurnsOptions): Turns {
+export function createTurns(shared: SharedCache, { background: { run }, waitMsMax }: TurnsOptions): Turns {
   async function findGood({ key, isGood }: Wanted): Promise<Turn | undefined> {
     const answer = await shared.find(key);
     if (answer === undefined) return ALONE;
@@ -70,7 +70,7 @@ export function createTurns(shared: SharedCache, { background: { leave }, waitMs
     if (lease.mark === mark || lease.mark === '') return ours;
     const found = await findGood(wanted);
     if (found?.kind !== 'shared') return ours;
-    leave(lease.free());
+    run(lease.free());
     return found;
   }
 

@@ -1,5 +1,5 @@
 import { Command, InvalidArgumentError } from 'commander';
-import { parseCluster } from '../../config/clickhouse.ts';
+import { parseCluster } from '../../config/url.ts';
 import { readDefinitions, refuseFaults } from '../../definitions/read.ts';
 import { createView } from '../../engine/external.ts';
 import { createTable } from '../../engine/table.ts';

@@ -1,6 +1,6 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { type EngineProcess, startEngineProcess } from '../process/engine-process.ts';
+import { type EngineEnv, type EngineProcess, startEngineProcess } from '../process/engine-process.ts';
 import type { EngineRequest } from '../process/protocol.ts';
 import { deletesByItself, setTableTtl } from '../table.ts';
 import { DATABASE, writeEngineConfig } from './config.ts';
@@ -15,20 +15,24 @@ import { findConfigDir, findStoreDir } from './sessions.ts';
  *
  * @throws EngineError when the engine cannot open the store
  */
-export async function removeDeletingTtls(dataDir: string, memoryBytesMax: number): Promise<void> {
+export async function removeDeletingTtls(
+  dataDir: string,
+  memoryBytesMax: number,
+  env?: EngineEnv,
+): Promise<void> {
   const path = findStoreDir(dataDir);
   const tables = findTables(join(path, 'metadata', DATABASE));
   if (tables.length === 0) return;
   const connectionArgs = writeEngineConfig(findConfigDir(dataDir), memoryBytesMax, false);
   const statements = tables.map((table) => setTableTtl(`${DATABASE}.\`${table}\``, ''));
   const { first: process } = await openFirst(() =>
-    openSession({ op: 'open', path, connectionArgs, statements }),
+    openSession({ op: 'open', path, connectionArgs, statements }, env),
   );
   await process.ask(0, { op: 'close' }).finally(() => end(process));
 }
 
-async function openSession(request: EngineRequest): Promise<EngineProcess> {
-  const process = startEngineProcess(1);
+async function openSession(request: EngineRequest, env: EngineEnv): Promise<EngineProcess> {
+  const process = startEngineProcess(1, env);
   try {
     await process.ask(0, request);
     return process;

@@ -5,6 +5,7 @@ import type { Engine, InsertBatch, QueryLimits, QueryOptions, QueryResult } from
 import { tooLarge } from '../failure.ts';
 import { createGate } from '../gate.ts';
 import type { EngineAnswer } from '../process/channel.ts';
+import type { EngineEnv } from '../process/engine-process.ts';
 import type { EngineRequest } from '../process/protocol.ts';
 import { watchPulse } from '../process/pulse.ts';
 import { createSupervisor, type EngineRestart } from '../process/supervisor.ts';
@@ -25,6 +26,8 @@ export interface EmbeddedOptions extends PoolLimits {
   /** Of the engine in all. */
   readonly memoryBytesMax: number;
   readonly limits: QueryLimits;
+  /** See `startEngineProcess`. */
+  readonly env?: EngineEnv;
   /** Called for each engine process that ended, and for each start that failed. */
   readonly onRestart?: ((restart: EngineRestart) => void) | undefined;
   /** Called for each query that may have ended it. */
@@ -51,7 +54,7 @@ const STOP_MS_MAX = 5_000;
  */
 export async function openEmbeddedEngine(options: EmbeddedOptions): Promise<Engine> {
   const { dataDir, limits, memoryBytesMax, onRestart = () => {}, onSuspect = () => {} } = options;
-  await removeDeletingTtls(dataDir, memoryBytesMax);
+  await removeDeletingTtls(dataDir, memoryBytesMax, options.env);
   const sessions = describeSessions(dataDir, options);
   const readers = createReaders(options.readers, options, sessions);
   const { pool } = readers;

@@ -24,7 +24,7 @@ export async function openProcess(
   signal?: AbortSignal,
 ): Promise<EngineProcess> {
   signal?.throwIfAborted();
-  const process = startEngineProcess(CHANNEL.firstReader + readers.length);
+  const process = startEngineProcess(CHANNEL.firstReader + readers.length, sessions.env);
   const end = () => process.kill();
   signal?.addEventListener('abort', end, { once: true });
   try {

@@ -2,6 +2,7 @@ import { existsSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { quote } from '../../sql/quote.ts';
 import type { QueryLimits, ReadFilters } from '../engine.ts';
+import type { EngineEnv } from '../process/engine-process.ts';
 import type { EngineRequest } from '../process/protocol.ts';
 import {
   type EngineSettings,
@@ -33,6 +34,8 @@ export interface EmbeddedSessions {
   readonly writer: Open;
   /** One statement at a time, with its limits, locked read-only; see `Engine.setReadFilters`. */
   reader(filters: ReadFilters): Open;
+  /** See `startEngineProcess`. */
+  readonly env: EngineEnv;
 }
 
 export const findStoreDir = (dataDir: string) => join(dataDir, 'store');
@@ -46,7 +49,7 @@ export function hasEmbeddedStore(dataDir: string): boolean {
 /** Writes the engine's configuration, makes the folder of the store, and describes the sessions. */
 export function describeSessions(
   dataDir: string,
-  options: { memoryBytesMax: number; limits: QueryLimits },
+  options: { memoryBytesMax: number; limits: QueryLimits; env?: EngineEnv },
 ): EmbeddedSessions {
   const connectionArgs = writeEngineConfig(findConfigDir(dataDir), options.memoryBytesMax);
   const path = findStoreDir(dataDir);
@@ -59,6 +62,7 @@ export function describeSessions(
   });
   const own = openWith({ ...FORMAT_SETTINGS, max_query_size: SQL_BYTES_MAX });
   return {
+    env: options.env,
     control: own,
     inspector: own,
     writer: openWith({

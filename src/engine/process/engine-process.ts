@@ -16,15 +16,26 @@ export interface EngineProcess {
   kill(end?: EngineEnd): void;
 }
 
+/** The environment of the engine process; `undefined`: that of this process. */
+export type EngineEnv = Readonly<Record<string, string>> | undefined;
+
+// Of libuv: each session holds one while it runs a statement; files need a few besides.
+const SPARE_THREADS = 4;
+
 /**
  * Starts the engine process with `sessions` channels; none of its sessions is open yet. A process that cannot be started has
  * ended, with the reason.
  *
  * @param command of the process
  */
-export function startEngineProcess(sessions: number, command = process.execPath): EngineProcess {
+export function startEngineProcess(
+  sessions: number,
+  env?: EngineEnv,
+  command = process.execPath,
+): EngineProcess {
   const main = fileURLToPath(new URL(`./main${extname(import.meta.url)}`, import.meta.url));
   const child = spawn(command, [main, String(sessions)], {
+    env: env && { ...env, UV_THREADPOOL_SIZE: String(sessions + SPARE_THREADS) },
     // Input is the null device: the engine reads descriptor 0 whenever it inserts.
     stdio: ['ignore', 'ignore', 'inherit', ...Array.from({ length: sessions }, () => 'pipe' as const)],
   });

@@ -1,4 +1,4 @@
-import type { Scope } from '../../keys/scope.ts';
+import type { Scope } from '../../keys/grant.ts';
 import type { Schema } from './schema.ts';
 
 export const SECURITY_SCHEMES: Readonly<Record<string, Schema>> = {

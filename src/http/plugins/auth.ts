@@ -1,8 +1,8 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { FastifyRequest, onRequestHookHandler } from 'fastify';
 import { TailraceError } from '../../errors.ts';
+import { SCOPES, type Scope } from '../../keys/grant.ts';
 import { type Caller, type Keyring, requireScope } from '../../keys/keyring.ts';
-import { SCOPES, type Scope } from '../../keys/scope.ts';
 import { looksLikeToken } from '../../keys/token.ts';
 
 declare module 'fastify' {

@@ -1,8 +1,8 @@
 import type { FastifyInstance } from 'fastify';
 import type { Endpoint } from '../../definitions/endpoint.ts';
 import { isManaged, type Source } from '../../definitions/source.ts';
+import { SCOPES } from '../../keys/grant.ts';
 import type { Caller } from '../../keys/keyring.ts';
-import { SCOPES } from '../../keys/scope.ts';
 import type { HttpContext } from '../context.ts';
 import { createAuth, getCaller } from '../plugins/auth.ts';
 import type { EndpointView, Self, SourceView } from '../view.ts';

@@ -1,6 +1,7 @@
 import type { FastifyInstance, FastifyReply } from 'fastify';
 import { chooseSource } from '../../ingest/choose-source.ts';
 import type { Received } from '../../ingest/receive.ts';
+import { WITHOUT_PROJECT_HEADER } from '../../ingest/without-project.ts';
 import type { HttpContext } from '../context.ts';
 import { createIngestAuth } from '../plugins/auth.ts';
 import { addBodyParser } from '../plugins/body.ts';
@@ -52,7 +53,8 @@ export async function ingestRoutes(app: FastifyInstance, context: HttpContext): 
 }
 
 /** What Logflare's clients expect: 406 with the reasons when events were refused, the good ones being stored all the same. */
-function answer(reply: FastifyReply, { refused, reasons }: Received): FastifyReply {
+function answer(reply: FastifyReply, { refused, reasons, withoutProject = 0 }: Received): FastifyReply {
+  if (withoutProject > 0) reply.header(WITHOUT_PROJECT_HEADER, withoutProject);
   if (refused === 0) return reply.send({ message: 'Logged!' });
   const more = refused > reasons.length ? [`and ${refused - reasons.length} more`] : [];
   return reply.code(406).send({ message: [...reasons, ...more] });

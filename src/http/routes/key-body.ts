@@ -1,16 +1,15 @@
 import { type Static, Type } from 'typebox';
 import {
+  createRate,
   DESCRIPTION_CHARS_MAX,
   LISTED_MAX,
   NAME_CHARS_MAX,
   PER_SECOND_MAX,
   PINS_MAX,
 } from '../../keys/check-grant.ts';
-import { type Grant, toListed } from '../../keys/grant.ts';
+import { type Grant, SCOPES, toListed } from '../../keys/grant.ts';
 import type { KeyRecord } from '../../keys/key-record.ts';
 import type { KeyChange } from '../../keys/management.ts';
-import { createRate } from '../../keys/rate.ts';
-import { SCOPES } from '../../keys/scope.ts';
 import { MICROS_PER_MS, parseInstant } from '../../lib/instant.ts';
 import { invalidBody } from '../plugins/json-body.ts';
 import type { KeyView } from '../view.ts';

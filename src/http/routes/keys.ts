@@ -4,7 +4,7 @@ import { checkAgainst, checkGrant } from '../../keys/check-grant.ts';
 import { type Grant, isNarrower, isWithinReach } from '../../keys/grant.ts';
 import type { KeyRecord } from '../../keys/key-record.ts';
 import type { Caller, Keyring } from '../../keys/keyring.ts';
-import type { Doer, MadeKey, NewKey } from '../../keys/management.ts';
+import type { Actor, CreatedKey, NewKey } from '../../keys/management.ts';
 import type { HttpContext } from '../context.ts';
 import { createAuth, getCaller } from '../plugins/auth.ts';
 import { createBodyParser, invalidBody } from '../plugins/json-body.ts';
@@ -55,7 +55,7 @@ export function keyRoutes(app: FastifyInstance, context: HttpContext): void {
   }
 
   /** Who changes a key: refused on the key as it is in the very step that changes it. */
-  function doerOf(caller: Caller, check: (key: KeyRecord) => void = () => {}): Doer {
+  function doerOf(caller: Caller, check: (key: KeyRecord) => void = () => {}): Actor {
     return {
       actor: caller.keyId,
       check(key) {
@@ -151,7 +151,7 @@ async function told<T>(work: () => Promise<T>): Promise<T> {
   }
 }
 
-function sendMade(reply: FastifyReply, { key, record }: MadeKey): FastifyReply {
+function sendMade(reply: FastifyReply, { key, record }: CreatedKey): FastifyReply {
   return reply
     .code(201)
     .header('cache-control', 'no-store') // the only answer with a key in it

@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify';
 import type { Source } from '../../definitions/source.ts';
 import { readStoreState, type StoreState } from '../../engine/store-state.ts';
-import { createRefreshed, type Reading } from '../../lib/refreshed.ts';
+import { createRefreshingValue, type TimedValue } from '../../lib/refreshing-value.ts';
 import type { HttpContext } from '../context.ts';
 import { WITHOUT_PROJECT } from '../metrics.ts';
 import { createAuth, getCaller } from '../plugins/auth.ts';
@@ -21,7 +21,7 @@ const STATE_WAIT_MS = 1_000;
  */
 export function overviewRoute(app: FastifyInstance, context: HttpContext): void {
   const { engine, registry, keyring, traffic, metrics, config, cache, committer, readNotices, now } = context;
-  const state = createRefreshed(() => readStoreState(engine, registry.sources), {
+  const state = createRefreshingValue(() => readStoreState(engine, registry.sources), {
     maxAgeMs: STATE_AGE_MS,
     now,
   });
@@ -67,7 +67,7 @@ export function overviewRoute(app: FastifyInstance, context: HttpContext): void 
   }
 
   /** `undefined` where the engine has not said it, or not in time. */
-  async function readInTime(): Promise<Reading<StoreState> | undefined> {
+  async function readInTime(): Promise<TimedValue<StoreState> | undefined> {
     let timer: NodeJS.Timeout | undefined;
     const late = new Promise<undefined>((resolve) => {
       timer = setTimeout(() => resolve(undefined), STATE_WAIT_MS);

@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify';
 import { isManaged } from '../../definitions/source.ts';
-import { createRefreshed } from '../../lib/refreshed.ts';
+import { createRefreshingValue } from '../../lib/refreshing-value.ts';
 import { OWNER } from '../../query/pins.ts';
 import type { HttpContext } from '../context.ts';
 import { createAuth, getCaller } from '../plugins/auth.ts';
@@ -15,7 +15,7 @@ const LANE = 'projects';
 
 /** Projects that have events, in order: those that a key may read, which is its own where the key pins one. */
 export function projectsRoute(app: FastifyInstance, { engine, registry, keyring, now }: HttpContext): void {
-  const projects = createRefreshed(readProjects, { maxAgeMs: PROJECTS_AGE_MS, now });
+  const projects = createRefreshingValue(readProjects, { maxAgeMs: PROJECTS_AGE_MS, now });
 
   /** As a query like any other, in turn with those of the callers and within their limits. */
   async function readProjects(): Promise<string[]> {

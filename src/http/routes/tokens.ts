@@ -1,10 +1,9 @@
 import type { FastifyInstance } from 'fastify';
 import { type Static, Type } from 'typebox';
 import { TailraceError } from '../../errors.ts';
-import { checkAgainst, checkGrant } from '../../keys/check-grant.ts';
+import { checkAgainst, checkGrant, createRate } from '../../keys/check-grant.ts';
 import { isNarrower, toListed } from '../../keys/grant.ts';
 import type { Caller } from '../../keys/keyring.ts';
-import { createRate } from '../../keys/rate.ts';
 import { TOKEN_SCOPES, type TokenGrant } from '../../keys/token-grant.ts';
 import type { Rate } from '../../lib/token-bucket.ts';
 import type { HttpContext } from '../context.ts';

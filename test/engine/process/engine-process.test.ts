@@ -35,7 +35,7 @@ test('a process that is being opened is ended when the service closes', async ()
 });
 
 test('a process that cannot be started says why to whoever asks it', async () => {
-  const process = startEngineProcess(2, join(folder.path, 'no-such-program'));
+  const process = startEngineProcess(2, undefined, join(folder.path, 'no-such-program'));
   await expect(process.ask(0, { op: 'memory' })).rejects.toThrow(/could not be started: .*ENOENT/);
   process.kill();
   expect(await process.ended).toContain('ENOENT');

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { createRefreshed } from '../../src/lib/refreshed.ts';
+import { createRefreshingValue } from '../../src/lib/refreshing-value.ts';
 
 function createRead() {
   const clock = { now: 0 };
@@ -9,7 +9,7 @@ function createRead() {
     pending.push(one);
     return one.promise;
   };
-  return { clock, pending, refreshed: createRefreshed(read, { maxAgeMs: 100, now: () => clock.now }) };
+  return { clock, pending, refreshed: createRefreshingValue(read, { maxAgeMs: 100, now: () => clock.now }) };
 }
 const settle = () => new Promise((resolve) => setImmediate(resolve));
 
