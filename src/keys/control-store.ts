@@ -9,9 +9,6 @@ export interface KeyPage {
   readonly before?: string;
 }
 
-/** A key; that there is none; or that this process would have to ask. */
-export type Peeked = KeyRecord | 'absent' | 'unseen';
-
 /** What is to be written in one step, and what comes of it. */
 export interface Change<T> {
   readonly add?: readonly KeyRecord[];
@@ -33,10 +30,8 @@ export interface Notes {
  * within 2 s in PostgreSQL. What cannot be read or written is a TailraceError `engine_unavailable` there.
  */
 export interface ControlStore {
-  /** What is known of a key at once, for whoever cannot wait. */
-  peekKey(id: string): Peeked;
-  /** The key of this id, for letting a caller in. @throws TailraceError `overloaded` where too many wait already */
-  findKey(id: string): Promise<KeyRecord | undefined>;
+  /** The key of this id, to admit a caller; at once if it is known. @throws TailraceError `overloaded` if too many look-ups wait */
+  findKey(id: string): KeyRecord | undefined | Promise<KeyRecord | undefined>;
   /** The key of this id as the store has it now, with when it was last used. */
   readKey(id: string): Promise<KeyRecord | undefined>;
   /** Newest first; all of them unless a page is asked for. */

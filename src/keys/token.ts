@@ -23,8 +23,8 @@ export interface Tokens {
   print(hash: Uint8Array): string;
   /** @returns the token: a JSON Web Token, signed with HS256 */
   mint(token: Omit<Token, 'id'>): Promise<{ token: string; id: string }>;
-  /** What a token says, if it is signed by us and has not expired; otherwise why it is not taken. */
-  read(text: string): Promise<Token | Unreadable>;
+  /** What a token says, if it is signed by us and has not expired; otherwise why not. A promise only if it was not verified before. */
+  read(text: string): Token | Unreadable | Promise<Token | Unreadable>;
 }
 
 /** Why a token is not taken. */
@@ -99,13 +99,14 @@ export function createTokens({ secret, now }: TokensOptions): Tokens {
         .sign(key);
       return { token, id };
     },
-    async read(text) {
+    read(text) {
       const print = hashKey(text).toString('base64');
       const kept = known.get(print);
       if (kept !== undefined) return kept.expiresMs > now() ? kept : { reason: 'expired' };
-      const token = await verify(text);
-      if (!('reason' in token)) known.set(print, token);
-      return token;
+      return verify(text).then((token) => {
+        if (!('reason' in token)) known.set(print, token);
+        return token;
+      });
     },
   };
 }

@@ -3,6 +3,7 @@ import { Command, InvalidArgumentError } from 'commander';
 import { InputError } from '../../errors.ts';
 import { openStore } from '../../open-store.ts';
 import { parseParameters } from '../../query/parameters.ts';
+import { createQuestion } from '../../query/question.ts';
 import { createRunner } from '../../query/run.ts';
 import { createSandbox } from '../../query/sandbox/sandbox.ts';
 import { ownerName, readConfig, stopSignal } from '../environment.ts';
@@ -57,7 +58,8 @@ async function askStore(idOrName: string, raw: Pairs, { sql }: Options): Promise
     const signal = stopSignal();
     const sandbox = createSandbox(store.engine, config);
     const endpoint = await sandbox(stored, raw, { signal });
-    const { body } = await createRunner(store.engine, Date.now)(endpoint, values, { signal });
+    const run = createRunner(store.engine, Date.now);
+    const { body } = await run(createQuestion(endpoint, values), { signal });
     return { body, columns: endpoint.columns.map(({ name }) => name) };
   } finally {
     await store.close();
