@@ -100,7 +100,7 @@ export async function buildApp(context: HttpContext): Promise<FastifyInstance> {
   const cors = createCorsHead(config.corsOrigins);
   const steps = { admissions, recall, cached: context.cached, describe };
   const around = { observe, peers, metrics, connections, headers, cors, closing };
-  listenBefore(app.server, createListener({ ...steps, ...around }));
+  listenBefore(app.server, createListener({ ...steps, ...around }), connections);
   if (app.server instanceof HttpsServer) {
     const unfollow = followTlsFiles(config, app.server, logger);
     app.server.once('close', unfollow);

@@ -1,4 +1,5 @@
 import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
 import type { CachedQueries } from '../cache/cached.ts';
 import { type Admission, type Admit, readKey } from '../serve/admit.ts';
 import { type Describe, type Described, describeServed } from '../serve/describe.ts';
@@ -38,6 +39,7 @@ export type Answer = (request: IncomingMessage, response: ServerResponse) => boo
 export function createListener(parts: ListenerParts): Answer {
   const { admissions, recall, cached, describe, observe, peers, metrics, cors } = parts;
   const fixed = Object.entries(parts.headers).flat();
+  const trusted = new WeakSet<Socket>();
 
   /** Everything but the sending. `undefined`: the framework has to answer. */
   function prepare({ method, url, headers }: IncomingMessage, { caller, head, refusal }: Admission) {
@@ -60,6 +62,12 @@ export function createListener(parts: ListenerParts): Answer {
     };
   }
 
+  function trust(socket: Socket): void {
+    if (trusted.has(socket)) return;
+    trusted.add(socket);
+    parts.connections.trust(socket);
+  }
+
   function handOn(request: IncomingMessage, admission: ReturnType<Admit>): false {
     admissions.handedOn.set(request, admission);
     // Its hook reports a rejection, unless it refuses the request before.
@@ -75,7 +83,7 @@ export function createListener(parts: ListenerParts): Answer {
     const prepared = admission instanceof Promise ? undefined : prepare(request, admission);
     if (prepared === undefined) return handOn(request, admission);
     const { caller, endpoint, served, described, head } = prepared;
-    parts.connections.trust(request.socket);
+    trust(request.socket);
     const id = createRequestId(request.headers);
     send(response, described, head.concat('x-request-id', id));
     metrics.served(endpoint.name, served.outcome, served.answer.rows);
@@ -103,13 +111,15 @@ function send(
   else response.end(representation?.body);
 }
 
-/** Registers it before the framework, which has the only listener of its server. */
-export function listenBefore(server: Server, answer: Answer): void {
-  const [framework] = server.listeners('request').slice(0, 1) as RequestListener[]; // Node emits nothing else under this name
+/** Registers it before the framework, which has the only listener of its server; only what goes there takes time. */
+export function listenBefore(server: Server, answer: Answer, { track }: Connections): void {
+  const [framework] = server.listeners('request') as RequestListener[]; // Node emits nothing else under this name
   if (framework === undefined) throw new Error('the framework does not listen to its server');
   server.removeListener('request', framework);
   server.prependListener('request', (request, response) => {
-    if (!answer(request, response)) framework.call(server, request, response);
+    if (answer(request, response)) return;
+    track(request, response);
+    framework.call(server, request, response);
   });
 }
 

@@ -108,7 +108,7 @@ function createChecks({ store, tokens, now }: KeyringOptions, environment: reado
   function acceptKey(record: KeyRecord | undefined, hash: Uint8Array): Caller {
     if (record !== undefined && !sameHash(record.hash, hash)) throw refuse('unknown', record.id);
     const usable = getUsable(record);
-    tally.used(usable.id, now());
+    tally.lastUsed.set(usable.id, now());
     return toCaller(usable);
   }
 
@@ -145,7 +145,7 @@ function createChecks({ store, tokens, now }: KeyringOptions, environment: reado
     if (grant === undefined) throw refuse('unknown', keyId);
     // The key may do less than when it signed the token.
     if (isWithinReach(grant, caller) !== undefined) throw refuse('wider', keyId);
-    tally.used(keyId, now());
+    tally.lastUsed.set(keyId, now());
     const { rate, ...reach } = grant;
     return { ...reach, keyId, rate: caller.rate, token: { id: token.id, rate } };
   }

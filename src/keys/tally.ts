@@ -7,7 +7,8 @@ import type { ControlStore } from './control-store.ts';
  * nothing, and ten thousand wrong keys a second cost the disk a row.
  */
 export interface Tally {
-  used(keyId: string, nowMs: number): void;
+  /** Key id → when it was last used, ms since the epoch; as large as there are keys in use, at most. */
+  readonly lastUsed: Map<string, number>;
   /** @param keyId of a key that exists; empty for any other, whose text anyone can make up */
   refused(keyId: string, reason: Refusal, nowMs: number): void;
   /** A signed token was made with this key. */
@@ -30,7 +31,7 @@ const COUNTS_MAX = 1_000;
 const USED_PER_FLUSH_MAX = 1_000;
 
 export function createTally(store: ControlStore): Tally {
-  const lastUsed = new Map<string, number>(); // as large as there are keys in use, at most
+  const lastUsed = new Map<string, number>();
   let counts = new Map<string, Count>();
   let flushing: Promise<void> | undefined;
 
@@ -61,7 +62,7 @@ export function createTally(store: ControlStore): Tally {
   }
 
   return {
-    used: (keyId, nowMs) => void lastUsed.set(keyId, nowMs),
+    lastUsed,
     refused: (keyId, reason, atMs) => count({ action: 'refused', keyId, detail: reason, atMs }),
     minted: (keyId, atMs) => count({ action: 'minted', keyId, detail: '', atMs }),
     flush() {
