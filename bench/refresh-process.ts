@@ -2,6 +2,7 @@ import { createRefresh } from '../src/cache/incremental.ts';
 import { parseConfig } from '../src/config/config.ts';
 import { openStore, type Store } from '../src/open-store.ts';
 import { parseParameters } from '../src/query/parameters.ts';
+import { createQuestion } from '../src/query/question.ts';
 import { type Answer, createRunner } from '../src/query/run.ts';
 
 export interface RefreshJob {
@@ -69,7 +70,7 @@ async function measure({ engine, registry, writes }: Store): Promise<RefreshTime
   const rounds: RefreshTimes[][] = Array.from({ length: ROUNDS }, () => []);
   for (let i = 0; i < PROJECTS * ROUNDS; i++) {
     const values = parseParameters(endpoint, { project: `project-${i % PROJECTS}`, interval: '7day' }, 1_000);
-    const take = (kept?: Answer) => refresh(endpoint, { values, kept }, {});
+    const take = (kept?: Answer) => refresh(createQuestion(endpoint, values), kept, {});
     nowMs = END_MS - WARMING_MS;
     const kept = await take(); // finds the files for both
     nowMs = END_MS;

@@ -5,10 +5,11 @@ import { createRedisCache } from './cache/shared/redis-cache.ts';
 import { findServerAddress } from './config/clickhouse.ts';
 import type { Config } from './config/config.ts';
 import type { Metrics } from './http/metrics.ts';
-import { createSharedRates, type SharedRates } from './http/shared-rates.ts';
 import { createBackground } from './lib/background.ts';
 import { openRedis } from './lib/redis.ts';
 import { createThrottle } from './lib/throttle.ts';
+import type { SharedRates } from './serve/admit.ts';
+import { createSharedRates } from './serve/shared-rates.ts';
 
 interface SharedParts {
   readonly config: Config;
@@ -55,7 +56,7 @@ export function openShared({ config, metrics, logger, now }: SharedParts, secret
   const background = createBackground();
   const { database = '' } = findServerAddress(config) ?? {};
   const store = JSON.stringify([database, config.cluster]);
-  const cache = createRedisCache({ redis, secret, store, now, makeToken: randomUUID, onRefused });
+  const cache = createRedisCache({ redis, secret, store, now, createToken: randomUUID, onRefused });
   const { queryTimeoutMs } = config;
   return {
     flights: createSharedFlights({

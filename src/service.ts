@@ -356,10 +356,11 @@ function tellFailures(metrics: Metrics, traffic: Traffic): Metrics {
 }
 
 function countQueries(run: Run, metrics: Metrics): Run {
-  return async (endpoint, values, options) => {
-    metrics.queryStarted(endpoint.name);
-    const answer = await run(endpoint, values, options);
-    metrics.queryDone(endpoint.name, answer.engineMs / 1000);
+  return async (question, options) => {
+    const { name } = question.endpoint;
+    metrics.queryStarted(name);
+    const answer = await run(question, options);
+    metrics.queryDone(name, answer.engineMs / 1000);
     return answer;
   };
 }

@@ -18,38 +18,35 @@ export interface Registry {
 
 /** By UUID (in any letter case) or by name; both forms address the same definition (spec 4). */
 export function createRegistry(definitions: Definitions): Registry {
-  let current = definitions;
   let endpoints = byIdAndName(definitions.endpoints);
   let sources = byIdAndName(definitions.sources);
-  return {
-    get endpoints() {
-      return current.endpoints;
-    },
-    get sources() {
-      return current.sources;
-    },
-    findEndpoint: (idOrName) => find(endpoints, idOrName),
-    getEndpoint(idOrName) {
-      const endpoint = this.findEndpoint(idOrName);
+  const registry = {
+    endpoints: definitions.endpoints,
+    sources: definitions.sources,
+    findEndpoint: (idOrName: string) => find(endpoints, idOrName),
+    getEndpoint(idOrName: string) {
+      const endpoint = find(endpoints, idOrName);
       if (endpoint !== undefined) return endpoint;
       throw new TailraceError('endpoint_not_found', `no endpoint has the UUID or name ${shorten(idOrName)}`);
     },
-    findSource: (idOrName) => find(sources, idOrName),
-    getSource(idOrName) {
-      const source = this.findSource(idOrName);
+    findSource: (idOrName: string) => find(sources, idOrName),
+    getSource(idOrName: string) {
+      const source = find(sources, idOrName);
       if (source !== undefined) return source;
-      const known = current.sources.map((one) => one.name).join(', ');
+      const known = registry.sources.map((one) => one.name).join(', ');
       throw new TailraceError(
         'source_not_found',
         `no source has the UUID or name ${shorten(idOrName)}; there are ${known}; each is a file of TAILRACE_SOURCES_DIR`,
       );
     },
-    replace(next) {
-      current = next;
+    replace(next: Definitions) {
+      registry.endpoints = next.endpoints;
+      registry.sources = next.sources;
       endpoints = byIdAndName(next.endpoints);
       sources = byIdAndName(next.sources);
     },
   };
+  return registry;
 }
 
 /** A name is exact; a UUID may be written in either case, and none is also a name (definitions keep ids in small letters). */

@@ -6,28 +6,31 @@ import Fastify, {
   type FastifyServerOptions,
   LogController,
 } from 'fastify';
-import { createRepresentations } from '../cache/representation.ts';
 import { TailraceError } from '../errors.ts';
+import { createAdmit } from '../serve/admit.ts';
+import { createDescribe } from '../serve/describe.ts';
+import { createResolve } from '../serve/resolve.ts';
 import { boundConnections } from './connections.ts';
 import type { HttpContext } from './context.ts';
-import { findHeadFault, HEADERS_CHARS_MAX } from './head-fault.ts';
-import { answerBefore, createKeptAnswers } from './kept-answers.ts';
-import { createKnownQuestions } from './known-questions.ts';
-import { noteRefusal } from './plugins/auth.ts';
+import { createListener, findHeadFault, HEADERS_CHARS_MAX, listenBefore } from './listener.ts';
+import { noteRefusal, registerAdmissions } from './plugins/auth.ts';
 import { createClientErrorHandler } from './plugins/client-error.ts';
 import { registerClosing } from './plugins/closing.ts';
-import { registerCors } from './plugins/cors.ts';
+import { createCorsHead, registerCors } from './plugins/cors.ts';
 import { acceptEmptyJson } from './plugins/empty-body.ts';
 import { sendError } from './plugins/errors.ts';
 import { registerMethodCheck } from './plugins/method.ts';
-import { createObserve, type Observe, registerObserve } from './plugins/observe.ts';
-import { createRateLimit } from './plugins/rate-limit.ts';
+import {
+  createObserve,
+  createPeerReader,
+  createRequestId,
+  type Observe,
+  observeReply,
+  registerObserve,
+} from './plugins/observe.ts';
 import { createSecurityHeaders, registerSecurityHeaders } from './plugins/security-headers.ts';
 import { hasTooManyParameters, PARAMETERS_MAX, parseQueryString } from './query-string.ts';
-import { createRequestId } from './request-id.ts';
 import { ALLOWED_METHODS, registerRoutes } from './routes/index.ts';
-import type { QueryContext } from './routes/query.ts';
-import { createSender } from './send-answer.ts';
 import { followTlsFiles } from './tls.ts';
 
 // A socket on which nothing moves for this long beyond the longest query is dead.
@@ -37,7 +40,8 @@ const IDLE_GRACE_MS = 30_000;
 export async function buildApp(context: HttpContext): Promise<FastifyInstance> {
   const { config, logger, metrics } = context;
   const headerBytesMax = config.urlBytesMax + HEADERS_CHARS_MAX;
-  const observe = createObserve(metrics, context.record);
+  const peers = createPeerReader(config.trustProxy);
+  const observe = createObserve({ metrics, record: context.record, logger, peers });
   const headers = createSecurityHeaders(context.tls !== undefined);
   const app = createApp(context, { headerBytesMax, headers, observe });
   const connections = boundConnections(app.server, {
@@ -47,16 +51,18 @@ export async function buildApp(context: HttpContext): Promise<FastifyInstance> {
   });
   // Node would answer a bare 417. What else than 100-continue a caller may expect, nothing here does.
   app.server.on('checkExpectation', (request, response) => app.server.emit('request', request, response));
-  const rateLimit = createRateLimit(context);
-  const judge = rateLimit.register(app);
-  const shared: QueryContext = {
-    ...context,
-    questions: createKnownQuestions(context.registry),
-    sender: createSender(createRepresentations()),
-  };
+  const admit = createAdmit({
+    ...{ limits: config, keyring: context.keyring, sharedRates: context.sharedRates, now: context.now },
+    onLimited: metrics.rateLimited,
+    onLocalRate: metrics.rateHeldLocally,
+  });
+  const admissions = registerAdmissions(app, admit);
+  const { resolve, recall } = createResolve({ ...context, parameterBytesMax: config.parameterBytesMax });
+  const describe = createDescribe();
   app.setErrorHandler<Error>(async (error, request, reply) => {
     noteRefusal(error, request, context.keyring);
-    return sendError(await judge(error, request, reply), request, reply);
+    await undefined; // a parser that refuses the rest of the packet responds by itself, and first
+    return sendError(error, request, reply);
   });
   app.setNotFoundHandler((request) => {
     throw new TailraceError(
@@ -84,17 +90,17 @@ export async function buildApp(context: HttpContext): Promise<FastifyInstance> {
     if (caller !== undefined) connections.trust(raw.socket);
     done(null, payload);
   });
-  const isClosing = registerClosing(app);
+  const closing = registerClosing(app);
   await app.register(accepts);
   await registerCors(app, config.corsOrigins);
   acceptEmptyJson(app); // before the routes, which take over the parsers that there are
-  await registerRoutes(app, shared);
+  await registerRoutes(app, { ...context, resolve, describe });
   registerMethodCheck(app, ALLOWED_METHODS);
   await app.ready();
-  answerBefore(
-    app.server,
-    createKeptAnswers({ context: shared, connections, rateLimit, headers, isClosing }),
-  );
+  const cors = createCorsHead(config.corsOrigins);
+  const steps = { admissions, recall, cached: context.cached, describe };
+  const around = { observe, peers, metrics, connections, headers, cors, closing };
+  listenBefore(app.server, createListener({ ...steps, ...around }), connections);
   if (app.server instanceof HttpsServer) {
     const unfollow = followTlsFiles(config, app.server, logger);
     app.server.once('close', unfollow);
@@ -136,7 +142,7 @@ function createApp(
     }),
     // A URL that the router cannot read: no hook runs for it.
     frameworkErrors: (error, request, reply) => {
-      observe(request, reply);
+      observeReply(observe, request, reply);
       reply.headers(headers);
       void sendError(error, request, reply);
     },

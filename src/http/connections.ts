@@ -26,6 +26,8 @@ export interface ConnectionsOptions {
 export interface Connections {
   /** A request on this connection had a valid key: the connection is not closed to make room for others. */
   trust(socket: Socket): void;
+  /** Counts a request until its response is closed: meanwhile its connection is not idle. */
+  track(request: IncomingMessage, response: ServerResponse): void;
 }
 
 interface Connection {
@@ -58,17 +60,17 @@ export function boundConnections(server: Server, options: ConnectionsOptions): C
     options.onClosed(refusal);
     socket.destroy();
   });
-  server.on('request', ({ socket }: IncomingMessage, response: ServerResponse) => {
-    const connection = find(socket);
-    if (connection === undefined || connection.isTrusted) return;
-    connection.requests++;
-    open.setIdle(connection);
-    response.once('close', () => {
-      connection.requests--;
-      open.setIdle(connection);
-    });
-  });
   return {
+    track({ socket }, response) {
+      const connection = find(socket);
+      if (connection === undefined || connection.isTrusted) return;
+      connection.requests++;
+      open.setIdle(connection);
+      response.once('close', () => {
+        connection.requests--;
+        open.setIdle(connection);
+      });
+    },
     trust(socket) {
       const connection = find(socket);
       if (connection === undefined || connection.isTrusted) return;

@@ -1,9 +1,8 @@
 // Longer than other files: every metric of docs/operating.md, made in one place and read against that table.
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
-import type { CacheOutcome } from '../cache/cached.ts';
 import type { RefreshExtent } from '../cache/incremental.ts';
 import type { Lookup } from '../cache/shared/flight.ts';
-import type { CacheStore } from '../cache/store.ts';
+import type { CacheOutcome, CacheStore } from '../cache/store.ts';
 import type { Endpoint } from '../definitions/endpoint.ts';
 import type { Engine } from '../engine/engine.ts';
 import type { Committer } from '../ingest/committer.ts';

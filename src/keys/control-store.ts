@@ -8,9 +8,6 @@ export interface KeyPage {
   readonly before?: string;
 }
 
-/** A key; that there is none; or that this process would have to ask. */
-export type Peeked = KeyRecord | 'absent' | 'unseen';
-
 /** The writes of one transaction, and its result. */
 export interface Change<T> {
   readonly add?: readonly KeyRecord[];
@@ -32,10 +29,8 @@ export interface Activity {
  * and within 2 s in PostgreSQL, where a failed read or write is a TailraceError `engine_unavailable`.
  */
 export interface ControlStore {
-  /** What is known of a key at once, for whoever cannot wait. */
-  peekKey(id: string): Peeked;
-  /** Finds a key to authenticate a caller. @throws TailraceError `overloaded` if too many look-ups wait already */
-  findKey(id: string): Promise<KeyRecord | undefined>;
+  /** Finds a key to admit a caller; at once if it is known. @throws TailraceError `overloaded` if too many look-ups wait already */
+  findKey(id: string): KeyRecord | undefined | Promise<KeyRecord | undefined>;
   /** Reads a key from the store itself, with its last use. */
   readKey(id: string): Promise<KeyRecord | undefined>;
   /** Newest first; all of them without a page. */

@@ -77,7 +77,6 @@ async function openWatched(
   }
 
   return {
-    peekKey: (id) => known.peek(id),
     findKey: (id) => known.find(id),
     readKey: read,
     listKeys: (page) => listKeys(ask, page),

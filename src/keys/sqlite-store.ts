@@ -1,13 +1,13 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
+import { LRUCache } from 'lru-cache';
 import { InputError, messageOf, TailraceError } from '../errors.ts';
 import { makePrivateFile } from '../lib/file.ts';
 import { describeSqliteFailure, findSqliteFailure, transact } from '../lib/sqlite.ts';
 import { type AuditEntry, ENTRIES_MAX, TRIM_EVERY, toAuditRow, toEntry } from './audit-entry.ts';
 import type { ControlStore } from './control-store.ts';
-import { CHANGEABLE, COLUMNS, toRecord, toRow } from './key-record.ts';
-import { createKeyCache } from './sqlite-key-cache.ts';
+import { CHANGEABLE, COLUMNS, type KeyRecord, toRecord, toRow } from './key-record.ts';
 import { MIGRATIONS } from './sqlite-migrations.ts';
 
 /** In the data directory. */
@@ -58,14 +58,7 @@ export function openSqliteStore(dataDir: string): ControlStore {
   }
 
   return {
-    peekKey(id) {
-      try {
-        return findKey(id) ?? 'absent';
-      } catch {
-        return 'unseen'; // `findKey` is called next and throws the reason
-      }
-    },
-    findKey: async (id) => orUnavailable(() => findKey(id)),
+    findKey: (id) => orUnavailable(() => findKey(id)),
     readKey: async (id) => orUnavailable(() => findKey(id)),
     listKeys: async ({ before = '', limit } = { limit: ALL }) =>
       orUnavailable(() => list.all(before, limit).map(toRecord)),
@@ -112,7 +105,51 @@ function createAuditWriter(database: DatabaseSync): (entry: AuditEntry) => void 
   };
 }
 
-/** Maps a failure of SQLite to a TailraceError that can be retried; throws any other as it is. */
+/**
+ * Keys that were read a moment ago. A change by this process acts with the next look-up; one by another, such as
+ * `tailrace keys revoke`, within `FRESH_MS`: so often the cache asks SQLite whether another process has written.
+ */
+interface KeyCache {
+  /** @param read reads a key that is not in the cache */
+  find(id: string, read: () => KeyRecord | undefined): KeyRecord | undefined;
+  /** After a write by this connection, which SQLite does not count. */
+  clear(): void;
+}
+
+// Asking costs a third of reading a key anew; asked at every look-up, it would make the cache slower than none for many keys.
+const FRESH_MS = 20;
+// About 6 MB.
+const RECORDS_MAX = 10_000;
+
+function createKeyCache(database: DatabaseSync): KeyCache {
+  const version = database.prepare('PRAGMA data_version');
+  const records = new LRUCache<string, KeyRecord>({ max: RECORDS_MAX });
+  let seen: unknown;
+  let freshUntilMs = 0;
+
+  function followOthers(): void {
+    const nowMs = performance.now(); // never set back, as the clock may be
+    if (nowMs < freshUntilMs) return;
+    freshUntilMs = nowMs + FRESH_MS;
+    const current = version.get()?.['data_version'];
+    if (current !== seen) records.clear();
+    seen = current;
+  }
+
+  return {
+    find(id, read) {
+      followOthers();
+      const kept = records.get(id);
+      if (kept !== undefined) return kept;
+      const record = read();
+      if (record !== undefined) records.set(id, record);
+      return record;
+    },
+    clear: () => records.clear(),
+  };
+}
+
+/** A failure of SQLite in words for whoever asked, with a status by which it is tried again; any other as it is. */
 function orUnavailable<T>(work: () => T): T {
   try {
     return work();

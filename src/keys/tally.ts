@@ -7,7 +7,8 @@ import type { ControlStore } from './control-store.ts';
  * thousand wrong keys a second become one row.
  */
 export interface Tally {
-  used(keyId: string, nowMs: number): void;
+  /** Key id → its last use, ms since the epoch; bounded by the number of keys in use. */
+  readonly lastUsed: Map<string, number>;
   /** @param keyId of an existing key; empty otherwise, since anyone can invent ids */
   refused(keyId: string, reason: Refusal, nowMs: number): void;
   /** A signed token was minted with this key. */
@@ -30,7 +31,7 @@ const COUNTS_MAX = 1_000;
 const USED_PER_FLUSH_MAX = 1_000;
 
 export function createTally(store: ControlStore): Tally {
-  const lastUsed = new Map<string, number>(); // bounded by the number of keys in use
+  const lastUsed = new Map<string, number>();
   let counts = new Map<string, Count>();
   let flushing: Promise<void> | undefined;
 
@@ -61,7 +62,7 @@ export function createTally(store: ControlStore): Tally {
   }
 
   return {
-    used: (keyId, nowMs) => void lastUsed.set(keyId, nowMs),
+    lastUsed,
     refused: (keyId, reason, atMs) => count({ action: 'refused', keyId, detail: reason, atMs }),
     minted: (keyId, atMs) => count({ action: 'minted', keyId, detail: '', atMs }),
     flush() {

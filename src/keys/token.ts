@@ -23,8 +23,8 @@ export interface Tokens {
   print(hash: Uint8Array): string;
   /** @returns the token: a JSON Web Token, signed with HS256 */
   mint(token: Omit<Token, 'id'>): Promise<{ token: string; id: string }>;
-  /** The claims of a token that is signed by us and has not expired; otherwise why it is refused. */
-  read(text: string): Promise<Token | Unreadable>;
+  /** The claims of a token that is signed by us and has not expired; otherwise why it is refused. A promise only if it is new. */
+  read(text: string): Token | Unreadable | Promise<Token | Unreadable>;
 }
 
 /** Why a token is refused. */
@@ -99,13 +99,14 @@ export function createTokens({ secret, now }: TokensOptions): Tokens {
         .sign(key);
       return { token, id };
     },
-    async read(text) {
+    read(text) {
       const print = hashKey(text).toString('base64');
       const kept = known.get(print);
       if (kept !== undefined) return kept.expiresMs > now() ? kept : { reason: 'expired' };
-      const token = await verify(text);
-      if (!('reason' in token)) known.set(print, token);
-      return token;
+      return verify(text).then((token) => {
+        if (!('reason' in token)) known.set(print, token);
+        return token;
+      });
     },
   };
 }

@@ -2,6 +2,7 @@ import type { Endpoint, ResultColumn } from '../definitions/endpoint.ts';
 import type { RowFormat } from '../engine/engine.ts';
 import { quote } from '../sql/quote.ts';
 import { dropUnusedViews } from '../sql/with-list.ts';
+import { JSON_FORMAT } from './format.ts';
 
 export interface Statement {
   readonly sql: string;
@@ -10,26 +11,26 @@ export interface Statement {
 
 /**
  * The SQL that answers an endpoint: the stored query with its declared columns, in their order, cut at max rows (spec 8)
- * by the engine, one line of JSON a row.
+ * by the engine, a line for each row.
  *
- * An endpoint without declared columns, which is one made for a caller's own SELECT, answers with all that it selects.
- * Views that the query defines and does not read are left out, which the engine would parse for each request; the check of a
- * definition shows it the whole query.
+ * An endpoint without declared columns, created for a caller's own SELECT, returns all that it selects. Views that the query
+ * defines and does not read are left out: the engine would parse them for each request. The check of a definition shows the
+ * engine the whole query.
  *
  * The stored query stands as a subquery, so it can only be one SELECT; ClickHouse keeps the order of a subquery's rows.
  */
-export function createStatement(endpoint: Endpoint): Statement {
-  const raw = endpoint.columns.some((column) => column.type === 'json');
-  const columns = raw
+export function createStatement(endpoint: Endpoint, { engineFormat } = JSON_FORMAT): Statement {
+  const joinsText = engineFormat === 'JSONEachRow' && endpoint.columns.some(({ type }) => type === 'json');
+  const columns = joinsText
     ? rowAsText(endpoint.columns)
     : endpoint.columns.map((column) => identifier(column.name)).join(', ');
   const sql = `SELECT ${columns || '*'} FROM (\n${dropUnusedViews(endpoint.sql)}\n)${patternChecks(endpoint)} LIMIT ${endpoint.maxRows}`;
-  return { sql, format: raw ? 'TSVRaw' : 'JSONEachRow' };
+  return { sql, format: joinsText ? 'TSVRaw' : engineFormat };
 }
 
 /**
- * A row's JSON put together by the engine, for results with a `json` column: its text goes in as it is, where JSONEachRow
- * would quote it. Ingest keeps that text to one line of valid JSON.
+ * A row as JSON, concatenated by the engine, for results with a `json` column: JSONEachRow would quote the column's text, which
+ * has to stand in the row as it is. Ingest keeps that text to one line of valid JSON.
  */
 function rowAsText(columns: readonly ResultColumn[]): string {
   const members = columns.map(({ name, type }, i) => {
@@ -45,8 +46,8 @@ function rowAsText(columns: readonly ResultColumn[]): string {
 }
 
 /**
- * Compiles every pattern while the query is analysed. Without it a pattern that RE2 refuses would be found out only where
- * there are rows to match, and answer "no rows" where there are none.
+ * Compiles every pattern while the query is analysed. Otherwise a pattern that RE2 refuses would fail only if there are rows
+ * to match, and return an empty answer if there are none.
  */
 function patternChecks(endpoint: Endpoint): string {
   const patterns = endpoint.parameters.filter((parameter) => parameter.type === 'regex');

@@ -269,10 +269,11 @@ export function controlStoreContract({ create, open }: Backend): void {
     test('tells a key that there is from one that there is not', async () => {
       const { store, keyring } = await setUp();
       const { id } = await keyring.create({ name: 'a', scopes: [] });
-      await store.findKey(id);
-      await store.findKey('0123456789ab');
-      expect(store.peekKey(id)).toMatchObject({ id });
-      expect(store.peekKey('0123456789ab')).toBe('absent');
+      for (let i = 0; i < 2; i++) {
+        expect(await store.findKey(id)).toMatchObject({ id });
+        expect(await store.findKey('0123456789ab')).toBeUndefined();
+      }
+      expect(store.findKey(id)).toMatchObject({ id }); // known by now, so at once
     });
 
     test('lists ten thousand keys by pages, each once', async () => {

@@ -2,6 +2,7 @@ import { Command } from 'commander';
 import { InputError } from '../../errors.ts';
 import { openStore } from '../../open-store.ts';
 import { parseParameters } from '../../query/parameters.ts';
+import { createQuestion } from '../../query/question.ts';
 import { createRunner } from '../../query/run.ts';
 import { createSandbox } from '../../query/sandbox/sandbox.ts';
 import { ownerName, readConfig, stopSignal } from '../environment.ts';
@@ -65,7 +66,8 @@ async function queryStore(idOrName: string, raw: Pairs, { sql }: Options): Promi
   const signal = stopSignal();
   const sandbox = createSandbox(store.engine, config);
   const endpoint = await sandbox(stored, raw, { signal });
-  const { body } = await createRunner(store.engine, Date.now)(endpoint, values, { signal });
+  const run = createRunner(store.engine, Date.now);
+  const { body } = await run(createQuestion(endpoint, values), { signal });
   return { body, columns: endpoint.columns.map(({ name }) => name) };
 }
 

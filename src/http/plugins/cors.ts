@@ -1,5 +1,6 @@
 import cors, { type FastifyCorsOptions } from '@fastify/cors';
 import type { FastifyInstance } from 'fastify';
+import type { Head } from '../../serve/admit.ts';
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -41,4 +42,22 @@ export async function registerCors(app: FastifyInstance, origins: string): Promi
     maxAge: PREFLIGHT_SECONDS,
     strictPreflight: false, // OPTIONS by hand gets the same answer
   });
+}
+
+/** The headers that the plugin gives to a response, for one that is sent ahead of the framework; see listener.ts. */
+export interface CorsHead {
+  readonly head: Head;
+  readonly vary: string | undefined;
+}
+
+/** @returns `undefined` if no origin is listed */
+export function createCorsHead(origins: string): ((origin: string | undefined) => CorsHead) | undefined {
+  if (origins === '') return undefined;
+  const exposed = ['access-control-expose-headers', EXPOSED_HEADERS.join(', ')];
+  const listed = origins.split(',');
+  return (origin) => {
+    if (origins === '*') return { head: ['access-control-allow-origin', '*', ...exposed], vary: undefined };
+    const isListed = origin !== undefined && listed.includes(origin);
+    return { head: isListed ? ['access-control-allow-origin', origin, ...exposed] : exposed, vary: 'Origin' };
+  };
 }

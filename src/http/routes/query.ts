@@ -1,17 +1,10 @@
-import type { FastifyInstance } from 'fastify';
+import type { FastifyInstance, FastifyReply } from 'fastify';
 import { Type } from 'typebox';
-import type { Endpoint } from '../../definitions/endpoint.ts';
 import { laneOf } from '../../engine/lanes.ts';
-import { TailraceError } from '../../errors.ts';
-import { isListed } from '../../keys/grant.ts';
-import type { Caller } from '../../keys/keyring.ts';
-import { parsePinnedParameters } from '../../query/pins.ts';
-import { readCacheDirectives } from '../cache-directives.ts';
+import { type Describe, describeServed } from '../../serve/describe.ts';
+import type { Resolve } from '../../serve/resolve.ts';
 import type { HttpContext } from '../context.ts';
-import type { KnownQuestions } from '../known-questions.ts';
-import { createAuth, getCaller } from '../plugins/auth.ts';
-import { createHangUpSignal } from '../plugins/hang-up.ts';
-import { describeServed, type Sender } from '../send-answer.ts';
+import { addHead, createAuth, getCaller } from '../plugins/auth.ts';
 import { mergeParameters } from './body-parameters.ts';
 
 export const QUERY_PATH = '/api/endpoints/query/:endpoint';
@@ -26,15 +19,15 @@ interface QueryRequest {
   readonly Body: unknown;
 }
 
-/** What this route has in common with answers that are sent ahead of it: src/http/kept-answers.ts. */
+/** What this route shares with the listener in front of the framework. */
 export interface QueryContext extends HttpContext {
-  readonly questions: KnownQuestions;
-  readonly sender: Sender;
+  readonly resolve: Resolve['resolve'];
+  readonly describe: Describe;
 }
 
 /** Runs a saved query by UUID or by name (spec 4). */
 export function queryRoute(app: FastifyInstance, context: QueryContext): void {
-  const { registry, cached, metrics, config, questions, sender } = context;
+  const { registry, cached, metrics, config, resolve, describe } = context;
   app.removeContentTypeParser('text/plain');
   app.route<QueryRequest>({
     method: ['GET', 'POST'],
@@ -43,40 +36,44 @@ export function queryRoute(app: FastifyInstance, context: QueryContext): void {
     schema: { params: PARAMS },
     onRequest: createAuth(context.keyring, 'query'),
     handler: async (request, reply) => {
-      const stored = registry.getEndpoint(request.params.endpoint);
-      request.endpointName = stored.name;
+      const { method, headers } = request;
+      const endpoint = registry.getEndpoint(request.params.endpoint);
+      request.endpointName = endpoint.name;
       const caller = getCaller(request);
-      requireEndpoint(caller, stored);
-      sender.requireAcceptable(request);
-      const raw = mergeParameters(request.query, request.body);
-      const values = parsePinnedParameters(stored, raw, {
-        pins: caller.pins,
-        bytesMax: config.parameterBytesMax,
-      });
-      // Before anything is waited for: after a reload meanwhile it would be taken for one of the new definitions.
-      const directives = readCacheDirectives(request.headers);
-      if (request.method === 'GET' && directives.noStore !== true)
-        questions.remember(request.url, caller, { endpoint: stored, values });
-      const who = {
-        // Made when a query needs it: an answer from the cache is out before anyone could hang up.
+      const how = {
+        // Created when a query needs it: an answer from the cache is sent before anyone could hang up.
         get signal() {
           return createHangUpSignal(reply);
         },
         lane: laneOf(caller.keyId, caller.token?.id),
         requestId: request.id,
-        ...directives,
       };
-      const endpoint = await context.sandbox(stored, raw, who);
-      const served = await cached.ask(endpoint, values, who);
+      const { question, encoding, directives } = await resolve({
+        ...{ caller, endpoint, headers, accepts: request.accepts(), sandboxed: how },
+        url: method === 'POST' ? undefined : request.url,
+        parameters: mergeParameters(request.query, request.body),
+      });
+      const served =
+        cached.find(question, directives) ?? (await cached.compute(question, { ...how, ...directives }));
       metrics.served(endpoint.name, served.outcome, served.answer.rows);
       request.detail = describeServed(served);
-      return sender.send(request, reply, { endpoint, served });
+      const vary = reply.getHeader('vary')?.toString();
+      const described = await describe({ method, headers, vary, endpoint, encoding }, served);
+      addHead(reply.code(described.status), described.head);
+      return reply.send(described.representation?.body);
     },
   });
 }
 
-function requireEndpoint({ endpoints }: Caller, endpoint: Endpoint): void {
-  if (isListed(endpoints, endpoint)) return;
-  const message = `the key may not read ${endpoint.name}; it may read ${endpoints?.join(', ')}`;
-  throw new TailraceError('forbidden', message, { refusal: 'endpoint' });
+/**
+ * Aborts if the caller hangs up before the response is sent. Fastify's `request.signal` aborts as soon as a body has been read
+ * to its end, so it cannot be used for a POST.
+ */
+function createHangUpSignal(reply: FastifyReply): AbortSignal {
+  const controller = new AbortController();
+  reply.raw.once('close', () => {
+    if (!reply.raw.writableFinished) controller.abort();
+  });
+  if (reply.raw.destroyed) controller.abort();
+  return controller.signal;
 }

@@ -1,14 +1,16 @@
 import { describe, expect, test } from 'vitest';
-import type { Look, SharedCache } from '../../../src/cache/shared/shared-cache.ts';
-import { createTurns } from '../../../src/cache/shared/turn.ts';
+import { createClaims } from '../../../src/cache/shared/claim.ts';
+import type { Probe, SharedCache } from '../../../src/cache/shared/shared-cache.ts';
 import { createBackground } from '../../../src/lib/background.ts';
+import { createQuestion } from '../../../src/query/question.ts';
+import { CACHED } from '../../support/cached-endpoint.ts';
 
-const WANTED = { key: 'k', isGood: () => true, mark: '' };
+const WANTED = { question: createQuestion(CACHED, {}), isGood: () => true, mark: '' };
 
 /** A cache without an answer, whose lease is always another replica's. */
-function heldBy(look: () => Look): SharedCache {
+function heldBy(probe: () => Probe): SharedCache {
   return {
-    look: async () => look(),
+    probe: async () => probe(),
     find: async () => 'none',
     lease: async () => 'held',
     keep: async () => {},
@@ -17,15 +19,15 @@ function heldBy(look: () => Look): SharedCache {
 }
 
 const wait = (shared: SharedCache, timeoutMs: number, waitMsMax = timeoutMs + 10_000) =>
-  createTurns(shared, { background: createBackground(), waitMsMax }).wait(
+  createClaims(shared, { background: createBackground(), waitMsMax }).wait(
     WANTED,
     AbortSignal.timeout(timeoutMs),
   );
 
-describe('who waits for another replica', () => {
+describe('a caller that waits for another replica', () => {
   test('sees that it has failed where it, or a third, has taken the lease again', async () => {
-    let looks = 0;
-    const shared = heldBy(() => ({ mark: '', holder: `holder ${++looks}` }));
+    let probes = 0;
+    const shared = heldBy(() => ({ mark: '', holder: `holder ${++probes}` }));
     expect(await wait(shared, 10_000)).toEqual({ kind: 'ours', lease: undefined });
   });
 

@@ -1,11 +1,9 @@
 import fc from 'fast-check';
 import { pino } from 'pino';
-import { afterAll, beforeEach, describe, expect, test, vi } from 'vitest';
-import { readCacheDirectives } from '../../src/http/cache-directives.ts';
-import { expectError, get, QUERY_PATH, readMetric, request } from '../support/http.ts';
+import { afterAll, beforeEach, describe, expect, test } from 'vitest';
+import { parseCacheControl } from '../../src/serve/cache-control.ts';
+import { expectError, get, QUERY_PATH, readMetric, request, throughFramework } from '../support/http.ts';
 import { PRIVATE_KEY, startTestService } from '../support/service.ts';
-
-const read = (header: string) => readCacheDirectives({ 'cache-control': header });
 
 describe('Cache-Control of a request', () => {
   test.each([
@@ -25,7 +23,7 @@ describe('Cache-Control of a request', () => {
       { maxAgeSeconds: undefined, noStore: false, onlyIfCached: false },
     ],
   ])('%j is read as what it says', (header, directives) => {
-    expect(read(header)).toEqual(directives);
+    expect(parseCacheControl(header)).toEqual(directives);
   });
 
   test('means the same in any order, letter case and spacing, among any others', () => {
@@ -41,7 +39,7 @@ describe('Cache-Control of a request', () => {
         const text = directives.join(`${space},${space}`);
         const has = (name: string) => directives.includes(name);
         const age = has('max-age=7') ? 7 : has('max-age="9"') ? 9 : undefined;
-        expect(read(upper ? text.toUpperCase() : text)).toEqual({
+        expect(parseCacheControl(upper ? text.toUpperCase() : text)).toEqual({
           maxAgeSeconds: has('no-store') || has('no-cache') ? 0 : age,
           noStore: has('no-store'),
           onlyIfCached: has('only-if-cached'),
@@ -71,15 +69,7 @@ const queries = () => readMetric(url, 'tailrace_engine_queries_total', { endpoin
 /** The same question by both ways that lead to the cache: ahead of the framework where that is possible, and through it. */
 const WAYS = [
   ['ahead of the framework', ask],
-  [
-    'through the framework',
-    async (cacheControl?: string) => {
-      const ahead = vi.spyOn(keyring, 'findCaller').mockReturnValue(undefined);
-      const answer = await ask(cacheControl);
-      ahead.mockRestore();
-      return answer;
-    },
-  ],
+  ['through the framework', (cacheControl?: string) => throughFramework(keyring, () => ask(cacheControl))],
   [
     'by POST',
     (cacheControl?: string) =>

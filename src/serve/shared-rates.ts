@@ -1,20 +1,13 @@
 import { createNames, deriveSecret } from '../lib/derived-secret.ts';
 import { createScript, type Redis, runScript } from '../lib/redis.ts';
 import { decideRate, ROUNDING_TOKENS } from '../lib/token-bucket.ts';
-import type { Limited, NamedRate } from './rates.ts';
-
-/** Buckets that all replicas take their tokens of. */
-export interface SharedRates {
-  readonly isUp: boolean;
-  /** Takes a token of each, up to the first that has none. @returns `undefined` where the buckets are away */
-  take(rates: readonly NamedRate[]): Promise<Limited[] | undefined>;
-}
+import type { Limited, NamedRate, SharedRates } from './admit.ts';
 
 /**
- * `takeToken` of src/lib/token-bucket.ts, by Redis' clock; test/http/shared-rates.test.ts holds them against each other. A bucket that
- * would be full again is forgotten. What is no bucket of ours counts as a full one.
+ * `takeToken` of src/lib/token-bucket.ts, by the clock of Redis; test/http/shared-rates.test.ts compares the two. A bucket expires
+ * when it would be full again. A value that is not a bucket counts as a full one.
  *
- * KEYS the buckets; ARGV the rate and the burst of each. Answers with whether there was a token, what is left, and when.
+ * KEYS the buckets; ARGV the rate and the burst of each. Returns, for each, whether there was a token and what is left.
  */
 const TAKE = createScript(`
 local time = redis.call('TIME')
@@ -37,7 +30,7 @@ end
 return all
 `);
 
-/** @param secret what all replicas have in common: ids of keys stand in Redis as hashes under it */
+/** @param secret known to all replicas: Redis has the ids of keys as hashes under it */
 export function createSharedRates(redis: Redis, secret: Uint8Array): SharedRates {
   const nameOf = createNames(deriveSecret(secret, 'tailrace rates'), 'tailrace:1:rate:');
   return {
@@ -50,7 +43,7 @@ export function createSharedRates(redis: Redis, secret: Uint8Array): SharedRates
       const all = await redis.run((send) => runScript(send, TAKE, { keys, args }));
       if (!Array.isArray(all)) return undefined;
       return all.map(([passed, left], i): Limited => {
-        const { rate } = rates[i] as NamedRate; // one answer for each, or fewer
+        const { rate } = rates[i] as NamedRate; // the script returns one standing for each, or fewer
         return { rate, standing: decideRate(Number(left), passed === 1, rate) };
       });
     },

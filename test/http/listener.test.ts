@@ -1,12 +1,11 @@
-import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { writeFile } from 'node:fs/promises';
-import { request as httpRequest, type IncomingHttpHeaders } from 'node:http';
 import { join } from 'node:path';
 import { pino } from 'pino';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { addEndpoint, copyEndpoints } from '../support/endpoints.ts';
-import { QUERY_PATH, readMetric, sendRaw } from '../support/http.ts';
+import { QUERY_PATH, readMetric, sendRaw, throughFramework } from '../support/http.ts';
 import { PRIVATE_KEY, PUBLIC_KEY, startTestService, storeEvents } from '../support/service.ts';
+import { comparable, createWays } from '../support/ways.ts';
 
 const lines: Record<string, unknown>[] = [];
 const endpoints = await copyEndpoints();
@@ -23,57 +22,15 @@ const service = await startTestService({
 const { url, clock, store } = service;
 const { keyring } = service.service;
 
-// Fastify tells of each request that reaches a handler of its own.
-const CHANNEL = 'tracing:fastify.request.handler:start';
-let handled = 0;
-const count = () => void handled++;
-subscribe(CHANNEL, count);
+const PATH = `${QUERY_PATH}/usage.api-counts?project=p1&interval=minutely`;
+const { ask, askFramework, close } = createWays(service, PATH);
 afterAll(async () => {
-  unsubscribe(CHANNEL, count);
+  close();
   await service.close();
   await endpoints.remove();
 });
 
-const PATH = `${QUERY_PATH}/usage.api-counts?project=p1&interval=minutely`;
 type Headers = Readonly<Record<string, string>>;
-
-interface Answer {
-  readonly status: number;
-  readonly headers: IncomingHttpHeaders;
-  readonly body: Buffer;
-  /** Whether it went through the framework. */
-  readonly byFramework: boolean;
-}
-
-/** Over a socket, with no headers but these. */
-async function ask(headers: Headers = {}, { path = PATH, method = 'GET', to = url } = {}): Promise<Answer> {
-  const before = handled;
-  const answer = await new Promise<Omit<Answer, 'byFramework'>>((resolve, reject) => {
-    const options = { method, headers: { 'x-api-key': PRIVATE_KEY, ...headers } };
-    httpRequest(`${to}${path}`, options, async (response) => {
-      const body = Buffer.concat(await response.toArray());
-      resolve({ status: response.statusCode ?? 0, headers: response.headers, body });
-    })
-      .on('error', reject)
-      .end();
-  });
-  return { ...answer, byFramework: handled > before };
-}
-
-/** The same where nothing is answered ahead of the framework. */
-async function askFramework(headers: Headers = {}): Promise<Answer> {
-  const ahead = vi.spyOn(keyring, 'findCaller').mockReturnValue(undefined);
-  const answer = await ask(headers);
-  ahead.mockRestore();
-  expect(answer.byFramework).toBe(true);
-  return answer;
-}
-
-/** What of an answer may differ: the instant, and the id of a request. */
-function comparable({ status, headers, body }: Answer) {
-  const own = { date: '', 'x-request-id': '' };
-  return { status, headers: { ...headers, ...own }, body: body.toString('hex') };
-}
 
 beforeAll(async () => {
   const events = Array.from({ length: 59 }, (_, i) => ({
@@ -95,6 +52,7 @@ describe('a question that was asked before is answered ahead of the framework', 
     ['through proxies', { 'x-forwarded-for': '203.0.113.9', 'x-request-id': 'mine' }],
     ['by a page, where no origin is listed', { origin: 'https://app.example.com' }],
     ['with an age that the answer has not reached', { 'cache-control': 'max-age=899' }],
+    ['if it has changed, which it has', { 'if-none-match': '"another"' }],
   ])('%s, in the same way', async (_, headers) => {
     await ask(headers); // makes the answer, or its form
     clock.now += 1_500;
@@ -107,6 +65,36 @@ describe('a question that was asked before is answered ahead of the framework', 
     expect(answer.headers['x-request-id']).toMatch(headers['x-request-id'] ?? /^[0-9a-f-]{36}$/);
   });
 
+  test('that the caller has already: 304', async () => {
+    const headers = { 'if-none-match': String((await ask()).headers.etag) };
+    await ask(headers);
+    const answer = await ask(headers);
+    expect(answer).toMatchObject({ status: 304, byFramework: false });
+    expect(comparable(answer)).toEqual(comparable(await askFramework(headers)));
+  });
+
+  test('without its body: HEAD', async () => {
+    const head = { method: 'HEAD' };
+    await ask({}, head);
+    const answer = await ask({}, head);
+    expect(answer).toMatchObject({ status: 200, byFramework: false });
+    expect(answer.headers['content-length']).toBe((await ask()).headers['content-length']);
+    expect(comparable(answer)).toEqual(comparable(await askFramework({}, head)));
+  });
+
+  test('with a signed token, as long as its key is good for it', async () => {
+    const { id, key } = await keyring.create({ name: 'signs', scopes: ['query'] });
+    const signing = await keyring.authenticate(key);
+    const grant = { scopes: ['query'], pins: { project: 'p1' }, expiresMs: clock.now + 60_000 } as const;
+    const headers = { 'x-api-key': (await keyring.mint(signing, grant)).token };
+    await ask(headers);
+    const answer = await ask(headers);
+    expect(answer).toMatchObject({ status: 200, byFramework: false });
+    expect(comparable(answer)).toEqual(comparable(await askFramework(headers)));
+    await keyring.update(id, { pins: { project: 'p2' } });
+    expect((await ask(headers)).status).toBe(401);
+  });
+
   test('with the headers of the caller’s rate, each answer taking its part of it', async () => {
     const rate = { perSecond: 1, burst: 3 };
     const { key } = await keyring.create({ name: 'limited', scopes: ['query'], rate });
@@ -114,8 +102,11 @@ describe('a question that was asked before is answered ahead of the framework', 
     expect(answers.map((one) => one.headers['ratelimit-remaining'])).toEqual(['2', '1']);
     const last = await ask({ 'x-api-key': key });
     expect([last.byFramework, last.headers['ratelimit-remaining']]).toEqual([false, '0']);
+    const limited = { reason: 'key' };
+    const before = await readMetric(url, 'tailrace_rate_limited_total', limited);
     const refused = await ask({ 'x-api-key': key });
     expect([refused.status, refused.headers['retry-after']]).toEqual([429, '1']);
+    expect(await readMetric(url, 'tailrace_rate_limited_total', limited)).toBe(before + 1); // not by both ways
   });
 
   test('with the same line in the log and the same counts', async () => {
@@ -172,9 +163,7 @@ describe('goes on to the framework, which knows the rules:', () => {
     ['no key', 401, { 'x-api-key': '' }],
     ['a key without the scope', 403, { 'x-api-key': PUBLIC_KEY }],
     ['a caller that takes no JSON', 406, { accept: 'text/html' }],
-    ['a caller that has the answer', 304, { 'if-none-match': '*' }],
     ['a caller that wants it newer', 200, { 'cache-control': 'no-cache' }],
-    ['HEAD', 200, {}, { method: 'HEAD' }],
     ['another method', 405, {}, { method: 'DELETE' }],
     ['an endpoint without caching', 200, {}, { path: `${QUERY_PATH}/logs.all?project=p1` }],
     ['a parameter sent twice', 400, {}, { path: `${PATH}&project=p1` }],
@@ -190,11 +179,20 @@ describe('goes on to the framework, which knows the rules:', () => {
     expect(bytes).toMatch(/^HTTP\/1\.1 400 /);
   });
 
-  test('a failure ahead of it', async () => {
-    const broken = vi.spyOn(keyring, 'findCaller').mockImplementation(() => {
-      throw new Error('the disk is gone');
-    });
-    expect(await ask()).toMatchObject({ status: 200, byFramework: true });
+  test('a key that has to be looked up', async () => {
+    expect(await askFramework()).toMatchObject({ status: 200 });
+  });
+
+  test('a miss, which takes its part of the rate once', async () => {
+    const rate = { perSecond: 1, burst: 9 };
+    const { key } = await keyring.create({ name: 'counted', scopes: ['query'], rate });
+    const answer = await ask({ 'x-api-key': key }, { path: `${PATH}&junk=${key}` });
+    expect([answer.byFramework, answer.headers['ratelimit-remaining']]).toEqual([true, '8']);
+  });
+
+  test('a failure of the control store', async () => {
+    const broken = vi.spyOn(keyring, 'authenticate').mockRejectedValue(new Error('the disk is gone'));
+    expect(await ask()).toMatchObject({ status: 500 });
     broken.mockRestore();
   });
 });
@@ -241,9 +239,7 @@ describe('a head that can be read in two ways is answered the same by both, once
     ],
   ])('%s: %i', async (_, status, head, body) => {
     const answer = await askRaw(head, body);
-    const ahead = vi.spyOn(keyring, 'findCaller').mockReturnValue(undefined);
-    const framework = await askRaw(head, body);
-    ahead.mockRestore();
+    const framework = await throughFramework(keyring, () => askRaw(head, body));
     expect(answer).toEqual(framework);
     expect(answer).toMatchObject({ status: expect.stringContaining(`HTTP/1.1 ${status} `), answers: 1 });
   });

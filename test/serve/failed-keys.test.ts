@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { createFailedKeys } from '../../src/http/failed-keys.ts';
+import { createFailedKeys } from '../../src/serve/admit.ts';
 
 test('a right key is told to wait as long as a wrong one, whatever the bound', () => {
   for (const perMinute of [1, 5, 60, 600]) {
