@@ -6,7 +6,7 @@ import {
   StoppedError,
   TailraceError,
 } from '../errors.ts';
-import type { EndpointView } from '../http/view.ts';
+import type { EndpointView } from '../management/view.ts';
 import type { RawParameters } from '../query/parameters.ts';
 import type { Remote } from './remote.ts';
 

@@ -1,7 +1,10 @@
 import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'node:http';
 import proxyAddress from '@fastify/proxy-addr';
+import type { FastifyBaseLogger } from 'fastify';
 import type { Representation } from '../cache/representation.ts';
-import type { Caller } from '../keys/keyring.ts';
+import type { Config } from '../config/config.ts';
+import type { RecordRequest } from '../ingest/request-recorder.ts';
+import type { Caller, Keyring } from '../keys/keyring.ts';
 import { looksLikeToken } from '../keys/token.ts';
 import { readCacheDirectives } from './cache-directives.ts';
 import type { Connections } from './connections.ts';
@@ -11,11 +14,18 @@ import { readKey } from './plugins/auth.ts';
 import { HUNG_UP, isLogged, writeLine } from './plugins/observe.ts';
 import type { RateLimit } from './plugins/rate-limit.ts';
 import { createRequestId } from './request-id.ts';
-import { QUERY_PATH, type QueryContext } from './routes/query.ts';
+import { QUERY_PATH, type QueryParts } from './routes/query.ts';
 import { describeAnswer, describeForm, describeServed, type Sending } from './send-answer.ts';
 
+interface KeptAnswersContext extends Omit<QueryParts, 'config'> {
+  readonly config: Config;
+  readonly keyring: Keyring;
+  readonly logger: FastifyBaseLogger;
+  readonly record: RecordRequest | undefined;
+}
+
 export interface KeptAnswersParts {
-  readonly context: QueryContext;
+  readonly context: KeptAnswersContext;
   readonly connections: Connections;
   readonly rateLimit: RateLimit;
   /** Headers of every answer. */

@@ -16,7 +16,7 @@ export interface TlsContext {
 }
 
 /**
- * Reads certificate and key; `undefined` where the settings name none, which is a service without TLS.
+ * Reads certificate and key. `undefined`: the settings name none, so the service speaks HTTP without TLS.
  *
  * @throws InputError saying which file is wrong and how
  */
@@ -53,14 +53,13 @@ function readPem(file: string, variable: string, what: string): Buffer {
   throw new InputError([`${variable}: ${file} holds no PEM ${what}, which begins with -----BEGIN`]);
 }
 
-// Looked at, not watched: certificates are often replaced by renaming a folder that a link leads to, which no watcher sees.
-const LOOK_EVERY_MS = 1_000;
+// Polled, not watched: certificates are often replaced by renaming the folder behind a symbolic link, which no watcher sees.
+const POLL_MS = 1_000;
 
 /**
- * Uses changed files for the connections that come after; while a new pair is not whole, the old one stays and the log
- * says why.
+ * Uses changed files for new connections. While the changed pair is invalid the old one stays, and the log says why.
  *
- * @returns ends it
+ * @returns stops polling
  */
 export function followTlsFiles(files: TlsFiles, server: Server, logger: FastifyBaseLogger): () => void {
   let seen = signatureOf(files);
@@ -75,12 +74,12 @@ export function followTlsFiles(files: TlsFiles, server: Server, logger: FastifyB
       const faults = error instanceof InputError ? error.faults : [messageOf(error)];
       logger.error({ faults }, 'the changed TLS certificate cannot be used: the old one stays');
     }
-  }, LOOK_EVERY_MS);
+  }, POLL_MS);
   timer.unref();
   return () => clearInterval(timer);
 }
 
-/** What changes with the files; the text of the failure where one is not there. */
+/** Changes with the files; holds the error message of a file that cannot be read. */
 function signatureOf({ tlsCertFile, tlsKeyFile }: TlsFiles): string {
   return [tlsCertFile, tlsKeyFile]
     .map((file) => {

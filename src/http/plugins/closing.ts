@@ -5,11 +5,11 @@ import { TLSSocket } from 'node:tls';
 import type { FastifyInstance } from 'fastify';
 
 /**
- * Lets `close` end as soon as the last running request has been answered. By itself it would also wait for connections
- * that are kept open without need: those on which nothing ever came, such as a browser opens ahead, which Node counts as
- * busy, and those whose request was under way, which would then idle for the keep-alive time.
+ * Lets `close` end with the last running request. By itself it would also wait for connections that are open without need:
+ * connections without any request, such as a browser opens in advance, which Node counts as busy, and connections with a running
+ * request, which would then idle for the keep-alive time.
  *
- * @returns whether it has begun
+ * @returns whether the app is closing
  */
 export function registerClosing(app: FastifyInstance): () => boolean {
   const sockets = new Set<Socket>();
@@ -17,12 +17,12 @@ export function registerClosing(app: FastifyInstance): () => boolean {
   let closing = false;
   for (const event of ['connection', 'secureConnection']) {
     app.server.on(event, (socket: Socket) => {
-      if (closing) socket.destroy(); // its handshake ended only now
+      if (closing) socket.destroy(); // the handshake ended only now
       sockets.add(socket);
       socket.once('close', () => sockets.delete(socket));
     });
   }
-  // Under TLS the handshake itself has sent bytes.
+  // Under TLS the handshake itself sends bytes.
   if (app.server instanceof HttpsServer)
     app.server.on('request', ({ socket }: IncomingMessage) => used.add(socket));
   const isUnused = (socket: Socket) =>

@@ -1,9 +1,10 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { Config } from '../../config/config.ts';
 import { TailraceError } from '../../errors.ts';
 import type { Caller } from '../../keys/keyring.ts';
-import type { HttpContext } from '../context.ts';
 import { createFailedKeys } from '../failed-keys.ts';
 import { addHead, type Head } from '../head.ts';
+import type { Metrics } from '../metrics.ts';
 import { createFindRates, createLocalRates, findTightest, type Limited, type NamedRate } from '../rates.ts';
 import type { SharedRates } from '../shared-rates.ts';
 
@@ -36,13 +37,20 @@ const NO_HEADERS: Head = [];
 /** Why a request is refused, if it is. */
 type Checked = TailraceError | undefined;
 
-type Limits = Pick<HttpContext, 'config' | 'metrics' | 'now' | 'sharedRates'>;
+export interface RateLimitOptions {
+  readonly config: Config;
+  readonly metrics: Metrics;
+  /** Rates that hold over all replicas; `undefined`: each replica counts its own. */
+  readonly sharedRates: SharedRates | undefined;
+  /** ms since the epoch. */
+  readonly now: () => number;
+}
 
 /**
  * Holds each key to its rate, on every path that asks for a key, and each address to a number of refused keys. It comes
  * after the key check and before the body is read.
  */
-export function createRateLimit({ config, metrics, now, sharedRates }: Limits): RateLimit {
+export function createRateLimit({ config, metrics, now, sharedRates }: RateLimitOptions): RateLimit {
   const findRates = createFindRates(config);
   const takeLocally = createLocalRates(now);
   const failedKeys = createFailedKeys(config.authFailuresPerMinuteMax, now);
