@@ -1,4 +1,4 @@
-import { readFileSync, statSync } from 'node:fs';
+import { readFileSync, unwatchFile, watchFile } from 'node:fs';
 import type { Server } from 'node:https';
 import { createSecureContext } from 'node:tls';
 import type { FastifyBaseLogger } from 'fastify';
@@ -53,7 +53,7 @@ function readPem(file: string, variable: string, what: string): Buffer {
   throw new InputError([`${variable}: ${file} holds no PEM ${what}, which begins with -----BEGIN`]);
 }
 
-// Polled, not watched: certificates are often replaced by renaming the folder behind a symbolic link, which no watcher sees.
+// Polled: certificates are often replaced by renaming the folder behind a symbolic link, which no other watcher sees.
 const POLL_MS = 1_000;
 
 /**
@@ -62,11 +62,7 @@ const POLL_MS = 1_000;
  * @returns stops polling
  */
 export function followTlsFiles(files: TlsFiles, server: Server, logger: FastifyBaseLogger): () => void {
-  let seen = signatureOf(files);
-  const timer = setInterval(() => {
-    const now = signatureOf(files);
-    if (now === seen) return;
-    seen = now;
+  const reload = () => {
     try {
       server.setSecureContext(readPair(files));
       logger.info('the TLS certificate was read again');
@@ -74,21 +70,10 @@ export function followTlsFiles(files: TlsFiles, server: Server, logger: FastifyB
       const faults = error instanceof InputError ? error.faults : [messageOf(error)];
       logger.error({ faults }, 'the changed TLS certificate cannot be used: the old one stays');
     }
-  }, POLL_MS);
-  timer.unref();
-  return () => clearInterval(timer);
-}
-
-/** Changes with the files; holds the error message of a file that cannot be read. */
-function signatureOf({ tlsCertFile, tlsKeyFile }: TlsFiles): string {
-  return [tlsCertFile, tlsKeyFile]
-    .map((file) => {
-      try {
-        const { mtimeMs, ino, size } = statSync(file);
-        return `${mtimeMs} ${ino} ${size}`;
-      } catch (error) {
-        return messageOf(error);
-      }
-    })
-    .join('\n');
+  };
+  const names = [files.tlsCertFile, files.tlsKeyFile];
+  for (const name of names) watchFile(name, { interval: POLL_MS, persistent: false }, reload);
+  return () => {
+    for (const name of names) unwatchFile(name, reload);
+  };
 }

@@ -64,7 +64,11 @@ export const FIELDS = {
 
 export const NEW_KEY = Type.Object(FIELDS, { additionalProperties: false, expected: 'an object' });
 
+export type NewKeyBody = Static<typeof NEW_KEY>;
+
 export const KEY_CHANGE = Type.Partial(NEW_KEY, { additionalProperties: false, expected: 'an object' });
+
+export type KeyChangeBody = Static<typeof KEY_CHANGE>;
 
 export const ROTATION = Type.Object(
   {
@@ -80,7 +84,7 @@ export const ROTATION = Type.Object(
 );
 
 /** A request body as a change of the keyring. Null removes a limit; a member that is left out stays as it is. */
-export function toChange(body: Static<typeof KEY_CHANGE>, nowMs: number): KeyChange {
+export function toChange(body: KeyChangeBody, nowMs: number): KeyChange {
   return {
     ...(body.name !== undefined && { name: body.name.trim() }),
     ...(body.description !== undefined && { description: body.description }),

@@ -1,11 +1,10 @@
-import type { Static } from 'typebox';
 import type { Registry } from '../definitions/registry.ts';
 import { InputError, invalidRequest, TailraceError } from '../errors.ts';
 import { checkAgainst, checkGrant } from '../keys/check-grant.ts';
 import { type Grant, isNarrower, isWithinReach } from '../keys/grant.ts';
 import type { KeyRecord } from '../keys/key-record.ts';
 import type { Caller, Keyring } from '../keys/keyring.ts';
-import { type KEY_CHANGE, type NEW_KEY, type ROTATION, toChange } from './key-body.ts';
+import { type KeyChangeBody, type NewKeyBody, toChange } from './key-body.ts';
 import { toKeyView } from './key-view.ts';
 import type { KeyView, MadeKeyView } from './view.ts';
 
@@ -32,15 +31,11 @@ export interface Page {
 const OVERLAP_SECONDS = 7 * 86_400;
 
 /** @throws TailraceError `invalid_request` with every fault of the grant; `forbidden` if it is wider than the caller's */
-export async function createKey(
-  { keyring, registry, now }: KeyParts,
-  caller: Caller,
-  body: Static<typeof NEW_KEY>,
-): Promise<MadeKeyView> {
+export async function createKey(parts: KeyParts, caller: Caller, body: NewKeyBody): Promise<MadeKeyView> {
   const { name, scopes } = body;
-  const fields = { ...toChange(body, now()), name: name.trim(), scopes };
-  requireNarrower({ registry, caller }, { pins: {}, ...fields });
-  const { key, record } = await reportInput(() => keyring.create(fields, actorOf(caller)));
+  const fields = { ...toChange(body, parts.now()), name: name.trim(), scopes };
+  requireNarrower(parts, caller, { pins: {}, ...fields });
+  const { key, record } = await reportInput(() => parts.keyring.create(fields, actorOf(caller)));
   return { key, ...toKeyView(record) };
 }
 
@@ -69,13 +64,13 @@ export async function readKey({ keyring }: KeyParts, caller: Caller, id: string)
 
 /** @throws TailraceError as `createKey`, `not_found`, and `invalid_request` for a revoked key */
 export async function changeKey(
-  { keyring, registry, now }: KeyParts,
+  parts: KeyParts,
   caller: Caller,
-  { id, body }: { readonly id: string; readonly body: Static<typeof KEY_CHANGE> },
+  { id, body }: { readonly id: string; readonly body: KeyChangeBody },
 ): Promise<KeyView> {
-  const change = toChange(body, now());
-  const actor = actorOf(caller, (key) => requireNarrower({ registry, caller }, { ...key, ...change }));
-  const changed = await reportInput(() => keyring.update(id, change, actor));
+  const change = toChange(body, parts.now());
+  const actor = actorOf(caller, (key) => requireNarrower(parts, caller, { ...key, ...change }));
+  const changed = await reportInput(() => parts.keyring.update(id, change, actor));
   if (changed === undefined) throw notFound(id);
   return toKeyView(changed);
 }
@@ -90,9 +85,11 @@ export async function revokeKey(parts: KeyParts, caller: Caller, id: string): Pr
 export async function rotateKey(
   { keyring }: KeyParts,
   caller: Caller,
-  { id, body }: { readonly id: string; readonly body: Static<typeof ROTATION> },
+  {
+    id,
+    overlapSeconds = OVERLAP_SECONDS,
+  }: { readonly id: string; readonly overlapSeconds: number | undefined },
 ): Promise<MadeKeyView> {
-  const { overlap_seconds: overlapSeconds = OVERLAP_SECONDS } = body;
   const actor = actorOf(caller, (key) => refuseWider(isNarrower(key, caller)));
   const made = await reportInput(() => keyring.rotate(id, overlapSeconds * 1000, actor));
   if (made === undefined) throw notFound(id);
@@ -122,10 +119,7 @@ function actorOf(caller: Caller, check: (key: KeyRecord) => void = () => {}) {
   };
 }
 
-function requireNarrower(
-  { registry, caller }: { readonly registry: Registry; readonly caller: Caller },
-  grant: Grant,
-): void {
+function requireNarrower({ registry }: KeyParts, caller: Caller, grant: Grant): void {
   const faults = [...checkGrant(grant), ...checkAgainst(registry, grant)];
   if (faults.length > 0) throw invalidRequest(faults);
   refuseWider(isNarrower(grant, caller));

@@ -1,9 +1,14 @@
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify';
 import { ERROR_CODES, type ErrorCode, TailraceError } from '../../errors.ts';
 
-/** Fastify's own failures, by its code; others with a status below 500 are malformed requests. */
-const FASTIFY_CODES: Readonly<Record<string, ErrorCode>> = {
-  FST_ERR_CTP_BODY_TOO_LARGE: 'body_too_large',
+/** Fastify's own failures: its code → ours, and our message if its own says too little. */
+const FASTIFY_FAILURES: Readonly<Record<string, { code: ErrorCode; message?: string }>> = {
+  FST_ERR_CTP_BODY_TOO_LARGE: { code: 'body_too_large' },
+  FST_ERR_BAD_URL: { code: 'invalid_request', message: 'the path is not a well-formed URL' },
+  FST_ERR_CTP_INVALID_MEDIA_TYPE: {
+    code: 'unsupported_media_type',
+    message: 'this path does not read a body of this Content-Type; most read application/json',
+  },
 };
 
 // In the table of codes: our failure. A status of 500 and above may also be a request's own, as 504 `not_cached`.
@@ -35,17 +40,11 @@ export function errorBody(failure: TailraceError, requestId: string): string {
 function toFailure(error: FastifyError | Error): TailraceError {
   if (error instanceof TailraceError) return error;
   const { code = '', statusCode = 500 } = error as Partial<FastifyError>;
-  if (code === 'FST_ERR_BAD_URL') {
-    return new TailraceError('invalid_request', 'the path is not a well-formed URL', { cause: error });
-  }
-  if (code === 'FST_ERR_CTP_INVALID_MEDIA_TYPE') {
-    const message = 'this path does not read a body of this Content-Type; most read application/json';
-    return new TailraceError('unsupported_media_type', message, { cause: error });
-  }
-  const ours =
-    FASTIFY_CODES[code] ?? (statusCode >= 400 && statusCode < 500 ? 'invalid_request' : 'internal');
-  // The library's message is sent only for a fault of the request; that of our own failure might hold anything.
-  const message =
-    ours === 'internal' ? 'something went wrong here; the log has it under this request id' : error.message;
-  return new TailraceError(ours, message, { cause: error });
+  const { code: ours, message = error.message } = FASTIFY_FAILURES[code] ?? {};
+  if (ours !== undefined) return new TailraceError(ours, message, { cause: error });
+  // Only the message of a fault of the request is sent; that of our own failure might hold anything.
+  if (statusCode >= 400 && statusCode < 500)
+    return new TailraceError('invalid_request', message, { cause: error });
+  const hint = 'something went wrong here; the log has it under this request id';
+  return new TailraceError('internal', hint, { cause: error });
 }

@@ -114,8 +114,10 @@ export const keyRoutes: RouteGroup<KeyParts> = {
       body: jsonBody(ROTATION, { example: { overlap_seconds: 3600 }, required: false }),
       answer: { 201: json('The successor, this once.', MADE_KEY) },
       errors: ['not_found'],
-      handle: (parts: KeyParts, request) =>
-        rotateKey(parts, getCaller(request), { id: request.params.id, body: request.body }),
+      handle: (parts: KeyParts, request) => {
+        const { overlap_seconds: overlapSeconds } = request.body;
+        return rotateKey(parts, getCaller(request), { id: request.params.id, overlapSeconds });
+      },
     }),
     defineRoute({
       method: 'GET',
