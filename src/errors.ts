@@ -127,6 +127,12 @@ export class TailraceError extends Error {
   }
 }
 
+/** `invalid_request` for one or more wrong members of a body or a query string. */
+export function invalidRequest(errors: readonly ParameterFault[]): TailraceError {
+  const message = errors.map((error) => `${error.parameter} ${error.message}`).join('; ');
+  return new TailraceError('invalid_request', message, { errors });
+}
+
 /**
  * Input that keeps a command or the service from starting: settings, definitions, the data directory, a bad line.
  * Each fault is one line that says what was wrong, where, and what would be right. Exit code 1.

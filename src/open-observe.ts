@@ -3,10 +3,11 @@ import { isManaged } from './definitions/source.ts';
 import { readEngineVersion, readStoreState } from './engine/store-state.ts';
 import type { SourceSize, StoreGauges } from './http/metrics.ts';
 import { createStoreSizes } from './http/store-sizes.ts';
-import type { Notice } from './http/view.ts';
 import type { RetentionSchedule } from './ingest/retention-schedule.ts';
 import { createStoringWatch, type StoringWatch } from './ingest/storing-watch.ts';
 import { readFreeBytes } from './lib/file.ts';
+
+import type { Notice } from './management/view.ts';
 import type { Store } from './open-store.ts';
 import { readVersion } from './version.ts';
 

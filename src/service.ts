@@ -12,6 +12,10 @@ import type { EngineGauges } from './engine/engine.ts';
 import { InputError } from './errors.ts';
 import { buildApp } from './http/app.ts';
 import { createMetrics, type Metrics } from './http/metrics.ts';
+import { createOpenApi } from './http/openapi/document.ts';
+import { findConsole } from './http/routes/console.ts';
+import type { RouteParts } from './http/routes/index.ts';
+import { createOverview, type OverviewOptions } from './http/routes/overview.ts';
 import { readTlsContext, type TlsContext } from './http/tls.ts';
 import { createTraffic, SAMPLE_MS, type Traffic } from './http/traffic.ts';
 import { type Ingest, openIngest } from './ingest/ingest.ts';
@@ -24,12 +28,15 @@ import { createKeyring, type Keyring } from './keys/keyring.ts';
 import { createTokens } from './keys/token.ts';
 import { openTokenSecret } from './keys/token-secret.ts';
 import { createThrottle } from './lib/throttle.ts';
+import { createProjects } from './management/projects.ts';
 import { createNotices, observeStore } from './open-observe.ts';
 import { openOperatorSide } from './open-operator.ts';
 import { ageAt, createServiceRetention } from './open-retention.ts';
 import { type EngineWatch, openStore, type Store } from './open-store.ts';
 import { createRunner, type Run } from './query/run.ts';
 import { createSandbox } from './query/sandbox/sandbox.ts';
+import { createDescribe } from './serve/describe.ts';
+import { createResolve } from './serve/resolve.ts';
 import { readVersion } from './version.ts';
 
 export interface Service {
@@ -138,14 +145,14 @@ async function assemble(
   const flushKeyring = createKeyringFlush(keyring, logger);
   let stopping = false;
   const notReady = () => (stopping ? 'the service is shutting down' : ENGINE_FAULTS[engine.gauges().state]);
-  const { bodies, receive, idempotency, committer } = ingest;
   const operator = await openOperatorSide(parts, control);
-  const sandbox = createSandbox(engine, config);
-  const forReading = { config, tls, registry, cached, sandbox, keyring, metrics, logger, now, notReady };
   const readNotices = createNotices(retention, storing);
-  const forConsole = { engine, cache, committer, traffic, readNotices, version: readVersion() };
-  const forSending = { bodies, receive, idempotency, record, sharedRates: shared?.rates };
-  const app = await buildApp({ ...forReading, ...forConsole, ...forSending, deletions: operator.deletions });
+  const routes = createRouteParts(parts, {
+    ...{ cached, keyring, ingest, cache, traffic, notReady, readNotices },
+    deletions: operator.deletions,
+  });
+  const sharedRates = shared?.rates;
+  const app = await buildApp({ config, tls, keyring, metrics, record, sharedRates, logger, now, routes });
   const timers = [
     setInterval(() => warmer.tick(), WARM_TICK_MS),
     setInterval(() => void flushKeyring(), KEYRING_FLUSH_MS),
@@ -188,6 +195,43 @@ async function assemble(
 async function openReplicas(parts: Parts, secret: Uint8Array) {
   const { openShared } = await import('./open-shared.ts');
   return openShared(parts, secret);
+}
+
+type Served = Pick<OverviewOptions, 'cache' | 'traffic' | 'notReady' | 'readNotices'> &
+  Pick<RouteParts['deletions'], 'deletions'> & { cached: CachedQueries; ingest: Ingest; keyring: Keyring };
+
+/** Hands each group of routes what it works with. */
+function createRouteParts(
+  { config, store, metrics, now }: Parts,
+  { cached, cache, ingest, keyring, deletions, traffic, notReady, readNotices }: Served,
+): RouteParts {
+  const { engine, registry } = store;
+  const version = readVersion();
+  const { bodies, receive, idempotency, committer } = ingest;
+  const sending = { config, registry, bodies, receive, idempotency };
+  const live = { traffic, metrics, cache, committer, notReady, readNotices };
+  return {
+    query: {
+      ...{ config, registry, cached, metrics, describe: createDescribe() },
+      ...createResolve({
+        registry,
+        sandbox: createSandbox(engine, config),
+        parameterBytesMax: config.parameterBytesMax,
+      }),
+    },
+    ingest: sending,
+    otlp: sending,
+    deletions: { deletions, registry },
+    keys: { keyring, registry, now },
+    tokens: { keyring, registry, now },
+    definitions: { registry, version, listProjects: createProjects({ engine, registry, now }) },
+    overview: { readOverview: createOverview({ config, engine, registry, now, ...live }) },
+    about: {
+      ...{ engine, metrics, registry, notReady, readNotices },
+      describe: (endpoints) => createOpenApi({ version, endpoints }),
+    },
+    console: findConsole(),
+  };
 }
 
 /** Writes down the use of keys; a failure is logged, and tried again the next time. */

@@ -5,7 +5,6 @@ import { renderPages } from '../scripts/docs/pages.ts';
 import { createProgram } from '../src/cli/main.ts';
 import { SETTINGS } from '../src/config/settings.ts';
 import { ERROR_CODES } from '../src/errors.ts';
-import { ALLOWED_METHODS } from '../src/http/routes/index.ts';
 
 const pages = await renderPages();
 const docs = readdirSync('docs', { recursive: true, encoding: 'utf8' }).filter((name) =>
@@ -48,30 +47,6 @@ test('every command that the docs call exists', async () => {
   expect(called.length).toBeGreaterThan(5);
   expect(called.filter((name) => !known.includes(name ?? ''))).toEqual([]);
 });
-
-test('docs/api.md lists every path with its methods, and no other', () => {
-  const rows = [...(texts.get('docs/api.md') ?? '').matchAll(/^\| +(`\/.*?) +\| +([A-Z, ]+?) +\|/gm)];
-  const listed = rows.flatMap(([, cell = '', methods = '']) => {
-    const paths = [...cell.matchAll(/`(\/[^`]*)`/g)].map((match) => match[1] ?? '');
-    // "each also with `/json` and `/vector`"
-    const [named, suffixes] = cell.includes('each also with')
-      ? [paths.slice(0, -2), paths.slice(-2)]
-      : [paths, []];
-    const all = named.flatMap((path) => [path, ...suffixes.map((suffix) => path + suffix)]);
-    return all.map((path) => [toRoute(path), methods]);
-  });
-  const routes = Object.entries(ALLOWED_METHODS).map(([path, methods]) => [path, methods.join(', ')]);
-  expect(listed.toSorted()).toEqual(routes.toSorted());
-});
-
-/** A path of the table as the router has it. */
-function toRoute(path: string): string {
-  return path
-    .replace('<uuid or name>', ':endpoint')
-    .replace('<name>', ':source')
-    .replace('<id>', ':id')
-    .replace('<file>', '*');
-}
 
 describe('the table of docs/security.md', () => {
   const named = [...(texts.get('docs/security.md') ?? '').matchAll(/^\|.*\| `(test\/[^`]+)`: “(.+)” \|$/gm)];

@@ -1,5 +1,5 @@
 import { useCallback, useEffect, useMemo, useState } from 'react';
-import type { Self } from '../../src/http/view.ts';
+import type { Self } from '../../src/management/view.ts';
 import { type Client, ClientContext, callRaw, parseAnswer } from './api/client.ts';
 import { keepKey, readKey } from './api/session.ts';
 import { SignInPage } from './page/sign-in/sign-in.tsx';

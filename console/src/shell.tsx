@@ -1,6 +1,6 @@
 import { Suspense, useState } from 'react';
 import { Link, Redirect, Route, Switch, useLocation } from 'wouter';
-import type { EndpointView } from '../../src/http/view.ts';
+import type { EndpointView } from '../../src/management/view.ts';
 import { useClient } from './api/client.ts';
 import { useLoad } from './api/use-load.ts';
 import { PAGES, type Page } from './page.ts';

@@ -7,6 +7,7 @@ import { readDefinitions, refuseFaults } from '../../src/definitions/read.ts';
 import type { Source } from '../../src/definitions/source.ts';
 import { ERROR_CODES } from '../../src/errors.ts';
 import { AGGREGATES, COMBINATORS, FUNCTIONS } from '../../src/query/sandbox/function.ts';
+import { apiPage } from './api.ts';
 import { capacityPage } from './capacity.ts';
 import { page, table } from './page.ts';
 
@@ -15,6 +16,7 @@ export async function renderPages(): Promise<Map<string, string>> {
   const { definitions, faults } = await readDefinitions({ endpointsDir: 'endpoints', sourcesDir: 'sources' });
   refuseFaults(faults);
   return new Map([
+    ['docs/api.md', apiPage()],
     ['docs/settings.md', settingsPage()],
     ['docs/errors.md', errorsPage()],
     ['docs/cli.md', await cliPage()],

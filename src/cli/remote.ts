@@ -7,7 +7,7 @@ import {
   StoppedError,
   TailraceError,
 } from '../errors.ts';
-import type { EndpointView } from '../http/view.ts';
+import type { EndpointView } from '../management/view.ts';
 import type { RawParameters } from '../query/parameters.ts';
 
 /** A running service that a command calls over HTTP instead of opening the store. */

@@ -1,3 +1,4 @@
+import type { Traffic as EndpointTraffic, TrafficMinute } from '../management/view.ts';
 import { findQuantile, type Latencies } from './latency.ts';
 import {
   type Counts,
@@ -7,7 +8,6 @@ import {
   subtract,
   type Totals,
 } from './traffic-totals.ts';
-import type { Traffic as EndpointTraffic, TrafficMinute } from './view.ts';
 
 /** The counts of the metrics over the last hour: differences between samples of them that are taken now and then. */
 export interface Traffic {

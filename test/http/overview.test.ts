@@ -1,6 +1,6 @@
 import { afterAll, beforeEach, describe, expect, test } from 'vitest';
-import type { EndpointView, Overview, Projects, Self, SourceView } from '../../src/http/view.ts';
 import type { NewKey } from '../../src/keys/management.ts';
+import type { EndpointView, Overview, Projects, Self, SourceView } from '../../src/management/view.ts';
 import { expectError, get, QUERY_PATH } from '../support/http.ts';
 import { EDGE, post, TO_EDGE } from '../support/ingest.ts';
 import { PUBLIC_KEY, startTestService } from '../support/service.ts';

@@ -1,5 +1,5 @@
 import { createContext, use } from 'react';
-import type { Self } from '../../../src/http/view.ts';
+import type { Self } from '../../../src/management/view.ts';
 
 /** A call that failed: with the service's own words, or because it could not be reached at all (`unreachable`, status 0). */
 export class ApiError extends Error {
@@ -37,7 +37,7 @@ export function parseAnswer<T>(
   parse: (text: string) => unknown = JSON.parse,
 ): T {
   try {
-    return parse(text) as T; // the routes answer what src/http/view.ts says
+    return parse(text) as T; // the routes answer what src/management/view.ts says
   } catch {
     throw notUnderstood(status);
   }

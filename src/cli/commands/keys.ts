@@ -4,14 +4,13 @@ import { Command, InvalidArgumentError } from 'commander';
 import type { Config } from '../../config/config.ts';
 import { readDefinitions } from '../../definitions/read.ts';
 import { InputError } from '../../errors.ts';
-import { toView } from '../../http/routes/key-body.ts';
-import { toEntryView } from '../../http/routes/key-log.ts';
 import { checkAgainst, checkGrant } from '../../keys/check-grant.ts';
 import { openControlStore } from '../../keys/control-store.ts';
 import { copyControlStore } from '../../keys/copy-store.ts';
 import { describeGrant, type Grant } from '../../keys/grant.ts';
 import type { KeyRecord } from '../../keys/key-record.ts';
 import { openSqliteStore, SQLITE_FILE } from '../../keys/sqlite-store.ts';
+import { toEntryView, toKeyView } from '../../management/key-view.ts';
 import { readConfig, withKeyring } from '../environment.ts';
 import { formatMinute } from '../format.ts';
 import { wholeNumber } from '../options.ts';
@@ -122,7 +121,7 @@ async function revoke(id: string): Promise<void> {
 
 async function list({ json = false }: { json?: boolean }): Promise<void> {
   const records = await withKeyring(readConfig(), (keyring) => keyring.list());
-  if (json) return printJson(records.map(toView));
+  if (json) return printJson(records.map(toKeyView));
   const rows = records.map((record) => {
     const { id, name, createdMs, lastUsedMs } = record;
     const may = describeGrant({ ...record, expiresMs: undefined });

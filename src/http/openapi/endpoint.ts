@@ -1,16 +1,14 @@
 import type { Endpoint, Parameter, ResultColumn, ResultType } from '../../definitions/endpoint.ts';
-import { failures, list, object, type Schema } from './schema.ts';
-import { keyWith } from './security.ts';
-
-/** Every way in which a call of an endpoint can fail: src/http/routes/query.ts. */
-const QUERY_FAILURES = [400, 401, 403, 404, 405, 406, 413, 414, 415, 422, 429, 500, 503, 504];
+import { QUERY_PATH, QUERY_POST } from '../routes/query.ts';
+import { failures, security } from './operation.ts';
+import { list, object, type Schema } from './schema.ts';
 
 /** The path of an endpoint, by its name, with GET and POST. Its description has the UUID, which works in place of the name. */
 export function endpointPaths(endpoint: Endpoint): Record<string, Schema> {
   return { [`${ENDPOINT_PATH}${endpoint.name}`]: pathItem(endpoint) };
 }
 
-const ENDPOINT_PATH = '/api/endpoints/query/';
+const ENDPOINT_PATH = QUERY_PATH.replace(':endpoint', '');
 
 function pathItem(endpoint: Endpoint): Schema {
   const name = endpoint.name.replaceAll(/[.-]/g, '_');
@@ -18,8 +16,8 @@ function pathItem(endpoint: Endpoint): Schema {
     summary: firstSentence(endpoint.description),
     description: describe(endpoint),
     tags: ['endpoints'],
-    security: keyWith('query'),
-    responses: { '200': answer(endpoint), '304': NOT_MODIFIED, ...failures(...QUERY_FAILURES) },
+    security: security(QUERY_POST),
+    responses: { '200': answer(endpoint), '304': NOT_MODIFIED, ...failures(QUERY_POST) },
   };
   return {
     get: { operationId: `get_${name}`, ...shared, parameters: endpoint.parameters.map(queryParameter) },

@@ -5,9 +5,9 @@ import { TLSSocket } from 'node:tls';
 import type { FastifyInstance } from 'fastify';
 
 /**
- * Lets `close` end as soon as the last running request has been answered. By itself it would also wait for connections
- * that are kept open without need: those on which nothing ever came, such as a browser opens ahead, which Node counts as
- * busy, and those whose request was under way, which would then idle for the keep-alive time.
+ * Lets `close` end with the last running request. By itself it would also wait for connections that are open without need:
+ * connections without any request, such as a browser opens in advance, which Node counts as busy, and connections with a running
+ * request, which would then idle for the keep-alive time.
  *
  * @returns aborts when `close` begins
  */
@@ -23,7 +23,7 @@ export function registerClosing(app: FastifyInstance): AbortSignal {
       socket.once('close', () => sockets.delete(socket));
     });
   }
-  // Under TLS the handshake itself has sent bytes.
+  // Under TLS the handshake itself sends bytes.
   if (app.server instanceof HttpsServer)
     app.server.on('request', ({ socket }: IncomingMessage) => used.add(socket));
   const isUnused = (socket: Socket) =>

@@ -1,33 +1,64 @@
-import type { FastifyInstance } from 'fastify';
+import type { CacheStore } from '../../cache/store.ts';
+import type { Config } from '../../config/config.ts';
+import type { Registry } from '../../definitions/registry.ts';
 import type { Source } from '../../definitions/source.ts';
+import type { Engine } from '../../engine/engine.ts';
 import { readStoreState, type StoreState } from '../../engine/store-state.ts';
+import type { Committer } from '../../ingest/committer.ts';
+import type { Caller } from '../../keys/keyring.ts';
 import { createRefreshingValue, type TimedValue } from '../../lib/refreshing-value.ts';
-import type { HttpContext } from '../context.ts';
-import { WITHOUT_PROJECT } from '../metrics.ts';
-import { createAuth, getCaller } from '../plugins/auth.ts';
-import type { TrafficNow } from '../traffic.ts';
-import type { Overview, SourceState } from '../view.ts';
-import { visibleEndpoints, visibleSources } from '../visible.ts';
-
-export const OVERVIEW_PATH = '/api/overview';
+import { visibleEndpoints, visibleSources } from '../../management/definitions.ts';
+import { type Notice, OVERVIEW, type Overview, type SourceState } from '../../management/view.ts';
+import { type Metrics, WITHOUT_PROJECT } from '../metrics.ts';
+import { getCaller } from '../plugins/auth.ts';
+import { defineRoute, json, type RouteGroup } from '../route.ts';
+import type { Traffic, TrafficNow } from '../traffic.ts';
 
 const STATE_AGE_MS = 5_000;
 // A closing or busy engine must not hold the page up: it then shows the rest.
 const STATE_WAIT_MS = 1_000;
 
-/**
- * Live numbers, for keys with the scope `manage`: they count the requests of all keys, and the events of all projects. A key
- * that is limited to endpoints or sources sees those alone.
- */
-export function overviewRoute(app: FastifyInstance, context: HttpContext): void {
-  const { engine, registry, keyring, traffic, metrics, config, cache, committer, readNotices, now } = context;
+export interface OverviewOptions {
+  readonly config: Pick<Config, 'cacheBytesMax' | 'readers'>;
+  readonly engine: Engine;
+  readonly registry: Registry;
+  readonly traffic: Traffic;
+  readonly metrics: Metrics;
+  readonly cache: CacheStore;
+  readonly committer: Committer;
+  readonly readNotices: () => Promise<readonly Notice[]>;
+  readonly notReady: () => string | undefined;
+  /** ms since the epoch. */
+  readonly now: () => number;
+}
+
+type ReadOverview = (caller: Caller) => Promise<Overview>;
+
+/** Live numbers, for keys with the scope `manage`: they count the requests of all keys, and the events of all projects. */
+export const overviewRoutes: RouteGroup<{ readonly readOverview: ReadOverview }> = {
+  routes: [
+    defineRoute({
+      method: 'GET',
+      path: '/api/overview',
+      scopes: ['manage'],
+      summary: 'Live numbers of endpoints, sources, engine and store',
+      operation: { id: 'get_overview', tag: 'console' },
+      answer: { 200: json('As it is now.', OVERVIEW) },
+      handle: ({ readOverview }: { readonly readOverview: ReadOverview }, request) =>
+        readOverview(getCaller(request)),
+    }),
+  ],
+};
+
+/** @returns reads the numbers; a key that is limited to endpoints or sources sees those alone */
+export function createOverview(options: OverviewOptions): ReadOverview {
+  const { engine, registry, traffic, metrics, config, cache, committer, readNotices, now } = options;
   const state = createRefreshingValue(() => readStoreState(engine, registry.sources), {
     maxAgeMs: STATE_AGE_MS,
     now,
   });
 
-  app.get(OVERVIEW_PATH, { onRequest: createAuth(keyring, 'manage') }, async (request): Promise<Overview> => {
-    const caller = getCaller(request);
+  async function readOverview(caller: Caller): Promise<Overview> {
     const [counts, unowned, known, notices] = await Promise.all([
       traffic.read(),
       readUnowned(),
@@ -47,7 +78,7 @@ export function overviewRoute(app: FastifyInstance, context: HttpContext): void 
         counts.ofEndpoint(name, cachingSeconds !== undefined),
       ),
       sources,
-      engine: describeEngine(context, isAnswering),
+      engine: describeEngine(options, isAnswering),
       store: {
         read_at: known === undefined ? null : new Date(known.readMs).toISOString(),
         rows: sum(sources, 'rows'),
@@ -58,7 +89,7 @@ export function overviewRoute(app: FastifyInstance, context: HttpContext): void 
         ingest_queued_bytes: committer.gauges().queuedBytes,
       },
     };
-  });
+  }
 
   /** Source → events without a project since the start. */
   async function readUnowned(): Promise<ReadonlyMap<string, number>> {
@@ -78,11 +109,13 @@ export function overviewRoute(app: FastifyInstance, context: HttpContext): void 
       clearTimeout(timer);
     }
   }
+
+  return readOverview;
 }
 
 /** @param isAnswering whether it has just answered what the store holds */
 function describeEngine(
-  { engine, config, notReady }: Pick<HttpContext, 'engine' | 'config' | 'notReady'>,
+  { engine, config, notReady }: Pick<OverviewOptions, 'engine' | 'config' | 'notReady'>,
   isAnswering: boolean,
 ): Overview['engine'] {
   const reason = notReady();

@@ -1,5 +1,5 @@
 import { useMemo } from 'react';
-import type { EndpointView } from '../../../../src/http/view.ts';
+import type { EndpointView } from '../../../../src/management/view.ts';
 import { formatBytes, formatCount, formatMs, formatSeconds } from '../../format/number.ts';
 import { useZone } from '../../preference.ts';
 import { Code } from '../../ui/code.tsx';

@@ -1,4 +1,4 @@
-import type { EndpointView } from '../../../../src/http/view.ts';
+import type { EndpointView } from '../../../../src/management/view.ts';
 import { fromMicros } from '../../format/time.ts';
 import { formatJson, type Row } from './answer.ts';
 

@@ -1,5 +1,5 @@
 import { useId } from 'react';
-import type { EndpointView } from '../../../../src/http/view.ts';
+import type { EndpointView } from '../../../../src/management/view.ts';
 import { describedBy } from '../../ui/field.tsx';
 import { TimeControl } from '../../ui/time-control.tsx';
 

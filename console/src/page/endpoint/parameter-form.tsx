@@ -1,5 +1,5 @@
 import { type FormEvent, type KeyboardEvent, useEffect, useId, useState } from 'react';
-import type { EndpointView, Projects } from '../../../../src/http/view.ts';
+import type { EndpointView, Projects } from '../../../../src/management/view.ts';
 import { type ApiError, useClient } from '../../api/client.ts';
 import { useLoad } from '../../api/use-load.ts';
 import { Field } from '../../ui/field.tsx';

@@ -1,4 +1,4 @@
-import type { EndpointView } from '../../../../src/http/view.ts';
+import type { EndpointView } from '../../../../src/management/view.ts';
 import { formatMs, formatShort } from '../../format/number.ts';
 import type { ChartSeries, DataColor, TimeChartProps } from '../../ui/time-chart.tsx';
 import type { Row } from './answer.ts';

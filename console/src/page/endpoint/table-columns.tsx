@@ -1,4 +1,4 @@
-import type { EndpointView } from '../../../../src/http/view.ts';
+import type { EndpointView } from '../../../../src/management/view.ts';
 import { formatTimeMs, type Zone } from '../../format/time.ts';
 import type { DataColumn } from '../../ui/data-table.tsx';
 import { formatJson, type Row } from './answer.ts';

@@ -1,5 +1,5 @@
 import { useCallback, useEffect, useMemo, useRef, useState } from 'react';
-import type { EndpointView } from '../../../../src/http/view.ts';
+import type { EndpointView } from '../../../../src/management/view.ts';
 import { ApiError, useClient } from '../../api/client.ts';
 import { type Answer, toAnswer } from './answer.ts';
 import { findBounds, type LogEntry, mergeEntries, toEntry } from './log.ts';

@@ -1,4 +1,4 @@
-import type { Self } from '../../../../src/http/view.ts';
+import type { Self } from '../../../../src/management/view.ts';
 
 /** A key as it is being filled in: texts, as they stand in the form. */
 export interface Draft {

@@ -1,5 +1,5 @@
 import { useId, useState } from 'react';
-import type { KeyView } from '../../../../src/http/view.ts';
+import type { KeyView } from '../../../../src/management/view.ts';
 import type { Pages } from '../../api/use-pages.ts';
 import { formatCount } from '../../format/number.ts';
 import { LoadMore } from '../../ui/load-more.tsx';

@@ -1,5 +1,5 @@
 import { type FormEvent, useEffect, useId, useRef, useState } from 'react';
-import type { EndpointView, MadeKeyView, SourceView } from '../../../../src/http/view.ts';
+import type { EndpointView, MadeKeyView, SourceView } from '../../../../src/management/view.ts';
 import { useClient } from '../../api/client.ts';
 import { useLoad } from '../../api/use-load.ts';
 import { Dialog } from '../../ui/dialog.tsx';

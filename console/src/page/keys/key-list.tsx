@@ -1,4 +1,4 @@
-import type { KeyView } from '../../../../src/http/view.ts';
+import type { KeyView } from '../../../../src/management/view.ts';
 import type { Pages } from '../../api/use-pages.ts';
 import { Empty } from '../../ui/empty.tsx';
 import { LoadMore } from '../../ui/load-more.tsx';

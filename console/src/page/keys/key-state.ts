@@ -1,4 +1,4 @@
-import type { KeyView } from '../../../../src/http/view.ts';
+import type { KeyView } from '../../../../src/management/view.ts';
 import type { Tone } from '../../ui/tag.tsx';
 
 export interface KeyState {

@@ -1,5 +1,5 @@
 import { useEffect, useRef, useState } from 'react';
-import type { KeyEntry, KeyView, MadeKeyView, Self } from '../../../../src/http/view.ts';
+import type { KeyEntry, KeyView, MadeKeyView, Self } from '../../../../src/management/view.ts';
 import { useClient } from '../../api/client.ts';
 import { usePages } from '../../api/use-pages.ts';
 import { ErrorNote } from '../../ui/error-note.tsx';

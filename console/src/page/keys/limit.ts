@@ -1,4 +1,4 @@
-import type { KeyView } from '../../../../src/http/view.ts';
+import type { KeyView } from '../../../../src/management/view.ts';
 import { formatCount } from '../../format/number.ts';
 
 /** What holds a key back, but for its scopes and its expiry. */

@@ -1,5 +1,5 @@
 import { useEffect, useRef } from 'react';
-import type { MadeKeyView } from '../../../../src/http/view.ts';
+import type { MadeKeyView } from '../../../../src/management/view.ts';
 import { CopyButton } from '../../ui/copy-button.tsx';
 
 /** The secret, this once. It stays until somebody says that it is stored: nothing brings it back. */

@@ -1,5 +1,5 @@
 import { type FormEvent, useId, useState } from 'react';
-import type { KeyView, MadeKeyView } from '../../../../src/http/view.ts';
+import type { KeyView, MadeKeyView } from '../../../../src/management/view.ts';
 import { useClient } from '../../api/client.ts';
 import { Dialog } from '../../ui/dialog.tsx';
 import { ErrorNote } from '../../ui/error-note.tsx';

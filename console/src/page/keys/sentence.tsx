@@ -1,5 +1,5 @@
 import type { ReactNode } from 'react';
-import type { KeyEntry, KeyView } from '../../../../src/http/view.ts';
+import type { KeyEntry, KeyView } from '../../../../src/management/view.ts';
 import { formatCount } from '../../format/number.ts';
 import { formatTime, type Zone, zoneName } from '../../format/time.ts';
 import { useZone } from '../../preference.ts';

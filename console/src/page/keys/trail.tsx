@@ -1,4 +1,4 @@
-import type { KeyEntry, KeyView } from '../../../../src/http/view.ts';
+import type { KeyEntry, KeyView } from '../../../../src/management/view.ts';
 import type { Pages } from '../../api/use-pages.ts';
 import { formatTime } from '../../format/time.ts';
 import { useZone } from '../../preference.ts';

@@ -1,5 +1,5 @@
 import { Link } from 'wouter';
-import type { EndpointView, Overview, Traffic } from '../../../../src/http/view.ts';
+import type { EndpointView, Overview, Traffic } from '../../../../src/management/view.ts';
 import { formatCount, formatMs, formatPercent, formatRate, formatShort } from '../../format/number.ts';
 import { Empty } from '../../ui/empty.tsx';
 import { Panel } from '../../ui/panel.tsx';

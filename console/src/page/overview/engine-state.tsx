@@ -1,5 +1,5 @@
 import type { ReactNode } from 'react';
-import type { Overview } from '../../../../src/http/view.ts';
+import type { Overview } from '../../../../src/management/view.ts';
 import { formatBytes, formatCount } from '../../format/number.ts';
 import { Panel } from '../../ui/panel.tsx';
 import { Ago } from '../../ui/time.tsx';

@@ -1,4 +1,4 @@
-import type { Overview, Traffic } from '../../../../src/http/view.ts';
+import type { Overview, Traffic } from '../../../../src/management/view.ts';
 import {
   formatBytes,
   formatCount,

@@ -1,4 +1,4 @@
-import type { Notice } from '../../../../src/http/view.ts';
+import type { Notice } from '../../../../src/management/view.ts';
 
 const TITLES: Readonly<Record<Notice['topic'], string>> = {
   retention: 'Retention has stopped',

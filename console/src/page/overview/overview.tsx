@@ -1,4 +1,4 @@
-import type { EndpointView, Overview } from '../../../../src/http/view.ts';
+import type { EndpointView, Overview } from '../../../../src/management/view.ts';
 import { useClient } from '../../api/client.ts';
 import { useLoad } from '../../api/use-load.ts';
 import { ErrorNote } from '../../ui/error-note.tsx';

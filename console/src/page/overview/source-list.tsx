@@ -1,5 +1,5 @@
 import { Link } from 'wouter';
-import type { Overview } from '../../../../src/http/view.ts';
+import type { Overview } from '../../../../src/management/view.ts';
 import { formatBytes, formatCount, formatRate, formatShort } from '../../format/number.ts';
 import { Empty } from '../../ui/empty.tsx';
 import { Panel } from '../../ui/panel.tsx';

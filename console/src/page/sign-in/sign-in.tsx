@@ -1,5 +1,5 @@
 import { type FormEvent, useEffect, useRef, useState } from 'react';
-import type { Self } from '../../../../src/http/view.ts';
+import type { Self } from '../../../../src/management/view.ts';
 import { ApiError, callRaw } from '../../api/client.ts';
 import { CopyButton } from '../../ui/copy-button.tsx';
 import { Mark } from '../../ui/mark.tsx';

@@ -1,4 +1,4 @@
-import type { SourceView } from '../../../../src/http/view.ts';
+import type { SourceView } from '../../../../src/management/view.ts';
 import { PanelTable } from '../../ui/panel-table.tsx';
 
 const HEADS = [{ name: 'Field' }, { name: 'Type' }, { name: 'Taken from' }];

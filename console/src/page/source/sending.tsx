@@ -1,6 +1,6 @@
 import { useId, useMemo, useState } from 'react';
 import { Link } from 'wouter';
-import type { SourceView } from '../../../../src/http/view.ts';
+import type { SourceView } from '../../../../src/management/view.ts';
 import { useClient } from '../../api/client.ts';
 import { Code } from '../../ui/code.tsx';
 import { describedBy, Field } from '../../ui/field.tsx';

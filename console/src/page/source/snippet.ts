@@ -1,4 +1,4 @@
-import type { SourceView } from '../../../../src/http/view.ts';
+import type { SourceView } from '../../../../src/management/view.ts';
 import type { Language } from '../../ui/code.tsx';
 
 export interface Snippet {

@@ -1,5 +1,5 @@
 import { Link } from 'wouter';
-import type { SourceState, SourceView } from '../../../../src/http/view.ts';
+import type { SourceState, SourceView } from '../../../../src/management/view.ts';
 import { formatBytes, formatCount, formatRate, formatShort } from '../../format/number.ts';
 import { Empty } from '../../ui/empty.tsx';
 import { ErrorNote } from '../../ui/error-note.tsx';

@@ -1,5 +1,5 @@
 import { Link, useParams } from 'wouter';
-import type { SourceState, SourceView } from '../../../../src/http/view.ts';
+import type { SourceState, SourceView } from '../../../../src/management/view.ts';
 import { formatBytes, formatCount, formatRate, formatShort } from '../../format/number.ts';
 import { formatAgo, formatTime, zoneName } from '../../format/time.ts';
 import { useZone } from '../../preference.ts';

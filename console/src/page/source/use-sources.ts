@@ -1,4 +1,4 @@
-import type { Overview, SourceState, SourceView } from '../../../../src/http/view.ts';
+import type { Overview, SourceState, SourceView } from '../../../../src/management/view.ts';
 import { type ApiError, useClient } from '../../api/client.ts';
 import { useLoad } from '../../api/use-load.ts';
 

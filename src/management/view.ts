@@ -1,7 +1,7 @@
 import { type Static, type TSchema, Type } from 'typebox';
 
-// What the routes of the console answer: the schemas go into /openapi.json, the types into the routes and the console. It
-// imports nothing of the service, so that the console can read it.
+// Responses that the console reads: the schemas go into /openapi.json, the types into the routes and the console. The console
+// imports this file, so it imports nothing of the service.
 
 const orNull = <T extends TSchema>(schema: T) => Type.Union([schema, Type.Null()]);
 const time = (description: string) => orNull(Type.String({ format: 'date-time', description }));

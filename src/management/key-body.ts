@@ -1,4 +1,5 @@
 import { type Static, Type } from 'typebox';
+import { invalidRequest } from '../errors.ts';
 import {
   createRate,
   DESCRIPTION_CHARS_MAX,
@@ -6,13 +7,10 @@ import {
   NAME_CHARS_MAX,
   PER_SECOND_MAX,
   PINS_MAX,
-} from '../../keys/check-grant.ts';
-import { type Grant, SCOPES, toListed } from '../../keys/grant.ts';
-import type { KeyRecord } from '../../keys/key-record.ts';
-import type { KeyChange } from '../../keys/management.ts';
-import { MICROS_PER_MS, parseInstant } from '../../lib/instant.ts';
-import { invalidBody } from '../plugins/json-body.ts';
-import type { KeyView } from '../view.ts';
+} from '../keys/check-grant.ts';
+import { SCOPES, toListed } from '../keys/grant.ts';
+import type { KeyChange } from '../keys/management.ts';
+import { MICROS_PER_MS, parseInstant } from '../lib/instant.ts';
 
 const orNone = <T extends Parameters<typeof Type.Union>[0][number]>(schema: T, expected: string) =>
   Type.Optional(Type.Union([schema, Type.Null()], { expected }));
@@ -65,7 +63,11 @@ export const FIELDS = {
 
 export const NEW_KEY = Type.Object(FIELDS, { additionalProperties: false, expected: 'an object' });
 
+export type NewKeyBody = Static<typeof NEW_KEY>;
+
 export const KEY_CHANGE = Type.Partial(NEW_KEY, { additionalProperties: false, expected: 'an object' });
+
+export type KeyChangeBody = Static<typeof KEY_CHANGE>;
 
 export const ROTATION = Type.Object(
   {
@@ -80,8 +82,8 @@ export const ROTATION = Type.Object(
   { additionalProperties: false, expected: 'an object' },
 );
 
-/** A body as what the keyring takes. Null takes a limit away; what is not there stays as it is. */
-export function toChange(body: Static<typeof KEY_CHANGE>, nowMs: number): KeyChange {
+/** A request body as a change of the keyring. Null removes a limit; a member that is left out stays as it is. */
+export function toChange(body: KeyChangeBody, nowMs: number): KeyChange {
   return {
     ...(body.name !== undefined && { name: body.name.trim() }),
     ...(body.description !== undefined && { description: body.description }),
@@ -100,41 +102,10 @@ function parseExpiry(text: string | null, nowMs: number): number | undefined {
   if (text === null) return undefined;
   const micros = parseInstant(text);
   if (micros !== undefined && micros / MICROS_PER_MS > nowMs) return Math.floor(micros / MICROS_PER_MS);
-  throw invalidBody([
+  throw invalidRequest([
     {
       parameter: 'expires_at',
       message: 'must be an ISO 8601 timestamp that lies ahead, such as 2030-01-01T00:00:00Z',
     },
   ]);
-}
-
-/** A key as it is shown: neither itself nor its hash. */
-export function toView(record: KeyRecord): KeyView {
-  const { id, name, description } = record;
-  return {
-    id,
-    name,
-    description,
-    ...toGrantView(record),
-    created_at: isoTime(record.createdMs),
-    expires_at: isoTime(record.expiresMs),
-    last_used_at: isoTime(record.lastUsedMs),
-    revoked_at: isoTime(record.revokedMs),
-    successor: record.successor ?? null,
-  };
-}
-
-/** What a key or a token may do, but for when it expires. */
-export function toGrantView({ scopes, endpoints, sources, pins, rate }: Grant) {
-  return {
-    scopes: [...scopes],
-    endpoints: endpoints === undefined ? null : [...endpoints],
-    sources: sources === undefined ? null : [...sources],
-    pins,
-    rate: rate === undefined ? null : { per_second: rate.perSecond, burst: rate.burst },
-  };
-}
-
-export function isoTime(ms: number | undefined): string | null {
-  return ms === undefined ? null : new Date(ms).toISOString();
 }
