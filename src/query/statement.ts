@@ -1,5 +1,6 @@
 import type { Endpoint, ResultColumn } from '../definitions/endpoint.ts';
 import type { RowFormat } from '../engine/engine.ts';
+import { createRewriter } from '../sql/parameter.ts';
 import { quote } from '../sql/quote.ts';
 import { dropUnusedViews } from '../sql/with-list.ts';
 
@@ -12,7 +13,7 @@ export interface Statement {
  * The SQL that answers an endpoint: the stored query with its declared columns, in their order, cut at max rows (spec 8)
  * by the engine, one line of JSON a row.
  *
- * An endpoint without declared columns, which is one made for a caller's own SELECT, answers with all that it selects.
+ * A caller's SELECT answers with all columns that it selects.
  * Views that the query defines and does not read are left out, which the engine would parse for each request; the check of a
  * definition shows it the whole query.
  *
@@ -23,8 +24,15 @@ export function createStatement(endpoint: Endpoint): Statement {
   const columns = raw
     ? rowAsText(endpoint.columns)
     : endpoint.columns.map((column) => identifier(column.name)).join(', ');
-  const sql = `SELECT ${columns || '*'} FROM (\n${dropUnusedViews(endpoint.sql)}\n)${patternChecks(endpoint)} LIMIT ${endpoint.maxRows}`;
+  const selected = endpoint.sqlOrigin === 'select' ? '*' : columns;
+  const sql = `SELECT ${selected} FROM (\n${dropUnusedViews(writeTypes(endpoint))}\n)${patternChecks(endpoint)} LIMIT ${endpoint.maxRows}`;
   return { sql, format: raw ? 'TSVRaw' : 'JSONEachRow' };
+}
+
+/** The SQL of an endpoint with each parameter as a value of its type: the engine binds texts. */
+export function writeTypes({ sql, parameters }: Endpoint): string {
+  const types = new Map(parameters.map(({ name, toSql }) => [name, toSql]));
+  return createRewriter(sql)((name) => types.get(name)?.(`@${name}`) ?? `@${name}`);
 }
 
 /**
@@ -49,7 +57,7 @@ function rowAsText(columns: readonly ResultColumn[]): string {
  * there are rows to match, and answer "no rows" where there are none.
  */
 function patternChecks(endpoint: Endpoint): string {
-  const patterns = endpoint.parameters.filter((parameter) => parameter.type === 'regex');
+  const patterns = endpoint.parameters.filter(({ isPattern }) => isPattern);
   if (patterns.length === 0) return '';
   return ` WHERE ${patterns.map(({ name }) => `NOT ignore(replaceRegexpOne('', @${name}, ''))`).join(' AND ')}`;
 }

@@ -11,8 +11,8 @@ import { readEvents } from '../../src/ingest/read-events.ts';
 import { parseTimestamp } from '../../src/ingest/timestamp.ts';
 import { looksLikeToken } from '../../src/keys/token.ts';
 import { parseInstant } from '../../src/lib/instant.ts';
-import { findPatternFault } from '../../src/query/pattern.ts';
 import { createRewriter } from '../../src/sql/parameter.ts';
+import { findPatternFault } from '../../src/sql/pattern.ts';
 import { scanTokens } from '../../src/sql/token.ts';
 import { PATTERN_TOKENS } from '../support/pattern-tokens.ts';
 

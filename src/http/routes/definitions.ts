@@ -52,6 +52,7 @@ function toEndpointView(endpoint: Endpoint, { scopes, pins }: Caller): EndpointV
     parameters: endpoint.parameters.map((parameter) => ({
       name: parameter.name,
       type: parameter.type,
+      control: parameter.control,
       required: parameter.required,
       description: parameter.description,
       default: parameter.fallback,
