@@ -1,8 +1,9 @@
 import { hash } from 'node:crypto';
 import { findServerAddress } from './config/clickhouse.ts';
 import type { Config } from './config/config.ts';
+import { refuseFaults } from './definitions/fault.ts';
 import { keepFolders, type ReadFolders } from './definitions/folders.ts';
-import { type Definitions, type Reading, readDefinitions, refuseFaults } from './definitions/read.ts';
+import { type Definitions, type Reading, readDefinitions } from './definitions/read.ts';
 import { createRegistry, type Registry } from './definitions/registry.ts';
 import { isManaged, type Source } from './definitions/source.ts';
 import { type EmbeddedOptions, openEmbeddedEngine } from './engine/embedded/embedded.ts';

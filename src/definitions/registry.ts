@@ -3,7 +3,7 @@ import type { Endpoint } from './endpoint.ts';
 import type { Definitions } from './read.ts';
 import type { Source } from './source.ts';
 
-/** The definitions being served. `replace` swaps the whole set between two requests; there is never half of one. */
+/** The definitions that are served. `replace` swaps the whole set at once, between two requests. */
 export interface Registry {
   readonly endpoints: readonly Endpoint[];
   readonly sources: readonly Source[];
@@ -16,7 +16,7 @@ export interface Registry {
   replace(definitions: Definitions): void;
 }
 
-/** By UUID (in any letter case) or by name; both forms address the same definition (spec 4). */
+/** Looks definitions up by UUID, in any letter case, or by name (spec 4). */
 export function createRegistry(definitions: Definitions): Registry {
   let endpoints = byIdAndName(definitions.endpoints);
   let sources = byIdAndName(definitions.sources);
@@ -49,7 +49,7 @@ export function createRegistry(definitions: Definitions): Registry {
   return registry;
 }
 
-/** A name is exact; a UUID may be written in either case, and none is also a name (definitions keep ids in small letters). */
+/** A name matches exactly, a UUID in any letter case: definitions keep ids in lower case, and no name is an id. */
 function find<T extends { id: string }>(items: ReadonlyMap<string, T>, idOrName: string): T | undefined {
   const exact = items.get(idOrName);
   if (exact !== undefined) return exact;

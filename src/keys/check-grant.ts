@@ -59,7 +59,7 @@ export function checkAgainst({ endpoints, sources }: Definitions, grant: Grant):
       const unfit = same.find(({ parameter }) => !isPossiblePin(parameter, pin, PIN_BYTES_MAX));
       if (unfit !== undefined) {
         const { type, values } = unfit.parameter;
-        const right = type === 'enum' ? `one of ${values.join(', ')}` : `of the type ${type}`;
+        const right = values.length > 0 ? `one of ${values.join(', ')}` : `of the type ${type}`;
         return [{ parameter: `pins.${name}`, message: `must be ${right} for ${unfit.endpoint.name}` }];
       }
       // The pin of a key that only sends events is a field of the event.

@@ -51,6 +51,7 @@ export function toEndpointView(endpoint: Endpoint, { scopes, pins }: Caller): En
     parameters: endpoint.parameters.map((parameter) => ({
       name: parameter.name,
       type: parameter.type,
+      control: parameter.control,
       required: parameter.required,
       description: parameter.description,
       default: parameter.fallback,

@@ -1,4 +1,5 @@
 import { type Static, type TSchema, Type } from 'typebox';
+import { CONTROLS, PARAMETER_TYPES } from '../definitions/parameter-type.ts';
 
 // Responses that the console reads: the schemas go into /openapi.json, the types into the routes and the console. The console
 // imports this file, so it imports nothing of the service.
@@ -20,10 +21,11 @@ export type Self = Static<typeof SELF>;
 
 const PARAMETER = Type.Object({
   name: Type.String(),
-  type: Type.Enum(['string', 'enum', 'timestamp', 'regex']),
+  type: Type.Enum([...PARAMETER_TYPES]),
   required: Type.Boolean(),
   description: Type.String(),
   default: Type.String({ description: 'What a missing or empty value means.' }),
+  control: Type.Enum([...CONTROLS], { description: 'How a form shows it.' }),
   values: Type.Array(Type.String(), { description: 'Of an enum.' }),
   otherwise: orNull(Type.String({ description: 'What any other value behaves as; null: it is refused.' })),
   pinned: orNull(Type.String({ description: 'The one value that this key may send; null: any.' })),

@@ -1,4 +1,5 @@
-import { type Endpoint, PINNED_PREFIX } from '../definitions/endpoint.ts';
+import type { Endpoint } from '../definitions/endpoint.ts';
+import { PINNED_PREFIX } from '../definitions/parameter.ts';
 import { type Format, JSON_FORMAT } from './format.ts';
 import type { ParameterValues } from './parameters.ts';
 

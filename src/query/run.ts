@@ -80,7 +80,7 @@ async function nameBadPattern(
 ): Promise<unknown> {
   if (!(error instanceof TailraceError) || error.code !== 'invalid_parameter') return error;
   for (const parameter of endpoint.parameters) {
-    if (parameter.type !== 'regex') continue;
+    if (!parameter.isPattern) continue;
     const pattern = values[parameter.name] ?? '';
     try {
       await check(pattern);

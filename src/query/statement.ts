@@ -1,5 +1,6 @@
 import type { Endpoint, ResultColumn } from '../definitions/endpoint.ts';
 import type { RowFormat } from '../engine/engine.ts';
+import { createRewriter } from '../sql/parameter.ts';
 import { quote } from '../sql/quote.ts';
 import { dropUnusedViews } from '../sql/with-list.ts';
 import { JSON_FORMAT } from './format.ts';
@@ -13,9 +14,8 @@ export interface Statement {
  * The SQL that answers an endpoint: the stored query with its declared columns, in their order, cut at max rows (spec 8)
  * by the engine, a line for each row.
  *
- * An endpoint without declared columns, created for a caller's own SELECT, returns all that it selects. Views that the query
- * defines and does not read are left out: the engine would parse them for each request. The check of a definition shows the
- * engine the whole query.
+ * A caller's SELECT returns all columns that it selects. Views that the query defines and does not read are left out: the engine
+ * would parse them for each request. The check of a definition shows the engine the whole query.
  *
  * The stored query stands as a subquery, so it can only be one SELECT; ClickHouse keeps the order of a subquery's rows.
  */
@@ -24,8 +24,15 @@ export function createStatement(endpoint: Endpoint, { engineFormat } = JSON_FORM
   const columns = joinsText
     ? rowAsText(endpoint.columns)
     : endpoint.columns.map((column) => identifier(column.name)).join(', ');
-  const sql = `SELECT ${columns || '*'} FROM (\n${dropUnusedViews(endpoint.sql)}\n)${patternChecks(endpoint)} LIMIT ${endpoint.maxRows}`;
+  const selected = endpoint.sqlOrigin === 'select' ? '*' : columns;
+  const sql = `SELECT ${selected} FROM (\n${dropUnusedViews(writeTypes(endpoint))}\n)${patternChecks(endpoint)} LIMIT ${endpoint.maxRows}`;
   return { sql, format: joinsText ? 'TSVRaw' : engineFormat };
+}
+
+/** The SQL of an endpoint with each parameter as a value of its type: the engine binds texts. */
+export function writeTypes({ sql, parameters }: Endpoint): string {
+  const types = new Map(parameters.map(({ name, toSql }) => [name, toSql]));
+  return createRewriter(sql)((name) => types.get(name)?.(`@${name}`) ?? `@${name}`);
 }
 
 /**
@@ -50,7 +57,7 @@ function rowAsText(columns: readonly ResultColumn[]): string {
  * to match, and return an empty answer if there are none.
  */
 function patternChecks(endpoint: Endpoint): string {
-  const patterns = endpoint.parameters.filter((parameter) => parameter.type === 'regex');
+  const patterns = endpoint.parameters.filter(({ isPattern }) => isPattern);
   if (patterns.length === 0) return '';
   return ` WHERE ${patterns.map(({ name }) => `NOT ignore(replaceRegexpOne('', @${name}, ''))`).join(' AND ')}`;
 }

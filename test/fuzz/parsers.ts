@@ -9,10 +9,10 @@ import { readEvents } from '../../src/ingest/read-events.ts';
 import { parseTimestamp } from '../../src/ingest/timestamp.ts';
 import { looksLikeToken } from '../../src/keys/token.ts';
 import { parseInstant } from '../../src/lib/instant.ts';
-import { findPatternFault } from '../../src/query/pattern.ts';
 import { readKey } from '../../src/serve/admit.ts';
 import { parseCacheControl } from '../../src/serve/cache-control.ts';
 import { createRewriter } from '../../src/sql/parameter.ts';
+import { findPatternFault } from '../../src/sql/pattern.ts';
 import { scanTokens } from '../../src/sql/token.ts';
 import { PATTERN_TOKENS } from '../support/pattern-tokens.ts';
 

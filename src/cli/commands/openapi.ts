@@ -1,5 +1,6 @@
 import { Command } from 'commander';
-import { readDefinitions, refuseFaults } from '../../definitions/read.ts';
+import { refuseFaults } from '../../definitions/fault.ts';
+import { readDefinitions } from '../../definitions/read.ts';
 import { createOpenApi } from '../../http/openapi/document.ts';
 import { readVersion } from '../../version.ts';
 import { readConfig } from '../environment.ts';

@@ -1,6 +1,7 @@
 import { Command, InvalidArgumentError } from 'commander';
 import { parseCluster } from '../../config/url.ts';
-import { readDefinitions, refuseFaults } from '../../definitions/read.ts';
+import { refuseFaults } from '../../definitions/fault.ts';
+import { readDefinitions } from '../../definitions/read.ts';
 import { createView } from '../../engine/external.ts';
 import { createTable } from '../../engine/table.ts';
 import { messageOf } from '../../errors.ts';

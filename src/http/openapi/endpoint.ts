@@ -1,4 +1,5 @@
-import type { Endpoint, Parameter, ResultColumn, ResultType } from '../../definitions/endpoint.ts';
+import type { Endpoint, ResultColumn, ResultType } from '../../definitions/endpoint.ts';
+import type { Parameter } from '../../definitions/parameter.ts';
 import { QUERY_PATH, QUERY_POST } from '../routes/query.ts';
 import { failures, security } from './operation.ts';
 import { list, object, type Schema } from './schema.ts';
@@ -54,28 +55,17 @@ function queryParameter(parameter: Parameter): Schema {
   };
 }
 
-function parameterSchema({ type, values, fallback, otherwise, required }: Parameter): Schema {
-  const shown = {
-    type: 'string',
-    ...(fallback !== '' && { default: fallback }),
-    ...(required && { minLength: 1 }),
-  };
-  // Where any other value behaves as one of them the list holds nobody to it.
-  if (type === 'enum')
-    return otherwise === undefined ? { ...shown, enum: values } : { ...shown, examples: values };
-  if (type === 'timestamp') return { ...shown, description: 'ISO 8601, such as 2026-11-20T07:00:00Z.' };
-  if (type === 'regex') return { ...shown, description: 'A pattern in RE2’s syntax.' };
-  return shown;
+function parameterSchema({ schema, fallback, required }: Parameter): Schema {
+  return { ...schema, ...(fallback !== '' && { default: fallback }), ...(required && { minLength: 1 }) };
 }
 
 /**
- * A value that works with the sample logs, where one can be told from the declaration. An optional instant has none: the reference
- * puts examples into its forms, and both bounds at one instant find nothing.
+ * A value that works with the sample logs, if the declaration has one. Of optional parameters only choices have an example: the
+ * reference fills examples into its forms, and with both bounds of time at one instant an answer is empty.
  */
-function exampleOf({ name, type, required, values, fallback }: Parameter): string | undefined {
+function exampleOf({ name, required, values, fallback, example }: Parameter): string | undefined {
   if (name === 'project') return 'aurora';
-  if (type === 'timestamp') return required ? '2026-11-20T07:00:00Z' : undefined;
-  return fallback !== '' ? fallback : values[0];
+  return fallback || values[0] || (required ? example : undefined);
 }
 
 function body({ parameters }: Endpoint): Schema {

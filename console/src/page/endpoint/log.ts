@@ -88,7 +88,7 @@ export function findBounds({ parameters }: Pick<EndpointView, 'parameters'>): {
   start?: string;
   end?: string;
 } {
-  const times = parameters.filter(({ type }) => type === 'timestamp').map(({ name }) => name);
+  const times = parameters.filter(({ control }) => control === 'time').map(({ name }) => name);
   const start = times.find((name) => name.endsWith('start'));
   const end = times.find((name) => name.endsWith('end'));
   return { ...(start !== undefined && { start }), ...(end !== undefined && { end }) };

@@ -88,9 +88,9 @@ function fillIn(
   values: Readonly<Record<string, string>>,
 ): Record<string, string> {
   return Object.fromEntries(
-    parameters.map(({ name, pinned, default: fallback, type, required, values: [first = ''] }) => [
+    parameters.map(({ name, pinned, default: fallback, required, values: [first = ''] }) => [
       name,
-      pinned ?? values[name] ?? (type === 'enum' && required && fallback === '' ? first : fallback),
+      pinned ?? values[name] ?? (required && fallback === '' ? first : fallback),
     ]),
   );
 }

@@ -1,23 +1,22 @@
-/** What a pattern costs RE2, as estimated: hardly ever less than RE2 itself counts, on average half as much again. */
+/** An estimate of a pattern's cost for RE2: hardly ever below RE2's own count, on average 1.5 times as much. */
 export interface PatternCost {
-  /** Instructions of RE2's program: counted repetitions written out, classes as ranges of UTF-8 bytes. */
+  /** Instructions of RE2's program, with counted repetitions expanded and classes as ranges of UTF-8 bytes. */
   readonly size: number;
   /**
-   * Places at which the automaton has to remember whether it may be there: classes, optional parts, alternations, each as
-   * often as a count repeats it. A plain character is none: whether it matched follows from the text just read.
+   * Places that add a bit to the automaton's state: classes, optional parts and alternations, each as often as a count repeats
+   * it. A plain character adds none: whether it matched follows from the text just read.
    */
   readonly choices: number;
 }
 
-/** One character of a pattern, or a class of them, and where it ends. */
+/** One character or class of a pattern, and the offset after it. */
 export interface ReadClass {
   readonly end: number;
   readonly cost: PatternCost;
 }
 
 /**
- * Instructions of RE2 for `\p{…}` and `\P{…}`, whichever takes more, as RE2 itself counts them (`ProgramSize`, Unicode 14).
- * A class is a tree of ranges of UTF-8 bytes: that of the letters has twelve hundred.
+ * Instructions of RE2 for `\p{…}` or `\P{…}`, the larger of both, as RE2 counts them (`ProgramSize`, Unicode 14).
  */
 const UNICODE_SIZES: Readonly<Record<string, number>> = {
   L: 1_201,
@@ -40,21 +39,21 @@ const UNICODE_SIZES: Readonly<Record<string, number>> = {
   Ps: 162,
   Pe: 158,
 };
-/** Every other category and script. */
+/** At most, of any other category or script. */
 const OTHER_UNICODE_SIZE = 125;
-/** Of a range that reaches beyond ASCII: its ends may need a sequence of each length of their own. */
+/** Of a range beyond ASCII: each end may need a byte sequence of each length. */
 const RANGE_SIZE = 12;
-/** Of `.`, and added for a `^`: all of Unicode but some of ASCII. */
+/** Of `.`, and added for a negated class: all of Unicode but some of ASCII. */
 export const ANY_SIZE = 10;
 
 const PERL_SIZES: Readonly<Record<string, number>> = { d: 1, s: 3, w: 4, D: 11, S: 13, W: 14, C: 1 };
 
-// Bounded: an escape is never looked for beyond what RE2 takes as one.
+// Bounded: an escape is never scanned beyond RE2's longest.
 const ESCAPE =
   /\\(?:[pP]\{(\^?\w{0,40})\}|[pP](\w)|x\{[0-9a-fA-F]{1,8}\}|x[0-9a-fA-F]{2}|[0-7]{2,3}|([\s\S]))/uy;
 const POSIX = /\[:\^?(\w{1,10}):\]/y;
 
-/** Reads the class or the character at `at`: `[…]`, `.`, an escape, or a character that means itself. */
+/** Reads the class or character at `at`: `[…]`, `.`, an escape, or a literal character. */
 export function readClass(pattern: string, at: number): ReadClass {
   const sign = pattern.charAt(at);
   if (sign === '[') return readBracket(pattern, at);
@@ -86,7 +85,7 @@ function readEscape(pattern: string, at: number): ReadClass {
   return { end, cost: { size: 4, choices: 0 } };
 }
 
-/** `[…]`: a `]` that comes first is a member. One without its end reaches to the end of the pattern, and RE2 refuses it. */
+/** `[…]`: a `]` in the first place is a member. RE2 refuses a class without an end, which reaches to the pattern's end here. */
 function readBracket(pattern: string, start: number): ReadClass {
   const isNegated = pattern.charAt(start + 1) === '^';
   const first = start + (isNegated ? 2 : 1);

@@ -1,33 +1,33 @@
 import { ANY_SIZE, type PatternCost, readClass } from './pattern-class.ts';
 
-// A pattern without any of these is a plain text, which the engine looks for as such, however long it is.
+// A pattern without any of these is a plain text, which the engine searches without RE2.
 const META = /[\\^$.|?*+()[\]{}]/;
 
 const EVERY_META = new RegExp(META, 'g');
 
-/** A pattern that matches this text and nothing else; a text without signs of a pattern is its own. */
+/** A pattern that matches only this text; a text without special characters is returned as it is. */
 export function escapePattern(text: string): string {
   return text.replaceAll(EVERY_META, '\\$&');
 }
 
-/** Longest pattern, UTF-8. Checked before it is read: the longest that people write are some hundred bytes. */
+/** Longest pattern, UTF-8, checked before the pattern is parsed. People write at most some hundred bytes. */
 export const PATTERN_BYTES_MAX = 4_096;
-/** Largest `size`: room for two of the costliest class, `\pL`. */
+/** Largest `size`: two of the costliest class, `\pL`, fit. */
 const PATTERN_SIZE_MAX = 2_500;
-/** Up to so many `choices`, all states of RE2's automaton fit into its memory: each choice doubles them. */
+/** Each choice doubles the states of RE2's automaton. With up to this many, all states fit into its memory. */
 const CHOICES_MAX = 12;
 /**
- * Largest `size` of a pattern with more choices, each of which counts for two more: the engine then reads a block of rows in
- * about a second at worst.
+ * Largest `size` of a pattern with more choices, plus `CHOICE_SIZE` for each choice: the engine then matches a block of rows in about
+ * a second at worst.
  */
 const LOOSE_SIZE_MAX = 350;
 const CHOICE_SIZE = 2;
 
 /**
- * Why a pattern is refused, as the end of a sentence that starts with the parameter; `undefined` where it is not.
+ * Why a pattern is refused, as the end of a sentence that begins with the parameter; `undefined` if it is accepted.
  *
- * RE2 reads a text in one pass, and nothing stops it within a block of rows. A byte costs it a few nanoseconds while the states
- * of its automaton fit into its memory, and a time in proportion to the size of its program when each byte needs a new state.
+ * RE2 reads a text in one pass and cannot be stopped within a block of rows. A byte takes a few nanoseconds while the states of the
+ * automaton fit into RE2's memory, and a time in proportion to the program's size if each byte needs a new state.
  * docs/endpoints.md has the figures.
  */
 export function findPatternFault(pattern: string): string | undefined {
@@ -36,7 +36,7 @@ export function findPatternFault(pattern: string): string | undefined {
   return findCostFault(patternCost(pattern));
 }
 
-/** The same for a pattern of LIKE, of which the engine makes one for RE2: `%` is `.*` and `_` is `.`. */
+/** The same for a pattern of LIKE, which the engine translates for RE2: `%` is `.*` and `_` is `.`. */
 export function findLikeFault(pattern: string): string | undefined {
   if (Buffer.byteLength(pattern) > PATTERN_BYTES_MAX) return tooLong();
   const choices = pattern.match(/[%_]/g)?.length ?? 0;
@@ -60,7 +60,7 @@ function count(cost: number): string {
   return cost > Number.MAX_SAFE_INTEGER ? 'more than 10^15' : String(cost);
 }
 
-/** Reads a pattern once, from left to right. A plain text costs nothing. */
+/** The cost of a pattern, read once from left to right. A plain text costs nothing. */
 export function patternCost(pattern: string): PatternCost {
   if (!META.test(pattern)) return NOTHING;
   const groups: Group[] = [openGroup()];
@@ -75,7 +75,7 @@ function add(a: PatternCost, b: PatternCost): PatternCost {
   return { size: a.size + b.size, choices: a.choices + b.choices };
 }
 
-/** An open group: the cost of what stands before its last part, and of that part, which a count would multiply. */
+/** An open group: the cost of its parts before the last, and of the last, which a count would multiply. */
 interface Group {
   before: PatternCost;
   last: PatternCost;
@@ -96,14 +96,14 @@ function push(group: Group, part: PatternCost): void {
   group.last = part;
 }
 
-// `{3}`, `{3,}`, `{3,5}`. Sticky, and bounded: it never reads on over the digits of a text that is no count.
+// `{3}`, `{3,}`, `{3,5}`. Sticky and bounded, so that it never scans the digits of a text that is no count.
 const COUNT = /\{(\d{1,9})(,?)(\d{0,9})\}/y;
-// `(?i:`, `(?P<name>`: what opens a group is no part of its own.
+// `(?i:`, `(?P<name>`: the opening of a group is no part by itself.
 const GROUP_OPENING = /\(\?(?:P?<\w{0,100}>|[a-zA-Z-]{0,20}:)?/y;
 
-/** Takes the part at `at`. @returns where the next one begins */
+/** Reads the part at `at`. @returns the offset of the next one */
 function readPart(pattern: string, at: number, groups: Group[]): number {
-  const group = groups.at(-1) ?? openGroup(); // the outermost is never taken off
+  const group = groups.at(-1) ?? openGroup(); // the outermost group is never removed
   const sign = pattern.charAt(at);
   if (sign === '(') {
     groups.push(openGroup());
@@ -134,7 +134,7 @@ function readPart(pattern: string, at: number, groups: Group[]): number {
   return end;
 }
 
-/** `\Q…\E`: characters that mean themselves, of which a count would multiply the last. */
+/** `\Q…\E`: literal characters; a count would multiply the last. */
 function readQuoted(pattern: string, start: number, group: Group): number {
   const close = pattern.indexOf('\\E', start);
   const end = close === -1 ? pattern.length : close;
@@ -146,7 +146,6 @@ function readQuoted(pattern: string, start: number, group: Group): number {
 /** Most UTF-8 bytes of a UTF-16 unit. */
 const UNIT_BYTES_MAX = 3;
 
-/** @param counted what `COUNT` found */
 function repeat({ size, choices }: PatternCost, [, from, comma, to]: RegExpExecArray): PatternCost {
   const least = Number(from);
   const times = Math.max(least, Number(to || 0), 1) + (comma !== '' && to === '' ? 1 : 0);

@@ -1,6 +1,8 @@
 import type { SyntaxNode } from '../syntax-tree.ts';
 
-/** The nodes of a clause of a node, such as `PROJECTION` of a `QUERY` or `ARGUMENTS` of a `FUNCTION`; those of a list one by one. */
+// Nodes of EXPLAIN QUERY TREE.
+
+/** The nodes of a clause, such as `PROJECTION` of a `QUERY` or `ARGUMENTS` of a `FUNCTION`; a list is flattened. */
 export function clause(node: SyntaxNode, name: string): readonly SyntaxNode[] {
   return node.children
     .filter(({ kind }) => kind === name)
@@ -11,7 +13,7 @@ function unlist(node: SyntaxNode): readonly SyntaxNode[] {
   return node.kind === 'LIST' ? node.children : [node];
 }
 
-/** Names are plain (canonical.ts refuses others), so that no name can hold a field. */
+/** canonical.ts refuses names that are not plain, so no name can contain what looks like a field. */
 export function aliasOf({ text }: SyntaxNode): string | undefined {
   return /^alias: (\w+)/.exec(text)?.[1];
 }
@@ -20,7 +22,7 @@ export function viewNameOf({ text }: SyntaxNode): string | undefined {
   return /\bcte_name: ([^ ,]+)/.exec(text)?.[1];
 }
 
-/** In small letters. */
+/** In lower case. */
 export function functionNameOf({ text }: SyntaxNode): string {
   return (/\bfunction_name: ([^ ,]+)/.exec(text)?.[1] ?? '').toLowerCase();
 }
@@ -40,10 +42,31 @@ export function isSelect({ kind }: SyntaxNode): boolean {
 
 const TABLE_PLACE = /^(?:JOIN TREE|(?:LEFT |RIGHT )?TABLE EXPRESSION)$/;
 
-/** Whether what stands under it is read as a table. */
+/** Whether the children of a node are read as tables. */
 export function isTablePlace({ kind }: SyntaxNode): boolean {
   return TABLE_PLACE.test(kind);
 }
 
-/** What a SELECT without FROM reads in the engine's tree: one row, of nothing. */
+/** The table of one row that a SELECT without FROM reads in the engine's tree. */
 export const NO_TABLE = 'system.one';
+
+// Nodes of EXPLAIN AST.
+
+/** The name of a function or an identifier of EXPLAIN AST: the word after the kind of node. */
+export function nameOf({ text }: SyntaxNode): string {
+  return /^[^ ]*/.exec(text)?.[0] ?? '';
+}
+
+/** The alias of a node of EXPLAIN AST. */
+export function givenNameOf({ text }: SyntaxNode): string | undefined {
+  return /(?:^| )\(alias (\w+)\)$/.exec(text)?.[1];
+}
+
+const ESCAPES: Readonly<Record<string, string>> = { n: '\n', t: '\t', r: '\r', b: '\b', f: '\f', 0: '\0' };
+
+/** The text that a node of EXPLAIN AST holds, such as `'it\'s'`; `undefined` for other nodes. */
+export function textOf(node: SyntaxNode | undefined): string | undefined {
+  if (node?.kind !== 'Literal') return undefined;
+  const text = /^'((?:[^'\\]|\\[\s\S])*)'/.exec(node.text)?.[1];
+  return text?.replaceAll(/\\([\s\S])/g, (_, c: string) => ESCAPES[c] ?? c);
+}

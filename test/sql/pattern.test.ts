@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { findLikeFault, findPatternFault, PATTERN_BYTES_MAX, patternCost } from '../../src/query/pattern.ts';
+import { findLikeFault, findPatternFault, PATTERN_BYTES_MAX, patternCost } from '../../src/sql/pattern.ts';
 import { growth } from '../support/growth.ts';
 import { PATTERN_TOKENS } from '../support/pattern-tokens.ts';
 
