@@ -4,11 +4,11 @@ import { createSharedFlights, type SharedFlights } from './cache/shared/flight.t
 import { createRedisCache } from './cache/shared/redis-cache.ts';
 import { findServerAddress } from './config/clickhouse.ts';
 import type { Config } from './config/config.ts';
-import type { Metrics } from './http/metrics.ts';
 import { createSharedRates, type SharedRates } from './http/shared-rates.ts';
 import { createBackground } from './lib/background.ts';
 import { openRedis } from './lib/redis.ts';
 import { createSeldom } from './lib/seldom.ts';
+import type { Metrics } from './telemetry/metrics.ts';
 
 interface SharedParts {
   readonly config: Config;

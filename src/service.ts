@@ -11,9 +11,7 @@ import { isManaged } from './definitions/source.ts';
 import type { EngineGauges } from './engine/engine.ts';
 import { InputError } from './errors.ts';
 import { buildApp } from './http/app.ts';
-import { createMetrics, type Metrics } from './http/metrics.ts';
 import { readTlsContext, type TlsContext } from './http/tls.ts';
-import { createTraffic, SAMPLE_MS, type Traffic } from './http/traffic.ts';
 import { type Ingest, openIngest } from './ingest/ingest.ts';
 import { createRequestRecorder, EDGE_SOURCE, type RecordRequest } from './ingest/request-recorder.ts';
 import type { RetentionSchedule } from './ingest/retention-schedule.ts';
@@ -31,7 +29,9 @@ import { openShared } from './open-shared.ts';
 import { type EngineWatch, openStore, type Store } from './open-store.ts';
 import { createRunner, type Run } from './query/run.ts';
 import { createSandbox } from './query/sandbox/sandbox.ts';
-import { readVersion } from './version.ts';
+import { registerGauges } from './telemetry/gauges.ts';
+import { createMetrics, type Metrics } from './telemetry/metrics.ts';
+import { createTraffic, SAMPLE_MS } from './telemetry/traffic.ts';
 
 export interface Service {
   readonly app: FastifyInstance;
@@ -122,15 +122,13 @@ async function assemble(
   const { logger, tls, now = Date.now, random = Math.random } = options;
   const { engine, registry } = store;
   checkSettings(config, registry);
-  const control = await openControlStore(config, tellState(logger));
+  const control = await openControlStore(config, logControlStore(logger));
   const secret = openTokenSecret(config.dataDir, config.tokenSecret);
   const keyring = createKeyring({ ...config, store: control, tokens: createTokens({ secret, now }), now });
   const cache = createMemoryStore(config.cacheBytesMax);
-  const { storing, gauges } = await observeStore(store, config, now);
-  const queued = () => ingest.committer.gauges();
-  const counts = createMetrics({ engine, cache, control, ingest: queued, ...gauges });
-  const traffic = createTraffic(counts, now);
-  const metrics = tellFailures(counts, traffic);
+  const { storing, ...observed } = await observeStore(store, config, now);
+  const metrics = createMetrics(now);
+  const traffic = createTraffic(metrics, now);
   const parts: Parts = { config, store, metrics, storing, logger, now, random };
   const shared = openShared(parts, secret);
   const { cached, warmer } = createReadSide(parts, cache, shared?.flights);
@@ -140,17 +138,19 @@ async function assemble(
   let stopping = false;
   const notReady = () => (stopping ? 'the service is shutting down' : ENGINE_FAULTS[engine.gauges().state]);
   const { bodies, receive, idempotency, committer } = ingest;
+  registerGauges(metrics.registry, { engine, cache, control, ingest: committer.gauges, ...observed });
   const operator = await openOperatorSide(parts, control);
   const sandbox = createSandbox(engine, config);
   const forReading = { config, tls, registry, cached, sandbox, keyring, metrics, logger, now, notReady };
   const readNotices = createNotices(retention, storing);
-  const forConsole = { engine, cache, committer, traffic, readNotices, version: readVersion() };
+  const { readSizes, build } = observed;
+  const forConsole = { engine, cache, committer, traffic, readSizes, readNotices, version: build.version };
   const forSending = { bodies, receive, idempotency, record, sharedRates: shared?.rates };
   const app = await buildApp({ ...forReading, ...forConsole, ...forSending, deletions: operator.deletions });
   const timers = [
     setInterval(() => warmer.tick(), WARM_TICK_MS),
     setInterval(() => void flushKeyring(), KEYRING_FLUSH_MS),
-    setInterval(() => void traffic.sample(), SAMPLE_MS),
+    setInterval(() => traffic.sample(), SAMPLE_MS),
   ];
 
   let cut: NodeJS.Timeout | undefined;
@@ -196,16 +196,16 @@ function createKeyringFlush(keyring: Keyring, logger: FastifyBaseLogger): () => 
   };
 }
 
-/** Logs once when the control store goes away and once when it is back. */
-function tellState(logger: FastifyBaseLogger): (failure?: unknown) => void {
+/** Logs once when the control store becomes unavailable and once when it is back. */
+function logControlStore(logger: FastifyBaseLogger): (failure?: unknown) => void {
   return (failure) => {
     if (failure === undefined) logger.info('the control store is back');
-    else logger.error({ err: failure }, 'the control store is away: keys cannot be read or changed');
+    else logger.error({ err: failure }, 'the control store is unavailable: keys cannot be read or changed');
   };
 }
 
-/** Counts each answer to an Idempotency-Key that could not be looked up or kept, and logs one a minute. */
-function tellUnremembered({
+/** Counts each response to an Idempotency-Key that could not be looked up or kept, and logs one a minute. */
+function reportUnremembered({
   metrics,
   logger,
   now,
@@ -223,7 +223,7 @@ function tellUnremembered({
 }
 
 /** Counts each event without a project, and warns of them once a minute. */
-function tellWithoutProject({
+function reportWithoutProject({
   metrics,
   logger,
   now,
@@ -327,8 +327,8 @@ async function openWriteSide({ config, store, metrics, storing, logger, now }: P
       if (error !== undefined) logger.error({ err: error, source, rows }, 'events could not be stored');
     },
     onRefused: metrics.refused,
-    onWithoutProject: tellWithoutProject({ metrics, logger, now }),
-    onUnremembered: tellUnremembered({ metrics, logger, now }),
+    onWithoutProject: reportWithoutProject({ metrics, logger, now }),
+    onUnremembered: reportUnremembered({ metrics, logger, now }),
   });
   const { committer } = ingest;
   const project = config.recordRequestsAs;
@@ -337,17 +337,6 @@ async function openWriteSide({ config, store, metrics, storing, logger, now }: P
   const record =
     project === '' ? undefined : createRequestRecorder({ registry, committer, project, now, onDropped });
   return { ingest, record, retention };
-}
-
-/** Failures are counted, and the last of each endpoint is remembered. */
-function tellFailures(metrics: Metrics, traffic: Traffic): Metrics {
-  return {
-    ...metrics,
-    failed(endpoint, code) {
-      metrics.failed(endpoint, code);
-      traffic.failed(endpoint, code);
-    },
-  };
 }
 
 function countQueries(run: Run, metrics: Metrics): Run {

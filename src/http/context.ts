@@ -12,10 +12,11 @@ import type { RecordRequest } from '../ingest/request-recorder.ts';
 import type { Keyring } from '../keys/keyring.ts';
 import type { Deletions } from '../maintenance/deletion/deletions.ts';
 import type { Sandbox } from '../query/sandbox/sandbox.ts';
-import type { Metrics } from './metrics.ts';
+import type { Metrics } from '../telemetry/metrics.ts';
+import type { StoreSizes } from '../telemetry/store-sizes.ts';
+import type { Traffic } from '../telemetry/traffic.ts';
 import type { SharedRates } from './shared-rates.ts';
 import type { TlsContext } from './tls.ts';
-import type { Traffic } from './traffic.ts';
 import type { Notice } from './view.ts';
 
 /** What the routes work with; made by src/service.ts. */
@@ -37,6 +38,8 @@ export interface HttpContext {
   readonly sharedRates: SharedRates | undefined;
   /** What the console shows beside the definitions. */
   readonly traffic: Traffic;
+  /** What the tables hold; `undefined` if the engine has not answered yet. */
+  readonly readSizes: () => Promise<StoreSizes | undefined>;
   readonly engine: Engine;
   readonly cache: CacheStore;
   readonly committer: Committer;

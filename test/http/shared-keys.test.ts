@@ -139,7 +139,7 @@ describe.skipIf(!hasPostgres)('two replicas with one control store', () => {
     await untilUp(1);
     const about = logged.filter((line) => /"msg":"the control store is/.test(line));
     expect(about.map((line) => (JSON.parse(line) as { msg: string }).msg)).toEqual([
-      'the control store is away: keys cannot be read or changed',
+      'the control store is unavailable: keys cannot be read or changed',
       'the control store is back',
     ]);
   });

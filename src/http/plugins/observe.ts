@@ -2,39 +2,38 @@ import type { FastifyBaseLogger, FastifyInstance, FastifyReply, FastifyRequest }
 import type { ErrorCode } from '../../errors.ts';
 import type { RecordRequest, ServedRequest } from '../../ingest/request-recorder.ts';
 import type { Caller } from '../../keys/keyring.ts';
-import type { Metrics } from '../metrics.ts';
+import type { Metrics } from '../../telemetry/metrics.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
     /** The accepted key's id. */
     keyId: string | undefined;
-    /** Whoever stands behind the accepted key. */
+    /** The caller that the accepted key identifies. */
     caller: Caller | undefined;
     /** The endpoint's name, once it is known. */
     endpointName: string | undefined;
     /** The code of the error that was sent. */
     failure: ErrorCode | undefined;
-    /** Neither logged above the level debug nor recorded as an event: anyone could cause it, as often as they like. */
+    /** Logged at debug level only and not recorded as an event: callers without a key could fill the disk. */
     quiet: boolean;
     /** Added to the request's log line. */
     detail: Readonly<Record<string, unknown>> | undefined;
   }
 }
 
-// Never sent: how a call is counted whose caller hung up before the answer. nginx's number for it.
+// Never sent: the status counted if the caller hung up before the response. nginx uses the same number.
 export const HUNG_UP = 499;
 
 export type Observe = (request: FastifyRequest, reply: FastifyReply) => void;
 
 /**
- * One log line and one count a request, when it is over: who, which route, what came of it. Never a URL, a key or a
- * parameter's value.
+ * Logs and counts each request when it ends: caller, route, outcome. Never a URL, a key or a parameter's value.
  */
 export function createObserve(metrics: Metrics, record: RecordRequest | undefined): Observe {
   return (request, reply) => {
     const startMs = performance.now();
     reply.header('x-request-id', request.id);
-    // Unlike Fastify's onResponse this also comes where the caller has gone.
+    // Unlike Fastify's onResponse, `close` is also emitted if the caller has hung up.
     reply.raw.once('close', () => {
       const route = request.routeOptions.url ?? 'none';
       const status = reply.raw.writableFinished ? reply.statusCode : HUNG_UP;
@@ -44,15 +43,15 @@ export function createObserve(metrics: Metrics, record: RecordRequest | undefine
       if (request.endpointName !== undefined && request.failure !== undefined) {
         metrics.failed(request.endpointName, request.failure);
       }
-      if (!request.quiet) record?.(describeServed(request, status, ms));
+      if (!request.quiet) record?.(toServedRequest(request, status, ms));
       if (isLogged(request.log, levelOf(request)))
-        writeLine(request.log, describe(request, route), { status, ms });
+        writeLine(request.log, toLogFields(request, route), { status, ms });
     });
   };
 }
 
-/** What a line tells of a request. */
-export interface Told
+/** The request's part of its log line. */
+interface RequestLogFields
   extends Pick<
     FastifyRequest,
     'id' | 'method' | 'keyId' | 'ip' | 'endpointName' | 'failure' | 'detail' | 'quiet'
@@ -60,35 +59,35 @@ export interface Told
   readonly route: string;
 }
 
-function describe(request: FastifyRequest, route: string): Told {
+function toLogFields(request: FastifyRequest, route: string): RequestLogFields {
   const { id, method, keyId, ip, endpointName, failure, detail, quiet } = request;
   return { id, method, route, keyId, ip, endpointName, failure, detail, quiet };
 }
 
-function levelOf({ quiet }: Pick<Told, 'quiet'>): 'debug' | 'info' {
+function levelOf({ quiet }: Pick<RequestLogFields, 'quiet'>): 'debug' | 'info' {
   return quiet ? 'debug' : 'info';
 }
 
 export function writeLine(
   log: FastifyBaseLogger,
-  told: Told,
+  request: RequestLogFields,
   { status, ms }: { status: number; ms: number },
 ): void {
-  log[levelOf(told)]({
-    reqId: told.id,
-    method: told.method,
-    route: told.route,
+  log[levelOf(request)]({
+    reqId: request.id,
+    method: request.method,
+    route: request.route,
     status,
     ms: Math.round(ms * 10) / 10,
-    key: told.keyId,
-    ip: told.ip,
-    endpoint: told.endpointName,
-    error: told.failure,
-    ...told.detail,
+    key: request.keyId,
+    ip: request.ip,
+    endpoint: request.endpointName,
+    error: request.failure,
+    ...request.detail,
   });
 }
 
-/** Pino's own question, which Fastify's type of a logger leaves out; any other logger decides by itself. */
+/** Asks pino, so that no line is built in vain. Fastify's logger type lacks the method; other loggers filter by themselves. */
 export function isLogged(
   log: FastifyBaseLogger & { isLevelEnabled?: (level: string) => boolean },
   level: string,
@@ -96,7 +95,7 @@ export function isLogged(
   return log.isLevelEnabled?.(level) ?? true;
 }
 
-function describeServed(request: FastifyRequest, status: number, durationMs: number): ServedRequest {
+function toServedRequest(request: FastifyRequest, status: number, durationMs: number): ServedRequest {
   const path = request.url.split('?')[0] ?? '';
   return { method: request.method, path, host: request.host, status, durationMs, requestId: request.id };
 }

@@ -1,55 +1,40 @@
 import type { FastifyInstance } from 'fastify';
 import type { Source } from '../../definitions/source.ts';
-import { readStoreState, type StoreState } from '../../engine/store-state.ts';
-import { createRefreshed, type Reading } from '../../lib/refreshed.ts';
+import type { StoreSizes } from '../../telemetry/store-sizes.ts';
+import type { TrafficNow } from '../../telemetry/traffic.ts';
 import type { HttpContext } from '../context.ts';
-import { WITHOUT_PROJECT } from '../metrics.ts';
 import { createAuth, getCaller } from '../plugins/auth.ts';
-import type { TrafficNow } from '../traffic.ts';
 import type { Overview, SourceState } from '../view.ts';
 import { visibleEndpoints, visibleSources } from '../visible.ts';
 
 export const OVERVIEW_PATH = '/api/overview';
-
-const STATE_AGE_MS = 5_000;
-// A closing or busy engine must not hold the page up: it then shows the rest.
-const STATE_WAIT_MS = 1_000;
 
 /**
  * Live numbers, for keys with the scope `manage`: they count the requests of all keys, and the events of all projects. A key
  * that is limited to endpoints or sources sees those alone.
  */
 export function overviewRoute(app: FastifyInstance, context: HttpContext): void {
-  const { engine, registry, keyring, traffic, metrics, config, cache, committer, readNotices, now } = context;
-  const state = createRefreshed(() => readStoreState(engine, registry.sources), {
-    maxAgeMs: STATE_AGE_MS,
-    now,
-  });
+  const { registry, keyring, traffic, config, cache, committer, readNotices, readSizes, now } = context;
 
   app.get(OVERVIEW_PATH, { onRequest: createAuth(keyring, 'manage') }, async (request): Promise<Overview> => {
     const caller = getCaller(request);
-    const [counts, unowned, known, notices] = await Promise.all([
-      traffic.read(),
-      readUnowned(),
-      readInTime(),
-      readNotices(),
-    ]);
+    const [notices, sizes] = await Promise.all([readNotices(), readSizes()]);
+    const hour = traffic.read();
     const sources = visibleSources(registry.sources, caller).map((source) =>
-      toSourceState(source, known?.value, { counts, withoutProject: unowned.get(source.name) ?? 0 }),
+      describeSource(source, sizes, hour),
     );
-    const isAnswering = known !== undefined && known.failure === undefined;
     return {
       at: new Date(now()).toISOString(),
-      started_at: new Date(counts.startedMs).toISOString(),
+      started_at: new Date(hour.startedMs).toISOString(),
       notices: [...notices],
-      window_seconds: counts.windowSeconds,
+      window_seconds: hour.windowSeconds,
       endpoints: visibleEndpoints(registry.endpoints, caller).map(({ name, cachingSeconds }) =>
-        counts.ofEndpoint(name, cachingSeconds !== undefined),
+        hour.ofEndpoint(name, cachingSeconds !== undefined),
       ),
       sources,
-      engine: describeEngine(context, isAnswering),
+      engine: describeEngine(context, sizes?.hasFailed === false),
       store: {
-        read_at: known === undefined ? null : new Date(known.readMs).toISOString(),
+        read_at: toTime(sizes?.readMs),
         rows: sum(sources, 'rows'),
         bytes: sum(sources, 'bytes'),
         cache_entries: cache.size,
@@ -59,28 +44,9 @@ export function overviewRoute(app: FastifyInstance, context: HttpContext): void 
       },
     };
   });
-
-  /** Source → events without a project since the start. */
-  async function readUnowned(): Promise<ReadonlyMap<string, number>> {
-    const series = await metrics.read(WITHOUT_PROJECT);
-    return new Map(series.map(({ labels, value }) => [String(labels['source']), value]));
-  }
-
-  /** `undefined` where the engine has not said it, or not in time. */
-  async function readInTime(): Promise<Reading<StoreState> | undefined> {
-    let timer: NodeJS.Timeout | undefined;
-    const late = new Promise<undefined>((resolve) => {
-      timer = setTimeout(() => resolve(undefined), STATE_WAIT_MS);
-    });
-    try {
-      return await Promise.race([state.get().catch(() => undefined), late]);
-    } finally {
-      clearTimeout(timer);
-    }
-  }
 }
 
-/** @param isAnswering whether it has just answered what the store holds */
+/** @param isAnswering whether it answered when the sizes of the tables were last asked for */
 function describeEngine(
   { engine, config, notReady }: Pick<HttpContext, 'engine' | 'config' | 'notReady'>,
   isAnswering: boolean,
@@ -99,13 +65,12 @@ function describeEngine(
   };
 }
 
-function toSourceState(
+function describeSource(
   { name, table }: Source,
-  state: StoreState | undefined,
-  { counts, withoutProject }: { counts: TrafficNow; withoutProject: number },
+  sizes: StoreSizes | undefined,
+  hour: TrafficNow,
 ): SourceState {
-  const { rows = 0, bytes = 0, oldestMs, newestMs } = state?.get(table) ?? {};
-  const { eventsPerSecond, minutes } = counts.ofSource(name);
+  const { rows = 0, bytes = 0, oldestMs, newestMs } = sizes?.tables.get(table) ?? {};
   return {
     name,
     table,
@@ -113,9 +78,7 @@ function toSourceState(
     bytes,
     oldest: toTime(oldestMs),
     newest: toTime(newestMs),
-    events_per_second: eventsPerSecond,
-    without_project: withoutProject,
-    minutes,
+    ...hour.ofSource(name),
   };
 }
 
