@@ -4,12 +4,12 @@ import { createSharedFlights, type SharedFlights } from './cache/shared/flight.t
 import { createRedisCache } from './cache/shared/redis-cache.ts';
 import { findServerAddress } from './config/clickhouse.ts';
 import type { Config } from './config/config.ts';
-import type { Metrics } from './http/metrics.ts';
 import { createBackground } from './lib/background.ts';
 import { openRedis } from './lib/redis.ts';
 import { createThrottle } from './lib/throttle.ts';
 import type { SharedRates } from './serve/admit.ts';
 import { createSharedRates } from './serve/shared-rates.ts';
+import type { Metrics } from './telemetry/metrics.ts';
 
 interface SharedParts {
   readonly config: Config;

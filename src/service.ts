@@ -11,13 +11,11 @@ import { isManaged } from './definitions/source.ts';
 import type { EngineGauges } from './engine/engine.ts';
 import { InputError } from './errors.ts';
 import { buildApp } from './http/app.ts';
-import { createMetrics, type Metrics } from './http/metrics.ts';
 import { createOpenApi } from './http/openapi/document.ts';
 import { findConsole } from './http/routes/console.ts';
 import type { RouteParts } from './http/routes/index.ts';
-import { createOverview, type OverviewOptions } from './http/routes/overview.ts';
+import type { OverviewParts } from './http/routes/overview.ts';
 import { readTlsContext, type TlsContext } from './http/tls.ts';
-import { createTraffic, SAMPLE_MS, type Traffic } from './http/traffic.ts';
 import { type Ingest, openIngest } from './ingest/ingest.ts';
 import { createRequestRecorder, EDGE_SOURCE, type RecordRequest } from './ingest/request-recorder.ts';
 import type { RetentionSchedule } from './ingest/retention-schedule.ts';
@@ -37,7 +35,9 @@ import { createRunner, type Run } from './query/run.ts';
 import { createSandbox } from './query/sandbox/sandbox.ts';
 import { createDescribe } from './serve/describe.ts';
 import { createResolve } from './serve/resolve.ts';
-import { readVersion } from './version.ts';
+import { registerGauges } from './telemetry/gauges.ts';
+import { createMetrics, type Metrics } from './telemetry/metrics.ts';
+import { createTraffic, SAMPLE_MS } from './telemetry/traffic.ts';
 
 export interface Service {
   readonly app: FastifyInstance;
@@ -128,15 +128,13 @@ async function assemble(
   const { logger, tls, now = Date.now, random = Math.random } = options;
   const { engine, registry } = store;
   checkSettings(config, registry);
-  const control = await openControlStore(config, tellState(logger));
+  const control = await openControlStore(config, logControlStore(logger));
   const secret = openTokenSecret(config.dataDir, config.tokenSecret);
   const keyring = createKeyring({ ...config, store: control, tokens: createTokens({ secret, now }), now });
   const cache = createMemoryStore(config.cacheBytesMax);
-  const { storing, gauges } = await observeStore(store, config, now);
-  const queued = () => ingest.committer.gauges();
-  const counts = createMetrics({ engine, cache, control, ingest: queued, ...gauges });
-  const traffic = createTraffic(counts, now);
-  const metrics = tellFailures(counts, traffic);
+  const { storing, ...observed } = await observeStore(store, config, now);
+  const metrics = createMetrics(now);
+  const traffic = createTraffic(metrics, now);
   const parts: Parts = { config, store, metrics, storing, logger, now, random };
   const shared = config.redisUrl === '' ? undefined : await openReplicas(parts, secret);
   const { cached, warmer } = createReadSide(parts, cache, shared?.flights);
@@ -145,18 +143,20 @@ async function assemble(
   const flushKeyring = createKeyringFlush(keyring, logger);
   let stopping = false;
   const notReady = () => (stopping ? 'the service is shutting down' : ENGINE_FAULTS[engine.gauges().state]);
+  registerGauges(metrics.registry, { engine, cache, control, ingest: ingest.committer.gauges, ...observed });
   const operator = await openOperatorSide(parts, control);
   const readNotices = createNotices(retention, storing);
+  const { readSizes, build } = observed;
   const routes = createRouteParts(parts, {
-    ...{ cached, keyring, ingest, cache, traffic, notReady, readNotices },
-    deletions: operator.deletions,
+    ...{ cached, keyring, ingest, cache, traffic, notReady, readNotices, readSizes },
+    ...{ deletions: operator.deletions, version: build.version },
   });
   const sharedRates = shared?.rates;
   const app = await buildApp({ config, tls, keyring, metrics, record, sharedRates, logger, now, routes });
   const timers = [
     setInterval(() => warmer.tick(), WARM_TICK_MS),
     setInterval(() => void flushKeyring(), KEYRING_FLUSH_MS),
-    setInterval(() => void traffic.sample(), SAMPLE_MS),
+    setInterval(() => traffic.sample(), SAMPLE_MS),
   ];
 
   let cut: NodeJS.Timeout | undefined;
@@ -197,19 +197,23 @@ async function openReplicas(parts: Parts, secret: Uint8Array) {
   return openShared(parts, secret);
 }
 
-type Served = Pick<OverviewOptions, 'cache' | 'traffic' | 'notReady' | 'readNotices'> &
-  Pick<RouteParts['deletions'], 'deletions'> & { cached: CachedQueries; ingest: Ingest; keyring: Keyring };
+type Served = Pick<OverviewParts, 'cache' | 'traffic' | 'notReady' | 'readNotices' | 'readSizes'> &
+  Pick<RouteParts['deletions'], 'deletions'> & {
+    cached: CachedQueries;
+    ingest: Ingest;
+    keyring: Keyring;
+    version: string;
+  };
 
 /** Hands each group of routes what it works with. */
 function createRouteParts(
   { config, store, metrics, now }: Parts,
-  { cached, cache, ingest, keyring, deletions, traffic, notReady, readNotices }: Served,
+  { cached, cache, ingest, keyring, deletions, traffic, notReady, readNotices, readSizes, version }: Served,
 ): RouteParts {
   const { engine, registry } = store;
-  const version = readVersion();
   const { bodies, receive, idempotency, committer } = ingest;
   const sending = { config, registry, bodies, receive, idempotency };
-  const live = { traffic, metrics, cache, committer, notReady, readNotices };
+  const live = { traffic, cache, committer, notReady, readNotices, readSizes };
   return {
     query: {
       ...{ config, registry, cached, metrics, describe: createDescribe() },
@@ -225,7 +229,7 @@ function createRouteParts(
     keys: { keyring, registry, now },
     tokens: { keyring, registry, now },
     definitions: { registry, version, listProjects: createProjects({ engine, registry, now }) },
-    overview: { readOverview: createOverview({ config, engine, registry, now, ...live }) },
+    overview: { config, engine, registry, now, ...live },
     about: {
       ...{ engine, metrics, registry, notReady, readNotices },
       describe: (endpoints) => createOpenApi({ version, endpoints }),
@@ -245,16 +249,16 @@ function createKeyringFlush(keyring: Keyring, logger: FastifyBaseLogger): () => 
   };
 }
 
-/** Logs once when the control store goes away and once when it is back. */
-function tellState(logger: FastifyBaseLogger): (failure?: unknown) => void {
+/** Logs once when the control store becomes unavailable and once when it is back. */
+function logControlStore(logger: FastifyBaseLogger): (failure?: unknown) => void {
   return (failure) => {
     if (failure === undefined) logger.info('the control store is back');
-    else logger.error({ err: failure }, 'the control store is away: keys cannot be read or changed');
+    else logger.error({ err: failure }, 'the control store is unavailable: keys cannot be read or changed');
   };
 }
 
-/** Counts each answer to an Idempotency-Key that could not be looked up or kept, and logs one a minute. */
-function tellUnremembered({
+/** Counts each response to an Idempotency-Key that could not be looked up or kept, and logs one a minute. */
+function reportUnremembered({
   metrics,
   logger,
   now,
@@ -272,7 +276,7 @@ function tellUnremembered({
 }
 
 /** Counts each event without a project, and warns of them once a minute. */
-function tellWithoutProject({
+function reportWithoutProject({
   metrics,
   logger,
   now,
@@ -376,8 +380,8 @@ async function openWriteSide({ config, store, metrics, storing, logger, now }: P
       if (error !== undefined) logger.error({ err: error, source, rows }, 'events could not be stored');
     },
     onRefused: metrics.refused,
-    onWithoutProject: tellWithoutProject({ metrics, logger, now }),
-    onUnremembered: tellUnremembered({ metrics, logger, now }),
+    onWithoutProject: reportWithoutProject({ metrics, logger, now }),
+    onUnremembered: reportUnremembered({ metrics, logger, now }),
   });
   const { committer } = ingest;
   const project = config.recordRequestsAs;
@@ -386,17 +390,6 @@ async function openWriteSide({ config, store, metrics, storing, logger, now }: P
   const record =
     project === '' ? undefined : createRequestRecorder({ registry, committer, project, now, onDropped });
   return { ingest, record, retention };
-}
-
-/** Failures are counted, and the last of each endpoint is remembered. */
-function tellFailures(metrics: Metrics, traffic: Traffic): Metrics {
-  return {
-    ...metrics,
-    failed(endpoint, code) {
-      metrics.failed(endpoint, code);
-      traffic.failed(endpoint, code);
-    },
-  };
 }
 
 function countQueries(run: Run, metrics: Metrics): Run {

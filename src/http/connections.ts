@@ -4,9 +4,8 @@ import type { Socket } from 'node:net';
 import proxyAddress from '@fastify/proxy-addr';
 import { networkOf } from '../lib/network.ts';
 
-/** Why a connection was closed: `address` and `total` close the new one, `idle` closes an older one to make room for it. */
-export const CLOSED_REASONS = ['address', 'total', 'idle'] as const;
-export type ClosedReason = (typeof CLOSED_REASONS)[number];
+/** Why a connection was closed: with `address` and `total` it is the new one, with `idle` an older one that makes room for it. */
+export type ClosedReason = 'address' | 'total' | 'idle';
 
 export interface ConnectionLimits {
   /** Connections open at once. */

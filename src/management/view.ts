@@ -78,7 +78,6 @@ const MINUTE = Type.Object({
   p50_ms: orNull(Type.Number()),
   p99_ms: orNull(Type.Number()),
 });
-export type TrafficMinute = Static<typeof MINUTE>;
 
 export const TRAFFIC = Type.Object({
   name: Type.String(),

@@ -5,19 +5,19 @@ import type { FastifyBaseLogger, FastifyInstance, FastifyReply, FastifyRequest }
 import type { ErrorCode } from '../../errors.ts';
 import type { RecordRequest } from '../../ingest/request-recorder.ts';
 import type { Caller } from '../../keys/keyring.ts';
-import type { Metrics } from '../metrics.ts';
+import type { Metrics } from '../../telemetry/metrics.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
     /** The accepted key's id. */
     keyId: string | undefined;
-    /** Set for an accepted key. */
+    /** The caller that the accepted key identifies. */
     caller: Caller | undefined;
     /** The endpoint's name, once it is known. */
     endpointName: string | undefined;
     /** The code of the error that was sent. */
     failure: ErrorCode | undefined;
-    /** Neither logged above the level debug nor recorded as an event: anyone can cause it, as often as they like. */
+    /** Logged at debug level only and not recorded as an event: callers without a key could fill the disk. */
     quiet: boolean;
     /** Added to the request's log line. */
     detail: Readonly<Record<string, unknown>> | undefined;
@@ -53,7 +53,7 @@ export function createPeerReader(trustProxy: string): PeerReader {
   };
 }
 
-// Never sent: the status under which a request is counted if its caller hung up before the response, as nginx has it.
+// Never sent: the status counted if the caller hung up before the response. nginx uses the same number.
 export const HUNG_UP = 499;
 
 /** What the log line of a request says of it, beside status and time. Never a URL, a key or a parameter's value. */

@@ -4,7 +4,7 @@ import type { Engine } from '../../engine/engine.ts';
 import { TailraceError } from '../../errors.ts';
 import { visibleEndpoints } from '../../management/definitions.ts';
 import type { Notice } from '../../management/view.ts';
-import type { Metrics } from '../metrics.ts';
+import type { Metrics } from '../../telemetry/metrics.ts';
 import { object, type Schema } from '../openapi/schema.ts';
 import { defineRoute, json, type RouteGroup } from '../route.ts';
 

@@ -6,7 +6,7 @@ import type { Registry } from '../../definitions/registry.ts';
 import { laneOf } from '../../engine/lanes.ts';
 import { type Describe, describeServed } from '../../serve/describe.ts';
 import type { Resolve } from '../../serve/resolve.ts';
-import type { Metrics } from '../metrics.ts';
+import type { Metrics } from '../../telemetry/metrics.ts';
 import { addHead, getCaller } from '../plugins/auth.ts';
 import { defineRoute, type RouteGroup, type RouteRequest } from '../route.ts';
 import { mergeParameters } from './body-parameters.ts';

@@ -1,11 +1,12 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { countLatency, createLatencies, findQuantile, subtractLatencies } from '../../src/http/latency.ts';
+import { addIncreases, createDurations, findQuantile, readBuckets } from '../../src/telemetry/histogram.ts';
 
-const count = (durations: readonly number[], latencies = createLatencies()) => {
-  for (const seconds of durations) countLatency(latencies, seconds);
-  return latencies;
+const observe = (all: readonly number[], durations = createDurations()) => {
+  for (const seconds of all) durations.observe(seconds);
+  return durations;
 };
+const count = (all: readonly number[]) => observe(all).sample();
 
 /** Nearest rank, in whole numbers: the percentile is exact. */
 function exact(durations: readonly number[], percent: number): number {
@@ -20,7 +21,7 @@ function expectNear(found: number | undefined, expected: number): void {
   expect(Math.abs((found ?? Number.NaN) / expected - 1)).toBeLessThan(0.05);
 }
 
-describe('a quantile of latencies', () => {
+describe('a quantile of durations', () => {
   test('of one request of 127 ms is 127 ms, not the middle of a bucket from 100 to 250', () => {
     for (const quantile of [0.5, 0.99]) expectNear(findQuantile(count([0.127]), quantile), 0.127);
   });
@@ -53,20 +54,40 @@ describe('a quantile of latencies', () => {
     },
   );
 
-  test('counts what came between two readings only', () => {
-    const latencies = count([10, 10, 10]);
-    const before = latencies.slice();
-    expectNear(findQuantile(subtractLatencies(count([0.001], latencies), before), 0.99), 0.001);
+  test('counts what came between two samples only', () => {
+    const durations = observe([10, 10, 10]);
+    const before = durations.sample();
+    expect(durations.sample()).toBe(before);
+    const increase = addIncreases([{ before, after: observe([0.001], durations).sample() }]);
+    expectNear(findQuantile(increase, 0.99), 0.001);
   });
 
   test('of nothing is none, and of durations beyond the bounds is the bound', () => {
-    expect(findQuantile(createLatencies(), 0.5)).toBeUndefined();
+    expect(findQuantile(count([]), 0.5)).toBeUndefined();
     expectNear(findQuantile(count([0]), 0.5), 1e-6);
     expectNear(findQuantile(count([1e6]), 0.5), 3_600);
   });
 
   test('stays right when a count passes 2^32', () => {
-    const before = createLatencies().fill(2 ** 32 - 1);
-    expectNear(findQuantile(subtractLatencies(count([0.5], before.slice()), before), 0.5), 0.5);
+    const before = new Uint32Array(count([]).length).fill(2 ** 32 - 1);
+    const after = before.map((one) => one + 1);
+    expect(after[0]).toBe(0);
+    expect(addIncreases([{ before, after }])).toEqual(before.fill(1));
+  });
+});
+
+describe('the buckets that Prometheus reads', () => {
+  test('hold what is at most their bound, and what the buckets below them hold', () => {
+    fc.assert(
+      fc.property(fc.array(fc.oneof(seconds, fc.constantFrom(0.000_25, 0.5, 2.5, 30))), (all) => {
+        for (const { le, count } of readBuckets(observe(all)))
+          expect(count).toBe(all.filter((one) => le === '+Inf' || one <= le).length);
+      }),
+    );
+    expect(readBuckets(createDurations()).map(({ le }) => le)).toEqual([
+      ...[0.000_25, 0.000_5, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05],
+      ...[0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30],
+      '+Inf',
+    ]);
   });
 });
