@@ -1,7 +1,7 @@
 import { createContext, use } from 'react';
 import type { Self } from '../../../src/http/view.ts';
 
-/** A call that failed: with the service's own words, or because it could not be reached at all (`unreachable`, status 0). */
+/** A failed call: with the service's error, or because the service could not be reached (`unreachable`, status 0). */
 export class ApiError extends Error {
   override readonly name = 'ApiError';
   readonly code: string;
@@ -20,7 +20,7 @@ export class ApiError extends Error {
   }
 }
 
-/** For an answer that is none of this service's, such as the page of a proxy with a good status. */
+/** For a response that is not from this service, such as a proxy's page with status 200. */
 function notUnderstood(status: number): ApiError {
   return new ApiError(
     'What came back is no answer of this service: something in between put its own in its place.',
@@ -34,13 +34,13 @@ function notUnderstood(status: number): ApiError {
   );
 }
 
-/** @throws ApiError where it is no JSON */
+/** @throws ApiError if it is not JSON */
 export function parseAnswer<T>(
   { text, status }: RawAnswer,
   parse: (text: string) => unknown = JSON.parse,
 ): T {
   try {
-    return parse(text) as T; // the routes answer what src/http/view.ts says
+    return parse(text) as T; // the routes respond by the schemas of src/http/view.ts
   } catch {
     throw notUnderstood(status);
   }
@@ -53,7 +53,7 @@ export interface CallOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** An answer as it came: its text, its headers, and how long it took from here. */
+/** A response: its text, its headers, and its round trip. */
 export interface RawAnswer {
   readonly text: string;
   readonly status: number;
@@ -61,7 +61,7 @@ export interface RawAnswer {
   readonly ms: number;
 }
 
-/** The service's API with the key of whoever is signed in. */
+/** The service's API, called with the signed-in key. */
 export interface Client {
   readonly self: Self;
   /** @throws ApiError */
@@ -71,9 +71,9 @@ export interface Client {
 }
 
 /**
- * Asks the service with a key.
+ * Creates a client that calls the service with a key.
  *
- * @param onRefused told when the key is not accepted (any more)
+ * @param onRefused called when the key is not accepted (any more)
  * @throws ApiError
  */
 export async function callRaw(
@@ -89,8 +89,8 @@ export async function callRaw(
     response = await fetch(path, {
       method,
       signal,
-      // A call here is a call: the browser keeps no answer. By itself it would then ask the service for none that is kept,
-      // too; `no-transform` says nothing of that.
+      // `no-store` keeps the browser's cache out of it. The browser would then also send `no-cache`, which bypasses the service's
+      // cache; an explicit `no-transform` prevents that.
       cache: 'no-store',
       headers: {
         'x-api-key': key,
@@ -137,7 +137,7 @@ function toError(response: Response, text: string): ApiError {
   });
 }
 
-/** A proxy in between may answer with a page of its own. */
+/** A proxy in between may respond with its own page. */
 function parseError(text: string): ErrorBody {
   try {
     return JSON.parse(text) as ErrorBody;
@@ -148,7 +148,7 @@ function parseError(text: string): ErrorBody {
 
 export const ClientContext = createContext<Client | undefined>(undefined);
 
-/** The client of whoever is signed in; for everything below the sign-in. */
+/** The client of the signed-in user, for components below the sign-in. */
 export function useClient(): Client {
   const client = use(ClientContext);
   if (client === undefined) throw new Error('nobody is signed in');

@@ -1,6 +1,6 @@
 import type { ApiError } from '../api/client.ts';
 
-/** What somebody can do about a failure, by its code (docs/errors.md). */
+/** Advice for a failure, by its code (docs/errors.md). */
 const ADVICE: Readonly<Record<string, string>> = {
   unreachable: 'Check that the service runs and that this page is still on its address, and try again.',
   invalid_parameter: 'Change the values that are named and run it again.',
@@ -16,7 +16,7 @@ const ADVICE: Readonly<Record<string, string>> = {
   internal: 'Whoever runs the service finds the cause in its log under the request id.',
 };
 
-/** A failure in the service's own words, with what to do next. */
+/** The service's error message, with advice. */
 export function ErrorNote({ error }: { readonly error: ApiError }) {
   const { message, code, status, errors, requestId, retryAfterSeconds } = error;
   const advice = ADVICE[code];

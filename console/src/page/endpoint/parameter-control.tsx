@@ -11,7 +11,7 @@ interface ParameterControlProps {
   readonly onChange: (value: string) => void;
 }
 
-/** The control that fits a parameter's type. */
+/** The control for a parameter's type. */
 export function ParameterControl({ id, parameter, value, suggestions, onChange }: ParameterControlProps) {
   const { type, required, values, pinned, default: fallback } = parameter;
   const list = useId();

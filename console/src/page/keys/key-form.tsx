@@ -28,7 +28,7 @@ const AHEAD = [
   ['in 1 year', 365 * DAY_MS],
 ] as const;
 
-/** Makes a key: what it is for, what it may do, how far it reaches. What the service refuses is told at the field. */
+/** Creates a key. Faults that the service reports are shown at the field. */
 export function KeyForm({ onClose, onMade }: KeyFormProps) {
   const id = useId();
   const client = useClient();

@@ -14,7 +14,7 @@ interface KeyLineProps {
 
 export const KEY_HEADS = ['Key', 'State', 'May', 'Limits', 'Last used', 'Change'].map((name) => ({ name }));
 
-/** A key, what it may do, and what may be done to it. */
+/** A key, its rights, and its actions. */
 export function KeyLine({ record, nowMs, onRotate, onRevoke }: KeyLineProps) {
   const { self } = useClient();
   const state = stateOf(record, nowMs);

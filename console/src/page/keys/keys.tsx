@@ -15,18 +15,18 @@ import { Trail } from './trail.tsx';
 const KEYS_AT_ONCE = 100;
 const ENTRIES_AT_ONCE = 50;
 
-/** What somebody is doing with a key at the moment. */
+/** The action in progress. */
 type Task =
   | { readonly kind: 'make' }
   | { readonly kind: 'rotate'; readonly key: KeyView }
   | { readonly kind: 'revoke'; readonly key: KeyView };
 
-/** Hands out keys, takes them back, and tells who did. */
+/** Creates and revokes keys, and shows their audit trail. */
 export function KeysPage() {
   const { self } = useClient();
   const keys = usePages<KeyView>('/api/keys?state=active', { size: KEYS_AT_ONCE });
   const ended = usePages<KeyView>('/api/keys?state=ended', { size: KEYS_AT_ONCE });
-  // The trail tells of every key: the service refuses it to a key that is limited.
+  // The trail covers all keys: the service refuses it to a limited key.
   const entries = usePages<KeyEntry>(isLimited(self) ? undefined : '/api/keys/log', {
     size: ENTRIES_AT_ONCE,
   });
@@ -89,10 +89,10 @@ function isLimited({ endpoints, sources, pins }: Self): boolean {
   return endpoints !== null || sources !== null || Object.keys(pins).length > 0;
 }
 
-/** Takes the focus, since the button that it came from may be gone. */
+/** Takes the focus: the button that caused it may be gone. */
 function Done({ message }: { readonly message: string }) {
   const note = useRef<HTMLDivElement>(null);
-  // biome-ignore lint/correctness/useExhaustiveDependencies: each message anew
+  // biome-ignore lint/correctness/useExhaustiveDependencies: runs for each message
   useEffect(() => note.current?.focus(), [message]);
   return (
     <div className="note info" role="status" tabIndex={-1} ref={note}>

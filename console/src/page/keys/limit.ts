@@ -1,7 +1,7 @@
 import type { KeyView } from '../../../../src/http/view.ts';
 import { formatCount } from '../../format/number.ts';
 
-/** What holds a key back, but for its scopes and its expiry. */
+/** The limits of a key other than its scopes and expiry. */
 export function limitsOf({ endpoints, sources, pins, rate }: KeyView): { name: string; value: string }[] {
   const pinned = Object.entries(pins).map(([name, value]) => `${name} = ${value}`);
   return [

@@ -15,7 +15,7 @@ const FIELDS = [
   { member: 'description', label: 'Description', help: 'For people; may be empty.' },
 ] as const;
 
-/** What the key is for. */
+/** Name and description of the key. */
 export function NameFields({ draft, error, onChange }: NameFieldsProps) {
   const prefix = useId();
   return (
