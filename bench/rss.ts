@@ -4,7 +4,7 @@ import { type Row, say } from './report.ts';
 
 const LOOK_EVERY_MS = 5_000;
 
-/** Looks at a process's resident memory, MB, for as long as `work` takes. */
+/** Samples a process's resident memory, MB, during `work`. */
 export async function watchRss<T>(
   rssMb: () => number,
   work: () => Promise<T>,
@@ -30,7 +30,7 @@ async function lookUntil(rssMb: () => number, done: AbortSignal): Promise<number
   return rss;
 }
 
-/** The most, and how it went: caches fill in the beginning; what grew without end would show between the last two thirds. */
+/** The maximum and the trend: caches fill in the first third; a leak would show between the other two. */
 export function rssRows(name: string, rss: readonly number[], belowMb: number): Row[] {
   const third = Math.floor(rss.length / 3);
   const thirds = [0, 1, 2].map((i) => median(rss.slice(i * third, i * third + Math.max(third, 1))));

@@ -1,8 +1,6 @@
 /**
- * Every way a call can fail: one code, one HTTP status, one exit code of the shell command.
- * docs/errors.md is tested against this table both ways.
- *
- * `exit`: 1 the caller's input is wrong, 3 our failure (docs/operating.md).
+ * Every error code with its HTTP status and the exit code of a command (docs/operating.md): 1 wrong input, 3 failure.
+ * `npm run docs` generates docs/errors.md from it.
  */
 export const ERROR_CODES = {
   invalid_parameter: {
@@ -15,7 +13,7 @@ export const ERROR_CODES = {
   forbidden: {
     status: 403,
     exit: 1,
-    meaning: 'The key is good but lacks the scope, the endpoint, the source or the value for this.',
+    meaning: 'The key is valid but lacks the scope, the endpoint, the source or the value for this.',
   },
   endpoint_not_found: { status: 404, exit: 1, meaning: 'No endpoint has this UUID or name.' },
   source_not_found: { status: 404, exit: 1, meaning: 'No source has this UUID or name.' },
@@ -41,9 +39,9 @@ export const ERROR_CODES = {
     status: 422,
     exit: 1,
     meaning:
-      'The stored SQL failed on this data or these parameters; the message is the engine’s, or its name alone where it would hold values.',
+      'The stored SQL failed on this data or these parameters. The message is the engine’s, or only its name if it would contain values.',
   },
-  rate_limited: { status: 429, exit: 1, meaning: 'Too many requests; `Retry-After` says when to come back.' },
+  rate_limited: { status: 429, exit: 1, meaning: 'Too many requests; `Retry-After` says when to retry.' },
   internal: {
     status: 500,
     exit: 3,
@@ -53,39 +51,39 @@ export const ERROR_CODES = {
     status: 503,
     exit: 3,
     meaning:
-      'Too many queries or look-ups of keys wait, one waited too long for its turn, or memory is short; `Retry-After` says when to come back.',
+      'Too many queries or look-ups of keys wait, a query waited too long for a reader, or memory is short; `Retry-After` says when to retry.',
   },
   engine_unavailable: {
     status: 503,
     exit: 3,
-    meaning: 'The engine or the control store of keys is closed or away; `Retry-After` is set.',
+    meaning: 'The engine or the control store of keys is closed or unavailable; `Retry-After` is set.',
   },
   query_timeout: { status: 504, exit: 3, meaning: 'The query took longer than the limit and was stopped.' },
   not_cached: {
     status: 504,
     exit: 1,
     meaning:
-      'The request asked for a kept answer alone (`Cache-Control: only-if-cached`), and there is none.',
+      'The request accepts only a cached answer (`Cache-Control: only-if-cached`), and there is none.',
   },
 } as const;
 
 export type ErrorCode = keyof typeof ERROR_CODES;
 
-/** One wrong parameter, as it stands in `error.errors` of an answer. */
+/** One wrong parameter: an item of `error.errors` in a response. */
 export interface ParameterFault {
   readonly parameter: string;
   readonly message: string;
 }
 
 export interface TailraceErrorOptions {
-  /** Goes to the log, never to the caller. */
+  /** Logged, never sent to the caller. */
   readonly cause?: unknown;
   readonly errors?: readonly ParameterFault[];
   /** Whole seconds for `Retry-After`; set on 429 and 503. */
   readonly retryAfterSeconds?: number;
   /** Extra response headers, such as `Allow`. */
   readonly headers?: Readonly<Record<string, string>>;
-  /** In what a key falls short, for the audit trail. */
+  /** Why the key was refused, for the audit trail. */
   readonly refusal?: Refusal;
 }
 
@@ -104,7 +102,7 @@ export const REFUSALS = [
 
 export type Refusal = (typeof REFUSALS)[number];
 
-/** A failure that its caller may read: `message` is safe to send. */
+/** A failure with a `message` that is safe to send to the caller. */
 export class TailraceError extends Error {
   override readonly name = 'TailraceError';
   readonly code: ErrorCode;
@@ -129,8 +127,8 @@ export class TailraceError extends Error {
 }
 
 /**
- * Input that keeps a command or the service from starting: settings, definitions, the data directory, a bad line.
- * Each fault is one line that says what was wrong, where, and what would be right. Exit code 1.
+ * Wrong input of a command or the service: settings, definitions, the data directory, a file. Each fault is one line that says what
+ * was wrong, where, and what would be right. Exit code 1.
  */
 export class InputError extends Error {
   override readonly name = 'InputError';
@@ -142,7 +140,7 @@ export class InputError extends Error {
   }
 }
 
-/** A signal ended the work before it was done. Nothing went wrong: its message is all there is to say. Exit code 3. */
+/** A command ended before its work was done, by a signal or a timeout; the message says everything. Exit code 3. */
 export class StoppedError extends Error {
   override readonly name = 'StoppedError';
 }

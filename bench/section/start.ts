@@ -9,7 +9,7 @@ const STARTS = 5;
 const IDLE_MS = 30_000;
 const LOOK_EVERY_MS = 5;
 
-/** From the command to the first 200 of `/ready`, and the resident memory of a service that nobody asks. */
+/** The time from the command to the first 200 of `/ready`, and the resident memory of an idle service. */
 export async function startSection({ rows }: BenchOptions): Promise<Row[]> {
   return await withLinkedCopy(await openBenchData(rows), async ({ dataDir }) => {
     const seconds: number[] = [];

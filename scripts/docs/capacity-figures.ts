@@ -1,7 +1,7 @@
-// What docs/capacity.md begins with: what was measured, what is assumed, and for how much it is reckoned. Change these for a
-// capacity of your own, and run `npm run docs`.
+// The inputs of docs/capacity.md: measurements, assumptions, and the scales to compute. Change these for a
+// plan of your own, and run `npm run docs`.
 
-/** A quantity that was measured, with the command that repeats it. */
+/** A measured quantity, with the command that repeats the measurement. */
 interface Measured {
   readonly value: number;
   readonly unit: string;
@@ -71,7 +71,7 @@ export const MEASURED = {
 } as const satisfies Record<string, Measured>;
 
 /**
- * Core ms of a question to a project of so many rows a week; usage for a key that pins the project, and for one that does not.
+ * CPU ms of a question about a project with so many rows a week; usage for a key that pins the project, and for one that does not.
  * All of these projects are in one table.
  */
 export const WEEKS = [
@@ -87,7 +87,7 @@ interface Assumed {
   readonly what: string;
 }
 
-/** What a reader replaces by figures of his own. */
+/** Assumptions that readers replace by their own. */
 export const ASSUMED = {
   retentionDays: { value: 90, unit: 'days', what: 'how long events are kept: every source’s default' },
   peakFactor: { value: 3, unit: 'times', what: 'events at the busiest time, by the average' },
@@ -121,7 +121,7 @@ export const ASSUMED = {
   },
 } as const satisfies Record<string, Assumed>;
 
-/** How much there is. */
+/** A scale. */
 export interface Scale {
   readonly name: string;
   readonly events: number;

@@ -1,13 +1,13 @@
-// The arithmetic of docs/capacity.md: one formula for each figure that follows from those of capacity-figures.ts.
+// The arithmetic of docs/capacity.md: a formula for each figure derived from capacity-figures.ts.
 import { ASSUMED, MEASURED, type Scale, WEEKS } from './capacity-figures.ts';
 
-/** One figure that follows from others. */
+/** A derived figure. */
 export interface Step {
   readonly name: string;
   readonly unit: 'a second' | 'bytes' | 'bytes a second' | 'cores' | 'rows' | 'ms' | '';
-  /** In words, as the page shows it. */
+  /** The formula in words. */
   readonly formula: string;
-  /** With the numbers of one scale put in. */
+  /** The formula with the numbers of one scale. */
   readonly numbers: string;
   readonly value: number;
 }
@@ -24,22 +24,22 @@ const A = mapValues(ASSUMED);
 const [FEW, , , MANY] = WEEKS;
 const NEWEST_MS = WEEKS.reduce((sum, { newest }) => sum + newest, 0) / WEEKS.length;
 
-/** Core ms of statistics or usage of a week: the line through the least and the most rows that were measured. */
+/** CPU ms of a week's statistics or usage: the line through the smallest and largest measured numbers of rows. */
 export function weekMs(kind: 'stats' | 'usage', rows: number): number {
   return FEW[kind] + (rows - FEW.rows) * rowMs(kind);
 }
 
-/** Core ms that usage costs for each row of anybody's week, for a key that pins no project: the index is looked at for all. */
+/** CPU ms of usage per row of all projects, for a key that pins no project: the index is searched for all of them. */
 export function unpinnedRowMs(): number {
   return (FEW.unpinned - FEW.usage) / WEEKS.reduce((sum, { rows }) => sum + rows, 0);
 }
 
-/** Core ms of one more row. */
+/** CPU ms of one more row. */
 export function rowMs(kind: 'stats' | 'usage'): number {
   return (MANY[kind] - FEW[kind]) / (MANY.rows - FEW.rows);
 }
 
-/** Every figure of a scale, in the order in which they follow from one another. */
+/** All figures of a scale, in the order of their derivation. */
 export function reckon({ events, projects, requestsPerSecond }: Scale): Step[] {
   const load = reckonLoad(events, projects);
   const queries = reckonQueries({ projects, requestsPerSecond, rows: load.rows.value });
@@ -203,7 +203,7 @@ const sum = (values: readonly number[]) => values.reduce((total, value) => total
 
 type Factors = readonly [above: readonly number[], below?: readonly number[]];
 
-/** A product, divided by another. */
+/** A quotient of products. */
 function product(name: string, unit: Step['unit'], formula: string, [above, below = []]: Factors): Step {
   const multiply = (factors: readonly number[]) => factors.reduce((total, factor) => total * factor, 1);
   const under = below.length === 0 ? '' : ` ÷ ${below.map(plain).join(' ÷ ')}`;
@@ -211,7 +211,7 @@ function product(name: string, unit: Step['unit'], formula: string, [above, belo
   return { name, unit, formula, numbers, value: multiply(above) / multiply(below) };
 }
 
-/** The same, where only whole ones can be had. */
+/** A quotient of products, rounded up. */
 function whole(name: string, formula: string, factors: Factors): Step {
   const exact = product(name, '', formula, factors);
   return { ...exact, value: Math.ceil(exact.value) };
@@ -227,7 +227,7 @@ function step(
   return { name, unit, formula, numbers, value: of(values) };
 }
 
-/** Three significant digits, which is more than any of these deserves. */
+/** Rounds to three significant digits, which is more than enough. */
 export function plain(value: number): string {
   if (value === 0) return '0';
   const digits = Math.max(0, 2 - Math.floor(Math.log10(Math.abs(value))));

@@ -6,7 +6,7 @@ const EXAMPLE = 2;
 const GROWN_ROWS = 100_000_000;
 const NANOS_PER_MS = 1e6;
 
-/** docs/capacity.md: the model with its arithmetic, so that neither can change without the other. */
+/** docs/capacity.md: the model with its arithmetic, generated so that they always match. */
 export function capacityPage(): string {
   const reckoned = SCALES.map(reckon);
   return page(
@@ -104,7 +104,7 @@ function describe(index: number): string {
 const CORES_SHOWN_MIN = 0.01;
 const BYTES = ['bytes', 'KB', 'MB', 'GB', 'TB', 'PB'];
 
-/** With its unit; bytes in the decimal unit that fits. */
+/** A number with its unit; bytes in a suitable decimal unit. */
 function show(value: number, unit: string): string {
   if (unit === 'cores' && value < CORES_SHOWN_MIN) return `< ${CORES_SHOWN_MIN} cores`;
   const [, rest] = /^bytes(.*)$/.exec(unit) ?? [];

@@ -1,6 +1,6 @@
 const MADE = '<!-- Made by `npm run docs` from the code; edit the code instead. -->';
 
-/** A page that is made from the code. */
+/** A generated page. */
 export function page(title: string, introduction: string, body: string): string {
   return `${MADE}\n\n# ${title}\n\n${introduction}\n\n${body}\n`;
 }

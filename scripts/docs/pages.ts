@@ -10,7 +10,7 @@ import { AGGREGATES, COMBINATORS, FUNCTIONS } from '../../src/query/sandbox/func
 import { capacityPage } from './capacity.ts';
 import { page, table } from './page.ts';
 
-/** Every page that is made from the code: path from the repository's root → text. */
+/** All generated pages: path from the repository's root → text. */
 export async function renderPages(): Promise<Map<string, string>> {
   const { definitions, faults } = await readDefinitions({ endpointsDir: 'endpoints', sourcesDir: 'sources' });
   refuseFaults(faults);
@@ -129,7 +129,7 @@ function sourcesPage(sources: readonly Source[]): string {
   );
 }
 
-/** What a refresh reads anew: [buckets](../endpoints.md#buckets). */
+/** The rows that a refresh reads again: [buckets](../endpoints.md#buckets). */
 function bucketFacts(bucket: Bucket | undefined): string[][] {
   if (bucket === undefined) return [];
   const spans = [...bucket.spans].map(
