@@ -2,7 +2,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { median } from './measure.ts';
 import { type Row, say } from './report.ts';
 
-const LOOK_EVERY_MS = 5_000;
+const POLL_EVERY_MS = 5_000;
 
 /** Samples a process's resident memory, MB, during `work`. */
 export async function watchRss<T>(
@@ -10,7 +10,7 @@ export async function watchRss<T>(
   work: () => Promise<T>,
 ): Promise<{ rss: readonly number[]; result: T }> {
   const done = new AbortController();
-  const looking = lookUntil(rssMb, done.signal);
+  const looking = pollUntil(rssMb, done.signal);
   try {
     const result = await work();
     done.abort();
@@ -20,12 +20,12 @@ export async function watchRss<T>(
   }
 }
 
-async function lookUntil(rssMb: () => number, done: AbortSignal): Promise<number[]> {
+async function pollUntil(rssMb: () => number, done: AbortSignal): Promise<number[]> {
   const rss: number[] = [];
   while (!done.aborted) {
     rss.push(rssMb());
     say(`memory: ${Math.round(rss.at(-1) ?? 0)} MB`);
-    await wait(LOOK_EVERY_MS, undefined, { signal: done }).catch(() => {});
+    await wait(POLL_EVERY_MS, undefined, { signal: done }).catch(() => {});
   }
   return rss;
 }

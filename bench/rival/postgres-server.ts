@@ -20,7 +20,7 @@ const PROGRAMS = '/usr/lib/postgresql/*/bin/initdb';
 const ACCOUNT = 'postgres';
 const USER = 'bench';
 const READY_MS_MAX = 60_000;
-const LOOK_EVERY_MS = 100;
+const POLL_EVERY_MS = 100;
 
 /**
  * For a machine with some gigabytes to spare: a cache for the queried data, memory for sorting, an SSD. No default,
@@ -112,13 +112,13 @@ function findAccount(): { uid: number; gid: number } | undefined {
 }
 
 async function connect(child: ChildProcess, connection: ClientConfig, log: string): Promise<Client> {
-  for (let waitedMs = 0; waitedMs < READY_MS_MAX && child.exitCode === null; waitedMs += LOOK_EVERY_MS) {
+  for (let waitedMs = 0; waitedMs < READY_MS_MAX && child.exitCode === null; waitedMs += POLL_EVERY_MS) {
     const client = new Client(connection);
     try {
       await client.connect();
       return client;
     } catch {
-      await wait(LOOK_EVERY_MS); // no socket yet, or still starting
+      await wait(POLL_EVERY_MS); // no socket yet, or still starting
     }
   }
   throw new Error(`PostgreSQL did not start:\n${readFileSync(log, 'utf8').slice(-2000)}`);

@@ -40,17 +40,17 @@ export function rowMs(kind: 'stats' | 'usage'): number {
 }
 
 /** All figures of a scale, in the order of their derivation. */
-export function reckon({ events, projects, requestsPerSecond }: Scale): Step[] {
-  const load = reckonLoad(events, projects);
-  const queries = reckonQueries({ projects, requestsPerSecond, rows: load.rows.value });
+export function compute({ events, projects, requestsPerSecond }: Scale): Step[] {
+  const load = computeLoad(events, projects);
+  const queries = computeQueries({ projects, requestsPerSecond, rows: load.rows.value });
   const cores = step(
     'cores of ClickHouse in all',
     'cores',
     'inserts + merges + kept answers + newest entries',
     [[load.inserts.value, load.merges.value, queries.kept.value, queries.newest.value], sum, '+'],
   );
-  const servers = reckonServers(events, load.disk.value, cores.value);
-  const tailrace = reckonTailrace({
+  const servers = computeServers(events, load.disk.value, cores.value);
+  const tailrace = computeTailrace({
     projects,
     requestsPerSecond,
     peak: load.peak.value,
@@ -60,7 +60,7 @@ export function reckon({ events, projects, requestsPerSecond }: Scale): Step[] {
   return [...Object.values(load), ...Object.values(queries), cores, ...servers, ...tailrace];
 }
 
-function reckonLoad(events: number, projects: number) {
+function computeLoad(events: number, projects: number) {
   const mean = product('events, on average', 'a second', 'events ÷ (retention × 86,400)', [
     [events],
     [A.retentionDays, SECONDS_PER_DAY],
@@ -92,7 +92,7 @@ function reckonLoad(events: number, projects: number) {
   };
 }
 
-function reckonQueries(of: { projects: number; requestsPerSecond: number; rows: number }) {
+function computeQueries(of: { projects: number; requestsPerSecond: number; rows: number }) {
   const asked = product('kept answers in use', '', 'projects × active × questions', [
     [of.projects, A.activeShare, A.questionsPerProject],
   ]);
@@ -127,7 +127,7 @@ function reckonQueries(of: { projects: number; requestsPerSecond: number; rows: 
   };
 }
 
-function reckonServers(events: number, disk: number, cores: number): Step[] {
+function computeServers(events: number, disk: number, cores: number): Step[] {
   const byCores = whole('shards by cores', 'cores ÷ (16 × share) ÷ copies', [
     [cores],
     [A.serverCores, A.coresShare, A.copies],
@@ -149,7 +149,7 @@ function reckonServers(events: number, disk: number, cores: number): Step[] {
   return [byCores, byDisk, byIndex, shards, servers];
 }
 
-function reckonTailrace(of: {
+function computeTailrace(of: {
   projects: number;
   requestsPerSecond: number;
   peak: number;

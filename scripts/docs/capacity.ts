@@ -1,5 +1,5 @@
 import { ASSUMED, COST, MEASURED, SCALES, WEEKS } from './capacity-figures.ts';
-import { plain, reckon, rowMs, type Step, unpinnedRowMs, weekMs } from './capacity-model.ts';
+import { compute, plain, rowMs, type Step, unpinnedRowMs, weekMs } from './capacity-model.ts';
 import { page, table } from './page.ts';
 
 const EXAMPLE = 2;
@@ -8,17 +8,17 @@ const NANOS_PER_MS = 1e6;
 
 /** docs/capacity.md: the model with its arithmetic, generated so that they always match. */
 export function capacityPage(): string {
-  const reckoned = SCALES.map(reckon);
+  const computed = SCALES.map(compute);
   return page(
     'Capacity',
     `How much of everything, from a million events to a trillion. Figures are of two kinds, and stand in tables of their own: **measured**, each with
-the command that repeats it, and **reckoned**, each with its formula. The tables are made from scripts/docs/capacity-figures.ts: put your own
+the command that repeats it, and **computed**, each with its formula. The tables are made from scripts/docs/capacity-figures.ts: put your own
 assumptions in there and run \`npm run docs\`. [Scaling](scaling.md#when-to-move) says when to leave the embedded engine.`,
     [
       `## Measured\n\n${INTRODUCTION_OF_MEASURED}\n\n${table(['What', 'Figure', 'Command'], measuredRows())}\n\n${WEEKS_MEASURED}\n\n${table(['Rows a week', 'statistics', 'usage, pinned', 'usage, not pinned', 'the newest 100'], weekRows())}`,
-      `## Assumed\n\nNothing of this was measured. It is what the reckoning below begins with.\n\n${table(['What', 'Figure'], assumedRows())}`,
-      `## Reckoned, step by step\n\nFor ${describe(EXAMPLE)}:\n\n${table(['Figure', 'Formula', 'In numbers', 'Result'], exampleRows(reckoned[EXAMPLE] ?? []))}`,
-      `## Reckoned, up to a trillion\n\n${table(['', ...SCALES.map(({ name }) => `${name} events`)], scaleRows(reckoned))}`,
+      `## Assumed\n\nNothing of this was measured. It is what the computation below starts with.\n\n${table(['What', 'Figure'], assumedRows())}`,
+      `## Computed, step by step\n\nFor ${describe(EXAMPLE)}:\n\n${table(['Figure', 'Formula', 'In numbers', 'Result'], exampleRows(computed[EXAMPLE] ?? []))}`,
+      `## Computed, up to a trillion\n\n${table(['', ...SCALES.map(({ name }) => `${name} events`)], scaleRows(computed))}`,
       READING,
       `## One project that grows\n\n${PROJECT}\n\n${table(['Rows a week', 'a day', 'statistics', 'usage, pinned'], projectRows())}`,
       LEFT_OUT,
@@ -39,12 +39,12 @@ const READING = `What decides:
 const WEEKS_MEASURED = `Questions about a week (\`functions.invocation-stats\` 7day, \`usage.api-counts\` daily, \`logs.all\`), by the rows that their project has in it, in core ms; \`${COST}\`. Pinned: by
 a key that is held to its project.`;
 
-const PROJECT = `Reckoned: the line through the least and the most rows that were measured, ${plain(rowMs('stats') * NANOS_PER_MS)} core ns a row for statistics and ${plain(rowMs('usage') * NANOS_PER_MS)} for
+const PROJECT = `Computed: the line through the least and the most rows that were measured, ${plain(rowMs('stats') * NANOS_PER_MS)} core ns a row for statistics and ${plain(rowMs('usage') * NANOS_PER_MS)} for
 usage, in core ms. A query has up to ${ASSUMED.threads.value} threads, so where the cores are free the answer may be there in an eighth of it. The newest entries
 do not grow. On the embedded engine a refresh of statistics computes only the buckets that events came to, which was 5.7 times less
 ([performance](performance.md#keeping-answers-warm)).`;
 
-const LEFT_OUT = `## What the reckoning leaves out
+const LEFT_OUT = `## What the computation leaves out
 
 - **Keys that pin no project**, in \`usage.api-counts\`: it matches addresses, so the index of every row of that week is looked at, on every shard:
   ${plain(unpinnedRowMs() * NANOS_PER_MS)} core ns a row, from the first line of [what was measured](#measured): what it costs more without a pin, over the rows of all four projects. At 1 T that is ${plain(1e12 * (7 / 90))} rows and ${plain((1e12 * (7 / 90) * unpinnedRowMs()) / 1000)} s of a core
@@ -72,15 +72,15 @@ function exampleRows(steps: readonly Step[]): string[][] {
   return steps.map(({ name, formula, numbers, value, unit }) => [name, formula, numbers, show(value, unit)]);
 }
 
-function scaleRows(reckoned: readonly (readonly Step[])[]): string[][] {
+function scaleRows(computed: readonly (readonly Step[])[]): string[][] {
   const given = [
     ['projects', ...SCALES.map(({ projects }) => plain(projects))],
     ['requests', ...SCALES.map(({ requestsPerSecond }) => show(requestsPerSecond, 'a second'))],
   ];
-  const [first = []] = reckoned;
+  const [first = []] = computed;
   return [
     ...given,
-    ...first.map(({ name, unit }, i) => [name, ...reckoned.map((steps) => show(steps[i]?.value ?? 0, unit))]),
+    ...first.map(({ name, unit }, i) => [name, ...computed.map((steps) => show(steps[i]?.value ?? 0, unit))]),
   ];
 }
 

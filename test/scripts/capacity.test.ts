@@ -1,12 +1,12 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { ASSUMED, MEASURED, SCALES, WEEKS } from '../../scripts/docs/capacity-figures.ts';
-import { plain, reckon, weekMs } from '../../scripts/docs/capacity-model.ts';
+import { plain, compute, weekMs } from '../../scripts/docs/capacity-model.ts';
 
 const of = (name: string) => {
   const scale = SCALES.find((one) => one.name === name);
   if (scale === undefined) throw new Error(`there is no ${name}`);
-  const steps = reckon(scale);
+  const steps = compute(scale);
   return (figure: string) => steps.find((step) => step.name === figure)?.value;
 };
 
@@ -44,7 +44,7 @@ describe('the capacity model, reckoned by hand', () => {
 
 test('every step shows numbers that come to its result', () => {
   for (const scale of SCALES) {
-    for (const { name, numbers, value } of reckon(scale)) {
+    for (const { name, numbers, value } of compute(scale)) {
       if (numbers.includes(', ')) continue; // the most of several
       const text = numbers.replaceAll(',', '').replaceAll('×', '*').replaceAll('÷', '/');
       expect(text).toMatch(/^[\d.e+\-*/() ]+$/);

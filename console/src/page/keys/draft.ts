@@ -1,4 +1,5 @@
 import type { Self } from '../../../../src/http/view.ts';
+import type { ApiError } from '../../api/client.ts';
 
 /** The form of a new key: the texts of its fields. */
 export interface Draft {
@@ -61,4 +62,13 @@ function toRate({ perSecond, burst }: Draft): object | null {
 /** A fault that a body cannot express: there, a parameter has one pin. */
 export function findTwice(pins: readonly Pin[]): string | undefined {
   return pins.find(({ name }, i) => pins.findIndex((other) => other.name === name) < i)?.name;
+}
+
+/** The faults that the service reports for a member of the body or one inside it: `pins`, `pins.project`. */
+export function faultOf(error: ApiError | undefined, member: string): string | undefined {
+  const own = (error?.errors ?? []).filter(
+    ({ parameter }) => parameter === member || parameter.startsWith(`${member}.`),
+  );
+  if (own.length === 0) return undefined;
+  return own.map(({ parameter, message }) => `${parameter} ${message}`).join('; ');
 }

@@ -7,7 +7,7 @@ import { EndedKeys } from './ended-keys.tsx';
 import { KeyForm } from './key-form.tsx';
 import { KeyList } from './key-list.tsx';
 import './keys.css';
-import { MadeKey } from './made-key.tsx';
+import { CreatedKey } from './created-key.tsx';
 import { RevokeDialog } from './revoke-dialog.tsx';
 import { RotateDialog } from './rotate-dialog.tsx';
 import { Trail } from './trail.tsx';
@@ -53,7 +53,7 @@ export function KeysPage() {
         </p>
       </div>
       {done !== undefined && <Done message={done} />}
-      {made !== undefined && <MadeKey made={made} onClose={() => setMade(undefined)} />}
+      {made !== undefined && <CreatedKey made={made} onClose={() => setMade(undefined)} />}
       {keys.error !== undefined && <ErrorNote error={keys.error} />}
       {ended.error !== undefined && <ErrorNote error={ended.error} />}
       <KeyList

@@ -1,8 +1,7 @@
 import { useId } from 'react';
 import type { ApiError } from '../../api/client.ts';
 import { describedBy, Field } from '../../ui/field.tsx';
-import type { Draft } from './draft.ts';
-import { faultOf } from './fault.ts';
+import { type Draft, faultOf } from './draft.ts';
 
 interface NameFieldsProps {
   readonly draft: Draft;

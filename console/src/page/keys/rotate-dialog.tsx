@@ -5,7 +5,7 @@ import { Dialog } from '../../ui/dialog.tsx';
 import { ErrorNote } from '../../ui/error-note.tsx';
 import { describedBy, Field } from '../../ui/field.tsx';
 import { FormActions } from '../../ui/form-actions.tsx';
-import { faultOf } from './fault.ts';
+import { faultOf } from './draft.ts';
 import { useTask } from './use-task.ts';
 
 interface RotateDialogProps {

@@ -3,7 +3,7 @@ import type { MadeKeyView } from '../../../../src/http/view.ts';
 import { CopyButton } from '../../ui/copy-button.tsx';
 
 /** Shows the secret once, until the user confirms that it is stored. */
-export function MadeKey({ made, onClose }: { readonly made: MadeKeyView; readonly onClose: () => void }) {
+export function CreatedKey({ made, onClose }: { readonly made: MadeKeyView; readonly onClose: () => void }) {
   const panel = useRef<HTMLElement>(null);
   // biome-ignore lint/correctness/useExhaustiveDependencies: runs for each key
   useEffect(() => panel.current?.focus(), [made.key]);
