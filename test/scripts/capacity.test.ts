@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { ASSUMED, MEASURED, SCALES, WEEKS } from '../../scripts/docs/capacity-figures.ts';
-import { plain, compute, weekMs } from '../../scripts/docs/capacity-model.ts';
+import { compute, plain, weekMs } from '../../scripts/docs/capacity-model.ts';
 
 const of = (name: string) => {
   const scale = SCALES.find((one) => one.name === name);
