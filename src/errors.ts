@@ -3,26 +3,14 @@
  * `npm run docs` generates docs/errors.md from it.
  */
 export const ERROR_CODES = {
-  invalid_parameter: {
-    status: 400,
-    exit: 1,
-    meaning: 'A query parameter is missing, repeated or has a value that is not allowed.',
-  },
+  invalid_parameter: { status: 400, exit: 1, meaning: 'A parameter is missing, repeated or not allowed.' },
   invalid_request: { status: 400, exit: 1, meaning: 'The request itself is malformed.' },
   unauthorized: { status: 401, exit: 1, meaning: 'The key is missing, unknown, revoked or expired.' },
-  forbidden: {
-    status: 403,
-    exit: 1,
-    meaning: 'The key is valid but lacks the scope, the endpoint, the source or the value for this.',
-  },
+  forbidden: { status: 403, exit: 1, meaning: 'The key lacks the scope, endpoint, source or value.' },
   endpoint_not_found: { status: 404, exit: 1, meaning: 'No endpoint has this UUID or name.' },
   source_not_found: { status: 404, exit: 1, meaning: 'No source has this UUID or name.' },
   not_found: { status: 404, exit: 1, meaning: 'Nothing is served at this path.' },
-  method_not_allowed: {
-    status: 405,
-    exit: 1,
-    meaning: 'The path exists, but not for this method; `Allow` lists those that do.',
-  },
+  method_not_allowed: { status: 405, exit: 1, meaning: 'The path has other methods; `Allow` lists them.' },
   not_acceptable: {
     status: 406,
     exit: 1,
@@ -30,11 +18,7 @@ export const ERROR_CODES = {
   },
   body_too_large: { status: 413, exit: 1, meaning: 'The body is larger than the limit.' },
   uri_too_long: { status: 414, exit: 1, meaning: 'The URL, or URL and headers together, exceed the limit.' },
-  unsupported_media_type: {
-    status: 415,
-    exit: 1,
-    meaning: 'The body is of a type that this path does not read.',
-  },
+  unsupported_media_type: { status: 415, exit: 1, meaning: 'The path does not read bodies of this type.' },
   query_failed: {
     status: 422,
     exit: 1,
@@ -42,11 +26,7 @@ export const ERROR_CODES = {
       'The stored SQL failed on this data or these parameters. The message is the engine’s, or only its name if it would contain values.',
   },
   rate_limited: { status: 429, exit: 1, meaning: 'Too many requests; `Retry-After` says when to retry.' },
-  internal: {
-    status: 500,
-    exit: 3,
-    meaning: 'A fault of Tailrace. The log has the cause under the request id.',
-  },
+  internal: { status: 500, exit: 3, meaning: 'A fault of Tailrace; the log has it under the request id.' },
   overloaded: {
     status: 503,
     exit: 3,
@@ -62,8 +42,7 @@ export const ERROR_CODES = {
   not_cached: {
     status: 504,
     exit: 1,
-    meaning:
-      'The request accepts only a cached answer (`Cache-Control: only-if-cached`), and there is none.',
+    meaning: 'The request accepts only a cached answer (`Cache-Control: only-if-cached`), and there is none.',
   },
 } as const;
 

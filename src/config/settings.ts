@@ -74,10 +74,7 @@ export const SETTINGS = {
     ...text('CLICKHOUSE_USER', ''),
     help: 'The user that creates the tables and stores events, if the URL names none.',
   },
-  clickhousePassword: {
-    ...hidden('CLICKHOUSE_PASSWORD'),
-    help: 'Its password, if the URL has none.',
-  },
+  clickhousePassword: { ...hidden('CLICKHOUSE_PASSWORD'), help: 'Its password, if the URL has none.' },
   clickhouseReadUser: {
     ...text('CLICKHOUSE_READ_USER', ''),
     help: 'The user that runs queries and only needs to read. Empty: the same user as for everything else.',
