@@ -1,3 +1,4 @@
+import type { Config } from '../config/config.ts';
 import type { AuditEntry, AuditPage, StoredEntry } from './audit-entry.ts';
 import type { KeyRecord } from './key-record.ts';
 import { openPostgresStore } from './postgres-store.ts';
@@ -9,7 +10,7 @@ export interface KeyPage {
   readonly before?: string;
 }
 
-/** A key; that there is none; or that this process would have to ask. */
+/** A cached key; `absent`: there is none; `unseen`: the store has to be asked. */
 export type Peeked = KeyRecord | 'absent' | 'unseen';
 
 /** The writes of one transaction, and its result. */
@@ -33,7 +34,7 @@ export interface Activity {
  * and within 2 s in PostgreSQL, where a failed read or write is a TailraceError `engine_unavailable`.
  */
 export interface ControlStore {
-  /** What is known of a key at once, for whoever cannot wait. */
+  /** Returns what is cached of a key, without waiting. */
   peekKey(id: string): Peeked;
   /** Finds a key to authenticate a caller. @throws TailraceError `overloaded` if too many look-ups wait already */
   findKey(id: string): Promise<KeyRecord | undefined>;
@@ -59,14 +60,6 @@ export interface ControlStore {
   close(): Promise<void>;
 }
 
-export interface ControlSettings {
-  readonly dataDir: string;
-  /** URL of a PostgreSQL database; empty: SQLite in the data directory. */
-  readonly controlUrl: string;
-  /** How much longer cached keys are accepted while PostgreSQL is unavailable. */
-  readonly controlStaleSeconds: number;
-}
-
 /**
  * Opens the store of the settings, and creates or migrates its tables.
  *
@@ -74,7 +67,7 @@ export interface ControlSettings {
  * @throws InputError if it cannot be used, or was written by a newer version
  */
 export async function openControlStore(
-  { dataDir, controlUrl, controlStaleSeconds }: ControlSettings,
+  { dataDir, controlUrl, controlStaleSeconds }: Pick<Config, 'dataDir' | 'controlUrl' | 'controlStaleSeconds'>,
   onState: (failure?: unknown) => void = () => {},
 ): Promise<ControlStore> {
   if (controlUrl === '') return openSqliteStore(dataDir);
