@@ -4,7 +4,7 @@ import { KEY } from './server.ts';
 
 export interface Call {
   readonly path: string;
-  /** NDJSON, sent as POST; without it a GET. */
+  /** NDJSON for a POST; by default a GET is sent. */
   readonly body?: Buffer | undefined;
   readonly headers?: Readonly<Record<string, string>>;
 }
@@ -15,7 +15,7 @@ export interface Answer {
   readonly headers: IncomingHttpHeaders;
 }
 
-/** Sends one request on a connection of `agent`. @throws when no whole answer came */
+/** Sends one request on a connection of `agent`. @throws without a complete response */
 export function send(url: string, agent: Agent, { path, body, headers }: Call): Promise<Answer> {
   return new Promise((resolve, reject) => {
     const read = (response: IncomingMessage) => {
@@ -42,10 +42,10 @@ export function send(url: string, agent: Agent, { path, body, headers }: Call): 
 }
 
 /**
- * Asks an endpoint for an answer that no cache of the service has.
+ * Requests an answer that is not cached.
  *
- * @returns how long it took, ms
- * @throws when it is not answered 200
+ * @returns the duration, ms
+ * @throws unless the status is 200
  */
 export async function askCold(url: string, agent: Agent, question: Question): Promise<number> {
   const path = pathOf(question);

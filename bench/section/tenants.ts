@@ -2,7 +2,7 @@ import { type Row, say } from '../report.ts';
 import type { BenchOptions } from '../section.ts';
 import { tenantRounds } from '../tenants/rounds.ts';
 
-/** Whether any key ever sees rows that are not its own, over many requests by chance. */
+/** Whether any key ever sees rows that are not its own, over many random requests. */
 export async function tenantsSection({ requests }: BenchOptions): Promise<Row[]> {
   const so = await tenantRounds({
     requests,

@@ -11,7 +11,7 @@ export interface TenantCounts {
   /** Answers that came from the cache. */
   readonly hits: number;
   readonly wrongStatuses: number;
-  /** Answers with other rows than those of the oracle: foreign, missing or wrong. */
+  /** Answers with rows other than the oracle's: foreign, missing or wrong. */
   readonly wrongRows: number;
   readonly firstFault: string;
   readonly seconds: number;
@@ -27,14 +27,14 @@ const CONNECTIONS = 16;
 const PROGRESS_EVERY = 50_000;
 const FREE_OF_DOUBT = ['timestamp', 'min_execution_time', 'max_execution_time', 'count', 'error_count'];
 
-/** Sends requests by chance with keys of all tenants and holds each answer against an oracle. */
+/** Sends random requests with keys of all tenants and compares each response with an oracle. */
 export async function tenantRounds({ requests, seed, onProgress }: TenantOptions): Promise<TenantCounts> {
   const nowMs = Date.UTC(2026, 10, 20, 12, 0, 1);
   const service = await startTestService({
     now: nowMs,
     env: {
-      TAILRACE_AUTH_FAILURES_PER_MINUTE_MAX: '0', // bad keys come by chance, and all from one address
-      TAILRACE_QUERY_QUEUE_TIMEOUT_MS: '60000', // a machine that stands still for seconds is not what is looked for
+      TAILRACE_AUTH_FAILURES_PER_MINUTE_MAX: '0', // bad keys are sent at random, all from one address
+      TAILRACE_QUERY_QUEUE_TIMEOUT_MS: '60000', // a stalled machine is not a failure
     },
   });
   try {
@@ -81,7 +81,7 @@ interface Taken {
 
 function createJudge() {
   const counts = { requests: 0, answers: 0, hits: 0, wrongStatuses: 0, wrongRows: 0, firstFault: '' };
-  // The clock stands still, so the same question of the same caller has one answer.
+  // The clock is frozen, so the same question of the same caller has one answer.
   const known = new Map<string, Expected>();
   const proven = new Map<Expected, string>();
 
@@ -117,7 +117,7 @@ function createJudge() {
   };
 }
 
-/** Percentiles are approximate and metadata is compared elsewhere; every other column is exact. */
+/** Compares all columns exactly, except percentiles, which are approximate, and metadata, which is compared elsewhere. */
 function sameRows(text: string, expected: Rows): boolean {
   const { result } = JSON.parse(text) as { result: Record<string, unknown>[] };
   const rows = result.map((row) => {
@@ -127,7 +127,7 @@ function sameRows(text: string, expected: Rows): boolean {
   return isDeepStrictEqual(rows, expected);
 }
 
-// logs.all is not cached: with more of it the run would measure the engine.
+// logs.all is not cached: more of it would turn the run into a benchmark of the engine.
 const pickEndpoint = createWeighted([
   [48, 'functions.invocation-stats'],
   [48, 'usage.api-counts'],
@@ -145,7 +145,7 @@ function ask(random: Random, caller: TestCaller): Question {
   const own = caller.pins['project'] ?? random.pick(TENANTS);
   const foreign = random.pick(TENANTS);
   const endpoint = pickEndpoint(random);
-  // What is no pattern, or another than it looks, is sent by those only who have it pinned.
+  // Names that are invalid or ambiguous as patterns are only sent by keys that pin them.
   const isPattern = endpoint === 'usage.api-counts' && caller.pins['project'] === undefined;
   const project = {
     own: isPattern ? escapeSigns(own) : own,

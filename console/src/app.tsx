@@ -7,13 +7,13 @@ import { PreferenceContext } from './preference.ts';
 import { Shell } from './shell.tsx';
 import { applyPreference, readPreference } from './stored-preference.ts';
 
-/** Whoever is signed in: with which key, and what that may do. */
+/** The signed-in key and its rights. */
 interface Session {
   readonly key: string;
   readonly self: Self;
 }
 
-/** The console: the sign-in, and behind it the pages. The address stays as it is, so that a shared view is there after it. */
+/** The console: the sign-in, then the pages. Signing in keeps the URL, so a shared view opens afterwards. */
 export function App() {
   const [preference, setPreference] = useState(readPreference);
   const [session, setSession] = useState<Session>();

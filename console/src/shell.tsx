@@ -12,7 +12,7 @@ import { ErrorNote } from './ui/error-note.tsx';
 import { Mark } from './ui/mark.tsx';
 import { Segmented } from './ui/segmented.tsx';
 
-/** What stands around every page: navigation, preferences, sign-out. */
+/** The frame of every page: navigation, preferences, sign-out. */
 export function Shell({ onSignOut }: { readonly onSignOut: () => void }) {
   const [open, setOpen] = useState(false);
   return (

@@ -43,14 +43,10 @@ export function createClockGuard({ now, ticks, seenMs = now(), jumpMsMax }: Cloc
   function read(otherMs = Number.NEGATIVE_INFINITY): ClockReading {
     const ownMs = now();
     const expectedMs = seen.ms + (ticks() - seen.ticks);
-    const latestMs = Math.max(ownMs, otherMs);
-    if (latestMs - expectedMs > jumpMsMax)
-      return {
-        state: 'ahead',
-        clockMs: latestMs,
-        isOther: ownMs - expectedMs <= jumpMsMax,
-        plausibleMs: expectedMs,
-      };
+    const clockMs = Math.max(ownMs, otherMs);
+    const isOther = ownMs - expectedMs <= jumpMsMax;
+    if (clockMs - expectedMs > jumpMsMax)
+      return { state: 'ahead', clockMs, isOther, plausibleMs: expectedMs };
     if (expectedMs - ownMs > jumpMsMax)
       return { state: 'behind', clockMs: ownMs, isOther: false, plausibleMs: expectedMs };
     seen = { ms: ownMs, ticks: ticks() };

@@ -1,4 +1,4 @@
-/** What is read of an OpenAPI document here. */
+/** The part of an OpenAPI document that is used here. */
 export interface OpenApi {
   readonly paths: Readonly<Record<string, Readonly<Record<string, unknown>>>>;
 }
@@ -11,8 +11,8 @@ const EVENTS_ALIAS = /^\/(api\/)?(logs|events)(\/(json|vector))?$/;
 const EVENTS_NOTE = 'Also at `/logs` and `/api/events`, each also with the suffix `/json` or `/vector`.';
 
 /**
- * The document with one operation for each endpoint, its GET, and one for each way of sending events. The others take the same
- * parameters and have the same responses, so the description says how to reach them.
+ * Reduces the document to one operation per endpoint, its GET, and one per way of sending events. The others take the same
+ * parameters and have the same responses, so the description lists them.
  */
 export function listOnce(document: OpenApi): OpenApi {
   const paths = Object.entries(document.paths).flatMap(([path, item]) => {

@@ -1,6 +1,6 @@
 import type { ApiError } from '../api/client.ts';
 
-/** What somebody can do about a failure, by its code (docs/errors.md). */
+/** Advice for a failure, by its code (docs/errors.md). */
 const ADVICE: Readonly<Record<string, string>> = {
   unreachable: 'Check that the service runs at this address, and try again.',
   invalid_parameter: 'Change these values and run again.',
@@ -15,7 +15,7 @@ const ADVICE: Readonly<Record<string, string>> = {
   internal: 'The service’s log has the cause under the request id.',
 };
 
-/** A failure in the service's own words, with what to do next. */
+/** The service's error message, with advice. */
 export function ErrorNote({ error }: { readonly error: ApiError }) {
   const { message, code, status, errors, requestId, retryAfterSeconds } = error;
   const advice = ADVICE[code];

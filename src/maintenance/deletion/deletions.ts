@@ -12,6 +12,9 @@ export interface SourceRows {
   readonly rows: number;
 }
 
+/** The source in work, and the parts of its table left to rewrite. */
+export type DeletionProgress = { readonly source: string; readonly partsLeft: number };
+
 /** A deletion that was requested. */
 export interface DeletionJob {
   readonly id: string;
@@ -19,8 +22,8 @@ export interface DeletionJob {
   /** The events that there were when it started. */
   readonly counted: readonly SourceRows[];
   readonly state: 'running' | 'done' | 'failed';
-  /** While it runs: the source in work, and the parts of its table left to rewrite. */
-  readonly progress: { readonly source: string; readonly partsLeft: number } | undefined;
+  /** While it runs. */
+  readonly progress: DeletionProgress | undefined;
   /** Resolves when the events are gone from the disks and caches. @throws its failure */
   readonly done: Promise<void>;
 }

@@ -19,9 +19,6 @@ export interface ServiceDescription {
   readonly hasKeys: boolean;
 }
 
-/** The progress of a deletion: the source in work and the parts of its table left to rewrite. */
-export type DeletionProgress = { readonly source: string; readonly partsLeft: number };
-
 export interface CommandOptions {
   readonly config: { readonly dataDir: string; readonly controlUrl: string };
   /** The folders of the last read of the definitions. */

@@ -27,7 +27,7 @@ interface AnswerPanelProps {
   readonly onChange: (change: Partial<UrlState>) => void;
 }
 
-/** What came back. */
+/** The answer or error of the last run. */
 export function AnswerPanel({ endpoint, values, run, missing, url, onChange }: AnswerPanelProps) {
   const answer = run.state === 'done' ? run.answer : run.state === 'running' ? run.before : undefined;
   const meta = run.state === 'done' ? <Meta answer={run.answer} /> : undefined;

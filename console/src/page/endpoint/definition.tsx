@@ -10,7 +10,7 @@ interface DefinitionProps {
   readonly values: Readonly<Record<string, string>>;
 }
 
-/** How to call the endpoint from elsewhere, and what it is made of. */
+/** Snippets that call the endpoint, and its definition. */
 export function Definition({ endpoint, values }: DefinitionProps) {
   return (
     <div className="definition">

@@ -15,7 +15,7 @@ import { ParameterForm } from './parameter-form.tsx';
 import { useUrlState } from './url-state.ts';
 import { queryPath, useRun } from './use-run.ts';
 
-/** One endpoint: what it is, a form to call it, its answer, and how to call it from elsewhere. */
+/** One endpoint: its description, a form to call it, its answer, and snippets. */
 export function EndpointPage() {
   const { name = '' } = useParams();
   const { value, error } = useLoad<{ result: EndpointView[] }>('/api/endpoints');
@@ -101,7 +101,7 @@ function Head({ endpoint }: { readonly endpoint: EndpointView }) {
   );
 }
 
-/** A pinned value stands whatever the address says: the service refuses every other. */
+/** A pinned value overrides the URL: the service refuses every other value. */
 function withPins(
   { parameters }: EndpointView,
   values: Readonly<Record<string, string>>,

@@ -18,7 +18,7 @@ interface LogViewProps {
   readonly onChange: (change: Partial<UrlState>) => void;
 }
 
-/** Log entries, newest first: filtered among those that are here, older ones on request, newer ones as they come. */
+/** Log entries, newest first: filters the loaded ones, loads older ones on request and newer ones as they arrive. */
 export function LogView({ endpoint, values, answer, url, onChange }: LogViewProps) {
   const { live, filter } = url;
   const log = useLog(endpoint, values, { answer, live });

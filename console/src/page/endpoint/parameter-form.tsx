@@ -8,15 +8,15 @@ import { ParameterControl } from './parameter-control.tsx';
 
 interface ParameterFormProps {
   readonly endpoint: EndpointView;
-  /** Those of the address. */
+  /** The values in the URL. */
   readonly values: Readonly<Record<string, string>>;
   readonly busy: boolean;
-  /** Of the last run: it may name parameters. */
+  /** The error of the last run, which may name parameters. */
   readonly error: ApiError | undefined;
   readonly onRun: (values: Record<string, string>, fresh: boolean) => void;
 }
 
-/** A form made of the declared parameters. */
+/** A form with a control per declared parameter. */
 export function ParameterForm({ endpoint, values, busy, error, onRun }: ParameterFormProps) {
   const id = useId();
   const { scopes } = useClient().self;
@@ -82,7 +82,7 @@ export function ParameterForm({ endpoint, values, busy, error, onRun }: Paramete
   );
 }
 
-/** What stands in the form at first: the address's values, what the key pins, and what can be chosen without asking. */
+/** The initial values: those of the URL, the pins of the key, and defaults. */
 function fillIn(
   { parameters }: EndpointView,
   values: Readonly<Record<string, string>>,

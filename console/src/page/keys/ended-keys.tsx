@@ -8,10 +8,10 @@ import { PanelTable } from '../../ui/panel-table.tsx';
 import { KEY_HEADS, KeyLine } from './key-line.tsx';
 
 const TITLE = 'Revoked and expired keys';
-// Nothing can be done to such a key any more, so its line has no buttons.
+// Such a key cannot be changed, so its line has no buttons.
 const ignore = () => {};
 
-/** Keys that are refused for good: folded away, since their number only rises. */
+/** Revoked and expired keys; collapsed, since their number only grows. */
 export function EndedKeys({ keys }: { readonly keys: Pages<KeyView> }) {
   const [shown, setShown] = useState(false);
   const id = useId();

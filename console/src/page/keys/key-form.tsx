@@ -7,8 +7,7 @@ import { ErrorNote } from '../../ui/error-note.tsx';
 import { describedBy, Field } from '../../ui/field.tsx';
 import { FormActions } from '../../ui/form-actions.tsx';
 import { TimeControl } from '../../ui/time-control.tsx';
-import { createDraft, type Draft, findTwice, toBody } from './draft.ts';
-import { faultOf } from './fault.ts';
+import { createDraft, type Draft, faultOf, findTwice, toBody } from './draft.ts';
 import { ListChoice } from './list-choice.tsx';
 import { NameFields } from './name-fields.tsx';
 import { PinFields } from './pin-fields.tsx';
@@ -28,7 +27,7 @@ const AHEAD = [
   ['in 1 year', 365 * DAY_MS],
 ] as const;
 
-/** Makes a key: what it is for, what it may do, how far it reaches. What the service refuses is told at the field. */
+/** Creates a key. Faults that the service reports are shown at the field. */
 export function KeyForm({ onClose, onMade }: KeyFormProps) {
   const id = useId();
   const client = useClient();

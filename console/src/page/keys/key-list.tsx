@@ -13,7 +13,7 @@ interface KeyListProps {
   readonly onRevoke: (key: KeyView) => void;
 }
 
-/** Every key that is accepted and that this one may know of, newest first. */
+/** Every valid key that the signed-in key may see, newest first. */
 export function KeyList({ keys, onMake, onRotate, onRevoke }: KeyListProps) {
   const { items, hasMore, busy, loadMore } = keys;
   const make = (

@@ -1,8 +1,7 @@
 import { useId } from 'react';
 import type { ApiError } from '../../api/client.ts';
 import { describedBy, Field } from '../../ui/field.tsx';
-import type { Draft } from './draft.ts';
-import { faultOf } from './fault.ts';
+import { type Draft, faultOf } from './draft.ts';
 
 interface NameFieldsProps {
   readonly draft: Draft;
@@ -15,7 +14,7 @@ const FIELDS = [
   { member: 'description', label: 'Description', help: 'Optional note.' },
 ] as const;
 
-/** What the key is for. */
+/** Name and description of the key. */
 export function NameFields({ draft, error, onChange }: NameFieldsProps) {
   const prefix = useId();
   return (

@@ -10,10 +10,10 @@ interface PinFieldsProps {
   readonly onChange: (pins: readonly Pin[]) => void;
 }
 
-// It holds for events, too, so it can be pinned where no endpoint has it.
+// It also applies to events, so it can be pinned even if no endpoint declares it.
 const PROJECT = 'project';
 
-/** Parameters with the one value that each may have. */
+/** Parameters and the only value of each. */
 export function PinFields({ pins, endpoints, fault, onChange }: PinFieldsProps) {
   const values = useId();
   const declared = endpoints.flatMap(({ parameters }) => parameters.map(({ name }) => name));

@@ -7,7 +7,7 @@ interface RateFieldsProps {
   readonly onChange: (part: Partial<Draft>) => void;
 }
 
-/** How often the key may be used. */
+/** The rate limit of the key. */
 export function RateFields({ draft, fault, onChange }: RateFieldsProps) {
   const number = (member: 'perSecond' | 'burst') => ({
     className: 'input',

@@ -10,7 +10,7 @@ interface RevokeDialogProps {
   readonly onRevoked: () => void;
 }
 
-/** Asks before a key ends: that cannot be undone. */
+/** Asks before a key is revoked, which cannot be undone. */
 export function RevokeDialog({ record, onClose, onRevoked }: RevokeDialogProps) {
   const client = useClient();
   const { busy, error, run } = useTask();
@@ -35,7 +35,7 @@ export function RevokeDialog({ record, onClose, onRevoked }: RevokeDialogProps) 
       )}
       {error !== undefined && <ErrorNote error={error} />}
       <div className="dialog-actions">
-        {/* The first one has the focus: of the two answers the one that ends nothing. */}
+        {/* The first button has the focus: the one that revokes nothing. */}
         <button type="button" className="button" onClick={onClose}>
           Cancel
         </button>

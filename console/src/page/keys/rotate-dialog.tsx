@@ -5,7 +5,7 @@ import { Dialog } from '../../ui/dialog.tsx';
 import { ErrorNote } from '../../ui/error-note.tsx';
 import { describedBy, Field } from '../../ui/field.tsx';
 import { FormActions } from '../../ui/form-actions.tsx';
-import { faultOf } from './fault.ts';
+import { faultOf } from './draft.ts';
 import { useTask } from './use-task.ts';
 
 interface RotateDialogProps {
@@ -23,7 +23,7 @@ const OVERLAPS = [
 ] as const;
 const OVERLAP = '604800';
 
-/** Makes a successor with the same rights, beside which the key stays good for a while. */
+/** Creates a successor with the same rights; the old key stays valid for a while. */
 export function RotateDialog({ record, onClose, onMade }: RotateDialogProps) {
   const id = useId();
   const client = useClient();

@@ -13,7 +13,7 @@ interface ScopeChoiceProps {
   readonly onChange: (scopes: readonly string[]) => void;
 }
 
-/** What the key may do. What whoever makes it may not do itself, it cannot give. */
+/** The scopes of the key. A key can only grant scopes that it has itself. */
 export function ScopeChoice({ scopes, fault, onChange }: ScopeChoiceProps) {
   const { self } = useClient();
   const isShort = SCOPES.some(([scope]) => !self.scopes.includes(scope));

@@ -22,7 +22,7 @@ const REFUSALS: Readonly<Record<string, string>> = {
   wider: 'more rights than those of the key',
 };
 
-/** An entry of the trail as one would say it. */
+/** An entry of the audit trail as a sentence. */
 export function Sentence({ entry, keys }: SentenceProps) {
   const zone = useZone();
   const { action, actor, key_id: id, detail, count } = entry;
@@ -89,7 +89,7 @@ function Key({ id, keys }: { readonly id: string; readonly keys: readonly KeyVie
   );
 }
 
-/** What was granted ends with `until …`, in UTC. */
+/** The text of a grant ends with `until …`, in UTC. */
 function toZone(detail: string, zone: Zone): string {
   return detail.replace(/\buntil (\S+Z)$/, (text, iso: string) => {
     const ms = Date.parse(iso);

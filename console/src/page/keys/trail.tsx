@@ -12,9 +12,9 @@ import { Sentence } from './sentence.tsx';
 
 interface TrailProps {
   readonly entries: Pages<KeyEntry>;
-  /** Those whose names are known. */
+  /** Keys with known names. */
   readonly keys: readonly KeyView[];
-  /** Whether this key may not see it. */
+  /** Whether the caller's key has no right to see it. */
   readonly hidden: boolean;
 }
 
@@ -29,7 +29,7 @@ const TONES: Readonly<Record<KeyEntry['action'], Tone>> = {
 };
 const LABELS = { minted: 'tokens' } as const;
 
-/** Who did what to which key, and what was refused. */
+/** The audit trail: changes and refusals of keys. */
 export function Trail({ entries, keys, hidden }: TrailProps) {
   const zone = useZone();
   const { items, error, hasMore, busy, loadMore } = entries;

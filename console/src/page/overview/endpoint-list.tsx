@@ -3,7 +3,7 @@ import type { EndpointView } from '../../../../src/management/view.ts';
 import { Empty } from '../../ui/empty.tsx';
 import { Panel } from '../../ui/panel.tsx';
 
-/** What a key may call, where it may not see how much others do. */
+/** The endpoints of a key that may not see the traffic. */
 export function EndpointList({ endpoints }: { readonly endpoints: readonly EndpointView[] }) {
   return (
     <Panel title="Endpoints">

@@ -13,7 +13,7 @@ interface Props {
   readonly endpoints: readonly EndpointView[];
 }
 
-/** A line for each endpoint: how much it is asked for, how fast it is, and what goes wrong. */
+/** A line per endpoint: requests, latency and errors. */
 export function EndpointTraffic({ overview, endpoints }: Props) {
   if (overview.endpoints.length === 0) {
     return (

@@ -4,7 +4,7 @@ import { formatBytes, formatCount } from '../../format/number.ts';
 import { Panel } from '../../ui/panel.tsx';
 import { Ago } from '../../ui/time.tsx';
 
-/** What the engine and the store have to do and hold, against their bounds. */
+/** Load and size of the engine and the store, with their bounds. */
 export function EngineState({ overview }: { readonly overview: Overview }) {
   const { engine, store, started_at: startedAt, at } = overview;
   const nowMs = Date.parse(at);

@@ -12,7 +12,7 @@ import { Stat } from '../../ui/stat.tsx';
 
 const STATES = { ready: 'Ready', stopping: 'Stopping', unavailable: 'Away' } as const;
 
-/** The few numbers that say whether all is well. */
+/** The most important numbers. */
 export function Headline({ overview }: { readonly overview: Overview }) {
   const { endpoints, sources, engine, store, window_seconds: seconds } = overview;
   const total = (of: (one: Traffic) => number) => endpoints.reduce((sum, one) => sum + of(one), 0);

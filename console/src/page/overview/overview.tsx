@@ -12,7 +12,7 @@ import { SourceList } from './source-list.tsx';
 
 const EVERY_MS = 5_000;
 
-/** How the service is: live numbers for keys with `manage`, for others what they may call. */
+/** The state of the service: live numbers for keys with `manage`, otherwise the endpoints of the key. */
 export function OverviewPage() {
   const { self } = useClient();
   const mayWatch = self.scopes.includes('manage');

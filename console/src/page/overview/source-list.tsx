@@ -17,7 +17,7 @@ const HEADS = [
   { name: 'Newest' },
 ];
 
-/** A line for each source: what comes in, what is there. */
+/** A line per source: events received and stored. */
 export function SourceList({ overview }: { readonly overview: Overview }) {
   const { sources, at } = overview;
   const nowMs = Date.parse(at);

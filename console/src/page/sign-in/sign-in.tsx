@@ -9,14 +9,14 @@ import './sign-in.css';
 const CREATE_KEY = 'npx tailrace keys create --name me --scope query,ingest,manage';
 
 interface SignInProps {
-  /** The tab's key of before, which is tried at once. */
+  /** The stored key of this tab, which is tried at once. */
   readonly kept: string | undefined;
-  /** Why somebody is here again. */
+  /** Why the user has to sign in again. */
   readonly message: string | undefined;
   readonly onSignIn: (key: string, self: Self) => void;
 }
 
-/** Asks for a key and what it may do. The key is held in this tab and sent to this service, nowhere else. */
+/** Asks for a key and checks its rights. The key stays in this tab and is sent to this service only. */
 export function SignInPage({ kept, message, onSignIn }: SignInProps) {
   const [fault, setFault] = useState<string>();
   const [busy, setBusy] = useState(kept !== undefined);
@@ -51,7 +51,7 @@ export function SignInPage({ kept, message, onSignIn }: SignInProps) {
       input.current?.focus();
       return;
     }
-    // No header can carry others: the call would fail as though the service were away.
+    // A header cannot carry other characters: the call would fail as if the service were unreachable.
     if (!/^[\x21-\x7e]+$/.test(key)) {
       setFault('This is not a key: keys have no spaces and only ASCII characters. Copy it again.');
       input.current?.focus();

@@ -3,7 +3,7 @@ import { PanelTable } from '../../ui/panel-table.tsx';
 
 const HEADS = [{ name: 'Field' }, { name: 'Type' }, { name: 'Taken from' }];
 
-/** Those of every table (docs/sources.md). */
+/** The columns of every table (docs/sources.md). */
 const COMMON: SourceView['columns'] = [
   { name: 'id', type: 'string', path: ['id'], description: 'as sent, otherwise a UUIDv7' },
   {
@@ -18,7 +18,7 @@ const COMMON: SourceView['columns'] = [
   { name: 'attributes', type: 'json', path: [], description: 'other members of the event' },
 ];
 
-/** The columns of a source's table: its own, then those that every source has. */
+/** The columns of a source's table: its own, then the common ones. */
 export function Fields({ source }: { readonly source: SourceView }) {
   return (
     <PanelTable title="Fields" heads={HEADS}>
@@ -59,7 +59,7 @@ function FieldLine({ column }: { readonly column: SourceView['columns'][number] 
   );
 }
 
-/** As a source's file has it: a list where a name has a dot of its own. */
+/** As in a source's file: a list if a name contains a dot. */
 function writePath(path: readonly string[]): string {
   return path.some((name) => name.includes('.')) ? `[${path.join(', ')}]` : path.join('.');
 }

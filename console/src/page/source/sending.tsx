@@ -8,7 +8,7 @@ import { Panel } from '../../ui/panel.tsx';
 import { Tabs } from '../../ui/tabs.tsx';
 import { createSnippets, type Snippet } from './snippet.ts';
 
-/** Ready-made configurations of senders, with this service's address and the source filled in. */
+/** Configurations of senders, with the address of this service and the source filled in. */
 export function Sending({ source }: { readonly source: SourceView }) {
   const id = useId();
   const { self } = useClient();

@@ -6,7 +6,7 @@ export interface Snippet {
   readonly label: string;
   readonly language: Language;
   readonly text: string;
-  /** What is still to be changed, or to be known. */
+  /** What the reader still has to change or to know. */
   readonly note: string;
 }
 
@@ -14,14 +14,14 @@ interface Target {
   /** Of the service: `http://127.0.0.1:4000`. */
   readonly origin: string;
   readonly source: Pick<SourceView, 'id' | 'name' | 'columns'>;
-  /** Whose the events are. */
+  /** The project of the events. */
   readonly project: string;
 }
 
 /**
- * How to send events to a source (docs/ingest.md). The key itself is never in them: they are made to be passed on.
+ * How to send events to a source (docs/ingest.md). Snippets never contain the key: people share them.
  *
- * Names of sources have letters, digits, dots, hyphens and underscores, so they stand in an address as they are.
+ * Names of sources have letters, digits, dots, hyphens and underscores, so they need no encoding in a URL.
  */
 export function createSnippets({ origin, source, project }: Target): Snippet[] {
   const { id, name, columns } = source;
@@ -105,7 +105,7 @@ interface Members {
   [name: string]: unknown;
 }
 
-/** An event with some of the source's columns filled, where they are taken from. */
+/** An event with values at the paths of some of the source's columns. */
 function createExample(columns: SourceView['columns'], project: string): Members {
   const event: Members = { project, event_message: 'it works', metadata: {} };
   for (const { name, type, path } of columns.slice(0, COLUMNS_SHOWN)) {
@@ -120,12 +120,12 @@ function put(target: Members, [first = '', ...rest]: readonly string[], value: u
     return;
   }
   const inner = Object.hasOwn(target, first) ? target[first] : {};
-  if (typeof inner !== 'object' || inner === null) return; // another column is taken from the whole of it
+  if (typeof inner !== 'object' || inner === null) return; // another column has the whole value
   target[first] = inner;
-  put(inner as Members, rest, value); // made above, or by a column before
+  put(inner as Members, rest, value); // created above, or by an earlier column
 }
 
-/** Within single quotes a shell takes everything as it stands. */
+/** A shell leaves everything within single quotes as it is. */
 function quoteShell(text: string): string {
   return `'${text.replaceAll("'", `'\\''`)}'`;
 }

@@ -21,7 +21,7 @@ const LIVE = [
   { name: 'Newest' },
 ];
 
-/** Every kind of log that the key may know of. */
+/** Every source that the key may see. */
 export function SourceListPage() {
   const { sources, stateOf, mayWatch, nowMs, errors } = useSources();
   return (

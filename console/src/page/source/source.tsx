@@ -13,7 +13,7 @@ import { Sending } from './sending.tsx';
 import './source.css';
 import { useSources } from './use-sources.ts';
 
-/** One source: what it holds, what is taken out of its events, and how to send them. */
+/** One source: its size, its columns, and how to send events. */
 export function SourcePage() {
   const { name = '' } = useParams();
   const { sources, stateOf, mayWatch, nowMs, errors } = useSources();

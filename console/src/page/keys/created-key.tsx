@@ -2,10 +2,10 @@ import { useEffect, useRef } from 'react';
 import type { MadeKeyView } from '../../../../src/management/view.ts';
 import { CopyButton } from '../../ui/copy-button.tsx';
 
-/** The secret, this once. It stays until somebody says that it is stored: nothing brings it back. */
-export function MadeKey({ made, onClose }: { readonly made: MadeKeyView; readonly onClose: () => void }) {
+/** Shows the secret once, until the user confirms that it is stored. */
+export function CreatedKey({ made, onClose }: { readonly made: MadeKeyView; readonly onClose: () => void }) {
   const panel = useRef<HTMLElement>(null);
-  // biome-ignore lint/correctness/useExhaustiveDependencies: each key anew
+  // biome-ignore lint/correctness/useExhaustiveDependencies: runs for each key
   useEffect(() => panel.current?.focus(), [made.key]);
   return (
     <section className="panel made-key" aria-labelledby="made-key" tabIndex={-1} ref={panel}>
