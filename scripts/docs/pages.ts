@@ -83,7 +83,7 @@ function cliPage(): string {
 
 function commandSection(command: Command): string {
   const head = `## ${pathOf(command)}\n\n${command.description()}`;
-  if (command.commands.length > 0) return head;
+  if (command.options.length + command.registeredArguments.length === 0) return head;
   const options = command.options.filter((one) => !isShared(command, one));
   const terms = [
     ...command.registeredArguments.map((one) => [one.name(), one.description] as const),
@@ -135,30 +135,24 @@ function functionsPage(): string {
 }
 
 function sourcesPage(sources: readonly Source[]): string {
-  const rows = sources.map((source) => [
-    `\`${source.name}\``,
-    `\`${source.table}\``,
-    source.description,
-    `\`${source.id}\``,
-  ]);
-  const columns = sources.flatMap((source) =>
-    source.columns.map((column) => [
-      `\`${source.table}.${column.name}\``,
-      column.type,
-      [
-        `\`${column.path.join('.')}\``,
-        ...(column.otherwise !== undefined && column.otherwise.length > 0
-          ? [`else ${column.otherwise.join(' and ')}`]
-          : []),
-      ].join(', '),
-      column.description,
-    ]),
-  );
   return page(
     'Shipped sources',
-    'Send to and query these sources, which ship with Tailrace; [sources](sources.md) shows how to add your own.',
-    `${table(['Name', 'Table', 'What it holds', 'UUID'], rows)}\n\n## Typed columns\n\n${table(['Column', 'Type', 'Path in the event', 'Meaning'], columns)}`,
+    `Send to and query these sources, which ship with Tailrace. Each lists its table, its UUID, and its typed columns with their paths in an event;
+[sources](sources.md) shows how to add your own.`,
+    sources.map(sourceSection).join('\n\n'),
   );
+}
+
+function sourceSection({ name, table: tableName, id, description, columns }: Source): string {
+  const lines = columns.map((column) => {
+    const { otherwise = [] } = column;
+    const path = [
+      `\`${column.path.join('.')}\``,
+      ...(otherwise.length > 0 ? [`else ${otherwise.join(' and ')}`] : []),
+    ];
+    return `- \`${column.name}\` (${column.type}, ${path.join(', ')}): ${column.description}`;
+  });
+  return `## ${name}\n\n${description} Table \`${tableName}\`, UUID \`${id}\`.\n\n${lines.join('\n')}`;
 }
 
 function bucketFacts(bucket: Bucket | undefined): string[][] {
@@ -171,30 +165,27 @@ function bucketFacts(bucket: Bucket | undefined): string[][] {
 }
 
 function endpointPage(endpoint: Endpoint): string {
+  const { id, name, description } = endpoint;
   const seconds = (value: number | undefined) => (value === undefined ? 'disabled' : `${value} seconds`);
   const facts = [
-    ['UUID', `\`${endpoint.id}\``],
     ['Max rows', String(endpoint.maxRows)],
     ['Caching', seconds(endpoint.cachingSeconds)],
     ['Cache warming', seconds(endpoint.warmingSeconds)],
     ['Query sandboxing', endpoint.sandboxing ? 'enabled' : 'disabled'],
     ...bucketFacts(endpoint.bucket),
+    ['SQL', `[query.sql](../../endpoints/${name}/query.sql)`],
   ];
-  const parameters = endpoint.parameters.map((one) => [
-    `\`${one.name}\``,
-    one.type,
-    rule(one),
-    one.description,
-  ]);
-  const columns = endpoint.columns.map((column) => [`\`${column.name}\``, column.type, column.description]);
+  const parameters = endpoint.parameters.map(
+    (one) => `- \`${one.name}\` (${one.type}, ${rule(one)}): ${one.description}`,
+  );
+  const columns = endpoint.columns.map((one) => `- \`${one.name}\` (${one.type}): ${one.description}`);
   return page(
-    endpoint.name,
-    endpoint.description,
+    name,
+    `${description} Call \`GET /api/endpoints/query/${name}\` or \`GET /api/endpoints/query/${id}\`.`,
     [
-      table(['', ''], facts),
-      `\`GET /api/endpoints/query/${endpoint.name}\` or \`GET /api/endpoints/query/${endpoint.id}\`; SQL: [query.sql](../../endpoints/${endpoint.name}/query.sql)`,
-      `## Parameters\n\n${table(['Name', 'Type', 'Rule', 'Meaning'], parameters)}`,
-      `## Columns\n\n${table(['Name', 'Type', 'Meaning'], columns)}`,
+      facts.map(([fact, value]) => `- ${fact}: ${value}`).join('\n'),
+      `## Parameters\n\n${parameters.join('\n')}`,
+      `## Columns\n\n${columns.join('\n')}`,
     ].join('\n\n'),
   );
 }
