@@ -28,18 +28,18 @@ export async function renderPages(): Promise<Map<string, string>> {
 }
 
 function settingsPage(): string {
-  const rows = Object.values<Setting<string | number>>(SETTINGS).map(
+  const lines = Object.values<Setting<string | number>>(SETTINGS).map(
     ({ env, aliases, help, fallback, unit }) => {
       const names = [env, ...aliases].map((name) => `\`${name}\``).join(' or ');
-      const value = fallback === '' ? 'empty' : `\`${fallback}\`${unit && unit !== 'port' ? ` ${unit}` : ''}`;
-      return [names, value, help];
+      const shown = unit === '' || unit === 'port' ? '' : ` ${unit}`;
+      return `- ${names}${fallback === '' ? '' : ` (\`${fallback}\`${shown})`}: ${help}`;
     },
   );
   return page(
     'Settings',
-    `Configure Tailrace by environment variables, which it reads once at start. A wrong value is refused, together with every other wrong
-one; nothing falls back to a default. An empty value counts as not set.`,
-    table(['Variable', 'Default', 'Meaning'], rows),
+    `Configure Tailrace by environment variables, here with their defaults. It reads them once at start and refuses all wrong values together;
+nothing falls back to a default. An empty value counts as not set.`,
+    lines.join('\n'),
   );
 }
 
