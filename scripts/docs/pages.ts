@@ -93,7 +93,7 @@ function commandSection(command: Command): string {
   const lines = terms.map(([term, text]) => `  ${term.padEnd(width)}  ${text}`);
   const shared =
     options.length < command.options.length ? ['  and the options of `tailrace keys create`'] : [];
-  return `${head}\n\n\`\`\`\n${[usageOf(command), ...lines, ...shared].join('\n')}\n\`\`\``;
+  return `${head}\n\n\`\`\`\n${[...usageOf(command), ...lines, ...shared].join('\n')}\n\`\`\``;
 }
 
 /** True of options of `keys update` that `keys create` has, too. */
@@ -108,13 +108,11 @@ function describeOption(option: Option): string {
   return new Help().optionDescription(option).replace(/ \(default: (\[\]|\{\})\)$/, '');
 }
 
-function usageOf(command: Command): string {
-  const parts = [
-    pathOf(command),
-    ...(command.options.length > 0 ? ['[options]'] : []),
-    ...command.registeredArguments.map((one) => `<${one.name()}${one.variadic ? '…' : ''}>`),
-  ];
-  return parts.join(' ');
+/** Nothing for a command with options alone. */
+function usageOf(command: Command): string[] {
+  const values = command.registeredArguments.map((one) => `<${one.name()}${one.variadic ? '…' : ''}>`);
+  if (values.length === 0) return [];
+  return [[pathOf(command), ...(command.options.length > 0 ? ['[options]'] : []), ...values].join(' ')];
 }
 
 function functionsPage(): string {
