@@ -68,9 +68,9 @@ function scaleRows(calculated: readonly (readonly Step[])[]): string[][] {
   const [first = []] = calculated;
   return [
     ['projects', '', ...SCALES.map(({ projects }) => plain(projects))],
-    ['requests (a second)', '', ...SCALES.map(({ requestsPerSecond }) => plain(requestsPerSecond))],
+    ['requests (/s)', '', ...SCALES.map(({ requestsPerSecond }) => plain(requestsPerSecond))],
     ...first.map(({ name, formula, unit }, i) => {
-      const stated = unit.replace(/^(bytes|cores|rows) ?/, '');
+      const stated = unit.replace(/^(bytes|cores|rows) ?/, '').replace('a second', '/s');
       const label = stated === '' ? name : `${name} (${stated})`;
       return [label, formula, ...calculated.map((steps) => showStep(steps[i]))];
     }),

@@ -83,7 +83,7 @@ describe('what may be called', () => {
 
 test('every bound is in the documentation', async () => {
   const page = await readFile('docs/sandboxing.md', 'utf8');
-  const rows = Object.values(BOUNDS).map(({ max, unit }) => `| ${max.toLocaleString('en')} | ${unit} |`);
+  const rows = Object.values(BOUNDS).map(({ max, unit }) => `- ${max.toLocaleString('en')} ${unit}`);
   expect(rows.filter((row) => !page.includes(row))).toEqual([]);
 });
 
