@@ -133,7 +133,7 @@ describe('a refusal says what was not allowed and what would be', () => {
     ['SELECT toHour(timestamp, id) FROM app', 'must have the time zone of toHour written out'],
     [
       'SELECT 1 IN (SELECT 1 IN (SELECT 1 IN (SELECT 1 IN (SELECT 1))))',
-      'must have at most 3 levels of SELECT inside of IN, EXISTS or an expression; this one has 4',
+      'must have at most 3 nested SELECTs in IN, EXISTS or expressions; this one has 4',
     ],
     [
       'SELECT length(groupArray(id)) + arrayUniq(arraySort(groupArray(id))) FROM app',
