@@ -55,7 +55,7 @@ function toEndpointView(endpoint: Endpoint, { scopes, pins }: Caller): EndpointV
       control: parameter.control,
       required: parameter.required,
       description: parameter.description,
-      default: parameter.fallback,
+      default: parameter.defaultText,
       values: [...parameter.values],
       otherwise: parameter.otherwise ?? null,
       pinned: (Object.hasOwn(pins, parameter.name) ? pins[parameter.name] : undefined) ?? null,

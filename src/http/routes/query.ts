@@ -48,7 +48,7 @@ export function queryRoute(app: FastifyInstance, context: QueryContext): void {
       const caller = getCaller(request);
       requireEndpoint(caller, stored);
       sender.requireAcceptable(request);
-      const raw = mergeParameters(request.query, request.body);
+      const raw = mergeParameters(request.query, request.body, stored.parameters);
       const values = parsePinnedParameters(stored, raw, {
         pins: caller.pins,
         bytesMax: config.parameterBytesMax,
