@@ -65,7 +65,7 @@ async function runQuery(
   const { question, encoding, directives } = await resolve({
     ...{ caller, endpoint, headers, accepts: request.accepts(), sandboxed: how },
     url: method === 'POST' ? undefined : request.url,
-    parameters: mergeParameters(request.query, request.body),
+    parameters: mergeParameters(request.query, request.body, endpoint.parameters),
   });
   const served =
     cached.find(question, directives) ?? (await cached.compute(question, { ...how, ...directives }));
