@@ -27,11 +27,12 @@ export interface QueryParts {
   readonly cached: CachedQueries;
   readonly sandbox: Sandbox;
   readonly metrics: Metrics;
-  /** In common with answers that are sent ahead of the route: src/http/kept-answers.ts. */
+  /** Shared with the listener in front of Fastify: src/http/kept-answers.ts. */
   readonly questions: KnownQuestions;
   readonly sender: Sender;
 }
 
+/** What GET and POST have in common. */
 const shared = {
   path: QUERY_PATH,
   scopes: ['query'],
@@ -39,8 +40,12 @@ const shared = {
   handle: runQuery,
 } as const;
 
-const QUERY_GET = defineRoute({ ...shared, method: 'GET', summary: 'Rows of an endpoint' });
-/** The body holds parameters too, for those that are too long for a URL. */
+const QUERY_GET = defineRoute({
+  ...shared,
+  method: 'GET',
+  summary: 'Rows of an endpoint, by its UUID or name',
+});
+/** For parameters that are too long for a URL. */
 export const QUERY_POST = defineRoute({
   ...shared,
   method: 'POST',
@@ -51,7 +56,7 @@ export const QUERY_POST = defineRoute({
 /** Saved queries by UUID or name (spec 4). */
 export const queryRoutes: RouteGroup<QueryParts> = {
   routes: [QUERY_GET, QUERY_POST],
-  bodyBytesMax: ({ config }) => config.urlBytesMax, // what is sent in a body is what could be sent in a URL
+  bodyBytesMax: ({ config }) => config.urlBytesMax, // a body holds what a URL could hold
   setup: (app) => app.removeContentTypeParser('text/plain'),
 };
 
