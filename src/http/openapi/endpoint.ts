@@ -60,7 +60,7 @@ function parameterSchema({ type, values, fallback, otherwise, required }: Parame
     ...(fallback !== '' && { default: fallback }),
     ...(required && { minLength: 1 }),
   };
-  // Where any other value behaves as one of them the list holds nobody to it.
+  // If any other value behaves as one of them, a client need not keep to the list.
   if (type === 'enum')
     return otherwise === undefined ? { ...shown, enum: values } : { ...shown, examples: values };
   if (type === 'timestamp') return { ...shown, description: 'ISO 8601, such as 2026-11-20T07:00:00Z.' };
@@ -69,7 +69,7 @@ function parameterSchema({ type, values, fallback, otherwise, required }: Parame
 }
 
 /**
- * A value that works with the sample logs, where one can be told from the declaration. An optional instant has none: the reference
+ * A value that works with the sample logs, if the declaration allows one. An optional instant has none: the reference
  * puts examples into its forms, and both bounds at one instant find nothing.
  */
 function exampleOf({ name, type, required, values, fallback }: Parameter): string | undefined {
