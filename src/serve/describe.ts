@@ -55,14 +55,13 @@ export function createDescribe(): Describe {
 function describe(exchange: Exchange, served: Served, representation: Representation): Described {
   const { method, headers, vary, endpoint } = exchange;
   const { etag, encoding, body } = representation;
-  const head = [
-    ...['cache-control', cacheControl(endpoint)],
-    ...['vary', vary === undefined ? VARY : `${vary}, ${VARY}`],
-    ...['etag', etag],
-    ...['cache-status', cacheStatus(endpoint, served)],
-    ...['age', String(served.ageSeconds)],
-    ...['server-timing', `engine;dur=${engineMsOf(served).toFixed(1)}`],
-  ];
+  const head: string[] = [];
+  head.push('cache-control', cacheControl(endpoint));
+  head.push('vary', vary === undefined ? VARY : `${vary}, ${VARY}`);
+  head.push('etag', etag);
+  head.push('cache-status', cacheStatus(endpoint, served));
+  head.push('age', String(served.ageSeconds));
+  head.push('server-timing', `engine;dur=${engineMsOf(served).toFixed(1)}`);
   // The response to a POST is not cached by the caller.
   if (method !== 'POST' && fresh(headers, { etag })) return { status: 304, head, representation: undefined };
   if (encoding !== 'identity') head.push('content-encoding', encoding);

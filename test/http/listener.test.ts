@@ -190,6 +190,22 @@ describe('goes on to the framework, which knows the rules:', () => {
     expect([answer.byFramework, answer.headers['ratelimit-remaining']]).toEqual([true, '8']);
   });
 
+  test('a step that fails, which the framework repeats', async () => {
+    let failures = 0;
+    const caller = {
+      keyId: 'private',
+      scopes: ['query'] as const,
+      get pins() {
+        if (failures++ === 0) throw new Error('once');
+        return {};
+      },
+    };
+    const failing = vi.spyOn(keyring, 'authenticate').mockReturnValueOnce(caller);
+    expect(await ask()).toMatchObject({ status: 200, byFramework: true });
+    expect(failing).toHaveBeenCalledOnce(); // the admission goes on with the request
+    failing.mockRestore();
+  });
+
   test('a failure of the control store', async () => {
     const broken = vi.spyOn(keyring, 'authenticate').mockRejectedValue(new Error('the disk is gone'));
     expect(await ask()).toMatchObject({ status: 500 });

@@ -105,7 +105,11 @@ describe.skipIf(!hasPostgres)('two replicas with one control store', () => {
   test('without PostgreSQL serve the keys that they have seen, and are well again when it is back', async () => {
     const seen = await create(here);
     const unseen = await create(there);
-    const { id: asked } = await create(there);
+    const { id: asked, key: last } = await create(there);
+    expect((await ask(here, last)).status).toBe(200);
+    await call(there, 'DELETE', `/api/keys/${asked}`);
+    // By then this replica has followed all these changes. Following one forgets its key.
+    await soon(async () => expectError(await ask(here, last), 'unauthorized'));
     for (let i = 0; i < 2; i++) expect((await ask(here, seen.key)).status).toBe(200);
     await untilUp(1);
     await postgres.run(here.config.controlUrl, 'CHECKPOINT'); // its files are not synced in the tests
