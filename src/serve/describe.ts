@@ -5,6 +5,7 @@ import { brotliCompress, constants, gzip, zstdCompress } from 'node:zlib';
 import fresh from 'fresh';
 import { type CacheOutcome, COMPRESSED_SHARE_MAX, type Served, TEXT_BYTES_MAX } from '../cache/store.ts';
 import type { Endpoint } from '../definitions/endpoint.ts';
+import { FORMATS } from '../query/format.ts';
 import type { Answer } from '../query/run.ts';
 import type { Head } from './admit.ts';
 
@@ -85,7 +86,7 @@ function engineMsOf({ answer, outcome }: Served): number {
   return COMPUTED.has(outcome) ? answer.engineMs : 0;
 }
 
-const VARY = 'Accept-Encoding, X-API-KEY, Authorization';
+const VARY = `${FORMATS.length > 1 ? 'Accept, ' : ''}Accept-Encoding, X-API-KEY, Authorization`;
 
 /** Private: rows belong to the key that asked, and no shared cache may keep them. A caller may keep them as long as we do. */
 function cacheControl({ cachingSeconds }: Endpoint): string {
