@@ -129,10 +129,17 @@ function isPlain(request: IncomingMessage): boolean {
   const { method, url = '', headers } = request;
   return (
     (method === 'GET' || method === 'HEAD') &&
-    url.startsWith(PREFIX) &&
+    isEndpointUrl(url) &&
     headers['transfer-encoding'] === undefined && // the parser may still refuse the body
     findHeadFault(request) === undefined
   );
+}
+
+/** Whether a URL has one more segment than the prefix. Any other needs no key. */
+function isEndpointUrl(url: string): boolean {
+  if (!url.startsWith(PREFIX)) return false;
+  const slash = url.indexOf('/', PREFIX.length);
+  return slash === -1 || url.lastIndexOf('?', slash) !== -1;
 }
 
 /** Whether the operating system has taken the whole response. */

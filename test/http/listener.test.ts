@@ -166,6 +166,13 @@ describe('goes on to the framework, which knows the rules:', () => {
     ['a caller that wants it newer', 200, { 'cache-control': 'no-cache' }],
     ['another method', 405, {}, { method: 'DELETE' }],
     ['an endpoint without caching', 200, {}, { path: `${QUERY_PATH}/logs.all?project=p1` }],
+    [
+      'a path below an endpoint, which needs no key',
+      404,
+      { 'x-api-key': 'wrong' },
+      { path: `${QUERY_PATH}/a/b` },
+    ],
+    ['a parameter with a slash', 200, {}, { path: `${PATH}&junk=a/b?c` }],
     ['a parameter sent twice', 400, {}, { path: `${PATH}&project=p1` }],
   ])('%s: %i', async (_, status, headers, how) => {
     for (let i = 0; i < 2; i++) expect((await ask(headers, how)).status).toBe(status);
