@@ -4,10 +4,10 @@ import { readEngineVersion, readStoreState } from './engine/store-state.ts';
 import type { SourceSize, StoreGauges } from './http/metrics.ts';
 import { createStoreSizes } from './http/store-sizes.ts';
 import type { Notice } from './http/view.ts';
-import type { RetentionSchedule } from './ingest/retention-schedule.ts';
 import { createStoringWatch, type StoringWatch } from './ingest/storing-watch.ts';
 import { readFreeBytes } from './lib/free-disk.ts';
 import type { Store } from './open-store.ts';
+import type { RetentionSchedule } from './retention/schedule.ts';
 import { readVersion } from './version.ts';
 
 /** What the metrics and the health of a service say about its store and the disk below it. @param now ms since the epoch */

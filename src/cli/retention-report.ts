@@ -1,9 +1,9 @@
 import Table from 'cli-table3';
-import type { StoredReport } from '../ingest/retention-file.ts';
-import { describeRetention } from '../ingest/retention-notice.ts';
+import type { RetentionReport } from '../retention/file.ts';
+import { describeRetention } from '../retention/notice.ts';
 
 /** What is due, and why it is not deleted, for people. */
-export function printRetention(report: StoredReport): void {
+export function printRetention(report: RetentionReport): void {
   const { clock, due } = report;
   process.stdout.write(`clock: ${new Date(clock.clockMs).toISOString()}, ${clock.state}\n`);
   if (due.length === 0) process.stdout.write('nothing is due\n');
@@ -12,7 +12,7 @@ export function printRetention(report: StoredReport): void {
   if (notice !== undefined) process.stdout.write(`${notice.message}\n`);
 }
 
-function createTable(due: StoredReport['due']) {
+function createTable(due: RetentionReport['due']) {
   const head = ['source', 'for', 'first day', 'last day', 'events', 'share', ''];
   const table = new Table({ head, style: { head: [], border: [] } });
   for (const { source, reason, days, percent, held } of due) {

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { pino } from 'pino';
 import { afterAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import type { Overview } from '../../src/http/view.ts';
-import { confirmAll, confirmationFile, reportFile } from '../../src/ingest/retention-file.ts';
+import { confirmAll, confirmationFile, reportFile } from '../../src/retention/file.ts';
 import { createService } from '../../src/service.ts';
 import { get, readMetric } from '../support/http.ts';
 import { idsOf, post, TO_EDGE } from '../support/ingest.ts';

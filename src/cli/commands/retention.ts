@@ -3,17 +3,16 @@ import { Command } from 'commander';
 import type { Config } from '../../config/config.ts';
 import { findOwner } from '../../engine/store-lock.ts';
 import { InputError, StoppedError } from '../../errors.ts';
+import { openRetention } from '../../open-retention.ts';
+import { openStore } from '../../open-store.ts';
 import {
   clockFile,
   confirmAll,
   confirmationFile,
+  type RetentionReport,
   reportFile,
-  type StoredReport,
-  toStored,
-} from '../../ingest/retention-file.ts';
-import { describeRetention } from '../../ingest/retention-notice.ts';
-import { openRetention } from '../../open-retention.ts';
-import { openStore } from '../../open-store.ts';
+} from '../../retention/file.ts';
+import { describeRetention } from '../../retention/notice.ts';
 import { ownerName, readConfig } from '../environment.ts';
 import { printRetention } from '../retention-report.ts';
 
@@ -64,11 +63,11 @@ async function lookAtStore(config: Config, confirm: boolean): Promise<void> {
     const retention = openRetention(store, config, ({ table, day, rows }) =>
       process.stdout.write(`deleted ${day} of ${table}, ${rows.toLocaleString('en')} events\n`),
     );
-    const report = toStored(await retention.review());
+    const report = await retention.review();
     printRetention(report);
     if (!confirm || !hasStopped(report)) return;
     await retention.confirm(confirmAll(report));
-    const after = toStored(await retention.review());
+    const after = await retention.review();
     clockFile(config.dataDir).write({ seen_ms: after.clock.plausibleMs });
     reportFile(config.dataDir).write(after);
     printDone(after);
@@ -77,11 +76,11 @@ async function lookAtStore(config: Config, confirm: boolean): Promise<void> {
   }
 }
 
-function hasStopped(report: StoredReport): boolean {
+function hasStopped(report: RetentionReport): boolean {
   return describeRetention(report) !== undefined;
 }
 
-function printDone(after: StoredReport): void {
+function printDone(after: RetentionReport): void {
   const left = describeRetention(after);
   if (left !== undefined)
     throw new StoppedError(`confirmed, but something else has come up since: ${left.message}`);
