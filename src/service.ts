@@ -14,11 +14,10 @@ import { buildApp } from './http/app.ts';
 import { createMetrics, type Metrics } from './http/metrics.ts';
 import { readTlsContext, type TlsContext } from './http/tls.ts';
 import { createTraffic, SAMPLE_MS, type Traffic } from './http/traffic.ts';
-import { type Ingest, openIngest } from './ingest/ingest.ts';
+import { type Ingest, type IngestOptions, openIngest } from './ingest/ingest.ts';
+import { createProjectWarning } from './ingest/project-warning.ts';
 import { createRequestRecorder, EDGE_SOURCE, type RecordRequest } from './ingest/request-recorder.ts';
-import type { RetentionSchedule } from './ingest/retention-schedule.ts';
 import type { StoringWatch } from './ingest/storing-watch.ts';
-import { createProjectWarning, type OnWithoutProject } from './ingest/without-project.ts';
 import { openControlStore } from './keys/control-store.ts';
 import { createKeyring, type Keyring } from './keys/keyring.ts';
 import { createTokens } from './keys/token.ts';
@@ -31,6 +30,7 @@ import { openShared } from './open-shared.ts';
 import { type EngineWatch, openStore, type Store } from './open-store.ts';
 import { createRunner, type Run } from './query/run.ts';
 import { createSandbox } from './query/sandbox/sandbox.ts';
+import type { RetentionSchedule } from './retention/schedule.ts';
 import { readVersion } from './version.ts';
 
 export interface Service {
@@ -139,13 +139,13 @@ async function assemble(
   const flushKeyring = createKeyringFlush(keyring, logger);
   let stopping = false;
   const notReady = () => (stopping ? 'the service is shutting down' : ENGINE_FAULTS[engine.gauges().state]);
-  const { bodies, receive, idempotency, committer } = ingest;
+  const { receive, committer } = ingest;
   const operator = await openOperatorSide(parts, control);
   const sandbox = createSandbox(engine, config);
   const forReading = { config, tls, registry, cached, sandbox, keyring, metrics, logger, now, notReady };
   const readNotices = createNotices(retention, storing);
   const forConsole = { engine, cache, committer, traffic, readNotices, version: readVersion() };
-  const forSending = { bodies, receive, idempotency, record, sharedRates: shared?.rates };
+  const forSending = { receive, record, sharedRates: shared?.rates };
   const app = await buildApp({ ...forReading, ...forConsole, ...forSending, deletions: operator.deletions });
   const timers = [
     setInterval(() => warmer.tick(), WARM_TICK_MS),
@@ -227,7 +227,7 @@ function tellWithoutProject({
   metrics,
   logger,
   now,
-}: Pick<Parts, 'metrics' | 'logger' | 'now'>): OnWithoutProject {
+}: Pick<Parts, 'metrics' | 'logger' | 'now'>): IngestOptions['onWithoutProject'] {
   const text =
     'events without a project were stored, which no key that pins a project can read; name it in the event, in X-Project or in TAILRACE_DEFAULT_PROJECT';
   const warning = createProjectWarning({ now, warn: (events) => logger.warn({ events }, text) });
@@ -320,7 +320,7 @@ async function openWriteSide({ config, store, metrics, storing, logger, now }: P
     engine,
     now,
     ageAt: () => ageAt(store.clock, now),
-    limits: config,
+    config,
     onCommit(source, rows, error) {
       metrics.committed(source, rows, error !== undefined);
       storing.committed(error);

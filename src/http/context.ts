@@ -4,9 +4,7 @@ import type { CacheStore } from '../cache/store.ts';
 import type { Config } from '../config/config.ts';
 import type { Registry } from '../definitions/registry.ts';
 import type { Engine } from '../engine/engine.ts';
-import type { BodyReader } from '../ingest/body-reader.ts';
 import type { Committer } from '../ingest/committer.ts';
-import type { Idempotency } from '../ingest/idempotency.ts';
 import type { Receive } from '../ingest/receive.ts';
 import type { RecordRequest } from '../ingest/request-recorder.ts';
 import type { Keyring } from '../keys/keyring.ts';
@@ -27,9 +25,7 @@ export interface HttpContext {
   readonly cached: CachedQueries;
   readonly sandbox: Sandbox;
   readonly keyring: Keyring;
-  readonly bodies: BodyReader;
   readonly receive: Receive;
-  readonly idempotency: Idempotency;
   /** Where each served request is recorded; `undefined` where that is off. */
   readonly record: RecordRequest | undefined;
   readonly metrics: Metrics;

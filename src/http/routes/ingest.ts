@@ -1,12 +1,12 @@
 import type { FastifyInstance, FastifyReply } from 'fastify';
-import { chooseSource } from '../../ingest/choose-source.ts';
-import type { Received } from '../../ingest/receive.ts';
+import type { Received } from '../../ingest/idempotency/idempotency.ts';
+import { findSource } from '../../ingest/source-name.ts';
 import type { HttpContext } from '../context.ts';
 import { createIngestAuth } from '../plugins/auth.ts';
 import { addBodyParser } from '../plugins/body.ts';
 import { type EventRequest, takeEvents } from './take-events.ts';
 
-/** Logflare's paths, each also with `/json` and `/vector` behind it; all do the same. */
+/** Logflare's paths, each also with `/json` and `/vector` appended; all do the same. */
 export const INGEST_PATHS = ['/api/logs', '/logs', '/api/events'].flatMap((path) => [
   path,
   `${path}/json`,
@@ -32,7 +32,7 @@ const ANY_ORIGIN = {
   ],
 };
 
-/** Takes events in by Logflare's protocol. The answer is sent when they are stored. */
+/** Receives events by Logflare's protocol. The response is sent when they are stored. */
 export async function ingestRoutes(app: FastifyInstance, context: HttpContext): Promise<void> {
   const { config, registry, keyring } = context;
   app.removeAllContentTypeParsers();
@@ -40,19 +40,15 @@ export async function ingestRoutes(app: FastifyInstance, context: HttpContext): 
   addBodyParser(app, { type: NDJSON_TYPES, format: 'ndjson', limits: config });
   for (const path of INGEST_PATHS) {
     const config = { cors: ANY_ORIGIN };
-    app.options(path, { config }, () => {}); // answered before by plugins/cors.ts
+    app.options(path, { config }, () => {}); // plugins/cors.ts responds before
     app.post(path, { config, onRequest: createIngestAuth(keyring) }, async (request: EventRequest, reply) => {
-      const { query, headers } = request;
-      const received = await takeEvents(request, context, (fields) =>
-        chooseSource(registry, { query, headers, fields }),
-      );
-      return answer(reply, received);
+      return respond(reply, await takeEvents(request, context, findSource(registry, request)));
     });
   }
 }
 
-/** What Logflare's clients expect: 406 with the reasons when events were refused, the good ones being stored all the same. */
-function answer(reply: FastifyReply, { refused, reasons }: Received): FastifyReply {
+/** As Logflare's clients expect: 406 with the reasons if events were refused, although the good ones are stored. */
+function respond(reply: FastifyReply, { refused, reasons }: Received): FastifyReply {
   if (refused === 0) return reply.send({ message: 'Logged!' });
   const more = refused > reasons.length ? [`and ${refused - reasons.length} more`] : [];
   return reply.code(406).send({ message: [...reasons, ...more] });

@@ -1,7 +1,8 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { chooseSource } from '../../ingest/choose-source.ts';
+import type { Source } from '../../definitions/source.ts';
+import type { Received } from '../../ingest/idempotency/idempotency.ts';
 import { encodeResponse } from '../../ingest/otlp/schema.ts';
-import type { Received } from '../../ingest/receive.ts';
+import { findSource, refuseExternal } from '../../ingest/source-name.ts';
 import type { HttpContext } from '../context.ts';
 import { createIngestAuth } from '../plugins/auth.ts';
 import { addBodyParser } from '../plugins/body.ts';
@@ -11,27 +12,28 @@ export const OTLP_PATH = '/v1/logs';
 
 const PROTOBUF = 'application/x-protobuf';
 
-/** Takes log records in by OTLP over HTTP, protobuf and JSON; the answer is in the encoding of the request. */
+/** Receives log records by OTLP over HTTP, protobuf and JSON; the response has the encoding of the request. */
 export async function otlpRoute(app: FastifyInstance, context: HttpContext): Promise<void> {
   const { config, registry, keyring } = context;
   app.removeAllContentTypeParsers();
   addBodyParser(app, { type: PROTOBUF, format: 'otlp-protobuf', limits: config });
   addBodyParser(app, { type: 'application/json', format: 'otlp-json', limits: config });
   app.post(OTLP_PATH, { onRequest: createIngestAuth(keyring) }, async (request: EventRequest, reply) => {
-    const { query, headers } = request;
-    const received = await takeEvents(request, context, () =>
-      chooseSource(registry, { query, headers, fields: {} }, config.otlpSource),
-    );
-    return answer(request, reply, received);
+    const source = findSource(registry, request) ?? configuredSource(context);
+    return respond(request, reply, await takeEvents(request, context, source));
   });
 }
 
-function answer(request: FastifyRequest, reply: FastifyReply, { refused, reasons }: Received): FastifyReply {
+function configuredSource({ config: { otlpSource }, registry }: HttpContext): Source | undefined {
+  return otlpSource === '' ? undefined : refuseExternal(registry.getSource(otlpSource));
+}
+
+function respond(request: FastifyRequest, reply: FastifyReply, { refused, reasons }: Received): FastifyReply {
   const message = reasons.join('; ');
   if (request.headers['content-type']?.startsWith(PROTOBUF) === true) {
     return reply.type(PROTOBUF).send(Buffer.from(encodeResponse(refused, message)));
   }
-  // 64-bit integers are texts in OTLP's JSON.
+  // 64-bit integers are strings in OTLP's JSON.
   const partialSuccess = { rejectedLogRecords: String(refused), errorMessage: message };
   return reply.send(refused === 0 ? {} : { partialSuccess });
 }
