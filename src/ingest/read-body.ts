@@ -14,7 +14,7 @@ export interface BodyHeaders {
   readonly length: number;
 }
 
-const DECODERS: Readonly<Record<string, () => Transform>> = {
+const DECOMPRESSORS: Readonly<Record<string, () => Transform>> = {
   gzip: createGunzip,
   'x-gzip': createGunzip,
   deflate: createInflate,
@@ -36,7 +36,7 @@ export async function readBody(
   { encoding, length }: BodyHeaders,
   limits: BodyLimits,
 ): Promise<Buffer> {
-  const decoder = createDecoder(encoding);
+  const createDecompressor = findDecompressor(encoding);
   const chunks: Buffer[] = [];
   let sent = 0;
   let decoded = 0;
@@ -58,9 +58,9 @@ export async function readBody(
   try {
     if (length > limits.bodyBytesMax) count(length);
     const arriving = readChunks(request, count);
-    if (decoder === undefined) for await (const chunk of arriving) keep(chunk);
+    if (createDecompressor === undefined) for await (const chunk of arriving) keep(chunk);
     else
-      await pipeline(arriving, decoder, async (decompressed: AsyncIterable<Buffer>) => {
+      await pipeline(arriving, createDecompressor(), async (decompressed: AsyncIterable<Buffer>) => {
         for await (const chunk of decompressed) keep(chunk);
       });
     return Buffer.concat(chunks, decoded);
@@ -84,12 +84,13 @@ async function* readChunks(request: Readable, count: (bytes: number) => void): A
   }
 }
 
-function createDecoder(encoding: string | undefined): Transform | undefined {
+/** @returns `undefined` if the body is not compressed */
+function findDecompressor(encoding: string | undefined): (() => Transform) | undefined {
   const name = encoding?.trim().toLowerCase() ?? 'identity';
   if (name === 'identity' || name === '') return undefined;
-  const create = Object.hasOwn(DECODERS, name) ? DECODERS[name] : undefined;
-  if (create !== undefined) return create();
-  const known = Object.keys(DECODERS).join(', ');
+  const create = Object.hasOwn(DECOMPRESSORS, name) ? DECOMPRESSORS[name] : undefined;
+  if (create !== undefined) return create;
+  const known = Object.keys(DECOMPRESSORS).join(', ');
   const message = `Content-Encoding ${JSON.stringify(name)} is not known; use ${known}`;
   throw new TailraceError('unsupported_media_type', message);
 }
