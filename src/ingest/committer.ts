@@ -39,7 +39,7 @@ interface Group {
   count: number;
   bytes: number;
   /** Whether the group may be sent: it has waited long enough, or is large enough. */
-  ripe: boolean;
+  isDue: boolean;
 }
 
 export function createCommitter(engine: Engine, options: CommitterOptions): Committer {
@@ -49,19 +49,19 @@ export function createCommitter(engine: Engine, options: CommitterOptions): Comm
   let sending: Promise<void> | undefined;
   let closed = false;
 
-  /** `sendRipe` starts only if a group is ripe: otherwise it would end before `sending` is assigned, and look unfinished. */
-  function ripen(group: Group): void {
-    if (group.ripe) return; // by its size before its time; it may have been sent long ago
-    group.ripe = true;
-    sending ??= sendRipe();
+  /** `sendDue` starts only if a group is due: otherwise it would end before `sending` is assigned, and look unfinished. */
+  function makeDue(group: Group): void {
+    if (group.isDue) return; // by its size before its time; it may have been sent long ago
+    group.isDue = true;
+    sending ??= sendDue();
   }
 
-  async function sendRipe(): Promise<void> {
-    for (let next = takeRipe(groups); next !== undefined; next = takeRipe(groups)) {
+  async function sendDue(): Promise<void> {
+    for (let next = takeDue(groups); next !== undefined; next = takeDue(groups)) {
       await send(engine, next, options.onCommit);
       queued.bytes -= next.bytes;
     }
-    sending = undefined; // in the same tick as the last `takeRipe`, so that no group ripens in between
+    sending = undefined; // in the same tick as the last `takeDue`, so that no group becomes due in between
   }
 
   function join(key: string, source: Source, token: string | undefined): Group {
@@ -69,7 +69,7 @@ export function createCommitter(engine: Engine, options: CommitterOptions): Comm
     if (existing !== undefined) return existing;
     const group = createGroup(source, token);
     groups.set(key, group);
-    setTimeout(() => ripen(group), token === undefined ? options.waitMs : 0);
+    setTimeout(() => makeDue(group), token === undefined ? options.waitMs : 0);
     return group;
   }
 
@@ -82,7 +82,7 @@ export function createCommitter(engine: Engine, options: CommitterOptions): Comm
       group.count += count;
       group.bytes += bytes.length;
       queued.bytes += bytes.length;
-      if (group.bytes >= options.groupBytesMax) ripen(group);
+      if (group.bytes >= options.groupBytesMax) makeDue(group);
       return group;
     });
   }
@@ -102,7 +102,7 @@ export function createCommitter(engine: Engine, options: CommitterOptions): Comm
     },
     async close() {
       closed = true;
-      for (const group of groups.values()) ripen(group);
+      for (const group of groups.values()) makeDue(group);
       await sending;
     },
     gauges: () => ({ queuedBytes: queued.bytes, queuedRequests: queued.requests }),
@@ -112,12 +112,12 @@ export function createCommitter(engine: Engine, options: CommitterOptions): Comm
 function createGroup(source: Source, token: string | undefined): Group {
   const done = Promise.withResolvers<void>();
   done.promise.catch(() => {}); // each request that waits for it handles the rejection
-  return { source, token, parts: [], minutes: new Set(), done, count: 0, bytes: 0, ripe: false };
+  return { source, token, parts: [], minutes: new Set(), done, count: 0, bytes: 0, isDue: false };
 }
 
-function takeRipe(groups: Map<string, Group>): Group | undefined {
+function takeDue(groups: Map<string, Group>): Group | undefined {
   for (const [key, group] of groups) {
-    if (!group.ripe) continue;
+    if (!group.isDue) continue;
     groups.delete(key);
     return group;
   }
