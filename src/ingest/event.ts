@@ -30,6 +30,13 @@ export interface Event {
 /** Why an event is not stored; the message completes the sentence "event 3 …". */
 export class RefusedEvent extends Error {
   override readonly name = 'RefusedEvent';
+
+  constructor(reason: string) {
+    const { stackTraceLimit } = Error;
+    Error.stackTraceLimit = 0; // capturing a stack takes longer than parsing an event
+    super(reason);
+    Error.stackTraceLimit = stackTraceLimit;
+  }
 }
 
 export interface EventRules {
@@ -55,7 +62,7 @@ export function parseEvent(wire: WireEvent, source: Source, rules: EventRules): 
   const { text, value } = read(wire, rules.eventBytesMax);
   const rest: string[] = [];
   const own = new Map<string, string>();
-  const project = ownerOf(value, source, rules);
+  const project = projectOf(value, source, rules);
   for (const { name, text: member } of cut(text)) {
     if (isOwn(name, value, project)) own.set(name, member);
     else rest.push(`${JSON.stringify(name)}:${member}`);
@@ -93,10 +100,14 @@ function read(wire: WireEvent, bytesMax: number): { text: string; value: Record<
 }
 
 function parseJson(text: string): unknown {
+  const { stackTraceLimit } = Error;
+  Error.stackTraceLimit = 0; // as in RefusedEvent: the error is discarded
   try {
     return JSON.parse(text);
   } catch {
     throw new RefusedEvent('is not valid JSON');
+  } finally {
+    Error.stackTraceLimit = stackTraceLimit;
   }
 }
 
@@ -175,7 +186,7 @@ export function parseTimestamp(text: string): Micros | undefined {
   return Number(digits + fraction.slice(0, shift).padEnd(shift, '0'));
 }
 
-function ownerOf(
+function projectOf(
   event: Record<string, unknown>,
   source: Source,
   { project, pinnedProject }: EventRules,

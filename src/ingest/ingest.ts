@@ -39,7 +39,7 @@ export interface IngestOptions {
 
 // A larger group would make its first request wait without making the engine faster.
 const GROUP_BYTES_MAX = 8 * 1024 * 1024;
-// A body within both is decoded in a millisecond or two.
+// A body within both is decoded in a few milliseconds, even if it was built to take long.
 export const INLINE_BYTES_MAX = 64 * 1024;
 export const INLINE_MARKS_MAX = 1_000;
 // A body of the largest size takes less, unless it was built to take more.
