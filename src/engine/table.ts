@@ -226,7 +226,7 @@ export function isKept(source: Source, atMs: number | undefined): string {
 /**
  * When events are compressed again, as the engine writes it back in `system.tables`, so that a change is seen by comparing
  * texts. The engine deletes nothing by itself: it would go by its clock, and a clock that is wrong for a moment would cost
- * every event (src/ingest/retention.ts).
+ * every event (src/retention/retention.ts).
  */
 export const TABLE_TTL = `timestamp + toIntervalDay(${RECOMPRESSED_AFTER_DAYS}) RECOMPRESS CODEC(ZSTD(9))`;
 
