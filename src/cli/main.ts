@@ -56,7 +56,7 @@ function throwInsteadOfExit(command: Command): void {
   for (const one of command.commands) throwInsteadOfExit(one);
 }
 
-/** Runs one command; the only place that sets the exit code of a failure. */
+/** Runs one command as a process does; the only place that sets the exit code of a failure. */
 export async function main(argv: readonly string[]): Promise<void> {
   // Node would end with 1, which means wrong input here.
   process.on('uncaughtException', (error) => process.exit(report(error)));
@@ -67,10 +67,17 @@ export async function main(argv: readonly string[]): Promise<void> {
       if (error.code !== 'EPIPE' && error.code !== 'EIO') process.exit(EXIT.failure); // EIO: the terminal is closed
     });
   }
+  const code = await runCommand(argv);
+  if (code !== undefined) process.exitCode = code;
+}
+
+/** Runs one command in this process. @returns the exit code of its failure, which has been printed; `undefined` without one */
+export async function runCommand(argv: readonly string[]): Promise<number | undefined> {
   try {
     await createProgram().parseAsync([...argv]);
+    return undefined;
   } catch (error) {
-    process.exitCode = report(error);
+    return report(error);
   }
 }
 

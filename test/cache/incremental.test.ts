@@ -12,7 +12,7 @@ import { openStore, type Store } from '../../src/open-store.ts';
 import { parseParameters } from '../../src/query/parameters.ts';
 import { type Answer, createRunner, type Run } from '../../src/query/run.ts';
 import { createSandbox } from '../../src/query/sandbox/sandbox.ts';
-import { runs } from '../endpoints/support.ts';
+import { runs } from '../support/property.ts';
 import { createTestRetention } from '../support/retention.ts';
 import { temporaryFolder, testConfig } from '../support/service.ts';
 

@@ -4,7 +4,7 @@ import { afterAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import type { QueryOptions } from '../../src/engine/engine.ts';
 import { openServerEngine } from '../../src/engine/server.ts';
 import { InputError } from '../../src/errors.ts';
-import { type FrontUser, fail, startClickHouseFront } from '../support/clickhouse-front.ts';
+import { type FrontUser, fail, startClickHouseFront } from '../../trial/clickhouse-front.ts';
 import { readSandboxUser, SANDBOX_USER } from '../support/sandbox-user.ts';
 import { addressOf } from '../support/server-engine.ts';
 import { temporaryFolder } from '../support/service.ts';

@@ -4,7 +4,7 @@ import { findProgram } from '../../scripts/programs.js';
 import { createSharedRates, type SharedRates } from '../../src/http/shared-rates.ts';
 import { openRedis, type Redis } from '../../src/lib/redis.ts';
 import { type Rate, takeToken } from '../../src/lib/token-bucket.ts';
-import { startRedis, type TestRedis } from '../support/redis.ts';
+import { startRedis, type TestRedis } from '../../trial/redis.ts';
 
 describe.skipIf(findProgram('redis-server') === undefined)('buckets that replicas share', () => {
   let server: TestRedis;

@@ -6,6 +6,7 @@ import type { BodyFormat } from '../../src/ingest/body.ts';
 import { type BodyReader, createBodyReader } from '../../src/ingest/body-reader.ts';
 import type { ReadEvents } from '../../src/ingest/read-events.ts';
 import { MICROS_PER_MS } from '../../src/lib/instant.ts';
+import { runs } from '../support/property.ts';
 
 const { definitions } = await readDefinitions({ endpointsDir: 'endpoints', sourcesDir: 'sources' });
 const EDGE = getEdge(definitions.sources);
@@ -80,7 +81,7 @@ describe('a body that is read in the thread', () => {
       fc.asyncProperty(bodies, async ([text, format]) => {
         expect(await outcome(there, text, format)).toEqual(await outcome(here, text, format));
       }),
-      { numRuns: 200 },
+      runs(200),
     );
   });
 

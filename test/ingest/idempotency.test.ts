@@ -7,7 +7,7 @@ import { createIdempotency, type Idempotency } from '../../src/ingest/idempotenc
 import { openPostgresAnswers } from '../../src/ingest/postgres-answers.ts';
 import type { Received } from '../../src/ingest/receive.ts';
 import { openSqliteAnswers } from '../../src/ingest/sqlite-answers.ts';
-import { hasPostgres, startPostgres, type TestPostgres } from '../support/postgres.ts';
+import { hasPostgres, startPostgres, type TestPostgres } from '../../trial/postgres.ts';
 import { temporaryFolder } from '../support/service.ts';
 
 const WINDOW_MS = 60_000;

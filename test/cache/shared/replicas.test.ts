@@ -3,8 +3,8 @@ import { findProgram } from '../../../scripts/programs.js';
 import { cacheKey } from '../../../src/cache/key.ts';
 import { TailraceError } from '../../../src/errors.ts';
 import { withSelect } from '../../../src/query/sandbox/base.ts';
-import { type FaultyProxy, startFaultyProxy } from '../../support/faulty-proxy.ts';
-import { startRedis, type TestRedis } from '../../support/redis.ts';
+import { type FaultyProxy, startFaultyProxy } from '../../../trial/faulty-proxy.ts';
+import { startRedis, type TestRedis } from '../../../trial/redis.ts';
 import { openReplica, type Replica, type ReplicaOptions, SHARED_ENDPOINT } from '../../support/replica.ts';
 
 const AWAY = new TailraceError('engine_unavailable', 'away', { retryAfterSeconds: 1 });
@@ -247,7 +247,7 @@ describe.skipIf(findProgram('redis-server') === undefined)('replicas over one Re
       await orphan;
     });
 
-    test('and takes longer than its lease keeps it', async () => {
+    test('and takes longer than its lease keeps it', { tags: 'slow' }, async () => {
       const [a, b] = await openTwo({ isPrompt: false });
       const asked = [a.ask(), b.ask()];
       const holder = await Promise.race([a.query().then(() => a), b.query().then(() => b)]);

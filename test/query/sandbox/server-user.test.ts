@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { afterAll, beforeEach, describe, expect, test } from 'vitest';
-import { type FrontRequest, startClickHouseFront } from '../../support/clickhouse-front.ts';
+import { type FrontRequest, startClickHouseFront } from '../../../trial/clickhouse-front.ts';
 import { readSandboxUser, SANDBOX_USER } from '../../support/sandbox-user.ts';
 import { temporaryFolder } from '../../support/service.ts';
 import { LEGITIMATE } from './legitimate.ts';

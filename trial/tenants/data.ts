@@ -1,5 +1,5 @@
 import { createRandom } from '../../src/lib/random.ts';
-import { MICROS_PER_SECOND, type WireEvent } from '../../test/endpoints/oracle/event.ts';
+import { MICROS_PER_SECOND, type WireEvent } from '../oracle/event.ts';
 
 /** Names that hold one another, differ by letter case, or mean something else as a pattern or in SQL. */
 export const TENANTS = [

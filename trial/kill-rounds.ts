@@ -3,8 +3,7 @@ import { Agent } from 'node:http';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { createRandom, type Random } from '../src/lib/random.ts';
-import { SOURCE_NAME } from './events.ts';
-import { send } from './http.ts';
+import { INGEST_PATH, QUERY_PATH, send } from './http.ts';
 import { findChildren, type Server, startServer } from './server.ts';
 
 /** What became of every request that was sent before, during and after the kills. */
@@ -56,8 +55,7 @@ const KILL_AFTER_MS_MAX = 1_200;
 // Pause of a sender whose request failed.
 const FAILED_MS = 5;
 const PROJECT = 'killed';
-const INGEST_PATH = `/api/logs?source_name=${SOURCE_NAME}`;
-const STORED_PATH = `/api/endpoints/query/bench.stored-requests?project=${PROJECT}`;
+const STORED_PATH = `${QUERY_PATH}/bench.stored-requests?project=${PROJECT}`;
 
 /** Kills a server with SIGKILL at random moments under load, starts it again on the same data, and compares. */
 export async function killRounds(options: KillOptions): Promise<KillCounts> {

@@ -14,7 +14,7 @@ import { parseInstant } from '../../src/lib/instant.ts';
 import { findPatternFault } from '../../src/query/pattern.ts';
 import { createRewriter } from '../../src/sql/parameter.ts';
 import { scanTokens } from '../../src/sql/token.ts';
-import { PATTERN_TOKENS } from '../support/pattern-tokens.ts';
+import { PATTERN_TOKENS } from '../pattern-tokens.ts';
 
 /** A reader of texts that callers send, which runs on the thread that answers requests. */
 export interface Parser {
