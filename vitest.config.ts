@@ -60,6 +60,8 @@ export default defineConfig({
     maxWorkers: 2,
     testTimeout: 60_000,
     hookTimeout: 60_000,
+    // A busy machine may be late; each wait ends as soon as what it waits for is there.
+    expect: { poll: { timeout: 15_000 } },
     setupFiles: 'test/support/property.ts',
     tags: [{ name: 'slow', description: 'Left out of npm test without --all.' }],
     env: {
@@ -109,8 +111,6 @@ export default defineConfig({
           include: ['test/e2e/**/*.test.ts'],
           exclude: slow,
           globalSetup: 'test/e2e/setup.ts',
-          // What a page shows may be late on a busy machine; each of these waits ends as soon as it is there.
-          expect: { poll: { timeout: 15_000 } },
         },
       },
     ],

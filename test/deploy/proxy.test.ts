@@ -61,7 +61,7 @@ describe.skipIf(findProgram('nginx') === undefined)('the proxy of the scaled com
 
   test('gives both replicas their share, and passes on who called, whatever the caller says', async () => {
     for (let i = 0; i < 10; i++) expect((await send('/health')).status).toBe(200);
-    await vi.waitFor(() => expect(replicas.flatMap(requestsOf).length).toBeGreaterThanOrEqual(10));
+    await vi.waitFor(() => expect(replicas.flatMap(requestsOf).length).toBeGreaterThanOrEqual(10), 10_000);
     for (const replica of replicas) {
       expect(requestsOf(replica).length).toBeGreaterThan(0);
       expect(new Set(requestsOf(replica).map(({ ip }) => ip))).toEqual(new Set(['127.0.0.1']));

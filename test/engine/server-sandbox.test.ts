@@ -141,8 +141,8 @@ test('callers’ SELECTs have connections and turns of their own, half as many, 
     return new Promise((resolve) => held.push(() => resolve(false)));
   };
   const slow = [1, 2, 3].map(() => engine.query('SELECT 1', {}, CALLERS));
-  await vi.waitFor(() => expect(engine.gauges()).toMatchObject({ running: 1, queued: 2 }));
-  await vi.waitFor(() => expect(held).toHaveLength(1));
+  await vi.waitFor(() => expect(engine.gauges()).toMatchObject({ running: 1, queued: 2 }), 10_000);
+  await vi.waitFor(() => expect(held).toHaveLength(1), 10_000);
   const others = [1, 2, 3].map(() => engine.query('SELECT 2', {}, { format: 'TSVRaw' }));
   expect((await Promise.all(others)).map(({ bytes }) => bytes.toString())).toEqual(['2\n', '2\n', '2\n']);
   expect(engine.gauges()).toMatchObject({ running: 1, queued: 2 });

@@ -135,15 +135,16 @@ describe('a question that was asked before is answered ahead of the framework', 
     await ask(headers);
     const before = await counts();
     expect((await ask(headers)).byFramework).toBe(false);
-    await vi.waitFor(async () =>
-      expect(await counts()).toEqual(before.map((n, i) => n + (i === 2 ? 59 : 1))),
+    await vi.waitFor(
+      async () => expect(await counts()).toEqual(before.map((n, i) => n + (i === 2 ? 59 : 1))),
+      10_000,
     );
     await askFramework(headers);
     const [theirs, ours] = await vi.waitFor(() => {
       const told = lines.filter((line) => line['reqId'] === 'counted');
       expect(told).toHaveLength(3);
       return told.reverse();
-    });
+    }, 10_000);
     expect(ours).toMatchObject({ ip: '203.0.113.9', key: 'private', cache: 'hit', rows: 59, status: 200 });
     const own = { time: 0, ms: 0 };
     expect({ ...ours, ...own }).toEqual({ ...theirs, ...own });

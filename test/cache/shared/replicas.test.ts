@@ -359,7 +359,7 @@ describe.skipIf(findProgram('redis-server') === undefined)('replicas over one Re
       await b.ask();
       for (const replica of [a, b]) replica.clock.aheadMs += 600_000;
       await Promise.all([a.ask(), b.ask()]);
-      await vi.waitFor(() => expect(a.queries.length + b.queries.length).toBe(2));
+      await vi.waitFor(() => expect(a.queries.length + b.queries.length).toBe(2), 10_000);
       await Promise.all([a.idle(), b.idle()]);
       for (const replica of [a, b]) await replica.pass(2);
       expect(a.queries.length + b.queries.length).toBe(2);
