@@ -220,6 +220,8 @@ export async function loseEngine({ servers, network }: Replicas, kind: 'refuse' 
     }
   }
   const recoveredMs = performance.now() - backMs;
+  // What a silent network has swallowed never arrives: the services would wait for it when they are stopped.
+  network.reset();
   agent.destroy();
   return { ...counts, recoveredMs };
 }
