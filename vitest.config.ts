@@ -21,21 +21,22 @@ const slow = isShort ? SLOW : [];
 const UNIT = [
   'test/docs.test.ts',
   'bench/**/*.test.ts',
-  'test/{config,console,definitions,maintenance,scripts}/**/*.test.ts',
+  'test/{config,console,definitions,maintenance,scripts,telemetry}/**/*.test.ts',
   'test/cache/!(incremental).test.ts',
   'test/cache/shared/!(replicas).test.ts',
   'test/cli/{program,table}.test.ts',
-  'test/cli/commands/keys.test.ts',
+  'test/cli/commands/{key-options,keys}.test.ts',
   'test/deploy/{dockerfile,workflow}.test.ts',
   'test/engine/{failure,sandbox-rights,session-pool,write-marks}.test.ts',
   'test/engine/process/!(engine-process).test.ts',
   'test/fuzz/parse-time.test.ts',
-  'test/http/{console,failed-keys,latency,traffic}.test.ts',
+  'test/http/console.test.ts',
   'test/ingest/{body-reader,event,lines,read-body,remote-sink,retention-*}.test.ts',
   'test/keys/!(postgres-store).test.ts',
   'test/lib/!(redis).test.ts',
-  'test/query/{pattern,timestamp}.test.ts',
+  'test/query/timestamp.test.ts',
   'test/sample/!(fill).test.ts',
+  'test/serve/{failed-keys,representation}.test.ts',
   'test/sql/!(parameter).test.ts',
 ];
 
@@ -45,7 +46,7 @@ const ALONE = [
   'test/deploy/clickhouse*.test.ts',
   'test/engine/{deleting-ttl,embedded-*,lost-tokens,server-*,store-mark}.test.ts',
   'test/engine/process/engine-process.test.ts',
-  'test/http/{deletions-shared,replicas,retention-server,shared-keys}.test.ts',
+  'test/http/{deletions-shared,disk-full,engine-restart,replicas,retention-server,shared-keys}.test.ts',
   'test/query/sandbox/server-user.test.ts',
 ];
 

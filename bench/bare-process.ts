@@ -1,6 +1,6 @@
 import Fastify from 'fastify';
 
-/** What the route answers, byte for byte, and with which headers. */
+/** The body and headers of the route's response. */
 export interface BareJob {
   readonly body: string;
   readonly headers: Readonly<Record<string, string>>;
@@ -10,7 +10,7 @@ export interface BareStarted {
   readonly url: string;
 }
 
-/** A Fastify route that does nothing but answer: what is left of the time is the HTTP server's own. It ends when its parent does. */
+/** A Fastify route with a constant response: the cost of the HTTP server alone. It ends with its parent. */
 process.once('message', async ({ body, headers }: BareJob) => {
   const bytes = Buffer.from(body, 'base64');
   const app = Fastify();

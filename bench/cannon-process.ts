@@ -11,7 +11,7 @@ export interface CannonResult {
   readonly requestsPerSecond: number;
   readonly p50Ms: number;
   readonly p99Ms: number;
-  /** Answers other than 2xx, and requests without any. */
+  /** Responses other than 2xx, and requests without one. */
   readonly failures: number;
 }
 

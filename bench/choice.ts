@@ -1,18 +1,18 @@
 import { InvalidArgumentError } from 'commander';
 
-/** A section that runs, with the measurements of it that do; none means all of them. */
+/** A chosen section and its chosen measurements; none means all. */
 export interface Choice {
   readonly section: string;
   readonly only: readonly string[];
 }
 
 /**
- * Which sections run.
+ * Chooses the sections to run.
  *
- * @param measurements section → the measurements in it that can be chosen by themselves
+ * @param measurements section → its measurements that can be chosen
  * @param given names of sections; none means all
- * @param only names of sections and measurements, to which that is narrowed; none means all
- * @throws InvalidArgumentError when a name is unknown, or nothing is left to do
+ * @param only names of sections and measurements to narrow the choice; none means all
+ * @throws InvalidArgumentError if a name is unknown or the choice is empty
  */
 export function chooseSections(
   measurements: Readonly<Record<string, readonly string[]>>,
@@ -39,14 +39,14 @@ function refuseUnknown(names: readonly string[], known: readonly string[]): void
   throw new InvalidArgumentError(`There is no ${unknown.join(', ')}; there are ${known.join(', ')}.`);
 }
 
-/** `1000000,10000000`: whole numbers from 1, each once. @throws InvalidArgumentError */
+/** Parses `1000000,10000000`: distinct whole numbers from 1. @throws InvalidArgumentError */
 export function parseCounts(text: string): number[] {
   const counts = text.split(',').map(parseCount);
   if (new Set(counts).size === counts.length) return counts;
   throw new InvalidArgumentError('It must not name a number twice.');
 }
 
-/** @throws InvalidArgumentError when it is no whole number from 1 to 999,999,999 */
+/** @throws InvalidArgumentError unless it is a whole number from 1 to 999,999,999 */
 export function parseCount(text: string): number {
   if (/^[1-9]\d{0,8}$/.test(text)) return Number(text);
   throw new InvalidArgumentError('It must be a whole number from 1 to 999,999,999.');

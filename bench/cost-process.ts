@@ -9,20 +9,20 @@ import { QUESTION_KINDS, type QuestionKind } from './questions.ts';
 
 export interface CostJob {
   readonly dataDir: string;
-  /** Rows a week of each project, in each of the two tables that are asked. */
+  /** Rows a week of each project, in each of the two queried tables. */
   readonly sizes: readonly number[];
 }
 
-/** What one question takes: of all threads of the process together, and until its answer is there; ms. */
+/** The CPU time of all threads and the elapsed time of one question, ms. */
 export interface Cost {
   readonly coreMs: number;
   readonly ms: number;
 }
 
 export interface CostResult {
-  /** By the question's name, then by the size of the project that is asked. */
+  /** By the question's name, then by the size of the project. */
   readonly costs: Readonly<Record<string, readonly Cost[]>>;
-  /** What the engine keeps in memory to find an event of the gateway. */
+  /** The engine's index memory per gateway event. */
   readonly indexBytesPerEvent: number;
 }
 
@@ -30,7 +30,7 @@ const ASKED = 9;
 const MICROS_PER_MS = 1_000;
 const DAYS = 7;
 const DAY_MS = 86_400_000;
-// At noon half of the open day is there.
+// At noon half of the current day has rows.
 const END_MS = Math.floor(Date.now() / DAY_MS) * DAY_MS - DAY_MS / 2;
 
 process.once('message', async ({ dataDir, sizes }: CostJob) => {
@@ -56,10 +56,10 @@ process.once('message', async ({ dataDir, sizes }: CostJob) => {
   process.send?.({ costs, indexBytesPerEvent } satisfies CostResult, () => process.disconnect());
 });
 
-// Without three letters in common: usage.api-counts looks for them within addresses, by an index of groups of three.
+// Without common trigrams: usage.api-counts searches addresses by an index of trigrams.
 const NAMES = ['quokka', 'zephyr', 'bismuth', 'fjord'];
 
-/** Of a key that is held to one project, the service itself says which. */
+/** For a key that pins one project the service sets the parameter itself. */
 const PINNED = 'pinned';
 
 /** A project's events, spread evenly over the week before the end. */
@@ -94,7 +94,7 @@ async function ask(
   const times: number[] = [];
   for (let i = 0; i < ASKED; i++) {
     const values = parseParameters(endpoint, parameters, 1_000);
-    // An instant of its own for each: the engine has then kept nothing for it.
+    // A distinct instant for each, so that the engine's caches have nothing for it.
     const bound = {
       ...values,
       ...(pin === PINNED && { pinned_project: project }),

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { parseConfig } from '../src/config/config.ts';
 import { readDefinitions } from '../src/definitions/read.ts';
 import type { Source } from '../src/definitions/source.ts';
-import { DATABASE } from '../src/engine/embedded-config.ts';
+import { DATABASE } from '../src/engine/embedded/config.ts';
 import type { Engine } from '../src/engine/engine.ts';
 import { columnNames, createTable } from '../src/engine/table.ts';
 import { formatInstant, MICROS_PER_MS, MICROS_PER_SECOND } from '../src/lib/instant.ts';
@@ -14,26 +14,26 @@ import { quote } from '../src/sql/quote.ts';
 import { fillSample } from '../trial/server.ts';
 import { say } from './report.ts';
 
-/** A store full of realistic logs. */
+/** A store filled with realistic logs. */
 export interface BenchData {
   readonly dataDir: string;
-  /** The instant at which the logs end; whoever asks at that instant finds them recent, however old they are. ms. */
+  /** The end of the logs, ms since the epoch; queries at that instant find them recent. */
   readonly endMs: number;
 }
 
 const PROJECTS = 50;
 const MADE_FILE = 'made.json';
-// The store drops events when they are 90 days old, by the real clock.
+// Retention deletes events after 90 days, by the real clock.
 const AGE_MS_MAX = 60 * 86_400_000;
-// More than these are copies of them, each with an id and a time of its own: the engine makes those many times faster.
+// Further rows are copies with their own ids and times, which the engine creates many times faster.
 const SAMPLED_ROWS_MAX = 10_000_000;
 const MOVED_SECONDS_MAX = 600;
-// Of the engine while it copies.
+// The engine's memory while it copies.
 const MEMORY_BYTES_MAX = String(8 * 1024 ** 3);
 
 /**
- * Makes the data of so many rows once; it is kept in the system's temporary folder for the next run, and made again where
- * the tables are made otherwise by now. Each day is one part, as it is in a store some minutes after its last event.
+ * Creates the data for a number of rows once. It is kept in the system's temporary folder for the next run, and recreated if
+ * the schema has changed. Each day is one part, as in a store some minutes after its last event.
  */
 export async function openBenchData(rows: number): Promise<BenchData> {
   const dataDir = join(tmpdir(), 'tailrace-bench-data', `${rows}-rows`);
@@ -63,7 +63,7 @@ function readMade(dataDir: string): { endMs: number; tables?: string } | undefin
   return existsSync(file) ? JSON.parse(readFileSync(file, 'utf8')) : undefined;
 }
 
-/** Copies each day as often as asked, and merges it while the next is being copied. */
+/** Copies each day several times, and merges it while the next one is being copied. */
 async function settle(
   dataDir: string,
   sources: readonly Source[],
@@ -78,7 +78,7 @@ async function settle(
       for (const day of await findDays(engine, source)) {
         if (times > 1) await copyDay(engine, source, { day, times, endMs });
         await merged;
-        // Not by `command`, which would keep the writer from the next day.
+        // Not by `command`, which would block the writer for the next day.
         merged = engine.inspect(`OPTIMIZE TABLE ${nameOf(source)} PARTITION '${day}' FINAL`);
       }
       say(`${source.name} is there`);

@@ -5,16 +5,16 @@ export interface DiskJob {
   readonly dataDir: string;
 }
 
-/** A table that has rows. */
+/** A table with rows. */
 export interface DiskUse {
   readonly table: string;
   readonly rows: number;
   readonly bytes: number;
-  /** How long the stored event is as it came, on average of some of them. */
+  /** Average length of an event as JSON, from a sample. */
   readonly jsonBytes: number;
 }
 
-// Enough for an average; all of them would have to be read from the disk.
+// Enough for an average without reading all of them from the disk.
 const SAMPLED = 100_000;
 // {"id":"…","timestamp":"…","project":"…","event_message":"…","metadata":…}
 const MEMBERS_BYTES = 69;

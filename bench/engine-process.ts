@@ -19,7 +19,7 @@ process.once('message', async (job: EngineJob) => {
   process.send?.(await run(job), () => process.disconnect());
 });
 
-/** What the engine alone takes to store the same events, in its own format and in one INSERT. */
+/** The time of the engine alone for the same events, in its own format and in one INSERT. */
 async function run({ dataDir, rows }: EngineJob): Promise<EngineResult> {
   const store = await openStore(parseConfig({ TAILRACE_DATA_DIR: dataDir }), 'the benchmark');
   const source = store.registry.getSource(SOURCE_NAME);

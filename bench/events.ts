@@ -4,7 +4,7 @@ import { MICROS_PER_MS } from '../src/lib/instant.ts';
 import { sampleEvents } from '../src/sample/event.ts';
 import { planSample } from '../src/sample/plan.ts';
 
-/** The source that the load goes to: requests at a gateway, about 1 KB each. */
+/** The source of the load: requests at a gateway, about 1 KB each. */
 export const SOURCE_NAME = 'cloudflare.logs.prod';
 
 async function readSource(): Promise<Source> {
@@ -14,7 +14,7 @@ async function readSource(): Promise<Source> {
   return source;
 }
 
-/** Realistic events as they come in on the wire, a line each without its newline, of the second before `nowMs`. */
+/** Realistic events as JSON without newlines, from the second before `nowMs`. */
 export async function makeLines(count: number, seed: number, nowMs = Date.now()): Promise<string[]> {
   const source = await readSource();
   const options = { rows: count, seed, days: 1, projects: 5, end: nowMs * MICROS_PER_MS };
@@ -26,7 +26,7 @@ export async function makeLines(count: number, seed: number, nowMs = Date.now())
   });
 }
 
-/** Without what the gateway knows about the network, so that an event has 1.1 KB instead of 1.5. */
+/** Removes the gateway's network fields, so that an event has 1.1 KB instead of 1.5. */
 function trim(metadata: string): object {
   const { request, ...rest } = JSON.parse(metadata) as { request: object };
   return { request: { ...request, cf: undefined }, ...rest };

@@ -1,11 +1,11 @@
 import { join } from 'node:path';
 import { Session } from 'chdb';
 
-/** Rows of a table of a store that nobody else has open, one file a day. */
+/** An export of a table of a closed store, one file per day. */
 export interface ExportJob {
   readonly dataDir: string;
   readonly table: string;
-  /** Expressions, in their order. */
+  /** SQL expressions. */
   readonly columns: string;
   readonly orderBy: string;
   readonly format: 'Parquet' | 'TabSeparated';
@@ -16,10 +16,10 @@ process.once('message', async (job: ExportJob) => {
   process.send?.(await run(job), () => process.disconnect());
 });
 
-// The benchmark has ended before it had an answer.
+// The benchmark has ended.
 process.once('disconnect', () => process.exit());
 
-/** The engine itself writes the files: unlike a service's, this session has the rights to. @returns them, oldest first */
+/** The engine writes the files: unlike a service's, this session has the right to. @returns the files, oldest first */
 async function run({ dataDir, table, columns, orderBy, format, folder }: ExportJob): Promise<string[]> {
   const session = new Session(join(dataDir, 'store'));
   const days = await session.queryAsync(

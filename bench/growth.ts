@@ -1,13 +1,13 @@
 import { median } from './measure.ts';
 import type { Row } from './report.ts';
 
-/** What was measured with so many rows. */
+/** The results for one number of rows. */
 export interface SizeResult {
   readonly size: number;
   readonly rows: readonly Row[];
 }
 
-/** The rows of all sizes, each with its size in its name, and how the quantities grew from one size to the next. */
+/** The rows of all sizes, named by size, and the growth from one size to the next. */
 export function withGrowth(results: readonly SizeResult[]): Row[] {
   const named = results.flatMap(({ size, rows }) =>
     rows.map((row) => ({ ...row, name: `${describeSize(size)}: ${row.name}` })),

@@ -3,10 +3,10 @@ import { send } from '../trial/http.ts';
 import { pathOf, type Question } from './questions.ts';
 
 /**
- * Asks an endpoint for an answer that no cache of the service has.
+ * Requests an answer that is not cached.
  *
- * @returns how long it took, ms
- * @throws when it is not answered 200
+ * @returns the duration, ms
+ * @throws unless the status is 200
  */
 export async function askCold(url: string, agent: Agent, question: Question): Promise<number> {
   const path = pathOf(question);

@@ -5,7 +5,7 @@ import { makeLines, toBatches } from './events.ts';
 import type { LoadJob, LoadResult } from './load.ts';
 import { quantile } from './measure.ts';
 
-// Enough that neither end sees the same bytes again and again; little enough to be made in a second.
+// Enough that bytes do not repeat soon; few enough to be created in a second.
 const LINES = 20_000;
 
 process.once('message', async (job: LoadJob) => {

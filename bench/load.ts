@@ -1,17 +1,17 @@
 import { fork } from 'node:child_process';
 import { join } from 'node:path';
 
-/** What a process of its own sends: bounded in time and in number, whichever comes first. */
+/** The load of a separate process, bounded in time and in number of requests. */
 export interface LoadJob {
   readonly url: string;
   readonly connections: number;
   readonly secondsMax: number;
   readonly requestsMax: number;
-  /** Pause of each connection between an answer and its next request; 0: none. */
+  /** Pause of each connection between a response and its next request; 0: none. */
   readonly pauseMs: number;
-  /** The caller's key; without it the one of every scope. */
+  /** The caller's key; by default the key with every scope. */
   readonly key?: string;
-  /** What is sent: events in requests of so many, of now or of another instant; or GETs of these paths in turn. */
+  /** Requests with so many events each, at the present or another instant; or GETs of these paths in turn. */
   readonly send:
     | { readonly eventsPerRequest: number; readonly nowMs?: number }
     | { readonly paths: readonly string[] };
@@ -20,9 +20,9 @@ export interface LoadJob {
 export interface LoadResult {
   readonly requests: number;
   readonly failures: number;
-  /** How often each status came back. */
+  /** Responses by status. */
   readonly statuses: Readonly<Record<number, number>>;
-  /** Status and body of the first answer that was none of 200. */
+  /** Status and body of the first response other than 200. */
   readonly firstFailure: string;
   readonly seconds: number;
   readonly p50Ms: number;
@@ -30,15 +30,15 @@ export interface LoadResult {
   readonly maxMs: number;
 }
 
-// Time for the last answers, and for making the events.
+// Time for the last responses, and for creating the events.
 const GRACE_MS = 60_000;
 
-/** Runs a job in a process of its own, so that the measurement does not wait behind the measured. */
+/** Runs a job in a separate process, so that the load does not delay the measurement. */
 export async function runLoad(job: LoadJob): Promise<LoadResult> {
   return await runChild<LoadJob, LoadResult>('load-process.ts', job, job.secondsMax * 1000 + GRACE_MS);
 }
 
-/** Hands `job` to a script of this folder in a process of its own and resolves with its one message. */
+/** Runs a script of this folder with `job` in a separate process and resolves with its only message. */
 export function runChild<Job extends object, Result>(
   script: string,
   job: Job,

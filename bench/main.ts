@@ -26,7 +26,7 @@ import { startSection } from './section/start.ts';
 import { tenantsSection } from './section/tenants.ts';
 import type { BenchOptions, Section } from './section.ts';
 
-/** On the data that are kept, once for each size. */
+/** Run on the stored data, once per size. */
 const SIZED_SECTIONS: Readonly<Record<string, Section>> = {
   cold: coldSection,
   rivals: rivalsSection,
@@ -36,7 +36,7 @@ const SIZED_SECTIONS: Readonly<Record<string, Section>> = {
   soak: soakSection,
 };
 
-/** Each on a store of its own in a temporary folder, of the first size where it is asked for rows. */
+/** Each runs on its own store in a temporary folder, with the first size if it uses rows. */
 const SECTIONS: Readonly<Record<string, Section>> = {
   cached: cachedSection,
   cost: costSection,
@@ -66,7 +66,7 @@ interface Given extends Omit<BenchOptions, 'rows' | 'only'> {
   readonly json?: string;
 }
 
-// What is to be tidied up when the process exits would otherwise stay as it is.
+// Without a handler, cleanup on exit would not run.
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(1));
 
 const names = Object.keys(MEASUREMENTS).join(', ');

@@ -1,4 +1,4 @@
-/** The value below which a share of the others lies, from 0 to 1; NaN of none. */
+/** The quantile of a share from 0 to 1; NaN of no values. */
 export function quantile(values: readonly number[], share: number): number {
   const sorted = values.toSorted((a, b) => a - b);
   return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? Number.NaN;

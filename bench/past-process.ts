@@ -8,19 +8,19 @@ import { KEY } from '../trial/server.ts';
 import type { BenchData } from './data.ts';
 import type { Question } from './questions.ts';
 
-/** What is served, and how time goes by there. */
+/** The data to serve, and the clock. */
 export interface PastJob extends BenchData {
-  /** `steps`: a millisecond each time that somebody looks, so that no two questions are the same. `runs`: as it does. */
+  /** `steps`: advances by a millisecond per reading, so that no two questions are equal. `runs`: real time. */
   readonly clock: 'steps' | 'runs';
 }
 
 export interface PastStarted {
   readonly url: string;
-  /** Projects, those with most gateway requests first. */
+  /** Projects by number of gateway requests, descending. */
   readonly projects: readonly string[];
 }
 
-/** A question for the engine itself, at an instant of its own or at that of the clock. */
+/** A question for the engine, at a given instant or at that of the clock. */
 export interface DirectQuestion extends Question {
   readonly nowMs?: number;
 }
@@ -32,7 +32,7 @@ export interface DirectAnswer {
 }
 
 /**
- * A service whose clock begins where its data ends, and its engine beside it: the same process, so that both have the same
+ * A service with its clock at the end of its data, and direct access to its engine: in one process, so that both use the same
  * caches.
  */
 process.once('message', async ({ dataDir, endMs, clock }: PastJob) => {
@@ -61,5 +61,5 @@ process.once('message', async ({ dataDir, endMs, clock }: PastJob) => {
   const projects = rows.map((row) => String(row['project']));
   process.send?.({ url, projects } satisfies PastStarted);
 });
-// What was written is on the disk, so nothing has to be ended.
+// All writes are on the disk, so nothing has to be closed.
 process.once('disconnect', () => process.exit());

@@ -6,18 +6,18 @@ import type { BenchData } from './data.ts';
 import { withLinkedCopy } from './linked-copy.ts';
 import type { DirectAnswer, DirectQuestion, PastJob, PastStarted } from './past-process.ts';
 
-/** A service that stands at the end of its data, on a copy of them, in a process of its own. */
+/** A service with its clock at the end of its data, on a copy of them, in a separate process. */
 export interface PastServer extends PastStarted {
-  /** Asks its engine itself, without HTTP, parameters or cache in between. One at a time. */
+  /** Queries its engine directly, without HTTP, parameters or cache; one at a time. */
   ask(question: DirectQuestion): Promise<DirectAnswer>;
   /** Resident memory now, in MB. */
   rssMb(): number;
 }
 
-// As bin/tailrace.js sets them: both are read before the first line of a program runs.
+// As bin/tailrace.js sets them; both are read before the program runs.
 const ENV = { UV_THREADPOOL_SIZE: '32', JE_MALLOC_CONF: 'dirty_decay_ms:1000' };
 
-/** Runs `work` beside such a service, and ends it after that, whatever comes of it. */
+/** Runs `work` beside such a service and ends it, also after a failure. */
 export async function withPastServer<T>(
   data: BenchData,
   clock: PastJob['clock'],
@@ -25,10 +25,10 @@ export async function withPastServer<T>(
 ): Promise<T> {
   return await withLinkedCopy(data, async (copy) => {
     const child = fork(join(import.meta.dirname, 'past-process.ts'), { env: { ...process.env, ...ENV } });
-    const ended = once(child, 'exit'); // 'close' does not come when it is this side that disconnects
+    const ended = once(child, 'exit'); // there is no 'close' if this side disconnects
     const kill = () => child.kill('SIGKILL');
-    process.prependOnceListener('exit', kill); // before the copy is removed, which it would go on writing to
-    /** Its next message; each question has one. */
+    process.prependOnceListener('exit', kill); // before the copy that it writes to is removed
+    /** Its next message, one per question. */
     const next = async <Message>() => {
       const early = ended.then(([code]) => Promise.reject(new Error(`the service ended with ${code}`)));
       const [message] = await Promise.race([once(child, 'message'), early]);

@@ -1,14 +1,14 @@
-// Loaded into a service by `--import`: keeps in a file how long its event loop stood still since the last SIGUSR2. /metrics has
-// that too, and forgets it with each request.
+// Loaded into a service by `--import`: writes to a file how long its event loop was blocked since the last SIGUSR2. /metrics has
+// that too, but resets it with each request.
 import { writeFileSync } from 'node:fs';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { isMainThread } from 'node:worker_threads';
 
-/** What the file of `PAUSES_FILE` holds, as JSON. */
+/** The content of `PAUSES_FILE`, as JSON. */
 export interface Pauses {
-  /** Longest time between two turns of the event loop, ms; on a busy machine others take a part of it. */
+  /** Longest time between two iterations of the event loop, ms; on a busy machine it includes other processes. */
   readonly byClockMs: number;
-  /** Most time on a core that the thread of the event loop took between two turns, ms. */
+  /** Longest CPU time of the event loop's thread between two iterations, ms. */
   readonly onCoreMs: number;
 }
 

@@ -1,18 +1,18 @@
-/** What an endpoint is asked. */
+/** The parameters of a request. */
 export interface Question {
   readonly endpoint: string;
   readonly parameters: Readonly<Record<string, string>>;
 }
 
-/** A kind of question, asked of one project after the other. */
+/** A kind of question, asked for one project after another. */
 export interface QuestionKind {
   readonly name: string;
   readonly question: (project: string) => Question;
-  /** What the median is to stay below over HTTP with 100 M rows, ms. */
+  /** The goal for the median over HTTP with 100 M rows, ms. */
   readonly belowMs?: number;
   /**
-   * How many times longer the median may take with more rows: a number, or `rows`, as many times as there are more rows,
-   * where an answer is computed from all rows of a project in a range.
+   * The allowed growth of the median with more rows: a factor, or `rows`, the factor of the rows,
+   * if an answer is computed from all rows of a project in a range.
    */
   readonly growth: number | 'rows';
 }
@@ -29,7 +29,7 @@ function usage(interval: string, belowMs: number): QuestionKind {
   return { name: `${endpoint} ${interval}`, question, belowMs, growth: 'rows' };
 }
 
-/** Every endpoint, in the shape in which it is asked for most and in the one that costs most. */
+/** Every endpoint, with its most frequent and its most expensive parameters. */
 export const QUESTION_KINDS: readonly QuestionKind[] = [
   stats('1day', 60),
   stats('7day', 250),

@@ -2,6 +2,7 @@ import { createRefresh } from '../src/cache/incremental.ts';
 import { parseConfig } from '../src/config/config.ts';
 import { openStore, type Store } from '../src/open-store.ts';
 import { parseParameters } from '../src/query/parameters.ts';
+import { createQuestion } from '../src/query/question.ts';
 import { type Answer, createRunner } from '../src/query/run.ts';
 
 export interface RefreshJob {
@@ -10,14 +11,14 @@ export interface RefreshJob {
   readonly rows: number;
 }
 
-/** What one refresh of a project's statistics of a week took inside the engine, ms. */
+/** The time in the engine for one refresh of a project's weekly statistics, ms. */
 interface RefreshTimes {
   readonly full: number;
   readonly incremental: number;
 }
 
 export interface RefreshResult {
-  /** Each project once, in each round. */
+  /** Refreshes of each project. */
   readonly rounds: readonly (readonly RefreshTimes[])[];
   readonly projects: number;
 }
@@ -26,9 +27,9 @@ const PROJECTS = 10;
 const ROUNDS = 3;
 const DAYS = 7;
 const DAY_MS = 86_400_000;
-// As often as the shipped endpoints are kept warm.
+// The interval of the shipped endpoints' cache warming.
 const WARMING_MS = 300_000;
-// At noon half of the open day is there.
+// At noon half of the current day has rows.
 const END_MS = Math.floor(Date.now() / DAY_MS) * DAY_MS - DAY_MS / 2;
 
 process.once('message', async ({ dataDir, rows }: RefreshJob) => {
@@ -40,7 +41,7 @@ process.once('message', async ({ dataDir, rows }: RefreshJob) => {
   process.send?.({ rounds, projects: PROJECTS } satisfies RefreshResult, () => process.disconnect());
 });
 
-/** Invocations spread evenly over a week, an insert a day: only what the statistics read of them. */
+/** Invocations spread evenly over a week, one insert per day, with only the columns that the statistics read. */
 async function fill({ engine }: Store, rows: number): Promise<void> {
   const perDay = Math.ceil(rows / DAYS);
   for (let day = 0; day < DAYS; day++) {
@@ -54,7 +55,7 @@ async function fill({ engine }: Store, rows: number): Promise<void> {
   }
 }
 
-/** Refreshes each project's statistics: everything anew, and what can have changed since five minutes before, by turns. */
+/** Refreshes each project's statistics in turn: all of them, and what can have changed in the last five minutes. */
 async function measure({ engine, registry, writes }: Store): Promise<RefreshTimes[][]> {
   let nowMs = END_MS;
   const now = () => nowMs;
@@ -69,9 +70,9 @@ async function measure({ engine, registry, writes }: Store): Promise<RefreshTime
   const rounds: RefreshTimes[][] = Array.from({ length: ROUNDS }, () => []);
   for (let i = 0; i < PROJECTS * ROUNDS; i++) {
     const values = parseParameters(endpoint, { project: `project-${i % PROJECTS}`, interval: '7day' }, 1_000);
-    const take = (kept?: Answer) => refresh(endpoint, { values, kept }, {});
+    const take = (kept?: Answer) => refresh(createQuestion(endpoint, values), kept, {});
     nowMs = END_MS - WARMING_MS;
-    const kept = await take(); // finds the files for both
+    const kept = await take(); // warms the file cache for both
     nowMs = END_MS;
     const full = await take();
     const incremental = await take(kept);

@@ -5,27 +5,27 @@ import { median, quantile } from './measure.ts';
 
 export type Goal = { readonly atLeast: number } | { readonly below: number };
 
-/** One line of the table: a quantity that was measured, several times where that is possible. */
+/** One row of the table: a measured quantity, several times if possible. */
 export interface Row {
   readonly name: string;
   readonly unit: string;
   readonly values: readonly number[];
   /** Of the same quantity. */
   readonly p99?: number;
-  /** What is to be reached; the median is held against it. Without one the row is there to compare with. */
+  /** The goal for the median; a row without one is for comparison. */
   readonly goal?: Goal;
-  /** How many times more it may be with more rows; `rows`: as many times as there are more rows. */
+  /** The allowed growth with more rows: a factor; `rows`: the factor of the rows. */
   readonly growth?: number | 'rows';
 }
 
 const MIB = 1024 * 1024;
 
-/** A row of times one by one: their median and p99, since there are too many of them to be shown. */
+/** A row with the median and p99 of single times, which are too many to be shown. */
 export function timesRow(name: string, timesMs: readonly number[], rest: Partial<Row> = {}): Row {
   return { name, unit: 'ms', values: [median(timesMs)], p99: quantile(timesMs, 0.99), ...rest };
 }
 
-/** Says on standard error what is being done; the table alone goes to standard output. */
+/** Reports progress on standard error; standard output gets the table alone. */
 export function say(line: string): void {
   process.stderr.write(`bench: ${line}\n`);
 }

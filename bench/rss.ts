@@ -2,15 +2,15 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { median } from './measure.ts';
 import { type Row, say } from './report.ts';
 
-const LOOK_EVERY_MS = 5_000;
+const POLL_EVERY_MS = 5_000;
 
-/** Looks at a process's resident memory, MB, for as long as `work` takes. */
+/** Samples a process's resident memory, MB, during `work`. */
 export async function watchRss<T>(
   rssMb: () => number,
   work: () => Promise<T>,
 ): Promise<{ rss: readonly number[]; result: T }> {
   const done = new AbortController();
-  const looking = lookUntil(rssMb, done.signal);
+  const looking = pollUntil(rssMb, done.signal);
   try {
     const result = await work();
     done.abort();
@@ -20,17 +20,17 @@ export async function watchRss<T>(
   }
 }
 
-async function lookUntil(rssMb: () => number, done: AbortSignal): Promise<number[]> {
+async function pollUntil(rssMb: () => number, done: AbortSignal): Promise<number[]> {
   const rss: number[] = [];
   while (!done.aborted) {
     rss.push(rssMb());
     say(`memory: ${Math.round(rss.at(-1) ?? 0)} MB`);
-    await wait(LOOK_EVERY_MS, undefined, { signal: done }).catch(() => {});
+    await wait(POLL_EVERY_MS, undefined, { signal: done }).catch(() => {});
   }
   return rss;
 }
 
-/** The most, and how it went: caches fill in the beginning; what grew without end would show between the last two thirds. */
+/** The maximum and the trend: caches fill in the first third; a leak would show between the other two. */
 export function rssRows(name: string, rss: readonly number[], belowMb: number): Row[] {
   const third = Math.floor(rss.length / 3);
   const thirds = [0, 1, 2].map((i) => median(rss.slice(i * third, i * third + Math.max(third, 1))));

@@ -1,17 +1,17 @@
 import type { Row } from './report.ts';
 
 export interface BenchOptions {
-  /** Rows in the store that is asked. */
+  /** Rows in the store. */
   readonly rows: number;
-  /** Names of the rivals that are asked, too; without them all, up to a size. */
+  /** Names of the rivals to compare with; by default all, up to a size. */
   readonly rivals?: readonly string[];
-  /** How long the memory is watched. */
+  /** How long memory is sampled. */
   readonly minutes: number;
   /** How often the server is killed. */
   readonly times: number;
   /** How long the service is flooded. */
   readonly seconds: number;
-  /** Requests by chance of the tenants. */
+  /** Random requests of the tenants. */
   readonly requests: number;
   /** How many random requests are sent. */
   readonly inputs: number;
@@ -19,5 +19,5 @@ export interface BenchOptions {
   readonly only: readonly string[];
 }
 
-/** A part of the benchmark; it says on standard error what it does and returns what it measured. */
+/** A section of the benchmark: reports progress on standard error and returns its rows. */
 export type Section = (options: BenchOptions) => Promise<Row[]>;

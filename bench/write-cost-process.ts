@@ -9,12 +9,12 @@ export interface WriteJob {
   readonly dataDir: string;
 }
 
-/** Time on cores for each event, µs, of all threads of the process together. */
+/** CPU time per event, µs, of all threads of the process. */
 export interface WriteCost {
-  /** From the text of an event to the engine's own format. */
+  /** From the text of an event to the engine's format. */
   readonly read: number;
   readonly insert: number;
-  /** To write it once more, with those of the same day. */
+  /** To merge it with the others of its day. */
   readonly merge: number;
 }
 
@@ -37,7 +37,7 @@ async function measure(dataDir: string): Promise<WriteCost> {
     Buffer.from(lines.map((text) => encodeRow(parseEvent({ text }, source, rules))).join(''));
   const insert = (bytes: Buffer) =>
     engine.insert({ table: source.table, columns, format: 'JSONCompactEachRow', bytes });
-  await insert(encode(await makeLines(EVENTS_PER_BATCH, 0))); // code is loaded and compiled
+  await insert(encode(await makeLines(EVENTS_PER_BATCH, 0))); // loads and compiles code
 
   const spent = { read: 0, insert: 0 };
   for (let i = 1; i <= BATCHES; i++) {
@@ -54,7 +54,7 @@ async function measure(dataDir: string): Promise<WriteCost> {
   return { read: spent.read / events, insert: spent.insert / events, merge: merge.micros / events };
 }
 
-/** With what `work` gives, the µs on cores that it took. */
+/** The result of `work` and its CPU time, µs. */
 async function takeCores<T>(work: () => Promise<T>): Promise<{ result: T; micros: number }> {
   const before = process.cpuUsage();
   const result = await work();

@@ -1,11 +1,11 @@
-// Known weaknesses of the packages that are shipped, as the registry knows them. Plain JavaScript, as scripts/test.js is.
+// Known vulnerabilities of the shipped packages, from the registry. Plain JavaScript, as scripts/test.js is.
 
 /**
- * What the answer of `npm audit --json` means.
+ * Evaluates the output of `npm audit --json`.
  *
  * @param {string} stdout
- * @param {string} [reason] why there is no whole answer, such as that it took too long
- * @returns {{ state: 'passed' | 'failed' | 'skipped', message: string }} skipped: the registry was away, or does not audit
+ * @param {string} [reason] why the output is incomplete, such as a timeout
+ * @returns {{ state: 'passed' | 'failed' | 'skipped', message: string }} skipped: the registry is unavailable, or does not audit
  */
 export function judgeAudit(stdout, reason) {
   if (reason !== undefined) return { state: 'skipped', message: reason };

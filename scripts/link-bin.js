@@ -1,4 +1,4 @@
-// Makes `npx tailrace` find this very checkout: npm links the commands of dependencies, but not a project's own.
+// Makes `npx tailrace` run this checkout: npm links the commands of dependencies, but not a project's own.
 import { mkdirSync, rmSync, symlinkSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';

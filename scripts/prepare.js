@@ -48,7 +48,7 @@ export async function install() {
 
 const page = join(root, 'console', 'dist', 'index.html');
 // What the built console is made of, beside its own sources.
-const PARTS = ['console', 'src/http/view.ts', 'package-lock.json'];
+const PARTS = ['console', 'src/management/view.ts', 'package-lock.json'];
 
 /** Builds the console unless it is newer than everything that it is made of. */
 export async function buildConsole() {

@@ -1,5 +1,5 @@
 // npm run test:clickhouse: the suites that both engines pass, on the ClickHouse server of CLICKHOUSE_URL. Its user must be allowed
-// to make databases and users: each test file has a database and a reading user of its own, and removes them.
+// to create databases and users: each test file creates its own database and reading user, and removes them.
 import { install, run, say } from './prepare.js';
 
 if (!process.env.CLICKHOUSE_URL) {

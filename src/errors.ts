@@ -15,57 +15,56 @@ export const ERROR_CODES = {
   forbidden: {
     status: 403,
     exit: 1,
-    meaning: 'The key is good but lacks the scope, the endpoint, the source or the value for this.',
+    meaning: 'The key is valid but lacks the scope, endpoint, source or pinned value.',
   },
   endpoint_not_found: { status: 404, exit: 1, meaning: 'No endpoint has this UUID or name.' },
   source_not_found: { status: 404, exit: 1, meaning: 'No source has this UUID or name.' },
-  not_found: { status: 404, exit: 1, meaning: 'Nothing is served at this path.' },
+  not_found: { status: 404, exit: 1, meaning: 'No such path.' },
   method_not_allowed: {
     status: 405,
     exit: 1,
-    meaning: 'The path exists, but not for this method; `Allow` lists those that do.',
+    meaning: 'The path does not have this method; `Allow` lists its methods.',
   },
   not_acceptable: {
     status: 406,
     exit: 1,
-    meaning: 'The `Accept` header excludes JSON, the only format of answers.',
+    meaning: '`Accept` excludes JSON, the only format.',
   },
-  body_too_large: { status: 413, exit: 1, meaning: 'The body is larger than the limit.' },
+  body_too_large: { status: 413, exit: 1, meaning: 'The request body is larger than the limit.' },
   uri_too_long: { status: 414, exit: 1, meaning: 'The URL, or URL and headers together, exceed the limit.' },
   unsupported_media_type: {
     status: 415,
     exit: 1,
-    meaning: 'The body is of a type that this path does not read.',
+    meaning: 'This path does not read the body’s type.',
   },
   query_failed: {
     status: 422,
     exit: 1,
     meaning:
-      'The stored SQL failed on this data or these parameters; the message is the engine’s, or its name alone where it would hold values.',
+      'The SQL failed on this data or these parameters; the message is the engine’s, or only its error name if it would contain values.',
   },
-  rate_limited: { status: 429, exit: 1, meaning: 'Too many requests; `Retry-After` says when to come back.' },
+  rate_limited: { status: 429, exit: 1, meaning: 'Too many requests; retry after `Retry-After`.' },
   internal: {
     status: 500,
     exit: 3,
-    meaning: 'A fault of Tailrace. The log has the cause under the request id.',
+    meaning: 'A fault of Tailrace; the log has the cause.',
   },
   overloaded: {
     status: 503,
     exit: 3,
     meaning:
-      'Too many queries or look-ups of keys wait, one waited too long for its turn, or memory is short; `Retry-After` says when to come back.',
+      'The backlog of queries or key look-ups is full, the wait was too long, or memory or disk is short.',
   },
   engine_unavailable: {
     status: 503,
     exit: 3,
-    meaning: 'The engine or the control store of keys is closed or away; `Retry-After` is set.',
+    meaning: 'The engine or the store of keys is unavailable.',
   },
-  query_timeout: { status: 504, exit: 3, meaning: 'The query took longer than the limit and was stopped.' },
+  query_timeout: { status: 504, exit: 3, meaning: 'The query exceeded its time limit and was stopped.' },
   not_cached: {
     status: 504,
     exit: 1,
-    meaning:
-      'The request asked for a kept answer alone (`Cache-Control: only-if-cached`), and there is none.',
+    meaning: '`Cache-Control: only-if-cached` without a cached answer.',
   },
 } as const;
 
@@ -85,11 +84,11 @@ export interface TailraceErrorOptions {
   readonly retryAfterSeconds?: number;
   /** Extra response headers, such as `Allow`. */
   readonly headers?: Readonly<Record<string, string>>;
-  /** In what a key falls short, for the audit trail. */
+  /** Why the key was refused, for the audit trail. */
   readonly refusal?: Refusal;
 }
 
-/** Why a request was refused to its key. */
+/** Why a request was refused. */
 export const REFUSALS = [
   'missing',
   'unknown',
@@ -126,6 +125,12 @@ export class TailraceError extends Error {
   get status(): number {
     return ERROR_CODES[this.code].status;
   }
+}
+
+/** `invalid_request` for one or more wrong members of a body or a query string. */
+export function invalidRequest(errors: readonly ParameterFault[]): TailraceError {
+  const message = errors.map((error) => `${error.parameter} ${error.message}`).join('; ');
+  return new TailraceError('invalid_request', message, { errors });
 }
 
 /**

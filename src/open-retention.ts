@@ -3,12 +3,12 @@ import type { Config } from './config/config.ts';
 import { isManaged } from './definitions/source.ts';
 import type { Engine } from './engine/engine.ts';
 import { readEngineMs } from './engine/store-state.ts';
-import type { Metrics } from './http/metrics.ts';
 import { createRetention, type DroppedDay, type Retention } from './ingest/retention.ts';
 import { clockFile, confirmationFile, reportFile } from './ingest/retention-file.ts';
 import { type RetentionSchedule, scheduleRetention } from './ingest/retention-schedule.ts';
 import type { ClockGuard } from './lib/clock-guard.ts';
 import type { Store } from './open-store.ts';
+import type { Metrics } from './telemetry/metrics.ts';
 
 const HOURS_PER_DAY = 24;
 

@@ -4,11 +4,12 @@ import { createSharedFlights, type SharedFlights } from './cache/shared/flight.t
 import { createRedisCache } from './cache/shared/redis-cache.ts';
 import { findServerAddress } from './config/clickhouse.ts';
 import type { Config } from './config/config.ts';
-import type { Metrics } from './http/metrics.ts';
-import { createSharedRates, type SharedRates } from './http/shared-rates.ts';
 import { createBackground } from './lib/background.ts';
 import { openRedis } from './lib/redis.ts';
-import { createSeldom } from './lib/seldom.ts';
+import { createThrottle } from './lib/throttle.ts';
+import type { SharedRates } from './serve/admit.ts';
+import { createSharedRates } from './serve/shared-rates.ts';
+import type { Metrics } from './telemetry/metrics.ts';
 
 interface SharedParts {
   readonly config: Config;
@@ -28,35 +29,34 @@ export interface Shared {
   close(): Promise<void>;
 }
 
-/** Answers and rates of all replicas, on Redis; `undefined` where there is one replica. */
-export function openShared(
-  { config, metrics, logger, now }: SharedParts,
-  secret: Uint8Array,
-): Shared | undefined {
-  if (config.redisUrl === '') return undefined;
-  const seldom = { failure: createSeldom(SAID_AGAIN_MS, now), refused: createSeldom(SAID_AGAIN_MS, now) };
+/** Answers and rates of all replicas, on the Redis of the settings. */
+export function openShared({ config, metrics, logger, now }: SharedParts, secret: Uint8Array): Shared {
+  const throttle = {
+    failure: createThrottle(SAID_AGAIN_MS, now),
+    refused: createThrottle(SAID_AGAIN_MS, now),
+  };
   const redis = openRedis(config.redisUrl, {
     onUp() {
       metrics.redisUp(true);
       logger.info('Redis is there: answers and rates are shared with the other replicas');
     },
-    onAway(error) {
+    onDown(error) {
       metrics.redisUp(false);
       logger.warn({ err: error }, 'Redis is away: this replica goes on with answers and rates of its own');
     },
     onFailure(error, isRefusal) {
       metrics.redisFailed();
-      if (isRefusal) seldom.failure(() => logger.warn({ err: error }, 'Redis refused a command'));
+      if (isRefusal) throttle.failure(() => logger.warn({ err: error }, 'Redis refused a command'));
     },
   });
   const onRefused = () => {
     metrics.sharedRefused();
-    seldom.refused(() => logger.warn('an answer in Redis was none that a replica put there: deleted'));
+    throttle.refused(() => logger.warn('an answer in Redis was none that a replica put there: deleted'));
   };
   const background = createBackground();
   const { database = '' } = findServerAddress(config) ?? {};
   const store = JSON.stringify([database, config.cluster]);
-  const cache = createRedisCache({ redis, secret, store, now, makeToken: randomUUID, onRefused });
+  const cache = createRedisCache({ redis, secret, store, now, createToken: randomUUID, onRefused });
   const { queryTimeoutMs } = config;
   return {
     flights: createSharedFlights({

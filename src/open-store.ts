@@ -1,17 +1,23 @@
 import { hash } from 'node:crypto';
 import { findServerAddress } from './config/clickhouse.ts';
 import type { Config } from './config/config.ts';
+import { refuseFaults } from './definitions/fault.ts';
 import { keepFolders, type ReadFolders } from './definitions/folders.ts';
-import { type Definitions, type Reading, readDefinitions, refuseFaults } from './definitions/read.ts';
+import { type Definitions, type Reading, readDefinitions } from './definitions/read.ts';
 import { createRegistry, type Registry } from './definitions/registry.ts';
 import { isManaged, type Source } from './definitions/source.ts';
-import { type EmbeddedOptions, openEmbeddedEngine } from './engine/embedded.ts';
+import { type EmbeddedOptions, openEmbeddedEngine } from './engine/embedded/embedded.ts';
 import type { Engine } from './engine/engine.ts';
 import { withoutTable } from './engine/external.ts';
 import { applySchema, readTables } from './engine/schema.ts';
-import { openServerEngine, type ServerOptions } from './engine/server.ts';
+import type { ServerOptions } from './engine/server/server.ts';
+import {
+  markServerStore,
+  readDeletions,
+  upgradeServerStore,
+  writeDeletion,
+} from './engine/server/store-mark.ts';
 import { lockStore } from './engine/store-lock.ts';
-import { markServerStore, readDeletions, upgradeServerStore, writeDeletion } from './engine/store-mark.ts';
 import { findStoreVersion, upgradeStore, writeStoreVersion } from './engine/store-version.ts';
 import { writeStoredTables } from './engine/stored-tables.ts';
 import { createWriteMarks, type WriteMarks, watchWrites } from './engine/write-marks.ts';
@@ -205,7 +211,7 @@ export async function prepare(engine: Engine, reading: Reading, hasExternal: boo
 }
 
 /** The engine that the settings ask for: that of a ClickHouse server, or the embedded one on their data directory. */
-export function openEngine(config: Config, watch: EngineWatch = {}): Promise<Engine> {
+export async function openEngine(config: Config, watch: EngineWatch = {}): Promise<Engine> {
   const options = {
     readers: config.readers,
     queueMax: config.queryQueueMax,
@@ -219,8 +225,10 @@ export function openEngine(config: Config, watch: EngineWatch = {}): Promise<Eng
     },
   };
   const address = findServerAddress(config);
-  if (address !== undefined)
-    return openServerEngine({ ...options, address, cluster: config.cluster, ...watch });
-  const { dataDir, engineMemoryBytesMax: memoryBytesMax } = config;
-  return openEmbeddedEngine({ ...options, dataDir, memoryBytesMax, ...watch });
+  if (address !== undefined) {
+    const { openServerEngine } = await import('./engine/server/server.ts'); // its client is loaded only if it is used
+    return await openServerEngine({ ...options, address, cluster: config.cluster, ...watch });
+  }
+  const { dataDir, engineMemoryBytesMax: memoryBytesMax, engineEnv: env } = config;
+  return await openEmbeddedEngine({ ...options, dataDir, memoryBytesMax, env, ...watch });
 }

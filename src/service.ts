@@ -11,9 +11,11 @@ import { isManaged } from './definitions/source.ts';
 import type { EngineGauges } from './engine/engine.ts';
 import { InputError } from './errors.ts';
 import { buildApp } from './http/app.ts';
-import { createMetrics, type Metrics } from './http/metrics.ts';
+import { createOpenApi } from './http/openapi/document.ts';
+import { findConsole } from './http/routes/console.ts';
+import type { RouteParts } from './http/routes/index.ts';
+import type { OverviewParts } from './http/routes/overview.ts';
 import { readTlsContext, type TlsContext } from './http/tls.ts';
-import { createTraffic, SAMPLE_MS, type Traffic } from './http/traffic.ts';
 import { type Ingest, openIngest } from './ingest/ingest.ts';
 import { createRequestRecorder, EDGE_SOURCE, type RecordRequest } from './ingest/request-recorder.ts';
 import type { RetentionSchedule } from './ingest/retention-schedule.ts';
@@ -23,15 +25,19 @@ import { openControlStore } from './keys/control-store.ts';
 import { createKeyring, type Keyring } from './keys/keyring.ts';
 import { createTokens } from './keys/token.ts';
 import { openTokenSecret } from './keys/token-secret.ts';
-import { createSeldom } from './lib/seldom.ts';
+import { createThrottle } from './lib/throttle.ts';
+import { createProjects } from './management/projects.ts';
 import { createNotices, observeStore } from './open-observe.ts';
 import { openOperatorSide } from './open-operator.ts';
 import { ageAt, createServiceRetention } from './open-retention.ts';
-import { openShared } from './open-shared.ts';
 import { type EngineWatch, openStore, type Store } from './open-store.ts';
 import { createRunner, type Run } from './query/run.ts';
 import { createSandbox } from './query/sandbox/sandbox.ts';
-import { readVersion } from './version.ts';
+import { createDescribe } from './serve/describe.ts';
+import { createResolve } from './serve/resolve.ts';
+import { registerGauges } from './telemetry/gauges.ts';
+import { createMetrics, type Metrics } from './telemetry/metrics.ts';
+import { createTraffic, SAMPLE_MS } from './telemetry/traffic.ts';
 
 export interface Service {
   readonly app: FastifyInstance;
@@ -122,35 +128,35 @@ async function assemble(
   const { logger, tls, now = Date.now, random = Math.random } = options;
   const { engine, registry } = store;
   checkSettings(config, registry);
-  const control = await openControlStore(config, tellState(logger));
+  const control = await openControlStore(config, logControlStore(logger));
   const secret = openTokenSecret(config.dataDir, config.tokenSecret);
   const keyring = createKeyring({ ...config, store: control, tokens: createTokens({ secret, now }), now });
   const cache = createMemoryStore(config.cacheBytesMax);
-  const { storing, gauges } = await observeStore(store, config, now);
-  const queued = () => ingest.committer.gauges();
-  const counts = createMetrics({ engine, cache, control, ingest: queued, ...gauges });
-  const traffic = createTraffic(counts, now);
-  const metrics = tellFailures(counts, traffic);
+  const { storing, ...observed } = await observeStore(store, config, now);
+  const metrics = createMetrics(now);
+  const traffic = createTraffic(metrics, now);
   const parts: Parts = { config, store, metrics, storing, logger, now, random };
-  const shared = openShared(parts, secret);
+  const shared = config.redisUrl === '' ? undefined : await openReplicas(parts, secret);
   const { cached, warmer } = createReadSide(parts, cache, shared?.flights);
   const { ingest, record, retention } = await openWriteSide(parts);
   await retention.run();
   const flushKeyring = createKeyringFlush(keyring, logger);
   let stopping = false;
   const notReady = () => (stopping ? 'the service is shutting down' : ENGINE_FAULTS[engine.gauges().state]);
-  const { bodies, receive, idempotency, committer } = ingest;
+  registerGauges(metrics.registry, { engine, cache, control, ingest: ingest.committer.gauges, ...observed });
   const operator = await openOperatorSide(parts, control);
-  const sandbox = createSandbox(engine, config);
-  const forReading = { config, tls, registry, cached, sandbox, keyring, metrics, logger, now, notReady };
   const readNotices = createNotices(retention, storing);
-  const forConsole = { engine, cache, committer, traffic, readNotices, version: readVersion() };
-  const forSending = { bodies, receive, idempotency, record, sharedRates: shared?.rates };
-  const app = await buildApp({ ...forReading, ...forConsole, ...forSending, deletions: operator.deletions });
+  const { readSizes, build } = observed;
+  const routes = createRouteParts(parts, {
+    ...{ cached, keyring, ingest, cache, traffic, notReady, readNotices, readSizes },
+    ...{ deletions: operator.deletions, version: build.version },
+  });
+  const sharedRates = shared?.rates;
+  const app = await buildApp({ config, tls, keyring, metrics, record, sharedRates, logger, now, routes });
   const timers = [
     setInterval(() => warmer.tick(), WARM_TICK_MS),
     setInterval(() => void flushKeyring(), KEYRING_FLUSH_MS),
-    setInterval(() => void traffic.sample(), SAMPLE_MS),
+    setInterval(() => traffic.sample(), SAMPLE_MS),
   ];
 
   let cut: NodeJS.Timeout | undefined;
@@ -185,6 +191,53 @@ async function assemble(
   return { app, store, keyring, retention, close: closeOnce };
 }
 
+/** What all replicas share. The Redis client is loaded only if it is used. */
+async function openReplicas(parts: Parts, secret: Uint8Array) {
+  const { openShared } = await import('./open-shared.ts');
+  return openShared(parts, secret);
+}
+
+type Served = Pick<OverviewParts, 'cache' | 'traffic' | 'notReady' | 'readNotices' | 'readSizes'> &
+  Pick<RouteParts['deletions'], 'deletions'> & {
+    cached: CachedQueries;
+    ingest: Ingest;
+    keyring: Keyring;
+    version: string;
+  };
+
+/** Hands each group of routes what it works with. */
+function createRouteParts(
+  { config, store, metrics, now }: Parts,
+  { cached, cache, ingest, keyring, deletions, traffic, notReady, readNotices, readSizes, version }: Served,
+): RouteParts {
+  const { engine, registry } = store;
+  const { bodies, receive, idempotency, committer } = ingest;
+  const sending = { config, registry, bodies, receive, idempotency };
+  const live = { traffic, cache, committer, notReady, readNotices, readSizes };
+  return {
+    query: {
+      ...{ config, registry, cached, metrics, describe: createDescribe() },
+      ...createResolve({
+        registry,
+        sandbox: createSandbox(engine, config),
+        parameterBytesMax: config.parameterBytesMax,
+      }),
+    },
+    ingest: sending,
+    otlp: sending,
+    deletions: { deletions, registry },
+    keys: { keyring, registry, now },
+    tokens: { keyring, registry, now },
+    definitions: { registry, version, listProjects: createProjects({ engine, registry, now }) },
+    overview: { config, engine, registry, now, ...live },
+    about: {
+      ...{ engine, metrics, registry, notReady, readNotices },
+      describe: (endpoints) => createOpenApi({ version, endpoints }),
+    },
+    console: findConsole(),
+  };
+}
+
 /** Writes down the use of keys; a failure is logged, and tried again the next time. */
 function createKeyringFlush(keyring: Keyring, logger: FastifyBaseLogger): () => Promise<void> {
   return async () => {
@@ -196,24 +249,24 @@ function createKeyringFlush(keyring: Keyring, logger: FastifyBaseLogger): () => 
   };
 }
 
-/** Logs once when the control store goes away and once when it is back. */
-function tellState(logger: FastifyBaseLogger): (failure?: unknown) => void {
+/** Logs once when the control store becomes unavailable and once when it is back. */
+function logControlStore(logger: FastifyBaseLogger): (failure?: unknown) => void {
   return (failure) => {
     if (failure === undefined) logger.info('the control store is back');
-    else logger.error({ err: failure }, 'the control store is away: keys cannot be read or changed');
+    else logger.error({ err: failure }, 'the control store is unavailable: keys cannot be read or changed');
   };
 }
 
-/** Counts each answer to an Idempotency-Key that could not be looked up or kept, and logs one a minute. */
-function tellUnremembered({
+/** Counts each response to an Idempotency-Key that could not be looked up or kept, and logs one a minute. */
+function reportUnremembered({
   metrics,
   logger,
   now,
 }: Pick<Parts, 'metrics' | 'logger' | 'now'>): (error: unknown) => void {
-  const seldom = createSeldom(SAID_AGAIN_MS, now);
+  const throttle = createThrottle(SAID_AGAIN_MS, now);
   return (error) => {
     metrics.unremembered();
-    seldom(() =>
+    throttle(() =>
       logger.error(
         { err: error },
         'an Idempotency-Key could not be looked up or kept; its events are stored',
@@ -223,7 +276,7 @@ function tellUnremembered({
 }
 
 /** Counts each event without a project, and warns of them once a minute. */
-function tellWithoutProject({
+function reportWithoutProject({
   metrics,
   logger,
   now,
@@ -327,8 +380,8 @@ async function openWriteSide({ config, store, metrics, storing, logger, now }: P
       if (error !== undefined) logger.error({ err: error, source, rows }, 'events could not be stored');
     },
     onRefused: metrics.refused,
-    onWithoutProject: tellWithoutProject({ metrics, logger, now }),
-    onUnremembered: tellUnremembered({ metrics, logger, now }),
+    onWithoutProject: reportWithoutProject({ metrics, logger, now }),
+    onUnremembered: reportUnremembered({ metrics, logger, now }),
   });
   const { committer } = ingest;
   const project = config.recordRequestsAs;
@@ -339,22 +392,12 @@ async function openWriteSide({ config, store, metrics, storing, logger, now }: P
   return { ingest, record, retention };
 }
 
-/** Failures are counted, and the last of each endpoint is remembered. */
-function tellFailures(metrics: Metrics, traffic: Traffic): Metrics {
-  return {
-    ...metrics,
-    failed(endpoint, code) {
-      metrics.failed(endpoint, code);
-      traffic.failed(endpoint, code);
-    },
-  };
-}
-
 function countQueries(run: Run, metrics: Metrics): Run {
-  return async (endpoint, values, options) => {
-    metrics.queryStarted(endpoint.name);
-    const answer = await run(endpoint, values, options);
-    metrics.queryDone(endpoint.name, answer.engineMs / 1000);
+  return async (question, options) => {
+    const { name } = question.endpoint;
+    metrics.queryStarted(name);
+    const answer = await run(question, options);
+    metrics.queryDone(name, answer.engineMs / 1000);
     return answer;
   };
 }

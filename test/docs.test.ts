@@ -5,7 +5,6 @@ import { renderPages } from '../scripts/docs/pages.ts';
 import { createProgram } from '../src/cli/main.ts';
 import { SETTINGS } from '../src/config/settings.ts';
 import { ERROR_CODES } from '../src/errors.ts';
-import { ALLOWED_METHODS } from '../src/http/routes/index.ts';
 
 const pages = await renderPages();
 const docs = readdirSync('docs', { recursive: true, encoding: 'utf8' }).filter((name) =>
@@ -19,7 +18,7 @@ const texts = new Map(
 );
 const all = [...texts.values()].join('\n');
 
-test.each([...pages])('%s is what `npm run docs` makes of the code', (path, text) => {
+test.each([...pages])('%s is what `npm run docs` generates', (path, text) => {
   expect(texts.get(path)).toBe(text);
 });
 
@@ -42,36 +41,12 @@ test('every error code that the docs show exists', () => {
   expect(shown.filter((code) => !Object.hasOwn(ERROR_CODES, code ?? ''))).toEqual([]);
 });
 
-test('every command that the docs call exists', () => {
-  const known = createProgram().commands.map((command) => command.name());
+test('every command that the docs call exists', async () => {
+  const known = (await createProgram()).commands.map((command) => command.name());
   const called = [...all.matchAll(/npx tailrace ([a-z]+)/g)].map((match) => match[1]);
   expect(called).toEqual(expect.arrayContaining(['check', 'keys', 'load', 'query', 'serve']));
   expect(called.filter((name) => !known.includes(name ?? ''))).toEqual([]);
 });
-
-test('docs/api.md lists every path with its methods, and no other', () => {
-  const rows = [...(texts.get('docs/api.md') ?? '').matchAll(/^\| +(`\/.*?) +\| +([A-Z, ]+?) +\|/gm)];
-  const listed = rows.flatMap(([, cell = '', methods = '']) => {
-    const paths = [...cell.matchAll(/`(\/[^`]*)`/g)].map((match) => match[1] ?? '');
-    // "each also with `/json` and `/vector`"
-    const [named, suffixes] = cell.includes('each also with')
-      ? [paths.slice(0, -2), paths.slice(-2)]
-      : [paths, []];
-    const all = named.flatMap((path) => [path, ...suffixes.map((suffix) => path + suffix)]);
-    return all.map((path) => [toRoute(path), methods]);
-  });
-  const routes = Object.entries(ALLOWED_METHODS).map(([path, methods]) => [path, methods.join(', ')]);
-  expect(listed.toSorted()).toEqual(routes.toSorted());
-});
-
-/** A path of the table as the router has it. */
-function toRoute(path: string): string {
-  return path
-    .replace('<uuid or name>', ':endpoint')
-    .replace('<name>', ':source')
-    .replace('<id>', ':id')
-    .replace('<file>', '*');
-}
 
 describe('the table of docs/security.md', () => {
   const named = [...(texts.get('docs/security.md') ?? '').matchAll(/^\|.*\| `(test\/[^`]+)`: “(.+)” \|$/gm)];
@@ -109,14 +84,43 @@ function titlesOf(text: string): string[] {
   return [...code.matchAll(calls)].map(([, , title = '']) => title);
 }
 
-describe('links between pages', () => {
-  test.each([...texts])('%s has no broken link', (path, text) => {
-    const targets = [...text.matchAll(/\]\((?!https?:)([^)#]+)/g)].map((match) =>
-      join(path, '..', match[1] ?? ''),
-    );
-    expect(targets.filter((target) => !existsSync(target))).toEqual([]);
+describe('links', () => {
+  const linked = new Map([
+    ...texts,
+    ...['CHANGELOG.md', 'bench/NOTES.md'].map((path) => [path, readFileSync(path, 'utf8')] as const),
+  ]);
+
+  test.each([...linked])('%s has none to a file or heading that does not exist', (path, text) => {
+    expect(findBrokenLinks(path, text)).toEqual([]);
   });
+
+  test('to a missing file or heading are found', () => {
+    const text = '[a](keys.md) [b](keys.md#what-a-key-carries) [c](nokeys.md) [d](keys.md#no) [e](#f)\n# E\n';
+    expect(findBrokenLinks('docs/page.md', text)).toEqual(['nokeys.md', 'keys.md#no', '#f']);
+  });
+
+  function findBrokenLinks(path: string, text: string): string[] {
+    const links = [...text.matchAll(/\]\((?!https?:)([^)\s]+)\)/g)].map(([, link = '']) => link);
+    return links.filter((link) => {
+      const [file = '', anchor] = link.split('#');
+      const target = file === '' ? path : join(path, '..', file);
+      if (file !== '' && !existsSync(target)) return true;
+      if (anchor === undefined) return false;
+      return !headingsOf(file === '' ? text : readFileSync(target, 'utf8')).includes(anchor);
+    });
+  }
 });
+
+/** The anchors of a page's headings, as GitHub forms them. */
+function headingsOf(text: string): string[] {
+  const headings = text.replace(/^```[\s\S]*?^```/gm, '').matchAll(/^#+ (.*)$/gm);
+  return [...headings].map(([, heading = '']) =>
+    heading
+      .toLowerCase()
+      .replace(/[^\p{L}\p{N}\s_-]/gu, '')
+      .replaceAll(' ', '-'),
+  );
+}
 
 test('the README stays under 100 lines', () => {
   expect((texts.get('README.md') ?? '').split('\n').length).toBeLessThan(100);

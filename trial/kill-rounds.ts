@@ -6,25 +6,25 @@ import { createRandom, type Random } from '../src/lib/random.ts';
 import { INGEST_PATH, QUERY_PATH, send } from './http.ts';
 import { findChildren, type Server, startServer } from './server.ts';
 
-/** What became of every request that was sent before, during and after the kills. */
+/** The outcome of all requests sent before, during and after the kills. */
 export interface KillCounts {
   readonly kills: number;
-  /** Requests that were answered 200, and the events in them. */
+  /** Requests answered 200, and their events. */
   readonly acknowledged: number;
   readonly acknowledgedEvents: number;
-  /** Requests that a kill left without an answer. */
+  /** Requests that a kill cut off. */
   readonly cutOff: number;
-  /** Requests, cut off or answered, that were sent again with the same Idempotency-Key after the restart. */
+  /** Requests, cut off or answered, sent again with the same Idempotency-Key after the restart. */
   readonly sentAgain: number;
-  /** Cut off and not sent again, and yet wholly stored: nobody was told, which is allowed. */
+  /** Cut off, not sent again, and yet stored completely, which is allowed. */
   readonly storedUnanswered: number;
-  /** Events of acknowledged requests that are not in the store. Must be 0. */
+  /** Acknowledged events that are missing in the store. Must be 0. */
   readonly lostEvents: number;
-  /** Rows more than there are events, in any request. Must be 0. */
+  /** Surplus rows of any request. Must be 0. */
   readonly rowsTwice: number;
-  /** Requests of which some events are in the store and some are not. Must be 0. */
+  /** Requests stored in part. Must be 0. */
   readonly storedInPart: number;
-  /** From each kill of an engine process to the first answer of a new one, ms. */
+  /** From each kill of an engine process to the first answer of the next one, ms. */
   readonly answeredMs: readonly number[];
 }
 
@@ -38,26 +38,26 @@ interface SentRequest {
 
 export interface KillOptions {
   readonly dataDir: string;
-  /** More settings of the server. */
+  /** Additional settings of the server. */
   readonly env?: Readonly<Record<string, string>>;
   readonly times: number;
   readonly seed: number;
-  /** What is killed: the service, with all that belongs to it, unless a signal for its engine process is given. */
+  /** A signal for the engine process; by default the whole service is killed. */
   readonly engineSignal?: 'SIGKILL' | 'SIGSEGV';
   readonly onRound: (counts: KillCounts) => void;
 }
 
 const CONNECTIONS = 16;
 const EVENTS_MAX = 200;
-// Of a round's requests with a key, the last so many are sent again: all that were cut off, and some that were answered.
+// The last so many requests with a key are sent again: all that were cut off, and some that were answered.
 const REPEATS_MAX = 40;
 const KILL_AFTER_MS_MAX = 1_200;
-// Pause of a sender whose request failed.
+// The pause of a sender after a failed request.
 const FAILED_MS = 5;
 const PROJECT = 'killed';
 const STORED_PATH = `${QUERY_PATH}/bench.stored-requests?project=${PROJECT}`;
 
-/** Kills a server with SIGKILL at random moments under load, starts it again on the same data, and compares. */
+/** Kills a server with SIGKILL at random moments under load, restarts it on the same data, and compares. */
 export async function killRounds(options: KillOptions): Promise<KillCounts> {
   const { dataDir, env, times, seed, engineSignal, onRound } = options;
   const random = createRandom(String(seed));
@@ -75,7 +75,7 @@ export async function killRounds(options: KillOptions): Promise<KillCounts> {
       const sent = await loadUntilKilled(server, { random, round, kill });
       requests.push(...sent);
       if (engineSignal === undefined) {
-        // As if it had died after the commit and before it noted the answer: the engine alone knows then.
+        // As if it had died after the commit and before it stored the response: only the engine has the token then.
         if (round % 2 === 0) forgetAnswers(dataDir);
         server = await start();
       }
@@ -98,7 +98,7 @@ function forgetAnswers(dataDir: string): void {
     rmSync(join(dataDir, `idempotency.sqlite${suffix}`), { force: true });
 }
 
-/** Kills the engine process of a server that runs on. Resolves with the time until a new query is answered, ms. */
+/** Kills the engine process of a running server. Resolves with the time until a new query is answered, ms. */
 async function killEngine(server: Server, signal: NodeJS.Signals): Promise<number> {
   const [pid, ...others] = findChildren(server.pid);
   if (pid === undefined || others.length > 0) throw new Error('a server has one engine process');
@@ -116,7 +116,7 @@ interface Strike {
   readonly kill: () => Promise<void>;
 }
 
-/** Sends on several connections until the kill is over; from its beginning on requests may fail. */
+/** Sends on several connections until the kill is over; once it has started requests may fail. */
 async function loadUntilKilled(server: Server, { random, round, kill }: Strike): Promise<SentRequest[]> {
   const requests: SentRequest[] = [];
   const agent = new Agent({ keepAlive: true, maxSockets: CONNECTIONS });
@@ -127,7 +127,7 @@ async function loadUntilKilled(server: Server, { random, round, kill }: Strike):
     while (!gone) {
       const request = createRequest(`${round}-${requests.length}`, random);
       requests.push(request);
-      // No answer: the server was killed. Anything it does answer must be 200.
+      // No response: the server was killed. Every response must be 200.
       await acknowledge(server.url, request, agent).catch(async (error) => {
         if (!isStruck) throw error;
         await wait(FAILED_MS);
@@ -136,7 +136,7 @@ async function loadUntilKilled(server: Server, { random, round, kill }: Strike):
   }
 
   const connections = Promise.all(Array.from({ length: CONNECTIONS }, connection));
-  connections.catch(() => {}); // heard below, after the kill
+  connections.catch(() => {}); // awaited below, after the kill
   await wait(random.whole(0, KILL_AFTER_MS_MAX));
   isStruck = true;
   await kill();
@@ -156,7 +156,7 @@ function createRequest(id: string, random: Random): SentRequest {
   return { id, size, key, body: Buffer.from(lines.join('\n')), acknowledged: false };
 }
 
-/** Sends a request and notes its answer. @throws when there is none, or another than 200 */
+/** Sends a request and records its response. @throws if there is none, or one other than 200 */
 async function acknowledge(url: string, request: SentRequest, agent = new Agent()): Promise<void> {
   const headers = request.key === undefined ? {} : { 'idempotency-key': request.key };
   const { status, text } = await send(url, agent, { path: INGEST_PATH, body: request.body, headers });
@@ -164,7 +164,7 @@ async function acknowledge(url: string, request: SentRequest, agent = new Agent(
   request.acknowledged = true;
 }
 
-/** Holds what was answered against what is stored. */
+/** Compares the responses with the stored rows. */
 async function compare(url: string, requests: readonly SentRequest[]) {
   const { status, text } = await send(url, new Agent(), { path: STORED_PATH });
   if (status !== 200) throw new Error(`answered ${status}: ${text}`);

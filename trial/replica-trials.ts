@@ -6,7 +6,7 @@ import { type Answer, INGEST_PATH, QUERY_PATH, send } from './http.ts';
 import type { Replicas } from './replicas.ts';
 import type { Server } from './server.ts';
 
-/** Identical requests to both replicas, all at once, of a question that nobody has asked before. */
+/** Identical concurrent requests to both replicas, of an uncached question. */
 export async function askAtOnce(replicas: Replicas, requests: number) {
   const { servers, front, countQueries } = replicas;
   const since = front.requests.length;
@@ -31,7 +31,7 @@ const WARM_PATH = `${QUERY_PATH}/bench.warm?project=`;
 const WARM_INTERVAL_MS = 2_000;
 const ASK_EVERY_MS = 100;
 
-/** An answer that both replicas keep warm, for so many intervals. */
+/** Counts the refreshes of an answer that both replicas keep warm, over so many intervals. */
 export async function keepWarm({ servers, front, countQueries }: Replicas, intervals: number) {
   const agent = new Agent({ keepAlive: true });
   const askAll = async () => {
@@ -68,8 +68,8 @@ const KILL_AFTER_MS = [400, 1_500] as const;
 const ON_MS = 1_000;
 
 /**
- * Both replicas take events and answer questions, then one is killed with SIGKILL, and the other has all. A request that the killed one
- * did not answer is sent to the other with the same Idempotency-Key, as a sender or a proxy does.
+ * Both replicas serve events and queries, then one is killed with SIGKILL, and the other serves all. A request that the killed one
+ * did not answer is sent to the other with the same Idempotency-Key, as a sender or a proxy would do.
  */
 export async function killOne(replicas: Replicas, seed: number) {
   const random = createRandom(String(seed));
@@ -110,7 +110,7 @@ export async function killOne(replicas: Replicas, seed: number) {
     ...Array.from({ length: READERS_EACH }, () => read(server)),
   ]);
   const all = Promise.all(work);
-  all.catch(() => {}); // heard below
+  all.catch(() => {}); // awaited below
   await wait(random.whole(...KILL_AFTER_MS));
   killed = true;
   await second.end('SIGKILL');
@@ -148,7 +148,7 @@ interface Stored {
 
 const readStored = ({ text }: Answer) => (JSON.parse(text) as { result: Stored[] }).result;
 
-/** Holds what was answered against what is stored. */
+/** Compares the responses with the stored rows. */
 async function compare({ url }: Server, sent: readonly Sent[], agent: Agent) {
   const stored = new Map<string, Stored>();
   for (const project of PROJECTS) {
@@ -166,12 +166,12 @@ async function compare({ url }: Server, sent: readonly Sent[], agent: Agent) {
   return counts;
 }
 
-// Kept for a quarter of an hour, for seconds, and not at all.
+// Cached for a quarter of an hour, for seconds, and not at all.
 const LONG_PATH = `${QUERY_PATH}/usage.api-counts?interval=daily&project=`;
 const PLAIN_PATH = `${QUERY_PATH}/bench.stored-requests?project=`;
 const RECOVERED_MS_MAX = 60_000;
 
-/** ClickHouse cannot be reached for a while, and can again. */
+/** ClickHouse is unreachable for a while. */
 export async function loseEngine({ servers, network }: Replicas, kind: 'refuse' | 'silent', awayMs: number) {
   const agent = new Agent({ keepAlive: true });
   const project = `away-${kind}`;
@@ -206,7 +206,7 @@ export async function loseEngine({ servers, network }: Replicas, kind: 'refuse' 
   network.fault = { kind } satisfies Fault;
   if (kind === 'refuse') network.reset();
   const all = Promise.all(servers.flatMap((server) => [askKept(server), askPlain(server)]));
-  all.catch(() => {}); // heard below
+  all.catch(() => {}); // awaited below
   await wait(awayMs);
   away = false;
   await all;

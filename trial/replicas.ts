@@ -7,25 +7,25 @@ import { startPostgres } from './postgres.ts';
 import { startRedis } from './redis.ts';
 import { type Server, startServer } from './server.ts';
 
-/** Two services over one ClickHouse, one PostgreSQL and one Redis, and what stands between. */
+/** Two replicas over one ClickHouse, one PostgreSQL and one Redis, and the front between them and ClickHouse. */
 export interface Replicas {
-  /** All that ClickHouse is asked. */
+  /** Records all requests to ClickHouse. */
   readonly front: ClickHouseFront;
-  /** Between the services and ClickHouse. */
+  /** Between the replicas and ClickHouse. */
   readonly network: FaultyProxy;
-  /** The two that run. */
+  /** Both replicas. */
   readonly servers: [Server, Server];
-  /** Starts the second anew. */
+  /** Restarts the second one. */
   restart(): Promise<void>;
-  /** Queries of an endpoint that ClickHouse was asked since a look at `front.requests.length`. */
+  /** Queries of an endpoint sent to ClickHouse since `front.requests.length` had a value. */
   countQueries(endpoint: string, since: number): number;
 }
 
 const SECRET = 'of-the-benchmark-alone-0123456789-0123456789';
-/** For how long an answer of `bench.warm`, which is good for seconds, is served while ClickHouse is away. */
+/** How long a cached answer of `bench.warm`, fresh for seconds, is served while ClickHouse is unavailable. */
 const STALE_SECONDS = 300;
 
-/** Runs `work` beside two replicas, and ends all after it, whatever comes of it. ClickHouse is its protocol before the embedded engine. */
+/** Runs `work` beside two replicas and ends them, also after a failure. ClickHouse is its protocol in front of the embedded engine. */
 export async function withReplicas<T>(folder: string, work: (replicas: Replicas) => Promise<T>): Promise<T> {
   const closing: (() => Promise<unknown>)[] = [];
   try {
@@ -53,7 +53,7 @@ export async function withReplicas<T>(folder: string, work: (replicas: Replicas)
       mkdirSync(dataDir, { recursive: true });
       return await startServer({ dataDir, env });
     };
-    // At once, as a deployment does: they make the tables of one empty server and one empty control store together.
+    // Concurrently, as in a deployment: both create the tables of an empty server and an empty control store.
     const servers = await Promise.all([start('first'), start('second')]);
     closing.push(() => Promise.all(servers.map((server) => server.end('SIGTERM'))));
     return await work({

@@ -27,7 +27,7 @@ export interface ServerOptions {
 const CLI = join(import.meta.dirname, '../bin/tailrace.js');
 const READY_MS_MAX = 120_000;
 
-/** Starts `tailrace serve` in a process of its own on a free port; its log goes to `server.log` in the data directory. */
+/** Starts `tailrace serve` in a separate process on a free port; it logs to `server.log` in the data directory. */
 export async function startServer({
   dataDir,
   args = [],
@@ -60,7 +60,7 @@ export async function startServer({
   return { url, pid, rssMb: () => readRss(pid), end };
 }
 
-/** The address in what it prints when it is ready; `undefined` when it ends before. */
+/** The address that it prints when it is ready; `undefined` if it ends before. */
 async function findUrl(stdout: AsyncIterable<string>): Promise<string | undefined> {
   const lines = stdout[Symbol.asyncIterator]();
   let text = '';
@@ -74,14 +74,14 @@ async function findUrl(stdout: AsyncIterable<string>): Promise<string | undefine
 
 const KIB_PER_MB = 1_000_000 / 1024;
 
-/** Ids of the processes that a process has started and that still run; none where there is no /proc. */
+/** The running child processes of a process; none without /proc. */
 export function findChildren(parent: number): number[] {
   return listProcesses().filter((pid) => readStatus(pid)?.parent === parent);
 }
 
 /**
- * Resident memory of a process and of those that it has started, among them the engine's, in MB, as the kernel counts it; NaN
- * where there is no /proc.
+ * Resident memory of a process and its children, such as the engine, in MB; NaN
+ * without /proc.
  */
 export function readRss(pid: number): number {
   const own = readStatus(pid);
@@ -104,7 +104,7 @@ function readStatus(pid: number): { parent: number; rssMb: number } | undefined 
   }
 }
 
-/** Runs `work` beside a server and ends the server after it, whatever comes of it. */
+/** Runs `work` beside a server and ends the server, also after a failure. */
 export async function withServer<T>(
   options: ServerOptions,
   work: (server: Server) => Promise<T>,

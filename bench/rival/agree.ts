@@ -7,9 +7,9 @@ const PERCENTILE_BOUND = 0.1;
 const MEAN_BOUND = 1e-9;
 
 /**
- * What is different in a rival's answer to the same question; `undefined` where it is the same. All columns of all rows are
- * compared but `metadata`, which JSONB reorders. Means may differ by how sums are rounded. Percentiles are approximate in
- * some engines: they may differ by a tenth, where they are of ten thousand values or more.
+ * The difference of a rival's answer to the same question; `undefined` if there is none. All columns of all rows are
+ * compared except `metadata`, which JSONB reorders. Means may differ by rounding. Percentiles are approximate in
+ * some engines: of ten thousand values or more they may differ by a tenth.
  */
 export function findDifference(ours: readonly AnswerRow[], theirs: readonly AnswerRow[]): string | undefined {
   if (ours.length !== theirs.length) return `${ours.length} rows, the other has ${theirs.length}`;

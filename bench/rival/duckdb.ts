@@ -70,7 +70,7 @@ async function loadTable(
 
 type Query = (question: Question, window: Window) => string;
 
-/** The same questions, by hand. Values stand in the text, as in ours; numbers leave as what becomes a number. */
+/** The same queries, written by hand. Values are literals, as in ours; numbers are cast to JavaScript numbers. */
 const QUERIES: Readonly<Record<string, Query>> = {
   'functions.invocation-stats': ({ parameters }, { since, bucketSeconds }) => `
     SELECT bucket::DOUBLE AS timestamp, min_execution_time, max_execution_time, avg_execution_time,

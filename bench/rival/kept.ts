@@ -10,7 +10,7 @@ import { say } from '../report.ts';
 const MADE_FILE = 'made.json';
 const EXPORT_MS_MAX = 3_600_000;
 
-/** The folder of a rival's data beside ours. `make` fills it once, and again when our data have been made anew. */
+/** The folder of a rival's data beside ours. `make` fills it once, and again if our data are newer. */
 export async function openKept(
   { dataDir, endMs }: BenchData,
   name: string,
@@ -31,7 +31,7 @@ export async function openKept(
 
 export type Export = Omit<ExportJob, 'dataDir' | 'folder'>;
 
-/** Hands the rows of a table to `load` in files, a day each and the oldest first; they are gone afterwards. */
+/** Exports the rows of a table to `load`, one file per day, oldest first; removes the files afterwards. */
 export async function exportDays(
   data: BenchData,
   what: Export,

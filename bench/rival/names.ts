@@ -1,11 +1,11 @@
-/** Who is asked the same. */
+/** The rivals. */
 export const RIVAL_NAMES = ['postgresql', 'duckdb'] as const;
 export type RivalName = (typeof RIVAL_NAMES)[number];
 
-/** Beyond this, loading a rival and waiting for its answers takes hours; `--rivals` asks for it all the same. */
+/** Beyond this, a rival takes hours; `--rivals` includes it nevertheless. */
 export const RIVALS_ROWS_MAX = 10_000_000;
 
-/** @throws Error when there is none of a name */
+/** @throws Error for an unknown name */
 export function parseRivals(names: readonly string[]): RivalName[] {
   return names.map((name) => {
     const known = RIVAL_NAMES.find((one) => one === name);

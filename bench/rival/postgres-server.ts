@@ -6,7 +6,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { Client, type ClientConfig } from 'pg';
 import { AbsentRival } from './rival.ts';
 
-/** A PostgreSQL of its own, reached by a socket in its folder. */
+/** A separate PostgreSQL server with a socket in its folder. */
 export interface PostgresServer {
   readonly client: Client;
   /** Runs a statement that reads rows from a file. */
@@ -14,17 +14,17 @@ export interface PostgresServer {
   close(): Promise<void>;
 }
 
-/** Where Debian's package, and those made from it, have their programs. */
+/** The folder of the programs in Debian's package and its derivatives. */
 const PROGRAMS = '/usr/lib/postgresql/*/bin/initdb';
-/** Whom the package runs it as; it refuses to run as root. */
+/** The package's account; PostgreSQL refuses to run as root. */
 const ACCOUNT = 'postgres';
 const USER = 'bench';
 const READY_MS_MAX = 60_000;
-const LOOK_EVERY_MS = 100;
+const POLL_EVERY_MS = 100;
 
 /**
- * For a machine with some gigabytes to spare: a cache that holds what is asked for, memory to sort in, an SSD. Nothing that
- * it does by default, such as two workers a query, is turned off; the data can be loaded again, so loading need not wait for the disk.
+ * For a machine with some gigabytes to spare: a cache for the queried data, memory for sorting, an SSD. No default,
+ * such as two workers per query, is turned off; the data can be loaded again, so loading does not wait for the disk.
  */
 const SETTINGS = {
   listen_addresses: '',
@@ -39,7 +39,7 @@ const SETTINGS = {
   fsync: 'off',
 } as const;
 
-/** The folder of the newest PostgreSQL's programs. @throws AbsentRival when there is none */
+/** The programs of the newest PostgreSQL. @throws AbsentRival if there is none */
 export function findPrograms(): { bin: string; major: number } {
   const found = globSync(PROGRAMS).map((file) => {
     const bin = join(file, '..');
@@ -51,12 +51,12 @@ export function findPrograms(): { bin: string; major: number } {
   return newest;
 }
 
-/** Makes an empty database in a folder. @throws AbsentRival when there is no account that it may run as */
+/** Creates an empty database in a folder. @throws AbsentRival if there is no account to run it */
 export function initPostgres(bin: string, dataDir: string): void {
   const account = findAccount();
   mkdirSync(dataDir, { mode: 0o700 });
   if (account !== undefined) chownSync(dataDir, account.uid, account.gid);
-  // Everyone may log in who may open the socket, which is in a folder of its own account.
+  // Whoever can open the socket may log in; it is in a folder of the server's account.
   const args = ['--pgdata', dataDir, '--username', USER, '--auth', 'trust', '--encoding', 'UTF8'];
   const quick = ['--locale', 'C', '--no-sync'];
   execFileSync(join(bin, 'initdb'), [...args, ...quick], { ...account, cwd: '/', stdio: 'pipe' });
@@ -73,7 +73,7 @@ export async function startPostgres(bin: string, dataDir: string): Promise<Postg
   });
   closeSync(log);
   const ended = once(child, 'close');
-  const interrupt = () => child.kill('SIGINT'); // it ends its connections first
+  const interrupt = () => child.kill('SIGINT'); // a fast shutdown, which ends its connections
   process.once('exit', interrupt);
   const stop = async () => {
     process.off('exit', interrupt);
@@ -98,7 +98,7 @@ export async function startPostgres(bin: string, dataDir: string): Promise<Postg
   }
 }
 
-/** Nothing where this process may run it as itself. */
+/** The account's ids; none if this process can run it itself. */
 function findAccount(): { uid: number; gid: number } | undefined {
   if (process.getuid?.() !== 0) return undefined;
   try {
@@ -112,19 +112,19 @@ function findAccount(): { uid: number; gid: number } | undefined {
 }
 
 async function connect(child: ChildProcess, connection: ClientConfig, log: string): Promise<Client> {
-  for (let waitedMs = 0; waitedMs < READY_MS_MAX && child.exitCode === null; waitedMs += LOOK_EVERY_MS) {
+  for (let waitedMs = 0; waitedMs < READY_MS_MAX && child.exitCode === null; waitedMs += POLL_EVERY_MS) {
     const client = new Client(connection);
     try {
       await client.connect();
       return client;
     } catch {
-      await wait(LOOK_EVERY_MS); // there is no socket yet, or it is starting up
+      await wait(POLL_EVERY_MS); // no socket yet, or still starting
     }
   }
   throw new Error(`PostgreSQL did not start:\n${readFileSync(log, 'utf8').slice(-2000)}`);
 }
 
-/** Its own client reads rows faster than any in JavaScript would. */
+/** psql copies rows faster than a client in JavaScript. */
 async function runPsql(psql: string, args: readonly string[], file: string): Promise<void> {
   const input = openSync(file, 'r');
   const child = spawn(psql, ['--no-psqlrc', '--quiet', '-v', 'ON_ERROR_STOP=1', ...args], {

@@ -6,19 +6,19 @@ import { findPrograms, initPostgres, type PostgresServer, startPostgres } from '
 import type { AnswerRow, Rival } from './rival.ts';
 import { type Window, windowOf } from './window.ts';
 
-/** An event whole in one JSONB column, as it came in; beside it what every event has, and an index on the time. */
+/** The whole event in one JSONB column, with the common columns and an index on the time. */
 const TABLES = ['edge_logs', 'function_edge_logs'] as const;
 const createTable = (name: string) =>
   `CREATE TABLE ${name} (id text, timestamp timestamp NOT NULL, event_message text, body jsonb NOT NULL)`;
 const createIndex = (name: string) => `CREATE INDEX ON ${name} (timestamp)`;
 
-/** Where the project was in the event that came in. */
+/** The path of the project in the received event. */
 const BODIES: Readonly<Record<(typeof TABLES)[number], string>> = {
   edge_logs: `concat('{"project":', toJSONString(project::String), ',"metadata":', metadata, '}')`,
   function_edge_logs: `concat('{"metadata":', metadata, '}')`,
 };
 
-/** PostgreSQL, on rows that came in by time. @throws AbsentRival where it is not installed */
+/** PostgreSQL on rows inserted by time. @throws AbsentRival if it is not installed */
 export async function openPostgres(data: BenchData): Promise<Rival> {
   const { bin, major } = findPrograms();
   const folder = await openKept(data, `postgresql-${major}`, (made) => load(data, bin, join(made, 'pgdata')));
@@ -54,18 +54,18 @@ async function loadTable(
 ): Promise<void> {
   await server.client.query(createTable(table));
   const columns = `id, timestamp, event_message, ${BODIES[table]}`;
-  // Both write the same escapes in text.
+  // Both formats use the same escapes.
   const rows = { table, columns, orderBy: 'timestamp', format: 'TabSeparated' } as const;
   await exportDays(data, rows, (file) => server.copy(`COPY ${table} FROM STDIN`, file));
   await server.client.query(createIndex(table));
-  await server.client.query(`VACUUM (ANALYZE, FREEZE) ${table}`); // so that no query has to tidy up
+  await server.client.query(`VACUUM (ANALYZE, FREEZE) ${table}`); // so that no query has to set hint bits
 }
 
 type Query = (question: Question, window: Window) => { text: string; values: unknown[] };
 
 /**
- * The same questions, by hand. Numbers leave as what the client reads into numbers; a time as microseconds. `since` is text
- * without a zone, so that no one's time zone shifts it.
+ * The same queries, written by hand. Numbers are cast to JavaScript numbers, times to microseconds. `since` is text
+ * without a zone, so that no time zone shifts it.
  */
 const QUERIES: Readonly<Record<string, Query>> = {
   'functions.invocation-stats': ({ parameters }, { since, bucketSeconds }) => ({

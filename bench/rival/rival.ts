@@ -1,18 +1,18 @@
 import type { Question } from '../questions.ts';
 
-/** A row of an answer; numbers are numbers, `metadata` is whatever the rival makes of it. */
+/** A row of an answer; numbers are numbers, `metadata` is in the rival's format. */
 export type AnswerRow = Readonly<Record<string, unknown>>;
 
-/** Another engine that holds the same events and answers the same questions. */
+/** Another engine with the same events, for the same questions. */
 export interface Rival {
   /** With its version. */
   readonly name: string;
-  /** The answer as at an instant, ms. */
+  /** Queries at an instant, ms. */
   ask(question: Question, nowMs: number): Promise<readonly AnswerRow[]>;
   close(): Promise<void>;
 }
 
-/** A rival that cannot be asked on this machine, and why. */
+/** A rival that is not available on this machine, and why. */
 export class AbsentRival extends Error {
   override readonly name = 'AbsentRival';
 }

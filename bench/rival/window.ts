@@ -4,14 +4,14 @@ const SECOND_MS = 1_000;
 const HOUR_S = 3_600;
 const DAY_S = 24 * HOUR_S;
 
-/** Which rows a question is about, and in which buckets they are counted. */
+/** The time range of a question and its time buckets. */
 export interface Window {
   readonly since: Date;
-  /** 0 where rows are not counted. */
+  /** 0: no buckets. */
   readonly bucketSeconds: number;
 }
 
-// Endpoint and what selects the range → [bucket, range] in seconds: those that the benchmark asks for.
+// Endpoint and interval or tier → [bucket, range] in seconds, as the benchmark uses them.
 const WINDOWS: Readonly<Record<string, readonly [number, number]>> = {
   'functions.invocation-stats 1day': [HOUR_S, DAY_S],
   'functions.invocation-stats 7day': [DAY_S, 7 * DAY_S],

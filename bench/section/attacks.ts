@@ -17,12 +17,12 @@ const ENV = {
   TAILRACE_QUERY_MEMORY_BYTES_MAX: String(256 * MIB),
   TAILRACE_ENGINE_MEMORY_BYTES_MAX: String(1536 * MIB),
 };
-// Six missed heartbeats, or the deadline of a query and two seconds more; then a beat of tolerance.
+// Six missed heartbeats, or the deadline of a query plus two seconds; then one heartbeat of tolerance.
 const NOTICED_MS_MAX = 8_000;
 const ANSWERED_MS_MAX = 3_000;
 const LOGS_OF = 'aurora';
 
-/** What one key feels while another attacks the engine, each attack `times` in a row. */
+/** Latencies of one key while another attacks the engine, each attack `times` in a row. */
 export async function attacksSection({ rows, times, only }: BenchOptions): Promise<Row[]> {
   const dataDir = await mkdtemp(join(tmpdir(), 'tailrace-bench-'));
   try {
@@ -75,7 +75,7 @@ async function tryAll(server: Server, { attacks, times, logFile }: Trials): Prom
   return rows;
 }
 
-/** What the service logged of each restart. */
+/** The log entries of the restarts. */
 function describeRestarts(lines: readonly string[]): void {
   const counts: Record<string, number> = {};
   for (const line of lines) {

@@ -9,10 +9,10 @@ import type { BenchOptions } from '../section.ts';
 
 const ASKED = 40;
 const WARM_UP = 5;
-/** The size for which the medians have goals. */
+/** The number of rows for which the medians have goals. */
 const GOALS_ROWS = 100_000_000;
 
-/** Questions never asked before, over HTTP and of the engine itself, by turns; one at a time. */
+/** Uncached questions, one at a time, over HTTP and directly to the engine in turn. */
 export async function coldSection({ rows }: BenchOptions): Promise<Row[]> {
   return await withPastServer(await openBenchData(rows), 'steps', async (server) => {
     const measured: Row[] = [];
@@ -31,7 +31,7 @@ async function measure(server: PastServer, kind: QuestionKind, rows: number): Pr
       async () => overHttp.push(await askCold(server.url, agent, question)),
       async () => direct.push((await server.ask(question)).ms),
     ];
-    // Who comes second finds the files in the system's cache, so each is it as often as the other.
+    // The second one finds the files in the system's cache, so the order alternates.
     for (const ask of i % 2 === 0 ? both : both.reverse()) await ask();
   }
   agent.destroy();

@@ -8,7 +8,7 @@ import type { BenchOptions } from '../section.ts';
 
 const REQUESTS = 1_000;
 
-/** How often the engine is asked when a thousand callers want at once the same that nobody has asked before. */
+/** The number of engine queries when a thousand callers send the same uncached question at once. */
 export async function collapseSection({ rows }: BenchOptions): Promise<Row[]> {
   return await withPastServer(await openBenchData(rows), 'runs', async (server) => {
     const times: number[] = [];
@@ -19,7 +19,7 @@ export async function collapseSection({ rows }: BenchOptions): Promise<Row[]> {
       queries.push((await countQueries(server.url)) - before);
       say(`collapse: ${REQUESTS} requests at once were ${queries.at(-1)} queries`);
     }
-    // Any round with a second query is one too many, whatever the median.
+    // No round may have a second query, whatever the median.
     const most = Math.max(...queries);
     const name = `${REQUESTS.toLocaleString('en')} identical cold requests at once`;
     return [
@@ -46,7 +46,7 @@ async function askAtOnce({ url }: PastServer, project: string): Promise<number[]
   }
 }
 
-/** Queries that the service has asked its engine since it began. */
+/** Engine queries since the start of the service. */
 async function countQueries(url: string): Promise<number> {
   const agent = new Agent();
   const { text } = await send(url, agent, { path: '/metrics' });

@@ -13,8 +13,8 @@ const MS_MAX = 15 * 60_000;
 const SIZES = 4;
 
 /**
- * Time on cores, which other work on the machine changes less than the time that passes: what an event costs, and what a
- * question costs by the number of rows that its project has in a week. The inputs of docs/capacity.md.
+ * CPU time, which other work on the machine affects less than elapsed time: of an event, and of a
+ * question by the rows of its project in a week. The inputs of docs/capacity.md.
  */
 export async function costSection({ rows }: BenchOptions): Promise<Row[]> {
   const writes: WriteCost[] = [];

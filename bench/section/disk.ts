@@ -7,7 +7,7 @@ import type { BenchOptions } from '../section.ts';
 
 const MINUTES_MAX = 10;
 
-/** What an event takes on the disk, beside its length as JSON. */
+/** Disk space per event, compared with its length as JSON. */
 export async function diskSection({ rows }: BenchOptions): Promise<Row[]> {
   return await withLinkedCopy(await openBenchData(rows), async ({ dataDir }) => {
     const tables = await runChild<DiskJob, DiskUse[]>('disk-process.ts', { dataDir }, MINUTES_MAX * 60_000);

@@ -1,7 +1,7 @@
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { openEmbeddedEngine } from '../../src/engine/embedded.ts';
+import { openEmbeddedEngine } from '../../src/engine/embedded/embedded.ts';
 import { createSessionHost } from '../../src/engine/process/session-host.ts';
 import { killRounds } from '../../trial/kill-rounds.ts';
 import { median } from '../measure.ts';
@@ -10,7 +10,7 @@ import type { BenchOptions } from '../section.ts';
 
 const MIB = 1024 * 1024;
 
-/** Answers whose way over the process boundary is measured, and how often each is asked. */
+/** Answers for which the process boundary is measured, and the number of requests. */
 const ANSWERS = [
   { name: '4 KB', sql: "SELECT repeat('x', 4096) AS text", times: 400 },
   {
@@ -20,7 +20,7 @@ const ANSWERS = [
   },
 ] as const;
 
-/** What the engine's own process costs a query, and what its end costs: time, and no acknowledged event. */
+/** The cost of the separate engine process per query, and of its end: time, and no acknowledged event. */
 export async function engineSection(options: BenchOptions): Promise<Row[]> {
   return await inFolder(async (folder) => [
     ...(await measureBoundary(folder)),
@@ -38,7 +38,7 @@ async function inFolder<T>(work: (folder: string) => Promise<T>): Promise<T> {
   }
 }
 
-/** The same statements by turns: on the engine in its process, and on one inside this process. */
+/** The same statements in turn on an engine in a separate process and on one in this process. */
 async function measureBoundary(folder: string): Promise<Row[]> {
   const host = createSessionHost();
   await host(

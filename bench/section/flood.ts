@@ -14,12 +14,12 @@ const SLOW_PATHS = Array.from({ length: 1000 }, (_, i) => `${QUERIES}/bench.slow
 const ALONE_SECONDS = 20;
 const AFTER_SECONDS = 10;
 const SETTLE_MS = 2_000;
-// A caller's dashboard, not a load of its own.
+// A caller's dashboard, not a load by itself.
 const OTHER_PAUSE_MS = 50;
-// Many more than may wait, each of which asks again soon: well over ten times what the engine can do.
+// Many more than the queue takes, each retrying soon: far more than ten times the engine's capacity.
 const FLOOD_CONNECTIONS = 150;
 const FLOOD_PAUSE_MS = 3_000;
-// Above what the engine can do, so that the queue is tested too, and below what the flood asks for.
+// Above the engine's capacity, so that the queue is tested too, and below the flood.
 const RATE = { TAILRACE_RATE_PER_SECOND: '20', TAILRACE_RATE_BURST: '40' };
 
 interface Keys {
@@ -27,7 +27,7 @@ interface Keys {
   readonly other: string;
 }
 
-/** What another key feels while one floods the service with slow queries that are never cached. */
+/** Latencies of a key while another one floods the service with slow queries that are never cached. */
 export async function floodSection({ rows, seconds }: BenchOptions): Promise<Row[]> {
   const dataDir = mkdtempSync(join(tmpdir(), 'tailrace-bench-'));
   try {
@@ -109,7 +109,7 @@ async function createKeys(dataDir: string): Promise<Keys> {
   });
 }
 
-/** Unlike the other loads it may be refused: that is what is measured. */
+/** Unlike in other loads, refusals are expected: they are measured. */
 async function load(server: Server, part: Partial<LoadJob> & Pick<LoadJob, 'send'>): Promise<LoadResult> {
   return await runLoad({
     url: server.url,

@@ -13,7 +13,7 @@ const SEED = 1;
 const SAY_EVERY = 20_000;
 const PAUSE_MS_MAX = 50;
 
-/** Random requests to every route: no fault of ours, no end of the process, no wait without end, no key given back or logged. */
+/** Random requests to every route: no internal error, no crash, no hang, no key in a response or log. */
 export async function fuzzSection({ inputs }: BenchOptions): Promise<Row[]> {
   const dataDir = mkdtempSync(join(tmpdir(), 'tailrace-fuzz-'));
   const keys = { good: [KEY, PUBLIC_KEY], marker: MARKER };
@@ -26,7 +26,7 @@ export async function fuzzSection({ inputs }: BenchOptions): Promise<Row[]> {
   };
   try {
     return await withServer({ dataDir, env, nodeArgs }, async ({ url, rssMb, pid }) => {
-      process.kill(pid, 'SIGUSR2'); // what start took does not count
+      process.kill(pid, 'SIGUSR2'); // resets the pauses of the start
       const begun = performance.now();
       let longestMs = 0;
       const onProgress = (sent: number) => {

@@ -10,7 +10,7 @@ const BATCHES = 120;
 const WARM_UP_BATCHES = 20;
 const ENGINE_MS_MAX = 120_000;
 
-/** Large requests on few connections, beside what the engine alone takes for the same rows; by turns, in the same run. */
+/** Large requests on few connections, compared with the engine alone for the same rows; in turn, in the same run. */
 export async function measureBatches(dataDir: string): Promise<Row[]> {
   const http: number[] = [];
   const engine: number[] = [];

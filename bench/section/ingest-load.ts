@@ -4,14 +4,14 @@ import { type LoadJob, type LoadResult, runLoad } from '../load.ts';
 export const EVENTS_PER_BATCH = 1_000;
 
 const QUERIES = '/api/endpoints/query';
-/** An answer that stays in the cache for longer than the measurement takes. */
+/** Cached for longer than the measurement takes. */
 export const CACHED_PATHS = [`${QUERIES}/usage.api-counts?project=aurora&interval=daily`];
 /** Never cached. */
 export const LOGS_PATHS = ['aurora', 'basalt', 'cobalt'].map(
   (project) => `${QUERIES}/logs.all?project=${project}&project_tier=PRO`,
 );
 
-/** Sends without pause what `part` says, and fails when anything was refused: that was not measured then. */
+/** Sends the load of `part` without a pause. @throws if anything was refused, since it was not measured then */
 export async function load(
   server: Server,
   part: Partial<LoadJob> & Pick<LoadJob, 'send'>,

@@ -6,7 +6,7 @@ import { eventRate, LOGS_PATHS, load, sendBatches } from './ingest-load.ts';
 
 const LOGS_PAUSE_MS = 50;
 
-/** Resident memory while batches come in as fast as they are taken and logs are read. */
+/** Resident memory during maximum ingest with reads of logs. */
 export async function measureMemory(dataDir: string, { rows, minutes }: BenchOptions): Promise<Row[]> {
   await fillSample(dataDir, rows);
   return await withServer({ dataDir }, async (server) => {

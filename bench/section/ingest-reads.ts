@@ -6,7 +6,7 @@ import { CACHED_PATHS, eventRate, LOGS_PATHS, load, sendBatches } from './ingest
 
 const ROUNDS = 3;
 const SECONDS = 12;
-// Callers, not a load of their own.
+// Callers, not a load by themselves.
 const CACHED_PAUSE_MS = 5;
 const LOGS_PAUSE_MS = 50;
 
@@ -15,7 +15,7 @@ interface Reads {
   readonly logs: LoadResult;
 }
 
-/** What callers of endpoints feel while batches come in as fast as they are taken, by turns with nothing coming in. */
+/** Latencies of callers during maximum ingest and without ingest, in turn. */
 export async function measureReads(dataDir: string, { rows }: BenchOptions): Promise<Row[]> {
   await fillSample(dataDir, rows);
   const idle: Reads[] = [];

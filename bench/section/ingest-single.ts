@@ -6,7 +6,7 @@ const ROUNDS = 5;
 const SECONDS = 8;
 const CONNECTIONS = 64;
 
-/** The smallest requests: what each costs, and whether the events of concurrent ones are stored together. */
+/** The smallest requests: the cost of each, and whether concurrent ones share a batch. */
 export async function measureSingle(dataDir: string): Promise<Row[]> {
   const rates: number[] = [];
   const p99: number[] = [];

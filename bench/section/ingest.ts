@@ -17,7 +17,7 @@ const MEASUREMENTS = {
 
 export const INGEST_MEASUREMENTS = Object.keys(MEASUREMENTS);
 
-/** What it costs to take events in over HTTP. */
+/** The cost of ingest over HTTP. */
 export async function ingestSection(options: BenchOptions): Promise<Row[]> {
   const rows: Row[] = [];
   for (const [name, measure] of Object.entries(MEASUREMENTS)) {

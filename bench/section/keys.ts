@@ -14,7 +14,7 @@ import { type Row, say } from '../report.ts';
 import { CACHED_PATHS, load } from './ingest-load.ts';
 
 const KEYS = 100_000;
-// In use at the same time.
+// Keys in use at the same time.
 const FEW = 1_000;
 const CALLS = 100_000;
 const ROUNDS = 5;
@@ -22,7 +22,7 @@ const SECONDS = 4;
 const CONNECTIONS = 16;
 const MICROS_PER_MS = 1_000;
 
-/** What it costs to look a key up among many, alone and as a part of the cheapest request. */
+/** The cost of a key look-up among many keys, alone and in the cheapest request. */
 export async function keysSection(): Promise<Row[]> {
   const dataDir = mkdtempSync(join(tmpdir(), 'tailrace-bench-'));
   try {
@@ -34,7 +34,7 @@ export async function keysSection(): Promise<Row[]> {
       ...(await measureLookUp(keyring, keys, `any of ${KEYS} keys`)),
       ...(await measureLookUp(keyring, keys.slice(0, FEW), `${FEW} of ${KEYS} keys`)),
     ];
-    await store.close(); // at which all of it goes into the one file
+    await store.close(); // checkpoints the WAL into the file
     const bytes = statSync(join(dataDir, 'control.sqlite')).size / KEYS;
     rows.push({ name: 'disk, a key in the control store', unit: 'bytes/key', values: [bytes] });
     return [...rows, ...(await measureRequests(dataDir, keys[0] ?? ''))];
@@ -43,7 +43,7 @@ export async function keysSection(): Promise<Row[]> {
   }
 }
 
-/** All at once: made one by one, each would wait for the disk. */
+/** In one transaction: one by one, each would wait for the disk. */
 async function fill(store: ControlStore): Promise<string[]> {
   const made = Array.from({ length: KEYS }, createSecret);
   const add = made.map(
@@ -87,7 +87,7 @@ async function measureLookUp(keyring: Keyring, keys: readonly string[], which: s
   ];
 }
 
-/** By turns, so that whatever else the machine does falls on both. */
+/** In turn, so that other work on the machine affects both. */
 async function measureRequests(dataDir: string, key: string): Promise<Row[]> {
   const stored: number[] = [];
   const environment: number[] = [];

@@ -5,7 +5,7 @@ import { killRounds } from '../../trial/kill-rounds.ts';
 import { type Row, say } from '../report.ts';
 import type { BenchOptions } from '../section.ts';
 
-/** Whether an answer means that the events are on the disk, whenever the process dies. */
+/** Whether acknowledged events are on the disk, whenever the process dies. */
 export async function killSection({ times }: BenchOptions): Promise<Row[]> {
   const dataDir = mkdtempSync(join(tmpdir(), 'tailrace-bench-'));
   try {

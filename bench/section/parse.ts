@@ -3,7 +3,7 @@ import { type Row, say } from '../report.ts';
 
 const MIXTURES = 200;
 
-/** The longest that a text of a caller takes on the thread that answers requests, for each of its parsers. */
+/** The longest time that each parser of callers' texts blocks the event loop. */
 export async function parseSection(): Promise<Row[]> {
   return measureParsers(MIXTURES, 'bench').map(({ parser, text, ms, growth }) => {
     say(`parse: ${parser}: ${text}: ${ms.toFixed(2)} ms, growth ${growth.toFixed(1)}`);

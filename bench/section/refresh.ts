@@ -8,7 +8,7 @@ import type { RefreshJob, RefreshResult } from '../refresh-process.ts';
 import { type Row, say } from '../report.ts';
 import type { BenchOptions } from '../section.ts';
 
-/** What it takes to keep a week's statistics warm: the buckets that can have changed, against all of them. */
+/** The cost of a warm week of statistics: only time buckets that can have changed, against all of them. */
 export async function refreshSection({ rows }: BenchOptions): Promise<Row[]> {
   const dataDir = mkdtempSync(join(tmpdir(), 'tailrace-bench-'));
   const child = fork(join(import.meta.dirname, '../refresh-process.ts'));

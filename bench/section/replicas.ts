@@ -12,7 +12,7 @@ const AWAY_MS = 30_000;
 const RECOVERED_MS_MAX = 2_000;
 const NONE = { below: 1 };
 
-/** What two services over one ClickHouse, one PostgreSQL and one Redis do for each other, and when one of the parts goes. */
+/** Two replicas over one ClickHouse, one PostgreSQL and one Redis: what they share, and the failure of each part. */
 export async function replicasSection({ times }: BenchOptions): Promise<Row[]> {
   return await withFolder(join(tmpdir(), 'tailrace-bench-'), (folder) =>
     withReplicas(folder, async (replicas) => [
@@ -35,7 +35,7 @@ async function shareQueries(replicas: Replicas): Promise<Row[]> {
       name: 'refreshes of an answer that both keep warm / intervals',
       unit: 'ratio',
       values: [warm.refreshes / warm.intervals],
-      goal: { below: 1.15 }, // each may come a tenth of the interval early
+      goal: { below: 1.15 }, // each refresh may start a tenth of the interval early
     },
   ];
 }

@@ -14,10 +14,10 @@ import type { BenchOptions } from '../section.ts';
 
 const ASKED = 40;
 const WARM_UP = 3;
-/** A rival that has taken so long over one kind of question is not asked it again; each is asked a few times all the same. */
+/** After so long in total, a rival gets no more questions of a kind; each kind is asked at least a few times. */
 const BUDGET_MS = 60_000;
 const ASKED_MIN = 3;
-/** Projects whose answers are compared before anything is measured: with the most rows, some, and the fewest. */
+/** Projects for the comparison of answers before the measurement: those with the most, some, and the fewest rows. */
 const COMPARED_AT = [0, 0.5, 1];
 
 const OPEN: Readonly<Record<RivalName, (data: BenchData) => Promise<Rival>>> = {
@@ -29,7 +29,7 @@ interface Opponent extends Rival {
   readonly goal: (kind: QuestionKind, rows: number) => { goal?: Goal };
 }
 
-/** The same questions asked of other engines that hold the same rows, by turns with ours over HTTP; one at a time. */
+/** The same questions to other engines with the same rows and to ours over HTTP, in turn, one at a time. */
 export async function rivalsSection({ rows, rivals }: BenchOptions): Promise<Row[]> {
   if (rivals === undefined && rows > RIVALS_ROWS_MAX) {
     say(`rivals: not asked with ${rows.toLocaleString('en')} rows, unless --rivals names them`);
@@ -56,7 +56,7 @@ export async function rivalsSection({ rows, rivals }: BenchOptions): Promise<Row
   }
 }
 
-/** How many times longer than ours the rival's median is to be. */
+/** The goal for the rival's median, as a multiple of ours. */
 const GOALS: Readonly<Record<RivalName, Opponent['goal']>> = {
   postgresql: (_kind, rows) =>
     rows >= 1_000_000 ? { goal: { atLeast: rows >= 10_000_000 ? 100 : 20 } } : {},
@@ -74,7 +74,7 @@ async function openRival(name: RivalName, data: BenchData): Promise<Rival | unde
   }
 }
 
-/** An engine that answers something else would be compared for nothing. */
+/** @throws if the answers of the engines differ, which would make the comparison void */
 async function compareAnswers(
   { projects, ask }: PastServer,
   opponents: readonly Rival[],
@@ -128,7 +128,7 @@ async function measure(server: PastServer, opponents: readonly Opponent[], round
         times.push(performance.now() - startMs);
       }),
     ];
-    // Nobody comes right after the same one each time.
+    // The order alternates, so that none always follows the same one.
     for (const ask of [...turns.slice(i % turns.length), ...turns.slice(0, i % turns.length)]) await ask();
   }
   agent.destroy();

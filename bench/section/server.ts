@@ -22,8 +22,8 @@ const WARM_UP = 10;
 const PROJECT = 'aurora';
 
 /**
- * What Tailrace adds to a query on a ClickHouse server: its own request to the server, sent again without it, against the whole
- * way through Tailrace. The server is ClickHouse's protocol in front of the embedded engine, in this process.
+ * The overhead of Tailrace on a ClickHouse server: its request to the server, repeated without Tailrace, against the whole
+ * request through Tailrace. The server is ClickHouse's protocol in front of the embedded engine, in this process.
  */
 export async function serverSection({ rows }: BenchOptions): Promise<Row[]> {
   return await withFolder(join(tmpdir(), 'tailrace-bench-'), async (folder) => {
@@ -79,7 +79,7 @@ async function measure(
   ];
 }
 
-/** The same query at the present instant, in ms until its answer is there and decompressed. */
+/** The same query at the present instant; the time until its answer is decompressed, ms. */
 async function repeat(url: string, agent: Agent, { address, raw, headers }: FrontRequest): Promise<number> {
   const to = new URL(address, url);
   to.searchParams.set('param_now', formatInstant(Date.now() * MICROS_PER_MS));

@@ -10,15 +10,15 @@ import type { BenchOptions } from '../section.ts';
 
 /** 64 in all. */
 const CONNECTIONS = { cached: 52, cold: 8, ingest: 4 };
-// Callers, each with a moment to itself, and not as much as the cores can do: that would be measured by `cached`.
+// Callers with pauses, below the capacity of the cores, which `cached` measures.
 const PAUSE_MS = { cached: 20, cold: 0, ingest: 200 };
 const EVENTS_PER_REQUEST = 100;
 const CACHED_PROJECTS = 10;
-/** Of each kind: more than two cores answer in ten minutes, so that none comes round again. */
+/** Questions of each kind: more than two cores answer in ten minutes, so none is repeated. */
 const COLD_QUESTIONS = 20_000;
 const MIB_PER_MB = 1_000_000 / 1024 ** 2;
 
-/** What makes a question one that nobody has asked before. */
+/** The parameter that makes a question unique. */
 type NewValue = (i: number, nowMs: number, given: Question['parameters']) => Record<string, string>;
 
 const NEW_VALUES: Readonly<Record<string, NewValue>> = {
@@ -27,7 +27,7 @@ const NEW_VALUES: Readonly<Record<string, NewValue>> = {
   'functions.invocation-stats': (i) => ({ function_id: `function-${i}` }),
 };
 
-/** Resident memory while everything is asked at once: answers from the cache, new ones of all endpoints, and new events. */
+/** Resident memory under mixed load: cached answers, new answers of all endpoints, and new events. */
 export async function soakSection({ rows, minutes }: BenchOptions): Promise<Row[]> {
   const data = await openBenchData(rows);
   return await withPastServer(data, 'runs', async (server) => {
@@ -66,7 +66,7 @@ async function loadAll({ url, projects }: PastServer, nowMs: number, secondsMax:
   return { cached, cold, ingest };
 }
 
-/** What is to come from the cache has to be in it: asked for by 52 at once, all of it would wait behind the new. */
+/** Fills the cache first: with all 52 connections at once, these requests would queue behind the uncached ones. */
 async function warmUp({ url, projects }: PastServer): Promise<void> {
   const agent = new Agent({ keepAlive: true });
   for (const path of cachedPaths(projects)) await send(url, agent, { path });

@@ -7,9 +7,9 @@ import type { BenchOptions } from '../section.ts';
 
 const STARTS = 5;
 const IDLE_MS = 30_000;
-const LOOK_EVERY_MS = 5;
+const POLL_EVERY_MS = 5;
 
-/** From the command to the first 200 of `/ready`, and the resident memory of a service that nobody asks. */
+/** The time from the command to the first 200 of `/ready`, and the resident memory of an idle service. */
 export async function startSection({ rows }: BenchOptions): Promise<Row[]> {
   return await withLinkedCopy(await openBenchData(rows), async ({ dataDir }) => {
     const seconds: number[] = [];
@@ -18,7 +18,7 @@ export async function startSection({ rows }: BenchOptions): Promise<Row[]> {
     for (let start = 1; start <= STARTS; start++) {
       const begunMs = performance.now();
       await withServer({ dataDir }, async (server) => {
-        while (!(await fetch(`${server.url}/ready`)).ok) await wait(LOOK_EVERY_MS);
+        while (!(await fetch(`${server.url}/ready`)).ok) await wait(POLL_EVERY_MS);
         seconds.push((performance.now() - begunMs) / 1000);
         ready.push(server.rssMb());
         if (start === STARTS) {

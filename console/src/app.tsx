@@ -1,5 +1,5 @@
 import { useCallback, useEffect, useMemo, useState } from 'react';
-import type { Self } from '../../src/http/view.ts';
+import type { Self } from '../../src/management/view.ts';
 import { type Client, ClientContext, callRaw, parseAnswer } from './api/client.ts';
 import { keepKey, readKey } from './api/session.ts';
 import { SignInPage } from './page/sign-in/sign-in.tsx';
@@ -7,13 +7,13 @@ import { PreferenceContext } from './preference.ts';
 import { Shell } from './shell.tsx';
 import { applyPreference, readPreference } from './stored-preference.ts';
 
-/** Whoever is signed in: with which key, and what that may do. */
+/** The signed-in key and its rights. */
 interface Session {
   readonly key: string;
   readonly self: Self;
 }
 
-/** The console: the sign-in, and behind it the pages. The address stays as it is, so that a shared view is there after it. */
+/** The console: the sign-in, then the pages. Signing in keeps the URL, so a shared view opens afterwards. */
 export function App() {
   const [preference, setPreference] = useState(readPreference);
   const [session, setSession] = useState<Session>();
@@ -72,7 +72,7 @@ export function App() {
 }
 
 function createClient({ key, self }: Session, leave: (why: string) => void): Client {
-  const onRefused = () => leave('This key is not accepted any more: it was revoked, or it expired.');
+  const onRefused = () => leave('This key was revoked or has expired.');
   const raw: Client['callRaw'] = (path, options) => callRaw(key, path, { ...options, onRefused });
   return {
     self,

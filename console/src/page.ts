@@ -1,15 +1,15 @@
 import { type ComponentType, lazy } from 'react';
 
 /**
- * A page of the console. A new one is a folder in page/ and a line in this list; its path must be served, too
+ * A page of the console. A new page is a folder in page/ and an entry in this list; the service must serve its path, too
  * (src/http/routes/console.ts).
  */
 export interface Page {
-  /** As wouter has it: `/endpoints/:name`. */
+  /** A pattern of wouter: `/endpoints/:name`. */
   readonly path: string;
-  /** Its name in the navigation; without one it is reached from another page. */
+  /** Its name in the navigation; without one another page links to it. */
   readonly title?: string;
-  /** It is offered to keys with one of these scopes. */
+  /** Shown to keys with one of these scopes. */
   readonly scopes: readonly string[];
   readonly component: ComponentType;
 }

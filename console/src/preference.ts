@@ -4,7 +4,7 @@ import { FALLBACK, type Preference } from './stored-preference.ts';
 
 interface PreferenceState {
   readonly preference: Preference;
-  /** What is really shown, `system` resolved. */
+  /** The displayed theme, with `system` resolved. */
   readonly shown: 'light' | 'dark';
   change(change: Partial<Preference>): void;
 }

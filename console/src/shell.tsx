@@ -1,6 +1,6 @@
 import { Suspense, useState } from 'react';
 import { Link, Redirect, Route, Switch, useLocation } from 'wouter';
-import type { EndpointView } from '../../src/http/view.ts';
+import type { EndpointView } from '../../src/management/view.ts';
 import { useClient } from './api/client.ts';
 import { useLoad } from './api/use-load.ts';
 import { PAGES, type Page } from './page.ts';
@@ -12,7 +12,7 @@ import { ErrorNote } from './ui/error-note.tsx';
 import { Mark } from './ui/mark.tsx';
 import { Segmented } from './ui/segmented.tsx';
 
-/** What stands around every page: navigation, preferences, sign-out. */
+/** The frame of every page: navigation, preferences, sign-out. */
 export function Shell({ onSignOut }: { readonly onSignOut: () => void }) {
   const [open, setOpen] = useState(false);
   return (
@@ -60,14 +60,13 @@ function Pages() {
               <Redirect to={first.path} replace />
             ) : (
               <Empty title="This key may not see this page">
-                It has the scope {scopes.join(', ') || 'none'}; this page needs {page.scopes.join(' or ')}.
-                Sign in with another key.
+                Its scopes: {scopes.join(', ') || 'none'}. This page needs {page.scopes.join(' or ')}.
               </Empty>
             )}
           </Route>
         ))}
         <Route>
-          <Empty title="There is no such page">
+          <Empty title="Page not found">
             Choose one from the navigation, or go to the <Link href="/">overview</Link>.
           </Empty>
         </Route>
@@ -97,9 +96,7 @@ function Navigation({ onGo }: { readonly onGo: () => void }) {
           <NavItem key={name} href={`/endpoints/${name}`} label={name} onGo={onGo} />
         ))}
       </ul>
-      {(!mayList || value?.result.length === 0) && (
-        <p className="small muted">None that this key may read.</p>
-      )}
+      {(!mayList || value?.result.length === 0) && <p className="small muted">This key may read none.</p>}
       <h2>Reference</h2>
       <ul>
         <li>

@@ -2,7 +2,7 @@ import type { Zone } from './format/time.ts';
 
 export type Theme = 'system' | 'light' | 'dark';
 
-/** How somebody likes the console; kept in the browser, for the console and the API reference. */
+/** The preferences of the user, stored in the browser, for the console and the API reference. */
 export interface Preference {
   readonly zone: Zone;
   readonly theme: Theme;
@@ -23,7 +23,7 @@ export function readPreference(): Preference {
   }
 }
 
-/** Keeps it and puts it into effect. */
+/** Stores and applies a preference. */
 export function applyPreference(preference: Preference): void {
   localStorage.setItem(NAME, JSON.stringify(preference));
   showTheme(preference.theme);

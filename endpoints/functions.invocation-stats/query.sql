@@ -1,5 +1,5 @@
--- Statistics of one project's function invocations in buckets of time (spec 4.1, 2.2). How wide the buckets are and how far
--- back they go (rule 1) stands under `bucket` in endpoint.yaml. A refresh recomputes some buckets and keeps the others, so no
+-- Statistics of one project's function invocations in time buckets (spec 4.1, 2.2). Width and range of the buckets (rule 1) are
+-- under `bucket` in endpoint.yaml. A refresh recomputes some buckets and keeps the others, so no
 -- column may depend on the order in which events are read.
 WITH
   toUInt32(@bucket_width) * 1000000 AS width,
@@ -8,7 +8,7 @@ WITH
       intDiv(toUnixTimestamp64Micro(timestamp), width) * width AS bucket,
       min(execution_time_ms) AS shortest,
       max(execution_time_ms) AS longest,
-      -- Summed as whole numbers of 2^-64 ms, since a sum of floating-point numbers depends on the order. Longer times would
+      -- Summed as integers of 2^-64 ms, since a sum of floating-point numbers depends on the order. Longer times would
       -- overflow it.
       sum(toInt256(clamp(execution_time_ms, -1e40, 1e40) * exp2(64))) / exp2(64) / count(execution_time_ms) AS average,
       -- The nearest rank: of 200 times, p95 is the 190th. The function takes the one after `level * times`, rounded down. It

@@ -1,5 +1,5 @@
--- Requests to a project's API by product area, in buckets of time (spec 4.3, 2.4). How wide the buckets are and how far back
--- they go stands under `bucket` in endpoint.yaml.
+-- Requests to a project's API by product area, in time buckets (spec 4.3, 2.4). Width and range of the buckets are
+-- under `bucket` in endpoint.yaml.
 WITH
   toUInt32(@bucket_width) AS width,
   buckets AS (

@@ -1,5 +1,5 @@
-// What docs/capacity.md begins with: what was measured, what is assumed, and for how much it is reckoned. Change these for a
-// capacity of your own, and run `npm run docs`.
+// The inputs of docs/capacity.md: what was measured, what is assumed, and the sizes. Change these for a capacity of your own,
+// and run `npm run docs`.
 
 /** A quantity that was measured, with the command that repeats it. */
 interface Measured {
@@ -9,7 +9,8 @@ interface Measured {
   readonly command: string;
 }
 
-const bench = (args: string) => `npm run bench -- ${args}`;
+export const BENCH = 'npm run bench -- ';
+const bench = (args: string) => `${BENCH}${args}`;
 export const COST = bench('cost --rows 10000000');
 
 /** On 2 cores shared with other work; docs/performance.md has the load averages. */
@@ -17,61 +18,61 @@ export const MEASURED = {
   readMicros: {
     value: 23.3,
     unit: 'core µs',
-    what: 'Tailrace reads an event, from its text to the engine’s format',
+    what: 'decoding of an event',
     command: COST,
   },
   insertMicros: {
     value: 22.1,
     unit: 'core µs',
-    what: 'the engine stores an event, in inserts of 5,000',
+    what: 'insert of an event, of 5,000',
     command: COST,
   },
   mergeMicros: {
     value: 5.9,
     unit: 'core µs',
-    what: 'the engine writes an event once more, when it merges parts',
+    what: 'merge of an event',
     command: COST,
   },
   indexBytes: {
     value: 0.011,
     unit: 'bytes',
-    what: 'memory of the engine’s index, for each event of the gateway',
+    what: 'memory of the engine’s index, per event',
     command: COST,
   },
   diskBytes: {
     value: 105,
     unit: 'bytes',
-    what: 'disk, for each event of all sources',
+    what: 'disk of an event',
     command: bench('disk --rows 10000000'),
   },
   jsonBytes: {
     value: 1192,
     unit: 'bytes',
-    what: 'the same event as JSON, as it is sent',
+    what: 'JSON of the same event',
     command: bench('disk --rows 10000000'),
   },
   hitsPerSecond: {
     value: 17_629,
     unit: 'a second',
-    what: 'answers from the cache, of one process',
+    what: 'cached answers of one process',
     command: bench('cached --rows 300000'),
   },
   keyBytes: {
     value: 183,
     unit: 'bytes',
-    what: 'disk of a key in SQLite, with its indexes',
+    what: 'disk of a key in SQLite, with indexes',
     command: bench('keys'),
   },
   redisBytes: {
     value: 185,
     unit: 'bytes',
-    what: 'memory of an entry in Redis 7.0, beside its value, with a key of 60 characters',
+    what: 'memory of an entry in Redis 7.0, without its value',
     command: 'redis-cli debug populate 100000 <50 characters> 2000',
   },
 } as const satisfies Record<string, Measured>;
 
 /**
- * Core ms of a question to a project of so many rows a week; usage for a key that pins the project, and for one that does not.
+ * Core ms of a query on a project with so many rows a week; usage with a key that pins the project, and with one that does not.
  * All of these projects are in one table.
  */
 export const WEEKS = [
@@ -87,37 +88,37 @@ interface Assumed {
   readonly what: string;
 }
 
-/** What a reader replaces by figures of his own. */
+/** Readers replace these by their own figures. */
 export const ASSUMED = {
-  retentionDays: { value: 90, unit: 'days', what: 'how long events are kept: every source’s default' },
-  peakFactor: { value: 3, unit: 'times', what: 'events at the busiest time, by the average' },
-  copies: { value: 2, unit: '', what: 'copies of each shard, each on a server of its own' },
-  rewrites: { value: 5, unit: 'times', what: 'merges of an event, on each copy, until its day is one part' },
+  retentionDays: { value: 90, unit: 'days', what: 'retention' },
+  peakFactor: { value: 3, unit: 'times', what: 'peak of events, by the average' },
+  copies: { value: 2, unit: '', what: 'copies of each shard' },
+  rewrites: { value: 5, unit: 'times', what: 'rewrites of an event by merges, on each copy' },
   serverCores: { value: 16, unit: 'cores', what: 'a ClickHouse server' },
   serverMemoryBytes: { value: 64e9, unit: 'bytes', what: 'its memory' },
   serverDiskBytes: { value: 10e12, unit: 'bytes', what: 'its disk' },
-  coresShare: { value: 0.5, unit: '', what: 'share of cores in use at the busiest time' },
-  diskShare: { value: 0.7, unit: '', what: 'share of the disk in use; merges need the rest' },
+  coresShare: { value: 0.5, unit: '', what: 'share of cores in use at peak' },
+  diskShare: { value: 0.7, unit: '', what: 'share of the disk in use' },
   indexShare: { value: 0.25, unit: '', what: 'share of the memory for the index' },
-  threads: { value: 8, unit: '', what: 'threads of one query: `max_threads` of the reader’s profile' },
-  activeShare: { value: 0.1, unit: '', what: 'share of the projects that somebody looks at' },
-  questionsPerProject: { value: 3, unit: '', what: 'kept answers of such a project in use' },
-  warmingSeconds: { value: 300, unit: 's', what: 'between two refreshes of a kept answer' },
-  newestShare: { value: 0.2, unit: '', what: 'share of requests for `logs.all`, whose answers are not kept' },
-  largestFactor: { value: 20, unit: 'times', what: 'rows of the largest project, by the average one' },
+  threads: { value: 8, unit: '', what: 'threads of a query (`max_threads`)' },
+  activeShare: { value: 0.1, unit: '', what: 'active projects, as a share' },
+  questionsPerProject: { value: 3, unit: '', what: 'questions: answers of an active project' },
+  warmingSeconds: { value: 300, unit: 's', what: 'warming: between two refreshes' },
+  newestShare: { value: 0.2, unit: '', what: 'newest: share of requests for `logs.all`, never cached' },
+  largestFactor: { value: 20, unit: 'times', what: 'rows of the largest project, by the average' },
   answerMillis: {
     value: 2,
     unit: 'core ms',
-    what: 'of Tailrace for a new answer; 1 to 3 ms were measured over the engine alone',
+    what: 'core time of Tailrace for a new answer (1 to 3 measured)',
   },
   keysPerProject: { value: 3, unit: '', what: 'keys of a project' },
-  databaseFactor: { value: 2, unit: 'times', what: 'disk of a row in PostgreSQL, by that in SQLite' },
+  databaseFactor: { value: 2, unit: 'times', what: 'disk of a key in PostgreSQL, by SQLite' },
   databaseAsksPerSecond: { value: 2, unit: 'a second', what: 'queries of a replica to PostgreSQL' },
-  answerBytes: { value: 2_000, unit: 'bytes', what: 'a kept answer, compressed' },
+  answerBytes: { value: 2_000, unit: 'bytes', what: 'a cached answer, compressed' },
   replicaMemoryBytes: {
     value: 1e9,
     unit: 'bytes',
-    what: 'memory of a replica of Tailrace: its limit in deploy/',
+    what: 'memory of a replica (limit in deploy/)',
   },
 } as const satisfies Record<string, Assumed>;
 

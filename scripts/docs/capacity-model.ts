@@ -7,8 +7,6 @@ export interface Step {
   readonly unit: 'a second' | 'bytes' | 'bytes a second' | 'cores' | 'rows' | 'ms' | '';
   /** In words, as the page shows it. */
   readonly formula: string;
-  /** With the numbers of one scale put in. */
-  readonly numbers: string;
   readonly value: number;
 }
 
@@ -29,7 +27,7 @@ export function weekMs(kind: 'stats' | 'usage', rows: number): number {
   return FEW[kind] + (rows - FEW.rows) * rowMs(kind);
 }
 
-/** Core ms that usage costs for each row of anybody's week, for a key that pins no project: the index is looked at for all. */
+/** Core ms that usage costs per row of the whole week if the key pins no project: the query reads the index of all of them. */
 export function unpinnedRowMs(): number {
   return (FEW.unpinned - FEW.usage) / WEEKS.reduce((sum, { rows }) => sum + rows, 0);
 }
@@ -40,191 +38,136 @@ export function rowMs(kind: 'stats' | 'usage'): number {
 }
 
 /** Every figure of a scale, in the order in which they follow from one another. */
-export function reckon({ events, projects, requestsPerSecond }: Scale): Step[] {
-  const load = reckonLoad(events, projects);
-  const queries = reckonQueries({ projects, requestsPerSecond, rows: load.rows.value });
-  const cores = step(
-    'cores of ClickHouse in all',
-    'cores',
-    'inserts + merges + kept answers + newest entries',
-    [[load.inserts.value, load.merges.value, queries.kept.value, queries.newest.value], sum, '+'],
-  );
-  const servers = reckonServers(events, load.disk.value, cores.value);
-  const tailrace = reckonTailrace({
+export function calculate({ events, projects, requestsPerSecond }: Scale): Step[] {
+  const load = calculateLoad(events, projects);
+  const queries = calculateQueries({ projects, requestsPerSecond, rows: load.rows.value });
+  const cores: Step = {
+    name: 'cores of ClickHouse in all',
+    unit: 'cores',
+    formula: 'inserts + merges + cached answers + newest entries',
+    value: load.inserts.value + load.merges.value + queries.cached.value + queries.newest.value,
+  };
+  const servers = calculateServers(events, load.disk.value, cores.value);
+  const tailrace = calculateTailrace({
     projects,
     requestsPerSecond,
     peak: load.peak.value,
-    asked: queries.asked.value,
+    answers: queries.answers.value,
     newAnswers: queries.newestRate.value,
   });
   return [...Object.values(load), ...Object.values(queries), cores, ...servers, ...tailrace];
 }
 
-function reckonLoad(events: number, projects: number) {
-  const mean = product('events, on average', 'a second', 'events ÷ (retention × 86,400)', [
-    [events],
-    [A.retentionDays, SECONDS_PER_DAY],
-  ]);
-  const peak = product('events, at the busiest time', 'a second', 'average × peak', [
-    [mean.value, A.peakFactor],
-  ]);
+function calculateLoad(events: number, projects: number) {
+  const mean = events / (A.retentionDays * SECONDS_PER_DAY);
+  const peak = mean * A.peakFactor;
   return {
-    mean,
-    peak,
-    sent: product('bytes sent to Tailrace then', 'bytes a second', 'busiest × JSON of an event', [
-      [peak.value, M.jsonBytes],
-    ]),
-    disk: product('disk of one copy', 'bytes', 'events × disk of an event', [[events, M.diskBytes]]),
-    inserts: product('cores that insert', 'cores', 'busiest × an insert ÷ 1,000,000', [
-      [peak.value, M.insertMicros],
-      [MICROS],
-    ]),
-    merges: product(
+    mean: step('events, on average', 'a second', 'events ÷ (retention × 86,400)', mean),
+    peak: step('events, at the busiest time', 'a second', 'average × peak', peak),
+    sent: step(
+      'bytes sent to Tailrace then',
+      'bytes a second',
+      'peak × JSON of an event',
+      peak * M.jsonBytes,
+    ),
+    disk: step('disk of one copy', 'bytes', 'events × disk of an event', events * M.diskBytes),
+    inserts: step('cores that insert', 'cores', 'peak × insert', (peak * M.insertMicros) / MICROS),
+    merges: step(
       'cores that merge, all copies',
       'cores',
-      'average × a merge × rewrites × copies ÷ 1,000,000',
-      [[mean.value, M.mergeMicros, A.rewrites, A.copies], [MICROS]],
+      'average × merge × rewrites × copies',
+      (mean * M.mergeMicros * A.rewrites * A.copies) / MICROS,
     ),
-    rows: product('rows of a project in a week', 'rows', 'events × 7 ÷ retention ÷ projects', [
-      [events, DAYS_PER_WEEK],
-      [A.retentionDays, projects],
-    ]),
+    rows: step(
+      'rows of a project in a week',
+      'rows',
+      'events × 7 ÷ retention ÷ projects',
+      (events * DAYS_PER_WEEK) / (A.retentionDays * projects),
+    ),
   };
 }
 
-function reckonQueries(of: { projects: number; requestsPerSecond: number; rows: number }) {
-  const asked = product('kept answers in use', '', 'projects × active × questions', [
-    [of.projects, A.activeShare, A.questionsPerProject],
-  ]);
-  const refreshes = product('queries for kept answers', 'a second', 'kept answers ÷ warming', [
-    [asked.value],
-    [A.warmingSeconds],
-  ]);
+function calculateQueries(of: { projects: number; requestsPerSecond: number; rows: number }) {
+  const answers = of.projects * A.activeShare * A.questionsPerProject;
+  const refreshes = answers / A.warmingSeconds;
   const each = (weekMs('stats', of.rows) + weekMs('usage', of.rows)) / 2;
-  const newest = product('queries for the newest entries', 'a second', 'requests × newest', [
-    [of.requestsPerSecond, A.newestShare],
-  ]);
+  const newest = of.requestsPerSecond * A.newestShare;
   return {
-    asked,
-    refreshes,
-    kept: product(
-      'cores for kept answers',
+    answers: step('cached answers in use', '', 'projects × active × questions', answers),
+    refreshes: step('refreshes', 'a second', 'cached answers ÷ warming', refreshes),
+    cached: step(
+      'cores for cached answers',
       'cores',
-      'queries × core ms of such a week, mean of statistics and usage ÷ 1,000',
-      [[refreshes.value, each], [MILLIS]],
+      'refreshes × core ms of such a week, mean of statistics and usage',
+      (refreshes * each) / MILLIS,
     ),
-    newestRate: newest,
-    newest: product('cores for the newest entries', 'cores', 'queries × their core ms ÷ 1,000', [
-      [newest.value, NEWEST_MS],
-      [MILLIS],
-    ]),
+    newestRate: step('queries for the newest entries', 'a second', 'requests × newest', newest),
+    newest: step(
+      'cores for the newest entries',
+      'cores',
+      'queries × their core ms',
+      (newest * NEWEST_MS) / MILLIS,
+    ),
     largest: step(
       'statistics of a week, largest project',
       'ms',
       'core ms of few rows + 20 × rows × core ms of a row ÷ threads',
-      [[weekMs('stats', 0), (of.rows * A.largestFactor * rowMs('stats')) / A.threads], sum, '+'],
+      weekMs('stats', 0) + (of.rows * A.largestFactor * rowMs('stats')) / A.threads,
     ),
   };
 }
 
-function reckonServers(events: number, disk: number, cores: number): Step[] {
-  const byCores = whole('shards by cores', 'cores ÷ (16 × share) ÷ copies', [
-    [cores],
-    [A.serverCores, A.coresShare, A.copies],
-  ]);
-  const byDisk = whole('shards by disk', 'disk ÷ (10 TB × share)', [
-    [disk],
-    [A.serverDiskBytes, A.diskShare],
-  ]);
-  const byIndex = whole('shards by memory', 'events × index ÷ (64 GB × share)', [
-    [events, M.indexBytes],
-    [A.serverMemoryBytes, A.indexShare],
-  ]);
-  const shards = step('**shards**', '', 'the most of these', [
-    [byCores.value, byDisk.value, byIndex.value],
-    (values) => Math.max(...values),
-    ',',
-  ]);
-  const servers = product('**ClickHouse servers**', '', 'shards × copies', [[shards.value, A.copies]]);
-  return [byCores, byDisk, byIndex, shards, servers];
-}
-
-function reckonTailrace(of: {
-  projects: number;
-  requestsPerSecond: number;
-  peak: number;
-  asked: number;
-  newAnswers: number;
-}): Step[] {
-  const reading = product('cores of Tailrace that read events', 'cores', 'busiest × reading ÷ 1,000,000', [
-    [of.peak, M.readMicros],
-    [MICROS],
-  ]);
-  const answering = product(
-    'cores of Tailrace for kept answers',
-    'cores',
-    'requests ÷ answers of one process',
-    [[of.requestsPerSecond], [M.hitsPerSecond]],
-  );
-  const asking = product(
-    'cores of Tailrace for new answers',
-    'cores',
-    'queries for the newest entries × 2 ÷ 1,000',
-    [[of.newAnswers, A.answerMillis], [MILLIS]],
-  );
-  const wanted = (reading.value + answering.value + asking.value) / A.coresShare;
-  const replicas: Step = {
-    ...{ name: '**replicas of Tailrace**', unit: '' },
-    formula: 'these three ÷ share, at least 2',
-    numbers: `(${[reading, answering, asking].map((one) => plain(one.value)).join(' + ')}) ÷ ${A.coresShare}`,
-    value: Math.max(REPLICAS_MIN, Math.ceil(wanted)),
-  };
+function calculateServers(events: number, disk: number, cores: number): Step[] {
+  const byCores = Math.ceil(cores / (A.serverCores * A.coresShare * A.copies));
+  const byDisk = Math.ceil(disk / (A.serverDiskBytes * A.diskShare));
+  const byIndex = Math.ceil((events * M.indexBytes) / (A.serverMemoryBytes * A.indexShare));
+  const shards = Math.max(byCores, byDisk, byIndex);
   return [
-    reading,
-    answering,
-    asking,
-    replicas,
-    product('their memory', 'bytes', 'replicas × 1 GB', [[replicas.value, A.replicaMemoryBytes]]),
-    product('PostgreSQL, disk', 'bytes', 'projects × keys × a key × 2', [
-      [of.projects, A.keysPerProject, M.keyBytes, A.databaseFactor],
-    ]),
-    product('PostgreSQL, queries', 'a second', 'replicas × 2', [[replicas.value, A.databaseAsksPerSecond]]),
-    product('Redis, memory', 'bytes', 'kept answers × (answer + entry)', [
-      [of.asked, A.answerBytes + M.redisBytes],
-    ]),
-    product('Redis, commands', 'a second', 'kept answers ÷ warming × (replicas + 2)', [
-      [of.asked, replicas.value + 2],
-      [A.warmingSeconds],
-    ]),
+    step('shards by cores', '', 'cores ÷ (16 × share) ÷ copies', byCores),
+    step('shards by disk', '', 'disk ÷ (10 TB × share)', byDisk),
+    step('shards by memory', '', 'events × index ÷ (64 GB × share)', byIndex),
+    step('**shards**', '', 'largest of these', shards),
+    step('**ClickHouse servers**', '', 'shards × copies', shards * A.copies),
   ];
 }
 
-const sum = (values: readonly number[]) => values.reduce((total, value) => total + value, 0);
-
-type Factors = readonly [above: readonly number[], below?: readonly number[]];
-
-/** A product, divided by another. */
-function product(name: string, unit: Step['unit'], formula: string, [above, below = []]: Factors): Step {
-  const multiply = (factors: readonly number[]) => factors.reduce((total, factor) => total * factor, 1);
-  const under = below.length === 0 ? '' : ` ÷ ${below.map(plain).join(' ÷ ')}`;
-  const numbers = `${above.map(plain).join(' × ')}${under}`;
-  return { name, unit, formula, numbers, value: multiply(above) / multiply(below) };
+function calculateTailrace(of: {
+  projects: number;
+  requestsPerSecond: number;
+  peak: number;
+  answers: number;
+  newAnswers: number;
+}): Step[] {
+  const decoding = (of.peak * M.readMicros) / MICROS;
+  const hits = of.requestsPerSecond / M.hitsPerSecond;
+  const misses = (of.newAnswers * A.answerMillis) / MILLIS;
+  const replicas = Math.max(REPLICAS_MIN, Math.ceil((decoding + hits + misses) / A.coresShare));
+  const keys = of.projects * A.keysPerProject;
+  return [
+    step('cores of Tailrace that decode events', 'cores', 'peak × decoding', decoding),
+    step('cores of Tailrace for cached answers', 'cores', 'requests ÷ answers of one process', hits),
+    step('cores of Tailrace for new answers', 'cores', 'queries for the newest entries × 2 ms', misses),
+    step('**replicas of Tailrace**', '', 'these three ÷ share, at least 2', replicas),
+    step('their memory', 'bytes', 'replicas × 1 GB', replicas * A.replicaMemoryBytes),
+    step('PostgreSQL, disk', 'bytes', 'projects × keys × key × 2', keys * M.keyBytes * A.databaseFactor),
+    step('PostgreSQL, queries', 'a second', 'replicas × 2', replicas * A.databaseAsksPerSecond),
+    step(
+      'Redis, memory',
+      'bytes',
+      'cached answers × (answer + entry)',
+      of.answers * (A.answerBytes + M.redisBytes),
+    ),
+    step(
+      'Redis, commands',
+      'a second',
+      'refreshes × (replicas + 2)',
+      (of.answers / A.warmingSeconds) * (replicas + 2),
+    ),
+  ];
 }
 
-/** The same, where only whole ones can be had. */
-function whole(name: string, formula: string, factors: Factors): Step {
-  const exact = product(name, '', formula, factors);
-  return { ...exact, value: Math.ceil(exact.value) };
-}
-
-function step(
-  name: string,
-  unit: Step['unit'],
-  formula: string,
-  [values, of, sign]: readonly [readonly number[], (values: readonly number[]) => number, string],
-): Step {
-  const numbers = values.map(plain).join(sign === ',' ? ', ' : ` ${sign} `);
-  return { name, unit, formula, numbers, value: of(values) };
+function step(name: string, unit: Step['unit'], formula: string, value: number): Step {
+  return { name, unit, formula, value };
 }
 
 /** Three significant digits, which is more than any of these deserves. */

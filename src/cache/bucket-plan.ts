@@ -2,17 +2,17 @@ import type { MinuteSet } from '../engine/write-marks.ts';
 import { MICROS_PER_MINUTE, type Micros } from '../lib/instant.ts';
 import { type Buckets, bucketStart, type TimeRange } from '../query/bucket-range.ts';
 
-/** What is known of the time since an answer was made. */
+/** What is known of the time since an answer was computed. */
 export interface Since {
-  /** Of the answer that is to be made. */
+  /** Of the answer to compute. */
   readonly buckets: Buckets;
   /** `@now` of that answer. */
   readonly now: Micros;
   /** `@now` of the kept answer. */
   readonly keptNow: Micros;
-  /** Event time from which on events may have come in unseen. */
+  /** Event time from which events may have arrived unseen. */
   readonly unseenFrom: Micros;
-  /** Event time up to which retention may have taken events since, or before. */
+  /** Event time up to which retention may have hidden events. */
   readonly lostUntil: Micros;
   /** Of each table that the query reads. */
   readonly changed: readonly MinuteSet[];
@@ -24,14 +24,14 @@ const RUNS_MAX = 3;
 const SHARE_MAX = 0.5;
 
 /**
- * The parts of an answer that have to be computed again, in order, each of whole buckets; the last has no end. They do not
- * touch one another. What lies between them is as it was.
+ * The parts of an answer that have to be computed again, in order, each of whole time buckets; the last has no end. They do not
+ * touch one another. What lies between them has not changed.
  *
- * @returns `undefined` where everything is better computed again
+ * @returns `undefined` if one query of everything is cheaper
  */
 export function planRefresh(since: Since): TimeRange[] | undefined {
   const { buckets, now, keptNow } = since;
-  if (now < keptNow) return undefined; // set back: the range begins earlier than the kept one
+  if (now < keptNow) return undefined; // the clock was set back: the range begins earlier than the kept one
   const { width, first } = buckets;
   const stale = [...staleParts(since)]
     .map(({ from, until }) => ({
@@ -45,7 +45,7 @@ export function planRefresh(since: Since): TimeRange[] | undefined {
   return share > SHARE_MAX * (end - first) ? undefined : runs;
 }
 
-/** Stretches of event time in which the kept answer may be wrong. */
+/** Ranges of event time in which the kept answer may be wrong. */
 function* staleParts({
   buckets,
   keptNow,
@@ -54,9 +54,9 @@ function* staleParts({
   changed,
 }: Since): Generator<{ from: Micros; until: Micros }> {
   const { width, from, first } = buckets;
-  // The bucket that was open then, and all that have come since; events may be ahead of the clock, too.
+  // The time bucket that was open then, and all later ones; events may be ahead of the clock, too.
   yield { from: Math.min(keptNow, unseenFrom), until: Number.POSITIVE_INFINITY };
-  // The range moves on within its first bucket, which loses events.
+  // The range moves on within its first time bucket, which loses events.
   if (from > first) yield { from: first, until: first + width };
   if (lostUntil >= first) yield { from: first, until: lostUntil + 1 };
   for (const { before, minutes } of changed) {

@@ -1,139 +1,119 @@
 import type { Endpoint } from '../definitions/endpoint.ts';
 import { TailraceError } from '../errors.ts';
-import type { ParameterValues } from '../query/parameters.ts';
+import type { Question } from '../query/question.ts';
 import type { Answer, Run } from '../query/run.ts';
-import { acceptedSeconds, ageSecondsAt } from './age.ts';
-import { createFindKept, type FindKept } from './find-kept.ts';
-import { createHits } from './hit.ts';
-import { createKeep } from './keep.ts';
-import { cacheKey } from './key.ts';
-import { type CallerOptions, createQueryFlights, type QueryFlightsOptions } from './query-flights.ts';
-import type { CacheEntry } from './store.ts';
-import { createWarmKeys } from './warm-keys.ts';
+import { createQueryFlights, type QueryFlightsOptions } from './query-flights.ts';
+import {
+  acceptedSeconds,
+  ageSeconds,
+  type CacheEntry,
+  type CacheOutcome,
+  type CallerOptions,
+  createKept,
+  isYounger,
+  type Kept,
+  type KeptOptions,
+  type Served,
+} from './store.ts';
 
-/**
- * `miss`: nothing was kept, or nothing young enough. `shared`: the same here, but another replica had it. `collapsed`: joined the
- * query of an identical request. `stale`: kept for longer than the endpoint's caching, and served because the engine was away.
- * `bypass`: the endpoint is not cached, or the caller asked for an answer that is not kept.
- */
-export type CacheOutcome = 'hit' | 'miss' | 'shared' | 'collapsed' | 'stale' | 'bypass';
-
-export interface Served {
-  readonly answer: Answer;
-  readonly outcome: CacheOutcome;
-  /** Since the instant of the answer's query, whole seconds. */
-  readonly ageSeconds: number;
-}
-
-export interface CachedQueries {
-  /** The answer for a caller: kept, joined or fresh. Failures are never kept. */
-  ask(endpoint: Endpoint, values: ParameterValues, caller?: CallerOptions): Promise<Served>;
+export interface CachedQueries extends Pick<Kept, 'find' | 'warmKeys'> {
   /**
-   * The same where the answer is kept and young enough, at once; otherwise `undefined`, and `ask` has to be asked.
+   * The answer that `find` has not found: from another replica, from a flight that is under way, or from a query. Failures are
+   * never kept.
    *
-   * @param key the `cacheKey` of the question
-   * @param maxAgeSeconds as in `CallerOptions`
+   * @throws TailraceError `not_cached` if the caller demands a kept answer; what the query fails with
    */
-  findHit(key: string, endpoint: Endpoint, maxAgeSeconds?: number): Served | undefined;
-  /** Notes that what `findHit` found is served: it stays, is kept warm, and is refreshed if that is due. */
-  noteUse(key: string, endpoint: Endpoint): void;
+  compute(question: Question, caller?: CallerOptions): Promise<Served>;
   /**
-   * Runs the query of a kept answer again and keeps the new one in its place; the old one stays when this fails. Where there are
-   * several replicas one of them does, and the others take its answer over.
+   * Computes a kept answer again and replaces it; if that fails, the old one stays. Of several replicas one computes, and the
+   * others take over its answer.
    *
    * @returns whether it was this one
    */
-  refresh(key: string, endpoint: Endpoint, entry: CacheEntry): Promise<boolean>;
-  /** Keys of answers to be kept warm, those asked for last first. */
-  warmKeys(): string[];
+  refresh(entry: CacheEntry): Promise<boolean>;
 }
 
-export interface CachedOptions extends QueryFlightsOptions {
+export interface CachedOptions extends Omit<KeptOptions, 'onOverdue'>, Omit<QueryFlightsOptions, 'kept'> {
+  /** Computes answers that are not kept. */
   readonly run: Run;
-  /** A refresh that nobody waits for has ended. */
+  /** A refresh in the background has ended. */
   readonly onRefresh: (endpoint: Endpoint, error?: unknown) => void;
-  /** Keys that `warmKeys` remembers; beyond it the one asked for longest ago is forgotten. */
-  readonly warmKeysMax: number;
 }
 
 /**
  * Puts the cache in front of the runner. An answer is served until it is `caching` seconds old, counted from the instant
- * of its query (spec 2.1, 8); identical concurrent requests share one query. An endpoint without caching (spec 4.2 rule 5)
+ * of its query (spec 2.1, 8); identical concurrent questions share one flight. An endpoint without caching (spec 4.2 rule 5)
  * passes straight through: each request has a query of its own.
- *
- * An answer that is due for a refresh and has had none is served at once, and refreshed behind its caller's back.
  */
 export function createCached(options: CachedOptions): CachedQueries {
-  const { run, store, now, staleIfErrorSeconds, warmKeysMax } = options;
-  const keep = createKeep(options);
-  const flights = createQueryFlights(options, keep);
-  const warmKeys = createWarmKeys(warmKeysMax);
-  const findKept = createFindKept({ store, keep, flights, now });
-  const { findHit, noteUse } = createHits({ ...options, flights, warmKeys });
+  const { run, store, now, staleIfErrorSeconds, onRefresh } = options;
+  const kept = createKept({ ...options, onOverdue: refreshBehind });
+  const flights = createQueryFlights({ ...options, kept });
 
-  const toServed = (answer: Answer, outcome: CacheOutcome): Served => {
-    return { answer, outcome, ageSeconds: ageSecondsAt(now(), answer) };
-  };
+  /** Fire and forget; the end is reported. */
+  function refreshBehind(entry: CacheEntry): void {
+    const { endpoint } = entry.question;
+    flights.refresh(entry).then(
+      (isOurs) => isOurs && onRefresh(endpoint),
+      (error) => onRefresh(endpoint, error),
+    );
+  }
 
-  /**
-   * A kept answer past its time, if the engine is unavailable and a little older is allowed: this replica's, or else another's.
-   *
-   * @throws `error` if there is none
-   */
+  function toServed(answer: Answer, outcome: CacheOutcome): Served {
+    return { answer, outcome, ageSeconds: ageSeconds(answer, now()) };
+  }
+
+  /** An answer younger than so many seconds: of this replica, or else of another, which is kept here from then on. */
+  async function findWithin(question: Question, seconds: number): Promise<Answer | undefined> {
+    const own = store.get(question.key)?.answer;
+    if (own !== undefined && isYounger(own, seconds, now())) return own;
+    const answer = seconds === 0 ? undefined : await flights.findShared(question);
+    if (answer === undefined || !isYounger(answer, seconds, now())) return undefined;
+    return kept.keep(question, answer, now());
+  }
+
+  /** While the engine is unavailable, an answer past its time, if the settings allow it. @throws `error` if there is none */
   async function serveStale(error: unknown, question: Question): Promise<Served> {
-    if (!isAway(error)) throw error;
-    const found = await findKept(question, (question.endpoint.cachingSeconds ?? 0) + staleIfErrorSeconds);
+    if (!isUnavailable(error)) throw error;
+    const found = await findWithin(question, (question.endpoint.cachingSeconds ?? 0) + staleIfErrorSeconds);
     if (found === undefined) throw error;
     return toServed(found, 'stale');
   }
 
-  /** If nothing is kept here and no query is to be run. @throws TailraceError `not_cached` */
-  async function serveShared(question: Question, maxAgeSeconds: number | undefined): Promise<Served> {
-    const { key, endpoint } = question;
-    const found = await findKept(question, acceptedSeconds(endpoint, maxAgeSeconds));
+  /** Of another replica: this one has none, and no query may run. @throws TailraceError `not_cached` */
+  async function serveShared(question: Question, caller: CallerOptions): Promise<Served> {
+    const { endpoint } = question;
+    const found = await findWithin(question, acceptedSeconds(endpoint, caller));
     if (found === undefined) throw notCached(endpoint);
-    warmKeys.remember(key, endpoint);
+    kept.noteUse(question);
     return toServed(found, 'shared');
   }
 
   async function query(question: Question, caller: CallerOptions): Promise<Served> {
-    const { key, endpoint, asked } = question;
     try {
-      const { value, joined } = await flights.fly(key, endpoint, asked, caller);
-      warmKeys.remember(key, endpoint);
+      const { value, joined } = await flights.fly(question, { ...caller, lastAskedMs: now() });
+      kept.noteUse(question);
       return toServed(value.answer, joined ? 'collapsed' : OUTCOMES[value.origin]);
     } catch (error) {
-      if (caller.maxAgeSeconds !== undefined) throw error; // whoever bounds the age wants none older
+      if (caller.maxAgeSeconds !== undefined) throw error; // a caller that bounds the age takes no older answer
       return await serveStale(error, question);
     }
   }
 
   return {
-    findHit,
-    noteUse,
-    async ask(endpoint, values, caller = {}) {
-      const { noStore, onlyIfCached, maxAgeSeconds } = caller;
-      if (endpoint.cachingSeconds === undefined || noStore === true) {
-        if (onlyIfCached === true) throw notCached(endpoint);
-        return toServed(await run(endpoint, values, caller), 'bypass');
-      }
-      const key = cacheKey(endpoint, values);
-      const hit = findHit(key, endpoint, maxAgeSeconds);
-      if (hit !== undefined) {
-        noteUse(key, endpoint);
-        return hit;
-      }
-      const kept = store.get(key);
-      if (kept !== undefined) kept.lastAskedMs = now();
-      const question = { key, endpoint, asked: { values, lastAskedMs: now() } };
-      return await (onlyIfCached === true ? serveShared(question, maxAgeSeconds) : query(question, caller));
-    },
+    find: kept.find,
+    warmKeys: kept.warmKeys,
     refresh: flights.refresh,
-    warmKeys: warmKeys.list,
+    async compute(question, caller = {}) {
+      const { endpoint } = question;
+      if (endpoint.cachingSeconds === undefined || caller.noStore === true) {
+        if (caller.onlyIfCached === true) throw notCached(endpoint);
+        return toServed(await run(question, caller), 'bypass');
+      }
+      return await (caller.onlyIfCached === true ? serveShared(question, caller) : query(question, caller));
+    },
   };
 }
-
-type Question = Parameters<FindKept>[0];
 
 const OUTCOMES = { engine: 'miss', shared: 'shared' } as const;
 
@@ -145,8 +125,8 @@ function notCached({ name, cachingSeconds }: Endpoint): TailraceError {
   return new TailraceError('not_cached', `${why}, and only-if-cached asks for no other`);
 }
 
-/** Failures that say nothing about the query: the same a little later may well succeed. */
-function isAway(error: unknown): boolean {
+/** Failures that do not come from the query itself: it may succeed a little later. */
+function isUnavailable(error: unknown): boolean {
   return (
     error instanceof TailraceError && (error.code === 'engine_unavailable' || error.code === 'overloaded')
   );

@@ -4,13 +4,13 @@ import { isManaged } from '../definitions/source.ts';
 import type { WriteMarks, WriteVersion } from '../engine/write-marks.ts';
 import { MICROS_PER_DAY, MICROS_PER_MS, MICROS_PER_SECOND, type Micros } from '../lib/instant.ts';
 import { type Buckets, findBuckets, type TimeRange } from '../query/bucket-range.ts';
-import type { ParameterValues } from '../query/parameters.ts';
+import type { Question } from '../query/question.ts';
 import type { Answer, Run, RunOptions } from '../query/run.ts';
 import { isCallersOwn } from '../query/sandbox/base.ts';
 import { planRefresh } from './bucket-plan.ts';
-import { type BucketRow, isWithin, mergeRows, readRows } from './bucket-rows.ts';
+import { isWithin, mergeRows, readRows } from './bucket-rows.ts';
 
-/** `incremental`: some buckets were computed again; `full`: all of them. */
+/** `incremental`: some time buckets were computed again; `full`: all of them. */
 export type RefreshExtent = 'incremental' | 'full';
 
 export interface IncrementalOptions {
@@ -20,32 +20,27 @@ export interface IncrementalOptions {
   readonly seesEveryWrite: boolean;
   /** ms since the epoch. */
   readonly now: () => number;
-  /** The clock by which the engine keeps old events from answers, ms since the epoch; tests set only the other. */
+  /** The clock by which the engine hides old events from answers, ms since the epoch; tests set only the other. */
   readonly engineNow: () => number;
-  /** A kept answer of an endpoint with buckets was replaced. */
+  /** A kept answer of an endpoint with time buckets was replaced. */
   readonly onExtent: (endpoint: Endpoint, extent: RefreshExtent) => void;
 }
 
-/** The answer of now, made from `kept` as far as it still holds. Without `kept` everything is computed. */
-export type Refresh = (
-  endpoint: Endpoint,
-  question: { readonly values: ParameterValues; readonly kept: Answer | undefined },
-  options: RunOptions,
-) => Promise<Answer>;
+/** The answer of now, from as much of the kept answer as is still valid. Without one everything is computed. */
+export type Refresh = (question: Question, kept: Answer | undefined, options: RunOptions) => Promise<Answer>;
 
-/** What was the case when an answer was made. */
+/** What was known when an answer was computed. */
 interface Basis {
   /** Of the store, before the first of its queries. */
   readonly version: WriteVersion;
-  /** Events up to here may have been kept from it by retention. */
+  /** Retention may have hidden events up to here. */
   readonly lostUntil: Micros;
 }
 
-/** A question, and all that a refresh of its answer needs. */
+/** A question and all that a refresh of its answer needs. */
 interface Task {
-  readonly endpoint: Endpoint;
+  readonly question: Question;
   readonly bucket: Bucket;
-  readonly values: ParameterValues;
   readonly kept: Answer;
   readonly basis: Basis;
   readonly instantMs: number;
@@ -53,30 +48,31 @@ interface Task {
   readonly options: RunOptions;
 }
 
-// Rows are looked at one by one, on the thread that answers requests.
+// Rows are parsed one by one, on the thread that serves requests.
 const ROWS_MAX = 10_000;
 
 /**
- * Computes again only what of a kept answer can have changed (docs/endpoints.md tells what an endpoint with buckets promises).
- * The result is byte for byte what one query of everything would have given; of events that come in while it is made, each range
- * has those that were there at its own query, and the next refresh the rest.
+ * Computes only the time buckets of a kept answer that can have changed (docs/endpoints.md states what an endpoint with buckets
+ * promises). The result is byte for byte what one query of everything would have returned; of events that arrive meanwhile, each
+ * range has those that were there at its own query, and the next refresh the rest.
  */
 export function createRefresh(options: IncrementalOptions): Refresh {
   const { run, writes, now, onExtent } = options;
-  // Goes with the answer. After a restart nothing is known, and nothing is kept.
+  // Lives as long as the answer. After a restart nothing is known, and nothing is kept.
   const bases = new WeakMap<Answer, Basis>();
 
-  const runAll: Refresh = async (endpoint, { values }, runOptions) => {
+  async function runAll(question: Question, runOptions: RunOptions): Promise<Answer> {
     const { version } = writes;
-    const answer = await run(endpoint, values, runOptions);
-    const { bucket } = endpoint;
+    const answer = await run(question, runOptions);
+    const { bucket } = question.endpoint;
     if (bucket !== undefined) bases.set(answer, { version, lostUntil: findLost(bucket, options) });
     return answer;
-  };
+  }
 
-  /** `undefined` where the kept answer is of no use. */
+  /** `undefined` if the kept answer is of no use. */
   async function runParts(task: Task): Promise<Answer | undefined> {
-    const { endpoint, bucket, kept, basis, instantMs, buckets } = task;
+    const { question, bucket, kept, basis, instantMs, buckets } = task;
+    const { endpoint, format } = question;
     const { version } = writes;
     const ranges = plan(task, options);
     const rules = { column: bucket.column, buckets, rowsMax: Math.min(endpoint.maxRows, ROWS_MAX) };
@@ -89,39 +85,39 @@ export function createRefresh(options: IncrementalOptions): Refresh {
     for (const range of ranges) {
       const answer = await runPart(run, task, range);
       const partRows = readRows(answer, { ...rules, rowsMax: endpoint.maxRows });
-      if (partRows?.every((row: BucketRow) => isWithin(row, range)) !== true) return undefined;
+      if (partRows?.every((row) => isWithin(row, range)) !== true) return undefined;
       rows.push(...partRows);
       engineMs += answer.engineMs;
     }
     if (rows.length > endpoint.maxRows) return undefined;
-    const answer = { ...mergeRows(rows), instantMs, engineMs };
+    const answer = { ...mergeRows(format, rows), format, instantMs, engineMs };
     bases.set(answer, { version, lostUntil: Math.max(basis.lostUntil, findLost(bucket, options)) });
     return answer;
   }
 
-  return async (endpoint, question, runOptions) => {
-    const { values, kept } = question;
+  return async (question, kept, runOptions) => {
+    const { endpoint, values } = question;
     const { bucket } = endpoint;
     if (bucket === undefined || kept === undefined || isCallersOwn(endpoint))
-      return await runAll(endpoint, question, runOptions);
+      return await runAll(question, runOptions);
     const basis = bases.get(kept);
     const instantMs = now();
     const buckets = findBuckets(bucket, values, instantMs);
-    const task = { endpoint, bucket, values, kept, instantMs, buckets, options: runOptions };
+    const task = { question, bucket, kept, instantMs, buckets, options: runOptions };
     const answer = basis && (await runParts({ ...task, basis }));
-    const refreshed = answer ?? (await runAll(endpoint, question, runOptions));
+    const refreshed = answer ?? (await runAll(question, runOptions));
     onExtent(endpoint, answer === undefined ? 'full' : 'incremental');
     return refreshed;
   };
 }
 
-/** Events up to here are kept from answers now, or may be: those of one of the sources are too old. */
+/** Retention hides events up to here, or may: those of one of the sources are too old. */
 function findLost({ sources }: Bucket, { engineNow }: IncrementalOptions): Micros {
   const days = Math.min(...sources.map(({ retentionDays }) => retentionDays));
   return engineNow() * MICROS_PER_MS - days * MICROS_PER_DAY;
 }
 
-/** What is to be computed again; `undefined` where that is everything. */
+/** What has to be computed again; `undefined` if that is everything. */
 function plan(
   { bucket, kept, basis, instantMs, buckets }: Task,
   options: IncrementalOptions,
@@ -142,8 +138,8 @@ function plan(
   });
 }
 
-/** One query, whose first bucket is cut where the answer's range begins. */
-function runPart(run: Run, { endpoint, values, instantMs, buckets, options }: Task, range: TimeRange) {
+/** One query; its first time bucket is cut at the start of the answer's range. */
+function runPart(run: Run, { question, instantMs, buckets, options }: Task, range: TimeRange) {
   const cut = { from: Math.max(range.from, buckets.from), until: range.until };
-  return run(endpoint, values, { ...options, part: { range: cut, instantMs } });
+  return run(question, { ...options, part: { range: cut, instantMs } });
 }

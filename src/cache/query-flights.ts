@@ -1,118 +1,120 @@
 import type { Endpoint } from '../definitions/endpoint.ts';
 import { createSingleFlight, type Flight } from '../lib/single-flight.ts';
-import type { Answer, RunOptions } from '../query/run.ts';
+import type { Question } from '../query/question.ts';
+import type { Answer } from '../query/run.ts';
 import { isCallersOwn } from '../query/sandbox/base.ts';
-import { acceptedSeconds, isYoungerAt } from './age.ts';
 import type { Refresh } from './incremental.ts';
-import type { Asked, Keep, KeepOptions } from './keep.ts';
-import type { Making, Obtained, Question, SharedFlights } from './shared/flight.ts';
+import type { Computation, Obtained, SharedFlights } from './shared/flight.ts';
 import type { Lease } from './shared/shared-cache.ts';
-import type { CacheEntry } from './store.ts';
+import {
+  acceptedSeconds,
+  type CacheEntry,
+  type CacheStore,
+  type CallerOptions,
+  isYounger,
+  type Kept,
+} from './store.ts';
 
-/** Who asks: how to stop waiting, the lane in which the query waits for the engine, and how old the answer may be. */
-export interface CallerOptions extends Omit<RunOptions, 'onJoin'> {
-  /** Less than the endpoint's caching where the caller wants it so; 0 asks for a query of now. */
-  readonly maxAgeSeconds?: number | undefined;
-  /** The answer is made for this caller alone and kept nowhere. */
-  readonly noStore?: boolean;
-  /** No query is run: without a kept answer that is young enough the call fails with `not_cached`. */
-  readonly onlyIfCached?: boolean;
-}
-
-export interface QueryFlightsOptions extends KeepOptions {
-  /** Makes the answers that are kept. */
+export interface QueryFlightsOptions {
+  readonly store: CacheStore;
+  readonly kept: Kept;
+  /** Computes the answers that are kept. */
   readonly refresh: Refresh;
-  /** Answers of other replicas; without them there are none. */
+  /** Answers of other replicas; `undefined` if there is one replica. */
   readonly shared?: SharedFlights | undefined;
-  /** How much longer than `caching` an answer is served while the engine is away; 0: no longer. */
+  /** How much longer than `caching` an answer is served while the engine is unavailable; 0: no longer. */
   readonly staleIfErrorSeconds: number;
+  /** ms since the epoch. */
+  readonly now: () => number;
 }
 
-/** The queries that are under way, whose answers are kept. */
+/** The computations that are under way. Their answers are kept. */
 export interface QueryFlights {
-  /** One query for all who wait for this key, callers and warmer alike; those who want a query of now have their own. */
-  fly(
-    key: string,
-    endpoint: Endpoint,
-    asked: Asked,
-    caller: FlightCaller,
-  ): Promise<{ value: Obtained; joined: boolean }>;
-  /** As `CachedQueries.refresh`. */
-  refresh(key: string, endpoint: Endpoint, entry: CacheEntry): Promise<boolean>;
-  /** An answer of any age that another replica has put where all find it. */
-  findShared(key: string, endpoint: Endpoint): Promise<Answer | undefined>;
+  /** One flight for all callers and the warmer that wait for a question; a caller that bounds the age has its own. */
+  fly(question: Question, caller: FlightCaller): Promise<{ value: Obtained; joined: boolean }>;
+  /** See `CachedQueries.refresh`. */
+  refresh(entry: CacheEntry): Promise<boolean>;
+  /** An answer of any age that another replica has shared. */
+  findShared(question: Question): Promise<Answer | undefined>;
 }
 
 interface FlightCaller extends CallerOptions {
-  /** To make the answer for all replicas; without it others may be at it. */
-  readonly turn?: { readonly lease: Lease | undefined } | undefined;
+  /** An entry that left the store during its refresh returns no younger than it was. */
+  readonly lastAskedMs: number;
+  /** The right to compute for all replicas; if left out, another one may be computing already. */
+  readonly claim?: { readonly lease: Lease | undefined } | undefined;
 }
 
-// No key has this id: those of the environment are called private and public, others begin with a prefix of theirs.
+// No key has this id: those of the environment are called private and public, others are hexadecimal.
 const WARMER_LANE = 'warmer';
-// While another replica makes the refresh that is due.
-const LOOK_AGAIN_MS = 1_000;
+// While another replica computes the refresh that is due.
+const PROBE_AGAIN_MS = 1_000;
 
-export function createQueryFlights(options: QueryFlightsOptions, keep: Keep): QueryFlights {
-  const { store, shared, now, staleIfErrorSeconds } = options;
+export function createQueryFlights(options: QueryFlightsOptions): QueryFlights {
+  const { store, kept, shared, now, staleIfErrorSeconds } = options;
   const flights = createSingleFlight<Obtained>();
 
-  /** What a caller sends in of his own is no other's question: it would only fill the memory of all. */
-  const othersOf = (endpoint: Endpoint) => (isCallersOwn(endpoint) ? undefined : shared);
+  /** No other caller asks what a caller's own SELECT asks: sharing it would only fill the memory of all replicas. */
+  const replicasOf = ({ endpoint }: Question) => (isCallersOwn(endpoint) ? undefined : shared);
 
-  const fly: QueryFlights['fly'] = (key, endpoint, asked, caller) => {
-    const { signal, lane, requestId, turn } = caller;
-    const seconds = acceptedSeconds(endpoint, caller.maxAgeSeconds);
-    const kept = mayReuse(endpoint, caller) ? store.peek(key)?.answer : undefined;
-    const life = { seconds: (endpoint.cachingSeconds ?? 0) + staleIfErrorSeconds };
-    const isGood = (answer: Answer) => isYoungerAt(now(), answer, seconds);
+  const fly: QueryFlights['fly'] = (question, caller) => {
+    const { key, endpoint } = question;
+    const { signal, lane, requestId, claim, lastAskedMs } = caller;
+    const seconds = acceptedSeconds(endpoint, caller);
+    const base = mayReuse(endpoint, caller) ? store.peek(key)?.answer : undefined;
+    const isGood = (answer: Answer) => isYounger(answer, seconds, now());
     const start: Flight<Obtained> = async (flightSignal, onJoin) => {
-      const make = (how: AbortSignal) =>
-        options.refresh(endpoint, { ...asked, kept }, { signal: how, lane, onJoin, requestId });
-      const question = { key, life, make, signal: flightSignal, isGood: seconds === 0 ? undefined : isGood };
-      const obtained = await obtain(othersOf(endpoint), { ...question, turn });
-      return { ...obtained, answer: keep(key, endpoint, obtained.answer, asked) };
+      const compute = (computeSignal: AbortSignal) =>
+        options.refresh(question, base, { signal: computeSignal, lane, onJoin, requestId });
+      const lifeSeconds = (endpoint.cachingSeconds ?? 0) + staleIfErrorSeconds;
+      const computation = { question, lifeSeconds, compute, signal: flightSignal };
+      const wanted = { ...computation, isGood: seconds === 0 ? undefined : isGood, claim };
+      const obtained = await obtain(replicasOf(question), wanted);
+      return { ...obtained, answer: kept.keep(question, obtained.answer, lastAskedMs) };
     };
-    // An answer of another replica may be too old for a caller who bounds the age.
+    // An answer of another replica may be too old for a caller that bounds the age.
     const isBounded = shared !== undefined && seconds !== endpoint.cachingSeconds;
-    const own = isBounded ? ` of ${seconds} s` : kept === undefined ? '' : ' from the kept';
-    // A flight that is under way knows nothing of the lease, and may itself be waiting for it to be free.
-    if (flights.has(key + own)) void turn?.lease?.free();
-    return flights.run(key + own, start, { signal, name: lane });
+    const name = key + (isBounded ? ` of ${seconds} s` : base === undefined ? '' : ' from the kept');
+    // A flight that is under way does not know the lease, and may itself be waiting for it.
+    if (flights.has(name)) void claim?.lease?.release();
+    return flights.run(name, start, { signal, name: lane });
   };
 
   return {
     fly,
-    async refresh(key, endpoint, entry) {
-      const others = othersOf(endpoint);
-      const turn = others && (await others.takeTurn(key, entry.answer));
-      if (turn?.kind === 'held') entry.dueMs = now() + LOOK_AGAIN_MS;
-      if (turn?.kind === 'shared') keep(key, endpoint, turn.answer, entry);
-      if (turn !== undefined && turn.kind !== 'ours') return false;
+    async refresh(entry) {
+      const { question, answer, lastAskedMs } = entry;
+      const replicas = replicasOf(question);
+      const claim = replicas && (await replicas.claim(question, answer));
+      if (claim?.kind === 'held') entry.dueMs = now() + PROBE_AGAIN_MS;
+      if (claim?.kind === 'shared') kept.keep(question, claim.answer, entry.lastAskedMs);
+      if (claim !== undefined && claim.kind !== 'ours') return false;
       try {
-        await fly(key, endpoint, entry, { lane: WARMER_LANE, turn });
+        await fly(question, { lane: WARMER_LANE, claim, lastAskedMs });
       } catch (error) {
-        await turn?.lease?.free();
+        await claim?.lease?.release();
         throw error;
       }
       return true;
     },
-    findShared: async (key, endpoint) => await othersOf(endpoint)?.find(key),
+    findShared: async (question) => await replicasOf(question)?.find(question),
   };
 }
 
-/** Without other replicas the answer is simply made. @param question.isGood `undefined`: no answer of theirs will do */
-async function obtain(
-  others: SharedFlights | undefined,
-  question: Making & Pick<FlightCaller, 'turn'> & { readonly isGood: Question['isGood'] | undefined },
-): Promise<Obtained> {
-  const { isGood, turn, ...making } = question;
-  if (others === undefined) return { answer: await making.make(making.signal), origin: 'engine' };
-  if (turn !== undefined || isGood === undefined) return await others.make(making, turn?.lease);
-  return await others.obtain({ ...making, isGood });
+interface Wanted extends Computation, Pick<FlightCaller, 'claim'> {
+  /** `undefined`: no answer of another replica is good. */
+  readonly isGood: ((answer: Answer) => boolean) | undefined;
 }
 
-/** Whether rows of the kept answer may be taken over: of an endpoint with buckets, for a caller who does not want a query of now. */
-function mayReuse({ bucket }: Endpoint, { maxAgeSeconds }: Pick<CallerOptions, 'maxAgeSeconds'>): boolean {
+async function obtain(replicas: SharedFlights | undefined, wanted: Wanted): Promise<Obtained> {
+  const { isGood, claim, ...computation } = wanted;
+  if (replicas === undefined)
+    return { answer: await computation.compute(computation.signal), origin: 'engine' };
+  if (claim !== undefined || isGood === undefined) return await replicas.compute(computation, claim?.lease);
+  return await replicas.obtain({ ...computation, isGood });
+}
+
+/** Whether rows of the kept answer may be reused: of an endpoint with time buckets, unless the caller bounds the age. */
+function mayReuse({ bucket }: Endpoint, { maxAgeSeconds }: CallerOptions): boolean {
   return bucket !== undefined && maxAgeSeconds === undefined;
 }

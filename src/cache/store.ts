@@ -1,23 +1,21 @@
 import { LRUCache } from 'lru-cache';
-import type { ParameterValues } from '../query/parameters.ts';
-import type { Answer } from '../query/run.ts';
-import { KEPT_SHARES_MAX, TEXTS_BYTES_MAX } from './representation.ts';
+import type { Endpoint } from '../definitions/endpoint.ts';
+import type { Question } from '../query/question.ts';
+import type { Answer, RunOptions } from '../query/run.ts';
 
-/** A kept answer and what the warmer needs to know of it. */
+/** An answer kept with its times. */
 export interface CacheEntry {
-  readonly endpointId: string;
-  readonly endpointHash: string;
-  readonly values: ParameterValues;
+  readonly question: Question;
   readonly answer: Answer;
   /** When a caller last asked for it, ms since the epoch. */
   lastAskedMs: number;
-  /** When it should next be refreshed, ms since the epoch; Infinity where it is not kept warm. */
+  /** When it is due for a refresh, ms since the epoch; Infinity if it is not kept warm. */
   dueMs: number;
 }
 
 export interface CacheStore {
   get(key: string): CacheEntry | undefined;
-  /** Like `get`, but no use: an answer does not stay longer for it. */
+  /** Like `get`, but does not count as a use: the entry does not stay longer. */
   peek(key: string): CacheEntry | undefined;
   set(key: string, entry: CacheEntry): void;
   delete(key: string): void;
@@ -29,16 +27,26 @@ export interface CacheStore {
 const ENTRY_OVERHEAD_BYTES = 512;
 
 /**
- * In this process's memory.
+ * What may be kept beside an answer for as long as it is kept, counted as though it were there: three compressed forms of at most
+ * this share of the body each (JSON compresses far better), and each form as a text if that is short.
+ */
+export const COMPRESSED_SHARE_MAX = 0.25;
+const COMPRESSED_FORMS_MAX = 3;
+/** Node copies longer texts once more on their way to the socket. */
+export const TEXT_BYTES_MAX = 16_000;
+
+/**
+ * Cache entries in the memory of this process.
  *
- * @param bytesMax of the answers with their compressed forms; beyond it the answers least recently used leave; an answer larger than all of it is not kept
+ * @param bytesMax of the answers with their compressed forms. Beyond it the least recently used entries are dropped; an answer
+ *   larger than all of it is not kept.
  */
 export function createMemoryStore(bytesMax: number): CacheStore {
   const cache = new LRUCache<string, CacheEntry>({
     maxSize: bytesMax,
     sizeCalculation: ({ answer }, key) => {
-      const forms = Math.ceil(answer.body.length * (1 + KEPT_SHARES_MAX));
-      const texts = Math.min(forms, TEXTS_BYTES_MAX);
+      const forms = Math.ceil(answer.body.length * (1 + COMPRESSED_FORMS_MAX * COMPRESSED_SHARE_MAX));
+      const texts = Math.min(forms, (1 + COMPRESSED_FORMS_MAX) * TEXT_BYTES_MAX);
       return forms + texts + (answer.rowStarts?.byteLength ?? 0) + 2 * key.length + ENTRY_OVERHEAD_BYTES;
     },
   });
@@ -47,7 +55,7 @@ export function createMemoryStore(bytesMax: number): CacheStore {
     peek: (key) => cache.peek(key),
     set: (key, entry) => void cache.set(key, entry),
     delete: (key) => void cache.delete(key),
-    entries: () => cache.entries() as Iterable<readonly [string, CacheEntry]>,
+    entries: () => cache.entries() as Iterable<readonly [string, CacheEntry]>, // its type allows undefined values, which `set` never stores
     get size() {
       return cache.size;
     },
@@ -55,4 +63,126 @@ export function createMemoryStore(bytesMax: number): CacheStore {
       return cache.calculatedSize;
     },
   };
+}
+
+/**
+ * `miss`: nothing young enough was kept, so the answer was computed. `shared`: the same here, but another replica had it.
+ * `collapsed`: joined the flight of an identical question. `stale`: kept for longer than the endpoint's caching, and served
+ * because the engine was unavailable. `bypass`: the endpoint is not cached, or the caller asked for an answer that is not kept.
+ */
+export type CacheOutcome = 'hit' | 'miss' | 'shared' | 'collapsed' | 'stale' | 'bypass';
+
+export interface Served {
+  readonly answer: Answer;
+  readonly outcome: CacheOutcome;
+  /** Since the instant of the answer's query, whole seconds. */
+  readonly ageSeconds: number;
+}
+
+/** What a request demands of the cache (RFC 9111 5.2.1). */
+export interface CacheDirectives {
+  /** Oldest answer that the caller takes, if that is less than the endpoint's caching; 0 asks for a query of now. */
+  readonly maxAgeSeconds?: number | undefined;
+  /** The answer is computed for this caller alone and not kept. */
+  readonly noStore?: boolean;
+  /** No query is run: if no kept answer is young enough, the call fails with `not_cached`. */
+  readonly onlyIfCached?: boolean;
+}
+
+/** A caller of the cache: what it demands, and how its query is run. */
+export interface CallerOptions extends CacheDirectives, Omit<RunOptions, 'onJoin' | 'part'> {}
+
+export interface KeptOptions {
+  readonly store: CacheStore;
+  /** ms since the epoch. */
+  readonly now: () => number;
+  /** From 0 up to 1; spreads the refreshes of answers that were computed together. */
+  readonly random: () => number;
+  /** Keys that `warmKeys` remembers; beyond it the one asked for longest ago is forgotten. */
+  readonly warmKeysMax: number;
+  /** Starts a refresh that the warmer has not started in time. */
+  readonly onOverdue: (entry: CacheEntry) => void;
+}
+
+/** The answers that this process keeps, by age. */
+export interface Kept {
+  /** An answer that is young enough, as a use: it stays, is kept warm, and is refreshed if that is overdue. */
+  find(question: Question, directives?: CacheDirectives): Served | undefined;
+  /** Keeps an answer, unless a later one is there. @returns the answer */
+  keep(question: Question, answer: Answer, lastAskedMs: number): Answer;
+  /** Counts as a use that keeps the entry of a question warm. */
+  noteUse(question: Question): void;
+  /** Keys of answers to be kept warm, the latest asked for first. */
+  warmKeys(): string[];
+}
+
+// A refresh comes up to a tenth of the interval early, never late.
+const JITTER = 0.1;
+
+export function createKept({ store, now, random, warmKeysMax, onOverdue }: KeptOptions): Kept {
+  // In the order of requests. The order of the store would not do: a refresh is a use there.
+  const warm = new Set<string>();
+
+  function noteUse({ key, endpoint }: Question): void {
+    if (endpoint.warmingSeconds === undefined) return;
+    warm.delete(key);
+    warm.add(key);
+    if (warm.size <= warmKeysMax) return;
+    const [oldest = key] = warm;
+    warm.delete(oldest);
+  }
+
+  /** The warmer has skipped the entry or not reached it yet. The caller does not wait. */
+  function refreshIfOverdue(entry: CacheEntry, nowMs: number): void {
+    const { warmingSeconds } = entry.question.endpoint;
+    if (warmingSeconds === undefined || entry.dueMs > nowMs) return;
+    if (isYounger(entry.answer, warmingSeconds, nowMs)) return;
+    entry.dueMs = nowMs + warmingSeconds * 1000;
+    onOverdue(entry);
+  }
+
+  return {
+    noteUse,
+    warmKeys: () => [...warm].reverse(),
+    find(question, directives) {
+      const entry = store.get(question.key);
+      if (entry === undefined) return undefined;
+      const nowMs = now();
+      entry.lastAskedMs = nowMs;
+      const { answer } = entry;
+      if (!isYounger(answer, acceptedSeconds(question.endpoint, directives), nowMs)) return undefined;
+      noteUse(question);
+      refreshIfOverdue(entry, nowMs);
+      return { answer, outcome: 'hit', ageSeconds: ageSeconds(answer, nowMs) };
+    },
+    keep(question, answer, lastAskedMs) {
+      const { key, endpoint } = question;
+      const before = store.get(key);
+      if (isOlder(answer, before?.answer, now())) return answer;
+      const { warmingSeconds = Number.POSITIVE_INFINITY } = endpoint;
+      const dueMs = answer.instantMs + warmingSeconds * 1000 * (1 - JITTER * random());
+      store.set(key, { question, answer, lastAskedMs: before?.lastAskedMs ?? lastAskedMs, dueMs });
+      return answer;
+    },
+  };
+}
+
+/** Whether an answer is younger than so many seconds. One from the future is not: the clock was set back, its age is unknown. */
+export function isYounger({ instantMs }: Answer, seconds: number, nowMs: number): boolean {
+  return nowMs >= instantMs && nowMs - instantMs < seconds * 1000;
+}
+
+/** Since the instant of the answer's query, whole seconds. */
+export function ageSeconds({ instantMs }: Answer, nowMs: number): number {
+  return Math.max(0, Math.floor((nowMs - instantMs) / 1000));
+}
+
+/** How old an answer may be for a caller. */
+export function acceptedSeconds({ cachingSeconds = 0 }: Endpoint, directives: CacheDirectives = {}): number {
+  return Math.min(cachingSeconds, directives.maxAgeSeconds ?? Number.POSITIVE_INFINITY);
+}
+
+/** Whether a later answer is kept. A refresh can end after a query that began later; it must not replace that answer. */
+function isOlder({ instantMs }: Answer, kept: Answer | undefined, nowMs: number): boolean {
+  return kept !== undefined && kept.instantMs > instantMs && kept.instantMs <= nowMs;
 }

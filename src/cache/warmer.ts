@@ -3,26 +3,21 @@ import type { CachedQueries } from './cached.ts';
 import type { CacheEntry, CacheStore } from './store.ts';
 
 export interface Warmer {
-  /** Begins the refreshes that are due, as far as the bounds allow. Called about once a second. */
+  /** Starts the refreshes that are due, within the bounds. Called about once a second. */
   tick(): void;
-  /** Resolves when no refresh runs any more. */
+  /** Resolves when no refresh is running. */
   idle(): Promise<void>;
 }
 
 export interface WarmerOptions {
   readonly store: CacheStore;
   readonly cached: CachedQueries;
-  /** Those being served; another array where they have changed. */
+  /** Those being served; another array if they have changed. */
   readonly endpoints: () => readonly Endpoint[];
   readonly now: () => number;
   /** Refreshes at once. */
   readonly concurrencyMax: number;
   readonly onRefresh: (endpoint: Endpoint, error?: unknown) => void;
-}
-
-interface Wanted {
-  readonly entry: CacheEntry;
-  readonly endpoint: Endpoint;
 }
 
 /**
@@ -33,13 +28,14 @@ export function createWarmer(options: WarmerOptions): Warmer {
   const { store, cached, endpoints, now, concurrencyMax, onRefresh } = options;
   const running = new Map<string, Promise<void>>();
   let served: readonly Endpoint[] = [];
-  let byHash = new Map<string, Endpoint>();
+  let current = new Set<string>();
 
-  async function refresh(key: string, entry: CacheEntry, endpoint: Endpoint): Promise<void> {
-    // Tried again after a full interval if it fails, so that a broken engine is not hammered.
+  async function refresh(entry: CacheEntry): Promise<void> {
+    const { key, endpoint } = entry.question;
+    // If it fails, it is tried again after a full interval, so that a broken engine is not flooded.
     entry.dueMs = now() + (endpoint.warmingSeconds ?? 0) * 1000;
     try {
-      if (await cached.refresh(key, endpoint, entry)) onRefresh(endpoint);
+      if (await cached.refresh(entry)) onRefresh(endpoint);
     } catch (error) {
       onRefresh(endpoint, error);
     } finally {
@@ -47,23 +43,23 @@ export function createWarmer(options: WarmerOptions): Warmer {
     }
   }
 
-  /** Answers of definitions that have changed or gone leave the store: nobody can ask for them any more. */
+  /** Entries of definitions that have changed or gone leave the store: their questions cannot be asked any more. */
   function followDefinitions(): void {
     if (served === endpoints()) return;
     served = endpoints();
-    byHash = new Map(served.map((endpoint) => [endpoint.id + endpoint.hash, endpoint]));
-    for (const [key, entry] of [...store.entries()]) if (findEndpoint(entry) === undefined) store.delete(key);
+    current = new Set(served.map(nameOf));
+    for (const [key, entry] of [...store.entries()]) if (!isCurrent(entry)) store.delete(key);
   }
 
-  function findEndpoint(entry: CacheEntry): Endpoint | undefined {
-    return byHash.get(entry.endpointId + entry.endpointHash);
+  function isCurrent({ question }: CacheEntry): boolean {
+    return current.has(nameOf(question.endpoint));
   }
 
-  function findWanted(key: string): Wanted | undefined {
+  function findDue(key: string): CacheEntry | undefined {
     const entry = store.peek(key);
-    const endpoint = entry === undefined ? undefined : findEndpoint(entry);
-    if (entry === undefined || endpoint?.cachingSeconds === undefined) return undefined;
-    return now() - entry.lastAskedMs <= endpoint.cachingSeconds * 1000 ? { entry, endpoint } : undefined;
+    if (entry === undefined || !isCurrent(entry) || entry.dueMs > now() || running.has(key)) return undefined;
+    const { cachingSeconds = 0 } = entry.question.endpoint;
+    return now() - entry.lastAskedMs <= cachingSeconds * 1000 ? entry : undefined;
   }
 
   return {
@@ -71,13 +67,16 @@ export function createWarmer(options: WarmerOptions): Warmer {
       followDefinitions();
       for (const key of cached.warmKeys()) {
         if (running.size >= concurrencyMax) return;
-        const wanted = findWanted(key);
-        if (wanted === undefined || wanted.entry.dueMs > now() || running.has(key)) continue;
-        running.set(key, refresh(key, wanted.entry, wanted.endpoint));
+        const entry = findDue(key);
+        if (entry !== undefined) running.set(key, refresh(entry));
       }
     },
     async idle() {
       await Promise.all(running.values());
     },
   };
+}
+
+function nameOf({ id, hash }: Endpoint): string {
+  return id + hash;
 }

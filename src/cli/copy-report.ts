@@ -1,7 +1,8 @@
-import Table from 'cli-table3';
 import type { DayPlan } from '../copy/plan.ts';
+import { formatCount, sum } from './format.ts';
+import { formatWideTable } from './table.ts';
 
-/** What was done with one day. */
+/** A day after the copy. */
 export interface DayDone extends DayPlan {
   readonly seconds: number;
 }
@@ -14,54 +15,40 @@ const STEPS: Readonly<Record<DayPlan['step'], string>> = {
   old: 'left out: beyond what is kept',
 };
 
-/** What a dry run says. */
+/** Prints the result of a dry run. */
 export function printPlan(plans: readonly DayPlan[], target: string): void {
   const rows = plans.map(({ source, day, rows, bytes, step }) => [
     source.name,
     day,
-    count(rows),
-    count(bytes),
+    formatCount(rows),
+    formatCount(bytes),
     STEPS[step],
   ]);
-  printTable(['source', 'day', 'rows', 'bytes', 'what'], rows);
+  process.stdout.write(`${formatWideTable(['source', 'day', 'rows', 'bytes', 'what'], rows)}\n`);
   const sent = plans.filter(isSent);
   process.stdout.write(
-    `${count(sum(sent.map((plan) => plan.rows)))} rows to ${target}; nothing was sent, and the server was not asked\n`,
+    `${formatCount(sum(sent.map((plan) => plan.rows)))} rows to ${target}; nothing was sent, and the server was not asked\n`,
   );
 }
 
-/** What a copy says in the end. */
+/** Prints the result of a copy. */
 export function printDone(done: readonly DayDone[], target: string): void {
   const kept = done.filter(({ step }) => step !== 'old');
   const bySource = Map.groupBy(kept, ({ source }) => source.name);
   const rows = [...bySource].map(([name, days]) => [
     name,
-    count(days.length),
-    count(sum(days.map((day) => day.rows))),
-    count(sum(days.map((day) => day.bytes))),
+    formatCount(days.length),
+    formatCount(sum(days.map((day) => day.rows))),
+    formatCount(sum(days.map((day) => day.bytes))),
     sum(days.map((day) => day.seconds)).toFixed(1),
   ]);
-  printTable(['source', 'days', 'rows', 'bytes', 'seconds'], rows);
+  process.stdout.write(`${formatWideTable(['source', 'days', 'rows', 'bytes', 'seconds'], rows)}\n`);
   process.stdout.write(
-    `${count(sum(kept.map((day) => day.rows)))} rows are at ${target}, counted and compared. Start the service with CLICKHOUSE_URL=${target} and the same data directory, which keeps the keys.\n`,
+    `${formatCount(sum(kept.map((day) => day.rows)))} rows are at ${target}, counted and compared. Start the service with CLICKHOUSE_URL=${target} and the same data directory, which keeps the keys.\n`,
   );
 }
 
-function printTable(head: string[], rows: readonly string[][]): void {
-  const table = new Table({ head, style: { head: [], border: [] } });
-  table.push(...rows);
-  process.stdout.write(`${table}\n`);
-}
-
-/** Whether rows of a day are to be sent. */
+/** Whether rows of the day have to be sent. */
 export function isSent({ step }: DayPlan): boolean {
   return step === 'copy' || step === 'continue';
-}
-
-export function sum(numbers: readonly number[]): number {
-  return numbers.reduce((total, number) => total + number, 0);
-}
-
-export function count(number: number): string {
-  return number.toLocaleString('en');
 }

@@ -7,9 +7,9 @@ import { packagePath } from '../lib/package-path.ts';
 import { watchParents } from './parent-watch.ts';
 
 /**
- * The settings of this process.
+ * Reads the settings from the environment.
  *
- * @param changes of its environment; `undefined` unsets a variable
+ * @param changes of the environment; `undefined` unsets a variable
  * @throws InputError with every wrong one
  */
 export function readConfig(changes: Readonly<Record<string, string | undefined>> = {}): Config {
@@ -19,34 +19,44 @@ export function readConfig(changes: Readonly<Record<string, string | undefined>>
       `tailrace: ${name} is not a setting; ${packagePath('docs/settings.md')} lists them\n`,
     );
   }
-  return config;
+  return { ...config, engineEnv: pickEngineEnv(process.env) };
 }
 
-/** How this process is named to others that want the same store. */
+// Settings of the system, the dynamic linker, Node and the allocator. The engine process gets no key or password.
+const ENGINE_VARIABLES =
+  /^(?:PATH|HOME|TMPDIR|TZ|TZDIR|LANG|LC_\w+|LD_\w+|DYLD_\w+|(?:JE_)?MALLOC_CONF|UV_THREADPOOL_SIZE|NODE_OPTIONS|NODE_COMPILE_CACHE|NODE_V8_COVERAGE)$/;
+
+function pickEngineEnv(env: NodeJS.ProcessEnv): Record<string, string> {
+  const picked: Record<string, string> = {};
+  for (const [name, value] of Object.entries(env))
+    if (value !== undefined && ENGINE_VARIABLES.test(name)) picked[name] = value;
+  return picked;
+}
+
+/** The name of this process for others that want to open the same store. */
 export function ownerName(command: string): string {
   return `tailrace ${command} (pid ${process.pid})`;
 }
 
 const SIGNALS = ['SIGINT', 'SIGTERM'] as const;
 
-// One Ctrl-C comes more than once: from the terminal, and passed on by npm and by scripts/start.js. What follows the
-// first this soon is the same wish, and must not end the process in the middle of its stopping.
-const SAME_WISH_MS = 1_000;
+// One Ctrl-C arrives several times: from the terminal, from npm and from scripts/start.js. Repeats within this time are ignored.
+const REPEAT_MS = 1_000;
 
 /**
- * Aborts on SIGINT or SIGTERM, and when npm has started this process and has ended, so that a command can finish what it holds. One
- * more signal, later, ends the process at once.
+ * Returns a signal that aborts on SIGINT or SIGTERM, and when npm has started this process and has ended, so that a command can
+ * finish its work. Another signal after a second ends the process at once.
  */
 export function stopSignal(): AbortSignal {
   const controller = new AbortController();
-  let firstMs: number | undefined; // of a signal: npm's end and scripts/start.js, which notices it too, are the same wish
+  let firstMs: number | undefined; // of a signal: the end of npm, which scripts/start.js reports by a signal, does not count
   const onSignal = (signal: NodeJS.Signals) => {
     if (firstMs === undefined) {
       firstMs = performance.now();
       controller.abort(signal);
-    } else if (performance.now() - firstMs > SAME_WISH_MS) {
+    } else if (performance.now() - firstMs > REPEAT_MS) {
       for (const one of SIGNALS) process.off(one, onSignal);
-      process.kill(process.pid, signal); // nobody listens any more: the system ends it
+      process.kill(process.pid, signal); // without a listener the system ends the process
     }
   };
   for (const signal of SIGNALS) process.on(signal, onSignal);
@@ -54,16 +64,12 @@ export function stopSignal(): AbortSignal {
   return controller.signal;
 }
 
-/** Works with the keys of the settings, also while a service runs on them. */
+/** Runs `work` on the keys of the settings, also while a service uses them. */
 export async function withKeyring<T>(config: Config, work: (keyring: Keyring) => Promise<T>): Promise<T> {
+  await using cleanup = new AsyncDisposableStack();
   const store = await openControlStore(config);
-  try {
-    const tokens = createTokens({
-      secret: openTokenSecret(config.dataDir, config.tokenSecret),
-      now: Date.now,
-    });
-    return await work(createKeyring({ store, tokens, privateKey: '', publicKey: '', now: Date.now }));
-  } finally {
-    await store.close();
-  }
+  cleanup.defer(store.close);
+  const secret = openTokenSecret(config.dataDir, config.tokenSecret);
+  const tokens = createTokens({ secret, now: Date.now });
+  return await work(createKeyring({ store, tokens, privateKey: '', publicKey: '', now: Date.now }));
 }

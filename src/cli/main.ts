@@ -2,25 +2,31 @@ import { Command, CommanderError } from 'commander';
 import { ERROR_CODES, InputError, messageOf, StoppedError, TailraceError } from '../errors.ts';
 import { packagePath } from '../lib/package-path.ts';
 import { readVersion } from '../version.ts';
-import { backupCommand } from './commands/backup.ts';
-import { checkCommand } from './commands/check.ts';
-import { copyCommand } from './commands/copy.ts';
-import { deleteCommand } from './commands/delete.ts';
-import { keysCommand } from './commands/keys.ts';
-import { loadCommand } from './commands/load.ts';
-import { openApiCommand } from './commands/openapi.ts';
-import { queryCommand } from './commands/query.ts';
-import { reloadCommand } from './commands/reload.ts';
-import { restoreCommand } from './commands/restore.ts';
-import { retentionCommand } from './commands/retention.ts';
-import { sampleCommand } from './commands/sample.ts';
-import { schemaCommand } from './commands/schema.ts';
-import { serveCommand } from './commands/serve.ts';
-import { stopCommand } from './commands/stop.ts';
-import { EXIT } from './exit.ts';
 
-/** Every command, for `main` and for the test that holds docs/cli.md equal to the help. */
-export function createProgram(): Command {
+/** docs/operating.md lists them. */
+const EXIT = { done: 0, input: 1, misuse: 2, failure: 3 } as const;
+
+/** Each is loaded only if it is run: `tailrace query` needs no HTTP server, and `serve` no backup. */
+const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
+  serve: async () => (await import('./commands/serve.ts')).serveCommand(),
+  reload: async () => (await import('./commands/reload.ts')).reloadCommand(),
+  stop: async () => (await import('./commands/stop.ts')).stopCommand(),
+  load: async () => (await import('./commands/load.ts')).loadCommand(),
+  copy: async () => (await import('./commands/copy.ts')).copyCommand(),
+  sample: async () => (await import('./commands/sample.ts')).sampleCommand(),
+  query: async () => (await import('./commands/query.ts')).queryCommand(),
+  check: async () => (await import('./commands/check.ts')).checkCommand(),
+  keys: async () => (await import('./commands/keys.ts')).keysCommand(),
+  retention: async () => (await import('./commands/retention.ts')).retentionCommand(),
+  backup: async () => (await import('./commands/backup.ts')).backupCommand(),
+  restore: async () => (await import('./commands/restore.ts')).restoreCommand(),
+  delete: async () => (await import('./commands/delete.ts')).deleteCommand(),
+  openapi: async () => (await import('./commands/openapi.ts')).openApiCommand(),
+  schema: async () => (await import('./commands/schema.ts')).schemaCommand(),
+};
+
+/** @param names the commands to load. Default: all, for the help, which a test compares with docs/cli.md */
+export async function createProgram(names = Object.keys(COMMANDS)): Promise<Command> {
   const program = new Command('tailrace')
     .description('Saved analytics queries over log data as HTTP endpoints.')
     .version(readVersion())
@@ -28,40 +34,25 @@ export function createProgram(): Command {
       'after',
       `\nSettings are environment variables: see ${packagePath('docs/settings.md')}.\nExit codes: 0 done, 1 wrong input, 2 misuse, 3 failure or stopped by a signal.`,
     );
-  const commands = [
-    serveCommand,
-    reloadCommand,
-    stopCommand,
-    loadCommand,
-    copyCommand,
-    sampleCommand,
-    queryCommand,
-    checkCommand,
-    keysCommand,
-    retentionCommand,
-    backupCommand,
-    restoreCommand,
-    deleteCommand,
-    openApiCommand,
-    schemaCommand,
-  ];
-  for (const make of commands) program.addCommand(make());
+  for (const name of names) {
+    const command = await COMMANDS[name]?.();
+    if (command !== undefined) program.addCommand(command);
+  }
   throwInsteadOfExit(program);
   return program;
 }
 
-/** Also for the commands of commands: without it commander itself ends the process, with 1 for a misuse. */
+/** Also for subcommands: without it commander ends the process itself, with 1 for a misuse. */
 function throwInsteadOfExit(command: Command): void {
   command.exitOverride();
   for (const one of command.commands) throwInsteadOfExit(one);
 }
 
-/** Runs one command as a process does; the only place that sets the exit code of a failure. */
+/** Runs one command and sets the exit code of the process. */
 export async function main(argv: readonly string[]): Promise<void> {
-  // Node would end with 1, which means wrong input here.
+  // Node's own handler would exit with 1, which means wrong input.
   process.on('uncaughtException', (error) => process.exit(report(error)));
-  // `tailrace query … | head` closes the pipe early, which is no fault of anyone: nobody reads on, and the work goes on. A
-  // load whose reports nobody wants any more must still store the rest.
+  // `tailrace query … | head` closes the pipe early. The command goes on without its output: a load still has to store the rest.
   for (const stream of [process.stdout, process.stderr]) {
     stream.on('error', (error: NodeJS.ErrnoException) => {
       if (error.code !== 'EPIPE' && error.code !== 'EIO') process.exit(EXIT.failure); // EIO: the terminal is closed
@@ -74,17 +65,19 @@ export async function main(argv: readonly string[]): Promise<void> {
 /** Runs one command in this process. @returns the exit code of its failure, which has been printed; `undefined` without one */
 export async function runCommand(argv: readonly string[]): Promise<number | undefined> {
   try {
-    await createProgram().parseAsync([...argv]);
+    const [, , name = ''] = argv;
+    const program = await createProgram(Object.hasOwn(COMMANDS, name) ? [name] : undefined);
+    await program.parseAsync([...argv]);
     return undefined;
   } catch (error) {
     return report(error);
   }
 }
 
-/** Why a store is not there, too, which a caller over HTTP is not told: the shell is the operator's. */
+/** The message; if the store is unavailable, with the cause, which only the operator may see. */
 function describe(error: unknown): string {
-  const isAway = error instanceof TailraceError && error.code === 'engine_unavailable';
-  if (!isAway || !(error.cause instanceof Error)) return messageOf(error);
+  const isUnavailable = error instanceof TailraceError && error.code === 'engine_unavailable';
+  if (!isUnavailable || !(error.cause instanceof Error)) return messageOf(error);
   const [why = ''] = error.cause.message.split('\n');
   return error.message.includes(why) ? error.message : `${error.message} (${why})`;
 }

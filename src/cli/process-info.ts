@@ -1,15 +1,15 @@
 import { execFileSync } from 'node:child_process';
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 
-/** What the operating system says of a process. */
+/** A process, as the operating system describes it. */
 export interface ProcessInfo {
   readonly parentPid: number;
   readonly groupPid: number;
-  /** Its command line, a word each. A program can overwrite it, as npm does. */
+  /** Its command line. A program can overwrite it, as npm does. */
   readonly args: readonly string[];
 }
 
-/** Reads a process from /proc, or by `ps` where there is none (macOS). `undefined`: it has ended, or cannot be seen from here. */
+/** Reads a process from /proc, or with `ps` on macOS. `undefined`: it has ended, or is in another namespace. */
 export function readProcess(pid: number): ProcessInfo | undefined {
   try {
     return HAS_PROC ? readProc(pid) : readPs(pid);
@@ -22,9 +22,9 @@ const HAS_PROC = process.platform === 'linux';
 
 function readProc(pid: number): ProcessInfo | undefined {
   const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
-  // The name in parentheses may hold spaces and parentheses itself.
+  // The name is in parentheses and may contain spaces and parentheses.
   const [state, parentPid, groupPid] = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-  if (state === 'Z') return undefined; // ended, and its parent has not asked how
+  if (state === 'Z') return undefined; // a zombie has ended
   const args = readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0').slice(0, -1);
   return { parentPid: Number(parentPid), groupPid: Number(groupPid), args };
 }
@@ -38,8 +38,8 @@ function readPs(pid: number): ProcessInfo | undefined {
 }
 
 /**
- * Whether a process has a file open, so that a number that was read somewhere is known to be the process that is meant and not another
- * one that got the number since, or one of another container.
+ * Whether a process has a file open. It proves that a stored pid still belongs to the intended process, and not to another one that got
+ * the number later or in another container.
  */
 export function hasOpen(pid: number, file: string): boolean {
   try {
@@ -50,7 +50,7 @@ export function hasOpen(pid: number, file: string): boolean {
       return found !== undefined && found.dev === wanted.dev && found.ino === wanted.ino;
     });
   } catch {
-    return false; // it has ended, or belongs to somebody else, who alone may signal it
+    return false; // it has ended, or belongs to another user
   }
 }
 

@@ -1,9 +1,10 @@
 import { Presets, SingleBar } from 'cli-progress';
+import { formatBytes, formatCount } from './format.ts';
 
 export interface Progress {
-  /** @param done of the total; @param note what else there is to say, such as a rate */
+  /** @param done of the total @param note further text, such as a rate */
   update(done: number, note: string): void;
-  /** A line that stays, above the bar. */
+  /** Prints a line that stays, above the bar. */
   log(line: string): void;
   stop(): void;
 }
@@ -12,9 +13,9 @@ const LINE_EVERY_MS = 5_000;
 const CLEAR_LINE = '\r\u001b[K';
 
 /**
- * Progress on standard error: a bar on a terminal, a line every few seconds elsewhere.
+ * Shows progress on standard error: a bar on a terminal, a line every few seconds elsewhere.
  *
- * @param total what `done` counts up to; 0 where nobody knows
+ * @param total the final value of `done`; 0 if unknown
  */
 export function createProgress(label: string, total: number): Progress {
   return process.stderr.isTTY && total > 0 ? createBar(label, total) : createLines(label, total);
@@ -48,9 +49,21 @@ function createLines(label: string, total: number): Progress {
   };
 }
 
-/** Counts how many a second there have been since it was made. */
+/** Shows the progress of work whose total of bytes is known only once it has started. */
+export function createByteProgress(label: string) {
+  const progress = createProgress(label, 100);
+  return {
+    onProgress(bytes: number, total: number) {
+      const percent = total === 0 ? 100 : (100 * bytes) / total;
+      progress.update(percent, `${formatBytes(bytes)} of ${formatBytes(total)}`);
+    },
+    stop: progress.stop,
+  };
+}
+
+/** Returns a function that formats a count as a rate since this call, such as `1,500/s`. */
 export function createRate(): (count: number) => string {
   const startMs = performance.now();
   return (count) =>
-    `${Math.round(count / Math.max((performance.now() - startMs) / 1000, 0.001)).toLocaleString('en')}/s`;
+    `${formatCount(Math.round(count / Math.max((performance.now() - startMs) / 1000, 0.001)))}/s`;
 }

@@ -1,25 +1,27 @@
+import { once } from 'node:events';
+import { readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import type { FastifyBaseLogger } from 'fastify';
-import { describeShipped } from '../definitions/folders.ts';
+import { type DefinitionFolders, describeShipped, OWN_FOLDERS } from '../definitions/folders.ts';
 import { InputError, messageOf } from '../errors.ts';
 import type { Store } from '../open-store.ts';
-import { describeResult, type ReloadResult, writeResult } from './reload-result.ts';
 
 export interface Reloads {
-  /** Asks for a reload: at once, after the one that runs, or as soon as there is a store. */
+  /** Requests a reload: at once, after the one that is running, or as soon as there is a store. */
   request(): void;
-  /** From now on reloads are those of this store. */
+  /** Sets the store to reload. */
   start(store: Store): void;
 }
 
 interface ReloadOptions {
   readonly logger: FastifyBaseLogger;
-  /** Where the last result is written for `tailrace reload`; `undefined`: nowhere. */
+  /** Where each result is written for `tailrace reload`; `undefined`: nowhere. */
   readonly dataDir: string | undefined;
-  /** Also print each result on standard error as a person reads it. */
+  /** Also print each result on standard error. */
   readonly isWatched: boolean;
 }
 
-/** Reads the definitions again on request, one reload at a time. Requests during a reload bring one more after it. */
+/** Reloads the definitions on request, one reload at a time. Requests during a reload cause one more after it. */
 export function createReloads({ logger, dataDir, isWatched }: ReloadOptions): Reloads {
   let store: Store | undefined;
   let running = false;
@@ -30,18 +32,13 @@ export function createReloads({ logger, dataDir, isWatched }: ReloadOptions): Re
     while (wanted) {
       wanted = false;
       const result = await reload(from, logger);
-      if (isWatched)
-        process.stderr.write(
-          describeResult(result)
-            .map((line) => `tailrace: ${line}\n`)
-            .join(''),
-        );
-      if (dataDir !== undefined) keep(dataDir, result);
+      if (isWatched) for (const line of describeResult(result)) process.stderr.write(`tailrace: ${line}\n`);
+      if (dataDir !== undefined) keepResult(dataDir, result);
     }
     running = false;
   }
 
-  function keep(dir: string, result: ReloadResult): void {
+  function keepResult(dir: string, result: ReloadResult): void {
     try {
       writeResult(dir, result);
     } catch (error) {
@@ -65,7 +62,7 @@ export function createReloads({ logger, dataDir, isWatched }: ReloadOptions): Re
   };
 }
 
-/** Never throws: a refused reload leaves the old definitions, and says why. */
+/** Never throws: a failed reload keeps the old definitions, and its result has the faults. */
 async function reload(store: Store, logger: FastifyBaseLogger): Promise<ReloadResult> {
   const startedMs = Date.now();
   const { registry } = store;
@@ -78,10 +75,97 @@ async function reload(store: Store, logger: FastifyBaseLogger): Promise<ReloadRe
   } catch (error) {
     const isInput = error instanceof InputError;
     const faults = isInput ? error.faults : [messageOf(error)];
-    logger.error(
-      isInput ? { faults } : { err: error },
-      'definitions not reloaded: the old ones go on serving',
-    );
+    logger.error(isInput ? { faults } : { err: error }, NOT_RELOADED);
     return { startedMs, ...counts(), faults, isInput };
   }
+}
+
+const NOT_RELOADED = 'definitions not reloaded: the old ones go on serving';
+
+/** The result of a reload: reload.json in the data directory. */
+export interface ReloadResult {
+  /** ms since the epoch. */
+  readonly startedMs: number;
+  /** The number served after it. */
+  readonly endpoints: number;
+  readonly sources: number;
+  /** Why the definitions were refused, a line each; empty if they were not. */
+  readonly faults: readonly string[];
+  /** Whether the faults are in the definitions. */
+  readonly isInput: boolean;
+}
+
+export const resultFile = (dataDir: string) => join(dataDir, 'reload.json');
+
+/**
+ * Writes a result. If that fails, as on a full disk, the file becomes empty, which needs no space and tells `tailrace reload` not to
+ * wait any longer.
+ *
+ * @throws Error of the file system
+ */
+function writeResult(dataDir: string, result: ReloadResult): void {
+  const file = resultFile(dataDir);
+  try {
+    writeFileSync(`${file}.new`, JSON.stringify(result), { mode: 0o600 });
+    renameSync(`${file}.new`, file); // atomic: `findResult` never reads a part
+  } catch (error) {
+    writeFileSync(file, '', { mode: 0o600 });
+    throw error;
+  }
+}
+
+/**
+ * Finds the result of the last reload that started at `sinceMs` or later.
+ *
+ * @returns `undefined` if there is none yet; `unwritten` if the service could not write it
+ */
+export function findResult(dataDir: string, sinceMs: number): ReloadResult | 'unwritten' | undefined {
+  try {
+    const text = readFileSync(resultFile(dataDir), 'utf8');
+    if (text === '') return 'unwritten';
+    const result = JSON.parse(text) as ReloadResult; // written by `writeResult` alone
+    return result.startedMs >= sinceMs ? result : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** The result as text: the faults, a line each, and in the last line what is served now. */
+export function describeResult({ endpoints, sources, faults }: ReloadResult): string[] {
+  if (faults.length > 0) return [...faults, NOT_RELOADED];
+  return [`definitions reloaded: ${endpoints} endpoints and ${sources} sources are served`];
+}
+
+// Editors write a file in several steps, and git many files; one reload after the last step is enough.
+const SETTLE_MS = 200;
+
+/**
+ * Calls back after files of the definitions have changed, in place or by a rename, as `sed -i`, git and many editors do it. Watched
+ * folders may be removed and created again.
+ *
+ * @param named the folders of the settings
+ * @returns when the watch is active; the function ends it
+ */
+export async function watchDefinitions(
+  named: DefinitionFolders,
+  onChange: () => void,
+): Promise<() => Promise<void>> {
+  let timer: NodeJS.Timeout | undefined;
+  const onEvent = () => {
+    clearTimeout(timer);
+    timer = setTimeout(onChange, SETTLE_MS);
+  };
+  const folders = [
+    named.endpointsDir || OWN_FOLDERS.endpointsDir,
+    named.sourcesDir || OWN_FOLDERS.sourcesDir,
+  ];
+  const { watch } = await import('chokidar'); // loaded only if it is used
+  const watcher = watch(folders, { ignoreInitial: true });
+  // A file that cannot be watched counts as changed. Without a listener the error would end the service.
+  watcher.on('all', onEvent).on('error', onEvent);
+  await once(watcher, 'ready');
+  return async () => {
+    clearTimeout(timer);
+    await watcher.close();
+  };
 }

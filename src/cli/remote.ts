@@ -1,34 +1,37 @@
 import { type Command, InvalidArgumentError } from 'commander';
-import { InputError } from '../errors.ts';
+import {
+  ERROR_CODES,
+  type ErrorCode,
+  InputError,
+  messageOf,
+  StoppedError,
+  TailraceError,
+} from '../errors.ts';
+import type { EndpointView } from '../management/view.ts';
+import type { RawParameters } from '../query/parameters.ts';
 
-/** A running service, for commands that ask it in place of opening the store that it owns. */
+/** A running service that a command calls over HTTP instead of opening the store. */
 export interface Remote {
-  /** Such as http://127.0.0.1:4000; a path in it, as behind a proxy, is kept. */
+  /** Such as http://127.0.0.1:4000; a path, as behind a proxy, is kept. */
   readonly url: string;
   readonly key: string;
 }
 
-export interface RemoteOptions {
-  readonly url?: string;
-  readonly key?: string;
-}
+export type RemoteOptions = Partial<Remote>;
 
 /**
- * Gives a command `--url` and `--key`.
+ * Adds `--url` and `--key` to a command.
  *
- * @param about what `--url` does, for the help
+ * @param about the help of `--url`
  * @param scope that the key needs
  */
 export function addRemoteOptions(command: Command, about: string, scope: string): Command {
   return command
     .option('--url <url>', about, parseUrl)
-    .option(
-      '--key <key>',
-      `key for --url, with the scope ${scope} (default: TAILRACE_KEY of the environment)`,
-    );
+    .option('--key <key>', `key for --url, with the scope ${scope} (default: TAILRACE_KEY)`);
 }
 
-/** The service that the options name; `undefined` without `--url`. @throws InputError without a key for it */
+/** The service of the options; `undefined` without `--url`. @throws InputError if there is no key for it */
 export function findRemote({ url, key = process.env['TAILRACE_KEY'] }: RemoteOptions): Remote | undefined {
   if (url === undefined) return undefined;
   if (key !== undefined) return { url, key };
@@ -38,4 +41,63 @@ export function findRemote({ url, key = process.env['TAILRACE_KEY'] }: RemoteOpt
 function parseUrl(text: string): string {
   if (URL.canParse(text) && /^https?:$/.test(new URL(text).protocol)) return text;
   throw new InvalidArgumentError('It must be an address such as http://127.0.0.1:4000.');
+}
+
+/**
+ * Queries an endpoint of a running service, through its cache.
+ *
+ * @returns `{"result":[…]}`
+ * @throws TailraceError with the code and message of the service, `engine_unavailable` if it cannot be reached; InputError if the
+ * response is not one of Tailrace; StoppedError if `signal` aborts
+ */
+export async function queryRemote(
+  remote: Remote,
+  { endpoint, raw }: { readonly endpoint: string; readonly raw: RawParameters },
+  signal: AbortSignal,
+): Promise<Buffer> {
+  const query = new URLSearchParams();
+  for (const [name, value] of Object.entries(raw))
+    for (const text of [value ?? []].flat()) query.append(name, text);
+  return await get(remote, `/api/endpoints/query/${encodeURIComponent(endpoint)}?${query}`, signal);
+}
+
+/** Fetches the description of an endpoint; `undefined` if the key has no access to it. @throws as `queryRemote` */
+export async function findRemoteEndpoint(
+  remote: Remote,
+  idOrName: string,
+  signal: AbortSignal,
+): Promise<EndpointView | undefined> {
+  const { result } = JSON.parse((await get(remote, '/api/endpoints', signal)).toString()) as {
+    result: EndpointView[];
+  };
+  return result.find(({ id, name }) => name === idOrName || id === idOrName.toLowerCase());
+}
+
+async function get({ url, key }: Remote, path: string, signal: AbortSignal): Promise<Buffer> {
+  const address = `${url.replace(/\/+$/, '')}${path}`;
+  try {
+    const response = await fetch(address, { headers: { 'x-api-key': key }, signal });
+    const body = Buffer.from(await response.arrayBuffer());
+    const isJson = response.headers.get('content-type')?.startsWith('application/json') === true;
+    if (response.ok && isJson) return body;
+    throw toError(url, response, isJson ? body : undefined);
+  } catch (error) {
+    if (signal.aborted) throw new StoppedError(`stopped by ${signal.reason}`, { cause: error });
+    if (error instanceof TailraceError || error instanceof InputError) throw error;
+    const why = messageOf(error instanceof Error && error.cause !== undefined ? error.cause : error);
+    throw new TailraceError('engine_unavailable', `${url} cannot be reached: ${why}`);
+  }
+}
+
+function toError(url: string, { status, statusText }: Response, body: Buffer | undefined): Error {
+  const { error } = (body === undefined ? {} : JSON.parse(body.toString())) as {
+    error?: { code?: string; message?: string };
+  };
+  if (error?.message !== undefined && isErrorCode(error.code))
+    return new TailraceError(error.code, `${url}: ${error.message}`);
+  return new InputError([`${url} is no Tailrace service: it answered ${status} ${statusText}`.trimEnd()]);
+}
+
+function isErrorCode(code: string | undefined): code is ErrorCode {
+  return code !== undefined && Object.hasOwn(ERROR_CODES, code);
 }

@@ -4,10 +4,10 @@ import { InputError } from '../errors.ts';
 import { hasOpen } from './process-info.ts';
 
 /**
- * The process of the service that runs on a data directory. It is never a guess: the lock of the directory is held, and the process has
- * the lock's file open. A number that another process has got since, or that counts in another container, does not.
+ * Returns the pid of the service that runs on a data directory. The lock of the directory is held, and the process has its file open,
+ * so the pid is never that of an unrelated process.
  *
- * @throws InputError when no service runs there, or none that can be signalled from here
+ * @throws InputError if no service runs there, or if this process cannot signal it
  */
 export function getServicePid({ dataDir, clickhouseUrl }: Config): number {
   if (clickhouseUrl !== '')

@@ -1,16 +1,22 @@
 import Table from 'cli-table3';
 
-/** Of a terminal that shows a table without breaking its lines. */
+/** The width of a terminal on which no line of a table breaks. */
 export const TABLE_COLUMNS_MAX = 100;
 
 const PADDING = 2;
 const COLUMN_MIN = 8;
 
-/** A table for people, at most `TABLE_COLUMNS_MAX` columns wide: longer cells go on in the next line. */
-export function formatTable(
-  head: readonly string[],
-  rows: readonly (readonly (string | number)[])[],
-): string {
+type Rows = readonly (readonly (string | number)[])[];
+
+/** A table as wide as its cells. */
+export function formatWideTable(head: readonly string[], rows: Rows): string {
+  const table = new Table({ head: [...head], style: { head: [], border: [] } });
+  table.push(...rows.map((row) => [...row]));
+  return table.toString();
+}
+
+/** A table at most `TABLE_COLUMNS_MAX` wide: longer cells are wrapped. */
+export function formatTable(head: readonly string[], rows: Rows): string {
   const cells = rows.map((row) => row.map(String));
   const widths = fitWidths(
     head.map((name, i) => Math.max(...[name, ...cells.map((row) => row[i] ?? '')].map(lengthOf))),
@@ -19,7 +25,7 @@ export function formatTable(
     head: [...head],
     style: { head: [], border: [] },
     colWidths: widths.map((width) => width + PADDING),
-    // By letters, as the last resort: what was broken at spaces before stays as it is.
+    // The last resort, by letters: `breakAtSpaces` has broken all other lines.
     wordWrap: true,
     wrapOnWordBoundary: false,
   });
@@ -31,12 +37,12 @@ function lengthOf(text: string): number {
   return [...text].length;
 }
 
-/** The widest columns become narrower, one letter at a time, until all fit with their borders. */
+/** Narrows the widest columns, one letter at a time, until all fit with their borders. */
 function fitWidths(natural: readonly number[]): number[] {
   const widths = [...natural];
-  const room = TABLE_COLUMNS_MAX - 1 - widths.length * (PADDING + 1);
+  const available = TABLE_COLUMNS_MAX - 1 - widths.length * (PADDING + 1);
   const total = () => widths.reduce((sum, width) => sum + width, 0);
-  while (total() > room && Math.max(...widths) > COLUMN_MIN) {
+  while (total() > available && Math.max(...widths) > COLUMN_MIN) {
     const widest = widths.indexOf(Math.max(...widths));
     widths[widest] = (widths[widest] ?? COLUMN_MIN) - 1;
   }
@@ -44,16 +50,12 @@ function fitWidths(natural: readonly number[]): number[] {
 }
 
 function breakAtSpaces(text: string, width: number): string {
-  const lines: string[] = [];
-  let line = '';
+  const lines = [''];
   for (const word of text.split(' ')) {
+    const line = lines.at(-1) ?? '';
     const longer = line === '' ? word : `${line} ${word}`;
-    if (lengthOf(longer) <= width || line === '') {
-      line = longer;
-      continue;
-    }
-    lines.push(line);
-    line = word;
+    if (line === '' || lengthOf(longer) <= width) lines.splice(-1, 1, longer);
+    else lines.push(word);
   }
-  return [...lines, line].join('\n');
+  return lines.join('\n');
 }

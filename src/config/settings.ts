@@ -1,8 +1,13 @@
-// Longer than other files: one table, a row a setting, which is read and changed as a whole.
-import { parseCluster, parseServerUrl } from './clickhouse.ts';
-import { parseControlUrl } from './control-url.ts';
-import { parseOrigins, parseProxies } from './network.ts';
-import { parseRedisUrl } from './replicas.ts';
+// Longer than other files: one table with an entry per setting.
+import { BY_MACHINE, type Machine } from './machine.ts';
+import {
+  parseCluster,
+  parseControlUrl,
+  parseOrigins,
+  parseProxies,
+  parseRedisUrl,
+  parseServerUrl,
+} from './url.ts';
 
 /** One environment variable: how it is written, what it means, what it is without it. */
 export interface Setting<T> {
@@ -11,53 +16,54 @@ export interface Setting<T> {
   readonly aliases: readonly string[];
   readonly help: string;
   readonly unit: string;
-  readonly fallback: T;
-  /** Never shown: a key. */
+  /** A function if the default follows the machine (machine.ts). */
+  readonly fallback: T | ((machine: Machine) => T);
+  /** Such a default in words, for docs/settings.md. */
+  readonly fallbackText?: string;
+  /** Never shown: a key or password. */
   readonly secret: boolean;
   /** @throws Error whose message says what would be right */
   readonly parse: (text: string) => T;
 }
 
 const MIB = 1024 * 1024;
+// Messages name the same example on every machine.
+const EXAMPLE: Machine = { cores: 2, memoryBytes: 8192 * MIB };
 
 /** Every setting. docs/settings.md is made from this table (`npm run docs`), and the tests hold them equal. */
 export const SETTINGS = {
   host: text(
     'TAILRACE_HOST',
     '127.0.0.1',
-    'Address to listen on. `0.0.0.0` opens the service to the network.',
+    'Address to listen on; `0.0.0.0` opens the service to the network.',
   ),
-  port: integer('TAILRACE_PORT', 4000, [0, 65_535], 'port', 'Port to listen on; 0 takes a free one.'),
-  dataDir: text(
-    'TAILRACE_DATA_DIR',
-    './data',
-    'Folder of the store and the keys; owned by one process at a time.',
-  ),
+  port: integer('TAILRACE_PORT', 4000, [0, 65_535], 'port', 'Port to listen on; 0: a free one.'),
+  dataDir: text('TAILRACE_DATA_DIR', './data', 'Folder of the store and the keys; one process owns it.'),
   endpointsDir: checked(
     'TAILRACE_ENDPOINTS_DIR',
-    'Folder of the endpoint definitions. Empty: `./endpoints`, or, where there is no such folder, the endpoints that ship with Tailrace.',
+    'Folder of endpoint definitions. Empty: `./endpoints` if it exists, else the shipped ones.',
     parseText,
   ),
   sourcesDir: checked(
     'TAILRACE_SOURCES_DIR',
-    'Folder of the source definitions. Empty: `./sources`, or, where there is no such folder, the sources that ship with Tailrace.',
+    'Folder of source definitions. Empty: `./sources` if it exists, else the shipped ones.',
     parseText,
   ),
   privateKey: secret('TAILRACE_PRIVATE_KEY', ['LOGFLARE_PRIVATE_ACCESS_TOKEN'], 'A key with every scope.'),
   publicKey: secret(
     'TAILRACE_PUBLIC_KEY',
     ['LOGFLARE_PUBLIC_ACCESS_TOKEN'],
-    'A key that may only send events.',
+    'A key with the scope `ingest`.',
   ),
   tokenSecret: secret(
     'TAILRACE_TOKEN_SECRET',
     [],
-    'Signs the short-lived tokens; the same for all who shall take them. Empty: one is made for the data directory.',
+    'Signs tokens; the same for all replicas. Empty: created in the data directory.',
     32,
   ),
   controlUrl: hidden(
     'TAILRACE_CONTROL_URL',
-    'Address of a PostgreSQL database for keys, their audit trail and Idempotency-Keys, shared by all processes that name it, such as `postgresql://user:password@postgres.example.com:5432/tailrace?sslmode=verify-full`. Empty: SQLite in the data directory.',
+    'PostgreSQL database for keys, audit trail and Idempotency-Keys of all replicas, such as `postgresql://user:password@postgres.example.com:5432/tailrace?sslmode=verify-full`. Empty: SQLite in the data directory.',
     parseControlUrl,
   ),
   controlStaleSeconds: integer(
@@ -65,96 +71,89 @@ export const SETTINGS = {
     60,
     [0, 86_400],
     'seconds',
-    'How long keys that were seen are still accepted while that database is away; a revocation cannot be heard of meanwhile. 0: not at all.',
+    'How long known keys are accepted while that database is unavailable, even if revoked meanwhile. 0: not at all.',
   ),
   clickhouseUrl: hidden(
     'CLICKHOUSE_URL',
-    'Address of a ClickHouse server, such as `https://user:password@clickhouse.example.com:8443/tailrace`. Empty: the embedded engine.',
+    'ClickHouse server, such as `https://user:password@clickhouse.example.com:8443/tailrace`. Empty: the embedded engine.',
     parseServerUrl,
   ),
   clickhouseUser: text(
     'CLICKHOUSE_USER',
     '',
-    'The user that makes the tables and stores events, where the URL names none.',
+    'User that owns the tables and stores events, if the URL names none.',
   ),
-  clickhousePassword: hidden('CLICKHOUSE_PASSWORD', 'Its password, where the URL has none.'),
+  clickhousePassword: hidden('CLICKHOUSE_PASSWORD', 'Its password, if the URL has none.'),
   clickhouseReadUser: text(
     'CLICKHOUSE_READ_USER',
     '',
-    'The user that runs queries, who needs to read only. Empty: the same user as for everything else.',
+    'User that runs queries; needs read access only. Empty: the same user.',
   ),
-  clickhouseReadPassword: hidden('CLICKHOUSE_READ_PASSWORD', 'The password of `CLICKHOUSE_READ_USER`.'),
+  clickhouseReadPassword: hidden('CLICKHOUSE_READ_PASSWORD', 'Its password.'),
   clickhouseSandboxUser: text(
     'CLICKHOUSE_SANDBOX_USER',
     '',
-    'The user that runs SELECTs which callers write themselves (query sandboxing). It gets connections of its own, for half of `TAILRACE_READERS` queries at once, at least one. Empty: the user that runs the other queries.',
+    'User that runs callers’ SELECTs (query sandboxing), over connections of its own for half of `TAILRACE_READERS`, at least one. Empty: the user of other queries.',
   ),
-  clickhouseSandboxPassword: hidden(
-    'CLICKHOUSE_SANDBOX_PASSWORD',
-    'The password of `CLICKHOUSE_SANDBOX_USER`.',
-  ),
+  clickhouseSandboxPassword: hidden('CLICKHOUSE_SANDBOX_PASSWORD', 'Its password.'),
   clickhouseCaFile: text(
     'CLICKHOUSE_CA_FILE',
     '',
-    'File of the authority that signed the ClickHouse server’s certificate, PEM. Empty: those that Node knows.',
+    'Authority of the ClickHouse server’s certificate, a PEM file. Empty: Node’s.',
   ),
   clickhouseCertFile: text(
     'CLICKHOUSE_CERT_FILE',
     '',
-    'File of a certificate of our own for the ClickHouse server, PEM.',
+    'Client certificate for the ClickHouse server, a PEM file.',
   ),
-  clickhouseKeyFile: text('CLICKHOUSE_KEY_FILE', '', 'File of that certificate’s private key, PEM.'),
+  clickhouseKeyFile: text('CLICKHOUSE_KEY_FILE', '', 'Its private key, a PEM file.'),
   cluster: checked(
     'TAILRACE_CLUSTER',
-    'Name of a cluster in the ClickHouse servers’ configuration, over which the tables are spread by project. Empty: one server.',
+    'Cluster of the ClickHouse servers, over which tables are sharded by project. Empty: one server.',
     parseCluster,
   ),
   redisUrl: hidden(
     'TAILRACE_REDIS_URL',
-    'Address of a Redis or Valkey, such as `rediss://user:password@redis.example.com:6379/0`, through which replicas share answers and rates. Empty: each has its own.',
+    'Redis or Valkey through which replicas share answers and rates, such as `rediss://user:password@redis.example.com:6379/0`. Empty: nothing is shared.',
     parseRedisUrl,
   ),
   defaultProject: text(
     'TAILRACE_DEFAULT_PROJECT',
     '',
-    'Project of events that name none, and whose request names none in X-Project. Empty: they belong to no project.',
+    'Project of events if neither they nor `X-Project` name one. Empty: none.',
   ),
-  otlpSource: text(
-    'TAILRACE_OTLP_SOURCE',
-    '',
-    'Source of OTLP records whose request names none in X-Source.',
-  ),
+  otlpSource: text('TAILRACE_OTLP_SOURCE', '', 'Source of OTLP records if `X-Source` names none.'),
   recordRequestsAs: text(
     'TAILRACE_RECORD_REQUESTS_AS',
     '',
-    'Project under which the requests that Tailrace serves are stored as edge events. Empty: they are not.',
+    'Project under which Tailrace stores its own requests as events. Empty: not stored.',
   ),
   tlsCertFile: text(
     'TAILRACE_TLS_CERT_FILE',
     '',
-    'File of the certificate and those above it, PEM. With it the service speaks HTTPS; read again when it changes.',
+    'Certificate chain for HTTPS, a PEM file; read again when it changes.',
   ),
-  tlsKeyFile: text('TAILRACE_TLS_KEY_FILE', '', 'File of the certificate’s private key, PEM, not encrypted.'),
+  tlsKeyFile: text('TAILRACE_TLS_KEY_FILE', '', 'Its private key, an unencrypted PEM file.'),
   corsOrigins: checked(
     'TAILRACE_CORS_ORIGINS',
-    'Origins whose pages may read answers in a browser, joined by commas, such as `https://app.example.com`; `*` for all. Empty: none.',
+    'Origins of pages that may read responses (CORS), joined by commas, such as `https://app.example.com`; `*`: all. Empty: none.',
     parseOrigins,
   ),
   trustProxy: checked(
     'TAILRACE_TRUST_PROXY',
-    'Proxies whose X-Forwarded headers are believed: their addresses or networks, such as `10.0.0.0/8`, joined by commas. Empty: nobody’s.',
+    'Proxies with trusted `X-Forwarded-…` headers: addresses or networks, such as `10.0.0.0/8`, joined by commas. Empty: none.',
     parseProxies,
   ),
   logLevel: choice(
     'TAILRACE_LOG_LEVEL',
     'info',
     ['trace', 'debug', 'info', 'warn', 'error', 'silent'],
-    'Least level logged.',
+    'Lowest level logged.',
   ),
 
   readers: integer(
     'TAILRACE_READERS',
-    2,
+    { of: BY_MACHINE.readers, text: 'one for each core, at least 2, at most 16' },
     [1, 256],
     'queries',
     'Queries that run at once; of one key at most one less, where there are several. More than the cores of the engine’s machine only adds waiting. The embedded engine takes 16 at most.',
@@ -164,175 +163,184 @@ export const SETTINGS = {
     1000,
     [1, 100_000],
     'queries',
-    'Queries that may wait for a reader; one more is answered 503 at once.',
+    'Queries that may wait for a reader; beyond it 503.',
   ),
   queryQueuePerKeyMax: integer(
     'TAILRACE_QUERY_QUEUE_PER_KEY_MAX',
     100,
     [1, 100_000],
     'queries',
-    'Queries of one key and its tokens that may wait for a reader; one more is answered 503 at once.',
+    'The same, of one key and its tokens.',
   ),
   queryQueuePerTokenMax: integer(
     'TAILRACE_QUERY_QUEUE_PER_TOKEN_MAX',
     20,
     [1, 100_000],
     'queries',
-    'Queries of one signed token that may wait for a reader; one more is answered 503 at once.',
+    'The same, of one signed token.',
   ),
   queryQueueTimeoutMs: integer(
     'TAILRACE_QUERY_QUEUE_TIMEOUT_MS',
     5_000,
     [10, 3_600_000],
     'ms',
-    'Longest a query may wait for a reader; then it is answered 503.',
+    'Longest wait for a reader; then 503.',
   ),
   ratePerSecond: integer(
     'TAILRACE_RATE_PER_SECOND',
     0,
     [0, 1_000_000],
     'requests',
-    'Requests a second of a key that has no rate of its own, over time; more are answered 429. 0: no limit.',
+    'Requests a second of a key without a rate of its own; beyond it 429. 0: no limit.',
   ),
   rateBurst: integer(
     'TAILRACE_RATE_BURST',
     0,
     [0, 1_000_000],
     'requests',
-    'Requests that such a key may send at once after a pause. 0: as many as TAILRACE_RATE_PER_SECOND.',
+    'Requests that such a key may send at once. 0: one second’s worth.',
   ),
   authFailuresPerMinuteMax: integer(
     'TAILRACE_AUTH_FAILURES_PER_MINUTE_MAX',
     600,
     [0, 1_000_000],
     'requests',
-    'Requests with a missing or wrong key from one address; more are answered 429. 0: no limit.',
+    'Requests a minute with a missing or wrong key from one address; beyond it 429. 0: no limit.',
   ),
   queryTimeoutMs: integer(
     'TAILRACE_QUERY_TIMEOUT_MS',
     30_000,
     [100, 3_600_000],
     'ms',
-    'Longest a query may take, its wait included; then it is stopped and answered 504.',
+    'Longest time of a query, waiting included; then it is stopped: 504.',
   ),
   queryMemoryBytesMax: integer(
     'TAILRACE_QUERY_MEMORY_BYTES_MAX',
-    1024 * MIB,
+    {
+      of: BY_MACHINE.queryMemoryBytesMax,
+      text: 'a quarter of the default of `TAILRACE_ENGINE_MEMORY_BYTES_MAX`',
+    },
     [16 * MIB, Number.MAX_SAFE_INTEGER],
     'bytes',
-    'Most memory one query may take; then it is stopped and answered 422.',
+    'Memory of one query; beyond it the query is stopped: 422.',
   ),
   engineMemoryBytesMax: integer(
     'TAILRACE_ENGINE_MEMORY_BYTES_MAX',
-    4096 * MIB,
+    {
+      of: BY_MACHINE.engineMemoryBytesMax,
+      text: 'half of the memory, at least 512 MiB, at most 2 GiB for each core',
+    },
     [256 * MIB, Number.MAX_SAFE_INTEGER],
     'bytes',
-    'Most memory the engine may take in all; queries over it are answered 503.',
+    'Memory of the engine in all; beyond it queries get 503.',
   ),
   resultBytesMax: integer(
     'TAILRACE_RESULT_BYTES_MAX',
     64 * MIB,
     [1024, 1024 * MIB],
     'bytes',
-    'Largest answer; a larger one is answered 422 instead of cut.',
+    'Largest answer; beyond it 422.',
   ),
   cacheBytesMax: integer(
     'TAILRACE_CACHE_BYTES_MAX',
-    64 * MIB,
+    {
+      of: BY_MACHINE.cacheBytesMax,
+      text: 'a sixteenth of the memory, at least 16 MiB, at most 32 MiB for each core',
+    },
     [1, Number.MAX_SAFE_INTEGER],
     'bytes',
-    'Size of the cache; beyond it the answers least recently used leave.',
+    'Size of the cache; beyond it the least recently used answers are evicted.',
   ),
   staleIfErrorSeconds: integer(
     'TAILRACE_STALE_IF_ERROR_SECONDS',
     0,
     [0, 7 * 86_400],
     'seconds',
-    'How much longer than its caching an answer is served, marked as such, while the engine is away or overloaded; 0: no longer.',
+    'How much longer than `caching` an answer is served while the engine is unavailable or overloaded (stale-if-error). 0: no longer.',
   ),
   warmKeysMax: integer(
     'TAILRACE_WARM_KEYS_MAX',
     1000,
     [0, 1_000_000],
     'answers',
-    'Cached answers kept warm, those asked for last first; 0 turns warming off.',
+    'Answers kept warm, the most recently used ones; 0: none.',
   ),
   warmConcurrencyMax: integer(
     'TAILRACE_WARM_CONCURRENCY_MAX',
     1,
     [1, 16],
     'queries',
-    'Refreshes that run at once, so that callers always find a reader free.',
+    'Refreshes that run at once.',
   ),
   connectionsMax: integer(
     'TAILRACE_CONNECTIONS_MAX',
     4_096,
     [1, 1_000_000],
     'connections',
-    'Connections open at once. One more closes the one that has been idle for longest without ever sending a valid key, or, where there is none, is closed itself. The process needs as many open files.',
+    'Connections open at once; one more closes [an idle one](limits.md#connections). The process needs as many file descriptors.',
   ),
   connectionsPerAddressMax: integer(
     'TAILRACE_CONNECTIONS_PER_ADDRESS_MAX',
     1_024,
     [0, 1_000_000],
     'connections',
-    'Connections open at once from one address, of IPv6 from one /64; one more is closed at once. 0: no limit; nor is there one for TAILRACE_TRUST_PROXY.',
+    'Connections open at once from one address (IPv6: one /64), except those of `TAILRACE_TRUST_PROXY`. 0: no limit.',
   ),
   urlBytesMax: integer(
     'TAILRACE_URL_BYTES_MAX',
     262_144,
     [65_536, 1024 * 1024],
     'bytes',
-    'Longest URL; a longer one is answered 414.',
+    'Longest URL; beyond it 414.',
   ),
   parameterBytesMax: integer(
     'TAILRACE_PARAMETER_BYTES_MAX',
     65_536,
     [64, 1024 * 1024],
     'bytes',
-    'Longest value of one query parameter; a longer one is answered 400.',
+    'Longest value of a query parameter; beyond it 400.',
   ),
   sandboxSqlBytesMax: integer(
     'TAILRACE_SANDBOX_SQL_BYTES_MAX',
     16_384,
     [64, 262_144],
     'bytes',
-    'Longest SELECT that a caller may send to an endpoint with query sandboxing; a longer one is answered 400.',
+    'Longest SELECT of a caller (query sandboxing); beyond it 400.',
   ),
   bodyBytesMax: integer(
     'TAILRACE_BODY_BYTES_MAX',
     16 * MIB,
     [1024, 1024 * MIB],
     'bytes',
-    'Largest body of a request; a larger one is answered 413.',
+    'Largest request body; beyond it 413.',
   ),
   decodedBytesMax: integer(
     'TAILRACE_DECODED_BYTES_MAX',
     64 * MIB,
     [1024, 1024 * MIB],
     'bytes',
-    'Largest body after decompression; a larger one is answered 413.',
+    'Largest request body after decompression; beyond it 413.',
   ),
   ratioMax: integer(
     'TAILRACE_RATIO_MAX',
     200,
     [2, 100_000],
     'times',
-    'Most that a body may grow by decompression, beyond its first MiB; more is answered 413.',
+    'Largest growth of a request body by decompression, beyond its first MiB; beyond it 413.',
   ),
   ingestQueueBytesMax: integer(
     'TAILRACE_INGEST_QUEUE_BYTES_MAX',
     128 * MIB,
     [1024, Number.MAX_SAFE_INTEGER],
     'bytes',
-    'Events that may wait to be read, and as many to be stored; requests beyond it are answered 503 at once.',
+    'Backlog of events to decode, and as much to store; beyond it 503.',
   ),
   ingestWaitMs: integer(
     'TAILRACE_INGEST_WAIT_MS',
     5,
     [0, 10_000],
     'ms',
-    'How long events wait for others, so that they are stored together.',
+    'How long events wait to be stored in one batch with others.',
   ),
   idempotencyWindowMs: integer(
     'TAILRACE_IDEMPOTENCY_WINDOW_MS',
@@ -346,49 +354,49 @@ export const SETTINGS = {
     0,
     [0, Number.MAX_SAFE_INTEGER],
     'bytes',
-    'Most disk the events may take; beyond it whole days leave, oldest first. 0: no bound.',
+    'Disk of all events; beyond it the oldest days are deleted. 0: no bound.',
   ),
   clockJumpHoursMax: integer(
     'TAILRACE_CLOCK_JUMP_HOURS_MAX',
     24,
     [1, 87_600],
     'hours',
-    'How far the clock may be ahead of the last time that the store was open; beyond it nothing is deleted for its age until an operator confirms.',
+    'How far the clock may be ahead of the last time that the store was open; beyond it retention stops until an operator confirms.',
   ),
   retentionDropPercentMax: integer(
     'TAILRACE_RETENTION_DROP_PERCENT_MAX',
     25,
     [1, 100],
     'percent',
-    'Most of a source that retention deletes at once; more waits until an operator confirms. 100: no bound.',
+    'Share of a source that retention deletes at once; more waits until an operator confirms. 100: no bound.',
   ),
   eventBytesMax: integer(
     'TAILRACE_EVENT_BYTES_MAX',
     MIB,
     [1024, 64 * MIB],
     'bytes',
-    'Largest event; a larger one is refused with the reason.',
+    'Largest event; larger ones are refused.',
   ),
   requestTimeoutMs: integer(
     'TAILRACE_REQUEST_TIMEOUT_MS',
     10_000,
     [100, 600_000],
     'ms',
-    'Longest a client may take to send a request; then its connection is closed.',
+    'Longest time to receive a request; then the connection is closed.',
   ),
   keepAliveTimeoutMs: integer(
     'TAILRACE_KEEP_ALIVE_TIMEOUT_MS',
     72_000,
     [100, 3_600_000],
     'ms',
-    'How long an idle connection stays open; longer than that of a proxy in front.',
+    'How long an idle connection stays open; set it longer than the proxy’s.',
   ),
   shutdownTimeoutMs: integer(
     'TAILRACE_SHUTDOWN_TIMEOUT_MS',
     10_000,
     [0, 600_000],
     'ms',
-    'How long running requests may still take after SIGTERM; then they are stopped.',
+    'How long requests may still run after SIGTERM; then they are stopped.',
   ),
 } as const satisfies Record<string, Setting<string> | Setting<number>>;
 
@@ -408,7 +416,7 @@ function secret(env: string, aliases: readonly string[], help: string, charsMin 
   const parse = (value: string) => {
     if (value !== '' && value.length < charsMin)
       throw new Error(`must be at least ${charsMin} characters long`);
-    // What a header can carry unchanged; with anything else no caller would ever be let in.
+    // What a header carries unchanged; any other key could never be sent.
     if (!/^[\x21-\x7e]*$/.test(value))
       throw new Error('must be of ASCII letters, digits and signs, without spaces');
     return value;
@@ -438,9 +446,15 @@ function choice<const C extends string>(
   };
 }
 
+/** A default that follows the machine, and how docs/settings.md says it. */
+interface ByMachine {
+  readonly of: (machine: Machine) => number;
+  readonly text: string;
+}
+
 function integer(
   env: string,
-  fallback: number,
+  fallback: number | ByMachine,
   [min, max]: [number, number],
   unit: string,
   help: string,
@@ -448,12 +462,15 @@ function integer(
   const parse = (value: string) => {
     const number = /^\d+$/.test(value) ? Number(value) : Number.NaN;
     if (number >= min && number <= max) return number;
-    throw new Error(`must be a whole number of ${unit} from ${min} to ${max}, such as ${fallback}`);
+    const example = typeof fallback === 'number' ? fallback : fallback.of(EXAMPLE);
+    throw new Error(`must be a whole number of ${unit} from ${min} to ${max}, such as ${example}`);
   };
-  return { env, aliases: [], help, unit, fallback, secret: false, parse };
+  const common = { env, aliases: [], help, unit, secret: false, parse };
+  if (typeof fallback === 'number') return { ...common, fallback };
+  return { ...common, fallback: fallback.of, fallbackText: fallback.text };
 }
 
-/** A value that is never shown, since it is a password or holds one; somebody else decides what it looks like. */
+/** A value that is never shown, since it is a password or contains one. */
 function hidden(env: string, help: string, parse = (value: string) => value): Setting<string> {
   return { env, aliases: [], help, unit: '', fallback: '', secret: true, parse };
 }

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { makePrivateFile } from '../lib/private-file.ts';
+import { makePrivateFile } from '../lib/file.ts';
 import type { Place } from './chunk.ts';
 import type { Digest } from './digest.ts';
 

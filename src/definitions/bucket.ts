@@ -1,28 +1,28 @@
 import { scanTokens } from '../sql/token.ts';
 import type { Source } from './source.ts';
 
-/** Width of a bucket and range covered, seconds. */
+/** Width of a time bucket and the range that the answer covers, in seconds. */
 export interface BucketSpan {
   readonly widthSeconds: number;
   readonly rangeSeconds: number;
 }
 
-/** How the rows of an answer stand for buckets of time, so that a refresh can leave out those that cannot have changed. */
+/** How the rows of an answer belong to time buckets, so that a refresh recomputes only buckets that may have changed. */
 export interface Bucket {
-  /** The result column that tells the start of a row's bucket: microseconds since 1970, or an ISO 8601 text. */
+  /** The result column with the start of a row's bucket: microseconds since 1970, or an ISO 8601 text. */
   readonly column: string;
-  /** The enum parameter by whose values `spans` go; `undefined` where there is one span, under the empty text. */
+  /** The enum parameter that selects a span; `undefined` if there is only one, under the empty text. */
   readonly by: string | undefined;
   readonly spans: ReadonlyMap<string, BucketSpan>;
-  /** Whether the range begins where its first bucket does, and not somewhere in it. */
+  /** Whether the range begins at the start of its first bucket rather than within it. */
   readonly aligned: boolean;
-  /** How old events may be when they come by a way that the service does not see; `undefined` where nobody knows. */
+  /** How late events may be that are stored without the service, such as by replication; `undefined` if unknown. */
   readonly latenessSeconds: number | undefined;
   /** The sources that the query may read. */
   readonly sources: readonly Source[];
 }
 
-/** The names that the service binds in a query with buckets, all as texts: instants as `@now` has it, the width in seconds. */
+/** Parameters that the service binds in a query with buckets, all texts: instants in the form of `@now`, the width in seconds. */
 export const BUCKET_FROM = 'bucket_from';
 export const BUCKET_UNTIL = 'bucket_until';
 export const BUCKET_WIDTH = 'bucket_width';
@@ -30,7 +30,7 @@ export const BUCKET_PARAMETERS = [BUCKET_FROM, BUCKET_UNTIL, BUCKET_WIDTH] as co
 
 type Seconds = number | Readonly<Record<string, number>>;
 
-/** `bucket` of a file of good shape. */
+/** `bucket` of a file that passed `checkEndpointShape`. */
 export interface BucketFields {
   readonly column: string;
   readonly by?: string;
@@ -59,10 +59,10 @@ export function createBucket(fields: BucketFields, sql: string, sources: readonl
 }
 
 function pick(seconds: Seconds, name: string): number {
-  return typeof seconds === 'number' ? seconds : (seconds[name] ?? Number.NaN); // there: see checks/bucket.ts
+  return typeof seconds === 'number' ? seconds : (seconds[name] ?? Number.NaN); // checks/bucket.ts has found each name
 }
 
-/** Sources whose table's name stands in the SQL: a query can read no other, and one too many costs only work. */
+/** Sources whose table is named in the SQL: a query can read no other. A source too many only costs work. */
 function findSources(sql: string, sources: readonly Source[]): Source[] {
   const words = new Set<string>();
   for (const { kind, start, end } of scanTokens(sql)) {

@@ -1,13 +1,23 @@
-/** Something wrong in a definition, where it stands, and what would be right. */
+import { InputError } from '../errors.ts';
+
+/** Something wrong in a definition file. */
 export interface Fault {
   /** Path as given to the service, such as `endpoints/logs.all/endpoint.yaml`. */
   readonly file: string;
   /** Counts from 1. */
   readonly line: number;
+  /** What is wrong, and what would be right. */
   readonly message: string;
 }
 
 /** `file:line: message`, the form that editors and terminals make clickable. */
 export function formatFault(fault: Fault): string {
   return `${fault.file}:${fault.line}: ${fault.message}`;
+}
+
+/** @throws InputError with a line for each fault, in the order of files and lines */
+export function refuseFaults(faults: readonly Fault[]): void {
+  if (faults.length === 0) return;
+  const ordered = faults.toSorted((a, b) => a.file.localeCompare(b.file) || a.line - b.line);
+  throw new InputError(ordered.map(formatFault));
 }

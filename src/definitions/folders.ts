@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { packagePath } from '../lib/package-path.ts';
 
-/** Where definitions are read from. The empty string: nobody named a folder. */
+/** Where definitions are read from. Empty: no folder was named. */
 export interface DefinitionFolders {
   readonly endpointsDir: string;
   readonly sourcesDir: string;
@@ -9,19 +9,19 @@ export interface DefinitionFolders {
 
 /** The folders of one reading. */
 export interface ReadFolders extends DefinitionFolders {
-  /** Those that nobody named and that the working folder does not have: the ones of this package were read. */
+  /** Folders that were neither named nor in the working folder: those of this package were read instead. */
   readonly shipped: readonly (keyof DefinitionFolders)[];
 }
 
-/** What is read if nobody named a folder and it exists. */
+/** Read if no folder is named and these exist. */
 export const OWN_FOLDERS: DefinitionFolders = { endpointsDir: './endpoints', sourcesDir: './sources' };
 
 const FOLDER_NAMES = { endpointsDir: 'endpoints', sourcesDir: 'sources' } as const;
 const KINDS = ['endpointsDir', 'sourcesDir'] as const;
 
 /**
- * The folder that was named; else the one in the working folder; else the one that ships with Tailrace. A named folder that does not
- * exist stays, so that reading it reports the fault.
+ * The named folder; else the one in the working folder; else the one that ships with Tailrace. A named folder is returned even if
+ * it does not exist, so that reading it reports the fault.
  */
 export function findFolders(named: DefinitionFolders): ReadFolders {
   const shipped = KINDS.filter((kind) => named[kind] === '' && !existsSync(OWN_FOLDERS[kind]));
@@ -31,8 +31,8 @@ export function findFolders(named: DefinitionFolders): ReadFolders {
 }
 
 /**
- * The folders that the next reload names. A folder that was read is kept, so that its loss is a fault and does not bring the shipped
- * definitions back. Shipped ones give way to a folder that appears later.
+ * The folders that the next reload reads. A folder of the user's is kept, so that its loss is a fault and does not bring the shipped
+ * definitions back. Shipped definitions give way to a folder that appears later.
  */
 export function keepFolders(read: ReadFolders): DefinitionFolders {
   const keep = (kind: keyof DefinitionFolders) => (read.shipped.includes(kind) ? '' : read[kind]);

@@ -3,7 +3,7 @@ import type { Endpoint } from './endpoint.ts';
 import type { Definitions } from './read.ts';
 import type { Source } from './source.ts';
 
-/** The definitions being served. `replace` swaps the whole set between two requests; there is never half of one. */
+/** The definitions that are served. `replace` swaps the whole set at once, between two requests. */
 export interface Registry {
   readonly endpoints: readonly Endpoint[];
   readonly sources: readonly Source[];
@@ -16,43 +16,40 @@ export interface Registry {
   replace(definitions: Definitions): void;
 }
 
-/** By UUID (in any letter case) or by name; both forms address the same definition (spec 4). */
+/** Looks definitions up by UUID, in any letter case, or by name (spec 4). */
 export function createRegistry(definitions: Definitions): Registry {
-  let current = definitions;
   let endpoints = byIdAndName(definitions.endpoints);
   let sources = byIdAndName(definitions.sources);
-  return {
-    get endpoints() {
-      return current.endpoints;
-    },
-    get sources() {
-      return current.sources;
-    },
-    findEndpoint: (idOrName) => find(endpoints, idOrName),
-    getEndpoint(idOrName) {
-      const endpoint = this.findEndpoint(idOrName);
+  const registry = {
+    endpoints: definitions.endpoints,
+    sources: definitions.sources,
+    findEndpoint: (idOrName: string) => find(endpoints, idOrName),
+    getEndpoint(idOrName: string) {
+      const endpoint = find(endpoints, idOrName);
       if (endpoint !== undefined) return endpoint;
       throw new TailraceError('endpoint_not_found', `no endpoint has the UUID or name ${shorten(idOrName)}`);
     },
-    findSource: (idOrName) => find(sources, idOrName),
-    getSource(idOrName) {
-      const source = this.findSource(idOrName);
+    findSource: (idOrName: string) => find(sources, idOrName),
+    getSource(idOrName: string) {
+      const source = find(sources, idOrName);
       if (source !== undefined) return source;
-      const known = current.sources.map((one) => one.name).join(', ');
+      const known = registry.sources.map((one) => one.name).join(', ');
       throw new TailraceError(
         'source_not_found',
         `no source has the UUID or name ${shorten(idOrName)}; there are ${known}; each is a file of TAILRACE_SOURCES_DIR`,
       );
     },
-    replace(next) {
-      current = next;
+    replace(next: Definitions) {
+      registry.endpoints = next.endpoints;
+      registry.sources = next.sources;
       endpoints = byIdAndName(next.endpoints);
       sources = byIdAndName(next.sources);
     },
   };
+  return registry;
 }
 
-/** A name is exact; a UUID may be written in either case, and none is also a name (definitions keep ids in small letters). */
+/** A name matches exactly, a UUID in any letter case: definitions keep ids in lower case, and no name is an id. */
 function find<T extends { id: string }>(items: ReadonlyMap<string, T>, idOrName: string): T | undefined {
   const exact = items.get(idOrName);
   if (exact !== undefined) return exact;

@@ -3,10 +3,10 @@ import type { TSchema } from 'typebox';
 import type { Fault } from './fault.ts';
 import type { YamlFile } from './yaml-file.ts';
 
-// `expected` is our own annotation: what a value should be, as the end of the sentence "must be …".
+// `expected` is our own annotation: the end of the sentence "must be …".
 const ajv = new Ajv({ allErrors: true, verbose: true, strict: false });
 
-/** A check of one kind of definition file against its schema: every unknown, missing or wrong field at once. */
+/** Checks one kind of definition file against its schema: reports every unknown, missing or wrong field at once. */
 export function createShapeCheck(schema: TSchema): (file: YamlFile) => Fault[] {
   const validate = ajv.compile(schema);
   return (file) => {
@@ -15,7 +15,7 @@ export function createShapeCheck(schema: TSchema): (file: YamlFile) => Fault[] {
     for (const error of validate.errors ?? []) {
       const path = pathOf(error);
       const key = JSON.stringify(path);
-      // The first error at a place says it best, but a union says what it wants after each of its alternatives.
+      // The first error at a place is the clearest, but a union reports what it expects after each of its alternatives.
       if (!faults.has(key) || error.keyword === 'anyOf')
         faults.set(key, file.fault(path, describe(error, path)));
     }

@@ -12,10 +12,10 @@ export const UUID_TEXT = Type.String({
 
 const PATH = Type.Union(
   [Type.String({ minLength: 1 }), Type.Array(Type.String(), { minItems: 1, maxItems: 32 })],
-  { expected: 'member names joined by dots, or a list of them where a name has a dot' },
+  { expected: 'member names joined by dots, or a list of them if a name has a dot' },
 );
 
-// `__proto__` as a name of a JavaScript object's member would set its prototype instead.
+// Columns are kept in plain objects, in which `__proto__` cannot be a member.
 const COLUMN_NAME = '^(?!__proto__$)[a-z_][a-z0-9_]{0,62}$';
 
 const IDENTITY = {
@@ -94,7 +94,7 @@ const EXTERNAL_FILE = Type.Object(
     managed: Type.Literal(false, { expected: 'true or false' }),
     from: Type.Object(
       { database: Type.Optional(TABLE_NAME), table: TABLE_NAME },
-      { additionalProperties: false, expected: 'a map with "table" and, where it is another, "database"' },
+      { additionalProperties: false, expected: 'a map with "table" and, if it is another one, "database"' },
     ),
     map: Type.Object(
       {
@@ -131,7 +131,7 @@ export function checkSourceShape(file: YamlFile): Fault[] {
   return isExternalFile(file) ? checkExternalShape(file) : checkManagedShape(file);
 }
 
-/** Whether a file is that of a source over an existing table. */
+/** Whether the file defines a source over an existing table. */
 export function isExternalFile({ value }: YamlFile): boolean {
   return (value as { managed?: unknown } | null)?.managed === false;
 }

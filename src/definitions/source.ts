@@ -1,7 +1,7 @@
 import { type ExternalFile, isExternalFile, type ManagedFile } from './source-file.ts';
 import type { YamlFile } from './yaml-file.ts';
 
-/** What a typed column may hold. A value of another type is null in the column and stays as it came in the metadata. */
+/** Type of a typed column. A value of another type is null in the column and remains in the metadata. */
 export type ColumnType = 'string' | 'keyword' | 'integer' | 'number' | 'boolean';
 
 /** A column taken from a path of the event, such as `metadata.request.path`. */
@@ -10,76 +10,79 @@ export interface SourceColumn {
   readonly type: ColumnType;
   /** Member names from the event's root. */
   readonly path: readonly string[];
-  /** Where given, the column is never null: where the path has no text, these columns' values stand in, joined. */
+  /** If given, the column is never null: without a text at `path` it holds these columns' values, joined. */
   readonly otherwise: readonly string[] | undefined;
-  /** Whether the table has an index of what its texts contain. */
+  /** Whether the table has an index for substring searches in the column. */
   readonly hasSubstringIndex: boolean;
   readonly description: string;
 }
 
-/** SQL over the columns of an existing table, and where it stands in the source's file. */
+/** SQL over the columns of an existing table. */
 export interface Expression {
-  /** Of the column that it gives. */
+  /** The column that it computes. */
   readonly name: string;
   readonly sql: string;
+  /** In the source's file. */
   readonly line: number;
 }
 
-/** A table that is there without Tailrace, which reads it as it is and never changes it. */
+/** An existing table, which Tailrace reads and never changes. */
 export interface ExternalTable {
-  /** `undefined`: that of Tailrace's own tables. */
+  /** `undefined`: the database of Tailrace's own tables. */
   readonly database: string | undefined;
   readonly table: string;
-  /** Where it is named in the source's file. */
+  /** Of `from` in the source's file. */
   readonly line: number;
-  /** Of the columns of every event; those that are left out have a rule of their own. */
+  /** Expressions of the common columns; engine/external.ts has a default for those left out. */
   readonly common: readonly Expression[];
-  /** Of the typed columns, each by its name. */
+  /** Expressions of the typed columns. */
   readonly typed: readonly Expression[];
 }
 
-/** A kind of log: its wire name, its table, and what is taken from its events. */
+/** A kind of log: its wire name, its table, and the columns taken from its events. */
 export interface Source {
   readonly id: string;
   readonly name: string;
   readonly table: string;
   readonly description: string;
-  /** Infinite where the events are not Tailrace's to keep. */
+  /** Infinite for an existing table, from which Tailrace deletes nothing. */
   readonly retentionDays: number;
-  /** Where an event says whose it is; the first place that holds a text wins. */
+  /** Paths to the project of an event; the first that holds a text wins. */
   readonly projectPaths: readonly (readonly string[])[];
   readonly columns: readonly SourceColumn[];
-  /** Where given, the source's table is a view of this one: nothing is stored there, and nothing leaves. */
+  /** If given, the source's table is a view of this one: nothing is stored or deleted there. */
   readonly external: ExternalTable | undefined;
   readonly file: string;
 }
 
-/** Whether the source's table is Tailrace's own, which makes it, stores events in it and lets them go. */
+/** Whether Tailrace creates the source's table, stores events in it and deletes them. */
 export function isManaged(source: Source): boolean {
   return source.external === undefined;
 }
 
-/** The places of an event that may name its project, in the order they are tried after the source's own. */
+/** Paths to an event's project, tried in this order after the source's own. */
 const PROJECT_PLACES = ['project', 'metadata.project_ref', 'metadata.project'];
 
 const RETENTION_DAYS = 90; // the longest tier window of logs.all (spec 4.2)
 
-/** The source that a file of good shape defines. */
+/** The source that a file defines, which passed `checkSourceShape`. */
 export function createSource(file: YamlFile): Source {
-  // Either is proven by checkSourceShape, which readDefinitions runs first.
+  // readDefinitions has called checkSourceShape.
   return isExternalFile(file)
     ? createExternal(file, file.value as ExternalFile)
     : createManaged(file, file.value as ManagedFile);
 }
 
-function createManaged({ file }: YamlFile, value: ManagedFile): Source {
+/** The fields that both kinds of sources have. */
+function identify({ file }: YamlFile, { id, name, table, description }: ManagedFile | ExternalFile) {
+  return { id: id.toLowerCase(), name, table, description, file };
+}
+
+function createManaged(file: YamlFile, value: ManagedFile): Source {
   const own = toPath(value.project);
   const others = PROJECT_PLACES.map(toPath).filter((path) => path.join('.') !== own.join('.'));
   return {
-    id: value.id.toLowerCase(),
-    name: value.name,
-    table: value.table,
-    description: value.description,
+    ...identify(file, value),
     retentionDays: value.retention_days ?? RETENTION_DAYS,
     projectPaths: [own, ...others],
     columns: Object.entries(value.columns ?? {}).map(([name, column]) => ({
@@ -91,7 +94,6 @@ function createManaged({ file }: YamlFile, value: ManagedFile): Source {
       description: column.description,
     })),
     external: undefined,
-    file,
   };
 }
 
@@ -99,10 +101,7 @@ function createExternal(file: YamlFile, value: ExternalFile): Source {
   const { map, columns = {} } = value;
   const lineOf = (...path: string[]) => file.fault(path, '').line;
   return {
-    id: value.id.toLowerCase(),
-    name: value.name,
-    table: value.table,
-    description: value.description,
+    ...identify(file, value),
     retentionDays: Number.POSITIVE_INFINITY,
     projectPaths: [],
     columns: Object.entries(columns).map(([name, { type, description }]) => ({
@@ -124,7 +123,6 @@ function createExternal(file: YamlFile, value: ExternalFile): Source {
         line: lineOf('columns', name, 'expression'),
       })),
     },
-    file: file.file,
   };
 }
 

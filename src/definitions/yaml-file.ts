@@ -7,7 +7,7 @@ const FILE_BYTES_MAX = 1024 * 1024;
 // A document of a few nested aliases can stand for gigabytes; no definition needs more than a handful.
 const ALIASES_MAX = 100;
 
-/** Where a value stands in the document, such as `['parameters', 'interval', 'values']`. */
+/** Place of a value in the document, such as `['parameters', 'interval', 'values']`. */
 export type YamlPath = readonly (string | number)[];
 
 export interface YamlFile {
@@ -17,7 +17,7 @@ export interface YamlFile {
   fault(path: YamlPath, message: string): Fault;
 }
 
-/** Reads one YAML file; what is wrong with it as YAML is returned as faults, all at once. */
+/** Reads one YAML file, or returns every fault of its syntax. */
 export async function readYamlFile(path: string): Promise<YamlFile | Fault[]> {
   const text = await readText(path);
   if (typeof text !== 'string') return [text];
@@ -31,7 +31,7 @@ export async function readYamlFile(path: string): Promise<YamlFile | Fault[]> {
     }));
   }
   const lineOf = (at: YamlPath): number => {
-    // The nearest enclosing value that exists: a missing field is reported at the map that lacks it.
+    // A missing field is reported at the nearest map that exists.
     for (let length = at.length; length >= 0; length--) {
       const start = startOf(document, at.slice(0, length));
       if (start !== undefined) return lines.linePos(start).line;
@@ -46,7 +46,7 @@ export async function readYamlFile(path: string): Promise<YamlFile | Fault[]> {
   }
 }
 
-/** Where a value begins: at its name, since a map begins on the line after it. */
+/** Offset of a value's name: a map itself begins on the line after it. */
 function startOf(document: Document.Parsed, at: YamlPath): number | undefined {
   const parent = document.getIn(at.slice(0, -1), true);
   const name = at.at(-1);
@@ -57,7 +57,7 @@ function startOf(document: Document.Parsed, at: YamlPath): number | undefined {
   return isNode(node) ? node.range?.[0] : undefined;
 }
 
-/** The text of a definition file, or the fault that it cannot be read. */
+/** The text of a definition file, or the fault that prevents reading it. */
 export async function readText(path: string): Promise<string | Fault> {
   try {
     const bytes = await readFile(path);

@@ -2,7 +2,7 @@ import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Source } from '../definitions/source.ts';
 import { TailraceError } from '../errors.ts';
-import { syncFile } from '../lib/replace-file.ts';
+import { syncFile } from '../lib/file.ts';
 import { quote } from '../sql/quote.ts';
 import type { Engine } from './engine.ts';
 import { onCluster, storedTable } from './table.ts';
@@ -14,18 +14,18 @@ export interface DeleteOptions {
   readonly onParts: (left: number) => void;
 }
 
-// Asked this often without getting any further, with a fault each time, the deletion is reported as failed.
+// After this many polls without progress, each with a failure, the deletion is reported as failed.
 const FAILED_LOOKS_MAX = 100;
 
 // Set while rows are deleted.
 const SYNCED = 'min_rows_to_fsync_after_merge';
 
-// A partition that cannot be: dropping it drops nothing, but the engine then also removes the parts that others have replaced.
+// An impossible partition: dropping it deletes nothing, but makes the engine remove replaced parts.
 const NO_PARTITION = "ID 'none'";
 
 /**
- * Deletes the rows of a source that fulfil a condition, and were stored before it begins. When it resolves they are in no file any
- * more: the engine rewrites each part that has some of them, and the parts from before are removed from the disk.
+ * Deletes the rows of a source that meet a condition and were stored before the call. When it resolves no file contains them: the
+ * engine has rewritten each part that had some, and the replaced parts are gone from the disk.
  *
  * The engine keeps replaced parts for eight minutes, since their successors may not have reached the disk. So successors are synced
  * first, then nothing is kept. On a crash the engine goes on with the rewriting at its next start.
@@ -50,7 +50,7 @@ export async function deleteRows(
     ...options,
     remove: () => alter(`DROP PARTITION ${NO_PARTITION}`),
   });
-  // Not after a failure: then they say that there is something left to do (`wasCutOff`), and cost speed and nothing else.
+  // Kept after a failure: they mark unfinished work (`wasCutOff`) and only cost speed.
   await alter(`RESET SETTING ${SYNCED}, old_parts_lifetime`).catch(() => {});
 }
 
@@ -88,7 +88,7 @@ async function readMutations(engine: Engine, source: Source) {
   return { left: Number(row?.['left']), parts: Number(row?.['parts']), fault: String(row?.['fault']) };
 }
 
-/** Until those replaced parts are gone that there are now: others come all the time. */
+/** Waits until the parts that are replaced now are gone; merges replace others all the time. */
 async function untilRemoved(
   engine: Engine,
   source: Source,

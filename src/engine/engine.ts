@@ -1,53 +1,53 @@
-/** What an engine gives back: its own bytes in the format asked for, and what they cost. */
+/** An engine's result: bytes in the requested format, and the time that they took. */
 export interface QueryResult {
   readonly bytes: Buffer;
-  /** Time inside the engine, its wait for a reader not included. */
+  /** Time inside the engine, without the wait for a reader. */
   readonly elapsedMs: number;
 }
 
-/** Formats in which every row ends with exactly one newline and holds none, so that rows can be told apart as bytes. */
+/** Formats in which every row ends with exactly one newline and contains none, so that rows can be split as bytes. */
 export type RowFormat = 'JSONEachRow' | 'TSVRaw' | 'TabSeparated';
 
-/** Whose a query is, so that its wait for a reader can be shared out fairly. */
-export interface Whose {
-  /** Of the key or its token (lanes.ts), or the name of work of the service's own; lanes take turns. Without one it has no bound of its own. */
+/** How a query queues for a reader. */
+export interface QueueOptions {
+  /** Lane of the key or its token (lanes.ts), or the name of internal work. Without one the query has no bound of its own. */
   readonly lane?: string | undefined;
-  /** Hands on a listener for the lanes of callers who come to wait for the same answer: the first turn of any of them counts. */
+  /** Registers a listener for the lanes of callers that join the same flight: the query runs at the first slot of any of them. */
   readonly onJoin?: ((listener: (lane: string) => void) => void) | undefined;
 }
 
 /** A statement that holds SQL of a caller. */
 export interface Sandboxed {
-  /** The project that the request asks for, for row policies of the server; `undefined`: the statement reads no rows of one. */
+  /** The requested project, for row policies of the server; `undefined`: the statement reads no project's rows. */
   readonly project: string | undefined;
 }
 
-export interface QueryOptions extends Whose {
+export interface QueryOptions extends QueueOptions {
   readonly format: RowFormat;
-  /** Which endpoint and request ask, for the log that the engine itself may keep. */
+  /** Endpoint and request, for the engine's own query log. */
   readonly origin?: string | undefined;
   /**
-   * The same text each time that the same is asked, whatever the instant: what has ended the engine twice is refused by it.
-   * Left out: the statement itself.
+   * The same text for the same question at any time: a question that has ended the engine twice is refused by it. Default: the
+   * statement itself.
    */
   readonly identity?: string | undefined;
   /**
-   * Set for every statement that holds SQL of a caller, the EXPLAINs that check it included: a server runs it as the user for
-   * such, where it has one. The embedded engine has one kind of reader and ignores it.
+   * Set for every statement with SQL of a caller, including the EXPLAINs that check it: a server runs it as the sandbox user if
+   * there is one. The embedded engine has one kind of reader and ignores it.
    */
   readonly sandboxed?: Sandboxed | undefined;
   /** Aborting stops the query inside the engine, not only the wait for it. */
   readonly signal?: AbortSignal | undefined;
 }
 
-/** What one query may take. At the bound it fails; it never returns less than was asked for. */
+/** Bounds of one query. At a bound it fails; it never returns a part of the answer. */
 export interface QueryLimits {
   readonly timeoutMs: number;
   readonly memoryBytesMax: number;
   readonly resultBytesMax: number;
 }
 
-/** `TabSeparated`: what a query gave in that format goes in again as it is. */
+/** `TabSeparated`: a query's result in that format can be inserted as it is. */
 export type InsertFormat = 'JSONCompactEachRow' | 'TabSeparated';
 
 /** Rows for one table, already written in the engine's format. */
@@ -56,39 +56,39 @@ export interface InsertBatch {
   readonly columns: readonly string[];
   readonly format: InsertFormat;
   readonly bytes: Buffer;
-  /** The minutes since 1970 in which the rows' events lie; left out where nobody has looked. */
+  /** The minutes (since 1970) of the rows' events; left out if unknown. */
   readonly minutes?: Iterable<number>;
-  /** Rows that come again under one token, within the engine's window, are not stored again. */
+  /** Deduplication token: rows sent again with it, within the engine's window, are not stored again. */
   readonly token?: string;
 }
 
 /** Table → a condition of Tailrace's own SQL on its columns. */
 export type ReadFilters = ReadonlyMap<string, string>;
 
-/** Where the engine stands now, for metrics. */
+/** The engine's present state, for metrics. */
 export interface EngineGauges {
   /**
    * `unreachable`: a server does not answer. `restarting`: the embedded engine is being started again. `lost`: that failed
    * several times in a row; it is still tried.
    */
   readonly state: 'up' | 'unreachable' | 'restarting' | 'lost';
-  /** Times that the embedded engine has ended and was to be started again. */
+  /** Restarts of the embedded engine, failed ones included. */
   readonly restarts: number;
-  /** Resident memory of the embedded engine's process, bytes; of a server's it is not known. */
+  /** Resident memory of the embedded engine's process, bytes; unknown for a server. */
   readonly memoryBytes: number | undefined;
   readonly running: number;
   readonly queued: number;
 }
 
 /**
- * What every engine can do. test/engine/contract.ts is the suite that each passes unchanged.
+ * The abilities of every engine. Each passes test/engine/contract.ts unchanged.
  *
  * Every failure is a `TailraceError`, but for `inspect`; src/engine/failure.ts maps the engine's codes to ours.
  */
 export interface Engine {
-  /** Whether nothing is stored but through this object; otherwise events may come in by a way that it does not see. */
+  /** Whether all rows are stored through this object. If not, other processes may store rows unseen. */
   readonly seesEveryWrite: boolean;
-  /** The cluster over which the tables are spread; empty: they are in one place. */
+  /** The cluster of the tables; empty: a single server, or the embedded engine. */
   readonly cluster: string;
   /**
    * Runs one read-only statement. `@name` in `sql` is replaced by the value of that name, always a String, bound or
@@ -99,8 +99,8 @@ export interface Engine {
    */
   query(sql: string, values: Readonly<Record<string, string>>, options: QueryOptions): Promise<QueryResult>;
   /**
-   * Adds rows; when it resolves they survive a crash of the process. Rows of one day are added all or none. When it rejects,
-   * whatever comes of them has come.
+   * Adds rows; when it resolves they survive a crash of the process. Rows of one day are added all or none. After a rejection the
+   * rows may or may not be stored; nothing changes later.
    */
   insert(batch: InsertBatch): Promise<void>;
   /** Runs DDL or a maintenance statement with the rights of the owner of the data. Never given a caller's text. */
@@ -111,8 +111,8 @@ export interface Engine {
    */
   inspect(sql: string): Promise<Record<string, unknown>[]>;
   /**
-   * From the next query on, a row of a table is seen only where the table's condition holds, whatever the query asks for.
-   * Queries that run now end first.
+   * From the next query on, queries see only the rows of a table that meet the table's condition. Waits for running queries to
+   * end.
    */
   setReadFilters(filters: ReadFilters): Promise<void>;
   gauges(): EngineGauges;

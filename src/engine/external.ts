@@ -6,10 +6,10 @@ import { guardSearches } from '../sql/search-guard.ts';
 import { findTextSearches } from '../sql/text-search.ts';
 import { onCluster, tableColumns } from './table.ts';
 
-/** Begins the comment of each view that Tailrace has made: no other view or table is ever replaced. */
+/** Prefix of the comment of each view created by Tailrace: no other view or table is ever replaced. */
 const MADE_BY = 'made by tailrace';
 
-// What stands for the columns that a file leaves out. An id is the same whenever the event is read, and so is never empty.
+// Defaults of columns that a file leaves out. An id is the same whenever the event is read, and so is never empty.
 const ELSE: Readonly<Record<string, string>> = {
   event_message: "''",
   metadata: "'{}'",
@@ -46,7 +46,7 @@ function inner(name: string): string {
   return `\`tailrace_${name}\``;
 }
 
-/** In brackets and with a newline, so that a comment at its end is no more than that. */
+/** In parentheses and with a newline, so that a trailing comment cannot swallow what follows. */
 function convert({ name, sql: text }: Expression, types: ReadonlyMap<string, string>): string {
   const type = types.get(name) ?? '';
   const sql = guardSearches(text, findTextSearches(text), () => ''); // an expression has no parameters
@@ -62,7 +62,7 @@ ${selectExternal(source, external)}
 COMMENT ${quote(viewComment(source, external))}`;
 }
 
-/** Tells Tailrace's views from others, and those of one definition from those of the next. */
+/** Identifies Tailrace's views, and the definition that each was created from. */
 export function viewComment(source: Source, external: ExternalTable): string {
   return `${MADE_BY}: ${hash('sha256', selectExternal(source, external)).slice(0, 16)}`;
 }
@@ -71,7 +71,7 @@ export function isOwnView(comment: string): boolean {
   return comment.startsWith(`${MADE_BY}: `);
 }
 
-/** Makes a view what it was, from its definition as the engine has it. */
+/** Restores a view from its definition in the engine. */
 export function restoreView(definition: string, cluster: string): string {
   return definition.replace(/^CREATE VIEW (\S+)/, `CREATE OR REPLACE VIEW $1${onCluster(cluster)}`);
 }

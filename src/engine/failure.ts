@@ -42,8 +42,8 @@ export function isDiskFull(error: unknown): boolean {
 }
 
 /**
- * Turns whatever an engine threw into our error: the one place where ClickHouse's codes become ours. The cause, which goes
- * into the log, is stripped like the message, since the engine quotes the query and with it the parameters' values.
+ * Maps an engine's error to a TailraceError: the one place that knows ClickHouse's codes. The cause, which is logged, is stripped
+ * like the message, since the engine quotes the query and with it the values of parameters.
  */
 export function toTailraceError(thrown: unknown): TailraceError {
   if (thrown instanceof TailraceError) return thrown;
@@ -94,7 +94,7 @@ function findEngineCode(thrown: unknown, message: string): number | undefined {
   return match === null ? undefined : Number(match[1]);
 }
 
-/** Codes whose text speaks of the statement or of a limit, never of a value. The names are ClickHouse's own. */
+/** Codes with messages about the statement or a limit, never about a value. The names are ClickHouse's own. */
 const SPEAKS_OF_NO_VALUE: ReadonlySet<number> = new Set([
   46, // UNKNOWN_FUNCTION
   47, // UNKNOWN_IDENTIFIER
@@ -115,7 +115,7 @@ const CODE_NAMES = /(?: ?\(([A-Z][A-Z0-9_]+)\)(?: \(version [\d.]+(?: \([^()]*\)
 
 /**
  * What a caller may read of the engine's message. A conversion error holds the value that it failed on, which may be another
- * project's, quoted or not and with anything inside: no pattern can cut it out, so of such errors only the name is told.
+ * project's, quoted or not and with any content. No pattern can cut it out, so only the name of such an error is returned.
  */
 export function publicMessage(message: string): string {
   const name = CODE_NAMES.exec(message)?.[1];

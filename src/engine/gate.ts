@@ -2,9 +2,9 @@ import { TailraceError } from '../errors.ts';
 import { createDeadline } from '../lib/abort.ts';
 import { toTailraceError } from './failure.ts';
 
-/** What stands in front of every engine's work: it ends in time, fails with an error of ours, and is refused after `close`. */
+/** Wraps all work of an engine: a deadline, errors as TailraceError, and refusal after `close`. */
 export interface Gate {
-  /** @throws TailraceError `engine_unavailable` once the engine closes, whatever the work then failed with */
+  /** @throws TailraceError `engine_unavailable` once the engine closes, also if the work then fails otherwise */
   pass<T>(work: () => Promise<T>): Promise<T>;
   /**
    * The same for one caller's query.
@@ -14,7 +14,7 @@ export interface Gate {
   answer<T>(signal: AbortSignal | undefined, work: (deadline: AbortSignal) => Promise<T>): Promise<T>;
   /** @throws TailraceError `engine_unavailable` once the engine closes */
   refuseClosed(): void;
-  /** What those are told who wait when the engine closes. */
+  /** The error of callers that wait when the engine closes. */
   closed(cause?: unknown): TailraceError;
   /** Idempotent. */
   close(): Promise<void>;
@@ -38,7 +38,7 @@ export function createGate(timeoutMs: number, stop: () => Promise<void>): Gate {
   async function pass<T>(work: () => Promise<T>): Promise<T> {
     refuseClosed();
     return await work().catch((error) => {
-      // What runs when the engine closes is killed, which by itself would look like a timeout.
+      // Closing kills running queries, which would otherwise look like timeouts.
       const failure = toTailraceError(error);
       throw closing === undefined ? failure : closed(failure);
     });

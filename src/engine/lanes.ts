@@ -1,21 +1,20 @@
 /**
- * A fair queue. Keys take turns, and within a key its tokens do: a key with a thousand waiting delays another's first by one
- * turn, and one user of a front end delays the next by one turn of their key. Within a lane it is first come, first served.
- * A lane exists only while someone waits in it.
+ * Fair queue: round-robin across keys, within a key across its tokens, FIFO within a lane. A key with a thousand waiting queries
+ * delays another key's first query by one. A lane exists only while a query waits in it.
  */
 export interface Lanes<T> {
-  /** Puts a waiter at the end of a lane. It may stand in several and leaves all of them at once. */
+  /** Appends a waiter to a lane. It may be in several lanes, and leaves all of them at once. */
   push(lane: string, waiter: T): void;
   delete(waiter: T): void;
   has(waiter: T): boolean;
-  /** Takes out the first of the lane whose turn it is, passing over lanes that may not be served now. */
+  /** Takes the first waiter of the next lane, skipping lanes that may not be served now. */
   shift(mayServe: (lane: string) => boolean): { readonly lane: string; readonly waiter: T } | undefined;
-  /** How many stand in a lane. */
+  /** Waiters of a lane. */
   length(lane: string): number;
-  /** How many stand in all lanes of a key. */
+  /** Waiters of all lanes of a key. */
   lengthOfKey(key: string): number;
   waiters(): T[];
-  /** How many wait in all. */
+  /** All waiters. */
   readonly size: number;
 }
 
@@ -32,8 +31,8 @@ export function keyOfLane(lane: string): string {
 }
 
 export function createLanes<T>(): Lanes<T> {
-  // Key → lane → waiters, each in the order of turns: what was served goes to the end. A Set keeps the order of arrival and
-  // gives up a waiter that left without a search.
+  // Key → lane → waiters, each in round-robin order: what was served moves to the end. A Set keeps the order of arrival and
+  // deletes a waiter without a search.
   const keys = new Map<string, Map<string, Set<T>>>();
   const places = new Map<T, Set<string>>();
 

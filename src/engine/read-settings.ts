@@ -4,15 +4,15 @@ import type { QueryLimits, ReadFilters } from './engine.ts';
 /** Settings of ClickHouse, by its names. */
 export type EngineSettings = Readonly<Record<string, number | string>>;
 
-// The engine's own time limit is the second guard: it acts where the first, a kill, did not come through.
+// The engine's own time limit is the second guard, in case a KILL fails.
 const ENGINE_GRACE_MS = 1_000;
-// A stored query of some kilobytes with a parameter of the longest size in every place.
+// A stored query of some kilobytes with parameters of the longest size.
 export const SQL_BYTES_MAX = 128 * 1024 * 1024;
 
-// A caller's SELECT has at most TAILRACE_SANDBOX_SQL_BYTES_MAX, and stands in a stored query; the engine's own writing of it is longer.
+// A caller's SELECT has at most TAILRACE_SANDBOX_SQL_BYTES_MAX; the engine's own formatting of it is longer.
 const SANDBOX_SQL_BYTES_MAX = 4 * 1024 * 1024;
 
-// Limits and kills act between blocks of rows: with the default of 65,409 a costly function outlives them by far.
+// Limits and kills take effect between blocks: with the default of 65,409 rows a costly function outlives them by far.
 const BLOCK_ROWS_MAX = 8_192;
 
 /** Numbers are never quoted, `/` is never escaped, a number that JSON has no word for is null. */
@@ -23,7 +23,7 @@ export const FORMAT_SETTINGS = {
   output_format_json_validate_utf8: 1,
 } as const;
 
-/** What every reader of every engine runs with, but for `readonly`, which comes last. */
+/** Settings of every reader of every engine. `readonly` has to come last. */
 export function readSettings(limits: QueryLimits): EngineSettings {
   return {
     ...FORMAT_SETTINGS,

@@ -27,8 +27,8 @@ export interface StoredTable {
 }
 
 /**
- * Brings the store's tables to what the sources say: makes missing tables, adds missing columns and indexes, and makes the
- * views of sources whose tables are others'. Running it again changes nothing. Columns that no source names any more stay, with their data.
+ * Brings the store's tables up to date with the sources: creates missing tables, columns and indexes, and the views of sources
+ * that read existing tables. Idempotent. Columns that no source names any more stay, with their data.
  *
  * @param accept called when the tables and columns are there; when it throws they are taken away again, so that a set
  * which is refused does not leave a column of a type that the next one corrects. In a store that others share only an `InputError` is a refusal: any other failure may be this process's alone
@@ -52,14 +52,14 @@ export async function applySchema(
   const done: Addition[] = [];
   try {
     for (const addition of additions) {
-      done.unshift(addition); // one that is made in part is taken away, too
+      done.unshift(addition); // first: a partly created one has to be removed, too
       for (const sql of addition.add) await engine.command(sql);
     }
     await accept();
   } catch (error) {
-    // Others that share the store may have made the same at the same time, and use it by now, unless the definitions are at fault.
+    // Processes that share the store may use these additions by now, unless the definitions are at fault.
     if (!engine.seesEveryWrite && !(error instanceof InputError)) throw error;
-    // What cannot be taken away, since the engine has gone, is no reason to hide the error.
+    // A failure to undo, for instance because the engine has ended, must not hide the error.
     for (const addition of done) await takeAway(engine, addition).catch(() => {});
     throw error;
   }
@@ -72,7 +72,7 @@ export async function applySchema(
 }
 
 /**
- * What of the sources a store with these tables cannot take, a line for each fault.
+ * The conflicts between the sources and the tables of a store, a line each.
  *
  * @param engine that writes expressions as that of the store does; its own tables do not matter
  */
@@ -90,7 +90,7 @@ export async function findSchemaFaults(
   return [...faults, ...all.flatMap((source) => findTakenName(source, stored.get(source.table)))];
 }
 
-/** Statements that add a table, a column or an index, and those that undo it. */
+/** Statements that add a table, a column or an index, and the statements that undo it. */
 interface Addition {
   readonly add: readonly string[];
   readonly remove: readonly string[];
@@ -98,7 +98,7 @@ interface Addition {
   readonly table?: string;
 }
 
-/** Unless it has events by now: those of a process that shares the store, whose definitions have the table, too, and no fault. */
+/** Unless it has events by now: a process that shares the store may have the table in its own, valid definitions. */
 async function takeAway(engine: Engine, { remove, table }: Addition): Promise<void> {
   if (engine.cluster !== '' && table !== undefined) {
     const rows = await engine.inspect(`SELECT 1 FROM \`${table}\` LIMIT 1`);
@@ -113,7 +113,7 @@ function findAdditions(source: Source, all: ReadonlyMap<string, StoredTable>, cl
     return [{ add: createTable(source, cluster), remove: dropTable(source, cluster), table: source.table }];
   // On a cluster the table over all servers may be missing by itself; it holds nothing.
   const over = all.has(source.table) ? [] : [{ add: createTable(source, cluster), remove: [] }];
-  // A column that others may stand in for comes after them: they may be as new as it is.
+  // A column with `otherwise` comes after the columns that it falls back to: they may be new, too.
   const ordered = source.columns.toSorted(
     (a, b) => Number(a.otherwise !== undefined) - Number(b.otherwise !== undefined),
   );
@@ -134,7 +134,7 @@ function findAdditions(source: Source, all: ReadonlyMap<string, StoredTable>, cl
   ];
 }
 
-/** The view of a source whose table is another's, where it is not there as it should be. */
+/** The view of a source that reads an existing table, if it is missing or outdated. */
 function findViews(source: Source, old: StoredTable | undefined, cluster: string): Addition[] {
   const { external } = source;
   if (external === undefined || old?.comment === viewComment(source, external)) return [];
@@ -142,7 +142,7 @@ function findViews(source: Source, old: StoredTable | undefined, cluster: string
   return [{ add: [createView(source, external, cluster)], remove: [remove] }];
 }
 
-/** What has the name of a source's table and is not its to change. */
+/** Tables and views that have the name of a source's table but do not belong to it. */
 function findTakenName({ external, file, table }: Source, old: StoredTable | undefined): string[] {
   if (old === undefined) return [];
   const isView = old.engine === 'View';
@@ -175,7 +175,7 @@ function compare(source: Source, table: StoredTable, expressions: ReadonlyMap<st
   });
 }
 
-/** Each expression as the engine itself writes it, which is how it is stored. */
+/** Each expression as the engine formats it, which is how it is stored. */
 async function formatExpressions(engine: Engine, sources: readonly Source[]): Promise<Map<string, string>> {
   const all = new Set(sources.flatMap(tableColumns).map((column: TableColumn) => column.expression));
   all.delete('');

@@ -1,5 +1,5 @@
 import { TailraceError } from '../errors.ts';
-import type { Whose } from './engine.ts';
+import type { QueueOptions } from './engine.ts';
 import { createLanes, keyOfLane, type Lanes } from './lanes.ts';
 
 interface Waiter<Session> {
@@ -8,38 +8,38 @@ interface Waiter<Session> {
 }
 
 export interface PoolLimits {
-  /** Callers that may wait; one more is turned away, since its answer would come too late to be of use. */
+  /** Queries that may wait; one more is refused, since its answer would come too late. */
   readonly queueMax: number;
-  /** The same for each key with all its tokens, so that one alone cannot take every place. */
+  /** The same for each key with all its tokens, so that no key fills the queue. */
   readonly queuePerLaneMax: number;
-  /** The same for each token of a key; as many as for a key where it is left out. */
+  /** The same for each token of a key. Default: as for a key. */
   readonly queuePerTokenMax?: number;
-  /** Longest wait; then the caller is turned away. */
+  /** Longest wait; then the query is refused. */
   readonly queueTimeoutMs: number;
 }
 
 /**
- * Sessions that run one query at a time each, handed out by turns to the lanes that wait. A session is what a query needs of the
- * engine while it runs: one of chDB's, or the right to one more query on a server.
+ * Sessions that run one query at a time each, given to waiting lanes by a fair queue. A session is what a query holds while it
+ * runs: a session of chDB, or a slot for one more query on a server.
  */
 export interface SessionPool<Session> {
   /** @throws TailraceError `overloaded` when too many wait or the wait is too long; the signal's reason when it aborts first */
-  acquire(signal: AbortSignal, whose?: Whose): Promise<Session>;
+  acquire(signal: AbortSignal, whose?: QueueOptions): Promise<Session>;
   release(session: Session): void;
   /**
-   * Changes every session, each as soon as it is free and before its next query; never turned away. Resolves when all are
-   * changed.
+   * Changes every session, each as soon as it is free and before its next query. Bypasses the queue and its bounds. Resolves when
+   * all are changed.
    *
-   * @throws whatever `change` throws; the other sessions are changed all the same
+   * @throws the error of `change`; the other sessions are changed all the same
    */
   renew(change: (session: Session) => Promise<void>): Promise<void>;
-  /** Fails everyone who waits. */
+  /** Rejects every waiting query. */
   drain(error: TailraceError): void;
   readonly queued: number;
   readonly running: number;
 }
 
-// Lane of the service's own work, such as checks of definitions. No key has an empty id.
+// Lane of internal work, such as checks of definitions. No key has an empty id.
 const OWN_LANE = '';
 
 export function createSessionPool<Session>(
@@ -51,7 +51,7 @@ export function createSessionPool<Session>(
   const changes = new Map<Session, (() => Promise<void>)[]>();
   const { mayHold, ...holders } = createHolders<Session>(sessions.length);
 
-  /** Hands out what is free to those whose turn it is. */
+  /** Gives idle sessions to the next lanes. */
   function serve(): void {
     while (idle.length > 0) {
       const next = waiting.shift(mayHold);
@@ -62,19 +62,19 @@ export function createSessionPool<Session>(
     }
   }
 
-  function giveBack(session: Session): void {
+  function release(session: Session): void {
     holders.delete(session);
     const change = changes.get(session)?.shift();
     if (change !== undefined) {
-      void change().then(() => giveBack(session));
+      void change().then(() => release(session));
       return;
     }
     idle.push(session);
     serve();
   }
 
-  /** A session when it is this caller's turn. */
-  function wait(signal: AbortSignal, { lane = OWN_LANE, onJoin }: Whose): Promise<Session> {
+  /** Queues for a session. */
+  function wait(signal: AbortSignal, { lane = OWN_LANE, onJoin }: QueueOptions): Promise<Session> {
     return new Promise((take, fail) => {
       const waiter = createWaiter({ take, fail: leave }, signal, limits.queueTimeoutMs);
       function leave(error: unknown) {
@@ -82,11 +82,11 @@ export function createSessionPool<Session>(
         fail(error);
       }
       waiting.push(lane, waiter);
-      // Who comes to wait for the same answer brings its own turn, and its own time, to the query.
+      // A caller that joins the flight adds its own lane, and its own time, to the query.
       onJoin?.((other) => {
         if (!waiting.has(waiter) || findFull(waiting, other, limits) !== undefined) return;
         waiting.push(other, waiter);
-        waiter.waitAgain();
+        waiter.restart();
         serve();
       });
       serve();
@@ -102,12 +102,12 @@ export function createSessionPool<Session>(
     },
     acquire(signal, { lane = OWN_LANE, onJoin } = {}) {
       if (signal.aborted) return Promise.reject(signal.reason);
-      if (idle.length > 0 && mayHold(lane)) return wait(signal, { lane, onJoin }); // nobody ahead could use what is free
+      if (idle.length > 0 && mayHold(lane)) return wait(signal, { lane, onJoin }); // no waiting lane may take what is idle
       if (waiting.size >= limits.queueMax) return Promise.reject(full(`${limits.queueMax} queries`));
       const queries = findFull(waiting, lane, limits);
       return queries === undefined ? wait(signal, { lane, onJoin }) : Promise.reject(full(queries));
     },
-    release: giveBack,
+    release,
     async renew(change) {
       const results = sessions.map((session) => {
         const { promise, resolve, reject } = Promise.withResolvers<void>();
@@ -117,7 +117,7 @@ export function createSessionPool<Session>(
         const at = idle.indexOf(session);
         if (at !== -1) {
           idle.splice(at, 1);
-          giveBack(session);
+          release(session);
         }
         return promise;
       });
@@ -130,7 +130,7 @@ export function createSessionPool<Session>(
   };
 }
 
-/** What of a lane holds as many as it may; `undefined` where there is room for one more. */
+/** The bound that a lane has reached; `undefined`: there is room for one more. */
 function findFull<T>(waiting: Lanes<T>, lane: string, limits: PoolLimits): string | undefined {
   const { queuePerLaneMax, queuePerTokenMax = queuePerLaneMax } = limits;
   const key = keyOfLane(lane);
@@ -139,14 +139,14 @@ function findFull<T>(waiting: Lanes<T>, lane: string, limits: PoolLimits): strin
   return `${queuePerTokenMax} queries of this token`;
 }
 
-/** Who holds which session. */
+/** Which lane holds which session. */
 function createHolders<Session>(sessions: number) {
   const lanes = new Map<Session, string>();
   return {
     /**
-     * No key may hold the last session: a running query cannot be put aside, so another key's would wait for its end, which
-     * may be half a minute away. Nor may a token hold the last of those that its key may hold, where there are several. What
-     * a query holds counts until it has really ended.
+     * No key may hold the last session: a running query cannot be suspended, so another key's query would wait up to half a
+     * minute for its end. Nor may a token hold the last session that its key may hold, if there are several. A session counts
+     * as held until its query has really ended.
      */
     mayHold(lane: string): boolean {
       if (lane === OWN_LANE || sessions === 1) return true;
@@ -161,11 +161,11 @@ function createHolders<Session>(sessions: number) {
 }
 
 interface TimedWaiter<Session> extends Waiter<Session> {
-  /** Begins its time anew. */
-  waitAgain(): void;
+  /** Restarts its timeout. */
+  restart(): void;
 }
 
-/** One who gives up when `signal` aborts or the time is over. */
+/** A waiter that leaves when `signal` aborts or its time is over. */
 function createWaiter<Session>(
   { take, fail }: Waiter<Session>,
   signal: AbortSignal,
@@ -187,7 +187,7 @@ function createWaiter<Session>(
       end();
       fail(error);
     },
-    waitAgain: () => void late.refresh(),
+    restart: () => void late.refresh(),
   };
   return waiter;
 }

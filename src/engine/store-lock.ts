@@ -14,7 +14,7 @@ import { InputError, messageOf } from '../errors.ts';
 import { describeSqliteFailure } from '../lib/sqlite.ts';
 
 const SQLITE_BUSY = 5;
-// Whoever asks for the owner holds the lock shared for a moment; a start must not take that for another owner.
+// Asking for the owner takes a shared lock for a moment; a start must not mistake that for another owner.
 const BUSY_MS_MAX = 250;
 
 const OWNER_FILE = 'owner.txt';
@@ -24,13 +24,13 @@ export interface StoreLock {
 }
 
 /**
- * Makes this process the only owner of a data directory, and makes the directory where it is missing.
+ * Makes this process the only owner of a data directory, and creates the directory if it is missing.
  *
  * The lock is SQLite's exclusive lock on `lock.sqlite`, which the operating system drops with the process, however it
  * ends: there is no stale lock to clear by hand. `owner.txt` beside it says who has it, for messages and for
  * `tailrace reload` and `stop`, which believe it only while the lock is held.
  *
- * @param owner one line that tells a reader who holds the store, such as `tailrace serve (pid 4711)`
+ * @param owner one line that names the holder of the store, such as `tailrace serve (pid 4711)`
  * @throws InputError when the directory cannot be used or another process owns it
  */
 export function lockStore(dataDir: string, owner: string): StoreLock {
@@ -59,13 +59,13 @@ export function lockStore(dataDir: string, owner: string): StoreLock {
   };
 }
 
-/** The file whose lock makes a process the owner, which it has open for as long. */
+/** The file that the owner keeps locked and open. */
 export function lockFile(dataDir: string): string {
   return join(dataDir, 'lock.sqlite');
 }
 
 /**
- * Who owns a data directory, as `lockStore` was given it; `undefined` if nobody does. A process that was killed owns nothing.
+ * The owner of a data directory, as given to `lockStore`; `undefined` if there is none. A killed process owns nothing.
  *
  * @throws InputError when the directory cannot be used
  */
@@ -87,12 +87,12 @@ function isBusy(error: unknown): boolean {
   return (error as { errcode?: unknown }).errcode === SQLITE_BUSY;
 }
 
-/** For the message of others alone, so that a full disk keeps nobody from reading what is stored. */
+/** Best effort: the text is only for other processes' messages, and a full disk must not prevent reading the store. */
 function writeOwner(file: string, owner: string): void {
   try {
     writeFileSync(file, `${owner}\n`);
   } catch {
-    rmSync(file, { force: true }); // half a name says less than none
+    rmSync(file, { force: true }); // a truncated name would mislead
   }
 }
 

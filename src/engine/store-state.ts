@@ -3,7 +3,7 @@ import { quote } from '../sql/quote.ts';
 import type { Engine } from './engine.ts';
 import { storedTable } from './table.ts';
 
-/** What a source's table holds. Times are ms since the epoch; `undefined` where it holds nothing. */
+/** Size and times of a source's table. Times are ms since the epoch; `undefined` if it is empty. */
 export interface TableState {
   readonly rows: number;
   readonly bytes: number;
@@ -11,7 +11,7 @@ export interface TableState {
   readonly newestMs: number | undefined;
 }
 
-/** Table → what it holds. */
+/** Table → its state. */
 export type StoreState = ReadonlyMap<string, TableState>;
 
 /** One day of one table. */
@@ -30,7 +30,7 @@ type Row = Readonly<Record<string, unknown>>;
  * Sizes and the times of the oldest and newest event, from what the engine keeps about its parts: no event is read. Events
  * beyond their retention count until their day leaves.
  *
- * @throws whatever `Engine.inspect` throws
+ * @throws the errors of `Engine.inspect`
  */
 export async function readStoreState(engine: Engine, sources: readonly Source[]): Promise<StoreState> {
   const { cluster } = engine;
@@ -62,7 +62,7 @@ export async function readStoreState(engine: Engine, sources: readonly Source[])
 /**
  * The days of all tables in the database that hold rows, oldest first; on a cluster those of the tables on each server.
  *
- * @throws whatever `Engine.inspect` throws
+ * @throws the errors of `Engine.inspect`
  */
 export async function readDays(engine: Engine): Promise<StoredDay[]> {
   const rows = await engine.inspect(
@@ -80,7 +80,7 @@ export async function readDays(engine: Engine): Promise<StoredDay[]> {
 /**
  * The version of ClickHouse, such as `26.7.2.1`.
  *
- * @throws whatever `Engine.inspect` throws
+ * @throws the errors of `Engine.inspect`
  */
 export async function readEngineVersion(engine: Engine): Promise<string> {
   const [row] = await engine.inspect('SELECT version() AS version');
@@ -88,16 +88,16 @@ export async function readEngineVersion(engine: Engine): Promise<string> {
 }
 
 /**
- * What the engine's own clock says, ms since the epoch.
+ * The engine's own clock, ms since the epoch.
  *
- * @throws whatever `Engine.inspect` throws
+ * @throws the errors of `Engine.inspect`
  */
 export async function readEngineMs(engine: Engine): Promise<number> {
   const [row] = await engine.inspect('SELECT toUnixTimestamp64Milli(now64(3)) AS ms');
   return Number(row?.['ms']);
 }
 
-/** Of a cluster one replica of each shard, whichever answers: what is stored, counted once. */
+/** On a cluster one replica of each shard, so that rows are counted once. */
 function partsOf({ cluster }: Engine): string {
   return cluster === '' ? 'system.parts' : `cluster(${quote(cluster)}, system.parts)`;
 }

@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Source } from '../definitions/source.ts';
 import { InputError, messageOf } from '../errors.ts';
-import { replaceFile } from '../lib/replace-file.ts';
+import { replaceFile } from '../lib/file.ts';
 import { readVersion } from '../version.ts';
 import type { Engine } from './engine.ts';
 
@@ -18,7 +18,7 @@ export type Upgrade = (engine: Engine, sources: readonly Source[]) => Promise<vo
  */
 const UPGRADES: readonly Upgrade[] = [];
 
-/** A store that carries no version was left by a release from before there were any: it is of version 1. */
+/** A store without a version file is of version 1: it was written by a release before there were versions. */
 export const UNMARKED = 1;
 
 /** The version of the layout that this program reads and writes. */
@@ -27,7 +27,7 @@ export const STORE_VERSION = UNMARKED + UPGRADES.length;
 /** In the data directory: the version of the embedded store beside it, as JSON. */
 export const VERSION_FILE = 'store-version.json';
 
-// What the file says while `tailrace restore` fills the directory.
+// The file's content while `tailrace restore` fills the directory.
 const RESTORING = 'restoring';
 
 /**
@@ -64,12 +64,12 @@ export function writeStoreVersion(dataDir: string, version: number | typeof REST
   replaceFile(file, text);
 }
 
-/** Says that the directory is of no use until `writeStoreVersion` is called again. */
+/** Marks the directory as unusable until `writeStoreVersion` is called again. */
 export function markRestoring(dataDir: string): void {
   writeStoreVersion(dataDir, RESTORING);
 }
 
-/** Brings a store of an older version to the present one, a step after another. */
+/** Upgrades a store of an older version, step by step. */
 export async function upgradeStore(
   engine: Engine,
   { from, sources }: { readonly from: number; readonly sources: readonly Source[] },

@@ -28,7 +28,7 @@ export function writeStoredTables(dataDir: string, tables: StoredTables): void {
   }
 }
 
-/** What a data directory has of a store: nothing, a store that no version with descriptions has opened, or its description. */
+/** The state of a data directory: no store, a store without a description (older version), or its description. */
 export function readStoredTables(dataDir: string): 'no store' | 'not described' | StoredTables {
   try {
     const tables = JSON.parse(readFileSync(join(dataDir, FILE), 'utf8')) as Record<string, DescribedTable>; // `writeStoredTables` wrote it

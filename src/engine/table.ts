@@ -7,7 +7,7 @@ import { quote } from '../sql/quote.ts';
 export interface TableColumn {
   readonly name: string;
   readonly type: string;
-  /** What the engine computes for rows stored before the column was; empty for the columns of every event. */
+  /** Computed for rows stored before the column was added; empty for the common columns. */
   readonly expression: string;
   /** Empty: the part's own, which is stronger once the part is `RECOMPRESSED_AFTER_DAYS` old. */
   readonly codec: string;
@@ -15,7 +15,7 @@ export interface TableColumn {
   readonly settings: string;
 }
 
-/** A skip index: for each few thousand rows, which of them cannot hold what a query looks for. */
+/** A data skipping index. */
 export interface TableIndex {
   readonly name: string;
   readonly definition: string;
@@ -106,14 +106,14 @@ export function tableIndexes(source: Source): TableIndex[] {
 // 8,192 rows is what one project's addresses fill by a third; docs/performance.md has the sizes that were tried.
 const SUBSTRINGS = 'ngrambf_v1(3, 4096, 2, 0) GRANULARITY 8';
 
-// Tokens of inserts that a table remembers: enough for the time between a crash and the repeats of what it cut off.
+// Deduplication tokens kept by a table: enough for the time between a crash and the retries of interrupted inserts.
 const TOKENS_MAX = 10_000;
 
-// What is older is read less than it is kept: it is written once more, for a sixth less of the disk.
+// Older parts are seldom read: compressing them harder saves a sixth of the disk.
 const RECOMPRESSED_AFTER_DAYS = 1;
 
 /**
- * The statements that make a source's table, none of which changes one that is there.
+ * The statements that create a source's table if it does not exist.
  *
  * On a cluster it is two: one on every server, with its share of the projects, each share on all replicas of its shard, and
  * one under the source's own name over all of these, through which everything is stored and read.
@@ -156,7 +156,7 @@ SETTINGS index_granularity = 1024, ttl_only_drop_parts = 1, default_compression_
   ${window} = ${TOKENS_MAX}, fsync_after_insert = 1, fsync_part_directory = 1`;
 }
 
-/** Where it holds nothing; on a cluster, where the server cannot be told so, that is for the caller to see to. */
+/** Drops an empty table. A cluster has no `IF EMPTY`: there the caller has to check first. */
 export function dropTable(source: Source, cluster: string): string[] {
   const where = cluster === '' ? 'IF EXISTS IF EMPTY' : 'IF EXISTS';
   return tablesOf(source, cluster)
@@ -193,7 +193,7 @@ export function truncateTable(source: Source, cluster: string): string {
   return `TRUNCATE TABLE \`${storedTable(source, cluster)}\`${onCluster(cluster)}`;
 }
 
-/** Takes one day of a source away, such as `2026-11-20`. */
+/** Deletes one day of a source, such as `2026-11-20`. */
 export function dropDay(source: Source, day: string, cluster: string): string {
   return `ALTER TABLE \`${storedTable(source, cluster)}\`${onCluster(cluster)} DROP PARTITION ${quote(day)}`;
 }
@@ -208,13 +208,13 @@ function tablesOf(source: Source, cluster: string): string[] {
   return tableNames(source, cluster).map((name) => `\`${name}\``);
 }
 
-/** Where a statement is to be run. */
+/** The `ON CLUSTER` clause of a statement. */
 export function onCluster(cluster: string): string {
   return cluster === '' ? '' : ` ON CLUSTER \`${cluster}\``;
 }
 
 /**
- * What makes an event of a source young enough to be seen.
+ * The condition that an event is within its source's retention.
  *
  * @param atMs the time by which its age is judged, ms since the epoch; `undefined`: the engine's own clock
  */

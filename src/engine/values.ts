@@ -7,25 +7,25 @@ import { findTextSearches } from '../sql/text-search.ts';
 
 type Values = Readonly<Record<string, string>>;
 
-/** A statement with parameters of the server's own: `values` holds those that the text names. */
+/** A statement with bound parameters: `values` holds those that the text names. */
 export interface BoundStatement {
   readonly sql: string;
   readonly values: Values;
 }
 
 const STATEMENTS_MAX = 500;
-// The values of a statement travel in the address of its request, in which proxies take some kilobytes at most.
+// Bound values are sent in the URL, and proxies accept some kilobytes at most.
 const BOUND_CHARS_MAX = 2_000;
 
-/** Puts quoted values in the place of names, and guards around searches (sql/search-guard.ts). */
+/** Replaces each `@name` with the quoted value, and guards searches (sql/search-guard.ts). */
 export function createValueWriter(): (sql: string, values: Values) => string {
   const getRewriter = createRewriters();
   return (sql, values) => getRewriter(sql, values)((name) => quote(getValue(values, name)));
 }
 
 /**
- * Puts `{name:String}` in the place of each `@name`, for the server to bind, and guards around searches. Where the values are too long for an address
- * they are quoted in the text instead, which means the same.
+ * Replaces each `@name` with `{name:String}`, which the server binds, and guards searches. Values that are too long for a URL are
+ * quoted in the text instead, which means the same.
  */
 export function createValueBinder(): (sql: string, values: Values) => BoundStatement {
   const getRewriter = createRewriters();
@@ -46,7 +46,7 @@ export function createValueBinder(): (sql: string, values: Values) => BoundState
 
 type Rewriter = ReturnType<typeof createRewriter>;
 
-/** The searches and the cut text of each statement are kept, since the same few come again. */
+/** Caches the searches and the split text of each statement, since the same few are run again and again. */
 function createRewriters(): (sql: string, values: Values) => Rewriter {
   const getSearches = keep(findTextSearches);
   const getRewriter = keep(createRewriter);

@@ -4,12 +4,12 @@ import type { Engine } from './engine.ts';
 export type WriteVersion = number;
 
 /**
- * What has changed in the tables, and since when: for each minute of event time the version of the last write that touched
- * it. Whoever remembers the version from before a query knows later what of its answer may be different now.
+ * Which minutes changed, and when: for each minute of event time the version of the last write that touched it. With the version
+ * from before a query, a refresh knows which parts of the answer may have changed.
  */
 export interface WriteMarks {
   readonly version: WriteVersion;
-  /** Minutes of event time, since 1970, whose events may be others than at `version`; `undefined`: any may be. */
+  /** Minutes of event time (since 1970) with events that may have changed since `version`; `undefined`: any may have. */
   changedMinutes(table: string, version: WriteVersion): MinuteSet | undefined;
   /** @param minutes left out: any may have changed */
   mark(table: string, minutes?: Iterable<number>): void;
@@ -18,7 +18,7 @@ export interface WriteMarks {
 }
 
 export interface MinuteSet {
-  /** Each minute before this one; `-Infinity` where there are none. */
+  /** All minutes before this one; `-Infinity` if there are none. */
   readonly before: number;
   readonly minutes: readonly number[];
 }
@@ -26,10 +26,10 @@ export interface MinuteSet {
 /** Marks of one table. */
 interface TableMarks {
   readonly minutes: Map<number, WriteVersion>;
-  /** Minutes before this one are not told apart any more. */
+  /** Earlier minutes are no longer tracked one by one. */
   olderBefore: number;
   olderVersion: WriteVersion;
-  /** The last write of which nobody knows the minutes. */
+  /** The last write with unknown minutes. */
   wholeVersion: WriteVersion;
 }
 
@@ -92,8 +92,8 @@ function forgetOldest(marks: TableMarks): void {
 }
 
 /**
- * The engine, with every change that goes through it marked: before it, so that a query which may or may not have seen it is
- * followed by one that looks again, and after it, whether it came through or not, before anyone is told that it did.
+ * Wraps an engine to mark every write: before it, so that a query that may or may not have seen it is refreshed later, and after
+ * it, also if it failed, before it is acknowledged.
  */
 export function watchWrites(engine: Engine, marks: WriteMarks): Engine {
   async function marked<T>(mark: () => void, change: () => Promise<T>): Promise<T> {

@@ -1,62 +1,83 @@
 import { Server as HttpsServer } from 'node:https';
 import accepts from '@fastify/accepts';
 import Fastify, {
+  type FastifyBaseLogger,
   type FastifyInstance,
   type FastifyRequest,
   type FastifyServerOptions,
   LogController,
 } from 'fastify';
-import { createRepresentations } from '../cache/representation.ts';
+import type { Config } from '../config/config.ts';
 import { TailraceError } from '../errors.ts';
+import type { RecordRequest } from '../ingest/request-recorder.ts';
+import type { Keyring } from '../keys/keyring.ts';
+import { createAdmit, type SharedRates } from '../serve/admit.ts';
+import type { Metrics } from '../telemetry/metrics.ts';
 import { boundConnections } from './connections.ts';
-import type { HttpContext } from './context.ts';
-import { findHeadFault, HEADERS_CHARS_MAX } from './head-fault.ts';
-import { answerBefore, createKeptAnswers } from './kept-answers.ts';
-import { createKnownQuestions } from './known-questions.ts';
-import { noteRefusal } from './plugins/auth.ts';
+import { createListener, findHeadFault, HEADERS_CHARS_MAX, listenBefore } from './listener.ts';
+import { noteRefusal, registerAdmissions } from './plugins/auth.ts';
+import { acceptEmptyJson } from './plugins/body.ts';
 import { createClientErrorHandler } from './plugins/client-error.ts';
 import { registerClosing } from './plugins/closing.ts';
-import { registerCors } from './plugins/cors.ts';
-import { acceptEmptyJson } from './plugins/empty-body.ts';
+import { createCorsHead, registerCors } from './plugins/cors.ts';
 import { sendError } from './plugins/errors.ts';
-import { registerMethodCheck } from './plugins/method.ts';
-import { createObserve, type Observe, registerObserve } from './plugins/observe.ts';
-import { createRateLimit } from './plugins/rate-limit.ts';
+import {
+  createObserve,
+  createPeerReader,
+  createRequestId,
+  type Observe,
+  observeReply,
+  registerObserve,
+} from './plugins/observe.ts';
 import { createSecurityHeaders, registerSecurityHeaders } from './plugins/security-headers.ts';
 import { hasTooManyParameters, PARAMETERS_MAX, parseQueryString } from './query-string.ts';
-import { createRequestId } from './request-id.ts';
-import { ALLOWED_METHODS, registerRoutes } from './routes/index.ts';
-import type { QueryContext } from './routes/query.ts';
-import { createSender } from './send-answer.ts';
-import { followTlsFiles } from './tls.ts';
+import { type RouteParts, registerRoutes } from './routes/index.ts';
+import { followTlsFiles, type TlsContext } from './tls.ts';
 
-// A socket on which nothing moves for this long beyond the longest query is dead.
+export interface AppOptions {
+  readonly config: Config;
+  /** `undefined`: the service speaks HTTP without TLS. */
+  readonly tls: TlsContext | undefined;
+  readonly keyring: Keyring;
+  readonly metrics: Metrics;
+  /** Records each served request as an event; `undefined` if that is off. */
+  readonly record: RecordRequest | undefined;
+  /** Rates that hold over all replicas; `undefined`: each replica counts its own. */
+  readonly sharedRates: SharedRates | undefined;
+  readonly logger: FastifyBaseLogger;
+  /** ms since the epoch. */
+  readonly now: () => number;
+  readonly routes: RouteParts;
+}
+
+// A socket without traffic for this long beyond the longest query is dead.
 const IDLE_GRACE_MS = 30_000;
 
 /** Builds the HTTP side of the service; it does not listen. */
-export async function buildApp(context: HttpContext): Promise<FastifyInstance> {
-  const { config, logger, metrics } = context;
+export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
+  const { config, keyring, logger, metrics, record, routes, sharedRates, tls, now } = options;
   const headerBytesMax = config.urlBytesMax + HEADERS_CHARS_MAX;
-  const observe = createObserve(metrics, context.record);
-  const headers = createSecurityHeaders(context.tls !== undefined);
-  const app = createApp(context, { headerBytesMax, headers, observe });
+  const peers = createPeerReader(config.trustProxy);
+  const observe = createObserve({ metrics, record, logger, peers });
+  const headers = createSecurityHeaders(tls !== undefined);
+  const app = createApp(options, { headerBytesMax, headers, observe });
   const connections = boundConnections(app.server, {
     limits: config,
     onOpen: metrics.connectionsOpen,
     onClosed: metrics.connectionClosed,
   });
-  // Node would answer a bare 417. What else than 100-continue a caller may expect, nothing here does.
+  // Node would respond with a bare 417. An `Expect` other than 100-continue is ignored.
   app.server.on('checkExpectation', (request, response) => app.server.emit('request', request, response));
-  const rateLimit = createRateLimit(context);
-  const judge = rateLimit.register(app);
-  const shared: QueryContext = {
-    ...context,
-    questions: createKnownQuestions(context.registry),
-    sender: createSender(createRepresentations()),
-  };
+  const admit = createAdmit({
+    ...{ limits: config, keyring, sharedRates, now },
+    onLimited: metrics.rateLimited,
+    onLocalRate: metrics.rateHeldLocally,
+  });
+  const admissions = registerAdmissions(app, admit);
   app.setErrorHandler<Error>(async (error, request, reply) => {
-    noteRefusal(error, request, context.keyring);
-    return sendError(await judge(error, request, reply), request, reply);
+    noteRefusal(error, request, keyring);
+    await undefined; // a parser that refuses the rest of the packet responds by itself, and first
+    return sendError(error, request, reply);
   });
   app.setNotFoundHandler((request) => {
     throw new TailraceError(
@@ -64,7 +85,7 @@ export async function buildApp(context: HttpContext): Promise<FastifyInstance> {
       `nothing is served at ${pathOf(request)}; endpoints are at /api/endpoints/query/<uuid or name>`,
     );
   });
-  registerObserve(app, observe); // before any hook that refuses: what is refused is counted too
+  registerObserve(app, observe); // before any hook that refuses: refused requests are counted too
   registerSecurityHeaders(app, headers);
   app.addHook('onRequest', (request, _reply, done) => {
     if (request.url.length > config.urlBytesMax) {
@@ -84,17 +105,15 @@ export async function buildApp(context: HttpContext): Promise<FastifyInstance> {
     if (caller !== undefined) connections.trust(raw.socket);
     done(null, payload);
   });
-  const isClosing = registerClosing(app);
+  const closing = registerClosing(app);
   await app.register(accepts);
   await registerCors(app, config.corsOrigins);
-  acceptEmptyJson(app); // before the routes, which take over the parsers that there are
-  await registerRoutes(app, shared);
-  registerMethodCheck(app, ALLOWED_METHODS);
+  acceptEmptyJson(app); // before the routes, which inherit the parsers
+  await registerRoutes(app, routes, keyring);
   await app.ready();
-  answerBefore(
-    app.server,
-    createKeptAnswers({ context: shared, connections, rateLimit, headers, isClosing }),
-  );
+  const cors = createCorsHead(config.corsOrigins);
+  const around = { admissions, observe, peers, connections, headers, cors, closing };
+  listenBefore(app.server, createListener({ ...routes.query, ...around }), connections);
   if (app.server instanceof HttpsServer) {
     const unfollow = followTlsFiles(config, app.server, logger);
     app.server.once('close', unfollow);
@@ -109,20 +128,20 @@ interface Parts {
 }
 
 function createApp(
-  { config, logger, tls }: HttpContext,
+  { config, logger, tls }: AppOptions,
   { headerBytesMax, headers, observe }: Parts,
 ): FastifyInstance {
   const options: FastifyServerOptions = {
     loggerInstance: logger,
-    // Fastify's own lines hold the URL, and with it the parameters' values; plugins/observe.ts writes ours.
+    // Fastify's own lines contain the URL, and so the values of parameters; plugins/observe.ts writes ours.
     logController: new LogController({ disableRequestLogging: true }),
-    childLoggerFactory: (parent) => parent, // ours have the request's id in them; a logger for each request costs more than a cached answer
+    childLoggerFactory: (parent) => parent, // our lines have the request's id; a logger per request costs more than a cached answer
     genReqId: ({ headers }) => createRequestId(headers),
     bodyLimit: config.bodyBytesMax,
     requestTimeout: config.requestTimeoutMs,
     keepAliveTimeout: config.keepAliveTimeoutMs,
     connectionTimeout: config.queryTimeoutMs + IDLE_GRACE_MS,
-    // A count of proxies would let whoever reaches the service past them name any address as his own.
+    // A number of proxies would let a client that bypasses them claim any address.
     trustProxy: config.trustProxy === '' ? false : config.trustProxy,
     routerOptions: {
       maxParamLength: config.urlBytesMax,
@@ -134,27 +153,27 @@ function createApp(
       requestTimeoutMs: config.requestTimeoutMs,
       headers,
     }),
-    // A URL that the router cannot read: no hook runs for it.
+    // For a URL that the router cannot read no hook runs.
     frameworkErrors: (error, request, reply) => {
-      observe(request, reply);
+      observeReply(observe, request, reply);
       reply.headers(headers);
       void sendError(error, request, reply);
     },
     forceCloseConnections: 'idle',
-    return503OnClosing: false, // what still comes in while we close is answered; see service.ts
+    return503OnClosing: false, // requests that arrive during shutdown are served; see service.ts
   };
   const http = {
     maxHeaderSize: headerBytesMax,
-    requestTimeout: config.requestTimeoutMs, // again: Node refuses headersTimeout above its own default otherwise
+    requestTimeout: config.requestTimeoutMs, // here too: otherwise Node refuses headersTimeout above its default
     headersTimeout: config.requestTimeoutMs,
     connectionsCheckingInterval: 1_000,
-    requireHostHeader: false, // Node would answer a bare 400; the hook above does it in the shape of errors
+    requireHostHeader: false, // Node would respond with a bare 400; the hook above sends our error body
   };
   const server = tls === undefined ? { http } : { https: { ...http, ...tls } };
   return Fastify({ ...options, ...server });
 }
 
-/** The path without its parameters, cut short: it goes into a message. */
+/** The path without its parameters, cut for a message. */
 function pathOf(request: FastifyRequest): string {
   return (request.url.split('?')[0] ?? '').slice(0, 100);
 }

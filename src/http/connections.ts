@@ -5,15 +5,14 @@ import proxyAddress from '@fastify/proxy-addr';
 import { networkOf } from '../lib/network.ts';
 
 /** Why a connection was closed: with `address` and `total` it is the new one, with `idle` an older one that makes room for it. */
-export const CLOSED_REASONS = ['address', 'total', 'idle'] as const;
-export type ClosedReason = (typeof CLOSED_REASONS)[number];
+export type ClosedReason = 'address' | 'total' | 'idle';
 
 export interface ConnectionLimits {
   /** Connections open at once. */
   readonly connectionsMax: number;
   /** Connections open at once from one address, of IPv6 from one /64; 0: no bound. */
   readonly connectionsPerAddressMax: number;
-  /** As the setting has it: addresses without a bound, since many callers come through them. */
+  /** The setting: addresses of proxies, which have no bound per address, since many callers come through them. */
   readonly trustProxy: string;
 }
 
@@ -24,29 +23,31 @@ export interface ConnectionsOptions {
 }
 
 export interface Connections {
-  /** A request on this connection had a valid key: the connection is not closed to make room for others. */
+  /** After a request with a valid key: the connection is never closed to make room for others. */
   trust(socket: Socket): void;
+  /** Counts a request until its response is closed: meanwhile its connection is not idle. */
+  track(request: IncomingMessage, response: ServerResponse): void;
 }
 
 interface Connection {
   readonly socket: Socket;
-  /** The address, of IPv6 its /64. */
+  /** The IPv4 address, or the /64 of an IPv6 address. */
   readonly network: string;
-  /** Requests under way: HTTP/1.1 lets a client send the next one before it has its answer. */
+  /** Requests in progress: with HTTP/1.1 a client may send the next one before it has the response. */
   requests: number;
   isTrusted: boolean;
 }
 
 /**
- * Bounds the connections of a server, so that no client keeps the others out. At the total, the connection that has had no
- * request under way for longest, and never one with a valid key, is closed in favour of the new one. Node's `maxConnections`
- * would refuse the new one: a client without a key could then hold every place.
+ * Bounds the connections of a server, so that no client shuts the others out. At the total, the connection that has been idle
+ * for longest is closed in favour of the new one, but never one with a valid key. Node's `maxConnections` would refuse the new
+ * one: a client without a key could then hold every connection.
  */
 export function boundConnections(server: Server, options: ConnectionsOptions): Connections {
   const open = createOpen(options);
   const findRefusal = createBounds(open, options);
   const find = createFinder(server, open.find);
-  // Before Node's own listener, which would set up a parser for it.
+  // Before Node's own listener, which would create a parser for the connection.
   server.prependListener('connection', (socket: Socket) => {
     const address = socket.remoteAddress ?? '';
     const network = networkOf(address);
@@ -58,17 +59,17 @@ export function boundConnections(server: Server, options: ConnectionsOptions): C
     options.onClosed(refusal);
     socket.destroy();
   });
-  server.on('request', ({ socket }: IncomingMessage, response: ServerResponse) => {
-    const connection = find(socket);
-    if (connection === undefined || connection.isTrusted) return;
-    connection.requests++;
-    open.setIdle(connection);
-    response.once('close', () => {
-      connection.requests--;
-      open.setIdle(connection);
-    });
-  });
   return {
+    track({ socket }, response) {
+      const connection = find(socket);
+      if (connection === undefined || connection.isTrusted) return;
+      connection.requests++;
+      open.setIdle(connection);
+      response.once('close', () => {
+        connection.requests--;
+        open.setIdle(connection);
+      });
+    },
     trust(socket) {
       const connection = find(socket);
       if (connection === undefined || connection.isTrusted) return;
@@ -80,10 +81,10 @@ export function boundConnections(server: Server, options: ConnectionsOptions): C
 
 type Open = ReturnType<typeof createOpen>;
 
-/** The connections that are open. */
+/** The open connections. */
 function createOpen({ onOpen }: Pick<ConnectionsOptions, 'onOpen'>) {
   const all = new Map<Socket, Connection>();
-  // Without a request under way or a valid key, in the order in which they became so, which a Set keeps.
+  // Without a request in progress or a valid key, longest idle first: a Set keeps insertion order.
   const idle = new Set<Connection>();
   const perNetwork = createCounts();
 
@@ -104,13 +105,13 @@ function createOpen({ onOpen }: Pick<ConnectionsOptions, 'onOpen'>) {
       onOpen(all.size);
       connection.socket.once('close', () => remove(connection));
     },
-    /** Notes whether it is idle by now. */
+    /** Updates whether a connection is idle. */
     setIdle(connection: Connection): void {
       idle.delete(connection);
       if (connection.requests === 0 && !connection.isTrusted && all.has(connection.socket))
         idle.add(connection);
     },
-    /** The one that has been idle for longest. */
+    /** The connection that has been idle for longest. */
     findIdle: (): Connection | undefined => idle.values().next().value,
     countOf: perNetwork.get,
     get count() {
@@ -119,7 +120,7 @@ function createOpen({ onOpen }: Pick<ConnectionsOptions, 'onOpen'>) {
   };
 }
 
-/** @returns why a new connection from an address is refused; `undefined` where it is not, once there is room for it */
+/** @returns why a new connection from an address is refused; `undefined` if it is accepted, after making room for it */
 function createBounds(open: Open, { limits, onClosed }: ConnectionsOptions) {
   const { connectionsMax, connectionsPerAddressMax, trustProxy } = limits;
   const isProxy = trustProxy === '' ? () => false : proxyAddress.compile(trustProxy.split(','));
@@ -129,14 +130,14 @@ function createBounds(open: Open, { limits, onClosed }: ConnectionsOptions) {
     if (open.count < connectionsMax) return undefined;
     const oldest = open.findIdle();
     if (oldest === undefined) return 'total';
-    open.remove(oldest); // at once: its `close` comes later
+    open.remove(oldest); // now: its event `close` comes later
     oldest.socket.destroy();
     onClosed('idle');
     return undefined;
   };
 }
 
-/** Finds the connection of the socket that a request came on. Under TLS that socket is another than the one that was opened. */
+/** Finds the connection of a request's socket. Under TLS that is another socket than the one of the connection. */
 function createFinder(server: Server, findOpen: Open['find']) {
   if (!(server instanceof HttpsServer)) return findOpen;
   const secured = new WeakMap<Socket, Connection>();

@@ -51,6 +51,6 @@ const SPACE = ' '.charCodeAt(0);
 function toSpaces(text: string): string {
   if (!text.includes('+')) return text;
   const bytes = Buffer.from(text);
-  for (let at = bytes.indexOf(PLUS); at !== -1; at = bytes.indexOf(PLUS, at + 1)) bytes[at] = SPACE;
+  for (let at = 0; at < bytes.length; at++) if (bytes[at] === PLUS) bytes[at] = SPACE;
   return bytes.toString();
 }

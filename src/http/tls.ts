@@ -1,4 +1,4 @@
-import { readFileSync, statSync } from 'node:fs';
+import { readFileSync, unwatchFile, watchFile } from 'node:fs';
 import type { Server } from 'node:https';
 import { createSecureContext } from 'node:tls';
 import type { FastifyBaseLogger } from 'fastify';
@@ -16,7 +16,7 @@ export interface TlsContext {
 }
 
 /**
- * Reads certificate and key; `undefined` where the settings name none, which is a service without TLS.
+ * Reads certificate and key. `undefined`: the settings name none, so the service speaks HTTP without TLS.
  *
  * @throws InputError saying which file is wrong and how
  */
@@ -53,21 +53,16 @@ function readPem(file: string, variable: string, what: string): Buffer {
   throw new InputError([`${variable}: ${file} holds no PEM ${what}, which begins with -----BEGIN`]);
 }
 
-// Looked at, not watched: certificates are often replaced by renaming a folder that a link leads to, which no watcher sees.
-const LOOK_EVERY_MS = 1_000;
+// Polled: certificates are often replaced by renaming the folder behind a symbolic link, which no other watcher sees.
+const POLL_MS = 1_000;
 
 /**
- * Uses changed files for the connections that come after; while a new pair is not whole, the old one stays and the log
- * says why.
+ * Uses changed files for new connections. While the changed pair is invalid the old one stays, and the log says why.
  *
- * @returns ends it
+ * @returns stops polling
  */
 export function followTlsFiles(files: TlsFiles, server: Server, logger: FastifyBaseLogger): () => void {
-  let seen = signatureOf(files);
-  const timer = setInterval(() => {
-    const now = signatureOf(files);
-    if (now === seen) return;
-    seen = now;
+  const reload = () => {
     try {
       server.setSecureContext(readPair(files));
       logger.info('the TLS certificate was read again');
@@ -75,21 +70,10 @@ export function followTlsFiles(files: TlsFiles, server: Server, logger: FastifyB
       const faults = error instanceof InputError ? error.faults : [messageOf(error)];
       logger.error({ faults }, 'the changed TLS certificate cannot be used: the old one stays');
     }
-  }, LOOK_EVERY_MS);
-  timer.unref();
-  return () => clearInterval(timer);
-}
-
-/** What changes with the files; the text of the failure where one is not there. */
-function signatureOf({ tlsCertFile, tlsKeyFile }: TlsFiles): string {
-  return [tlsCertFile, tlsKeyFile]
-    .map((file) => {
-      try {
-        const { mtimeMs, ino, size } = statSync(file);
-        return `${mtimeMs} ${ino} ${size}`;
-      } catch (error) {
-        return messageOf(error);
-      }
-    })
-    .join('\n');
+  };
+  const names = [files.tlsCertFile, files.tlsKeyFile];
+  for (const name of names) watchFile(name, { interval: POLL_MS, persistent: false }, reload);
+  return () => {
+    for (const name of names) unwatchFile(name, reload);
+  };
 }

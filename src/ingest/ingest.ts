@@ -2,7 +2,6 @@ import type { Engine } from '../engine/engine.ts';
 import { type BodyReader, createBodyReader } from './body-reader.ts';
 import { type Committer, createCommitter } from './committer.ts';
 import { createIdempotency, type Idempotency } from './idempotency.ts';
-import { openPostgresAnswers } from './postgres-answers.ts';
 import { createReceiver, type Receive } from './receive.ts';
 import { openSqliteAnswers } from './sqlite-answers.ts';
 import type { OnWithoutProject } from './without-project.ts';
@@ -56,7 +55,7 @@ export async function openIngest(options: IngestOptions): Promise<Ingest> {
   const { onUnremembered: onFailure } = options;
   const { dataDir, controlUrl, eventBytesMax, idempotencyWindowMs: windowMs } = limits;
   const { ingestQueueBytesMax: queueBytesMax } = limits;
-  const store = controlUrl === '' ? openSqliteAnswers(dataDir) : await openPostgresAnswers(controlUrl);
+  const store = controlUrl === '' ? openSqliteAnswers(dataDir) : await openPostgres(controlUrl);
   const bodies = createBodyReader({
     inlineBytesMax: INLINE_BYTES_MAX,
     inlineMarksMax: INLINE_MARKS_MAX,
@@ -81,4 +80,10 @@ export async function openIngest(options: IngestOptions): Promise<Ingest> {
       await idempotency.close();
     },
   };
+}
+
+/** Loads the driver only if it is used. */
+async function openPostgres(url: string) {
+  const { openPostgresAnswers } = await import('./postgres-answers.ts');
+  return await openPostgresAnswers(url);
 }

@@ -10,6 +10,8 @@ export interface Received {
   /** See `ReadEvents`. */
   readonly reasons: readonly string[];
   readonly refused: number;
+  /** Of the stored events, those that belong to no project; `undefined` in answers kept by older versions. */
+  readonly withoutProject?: number;
 }
 
 export type Receive = (source: Source, body: Body, options: ReceiveOptions) => Promise<Received>;
@@ -44,6 +46,6 @@ export function createReceiver(options: ReceiverOptions): Receive {
     if (refused > 0) onRefused(source.name, refused);
     if (rows.length > 0) await committer.commit(source, rows, token);
     if (withoutProject > 0) onWithoutProject(source.name, withoutProject);
-    return { stored: good, reasons, refused };
+    return { stored: good, reasons, refused, withoutProject };
   };
 }

@@ -3,6 +3,7 @@ import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
 import { InputError, messageOf, StoppedError } from '../errors.ts';
 import type { LineSink } from './load.ts';
+import { WITHOUT_PROJECT_HEADER } from './without-project.ts';
 
 export interface RemoteSinkOptions {
   /** Of the service, such as http://127.0.0.1:4000; a path in it, as behind a proxy, is kept. */
@@ -13,6 +14,8 @@ export interface RemoteSinkOptions {
   /** Whose an event is that does not say so itself; empty leaves it to the service. */
   readonly project: string;
   readonly onRejected: (line: number, reason: string) => void;
+  /** Called with the number of events of a request that belong to no project, as the service reports it. */
+  readonly onWithoutProject: (events: number) => void;
   /** Told before each wait for another try. */
   readonly onRetry: (reason: string, waitMs: number) => void;
   /** Resolves after so many ms, or rejects when the load is stopped. */
@@ -85,8 +88,10 @@ async function send(batch: Batch, options: RemoteSinkOptions): Promise<Map<numbe
   const key = randomUUID();
   for (let tries = 1; ; tries++) {
     const answer = await request(body, key, options).catch((error: unknown) => messageOf(error));
-    if (typeof answer !== 'string' && (answer.status === 200 || answer.status === 406))
+    if (typeof answer !== 'string' && (answer.status === 200 || answer.status === 406)) {
+      options.onWithoutProject(Number(answer.headers.get(WITHOUT_PROJECT_HEADER)));
       return readReasons(answer);
+    }
     const reason = typeof answer === 'string' ? answer : `${answer.status} ${await readMessage(answer)}`;
     if (typeof answer !== 'string' && !isWorthAnotherTry(answer.status)) {
       throw new InputError([`${options.url} does not take the events: ${reason}`]);

@@ -2,7 +2,7 @@ import { readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { Ajv } from 'ajv';
 import { type Static, type TSchema, Type } from 'typebox';
-import { replaceFile } from '../lib/replace-file.ts';
+import { replaceFile } from '../lib/file.ts';
 import type { RetentionReport } from './retention.ts';
 
 // Small files of the data directory by which runs of the service, and `tailrace retention` beside it, know of each other.

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { InputError } from '../errors.ts';
-import { makePrivateFile } from '../lib/private-file.ts';
+import { makePrivateFile } from '../lib/file.ts';
 import { describeSqliteFailure } from '../lib/sqlite.ts';
 import type { AnswerStore } from './answer-store.ts';
 

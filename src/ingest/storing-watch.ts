@@ -1,15 +1,15 @@
 import { isDiskFull } from '../engine/failure.ts';
 
-/** Knows whether events can be stored, for whoever watches the service. Queries are answered all the same. */
+/** Whether events can be stored, for those who operate the service. A full disk stops events, not queries. */
 export interface StoringWatch {
-  /** @param error why rows were not stored; left out where they were */
+  /** @param error why rows were not stored; left out if they were */
   committed(error?: unknown): void;
-  /** Why nothing can be stored now; `undefined` while it can. */
+  /** Why nothing can be stored now; `undefined` if events can be stored. */
   findProblem(): Promise<string | undefined>;
 }
 
 export interface StoringWatchOptions {
-  /** Free bytes on the disk of the data directory; `undefined` where nobody knows. */
+  /** Free bytes on the disk of the data directory; `undefined` if unknown. */
   readonly readFreeBytes: () => Promise<number | undefined>;
   /** ms since the epoch. */
   readonly now: () => number;
@@ -17,7 +17,7 @@ export interface StoringWatchOptions {
 
 // Less than the smallest insert and the journal of the keys take.
 const FREE_BYTES_MIN = 1024 * 1024;
-// A server's disk cannot be looked at: it counts as full for so long after a refusal, unless something was stored since.
+// The free bytes of a server's disk are unknown: it counts as full this long after an insert failed, unless a later one succeeds.
 const FULL_FOR_MS = 60_000;
 
 export function createStoringWatch({ readFreeBytes, now }: StoringWatchOptions): StoringWatch {
@@ -32,7 +32,7 @@ export function createStoringWatch({ readFreeBytes, now }: StoringWatchOptions):
       if (freeBytes !== undefined && freeBytes < FREE_BYTES_MIN)
         return `the disk of the data directory is full (${freeBytes} bytes are free): events and changes of keys are answered 503; make room`;
       if (now() - fullAtMs < FULL_FOR_MS)
-        return 'the disk of the events was full at the last try: events are answered 503; make room';
+        return 'the disk of the events was full at the last insert: events are answered 503; make room';
       return undefined;
     },
   };

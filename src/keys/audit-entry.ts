@@ -10,23 +10,23 @@ export const AUDIT_ACTIONS = [
 
 export type AuditAction = (typeof AUDIT_ACTIONS)[number];
 
-/** What happened to a key or was refused to it, or which events were deleted. */
+/** A change or a refusal of a key, or a deletion of events. */
 export interface AuditEntry {
-  /** ms since the epoch; of refusals that are counted together, the first. */
+  /** ms since the epoch; of refusals that are counted together, that of the first. */
   readonly atMs: number;
   readonly action: AuditAction;
-  /** The key that it is about; empty if it is not known, or if it is about events. */
+  /** The key concerned; empty if it is unknown, or for events. */
   readonly keyId: string;
-  /** Who did it: a key's id, or `cli`; empty for refusals, which the key itself brought about. */
+  /** The id of the acting key, or `cli`; empty for refusals. */
   readonly actor: string;
-  /** What was granted, or why it was refused. Never a secret. */
+  /** The grant, or the reason of a refusal. Never a secret. */
   readonly detail: string;
-  /** How often, within a minute: 1 but for refusals. */
+  /** How often within a minute; 1 except for refusals. */
   readonly count: number;
 }
 
 export interface StoredEntry extends AuditEntry {
-  /** Rises with every entry. */
+  /** Ascending. */
   readonly id: number;
 }
 
@@ -37,25 +37,16 @@ export interface AuditPage {
   readonly before?: number | undefined;
 }
 
-/** An entry as a row of the control store. */
-export interface AuditRow {
-  readonly at_ms: number;
-  readonly action: string;
-  readonly key_id: string;
-  readonly actor: string;
-  readonly detail: string;
-  readonly count: number;
-}
-
-/** Entries kept of each kind, changes and refusals, so that no flood of wrong keys pushes out who made which key. */
+/** Entries kept of each kind, changes and refusals, so that a flood of wrong keys evicts no changes. */
 export const ENTRIES_MAX = 50_000;
-/** Looking for what is too old walks over everything that is not, so once in so many ids is enough. */
+/** Trimming walks over all entries that stay, so it runs once in so many ids. */
 export const TRIM_EVERY = 100;
 
 const DETAIL_CHARS_MAX = 1_000;
 
-export function toAuditRow({ atMs, action, keyId, actor, detail, count }: AuditEntry): AuditRow {
-  // PostgreSQL's text has no NUL, and an entry that cannot be written would be tried again for ever.
+/** The entry as a row of the control store. */
+export function toAuditRow({ atMs, action, keyId, actor, detail, count }: AuditEntry) {
+  // PostgreSQL's text has no NUL, and an entry that cannot be written would be retried for ever.
   const written = detail.slice(0, DETAIL_CHARS_MAX).replaceAll('\0', '\ufffd').toWellFormed();
   return { at_ms: atMs, action, key_id: keyId, actor, detail: written, count };
 }

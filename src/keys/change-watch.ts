@@ -1,67 +1,67 @@
 import { setTimeout as wait } from 'node:timers/promises';
 
-/** Looks again and again whether anything has changed in a store that others write to. */
+/** Probes a store for the changes of other processes. */
 export interface ChangeWatch {
-  /** ms since the last look that was answered began: what is known is not older than that. */
+  /** ms since the start of the last successful probe: cached records are not older than that. */
   ageMs(): number;
-  /** Whether the last look failed. */
-  isAway(): boolean;
+  /** Whether the last probe failed. */
+  isDown(): boolean;
   close(): Promise<void>;
 }
 
 export interface ChangeWatchOptions {
-  /** How many changes there were. */
-  readonly look: () => Promise<number>;
+  /** Returns the number of changes so far. */
+  readonly probe: () => Promise<number>;
   /**
-   * Makes everybody forget what has changed.
+   * Drops cached records that have changed.
    *
-   * @param since changes before this one were heeded; `undefined`: whatever was known may be wrong
+   * @param since the last change that was applied; `undefined`: drop all
    */
-  readonly follow: (since: number | undefined) => Promise<void>;
-  /** Told once when looks begin to fail, with why, and once when they are answered again. */
+  readonly invalidate: (since: number | undefined) => Promise<void>;
+  /** Called once with the failure when probes begin to fail, and once without when they succeed again. */
   readonly onState: (failure?: unknown) => void;
-  /** ms that never go back, from any beginning. */
+  /** Monotonic ms. */
   readonly ticks: () => number;
 }
 
 const EVERY_MS = 500;
 
-/** One look at a time; the first before it returns. @throws what the first look fails with */
+/** Probes once before it resolves, then every half second, one probe at a time. @throws the failure of the first probe */
 export async function openChangeWatch(options: ChangeWatchOptions): Promise<ChangeWatch> {
-  const { look, follow, onState, ticks } = options;
+  const { probe, invalidate, onState, ticks } = options;
   const stop = new AbortController();
   let seenAtMs = ticks();
-  let seen = await look();
-  let isAway = false;
+  let seen = await probe();
+  let isDown = false;
 
-  async function lookAgain(): Promise<void> {
+  async function probeAgain(): Promise<void> {
     const startMs = ticks();
     try {
-      const now = await look();
-      // Before it counts as fresh. A database that was away, or has fewer changes than before, may be another by now.
-      if (isAway || now < seen) await follow(undefined);
-      else if (now > seen) await follow(seen);
+      const now = await probe();
+      // First invalidate, then count as fresh. A database that was down, or has fewer changes than before, may be another one now.
+      if (isDown || now < seen) await invalidate(undefined);
+      else if (now > seen) await invalidate(seen);
       seen = now;
       seenAtMs = startMs;
-      if (isAway && !stop.signal.aborted) onState();
-      isAway = false;
+      if (isDown && !stop.signal.aborted) onState();
+      isDown = false;
     } catch (error) {
-      if (!isAway && !stop.signal.aborted) onState(error);
-      isAway = true;
+      if (!isDown && !stop.signal.aborted) onState(error);
+      isDown = true;
     }
   }
 
   async function watch(): Promise<void> {
     while (!stop.signal.aborted) {
       await wait(EVERY_MS, undefined, { signal: stop.signal, ref: false }).catch(() => {});
-      if (!stop.signal.aborted) await lookAgain();
+      if (!stop.signal.aborted) await probeAgain();
     }
   }
 
   const watching = watch();
   return {
     ageMs: () => ticks() - seenAtMs,
-    isAway: () => isAway,
+    isDown: () => isDown,
     async close() {
       stop.abort();
       await watching;

@@ -1,5 +1,6 @@
 import type { Definitions } from '../definitions/read.ts';
 import type { ParameterFault } from '../errors.ts';
+import type { Rate } from '../lib/token-bucket.ts';
 import { isPossiblePin, OWNER } from '../query/pins.ts';
 import { type Grant, isListed } from './grant.ts';
 
@@ -12,7 +13,13 @@ export const DESCRIPTION_CHARS_MAX = 1_000;
 
 const CONTROL = /\p{Cc}/u;
 
-/** What is wrong with a grant by itself: nothing in it may be silently void. */
+/** @param burst requests at once; by default twice the rate, so that a client may catch up after a pause */
+export function createRate(perSecond: number, burst?: number): Rate {
+  const twice = Math.max(1, Math.ceil(perSecond * 2));
+  return { perSecond, burst: burst ?? Math.min(PER_SECOND_MAX, twice) };
+}
+
+/** The faults of a grant by itself: no part of it may be silently void. */
 export function checkGrant(grant: Grant): ParameterFault[] {
   const { scopes, endpoints, sources, pins } = grant;
   const faults: ParameterFault[] = [];
@@ -28,7 +35,7 @@ export function checkGrant(grant: Grant): ParameterFault[] {
   }
   const hasPins = Object.keys(pins).length > 0;
   if (hasPins && scopes.includes('ingest') && !Object.hasOwn(pins, OWNER)) {
-    report('pins', `must have ${OWNER}, the only one that holds for events, with the scope ingest`);
+    report('pins', `must have ${OWNER} with the scope ingest: it is the only pin that applies to events`);
   }
   return faults;
 }
@@ -37,7 +44,7 @@ function isPinText(text: string): boolean {
   return text !== '' && text.length <= PIN_CHARS_MAX && !CONTROL.test(text) && text.isWellFormed();
 }
 
-/** What a grant names that the definitions do not have; each fault lists what there is. */
+/** Names in a grant that the definitions do not have; each fault lists those that exist. */
 export function checkAgainst({ endpoints, sources }: Definitions, grant: Grant): ParameterFault[] {
   const reachable = endpoints.filter((endpoint) => isListed(grant.endpoints, endpoint));
   const declared = reachable.flatMap((endpoint) =>
@@ -47,17 +54,17 @@ export function checkAgainst({ endpoints, sources }: Definitions, grant: Grant):
     ...checkNames('endpoints', grant.endpoints, endpoints),
     ...checkNames('sources', grant.sources, sources),
     ...Object.entries(grant.pins).flatMap(([name, pin]) => {
-      if (!isPinText(pin)) return []; // told by checkGrant
+      if (!isPinText(pin)) return []; // reported by checkGrant
       const same = declared.filter(({ parameter }) => parameter.name === name);
       const unfit = same.find(({ parameter }) => !isPossiblePin(parameter, pin, PIN_BYTES_MAX));
       if (unfit !== undefined) {
         const { type, values } = unfit.parameter;
-        const right = type === 'enum' ? `one of ${values.join(', ')}` : `of the type ${type}`;
+        const right = values.length > 0 ? `one of ${values.join(', ')}` : `of the type ${type}`;
         return [{ parameter: `pins.${name}`, message: `must be ${right} for ${unfit.endpoint.name}` }];
       }
-      // A key that only sends events pins the field of the event.
+      // The pin of a key that only sends events is a field of the event.
       if (same.length > 0 || (name === OWNER && !grant.scopes.includes('query'))) return [];
-      if (reachable.length === 0) return []; // no endpoint that the grant names is there, which is told above
+      if (reachable.length === 0) return []; // none of the grant's endpoints exists, which is reported above
       const known = [...new Set(declared.map(({ parameter }) => parameter.name))];
       return [
         { parameter: `pins.${name}`, message: `is no parameter; there are ${known.join(', ') || 'none'}` },

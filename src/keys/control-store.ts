@@ -1,82 +1,77 @@
 import type { AuditEntry, AuditPage, StoredEntry } from './audit-entry.ts';
 import type { KeyRecord } from './key-record.ts';
-import { openPostgresStore } from './postgres-store.ts';
 import { openSqliteStore } from './sqlite-store.ts';
 
 export interface KeyPage {
   readonly limit: number;
-  /** Id of the last key seen; one that does not exist means that nothing comes after it. */
+  /** Id of the last key of the previous page; after an unknown id the page is empty. */
   readonly before?: string;
 }
 
-/** A key; that there is none; or that this process would have to ask. */
-export type Peeked = KeyRecord | 'absent' | 'unseen';
-
-/** What is to be written in one step, and what comes of it. */
+/** The writes of one transaction, and its result. */
 export interface Change<T> {
   readonly add?: readonly KeyRecord[];
-  /** Of a key that is there, all but its id, its hash, and when it was made and used. */
+  /** Replaces all of an existing key but its id, its hash, and the times of its creation and last use. */
   readonly update?: KeyRecord;
   readonly entries?: readonly AuditEntry[];
   readonly result: T;
 }
 
-/** What has come together of the use of keys, in no hurry to be written. */
-export interface Notes {
-  /** Ids, and when they were last used (ms since the epoch): it is only ever set later. */
+/** Collected uses and refusals of keys, written in the background. */
+export interface Activity {
+  /** Ids and the times of their last use, ms since the epoch. An earlier time changes nothing. */
   readonly used: readonly (readonly [id: string, atMs: number])[];
   readonly entries: readonly AuditEntry[];
 }
 
 /**
- * Where keys live. A process sees its own changes at its next look-up; those of others within 20 ms in the data directory,
- * within 2 s in PostgreSQL. What cannot be read or written is a TailraceError `engine_unavailable` there.
+ * The store of keys and their audit trail. A process sees its own changes at its next look-up, those of others within 20 ms in SQLite
+ * and within 2 s in PostgreSQL, where a failed read or write is a TailraceError `engine_unavailable`.
  */
 export interface ControlStore {
-  /** What is known of a key at once, for whoever cannot wait. */
-  peekKey(id: string): Peeked;
-  /** The key of this id, for letting a caller in. @throws TailraceError `overloaded` where too many wait already */
-  findKey(id: string): Promise<KeyRecord | undefined>;
-  /** The key of this id as the store has it now, with when it was last used. */
+  /** Finds a key to admit a caller; at once if it is known. @throws TailraceError `overloaded` if too many look-ups wait already */
+  findKey(id: string): KeyRecord | undefined | Promise<KeyRecord | undefined>;
+  /** Reads a key from the store itself, with its last use. */
   readKey(id: string): Promise<KeyRecord | undefined>;
-  /** Newest first; all of them unless a page is asked for. */
+  /** Newest first; all of them without a page. */
   listKeys(page?: KeyPage): Promise<KeyRecord[]>;
   /** Newest first. */
   listEntries(page: AuditPage): Promise<StoredEntry[]>;
   /**
-   * Writes all of a change, or nothing of it where `decide` or the writing fails. No other process changes keys meanwhile.
+   * Writes a change in one transaction, during which no other process changes keys.
    *
    * @param ids the keys that it depends on
-   * @param decide told what there is of them
+   * @param decide returns the change; it can find only these keys
    */
   change<T>(
     ids: readonly string[],
     decide: (find: (id: string) => KeyRecord | undefined) => Change<T>,
   ): Promise<T>;
-  note(notes: Notes): Promise<void>;
-  /** Whether it can be asked, as far as this process knows. */
+  record(activity: Activity): Promise<void>;
+  /** Whether the last probe reached it. */
   isUp(): boolean;
   close(): Promise<void>;
 }
 
 export interface ControlSettings {
   readonly dataDir: string;
-  /** Of a PostgreSQL database; empty: SQLite in the data directory. */
+  /** URL of a PostgreSQL database; empty: SQLite in the data directory. */
   readonly controlUrl: string;
-  /** How much longer keys that were seen are accepted while PostgreSQL is away. */
+  /** How much longer cached keys are accepted while PostgreSQL is unavailable. */
   readonly controlStaleSeconds: number;
 }
 
 /**
- * Opens the store of the settings, and makes or updates its tables.
+ * Opens the store of the settings, and creates or migrates its tables.
  *
- * @param onState told once when PostgreSQL goes away, with why, and once when it is back
- * @throws InputError when it cannot be used, or was written by a newer version
+ * @param onState called once with the failure when PostgreSQL becomes unavailable, and once without when it is back
+ * @throws InputError if it cannot be used, or was written by a newer version
  */
 export async function openControlStore(
   { dataDir, controlUrl, controlStaleSeconds }: ControlSettings,
   onState: (failure?: unknown) => void = () => {},
 ): Promise<ControlStore> {
   if (controlUrl === '') return openSqliteStore(dataDir);
+  const { openPostgresStore } = await import('./postgres-store.ts'); // its driver is loaded only if it is used
   return await openPostgresStore(controlUrl, { staleMs: controlStaleSeconds * 1000, onState });
 }

@@ -3,21 +3,21 @@ import type { ControlStore } from './control-store.ts';
 import type { KeyRecord } from './key-record.ts';
 import { sameHash } from './secret.ts';
 
-/** What came of a copy. */
+/** The outcome of a copy. */
 export interface Copied {
   readonly keysAdded: number;
-  /** There already, with the same id and hash; whatever else is said of them there stays. */
+  /** Keys with the same id and hash in the target; they were not changed. */
   readonly keysLeft: number;
-  /** Ids that another key has there. */
+  /** Ids that belong to another key in the target. */
   readonly keysDiffering: readonly string[];
   readonly entriesAdded: number;
   readonly entriesLeft: number;
 }
 
-// In one step: some 200 KB, which others wait for no longer than for any change.
+// One transaction of some 200 KB, which blocks others no longer than any change.
 const BATCH = 500;
 
-/** Copies keys, as hashes, and the audit trail into another control store. What is there stays, so it can be done again. */
+/** Copies keys, as hashes, and the audit trail into another control store. Idempotent: what is there stays. */
 export async function copyControlStore(from: ControlStore, to: ControlStore): Promise<Copied> {
   const keys = { added: 0, left: 0, differing: [] as string[] };
   for (const batch of batchesOf((await from.listKeys()).toReversed())) {
@@ -28,7 +28,7 @@ export async function copyControlStore(from: ControlStore, to: ControlStore): Pr
   }
   const entries = await listAll(from);
   const missing = subtract(entries, await listAll(to));
-  for (const batch of batchesOf(missing)) await to.note({ used: [], entries: batch });
+  for (const batch of batchesOf(missing)) await to.record({ used: [], entries: batch });
   return {
     keysAdded: keys.added,
     keysLeft: keys.left,
@@ -65,7 +65,7 @@ async function listAll(store: ControlStore): Promise<StoredEntry[]> {
   return entries.toReversed();
 }
 
-/** Those of `entries` that are not in `others`, each as often as it is in one more than in the other: ids say nothing here. */
+/** The multiset difference `entries` minus `others`, without comparing ids: each store has its own. */
 function subtract(entries: readonly AuditEntry[], others: readonly AuditEntry[]): AuditEntry[] {
   const nameOf = ({ atMs, action, keyId, actor, detail, count }: AuditEntry) =>
     JSON.stringify([atMs, action, keyId, actor, detail, count]);

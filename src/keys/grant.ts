@@ -1,17 +1,25 @@
 import type { Rate } from '../lib/token-bucket.ts';
-import type { Scope } from './scope.ts';
 
-/** What the holder of a key may do. Whatever is not limited is `undefined`. */
+/** What a key may do: read endpoints, send events, manage the service. */
+export const SCOPES = ['query', 'ingest', 'manage'] as const;
+
+export type Scope = (typeof SCOPES)[number];
+
+export function isScope(text: string): text is Scope {
+  return SCOPES.some((scope) => scope === text);
+}
+
+/** The rights of a key. An `undefined` member is not limited. */
 export interface Grant {
   readonly scopes: readonly Scope[];
-  /** UUIDs or names of the endpoints that may be read. */
+  /** UUIDs or names of endpoints. */
   readonly endpoints?: readonly string[] | undefined;
-  /** UUIDs or names of the sources that events may be sent to. */
+  /** UUIDs or names of sources that events may be sent to. */
   readonly sources?: readonly string[] | undefined;
-  /** Query parameters with the one value that each may have; `project` also holds for the events that are sent. */
+  /** Query parameters and the only value of each; `project` also applies to events that are sent. */
   readonly pins: Readonly<Record<string, string>>;
   readonly rate?: Rate | undefined;
-  /** ms since the epoch; not valid from this instant on. */
+  /** ms since the epoch; from this instant on the key is not valid. */
   readonly expiresMs?: number | undefined;
 }
 
@@ -20,27 +28,25 @@ interface Named {
   readonly name: string;
 }
 
-/** Whether a list of UUIDs and names has this one; no list means all. UUIDs are kept in small letters. */
+/** Whether a list of UUIDs (lower case) and names contains the item; no list means all. */
 export function isListed(list: readonly string[] | undefined, { id, name }: Named): boolean {
   return list === undefined || list.includes(name) || list.includes(id);
 }
 
 /**
- * Whether `child` may do nothing that `parent` may not.
+ * Whether `child` has no right beyond those of `parent`. A UUID and the name of the same endpoint count as different: they cannot
+ * be matched here, and the difference can only refuse too much.
  *
- * A UUID and the name of the same endpoint count as two: which belong together is not known here, and taking them for
- * different can only refuse too much.
- *
- * @returns the reason why not; `undefined` when it is so
+ * @returns why it is wider; `undefined` if it is not
  */
 export function isNarrower(child: Grant, parent: Grant): string | undefined {
   return isWithinReach(child, parent) ?? isWithinRate(child, parent) ?? isWithinTime(child, parent);
 }
 
 /**
- * Whether everything that `child` can reach is within the reach of `parent`, however often and however long.
+ * As `isNarrower`, without rate and expiry.
  *
- * @returns the reason why not; `undefined` when it is so
+ * @returns why it is wider; `undefined` if it is not
  */
 export function isWithinReach(child: Grant, parent: Grant): string | undefined {
   const scope = child.scopes.find((one) => !parent.scopes.includes(one));
@@ -81,7 +87,7 @@ function isWithinTime({ expiresMs: child }: Grant, { expiresMs: parent }: Grant)
   return `it must expire by ${new Date(parent).toISOString()}`;
 }
 
-/** In one line, for people. */
+/** The grant in one line, for people. */
 export function describeGrant({ scopes, endpoints, sources, pins, rate, expiresMs }: Grant): string {
   const parts = [
     `scope${scopes.length === 1 ? '' : 's'} ${scopes.join(', ') || 'none'}`,
@@ -96,7 +102,7 @@ export function describeGrant({ scopes, endpoints, sources, pins, rate, expiresM
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
-/** UUIDs and names as they are kept: each once, UUIDs in small letters. */
+/** UUIDs and names as they are stored: without duplicates, UUIDs in lower case. */
 export function toListed(texts: readonly string[]): string[] {
   return [...new Set(texts.map((text) => (UUID.test(text) ? text.toLowerCase() : text)))];
 }

@@ -1,7 +1,6 @@
-import type { Grant } from './grant.ts';
-import { isScope } from './scope.ts';
+import { type Grant, isScope } from './grant.ts';
 
-/** A key as it is kept: its hash, never itself. Times are ms since the epoch. */
+/** A key as it is stored: its hash, never its text. Times are ms since the epoch. */
 export interface KeyRecord extends Grant {
   readonly id: string;
   readonly name: string;
@@ -9,30 +8,14 @@ export interface KeyRecord extends Grant {
   readonly hash: Uint8Array;
   readonly createdMs: number;
   readonly revokedMs: number | undefined;
-  /** Within a few minutes: it is written seldom. */
+  /** Up to a few minutes late: uses are written in batches. */
   readonly lastUsedMs: number | undefined;
   /** Id of the key that it was rotated to. */
   readonly successor: string | undefined;
 }
 
-/** A key as a row of the control store, of either kind. */
-interface KeyRow {
-  readonly id: string;
-  readonly name: string;
-  readonly description: string;
-  readonly hash: Uint8Array;
-  readonly scopes: string;
-  readonly endpoints: string | null;
-  readonly sources: string | null;
-  readonly pins: string;
-  readonly rate_per_second: number | null;
-  readonly rate_burst: number | null;
-  readonly created_ms: number;
-  readonly expires_ms: number | null;
-  readonly revoked_ms: number | null;
-  readonly last_used_ms: number | null;
-  readonly successor: string | null;
-}
+/** A key as a row of the control store, in SQLite and in PostgreSQL. */
+type KeyRow = ReturnType<typeof toRow>;
 
 export const COLUMNS = [
   'id',
@@ -52,12 +35,12 @@ export const COLUMNS = [
   'successor',
 ] as const satisfies readonly (keyof KeyRow)[];
 
-// A key's identity, and what has a way of its own to be written.
+// The identity of a key, and columns that other statements write.
 const FIXED: ReadonlySet<keyof KeyRow> = new Set(['id', 'hash', 'created_ms', 'last_used_ms']);
-/** What a change of a key writes. */
+/** The columns that an update of a key writes. */
 export const CHANGEABLE = COLUMNS.filter((column) => !FIXED.has(column));
 
-export function toRow(record: KeyRecord): KeyRow {
+export function toRow(record: KeyRecord) {
   return {
     id: record.id,
     name: record.name,
@@ -82,7 +65,7 @@ export function toRecord(row: Readonly<Record<string, unknown>>): KeyRecord {
     id: String(row['id']),
     name: String(row['name']),
     description: String(row['description']),
-    // A copy: that of the PostgreSQL client is a view of everything that came with it.
+    // A copy: PostgreSQL's client returns a view of its whole receive buffer.
     hash: row['hash'] instanceof Uint8Array ? new Uint8Array(row['hash']) : new Uint8Array(),
     scopes: String(row['scopes']).split(',').filter(isScope),
     endpoints: toList(row['endpoints']),
@@ -93,16 +76,12 @@ export function toRecord(row: Readonly<Record<string, unknown>>): KeyRecord {
     expiresMs: toNumber(row['expires_ms']),
     revokedMs: toNumber(row['revoked_ms']),
     lastUsedMs: toNumber(row['last_used_ms']),
-    successor: toText(row['successor']),
+    successor: row['successor'] === null ? undefined : String(row['successor']),
   };
 }
 
-function toText(value: unknown): string | undefined {
-  return value === null || value === undefined ? undefined : String(value);
-}
-
 function toNumber(value: unknown): number | undefined {
-  return value === null || value === undefined ? undefined : Number(value);
+  return value === null ? undefined : Number(value);
 }
 
 function toList(value: unknown): readonly string[] | undefined {

@@ -2,62 +2,52 @@ import { type Refusal, TailraceError } from '../errors.ts';
 import type { Rate } from '../lib/token-bucket.ts';
 import type { AuditPage, StoredEntry } from './audit-entry.ts';
 import type { ControlStore, KeyPage } from './control-store.ts';
-import { type Grant, isWithinReach } from './grant.ts';
+import { type Grant, isWithinReach, SCOPES, type Scope } from './grant.ts';
 import type { KeyRecord } from './key-record.ts';
 import { createManagement, type KeyManagement } from './management.ts';
-import { SCOPES, type Scope } from './scope.ts';
 import { findKeyId, hashKey, sameHash } from './secret.ts';
-import { createTally } from './tally.ts';
-import type { Tokens } from './token.ts';
+import { createTally, type Tally } from './tally.ts';
+import { looksLikeToken, type Token, type Tokens, type Unreadable } from './token.ts';
 import { parseTokenGrant, type TokenGrant } from './token-grant.ts';
 
-/** Whoever stands behind an accepted key. */
+/** What an accepted key or signed token may do. */
 export interface Caller extends Grant {
   /** For logs: the key's id, or the name of its environment variable. */
   readonly keyId: string;
-  /** Where the caller came with a signed token of that key: its id, and its own rate beside the key's. */
+  /** Of a signed token of that key: its id, and its own rate beside the key's. */
   readonly token?: { readonly id: string; readonly rate: Rate | undefined };
 }
 
 export interface Keyring extends KeyManagement {
   /**
-   * @throws TailraceError `unauthorized` saying why: missing, unknown, revoked, expired; what the control store fails with
-   *   where it has to be asked
-   */
-  authenticate(key: string | undefined): Promise<Caller>;
-  /**
-   * The same at once and without an error: `undefined` where the key is not accepted, which then is not counted either, or
-   * where the control store would have to be asked.
-   */
-  findCaller(key: string): Caller | undefined;
-  /**
-   * The same for a signed token, which is good for as long as its key is and never for more than its key.
+   * Checks a key or a signed token; a token is good for as long as its key is, and never for more than its key. A promise only
+   * if the control store has to be read, or the signature of a token to be verified.
    *
-   * @throws TailraceError `unauthorized`
+   * Rejects with TailraceError `unauthorized`, saying why: missing, unknown, revoked, expired; or with the control store's failure.
    */
-  authenticateToken(token: string): Promise<Caller>;
+  authenticate(text: string | undefined): Caller | Promise<Caller>;
   /**
-   * Makes a signed token of an accepted key.
+   * Mints a signed token for an accepted key.
    *
-   * @param grant no wider than the caller's; that is for whoever asks to see to
+   * @param grant no wider than the caller's, which the calling code has to check
    */
   mint(caller: Caller, grant: TokenGrant): Promise<{ token: string; id: string }>;
   find(id: string): Promise<KeyRecord | undefined>;
-  /** Newest first; all of them unless a page is asked for. */
+  /** Newest first; all of them without a page. */
   list(page?: KeyPage): Promise<KeyRecord[]>;
   /** The audit trail, newest first. */
   log(page: AuditPage): Promise<StoredEntry[]>;
-  /** Counts something that was refused to an accepted key. */
+  /** Counts a refusal of an accepted key. */
   refused(keyId: string, reason: Refusal): void;
-  /** Writes when keys were used and what was refused; for a timer. */
+  /** Writes the counted uses and refusals; for a timer. */
   flush(): Promise<void>;
-  /** Whether anyone could read an endpoint: with a key of the environment, or one in the store neither revoked nor expired. */
+  /** Whether any key can read an endpoint: one of the environment, or one in the store that is neither revoked nor expired. */
   hasUsableKey(): Promise<boolean>;
 }
 
 export interface KeyringOptions {
   readonly store: ControlStore;
-  /** Empty where the environment gives none. */
+  /** Empty if not set. */
   readonly privateKey: string;
   readonly publicKey: string;
   readonly tokens: Tokens;
@@ -66,74 +56,26 @@ export interface KeyringOptions {
 
 const HEADERS = { 'www-authenticate': 'Bearer realm="tailrace"' };
 
-/** Keys of the environment and of the control store (spec 5). When a change acts: see src/keys/control-store.ts. */
+/** Keys of the environment and of the control store (spec 5). For when a change applies see src/keys/control-store.ts. */
 export function createKeyring(options: KeyringOptions): Keyring {
   const { store, tokens, now } = options;
   const environment = environmentKeys(options);
   const tally = createTally(store);
-  const read = createKeyReader(environment);
-
-  function refuse(reason: keyof typeof REFUSED, keyId = ''): TailraceError {
-    tally.refused(keyId, reason, now());
-    return new TailraceError('unauthorized', REFUSED[reason], { headers: HEADERS, refusal: reason });
-  }
-
-  /** The key of the store with this id. @throws TailraceError `unauthorized` where it is good for nothing any more */
-  function getUsable(record: KeyRecord | undefined): KeyRecord {
-    if (record === undefined) throw refuse('unknown');
-    const fault = findFault(record, now());
-    if (fault !== undefined) throw refuse(fault, record.id);
-    return record;
-  }
-
-  function accept(record: KeyRecord): Caller {
-    tally.used(record.id, now());
-    return toCaller(record);
-  }
-
-  /** Whoever has the key of this id now, and its hash. */
-  async function getHolder(keyId: string): Promise<{ caller: Caller; hash: Uint8Array }> {
-    const found = environment.find(({ caller }) => caller.keyId === keyId);
-    if (found !== undefined) return found;
-    const record = getUsable(await store.findKey(keyId));
-    return { caller: toCaller(record), hash: record.hash };
-  }
-
+  const { check, getHolder } = createChecks(options, environment, tally);
   return {
     ...createManagement(store, now),
-    async authenticateToken(text) {
-      const token = await tokens.read(text);
-      if ('reason' in token) throw refuse(token.reason);
-      const { caller, hash } = await getHolder(token.parent);
-      if (token.parentPrint !== tokens.print(hash)) throw refuse('unknown', caller.keyId);
-      const grant = parseTokenGrant(token.grant);
-      if (grant === undefined) throw refuse('unknown', caller.keyId);
-      // The key may have less than when it made the token.
-      if (isWithinReach(grant, caller) !== undefined) throw refuse('wider', caller.keyId);
-      tally.used(caller.keyId, now());
-      const { rate, ...reach } = grant;
-      return { ...reach, keyId: caller.keyId, rate: caller.rate, token: { id: token.id, rate } };
+    authenticate(text) {
+      try {
+        return check(text);
+      } catch (error) {
+        return Promise.reject(error);
+      }
     },
     async mint(caller, grant) {
       const { expiresMs, ...rest } = grant;
       const parentPrint = tokens.print((await getHolder(caller.keyId)).hash);
       tally.minted(caller.keyId, now());
       return await tokens.mint({ parent: caller.keyId, parentPrint, expiresMs, grant: rest });
-    },
-    async authenticate(key) {
-      if (key === undefined || key === '') throw refuse('missing');
-      const { hash, id, caller } = read(key);
-      if (caller !== undefined) return caller;
-      const record = id === undefined ? undefined : await store.findKey(id);
-      if (record !== undefined && !sameHash(record.hash, hash)) throw refuse('unknown', record.id);
-      return accept(getUsable(record));
-    },
-    findCaller(key) {
-      const { hash, id, caller } = read(key);
-      if (caller !== undefined || id === undefined) return caller;
-      const record = store.peekKey(id);
-      if (typeof record === 'string' || !sameHash(record.hash, hash)) return undefined;
-      return findFault(record, now()) === undefined ? accept(record) : undefined;
     },
     find: (id) => store.readKey(id),
     list: (page) => store.listKeys(page),
@@ -147,16 +89,95 @@ export function createKeyring(options: KeyringOptions): Keyring {
   };
 }
 
+/** The checks of keys and tokens. Each throws TailraceError `unauthorized`, which is counted. */
+function createChecks({ store, tokens, now }: KeyringOptions, environment: readonly Holder[], tally: Tally) {
+  function refuse(reason: keyof typeof REFUSED, keyId = ''): TailraceError {
+    tally.refused(keyId, reason, now());
+    return new TailraceError('unauthorized', REFUSED[reason], { headers: HEADERS, refusal: reason });
+  }
+
+  /** @throws TailraceError `unauthorized` if there is no such key, or it is revoked or expired */
+  function getUsable(record: KeyRecord | undefined): KeyRecord {
+    if (record === undefined) throw refuse('unknown');
+    const fault = findFault(record, now());
+    if (fault !== undefined) throw refuse(fault, record.id);
+    return record;
+  }
+
+  function acceptKey(record: KeyRecord | undefined, hash: Uint8Array): Caller {
+    if (record !== undefined && !sameHash(record.hash, hash)) throw refuse('unknown', record.id);
+    const usable = getUsable(record);
+    tally.lastUsed.set(usable.id, now());
+    return toCaller(usable);
+  }
+
+  /** The caller that the key of this id now stands for, and the key's hash. */
+  function getHolder(keyId: string): Holder | Promise<Holder> {
+    const found = environment.find(({ caller }) => caller.keyId === keyId);
+    if (found !== undefined) return found;
+    const record = store.findKey(keyId);
+    return record instanceof Promise ? record.then(toHolder) : toHolder(record);
+  }
+
+  function toHolder(record: KeyRecord | undefined): Holder {
+    const usable = getUsable(record);
+    return { caller: toCaller(usable), hash: usable.hash };
+  }
+
+  function authenticateToken(text: string): Caller | Promise<Caller> {
+    const token = tokens.read(text);
+    return token instanceof Promise ? token.then(checkToken) : checkToken(token);
+  }
+
+  function checkToken(token: Token | Unreadable): Caller | Promise<Caller> {
+    if ('reason' in token) throw refuse(token.reason);
+    const holder = getHolder(token.parent);
+    return holder instanceof Promise
+      ? holder.then((found) => acceptToken(token, found))
+      : acceptToken(token, holder);
+  }
+
+  function acceptToken(token: Token, { caller, hash }: Holder): Caller {
+    const { keyId } = caller;
+    if (token.parentPrint !== tokens.print(hash)) throw refuse('unknown', keyId);
+    const grant = parseTokenGrant(token.grant);
+    if (grant === undefined) throw refuse('unknown', keyId);
+    // The key may do less than when it signed the token.
+    if (isWithinReach(grant, caller) !== undefined) throw refuse('wider', keyId);
+    tally.lastUsed.set(keyId, now());
+    const { rate, ...reach } = grant;
+    return { ...reach, keyId, rate: caller.rate, token: { id: token.id, rate } };
+  }
+
+  function check(text = ''): Caller | Promise<Caller> {
+    if (text === '') throw refuse('missing');
+    const hash = hashKey(text);
+    const found = environment.find((entry) => sameHash(entry.hash, hash));
+    if (found !== undefined) return found.caller;
+    const id = findKeyId(text);
+    if (id === undefined && looksLikeToken(text)) return authenticateToken(text);
+    const record = id === undefined ? undefined : store.findKey(id);
+    return record instanceof Promise ? record.then((read) => acceptKey(read, hash)) : acceptKey(record, hash);
+  }
+
+  return { check, getHolder };
+}
+
 const REFUSED = {
   missing: 'a key is required: send it as X-API-KEY or as Authorization: Bearer',
   unknown: 'the key is not known',
   revoked: 'the key has been revoked',
   expired: 'the key has expired',
-  wider: 'the token may do more than its key may by now; ask for another',
+  wider: 'the token has rights that its key has lost since; request a new token',
 } as const satisfies Partial<Record<Refusal, string>>;
 
-/** They have no limits but their scopes: whoever sets the environment may do everything anyway. */
-function environmentKeys({ privateKey, publicKey }: KeyringOptions) {
+interface Holder {
+  readonly caller: Caller;
+  readonly hash: Uint8Array;
+}
+
+/** They have no limits but their scopes: an operator who sets the environment may do everything anyway. */
+function environmentKeys({ privateKey, publicKey }: KeyringOptions): readonly Holder[] {
   const keys: readonly { secret: string; caller: Caller }[] = [
     { secret: privateKey, caller: { keyId: 'private', scopes: SCOPES, pins: {} } },
     { secret: publicKey, caller: { keyId: 'public', scopes: ['ingest'], pins: {} } },
@@ -166,16 +187,7 @@ function environmentKeys({ privateKey, publicKey }: KeyringOptions) {
     .map(({ secret, caller }) => ({ caller, hash: hashKey(secret) }));
 }
 
-/** What a key's text says by itself: its hash, whose it is in the environment, or its id in the store. */
-function createKeyReader(environment: ReturnType<typeof environmentKeys>) {
-  return (key: string): { hash: Uint8Array; id?: string | undefined; caller?: Caller } => {
-    const hash = hashKey(key);
-    const found = environment.find((entry) => sameHash(entry.hash, hash));
-    return found === undefined ? { hash, id: findKeyId(key) } : { hash, caller: found.caller };
-  };
-}
-
-/** Why a key of the store is good for nothing any more; `undefined` where it is good. */
+/** Why a key of the store is not accepted any more; `undefined` if it is. */
 function findFault({ revokedMs, expiresMs }: KeyRecord, nowMs: number): 'revoked' | 'expired' | undefined {
   if (revokedMs !== undefined) return 'revoked';
   return expiresMs !== undefined && expiresMs <= nowMs ? 'expired' : undefined;

@@ -5,62 +5,62 @@ import { describeGrant, type Grant } from './grant.ts';
 import type { KeyRecord } from './key-record.ts';
 import { createSecret } from './secret.ts';
 
-/** What is said of a new key; it may do nothing but its scopes, and that without limits unless they are given. */
+/** A new key. Rights other than its scopes are unlimited unless given. */
 export interface NewKey extends Pick<Grant, 'scopes' | 'endpoints' | 'sources' | 'rate' | 'expiresMs'> {
   readonly name: string;
   readonly description?: string;
   readonly pins?: Grant['pins'];
 }
 
-/** What is to be different of a key; a member that is there with `undefined` takes its limit away. */
+/** A change of a key; a member with the value `undefined` removes that limit. */
 export type KeyChange = Partial<NewKey>;
 
-/** A key and its text, which can be seen this once. */
-export interface MadeKey {
+/** A new key with its text, which is not stored. */
+export interface CreatedKey {
   readonly id: string;
   readonly key: string;
   readonly record: KeyRecord;
 }
 
-/** Who makes a change. */
-export interface Doer {
+/** The originator of a change. */
+export interface Actor {
   /** For the audit trail: a key's id, or `cli`. */
   readonly actor: string;
-  /** Looks at the key as it is when it is changed. @throws what the change is to be refused with */
+  /** Checks the present key within the transaction. @throws to refuse the change */
   readonly check?: (key: KeyRecord) => void;
 }
 
-/** Makes, changes and ends keys. */
+/** Creates, changes and revokes keys. */
 export interface KeyManagement {
-  /** @throws InputError where a text of it cannot be kept */
-  create(key: NewKey, by?: Doer): Promise<MadeKey>;
+  /** @throws InputError if a text of it cannot be stored */
+  create(key: NewKey, by?: Actor): Promise<CreatedKey>;
   /**
-   * Changes what a key may do, from the next request on.
+   * Changes a key, from the next request on.
    *
-   * @returns the key as it is now; `undefined` where there is none of this id
-   * @throws InputError where it has been revoked, or a text cannot be kept
+   * @returns the changed key; `undefined` if there is none of this id
+   * @throws InputError if it has been revoked, or a text cannot be stored
    */
-  update(id: string, change: KeyChange, by?: Doer): Promise<KeyRecord | undefined>;
+  update(id: string, change: KeyChange, by?: Actor): Promise<KeyRecord | undefined>;
   /**
-   * Makes a successor with the same rights. The old key is good for `overlapMs` more, unless it expires before.
+   * Creates a successor with the same rights. The old key stays valid for `overlapMs`, unless it expires before.
    *
-   * @returns `undefined` where there is no key of this id
-   * @throws InputError where it has been revoked, has expired, or has a successor
+   * @returns `undefined` if there is no key of this id
+   * @throws InputError if it has been revoked, has expired, or has a successor
    */
-  rotate(id: string, overlapMs: number, by?: Doer): Promise<MadeKey | undefined>;
+  rotate(id: string, overlapMs: number, by?: Actor): Promise<CreatedKey | undefined>;
   /** @returns whether there was a key of this id that was not revoked yet */
-  revoke(id: string, by?: Doer): Promise<boolean>;
+  revoke(id: string, by?: Actor): Promise<boolean>;
 }
 
-const CLI: Doer = { actor: 'cli' };
+const CLI: Actor = { actor: 'cli' };
 
-/** Each change and its entry in the audit trail are written as one. */
+/** Each change and its entry in the audit trail are one transaction. */
 export function createManagement(store: ControlStore, now: () => number): KeyManagement {
   function entry(action: AuditAction, keyId: string, { actor, detail }: { actor: string; detail: string }) {
     return { atMs: now(), action, keyId, actor, detail, count: 1 };
   }
 
-  function make(fields: Grant & Pick<KeyRecord, 'name' | 'description'>): MadeKey {
+  function make(fields: Grant & Pick<KeyRecord, 'name' | 'description'>): CreatedKey {
     const { key, id, hash } = createSecret();
     const unused = { revokedMs: undefined, lastUsedMs: undefined, successor: undefined };
     return { id, key, record: { ...fields, ...unused, id, hash, createdMs: now() } };
@@ -68,15 +68,19 @@ export function createManagement(store: ControlStore, now: () => number): KeyMan
 
   return {
     async create({ description = '', pins = {}, ...fields }, { actor } = CLI) {
-      refuseUnkept({ description, ...fields });
+      refuseUnstorable({ description, ...fields });
       return await store.change([], () => {
-        const made = make({ ...fields, description, pins });
+        const created = make({ ...fields, description, pins });
         const detail = describeGrant({ ...fields, pins });
-        return { add: [made.record], entries: [entry('created', made.id, { actor, detail })], result: made };
+        return {
+          add: [created.record],
+          entries: [entry('created', created.id, { actor, detail })],
+          result: created,
+        };
       });
     },
     async update(id, change, { actor, check } = CLI) {
-      refuseUnkept(change);
+      refuseUnstorable(change);
       return await store.change([id], (find) => {
         const old = find(id);
         if (old === undefined) return { result: undefined };
@@ -93,13 +97,13 @@ export function createManagement(store: ControlStore, now: () => number): KeyMan
         if (old === undefined) return { result: undefined };
         check?.(old);
         refuseUnrotated(old, now());
-        const made = make(old);
+        const created = make(old);
         const ends = Math.min(old.expiresMs ?? Number.POSITIVE_INFINITY, now() + overlapMs);
         return {
-          add: [made.record],
-          update: { ...old, expiresMs: ends, successor: made.id },
-          entries: [entry('rotated', id, { actor, detail: `successor ${made.id}` })],
-          result: made,
+          add: [created.record],
+          update: { ...old, expiresMs: ends, successor: created.id },
+          entries: [entry('rotated', id, { actor, detail: `successor ${created.id}` })],
+          result: created,
         };
       }),
     revoke: (id, { actor, check } = CLI) =>
@@ -114,8 +118,8 @@ export function createManagement(store: ControlStore, now: () => number): KeyMan
   };
 }
 
-/** @throws InputError with each text that PostgreSQL has no way to keep; SQLite would, but keys move between the two */
-function refuseUnkept(fields: Pick<KeyChange, 'name' | 'description'>): void {
+/** @throws InputError with each text that PostgreSQL cannot store; SQLite could, but keys are copied between the two */
+function refuseUnstorable(fields: Pick<KeyChange, 'name' | 'description'>): void {
   const faults = (['name', 'description'] as const)
     .filter((member) => fields[member]?.includes('\0'))
     .map((member) => `${member} must have no NUL character`);
@@ -127,7 +131,7 @@ function refuseUnrotated({ id, revokedMs, expiresMs, successor }: KeyRecord, now
     throw new InputError([
       `the key ${id} has ${revokedMs === undefined ? 'expired' : 'been revoked'}; make a new one`,
     ]);
-  // Its expiry is the end of the overlap by now: another successor would end with it.
+  // Its expiry is the end of the overlap now, which another successor would inherit.
   if (successor !== undefined)
     throw new InputError([
       `the key ${id} has been rotated to ${successor} already; rotate that one, or make a new one`,

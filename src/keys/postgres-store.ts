@@ -10,7 +10,7 @@ import {
   toEntry,
 } from './audit-entry.ts';
 import { type ChangeWatch, openChangeWatch } from './change-watch.ts';
-import type { Change, ControlStore, KeyPage, Notes } from './control-store.ts';
+import type { Activity, Change, ControlStore, KeyPage } from './control-store.ts';
 import { CHANGEABLE, type KeyRecord, toRecord, toRow } from './key-record.ts';
 import { createKnownKeys } from './known-keys.ts';
 import { MIGRATIONS } from './postgres-migrations.ts';
@@ -18,20 +18,20 @@ import { MIGRATIONS } from './postgres-migrations.ts';
 export interface PostgresStoreOptions {
   readonly staleMs: number;
   readonly onState: (failure?: unknown) => void;
-  /** ms that never go back. */
+  /** Monotonic ms. */
   readonly ticks?: () => number;
 }
 
-// Where more have changed within half a second, as when keys are copied, all are read anew.
+// If more keys change between two probes, as when keys are copied, all are invalidated.
 const CHANGED_MAX = 1_000;
-const CONNECTIONS_MAX = 4; // and one that looks for changes
-// What cannot be an id is not asked for; PostgreSQL would take some of it, such as a NUL, for a fault.
+const CONNECTIONS_MAX = 4; // and one for probes
+// Other texts are not sent: PostgreSQL rejects some of them, such as a NUL.
 const ID = /^[0-9a-f]{12}$/;
 
 /**
- * Opens the control store in a PostgreSQL database, which any number of processes share.
+ * Opens the control store in a PostgreSQL database that any number of processes may share.
  *
- * @throws InputError when it cannot be used, or was written by a newer version; never with the password
+ * @throws InputError if it cannot be used, or was written by a newer version; never with the password
  */
 export async function openPostgresStore(url: string, options: PostgresStoreOptions): Promise<ControlStore> {
   const { staleMs, onState, ticks = () => performance.now() } = options;
@@ -54,9 +54,9 @@ async function openWatched(
 ): Promise<ControlStore> {
   const known = createKnownKeys({ read, watch: () => watch, staleMs });
   const watch: ChangeWatch = await openChangeWatch({
-    look: () => countChanges(postgres.look),
-    follow: async (since) =>
-      known.forget(since === undefined ? undefined : await listChanged(postgres.look, since)),
+    probe: () => countChanges(postgres.probe),
+    invalidate: async (since) =>
+      known.forget(since === undefined ? undefined : await listChanged(postgres.probe, since)),
     onState,
     ticks,
   });
@@ -65,19 +65,18 @@ async function openWatched(
     return (await findAll(ask, [id])).get(id);
   }
 
-  /** While the store is away nobody waits for what would only time out: the look-out finds out when it is back. */
+  /** Fails at once while the store is down: the query would only time out, and the probe detects when it is back. */
   async function ask(...query: Parameters<Query>) {
-    if (watch.isAway()) throw unavailable();
+    if (watch.isDown()) throw unavailable();
     return await orUnavailable(() => postgres.query(...query));
   }
 
   async function transact<T>(work: (query: Query) => Promise<T>): Promise<T> {
-    if (watch.isAway()) throw unavailable();
+    if (watch.isDown()) throw unavailable();
     return await orUnavailable(() => postgres.transaction(work));
   }
 
   return {
-    peekKey: (id) => known.peek(id),
     findKey: (id) => known.find(id),
     readKey: read,
     listKeys: (page) => listKeys(ask, page),
@@ -86,7 +85,7 @@ async function openWatched(
       let touched = ids;
       try {
         return await transact(async (query) => {
-          // Held to the end: changes come one after another, as in the data directory.
+          // Locked until the end: changes are serialised, as in SQLite.
           const count = await countChanges(query, 'FOR UPDATE');
           const found = await findAll(query, ids);
           const change = decide((id) => found.get(id));
@@ -95,11 +94,11 @@ async function openWatched(
           return change.result;
         });
       } finally {
-        known.forget(touched); // also where it is not known whether it was written
+        known.forget(touched); // also if the outcome of the write is unknown
       }
     },
-    note: (notes) => transact((query) => writeNotes(query, notes)),
-    isUp: () => !watch.isAway(),
+    record: (activity) => transact((query) => writeActivity(query, activity)),
+    isUp: () => !watch.isDown(),
     async close() {
       await watch.close();
       await postgres.close();
@@ -107,7 +106,7 @@ async function openWatched(
   };
 }
 
-/** What is refused is passed on; anything else that fails means that the store does not do its work. */
+/** Maps every failure other than a refusal to `engine_unavailable`. */
 async function orUnavailable<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work();
@@ -121,7 +120,7 @@ function unavailable(cause?: unknown): TailraceError {
   return new TailraceError('engine_unavailable', message, { cause });
 }
 
-/** @throws Error where its row is gone: compared with nothing, no change would ever be seen */
+/** @throws Error if the row is missing: without it no change would ever be detected */
 async function countChanges(query: Query, lock = ''): Promise<number> {
   const [row] = await query(`SELECT count FROM tailrace_changes ${lock}`);
   if (row === undefined) throw new Error('the table tailrace_changes has lost its row');
@@ -158,7 +157,7 @@ async function listEntries(
   return rows.map(toEntry);
 }
 
-/** Keys that have changed since a change; `undefined` where they are too many to be told one by one. */
+/** The ids of keys changed after `since`; `undefined` if there are too many. */
 async function listChanged(query: Query, since: number): Promise<string[] | undefined> {
   const rows = await query('SELECT id FROM tailrace_keys WHERE change > $1 LIMIT $2', [
     since,
@@ -167,7 +166,7 @@ async function listChanged(query: Query, since: number): Promise<string[] | unde
   return rows.length > CHANGED_MAX ? undefined : rows.map(({ id }) => String(id));
 }
 
-/** @param number of the change, one more than that of the last */
+/** @param number the last change's number plus one */
 async function write(query: Query, change: Change<unknown>, number: number): Promise<void> {
   const { add = [], update, entries = [] } = change;
   if (add.length > 0) {
@@ -191,14 +190,14 @@ async function write(query: Query, change: Change<unknown>, number: number): Pro
   }
 }
 
-/** PostgreSQL's way to write bytes as text. */
+/** Bytes as PostgreSQL's text format. */
 function toHex(bytes: Uint8Array): string {
   return `\\x${Buffer.from(bytes).toString('hex')}`;
 }
 
-async function writeNotes(query: Query, { used, entries }: Notes): Promise<void> {
+async function writeActivity(query: Query, { used, entries }: Activity): Promise<void> {
   if (used.length > 0) {
-    // In one order by all processes, or two that write at the same time could wait for each other.
+    // All processes lock in the same order, or two concurrent writes could deadlock.
     await query('SELECT FROM tailrace_keys WHERE id = ANY($1) ORDER BY id FOR UPDATE', [
       used.map(([id]) => id),
     ]);
@@ -211,7 +210,7 @@ async function writeNotes(query: Query, { used, entries }: Notes): Promise<void>
   await addEntries(query, entries);
 }
 
-/** Keeps the newest of each kind. */
+/** Adds entries and trims each kind to the newest `ENTRIES_MAX`. */
 async function addEntries(query: Query, entries: readonly AuditEntry[]): Promise<void> {
   if (entries.length === 0) return;
   const ids = await query(

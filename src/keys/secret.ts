@@ -1,6 +1,6 @@
 import { hash, randomBytes, timingSafeEqual } from 'node:crypto';
 
-/** A new key: shown once, never stored. */
+/** A new key: returned once, never stored. */
 export interface NewSecret {
   /** `tr_<id>_<secret>` */
   readonly key: string;
@@ -10,20 +10,20 @@ export interface NewSecret {
 
 const KEY = /^tr_([0-9a-f]{12})_[A-Za-z0-9_-]{43}$/;
 
-/** 256 random bits, so that a plain hash is enough: there is nothing to guess. */
+/** Creates a key of 256 random bits, which cannot be guessed, so that a plain hash is enough. */
 export function createSecret(): NewSecret {
   const id = randomBytes(6).toString('hex');
   const key = `tr_${id}_${randomBytes(32).toString('base64url')}`;
   return { key, id, hash: hashKey(key) };
 }
 
-/** The id inside a key, by which its record is found; `undefined` where the text has not a key's form. */
+/** The id within a key; `undefined` if the text does not have the form of a key. */
 export function findKeyId(key: string): string | undefined {
   return KEY.exec(key)?.[1];
 }
 
 export function hashKey(key: string): Buffer {
-  // By way of a text: Node makes a Buffer of its own around a digest, which takes several times as long as the hashing.
+  // Via a string: allocating a Buffer for a digest takes several times as long as the hashing.
   return Buffer.from(hash('sha256', key, 'binary'), 'binary');
 }
 

@@ -1,4 +1,4 @@
-/** The control store's tables in SQLite, a step a version. A step that was released is never changed: stores have taken it. */
+/** The control store's tables in SQLite, one step per version. Never change a released step: existing stores have run it. */
 export const MIGRATIONS = [
   `CREATE TABLE keys (
     id TEXT PRIMARY KEY,

@@ -1,28 +1,27 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
+import { LRUCache } from 'lru-cache';
 import { InputError, messageOf, TailraceError } from '../errors.ts';
-import { makePrivateFile } from '../lib/private-file.ts';
+import { makePrivateFile } from '../lib/file.ts';
 import { describeSqliteFailure, findSqliteFailure, transact } from '../lib/sqlite.ts';
 import { type AuditEntry, ENTRIES_MAX, TRIM_EVERY, toAuditRow, toEntry } from './audit-entry.ts';
 import type { ControlStore } from './control-store.ts';
-import { CHANGEABLE, COLUMNS, toRecord, toRow } from './key-record.ts';
-import { createKeyCache } from './sqlite-key-cache.ts';
+import { CHANGEABLE, COLUMNS, type KeyRecord, toRecord, toRow } from './key-record.ts';
 import { MIGRATIONS } from './sqlite-migrations.ts';
 
 /** In the data directory. */
 export const SQLITE_FILE = 'control.sqlite';
-// Another process writes for milliseconds; a second of patience is plenty and keeps the event loop from hanging on it.
+// Other processes write for milliseconds. The wait blocks the event loop, so it is short.
 const BUSY_TIMEOUT_MS = 1_000;
 
-// SQLite's way to say no limit.
-const ALL = -1;
+const ALL = -1; // SQLite's LIMIT for no limit
 
 /**
- * Opens the control store of a data directory, making it where it is missing. SQLite in WAL mode: the shell commands and
- * the service use it at the same time. Each method does all of its work before it returns its promise.
+ * Opens the control store of a data directory, or creates it. SQLite in WAL mode: the commands and the service use it at the same
+ * time. Each method does its work synchronously, before it returns its promise.
  *
- * @throws InputError when the directory cannot be used, or was written by a newer version
+ * @throws InputError if the directory cannot be used, or was written by a newer version
  */
 export function openSqliteStore(dataDir: string): ControlStore {
   const database = openDatabase(dataDir);
@@ -50,7 +49,6 @@ export function openSqliteStore(dataDir: string): ControlStore {
   };
   const findKey = (id: string) => cache.find(id, () => readKey(id));
 
-  /** What was kept is read anew after it: SQLite does not count the writes of this connection. */
   function write<T>(work: () => T): T {
     try {
       return orUnavailable(() => transact(database, work));
@@ -60,14 +58,7 @@ export function openSqliteStore(dataDir: string): ControlStore {
   }
 
   return {
-    peekKey(id) {
-      try {
-        return findKey(id) ?? 'absent';
-      } catch {
-        return 'unseen'; // so that `findKey` is asked, which says why
-      }
-    },
-    findKey: async (id) => orUnavailable(() => findKey(id)),
+    findKey: (id) => orUnavailable(() => findKey(id)),
     readKey: async (id) => orUnavailable(() => findKey(id)),
     listKeys: async ({ before = '', limit } = { limit: ALL }) =>
       orUnavailable(() => list.all(before, limit).map(toRecord)),
@@ -87,7 +78,7 @@ export function openSqliteStore(dataDir: string): ControlStore {
         for (const entry of entries) addEntry(entry);
         return result;
       }),
-    note: async ({ used, entries }) =>
+    record: async ({ used, entries }) =>
       write(() => {
         for (const [id, atMs] of used) use.run(atMs, id);
         for (const entry of entries) addEntry(entry);
@@ -97,7 +88,7 @@ export function openSqliteStore(dataDir: string): ControlStore {
   };
 }
 
-/** Keeps the newest of each kind. */
+/** Adds an entry and now and then trims each kind to the newest `ENTRIES_MAX`. */
 function createAuditWriter(database: DatabaseSync): (entry: AuditEntry) => void {
   const add = database.prepare(
     'INSERT INTO audit (at_ms, action, key_id, actor, detail, count) VALUES (?, ?, ?, ?, ?, ?)',
@@ -111,6 +102,50 @@ function createAuditWriter(database: DatabaseSync): (entry: AuditEntry) => void 
     const { lastInsertRowid } = add.run(row.at_ms, row.action, row.key_id, row.actor, row.detail, row.count);
     if (Number(lastInsertRowid) % TRIM_EVERY !== 0) return;
     for (const refused of [0, 1]) trim.run(refused, refused);
+  };
+}
+
+/**
+ * Keys that were read a moment ago. A change by this process acts with the next look-up; one by another, such as
+ * `tailrace keys revoke`, within `FRESH_MS`: so often the cache asks SQLite whether another process has written.
+ */
+interface KeyCache {
+  /** @param read reads a key that is not in the cache */
+  find(id: string, read: () => KeyRecord | undefined): KeyRecord | undefined;
+  /** After a write by this connection, which SQLite does not count. */
+  clear(): void;
+}
+
+// Asking costs a third of reading a key anew; asked at every look-up, it would make the cache slower than none for many keys.
+const FRESH_MS = 20;
+// About 6 MB.
+const RECORDS_MAX = 10_000;
+
+function createKeyCache(database: DatabaseSync): KeyCache {
+  const version = database.prepare('PRAGMA data_version');
+  const records = new LRUCache<string, KeyRecord>({ max: RECORDS_MAX });
+  let seen: unknown;
+  let freshUntilMs = 0;
+
+  function followOthers(): void {
+    const nowMs = performance.now(); // never set back, as the clock may be
+    if (nowMs < freshUntilMs) return;
+    freshUntilMs = nowMs + FRESH_MS;
+    const current = version.get()?.['data_version'];
+    if (current !== seen) records.clear();
+    seen = current;
+  }
+
+  return {
+    find(id, read) {
+      followOthers();
+      const kept = records.get(id);
+      if (kept !== undefined) return kept;
+      const record = read();
+      if (record !== undefined) records.set(id, record);
+      return record;
+    },
+    clear: () => records.clear(),
   };
 }
 
@@ -138,7 +173,7 @@ function openDatabase(dataDir: string): DatabaseSync {
     mkdirSync(dataDir, { recursive: true, mode: 0o700 });
     makePrivateFile(file);
     const database = new DatabaseSync(file);
-    // FULL: a revocation that was reported must survive a power cut.
+    // FULL: an acknowledged revocation must survive a power cut.
     database.exec(
       `PRAGMA busy_timeout = ${BUSY_TIMEOUT_MS}; PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL`,
     );
@@ -159,7 +194,7 @@ function migrate(database: DatabaseSync): void {
       `the key store is of version ${version}, newer than this Tailrace (${MIGRATIONS.length}); update Tailrace`,
     ]);
   }
-  if (version === MIGRATIONS.length) return; // nothing to write: a full disk keeps nobody from starting
+  if (version === MIGRATIONS.length) return; // nothing to write: the service starts also on a full disk
   for (const migration of MIGRATIONS.slice(version)) database.exec(migration);
   database.exec(`PRAGMA user_version = ${MIGRATIONS.length}`);
 }

@@ -3,16 +3,17 @@ import type { AuditAction } from './audit-entry.ts';
 import type { ControlStore } from './control-store.ts';
 
 /**
- * Remembers which keys were used and what was refused, to be written once a minute: counting costs a request next to
- * nothing, and ten thousand wrong keys a second cost the disk a row.
+ * Counts uses and refusals of keys in memory, to be written once a minute: counting costs a request next to nothing, and ten
+ * thousand wrong keys a second become one row.
  */
 export interface Tally {
-  used(keyId: string, nowMs: number): void;
-  /** @param keyId of a key that exists; empty for any other, whose text anyone can make up */
+  /** Key id → its last use, ms since the epoch; bounded by the number of keys in use. */
+  readonly lastUsed: Map<string, number>;
+  /** @param keyId of an existing key; empty otherwise, since anyone can invent ids */
   refused(keyId: string, reason: Refusal, nowMs: number): void;
-  /** A signed token was made with this key. */
+  /** A signed token was minted with this key. */
   minted(keyId: string, nowMs: number): void;
-  /** Writes what has come together. @throws when the store cannot be written; what was to be written is kept */
+  /** Writes all counts. @throws if the store cannot be written; the counts are then kept */
   flush(): Promise<void>;
 }
 
@@ -24,13 +25,13 @@ interface Count {
   count: number;
 }
 
-// Refusals of more keys than this in a minute are counted without their keys.
+// Beyond it refusals are counted without their keys.
 const COUNTS_MAX = 1_000;
-// About 30 ms of writing; the keys beyond it are written a minute later, those that have waited longest first.
+// About 30 ms of writing; further keys are written a minute later, oldest first.
 const USED_PER_FLUSH_MAX = 1_000;
 
 export function createTally(store: ControlStore): Tally {
-  const lastUsed = new Map<string, number>(); // as large as there are keys in use, at most
+  const lastUsed = new Map<string, number>();
   let counts = new Map<string, Count>();
   let flushing: Promise<void> | undefined;
 
@@ -40,14 +41,14 @@ export function createTally(store: ControlStore): Tally {
     if (used.length === 0 && taken.size === 0) return;
     counts = new Map();
     try {
-      await store.note({ used, entries: [...taken.values()].map((one) => ({ ...one, actor: '' })) });
+      await store.record({ used, entries: [...taken.values()].map((one) => ({ ...one, actor: '' })) });
     } catch (error) {
       const since = counts;
       counts = taken;
       for (const { count: times, ...one } of since.values()) count(one, times);
       throw error;
     }
-    for (const [id, atMs] of used) if (lastUsed.get(id) === atMs) lastUsed.delete(id); // or it was used meanwhile
+    for (const [id, atMs] of used) if (lastUsed.get(id) === atMs) lastUsed.delete(id); // else it was used meanwhile
   }
 
   function count(fields: Omit<Count, 'count'>, times = 1): void {
@@ -61,7 +62,7 @@ export function createTally(store: ControlStore): Tally {
   }
 
   return {
-    used: (keyId, nowMs) => void lastUsed.set(keyId, nowMs),
+    lastUsed,
     refused: (keyId, reason, atMs) => count({ action: 'refused', keyId, detail: reason, atMs }),
     minted: (keyId, atMs) => count({ action: 'minted', keyId, detail: '', atMs }),
     flush() {

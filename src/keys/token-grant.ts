@@ -2,7 +2,7 @@ import { Ajv } from 'ajv';
 import { type Static, Type } from 'typebox';
 import type { Grant } from './grant.ts';
 
-/** What a token may do. It always expires, and it never manages: whoever holds one is a front end. */
+/** The rights of a signed token. It always expires and never manages: tokens are made for front ends. */
 export interface TokenGrant extends Grant {
   readonly scopes: readonly TokenScope[];
   readonly expiresMs: number;
@@ -26,7 +26,7 @@ const SHAPE = Type.Object(
 
 const isGrant = new Ajv().compile<Static<typeof SHAPE>>(SHAPE);
 
-/** The grant inside of a token; `undefined` where it is of another version than ours, and may hold limits unknown to us. */
+/** The grant in a token; `undefined` if another version wrote it, which may have limits unknown to this one. */
 export function parseTokenGrant(value: unknown): Grant | undefined {
   return isGrant(value) ? value : undefined;
 }

@@ -8,18 +8,17 @@ export const SECRET_FILE = 'token.secret';
 const SECRET_BYTES = 32;
 
 /**
- * The secret that signs tokens: the one of the settings, else one that is made once for the data directory, in a file that
- * only its owner can read. Without that file every token is void, and a new one begins.
+ * Returns the secret that signs tokens: that of the settings, or one that is created once for the data directory, in a file that only
+ * its owner can read. Deleting the file voids all tokens.
  *
- * @param setting empty where there is none
- * @throws InputError when the file cannot be read or made
+ * @param setting empty if not set
+ * @throws InputError if the file cannot be read or created
  */
 export function openTokenSecret(dataDir: string, setting: string): Uint8Array {
   if (setting !== '') return Buffer.from(setting);
   const file = join(dataDir, SECRET_FILE);
   try {
-    const made = createSecret(file);
-    const secret = made ?? Buffer.from(readFileSync(file, 'utf8').trim(), 'base64url');
+    const secret = createSecret(file) ?? Buffer.from(readFileSync(file, 'utf8').trim(), 'base64url');
     if (secret.length === SECRET_BYTES) return secret;
   } catch (error) {
     throw new InputError([`the secret of tokens ${file} cannot be read: ${messageOf(error)}`], {
@@ -27,11 +26,11 @@ export function openTokenSecret(dataDir: string, setting: string): Uint8Array {
     });
   }
   throw new InputError([
-    `the secret of tokens ${file} is not whole; delete it for a new one, which makes the tokens of now void`,
+    `the secret of tokens ${file} is damaged: it must hold ${SECRET_BYTES} bytes in base64url; delete it to get a new one, which voids all tokens`,
   ]);
 }
 
-/** `undefined` where there is one already. */
+/** @returns `undefined` if the file exists */
 function createSecret(file: string): Buffer | undefined {
   let descriptor: number;
   try {

@@ -3,31 +3,31 @@ import { errors, jwtVerify, SignJWT } from 'jose';
 import { LRUCache } from 'lru-cache';
 import { hashKey } from './secret.ts';
 
-/** What a signed token says; who may hold which is for src/keys/keyring.ts to decide. */
+/** The claims of a signed token; src/keys/keyring.ts decides whether its key may still mint it. */
 export interface Token {
   readonly id: string;
   /** Id of the key that minted it. */
   readonly parent: string;
-  /** Tells that key from another that has its id by now, as one of the environment may. */
+  /** A fingerprint of that key: a key of the environment may be replaced under the same id. */
   readonly parentPrint: string;
   readonly expiresMs: number;
-  /** What it may do, as JSON. */
+  /** As JSON. */
   readonly grant: unknown;
 }
 
 export interface Tokens {
   /**
-   * Enough of a key's hash to tell it from another that has its id. Only with the secret of tokens: who holds a token could
-   * otherwise try which key of the environment, that a person thought of, has this hash.
+   * A fingerprint of a key's hash, keyed with the secret of tokens: without it the holder of a token could guess a weak key of the
+   * environment offline.
    */
   print(hash: Uint8Array): string;
   /** @returns the token: a JSON Web Token, signed with HS256 */
   mint(token: Omit<Token, 'id'>): Promise<{ token: string; id: string }>;
-  /** What a token says, if it is signed by us and has not expired; otherwise why it is not taken. */
-  read(text: string): Promise<Token | Unreadable>;
+  /** The claims of a token that is signed by us and has not expired; otherwise why it is refused. A promise only if it is new. */
+  read(text: string): Token | Unreadable | Promise<Token | Unreadable>;
 }
 
-/** Why a token is not taken. */
+/** Why a token is refused. */
 export interface Unreadable {
   readonly reason: 'expired' | 'unknown';
 }
@@ -41,7 +41,7 @@ export interface TokensOptions {
 
 const ISSUER = 'tailrace';
 const ALGORITHM = 'HS256';
-// A front end sends one token again and again: the signature is checked once, then only the hash of the text is compared.
+// A front end sends one token many times: its signature is verified once, then only the hash of the text is compared.
 const KNOWN_MAX = 10_000;
 const PRINT_BYTES = 12;
 
@@ -52,7 +52,7 @@ export function looksLikeToken(text: string): boolean {
   return TOKEN.test(text);
 }
 
-/** Signed tokens (HS256): whoever has the secret can make any, so it is kept like the store of keys. */
+/** Signed tokens (HS256). Whoever has the secret can mint any token, so it is protected like the keys. */
 export function createTokens({ secret, now }: TokensOptions): Tokens {
   const key = createSecretKey(secret);
   const known = new LRUCache<string, Token>({ max: KNOWN_MAX });
@@ -82,7 +82,7 @@ export function createTokens({ secret, now }: TokensOptions): Tokens {
   return {
     print: (hash) =>
       createHmac('sha256', key)
-        .update('tailrace key\0') // no signature of a token is over such a text
+        .update('tailrace key\0') // no token's signature covers such a text
         .update(hash)
         .digest()
         .subarray(0, PRINT_BYTES)
@@ -99,13 +99,14 @@ export function createTokens({ secret, now }: TokensOptions): Tokens {
         .sign(key);
       return { token, id };
     },
-    async read(text) {
+    read(text) {
       const print = hashKey(text).toString('base64');
       const kept = known.get(print);
       if (kept !== undefined) return kept.expiresMs > now() ? kept : { reason: 'expired' };
-      const token = await verify(text);
-      if (!('reason' in token)) known.set(print, token);
-      return token;
+      return verify(text).then((token) => {
+        if (!('reason' in token)) known.set(print, token);
+        return token;
+      });
     },
   };
 }

@@ -1,4 +1,4 @@
-/** The promise, or the signal's reason as soon as it aborts; the promise then ends on its own, unheard. */
+/** Settles as the promise does, or rejects with the signal's reason as soon as it aborts; a later rejection is swallowed. */
 export function untilAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
   return new Promise((resolve, reject) => {
     const onAbort = () => reject(signal.reason);
@@ -8,7 +8,7 @@ export function untilAborted<T>(promise: Promise<T>, signal: AbortSignal): Promi
   });
 }
 
-/** A signal that aborts with the caller's reason when the caller's does, or with `late()` after `timeoutMs`. */
+/** Returns a signal that aborts with the caller's reason when the caller's does, or with `late()` after `timeoutMs`. */
 export function createDeadline(timeoutMs: number, late: () => Error, caller?: AbortSignal) {
   caller?.throwIfAborted();
   const controller = new AbortController();
@@ -17,7 +17,7 @@ export function createDeadline(timeoutMs: number, late: () => Error, caller?: Ab
   caller?.addEventListener('abort', onCaller, { once: true });
   return {
     signal: controller.signal,
-    /** To be called when the work is over, so that neither timer nor listener outlives it. */
+    /** Call it when the work is done, so that neither timer nor listener outlives it. */
     clear() {
       clearTimeout(timer);
       caller?.removeEventListener('abort', onCaller);

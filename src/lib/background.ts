@@ -1,15 +1,15 @@
-/** Work that goes on without anybody waiting for it, until the end of all, which waits. */
+/** Runs promises that no caller waits for, until `idle` waits for all of them. */
 export interface Background {
-  /** What becomes of it is its own affair: a failure is nobody's. */
-  leave(work: Promise<unknown>): void;
-  /** Resolves when none is left. */
+  /** Fire and forget: rejections are swallowed. */
+  run(work: Promise<unknown>): void;
+  /** Resolves when none is running. */
   idle(): Promise<void>;
 }
 
 export function createBackground(): Background {
   const running = new Set<Promise<unknown>>();
   return {
-    leave(work) {
+    run(work) {
       const done = work.catch(() => {}).finally(() => running.delete(done));
       running.add(done);
     },

@@ -1,17 +1,17 @@
-/** Against the time at which this clock was last believed: `ahead` and `behind` by more than the guard's bound. */
+/** Compared with the last accepted time: `ahead` and `behind` by more than the guard's bound. */
 export type ClockState = 'plausible' | 'ahead' | 'behind';
 
-/** Tells a clock that goes on from one that has jumped. */
+/** Detects a clock that has jumped. */
 export interface ClockGuard {
   /**
-   * Reads the clock. A plausible time is believed, and later ones are held against it; any other changes nothing.
+   * Reads the clock. A plausible time is accepted, and later times are compared with it; any other changes nothing.
    *
-   * @param otherMs another clock that has a say, such as that of a server: the later of the two counts as ahead
+   * @param otherMs another clock, such as that of a server: the later of the two decides whether the time is ahead
    */
   check(otherMs?: number): ClockReading;
-  /** What `check` returned last. */
+  /** The last result of `check`. */
   last(): ClockReading;
-  /** Believes the clock as it stands now, whatever it says. */
+  /** Accepts the present time of the clock, plausible or not. */
   accept(): void;
 }
 
@@ -19,20 +19,20 @@ export interface ClockGuard {
 export interface ClockReading {
   readonly state: ClockState;
   readonly clockMs: number;
-  /** Whether that is the other clock's, while this process's own is plausible. */
+  /** Whether `clockMs` is the other clock's, while this process's own is plausible. */
   readonly isOther: boolean;
-  /** The clock itself while it is plausible, otherwise the time believed last and what has passed since. */
+  /** The clock's time if it is plausible, otherwise the last accepted time plus the ticks since. */
   readonly plausibleMs: number;
 }
 
 export interface ClockGuardOptions {
   /** ms since the epoch. */
   readonly now: () => number;
-  /** ms that never go back, whatever is done to the clock. */
+  /** Monotonic ms. */
   readonly ticks: () => number;
-  /** When the clock was believed last, ms since the epoch; `undefined`: never, so that it is believed now. */
+  /** The last accepted time, ms since the epoch; `undefined`: none, so the present time is accepted. */
   readonly seenMs: number | undefined;
-  /** How far the clock may be from what it should say. */
+  /** How far the clock may be from the expected time. */
   readonly jumpMsMax: number;
 }
 
@@ -43,14 +43,10 @@ export function createClockGuard({ now, ticks, seenMs = now(), jumpMsMax }: Cloc
   function read(otherMs = Number.NEGATIVE_INFINITY): ClockReading {
     const ownMs = now();
     const expectedMs = seen.ms + (ticks() - seen.ticks);
-    const latestMs = Math.max(ownMs, otherMs);
-    if (latestMs - expectedMs > jumpMsMax)
-      return {
-        state: 'ahead',
-        clockMs: latestMs,
-        isOther: ownMs - expectedMs <= jumpMsMax,
-        plausibleMs: expectedMs,
-      };
+    const clockMs = Math.max(ownMs, otherMs);
+    const isOther = ownMs - expectedMs <= jumpMsMax;
+    if (clockMs - expectedMs > jumpMsMax)
+      return { state: 'ahead', clockMs, isOther, plausibleMs: expectedMs };
     if (expectedMs - ownMs > jumpMsMax)
       return { state: 'behind', clockMs: ownMs, isOther: false, plausibleMs: expectedMs };
     seen = { ms: ownMs, ticks: ticks() };

@@ -6,32 +6,31 @@ export const MICROS_PER_SECOND = 1_000_000;
 export const MICROS_PER_MINUTE = 60 * MICROS_PER_SECOND;
 export const MICROS_PER_DAY = 86_400 * MICROS_PER_SECOND;
 
-/** What both the engine's DateTime64(6) and a double hold exactly: 1900 to June 2255. */
+/** The range that the engine's DateTime64(6) and a double both hold exactly: 1900 to June 2255. */
 export const EARLIEST_MICROS: Micros = Date.UTC(1900, 0, 1) * MICROS_PER_MS;
 export const LATEST_MICROS: Micros = Number.MAX_SAFE_INTEGER;
 
 /**
- * What an event may have: its day is a partition, and the engine's days go from 1970 to 2149. `toDate` counts others round from the
- * other end, so that retention would take an event of 2200 for one of 2020.
+ * The range of an event's timestamp: its day is a partition, and the engine's days go from 1970 to 2149. `toDate` wraps around beyond
+ * them, so that retention would take an event of 2200 for one of 2020.
  */
 export const EARLIEST_STORED_MICROS: Micros = 0;
 export const LATEST_STORED_MICROS: Micros = Date.UTC(2149, 5, 7) * MICROS_PER_MS - 1;
 
 // Extended (2026-11-20T07:00:00.123456Z) and basic (20261120T070000Z) ISO 8601, date alone, `T` or a space between. The time may
-// end after the hour or the minute; a fraction is one of its last part. A zone may be `Z`, `+01`, `+0100` or `+01:00`; without
-// one it is UTC. A space stands for `+` there, since that is what a `+` becomes in a query string that was not percent-encoded,
-// and nothing else can be meant.
+// end after the hour or the minute; a fraction belongs to its last part. A zone is `Z`, `+01`, `+0100` or `+01:00`; without one the
+// time is UTC. A space is read as `+` there: a `+` in a query string becomes a space if it is not percent-encoded.
 const EXTENDED =
   /^(\d{4})-(\d{2})-(\d{2})(?:[Tt ](\d{2})(?::(\d{2})(?::(\d{2}))?)?(?:[.,](\d{1,18}))?(Z|z|[+\- ]\d{2}(?::?\d{2})?)?)?$/;
 const BASIC =
   /^(\d{4})(\d{2})(\d{2})(?:[Tt](\d{2})(?:(\d{2})(\d{2})?)?(?:[.,](\d{1,18}))?(Z|z|[+\- ]\d{2}(?::?\d{2})?)?)?$/;
 
 /**
- * Reads an ISO 8601 timestamp: the one rule for parameters, events, keys and definitions. Space around it is passed over.
- * `24:00:00` is the end of a day. Digits beyond the microsecond are cut off; instants outside what the engine can hold are
- * moved to its nearest end, which no comparison with a stored timestamp can tell apart.
+ * Parses an ISO 8601 timestamp, by one rule for parameters, events, keys and definitions. Surrounding space is ignored.
+ * `24:00:00` is the end of a day. Digits beyond the microsecond are cut off. An instant outside the engine's range is clamped to it,
+ * which changes no comparison with a stored timestamp.
  *
- * @returns microseconds, or `undefined` when the text is not a timestamp or names a day or time that does not exist
+ * @returns microseconds; `undefined` if the text is not a timestamp, or its day or time does not exist
  */
 export function parseInstant(text: string): Micros | undefined {
   const trimmed = text.trim();
@@ -56,13 +55,13 @@ function isTime(time: { hour: number; minute: number; second: number }, fraction
   return hour < 24 && minute < 60 && second < 60;
 }
 
-/** A decimal fraction of so many microseconds, exactly: a double would miss the last one of some. */
+/** The decimal fraction `0.digits` of `unit`, exactly: a double would be off by a microsecond for some. */
 function toMicros(digits: string, unit: Micros): Micros {
   if (digits === '') return 0;
   return Number((BigInt(digits) * BigInt(unit)) / 10n ** BigInt(digits.length));
 }
 
-/** `2026-11-20 07:00:00.123456`, UTC: how an instant is written for the engine. */
+/** Formats an instant for the engine: `2026-11-20 07:00:00.123456`, UTC. */
 export function formatInstant(micros: Micros): string {
   const ms = Math.floor(micros / MICROS_PER_MS);
   const rest = micros - ms * MICROS_PER_MS;

@@ -1,12 +1,12 @@
 import { isAbsolute, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-/** The root of this package, which lies as far above this file as above the built one. */
+/** The root of this package: src/lib/ and dist/lib/ are equally deep. */
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 
 /**
- * Where a file or folder that ships with Tailrace is, as somebody in the working folder would open it: `docs/settings.md` in a
- * checkout, `node_modules/tailrace/docs/settings.md` beside an installed package.
+ * Returns the path of a file or folder of the package, relative to the working folder if it lies below it: `docs/settings.md` in
+ * a checkout, `node_modules/tailrace/docs/settings.md` beside an installed package.
  *
  * @param name path from the root of the package
  */

@@ -4,80 +4,71 @@ export type Row = Readonly<Record<string, unknown>>;
 
 export type Query = (text: string, values?: readonly unknown[]) => Promise<Row[]>;
 
-/** A PostgreSQL database, with a bound on everything: connections, the wait for one, and each statement. */
+/** A PostgreSQL database with bounded connections, waits and statements. */
 export interface Postgres {
   readonly query: Query;
-  /** For looking whether it is there: on a connection of its own, which no load keeps busy, and with half the patience. */
-  readonly look: Query;
-  /** All that `work` writes is written at once, or nothing of it. */
+  /** For health probes: on a connection of its own, which no load keeps busy, with half the timeout. */
+  readonly probe: Query;
+  /** All writes of `work` are kept, or none. */
   transaction<T>(work: (query: Query) => Promise<T>): Promise<T>;
   /**
-   * Brings the tables of one part up to date, a step a version. Processes that start together do it one after another.
+   * Migrates the tables of one part, one step per version. Processes that start together migrate one after another.
    *
-   * @throws Error also when the tables are of a version beyond the last step
+   * @throws Error also if the tables have a version beyond the last step
    */
   migrate(part: string, steps: readonly string[]): Promise<void>;
   close(): Promise<void>;
 }
 
-// A statement that takes longer is a database in trouble, and waiting for it would bring whoever waits into the same.
+// A slower statement means that the database is in trouble; waiting longer would only pile up requests here.
 const STATEMENT_MS_MAX = 2_000;
 const CONNECT_MS_MAX = 2_000;
-// Where the server is so far away that not even its own timeout is heard of.
+// If not even the server's own statement timeout gets through.
 const SILENCE_MS_MAX = 2_500;
-const LOOK_MS_MAX = 1_000;
-// A process that was stopped in the middle of a change holds up those of the others no longer than this.
+const PROBE_MS_MAX = 1_000;
+// A process that stops in the middle of a change blocks those of others no longer than this.
 const IDLE_IN_TRANSACTION_MS_MAX = 5_000;
-// Others may be at their migrations meanwhile.
+// Other processes may be migrating meanwhile.
 const MIGRATION_MS_MAX = 60_000;
-// Any number that is ours: https://www.postgresql.org/docs/current/explicit-locking.html#ADVISORY-LOCKS
+// An arbitrary number of our own: https://www.postgresql.org/docs/current/explicit-locking.html#ADVISORY-LOCKS
 const MIGRATION_LOCK = 8_245_722_243;
 
 /**
- * Nothing is connected before the first query.
+ * Connects with the first query.
  *
- * @param url `postgresql://…`; its faults are told by the first query
- * @param connectionsMax beside the one that looks
+ * @param url `postgresql://…`; a wrong one fails the first query
+ * @param connectionsMax beside the one for probes
  */
 export function openPostgres(url: string, connectionsMax: number): Postgres {
-  const pool = openPool({
-    connectionString: url,
+  const pool = openPool(url, {
     max: connectionsMax,
-    connectionTimeoutMillis: CONNECT_MS_MAX,
     statement_timeout: STATEMENT_MS_MAX,
     query_timeout: SILENCE_MS_MAX,
   });
-  const lookout = openPool({
-    connectionString: url,
-    max: 1,
-    connectionTimeoutMillis: LOOK_MS_MAX,
-    statement_timeout: LOOK_MS_MAX,
-    query_timeout: LOOK_MS_MAX,
+  const probing = openPool(url, {
+    connectionTimeoutMillis: PROBE_MS_MAX,
+    statement_timeout: PROBE_MS_MAX,
+    query_timeout: PROBE_MS_MAX,
   });
 
   return {
     query: queryOf(pool),
-    look: queryOf(lookout),
+    probe: queryOf(probing),
     transaction: (work) => transact(pool, work),
     async migrate(part, steps) {
-      const patient = openPool({
-        connectionString: url,
-        max: 1,
-        connectionTimeoutMillis: CONNECT_MS_MAX,
-        statement_timeout: MIGRATION_MS_MAX,
-        query_timeout: MIGRATION_MS_MAX,
-      });
+      const timeouts = { statement_timeout: MIGRATION_MS_MAX, query_timeout: MIGRATION_MS_MAX };
+      const migrating = openPool(url, timeouts);
       try {
-        await transact(patient, (query) => migrate(query, part, steps));
+        await transact(migrating, (query) => migrate(query, part, steps));
       } finally {
-        await endPools(patient);
+        await endPools(migrating);
       }
     },
-    close: () => endPools(pool, lookout),
+    close: () => endPools(pool, probing),
   };
 }
 
-/** Says goodbye to the server; one that does not answer any more is left. */
+/** Closes the connections; a server that does not answer is abandoned after `CONNECT_MS_MAX`. */
 async function endPools(...pools: readonly Pool[]): Promise<void> {
   const late = Promise.withResolvers<void>();
   const timer = setTimeout(late.resolve, CONNECT_MS_MAX);
@@ -95,19 +86,22 @@ async function transact<T>(pool: Pool, work: (query: Query) => Promise<T>): Prom
     isDone = true;
     return result;
   } finally {
-    client.release(!isDone); // a connection that is closed undoes what it has begun, whatever state it is in
+    client.release(!isDone); // closing the connection rolls back in any state
   }
 }
 
-function openPool(config: PoolConfig): Pool {
+function openPool(url: string, config: PoolConfig): Pool {
   const pool = new Pool({
+    connectionString: url,
+    max: 1,
+    connectionTimeoutMillis: CONNECT_MS_MAX,
     ...config,
     idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION_MS_MAX,
     application_name: 'tailrace',
     keepAlive: true,
     allowExitOnIdle: true,
   });
-  // A connection that ends while nobody uses it is replaced by the next query; unheard, its error would end the process.
+  // The next query replaces an idle connection that has ended. Without a listener its error would end the process.
   pool.on('error', () => {});
   pool.on('connect', (client) => client.on('error', () => {}));
   return pool;
@@ -125,7 +119,7 @@ async function migrate(query: Query, part: string, steps: readonly string[]): Pr
       `its tables of ${part} are of version ${version}, newer than this Tailrace (${steps.length}); update Tailrace`,
     );
   }
-  if (version === steps.length) return; // so that an account that may not make tables can use those that are there
+  if (version === steps.length) return; // an account without the right to create tables can use existing ones
   await query('CREATE TABLE IF NOT EXISTS tailrace_schema (part text PRIMARY KEY, version integer NOT NULL)');
   for (const step of steps.slice(version)) await query(step);
   await query(
@@ -141,7 +135,7 @@ async function readVersion(query: Query, part: string): Promise<number> {
   return Number(row?.['version'] ?? 0);
 }
 
-/** What went wrong, in one line: where a name has several addresses, the failure of each is hidden inside. */
+/** The error in one line; if a host name has several addresses, that of the first. */
 export function describeFailure(error: unknown): string {
   if (error instanceof AggregateError && error.errors.length > 0) return describeFailure(error.errors[0]);
   return error instanceof Error ? error.message : String(error);

@@ -1,72 +1,72 @@
 import { createHash } from 'node:crypto';
 import { createClient, ErrorReply, RESP_TYPES } from '@redis/client';
 
-/** What Redis answers a command with; texts as the bytes that they are. */
+/** A reply of Redis; texts are bytes. */
 export type RedisReply = Buffer | string | number | null | readonly RedisReply[];
 
-/** @throws what Redis refused, or that the connection is gone */
+/** @throws if Redis refuses the command, or the connection is lost */
 export type SendCommand = (command: readonly (string | Buffer)[]) => Promise<RedisReply>;
 
-/** A Redis or Valkey that may be away at any time. */
+/** A Redis or Valkey server, which may be unavailable at any time. */
 export interface Redis {
-  /** Whether the connection stands. */
+  /** Whether there is a connection. */
   readonly isUp: boolean;
   /**
-   * Asks a question of one command or a few, which has to be answered within the deadline. A Redis that is late is given up at
-   * once for everybody, so that one that swallows everything costs a caller one deadline and not each of them.
+   * Sends one command or a few, which have to be answered within the deadline. After a missed deadline the connection is dropped for
+   * all callers, so a server that never answers costs one deadline and not one per caller.
    *
-   * @returns `undefined` where Redis is away, is late, or refuses the command; never throws
+   * @returns `undefined` if Redis is unavailable, late, or refuses a command; never throws
    */
-  ask<T>(question: (send: SendCommand) => Promise<T>): Promise<T | undefined>;
+  run<T>(commands: (send: SendCommand) => Promise<T>): Promise<T | undefined>;
   /** Idempotent. */
   close(): void;
 }
 
 export interface RedisEvents {
-  /** The connection stands, for the first time or again. */
+  /** Connected, for the first time or again. */
   readonly onUp: () => void;
-  /** It is gone, or could not be made at the start; told once until it stands again. */
-  readonly onAway: (error: unknown) => void;
+  /** The connection was lost or could not be opened; called once until it is back. */
+  readonly onDown: (error: unknown) => void;
   /**
-   * A question was not answered. Not told while Redis is known to be away: then none is asked.
+   * Commands failed. Not called while there is no connection: then none are sent.
    *
-   * @param isRefusal the connection stands, and Redis said why
+   * @param isRefusal Redis refused a command; the connection is kept
    */
   readonly onFailure: (error: unknown, isRefusal: boolean) => void;
 }
 
-// Far more than Redis takes, and little enough to be lost on the way to an answer.
+// Far longer than Redis takes, and short enough for a request that then falls back to the engine.
 const DEADLINE_MS = 250;
 const CONNECT_MS = 1_000;
 const RETRY_MS = 1_000;
-// Of a busy process the time goes by without an answer being looked for: the deadline is over after so many looks.
-const LOOKS = 5;
+// A busy process does not read replies while time passes, so a deadline is split into so many timers.
+const DEADLINE_TIMERS = 5;
 const COMMANDS_MAX = 10_000;
 
 type Client = ReturnType<typeof create>;
 
 /**
- * Begins to connect and returns; it goes on trying for as long as it is open, once a second.
+ * Starts to connect and returns; retries once a second until it is closed.
  *
  * @param url `redis://…` or `rediss://…`
  */
-export function openRedis(url: string, { onUp, onAway, onFailure }: RedisEvents): Redis {
+export function openRedis(url: string, { onUp, onDown, onFailure }: RedisEvents): Redis {
   let up: Client | undefined;
   let current: Client | undefined;
   let isClosed = false;
-  let isToldAway = false;
+  let isReportedDown = false;
   let retry: NodeJS.Timeout | undefined;
 
   async function connect(): Promise<void> {
     const client = create(url);
-    client.unref(); // what is asked of it keeps the process, the connection alone does not
+    client.unref(); // a pending command keeps the process alive, the connection alone does not
     current = client;
     client.on('error', (error: unknown) => lose(client, error));
     try {
       await within(CONNECT_MS, client.connect());
       if (current !== client) return; // closed meanwhile
       up = client;
-      isToldAway = false;
+      isReportedDown = false;
       onUp();
     } catch (error) {
       lose(client, error);
@@ -74,13 +74,13 @@ export function openRedis(url: string, { onUp, onAway, onFailure }: RedisEvents)
   }
 
   function lose(client: Client, error: unknown): void {
-    if (current !== client) return; // several commands of one connection fail with it
+    if (current !== client) return; // its other pending commands fail, too
     drop();
     if (isClosed) return;
     retry = setTimeout(() => void connect(), RETRY_MS).unref();
-    if (isToldAway) return;
-    isToldAway = true;
-    onAway(error);
+    if (isReportedDown) return;
+    isReportedDown = true;
+    onDown(error);
   }
 
   function drop(): void {
@@ -95,13 +95,13 @@ export function openRedis(url: string, { onUp, onAway, onFailure }: RedisEvents)
     get isUp() {
       return up !== undefined;
     },
-    async ask(question) {
+    async run(commands) {
       const client = up;
       if (client === undefined) return undefined;
       try {
         return await within(
           DEADLINE_MS,
-          question((command) => client.sendCommand<RedisReply>(command, AS_BYTES)),
+          commands((command) => client.sendCommand<RedisReply>(command, AS_BYTES)),
         );
       } catch (error) {
         const isRefusal = error instanceof ErrorReply;
@@ -123,7 +123,7 @@ const AS_BYTES = { typeMapping: { [RESP_TYPES.BLOB_STRING]: Buffer } };
 function create(url: string) {
   return createClient({
     url,
-    // Reconnecting is done above: the client's own would keep commands waiting that nobody waits for any more.
+    // `connect` above retries instead: the client's own strategy would queue commands beyond their deadline.
     socket: { reconnectStrategy: false, connectTimeout: CONNECT_MS },
     disableOfflineQueue: true,
     disableClientInfo: true,
@@ -132,22 +132,22 @@ function create(url: string) {
   });
 }
 
-/** @throws Error when the promise takes longer; time in which this process is too busy to look for the answer counts little */
+/** @throws Error if the promise takes longer; time in which this process is too busy to read replies hardly counts */
 function within<T>(ms: number, promise: Promise<T>): Promise<T> {
   return new Promise((resolve, reject) => {
     const late = () => reject(new Error(`no answer within ${ms} ms`));
     let timer: NodeJS.Timeout;
-    const wait = (looks: number) => {
-      // However late a timer comes, all that has come in is read before the next.
-      const next = () => (looks > 1 ? wait(looks - 1) : setImmediate(late));
-      timer = setTimeout(next, ms / LOOKS);
+    const wait = (timers: number) => {
+      // However late a timer fires, all replies that have arrived are read before the next one.
+      const next = () => (timers > 1 ? wait(timers - 1) : setImmediate(late));
+      timer = setTimeout(next, ms / DEADLINE_TIMERS);
     };
-    wait(LOOKS);
+    wait(DEADLINE_TIMERS);
     promise.then(resolve, reject).finally(() => clearTimeout(timer));
   });
 }
 
-/** A Lua script, which Redis knows by its hash once it has seen it. */
+/** A Lua script and the hash under which Redis caches it. */
 export interface RedisScript {
   readonly text: string;
   readonly sha1: string;
@@ -157,7 +157,6 @@ export function createScript(text: string): RedisScript {
   return { text, sha1: createHash('sha1').update(text).digest('hex') };
 }
 
-/** Runs a script on keys with arguments. */
 export async function runScript(
   send: SendCommand,
   { text, sha1 }: RedisScript,
@@ -172,7 +171,7 @@ export async function runScript(
   }
 }
 
-/** Whether Redis refused a command for this reason, the first word of what it says. */
+/** Whether Redis refused a command with this code, the first word of its message. */
 export function isRefusal(error: unknown, code: string): boolean {
   return error instanceof ErrorReply && error.message.startsWith(code);
 }

@@ -1,25 +1,26 @@
 import { untilAborted } from './abort.ts';
 
-/** Tells a listener the name of each caller that joins from now on. */
+/** Registers a listener for the name of each caller that joins from now on. */
 export type OnJoin = (listener: (name: string) => void) => void;
 
-/** What a flight is given: its signal aborts when the last waiting caller has gone. */
+/** Starts the computation. The signal aborts when the last caller has left. */
 export type Flight<T> = (signal: AbortSignal, onJoin: OnJoin) => Promise<T>;
 
-/** One who waits; `name` is told to the flight when it joins one begun by another. */
-export interface Waiting {
+export interface FlightCaller {
   readonly signal?: AbortSignal | undefined;
+  /** Reported to a flight that another caller started. */
   readonly name?: string | undefined;
 }
 
+/** One computation per key, shared by all callers that ask while it runs. */
 export interface SingleFlight<T> {
   /**
-   * The result of `start`, begun only if no flight of this key is under way. A caller whose signal aborts leaves
-   * alone: the others go on waiting. Only when the last has left is the flight itself aborted.
+   * Returns the result of `start`, which is called only if no flight of this key is under way. A caller that aborts leaves alone;
+   * the flight itself is aborted when its last caller has left.
    *
-   * @returns the flight's result, and whether this call joined one begun by another
+   * @returns the flight's result, and whether this call joined a flight that another call started
    */
-  run(key: string, start: Flight<T>, caller?: Waiting): Promise<{ value: T; joined: boolean }>;
+  run(key: string, start: Flight<T>, caller?: FlightCaller): Promise<{ value: T; joined: boolean }>;
   /** Whether a call of this key would join a flight. */
   has(key: string): boolean;
   /** Flights under way. */
@@ -29,33 +30,29 @@ export interface SingleFlight<T> {
 interface Entry<T> {
   readonly promise: Promise<T>;
   readonly abort: AbortController;
-  readonly joined: (name: string) => void;
-  waiting: number;
+  readonly listeners: ((name: string) => void)[];
+  callers: number;
 }
 
-/** Same key, one flight. */
 export function createSingleFlight<T>(): SingleFlight<T> {
   const flights = new Map<string, Entry<T>>();
 
   function open(key: string, start: Flight<T>): Entry<T> {
     const abort = new AbortController();
-    const listeners: ((name: string) => void)[] = [];
-    const joined = (name: string) => {
-      for (const listener of listeners) listener(name);
-    };
+    const listeners: Entry<T>['listeners'] = [];
     const promise = start(abort.signal, (listener) => void listeners.push(listener)).finally(() => {
       if (flights.get(key) === entry) flights.delete(key);
     });
-    promise.catch(() => {}); // every waiter sees the failure; with none left it is nobody's
-    const entry: Entry<T> = { promise, abort, joined, waiting: 0 };
+    promise.catch(() => {}); // each caller gets the rejection; without callers it is swallowed
+    const entry: Entry<T> = { promise, abort, listeners, callers: 0 };
     flights.set(key, entry);
     return entry;
   }
 
   function leave(key: string, entry: Entry<T>): void {
-    entry.waiting--;
-    if (entry.waiting > 0) return;
-    // A flight nobody waits for is on its way out: a newcomer starts afresh instead of inheriting its abort.
+    entry.callers--;
+    if (entry.callers > 0) return;
+    // Removed before it ends: a new caller starts its own flight instead of joining one that is being aborted.
     if (flights.get(key) === entry) flights.delete(key);
     entry.abort.abort();
   }
@@ -69,8 +66,9 @@ export function createSingleFlight<T>(): SingleFlight<T> {
       signal?.throwIfAborted();
       const existing = flights.get(key);
       const entry = existing ?? open(key, start);
-      entry.waiting++;
-      if (existing !== undefined && name !== undefined) existing.joined(name);
+      entry.callers++;
+      if (existing !== undefined && name !== undefined)
+        for (const listener of existing.listeners) listener(name);
       try {
         const value = await (signal === undefined ? entry.promise : untilAborted(entry.promise, signal));
         return { value, joined: existing !== undefined };

@@ -1,15 +1,15 @@
 import type { DatabaseSync } from 'node:sqlite';
 
-/** Why SQLite failed, as far as it matters to whoever waits: there is no room, another process writes, or anything else. */
+/** Why SQLite failed: no space is left, another process is writing, or anything else. */
 export type SqliteFailure = 'full' | 'busy' | 'other';
 
 // https://www.sqlite.org/rescode.html
 const FULL = 13;
 const BUSY = 5;
 const LOCKED = 6;
-const IOERR_SHMSIZE = 4874; // it cannot make its shared memory file larger, which lies beside the database
+const IOERR_SHMSIZE = 4874; // its shared memory file beside the database cannot grow
 
-/** Everything that `work` writes is written at once, or nothing of it. */
+/** Runs `work` in a transaction: all of its writes are kept, or none. */
 export function transact<T>(database: DatabaseSync, work: () => T): T {
   database.exec('BEGIN IMMEDIATE');
   try {
@@ -17,23 +17,23 @@ export function transact<T>(database: DatabaseSync, work: () => T): T {
     database.exec('COMMIT');
     return result;
   } catch (error) {
-    // A full disk or a broken one makes SQLite end the transaction itself, and a ROLLBACK would then hide why.
+    // On a full or broken disk SQLite has rolled back already, and another ROLLBACK would hide the reason.
     if (database.isTransaction) database.exec('ROLLBACK');
     throw error;
   }
 }
 
-/** @returns `undefined` for what is no failure of SQLite */
+/** @returns `undefined` if the error is not SQLite's */
 export function findSqliteFailure(error: unknown): SqliteFailure | undefined {
   const { code, errcode } = (error ?? {}) as { code?: unknown; errcode?: unknown };
   if (code !== 'ERR_SQLITE_ERROR' || typeof errcode !== 'number') return undefined;
   if (errcode === IOERR_SHMSIZE) return 'full';
-  const primary = errcode & 0xff; // the rest says more of the same
+  const primary = errcode & 0xff; // the other bits are details
   if (primary === FULL) return 'full';
   return primary === BUSY || primary === LOCKED ? 'busy' : 'other';
 }
 
-/** What went wrong, in plain words where SQLite's own are about itself. */
+/** The error's message; for a full disk, what to do. */
 export function describeSqliteFailure(error: unknown): string {
   if (findSqliteFailure(error) === 'full') return 'the disk is full; make room';
   return error instanceof Error ? error.message : String(error);

@@ -1,50 +1,50 @@
-/** What may pass: so many a second over time, and so many at once after a pause. */
+/** A rate limit: so many requests a second over time, and so many at once after a pause. */
 export interface Rate {
   readonly perSecond: number;
   readonly burst: number;
 }
 
-/** What is left; made by `takeToken`. */
-export interface Bucket {
+/** Tokens left at an instant; created by `takeToken`. */
+export interface TokenBucket {
   readonly tokens: number;
-  /** When that was so, ms since the epoch. */
+  /** ms since the epoch. */
   readonly atMs: number;
 }
 
-/** Where a caller stands who has asked a bucket for a token. */
-export interface Standing {
-  /** Whether there was a token; where there was none, nothing is taken. */
+/** The outcome of a request for a token. */
+export interface RateDecision {
+  /** Whether there was a token. If not, none is consumed. */
   readonly passed: boolean;
   /** Whole tokens left. */
   readonly remaining: number;
-  /** Until the bucket is full again, whole seconds, rounded up. */
+  /** Whole seconds until the bucket is full, rounded up. */
   readonly resetSeconds: number;
-  /** Until there is a token again, whole seconds, rounded up, at least 1. */
+  /** Whole seconds until there is a token, rounded up, at least 1. */
   readonly retryAfterSeconds: number;
 }
 
-export interface Taken extends Standing {
-  readonly bucket: Bucket;
-}
-
-// Sums of fractions fall a little short; without this a caller that waits as long as it was told would be refused again.
+// Sums of fractions fall a little short. Without this a caller that waits for Retry-After could be refused again.
 export const ROUNDING_TOKENS = 1e-4;
 
 /**
- * Takes a token from a bucket that fills with `perSecond` a second up to `burst`. A rate that has changed since applies at
- * once. A clock that was set back fills nothing, and takes nothing away.
+ * Takes a token from a bucket that fills with `perSecond` tokens a second up to `burst`. A changed rate applies at once. A clock that
+ * is set back adds no tokens and removes none.
  *
  * @param bucket `undefined`: full
  */
-export function takeToken(bucket: Bucket | undefined, { perSecond, burst }: Rate, nowMs: number): Taken {
-  const tokens = fill(bucket, { perSecond, burst }, nowMs);
+export function takeToken(
+  bucket: TokenBucket | undefined,
+  rate: Rate,
+  nowMs: number,
+): RateDecision & { readonly bucket: TokenBucket } {
+  const tokens = fill(bucket, rate, nowMs);
   const passed = tokens >= 1 - ROUNDING_TOKENS;
   const left = passed ? Math.max(0, tokens - 1) : tokens;
-  return { bucket: { tokens: left, atMs: nowMs }, ...standAt(left, passed, { perSecond, burst }) };
+  return { bucket: { tokens: left, atMs: nowMs }, ...decideRate(left, passed, rate) };
 }
 
-/** @param left tokens, after one was taken where one was */
-export function standAt(left: number, passed: boolean, { perSecond, burst }: Rate): Standing {
+/** @param left tokens after the request */
+export function decideRate(left: number, passed: boolean, { perSecond, burst }: Rate): RateDecision {
   return {
     passed,
     remaining: Math.floor(left),
@@ -53,10 +53,10 @@ export function standAt(left: number, passed: boolean, { perSecond, burst }: Rat
   };
 }
 
-function fill(bucket: Bucket | undefined, { perSecond, burst }: Rate, nowMs: number): number {
+function fill(bucket: TokenBucket | undefined, { perSecond, burst }: Rate, nowMs: number): number {
   if (bucket === undefined) return burst;
-  const since = Math.max(0, nowMs - bucket.atMs);
-  return Math.min(burst, bucket.tokens + (since * perSecond) / 1000);
+  const elapsedMs = Math.max(0, nowMs - bucket.atMs);
+  return Math.min(burst, bucket.tokens + (elapsedMs * perSecond) / 1000);
 }
 
 function secondsFor(tokens: number, perSecond: number): number {

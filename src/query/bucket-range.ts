@@ -5,8 +5,8 @@ import {
   type Bucket,
   type BucketSpan,
 } from '../definitions/bucket.ts';
-import { RESERVED_PARAMETER } from '../definitions/checks/parameters.ts';
 import type { Endpoint } from '../definitions/endpoint.ts';
+import { NOW_PARAMETER } from '../definitions/parameter.ts';
 import {
   EARLIEST_MICROS,
   formatInstant,
@@ -58,7 +58,7 @@ export function serviceValues(
   values: ParameterValues,
   { instantMs, range }: { instantMs: number; range?: TimeRange | undefined },
 ): Record<string, string> {
-  const now = { [RESERVED_PARAMETER]: formatInstant(instantMs * MICROS_PER_MS) };
+  const now = { [NOW_PARAMETER]: formatInstant(instantMs * MICROS_PER_MS) };
   if (bucket === undefined) return now;
   const { width, from } = findBuckets(bucket, values, instantMs);
   return {

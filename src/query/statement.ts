@@ -1,7 +1,9 @@
 import type { Endpoint, ResultColumn } from '../definitions/endpoint.ts';
 import type { RowFormat } from '../engine/engine.ts';
+import { createRewriter } from '../sql/parameter.ts';
 import { quote } from '../sql/quote.ts';
 import { dropUnusedViews } from '../sql/with-list.ts';
+import { JSON_FORMAT } from './format.ts';
 
 export interface Statement {
   readonly sql: string;
@@ -10,26 +12,32 @@ export interface Statement {
 
 /**
  * The SQL that answers an endpoint: the stored query with its declared columns, in their order, cut at max rows (spec 8)
- * by the engine, one line of JSON a row.
+ * by the engine, a line for each row.
  *
- * An endpoint without declared columns, which is one made for a caller's own SELECT, answers with all that it selects.
- * Views that the query defines and does not read are left out, which the engine would parse for each request; the check of a
- * definition shows it the whole query.
+ * A caller's SELECT returns all columns that it selects. Views that the query defines and does not read are left out: the engine
+ * would parse them for each request. The check of a definition shows the engine the whole query.
  *
  * The stored query stands as a subquery, so it can only be one SELECT; ClickHouse keeps the order of a subquery's rows.
  */
-export function createStatement(endpoint: Endpoint): Statement {
-  const raw = endpoint.columns.some((column) => column.type === 'json');
-  const columns = raw
+export function createStatement(endpoint: Endpoint, { engineFormat } = JSON_FORMAT): Statement {
+  const joinsText = engineFormat === 'JSONEachRow' && endpoint.columns.some(({ type }) => type === 'json');
+  const columns = joinsText
     ? rowAsText(endpoint.columns)
     : endpoint.columns.map((column) => identifier(column.name)).join(', ');
-  const sql = `SELECT ${columns || '*'} FROM (\n${dropUnusedViews(endpoint.sql)}\n)${patternChecks(endpoint)} LIMIT ${endpoint.maxRows}`;
-  return { sql, format: raw ? 'TSVRaw' : 'JSONEachRow' };
+  const selected = endpoint.sqlOrigin === 'select' ? '*' : columns;
+  const sql = `SELECT ${selected} FROM (\n${dropUnusedViews(writeTypes(endpoint))}\n)${patternChecks(endpoint)} LIMIT ${endpoint.maxRows}`;
+  return { sql, format: joinsText ? 'TSVRaw' : engineFormat };
+}
+
+/** The SQL of an endpoint with each parameter as a value of its type: the engine binds texts. */
+export function writeTypes({ sql, parameters }: Endpoint): string {
+  const types = new Map(parameters.map(({ name, toSql }) => [name, toSql]));
+  return createRewriter(sql)((name) => types.get(name)?.(`@${name}`) ?? `@${name}`);
 }
 
 /**
- * A row's JSON put together by the engine, for results with a `json` column: its text goes in as it is, where JSONEachRow
- * would quote it. Ingest keeps that text to one line of valid JSON.
+ * A row as JSON, concatenated by the engine, for results with a `json` column: JSONEachRow would quote the column's text, which
+ * has to stand in the row as it is. Ingest keeps that text to one line of valid JSON.
  */
 function rowAsText(columns: readonly ResultColumn[]): string {
   const members = columns.map(({ name, type }, i) => {
@@ -45,11 +53,11 @@ function rowAsText(columns: readonly ResultColumn[]): string {
 }
 
 /**
- * Compiles every pattern while the query is analysed. Without it a pattern that RE2 refuses would be found out only where
- * there are rows to match, and answer "no rows" where there are none.
+ * Compiles every pattern while the query is analysed. Otherwise a pattern that RE2 refuses would fail only if there are rows
+ * to match, and return an empty answer if there are none.
  */
 function patternChecks(endpoint: Endpoint): string {
-  const patterns = endpoint.parameters.filter((parameter) => parameter.type === 'regex');
+  const patterns = endpoint.parameters.filter(({ isPattern }) => isPattern);
   if (patterns.length === 0) return '';
   return ` WHERE ${patterns.map(({ name }) => `NOT ignore(replaceRegexpOne('', @${name}, ''))`).join(' AND ')}`;
 }

@@ -5,22 +5,22 @@ import { quote } from '../sql/quote.ts';
 export interface SyntaxNode {
   /** Such as `Function`, `TableIdentifier`; in the query tree `FUNCTION`, `TABLE_FUNCTION`. */
   readonly kind: string;
-  /** What else the engine says of it, such as `count (alias n)`; in the query tree `function_name: count`. */
+  /** The rest of the engine's line, such as `count (alias n)`; in the query tree `function_name: count`. */
   readonly text: string;
   readonly children: readonly SyntaxNode[];
 }
 
-/** The query cannot be read as one statement with plain names; its message is for the query's author. */
+/** A query that is not one statement with plain names; the message is for its author. */
 export class SyntaxTreeError extends Error {
   override readonly name = 'SyntaxTreeError';
 }
 
 /**
- * The parse tree of one statement (EXPLAIN AST), which nothing of it runs for. What `* APPLY(x -> …)` holds does not stand in
- * it: `readQueryTree` shows that. A `FORMAT` or `INTO OUTFILE` is a second child of the root.
+ * The parse tree of one statement (EXPLAIN AST), which does not run. It omits the expression in `* APPLY(x -> …)`, which
+ * `readQueryTree` shows. A `FORMAT` or `INTO OUTFILE` is a second child of the root.
  *
- * @param sql values in their places
- * @throws SyntaxTreeError; the engine's own error where it cannot parse the text or it is more than one statement
+ * @param sql without parameters
+ * @throws SyntaxTreeError; the engine's own error for a text that it cannot parse or that is more than one statement
  */
 export async function readSyntaxTree(engine: Engine, sql: string): Promise<SyntaxNode> {
   await refuseOddNames(engine, sql);
@@ -28,9 +28,8 @@ export async function readSyntaxTree(engine: Engine, sql: string): Promise<Synta
 }
 
 /**
- * The query as the analyzer first sees it, before names are resolved, with the functions that are handed over by name and the
- * expressions inside APPLY. A SELECT without FROM reads `system.one` here. Call `readSyntaxTree` first: it refuses what is no
- * plain SELECT.
+ * The query as the analyzer first sees it, before names are resolved, with functions passed by name and the expressions inside
+ * APPLY. A SELECT without FROM reads `system.one` here. Call `readSyntaxTree` first: it refuses anything but a plain SELECT.
  *
  * @throws as `readSyntaxTree`
  */
@@ -46,8 +45,8 @@ async function explain(engine: Engine, what: string): Promise<string[]> {
 const QUOTED = /'(?:[^'\\]|\\.)*'|`((?:[^`\\]|\\.)*)`/gs;
 
 /**
- * The engine writes names into its trees as they are, so that one with a line break could write lines of its own there. In
- * the engine's own spelling of the query such a name has a backslash. That it spells the query at all proves it one statement.
+ * The engine writes names into its trees unescaped, so a name with a line break could forge lines of the tree. In the engine's own
+ * spelling of the query such a name has a backslash. If the engine can spell the query, it is one statement.
  */
 async function refuseOddNames(engine: Engine, sql: string): Promise<void> {
   const [row] = await engine.inspect(`SELECT formatQuerySingleLine(${quote(sql)}) AS sql`);
@@ -60,24 +59,24 @@ async function refuseOddNames(engine: Engine, sql: string): Promise<void> {
 const SYNTAX_LINE = /^(?<kind>\S+)(?: (?<text>.*?))??(?: \(children (?<count>\d+)\))?$/;
 const QUERY_LINE = /^(?<kind>.*?) ?(?: id: \d+(?:, (?<text>.*))?)?$/;
 
-/** Reads the lines of EXPLAIN AST. @throws SyntaxTreeError when they are no tree */
+/** Reads the lines of EXPLAIN AST. @throws SyntaxTreeError if they are not a tree */
 export function parseSyntaxTree(lines: readonly string[]): SyntaxNode {
   return parseTree(lines, SYNTAX_LINE);
 }
 
-/** Reads the lines of EXPLAIN QUERY TREE. @throws SyntaxTreeError when they are no tree */
+/** Reads the lines of EXPLAIN QUERY TREE. @throws SyntaxTreeError if they are not a tree */
 export function parseQueryTree(lines: readonly string[]): SyntaxNode {
   return parseTree(lines, QUERY_LINE);
 }
 
 interface OpenNode extends SyntaxNode {
   readonly indent: number;
-  /** As the engine says it; `undefined` where it does not. */
+  /** The number of children, if the engine states it. */
   readonly count: number | undefined;
   readonly children: OpenNode[];
 }
 
-/** A node belongs to the last one before it that is indented less. */
+/** The parent of a node is the last node before it with a smaller indent. */
 function parseTree(lines: readonly string[], form: RegExp): SyntaxNode {
   const all: OpenNode[] = [];
   const path: OpenNode[] = [];
@@ -108,7 +107,7 @@ function parseTree(lines: readonly string[], form: RegExp): SyntaxNode {
 
 /** A node and all below it, in the order of the text. */
 export function* walk(node: SyntaxNode): Generator<SyntaxNode> {
-  // Not by recursion: a generator inside of another hands each node on through all of those above it.
+  // Without recursion: nested generators would pass each node through all levels above it.
   const left = [node];
   for (let next = left.pop(); next !== undefined; next = left.pop()) {
     yield next;

@@ -4,13 +4,13 @@ import { type SyntaxNode, walk } from './syntax-tree.ts';
 /**
  * The tables that a query can read, or `undefined` if that is not certain.
  *
- * Never too few: a table counts if its name stands anywhere among the names of the query, also if it is a column or an alias
- * there. It is uncertain if something else could reach a table: a name in the place of a table that is neither one of `tables`
- * nor a view of WITH in scope, a table function, a function that is not known to depend on its arguments alone, such as
- * `dictGet` or `hasColumnInTable`, or a part of the tree that is not known.
+ * Never too few: a table counts if its name occurs among the names of the query, even as a column or an alias. The result is
+ * uncertain if anything else could reach a table: a name in the place of a table that is neither one of `tables` nor a view of WITH
+ * in scope, a table function, a function that may not depend on its arguments alone, such as `dictGet` or `hasColumnInTable`, or an
+ * unknown part of the tree.
  *
- * @param root as `readQueryTree` gives it, before names are resolved and anything is computed: no value changes it
- * @param tables those that are read as they are; views over others are not among them
+ * @param root of `readQueryTree`: before names are resolved, so that no value changes it
+ * @param tables without views over other tables
  */
 export function findTablesRead(root: SyntaxNode, tables: ReadonlySet<string>): string[] | undefined {
   const nodes = [...walk(root)];
@@ -21,20 +21,20 @@ export function findTablesRead(root: SyntaxNode, tables: ReadonlySet<string>): s
   return [...tables].filter((table) => names.has(table)).toSorted();
 }
 
-// They read no table either; callers of sandboxed endpoints may not have them for other reasons, such as what they cost.
+// These read no table either; callers of sandboxed endpoints may not call them for other reasons, such as their cost.
 const OTHER_FUNCTIONS = new Set(
   `range repeat arraywithconstant leftpad rightpad clamp now now64 today throwif globalin globalnotin quantilesbfloat16`.split(
     ' ',
   ),
 );
-// They make rows of their arguments.
+// These create rows from their arguments.
 const TABLE_FUNCTIONS = new Set(
   'numbers numbers_mt zeros zeros_mt generate_series generateseries values null'.split(' '),
 );
-// Handed to another function by name, they look like columns.
+// Passed to another function by name, these look like columns.
 const BY_NAME = /\bidentifier: (?:dict|joinGet|hasColumn)/i;
 
-// A name that spells one of them could pass for what follows.
+// A name with one of these in it could forge a field.
 const LABELS = ['identifier: ', 'function_name: ', 'cte_name: '];
 
 function isOpaque({ kind, text }: SyntaxNode): boolean {
@@ -61,7 +61,7 @@ const TABLE_PLACES = new Set([
 const TABLE_NODES = new Set(['QUERY', 'UNION', 'TABLE_FUNCTION', 'JOIN', 'CROSS JOIN', 'ARRAY_JOIN']);
 const IN = /(?:^|, )function_name: (?:global)?(?:not)?(?:null)?in(?:ignoreset)?(?:,|$)/i;
 
-/** Whether everything that stands in the place of a table is known. */
+/** Whether every name and expression in the place of a table is known. */
 function areTablesKnown(node: SyntaxNode, scope: Scope): boolean {
   const { kind, text, children } = node;
   if (kind === 'WITH') return true; // see `enter`
@@ -71,14 +71,14 @@ function areTablesKnown(node: SyntaxNode, scope: Scope): boolean {
   return inner !== undefined && children.every((child) => areTablesKnown(child, inner));
 }
 
-/** The scope within a query with its views; each of these sees those before it. `undefined`: in one something is not known. */
+/** The scope within a query: each view sees those before it. `undefined` if a part of a view is not known. */
 function enter({ children }: SyntaxNode, scope: Scope): Scope | undefined {
   const views = new Set(scope.views);
   const list = children.find(({ kind }) => kind === 'WITH')?.children.flatMap((one) => one.children) ?? [];
   for (const member of list) {
     const [, name] = /(?:^|, )cte_name: (\w+)(?:,|$)/.exec(member.text) ?? [];
     const isRecursive = member.text.includes('is_recursive_cte: 1');
-    // Within itself, or where its own name is not plain, the name of a view means something else.
+    // Within itself a view is visible only if it is recursive.
     const own = new Set(views);
     if (name !== undefined) own[isRecursive ? 'add' : 'delete'](name);
     if (!areTablesKnown(member, { ...scope, views: own })) return undefined;
@@ -91,11 +91,11 @@ function isTableKnown({ kind, text }: SyntaxNode, { tables, views }: Scope): boo
   if (kind !== 'IDENTIFIER') return TABLE_NODES.has(kind);
   const [, name = ''] =
     /(?:^|, )identifier: ([\w.]+)(?:, (?:final|sample_size|sample_offset): .*)?$/.exec(text) ?? [];
-  // What a SELECT without FROM reads: one row, of nothing.
+  // A SELECT without FROM reads this table of one row.
   return tables.has(name) || views.has(name) || name === 'system.one';
 }
 
-/** `x IN name` reads a table; what else the name may be is not looked into. */
+/** `x IN name` reads a table, so `name` must be a known one. */
 function isRightSideKnown({ children }: SyntaxNode, scope: Scope): boolean {
   const right = children.flatMap((one) => one.children).flatMap((list) => list.children)[1];
   return right !== undefined && (right.kind !== 'IDENTIFIER' || isTableKnown(right, scope));

@@ -8,10 +8,10 @@ import { SyntaxTreeError } from './syntax-tree.ts';
 import { engineMessage, findLine, findUnfitAnywhere } from './verify.ts';
 
 /**
- * Shows the engine the queries whose endpoint.yaml has faults of its own, so that one check reports both. Types of parameters and
- * columns are not known here: only faults that no repair of the YAML can cure are reported.
+ * Has the engine check queries with a faulty endpoint.yaml, so that one check reports both. Types of parameters and columns are
+ * unknown here: only faults that no change of the YAML can fix are reported.
  *
- * @param hasTables whether the tables of every source are there; without them only the syntax is checked
+ * @param hasTables whether the tables of every source exist; without them only the syntax is checked
  */
 export async function verifyDrafts(
   engine: Engine,
@@ -36,9 +36,9 @@ async function verifySyntax(engine: Engine, draft: SqlFile): Promise<Fault | und
   }
 }
 
-// What a function makes of a parameter may need a number or an instant. Where none of these suits, the type is at fault.
+// A function may need a number or an instant. If none of these texts suits, the type is at fault, which is not reported here.
 const STAND_INS = ['1', '2026-01-01 00:00:00', 'x'] as const;
-// A table, a column or a function that is not there: no value of a parameter makes up for it.
+// A missing table, column or function: no value of a parameter can fix it.
 const UNKNOWN_NAME = /\((?:UNKNOWN_TABLE|UNKNOWN_IDENTIFIER|UNKNOWN_FUNCTION)\)|Code: (?:60|47|46)\./;
 
 async function verifyNames(engine: Engine, draft: SqlFile): Promise<Fault | undefined> {
@@ -54,7 +54,7 @@ async function verifyNames(engine: Engine, draft: SqlFile): Promise<Fault | unde
   return undefined;
 }
 
-/** The query with one text in the place of every parameter. */
+/** The query with the same text for every parameter. */
 function withText(draft: SqlFile, text: string): string {
   return createRewriter(draft.text)(() => quote(text));
 }

@@ -7,10 +7,9 @@ import { readSyntaxTree } from './syntax-tree.ts';
 import { bareType, engineMessage, findUnfit } from './verify.ts';
 
 /**
- * Shows what sources take from existing tables to the engine: each expression by itself, so that what it refuses is told on
- * the line that says it.
+ * Has the engine check the expressions of sources over existing tables, each by itself, so that a fault is reported on its line.
  *
- * @param hasTables whether the engine has the tables; without them only the expressions' spelling is looked at
+ * @param hasTables whether the engine has the tables; without them only the syntax is checked
  */
 export async function verifyExternal(
   engine: Engine,
@@ -21,14 +20,14 @@ export async function verifyExternal(
   for (const source of sources) {
     const { external } = source;
     if (external === undefined) continue;
-    const spelling = await findSpellingFaults(engine, source, external);
-    const isReadable = hasTables && spelling.length === 0;
-    faults.push(...spelling, ...(isReadable ? await findTypeFaults(engine, source, external) : []));
+    const syntax = await findSyntaxFaults(engine, source, external);
+    const isReadable = hasTables && syntax.length === 0;
+    faults.push(...syntax, ...(isReadable ? await findTypeFaults(engine, source, external) : []));
   }
   return faults;
 }
 
-async function findSpellingFaults(engine: Engine, source: Source, external: ExternalTable): Promise<Fault[]> {
+async function findSyntaxFaults(engine: Engine, source: Source, external: ExternalTable): Promise<Fault[]> {
   const faults: Fault[] = [];
   for (const expression of [...external.common, ...external.typed]) {
     try {
@@ -65,7 +64,7 @@ async function findTypeFaults(engine: Engine, source: Source, external: External
 
 const ONE = 'must be one expression';
 
-/** With the rights of those who will read it. */
+/** Reads the table with the rights of readers. */
 async function findRightFaults(engine: Engine, source: Source, external: ExternalTable): Promise<Fault[]> {
   try {
     const sql = `SELECT * FROM (${selectExternal(source, external)}) LIMIT 0`;
@@ -73,7 +72,7 @@ async function findRightFaults(engine: Engine, source: Source, external: Externa
     return [];
   } catch (error) {
     if (error instanceof TailraceError && error.code !== 'query_failed') throw error;
-    return [fault(source, external.line, `"from" cannot be read by those who ask: ${engineMessage(error)}`)];
+    return [fault(source, external.line, `"from" cannot be read by readers: ${engineMessage(error)}`)];
   }
 }
 

@@ -1,16 +1,16 @@
-import { type Endpoint, PINNED_PREFIX, type ResultType } from '../definitions/endpoint.ts';
+import type { Endpoint, ResultType } from '../definitions/endpoint.ts';
 import type { Fault } from '../definitions/fault.ts';
+import { PINNED_PREFIX } from '../definitions/parameter.ts';
 import type { Engine } from '../engine/engine.ts';
 import { messageOf } from '../errors.ts';
-import { formatInstant, MICROS_PER_MS } from '../lib/instant.ts';
 import { createRewriter } from '../sql/parameter.ts';
 import { quote } from '../sql/quote.ts';
 import { serviceValues } from './bucket-range.ts';
 import { findSandboxFault } from './sandbox/verify.ts';
-import { createStatement } from './statement.ts';
+import { createStatement, writeTypes } from './statement.ts';
 import { readQueryTree, readSyntaxTree, type SyntaxNode, SyntaxTreeError, walk } from './syntax-tree.ts';
 
-/** Shows every stored query to the engine, which has the sources' tables: what it refuses is a fault of the definition. */
+/** Has the engine, which has the tables of the sources, check every stored query. Each refusal is a fault of the definition. */
 export async function verifyQueries(engine: Engine, endpoints: readonly Endpoint[]): Promise<Fault[]> {
   const faults: Fault[] = [];
   for (const endpoint of endpoints) faults.push(...(await verifyQuery(engine, endpoint)));
@@ -23,11 +23,11 @@ async function verifyQuery(engine: Engine, endpoint: Endpoint): Promise<Fault[]>
   try {
     const unfit = await findUnfitAnywhere(engine, sql);
     if (unfit !== undefined) return [at(endpoint, 1, unfit)];
-    // On the line of the bracket, so that the lines that the engine tells are those of the file.
+    // The query begins on the line of the bracket, so that the engine's line numbers are those of the file.
     const described = await engine.inspect(`DESCRIBE TABLE (${sql}\n)`);
     const faults = compareColumns(endpoint, described);
     if (faults.length > 0) return faults;
-    // As a caller's request will run it: on a reader, with its rights.
+    // As a request runs it: on a reader, with its rights.
     await engine.query(`EXPLAIN ${createStatement(endpoint).sql}`, values, { format: 'TSVRaw' });
     const fault = await findSandboxFault(engine, endpoint, values);
     return fault === undefined ? [] : [at(endpoint, 1, fault)];
@@ -47,13 +47,13 @@ function lastLine(sql: string): number {
 }
 
 const NO_SYSTEM = 'must not read system tables: stored queries read the tables of sources only';
-// The engine lets everyone read most of `system`: what other callers ask, with their values, and this machine's paths.
+// The engine lets every user read most of `system`: queries of other callers with their values, and paths of this machine.
 const SYSTEM = /^(?:system|information_schema)\./i;
-// These name a table by a text, which may be one of those, and read it past the bounds of retention.
+// These take a table's name as a text, which may be a system table, and read rows beyond retention.
 const BY_TEXT = /^(?:merge|loop|mergeTreeIndex|mergeTreeProjection|dictionary)$/i;
 
 /**
- * What no stored query may hold, of both trees, as each shows what the other does not.
+ * The first part of a query that no stored query may have, by both trees: each shows parts that the other omits.
  *
  * @throws as `readSyntaxTree`
  */
@@ -61,7 +61,7 @@ export async function findUnfitAnywhere(engine: Engine, sql: string): Promise<st
   return findUnfit(await readSyntaxTree(engine, sql)) ?? findUnfitInside(await readQueryTree(engine, sql));
 }
 
-/** What in a parsed query no stored query may hold, and why; the engine's rights do not cover these. */
+/** Why a parsed query may not be stored; the engine's rights do not cover these. */
 export function findUnfit(root: SyntaxNode): string | undefined {
   if (root.kind !== 'SelectWithUnionQuery') return 'must be one SELECT: stored queries only read';
   const nodes = [...walk(root)];
@@ -78,8 +78,8 @@ export function findUnfit(root: SyntaxNode): string | undefined {
 }
 
 /**
- * The same for what stands inside APPLY, which the parse tree leaves out, and for functions that are handed to another by their
- * name, as in `arrayMap(file, …)` and `* APPLY(file)`, which it shows as columns or not at all.
+ * The same for expressions inside APPLY, which the parse tree omits, and for functions passed by name, as in `arrayMap(file, …)`
+ * and `* APPLY(file)`, which it shows as columns or not at all.
  */
 function findUnfitInside(root: SyntaxNode): string | undefined {
   for (const { kind, text } of walk(root)) {
@@ -87,7 +87,7 @@ function findUnfitInside(root: SyntaxNode): string | undefined {
     const [, name = ''] = (kind === 'IDENTIFIER' && /\bidentifier: (.*)$/.exec(text)) || [];
     if (/^file$/i.test(name))
       return `${NO_FILE}; a column of this name is written with its table's, such as logs.file`;
-    // What a SELECT without FROM reads: one row, of nothing.
+    // A SELECT without FROM reads this table of one row.
     if (SYSTEM.test(name) && name !== 'system.one') return NO_SYSTEM;
     const [, byText = ''] = (kind === 'TABLE_FUNCTION' && /\btable_function_name: (\w+)/.exec(text)) || [];
     if (BY_TEXT.test(byText)) return noTableByText(byText);
@@ -99,26 +99,19 @@ function noTableByText(name: string): string {
   return `must not call ${name}(): stored queries name the tables that they read`;
 }
 
-/** The stored query with a value of each parameter in its place. */
+/** The stored query with a sample value for each parameter. */
 export function createSampleSql(endpoint: Endpoint, values = sampleValues(endpoint)): string {
-  return createRewriter(endpoint.sql)((name) => quote(values[name] ?? ''));
+  return createRewriter(writeTypes(endpoint))((name) => quote(values[name] ?? ''));
 }
 
 const SAMPLE_MS = Date.UTC(2026, 0, 1);
 
-/** A value of each parameter that its declaration allows. */
+/** A value that its declaration allows for each parameter. */
 function sampleValues(endpoint: Endpoint): Record<string, string> {
   const { parameters, pinned } = endpoint;
   const values: Record<string, string> = {};
-  for (const parameter of parameters) {
-    const samples = {
-      string: 'x',
-      regex: 'x',
-      timestamp: formatInstant(SAMPLE_MS * MICROS_PER_MS),
-      enum: parameter.values[0] ?? '',
-    };
-    values[parameter.name] = parameter.fallback || samples[parameter.type];
-  }
+  for (const { name, fallback, example = 'x', parse } of parameters)
+    values[name] = fallback || parse(example);
   for (const name of pinned) values[PINNED_PREFIX + name] = values[name] ?? '';
   return { ...values, ...serviceValues(endpoint, values, { instantMs: SAMPLE_MS }) };
 }
@@ -133,26 +126,17 @@ const ENGINE_TYPES: Record<ResultType, RegExp> = {
 
 function compareColumns(endpoint: Endpoint, described: readonly Record<string, unknown>[]): Fault[] {
   const types = new Map(described.map((row) => [String(row['name']), bareType(String(row['type']))]));
-  const faults: Fault[] = endpoint.columns.flatMap(({ name, type }) => {
+  const { file, columns } = endpoint;
+  const wrong = columns.flatMap(({ name, type }) => {
     const given = types.get(name);
-    if (given === undefined)
-      return [at(endpoint, 1, `returns no column "${name}", which ${endpoint.file} declares`)];
+    if (given === undefined) return [`returns no column "${name}", which ${file} declares`];
     if (ENGINE_TYPES[type].test(given)) return [];
-    return [
-      at(
-        endpoint,
-        1,
-        `column "${name}" is of type ${given}, which is not the ${type} that ${endpoint.file} declares`,
-      ),
-    ];
+    return [`column "${name}" is of type ${given}, which is not the ${type} that ${file} declares`];
   });
-  for (const name of types.keys()) {
-    if (endpoint.columns.some((column) => column.name === name)) continue;
-    faults.push(
-      at(endpoint, 1, `returns a column "${name}", which ${endpoint.file} does not declare under "columns"`),
-    );
-  }
-  return faults;
+  const undeclared = [...types.keys()]
+    .filter((name) => !columns.some((column) => column.name === name))
+    .map((name) => `returns a column "${name}", which ${file} does not declare under "columns"`);
+  return [...wrong, ...undeclared].map((message) => at(endpoint, 1, message));
 }
 
 export function bareType(type: string): string {
@@ -163,7 +147,7 @@ function at(endpoint: Endpoint, line: number, message: string): Fault {
   return { file: endpoint.sqlFile, line, message };
 }
 
-/** The engine's own words, whole: they go to the author of the query, who sees the data anyway. */
+/** The engine's message for the author of a query, who may see the data: the values in it are kept. */
 export function engineMessage(error: unknown): string {
   const full = messageOf(error);
   return full
@@ -175,14 +159,12 @@ export function engineMessage(error: unknown): string {
     .trim();
 }
 
-/** The engine tells the line of a syntax error; for an unknown name it is where the name first stands. */
+/** The line of an engine's message: the one that a syntax error names, else the first with the unknown name. */
 export function findLine(message: string, sql: string): number {
-  const told = /\(line (\d+), col/.exec(message)?.[1];
-  if (told !== undefined) return Number(told);
+  const reported = /\(line (\d+), col/.exec(message)?.[1];
+  if (reported !== undefined) return Number(reported);
   const name = /`([^`]+)`/.exec(message)?.[1] ?? /'([\w.]+)'/.exec(message)?.[1];
-  const line =
-    name === undefined
-      ? -1
-      : sql.split('\n').findIndex((text) => text.includes(name.split('.').at(-1) ?? name));
-  return line === -1 ? 1 : line + 1;
+  if (name === undefined) return 1;
+  const last = name.slice(name.lastIndexOf('.') + 1);
+  return Math.max(1, sql.split('\n').findIndex((text) => text.includes(last)) + 1);
 }

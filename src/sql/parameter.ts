@@ -1,6 +1,6 @@
 import { scanTokens } from './token.ts';
 
-/** One `@name` in SQL text: offsets are UTF-16 units, `line` counts from 1. */
+/** One `@name` in SQL. Offsets are UTF-16 units; `line` counts from 1. */
 export interface ParameterUse {
   readonly name: string;
   readonly start: number;
@@ -8,7 +8,7 @@ export interface ParameterUse {
   readonly line: number;
 }
 
-/** Finds every `@name` of ClickHouse SQL outside strings, quoted identifiers and comments, in order. */
+/** Every `@name` in ClickHouse SQL outside of strings, quoted identifiers and comments, in order. */
 export function findParameters(sql: string): ParameterUse[] {
   const uses: ParameterUse[] = [];
   let line = 1;
@@ -23,8 +23,8 @@ export function findParameters(sql: string): ParameterUse[] {
 }
 
 /**
- * SQL text with each `@name` replaced by what `write` gives for it. The text is cut once, so that a statement
- * that runs many times costs one concatenation a run.
+ * A function that replaces each `@name` in the SQL by the result of `write`. The text is cut once, so that each run of a statement
+ * costs one concatenation.
  */
 export function createRewriter(sql: string): (write: (name: string) => string) => string {
   const uses = findParameters(sql);

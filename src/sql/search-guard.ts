@@ -1,14 +1,13 @@
-import { isPlainPattern } from './plain-pattern.ts';
 import type { SearchKind, TextSearch } from './text-search.ts';
 
-// Matches nothing. As the first of two alternatives it changes no match and no group, and ClickHouse, which derives from a
-// pattern what all its alternatives need, derives nothing.
+// Matches nothing. As the first of two alternatives it changes no match and no group, and ClickHouse, which derives from a pattern
+// what all of its alternatives need, derives nothing.
 const NOTHING = String.raw`'[^\\s\\S]|'`;
 
 /**
- * An argument written so that ClickHouse derives nothing from it: what goes before and after that of a call, and before that
- * of an operator, which binds less closely than `||`. What `identity` returns is no constant when data is skipped, and is one
- * when rows are searched. Other functions of patterns skip no data, and some take constants only.
+ * Texts around an argument that keep ClickHouse from deriving anything from it: before and after that of a call, and before that of an
+ * operator, which binds less closely than `||`. The result of `identity` is no constant when data is skipped, and is one when rows are
+ * searched. Other functions of patterns skip no data, and some accept constants only.
  */
 const GUARDS: Readonly<Record<SearchKind, { call: [string, string]; operator: string }>> = {
   match: { call: [`concat(identity(${NOTHING}), `, ')'], operator: `identity(${NOTHING}) || ` },
@@ -18,19 +17,19 @@ const GUARDS: Readonly<Record<SearchKind, { call: [string, string]; operator: st
 };
 
 /**
- * The SQL with a guard around each argument that ClickHouse may read wrongly, which leaves it nothing to read and means the same.
+ * The SQL with a guard around each argument that ClickHouse may read wrongly; its meaning is the same.
  *
- * Before it searches rows, ClickHouse derives from a pattern or a text which granules of the index and of the sorted table
- * cannot match, and from a pattern what every match contains. On 26.7.2 some of what it derives is wrong, and rows are lost:
+ * Before it searches rows, ClickHouse derives from a pattern or a text which granules of the index and of the sorted table cannot
+ * match, and from a pattern which text every match contains. On 26.7.2 some of this is wrong, and rows are lost:
  *
  * - `(?i)(A|B)` and other groups with flags are looked up case-sensitively in an index of substrings;
  * - `x(?i)*`, `x\Q\E*`, `[[]`, `[]a]` and `é?` are read in another way than RE2 reads them;
- * - of a LIKE pattern, backslashes are left out of what is looked up; of a text, bytes that do not begin a letter.
+ * - the lookup omits backslashes of a LIKE pattern, and bytes of a text that do not begin a letter.
  *
- * An argument of common syntax keeps the index. Guards stand in the text of every statement, so that whoever writes a query
- * cannot forget them, and every engine has them.
+ * Arguments of common syntax keep the index. Every statement gets its guards here, on every engine, so that no author of a query can
+ * forget them.
  *
- * @param getValue the value of a parameter of the SQL
+ * @param getValue the text of a parameter of the SQL
  */
 export function guardSearches(
   sql: string,
@@ -62,4 +61,29 @@ function isPlain({ kind, parts }: TextSearch, getValue: (parameter: string) => s
   const text = parts.map((part) => ('text' in part ? part.text : getValue(part.parameter))).join('');
   if (kind === 'match' || kind === 'pattern') return isPlainPattern(text);
   return kind === 'text' || !text.includes('\\');
+}
+
+/**
+ * Parts of a pattern that ClickHouse reads as RE2 does; each is one token. A pattern can be cut into them in only one way: with two ways
+ * for a part, the time would double with each such part.
+ */
+const PLAIN_PARTS = [
+  /[^\\[\](){}?*+^$.|\0\x80-\u{10ffff}]/u, // an ASCII character without a meaning in patterns
+  /[\x80-\u{10ffff}](?![?*{])/u, // ClickHouse makes only the last byte of such a character optional
+  /\\[!-/:-@[-`{-~]/u, // an escaped sign
+  /\\[dDwWsSbB]/u,
+  /[.^$|)]/u,
+  /\((?!\?)|\(\?:/u, // no flags and no names
+  /\[(?!\^\])(?:[^\\[\]\0]|\\[!-/:-@[-`{-~]|\\[dDwWsS])+\]/u, // a class without brackets of its own
+  /(?:[*+?]|\{\d+(?:,\d*)?\})\??(?![*+?{])/u, // RE2 refuses a second one
+];
+
+const PLAIN = new RegExp(`^(?:${PLAIN_PARTS.map((part) => part.source).join('|')})*$`, 'u');
+
+/**
+ * Whether a pattern has only the common syntax of regular expressions. ClickHouse reads patterns by itself before RE2 does, to skip data
+ * and texts that cannot match; beyond this syntax it skips some that match.
+ */
+export function isPlainPattern(pattern: string): boolean {
+  return PLAIN.test(pattern);
 }

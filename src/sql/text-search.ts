@@ -1,20 +1,20 @@
 import { scanTokens, type Token } from './token.ts';
 
-/** A place in SQL that says what a text is searched for. */
+/** An argument in SQL that a text is searched for. */
 export interface TextSearch {
-  /** Offsets of the argument in the SQL; `end` equals `start` where nothing has to follow the argument. */
+  /** Offsets of the argument in the SQL; `end` equals `start` if a guard has no text after the argument. */
   readonly start: number;
   readonly end: number;
   readonly kind: SearchKind;
-  /** What the argument joins together; `undefined` where it is anything but texts and parameters. */
+  /** The texts and parameters that the argument joins; `undefined` if it has anything else. */
   readonly parts: readonly SearchPart[] | undefined;
 }
 
-/** What a search looks for: a pattern that data can be skipped by, another pattern, a LIKE pattern, a text or several. */
+/** Kind of argument: a pattern by which data can be skipped, another pattern, a LIKE pattern, one text or several. */
 export type SearchKind = 'match' | 'pattern' | 'like' | 'text';
 type SearchPart = { readonly text: string } | { readonly parameter: string };
 
-/** Functions that ClickHouse skips data by, and those of patterns, in small letters; the place of what they look for. */
+/** Functions by which ClickHouse skips data, and functions of patterns, in lower case; `at` is the place of the argument. */
 const FUNCTIONS: Readonly<Record<string, { kind: SearchKind; at: number }>> = {
   match: { kind: 'match', at: 1 },
   regexp_matches: { kind: 'match', at: 1 },
@@ -40,10 +40,10 @@ const FUNCTIONS: Readonly<Record<string, { kind: SearchKind; at: number }>> = {
 
 const OPERATORS: Readonly<Record<string, SearchKind>> = { regexp: 'match', rlike: 'match', like: 'like' };
 
-// They show a statement as it is written and search nothing; the sandbox checks what they show.
+// These show a statement and search nothing; the sandbox checks their output.
 const EXPLAINS_TEXT = /^EXPLAIN (?:AST|QUERY TREE) /;
 
-/** Finds the searches that a statement makes, by the tokens of its SQL. */
+/** The searches of a statement, by the tokens of its SQL. */
 export function findTextSearches(sql: string): TextSearch[] {
   if (EXPLAINS_TEXT.test(sql)) return [];
   const words = [...scanTokens(sql)]
@@ -69,7 +69,7 @@ function findCall(
   if ((name?.kind !== 'word' && name?.kind !== 'name') || words[i + 1]?.text !== '(') return undefined;
   const called = find(FUNCTIONS, readName(name.text));
   if (called === undefined) return undefined;
-  // `LIKE (…)` is the operator, which stands after a value.
+  // `value LIKE (…)` is the operator.
   if (find(OPERATORS, name.text) !== undefined && followsValue(words, i)) return undefined;
   const ends = brackets.get(i + 1) ?? [];
   const from = called.at === 0 ? i + 2 : (ends[called.at - 1] ?? i + 1) + 1;
@@ -82,7 +82,7 @@ function findCall(
   return { kind: called.kind, start: first.start, end: last.end, parts };
 }
 
-/** The name of a function, which may stand in quotes and then have escapes. */
+/** The name of a function; in quotes it may have escapes. */
 function readName(written: string): string {
   if (/^\w/.test(written)) return written;
   return written
@@ -97,7 +97,7 @@ function findOperator(words: readonly Word[], i: number): TextSearch | undefined
   const kind = word?.kind === 'word' ? find(OPERATORS, word.text) : undefined;
   const next = words[i + 1];
   if (kind === undefined || next === undefined) return undefined;
-  // Columns may have the names of keywords: before a text, `by LIKE` cannot mean anything else.
+  // Columns may have the names of keywords. Between a word and a text, LIKE is always the operator, as in `by LIKE 'x'`.
   const isSure = i > 0 && words[i - 1]?.kind === 'word' && isText(next);
   if (!isSure && !followsValue(words, i)) return undefined;
   if (next.kind === 'sign' && !'([{-'.includes(next.text)) return undefined; // a column of this name
@@ -108,22 +108,22 @@ function findOperator(words: readonly Word[], i: number): TextSearch | undefined
   return { kind, start: next.start, end: next.start, parts: ends ? joined?.parts : undefined };
 }
 
-// Of an argument. A longer one is not read, so that no SQL costs more than its length, and so is never plain.
+// Longest argument that is read, so that the time is linear in the SQL's length. A longer one counts as not plain.
 const WORDS_MAX = 300;
 
-/** What may follow an operand that is complete. */
+/** Keywords that may follow a complete operand. */
 const ENDS = new Set('AND OR THEN ELSE END AS FROM WHERE PREWHERE GROUP ORDER HAVING LIMIT UNION'.split(' '));
 
 const BEFORE_A_VALUE = new Set(
   'WITH SELECT DISTINCT WHERE PREWHERE QUALIFY AND OR XOR BY AS ON HAVING CASE WHEN THEN ELSE IN'.split(' '),
 );
 
-/** Whether a value ends before this place, so that an operator may stand there; `NOT LIKE` is one operator. */
+/** Whether a value ends before this place, so that an operator may follow; `NOT LIKE` is one operator. */
 function followsValue(words: readonly Word[], i: number): boolean {
   const before = words[i - 1];
   if (before === undefined) return false;
   if (before.kind === 'sign') return [')', ']', '}'].includes(before.text);
-  if (words[i - 2]?.text === '.') return true; // a column of a table, whatever its name
+  if (words[i - 2]?.text === '.') return true; // a column of a table
   if (before.text.toUpperCase() === 'NOT') return followsValue(words, i - 1);
   return !BEFORE_A_VALUE.has(before.text.toUpperCase());
 }
@@ -151,7 +151,7 @@ interface Joined {
   readonly rest: readonly Word[];
 }
 
-/** Reads texts and parameters that are joined by `||` or `concat`, in lists too if `inLists`; `undefined` for anything else. */
+/** Reads texts and parameters joined by `||` or `concat`, also in lists if `inLists`; `undefined` for anything else. */
 function readJoined(words: readonly Word[], inLists: boolean): Joined | undefined {
   const first = readOne(words, inLists);
   if (first === undefined || first.rest[0]?.text !== '|' || first.rest[1]?.text !== '|') return first;
@@ -172,7 +172,7 @@ function readOne(words: readonly Word[], inLists: boolean): Joined | undefined {
   return inLists && first?.text === '[' ? readList(words.slice(1), inLists) : undefined;
 }
 
-/** Up to the closing bracket. */
+/** Reads up to the closing bracket. */
 function readList(words: readonly Word[], inLists: boolean): Joined | undefined {
   const one = readJoined(words, inLists);
   const [sign] = one?.rest ?? [];
@@ -182,11 +182,11 @@ function readList(words: readonly Word[], inLists: boolean): Joined | undefined 
   return others && { parts: [...one.parts, ...others.parts], rest: others.rest };
 }
 
-// Escaped backslashes, quotes and slashes stand for themselves, a backslash before another sign or class of a pattern for both.
-// What other escapes make, such as single bytes, is not followed.
+// Escaped backslashes, quotes and slashes stand for themselves; a backslash before another sign or class of a pattern stays.
+// Texts with other escapes, such as single bytes, are not read.
 const TEXT = /^'((?:[^'\\]|''|\\[\\'/.\-[\](){}+*?|^$dDwWsS])*)'$/;
 
-/** The text of a literal; `undefined` where it is not written plainly. */
+/** The text of a literal; `undefined` if it has other escapes. */
 function readText(literal: string): string | undefined {
   const inside = TEXT.exec(literal)?.[1];
   return inside?.replaceAll(/''|\\([\\'/])/g, (both, one: string | undefined) => one ?? both.slice(1));

@@ -1,4 +1,4 @@
-/** What a token of ClickHouse's SQL is: `name` is an identifier in quotes, `sign` any other single character. */
+/** Kinds of tokens in ClickHouse's SQL: `name` is an identifier in quotes, `sign` any other single character. */
 export type TokenKind = 'text' | 'name' | 'comment' | 'word' | 'parameter' | 'sign';
 
 /** Offsets are UTF-16 units. */
@@ -11,8 +11,8 @@ export interface Token {
 /**
  * ClickHouse's tokens, then `@@name` (MySQL's system variables), then `@name`. Order matters: the first alternative that
  * matches at a place wins. Block comments nest, which no regular expression can follow, so only their opening is matched.
- * The one group is that of a heredoc, whose end repeats it; kinds are told by the first characters, since looking through
- * a group for each kind takes longer than matching.
+ * The only group is the tag of a heredoc, which its end repeats. Kinds follow from the first characters, since one group for each
+ * kind takes longer than matching.
  */
 const TOKEN = new RegExp(
   [
@@ -34,7 +34,7 @@ const TOKEN = new RegExp(
   'g',
 );
 
-/** Of tokens of any length, by their first character. */
+/** Kinds of tokens of any length, by their first character. */
 const KINDS: ReadonlyMap<string, TokenKind> = new Map([
   ["'", 'text'],
   ['\u2018', 'text'],
@@ -45,7 +45,7 @@ const KINDS: ReadonlyMap<string, TokenKind> = new Map([
 const WORD = /[\w$]/;
 const PARAMETER = /^@[^@]/;
 
-/** Cuts SQL into tokens, in order, white space left out. A token without its end reaches to the end of the text. */
+/** The tokens of SQL in order, without white space. A token without an end reaches to the end of the text. */
 export function* scanTokens(sql: string): Generator<Token> {
   const token = new RegExp(TOKEN);
   for (let match = token.exec(sql); match !== null; match = token.exec(sql)) {
@@ -60,7 +60,7 @@ export function* scanTokens(sql: string): Generator<Token> {
 function kindOf(text: string, isLast: boolean): TokenKind {
   const first = text.charAt(0);
   const kind = KINDS.get(first);
-  // A quote by itself opens what has no end, and reaches to the end of the text, or is one that only a backslash follows.
+  // A single quote is a token without an end at the end of the text, or a sign if a backslash at the end of the text follows it.
   if (kind !== undefined) return text.length > 1 || isLast ? kind : 'sign';
   if (WORD.test(first)) return 'word';
   if (text.length === 1) return 'sign';

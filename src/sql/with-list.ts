@@ -1,10 +1,10 @@
 import { scanTokens, type Token } from './token.ts';
 
-/** The WITH list of a query: all that stands before its final SELECT. */
+/** The WITH list of a query: the text before its final SELECT. */
 export interface WithList {
-  /** Of the views, `name AS (SELECT …)`, in order; expressions with a name are not among them. */
+  /** Names of the views, `name AS (SELECT …)`, in order; without named expressions. */
   readonly views: readonly string[];
-  /** `WITH …`, up to the final SELECT, each view's own SELECT written by `rewrite`. */
+  /** `WITH …`, up to the final SELECT, with each view's SELECT replaced by the result of `rewrite`. */
   readonly sql: string;
 }
 
@@ -12,16 +12,16 @@ interface View {
   readonly name: string;
   readonly bodyStart: number;
   readonly bodyEnd: number;
-  /** The whole view with a comma of the list, so that a list without it is still one; `undefined` where it is all there is. */
+  /** The view with one comma of the list, so that the list stays valid without it; `undefined` for the only member. */
   readonly cut: { readonly start: number; readonly end: number } | undefined;
 }
 
-/** A name that needs no quotes, in SQL or in what the engine prints. */
+/** A name that needs no quotes, in SQL or in the engine's trees. */
 export const PLAIN_NAME = /^[A-Za-z_]\w*$/;
 
 /**
- * Finds the WITH list of a query; `undefined` where there is none. It reads words and brackets only: whether it is what the
- * engine sees is asked of the engine when the definition is checked.
+ * Finds the WITH list of a query; `undefined` if it has none. Reads words and brackets only: the check of a definition compares the
+ * result with the engine's own reading.
  */
 export function findWithList(sql: string, rewrite: (select: string) => string): WithList | undefined {
   const found = findViews(sql);
@@ -36,8 +36,8 @@ export function findWithList(sql: string, rewrite: (select: string) => string): 
 }
 
 /**
- * The query without those views of its WITH list that nothing in it names; what it answers is the same. One that is named
- * only by such a view goes, too. A name counts wherever it stands, so in doubt a view stays.
+ * The query without the views of its WITH list that it does not name, directly or through another view. Its answer is the same.
+ * A name counts anywhere in the text, so in doubt a view stays.
  */
 export function dropUnusedViews(sql: string): string {
   const cut = findViews(sql)?.views.find((view) => view.cut !== undefined && !isNamedOutside(sql, view))?.cut;
@@ -73,7 +73,7 @@ function findViews(sql: string): { views: readonly View[]; end: number } | undef
     const nameAt = nameBefore(i, closing);
     const [open, last, name] = [tokens[i + 1], tokens[close], tokens[nameAt]];
     if (open === undefined || last === undefined || name === undefined) continue;
-    // A comma after the last of the list, which the engine allows, does not make it one of several.
+    // The engine allows a comma after the last member of the list.
     const after = close + 2 < end ? comma(close + 1) : undefined;
     const cut = findCut({ name, last }, { before: comma(nameAt - 1), after });
     views.push({
@@ -86,7 +86,7 @@ function findViews(sql: string): { views: readonly View[]; end: number } | undef
   return views.length === 0 ? undefined : { views, end: final.start };
 }
 
-/** What to take out for a view to be gone: its tokens and one of the commas beside it. */
+/** The range that removes a view: its tokens and one of the commas beside it. */
 function findCut(
   { name, last }: { name: Token; last: Token },
   { before, after }: { before: Token | undefined; after: Token | undefined },
@@ -95,7 +95,7 @@ function findCut(
   return before && { start: before.start, end: last.end };
 }
 
-/** Opening bracket → closing bracket, by index, and the first token outside of all brackets that ends the list. */
+/** Opening → closing bracket, by index, and the first token outside of all brackets that ends the list. */
 function pairBrackets(sql: string, tokens: readonly Token[], isEnd: (i: number) => boolean) {
   const closing = new Map<number, number>();
   const open: number[] = [];
@@ -109,7 +109,7 @@ function pairBrackets(sql: string, tokens: readonly Token[], isEnd: (i: number) 
   return { closing, end: undefined };
 }
 
-/** The name stands before AS, or before the list of columns that does: `name (a, b) AS (SELECT …)`. */
+/** Index of a view's name: before AS, or before the list of columns in `name (a, b) AS (SELECT …)`. */
 function nameBefore(as: number, closing: ReadonlyMap<number, number>): number {
   const columns = [...closing].find(([, close]) => close === as - 1);
   return (columns?.[0] ?? as) - 1;

@@ -256,12 +256,12 @@ const SPOILT: readonly Spoil[] = [
       bytes.writeUInt8(bytes.readUInt8(bytes.length - 1) ^ 1, bytes.length - 1);
       await writeFile(file, bytes);
     },
-    /is damaged: .*events.* is not what the manifest says/,
+    /is damaged: .*events.* differs from its checksum in the manifest/,
   ],
   [
     'torn',
     async (dir) => await rm(join(dir, (await listParts(dir))[0] ?? ''), { recursive: true }),
-    /is not whole/,
+    /is incomplete/,
   ],
   [
     'definition',

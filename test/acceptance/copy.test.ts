@@ -154,7 +154,7 @@ test('every event arrives as it is, and the three endpoints answer the same, byt
     env: env({ ...WHOLE, CLICKHOUSE_URL: 'http://elsewhere.example.com' }),
   });
   expect(result).toMatchObject(DONE);
-  expect(result.stderr).toContain('CLICKHOUSE_URL is not looked at');
+  expect(result.stderr).toContain('CLICKHOUSE_URL is ignored');
   expect(result.stdout).toMatch(/cloudflare\.logs\.prod │ 2 +│ 114 /);
   expect(result.stdout).toContain(`314 rows are at ${to()}, counted and compared`);
   await expectThere(events);
@@ -257,7 +257,7 @@ test('a server that goes away ends it with what to do, and the same command goes
   const away = await process.ended;
   expect(away.code).toBe(3);
   expect(away.stderr).toMatch(
-    /copying to http.*: the engine is not available.*the same command goes on from there/,
+    /copying to http.*: the engine is not available.*run the same command again to continue/,
   );
   proxy.fault = { kind: 'none' };
   const again = startCli(args, { env: env(), stdin: '' });
@@ -276,7 +276,7 @@ test('Ctrl-C ends it with how far it came, and the same command goes on', async 
   const stopped = await process.ended;
   expect(stopped.code).toBe(3);
   expect(stopped.stderr).toMatch(
-    /^tailrace: stopped by SIGINT at cloudflare\.logs\.prod .*: \d+ of 430 events are there; the same command goes on from there\n$/m,
+    /^tailrace: stopped by SIGINT at cloudflare\.logs\.prod .*: \d+ of 430 events are there; run the same command again to continue\n$/m,
   );
   expect(await runCli(copyArgs(), { env: env() })).toMatchObject(DONE);
   await expectThere(BASE);

@@ -116,6 +116,17 @@ describe('load --url', () => {
     expect([done.code, done.stdout]).toEqual([1, expect.stringMatching(/: 2,494 events, .* 5 rejected\n$/)]);
   });
 
+  test('warns once of events that belong to no project, as the service reports them', async () => {
+    const lines = `{"id":"a"}\n{"id":"b"}\nnonsense\n{"id":"c","project":"${newProject()}"}\n`;
+    await writeFile(file('unowned.ndjson'), lines);
+    const done = await load(service.url, [file('unowned.ndjson')]);
+    expect(done.stderr.match(/^tailrace: .*$/gm)).toEqual([
+      expect.stringMatching(/2 events belong to no project.*TAILRACE_DEFAULT_PROJECT$/),
+    ]);
+    const named = { ...KEY, TAILRACE_DEFAULT_PROJECT: newProject() };
+    expect((await load(service.url, [file('unowned.ndjson')], '', named)).stderr).not.toContain('no project');
+  });
+
   test('takes lines that repeat themselves as a bomb would', async () => {
     const project = newProject();
     const line = JSON.stringify({ project, event_message: 'x'.repeat(3_000) });

@@ -1,4 +1,4 @@
-import { rm } from 'node:fs/promises';
+import { rm, symlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, afterEach, describe, expect, test } from 'vitest';
 import { findOwner } from '../../src/engine/store-lock.ts';
@@ -43,6 +43,21 @@ describe.skipIf(ON_SERVER)('on the data directory of a service', () => {
     await rm(join(endpoints.path, 'extra'), { recursive: true });
     expect((await runCli(['reload'], { env })).stdout).toContain('3 endpoints and 9 sources');
     expect((await service.stop()).code).toBe(0);
+  });
+
+  test('reload says at once that the service could not write its result, as on a full disk', async () => {
+    const service = await startServe(env);
+    await symlink('/dev/full', join(dataDir, 'reload.json.new'));
+    const startMs = performance.now();
+    const { code, stdout, stderr } = await runCli(['reload'], { env });
+    expect([code, stdout]).toEqual([3, '']);
+    expect(stderr).toMatch(
+      /could not write the result of the reload to \S+reload\.json, as on a full disk; its log/,
+    );
+    expect(performance.now() - startMs).toBeLessThan(30_000);
+    await rm(join(dataDir, 'reload.json.new'));
+    expect((await runCli(['reload'], { env })).code).toBe(0);
+    expect((await service.stop()).stderr).toContain('ENOSPC');
   });
 
   test('reload during the start waits until the definitions were read', async () => {

@@ -1,11 +1,12 @@
 import { describe, expect, test, vi } from 'vitest';
 import { createCached } from '../../src/cache/cached.ts';
-import { cacheKey } from '../../src/cache/key.ts';
-import { createMemoryStore } from '../../src/cache/store.ts';
+import { type CallerOptions, createMemoryStore } from '../../src/cache/store.ts';
 import { createWarmer } from '../../src/cache/warmer.ts';
 import type { Endpoint } from '../../src/definitions/endpoint.ts';
 import { TailraceError } from '../../src/errors.ts';
+import { JSON_FORMAT } from '../../src/query/format.ts';
 import type { ParameterValues } from '../../src/query/parameters.ts';
+import { createQuestion } from '../../src/query/question.ts';
 import type { Answer, Run } from '../../src/query/run.ts';
 import { CACHED } from '../support/cached-endpoint.ts';
 
@@ -35,12 +36,12 @@ function setUp(
   const clock = { now: 1_000_000_000_000 };
   const now = () => clock.now;
   const queries: Asked[] = [];
-  const run: Run = (_, values, { signal, lane } = {}) => {
+  const run: Run = ({ values }, { signal, lane } = {}) => {
     const instantMs = clock.now; // as the real runner: the instant is taken when the query begins
     return new Promise<Answer>((resolve, reject) => {
       signal?.addEventListener('abort', () => reject(signal.reason), { once: true });
       const answer = (text = `answer ${queries.length}`) =>
-        resolve({ body: Buffer.from(text), rows: 1, instantMs, engineMs: 1 });
+        resolve({ body: Buffer.from(text), rows: 1, format: JSON_FORMAT, instantMs, engineMs: 1 });
       queries.push({ values, signal, lane, answer, fail: reject });
     });
   };
@@ -50,7 +51,7 @@ function setUp(
   let endedBehind = 0;
   const cached = createCached({
     ...{ run, store, now, random: () => options.random ?? 0 },
-    refresh: (endpoint, { values }, runOptions) => run(endpoint, values, runOptions),
+    refresh: (question, _, runOptions) => run(question, runOptions),
     warmKeysMax: options.keysMax ?? 100,
     staleIfErrorSeconds: options.staleIfErrorSeconds ?? 0,
     onRefresh(_, error) {
@@ -68,8 +69,12 @@ function setUp(
     concurrencyMax: options.concurrencyMax ?? 100,
     onRefresh: (_, error) => refreshes.push(error),
   });
+  async function askFor(endpoint: Endpoint, values: ParameterValues, caller: CallerOptions = {}) {
+    const question = createQuestion(endpoint, values);
+    return cached.find(question, caller) ?? (await cached.compute(question, caller));
+  }
   const ask = (values: ParameterValues = { a: '', b: '' }, signal?: AbortSignal, maxAgeSeconds?: number) =>
-    cached.ask(endpoints.current, values, { signal, maxAgeSeconds });
+    askFor(endpoints.current, values, { signal, maxAgeSeconds });
   const askWithin = (maxAgeSeconds: number) => ask(undefined, undefined, maxAgeSeconds);
   const query = (index: number): Asked => {
     const found = queries.at(index);
@@ -99,6 +104,7 @@ function setUp(
     refreshes,
     warmer,
     ask,
+    askFor,
     askWithin,
     failedBehind,
     endedBehind: () => endedBehind,
@@ -154,7 +160,8 @@ describe('an answer', () => {
   });
 
   test('does not depend on what the endpoint does not declare', () => {
-    expect(cacheKey(CACHED, { a: '1', b: '2', junk: '3' })).toBe(cacheKey(CACHED, { b: '2', a: '1' }));
+    const keyOf = (values: ParameterValues) => createQuestion(CACHED, values).key;
+    expect(keyOf({ a: '1', b: '2', junk: '3' })).toBe(keyOf({ b: '2', a: '1' }));
   });
 
   test('with an error is never kept', async () => {
@@ -322,7 +329,7 @@ describe('a warm answer', () => {
   test('waits for the engine in a lane of its own, and callers in those of their keys', async () => {
     const t = setUp();
     const asked = [CACHED, UNCACHED].map((endpoint, i) =>
-      t.cached.ask(endpoint, { a: '', b: '' }, { lane: `key${i}` }),
+      t.askFor(endpoint, { a: '', b: '' }, { lane: `key${i}` }),
     );
     for (const query of t.queries) query.answer();
     await Promise.all(asked);
@@ -412,7 +419,7 @@ test('answers that are not kept warm take no room from those that are', async ()
   const t = setUp({ keysMax: 1 });
   await t.fill({ a: '1', b: '' });
   const cold = { ...CACHED, id: '00000000-0000-4000-8000-000000000000', warmingSeconds: undefined };
-  const asked = t.cached.ask(cold, { a: '', b: '' });
+  const asked = t.askFor(cold, { a: '', b: '' });
   t.query(-1).answer();
   await asked;
   const warmer = createWarmer({

@@ -10,6 +10,7 @@ import { parseEvent } from '../../src/ingest/event.ts';
 import { encodeRows } from '../../src/ingest/rows.ts';
 import { openStore, type Store } from '../../src/open-store.ts';
 import { parseParameters } from '../../src/query/parameters.ts';
+import { createQuestion } from '../../src/query/question.ts';
 import { type Answer, createRunner, type Run } from '../../src/query/run.ts';
 import { createSandbox } from '../../src/query/sandbox/sandbox.ts';
 import { runs } from '../support/property.ts';
@@ -253,9 +254,10 @@ async function expectSame(question: (typeof QUESTIONS)[number], project: string,
   const endpoint = open.store.registry.getEndpoint(name);
   const values = parseParameters(endpoint, { project, interval }, 1_000);
   const key = question.join(' ');
-  const all = async () => (await open.run(endpoint, values)).body.toString();
+  const asked = createQuestion(endpoint, values);
+  const all = async () => (await open.run(asked)).body.toString();
   const expected = await all();
-  const answer = await open.refresh(endpoint, { values, kept: kept.get(key) }, {});
+  const answer = await open.refresh(asked, kept.get(key), {});
   const body = answer.body.toString();
   // An event may become too old to be read between the two.
   if (body !== expected) expect(body).toBe(await all());
@@ -349,13 +351,14 @@ describe('a refreshed answer equals one computed anew', () => {
     const endpoint = await createSandbox(store.engine, config)(stored, raw);
     world.now = Date.now();
     await take(at(0, 30 * MINUTE, 2 * HOUR), project, new Map());
-    const kept = await refresh(endpoint, { values, kept: undefined }, {});
+    const question = createQuestion(endpoint, values);
+    const kept = await refresh(question, undefined, {});
     expect(kept.body.toString()).toBe('{"result":[{"n":2}]}');
     await take(at(MINUTE), project, new Map());
     const count = world.extents.length;
-    const { body } = await refresh(endpoint, { values, kept }, {});
+    const { body } = await refresh(question, kept, {});
     expect(body.toString()).toBe('{"result":[{"n":3}]}');
-    expect(body).toEqual((await run(endpoint, values)).body);
+    expect(body).toEqual((await run(question)).body);
     expect(world.extents).toHaveLength(count);
   });
 
@@ -374,11 +377,12 @@ describe('a refreshed answer equals one computed anew', () => {
       [late, 'incremental'],
     ] as const) {
       world.now = Date.now();
-      const kept = await refresh(endpoint, { values, kept: undefined }, {});
+      const question = createQuestion(endpoint, values);
+      const kept = await refresh(question, undefined, {});
       await take(at(0, 19 * MINUTE), project, new Map());
       world.now += MINUTE;
-      const { body } = await refresh(endpoint, { values, kept }, {});
-      expect(body.toString()).toBe((await run(endpoint, values)).body.toString());
+      const { body } = await refresh(question, kept, {});
+      expect(body.toString()).toBe((await run(question)).body.toString());
       expect(world.extents.at(-1)).toBe(extent);
     }
   });

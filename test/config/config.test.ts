@@ -3,11 +3,13 @@ import { findUnknownSettings, parseConfig } from '../../src/config/config.ts';
 import { SETTINGS } from '../../src/config/settings.ts';
 import { faultsOf } from '../support/config.ts';
 
+const MACHINE = { cores: 2, memoryBytes: 24 * 1024 ** 3 };
+
 describe('the settings', () => {
   test('without an environment are those of the table, and cannot be changed', () => {
-    const config = parseConfig({});
-    for (const [name, setting] of Object.entries(SETTINGS))
-      expect(config).toHaveProperty(name, setting.fallback);
+    const config = parseConfig({}, MACHINE);
+    for (const [name, { fallback }] of Object.entries(SETTINGS))
+      expect(config).toHaveProperty(name, typeof fallback === 'function' ? fallback(MACHINE) : fallback);
     expect(Object.isFrozen(config)).toBe(true);
   });
 
@@ -100,7 +102,7 @@ describe('the settings', () => {
   test('refuse one key for both purposes, and a key that no header can carry', () => {
     const same = 'same-0123456789ab';
     expect(faultsOf({ TAILRACE_PRIVATE_KEY: same, LOGFLARE_PUBLIC_ACCESS_TOKEN: same })).toEqual([
-      'TAILRACE_PUBLIC_KEY: must differ from TAILRACE_PRIVATE_KEY, or it would open everything',
+      'TAILRACE_PUBLIC_KEY: must differ from TAILRACE_PRIVATE_KEY, which has every scope',
     ]);
     for (const key of ['schlüssel-0123456789', 'two words 0123456789', 'key-0123456789ab\n'])
       expect(faultsOf({ TAILRACE_PRIVATE_KEY: key })).toEqual([expect.stringMatching(/: must be of ASCII/)]);
@@ -113,8 +115,14 @@ describe('the settings', () => {
   });
 
   test('have a bound that their own fallback keeps, and each a variable of its own', () => {
-    for (const setting of Object.values(SETTINGS)) {
-      if (setting.fallback !== '') expect(setting.parse(String(setting.fallback))).toBe(setting.fallback);
+    const tiny = { cores: 1, memoryBytes: 256 * 1024 ** 2 };
+    const huge = { cores: 256, memoryBytes: 4 * 1024 ** 4 };
+    for (const { fallback, parse } of Object.values(SETTINGS)) {
+      const values =
+        typeof fallback === 'function'
+          ? [tiny, MACHINE, huge].map((machine) => fallback(machine))
+          : [fallback];
+      for (const value of values) if (value !== '') expect(parse(String(value))).toBe(value);
     }
     const variables = Object.values(SETTINGS).flatMap((setting) => [setting.env, ...setting.aliases]);
     expect(new Set(variables).size).toBe(variables.length);

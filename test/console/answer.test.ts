@@ -59,9 +59,10 @@ describe('a log entry', () => {
   });
 });
 
-const parameter = (name: string, type: 'string' | 'timestamp' = 'string') => ({
+const parameter = (name: string, control: 'text' | 'time' = 'text') => ({
   name,
-  type,
+  type: control === 'time' ? ('timestamp' as const) : ('string' as const),
+  control,
   required: false,
   description: '',
   default: '',
@@ -71,10 +72,7 @@ const parameter = (name: string, type: 'string' | 'timestamp' = 'string') => ({
 });
 
 test('the bounds of a log are its parameters of that type', () => {
-  const parameters = [
-    parameter('iso_timestamp_start', 'timestamp'),
-    parameter('iso_timestamp_end', 'timestamp'),
-  ];
+  const parameters = [parameter('iso_timestamp_start', 'time'), parameter('iso_timestamp_end', 'time')];
   expect(findBounds({ parameters })).toEqual({ start: 'iso_timestamp_start', end: 'iso_timestamp_end' });
   expect(findBounds({ parameters: [parameter('start')] })).toEqual({});
 });

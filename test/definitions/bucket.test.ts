@@ -119,7 +119,7 @@ describe('a bucket', () => {
       'plain: {',
       'bucket_from: {',
       13,
-      '"bucket_from" is bound by the service where there is a "bucket"; take another name',
+      '"bucket_from" is bound by the service if there is a "bucket"; take another name',
     ],
   ] as const)('with %s as %s is refused', async ([from, to, line, message]) => {
     expect(ENDPOINT).toContain(from);

@@ -1,8 +1,8 @@
 import { mkdir, rename, rm, symlink, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeEach, describe, expect, test } from 'vitest';
-import { formatFault } from '../../src/definitions/fault.ts';
-import { readDefinitions, refuseFaults } from '../../src/definitions/read.ts';
+import { formatFault, refuseFaults } from '../../src/definitions/fault.ts';
+import { readDefinitions } from '../../src/definitions/read.ts';
 import { InputError } from '../../src/errors.ts';
 import { temporaryFolder } from '../support/service.ts';
 

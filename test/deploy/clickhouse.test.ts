@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { Session } from 'chdb';
 import { afterAll, expect, test } from 'vitest';
 import { readDefinitions } from '../../src/definitions/read.ts';
-import { findRightsFault } from '../../src/engine/sandbox-rights.ts';
+import { findRightsFault } from '../../src/engine/server/sandbox-rights.ts';
 import { quote } from '../../src/sql/quote.ts';
 import { withoutServerOnly } from '../support/sandbox-user.ts';
 import { temporaryFolder, testConfig } from '../support/service.ts';

@@ -31,7 +31,7 @@ function findFaults(unit: string): string[] {
     ],
     [is('ExecReload', '/bin/kill -HUP $MAINPID'), 'a reload is to send SIGHUP'],
     [
-      Number(keys.get('TimeoutStopSec')) * 1_000 > shutdownTimeoutMs.fallback + 5_000,
+      Number(keys.get('TimeoutStopSec')) * 1_000 > Number(shutdownTimeoutMs.fallback) + 5_000,
       'a stop is to wait longer than Tailrace does',
     ],
     [is('Restart', 'on-failure') && is('RestartPreventExitStatus', '1 2'), 'a crash alone is to restart it'],

@@ -25,7 +25,7 @@ const FLAGS = [
 ];
 
 export interface OpenOptions extends BrowserContextOptions {
-  /** Signs in with it before the page is loaded; without one nobody is signed in. */
+  /** Signs in with it before the page is loaded; without one the sign-in page is shown. */
   readonly key?: string;
   /** Runs in the page before everything else. */
   readonly script?: () => void;

@@ -27,7 +27,7 @@ describe('signing in', () => {
     await signIn(page, 'no-such-key');
     await page.getByText('This key is not accepted').waitFor();
     await signIn(page, 'tr_…'); // which no header can carry
-    await page.getByText('This is no key').waitFor();
+    await page.getByText('This is not a key').waitFor();
     await signIn(page, KEY);
     await page.getByRole('heading', { name: 'Overview', level: 1 }).waitFor();
     await page.reload();
@@ -66,7 +66,7 @@ describe('signing in', () => {
       method: 'DELETE',
       headers: { 'x-api-key': KEY },
     });
-    await page.getByText('not accepted any more').waitFor({ timeout: 20_000 });
+    await page.getByText('This key was revoked or has expired').waitFor({ timeout: 20_000 });
   });
 });
 
@@ -89,7 +89,7 @@ describe('the overview', () => {
 
   test('shows a key without the scope manage what it may call, and no numbers', async () => {
     const page = await open('/', { key: await makeKey({ endpoints: ['logs.all'] }) });
-    await page.getByText('Live numbers are shown to keys with the scope manage').waitFor();
+    await page.getByText('Live numbers need the scope manage').waitFor();
     expect(await page.getByRole('main').getByRole('link').allInnerTexts()).toEqual(['logs.all']);
     expect(await page.getByRole('table').count()).toBe(0);
   });
@@ -170,7 +170,7 @@ describe('an endpoint', () => {
     await expect
       .poll(() => about.innerText())
       .toMatch(/cache hit[\s\S]*old[\s\S]*rows[\s\S]*0 ms in the engine/);
-    await page.getByLabel('Past the cache').check();
+    await page.getByLabel('Bypass the cache').check();
     await run(page);
     await expect.poll(() => about.innerText()).toMatch(/cache miss/);
   });
@@ -199,7 +199,7 @@ describe('an endpoint', () => {
     await pinned.getByRole('list', { name: 'About this answer' }).waitFor();
     expect(await pinned.getByLabel('project', { exact: false }).first().inputValue()).toBe('aurora');
     expect(await pinned.getByLabel('project', { exact: false }).first().isDisabled()).toBe(true);
-    await pinned.getByText('The stored query is shown to keys with the scope manage.').waitFor();
+    await pinned.getByText('The SQL needs the scope manage.').waitFor();
   });
 
   test('has ready-made calls that work and hold no key', async () => {
@@ -232,7 +232,7 @@ describe('logs', () => {
     const entries = page.getByRole('status').filter({ hasText: 'entries' });
     await page.getByRole('button', { name: 'Load older' }).click();
     await expect.poll(() => entries.innerText()).toBe('199 entries'); // the end bound is inclusive
-    await page.getByLabel('Filter the entries shown').fill('/auth/');
+    await page.getByLabel('Filter the loaded entries').fill('/auth/');
     await expect.poll(() => entries.innerText()).toMatch(/^\d{1,2} of 199 entries$/);
     expect(new URL(page.url()).searchParams.get('ui.filter')).toBe('/auth/');
     for (const text of await list.locator('.log-message').allInnerTexts()) expect(text).toContain('/auth/');

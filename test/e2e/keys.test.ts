@@ -23,8 +23,8 @@ const trailOf = (page: Page) => page.getByRole('region', { name: 'Audit trail' }
 describe('a key', () => {
   test('is made with all its limits, shown once, and does what was said', async () => {
     const page = await openKeys({ permissions: ['clipboard-read', 'clipboard-write'] });
-    await page.getByRole('button', { name: 'Make a key' }).click();
-    const form = page.getByRole('dialog', { name: 'Make a key' });
+    await page.getByRole('button', { name: 'Create a key' }).click();
+    const form = page.getByRole('dialog', { name: 'Create a key' });
     await form.getByLabel('Name', { exact: true }).fill('made here');
     await form.getByLabel('Description').fill('of a test');
     const endpoints = form.getByRole('group', { name: 'Endpoints that it may read' });
@@ -34,7 +34,7 @@ describe('a key', () => {
     await form.getByLabel('Value of project').fill('aurora');
     await form.getByRole('button', { name: 'in 30 d' }).click();
     await form.getByLabel('Requests a second').fill('50');
-    await form.getByRole('button', { name: 'Make the key' }).click();
+    await form.getByRole('button', { name: 'Create the key' }).click();
 
     const made = page.getByRole('region', { name: 'made here: the new key' });
     await made.getByText('It is not shown again').waitFor();
@@ -67,21 +67,21 @@ describe('a key', () => {
 
   test('that the service refuses is told of at its fields, the first of which has the focus', async () => {
     const page = await openKeys({ expected: [400] });
-    await page.getByRole('button', { name: 'Make a key' }).click();
+    await page.getByRole('button', { name: 'Create a key' }).click();
     const form = page.getByRole('dialog');
     const sources = form.getByRole('group', { name: 'Sources that it may send to' });
     await sources.getByRole('radio', { name: 'Only these' }).check();
-    await form.getByRole('button', { name: 'Make the key' }).click();
+    await form.getByRole('button', { name: 'Create the key' }).click();
     await form.getByText('name must be a text of 1 to 100 characters').last().waitFor();
     const name = form.getByLabel('Name', { exact: true });
     expect(await name.getAttribute('aria-invalid')).toBe('true');
     expect(await name.evaluate((one) => one === document.activeElement)).toBe(true);
     await name.fill('refused');
-    await form.getByRole('button', { name: 'Make the key' }).click();
+    await form.getByRole('button', { name: 'Create the key' }).click();
     await sources.getByText('sources must name at least one').waitFor();
     await sources.getByRole('radio', { name: 'All' }).check();
     await form.getByRole('button', { name: 'Pin a value' }).click();
-    await form.getByRole('button', { name: 'Make the key' }).click();
+    await form.getByRole('button', { name: 'Create the key' }).click();
     await form
       .getByRole('group', { name: 'Pinned values' })
       .getByText('pins.project must have 1 to')
@@ -108,7 +108,7 @@ describe('a key', () => {
       page.evaluate(
         () => document.activeElement?.closest('dialog')?.tagName ?? document.activeElement?.tagName,
       );
-    expect(await page.evaluate(() => document.activeElement?.textContent)).toBe('Keep it');
+    expect(await page.evaluate(() => document.activeElement?.textContent)).toBe('Cancel');
     for (let i = 0; i < 6; i++) {
       await page.keyboard.press('Tab');
       expect(['DIALOG', 'BODY']).toContain(await focused()); // the body: the browser's own controls have it
@@ -132,8 +132,8 @@ describe('a key', () => {
     const old = await makeKey({ name: 'to rotate' });
     const page = await openKeys();
     await page.getByRole('button', { name: 'Rotate to rotate' }).click();
-    await page.getByLabel('The old key stays good for').selectOption('0');
-    await page.getByRole('button', { name: 'Make the new key' }).click();
+    await page.getByLabel('The old key stays valid for').selectOption('0');
+    await page.getByRole('button', { name: 'Create the new key' }).click();
     const made = page.getByRole('region', { name: 'to rotate: the new key' });
     const key = await made.locator('code').first().innerText();
     expect([await statusOf(old), await statusOf(key)]).toEqual([401, 200]);
@@ -154,7 +154,7 @@ describe('the audit trail', () => {
     const entries = trailOf(page);
     await expect.poll(() => entries.count()).toBe(50);
     const newest = entries.first();
-    expect(await newest.innerText()).toMatch(/made trail 54 [0-9a-f]{12}: scope query/);
+    expect(await newest.innerText()).toMatch(/created trail 54 [0-9a-f]{12}: scope query/);
     const local = (await newest.innerText()).split('\n')[0];
     await page.getByRole('radio', { name: 'UTC' }).check();
     const utc = (await newest.innerText()).split('\n')[0];
@@ -165,7 +165,7 @@ describe('the audit trail', () => {
     await page.getByRole('button', { name: 'Load older entries' }).click();
     await expect.poll(() => entries.count()).toBeGreaterThan(55);
     const texts = await entries.locator('.trail-text').allInnerTexts();
-    const made = texts.flatMap((text) => /made trail (\d+) /.exec(text)?.[1] ?? []);
+    const made = texts.flatMap((text) => /created trail (\d+) /.exec(text)?.[1] ?? []);
     expect(made.map(Number)).toEqual([...Array(55).keys()].reverse());
   });
 });
@@ -173,24 +173,24 @@ describe('the audit trail', () => {
 describe('a key that signs in', () => {
   test('without the scope manage is told what it needs', async () => {
     const page = await open('/keys', { key: await makeKey({}) });
-    await page.getByText('this page needs manage').waitFor();
+    await page.getByText('This page needs manage').waitFor();
     expect(await page.getByRole('navigation').getByRole('link', { name: 'Keys' }).count()).toBe(0);
   });
 
   test('with limits gives no more than it has, and does not see the trail', async () => {
     const limits = { scopes: ['query', 'manage'], endpoints: ['logs.all'], pins: { project: 'aurora' } };
     const page = await openKeys({ key: await makeKey({ name: 'limited', ...limits }), expected: [403] });
-    await page.getByText('The trail tells of every key').waitFor();
-    await page.getByRole('button', { name: 'Make a key' }).click();
+    await page.getByText('This key may not see the audit trail').waitFor();
+    await page.getByRole('button', { name: 'Create a key' }).click();
     const form = page.getByRole('dialog');
     expect(await form.getByRole('checkbox', { name: /^ingest/ }).isDisabled()).toBe(true);
     await form.getByLabel('Name', { exact: true }).fill('within');
     await form.getByRole('button', { name: 'Remove the pin of project' }).click();
-    await form.getByRole('button', { name: 'Make the key' }).click();
+    await form.getByRole('button', { name: 'Create the key' }).click();
     await form.getByText('project must be pinned to "aurora"').waitFor();
     await form.getByRole('button', { name: 'Pin a value' }).click();
     await form.getByLabel('Value of project').fill('aurora');
-    await form.getByRole('button', { name: 'Make the key' }).click();
+    await form.getByRole('button', { name: 'Create the key' }).click();
     await page.getByRole('region', { name: 'within: the new key' }).waitFor();
   });
 });

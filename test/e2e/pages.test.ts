@@ -12,7 +12,7 @@ const STATES: Readonly<Record<string, { path: string; act?: (page: Page) => Prom
   'the form for a key': {
     path: '/keys',
     async act(page) {
-      await page.getByRole('button', { name: 'Make a key' }).click();
+      await page.getByRole('button', { name: 'Create a key' }).click();
       for (const name of ['Endpoints that it may read', 'Sources that it may send to']) {
         await page.getByRole('group', { name }).getByRole('radio', { name: 'Only these' }).check();
       }
@@ -22,9 +22,9 @@ const STATES: Readonly<Record<string, { path: string; act?: (page: Page) => Prom
   'a new key': {
     path: '/keys',
     async act(page) {
-      await page.getByRole('button', { name: 'Make a key' }).click();
+      await page.getByRole('button', { name: 'Create a key' }).click();
       await page.getByLabel('Name', { exact: true }).fill('looked at');
-      await page.getByRole('button', { name: 'Make the key' }).click();
+      await page.getByRole('button', { name: 'Create the key' }).click();
       await page.getByRole('button', { name: 'I have stored it' }).waitFor();
     },
   },
@@ -103,8 +103,8 @@ test('by keyboard alone one signs in, runs an endpoint, and makes and revokes a 
 
   await reach('Keys');
   await press('Enter');
-  await page.getByRole('button', { name: 'Make a key' }).waitFor();
-  await reach('Make a key');
+  await page.getByRole('button', { name: 'Create a key' }).waitFor();
+  await reach('Create a key');
   await press('Enter');
   await page.getByRole('dialog').waitFor();
   await type('by keyboard'); // its first field has the focus
@@ -134,7 +134,7 @@ test('the first load has none of the other pages in it, which load little themse
   const first = await loaded();
   expect(first.filter(([path]) => /\/(keys|source|sources|endpoint)-/.test(path))).toEqual([]);
   await page.getByRole('link', { name: 'Keys' }).click();
-  await page.getByRole('button', { name: 'Make a key' }).waitFor();
+  await page.getByRole('button', { name: 'Create a key' }).waitFor();
   const later = (await loaded()).slice(first.length);
   expect(later.length).toBeGreaterThan(0);
   expect(later.reduce((sum, [, bytes]) => sum + bytes, 0)).toBeLessThan(30_000);

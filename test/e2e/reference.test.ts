@@ -36,7 +36,7 @@ describe('the reference at /docs', () => {
     await page.getByText('The most recent log entries of a project').first().click();
     const description = page.locator('.opblock.is-open .opblock-description');
     expect(await description.innerText()).toMatch(/\/api\/endpoints\/query\/[0-9a-f-]{36}/);
-    expect(await description.innerText()).toContain('POST to the same address');
+    expect(await description.innerText()).toContain('POST takes the parameters');
   });
 
   test.each(['light', 'dark'] as const)('has %s colours where the system has', async (colorScheme) => {

@@ -32,7 +32,7 @@ describe('a slow engine', () => {
     await page.getByRole('button', { name: 'Running…' }).waitFor();
     await other.getByText('1 of 1 readers busy').waitFor();
     await other.getByRole('link', { name: 'Keys' }).click();
-    await other.getByRole('button', { name: 'Make a key' }).waitFor();
+    await other.getByRole('button', { name: 'Create a key' }).waitFor();
     await answered;
     const alert = page.getByRole('alert');
     await alert.waitFor();
@@ -80,7 +80,7 @@ test('a page of somebody else in the place of an answer is told as such', async 
     route.fulfill({ status: 200, contentType: 'text/html', body: '<html>Please log in</html>' }),
   );
   await page.getByRole('button', { name: 'Run', exact: true }).click();
-  await page.getByText('What came back is no answer of this service').waitFor();
+  await page.getByText('This response is not from Tailrace').waitFor();
   await page.getByRole('button', { name: 'Run', exact: true }).waitFor();
 });
 

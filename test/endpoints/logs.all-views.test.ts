@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { parseParameters } from '../../src/query/parameters.ts';
+import { createQuestion } from '../../src/query/question.ts';
 import { createRunner } from '../../src/query/run.ts';
 import { PROJECT_PLACE, type WireEvent } from '../../trial/oracle/event.ts';
 import { matchingLogs, ROWS_MAX } from '../../trial/oracle/logs.ts';
@@ -84,7 +85,7 @@ describe.for(VIEWS)('%s, returned in place of the edge view', ([view, source]) =
         iso_timestamp_start: asked.start === undefined ? '' : spellings(asked.start)[0],
         iso_timestamp_end: asked.end === undefined ? '' : spellings(asked.end)[0],
       };
-      const answer = await run(other, parseParameters(endpoint, raw, 1024));
+      const answer = await run(createQuestion(other, parseParameters(endpoint, raw, 1024)));
       const rows = parseRows(answer.body.toString());
       const matching = matchingLogs(events, source, { ...asked, now: now * 1000 });
       const instants = matching.slice(0, ROWS_MAX).map((event) => event.timestamp);

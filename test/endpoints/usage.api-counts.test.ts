@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { afterAll, describe, expect, test } from 'vitest';
 import { parseParameters } from '../../src/query/parameters.ts';
+import { createQuestion } from '../../src/query/question.ts';
 import { createRunner } from '../../src/query/run.ts';
 import { apiCounts } from '../../trial/oracle/api-counts.ts';
 import type { WireEvent } from '../../trial/oracle/event.ts';
@@ -37,7 +38,7 @@ async function expectAsOracle(s: { now: number; events: readonly WireEvent[] }, 
   await storeEvents(service.store, SOURCE, s.events, s.now);
   stored.push(...s.events);
   const values = parseParameters(endpoint, { project: asked.pattern, interval: asked.interval }, 1024);
-  const answer = await run(endpoint, values);
+  const answer = await run(createQuestion(endpoint, values));
   expect(parseRows(answer.body.toString())).toEqual(apiCounts(stored, { ...asked, now: s.now * 1000 }));
 }
 

@@ -2,8 +2,8 @@ import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { Session } from 'chdb';
 import { afterAll, expect, test } from 'vitest';
-import { openEmbeddedEngine } from '../../src/engine/embedded.ts';
-import { writeEngineConfig } from '../../src/engine/embedded-config.ts';
+import { writeEngineConfig } from '../../src/engine/embedded/config.ts';
+import { openEmbeddedEngine } from '../../src/engine/embedded/embedded.ts';
 import { startEngineProcess } from '../../src/engine/process/engine-process.ts';
 import { temporaryFolder } from '../support/service.ts';
 

@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { openEmbeddedEngine, type Suspect } from '../../src/engine/embedded.ts';
+import { openEmbeddedEngine, type Suspect } from '../../src/engine/embedded/embedded.ts';
 import type { Engine } from '../../src/engine/engine.ts';
 import type { EngineRestart } from '../../src/engine/process/supervisor.ts';
 import { findEngineProcesses, getEngineProcess, untilGone } from '../support/engine-process.ts';

@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { describe, expect, test } from 'vitest';
-import { openEmbeddedEngine } from '../../src/engine/embedded.ts';
+import { openEmbeddedEngine } from '../../src/engine/embedded/embedded.ts';
 import { temporaryFolder } from '../support/service.ts';
 import { describeEngine, type EngineSize } from './contract.ts';
 
@@ -20,7 +20,7 @@ describeEngine('the embedded engine', async (size) => {
 
 // Inserts a row after another and says the number of each as soon as the insert has resolved.
 const INSERTER = `
-const { openEmbeddedEngine } = await import('./src/engine/embedded.ts');
+const { openEmbeddedEngine } = await import('./src/engine/embedded/embedded.ts');
 const limits = { timeoutMs: 10000, memoryBytesMax: 1e9, resultBytesMax: 1e6 };
 const engine = await openEmbeddedEngine({ dataDir: process.argv[1], readers: 1, queueMax: 1, queuePerLaneMax: 1, queueTimeoutMs: 1000, memoryBytesMax: 2e9, limits });
 await engine.command('CREATE TABLE tailrace.rows (id Int64) ENGINE = MergeTree ORDER BY id');

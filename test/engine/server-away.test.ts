@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { afterAll, afterEach, describe, expect, test } from 'vitest';
-import { openServerEngine } from '../../src/engine/server.ts';
+import { openServerEngine } from '../../src/engine/server/server.ts';
 import { startClickHouseFront } from '../../trial/clickhouse-front.ts';
 import { startFaultyProxy } from '../../trial/faulty-proxy.ts';
 import { addressOf } from '../support/server-engine.ts';

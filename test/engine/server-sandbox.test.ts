@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import type { QueryOptions } from '../../src/engine/engine.ts';
-import { openServerEngine } from '../../src/engine/server.ts';
+import { openServerEngine } from '../../src/engine/server/server.ts';
 import { InputError } from '../../src/errors.ts';
 import { type FrontUser, fail, startClickHouseFront } from '../../trial/clickhouse-front.ts';
 import { readSandboxUser, SANDBOX_USER } from '../support/sandbox-user.ts';

@@ -1,5 +1,5 @@
 import { findServerAddress } from '../../src/config/clickhouse.ts';
-import { openServerEngine } from '../../src/engine/server.ts';
+import { openServerEngine } from '../../src/engine/server/server.ts';
 import { openTestEngine } from '../support/server-engine.ts';
 import { temporaryFolder, testConfig } from '../support/service.ts';
 import { describeEngine } from './contract.ts';

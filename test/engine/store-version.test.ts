@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { pino } from 'pino';
 import { afterAll, describe, expect, test } from 'vitest';
-import { openEmbeddedEngine } from '../../src/engine/embedded.ts';
+import { openEmbeddedEngine } from '../../src/engine/embedded/embedded.ts';
 import type { Engine } from '../../src/engine/engine.ts';
 import {
   findStoreVersion,

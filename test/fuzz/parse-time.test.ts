@@ -2,7 +2,7 @@ import accepts from '@fastify/accepts';
 import Fastify from 'fastify';
 import fresh from 'fresh';
 import { expect, test } from 'vitest';
-import { NEGOTIATED_CHARS_MAX } from '../../src/http/head-fault.ts';
+import { NEGOTIATED_CHARS_MAX } from '../../src/http/listener.ts';
 import { type SyntaxNode, walk } from '../../src/query/syntax-tree.ts';
 import { measureParsers } from '../../trial/fuzz/parse-time.ts';
 import { coreMs, growth } from '../../trial/growth.ts';

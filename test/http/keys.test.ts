@@ -294,7 +294,15 @@ test('the audit trail tells who did what and what was refused, page by page', as
   const [first, second] = (await call('GET', '/api/keys/log?limit=2')).list;
   const next = await call('GET', `/api/keys/log?limit=1&before=${first?.id}`);
   expect(next.list).toEqual([second]);
-  for (const query of ['limit=0', 'limit=1001', 'limit=x', 'before=x', 'before=1&before=2'])
+  for (const query of [
+    'limit=0',
+    'limit=1001',
+    'limit=x',
+    'limit=1e2',
+    'limit=',
+    'before=x',
+    'before=1&before=2',
+  ])
     expectError(await call('GET', `/api/keys/log?${query}`), 'invalid_request');
 });
 

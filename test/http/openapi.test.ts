@@ -2,12 +2,11 @@ import { Validator } from '@seriousme/openapi-schema-validator';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { afterAll, describe, expect, test } from 'vitest';
 import { ERROR_CODES } from '../../src/errors.ts';
-import { PAGE_PATHS } from '../../src/http/routes/console.ts';
-import { ALLOWED_METHODS } from '../../src/http/routes/index.ts';
-import { OPENAPI_PATH } from '../../src/http/routes/openapi.ts';
 import { runCli } from '../support/cli.ts';
 import { expectError, get, QUERY_PATH, request } from '../support/http.ts';
 import { PUBLIC_KEY, startTestService, storeEvents } from '../support/service.ts';
+
+const OPENAPI_PATH = '/openapi.json';
 
 const service = await startTestService();
 afterAll(service.close);
@@ -60,21 +59,6 @@ describe('the OpenAPI document', () => {
     expect(result.errors ?? []).toEqual([]);
     expect(result.valid).toBe(true);
     expect(document.openapi).toMatch(/^3\.1\./);
-  });
-
-  test('has every path and method of the service, and no other', () => {
-    const described = operations.map(({ path, method }) => `${method.toUpperCase()} ${path}`);
-    const endpoints = store.registry.endpoints.map(({ name }) => name);
-    const served = Object.entries(ALLOWED_METHODS)
-      .filter(([path]) => !isPage(path))
-      .flatMap(([path, methods]) => {
-        const paths = path.endsWith('/:endpoint')
-          ? endpoints.map((one) => path.replace(':endpoint', one))
-          : [path.replace(':id', '{id}')];
-        const named = methods.filter((method) => method !== 'HEAD' && method !== 'OPTIONS');
-        return paths.flatMap((one) => named.map((method) => `${method} ${one}`));
-      });
-    expect(described.toSorted()).toEqual(served.toSorted());
   });
 
   test('has each endpoint under one path, whose description has its UUID', () => {
@@ -180,11 +164,6 @@ test('tailrace openapi prints it with every endpoint, beside a service, and with
   expect(printed.servers).toEqual([{ url: 'https://logs.example.com' }]);
   expect({ ...printed, servers: document.servers }).toEqual(document);
 });
-
-/** Pages and their files are no part of the API. */
-function isPage(path: string): boolean {
-  return PAGE_PATHS.includes(path);
-}
 
 function edgeEvent() {
   return {

@@ -1,6 +1,6 @@
 import { afterAll, beforeEach, describe, expect, test } from 'vitest';
-import type { EndpointView, Overview, Projects, Self, SourceView } from '../../src/http/view.ts';
 import type { NewKey } from '../../src/keys/management.ts';
+import type { EndpointView, Overview, Projects, Self, SourceView } from '../../src/management/view.ts';
 import { expectError, get, QUERY_PATH } from '../support/http.ts';
 import { EDGE, post, TO_EDGE } from '../support/ingest.ts';
 import { PUBLIC_KEY, startTestService } from '../support/service.ts';
@@ -54,7 +54,7 @@ describe('the overview', () => {
     expect(await trafficOf('logs.all')).toMatchObject({ requests: 1, hit_ratio: null });
   });
 
-  test('tells what a source holds and how much comes in', async () => {
+  test('says what a source holds and how much comes in', async () => {
     await send('p2');
     clock.now += 6_000; // what was read before is too old by now; this one still gets it
     await overview();
@@ -99,7 +99,7 @@ describe('the definitions', () => {
     expect(all.result.map((one) => one.sql?.includes('SELECT'))).toEqual([true, true, true]);
   });
 
-  test('of sources are told to keys that may send to them', async () => {
+  test('of sources are returned to keys that may send to them', async () => {
     const { result } = await read<{ result: SourceView[] }>(
       '/api/sources',
       await keyOf({ scopes: ['ingest'], sources: [EDGE] }),
@@ -108,7 +108,7 @@ describe('the definitions', () => {
     expectError(await get(url, '/api/sources', { 'x-api-key': await keyOf({}) }), 'forbidden');
   });
 
-  test('of the key itself are told to any key', async () => {
+  test('of the key itself are returned to any key', async () => {
     expect(await read<Self>('/api/self', PUBLIC_KEY)).toMatchObject({ id: 'public', scopes: ['ingest'] });
     const key = await keyOf({ pins: { project: 'p1' }, endpoints: ['logs.all'] });
     expect(await read<Self>('/api/self', key)).toMatchObject({
@@ -138,7 +138,7 @@ describe('the projects', () => {
     });
   });
 
-  test('are not told to a key that may not read', async () => {
+  test('are not returned to a key that may not read', async () => {
     expectError(await get(url, '/api/projects', { 'x-api-key': PUBLIC_KEY }), 'forbidden');
   });
 });

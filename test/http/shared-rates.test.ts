@@ -1,9 +1,10 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { findProgram } from '../../scripts/programs.js';
-import { createSharedRates, type SharedRates } from '../../src/http/shared-rates.ts';
 import { openRedis, type Redis } from '../../src/lib/redis.ts';
 import { type Rate, takeToken } from '../../src/lib/token-bucket.ts';
+import type { SharedRates } from '../../src/serve/admit.ts';
+import { createSharedRates } from '../../src/serve/shared-rates.ts';
 import { startRedis, type TestRedis } from '../../trial/redis.ts';
 
 describe.skipIf(findProgram('redis-server') === undefined)('buckets that replicas share', () => {
@@ -24,7 +25,7 @@ describe.skipIf(findProgram('redis-server') === undefined)('buckets that replica
   });
 
   async function open(): Promise<SharedRates> {
-    const redis = openRedis(server.url, { onUp() {}, onAway() {}, onFailure() {} });
+    const redis = openRedis(server.url, { onUp() {}, onDown() {}, onFailure() {} });
     opened.push(redis);
     await vi.waitFor(() => expect(redis.isUp).toBe(true), { timeout: 10_000 });
     return createSharedRates(redis, Buffer.from('a secret'));

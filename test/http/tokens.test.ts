@@ -131,7 +131,7 @@ describe('a token', () => {
     await keyring.update(id, { pins: { project: 'alpha' } });
     const answer = await logsOf(wide, 'project=alpha');
     expectError(answer, 'unauthorized');
-    expect(answer.body.error.message).toContain('more than its key');
+    expect(answer.body.error.message).toContain('rights that its key has lost');
     expect((await logsOf(narrow, '')).status).toBe(200);
   });
 
@@ -174,7 +174,7 @@ describe('what is wider than the key', () => {
   ])('is refused: %s', async (_, fields, body) => {
     const answer = await ask((await newKey(fields)).key, body);
     expectError(answer, 'forbidden');
-    expect(answer.body.error.message).toMatch(/^a token cannot do more than its key: /);
+    expect(answer.body.error.message).toMatch(/^a token cannot do rights that its key has lost: /);
   });
 
   test('a burst that was not asked for is at most that of the key', async () => {

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { pino } from 'pino';
 import { afterAll, describe, expect, test } from 'vitest';
-import type { Overview } from '../../src/http/view.ts';
+import type { Overview } from '../../src/management/view.ts';
 import { get, QUERY_PATH, readMetric } from '../support/http.ts';
 import { EDGE, post, TO_EDGE } from '../support/ingest.ts';
 import { startTestService } from '../support/service.ts';

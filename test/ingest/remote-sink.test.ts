@@ -31,6 +31,7 @@ test.each(['', '/', '/logs/tailrace', '/logs/tailrace/'])(
       source: 'a b',
       project: '',
       onRejected: () => {},
+      onWithoutProject: () => {},
       onRetry: () => {},
       wait: async () => {},
     });

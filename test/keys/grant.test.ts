@@ -6,9 +6,9 @@ import {
   isListed,
   isNarrower,
   isWithinReach,
+  SCOPES,
   toListed,
 } from '../../src/keys/grant.ts';
-import { SCOPES } from '../../src/keys/scope.ts';
 import { runs } from '../support/property.ts';
 
 const names = fc.option(fc.subarray(['a', 'b', 'c'], { minLength: 1 }), { nil: undefined });

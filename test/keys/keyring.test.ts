@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
+import { isScope, SCOPES } from '../../src/keys/grant.ts';
 import { requireScope } from '../../src/keys/keyring.ts';
-import { isScope, SCOPES } from '../../src/keys/scope.ts';
 import { createSecret } from '../../src/keys/secret.ts';
 import { openTestKeyring, refusalOf, rejectionOf } from '../support/keys.ts';
 import { temporaryFolder } from '../support/service.ts';

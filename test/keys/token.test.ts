@@ -122,7 +122,7 @@ describe('the secret', () => {
     const dir = await folder();
     writeFileSync(join(dir, 'token.secret'), 'short');
     chmodSync(join(dir, 'token.secret'), 0o600);
-    expect(() => openTokenSecret(dir, '')).toThrow(/token\.secret is not whole; delete it/);
+    expect(() => openTokenSecret(dir, '')).toThrow(/token\.secret is damaged: .*; delete it/);
     expect(readFileSync(join(dir, 'token.secret'), 'utf8')).toBe('short');
   });
 });

@@ -8,11 +8,11 @@ test('the end waits for all that goes on, whatever becomes of it, and for what t
   const first = new Promise<void>((resolve) => {
     end = resolve;
   }).then(() => {
-    background.leave(Promise.resolve().then(() => ended.push('second')));
+    background.run(Promise.resolve().then(() => ended.push('second')));
     ended.push('first');
   });
-  background.leave(first);
-  background.leave(Promise.reject(new Error('is nobody’s')));
+  background.run(first);
+  background.run(Promise.reject(new Error('is nobody’s')));
   const idle = background.idle().then(() => ended.push('idle'));
   end();
   await idle;

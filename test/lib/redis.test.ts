@@ -21,13 +21,13 @@ describe.skipIf(findProgram('redis-server') === undefined)('a connection to Redi
     const told: string[] = [];
     const redis = openRedis(url, {
       onUp: () => told.push('up'),
-      onAway: () => told.push('away'),
+      onDown: () => told.push('away'),
       onFailure: () => told.push('failure'),
     });
     opened.push(redis);
     return { redis, told };
   }
-  const ping = (redis: Redis) => redis.ask((send) => send(['PING']));
+  const ping = (redis: Redis) => redis.run((send) => send(['PING']));
   const waitFor = (check: () => void) => vi.waitFor(check, { timeout: 10_000 });
 
   test('is made behind the back of the start, and answers', async () => {
@@ -35,9 +35,9 @@ describe.skipIf(findProgram('redis-server') === undefined)('a connection to Redi
     expect(await ping(redis)).toBeUndefined();
     await waitFor(() => expect(redis.isUp).toBe(true));
     expect(await ping(redis)).toBe('PONG');
-    await redis.ask((send) => send(['SET', 'bytes', Buffer.from([0, 255, 13, 10])]));
-    expect(await redis.ask((send) => send(['GET', 'bytes']))).toEqual(Buffer.from([0, 255, 13, 10]));
-    expect(await redis.ask((send) => send(['GET', 'none']))).toBeNull();
+    await redis.run((send) => send(['SET', 'bytes', Buffer.from([0, 255, 13, 10])]));
+    expect(await redis.run((send) => send(['GET', 'bytes']))).toEqual(Buffer.from([0, 255, 13, 10]));
+    expect(await redis.run((send) => send(['GET', 'none']))).toBeNull();
     expect(told).toEqual(['up']);
   });
 
@@ -97,7 +97,7 @@ describe.skipIf(findProgram('redis-server') === undefined)('a connection to Redi
   test('stays when Redis refuses a command, which is told', async () => {
     const { redis, told } = open();
     await waitFor(() => expect(redis.isUp).toBe(true));
-    expect(await redis.ask((send) => send(['NONSENSE']))).toBeUndefined();
+    expect(await redis.run((send) => send(['NONSENSE']))).toBeUndefined();
     expect(told).toEqual(['up', 'failure']);
     expect(await ping(redis)).toBe('PONG');
   });
@@ -106,10 +106,10 @@ describe.skipIf(findProgram('redis-server') === undefined)('a connection to Redi
     const { redis } = open();
     await waitFor(() => expect(redis.isUp).toBe(true));
     const script = createScript('return {KEYS[1], ARGV[1]}');
-    const run = () => redis.ask((send) => runScript(send, script, { keys: ['key'], args: ['argument'] }));
+    const run = () => redis.run((send) => runScript(send, script, { keys: ['key'], args: ['argument'] }));
     const both = [Buffer.from('key'), Buffer.from('argument')];
     expect([await run(), await run()]).toEqual([both, both]);
-    await redis.ask((send) => send(['SCRIPT', 'FLUSH']));
+    await redis.run((send) => send(['SCRIPT', 'FLUSH']));
     expect(await run()).toEqual(both);
   });
 

@@ -1,12 +1,12 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { type Bucket, type Rate, takeToken } from '../../src/lib/token-bucket.ts';
+import { type Rate, type TokenBucket, takeToken } from '../../src/lib/token-bucket.ts';
 
 const RATE: Rate = { perSecond: 2, burst: 4 };
 
 /** Takes at each of these instants; whether each passed. */
 function takeAt(rate: Rate, instants: readonly number[]): boolean[] {
-  let bucket: Bucket | undefined;
+  let bucket: TokenBucket | undefined;
   return instants.map((nowMs) => {
     const taken = takeToken(bucket, rate, nowMs);
     bucket = taken.bucket;
@@ -69,7 +69,7 @@ describe('a bucket', () => {
       fc.property(rates, steps, (rate, gaps) => {
         let nowMs = 0;
         let passed = 0;
-        let bucket: Bucket | undefined;
+        let bucket: TokenBucket | undefined;
         for (const gap of gaps) {
           nowMs += gap;
           const taken = takeToken(bucket, rate, nowMs);

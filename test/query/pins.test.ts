@@ -1,6 +1,6 @@
 import { afterAll, describe, expect, test } from 'vitest';
-import { escapePattern } from '../../src/query/pattern.ts';
 import { findOwner, parsePinnedParameters } from '../../src/query/pins.ts';
+import { escapePattern } from '../../src/sql/pattern.ts';
 import { refusalOf } from '../support/keys.ts';
 import { openTestStore } from '../support/service.ts';
 

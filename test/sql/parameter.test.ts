@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { afterAll, describe, expect, test } from 'vitest';
-import { openEmbeddedEngine } from '../../src/engine/embedded.ts';
+import { openEmbeddedEngine } from '../../src/engine/embedded/embedded.ts';
 import { createRewriter, findParameters } from '../../src/sql/parameter.ts';
 import { quote } from '../../src/sql/quote.ts';
 import { runs } from '../support/property.ts';

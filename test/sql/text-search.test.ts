@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { isPlainPattern } from '../../src/sql/plain-pattern.ts';
-import { guardSearches } from '../../src/sql/search-guard.ts';
+import { guardSearches, isPlainPattern } from '../../src/sql/search-guard.ts';
 import { findTextSearches } from '../../src/sql/text-search.ts';
 import { growth } from '../../trial/growth.ts';
 

@@ -1,4 +1,5 @@
 import type { Endpoint } from '../../src/definitions/endpoint.ts';
+import { createParameter } from '../../src/definitions/parameter.ts';
 
 /** An endpoint whose answers are cached and kept warm. */
 export const CACHED: Endpoint = {
@@ -11,17 +12,10 @@ export const CACHED: Endpoint = {
   sandboxing: false,
   bucket: undefined,
   pinned: [],
-  parameters: ['a', 'b'].map((name) => ({
-    name,
-    type: 'string',
-    required: false,
-    description: '',
-    fallback: '',
-    values: [],
-    otherwise: undefined,
-  })),
+  parameters: ['a', 'b'].map((name) => createParameter(name, { type: 'string', description: '' })),
   columns: [],
   sql: '',
+  sqlOrigin: 'file',
   fileHash: 'file hash',
   hash: 'hash',
   file: '',

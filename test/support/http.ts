@@ -1,6 +1,7 @@
 import { connect } from 'node:net';
-import { expect } from 'vitest';
+import { expect, vi } from 'vitest';
 import { ERROR_CODES, type ErrorCode } from '../../src/errors.ts';
+import type { Keyring } from '../../src/keys/keyring.ts';
 import { type AnswerBody, PRIVATE_KEY } from './service.ts';
 
 export { QUERY_PATH } from '../../trial/http.ts';
@@ -55,6 +56,17 @@ export function expectError(answer: Omit<HttpAnswer, 'text'>, code: ErrorCode): 
   );
   expect(answer.headers.has('www-authenticate')).toBe(status === 401);
   expect(answer.headers.has('allow')).toBe(status === 405);
+}
+
+/** Does `work` while every key takes a look-up: the listener hands requests on to the framework. */
+export async function throughFramework<T>(keyring: Keyring, work: () => Promise<T>): Promise<T> {
+  const { authenticate } = keyring;
+  const spy = vi.spyOn(keyring, 'authenticate').mockImplementation(async (key) => authenticate(key));
+  try {
+    return await work();
+  } finally {
+    spy.mockRestore();
+  }
 }
 
 /** Sends bytes on a socket of its own; resolves with everything that came back once the server has closed it. */

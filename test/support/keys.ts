@@ -40,9 +40,9 @@ export function refusalOf(work: () => unknown): TailraceError {
   throw new Error('it should have been refused');
 }
 
-/** The same of work that takes its time. */
-export async function rejectionOf(work: Promise<unknown>): Promise<TailraceError> {
-  const outcome = await work.then(
+/** The same of work that takes its time, unless it is done. */
+export async function rejectionOf(work: unknown): Promise<TailraceError> {
+  const outcome = await Promise.resolve(work).then(
     () => undefined,
     (error: unknown) => error,
   );

@@ -1,15 +1,16 @@
 import { randomUUID } from 'node:crypto';
 import { expect, vi } from 'vitest';
 import { createCached } from '../../src/cache/cached.ts';
-import type { CallerOptions } from '../../src/cache/query-flights.ts';
 import { createSharedFlights } from '../../src/cache/shared/flight.ts';
 import { createRedisCache } from '../../src/cache/shared/redis-cache.ts';
-import { createMemoryStore } from '../../src/cache/store.ts';
+import { type CallerOptions, createMemoryStore } from '../../src/cache/store.ts';
 import { createWarmer } from '../../src/cache/warmer.ts';
 import type { Endpoint } from '../../src/definitions/endpoint.ts';
 import { createBackground } from '../../src/lib/background.ts';
 import { openRedis } from '../../src/lib/redis.ts';
+import { JSON_FORMAT } from '../../src/query/format.ts';
 import type { ParameterValues } from '../../src/query/parameters.ts';
+import { createQuestion } from '../../src/query/question.ts';
 import type { Answer, Run } from '../../src/query/run.ts';
 import { CACHED } from './cached-endpoint.ts';
 
@@ -46,21 +47,21 @@ export async function openReplica(options: ReplicaOptions) {
   const now = () => Date.now() + clock.aheadMs;
   const counts = { refused: 0, hit: 0, miss: 0, taken: 0, refreshed: 0, failedRefreshes: 0, failures: 0 };
   const queries: Query[] = [];
-  const run: Run = (_, { a }, { signal } = {}) => {
+  const run: Run = ({ values: { a } }, { signal } = {}) => {
     const instantMs = now();
     const number = queries.length;
     return new Promise<Answer>((resolve, reject) => {
       signal?.addEventListener('abort', () => reject(signal.reason), { once: true });
       const answer = (text = `answer ${number} of ${a}`) =>
-        resolve({ body: Buffer.from(text), rows: 1, instantMs, engineMs: 1 });
+        resolve({ body: Buffer.from(text), rows: 1, format: JSON_FORMAT, instantMs, engineMs: 1 });
       queries.push({ signal, answer, fail: reject });
       if (options.isPrompt === true) answer();
     });
   };
-  const redis = openRedis(redisUrl, { onUp() {}, onAway() {}, onFailure: () => void counts.failures++ });
+  const redis = openRedis(redisUrl, { onUp() {}, onDown() {}, onFailure: () => void counts.failures++ });
   await vi.waitFor(() => expect(redis.isUp).toBe(true), { timeout: 10_000 });
   const shared = createRedisCache({
-    ...{ redis, secret: Buffer.from(secret), store: 'test', now, makeToken: randomUUID },
+    ...{ redis, secret: Buffer.from(secret), store: 'test', now, createToken: randomUUID },
     onRefused: () => void counts.refused++,
   });
   const background = createBackground();
@@ -70,7 +71,7 @@ export async function openReplica(options: ReplicaOptions) {
     void counts[error === undefined ? 'refreshed' : 'failedRefreshes']++;
   const cached = createCached({
     ...{ run, store, now, random: () => 0, warmKeysMax: 100, onRefresh },
-    refresh: (asked, { values }, runOptions) => run(asked, values, runOptions),
+    refresh: (question, _, runOptions) => run(question, runOptions),
     shared: createSharedFlights({ shared, background, queryTimeoutMs, onLookup }),
     staleIfErrorSeconds: options.staleIfErrorSeconds ?? 0,
   });
@@ -80,8 +81,10 @@ export async function openReplica(options: ReplicaOptions) {
   });
   return {
     ...{ clock, now, counts, queries, redis, shared, store, cached, warmer },
-    ask: (values: ParameterValues = { a: '' }, caller: CallerOptions = {}) =>
-      cached.ask(endpoint, values, caller),
+    async ask(values: ParameterValues = { a: '' }, caller: CallerOptions = {}) {
+      const question = createQuestion(endpoint, values);
+      return cached.find(question, caller) ?? (await cached.compute(question, caller));
+    },
     /** What the engine is asked next. */
     async query(index = 0): Promise<Query> {
       return await vi.waitFor(() => queries.at(index) ?? Promise.reject(new Error('no such query')), {

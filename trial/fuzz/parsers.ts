@@ -1,7 +1,5 @@
 import { readDefinitions } from '../../src/definitions/read.ts';
-import { readCacheDirectives } from '../../src/http/cache-directives.ts';
-import { HEADERS_CHARS_MAX } from '../../src/http/head-fault.ts';
-import { readKey } from '../../src/http/plugins/auth.ts';
+import { HEADERS_CHARS_MAX } from '../../src/http/listener.ts';
 import { parseQueryString } from '../../src/http/query-string.ts';
 import { mergeParameters } from '../../src/http/routes/body-parameters.ts';
 import { type BodyFormat, openBody } from '../../src/ingest/body.ts';
@@ -11,8 +9,10 @@ import { readEvents } from '../../src/ingest/read-events.ts';
 import { parseTimestamp } from '../../src/ingest/timestamp.ts';
 import { looksLikeToken } from '../../src/keys/token.ts';
 import { parseInstant } from '../../src/lib/instant.ts';
-import { findPatternFault } from '../../src/query/pattern.ts';
+import { readKey } from '../../src/serve/admit.ts';
+import { parseCacheControl } from '../../src/serve/cache-control.ts';
 import { createRewriter } from '../../src/sql/parameter.ts';
+import { findPatternFault } from '../../src/sql/pattern.ts';
 import { scanTokens } from '../../src/sql/token.ts';
 import { PATTERN_TOKENS } from '../pattern-tokens.ts';
 
@@ -130,7 +130,7 @@ export const PARSERS: Readonly<Record<string, Parser>> = {
       ',max-age=1 ',
       'no-store ',
     ],
-    parse: (text) => readCacheDirectives({ 'cache-control': text }),
+    parse: parseCacheControl,
   },
   Authorization: {
     charsMax: HEADERS_CHARS_MAX,

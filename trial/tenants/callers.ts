@@ -1,9 +1,9 @@
+import { SCOPES } from '../../src/keys/grant.ts';
 import type { NewKey } from '../../src/keys/management.ts';
-import { SCOPES } from '../../src/keys/scope.ts';
 import type { Service } from '../../src/service.ts';
 import { TENANTS } from './data.ts';
 
-/** A key and what is to be expected of it, said here a second time. */
+/** A key and its rights, stated again for the oracle. */
 export interface TestCaller {
   readonly key: string;
   readonly state: 'good' | 'bad';
@@ -12,10 +12,10 @@ export interface TestCaller {
   readonly pins: Readonly<Record<string, string>>;
 }
 
-// The keys of tenants are seven times twenty.
+// The tenants have 7 × 20 keys.
 const UNPINNED_TIMES = 10;
 
-/** Keys of every kind for every tenant, and some of nobody. */
+/** Keys of every kind for every tenant, and some without a tenant. */
 export async function makeCallers(
   { keyring }: Pick<Service, 'keyring'>,
   nowMs: number,

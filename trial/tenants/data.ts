@@ -1,7 +1,7 @@
 import { createRandom } from '../../src/lib/random.ts';
 import { MICROS_PER_SECOND, type WireEvent } from '../oracle/event.ts';
 
-/** Names that hold one another, differ by letter case, or mean something else as a pattern or in SQL. */
+/** Names that contain each other, differ in letter case, or have a meaning as a pattern or in SQL. */
 export const TENANTS = [
   'abc',
   'abcd',
@@ -38,12 +38,12 @@ const PATHS = [
   '/rest/storage',
   '/',
 ];
-// Reaches beyond the windows of FREE (1 day) and PRO (7 days).
+// Longer than the windows of FREE (1 day) and PRO (7 days).
 const SPAN_SECONDS = 8 * 86_400;
 const EVENTS_MIN = 20;
 const EVENTS_MAX = 60;
 
-/** Events of every tenant, each at a second of its own; some urls name another tenant and some requests have none. */
+/** Events of every tenant at distinct seconds; some URLs name another tenant and some requests have none. */
 export function makeEvents(seed: number, nowMs: number): TenantEvents {
   const random = createRandom(`tenant events ${seed}`);
   const edge: WireEvent[] = [];
@@ -60,7 +60,7 @@ export function makeEvents(seed: number, nowMs: number): TenantEvents {
       const metadata = {
         project_ref: project,
         function_id: `f${random.whole(1, 3)}`,
-        execution_time_ms: 1 + i + random.whole(0, 50) * TENANTS.length, // tells whose it is
+        execution_time_ms: 1 + i + random.whole(0, 50) * TENANTS.length, // identifies the tenant
         response: { status_code },
       };
       invocations.push({ ...event(invocations.length), metadata });
@@ -68,10 +68,10 @@ export function makeEvents(seed: number, nowMs: number): TenantEvents {
   }
   return { edge, invocations };
 
-  /** Half of them within the last hour, which the short intervals cover. */
+  /** Half of them are within the last hour, which the short intervals cover. */
   function event(number: number) {
     const seconds = random.chance(0.5) ? 3_600 : SPAN_SECONDS;
-    const timestamp = nowMs * 1000 - random.whole(1, seconds) * MICROS_PER_SECOND + number; // no two alike
+    const timestamp = nowMs * 1000 - random.whole(1, seconds) * MICROS_PER_SECOND + number; // all distinct
     return { id: `${number}`, timestamp };
   }
 }

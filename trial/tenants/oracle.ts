@@ -7,7 +7,7 @@ import type { TenantEvents } from './data.ts';
 
 export type Parameters = Readonly<Record<string, string>>;
 
-/** A request by chance. */
+/** A random request. */
 export interface Question {
   readonly endpoint: string;
   readonly parameters: Parameters;
@@ -15,7 +15,7 @@ export interface Question {
 
 export type Rows = readonly object[];
 
-/** What must come back: a status, and with 200 the rows. */
+/** The expected response: a status, and with 200 the rows. */
 export type Expected = { readonly status: number } | { readonly rows: Rows };
 
 const TIERS = ['FREE', 'PRO', 'PAYG', 'ENTERPRISE'];
@@ -29,7 +29,7 @@ const DECLARED: Readonly<Record<string, readonly string[]>> = {
   'usage.api-counts': ['project', 'interval'],
 };
 
-/** What docs/keys.md promises, worked out without a line of the service. */
+/** The promises of docs/keys.md, implemented without code of the service. */
 export function createOracle(events: TenantEvents, nowMs: number) {
   const now = nowMs * 1000;
 
@@ -69,7 +69,7 @@ export function createOracle(events: TenantEvents, nowMs: number) {
   };
 }
 
-/** The status where the key alone decides. */
+/** The status if the key alone decides. */
 function statusOfKey(caller: TestCaller, endpoint: string): number | undefined {
   if (caller.state === 'bad') return 401;
   if (!caller.mayQuery) return 403;
@@ -80,7 +80,7 @@ function statusOfKey(caller: TestCaller, endpoint: string): number | undefined {
   return isVoid || caller.endpoints?.includes(endpoint) === false ? 403 : undefined;
 }
 
-/** The parameters with the pins among them; `undefined` where one was sent with another value. */
+/** The parameters with the pins added; `undefined` if one was sent with another value. */
 function valuesOf(pins: TestCaller['pins'], { endpoint, parameters }: Question): Parameters | undefined {
   const taken = Object.entries(pins).filter(([name]) => DECLARED[endpoint]?.includes(name));
   const isFree = taken.every(([name, pin]) => mayBe(endpoint, name, { pin, sent: parameters[name] ?? '' }));

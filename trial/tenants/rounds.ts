@@ -12,7 +12,7 @@ export interface TenantCounts {
   /** Answers that came from the cache. */
   readonly hits: number;
   readonly wrongStatuses: number;
-  /** Answers with other rows than those of the oracle: foreign, missing or wrong. */
+  /** Answers with rows other than the oracle's: foreign, missing or wrong. */
   readonly wrongRows: number;
   readonly firstFault: string;
   readonly seconds: number;
@@ -96,7 +96,7 @@ interface Taken {
 
 function createJudge() {
   const counts = { requests: 0, answers: 0, hits: 0, wrongStatuses: 0, wrongRows: 0, firstFault: '' };
-  // The clock stands still, so the same question of the same caller has one answer.
+  // The clock is frozen, so the same question of the same caller has one answer.
   const known = new Map<string, Expected>();
   const proven = new Map<Expected, string>();
 
@@ -132,7 +132,7 @@ function createJudge() {
   };
 }
 
-/** Percentiles are approximate and metadata is compared elsewhere; every other column is exact. */
+/** Compares all columns exactly, except percentiles, which are approximate, and metadata, which is compared elsewhere. */
 function sameRows(text: string, expected: Rows): boolean {
   const { result } = JSON.parse(text) as { result: Record<string, unknown>[] };
   const rows = result.map((row) => {
@@ -142,7 +142,7 @@ function sameRows(text: string, expected: Rows): boolean {
   return isDeepStrictEqual(rows, expected);
 }
 
-// logs.all is not cached: with more of it the run would measure the engine.
+// logs.all is not cached: more of it would turn the run into a benchmark of the engine.
 const pickEndpoint = createWeighted([
   [48, 'functions.invocation-stats'],
   [48, 'usage.api-counts'],
@@ -160,7 +160,7 @@ function ask(random: Random, caller: TestCaller): Question {
   const own = caller.pins['project'] ?? random.pick(TENANTS);
   const foreign = random.pick(TENANTS);
   const endpoint = pickEndpoint(random);
-  // What is no pattern, or another than it looks, is sent by those only who have it pinned.
+  // Names that are invalid or ambiguous as patterns are only sent by keys that pin them.
   const isPattern = endpoint === 'usage.api-counts' && caller.pins['project'] === undefined;
   const project = {
     own: isPattern ? escapeSigns(own) : own,

@@ -1,5 +1,5 @@
 import { createContext, use } from 'react';
-import type { Self } from '../../../src/http/view.ts';
+import type { Self } from '../../../src/management/view.ts';
 
 /** A call that failed: with the service's own words, or because it could not be reached at all (`unreachable`, status 0). */
 export class ApiError extends Error {
@@ -22,16 +22,13 @@ export class ApiError extends Error {
 
 /** For an answer that is none of this service's, such as the page of a proxy with a good status. */
 function notUnderstood(status: number): ApiError {
-  return new ApiError(
-    'What came back is no answer of this service: something in between put its own in its place.',
-    {
-      code: 'unknown',
-      status,
-      requestId: undefined,
-      errors: [],
-      retryAfterSeconds: undefined,
-    },
-  );
+  return new ApiError('This response is not from Tailrace: check the proxies in between.', {
+    code: 'unknown',
+    status,
+    requestId: undefined,
+    errors: [],
+    retryAfterSeconds: undefined,
+  });
 }
 
 /** @throws ApiError where it is no JSON */
@@ -40,7 +37,7 @@ export function parseAnswer<T>(
   parse: (text: string) => unknown = JSON.parse,
 ): T {
   try {
-    return parse(text) as T; // the routes answer what src/http/view.ts says
+    return parse(text) as T; // the routes answer what src/management/view.ts says
   } catch {
     throw notUnderstood(status);
   }
@@ -128,7 +125,7 @@ interface ErrorBody {
 function toError(response: Response, text: string): ApiError {
   const { error } = parseError(text);
   const retryAfter = response.headers.get('retry-after');
-  return new ApiError(error?.message ?? `The service answered ${response.status}.`, {
+  return new ApiError(error?.message ?? `The service responded with ${response.status}.`, {
     code: error?.code ?? 'unknown',
     status: response.status,
     requestId: error?.request_id ?? response.headers.get('x-request-id') ?? undefined,
@@ -151,6 +148,6 @@ export const ClientContext = createContext<Client | undefined>(undefined);
 /** The client of whoever is signed in; for everything below the sign-in. */
 export function useClient(): Client {
   const client = use(ClientContext);
-  if (client === undefined) throw new Error('nobody is signed in');
+  if (client === undefined) throw new Error('no key is signed in');
   return client;
 }

@@ -1,6 +1,6 @@
 const NAME = 'tailrace.key';
 
-/** The key that was signed in with; it is kept for this tab only and goes with it. */
+/** The signed-in key, in the session storage of this tab. */
 export function readKey(): string | undefined {
   return sessionStorage.getItem(NAME) ?? undefined;
 }

@@ -2,7 +2,7 @@ import { useEffect, useState } from 'react';
 import { ApiError, type CallOptions, useClient } from './client.ts';
 
 export interface Loaded<T> {
-  /** What was read last; it stays while a later reading fails. */
+  /** The last value read; a failed read keeps it. */
   readonly value: T | undefined;
   readonly error: ApiError | undefined;
   /** Reads again now. */
@@ -10,9 +10,9 @@ export interface Loaded<T> {
 }
 
 /**
- * What a path of the API answers.
+ * Reads a path of the API.
  *
- * @param everyMs reads it again so often, while the page is looked at; without it once
+ * @param everyMs the interval of repeated reads while the page is visible; by default it reads once
  */
 export function useLoad<T>(path: string | undefined, everyMs?: number): Loaded<T> {
   const client = useClient();
@@ -41,7 +41,7 @@ export function useLoad<T>(path: string | undefined, everyMs?: number): Loaded<T
         })
         .finally(next);
     };
-    // Back in view: at once, rather than when its turn comes.
+    // Visible again: read at once instead of waiting for the interval.
     const onVisible = () => {
       if (document.hidden || everyMs === undefined) return;
       clearTimeout(timer);

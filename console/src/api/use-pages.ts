@@ -2,28 +2,28 @@ import { useCallback, useEffect, useRef, useState } from 'react';
 import { ApiError, useClient } from './client.ts';
 
 export interface Pages<T> {
-  /** What has been read, newest first; `undefined` before the first page is there. */
+  /** The items read so far, newest first; `undefined` before the first page. */
   readonly items: readonly T[] | undefined;
   readonly error: ApiError | undefined;
   readonly busy: boolean;
-  /** Whether there may be older ones. */
+  /** Whether there may be older items. */
   readonly hasMore: boolean;
   readonly loadMore: () => void;
-  /** Reads what is shown again. */
+  /** Reads the shown items again. */
   readonly reload: () => void;
 }
 
 interface PagesOptions {
-  /** How many at once. */
+  /** Items per page. */
   readonly size: number;
 }
 
 const LIMIT_MAX = 1_000;
 
 /**
- * A long list of the API, newest first: `?limit=&before=`, where `before` is the id of the last one seen.
+ * Reads a paged list of the API, newest first: `?limit=&before=`, where `before` is the id of the last item read.
  *
- * @param path may have a query of its own; without a path nothing is asked
+ * @param path may have a query; without a path nothing is read
  */
 export function usePages<T extends { readonly id: string | number }>(
   path: string | undefined,
@@ -39,7 +39,7 @@ export function usePages<T extends { readonly id: string | number }>(
   const read = useCallback(
     async (known: readonly T[], limit: number) => {
       if (path === undefined) return;
-      running.current?.abort(); // of two readings the later one counts
+      running.current?.abort(); // of two reads the later one counts
       const controller = new AbortController();
       running.current = controller;
       setBusy(true);

@@ -1,18 +1,18 @@
-/** What is read of an OpenAPI document here. */
+/** The part of an OpenAPI document that is used here. */
 export interface OpenApi {
   readonly paths: Readonly<Record<string, Readonly<Record<string, unknown>>>>;
 }
 
 const ENDPOINT_PATH = '/api/endpoints/query/';
 const POST_NOTE =
-  'POST to the same address takes the parameters as a JSON body, `{"project":"aurora"}`, for values that are too long for a URL.';
+  'POST takes the parameters as a JSON body, `{"project":"aurora"}`, for values that are too long for a URL.';
 const EVENTS_PATH = '/api/logs';
 const EVENTS_ALIAS = /^\/(api\/)?(logs|events)(\/(json|vector))?$/;
-const EVENTS_NOTE = 'The same at `/logs` and `/api/events`, each also with `/json` or `/vector` behind it.';
+const EVENTS_NOTE = 'Also at `/logs` and `/api/events`, each also with the suffix `/json` or `/vector`.';
 
 /**
- * The document with one operation for each endpoint, its GET, and one for each way of sending events. The others take the same
- * parameters and have the same responses, so the description says how to reach them.
+ * Reduces the document to one operation per endpoint, its GET, and one per way of sending events. The others take the same
+ * parameters and have the same responses, so the description lists them.
  */
 export function listOnce(document: OpenApi): OpenApi {
   const paths = Object.entries(document.paths).flatMap(([path, item]) => {

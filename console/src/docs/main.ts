@@ -11,12 +11,12 @@ const input = getElement('key', HTMLInputElement);
 const state = getElement('key-state', HTMLOutputElement);
 let key = readKey() ?? '';
 
-/** In the colours that the console has; `dark-mode` is the class of Swagger UI's own dark style. */
+/** Applies the console's theme; `dark-mode` is the class of Swagger UI's dark style. */
 function showColors(): void {
   document.documentElement.classList.toggle('dark-mode', showTheme(readPreference().theme));
 }
 
-/** Draws the reference of what the key may read; without one, of what is the same for all. */
+/** Renders the reference of the key's endpoints; without a key, of the common routes. */
 async function show(): Promise<void> {
   const response = await read();
   if (response === undefined) {
@@ -25,7 +25,9 @@ async function show(): Promise<void> {
   }
   if (!response.ok) {
     state.textContent =
-      response.status === 401 ? 'This key is not accepted.' : `The service answered ${response.status}.`;
+      response.status === 401
+        ? 'This key is not accepted.'
+        : `The service responded with ${response.status}.`;
     if (key === '') return;
     key = '';
     return await show();
@@ -38,9 +40,9 @@ async function show(): Promise<void> {
     defaultModelsExpandDepth: -1,
     displayRequestDuration: true,
     docExpansion: 'list',
-    // A validator of another host would be asked about this document.
+    // Otherwise a validator on another host would receive this document.
     validatorUrl: null,
-    // The call that is shown as curl is made to be passed on: without the key.
+    // People share the curl command, so it must not contain the key.
     showMutatedRequest: false,
     requestInterceptor(request: { headers: Record<string, string> }) {
       if (key !== '') request.headers['X-API-KEY'] ??= key;
@@ -49,7 +51,7 @@ async function show(): Promise<void> {
   });
 }
 
-/** `undefined` where the service is away, or the key has characters that no header can carry. */
+/** `undefined` if the service cannot be reached, or the key has characters that a header cannot carry. */
 async function read(): Promise<Response | undefined> {
   try {
     return await fetch('/openapi.json', { headers: key === '' ? {} : { 'x-api-key': key } });

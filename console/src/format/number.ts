@@ -14,7 +14,7 @@ export function formatShort(value: number): string {
   return Math.abs(value) < 10_000 ? fine.format(value) : short.format(value);
 }
 
-/** `0.42`, `12.3`, `1,230`: three digits that count. */
+/** `0.42`, `12.3`, `1,230`: three significant digits. */
 export function formatRate(value: number): string {
   return Math.abs(value) >= 1000 ? short.format(value) : fine.format(value);
 }

@@ -1,4 +1,4 @@
-/** How times are shown and typed. */
+/** Formats for times in texts and in form fields. */
 export type Zone = 'local' | 'utc';
 
 const pad = (value: number, length = 2) => String(value).padStart(length, '0');
@@ -57,7 +57,7 @@ export function formatAgo(ms: number, nowMs: number): string {
   return seconds < 0 ? `in ${value} ${unit}` : `${value} ${unit} ago`;
 }
 
-/** What a field for date and time shows of an ISO 8601 instant: empty where it is none. */
+/** The value of a date-time field for an ISO 8601 instant; empty if it is none. */
 export function toField(iso: string, zone: Zone): string {
   const ms = Date.parse(iso);
   if (Number.isNaN(ms)) return '';
@@ -65,7 +65,7 @@ export function toField(iso: string, zone: Zone): string {
   return `${date}T${time}`;
 }
 
-/** The instant that was typed into such a field; empty where it is none. */
+/** The instant in such a field as ISO 8601; empty if it is none. */
 export function fromField(text: string, zone: Zone): string {
   if (text === '') return '';
   const ms = Date.parse(zone === 'utc' ? `${text}Z` : text);
@@ -78,7 +78,7 @@ export function fromMicros(micros: number): string {
   return new Date(ms).toISOString().replace('Z', `${pad(micros - ms * 1000, 3)}Z`);
 }
 
-/** Name of the zone that times are shown in. */
+/** The name of the displayed zone. */
 export function zoneName(zone: Zone): string {
   return zone === 'utc' ? 'UTC' : Intl.DateTimeFormat().resolvedOptions().timeZone;
 }

@@ -13,12 +13,12 @@ export type Language = 'bash' | 'javascript' | 'python' | 'sql' | 'yaml';
 
 interface CodeProps {
   readonly text: string;
-  /** Without one it is shown plain. */
+  /** Without one it is not highlighted. */
   readonly language?: Language;
   readonly label: string;
 }
 
-/** A text of code, highlighted, with a button that copies it. */
+/** Highlighted code with a button that copies it. */
 export function Code({ text, language, label }: CodeProps) {
   const content = useMemo(
     () =>
@@ -40,7 +40,7 @@ export function Code({ text, language, label }: CodeProps) {
   );
 }
 
-/** What lowlight makes: a small part of hast. */
+/** The part of hast that lowlight returns. */
 type HastNode =
   | { readonly type: 'text'; readonly value: string }
   | {
@@ -54,7 +54,7 @@ function toNodes(nodes: readonly HastNode[]): ReactNode[] {
     node.type === 'text' ? (
       node.value
     ) : (
-      // biome-ignore lint/suspicious/noArrayIndexKey: the list is made anew with its text, never changed
+      // biome-ignore lint/suspicious/noArrayIndexKey: the list is rebuilt with its text, never changed
       <span key={i} className={node.properties.className?.join(' ')}>
         {toNodes(node.children)}
       </span>

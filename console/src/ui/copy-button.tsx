@@ -2,12 +2,12 @@ import { useState } from 'react';
 
 const SHOWN_MS = 2_000;
 
-/** Puts a text into the clipboard and says so. */
+/** Copies a text to the clipboard and confirms it. */
 export function CopyButton({ text, label = 'Copy' }: { readonly text: string; readonly label?: string }) {
   const [state, setState] = useState<'' | 'copied' | 'failed'>('');
   const copy = async () => {
     try {
-      await navigator.clipboard.writeText(text); // refused where the page came without HTTPS
+      await navigator.clipboard.writeText(text); // refused without HTTPS
       setState('copied');
     } catch {
       setState('failed');

@@ -14,9 +14,9 @@ import './data-table.css';
 export interface DataColumn<Row extends RowData> {
   readonly id: string;
   readonly header: string;
-  /** What it is sorted by. */
+  /** The value to sort by. */
   readonly value: (row: Row) => string | number | null;
-  /** What is shown; the value itself where it is left out. */
+  /** The displayed content; by default the value. */
   readonly cell?: (row: Row) => ReactNode;
   readonly numeric?: boolean;
 }
@@ -35,7 +35,7 @@ const features = tableFeatures({
 
 const ROW_PX = 33;
 
-/** Rows of an answer: sorted by a click on a head, drawn only where they are looked at, however many there are. */
+/** A virtual table of an answer's rows; a click on a header sorts them. */
 export function DataTable<Row extends RowData>({ caption, rows, columns }: DataTableProps<Row>) {
   const scroll = useRef<HTMLElement>(null);
   const data = useMemo(() => [...rows], [rows]);
@@ -108,7 +108,7 @@ export function DataTable<Row extends RowData>({ caption, rows, columns }: DataT
   );
 }
 
-/** Stands for the rows above or below those that are drawn. */
+/** Fills the space of the rows above or below the rendered ones. */
 function Spacer({ height, span }: { readonly height: number; readonly span: number }) {
   return (
     <tr className="spacer">

@@ -3,14 +3,14 @@ import './dialog.css';
 
 interface DialogProps {
   readonly title: string;
-  /** It is closed by Escape, or by a button of its own. */
+  /** Called on Escape. */
   readonly onClose: () => void;
-  /** With more in it than a question. */
+  /** For content beyond a question. */
   readonly wide?: boolean;
   readonly children: ReactNode;
 }
 
-/** Something that is to be answered first. The browser holds the focus in it, and gives it back to where it was. */
+/** A modal dialog. The browser traps the focus and restores it. */
 export function Dialog({ title, onClose, wide = false, children }: DialogProps) {
   const id = useId();
   const dialog = useRef<HTMLDialogElement>(null);
@@ -25,7 +25,7 @@ export function Dialog({ title, onClose, wide = false, children }: DialogProps) 
       className={wide ? 'dialog wide' : 'dialog'}
       aria-labelledby={id}
       onCancel={(event) => {
-        event.preventDefault(); // whoever shows it takes it away
+        event.preventDefault(); // the parent closes it
         onClose();
       }}
     >

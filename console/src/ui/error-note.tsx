@@ -1,22 +1,21 @@
 import type { ApiError } from '../api/client.ts';
 
-/** What somebody can do about a failure, by its code (docs/errors.md). */
+/** Advice for a failure, by its code (docs/errors.md). */
 const ADVICE: Readonly<Record<string, string>> = {
-  unreachable: 'Check that the service runs and that this page is still on its address, and try again.',
-  invalid_parameter: 'Change the values that are named and run it again.',
-  forbidden: 'Sign in with a key that may do this, or ask whoever gave you this one.',
-  endpoint_not_found: 'It may have been renamed or taken away: choose one from the list.',
-  query_failed:
-    'The stored query failed on this data. Try other values; its author finds the cause in the service’s log.',
-  rate_limited: 'Wait a moment before the next try.',
-  overloaded: 'The engine has too much to do. Wait a moment, or ask for less.',
+  unreachable: 'Check that the service runs at this address, and try again.',
+  invalid_parameter: 'Change these values and run again.',
+  forbidden: 'Sign in with a key that may do this.',
+  endpoint_not_found: 'It may have been renamed or removed: choose one from the list.',
+  query_failed: 'The query failed on this data. Try other values; the service’s log has the cause.',
+  rate_limited: 'Wait a moment, then retry.',
+  overloaded: 'The service is overloaded. Wait a moment, or query less data.',
   engine_unavailable:
-    'The engine is away, or the store of keys; the service’s log says which and why. Try again in a moment.',
-  query_timeout: 'Ask for a shorter time, or let whoever runs the service raise TAILRACE_QUERY_TIMEOUT_MS.',
-  internal: 'Whoever runs the service finds the cause in its log under the request id.',
+    'The engine or the store of keys is unavailable; the service’s log has the reason. Try again in a moment.',
+  query_timeout: 'Query a shorter range, or let the operator raise TAILRACE_QUERY_TIMEOUT_MS.',
+  internal: 'The service’s log has the cause under the request id.',
 };
 
-/** A failure in the service's own words, with what to do next. */
+/** The service's error message, with advice. */
 export function ErrorNote({ error }: { readonly error: ApiError }) {
   const { message, code, status, errors, requestId, retryAfterSeconds } = error;
   const advice = ADVICE[code];
@@ -36,7 +35,7 @@ export function ErrorNote({ error }: { readonly error: ApiError }) {
       {status > 0 && (
         <span className="small muted">
           {status} <code>{code}</code>
-          {retryAfterSeconds !== undefined && ` · again in ${retryAfterSeconds} s`}
+          {retryAfterSeconds !== undefined && `  · retry in ${retryAfterSeconds} s`}
           {requestId !== undefined && ` · request ${requestId}`}
         </span>
       )}

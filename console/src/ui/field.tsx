@@ -5,12 +5,12 @@ interface FieldProps {
   readonly id: string;
   readonly label: ReactNode;
   readonly help?: ReactNode;
-  /** What is wrong with the value. */
+  /** The fault of the value. */
   readonly fault?: string | undefined;
   readonly children: ReactNode;
 }
 
-/** A labelled control; the control itself takes `id`, and `describedBy(id)` as `aria-describedby`. */
+/** A labelled control, which takes `id`, and `describedBy(id)` as `aria-describedby`. */
 export function Field({ id, label, help, fault, children }: FieldProps) {
   return (
     <div className="field">

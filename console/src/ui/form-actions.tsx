@@ -1,5 +1,5 @@
 interface FormActionsProps {
-  /** What sends the form, and what it says meanwhile. */
+  /** The label of the submit button, idle and while it is running. */
   readonly submit: string;
   readonly submitting: string;
   readonly busy: boolean;

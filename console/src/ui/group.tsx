@@ -4,12 +4,12 @@ import './field.css';
 interface GroupProps {
   readonly legend: string;
   readonly help?: ReactNode;
-  /** What is wrong with the values. */
+  /** The fault of the values. */
   readonly fault?: string | undefined;
   readonly children: ReactNode;
 }
 
-/** Controls that make one value together. */
+/** A group of controls for one value. */
 export function Group({ legend, help, fault, children }: GroupProps) {
   const id = useId();
   return (

@@ -6,7 +6,7 @@ interface LoadMoreProps {
   readonly onLoad: () => void;
 }
 
-/** Goes on with a list that is read page by page. */
+/** Loads the next page of a list. */
 export function LoadMore({ label, busy, onLoad }: LoadMoreProps) {
   return (
     <div className="load-more">

@@ -5,15 +5,15 @@ import './panel-table.css';
 interface PanelTableProps {
   readonly title: string;
   readonly actions?: ReactNode;
-  /** Names of the columns; those of numbers stand at the right. */
+  /** Names of the columns; numeric ones are aligned right. */
   readonly heads: readonly { readonly name: string; readonly numeric?: boolean }[];
-  /** Lines; their cells have `data-label`, which names them on a narrow screen. */
+  /** Rows; their cells have `data-label`, which narrow screens show. */
   readonly children: ReactNode;
-  /** What stands below the last line. */
+  /** Shown below the last row. */
   readonly below?: ReactNode;
 }
 
-/** A short table in a panel of its own. */
+/** A short table in its own panel. */
 export function PanelTable({ title, actions, heads, children, below }: PanelTableProps) {
   return (
     <Panel title={title} actions={actions} flush>

@@ -3,12 +3,12 @@ import { type ReactNode, useId } from 'react';
 interface PanelProps {
   readonly title: string;
   readonly actions?: ReactNode;
-  /** The content reaches the panel's edges: tables. */
+  /** Without padding, for tables. */
   readonly flush?: boolean;
   readonly children: ReactNode;
 }
 
-/** A part of a page, with a heading. */
+/** A section of a page with a heading. */
 export function Panel({ title, actions, flush = false, children }: PanelProps) {
   const id = useId();
   return (

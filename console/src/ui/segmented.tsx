@@ -7,7 +7,7 @@ interface SegmentedProps<T extends string> {
   readonly onSelect: (id: T) => void;
 }
 
-/** One of a few, all in view. */
+/** A choice between a few visible options. */
 export function Segmented<T extends string>({ label, options, selected, onSelect }: SegmentedProps<T>) {
   const name = useId();
   return (

@@ -1,19 +1,19 @@
 interface SparklineProps {
-  /** Oldest first; null where there is nothing to show. */
+  /** Oldest first; null: no value. */
   readonly values: readonly (number | null)[];
-  /** What it says, for whoever does not see it. */
+  /** The text for screen readers. */
   readonly label: string;
   readonly tone?: 'data-1' | 'data-bad';
 }
 
-// The hour that the service counts, minute by minute.
+// The service counts an hour, minute by minute.
 const POINTS = 60;
 const WIDTH = 120;
 const HEIGHT = 28;
 
-/** A small trend without axes; zero is its floor. */
+/** A small trend line without axes, starting at zero. */
 export function Sparkline({ values: given, label, tone = 'data-1' }: SparklineProps) {
-  // What was before the start is nothing, so that a minute is as wide as ever.
+  // Minutes before the start are empty, so that all minutes have the same width.
   const values = [...Array<number>(Math.max(0, POINTS - given.length)).fill(0), ...given];
   const max = Math.max(1e-9, ...values.map((value) => value ?? 0));
   const step = WIDTH / Math.max(1, values.length - 1);

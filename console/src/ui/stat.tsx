@@ -8,7 +8,7 @@ interface StatProps {
   readonly below?: ReactNode;
 }
 
-/** One number that is read from afar; inside a `dl`. */
+/** One large number; inside a `dl`. */
 export function Stat({ label, value, unit, tone, below }: StatProps) {
   return (
     <div className="stat">

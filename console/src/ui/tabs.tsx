@@ -9,7 +9,7 @@ interface TabsProps<T extends string> {
   readonly children: ReactNode;
 }
 
-/** Tabs as ARIA has them: arrow keys go from one to the next. */
+/** Tabs by the ARIA pattern: arrow keys move between them. */
 export function Tabs<T extends string>({ label, tabs, selected, onSelect, children }: TabsProps<T>) {
   const id = useId();
   const list = useRef<HTMLDivElement>(null);

@@ -10,31 +10,31 @@ export type DataColor = 'data-1' | 'data-2' | 'data-3' | 'data-4' | 'data-bad';
 export interface ChartSeries {
   readonly label: string;
   readonly color: DataColor;
-  /** One for each time; null where there is none. */
+  /** One per time; null: no value. */
   readonly values: readonly (number | null)[];
-  /** `range`: an extreme, drawn faintly. The axis reaches it all the same: what is drawn is never cut off. */
+  /** `range`: an extreme, drawn faintly; the axis includes it. */
   readonly kind?: 'area' | 'line' | 'dashed' | 'range';
-  /** Shades what lies between this series and the one at that place in the list. */
+  /** Shades the area between this series and the one at that index. */
   readonly bandTo?: number;
 }
 
 export interface TimeChartProps {
   readonly title: string;
-  /** Seconds since the epoch, rising. */
+  /** Seconds since the epoch, ascending. */
   readonly times: readonly number[];
   readonly series: readonly ChartSeries[];
   readonly format: (value: number) => string;
-  /** Each area on top of those before it. */
+  /** Stacks the areas. */
   readonly stacked?: boolean;
-  /** What a series says in the legend while nothing is pointed at. */
+  /** The legend's text of a series while no instant is selected. */
   readonly summary: (values: readonly (number | null)[]) => string;
 }
 
 const HEIGHT_PX = 240;
 
 /**
- * Values over time: pointed at by mouse, touch or arrow keys, with the values of that instant in the legend, which is what a
- * screen reader reads.
+ * Values over time. Mouse, touch and arrow keys select an instant; the legend shows its values, which a
+ * screen reader announces.
  */
 export function TimeChart({ title, times, series, format, stacked = false, summary }: TimeChartProps) {
   const { preference, shown } = usePreference();
@@ -44,7 +44,7 @@ export function TimeChart({ title, times, series, format, stacked = false, summa
   const plot = useRef<uPlot>(null);
   const [at, setAt] = useState<number | null>(null);
 
-  // `shown`: the colours are read from the style sheet when the chart is made, so another theme makes another chart.
+  // `shown`: the chart reads its colours from the style sheet when it is created, so a new theme needs a new chart.
   // biome-ignore lint/correctness/useExhaustiveDependencies: see above
   useEffect(() => {
     const element = host.current;
@@ -161,7 +161,7 @@ function createOptions({ series, format, stacked, zone, width, onPoint }: Option
 }
 
 const DAY = '\n{D} {MMM}';
-/** uPlot's table: width of a step in seconds, its label, and what is added where a year, month, day … begins. */
+/** uPlot's table: width of a step in seconds, its label, and the additions at the start of a year, month, day … */
 const TIME_LABELS: uPlot.Axis.Values = [
   [31_536_000, '{YYYY}', null, null, null, null, null, null, 1],
   [2_419_200, '{MMM}', '\n{YYYY}', null, null, null, null, null, 1],
@@ -183,7 +183,7 @@ function toSeries(
     width: kind === 'range' ? 1 : 1.75,
     ...(kind === 'dashed' && { dash: [5, 4] }),
     ...(kind === 'area' && { fill }),
-    // A value between two gaps is on no line.
+    // A value between two gaps is not on a line, so it gets a point.
     points: { size: 4, fill: stroke, show: values.length < 3 || values.includes(null) },
   };
 }

@@ -8,14 +8,14 @@ interface TimeControlProps {
   readonly 'aria-describedby': string;
   readonly disabled?: boolean;
   readonly value: string;
-  /** Instants of one click, in ms from now. */
+  /** Shortcuts, in ms from now. */
   readonly picks: readonly (readonly [label: string, fromNowMs: number])[];
-  /** What it means to have none. */
+  /** The meaning of an empty value. */
   readonly clear: string;
   readonly onChange: (value: string) => void;
 }
 
-/** A date and a time in the zone that times are shown in; ISO 8601 outside. */
+/** A date and a time in the displayed zone; the value is ISO 8601. */
 export function TimeControl({ value, picks, clear, onChange, ...shared }: TimeControlProps) {
   const zone = useZone();
   const { disabled = false } = shared;

@@ -1,7 +1,7 @@
 import { formatAgo, formatTime, zoneName } from '../format/time.ts';
 import { useZone } from '../preference.ts';
 
-/** How long ago an instant is, with the instant itself behind it. */
+/** How long ago an instant is; the title has the instant itself. */
 export function Ago({ iso, nowMs }: { readonly iso: string; readonly nowMs: number }) {
   const zone = useZone();
   const ms = Date.parse(iso);

@@ -1,48 +1,48 @@
 import { TailraceError } from '../../errors.ts';
 import { createDeadline } from '../../lib/abort.ts';
 import type { Background } from '../../lib/background.ts';
+import type { Question } from '../../query/question.ts';
 import type { Answer } from '../../query/run.ts';
-import type { Lease, Life, SharedCache } from './shared-cache.ts';
-import { createTurns, type Turns } from './turn.ts';
+import { type Claims, createClaims } from './claim.ts';
+import type { Lease, SharedCache } from './shared-cache.ts';
 
-/** An answer, and whether this replica has asked the engine for it or has it from the others. */
+/** An answer, and whether this replica's engine computed it or another replica shared it. */
 export interface Obtained {
   readonly answer: Answer;
   readonly origin: 'engine' | 'shared';
 }
 
-export interface Making {
-  readonly key: string;
-  readonly life: Life;
-  /** Makes the answer. */
-  readonly make: (signal: AbortSignal) => Promise<Answer>;
-  /** Aborts when nobody waits for it any more. */
+export interface Computation {
+  readonly question: Question;
+  /** How long the answer may be served, counted from the instant of its query. */
+  readonly lifeSeconds: number;
+  readonly compute: (signal: AbortSignal) => Promise<Answer>;
+  /** Aborts when no caller waits any more. */
   readonly signal: AbortSignal;
 }
 
-export interface Question extends Making {
-  /** Whether an answer of another replica will do. */
-  readonly isGood: (answer: Answer) => boolean;
-}
-
-/** What the cache of one replica asks of those of all. */
+/** Flights over all replicas. */
 export interface SharedFlights {
-  /** The answer that is shared, or that another replica is making; else this one makes it, and shares it. */
-  obtain(question: Question): Promise<Obtained>;
-  /** Makes it, and shares it. @param lease freed when it is there, or has failed */
-  make(making: Making, lease?: Lease): Promise<Obtained>;
-  /** Whether this replica is to make the next answer of a key: another may be at it, or have done it. */
-  takeTurn(key: string, kept: Answer): ReturnType<Turns['take']>;
-  find(key: string): Promise<Answer | undefined>;
+  /**
+   * The answer that is shared, or that another replica is computing; otherwise this one computes and shares it.
+   *
+   * @param wanted `isGood`: whether an answer of another replica will do
+   */
+  obtain(wanted: Computation & { readonly isGood: (answer: Answer) => boolean }): Promise<Obtained>;
+  /** Computes the answer and shares it. @param lease released when the answer is there or has failed */
+  compute(computation: Computation, lease?: Lease): Promise<Obtained>;
+  /** Whether this replica is to compute the next answer: another may be computing it, or have shared it. */
+  claim(question: Question, kept: Answer): ReturnType<Claims['claim']>;
+  find(question: Question): Promise<Answer | undefined>;
 }
 
-/** What came of asking the shared cache; `taken`: another replica has made the refresh that was due. */
+/** Outcome of a look-up in the shared cache; `taken`: another replica has computed the refresh that was due. */
 export type Lookup = 'hit' | 'miss' | 'taken';
 
 export interface SharedFlightsOptions {
   readonly shared: SharedCache;
   readonly background: Background;
-  /** Longest that an answer may take, the waiting for other replicas included. */
+  /** Longest that an answer may take, including the wait for other replicas. */
   readonly queryTimeoutMs: number;
   readonly onLookup: (result: Lookup) => void;
 }
@@ -50,53 +50,48 @@ export interface SharedFlightsOptions {
 // The rest of the time is left for a query of its own.
 const WAIT_SHARE = 0.5;
 
-/** One query for all replicas that are asked the same at a time. Whatever goes wrong on the way, each can make its own answer. */
+/** One computation for all replicas that get the same question at a time. Whatever fails on the way, each can compute alone. */
 export function createSharedFlights(options: SharedFlightsOptions): SharedFlights {
   const { shared, background, queryTimeoutMs, onLookup } = options;
-  const turns = createTurns(shared, { background, waitMsMax: queryTimeoutMs * WAIT_SHARE });
+  const claims = createClaims(shared, { background, waitMsMax: queryTimeoutMs * WAIT_SHARE });
 
-  async function make({ key, life, make, signal }: Making, lease?: Lease): Promise<Obtained> {
+  async function compute(computation: Computation, lease?: Lease): Promise<Obtained> {
+    const { question, lifeSeconds, signal } = computation;
     try {
-      const answer = await make(signal);
-      // In this order: whoever sees that the lease is free has to find the answer.
-      background.leave(shared.keep(key, answer, life).finally(() => lease?.free()));
+      const answer = await computation.compute(signal);
+      // In this order: a replica that sees the lease released has to find the answer.
+      background.run(shared.keep(question.key, answer, lifeSeconds).finally(() => lease?.release()));
       return { answer, origin: 'engine' };
     } catch (error) {
-      if (lease !== undefined) background.leave(lease.free());
+      if (lease !== undefined) background.run(lease.release());
       throw error;
     }
   }
 
   return {
-    make,
-    async obtain(question) {
-      const { signal, clear } = createDeadline(
-        queryTimeoutMs,
-        () => createLate(queryTimeoutMs),
-        question.signal,
-      );
+    compute,
+    async obtain(wanted) {
+      const late = () =>
+        new TailraceError('query_timeout', `the query took longer than ${queryTimeoutMs} ms and was stopped`);
+      const { signal, clear } = createDeadline(queryTimeoutMs, late, wanted.signal);
       try {
-        const turn = await turns.wait({ ...question, mark: '' }, signal);
-        onLookup(turn.kind === 'shared' ? 'hit' : 'miss');
-        if (turn.kind === 'shared') return { answer: turn.answer, origin: 'shared' };
-        return await make({ ...question, signal }, turn.lease);
+        const claim = await claims.wait({ ...wanted, mark: '' }, signal);
+        onLookup(claim.kind === 'shared' ? 'hit' : 'miss');
+        if (claim.kind === 'shared') return { answer: claim.answer, origin: 'shared' };
+        return await compute({ ...wanted, signal }, claim.lease);
       } finally {
         clear();
       }
     },
-    async takeTurn(key, kept) {
+    async claim(question, kept) {
       const isGood = (answer: Answer) => answer.instantMs > kept.instantMs;
-      const turn = await turns.take({ key, isGood, mark: shared.markOf(kept) ?? '' });
-      if (turn.kind === 'shared') onLookup('taken');
-      return turn;
+      const claim = await claims.claim({ question, isGood, mark: shared.markOf(kept) ?? '' });
+      if (claim.kind === 'shared') onLookup('taken');
+      return claim;
     },
-    async find(key) {
-      const found = await shared.find(key);
+    async find(question) {
+      const found = await shared.find(question);
       return found === 'none' ? undefined : found;
     },
   };
-}
-
-function createLate(timeoutMs: number): TailraceError {
-  return new TailraceError('query_timeout', `the query took longer than ${timeoutMs} ms and was stopped`);
 }

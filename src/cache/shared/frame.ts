@@ -3,27 +3,24 @@ import { promisify } from 'node:util';
 import { zstdCompress, zstdDecompress } from 'node:zlib';
 import type { Answer } from '../../query/run.ts';
 
-/** An answer on its way between replicas, without its instant by the clock of one of them. */
+/** An answer between replicas: its instant is by the clock that they share, its format is that of the question. */
 export interface Framed {
-  readonly answer: Omit<Answer, 'instantMs'>;
+  readonly answer: Omit<Answer, 'instantMs' | 'format'>;
   /** The instant of its query by the clock that all replicas share, ms since the epoch. */
   readonly madeMs: number;
 }
 
-/** Answers as bytes that nobody without the secret can make, change or put in the place of another. */
+/** Answers as bytes that cannot be forged, changed or exchanged without the secret. */
 export interface Frames {
   /** @returns `undefined` for an answer that is too large to be shared */
   encode(key: string, framed: Framed): Promise<Buffer | undefined>;
-  /** @returns `undefined` for bytes that were not made for this key with this secret */
+  /** @returns `undefined` for bytes that were not encoded for this key with this secret */
   decode(key: string, bytes: Buffer): Promise<Framed | undefined>;
 }
 
-/**
- * Of a frame. One of this size takes a third of the time that Redis has for an answer on a network of 400 Mbit/s; larger ones would make
- * it look as if it were away.
- */
+/** At 400 Mbit/s a frame of this size takes a third of the timeout of Redis; larger ones would look like an unavailable Redis. */
 export const FRAME_BYTES_MAX = 4 * 1024 * 1024;
-// Of a body that is compressed into one: JSON rarely becomes less than an eighth.
+// Of a body that is compressed into one: JSON rarely shrinks to less than an eighth.
 const BODY_BYTES_MAX = 8 * FRAME_BYTES_MAX;
 // Below it a packet is sent anyway.
 const PLAIN_BYTES_MAX = 1_024;
@@ -31,7 +28,7 @@ const WORTH_SHARE_MAX = 0.9;
 
 const VERSION = '1';
 const MADE_DIGITS = 15;
-/** A frame begins with so many characters in clear, which tell one answer of a key from the next. */
+/** A frame begins with so many characters in clear, which differ from one answer of a key to the next. */
 export const MARK_BYTES = VERSION.length + MADE_DIGITS;
 
 // After the mark: 1 byte whether the body is compressed, then the numbers, each at its place.
@@ -40,14 +37,14 @@ const NO_STARTS = 0xffff_ffff;
 const MAC_BYTES = 32;
 const BYTES_PER_START = Uint32Array.BYTES_PER_ELEMENT;
 
-/** The mark of an answer that was made then. */
+/** The mark of an answer by the instant of its query. */
 export function markOf(madeMs: number): string {
   return VERSION + String(madeMs).padStart(MADE_DIGITS, '0');
 }
 
 /** @param secret for this purpose alone */
 export function createFrames(secret: Uint8Array): Frames {
-  /** Over the key, too, whose length comes first: no other key and frame are these bytes together. */
+  /** Signs the key, too, with its length before it: no other key and frame have the same bytes together. */
   function sign(key: string, content: Buffer): Buffer {
     const name = Buffer.from(key);
     const length = Buffer.alloc(4);
@@ -64,10 +61,10 @@ export function createFrames(secret: Uint8Array): Frames {
     async decode(key, bytes) {
       if (bytes.length < AT.rest + MAC_BYTES || bytes.length > FRAME_BYTES_MAX) return undefined;
       const content = bytes.subarray(0, -MAC_BYTES);
-      // Nothing is read before it is known to be ours: a frame of another version does not even look like one.
+      // The signature first: nothing of a forged frame is parsed.
       if (!timingSafeEqual(sign(key, content), bytes.subarray(-MAC_BYTES))) return undefined;
       if (content.toString('latin1', 0, VERSION.length) !== VERSION) return undefined;
-      return await unpack(content).catch(() => undefined); // as where memory is short: a query can still be made
+      return await unpack(content).catch(() => undefined); // such as too little memory: a query can still run
     },
   };
 }

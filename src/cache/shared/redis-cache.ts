@@ -17,18 +17,18 @@ const TOKEN_BYTES_MAX = 64;
 
 export interface RedisCacheOptions {
   readonly redis: Redis;
-  /** What all replicas have in common, and nobody else. */
+  /** Known to all replicas, and to no one else. */
   readonly secret: Uint8Array;
-  /** Told apart from others that use the same Redis with the same secret: the store that the answers come from. */
+  /** Names the store that the answers come from: others may use the same Redis with the same secret. */
   readonly store: string;
   /** ms since the epoch. */
   readonly now: () => number;
-  readonly makeToken: () => string;
-  /** Something stood in the place of an answer that none of us has put there. */
+  readonly createToken: () => string;
+  /** A value in the place of an answer was not stored by a replica. */
   readonly onRefused: () => void;
 }
 
-// Of a later one than ours, or of one that cannot be: then it is no answer of ours, and makes room.
+// Keeps a later answer that is there. One from the future is not ours and is replaced.
 const KEEP = createScript(`
 local time = redis.call('TIME')
 local kept = redis.pcall('GETRANGE', KEYS[1], 0, ${MARK_BYTES - 1})
@@ -39,10 +39,10 @@ return 1
 `);
 
 /**
- * A cache on Redis or Valkey. Names there are hashes under the secret, and answers are signed with their keys, so that Redis
- * tells nothing of them but their bytes, and can give none but what a replica put there for the same question.
+ * A cache on Redis or Valkey. Names there are hashes under the secret, and answers are signed together with their keys: names
+ * reveal nothing, and only what a replica has stored for the same question is accepted.
  *
- * Ages are told by Redis' own clock, which all replicas share; their own may differ as they like.
+ * Ages are measured by the clock of Redis, which all replicas share; their own may differ.
  */
 export function createRedisCache(options: RedisCacheOptions): SharedCache {
   const { redis, secret, store, now, onRefused } = options;
@@ -50,10 +50,10 @@ export function createRedisCache(options: RedisCacheOptions): SharedCache {
   const nameSecret = deriveSecret(secret, `tailrace names of ${store}`);
   const nameOf = createNames(nameSecret, 'tailrace:1:answer:');
   const leaseNameOf = createNames(nameSecret, 'tailrace:1:lease:');
-  const takeLease = createLeases(redis, options.makeToken);
+  const takeLease = createLeases(redis, options.createToken);
   const marks = new WeakMap<Answer, string>();
 
-  /** What this clock says at a time of Redis' clock, at the latest and at the earliest. */
+  /** The time of Redis, and this process's time just before and just after it was read. */
   async function compareClocks(send: SendCommand) {
     const before = now();
     const redisMs = readTime(await send(['TIME']));
@@ -62,15 +62,15 @@ export function createRedisCache(options: RedisCacheOptions): SharedCache {
 
   async function refuse(name: string): Promise<'none'> {
     onRefused();
-    await redis.ask((send) => send(['DEL', name]));
+    await redis.run((send) => send(['DEL', name]));
     return 'none';
   }
 
   return {
     markOf: (answer) => marks.get(answer),
-    async find(key) {
+    async find({ key, format }) {
       const name = nameOf(key);
-      const found = await redis.ask((send) =>
+      const found = await redis.run((send) =>
         Promise.all([readBytes(send, name, FRAME_BYTES_MAX), compareClocks(send)]),
       );
       if (found === undefined) return undefined;
@@ -78,12 +78,12 @@ export function createRedisCache(options: RedisCacheOptions): SharedCache {
       if (bytes?.length === 0) return 'none';
       const framed = bytes && (await frames.decode(key, bytes));
       if (framed === undefined) return await refuse(name);
-      const answer = { ...framed.answer, instantMs: before - (redisMs - framed.madeMs) };
+      const answer = { ...framed.answer, format, instantMs: before - (redisMs - framed.madeMs) };
       marks.set(answer, markOf(framed.madeMs));
       return answer;
     },
-    async look(key) {
-      const seen = await redis.ask((send) =>
+    async probe(key) {
+      const seen = await redis.run((send) =>
         Promise.all([
           readBytes(send, nameOf(key), MARK_BYTES - 1),
           readBytes(send, leaseNameOf(key), TOKEN_BYTES_MAX - 1),
@@ -92,28 +92,28 @@ export function createRedisCache(options: RedisCacheOptions): SharedCache {
       );
       if (seen === undefined) return undefined;
       const [bytes, token, leftMs] = seen;
-      // A lease that does not end in time is none of ours, and nobody waits for its holder.
+      // A lease with a longer life is not ours and is ignored.
       const isLeased = typeof leftMs === 'number' && leftMs > 0 && leftMs <= LEASE_MS;
       const holder = isLeased ? (token?.toString('latin1') ?? '') : '';
       return { mark: bytes?.toString('latin1') ?? '', holder };
     },
     lease: (key) => takeLease({ lease: leaseNameOf(key), answer: nameOf(key) }),
-    async keep(key, answer, { seconds }) {
-      const clocks = await redis.ask(compareClocks);
+    async keep(key, answer, lifeSeconds) {
+      const clocks = await redis.run(compareClocks);
       if (clocks === undefined) return;
       const ageMs = Math.max(clocks.after - answer.instantMs, 0);
       const madeMs = clocks.redisMs - ageMs;
-      const lifeMs = Math.floor(seconds * 1000 - ageMs);
+      const lifeMs = Math.floor(lifeSeconds * 1000 - ageMs);
       const bytes = lifeMs > 0 ? await frames.encode(key, { answer, madeMs }) : undefined;
       if (bytes === undefined) return;
       const args = [bytes, String(madeMs), String(lifeMs)];
-      const kept = await redis.ask((send) => runScript(send, KEEP, { keys: [nameOf(key)], args }));
+      const kept = await redis.run((send) => runScript(send, KEEP, { keys: [nameOf(key)], args }));
       if (kept === 1) marks.set(answer, markOf(madeMs));
     },
   };
 }
 
-/** The first bytes of a value, `last` and those before it; empty where there is none, `undefined` where it is no text at all. */
+/** The bytes of a value up to position `last`; empty if there is none, `undefined` if it is not a string. */
 async function readBytes(send: SendCommand, name: string, last: number): Promise<Buffer | undefined> {
   try {
     const reply = await send(['GETRANGE', name, '0', String(last)]);
@@ -124,9 +124,9 @@ async function readBytes(send: SendCommand, name: string, last: number): Promise
   }
 }
 
-/** Seconds and microseconds, as `TIME` tells them → ms. */
+/** The reply to `TIME`, seconds and microseconds → ms. */
 function readTime(reply: RedisReply): number {
-  if (!Array.isArray(reply)) throw new Error('Redis tells no time');
+  if (!Array.isArray(reply)) throw new Error('the reply of Redis to TIME is not a list');
   const [seconds, micros] = reply.map(Number);
   return (seconds ?? 0) * 1000 + Math.floor((micros ?? 0) / 1000);
 }

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { Command } from 'commander';
 import type { Config } from '../../config/config.ts';
 import { findFolders } from '../../definitions/folders.ts';
-import { hasEmbeddedStore } from '../../engine/embedded-sessions.ts';
+import { hasEmbeddedStore } from '../../engine/embedded/sessions.ts';
 import { lockStore } from '../../engine/store-lock.ts';
 import { findStoreVersion } from '../../engine/store-version.ts';
 import { InputError, messageOf, StoppedError } from '../../errors.ts';
@@ -17,46 +17,42 @@ import {
   type Snapshot,
 } from '../../maintenance/backup/snapshot.ts';
 import { openTarget } from '../../maintenance/backup/target.ts';
-import { type Asked, askService } from '../../maintenance/socket/client.ts';
+import { type RunningCommand, sendCommand } from '../../maintenance/socket/client.ts';
 import type { ServiceDescription } from '../../maintenance/socket/commands.ts';
 import { COMMANDS } from '../../maintenance/socket/protocol.ts';
 import { openEngine } from '../../open-store.ts';
 import { ownerName, readConfig, stopSignal } from '../environment.ts';
-import { createProgress } from '../progress.ts';
-import { formatBytes } from '../size.ts';
+import { formatBytes, formatCount } from '../format.ts';
+import { createByteProgress } from '../progress.ts';
 
 export function backupCommand(): Command {
   return new Command('backup')
     .description(
-      'Back up events, keys and definitions into an empty folder, also while the service runs. Every acknowledged event is in it.',
+      'Back up events, keys and definitions into an empty folder, beside a running service or without one.',
     )
-    .argument('<dir>', 'folder of the backup; made where it is missing')
-    .option('--base <dir>', 'an older backup: what has not changed since is linked to its files, not copied')
+    .argument('<dir>', 'folder of the backup; created if missing')
+    .option('--base <dir>', 'an older backup: unchanged files become links to it')
     .action(backup);
 }
 
 interface Opened extends BackupSource {
-  /** Of the service, which may end while its snapshot is copied. */
+  /** Aborts if the service ends while its snapshot is copied. */
   readonly failed: AbortSignal;
   close(): Promise<void>;
 }
 
 async function backup(dir: string, { base }: { base?: string }): Promise<void> {
   const config = readConfig();
-  refuseNothing(config);
+  refuseEmpty(config);
   const target = openTarget(dir, config.dataDir);
   const stop = stopSignal();
-  const progress = createProgress('backup', 100);
+  const progress = createByteProgress('backup');
   let source: Opened | undefined;
   try {
     source = await openSource(config);
     const done = await createBackup(source, {
       ...{ target, base, now: Date.now, signal: AbortSignal.any([stop, source.failed]) },
-      onProgress: (bytes, total) =>
-        progress.update(
-          total === 0 ? 100 : (100 * bytes) / total,
-          `${formatBytes(bytes)} of ${formatBytes(total)}`,
-        ),
+      onProgress: progress.onProgress,
     });
     target.release();
     report(dir, done, source.hasKeys);
@@ -70,8 +66,8 @@ async function backup(dir: string, { base }: { base?: string }): Promise<void> {
   }
 }
 
-/** A mistyped data directory must not be backed up as an empty one. */
-function refuseNothing({ dataDir, clickhouseUrl }: Config): void {
+/** Refuses a data directory without data: its name is probably mistyped. */
+function refuseEmpty({ dataDir, clickhouseUrl }: Config): void {
   if (hasEmbeddedStore(dataDir) || existsSync(join(dataDir, CONTROL_FILE))) return;
   if (clickhouseUrl !== '' && existsSync(dataDir)) return;
   throw new InputError([
@@ -79,14 +75,14 @@ function refuseNothing({ dataDir, clickhouseUrl }: Config): void {
   ]);
 }
 
-/** The service that owns the store makes the snapshot; without one this process does. */
+/** Opens the source: the service that owns the store creates the snapshot; without a service this process does. */
 async function openSource(config: Config): Promise<Opened> {
   const { dataDir, controlUrl } = config;
-  const asked = await askService(dataDir, COMMANDS.describe, {});
+  const running = await sendCommand(dataDir, COMMANDS.describe, {});
   const described =
-    asked === undefined
+    running === undefined
       ? { ...findFolders(config), hasKeys: controlUrl === '' }
-      : ((await asked.finish(() => {})) as ServiceDescription); // by src/maintenance/socket/commands.ts
+      : ((await running.finish(() => {})) as ServiceDescription); // returned by createCommands
   const common = {
     dataDir,
     definitions: { endpoints: described.endpointsDir, sources: described.sourcesDir },
@@ -94,7 +90,7 @@ async function openSource(config: Config): Promise<Opened> {
   };
   if (config.clickhouseUrl !== '')
     return { ...common, ...NEVER_FAILS, snapshot: async () => undefined, close: async () => {} };
-  if (asked === undefined) return { ...common, ...(await openOwn(config)) };
+  if (running === undefined) return { ...common, ...(await openOwn(config)) };
   return { ...common, ...fromService(dataDir) };
 }
 
@@ -102,17 +98,17 @@ const NEVER_FAILS = { failed: new AbortController().signal };
 
 type Snapshots = Pick<Opened, 'snapshot' | 'failed' | 'close'>;
 
-/** The service keeps its snapshot for as long as this process is connected. */
+/** Snapshots of the service, which keeps one as long as this process is connected. */
 function fromService(dataDir: string): Snapshots {
   const ended = new AbortController();
-  let asked: Asked | undefined;
+  let running: RunningCommand | undefined;
   return {
     failed: ended.signal,
     async snapshot() {
-      asked = await askService(dataDir, COMMANDS.snapshot, {});
-      if (asked === undefined) throw new InputError(['the service has stopped; run the command again']);
+      running = await sendCommand(dataDir, COMMANDS.snapshot, {});
+      if (running === undefined) throw new InputError(['the service has stopped; run the command again']);
       const taken = Promise.withResolvers<Snapshot>();
-      asked
+      running
         .finish((progress) => taken.resolve(progress as Snapshot))
         .catch((error) => {
           taken.reject(error);
@@ -120,30 +116,24 @@ function fromService(dataDir: string): Snapshots {
         });
       return await taken.promise;
     },
-    close: async () => asked?.hangUp(),
+    close: async () => running?.hangUp(),
   };
 }
 
 async function openOwn(config: Config): Promise<Snapshots> {
   const { dataDir } = config;
-  const { release } = lockStore(dataDir, ownerName('backup'));
-  const closing: (() => unknown)[] = [release];
-  const close = async () => {
-    for (const step of closing.splice(0).reverse()) await step();
-  };
-  try {
-    const storeVersion = findStoreVersion(dataDir);
-    const engine = await openEngine(config);
-    const id = randomUUID();
-    closing.push(engine.close, () => removeSnapshot(dataDir, id));
-    await removeLeftSnapshots(dataDir);
-    // This command upgrades nothing, so the tables have the layout that the directory says.
-    const snapshot = async () => ({ ...(await createSnapshot(engine, id)), storeVersion });
-    return { ...NEVER_FAILS, snapshot, close };
-  } catch (error) {
-    await close();
-    throw error;
-  }
+  await using cleanup = new AsyncDisposableStack();
+  cleanup.defer(lockStore(dataDir, ownerName('backup')).release);
+  const storeVersion = findStoreVersion(dataDir);
+  const engine = await openEngine(config);
+  cleanup.defer(engine.close);
+  const id = randomUUID();
+  cleanup.defer(() => removeSnapshot(dataDir, id));
+  await removeLeftSnapshots(dataDir);
+  // This command upgrades nothing, so the tables have the layout that the directory records.
+  const snapshot = async () => ({ ...(await createSnapshot(engine, id)), storeVersion });
+  const closing = cleanup.move();
+  return { ...NEVER_FAILS, snapshot, close: () => closing.disposeAsync() };
 }
 
 function report(
@@ -151,28 +141,24 @@ function report(
   { manifest, rows, copiedBytes, linkedBytes }: BackupDone,
   hasKeys: boolean,
 ): void {
-  const said: string[] = [];
   const others = hasKeys ? 'the keys and definitions' : 'the definitions';
-  if (manifest.store_version === null)
-    said.push(
-      `${dir} has ${others}. The events are on the ClickHouse server: back them up with its BACKUP statement.`,
-    );
-  else {
-    const linked = linkedBytes === 0 ? '' : `, ${formatBytes(linkedBytes)} linked`;
-    said.push(
-      `${dir} has ${rows.toLocaleString('en')} events (${formatBytes(copiedBytes)} copied${linked}), ${others}.`,
-    );
-  }
+  const linked = linkedBytes === 0 ? '' : `, ${formatBytes(linkedBytes)} linked`;
+  process.stdout.write(
+    manifest.store_version === null
+      ? `${dir} has ${others}. The events are on the ClickHouse server: back them up with its BACKUP statement.\n`
+      : `${dir} has ${formatCount(rows)} events (${formatBytes(copiedBytes)} copied${linked}), ${others}.\n`,
+  );
   if (!hasKeys)
-    said.push('The keys are in PostgreSQL (TAILRACE_CONTROL_URL), not in this backup: use pg_dump.');
-  process.stdout.write(`${said.join('\n')}\n`);
+    process.stdout.write(
+      'The keys are in PostgreSQL (TAILRACE_CONTROL_URL), not in this backup: use pg_dump.\n',
+    );
 }
 
 const FULL: ReadonlySet<unknown> = new Set(['ENOSPC', 'EDQUOT', 'EFBIG', 'EROFS', 'EACCES', 'EPERM']);
 
 const SQLITE_FULL = 13;
 
-/** What the disk refuses is a matter of the folder that was named. */
+/** Turns what the disk refuses into a fault of the named folder. */
 function explain(error: unknown, dir: string): unknown {
   const { code, errcode } = error as NodeJS.ErrnoException & { errcode?: unknown }; // SQLite's errors have the latter
   if (!FULL.has(code) && errcode !== SQLITE_FULL) return error;

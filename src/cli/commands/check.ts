@@ -18,7 +18,7 @@ import { readConfig } from '../environment.ts';
 
 export function checkCommand(): Command {
   return new Command('check')
-    .description('Check every definition; print all faults at once, with file and line.')
+    .description('Check every definition; print all faults with file and line.')
     .action(check);
 }
 
@@ -27,22 +27,21 @@ async function check(): Promise<void> {
   const reading = await readDefinitions(config);
   for (const line of describeShipped(reading.folders)) process.stderr.write(`tailrace: ${line}\n`);
   for (const warning of reading.warnings) warn(formatFault(warning));
-  // An engine of its own in a temporary folder, so that it works while a service owns the store, and makes no table on a server.
+  // On an engine of its own in a temporary folder: the check works beside a service, and creates no table on a server.
+  await using cleanup = new AsyncDisposableStack();
   const dataDir = await mkdtemp(join(tmpdir(), 'tailrace-check-'));
-  try {
-    const engine = await openEngine({ ...config, dataDir, clickhouseUrl: '' });
-    const { endpoints, sources } = await checkAll(engine, reading, config).finally(engine.close);
-    for (const { name, external } of sources) {
-      if (external === undefined) continue;
-      warn(`${name}: ${external.table} is not here; the service looks at its columns when it starts`);
-    }
-    process.stdout.write(`${endpoints.length} endpoints and ${sources.length} sources, no faults\n`);
-  } finally {
-    await rm(dataDir, { recursive: true, force: true });
+  cleanup.defer(() => rm(dataDir, { recursive: true, force: true }));
+  const engine = await openEngine({ ...config, dataDir, clickhouseUrl: '' });
+  cleanup.defer(engine.close);
+  const { endpoints, sources } = await checkAll(engine, reading, config);
+  for (const { name, external } of sources) {
+    if (external === undefined) continue;
+    warn(`${name}: ${external.table} is not checked; the service checks its columns when it starts`);
   }
+  process.stdout.write(`${endpoints.length} endpoints and ${sources.length} sources, no faults\n`);
 }
 
-/** @throws InputError with every fault: of the files, of what the store has, and of the settings */
+/** @throws InputError with every fault: of the files, of the stored tables, and of the settings */
 async function checkAll(engine: Engine, reading: Reading, config: Config): Promise<Definitions> {
   const { definitions, sourcesAreWhole } = reading;
   const faults = sourcesAreWhole ? await compareWithStore(engine, definitions.sources, config) : [];
@@ -57,7 +56,7 @@ async function checkAll(engine: Engine, reading: Reading, config: Config): Promi
   throw new InputError(faults);
 }
 
-/** What the stored tables cannot become, which the service would refuse at its next start or reload. */
+/** The changes that the stored tables do not allow, which the service would refuse at its next start or reload. */
 async function compareWithStore(
   engine: Engine,
   sources: readonly Source[],

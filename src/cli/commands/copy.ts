@@ -6,31 +6,40 @@ import { copyDay } from '../../copy/copy-day.ts';
 import { type Journal, openJournal } from '../../copy/journal.ts';
 import { type DayPlan, planCopy } from '../../copy/plan.ts';
 import { isManaged } from '../../definitions/source.ts';
-import { hasEmbeddedStore } from '../../engine/embedded-sessions.ts';
+import { hasEmbeddedStore } from '../../engine/embedded/sessions.ts';
 import { toTailraceError } from '../../engine/failure.ts';
 import { readDays } from '../../engine/store-state.ts';
 import { InputError, messageOf, StoppedError, TailraceError } from '../../errors.ts';
 import { openStore, type Store } from '../../open-store.ts';
-import { count, type DayDone, isSent, printDone, printPlan, sum } from '../copy-report.ts';
+import { type DayDone, isSent, printDone, printPlan } from '../copy-report.ts';
 import { ownerName, readConfig, stopSignal } from '../environment.ts';
+import { formatCount, sum } from '../format.ts';
+import { collect, wholeNumber } from '../options.ts';
 import { createProgress, createRate, type Progress } from '../progress.ts';
 
 const CHUNK_ROWS = 100_000;
-// The server stores more than this in several steps, of which each could be cut off from the others.
+// The server stores more than this in several steps, and could be interrupted between them.
 const CHUNK_ROWS_MAX = 1_000_000;
 
 export function copyCommand(): Command {
   return new Command('copy')
     .description(
-      'Copy the events of the data directory to a ClickHouse server, day by day, each compared in the end. The service must be stopped. The same command goes on where it ended.',
+      'Copy the events of the data directory to a ClickHouse server, and compare each day. Stop the service first. The same command resumes.',
     )
-    .requiredOption('--to <url>', 'the server, as CLICKHOUSE_URL has it; its other settings hold here, too')
-    .option('--source <name>', 'only this source; may be given many times', collect, [])
-    .option('--from-day <day>', 'only from this day on, such as 2026-11-20', parseDay)
-    .option('--until-day <day>', 'only up to this day', parseDay)
-    .option('--mix', 'also days for which the server has events that are not from here')
-    .option('--dry-run', 'only print what there is to do; the server is not asked')
-    .option('--chunk-rows <n>', `events sent at once, at most (default: ${CHUNK_ROWS})`, parseRows)
+    .requiredOption(
+      '--to <url>',
+      'the server, in the form of CLICKHOUSE_URL; other CLICKHOUSE_… settings apply',
+    )
+    .option('--source <name>', 'only this source; repeatable', collect, [])
+    .option('--from-day <day>', 'first day, such as 2026-11-20', parseDay)
+    .option('--until-day <day>', 'last day', parseDay)
+    .option('--mix', 'include days for which the server has other events')
+    .option('--dry-run', 'print the work, without asking the server')
+    .option(
+      '--chunk-rows <n>',
+      `events per request, at most (default: ${CHUNK_ROWS})`,
+      wholeNumber(1, CHUNK_ROWS_MAX),
+    )
     .action(copy);
 }
 
@@ -51,7 +60,7 @@ interface Sides {
   readonly journal: Journal;
 }
 
-// One chunk of rows at their largest, and the time for reading it from a busy disk.
+// One chunk of the largest rows, and the time to read it from a busy disk.
 const RESULT_BYTES_MAX = 512 * 1024 * 1024;
 const READ_MS_MAX = 600_000;
 
@@ -67,16 +76,16 @@ async function copy(options: Options): Promise<void> {
   if (address === undefined) throw new InputError(['--to: must be the address of a ClickHouse server']);
   const target = `${address.url}/${address.database}`;
   const signal = stopSignal();
-  const closing: (() => unknown)[] = [];
+  await using cleanup = new AsyncDisposableStack();
   try {
-    // Sources over existing tables are not copied, and their tables may be at the server alone.
+    // Sources over existing tables are not copied; their tables may exist on the server only.
     const here = await openStore(createSourceConfig(config), ownerName('copy'), { hasExternal: false });
-    closing.push(here.close);
-    await here.engine.setReadFilters(new Map()); // rows are counted, so none may be hidden while that is done
+    cleanup.defer(here.close);
+    await here.engine.setReadFilters(new Map()); // rows are counted, so none may be hidden
     const journal = openJournal(config.dataDir, target);
-    closing.push(journal.close);
+    cleanup.defer(journal.close);
     const there = options.dryRun === true ? undefined : await openStore(config, ownerName('copy'));
-    if (there !== undefined) closing.push(there.close);
+    if (there !== undefined) cleanup.defer(there.close);
     const sides = { here, there, journal };
     const plans = await planDays(sides, config, options);
     if (options.source.length === 0) await warnOfUnnamed(here);
@@ -85,18 +94,16 @@ async function copy(options: Options): Promise<void> {
     printDone(done, target);
   } catch (error) {
     throw explain(error, target);
-  } finally {
-    for (const close of closing.toReversed()) await close();
   }
 }
 
-/** The settings with which a service would run on the server. */
+/** Returns the settings of a service on the server. */
 function readTargetConfig(to: string): Config {
   const given = process.env['CLICKHOUSE_URL'];
   if (given !== undefined && given !== '' && given !== to)
-    process.stderr.write('tailrace: CLICKHOUSE_URL is not looked at: --to says where events are copied to\n');
+    process.stderr.write('tailrace: CLICKHOUSE_URL is ignored: --to names the server to copy to\n');
   try {
-    // How large the store may become is a setting of the embedded one alone.
+    // A bound for the embedded store alone.
     return readConfig({ CLICKHOUSE_URL: to, TAILRACE_STORE_BYTES_MAX: undefined });
   } catch (error) {
     if (!(error instanceof InputError)) throw error;
@@ -104,13 +111,13 @@ function readTargetConfig(to: string): Config {
   }
 }
 
-/** A fault of the server's address, under the name that it has in this command. */
+/** Renames CLICKHOUSE_URL to `--to` in faults. */
 function nameOption(error: InputError): InputError {
   const faults = error.faults.map((fault) => fault.replace(/^CLICKHOUSE_URL:/, '--to:'));
   return new InputError(faults, { cause: error });
 }
 
-/** A misspelt folder would be made, and nothing be copied out of it, which looks as if all had been. */
+/** Refuses a folder without a store: a mistyped one would be created and copied as empty. */
 function refuseMissing(dataDir: string): void {
   if (hasEmbeddedStore(dataDir)) return;
   throw new InputError([
@@ -118,7 +125,7 @@ function refuseMissing(dataDir: string): void {
   ]);
 }
 
-/** Days are those of sources, so events of a source whose file is gone stay behind. */
+/** Warns of tables without a source, which are not copied. */
 async function warnOfUnnamed({ engine, registry }: Store): Promise<void> {
   const named = new Set(registry.sources.map(({ table }) => table));
   const tables = new Set(
@@ -138,7 +145,7 @@ function createSourceConfig(config: Config): Config {
     cluster: '',
     readers: 1,
     queryTimeoutMs: READ_MS_MAX,
-    queryMemoryBytesMax: Math.max(queryMemoryBytesMax, engineMemoryBytesMax), // nobody else asks it for anything
+    queryMemoryBytesMax: Math.max(queryMemoryBytesMax, engineMemoryBytesMax), // it has no other queries
     resultBytesMax: RESULT_BYTES_MAX,
   };
 }
@@ -180,14 +187,14 @@ async function copyDays(
       const at = `${plan.source.name} ${plan.day}`;
       const check = () => {
         if (!signal.aborted) return;
-        const far = `${count(rows)} of ${count(total)} events are there`;
+        const far = `${formatCount(rows)} of ${formatCount(total)} events are there`;
         throw new StoppedError(
-          `stopped by ${signal.reason} at ${at}: ${far}; the same command goes on from there`,
+          `stopped by ${signal.reason} at ${at}: ${far}; run the same command again to continue`,
         );
       };
       const onRows = (sent: number) => {
         rows += sent;
-        progress.update(rows, `${at}, ${count(rows)} events, ${rate(rows)}`);
+        progress.update(rows, `${at}, ${formatCount(rows)} events, ${rate(rows)}`);
       };
       const startMs = performance.now();
       const { chunkRows = CHUNK_ROWS, mix = false } = options;
@@ -211,11 +218,11 @@ function logSkipped({ source, day, step }: DayPlan, progress: Progress): void {
     progress.log(`${at}: was copied and compared before; the server has got other events of it since`);
 }
 
-/** What went wrong at the server, with what the operator needs beside it. */
+/** Adds the target, the cause and how to continue to a failure at the server. */
 function explain(error: unknown, target: string): unknown {
   if (error instanceof InputError) return nameOption(error);
   if (error instanceof StoppedError) return error;
-  // Node's own, such as the journal's when the disk is full.
+  // An error of the journal, such as a full disk.
   if (String((error as { code?: unknown } | null)?.code).startsWith('ERR_SQLITE')) return error;
   const failure = toTailraceError(error);
   if (failure.code === 'source_not_found') return failure;
@@ -223,23 +230,13 @@ function explain(error: unknown, target: string): unknown {
   const cause = why === '' || failure.message.includes(why) ? '' : ` (${why})`;
   return new TailraceError(
     failure.code,
-    `copying to ${target}: ${failure.message}${cause}; what is there stays, and the same command goes on from there`,
+    `copying to ${target}: ${failure.message}${cause}; what was copied stays; run the same command again to continue`,
     { cause: error },
   );
-}
-
-function collect(text: string, list: readonly string[]): string[] {
-  return [...list, text];
 }
 
 function parseDay(text: string): string {
   const time = /^\d{4}-\d{2}-\d{2}$/.test(text) ? Date.parse(text) : Number.NaN;
   if (!Number.isNaN(time) && new Date(time).toISOString().startsWith(text)) return text;
   throw new InvalidArgumentError('It must be a day such as 2026-11-20.');
-}
-
-function parseRows(text: string): number {
-  const rows = /^\d{1,7}$/.test(text) ? Number(text) : 0;
-  if (rows >= 1 && rows <= CHUNK_ROWS_MAX) return rows;
-  throw new InvalidArgumentError(`It must be a whole number from 1 to ${CHUNK_ROWS_MAX}.`);
 }

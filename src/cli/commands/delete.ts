@@ -1,32 +1,38 @@
 import { randomUUID } from 'node:crypto';
+import { openSync } from 'node:fs';
+import { createInterface } from 'node:readline/promises';
 import { setTimeout as wait } from 'node:timers/promises';
-import Table from 'cli-table3';
+import { ReadStream } from 'node:tty';
 import { Command } from 'commander';
 import type { Config } from '../../config/config.ts';
 import { InputError, StoppedError } from '../../errors.ts';
 import { openControlStore } from '../../keys/control-store.ts';
 import { untilAborted } from '../../lib/abort.ts';
-import type { SourceRows } from '../../maintenance/deletion/delete-events.ts';
-import { createDeletions } from '../../maintenance/deletion/deletions.ts';
+import {
+  createDeletions,
+  type DeletionProgress,
+  type SourceRows,
+} from '../../maintenance/deletion/deletions.ts';
 import type { DeletionRequest } from '../../maintenance/deletion/request.ts';
-import { askService } from '../../maintenance/socket/client.ts';
-import { createCommands, type DeletionProgress } from '../../maintenance/socket/commands.ts';
+import { sendCommand } from '../../maintenance/socket/client.ts';
+import { createCommands } from '../../maintenance/socket/commands.ts';
 import { COMMANDS } from '../../maintenance/socket/protocol.ts';
 import { openStore } from '../../open-store.ts';
-import { confirm } from '../confirm.ts';
 import { ownerName, readConfig, stopSignal } from '../environment.ts';
+import { formatCount, sum } from '../format.ts';
 import { createProgress } from '../progress.ts';
+import { formatWideTable } from '../table.ts';
 
 export function deleteCommand(): Command {
   return new Command('delete')
     .description(
-      'Delete the events of a project for good, also while the service runs: from the disk, from the cache, with an entry in the audit trail.',
+      'Delete the events of a project for good, from disk and caches, beside a running service or without one.',
     )
-    .requiredOption('--project <name>', "the project; '' is that of events without one")
+    .requiredOption('--project <name>', "the project; '' selects events without one")
     .option('--source <name>', 'only events of this source')
     .option('--before <time>', 'only events with an earlier timestamp, such as 2026-11-20T07:00:00Z')
-    .option('--dry-run', 'only print how many there are')
-    .option('--yes', 'do not ask; needed where there is no terminal')
+    .option('--dry-run', 'print their number only')
+    .option('--yes', 'do not ask; required without a terminal')
     .action(run);
 }
 
@@ -35,58 +41,82 @@ interface Options extends DeletionRequest {
   readonly yes?: boolean;
 }
 
-/** Who deletes: the service that owns the store, or this process. */
-interface Deleter {
-  count(request: DeletionRequest): Promise<readonly SourceRows[]>;
-  delete(
+/** Executes a command of maintenance/socket/commands.ts: in the service that owns the store, or in this process. */
+interface Executor {
+  execute(
+    command: string,
     request: DeletionRequest,
-    onProgress: (progress: DeletionProgress | null) => void,
-  ): Promise<readonly SourceRows[]>;
+    onProgress?: (progress: unknown) => void,
+  ): Promise<unknown>;
   close(): Promise<void>;
 }
 
 async function run({ project, source, before, ...options }: Options): Promise<void> {
   const request: DeletionRequest = { project, source, before };
   const stop = stopSignal();
-  const deleter = await openDeleter(readConfig(), stop);
-  try {
-    const counted = await deleter.count(request);
-    print(counted);
-    const rows = sumRows(counted);
-    if (options.dryRun === true)
-      return void process.stdout.write(`${describe(rows)}; nothing was deleted.\n`);
-    if (rows > 0 && options.yes !== true) await ask(rows);
-    const done = sumRows(await remove(deleter, request, stop));
-    process.stdout.write(done === 0 ? 'There is nothing to delete.\n' : `${describe(done)} deleted.\n`);
-  } finally {
-    await deleter.close();
-  }
+  await using cleanup = new AsyncDisposableStack();
+  const executor = await openExecutor(readConfig(), stop);
+  cleanup.defer(executor.close);
+  const counted = (await executor.execute(COMMANDS.count, request)) as readonly SourceRows[]; // by createCommands
+  printCounts(counted);
+  const rows = sumRows(counted);
+  if (options.dryRun === true) return void process.stdout.write(`${describe(rows)}; nothing was deleted.\n`);
+  if (rows > 0 && options.yes !== true) await confirm(rows);
+  const done = sumRows(await deleteEvents(executor, request, stop));
+  process.stdout.write(done === 0 ? 'There is nothing to delete.\n' : `${describe(done)} deleted.\n`);
+}
+
+function printCounts(counted: readonly SourceRows[]): void {
+  const rows = counted.filter((one) => one.rows > 0).map((one) => [one.source, formatCount(one.rows)]);
+  if (rows.length > 0) process.stdout.write(`${formatWideTable(['source', 'events'], rows)}\n`);
+}
+
+function sumRows(counted: readonly SourceRows[]): number {
+  return sum(counted.map(({ rows }) => rows));
 }
 
 function describe(rows: number): string {
-  return `${rows.toLocaleString('en')} ${rows === 1 ? 'event' : 'events'}`;
+  return `${formatCount(rows)} ${rows === 1 ? 'event' : 'events'}`;
 }
 
-async function ask(rows: number): Promise<void> {
-  const answer = await confirm(`Delete ${describe(rows)} for good?`);
-  if (answer === 'yes') return;
-  if (answer === 'no') throw new StoppedError('nothing was deleted');
-  throw new InputError(['nothing was deleted: there is no terminal to ask at; add --yes to delete']);
+/** Asks at the terminal. @throws StoppedError if the answer is no; InputError without a terminal */
+async function confirm(rows: number): Promise<void> {
+  const input = process.stderr.isTTY ? openTerminal() : undefined;
+  if (input === undefined)
+    throw new InputError(['nothing was deleted: there is no terminal to ask at; add --yes to delete']);
+  const lines = createInterface({ input, output: process.stderr });
+  // Without it the end of the input would leave the question pending for ever.
+  const ended = new Promise<string>((resolve) => lines.once('close', () => resolve('')));
+  try {
+    const answer = await Promise.race([lines.question(`Delete ${describe(rows)} for good? [y/N] `), ended]);
+    if (!/^y(es)?$/i.test(answer.trim())) throw new StoppedError('nothing was deleted');
+  } finally {
+    lines.close();
+    input.destroy();
+  }
 }
 
-async function remove(
-  deleter: Deleter,
+/** Opens the terminal's device by name: standard input may be redirected. */
+function openTerminal(): ReadStream | undefined {
+  try {
+    return new ReadStream(openSync('/dev/tty', 'r'));
+  } catch {
+    return undefined; // this process is detached from its terminal
+  }
+}
+
+async function deleteEvents(
+  executor: Executor,
   request: DeletionRequest,
   stop: AbortSignal,
 ): Promise<readonly SourceRows[]> {
   const progress = createProgress('delete', 0);
+  const deleted = executor.execute(COMMANDS.delete, request, (line) => {
+    const at = line as DeletionProgress | null; // sent by createDeleteCommand
+    if (at !== null) progress.update(0, `${at.source}: ${at.partsLeft} parts to be rewritten`);
+  });
   try {
-    return await untilAborted(
-      deleter.delete(request, (at) => {
-        if (at !== null) progress.update(0, `${at.source}: ${at.partsLeft} parts to be rewritten`);
-      }),
-      stop,
-    );
+    return (await untilAborted(deleted, stop)) as readonly SourceRows[]; // by createCommands
   } catch (error) {
     if (!stop.aborted) throw error;
     throw new StoppedError(
@@ -97,64 +127,40 @@ async function remove(
   }
 }
 
-async function openDeleter(config: Config, stop: AbortSignal): Promise<Deleter> {
-  const described = await askService(config.dataDir, COMMANDS.describe, {});
-  described?.hangUp();
-  return described === undefined ? await openOwn(config, stop) : throughService(config.dataDir);
-}
-
-function throughService(dataDir: string): Deleter {
-  const send = async (command: string, request: DeletionRequest, onProgress: (line: unknown) => void) => {
-    const asked = await askService(dataDir, command, request);
-    if (asked === undefined) throw new InputError(['the service has stopped; run the command again']);
-    return (await asked.finish(onProgress)) as readonly SourceRows[]; // by src/maintenance/socket/commands.ts
-  };
+async function openExecutor(config: Config, stop: AbortSignal): Promise<Executor> {
+  const service = await sendCommand(config.dataDir, COMMANDS.describe, {});
+  service?.hangUp();
+  if (service === undefined) return await openOwn(config, stop);
   return {
-    count: (request) => send(COMMANDS.count, request, () => {}),
-    delete: (request, onProgress) =>
-      send(COMMANDS.delete, request, (line) => onProgress(line as DeletionProgress | null)),
+    async execute(command, request, onProgress = () => {}) {
+      const running = await sendCommand(config.dataDir, command, request);
+      if (running === undefined) throw new InputError(['the service has stopped; run the command again']);
+      return await running.finish(onProgress);
+    },
     close: async () => {},
   };
 }
 
-/** The same commands as those of a service, on a store that this process opens. */
-async function openOwn(config: Config, stop: AbortSignal): Promise<Deleter> {
+/** Executes the same commands as a service, on a store that this process opens. */
+async function openOwn(config: Config, stop: AbortSignal): Promise<Executor> {
+  await using cleanup = new AsyncDisposableStack();
   const store = await openStore(config, ownerName('delete'));
-  const control = await openControlStore(config).catch(async (error) => {
-    await store.close();
-    throw error;
-  });
+  cleanup.defer(store.close);
+  const control = await openControlStore(config);
+  cleanup.defer(control.close);
   const { engine, registry } = store;
   const pause = async (ms: number) => void (await wait(ms, undefined, { signal: stop }));
-  const how = { now: Date.now, newId: randomUUID, wait: pause };
-  const deletions = createDeletions({ store, control, ...how });
+  const tools = { now: Date.now, newId: randomUUID, wait: pause };
+  const deletions = createDeletions({ store, control, ...tools });
   const folders = () => store.folders;
-  const commands = createCommands({ config, folders, engine, registry, deletions, ...how });
-  const call = async (command: string, request: DeletionRequest, send: (line: unknown) => void) => {
-    const answer = await commands[command]?.(request, {
-      send: (line) => 'progress' in line && send(line.progress),
-      signal: stop,
-    });
-    return answer as readonly SourceRows[]; // of the commands that are called here
-  };
+  const commands = createCommands({ config, folders, engine, registry, deletions, ...tools });
+  const closing = cleanup.move();
   return {
-    count: (request) => call(COMMANDS.count, request, () => {}),
-    delete: (request, onProgress) =>
-      call(COMMANDS.delete, request, (line) => onProgress(line as DeletionProgress | null)),
-    async close() {
-      await store.close();
-      await control.close();
-    },
+    execute: async (command, request, onProgress = () => {}) =>
+      await commands[command]?.(request, {
+        send: (line) => 'progress' in line && onProgress(line.progress),
+        signal: stop,
+      }),
+    close: () => closing.disposeAsync(),
   };
-}
-
-function print(counted: readonly SourceRows[]): void {
-  const table = new Table({ head: ['source', 'events'], style: { head: [], border: [] } });
-  for (const { source, rows } of counted.filter((one) => one.rows > 0))
-    table.push([source, rows.toLocaleString('en')]);
-  if (table.length > 0) process.stdout.write(`${table}\n`);
-}
-
-function sumRows(counted: readonly SourceRows[]): number {
-  return counted.reduce((sum, { rows }) => sum + rows, 0);
 }

@@ -1,13 +1,11 @@
 import { type Command, InvalidArgumentError } from 'commander';
 import { InputError } from '../../errors.ts';
-import { DESCRIPTION_CHARS_MAX, NAME_CHARS_MAX, PER_SECOND_MAX } from '../../keys/check-grant.ts';
-import { type Grant, toListed } from '../../keys/grant.ts';
+import { createRate, DESCRIPTION_CHARS_MAX, NAME_CHARS_MAX, PER_SECOND_MAX } from '../../keys/check-grant.ts';
+import { type Grant, isScope, SCOPES, type Scope, toListed } from '../../keys/grant.ts';
 import type { KeyChange } from '../../keys/management.ts';
-import { createRate } from '../../keys/rate.ts';
-import { isScope, SCOPES, type Scope } from '../../keys/scope.ts';
-import { parseDuration } from '../../lib/duration.ts';
+import { collect, parsePair, wholeNumber } from '../options.ts';
 
-/** What `keys create` and `keys update` are told; `false` where a limit is to go. */
+/** The options of `keys create` and `keys update`; `false` removes a limit. */
 export interface KeyOptions {
   readonly name?: string;
   readonly description?: string;
@@ -20,30 +18,30 @@ export interface KeyOptions {
   readonly burst?: number;
 }
 
-/** The options that say what a key may do. */
+/** Adds the options that define what a key may do. */
 export function addKeyOptions(command: Command): Command {
   return command
-    .option('--scope <scopes>', `what it may do, joined by commas: ${SCOPES.join(', ')}`, parseScopes)
-    .option('--endpoint <name>', 'an endpoint that it may read; may be given many times', collect)
-    .option('--source <name>', 'a source that it may send to; may be given many times', collect)
-    .option('--pin <name=value>', 'the only value of a parameter; may be given many times', collectPin)
-    .option('--expires <time>', 'how long it lives, such as 90d or 12h', parseExpiry)
+    .option('--scope <scopes>', `scopes, joined by commas: ${SCOPES.join(', ')}`, parseScopes)
+    .option('--endpoint <name>', 'an endpoint that it may read; repeatable', collect)
+    .option('--source <name>', 'a source that it may send to; repeatable', collect)
+    .option('--pin <name=value>', 'the only value of a parameter; repeatable', collectPin)
+    .option('--expires <time>', 'time until it expires, such as 90d or 12h', parseExpiry)
     .option('--rate <n>', 'requests a second', parseRate)
-    .option('--burst <n>', 'requests that may come at once (default: twice the rate)', parseBurst)
-    .option('--description <text>', 'more about it, for people', parseDescription);
+    .option('--burst <n>', 'requests at once (default: twice the rate)', wholeNumber(1, PER_SECOND_MAX))
+    .option('--description <text>', 'a note for people', parseDescription);
 }
 
-/** The options that take a limit away. */
+/** Adds the options that remove a limit. */
 export function addLiftingOptions(command: Command): Command {
   return command
-    .option('--no-endpoint', 'let it read every endpoint')
-    .option('--no-source', 'let it send to every source')
+    .option('--no-endpoint', 'allow every endpoint')
+    .option('--no-source', 'allow every source')
     .option('--no-pin', 'pin nothing')
-    .option('--no-expires', 'let it live for ever')
-    .option('--no-rate', 'do not limit its requests');
+    .option('--no-expires', 'let it never expire')
+    .option('--no-rate', 'no rate limit');
 }
 
-/** @param old the rate that stays where only the burst is named */
+/** @param old the rate that stays if only the burst is given */
 export function toKeyChange(options: KeyOptions, nowMs: number, old?: Grant['rate']): KeyChange {
   const { name, description, scope, endpoint, source, pin, expires } = options;
   return {
@@ -85,6 +83,15 @@ function parseScopes(text: string): Scope[] {
   throw new InvalidArgumentError(`It must be made of ${SCOPES.join(', ')}.`);
 }
 
+const UNITS_MS: Readonly<Record<string, number>> = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 };
+
+/** `90d`, `12h`, `30m` or `45s` in milliseconds; `undefined` for anything else. */
+export function parseDuration(text: string): number | undefined {
+  const match = /^(\d{1,6})([smhd])$/.exec(text);
+  const unit = UNITS_MS[match?.[2] ?? ''];
+  return unit === undefined ? undefined : Number(match?.[1]) * unit;
+}
+
 function parseExpiry(text: string): number {
   const ms = parseDuration(text);
   if (ms === undefined || ms === 0)
@@ -104,28 +111,11 @@ function parseRate(text: string): number {
   throw new InvalidArgumentError(`It must be a number above 0, up to ${PER_SECOND_MAX}.`);
 }
 
-function parseBurst(text: string): number {
-  return parseCount(text, PER_SECOND_MAX);
-}
-
-export function parseCount(text: string, max: number): number {
-  const count = /^[1-9]\d{0,8}$/.test(text) ? Number(text) : Number.NaN;
-  if (count <= max) return count;
-  throw new InvalidArgumentError(`It must be a whole number from 1 to ${max}.`);
-}
-
-/** Commander hands on `true` where an option has a `--no-` form and was not given before. */
-function collect(text: string, before: readonly string[] | boolean | undefined): string[] {
-  if (text === '') throw new InvalidArgumentError('It must not be empty.');
-  return [...(Array.isArray(before) ? before : []), text];
-}
-
 function collectPin(text: string, before: Grant['pins'] | boolean | undefined): Grant['pins'] {
-  const at = text.indexOf('=');
-  if (at < 1 || text.startsWith('__proto__=')) throw new InvalidArgumentError('It must be name=value.');
+  const [name, value] = parsePair(text);
+  if (name === '__proto__') throw new InvalidArgumentError('It must name a parameter.');
   const others = typeof before === 'object' ? before : {};
-  const name = text.slice(0, at);
   if (Object.hasOwn(others, name))
     throw new InvalidArgumentError(`It gives ${name} a second value; pin one.`);
-  return { ...others, [name]: text.slice(at + 1) };
+  return { ...others, [name]: value };
 }

@@ -1,5 +1,5 @@
 import { createReadStream, ReadStream, statSync } from 'node:fs';
-import type { Readable } from 'node:stream';
+import { PassThrough, type Readable } from 'node:stream';
 import { setTimeout as wait } from 'node:timers/promises';
 import { createGunzip } from 'node:zlib';
 import { Command } from 'commander';
@@ -11,18 +11,18 @@ import { createRemoteSink } from '../../ingest/remote-sink.ts';
 import { createStoreSink } from '../../ingest/store-sink.ts';
 import { openStore } from '../../open-store.ts';
 import { ownerName, readConfig, stopSignal } from '../environment.ts';
+import { formatCount } from '../format.ts';
 import { createProgress, createRate, type Progress } from '../progress.ts';
 import { addRemoteOptions, findRemote, type RemoteOptions } from '../remote.ts';
-import { openStdin } from '../stdin.ts';
 
 export function loadCommand(): Command {
   const command = new Command('load')
     .description(
-      'Store the events of NDJSON files. Good lines are kept; each bad one is told with its reason.',
+      'Store the events of NDJSON files. Bad lines are reported, with the reason; all others are stored.',
     )
     .argument('<source>', 'name or UUID of the source, such as cloudflare.logs.prod')
-    .argument('<files...>', 'NDJSON files, also .gz; - is standard input, stored as it arrives');
-  const about = 'send them to a running service instead of opening the store';
+    .argument('<files...>', 'NDJSON files, plain or .gz; - is standard input');
+  const about = 'send to a running service instead of opening the store';
   return addRemoteOptions(command, about, 'ingest').action(load);
 }
 
@@ -42,12 +42,12 @@ interface Job {
 
 interface Input {
   readonly name: string;
-  /** In bytes; 0 where nobody knows. */
+  /** In bytes; 0 if unknown. */
   readonly size: number;
   readonly stream: Readable;
 }
 
-/** How long an event of standard input may wait to be stored. */
+// The longest that an event of standard input waits to be stored.
 const COMMIT_EVERY_MS = 1_000;
 
 async function load(sourceName: string, files: string[], options: RemoteOptions): Promise<void> {
@@ -55,7 +55,11 @@ async function load(sourceName: string, files: string[], options: RemoteOptions)
   const sizes = checkFiles(files);
   const signal = stopSignal();
   const stdin = files.includes('-') ? openStdin(signal) : undefined;
-  const target = await openTarget(sourceName, options, { config, signal });
+  let withoutProject = 0;
+  const onWithoutProject = (events: number) => {
+    withoutProject += events;
+  };
+  const target = await openTarget(sourceName, options, { config, signal, onWithoutProject });
   let rejected = 0;
   try {
     for (const [i, name] of files.entries()) {
@@ -69,15 +73,57 @@ async function load(sourceName: string, files: string[], options: RemoteOptions)
     }
   } finally {
     await target.close();
+    if (withoutProject > 0)
+      process.stderr.write(
+        `tailrace: ${formatCount(withoutProject)} events belong to no project, and no key that pins a project can read them; name it in the event or in TAILRACE_DEFAULT_PROJECT\n`,
+      );
   }
   // The reasons are on standard error already, a line each.
   if (rejected > 0) process.exitCode = 1;
 }
 
+/** Checks all files before the first is read; returns their sizes in bytes. */
+function checkFiles(files: readonly string[]): number[] {
+  const faults: string[] = [];
+  const sizes = files.map((file) => {
+    if (file === '-') return 0;
+    try {
+      const info = statSync(file);
+      if (!info.isDirectory()) return info.size;
+      faults.push(`${file}: is a folder; name its files`);
+    } catch (error) {
+      faults.push(`${file}: cannot be read: ${messageOf(error)}`);
+    }
+    return 0;
+  });
+  if (faults.length > 0) throw new InputError(faults);
+  return sizes;
+}
+
+/** Opens standard input as a stream that `signal` ends, also while it waits for bytes. */
+function openStdin(signal: AbortSignal): Readable {
+  const { stdin } = process;
+  const bytes = new PassThrough();
+  stdin.once('error', (cause) =>
+    bytes.destroy(new InputError([`standard input cannot be read: ${cause.message}`], { cause })),
+  );
+  const stop = () => {
+    stdin.unpipe(bytes);
+    bytes.end();
+  };
+  signal.addEventListener('abort', stop, { once: true });
+  bytes.once('close', () => stdin.destroy()); // an open standard input would keep this process alive
+  return stdin.pipe(bytes);
+}
+
+function open(file: string, stdin: Readable | undefined): Readable {
+  return file === '-' && stdin !== undefined ? stdin : createReadStream(file, { highWaterMark: 1024 * 1024 });
+}
+
 async function openTarget(
   source: string,
   options: RemoteOptions,
-  { config, signal }: Omit<Job, 'target'>,
+  { config, signal, onWithoutProject }: Omit<Job, 'target'> & { onWithoutProject: (events: number) => void },
 ): Promise<Target> {
   const { defaultProject: project, eventBytesMax } = config;
   const remote = findRemote(options);
@@ -86,7 +132,7 @@ async function openTarget(
     return {
       createSink: (onRejected, progress) =>
         createRemoteSink({
-          ...{ ...remote, source, project, onRejected, wait: sleep },
+          ...{ ...remote, source, project, onRejected, onWithoutProject, wait: sleep },
           onRetry: (reason, ms) =>
             progress.log(`${remote.url}: ${reason}; trying again in ${Math.ceil(ms / 1000)} s`),
         }),
@@ -94,32 +140,17 @@ async function openTarget(
     };
   }
   const store = await openStore(config, ownerName('load'));
-  const { engine, registry } = store;
   try {
-    const found = refuseExternal(registry.getSource(source));
-    const now = Date.now;
-    let withoutProject = 0;
-    const onWithoutProject = () => void withoutProject++;
+    const found = refuseExternal(store.registry.getSource(source));
+    const rules = { project, eventBytesMax, now: Date.now, onWithoutProject: () => onWithoutProject(1) };
     return {
-      createSink: (onRejected) =>
-        createStoreSink(engine, found, { project, eventBytesMax, now, onRejected, onWithoutProject }),
-      async close() {
-        await store.close();
-        if (withoutProject > 0) process.stderr.write(warnOfProject(withoutProject));
-      },
+      createSink: (onRejected) => createStoreSink(store.engine, found, { ...rules, onRejected }),
+      close: store.close,
     };
   } catch (error) {
     await store.close();
     throw error;
   }
-}
-
-function warnOfProject(events: number): string {
-  return `tailrace: ${count(events)} events belong to no project, and no key that pins a project can read them; name it in the event or in TAILRACE_DEFAULT_PROJECT\n`;
-}
-
-function open(file: string, stdin: Readable | undefined): Readable {
-  return file === '-' && stdin !== undefined ? stdin : createReadStream(file, { highWaterMark: 1024 * 1024 });
 }
 
 async function loadFile(
@@ -128,7 +159,7 @@ async function loadFile(
 ): Promise<LoadProgress & { rejected: number }> {
   const { name, size, stream: raw } = input;
   const stream: Readable = name.endsWith('.gz') ? raw.pipe(createGunzip()) : raw;
-  raw.on('error', (error: Error) => stream.destroy(error)); // pipe() does not pass it on
+  raw.on('error', (error: Error) => stream.destroy(error)); // pipe() does not forward errors
   signal.addEventListener('abort', () => stream.destroy(), { once: true });
   const progress = createProgress(name, size);
   const rate = createRate();
@@ -138,7 +169,7 @@ async function loadFile(
     progress.log(`${name}:${line}: ${reason}`);
   };
   const note = ({ stored }: LoadProgress) =>
-    `${count(stored)} events, ${rate(stored)}, ${count(rejected)} rejected`;
+    `${formatCount(stored)} events, ${rate(stored)}, ${formatCount(rejected)} rejected`;
   let last: LoadProgress | undefined;
   try {
     const done = await loadEvents(target.createSink(onRejected, progress), stream, {
@@ -166,28 +197,6 @@ function unreadable(error: unknown, name: string, last: LoadProgress | undefined
   const { code } = error as { code?: string };
   const why = code?.startsWith('Z_') ? 'is not whole gzip' : 'cannot be read';
   const { line = 0, stored = 0 } = last ?? {};
-  const far = `it was read up to line ${line}, ${count(stored)} events are stored`;
+  const far = `it was read up to line ${line}, ${formatCount(stored)} events are stored`;
   return new InputError([`${name}: ${why} (${messageOf(error)}); ${far}`]);
-}
-
-/** Sizes in bytes; all files are looked at before the first is read. */
-function checkFiles(files: readonly string[]): number[] {
-  const faults: string[] = [];
-  const sizes = files.map((file) => {
-    if (file === '-') return 0;
-    try {
-      const info = statSync(file);
-      if (!info.isDirectory()) return info.size;
-      faults.push(`${file}: is a folder; name its files`);
-    } catch (error) {
-      faults.push(`${file}: cannot be read: ${messageOf(error)}`);
-    }
-    return 0;
-  });
-  if (faults.length > 0) throw new InputError(faults);
-  return sizes;
-}
-
-function count(number: number): string {
-  return number.toLocaleString('en');
 }

@@ -1,13 +1,14 @@
 import { Command } from 'commander';
-import { readDefinitions, refuseFaults } from '../../definitions/read.ts';
+import { refuseFaults } from '../../definitions/fault.ts';
+import { readDefinitions } from '../../definitions/read.ts';
 import { createOpenApi } from '../../http/openapi/document.ts';
 import { readVersion } from '../../version.ts';
 import { readConfig } from '../environment.ts';
 
 export function openApiCommand(): Command {
   return new Command('openapi')
-    .description('Print the OpenAPI 3.1 document of the definitions, with every endpoint.')
-    .option('--server <url>', 'where the service is reached', '/')
+    .description('Print the OpenAPI 3.1 document with every endpoint.')
+    .option('--server <url>', 'address of the service', '/')
     .action(printOpenApi);
 }
 

@@ -1,24 +1,32 @@
-import Table from 'cli-table3';
-import { Command, InvalidArgumentError } from 'commander';
+import { Command } from 'commander';
 import { InputError } from '../../errors.ts';
 import { openStore } from '../../open-store.ts';
 import { parseParameters } from '../../query/parameters.ts';
+import { createQuestion } from '../../query/question.ts';
 import { createRunner } from '../../query/run.ts';
 import { createSandbox } from '../../query/sandbox/sandbox.ts';
 import { ownerName, readConfig, stopSignal } from '../environment.ts';
-import { addRemoteOptions, findRemote, type Remote, type RemoteOptions } from '../remote.ts';
-import { findRemoteEndpoint, queryRemote } from '../remote-query.ts';
+import { parsePair } from '../options.ts';
+import {
+  addRemoteOptions,
+  findRemote,
+  findRemoteEndpoint,
+  queryRemote,
+  type Remote,
+  type RemoteOptions,
+} from '../remote.ts';
+import { formatWideTable } from '../table.ts';
 
 type Pairs = Readonly<Record<string, string | readonly string[]>>;
 
 export function queryCommand(): Command {
   const command = new Command('query')
-    .description('Run an endpoint on the store, without HTTP and without the cache.')
+    .description('Run an endpoint on the store, without HTTP and cache.')
     .argument('<endpoint>', 'UUID or name')
-    .option('-p, --parameter <name=value>', 'a query parameter; may be given many times', collectPair, {})
+    .option('-p, --parameter <name=value>', 'a parameter; repeatable', collectPair, {})
     .option('--sql <select>', 'a SELECT over the views of an endpoint with query sandboxing')
     .option('--table', 'print a table instead of JSON');
-  const about = 'ask a running service, through its cache, instead of opening the store';
+  const about = 'ask a running service instead of opening the store';
   return addRemoteOptions(command, about, 'query').action(run);
 }
 
@@ -31,46 +39,45 @@ interface Options extends RemoteOptions {
 interface Result {
   /** `{"result":[…]}` */
   readonly body: Buffer;
-  /** Names of the declared columns; none of a caller's own SELECT. */
+  /** Names of the declared columns; empty for a caller's own SELECT. */
   readonly columns: readonly string[];
 }
 
 async function run(idOrName: string, options: Options): Promise<void> {
   const { sql, parameter, table } = options;
-  // As over HTTP, where `sql` is a parameter: so `-p sql=…` is not taken for an undeclared one.
+  // As over HTTP, `sql` is a parameter: `-p sql=…` means the same as `--sql`.
   const raw = { ...parameter, ...(sql !== undefined && { sql }) };
   const remote = findRemote(options);
   const { body, columns } = await (remote === undefined
-    ? askStore(idOrName, raw, options)
-    : askService(remote, { endpoint: idOrName, raw }, options));
+    ? queryStore(idOrName, raw, options)
+    : queryService(remote, { endpoint: idOrName, raw }, options));
   if (table === true) printTable(columns, body);
   else process.stdout.write(`${body}\n`);
 }
 
-async function askStore(idOrName: string, raw: Pairs, { sql }: Options): Promise<Result> {
+async function queryStore(idOrName: string, raw: Pairs, { sql }: Options): Promise<Result> {
   const config = readConfig();
+  await using cleanup = new AsyncDisposableStack();
   const store = await openStore(config, ownerName('query'));
-  try {
-    const stored = store.registry.getEndpoint(idOrName);
-    if (sql !== undefined && !stored.sandboxing) throw notSandboxed(stored);
-    const values = parseParameters(stored, raw, config.parameterBytesMax);
-    const signal = stopSignal();
-    const sandbox = createSandbox(store.engine, config);
-    const endpoint = await sandbox(stored, raw, { signal });
-    const { body } = await createRunner(store.engine, Date.now)(endpoint, values, { signal });
-    return { body, columns: endpoint.columns.map(({ name }) => name) };
-  } finally {
-    await store.close();
-  }
+  cleanup.defer(store.close);
+  const stored = store.registry.getEndpoint(idOrName);
+  if (sql !== undefined && !stored.sandboxing) throw notSandboxed(stored);
+  const values = parseParameters(stored, raw, config.parameterBytesMax);
+  const signal = stopSignal();
+  const sandbox = createSandbox(store.engine, config);
+  const endpoint = await sandbox(stored, raw, { signal });
+  const run = createRunner(store.engine, Date.now);
+  const { body } = await run(createQuestion(endpoint, values), { signal });
+  return { body, columns: endpoint.columns.map(({ name }) => name) };
 }
 
-async function askService(
+async function queryService(
   remote: Remote,
   question: { readonly endpoint: string; readonly raw: Pairs },
   { sql, table }: Options,
 ): Promise<Result> {
   const signal = stopSignal();
-  // Without it the service would take `sql` for a parameter that nobody declared, and answer something else.
+  // An endpoint without sandboxing would ignore `sql` and answer its stored query instead.
   const endpoint =
     sql === undefined && table !== true
       ? undefined
@@ -87,23 +94,19 @@ function notSandboxed({ name }: { readonly name: string }): InputError {
 
 function printTable(columns: readonly string[], body: Buffer): void {
   const { result } = JSON.parse(body.toString()) as { result: Record<string, unknown>[] };
-  // A caller's own SELECT declares none: they are those of its rows.
+  // A caller's own SELECT declares no columns: take those of its rows.
   const head = columns.length > 0 ? [...columns] : Object.keys(result[0] ?? {});
-  const table = new Table({ head, style: { head: [], border: [] } });
-  for (const row of result) table.push(head.map((column) => cell(row[column])));
-  process.stdout.write(`${table}\n${result.length} rows\n`);
+  const rows = result.map((row) => head.map((column) => formatCell(row[column])));
+  process.stdout.write(`${formatWideTable(head, rows)}\n${result.length} rows\n`);
 }
 
-function cell(value: unknown): string {
+function formatCell(value: unknown): string {
   const text = typeof value === 'string' ? value : JSON.stringify(value);
   return text.length > 80 ? `${text.slice(0, 79)}…` : text;
 }
 
 function collectPair(text: string, pairs: Pairs): Pairs {
-  const at = text.indexOf('=');
-  if (at < 1) throw new InvalidArgumentError('It must be name=value.');
-  const name = text.slice(0, at);
-  const value = text.slice(at + 1);
+  const [name, value] = parsePair(text);
   const before = pairs[name];
   return { ...pairs, [name]: before === undefined ? value : [before, value].flat() };
 }

@@ -1,49 +1,51 @@
+import { rmSync } from 'node:fs';
 import { setTimeout as wait } from 'node:timers/promises';
 import { Command } from 'commander';
-import { InputError } from '../../errors.ts';
+import { InputError, StoppedError } from '../../errors.ts';
 import { readConfig } from '../environment.ts';
-import { EXIT } from '../exit.ts';
 import { readProcess } from '../process-info.ts';
-import { describeResult, findResult, type ReloadResult } from '../reload-result.ts';
+import { describeResult, findResult, type ReloadResult, resultFile } from '../reload.ts';
 import { getServicePid } from '../service-process.ts';
 
-// A reload takes less than a second. One that is asked for during the start waits until the store is open.
+// A reload takes less than a second; during the start it waits until the store is open.
 const RESULT_MS_MAX = 60_000;
-const LOOK_EVERY_MS = 50;
+const POLL_EVERY_MS = 50;
 
 export function reloadCommand(): Command {
   return new Command('reload')
-    .description(
-      'Let the service on the data directory read its definitions again, and print whether it took them.',
-    )
+    .description('Reload the definitions of the service on the data directory, and print the result.')
     .action(reload);
 }
 
 async function reload(): Promise<void> {
   const config = readConfig();
+  const { dataDir } = config;
   const pid = getServicePid(config);
+  rmSync(resultFile(dataDir), { force: true });
   const sentMs = Date.now();
   process.kill(pid, 'SIGHUP');
-  const result = await waitForResult(pid, config.dataDir, sentMs);
-  if (typeof result === 'string') {
-    process.stderr.write(`tailrace: ${result}\n`);
-    process.exitCode = EXIT.failure;
-    return;
-  }
+  const result = await waitForResult(pid, dataDir, sentMs);
   const lines = describeResult(result);
-  if (result.faults.length > 0 && result.isInput) throw new InputError(lines);
+  if (result.faults.length > 0)
+    throw result.isInput ? new InputError(lines) : new StoppedError(lines.join('; '));
   for (const line of lines) process.stdout.write(`${line} (pid ${pid})\n`);
-  if (result.faults.length > 0) process.exitCode = EXIT.failure;
 }
 
-/** @returns the result, or why there is none */
-async function waitForResult(pid: number, dataDir: string, sentMs: number): Promise<ReloadResult | string> {
+/** @throws StoppedError if there is no result */
+async function waitForResult(pid: number, dataDir: string, sentMs: number): Promise<ReloadResult> {
   const endMs = performance.now() + RESULT_MS_MAX;
   while (performance.now() < endMs) {
     const result = findResult(dataDir, sentMs);
+    if (result === 'unwritten')
+      throw new StoppedError(
+        `the service (pid ${pid}) could not write the result of the reload to ${resultFile(dataDir)}, as on a full disk; its log has the result`,
+      );
     if (result !== undefined) return result;
-    if (readProcess(pid) === undefined) return `the service (pid ${pid}) has ended without reloading`;
-    await wait(LOOK_EVERY_MS);
+    if (readProcess(pid) === undefined)
+      throw new StoppedError(`the service (pid ${pid}) has ended without reloading`);
+    await wait(POLL_EVERY_MS);
   }
-  return `the service (pid ${pid}) was asked to reload and has not said within ${RESULT_MS_MAX / 1000} s whether it did; its log says more`;
+  throw new StoppedError(
+    `the service (pid ${pid}) received SIGHUP and has not reported a result within ${RESULT_MS_MAX / 1000} s; its log says more`,
+  );
 }

@@ -12,15 +12,15 @@ import { type Manifest, sumRows } from '../../maintenance/backup/manifest.ts';
 import { readBackup, refuseFilled, restoreBackup } from '../../maintenance/backup/restore.ts';
 import { openEngine } from '../../open-store.ts';
 import { ownerName, readConfig, stopSignal } from '../environment.ts';
-import { createProgress } from '../progress.ts';
-import { formatBytes } from '../size.ts';
+import { formatCount } from '../format.ts';
+import { createByteProgress } from '../progress.ts';
 
 export function restoreCommand(): Command {
   return new Command('restore')
     .description(
-      'Restore a backup into an empty data directory, each file compared with the manifest. Definitions go into folders that are missing or empty.',
+      'Restore a backup into an empty data directory, and its definitions into folders that are missing or empty.',
     )
-    .argument('<dir>', 'folder that `tailrace backup` has filled')
+    .argument('<dir>', 'folder of the backup')
     .action(restore);
 }
 
@@ -33,7 +33,7 @@ async function restore(dir: string): Promise<void> {
     ]);
   const { dataDir } = config;
   const { release } = lockStore(dataDir, ownerName('restore'));
-  const progress = createProgress('restore', 100);
+  const progress = createByteProgress('restore');
   const stop = stopSignal();
   try {
     refuseFilled(dataDir);
@@ -41,11 +41,7 @@ async function restore(dir: string): Promise<void> {
       dataDir,
       openEngine: () => openEngine(config),
       signal: stop,
-      onProgress: (bytes, total) =>
-        progress.update(
-          total === 0 ? 100 : (100 * bytes) / total,
-          `${formatBytes(bytes)} of ${formatBytes(total)}`,
-        ),
+      onProgress: progress.onProgress,
     });
   } catch (error) {
     if (stop.aborted) throw new StoppedError(`stopped by ${stop.reason}; ${dataDir} is empty again`);
@@ -78,12 +74,12 @@ function report(
   const { tables, store_version: store, control_version: control, created_at: at } = manifest;
   const rows = tables.reduce((sum, table) => sum + sumRows(table), 0);
   const events =
-    store === null ? 'no events: they are on a ClickHouse server' : `${rows.toLocaleString('en')} events`;
+    store === null ? 'no events: they are on a ClickHouse server' : `${formatCount(rows)} events`;
   const keys = control === null ? 'no keys: they were in PostgreSQL, or there were none' : 'the keys';
-  const said = [`${dataDir} has what there was at ${at}: ${events}; ${keys}.`, ...definitions.map(describe)];
+  const lines = [`${dataDir} has what there was at ${at}: ${events}; ${keys}.`, ...definitions.map(describe)];
   if (control !== null && controlUrl !== '')
-    said.push(`TAILRACE_CONTROL_URL is set: "tailrace keys copy --from ${dataDir}" brings the keys there.`);
-  process.stdout.write(`${said.join('\n')}\n`);
+    lines.push(`TAILRACE_CONTROL_URL is set: "tailrace keys copy --from ${dataDir}" brings the keys there.`);
+  process.stdout.write(`${lines.join('\n')}\n`);
 }
 
 const NAMED_MAX = 5;

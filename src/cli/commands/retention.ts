@@ -15,27 +15,28 @@ import { describeRetention } from '../../ingest/retention-notice.ts';
 import { openRetention } from '../../open-retention.ts';
 import { openStore } from '../../open-store.ts';
 import { ownerName, readConfig } from '../environment.ts';
-import { printRetention } from '../retention-report.ts';
+import { formatCount, sum } from '../format.ts';
+import { formatWideTable } from '../table.ts';
 
-// The service looks for a confirmation every five seconds, and may have days to drop.
+// The service polls for a confirmation every five seconds, and may have days to drop.
 const TAKEN_MS_MAX = 60_000;
-const LOOK_EVERY_MS = 200;
+const POLL_EVERY_MS = 200;
 
 export function retentionCommand(): Command {
   return new Command('retention')
-    .description('Show what retention would delete now and why it has stopped; works beside the service.')
-    .option('--confirm', 'agree to what is shown: to the clock as it is, and to these days being deleted')
+    .description('Show what retention would delete now, and why it has stopped.')
+    .option('--confirm', 'accept what is shown: the clock, and the deletion of these days')
     .action(retention);
 }
 
 async function retention({ confirm = false }: { confirm?: boolean }): Promise<void> {
   const config = readConfig();
   const isServed = config.clickhouseUrl !== '' || findOwner(config.dataDir) !== undefined;
-  await (isServed ? askService(config, confirm) : lookAtStore(config, confirm));
+  await (isServed ? reviewByService(config, confirm) : reviewStore(config, confirm));
 }
 
-/** By the files of the data directory, which the service that owns the store reads and writes. */
-async function askService({ dataDir }: Config, confirm: boolean): Promise<void> {
+/** Communicates with the service by files of the data directory. */
+async function reviewByService({ dataDir }: Config, confirm: boolean): Promise<void> {
   const file = reportFile(dataDir);
   const report = file.read();
   if (report === undefined)
@@ -43,7 +44,7 @@ async function askService({ dataDir }: Config, confirm: boolean): Promise<void> 
       `data directory ${dataDir} has no report of retention; a service writes it when it has started`,
     ]);
   printRetention(report);
-  if (!confirm || !hasStopped(report)) return;
+  if (!confirm || describeRetention(report) === undefined) return;
   const confirmation = confirmationFile(dataDir);
   confirmation.write(confirmAll(report));
   const untilMs = performance.now() + TAKEN_MS_MAX;
@@ -52,33 +53,43 @@ async function askService({ dataDir }: Config, confirm: boolean): Promise<void> 
       throw new StoppedError(
         'confirmed, but no service has taken it; one that starts on this data directory within the hour will',
       );
-    await wait(LOOK_EVERY_MS);
+    await wait(POLL_EVERY_MS);
   }
   printDone(file.read() ?? report);
 }
 
-/** Where no service runs: what the next one would find. */
-async function lookAtStore(config: Config, confirm: boolean): Promise<void> {
+/** Without a service: opens the store itself. */
+async function reviewStore(config: Config, confirm: boolean): Promise<void> {
+  await using cleanup = new AsyncDisposableStack();
   const store = await openStore(config, ownerName('retention'));
-  try {
-    const retention = openRetention(store, config, ({ table, day, rows }) =>
-      process.stdout.write(`deleted ${day} of ${table}, ${rows.toLocaleString('en')} events\n`),
-    );
-    const report = toStored(await retention.review());
-    printRetention(report);
-    if (!confirm || !hasStopped(report)) return;
-    await retention.confirm(confirmAll(report));
-    const after = toStored(await retention.review());
-    clockFile(config.dataDir).write({ seen_ms: after.clock.plausibleMs });
-    reportFile(config.dataDir).write(after);
-    printDone(after);
-  } finally {
-    await store.close();
-  }
+  cleanup.defer(store.close);
+  const retention = openRetention(store, config, ({ table, day, rows }) =>
+    process.stdout.write(`deleted ${day} of ${table}, ${formatCount(rows)} events\n`),
+  );
+  const report = toStored(await retention.review());
+  printRetention(report);
+  if (!confirm || describeRetention(report) === undefined) return;
+  await retention.confirm(confirmAll(report));
+  const after = toStored(await retention.review());
+  clockFile(config.dataDir).write({ seen_ms: after.clock.plausibleMs });
+  reportFile(config.dataDir).write(after);
+  printDone(after);
 }
 
-function hasStopped(report: StoredReport): boolean {
-  return describeRetention(report) !== undefined;
+/** Prints what is due and why it is not deleted. */
+function printRetention(report: StoredReport): void {
+  const { clock, due } = report;
+  process.stdout.write(`clock: ${new Date(clock.clockMs).toISOString()}, ${clock.state}\n`);
+  const rows = due.map(({ source, reason, days, percent, held }) => [
+    ...[source, reason, days[0]?.day ?? '', days.at(-1)?.day ?? ''],
+    formatCount(sum(days.map((day) => day.rows))),
+    `${Math.floor(percent)} %`,
+    held === undefined ? 'next run' : `held: ${held}`,
+  ]);
+  const head = ['source', 'for', 'first day', 'last day', 'events', 'share', ''];
+  process.stdout.write(due.length === 0 ? 'nothing is due\n' : `${formatWideTable(head, rows)}\n`);
+  const notice = describeRetention(report);
+  if (notice !== undefined) process.stdout.write(`${notice.message}\n`);
 }
 
 function printDone(after: StoredReport): void {

@@ -1,10 +1,12 @@
-import { Command, InvalidArgumentError } from 'commander';
+import { Command } from 'commander';
 import { isManaged } from '../../definitions/source.ts';
 import { StoppedError } from '../../errors.ts';
 import { MICROS_PER_MS } from '../../lib/instant.ts';
 import { openStore, type Store } from '../../open-store.ts';
 import { hasEvents, removeEvents, storeSample } from '../../sample/fill.ts';
 import { ownerName, readConfig, stopSignal } from '../environment.ts';
+import { formatCount } from '../format.ts';
+import { wholeNumber } from '../options.ts';
 import { createProgress, createRate } from '../progress.ts';
 
 interface Options {
@@ -18,13 +20,13 @@ const DEFAULTS: Options = { rows: 300_000, seed: 1, days: 7, projects: 5 };
 
 export function sampleCommand(): Command {
   return new Command('sample')
-    .description('Store realistic made-up logs of every shipped source, up to now.')
+    .description('Store realistic made-up logs for every shipped source, up to now.')
     .option('--rows <n>', 'events over all sources', wholeNumber(1, 1_000_000_000), DEFAULTS.rows)
-    .option('--seed <n>', 'another seed, other events', wholeNumber(0, 2 ** 32), DEFAULTS.seed)
-    .option('--days <n>', 'how far back they reach', wholeNumber(1, 90), DEFAULTS.days)
+    .option('--seed <n>', 'seed of the random events', wholeNumber(0, 2 ** 32), DEFAULTS.seed)
+    .option('--days <n>', 'days that they cover', wholeNumber(1, 90), DEFAULTS.days)
     .option(
       '--projects <n>',
-      'how many projects they belong to; the first is aurora',
+      'number of projects; the first is aurora',
       wholeNumber(1, 1000),
       DEFAULTS.projects,
     )
@@ -32,22 +34,20 @@ export function sampleCommand(): Command {
 }
 
 async function sample(options: Options): Promise<void> {
+  await using cleanup = new AsyncDisposableStack();
   const store = await openStore(readConfig(), ownerName('sample'));
+  cleanup.defer(store.close);
   const stop = stopSignal();
-  try {
-    const done = await fill(store, options, stop);
-    if (stop.aborted) throw new StoppedError(`stopped by ${stop.reason}; ${done}`);
-    process.stdout.write(`sample: ${done}\n`);
-  } finally {
-    await store.close();
-  }
+  const done = await fill(store, options, stop);
+  if (stop.aborted) throw new StoppedError(`stopped by ${stop.reason}; ${done}`);
+  process.stdout.write(`sample: ${done}\n`);
 }
 
 /**
- * Fills an empty store for `serve --sample`; one that has events is left alone. Stopped, it leaves the store empty: a part
- * of the sample lacks whole sources, and no later start would add them.
+ * Fills an empty store for `serve --sample`. If it is stopped it empties the store again: a part of the sample lacks whole sources,
+ * and a later start would not add them.
  *
- * @param rows how many events
+ * @param rows the number of events
  */
 export async function fillWithSample(store: Store, stop: AbortSignal, rows = DEFAULTS.rows): Promise<void> {
   if (await hasEvents(store.engine, store.registry.sources.filter(isManaged))) return;
@@ -60,13 +60,13 @@ export async function fillWithSample(store: Store, stop: AbortSignal, rows = DEF
   );
 }
 
-/** @returns how many events are stored, in words */
+/** @returns a note of how many events are stored */
 async function fill(store: Store, options: Options, signal: AbortSignal): Promise<string> {
   const { rows, days } = options;
   const end = Date.now() * MICROS_PER_MS;
   const rate = createRate();
-  const note = (stored: number) => `${count(stored)} events, ${rate(stored)}`;
-  process.stderr.write(`sample: storing ${count(rows)} made-up events of the last ${days} days\n`);
+  const note = (stored: number) => `${formatCount(stored)} events, ${rate(stored)}`;
+  process.stderr.write(`sample: storing ${formatCount(rows)} made-up events of the last ${days} days\n`);
   const progress = createProgress('sample', rows);
   const onProgress = (stored: number) => progress.update(stored, note(stored));
   const { engine, registry } = store;
@@ -82,16 +82,4 @@ async function fill(store: Store, options: Options, signal: AbortSignal): Promis
   } finally {
     progress.stop();
   }
-}
-
-function wholeNumber(min: number, max: number): (text: string) => number {
-  return (text) => {
-    const number = /^\d{1,15}$/.test(text) ? Number(text) : Number.NaN;
-    if (number >= min && number <= max) return number;
-    throw new InvalidArgumentError(`It must be a whole number from ${min} to ${max}.`);
-  };
-}
-
-function count(number: number): string {
-  return number.toLocaleString('en');
 }

@@ -1,6 +1,7 @@
 import { Command, InvalidArgumentError } from 'commander';
-import { parseCluster } from '../../config/clickhouse.ts';
-import { readDefinitions, refuseFaults } from '../../definitions/read.ts';
+import { parseCluster } from '../../config/url.ts';
+import { refuseFaults } from '../../definitions/fault.ts';
+import { readDefinitions } from '../../definitions/read.ts';
 import { createView } from '../../engine/external.ts';
 import { createTable } from '../../engine/table.ts';
 import { messageOf } from '../../errors.ts';
@@ -8,9 +9,9 @@ import { readConfig } from '../environment.ts';
 
 export function schemaCommand(): Command {
   return new Command('schema')
-    .description('Print the statements that make the tables and views of the sources, without running them.')
-    .requiredOption('--print', 'print them; the service itself runs them at start')
-    .option('--cluster <name>', 'as they are on this cluster (default: TAILRACE_CLUSTER)', parseName)
+    .description('Print the statements that create the tables and views of the sources.')
+    .requiredOption('--print', 'print, do not run; the service runs them at start')
+    .option('--cluster <name>', 'for this cluster (default: TAILRACE_CLUSTER)', parseName)
     .action(print);
 }
 

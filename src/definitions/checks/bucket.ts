@@ -7,7 +7,7 @@ import type { YamlFile } from '../yaml-file.ts';
 type BucketFile = NonNullable<EndpointFile['bucket']>;
 type Report = (field: string, message: string) => void;
 
-/** A declared bucket names a column that tells it, has a span for every value, and bounds what the query reads. */
+/** A bucket names a column of the answer, has a span for every value of `by`, and bounds what the query reads. */
 export function checkBucket(file: YamlFile, sql: { file: string; text: string }): Fault[] {
   const fields = endpointFields(file);
   const { bucket } = fields;
@@ -19,7 +19,7 @@ export function checkBucket(file: YamlFile, sql: { file: string; text: string })
   for (const field of ['width', 'range'] as const) checkSpans(field, bucket, fields, report);
   const used = new Set(findParameters(sql.text).map((use) => use.name));
   for (const name of [BUCKET_FROM, BUCKET_UNTIL]) {
-    if (used.has(name) || sql.text.trim() === '') continue; // a missing query has been reported
+    if (used.has(name) || sql.text.trim() === '') continue; // an empty query has been reported
     faults.push({
       file: sql.file,
       line: 1,
@@ -45,7 +45,7 @@ function checkColumn({ column }: BucketFile, { columns }: EndpointFile, report: 
 function checkBy({ by }: BucketFile, { parameters = {} }: EndpointFile, report: Report): void {
   if (by === undefined) return;
   const parameter = Object.hasOwn(parameters, by) ? parameters[by] : undefined;
-  if (parameter?.type !== 'enum')
+  if (parameter?.values === undefined)
     report('by', `"by" must name a parameter of type enum, not ${JSON.stringify(by)}`);
   else if (parameter.required !== true && parameter.default === undefined)
     report(

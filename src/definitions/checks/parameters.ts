@@ -1,74 +1,64 @@
-import { parseInstant } from '../../lib/instant.ts';
+import { findParameters } from '../../sql/parameter.ts';
 import { BUCKET_PARAMETERS } from '../bucket.ts';
-import { type EndpointFile, endpointFields, PINNED_PREFIX } from '../endpoint.ts';
+import { endpointFields } from '../endpoint.ts';
 import type { Fault } from '../fault.ts';
+import { NOW_PARAMETER, PINNED_PREFIX, readParameter } from '../parameter.ts';
 import type { YamlFile } from '../yaml-file.ts';
 
-/** The name that the service itself binds: the instant of the query. */
-export const RESERVED_PARAMETER = 'now';
-
-type ParameterFields = NonNullable<EndpointFile['parameters']>[string];
-type Report = (field: string, message: string) => void;
-
-/** Each declared parameter makes sense by itself: `values` and `otherwise` with enum only, defaults among them. */
+/** Checks each declaration by itself: its name, the fields of its type, its default. */
 export function checkParameters(file: YamlFile): Fault[] {
   const faults: Fault[] = [];
-  for (const [name, parameter] of Object.entries(endpointFields(file).parameters ?? {})) {
-    const report: Report = (field, message) => faults.push(file.fault(['parameters', name, field], message));
-    checkName(name, report);
-    if (parameter.required === true && parameter.default !== undefined) {
-      report(
-        'default',
-        `"default" of "${name}" can never be used, since "${name}" is required; remove one of the two`,
-      );
-    }
-    if (parameter.type === 'timestamp' && !isTimestamp(parameter.default ?? '')) {
-      report(
-        'default',
-        `"default" of "${name}" must be an ISO 8601 timestamp, such as 2026-11-20T07:00:00Z, not ${JSON.stringify(parameter.default)}`,
-      );
-    }
-    if (parameter.type === 'enum') checkEnum(name, parameter, report);
-    else checkNoEnum(name, parameter, report);
+  for (const [name, declared] of Object.entries(endpointFields(file).parameters ?? {})) {
+    const report = (field: string, message: string) =>
+      faults.push(file.fault(['parameters', name, field], message));
+    const taken = findNameFault(name);
+    if (taken !== undefined) report('type', taken);
+    readParameter(name, declared, (field, message) => report(field, `"${field}" of "${name}" ${message}`));
   }
   return faults;
 }
 
-function checkName(name: string, report: Report): void {
-  if (name === RESERVED_PARAMETER)
-    report('type', '"now" is bound by the service to the instant of the query; take another name');
-  if (BUCKET_PARAMETERS.some((one) => one === name))
-    report('type', `"${name}" is bound by the service where there is a "bucket"; take another name`);
+function findNameFault(name: string): string | undefined {
+  if (name === NOW_PARAMETER)
+    return '"now" is bound by the service to the instant of the query; take another name';
+  if (isOfBucket(name)) return `"${name}" is bound by the service if there is a "bucket"; take another name`;
   if (name.startsWith(PINNED_PREFIX))
-    report(
-      'type',
-      `"${name}" must not begin with ${PINNED_PREFIX}: the service binds such names to the pins of keys`,
+    return `"${name}" must not begin with ${PINNED_PREFIX}: the service binds such names to the pins of keys`;
+  return undefined;
+}
+
+/** Every `@name` of the SQL is declared, and every declared parameter is used. */
+export function checkParameterUse(file: YamlFile, sql: { file: string; text: string }): Fault[] {
+  const { parameters = {}, bucket } = endpointFields(file);
+  const declared = Object.keys(parameters);
+  const bound = new Set([
+    NOW_PARAMETER,
+    ...(bucket === undefined ? [] : BUCKET_PARAMETERS),
+    ...declared,
+    ...declared.map((name) => PINNED_PREFIX + name),
+  ]);
+  const uses = findParameters(sql.text);
+  const undeclared = uses
+    .filter((use) => !bound.has(use.name))
+    .map((use) => ({
+      file: sql.file,
+      line: use.line,
+      message: isOfBucket(use.name)
+        ? `@${use.name} needs "bucket" in ${file.file}`
+        : `@${use.name} is not declared under "parameters" of ${file.file}`,
+    }));
+  const used = new Set([...uses.map((use) => use.name), bucket?.by]);
+  const unused = declared
+    .filter((name) => !used.has(name) && findNameFault(name) === undefined) // checkParameters reports those
+    .map((name) =>
+      file.fault(
+        ['parameters', name],
+        `parameter "${name}" is declared but @${name} is not used in ${sql.file}`,
+      ),
     );
+  return [...undeclared, ...unused];
 }
 
-function isTimestamp(text: string): boolean {
-  return text === '' || parseInstant(text) !== undefined;
-}
-
-function checkEnum(name: string, parameter: ParameterFields, report: Report): void {
-  const { values } = parameter;
-  if (values === undefined) {
-    report('values', `"values" of "${name}" is missing: an enum lists what is allowed`);
-    return;
-  }
-  for (const field of ['default', 'otherwise'] as const) {
-    const value = parameter[field];
-    if (value === undefined || values.includes(value)) continue;
-    report(
-      field,
-      `"${field}" of "${name}" must be one of ${values.join(', ')}, not ${JSON.stringify(value)}`,
-    );
-  }
-}
-
-function checkNoEnum(name: string, parameter: ParameterFields, report: Report): void {
-  for (const field of ['values', 'otherwise'] as const) {
-    if (parameter[field] !== undefined)
-      report(field, `"${field}" of "${name}" needs type enum, not ${parameter.type}`);
-  }
+function isOfBucket(name: string): boolean {
+  return BUCKET_PARAMETERS.some((one) => one === name);
 }

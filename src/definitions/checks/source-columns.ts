@@ -2,7 +2,7 @@ import type { Fault } from '../fault.ts';
 import type { ManagedFile } from '../source-file.ts';
 import type { YamlFile } from '../yaml-file.ts';
 
-/** The columns that every source's table has, whatever its file says. */
+/** The columns of every source's table. */
 export const COMMON_COLUMNS = [
   'id',
   'timestamp',
@@ -13,17 +13,17 @@ export const COMMON_COLUMNS = [
 ] as const;
 
 /**
- * Words that the engine writes back without quotes where they name a column, and then reads as something else: a table with an
- * expression or an index of such a column means another thing after a restart, or cannot be loaded at all.
+ * Column names that the engine writes without quotes into a table's definition and then reads as something else. After a
+ * restart an expression or index over such a column means something else, or the table cannot be loaded.
  */
 const MISREAD = ['false', 'inf', 'infinity', 'nan', 'not', 'top', 'true'];
 
 type ColumnFields = NonNullable<ManagedFile['columns']>;
 type Report = (field: 'otherwise' | 'index', message: string) => void;
 
-/** A typed column does not take the name of a column that every table has; only texts have an index or others to stand in. */
+/** No typed column has the name of a common column; only texts have `index` and `otherwise`. */
 export function checkSourceColumns(file: YamlFile): Fault[] {
-  const { columns = {} } = file.value as ManagedFile; // proven by checkSourceShape, which runs before
+  const { columns = {} } = file.value as ManagedFile; // readDefinitions has called checkSourceShape
   return Object.keys(columns).flatMap((name) => {
     const faults: Fault[] = [];
     if (COMMON_COLUMNS.some((common) => common === name))
@@ -61,7 +61,7 @@ function checkText(columns: ColumnFields, name: string, report: Report): void {
   }
 }
 
-/** Only what needs no other column itself, so that the order of columns does not matter. */
+/** Only columns without `otherwise`, so that the order of columns does not matter. */
 function mayStandIn(columns: ColumnFields, name: string): boolean {
   if (name === 'project') return true;
   const column = Object.hasOwn(columns, name) ? columns[name] : undefined;

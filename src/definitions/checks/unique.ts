@@ -2,13 +2,13 @@ import type { Fault } from '../fault.ts';
 import type { YamlFile } from '../yaml-file.ts';
 
 /**
- * No two definitions of one kind share an id, a name or, for sources, a table. Letter case does not tell apart. Ids and names
- * are looked up alike, so a name may not be the id of another definition either.
+ * No two definitions of one kind share an id, a name or, for sources, a table, in any letter case. Ids and names share one
+ * lookup, so no name may be the id of another definition either.
  */
 export function checkUnique(files: readonly YamlFile[], fields: readonly string[]): Fault[] {
-  const ids = takeFirst(files, 'id');
+  const ids = findFirst(files, 'id');
   return fields.flatMap((field) => {
-    const taken = takeFirst(files, field);
+    const taken = findFirst(files, field);
     return files.flatMap((file) => {
       const value = textOf(file, field);
       const owners = [taken.get(value), field === 'name' ? ids.get(value) : undefined];
@@ -20,8 +20,8 @@ export function checkUnique(files: readonly YamlFile[], fields: readonly string[
   });
 }
 
-/** The first file to have each value of a field, in small letters. */
-function takeFirst(files: readonly YamlFile[], field: string): Map<string | undefined, string> {
+/** The first file with each value of a field, in lower case. */
+function findFirst(files: readonly YamlFile[], field: string): Map<string | undefined, string> {
   const first = new Map<string | undefined, string>();
   for (const file of files) {
     const value = textOf(file, field);
@@ -30,7 +30,7 @@ function takeFirst(files: readonly YamlFile[], field: string): Map<string | unde
   return first;
 }
 
-/** A file whose shape is wrong is reported elsewhere; what it does have is still compared. */
+/** Files of a wrong shape, which are reported elsewhere, are compared by the fields that they have. */
 function textOf(file: YamlFile, field: string): string | undefined {
   const value = fieldOf(file, field);
   return typeof value === 'string' ? value.toLowerCase() : undefined;

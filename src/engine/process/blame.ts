@@ -1,7 +1,7 @@
 import type { EngineEnd } from './channel.ts';
 import type { EngineProcess } from './engine-process.ts';
 
-/** A query that the engine has. */
+/** A query that was sent to the engine. */
 export interface Sent {
   readonly process: EngineProcess;
   /** `performance.now()` */
@@ -9,8 +9,8 @@ export interface Sent {
 }
 
 /**
- * Finds the queries that may be why a process ended, by their tags: once for each process, when the first that ran there learns
- * of its end and the others are still known.
+ * Finds the queries that may have ended a process, by their tags: once for each process, when its first query fails and the
+ * others are still listed.
  *
  * @param running in the order in which they were sent
  */
@@ -31,11 +31,11 @@ interface Ran {
   readonly sentMs: number;
 }
 
-/** After a crash, or for want of memory, each that ran may be the cause. */
+/** After a crash, or out of memory, each query that ran may be the cause. */
 function findPossible(ran: readonly Ran[], end: EngineEnd | undefined): readonly Ran[] {
   if (end?.silence === undefined)
     return end?.culprit === undefined ? ran : ran.filter(({ tag }) => tag === end.culprit);
-  // The one that stopped the engine was sent before those that wait behind it, and after what the last heartbeat found in order.
+  // The culprit was sent before the queries that wait behind it, and after the last heartbeat that was answered.
   const { afterMs, beforeMs } = end.silence;
   const before = ran.filter(({ sentMs }) => sentMs <= beforeMs);
   const first = before.find(({ sentMs }) => sentMs >= afterMs);

@@ -2,7 +2,7 @@ import type { Duplex } from 'node:stream';
 import { type Frame, readFrames, writeFrame } from './frame.ts';
 import type { EngineReply, EngineRequest } from './protocol.ts';
 
-/** What the engine itself said of a statement that failed. */
+/** The engine's own error of a failed statement. */
 export class EngineError extends Error {
   override readonly name = 'EngineError';
   readonly clickhouseCode: number | undefined;
@@ -19,11 +19,11 @@ export interface EngineEnd {
   readonly reason: 'stuck' | 'silent' | 'memory';
   /** The statement that was stuck: a query's tag, or a name that no query has. */
   readonly culprit?: string;
-  /** Since when no heartbeat has been answered: then all statements wait for one of them, which need not be the culprit. */
+  /** Since when heartbeats go unanswered: all statements then wait for one, which need not be `culprit`. */
   readonly silence?: Silence | undefined;
 }
 
-/** What went silent did so between two instants, each of `performance.now()`. */
+/** The engine went silent between two instants, each of `performance.now()`. */
 export interface Silence {
   /** When the last heartbeat that was answered was sent. */
   readonly afterMs: number;
@@ -31,7 +31,7 @@ export interface Silence {
   readonly beforeMs: number;
 }
 
-/** The engine process ended before it answered: whether the statement took effect is not known. */
+/** The engine process ended before it answered: it is unknown whether the statement took effect. */
 export class EngineLostError extends Error {
   override readonly name = 'EngineLostError';
   /** Undefined after a crash, for which any statement that ran may be the cause. */
@@ -59,12 +59,12 @@ export interface Channel {
   ask(request: EngineRequest, payload?: Uint8Array): Promise<EngineAnswer>;
 }
 
-/** @param lost the error of requests that get no answer any more */
+/** @param lost creates the error of requests that will get no answer */
 export function createChannel(socket: Duplex, lost: () => EngineLostError): Channel {
   const waiting: { resolve: (answer: EngineAnswer) => void; reject: (error: Error) => void }[] = [];
   let ended = false;
 
-  // Of what is no message nothing can be read any more, and the process that wrote it cannot be trusted.
+  // After a malformed message the stream is out of step, and its writer cannot be trusted.
   const onFault = (fault: Error) => socket.destroy(fault);
   const onReply = ({ head, payload }: Frame<EngineReply | null>) => {
     if (head?.state === 'done') waiting.shift()?.resolve({ bytes: payload, elapsedMs: head.elapsedMs });

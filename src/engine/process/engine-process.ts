@@ -16,21 +16,32 @@ export interface EngineProcess {
   kill(end?: EngineEnd): void;
 }
 
+/** The environment of the engine process; `undefined`: that of this process. */
+export type EngineEnv = Readonly<Record<string, string>> | undefined;
+
+// Of libuv: each session holds one while it runs a statement; files need a few besides.
+const SPARE_THREADS = 4;
+
 /**
  * Starts the engine process with `sessions` channels; none of its sessions is open yet. A process that cannot be started has
  * ended, with the reason.
  *
  * @param command of the process
  */
-export function startEngineProcess(sessions: number, command = process.execPath): EngineProcess {
+export function startEngineProcess(
+  sessions: number,
+  env?: EngineEnv,
+  command = process.execPath,
+): EngineProcess {
   const main = fileURLToPath(new URL(`./main${extname(import.meta.url)}`, import.meta.url));
   const child = spawn(command, [main, String(sessions)], {
+    env: env && { ...env, UV_THREADPOOL_SIZE: String(sessions + SPARE_THREADS) },
     // Input is the null device: the engine reads descriptor 0 whenever it inserts.
     stdio: ['ignore', 'ignore', 'inherit', ...Array.from({ length: sessions }, () => 'pipe' as const)],
   });
   const ended = new Promise<string>((resolve) => {
     child.once('exit', (code, signal) => resolve(signal ?? `exit code ${code}`));
-    // Stays, since a kill that fails is reported here, too.
+    // Not `once`: a kill that fails is reported here, too.
     child.on('error', (error) => {
       if (child.pid === undefined) resolve(`it could not be started: ${error.message}`);
     });
@@ -47,8 +58,8 @@ export function startEngineProcess(sessions: number, command = process.execPath)
       if (channel === undefined) throw new EngineLostError(end, await ended);
       return await channel.ask(request, payload).catch(async (error) => {
         if (!(error instanceof EngineLostError)) throw error;
-        child.kill('SIGKILL'); // it has nobody to answer any more
-        // Its sockets close a moment before it has ended, and until then it would seem to run.
+        child.kill('SIGKILL'); // without this socket it serves no session
+        // Its sockets close a moment before the process has ended.
         throw new EngineLostError(end, await ended);
       });
     },

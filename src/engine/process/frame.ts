@@ -10,8 +10,8 @@ export interface Frame<Head> {
 const LENGTHS_BYTES = 8;
 // Up to this size one copy is cheaper than a second chunk to send.
 const JOINED_BYTES_MAX = 16 * 1024;
-// Of the heads an engine's error message is the largest. A payload is bounded by the limits of what is asked for; the bound here
-// is far above them, for bytes that are no length at all.
+// The largest head is an engine's error message. Payloads are bounded by the limits of queries; this bound is far above them, and
+// catches bytes that are not a length.
 const HEAD_BYTES_MAX = 64 * 1024 * 1024;
 const PAYLOAD_BYTES_MAX = 2 ** 31;
 const EMPTY = Buffer.alloc(0);
@@ -49,7 +49,7 @@ export function readFrames<Head>(
   let target: Buffer = lengths;
   let filled = 0;
 
-  /** Takes what has been filled and says what comes next. */
+  /** Handles the filled buffer. @returns the next buffer to fill */
   function advance(): Buffer {
     if (target === lengths) {
       const headLength = lengths.readUInt32LE(0);

@@ -1,5 +1,6 @@
-// The engine process: the only one that loads the engine. It has no settings, no words of the domain and no state but the
-// sessions, so the service can end it at any moment and start another.
+// The engine process: the only one that loads the engine. It has no settings and no state but the sessions, so the service can
+// kill it at any moment and start another.
+import { flushCompileCache } from 'node:module';
 import { Socket } from 'node:net';
 import { type Frame, readFrames, writeFrame } from './frame.ts';
 import { type EngineReply, type EngineRequest, FIRST_SOCKET } from './protocol.ts';
@@ -13,7 +14,7 @@ function end(): void {
 function serve(fd: number): void {
   const socket = new Socket({ fd, readable: true, writable: true });
   const answer = createSessionHost();
-  // The service has ended, however that came: nobody is left to answer, and the store must be free for the next one.
+  // The service has ended, cleanly or not. The store must be free for the next one.
   socket.on('close', end).on('error', end);
   let last: Promise<void> = Promise.resolve();
   const onRequest = ({ head, payload }: Frame<EngineRequest>) => {
@@ -37,8 +38,9 @@ function toFailure(error: unknown): EngineReply {
   return { state: 'failed', message, ...(typeof code === 'number' && { code }) };
 }
 
-// A terminal sends these to every process in front of it; the service decides when the engine ends.
+// A terminal sends these to its whole process group; the service decides when the engine ends.
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => {});
 
 const sockets = Number(process.argv[2]);
 for (let i = 0; i < sockets; i++) serve(FIRST_SOCKET + i);
+flushCompileCache(); // it is ended by a signal, before Node would write it

@@ -1,6 +1,6 @@
 /**
- * What the service asks of the engine process. Each session has a socket of its own and takes one request after another on it,
- * so a message needs no number and a large answer holds up nobody else's.
+ * Requests of the service to the engine process. Each session has a socket of its own and handles one request after another on
+ * it, so a message needs no id and a large answer delays no other session.
  */
 export type EngineRequest =
   /** Opens the session, or a new one in place of the old; `statements` run on it first. */

@@ -2,7 +2,7 @@ import { EngineError, type Silence } from './channel.ts';
 import type { EngineProcess } from './engine-process.ts';
 import type { Supervisor } from './supervisor.ts';
 
-/** Finds out that the engine process no longer works, or takes too much memory, and has it replaced. */
+/** Detects an engine process that no longer works, or takes too much memory, and has it replaced. */
 export interface Pulse {
   /** Resident memory of the engine process at the last beat, bytes. */
   readonly memoryBytes: number;
@@ -20,7 +20,7 @@ export interface PulseOptions {
 }
 
 const BEAT_MS = 1_000;
-// Counted in beats of our own, so that a machine that stood still does not look like an engine that does.
+// Counted in beats, not in time, so that a suspended machine does not look like a silent engine.
 const MISSED_MAX = 5;
 // At the bound itself the engine refuses every query, so it is replaced a little before.
 const MEMORY_SHARE_MAX = 0.95;
@@ -29,7 +29,7 @@ const FULL_DROP = 2;
 const FULL_MAX = 4;
 const MEMORY_LIMIT_EXCEEDED = 241;
 
-// A function of time zones, as nearly every query has one: a lock on the engine's time zones stops `SELECT 1` from nothing.
+// Uses a time zone, like nearly every query: a lock on the engine's time zones does not stop `SELECT 1`.
 const PING = `SELECT toDateTime(0, 'UTC')`;
 const DROP_CACHES = [
   'SYSTEM DROP MARK CACHE',
@@ -39,7 +39,7 @@ const DROP_CACHES = [
   'SYSTEM JEMALLOC PURGE',
 ];
 
-/** Asks the engine process for a sign of life, and for its memory, once a second. */
+/** Sends a heartbeat to the engine process, and reads its memory, once a second. */
 export function watchPulse({ supervisor, control, memoryBytesMax }: PulseOptions): Pulse {
   let watched: EngineProcess | undefined;
   let isAsked = false;
@@ -65,8 +65,8 @@ export function watchPulse({ supervisor, control, memoryBytesMax }: PulseOptions
   }
 
   /**
-   * Whether it refuses a query for want of memory, or holds too much beside what running queries hold, which comes back when
-   * these end, by themselves or at their own bounds.
+   * Whether it refuses a query for lack of memory, or holds too much besides the memory of running queries, which is freed when
+   * these end.
    */
   async function lacksMemory(process: EngineProcess): Promise<boolean> {
     try {
@@ -81,7 +81,7 @@ export function watchPulse({ supervisor, control, memoryBytesMax }: PulseOptions
     }
   }
 
-  /** It answers, and refuses what every engine can do: no more than a process that does not answer is it of use to anyone. */
+  /** An engine that answers heartbeats only with errors is as useless as a silent one. */
   function fail(process: EngineProcess, error: unknown): void {
     if (process !== watched || !(error instanceof EngineError)) return; // a process that has ended is replaced anyway
     if (++failed >= MISSED_MAX) supervisor.replace(process, { reason: 'silent' });

@@ -11,15 +11,15 @@ const NOTHING = new Uint8Array();
 const CRASHES = ['SIGSEGV', 'SIGBUS', 'SIGFPE', 'SIGILL', 'SIGABRT'] as const;
 
 /**
- * Makes a crash end the process at once. A session that opens installs the engine's own handler, which waits minutes for a
- * report of the crash that nobody writes here. Removing the last listener of a signal restores the system's action.
+ * Makes a crash end the process at once. Opening a session installs the engine's own handler, which waits minutes for a crash
+ * report that is never written here. Removing the last listener of a signal restores the system's action.
  */
 function letCrashesEnd(): void {
   const listener = () => {};
   for (const signal of CRASHES) process.on(signal, listener).off(signal, listener);
 }
 
-/** Carries out what is asked of one session, one request after another. Errors are the engine's own. */
+/** Handles the requests of one session, one after another. Errors are the engine's own. */
 export function createSessionHost(): (request: EngineRequest, payload: Buffer) => Promise<Outcome> {
   let session: Session | undefined;
 

@@ -1,12 +1,12 @@
 import type { ChdbResult, Session } from 'chdb';
 
-// Sessions whose last statement did not answer in full.
+// Sessions with a last statement that failed or was stopped.
 const dirty = new WeakSet<Session>();
 
 /**
- * Runs one statement on a session. chDB keeps what a failed or stopped statement has left there, the rows that it had
- * already written among it, and would put them before the next answer, which may be another caller's. So the session is
- * emptied before it is given back, and, should that fail, before anything else runs on it.
+ * Runs one statement on a session. chDB keeps the rows that a failed or stopped statement had already written, and would prepend
+ * them to the session's next answer, which may be another caller's. So the session is emptied after each failure, and if that
+ * fails, before the next statement.
  */
 export async function runStatement(session: Session, sql: string, format: string): Promise<ChdbResult> {
   if (dirty.has(session)) await empty(session);

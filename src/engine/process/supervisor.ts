@@ -10,33 +10,33 @@ export interface EngineRestart {
   readonly reason: EngineEnd['reason'] | 'ended';
   /** How the process ended, such as `SIGKILL`. */
   readonly ended: string;
-  /** Starts that failed in a row; above 0 the engine is not back yet. */
+  /** Failed starts in a row; above 0 the engine is not back yet. */
   readonly failures: number;
   readonly error?: unknown;
 }
 
-/** Keeps one engine process running: when it ends, or has to be ended, another is started on the same store. */
+/** Keeps one engine process running: if it ends, or is replaced, another is started on the same store. */
 export interface Supervisor {
-  /** `lost`: the last starts all failed. It is still tried, and the state changes when one succeeds. */
+  /** `lost`: the last starts all failed. Starts are still retried. */
   readonly state: 'up' | 'restarting' | 'lost';
-  /** The process that runs; undefined while one is being ended or started. */
+  /** Undefined while a process is being killed or started. */
   readonly running: EngineProcess | undefined;
-  /** Times that a process has ended and another was to take its place. */
+  /** Restarts, failed ones included. */
   readonly restarts: number;
   /**
-   * The process that runs; waits for one that is being started.
+   * The running process; waits for one that is starting.
    *
    * @throws TailraceError `engine_unavailable` when there is none in time; the signal's reason when it aborts first
    */
   use(signal?: AbortSignal): Promise<EngineProcess>;
-  /** Ends the process, if it still is the one that runs. */
+  /** Kills the process if it is still the running one. */
   replace(process: EngineProcess, end: EngineEnd): void;
-  /** Starts no other; the process that runs is the caller's to end. Undefined, when none runs any more, if none did. */
+  /** Stops restarts. @returns the running process, which the caller has to end; undefined if there is none */
   close(): Promise<EngineProcess | undefined>;
 }
 
 export interface SupervisorOptions {
-  /** Resolves when the sessions of the new process are open; ends the process when they cannot be opened, or `signal` aborts. */
+  /** Resolves when the sessions of the new process are open; kills the process if that fails or `signal` aborts. */
   readonly start: (signal: AbortSignal) => Promise<EngineProcess>;
   /** Longest wait of a caller for a process that is being started, ms. */
   readonly waitMs: number;
@@ -48,10 +48,10 @@ export interface SupervisorOptions {
   readonly pause?: (ms: number, signal: AbortSignal) => Promise<unknown>;
 }
 
-// A process that ends within this time of its start did not recover: the next one is started later.
+// A process that ends this soon did not recover: the next start backs off.
 const STEADY_MS = 2_000;
 const BACK_OFF_MS = 250;
-// One that opens the store and then ends serves some callers, so it is not long until the next.
+// A process that opened the store served some callers, so the back-off stays short.
 const ENDED_BACK_OFF_MS_MAX = 500;
 const FAILED_BACK_OFF_MS_MAX = 5_000;
 const LOST_AFTER_FAILURES = 5;
@@ -65,10 +65,10 @@ export function createSupervisor(first: EngineProcess, options: SupervisorOption
   let restarts = 0;
   let quickEnds = 0;
   const closing = new AbortController();
-  /** The process after the one that runs, or that ran last. */
+  /** The next process. */
   let next = take(first);
 
-  /** Lets callers have the process until it ends. Returns the one after it. */
+  /** Makes a process the running one until it ends. @returns its successor */
   function take(process: EngineProcess): Promise<EngineProcess> {
     const startedMs = now();
     running = process;
@@ -83,7 +83,7 @@ export function createSupervisor(first: EngineProcess, options: SupervisorOption
       reason = 'ended';
       return restart();
     });
-    after.catch(() => {}); // each caller that waits hears of it
+    after.catch(() => {}); // waiting callers get the rejection
     return after;
   }
 
@@ -125,7 +125,7 @@ export function createSupervisor(first: EngineProcess, options: SupervisorOption
     replace(process, end) {
       if (process !== running) return;
       reason = end.reason;
-      // From here on callers wait for the next: this one takes a moment to end, and would answer none of them.
+      // Callers wait for the next process from here on: this one takes a moment to end.
       running = undefined;
       state = 'restarting';
       process.kill(end);

@@ -2,35 +2,35 @@ import { hash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import { TailraceError } from '../../errors.ts';
 
-/** What identifies a query, and whose it is; see `QueryOptions`. */
+/** What identifies a query and its caller; see `QueryOptions`. */
 export interface SuspectQuery {
   readonly identity: string;
   readonly origin?: string | undefined;
   readonly lane?: string | undefined;
 }
 
-/** Refuses for a while what has ended the engine process, so that it does not go on ending it. */
+/** Refuses queries that have ended the engine process, for a while. */
 export interface Suspects {
   /** @throws TailraceError `engine_unavailable` while the query, or its key at its endpoint, is refused */
   check(query: SuspectQuery): void;
-  /** Whether it ran when the process ended, and has not ended by itself since. */
+  /** Whether it ran when the process ended, and has not completed since. */
   has(query: SuspectQuery): boolean;
   /**
-   * It ran when the process ended.
+   * Reports that it ran when the process ended.
    *
    * @param isCertain whether nothing else can have been the cause
    */
   suspect(query: SuspectQuery, isCertain: boolean): void;
-  /** It ended by itself, so it was another one that ended the process. */
+  /** Reports that it completed, so it was not the culprit. */
   clear(query: SuspectQuery): void;
 }
 
 const TIMES_MAX = 2;
 const REFUSED_MS = 300_000;
-// Of one key at one endpoint, whatever the values, after the first time, the second, and each one from then on: a new value
-// each time must not bring restart after restart, and in between the others are served.
+// For one key at one endpoint with any values, after the first, the second and each further time: new values each time must not
+// cause restart after restart.
 const KEY_REFUSED_MS = [5_000, 30_000, REFUSED_MS] as const;
-// Past it the one seen longest ago is forgotten, and may end the process two more times.
+// Beyond it the least recent one is forgotten.
 const SUSPECTS_MAX = 1_000;
 
 /** How often, and until when it is refused, ms. */
@@ -78,12 +78,12 @@ export function createSuspects(now: () => number = () => performance.now()): Sus
   };
 }
 
-// A statement may have megabytes, of which a thousand would be too many to remember.
+// Hashed: statements may have megabytes.
 function digest({ identity }: SuspectQuery): string {
   return hash('sha256', identity);
 }
 
-/** The key with its endpoint, which `origin` begins with; undefined of work of the service's own. */
+/** The key with its endpoint, which `origin` begins with; undefined for internal work. */
 function keyOf({ lane, origin = '' }: SuspectQuery): string | undefined {
   return lane === undefined ? undefined : `${lane} ${origin.split(' ', 1)[0]}`;
 }

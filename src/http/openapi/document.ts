@@ -1,18 +1,18 @@
 import type { Endpoint } from '../../definitions/endpoint.ts';
+import { ROUTES } from '../routes/index.ts';
 import { endpointPaths } from './endpoint.ts';
-import { servicePaths } from './routes.ts';
+import { routePaths, SECURITY_SCHEMES } from './operation.ts';
 import { ERROR_SCHEMA, errorResponses, type Schema } from './schema.ts';
-import { SECURITY_SCHEMES } from './security.ts';
 
 export interface OpenApiOptions {
   readonly version: string;
-  /** Only these are described: whoever asks may know of them. */
+  /** Those that the reader may know of. */
   readonly endpoints: readonly Endpoint[];
-  /** Where the service is reached; `/` for whoever reads the document from the service itself. */
+  /** URL of the service; `/` if the service itself sends the document. */
   readonly server?: string;
 }
 
-/** The OpenAPI 3.1 description of the service: each endpoint an operation of its own, and every route beside them. */
+/** The OpenAPI 3.1 description of the service: operations for each endpoint and for every other route. */
 export function createOpenApi({ version, endpoints, server = '/' }: OpenApiOptions): Schema {
   return {
     openapi: '3.1.1',
@@ -24,7 +24,7 @@ export function createOpenApi({ version, endpoints, server = '/' }: OpenApiOptio
     },
     servers: [{ url: server }],
     tags: TAGS,
-    paths: { ...Object.assign({}, ...endpoints.map(endpointPaths)), ...servicePaths() },
+    paths: { ...Object.assign({}, ...endpoints.map(endpointPaths)), ...routePaths(ROUTES) },
     components: {
       schemas: { Error: ERROR_SCHEMA },
       responses: errorResponses(),

@@ -1,16 +1,15 @@
-import type { Endpoint, Parameter, ResultColumn, ResultType } from '../../definitions/endpoint.ts';
-import { failures, list, object, type Schema } from './schema.ts';
-import { keyWith } from './security.ts';
-
-/** Every way in which a call of an endpoint can fail: src/http/routes/query.ts. */
-const QUERY_FAILURES = [400, 401, 403, 404, 405, 406, 413, 414, 415, 422, 429, 500, 503, 504];
+import type { Endpoint, ResultColumn, ResultType } from '../../definitions/endpoint.ts';
+import type { Parameter } from '../../definitions/parameter.ts';
+import { QUERY_PATH, QUERY_POST } from '../routes/query.ts';
+import { failures, security } from './operation.ts';
+import { list, object, type Schema } from './schema.ts';
 
 /** The path of an endpoint, by its name, with GET and POST. Its description has the UUID, which works in place of the name. */
 export function endpointPaths(endpoint: Endpoint): Record<string, Schema> {
   return { [`${ENDPOINT_PATH}${endpoint.name}`]: pathItem(endpoint) };
 }
 
-const ENDPOINT_PATH = '/api/endpoints/query/';
+const ENDPOINT_PATH = QUERY_PATH.replace(':endpoint', '');
 
 function pathItem(endpoint: Endpoint): Schema {
   const name = endpoint.name.replaceAll(/[.-]/g, '_');
@@ -18,8 +17,8 @@ function pathItem(endpoint: Endpoint): Schema {
     summary: firstSentence(endpoint.description),
     description: describe(endpoint),
     tags: ['endpoints'],
-    security: keyWith('query'),
-    responses: { '200': answer(endpoint), '304': NOT_MODIFIED, ...failures(...QUERY_FAILURES) },
+    security: security(QUERY_POST),
+    responses: { '200': answer(endpoint), '304': NOT_MODIFIED, ...failures(QUERY_POST) },
   };
   return {
     get: { operationId: `get_${name}`, ...shared, parameters: endpoint.parameters.map(queryParameter) },
@@ -56,28 +55,17 @@ function queryParameter(parameter: Parameter): Schema {
   };
 }
 
-function parameterSchema({ type, values, fallback, otherwise, required }: Parameter): Schema {
-  const shown = {
-    type: 'string',
-    ...(fallback !== '' && { default: fallback }),
-    ...(required && { minLength: 1 }),
-  };
-  // Where any other value behaves as one of them the list holds nobody to it.
-  if (type === 'enum')
-    return otherwise === undefined ? { ...shown, enum: values } : { ...shown, examples: values };
-  if (type === 'timestamp') return { ...shown, description: 'ISO 8601, such as 2026-11-20T07:00:00Z.' };
-  if (type === 'regex') return { ...shown, description: 'A pattern in RE2’s syntax.' };
-  return shown;
+function parameterSchema({ schema, fallback, required }: Parameter): Schema {
+  return { ...schema, ...(fallback !== '' && { default: fallback }), ...(required && { minLength: 1 }) };
 }
 
 /**
- * A value that works with the sample logs, where one can be told from the declaration. An optional instant has none: the reference
- * puts examples into its forms, and both bounds at one instant find nothing.
+ * A value that works with the sample logs, if the declaration has one. Of optional parameters only choices have an example: the
+ * reference fills examples into its forms, and with both bounds of time at one instant an answer is empty.
  */
-function exampleOf({ name, type, required, values, fallback }: Parameter): string | undefined {
+function exampleOf({ name, required, values, fallback, example }: Parameter): string | undefined {
   if (name === 'project') return 'aurora';
-  if (type === 'timestamp') return required ? '2026-11-20T07:00:00Z' : undefined;
-  return fallback !== '' ? fallback : values[0];
+  return fallback || values[0] || (required ? example : undefined);
 }
 
 function body({ parameters }: Endpoint): Schema {

@@ -3,24 +3,16 @@ import { ERROR_CODES, type ErrorCode } from '../../errors.ts';
 /** A JSON Schema (2020-12), which OpenAPI 3.1 takes as it is. */
 export type Schema = Readonly<Record<string, unknown>>;
 
-function ref(name: string): Schema {
-  return { $ref: `#/components/schemas/${name}` };
+/** An object with these members, all required. */
+export function object(properties: Readonly<Record<string, unknown>>): Schema {
+  return { type: 'object', required: Object.keys(properties), properties };
 }
 
-export function object(properties: Readonly<Record<string, Schema>>, description?: string): Schema {
-  return {
-    type: 'object',
-    ...(description !== undefined && { description }),
-    required: Object.keys(properties),
-    properties,
-  };
-}
-
-export function list(items: Schema): Schema {
+export function list(items: unknown): Schema {
   return { type: 'array', items };
 }
 
-/** A TypeBox schema as plain JSON Schema: without the words that our own messages are made of. */
+/** A TypeBox schema as plain JSON Schema: without `expected`, our annotation for error messages. */
 export function plain(schema: unknown): Schema {
   return JSON.parse(
     JSON.stringify(schema, (key, value) => (key === 'expected' ? undefined : value)),
@@ -55,13 +47,6 @@ function errorResponse(status: number): Schema {
   return {
     description,
     ...(RETRIES.includes(status) && { headers: { 'Retry-After': seconds } }),
-    content: { 'application/json': { schema: ref('Error') } },
+    content: { 'application/json': { schema: { $ref: '#/components/schemas/Error' } } },
   };
-}
-
-/** The responses of an operation that may fail with these statuses. */
-export function failures(...statuses: readonly number[]): Record<string, Schema> {
-  return Object.fromEntries(
-    statuses.map((status) => [String(status), { $ref: `#/components/responses/Error${status}` }]),
-  );
 }

@@ -3,13 +3,13 @@ import { TailraceError } from '../../errors.ts';
 import type { BodyFormat } from '../../ingest/body.ts';
 import { type BodyLimits, readBody } from '../../ingest/read-body.ts';
 
-/** A body as it was after decompression. */
+/** A request body with events, decompressed. */
 export interface RawBody {
   readonly bytes: Buffer;
   readonly format: BodyFormat;
 }
 
-/** Makes bodies of a media type arrive decompressed and within the limits; their route reads them. */
+/** Adds a parser that decompresses bodies of a media type within the limits; their route decodes them. */
 export function addBodyParser(
   app: FastifyInstance,
   { type, format, limits }: { type: string | RegExp; format: BodyFormat; limits: BodyLimits },
@@ -21,8 +21,20 @@ export function addBodyParser(
   });
 }
 
-/** A request's body. @throws TailraceError `invalid_request` where none was sent: no parser is asked then */
+/** A request's body. @throws TailraceError `invalid_request` if there is none: no parser runs then */
 export function getBody<T>(body: T | undefined): T {
   if (body !== undefined) return body;
   throw new TailraceError('invalid_request', 'the body is missing; send events, and a Content-Type');
+}
+
+/**
+ * Reads an empty JSON body as no body at all. Many clients send `Content-Type: application/json` with every request, also with a
+ * DELETE without a body, and Fastify's own parser refuses those with 400. Routes that need a body report that it is missing.
+ */
+export function acceptEmptyJson(app: FastifyInstance): void {
+  const parse = app.getDefaultJsonParser('error', 'error');
+  app.addContentTypeParser<string>('application/json', { parseAs: 'string' }, (request, body, done) => {
+    if (body === '') done(null, undefined);
+    else parse(request, body, done);
+  });
 }

@@ -10,7 +10,7 @@ interface Limits {
   readonly requestTimeoutMs: number;
 }
 
-/** Answers what never became a request: unreadable, too long, or not sent in time. */
+/** Responds to bytes that never became a request: unreadable, too long, or not sent in time. */
 export function createClientErrorHandler(
   limits: Limits & { readonly headers: Readonly<Record<string, string>> },
 ) {
@@ -36,7 +36,7 @@ export function createClientErrorHandler(
   };
 }
 
-/** Without TLS between them nothing can be said, and a socket that waited to say it would stay open. */
+/** Before the handshake is done no response can be sent, and a socket that waits for it would stay open. */
 function isHandshake({ code = '' }: ConnectionError, socket: Socket): boolean {
   return socket instanceof TLSSocket && !/^(?:HPE|ERR_HTTP)_/.test(code);
 }

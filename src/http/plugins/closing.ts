@@ -5,36 +5,37 @@ import { TLSSocket } from 'node:tls';
 import type { FastifyInstance } from 'fastify';
 
 /**
- * Lets `close` end as soon as the last running request has been answered. By itself it would also wait for connections
- * that are kept open without need: those on which nothing ever came, such as a browser opens ahead, which Node counts as
- * busy, and those whose request was under way, which would then idle for the keep-alive time.
+ * Lets `close` end with the last running request. By itself it would also wait for connections that are open without need:
+ * connections without any request, such as a browser opens in advance, which Node counts as busy, and connections with a running
+ * request, which would then idle for the keep-alive time.
  *
- * @returns whether it has begun
+ * @returns aborts when `close` begins
  */
-export function registerClosing(app: FastifyInstance): () => boolean {
+export function registerClosing(app: FastifyInstance): AbortSignal {
   const sockets = new Set<Socket>();
   const used = new WeakSet<Socket>();
-  let closing = false;
+  const closing = new AbortController();
+  const { signal } = closing;
   for (const event of ['connection', 'secureConnection']) {
     app.server.on(event, (socket: Socket) => {
-      if (closing) socket.destroy(); // its handshake ended only now
+      if (signal.aborted) socket.destroy(); // its handshake ended only now
       sockets.add(socket);
       socket.once('close', () => sockets.delete(socket));
     });
   }
-  // Under TLS the handshake itself has sent bytes.
+  // Under TLS the handshake itself sends bytes.
   if (app.server instanceof HttpsServer)
     app.server.on('request', ({ socket }: IncomingMessage) => used.add(socket));
   const isUnused = (socket: Socket) =>
     socket instanceof TLSSocket ? !used.has(socket) : socket.bytesRead === 0;
   app.addHook('preClose', (done) => {
-    closing = true;
+    closing.abort();
     for (const socket of sockets) if (isUnused(socket)) socket.destroy();
     done();
   });
   app.addHook('onSend', (_request, reply, _payload, done) => {
-    if (closing) reply.header('connection', 'close');
+    if (signal.aborted) reply.header('connection', 'close');
     done();
   });
-  return () => closing;
+  return signal;
 }

@@ -1,14 +1,15 @@
 import cors, { type FastifyCorsOptions } from '@fastify/cors';
 import type { FastifyInstance } from 'fastify';
+import type { Head } from '../../serve/admit.ts';
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** A route's own rules for pages of other origins; `false`: none may read its answers. */
+    /** A route's own rules for pages of other origins; `false`: no page may read its responses. */
     cors?: FastifyCorsOptions | false;
   }
 }
 
-// Those beyond the few that any page may read.
+// Besides the few that any page may read.
 const EXPOSED_HEADERS = [
   'age',
   'cache-status',
@@ -22,14 +23,14 @@ const EXPOSED_HEADERS = [
 const PREFLIGHT_SECONDS = 86_400;
 
 /**
- * Lets pages of the listed origins read answers; with an empty list none, but where a route has rules of its own. Comes
+ * Lets pages of the listed origins read responses; with an empty list only routes with rules of their own do. Must be registered
  * before the routes. Keys are in headers, never in cookies, so no origin needs credentials.
  *
- * @param origins as the setting has them: joined by commas, or `*`
+ * @param origins the setting: joined by commas, or `*`
  */
 export async function registerCors(app: FastifyInstance, origins: string): Promise<void> {
   app.addHook('onRoute', (route) => {
-    // The plugin adds a route for OPTIONS on every path there is; without rules it is a plain 404.
+    // The plugin adds a route for OPTIONS on every path; without rules it responds 404.
     const closed = route.url === '*' || (origins === '' && route.config?.cors === undefined);
     if (closed) route.config = { ...route.config, cors: false };
   });
@@ -39,6 +40,24 @@ export async function registerCors(app: FastifyInstance, origins: string): Promi
     allowedHeaders: ['authorization', 'content-type', 'x-api-key', 'x-request-id'],
     exposedHeaders: EXPOSED_HEADERS,
     maxAge: PREFLIGHT_SECONDS,
-    strictPreflight: false, // OPTIONS by hand gets the same answer
+    strictPreflight: false, // a plain OPTIONS gets the same response
   });
+}
+
+/** The headers that the plugin gives to a response, for one that is sent ahead of the framework; see listener.ts. */
+export interface CorsHead {
+  readonly head: Head;
+  readonly vary: string | undefined;
+}
+
+/** @returns `undefined` if no origin is listed */
+export function createCorsHead(origins: string): ((origin: string | undefined) => CorsHead) | undefined {
+  if (origins === '') return undefined;
+  const exposed = ['access-control-expose-headers', EXPOSED_HEADERS.join(', ')];
+  const listed = origins.split(',');
+  return (origin) => {
+    if (origins === '*') return { head: ['access-control-allow-origin', '*', ...exposed], vary: undefined };
+    const isListed = origin !== undefined && listed.includes(origin);
+    return { head: isListed ? ['access-control-allow-origin', origin, ...exposed] : exposed, vary: 'Origin' };
+  };
 }

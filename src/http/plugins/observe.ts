@@ -1,58 +1,63 @@
+import { randomUUID } from 'node:crypto';
+import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
+import proxyAddress from '@fastify/proxy-addr';
 import type { FastifyBaseLogger, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { ErrorCode } from '../../errors.ts';
-import type { RecordRequest, ServedRequest } from '../../ingest/request-recorder.ts';
+import type { RecordRequest } from '../../ingest/request-recorder.ts';
 import type { Caller } from '../../keys/keyring.ts';
-import type { Metrics } from '../metrics.ts';
+import type { Metrics } from '../../telemetry/metrics.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
     /** The accepted key's id. */
     keyId: string | undefined;
-    /** Whoever stands behind the accepted key. */
+    /** The caller that the accepted key identifies. */
     caller: Caller | undefined;
     /** The endpoint's name, once it is known. */
     endpointName: string | undefined;
     /** The code of the error that was sent. */
     failure: ErrorCode | undefined;
-    /** Neither logged above the level debug nor recorded as an event: anyone could cause it, as often as they like. */
+    /** Logged at debug level only and not recorded as an event: callers without a key could fill the disk. */
     quiet: boolean;
     /** Added to the request's log line. */
     detail: Readonly<Record<string, unknown>> | undefined;
   }
 }
 
-// Never sent: how a call is counted whose caller hung up before the answer. nginx's number for it.
-export const HUNG_UP = 499;
+const REQUEST_ID = /^[\w.-]{1,100}$/;
 
-export type Observe = (request: FastifyRequest, reply: FastifyReply) => void;
+/** The caller's own id of a request, if it is fit for a header and a log; otherwise a new one. */
+export function createRequestId(headers: IncomingHttpHeaders): string {
+  const given = headers['x-request-id'];
+  return typeof given === 'string' && REQUEST_ID.test(given) ? given : randomUUID();
+}
 
-/**
- * One log line and one count a request, when it is over: who, which route, what came of it. Never a URL, a key or a
- * parameter's value.
- */
-export function createObserve(metrics: Metrics, record: RecordRequest | undefined): Observe {
-  return (request, reply) => {
-    const startMs = performance.now();
-    reply.header('x-request-id', request.id);
-    // Unlike Fastify's onResponse this also comes where the caller has gone.
-    reply.raw.once('close', () => {
-      const route = request.routeOptions.url ?? 'none';
-      const status = reply.raw.writableFinished ? reply.statusCode : HUNG_UP;
-      const ms = performance.now() - startMs;
-      const endpoint = request.endpointName ?? '';
-      metrics.request({ route, endpoint, status, seconds: ms / 1000 });
-      if (request.endpointName !== undefined && request.failure !== undefined) {
-        metrics.failed(request.endpointName, request.failure);
-      }
-      if (!request.quiet) record?.(describeServed(request, status, ms));
-      if (isLogged(request.log, levelOf(request)))
-        writeLine(request.log, describe(request, route), { status, ms });
-    });
+/** Reads what proxies say of a request, if they are trusted. */
+export interface PeerReader {
+  address(request: IncomingMessage): string;
+  host(request: IncomingMessage): string;
+}
+
+/** As the framework reads them (its `trustProxy`). @param trustProxy addresses joined by commas; empty: no proxy is trusted */
+export function createPeerReader(trustProxy: string): PeerReader {
+  const ownHost = ({ headers }: IncomingMessage) => headers.host ?? '';
+  if (trustProxy === '') return { address: ({ socket }) => socket.remoteAddress ?? '', host: ownHost };
+  const isTrusted = proxyAddress.compile(trustProxy.split(','));
+  return {
+    address: (request) => proxyAddress(request, isTrusted),
+    host(request) {
+      const forwarded = request.headers['x-forwarded-host'];
+      if (!forwarded || !isTrusted(request.socket.remoteAddress ?? '', 0)) return ownHost(request);
+      return String(forwarded).split(',').at(-1)?.trim() ?? '';
+    },
   };
 }
 
-/** What a line tells of a request. */
-export interface Told
+// Never sent: the status counted if the caller hung up before the response. nginx uses the same number.
+export const HUNG_UP = 499;
+
+/** What the log line of a request says of it, beside status and time. Never a URL, a key or a parameter's value. */
+export interface RequestLogFields
   extends Pick<
     FastifyRequest,
     'id' | 'method' | 'keyId' | 'ip' | 'endpointName' | 'failure' | 'detail' | 'quiet'
@@ -60,45 +65,68 @@ export interface Told
   readonly route: string;
 }
 
-function describe(request: FastifyRequest, route: string): Told {
-  const { id, method, keyId, ip, endpointName, failure, detail, quiet } = request;
-  return { id, method, route, keyId, ip, endpointName, failure, detail, quiet };
+/** Counts, records and logs a request, once it is over. */
+export type Observe = (
+  raw: IncomingMessage,
+  fields: RequestLogFields,
+  end: { readonly status: number; readonly ms: number },
+) => void;
+
+export interface ObserveOptions {
+  readonly metrics: Pick<Metrics, 'request' | 'failed'>;
+  readonly record: RecordRequest | undefined;
+  readonly logger: FastifyBaseLogger;
+  readonly peers: PeerReader;
 }
 
-function levelOf({ quiet }: Pick<Told, 'quiet'>): 'debug' | 'info' {
-  return quiet ? 'debug' : 'info';
+export function createObserve({ metrics, record, logger, peers }: ObserveOptions): Observe {
+  return (raw, fields, { status, ms }) => {
+    const { id, method, route, endpointName: endpoint = '', failure, quiet } = fields;
+    metrics.request({ route, endpoint, status, seconds: ms / 1000 });
+    if (endpoint !== '' && failure !== undefined) metrics.failed(endpoint, failure);
+    if (!quiet && record !== undefined) {
+      const path = raw.url?.split('?')[0] ?? '';
+      record({ method, path, host: peers.host(raw), status, durationMs: ms, requestId: id });
+    }
+    const level = quiet ? 'debug' : 'info';
+    if (isLogged(logger, level)) logger[level](toLine(fields, status, ms));
+  };
 }
 
-export function writeLine(
-  log: FastifyBaseLogger,
-  told: Told,
-  { status, ms }: { status: number; ms: number },
-): void {
-  log[levelOf(told)]({
-    reqId: told.id,
-    method: told.method,
-    route: told.route,
+function toLine(fields: RequestLogFields, status: number, ms: number): Record<string, unknown> {
+  return {
+    reqId: fields.id,
+    method: fields.method,
+    route: fields.route,
     status,
     ms: Math.round(ms * 10) / 10,
-    key: told.keyId,
-    ip: told.ip,
-    endpoint: told.endpointName,
-    error: told.failure,
-    ...told.detail,
-  });
+    key: fields.keyId,
+    ip: fields.ip,
+    endpoint: fields.endpointName,
+    error: fields.failure,
+    ...fields.detail,
+  };
 }
 
-/** Pino's own question, which Fastify's type of a logger leaves out; any other logger decides by itself. */
-export function isLogged(
+/** A method of pino that Fastify's type of a logger leaves out; any other logger decides by itself. */
+function isLogged(
   log: FastifyBaseLogger & { isLevelEnabled?: (level: string) => boolean },
   level: string,
 ): boolean {
   return log.isLevelEnabled?.(level) ?? true;
 }
 
-function describeServed(request: FastifyRequest, status: number, durationMs: number): ServedRequest {
-  const path = request.url.split('?')[0] ?? '';
-  return { method: request.method, path, host: request.host, status, durationMs, requestId: request.id };
+/** Observes a request of the framework when its response is closed: unlike `onResponse`, also if the caller hung up. */
+export function observeReply(observe: Observe, request: FastifyRequest, reply: FastifyReply): void {
+  const startMs = performance.now();
+  reply.header('x-request-id', request.id);
+  reply.raw.once('close', () => {
+    const status = reply.raw.writableFinished ? reply.statusCode : HUNG_UP;
+    const { id, method, keyId, ip, endpointName, failure, detail, quiet } = request;
+    const route = request.routeOptions.url ?? 'none';
+    const fields = { id, method, route, keyId, ip, endpointName, failure, detail, quiet };
+    observe(request.raw, fields, { status, ms: performance.now() - startMs });
+  });
 }
 
 export function registerObserve(app: FastifyInstance, observe: Observe): void {
@@ -106,7 +134,7 @@ export function registerObserve(app: FastifyInstance, observe: Observe): void {
     app.decorateRequest(name, undefined);
   app.decorateRequest('quiet', false);
   app.addHook('onRequest', (request, reply, done) => {
-    observe(request, reply);
+    observeReply(observe, request, reply);
     done();
   });
 }

@@ -1,10 +1,10 @@
 import type { FastifyInstance } from 'fastify';
 
 /**
- * The headers of every answer, made once: they are the same bytes for every request. No answer of the API is a page, so
- * a browser that is made to open one may load and run nothing, nor show it inside another page.
+ * The headers of every response, created once. No response of the API is a page, so a browser that opens one may neither load
+ * nor run anything, nor show it inside another page.
  *
- * @param https whether the service itself speaks TLS: a browser must then not come without it again
+ * @param https whether the service itself speaks TLS: browsers must then never connect without it
  */
 export function createSecurityHeaders(https: boolean): Readonly<Record<string, string>> {
   return {
@@ -16,14 +16,12 @@ export function createSecurityHeaders(https: boolean): Readonly<Record<string, s
   };
 }
 
-// Half a year. Without includeSubDomains: other services of the domain are not ours to speak for.
+// Half a year. Without includeSubDomains, which would decide for other services of the domain.
 const HSTS_SECONDS = 15_552_000;
 
 /**
- * A route may put another value in the place of any of them.
- *
- * Whoever may keep an answer is told so by its route; of all others nobody keeps one. Caches know nothing of `X-API-KEY`: one between
- * the caller and the service could else give an answer for one key to another.
+ * Sets the headers before a route runs, which may replace any of them. Responses are `no-store` unless their route says
+ * otherwise: a cache between caller and service ignores `X-API-KEY`, and could give one key the response for another.
  */
 export function registerSecurityHeaders(
   app: FastifyInstance,

@@ -3,10 +3,10 @@ import type { RawParameters } from '../../query/parameters.ts';
 import { PARAMETERS_MAX } from '../query-string.ts';
 
 /**
- * The parameters of a query string and of a JSON body together. One that is in both counts as sent twice.
+ * The parameters of a query string and a JSON body together. One that is in both counts as sent twice.
  *
- * @param body as the JSON parser gave it; `undefined` where none was sent
- * @throws TailraceError `invalid_request` where the body is not an object of texts
+ * @param body parsed JSON; `undefined` if none was sent
+ * @throws TailraceError `invalid_request` if the body is not an object of texts
  */
 export function mergeParameters(query: RawParameters, body: unknown): RawParameters {
   if (body === undefined) return query;

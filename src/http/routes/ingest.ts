@@ -1,13 +1,14 @@
-import type { FastifyInstance, FastifyReply } from 'fastify';
+import type { FastifyReply } from 'fastify';
 import { chooseSource } from '../../ingest/choose-source.ts';
 import type { Received } from '../../ingest/receive.ts';
-import type { HttpContext } from '../context.ts';
-import { createIngestAuth } from '../plugins/auth.ts';
+import { WITHOUT_PROJECT_HEADER } from '../../ingest/without-project.ts';
+import { list, object, type Schema } from '../openapi/schema.ts';
 import { addBodyParser } from '../plugins/body.ts';
-import { type EventRequest, takeEvents } from './take-events.ts';
+import { defineRoute, json, type RouteGroup, textParameter } from '../route.ts';
+import { type EventRequest, type IngestParts, takeEvents } from './take-events.ts';
 
-/** Logflare's paths, each also with `/json` and `/vector` behind it; all do the same. */
-export const INGEST_PATHS = ['/api/logs', '/logs', '/api/events'].flatMap((path) => [
+/** Logflare's paths, each also with `/json` and `/vector` appended; all do the same. */
+const INGEST_PATHS = ['/api/logs', '/logs', '/api/events'].flatMap((path) => [
   path,
   `${path}/json`,
   `${path}/vector`,
@@ -32,27 +33,82 @@ const ANY_ORIGIN = {
   ],
 };
 
-/** Takes events in by Logflare's protocol. The answer is sent when they are stored. */
-export async function ingestRoutes(app: FastifyInstance, context: HttpContext): Promise<void> {
-  const { config, registry, keyring } = context;
-  app.removeAllContentTypeParsers();
-  addBodyParser(app, { type: JSON_TYPES, format: 'json', limits: config });
-  addBodyParser(app, { type: NDJSON_TYPES, format: 'ndjson', limits: config });
-  for (const path of INGEST_PATHS) {
-    const config = { cors: ANY_ORIGIN };
-    app.options(path, { config }, () => {}); // answered before by plugins/cors.ts
-    app.post(path, { config, onRequest: createIngestAuth(keyring) }, async (request: EventRequest, reply) => {
-      const { query, headers } = request;
-      const received = await takeEvents(request, context, (fields) =>
-        chooseSource(registry, { query, headers, fields }),
-      );
-      return answer(reply, received);
-    });
-  }
-}
+const EVENT: Schema = {
+  type: 'object',
+  properties: {
+    event_message: { type: 'string' },
+    timestamp: {
+      description: 'ISO 8601, or a number of seconds, milliseconds, microseconds or nanoseconds.',
+    },
+    metadata: { type: 'object' },
+    project: { type: 'string' },
+  },
+  additionalProperties: true,
+};
 
-/** What Logflare's clients expect: 406 with the reasons when events were refused, the good ones being stored all the same. */
-function answer(reply: FastifyReply, { refused, reasons }: Received): FastifyReply {
+/** Takes events in by Logflare's protocol. The response is sent when they are stored. */
+export const ingestRoutes: RouteGroup<IngestParts> = {
+  setup(app, { config }) {
+    app.removeAllContentTypeParsers();
+    addBodyParser(app, { type: JSON_TYPES, format: 'json', limits: config });
+    addBodyParser(app, { type: NDJSON_TYPES, format: 'ndjson', limits: config });
+  },
+  routes: [
+    defineRoute({
+      method: 'POST',
+      path: INGEST_PATHS,
+      scopes: ['ingest'],
+      keyInQuery: true,
+      cors: ANY_ORIGIN,
+      summary: 'Send events',
+      operation: {
+        id: 'send_events',
+        tag: 'events',
+        description: 'One event, a list of them, `{"batch":[…]}`, or NDJSON. Answered when they are on disk.',
+      },
+      parameters: [
+        textParameter('query', 'source', 'UUID or name of the source.'),
+        textParameter('query', 'source_name', 'The same.'),
+        textParameter('query', 'api_key', 'The key, for senders that can set no header.'),
+        textParameter('header', 'X-Project', 'Project of events that name none.'),
+        textParameter(
+          'header',
+          'Idempotency-Key',
+          'Events that come again under the same one are stored once.',
+        ),
+      ],
+      body: {
+        required: true,
+        content: {
+          'application/json': {
+            schema: { oneOf: [EVENT, list(EVENT), object({ batch: list(EVENT) })] },
+            example: [{ event_message: 'GET /rest/v1/items 200', project: 'aurora', metadata: {} }],
+          },
+          'application/x-ndjson': { schema: { type: 'string' } },
+        },
+      },
+      answer: {
+        200: json('All events are stored.', object({ message: { const: 'Logged!' } })),
+        406: json(
+          'Some events were refused, for these reasons; the good ones are stored.',
+          object({ message: list({ type: 'string' }) }),
+        ),
+      },
+      errors: ['source_not_found', 'overloaded'],
+      handle: async (parts: IngestParts, request: EventRequest, reply) => {
+        const { query, headers } = request;
+        const received = await takeEvents(request, parts, (fields) =>
+          chooseSource(parts.registry, { query, headers, fields }),
+        );
+        return answer(reply, received);
+      },
+    }),
+  ],
+};
+
+/** As Logflare's clients expect it: 406 with the reasons if events were refused; the other events are stored. */
+function answer(reply: FastifyReply, { refused, reasons, withoutProject = 0 }: Received): FastifyReply {
+  if (withoutProject > 0) reply.header(WITHOUT_PROJECT_HEADER, withoutProject);
   if (refused === 0) return reply.send({ message: 'Logged!' });
   const more = refused > reasons.length ? [`and ${refused - reasons.length} more`] : [];
   return reply.code(406).send({ message: [...reasons, ...more] });

@@ -1,32 +1,62 @@
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyReply } from 'fastify';
 import { chooseSource } from '../../ingest/choose-source.ts';
 import { encodeResponse } from '../../ingest/otlp/schema.ts';
 import type { Received } from '../../ingest/receive.ts';
-import type { HttpContext } from '../context.ts';
-import { createIngestAuth } from '../plugins/auth.ts';
 import { addBodyParser } from '../plugins/body.ts';
-import { type EventRequest, takeEvents } from './take-events.ts';
-
-export const OTLP_PATH = '/v1/logs';
+import { defineRoute, json, type RouteGroup, textParameter } from '../route.ts';
+import { type EventRequest, type IngestParts, takeEvents } from './take-events.ts';
 
 const PROTOBUF = 'application/x-protobuf';
 
-/** Takes log records in by OTLP over HTTP, protobuf and JSON; the answer is in the encoding of the request. */
-export async function otlpRoute(app: FastifyInstance, context: HttpContext): Promise<void> {
-  const { config, registry, keyring } = context;
-  app.removeAllContentTypeParsers();
-  addBodyParser(app, { type: PROTOBUF, format: 'otlp-protobuf', limits: config });
-  addBodyParser(app, { type: 'application/json', format: 'otlp-json', limits: config });
-  app.post(OTLP_PATH, { onRequest: createIngestAuth(keyring) }, async (request: EventRequest, reply) => {
-    const { query, headers } = request;
-    const received = await takeEvents(request, context, () =>
-      chooseSource(registry, { query, headers, fields: {} }, config.otlpSource),
-    );
-    return answer(request, reply, received);
-  });
-}
+/** Takes log records in by OTLP over HTTP, protobuf and JSON; the response has the encoding of the request. */
+export const otlpRoutes: RouteGroup<IngestParts> = {
+  setup(app, { config }) {
+    app.removeAllContentTypeParsers();
+    addBodyParser(app, { type: PROTOBUF, format: 'otlp-protobuf', limits: config });
+    addBodyParser(app, { type: 'application/json', format: 'otlp-json', limits: config });
+  },
+  routes: [
+    defineRoute({
+      method: 'POST',
+      path: '/v1/logs',
+      scopes: ['ingest'],
+      keyInQuery: true,
+      summary: 'Send log records by OpenTelemetry’s protocol',
+      operation: { id: 'send_otlp_logs', tag: 'events' },
+      parameters: [
+        textParameter(
+          'header',
+          'X-Source',
+          'Source of the records; without it that of `TAILRACE_OTLP_SOURCE`.',
+        ),
+        textParameter('header', 'X-Project', 'Project of records that name none.'),
+      ],
+      body: {
+        required: true,
+        content: {
+          'application/json': { schema: { type: 'object', properties: { resourceLogs: { type: 'array' } } } },
+          'application/x-protobuf': { schema: {} },
+        },
+      },
+      answer: {
+        200: json('The good records are stored.', {
+          type: 'object',
+          properties: { partialSuccess: { type: 'object' } },
+        }),
+      },
+      errors: ['source_not_found', 'overloaded'],
+      handle: async (parts: IngestParts, request: EventRequest, reply) => {
+        const { query, headers } = request;
+        const received = await takeEvents(request, parts, () =>
+          chooseSource(parts.registry, { query, headers, fields: {} }, parts.config.otlpSource),
+        );
+        return answer(request, reply, received);
+      },
+    }),
+  ],
+};
 
-function answer(request: FastifyRequest, reply: FastifyReply, { refused, reasons }: Received): FastifyReply {
+function answer(request: EventRequest, reply: FastifyReply, { refused, reasons }: Received): FastifyReply {
   const message = reasons.join('; ');
   if (request.headers['content-type']?.startsWith(PROTOBUF) === true) {
     return reply.type(PROTOBUF).send(Buffer.from(encodeResponse(refused, message)));

@@ -1,88 +1,80 @@
-import type { FastifyInstance } from 'fastify';
+import type { CacheStore } from '../../cache/store.ts';
+import type { Config } from '../../config/config.ts';
+import type { Registry } from '../../definitions/registry.ts';
 import type { Source } from '../../definitions/source.ts';
-import { readStoreState, type StoreState } from '../../engine/store-state.ts';
-import { createRefreshed, type Reading } from '../../lib/refreshed.ts';
-import type { HttpContext } from '../context.ts';
-import { WITHOUT_PROJECT } from '../metrics.ts';
-import { createAuth, getCaller } from '../plugins/auth.ts';
-import type { TrafficNow } from '../traffic.ts';
-import type { Overview, SourceState } from '../view.ts';
-import { visibleEndpoints, visibleSources } from '../visible.ts';
+import type { Engine } from '../../engine/engine.ts';
+import type { Committer } from '../../ingest/committer.ts';
+import type { Caller } from '../../keys/keyring.ts';
+import { visibleEndpoints, visibleSources } from '../../management/definitions.ts';
+import { type Notice, OVERVIEW, type Overview, type SourceState } from '../../management/view.ts';
+import type { StoreSizes } from '../../telemetry/store-sizes.ts';
+import type { Traffic, TrafficNow } from '../../telemetry/traffic.ts';
+import { getCaller } from '../plugins/auth.ts';
+import { defineRoute, json, type RouteGroup } from '../route.ts';
 
-export const OVERVIEW_PATH = '/api/overview';
-
-const STATE_AGE_MS = 5_000;
-// A closing or busy engine must not hold the page up: it then shows the rest.
-const STATE_WAIT_MS = 1_000;
-
-/**
- * Live numbers, for keys with the scope `manage`: they count the requests of all keys, and the events of all projects. A key
- * that is limited to endpoints or sources sees those alone.
- */
-export function overviewRoute(app: FastifyInstance, context: HttpContext): void {
-  const { engine, registry, keyring, traffic, metrics, config, cache, committer, readNotices, now } = context;
-  const state = createRefreshed(() => readStoreState(engine, registry.sources), {
-    maxAgeMs: STATE_AGE_MS,
-    now,
-  });
-
-  app.get(OVERVIEW_PATH, { onRequest: createAuth(keyring, 'manage') }, async (request): Promise<Overview> => {
-    const caller = getCaller(request);
-    const [counts, unowned, known, notices] = await Promise.all([
-      traffic.read(),
-      readUnowned(),
-      readInTime(),
-      readNotices(),
-    ]);
-    const sources = visibleSources(registry.sources, caller).map((source) =>
-      toSourceState(source, known?.value, { counts, withoutProject: unowned.get(source.name) ?? 0 }),
-    );
-    const isAnswering = known !== undefined && known.failure === undefined;
-    return {
-      at: new Date(now()).toISOString(),
-      started_at: new Date(counts.startedMs).toISOString(),
-      notices: [...notices],
-      window_seconds: counts.windowSeconds,
-      endpoints: visibleEndpoints(registry.endpoints, caller).map(({ name, cachingSeconds }) =>
-        counts.ofEndpoint(name, cachingSeconds !== undefined),
-      ),
-      sources,
-      engine: describeEngine(context, isAnswering),
-      store: {
-        read_at: known === undefined ? null : new Date(known.readMs).toISOString(),
-        rows: sum(sources, 'rows'),
-        bytes: sum(sources, 'bytes'),
-        cache_entries: cache.size,
-        cache_bytes: cache.bytes,
-        cache_bytes_max: config.cacheBytesMax,
-        ingest_queued_bytes: committer.gauges().queuedBytes,
-      },
-    };
-  });
-
-  /** Source → events without a project since the start. */
-  async function readUnowned(): Promise<ReadonlyMap<string, number>> {
-    const series = await metrics.read(WITHOUT_PROJECT);
-    return new Map(series.map(({ labels, value }) => [String(labels['source']), value]));
-  }
-
-  /** `undefined` where the engine has not said it, or not in time. */
-  async function readInTime(): Promise<Reading<StoreState> | undefined> {
-    let timer: NodeJS.Timeout | undefined;
-    const late = new Promise<undefined>((resolve) => {
-      timer = setTimeout(() => resolve(undefined), STATE_WAIT_MS);
-    });
-    try {
-      return await Promise.race([state.get().catch(() => undefined), late]);
-    } finally {
-      clearTimeout(timer);
-    }
-  }
+export interface OverviewParts {
+  readonly config: Pick<Config, 'cacheBytesMax' | 'readers'>;
+  readonly engine: Engine;
+  readonly registry: Registry;
+  readonly traffic: Traffic;
+  /** Sizes of the tables; `undefined` if the engine has not answered yet. */
+  readonly readSizes: () => Promise<StoreSizes | undefined>;
+  readonly cache: CacheStore;
+  readonly committer: Committer;
+  readonly readNotices: () => Promise<readonly Notice[]>;
+  readonly notReady: () => string | undefined;
+  /** ms since the epoch. */
+  readonly now: () => number;
 }
 
-/** @param isAnswering whether it has just answered what the store holds */
+/** Live numbers, for keys with the scope `manage`: they count the requests of all keys, and the events of all projects. */
+export const overviewRoutes: RouteGroup<OverviewParts> = {
+  routes: [
+    defineRoute({
+      method: 'GET',
+      path: '/api/overview',
+      scopes: ['manage'],
+      summary: 'Live numbers of endpoints, sources, engine and store',
+      operation: { id: 'get_overview', tag: 'console' },
+      answer: { 200: json('As it is now.', OVERVIEW) },
+      handle: (parts: OverviewParts, request) => readOverview(parts, getCaller(request)),
+    }),
+  ],
+};
+
+/** A key that is limited to endpoints or sources sees those alone. */
+async function readOverview(parts: OverviewParts, caller: Caller): Promise<Overview> {
+  const { registry, traffic, config, cache, committer, readNotices, readSizes, now } = parts;
+  const [notices, sizes] = await Promise.all([readNotices(), readSizes()]);
+  const hour = traffic.read();
+  const sources = visibleSources(registry.sources, caller).map((source) =>
+    describeSource(source, sizes, hour),
+  );
+  return {
+    at: new Date(now()).toISOString(),
+    started_at: new Date(hour.startedMs).toISOString(),
+    notices: [...notices],
+    window_seconds: hour.windowSeconds,
+    endpoints: visibleEndpoints(registry.endpoints, caller).map(({ name, cachingSeconds }) =>
+      hour.ofEndpoint(name, cachingSeconds !== undefined),
+    ),
+    sources,
+    engine: describeEngine(parts, sizes?.hasFailed === false),
+    store: {
+      read_at: toTime(sizes?.readMs),
+      rows: sum(sources, 'rows'),
+      bytes: sum(sources, 'bytes'),
+      cache_entries: cache.size,
+      cache_bytes: cache.bytes,
+      cache_bytes_max: config.cacheBytesMax,
+      ingest_queued_bytes: committer.gauges().queuedBytes,
+    },
+  };
+}
+
+/** @param isAnswering whether it answered when the sizes of the tables were last asked for */
 function describeEngine(
-  { engine, config, notReady }: Pick<HttpContext, 'engine' | 'config' | 'notReady'>,
+  { engine, config, notReady }: Pick<OverviewParts, 'engine' | 'config' | 'notReady'>,
   isAnswering: boolean,
 ): Overview['engine'] {
   const reason = notReady();
@@ -99,13 +91,12 @@ function describeEngine(
   };
 }
 
-function toSourceState(
+function describeSource(
   { name, table }: Source,
-  state: StoreState | undefined,
-  { counts, withoutProject }: { counts: TrafficNow; withoutProject: number },
+  sizes: StoreSizes | undefined,
+  hour: TrafficNow,
 ): SourceState {
-  const { rows = 0, bytes = 0, oldestMs, newestMs } = state?.get(table) ?? {};
-  const { eventsPerSecond, minutes } = counts.ofSource(name);
+  const { rows = 0, bytes = 0, oldestMs, newestMs } = sizes?.tables.get(table) ?? {};
   return {
     name,
     table,
@@ -113,9 +104,7 @@ function toSourceState(
     bytes,
     oldest: toTime(oldestMs),
     newest: toTime(newestMs),
-    events_per_second: eventsPerSecond,
-    without_project: withoutProject,
-    minutes,
+    ...hour.ofSource(name),
   };
 }
 

@@ -1,82 +1,91 @@
-import type { FastifyInstance } from 'fastify';
-import { Type } from 'typebox';
-import type { Endpoint } from '../../definitions/endpoint.ts';
+import type { FastifyReply } from 'fastify';
+import type { TObject, TSchema } from 'typebox';
+import type { CachedQueries } from '../../cache/cached.ts';
+import type { Config } from '../../config/config.ts';
+import type { Registry } from '../../definitions/registry.ts';
 import { laneOf } from '../../engine/lanes.ts';
-import { TailraceError } from '../../errors.ts';
-import { isListed } from '../../keys/grant.ts';
-import type { Caller } from '../../keys/keyring.ts';
-import { parsePinnedParameters } from '../../query/pins.ts';
-import { readCacheDirectives } from '../cache-directives.ts';
-import type { HttpContext } from '../context.ts';
-import type { KnownQuestions } from '../known-questions.ts';
-import { createAuth, getCaller } from '../plugins/auth.ts';
-import { createHangUpSignal } from '../plugins/hang-up.ts';
-import { describeServed, type Sender } from '../send-answer.ts';
+import { type Describe, describeServed } from '../../serve/describe.ts';
+import type { Resolve } from '../../serve/resolve.ts';
+import type { Metrics } from '../../telemetry/metrics.ts';
+import { addHead, getCaller } from '../plugins/auth.ts';
+import { defineRoute, type RouteGroup, type RouteRequest } from '../route.ts';
 import { mergeParameters } from './body-parameters.ts';
 
 export const QUERY_PATH = '/api/endpoints/query/:endpoint';
 
-const PARAMS = Type.Object({ endpoint: Type.String() });
-const QUERY = Type.Record(Type.String(), Type.Union([Type.String(), Type.Array(Type.String())]));
-
-interface QueryRequest {
-  readonly Params: Type.Static<typeof PARAMS>;
-  readonly Querystring: Type.Static<typeof QUERY>;
-  /** Of POST: parameters too, for those that are too long for a URL. */
-  readonly Body: unknown;
+/** The steps of a request (src/serve/), shared with the listener in front of Fastify (../listener.ts). */
+export interface QueryParts extends Resolve {
+  readonly config: Pick<Config, 'urlBytesMax'>;
+  readonly registry: Registry;
+  readonly cached: CachedQueries;
+  readonly describe: Describe;
+  readonly metrics: Metrics;
 }
 
-/** What this route has in common with answers that are sent ahead of it: src/http/kept-answers.ts. */
-export interface QueryContext extends HttpContext {
-  readonly questions: KnownQuestions;
-  readonly sender: Sender;
-}
+const shared = {
+  path: QUERY_PATH,
+  scopes: ['query'],
+  errors: ['endpoint_not_found', 'not_acceptable', 'query_failed', 'overloaded', 'query_timeout'],
+  handle: runQuery,
+} as const;
 
-/** Runs a saved query by UUID or by name (spec 4). */
-export function queryRoute(app: FastifyInstance, context: QueryContext): void {
-  const { registry, cached, metrics, config, questions, sender } = context;
-  app.removeContentTypeParser('text/plain');
-  app.route<QueryRequest>({
-    method: ['GET', 'POST'],
-    url: QUERY_PATH,
-    bodyLimit: config.urlBytesMax, // what is sent in a body is what could be sent in a URL
-    schema: { params: PARAMS },
-    onRequest: createAuth(context.keyring, 'query'),
-    handler: async (request, reply) => {
-      const stored = registry.getEndpoint(request.params.endpoint);
-      request.endpointName = stored.name;
-      const caller = getCaller(request);
-      requireEndpoint(caller, stored);
-      sender.requireAcceptable(request);
-      const raw = mergeParameters(request.query, request.body);
-      const values = parsePinnedParameters(stored, raw, {
-        pins: caller.pins,
-        bytesMax: config.parameterBytesMax,
-      });
-      // Before anything is waited for: after a reload meanwhile it would be taken for one of the new definitions.
-      const directives = readCacheDirectives(request.headers);
-      if (request.method === 'GET' && directives.noStore !== true)
-        questions.remember(request.url, caller, { endpoint: stored, values });
-      const who = {
-        // Made when a query needs it: an answer from the cache is out before anyone could hang up.
-        get signal() {
-          return createHangUpSignal(reply);
-        },
-        lane: laneOf(caller.keyId, caller.token?.id),
-        requestId: request.id,
-        ...directives,
-      };
-      const endpoint = await context.sandbox(stored, raw, who);
-      const served = await cached.ask(endpoint, values, who);
-      metrics.served(endpoint.name, served.outcome, served.answer.rows);
-      request.detail = describeServed(served);
-      return sender.send(request, reply, { endpoint, served });
+const QUERY_GET = defineRoute({ ...shared, method: 'GET', summary: 'Rows of an endpoint' });
+/** The body holds parameters too, for those that are too long for a URL. */
+export const QUERY_POST = defineRoute({
+  ...shared,
+  method: 'POST',
+  summary: 'The same, with parameters in the body',
+  body: { required: false, content: {} }, // described by endpoint: openapi/endpoint.ts
+});
+
+/** Saved queries by UUID or name (spec 4). */
+export const queryRoutes: RouteGroup<QueryParts> = {
+  routes: [QUERY_GET, QUERY_POST],
+  bodyBytesMax: ({ config }) => config.urlBytesMax, // what is sent in a body is what could be sent in a URL
+  setup: (app) => app.removeContentTypeParser('text/plain'),
+};
+
+async function runQuery(
+  { registry, resolve, cached, describe, metrics }: QueryParts,
+  request: RouteRequest<typeof QUERY_PATH, TObject, TSchema>,
+  reply: FastifyReply,
+): Promise<FastifyReply> {
+  const { method, headers } = request;
+  const endpoint = registry.getEndpoint(request.params.endpoint);
+  request.endpointName = endpoint.name;
+  const caller = getCaller(request);
+  const how = {
+    // Created when a query needs it: an answer from the cache is sent before anyone could hang up.
+    get signal() {
+      return createHangUpSignal(reply);
     },
+    lane: laneOf(caller.keyId, caller.token?.id),
+    requestId: request.id,
+  };
+  const { question, encoding, directives } = await resolve({
+    ...{ caller, endpoint, headers, accepts: request.accepts(), sandboxed: how },
+    url: method === 'POST' ? undefined : request.url,
+    parameters: mergeParameters(request.query, request.body),
   });
+  const served =
+    cached.find(question, directives) ?? (await cached.compute(question, { ...how, ...directives }));
+  metrics.served(endpoint.name, served.outcome, served.answer.rows);
+  request.detail = describeServed(served);
+  const vary = reply.getHeader('vary')?.toString();
+  const described = await describe({ method, headers, vary, endpoint, encoding }, served);
+  addHead(reply.code(described.status), described.head);
+  return reply.send(described.representation?.body);
 }
 
-function requireEndpoint({ endpoints }: Caller, endpoint: Endpoint): void {
-  if (isListed(endpoints, endpoint)) return;
-  const message = `the key may not read ${endpoint.name}; it may read ${endpoints?.join(', ')}`;
-  throw new TailraceError('forbidden', message, { refusal: 'endpoint' });
+/**
+ * Aborts if the caller hangs up before the response is sent. Fastify's `request.signal` aborts as soon as a body has been read
+ * to its end, so it cannot be used for a POST.
+ */
+function createHangUpSignal(reply: FastifyReply): AbortSignal {
+  const controller = new AbortController();
+  reply.raw.once('close', () => {
+    if (!reply.raw.writableFinished) controller.abort();
+  });
+  if (reply.raw.destroyed) controller.abort();
+  return controller.signal;
 }

@@ -1,20 +1,34 @@
 import { hash } from 'node:crypto';
 import type { FastifyRequest } from 'fastify';
+import type { Config } from '../../config/config.ts';
+import type { Registry } from '../../definitions/registry.ts';
 import type { Source } from '../../definitions/source.ts';
 import { TailraceError } from '../../errors.ts';
+import type { BodyReader } from '../../ingest/body-reader.ts';
 import type { SourceFields } from '../../ingest/choose-source.ts';
-import type { Received } from '../../ingest/receive.ts';
+import type { Idempotency } from '../../ingest/idempotency.ts';
+import type { BodyLimits } from '../../ingest/read-body.ts';
+import type { Receive, Received } from '../../ingest/receive.ts';
 import { isListed } from '../../keys/grant.ts';
 import type { Caller } from '../../keys/keyring.ts';
 import { OWNER } from '../../query/pins.ts';
-import type { HttpContext } from '../context.ts';
 import { getCaller } from '../plugins/auth.ts';
 import { getBody, type RawBody } from '../plugins/body.ts';
+import type { RawQuery } from '../route.ts';
+
+export interface IngestParts {
+  readonly config: BodyLimits & Pick<Config, 'defaultProject' | 'otlpSource'>;
+  readonly registry: Registry;
+  readonly bodies: BodyReader;
+  readonly receive: Receive;
+  readonly idempotency: Idempotency;
+}
 
 /** A request with events in its body. */
 export type EventRequest = FastifyRequest<{
+  Params: Readonly<Record<never, string>>;
+  Querystring: RawQuery;
   Body: RawBody | undefined;
-  Querystring: Record<string, unknown>;
 }>;
 
 /**
@@ -24,7 +38,7 @@ export type EventRequest = FastifyRequest<{
  */
 export async function takeEvents(
   request: EventRequest,
-  { bodies, receive, idempotency, config }: HttpContext,
+  { bodies, receive, idempotency, config }: IngestParts,
   choose: (fields: SourceFields) => Source,
 ): Promise<Received> {
   const { bytes, format } = getBody(request.body);

@@ -1,7 +1,7 @@
 import { statSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { InputError } from '../../errors.ts';
-import { syncFolder } from '../../lib/replace-file.ts';
+import { syncFolder } from '../../lib/file.ts';
 import { readVersion } from '../../version.ts';
 import { copyDefinitions, type DefinitionDirs } from './definitions.ts';
 import { type CopyOptions, copyPart, linkPart, measure, readContent, readRows } from './files.ts';
@@ -19,47 +19,47 @@ import {
 import type { Snapshot, SnapshotPart } from './snapshot.ts';
 import type { BackupTarget } from './target.ts';
 
-/** In the folder of a backup: a folder for each table, in it one for each part. */
+/** In a backup: a folder per table, and in it a folder per part. */
 export const EVENTS_FOLDER = 'events';
 
-/** What is backed up: a data directory, whichever process owns its store. */
+/** A data directory to back up, whichever process owns its store. */
 export interface BackupSource {
   readonly dataDir: string;
   readonly definitions: DefinitionDirs;
   /** Whether the keys are in the data directory. */
   readonly hasKeys: boolean;
-  /** Makes the snapshot, which the owner of the source removes; `undefined` where the events are on a server. */
+  /** Creates the snapshot, which the owner of the source removes; `undefined` if the events are on a server. */
   snapshot(): Promise<Snapshot | undefined>;
 }
 
 export interface BackupOptions {
   readonly target: BackupTarget;
-  /** Folder of a backup whose files are linked where they are the same. */
+  /** Folder of an older backup: equal files are linked to it. */
   readonly base: string | undefined;
   /** ms since the epoch. */
   readonly now: () => number;
   readonly signal: AbortSignal;
-  /** @param bytes that are in the target so far, of so many in all */
+  /** @param bytes copied so far */
   readonly onProgress: (bytes: number, total: number) => void;
 }
 
-/** What a backup holds. */
+/** The outcome of a backup. */
 export interface BackupDone {
   readonly manifest: Manifest;
   readonly rows: number;
-  /** Copied, and linked from the base. */
   readonly copiedBytes: number;
+  /** Linked from the base. */
   readonly linkedBytes: number;
 }
 
-/** Folder of a part of the base, by its content. */
+/** The parts of the base by their content. */
 type Base = ReadonlyMap<string, { readonly dir: string; readonly part: ManifestPart }>;
 
 /**
- * Writes a backup. Answers to Idempotency-Keys come before the events, so that none of them speaks of events that are not there;
- * the manifest comes last.
+ * Writes a backup. The responses to Idempotency-Keys are copied before the events, so that each refers to events in the backup; the
+ * manifest is written last.
  *
- * @throws InputError where the target or the base will not do; what the disk fails with
+ * @throws InputError if the target or the base cannot be used; errors of the disk
  */
 export async function createBackup(source: BackupSource, options: BackupOptions): Promise<BackupDone> {
   const { target, base, now, signal } = options;
@@ -140,12 +140,12 @@ async function storePart(
   return { name, rows: await readRows(path), bytes: copied.bytes, sha256: copied.sha256, content };
 }
 
-/** @throws InputError where the base is no backup, or lies where files cannot be linked from */
+/** @throws InputError if the base is no backup, or on another file system */
 function readBase(base: string, target: string): Base {
   const manifest = readManifest(base);
   if (statSync(base).dev !== statSync(target).dev)
     throw new InputError([
-      `--base: ${base} is not on the same file system as ${target}, so its files cannot be linked; leave --base out for a backup of everything`,
+      `--base: ${base} is not on the same file system as ${target}, so its files cannot be linked; omit --base for a full backup`,
     ]);
   const inTarget = relative(base, target);
   if (inTarget === '') throw new InputError(['--base: is the folder of the new backup itself']);

@@ -9,16 +9,16 @@ export interface DefinitionDirs {
   readonly sources: string;
 }
 
-/** Where the definitions of a backup go. */
+/** Where the definitions of a backup are restored to. */
 export interface DefinitionTargets extends DefinitionDirs {
-  /** Folders of the package that are served while those above are missing. Nothing is written if they have the same. */
+  /** Folders of the package that are served while the folders above are missing. If they equal the backup, nothing is written. */
   readonly shipped: Partial<DefinitionDirs>;
 }
 
 const FOLDER = 'definitions';
 const KINDS = ['endpoints', 'sources'] as const;
 
-/** Copies the definitions, links as what they lead to. Hidden files are none: Kubernetes mounts have several. */
+/** Copies the definitions; follows links and skips hidden files, which Kubernetes mounts contain. */
 export async function copyDefinitions(
   dirs: DefinitionDirs,
   target: string,
@@ -34,17 +34,17 @@ export async function copyDefinitions(
   return files;
 }
 
-/** What came of the definitions of one folder. */
+/** The outcome for one folder of definitions. */
 export interface RestoredDefinitions {
   readonly dir: string;
   readonly from: string;
-  /** `differ`: the folder has others, which were left as they are; `none`: the backup has none. */
+  /** `differ`: the folder has other definitions and was not changed; `none`: the backup has none. */
   readonly state: 'restored' | 'same' | 'differ' | 'none';
-  /** Paths within the folder that are missing there or have another content. */
+  /** Paths in the folder that are missing or have another content. */
   readonly differing: readonly string[];
 }
 
-/** Puts the definitions of a backup into folders that are missing or empty. Others are compared and left alone. */
+/** Restores definitions into folders that are missing or empty. Other folders are compared and not changed. */
 export async function restoreDefinitions(
   backup: string,
   dirs: DefinitionTargets,
@@ -77,15 +77,12 @@ async function restoreFolder(
   return { state: differing.length === 0 ? 'same' : 'differ', differing };
 }
 
-/** Those files of a backup that a folder does not have, or has with another content. */
+/** The files of a backup that are missing in a folder or have another content there. */
 async function findDiffering(from: string, dir: string, names: readonly string[]): Promise<string[]> {
   const differing: string[] = [];
   for (const name of names) {
-    const [old, now] = await Promise.all([
-      readFile(join(from, name)),
-      readFile(join(dir, name)).catch(() => undefined),
-    ]);
-    if (now === undefined || !old.equals(now)) differing.push(name);
+    const present = await readFile(join(dir, name)).catch(() => undefined);
+    if (present?.equals(await readFile(join(from, name))) !== true) differing.push(name);
   }
   return differing;
 }

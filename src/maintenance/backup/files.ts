@@ -2,7 +2,7 @@ import { createHash, hash } from 'node:crypto';
 import { link, mkdir, open, readdir, readFile, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 
-/** What was copied, as the manifest has it. */
+/** A file as the manifest describes it. */
 export interface CopiedFile {
   readonly bytes: number;
   readonly sha256: string;
@@ -14,7 +14,7 @@ export interface CopiedPart extends CopiedFile {
 }
 
 export interface CopyOptions {
-  /** Aborting ends the copying between two blocks. */
+  /** Aborts between two blocks. */
   readonly signal: AbortSignal;
   readonly onBytes: (bytes: number) => void;
 }
@@ -22,41 +22,33 @@ export interface CopyOptions {
 const BLOCK_BYTES = 1024 * 1024;
 const CHECKSUMS_FILE = 'checksums.txt';
 
-/** Copies a file to one that is not there yet and that its owner alone can read; on the disk when it resolves. */
+/** Copies a file to a new one that only its owner can read; synced to disk when it resolves. */
 export async function copyFile(
   from: string,
   to: string,
   { signal, onBytes }: CopyOptions,
 ): Promise<CopiedFile> {
-  const source = await open(from, 'r');
-  try {
-    await mkdir(dirname(to), { recursive: true, mode: 0o700 });
-    const target = await open(to, 'wx', 0o600);
-    try {
-      const sha256 = createHash('sha256');
-      const { size } = await source.stat();
-      const block = Buffer.allocUnsafe(Math.min(Math.max(size, 1), BLOCK_BYTES));
-      let bytes = 0;
-      for (;;) {
-        signal.throwIfAborted();
-        const { bytesRead } = await source.read(block);
-        if (bytesRead === 0) break;
-        sha256.update(block.subarray(0, bytesRead));
-        await target.writeFile(block.subarray(0, bytesRead)); // goes on where the last block ended
-        bytes += bytesRead;
-        onBytes(bytesRead);
-      }
-      await target.sync();
-      return { bytes, sha256: sha256.digest('hex') };
-    } finally {
-      await target.close();
-    }
-  } finally {
-    await source.close();
+  await using source = await open(from, 'r');
+  await mkdir(dirname(to), { recursive: true, mode: 0o700 });
+  await using target = await open(to, 'wx', 0o600);
+  const sha256 = createHash('sha256');
+  const { size } = await source.stat();
+  const block = Buffer.allocUnsafe(Math.min(Math.max(size, 1), BLOCK_BYTES));
+  let bytes = 0;
+  for (;;) {
+    signal.throwIfAborted();
+    const { bytesRead } = await source.read(block);
+    if (bytesRead === 0) break;
+    sha256.update(block.subarray(0, bytesRead));
+    await target.writeFile(block.subarray(0, bytesRead)); // appends after the last block
+    bytes += bytesRead;
+    onBytes(bytesRead);
   }
+  await target.sync();
+  return { bytes, sha256: sha256.digest('hex') };
 }
 
-// Files at once: each waits for its sync more than for anything else.
+// Most of the time goes into waiting for syncs, so files are copied concurrently.
 const FILES_AT_ONCE = 8;
 
 /** Copies the folder of a part. */
@@ -71,7 +63,7 @@ export async function copyPart(from: string, to: string, options: CopyOptions): 
       some.map(async (name) => ({ name, ...(await copyFile(join(from, name), join(to, name), options)) })),
     );
     for (const one of copied) {
-      if (one.status === 'rejected') throw one.reason; // none is written into any more
+      if (one.status === 'rejected') throw one.reason; // all others have settled by now
       const file = one.value;
       if (file.name === CHECKSUMS_FILE) content = file.sha256;
       sums.push(`${file.name}\0${file.sha256}\n`);
@@ -81,7 +73,7 @@ export async function copyPart(from: string, to: string, options: CopyOptions): 
   return { bytes, content, sha256: hash('sha256', sums.join('')) };
 }
 
-/** The same content under other names: hard links to the files of a part that is there already. */
+/** Creates hard links to the files of an existing part. */
 export async function linkPart(from: string, to: string): Promise<void> {
   for (const name of await listFiles(from)) {
     await mkdir(dirname(join(to, name)), { recursive: true, mode: 0o700 });
@@ -89,7 +81,7 @@ export async function linkPart(from: string, to: string): Promise<void> {
   }
 }
 
-/** A file that is there already, as the manifest has it. */
+/** Reads a file's size and hash. */
 export async function describeFile(file: string): Promise<CopiedFile> {
   const bytes = await readFile(file);
   return { bytes: bytes.length, sha256: hash('sha256', bytes) };
@@ -100,19 +92,19 @@ export async function readContent(part: string): Promise<string> {
   return hash('sha256', await readFile(join(part, CHECKSUMS_FILE)));
 }
 
-/** Rows of a part, as the engine has written them beside it. */
+/** Reads the number of rows of a part, which the engine writes beside it. */
 export async function readRows(part: string): Promise<number> {
   return Number(await readFile(join(part, 'count.txt'), 'utf8'));
 }
 
-/** Bytes of all files in a folder. */
+/** Adds up the bytes of all files in a folder. */
 export async function measure(dir: string): Promise<number> {
   let bytes = 0;
   for (const name of await listFiles(dir)) bytes += (await stat(join(dir, name))).size;
   return bytes;
 }
 
-/** Paths of all files below a folder, in order; links count as what they lead to. */
+/** Lists the paths of all files below a folder, sorted; follows links. */
 export async function listFiles(dir: string, within = ''): Promise<string[]> {
   const files: string[] = [];
   for (const name of (await readdir(join(dir, within))).toSorted()) {

@@ -4,25 +4,21 @@ import { join } from 'node:path';
 import { backup, DatabaseSync } from 'node:sqlite';
 import { SQLITE_FILE } from '../../keys/sqlite-store.ts';
 import { SECRET_FILE } from '../../keys/token-secret.ts';
-import { makePrivateFile } from '../../lib/private-file.ts';
-import { syncFile } from '../../lib/replace-file.ts';
+import { makePrivateFile, syncFile } from '../../lib/file.ts';
 import { type CopyOptions, copyFile, describeFile } from './files.ts';
 import type { ManifestFile } from './manifest.ts';
 
-/** Answers to requests with an Idempotency-Key, in the data directory. */
+/** In the data directory: the responses to requests with an Idempotency-Key. */
 const ANSWERS_FILE = 'idempotency.sqlite';
 
 export const CONTROL_FILE = SQLITE_FILE;
 
-/**
- * Copies what of the data directory is not events, as far as it is there: databases as SQLite itself copies them, while others
- * write into them.
- */
+/** Copies the responses to requests with an Idempotency-Key, if there are any. */
 export async function copyAnswers(dataDir: string, target: string): Promise<ManifestFile[]> {
   return await copyDatabase(dataDir, target, ANSWERS_FILE);
 }
 
-/** Keys and their audit trail, and the secret that signs tokens. */
+/** Copies the keys, their audit trail, and the secret that signs tokens. */
 export async function copyKeys(
   dataDir: string,
   target: string,
@@ -34,14 +30,15 @@ export async function copyKeys(
   return [...files, { path: SECRET_FILE, ...(await copyFile(secret, join(target, SECRET_FILE), options)) }];
 }
 
-// Where SQLite's format has `PRAGMA user_version`: four bytes, the most significant first.
+// The offset of `PRAGMA user_version` in SQLite's file format: four bytes, big-endian.
 const USER_VERSION_AT = 60;
 
-/** The version of a control store, read without opening it, which would leave files beside it. */
+/** Reads the version of a control store without opening it, which would create files beside it. */
 export async function readControlVersion(file: string): Promise<number> {
   return (await readFile(file)).readUInt32BE(USER_VERSION_AT);
 }
 
+/** Copies a database with SQLite's own backup, while other processes may write to it. */
 async function copyDatabase(dataDir: string, target: string, name: string): Promise<ManifestFile[]> {
   const from = join(dataDir, name);
   const to = join(target, name);

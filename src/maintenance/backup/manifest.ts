@@ -4,16 +4,16 @@ import { join } from 'node:path';
 import { Type } from 'typebox';
 import { Value } from 'typebox/value';
 import { InputError, messageOf } from '../../errors.ts';
-import { replaceFile } from '../../lib/replace-file.ts';
+import { replaceFile } from '../../lib/file.ts';
 
-/** In the folder of a backup; written last, so that without it the backup is none. */
+/** In the folder of a backup; written last, so that a backup without it is incomplete. */
 const MANIFEST_FILE = 'manifest.json';
-/** Of the layout of backups. */
+/** The version of the layout of backups. */
 export const BACKUP_FORMAT = 1;
 
 const count = Type.Integer({ minimum: 0 });
 const digest = Type.String({ pattern: '^[0-9a-f]{64}$' });
-// A name is a step of a path when the backup is restored.
+// Names become parts of paths when the backup is restored.
 const name = Type.String({ pattern: '^[A-Za-z0-9_][A-Za-z0-9_.-]*$' });
 
 const PART = Type.Object({
@@ -22,7 +22,7 @@ const PART = Type.Object({
   bytes: count,
   /** SHA-256 over names and contents of its files: src/maintenance/backup/files.ts. */
   sha256: digest,
-  /** SHA-256 of the engine's own list of checksums: equal where the content is, whatever the part is called. */
+  /** SHA-256 of the engine's own list of checksums: equal for equal content, whatever the name of the part. */
   content: digest,
 });
 const TABLE = Type.Object({
@@ -30,16 +30,16 @@ const TABLE = Type.Object({
   definition: Type.String({ pattern: '^CREATE TABLE ' }),
   parts: Type.Array(PART),
 });
-// Within the backup, and within the directory that it is restored into.
+// Relative, to the backup and to the directory that it is restored into.
 const path = Type.String({ pattern: '^(?!.*(?:^|/)\\.\\.?(?:/|$))[^/]' });
 const FILE = Type.Object({ path, bytes: count, sha256: digest });
 const MANIFEST = Type.Object({
   format: Type.Integer(),
   tailrace: Type.String(),
   created_at: Type.String(),
-  /** Of the layout of the events: src/engine/store-version.ts. Null: they are on a ClickHouse server, and not in the backup. */
+  /** The layout of the events: src/engine/store-version.ts. Null: the events are on a ClickHouse server, not in the backup. */
   store_version: Type.Union([Type.Integer(), Type.Null()]),
-  /** Of control.sqlite. Null: the keys are in PostgreSQL, and not in the backup. */
+  /** The version of control.sqlite. Null: the keys are in PostgreSQL, not in the backup. */
   control_version: Type.Union([Type.Integer(), Type.Null()]),
   tables: Type.Array(TABLE),
   /** All other files. */
@@ -51,24 +51,24 @@ export type ManifestTable = Type.Static<typeof TABLE>;
 export type ManifestPart = Type.Static<typeof PART>;
 export type ManifestFile = Type.Static<typeof FILE>;
 
-/** The file ends with a line of its own checksum. */
+/** Writes the manifest; its last line is the checksum of the lines before. */
 export function writeManifest(dir: string, manifest: Manifest): void {
   const text = `${JSON.stringify(manifest, undefined, 1)}\n`;
   replaceFile(join(dir, MANIFEST_FILE), `${text}${hash('sha256', text)}\n`);
 }
 
-/** @throws InputError when the folder holds no backup, one that was never finished, or one of a newer version */
+/** @throws InputError if the folder holds no backup, an unfinished one, or one of a newer version */
 export function readManifest(dir: string): Manifest {
   const file = join(dir, MANIFEST_FILE);
   const text = readText(dir, file);
   const at = text.lastIndexOf('\n', text.length - 2) + 1;
   if (hash('sha256', text.slice(0, at)) !== text.slice(at).trim())
-    throw new InputError([`${file} is damaged: its checksum does not hold`]);
+    throw new InputError([`${file} is damaged: its last line is not the checksum of the others`]);
   const manifest: unknown = JSON.parse(text.slice(0, at));
-  const format = (manifest as { format?: unknown }).format; // an object: the checksum is ours
+  const format = (manifest as { format?: unknown }).format; // an object: the checksum matches
   if (format !== BACKUP_FORMAT)
     throw new InputError([
-      `${file} is of format ${format}; this Tailrace reads ${BACKUP_FORMAT}. Restore it with the Tailrace that made it, or update`,
+      `${file} is of format ${format}; this Tailrace reads ${BACKUP_FORMAT}. Restore it with the version of Tailrace that wrote it, or update`,
     ]);
   if (!Value.Check(MANIFEST, manifest)) throw new InputError([`${file} is not a manifest of a backup`]);
   return manifest;

@@ -18,13 +18,13 @@ import { type Manifest, type ManifestTable, readManifest, sumRows } from './mani
 export interface RestoreOptions {
   /** Locked by this process. */
   readonly dataDir: string;
-  /** Opens an engine on the data directory, which is closed again when the events are there. */
+  /** Opens an engine on the data directory; it is closed when the events are restored. */
   readonly openEngine: () => Promise<Engine>;
   readonly signal: AbortSignal;
   readonly onProgress: (bytes: number, total: number) => void;
 }
 
-// What a directory may hold that nobody has put there: the lock that this process has, and what mkfs makes.
+// Present in an empty data directory: the lock of this process, and the folder that mkfs creates.
 const IGNORED: ReadonlySet<string> = new Set([
   'lock.sqlite',
   'lock.sqlite-journal',
@@ -33,33 +33,29 @@ const IGNORED: ReadonlySet<string> = new Set([
 ]);
 const DEFINITIONS = /^definitions\//;
 
-/**
- * What a backup holds, by its manifest, if this program can restore it.
- *
- * @throws InputError otherwise
- */
+/** Reads the manifest of a backup. @throws InputError if this version cannot restore it */
 export function readBackup(dir: string): Manifest {
   const manifest = readManifest(dir);
-  const of = `of the backup ${dir}, made by Tailrace ${manifest.tailrace},`;
+  const of = `of the backup ${dir}, written by Tailrace ${manifest.tailrace},`;
   refuseNewer(manifest.store_version ?? 0, STORE_VERSION, `the event store ${of}`);
   refuseNewer(manifest.control_version ?? 0, MIGRATIONS.length, `the key store ${of}`);
   return manifest;
 }
 
-/** @throws InputError where there is anything in the data directory */
+/** @throws InputError unless the data directory is empty */
 export function refuseFilled(dataDir: string): void {
   const found = readdirSync(dataDir).filter((name) => !IGNORED.has(name));
   if (found.length === 0) return;
   throw new InputError([
-    `data directory ${dataDir} is not empty (${found.slice(0, 3).join(', ')}${found.length > 3 ? ', …' : ''}); set TAILRACE_DATA_DIR to an empty folder, nothing is ever restored over what is there`,
+    `data directory ${dataDir} is not empty (${found.slice(0, 3).join(', ')}${found.length > 3 ? ', …' : ''}); set TAILRACE_DATA_DIR to an empty folder: a restore overwrites nothing`,
   ]);
 }
 
 /**
- * Restores events and keys into an empty data directory. Each file is held against the manifest while it is copied, the rows of each
- * table in the end. Where anything fails the directory is empty again; where the process ends, no service starts on it.
+ * Restores events and keys into an empty data directory. Each file is compared with the manifest while it is copied, the rows of
+ * each table at the end. After a failure the directory is empty again; if the process is killed, no service starts on it.
  *
- * @throws InputError where the backup is not what its manifest says; what the disk or the engine fails with
+ * @throws InputError if the backup differs from its manifest; errors of the disk and the engine
  */
 export async function restoreBackup(dir: string, manifest: Manifest, options: RestoreOptions): Promise<void> {
   const { dataDir, signal } = options;
@@ -81,7 +77,7 @@ export async function restoreBackup(dir: string, manifest: Manifest, options: Re
   }
 }
 
-/** They are copied later, as they are: see definitions.ts. */
+/** Checks the definitions before anything is written; restoreDefinitions copies them later. */
 async function checkDefinitions(dir: string, { files }: Manifest): Promise<void> {
   for (const { path, sha256 } of files.filter((file) => DEFINITIONS.test(file.path))) {
     const found = await read(() => describeFile(join(dir, path)));
@@ -118,7 +114,7 @@ async function restoreTable(
 ): Promise<void> {
   const { name } = table;
   await engine.command(table.definition);
-  // Else the engine would let go of old events while they are counted. The next start sets it again.
+  // Otherwise the engine could delete old events while they are counted. The next start sets the TTL again.
   if (/ ENGINE = .* TTL /s.test(table.definition)) await engine.command(`ALTER TABLE \`${name}\` REMOVE TTL`);
   const [found] = await engine.inspect(
     `SELECT data_paths[1] AS path FROM system.tables WHERE database = currentDatabase() AND name = ${quote(name)}`,
@@ -134,11 +130,11 @@ async function restoreTable(
   const [rows, wanted] = [Number(counted?.['rows']), sumRows(table)];
   if (rows !== wanted)
     throw new InputError([
-      `${from} gave ${rows} rows, and its manifest says ${wanted}; nothing was restored`,
+      `${from} gave ${rows} rows, and its manifest lists ${wanted}; nothing was restored`,
     ]);
 }
 
-/** What is not there, or cannot be read, is a fault of the backup. */
+/** Reports a missing or unreadable file as a fault of the backup. */
 async function read<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work();
@@ -146,16 +142,14 @@ async function read<T>(work: () => Promise<T>): Promise<T> {
     const { code, path } = error as NodeJS.ErrnoException;
     if (code !== 'ENOENT' && code !== 'EIO' && code !== 'ENOTDIR') throw error;
     throw new InputError(
-      [`the backup is not whole: ${path} cannot be read: ${messageOf(error)}; nothing was restored`],
-      {
-        cause: error,
-      },
+      [`the backup is incomplete: ${path} cannot be read: ${messageOf(error)}; nothing was restored`],
+      { cause: error },
     );
   }
 }
 
 function damaged(path: string): InputError {
   return new InputError([
-    `the backup is damaged: ${path} is not what the manifest says; nothing was restored`,
+    `the backup is damaged: ${path} differs from its checksum in the manifest; nothing was restored`,
   ]);
 }

@@ -3,7 +3,7 @@ import { join, resolve } from 'node:path';
 import type { Engine } from '../../engine/engine.ts';
 import { STORE_VERSION } from '../../engine/store-version.ts';
 
-/** One part of a table as it was: files that never change, and are there for as long as the snapshot is. */
+/** One part of a table: files that never change and exist as long as the snapshot. */
 export interface SnapshotPart {
   readonly name: string;
   /** Absolute. */
@@ -12,28 +12,28 @@ export interface SnapshotPart {
 
 export interface SnapshotTable {
   readonly name: string;
-  /** The statement that makes it. */
+  /** Its CREATE statement. */
   readonly definition: string;
   readonly parts: readonly SnapshotPart[];
 }
 
-/** All rows that were stored when it was made. */
+/** All rows that were stored when it was created. */
 export interface Snapshot {
-  /** Of the layout of the tables, in the process that made it. */
+  /** The layout of the tables, in the process that created it. */
   readonly storeVersion: number;
   readonly tables: readonly SnapshotTable[];
 }
 
-// The engine writes other characters than letters, digits and underscores as %2D and the like.
+// The engine percent-encodes other characters than letters, digits and underscores.
 const NAME_PREFIX = 'tailrace_';
 const nameOf = (id: string) => NAME_PREFIX + id.replaceAll(/\W/g, '');
 const findShadowDir = (dataDir: string) => join(resolve(dataDir), 'store', 'shadow');
 
 /**
- * Freezes every table of the embedded store: hard links to the files of its parts, which take no room until the engine has replaced
- * the parts. Rows that were acknowledged before are in it. Each table is frozen in one step, while events go on coming in.
+ * Freezes every table of the embedded store: hard links to the files of its parts, which take no space until the engine replaces the
+ * parts. The snapshot has every row acknowledged before. Each table is frozen atomically, while events are being stored.
  *
- * @param id of this snapshot alone, such as a UUID
+ * @param id unique, such as a UUID
  */
 export async function createSnapshot(engine: Engine, id: string): Promise<Snapshot> {
   const tables = await engine.inspect(
@@ -58,12 +58,11 @@ export async function createSnapshot(engine: Engine, id: string): Promise<Snapsh
   return { storeVersion: STORE_VERSION, tables: frozen };
 }
 
-/** Gives the room of a snapshot back. */
 export async function removeSnapshot(dataDir: string, id: string): Promise<void> {
   await rm(join(findShadowDir(dataDir), nameOf(id)), { recursive: true, force: true });
 }
 
-/** Removes the snapshots of processes that were killed. For the owner of the store, when it opens it. */
+/** Removes the snapshots of killed processes; called by the owner of the store when it opens it. */
 export async function removeLeftSnapshots(dataDir: string): Promise<void> {
   const names = await readdir(findShadowDir(dataDir)).catch(() => []);
   for (const name of names.filter((one) => one.startsWith(NAME_PREFIX)))

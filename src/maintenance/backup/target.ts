@@ -1,24 +1,24 @@
 import { mkdirSync, readdirSync, realpathSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { statfs } from 'node:fs/promises';
 import { join, relative } from 'node:path';
 import { InputError, messageOf } from '../../errors.ts';
+import { readFreeBytes } from '../../lib/file.ts';
 
-/** The folder that a backup is written into, made where it is missing. No other backup can use it until `release`. */
+/** The folder that a backup is written into, created if missing. No other backup can use it until `release`. */
 export interface BackupTarget {
   readonly dir: string;
-  /** @throws InputError where the disk has less room than that */
+  /** @throws InputError if the disk has less space */
   requireRoom(bytes: number): Promise<void>;
-  /** Takes away all that was written, so that the same folder can be used again. */
+  /** Removes everything that was written, so that the folder can be used again. */
   empty(): void;
-  /** To be called when the backup is whole. */
+  /** Call it when the backup is complete. */
   release(): void;
 }
 
-// There from before the first file to after the last one: what makes one of two backups that start at once find the folder taken.
+// Exists while a backup is written, so that a second backup finds the folder taken.
 const CLAIM_FILE = '.tailrace-backup';
 const NOT_EMPTY = 'it is not empty; every backup has a folder of its own';
 
-/** @throws InputError when the folder has something in it, cannot be written, or lies within the data directory */
+/** @throws InputError if the folder is not empty, cannot be written, or is within the data directory */
 export function openTarget(dir: string, dataDir: string): BackupTarget {
   const isNew = prepare(dir);
   const [target, data] = [realpathSync(dir), realpathSync(dataDir)];
@@ -33,9 +33,8 @@ export function openTarget(dir: string, dataDir: string): BackupTarget {
   return {
     dir,
     async requireRoom(bytes) {
-      const { bavail, bsize } = await statfs(dir);
-      const free = bavail * bsize;
-      if (free >= bytes) return;
+      const free = await readFreeBytes(dir);
+      if (free === undefined || free >= bytes) return;
       throw new InputError([
         `${dir} has room for ${free} bytes, and the backup takes ${bytes}; free some, name a folder on another disk, or link what an older backup has (--base)`,
       ]);
@@ -50,10 +49,10 @@ export function openTarget(dir: string, dataDir: string): BackupTarget {
   };
 }
 
-/** @returns whether the folder was not there before */
+/** @returns whether the folder was created */
 function prepare(dir: string): boolean {
   try {
-    const made = mkdirSync(dir, { recursive: true, mode: 0o700 });
+    const created = mkdirSync(dir, { recursive: true, mode: 0o700 });
     if (!statSync(dir).isDirectory()) throw new Error('it is not a folder');
     const claim = join(dir, CLAIM_FILE);
     writeFileSync(claim, '', { flag: 'wx', mode: 0o600 });
@@ -61,7 +60,7 @@ function prepare(dir: string): boolean {
       rmSync(claim);
       throw new Error(NOT_EMPTY);
     }
-    return made !== undefined;
+    return created !== undefined;
   } catch (error) {
     throw new InputError([`${dir} cannot take a backup: ${describe(error)}`], { cause: error });
   }
@@ -69,6 +68,6 @@ function prepare(dir: string): boolean {
 
 function describe(error: unknown): string {
   const { code, syscall } = error as NodeJS.ErrnoException;
-  if (code === 'EEXIST' && syscall === 'open') return NOT_EMPTY; // claimed by another backup, or by one that was killed
+  if (code === 'EEXIST' && syscall === 'open') return NOT_EMPTY; // claimed by a running or killed backup
   return code === 'EEXIST' || code === 'ENOTDIR' ? 'it is a file, not a folder' : messageOf(error);
 }

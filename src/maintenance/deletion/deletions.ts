@@ -1,38 +1,48 @@
 import type { Registry } from '../../definitions/registry.ts';
 import type { Source } from '../../definitions/source.ts';
+import { deleteRows, wasCutOff } from '../../engine/delete-rows.ts';
 import type { Engine } from '../../engine/engine.ts';
 import { TailraceError } from '../../errors.ts';
 import type { ControlStore } from '../../keys/control-store.ts';
-import { countEvents, deleteEvents, type SourceRows } from './delete-events.ts';
-import { type Deletion, describeDeletion } from './request.ts';
+import { type Deletion, describeDeletion, toCondition } from './request.ts';
 
-/** A deletion that was asked for. */
+/** The events of one source that a deletion concerns. */
+export interface SourceRows {
+  readonly source: string;
+  readonly rows: number;
+}
+
+/** The source in work, and the parts of its table left to rewrite. */
+export type DeletionProgress = { readonly source: string; readonly partsLeft: number };
+
+/** A deletion that was requested. */
 export interface DeletionJob {
   readonly id: string;
   readonly deletion: Deletion;
-  /** The events that there were when it began. */
+  /** The events that there were when it started. */
   readonly counted: readonly SourceRows[];
   readonly state: 'running' | 'done' | 'failed';
-  /** What it is at, while it runs. */
-  readonly progress: { readonly source: string; readonly partsLeft: number } | undefined;
-  /** Resolves when they are on no disk and in no cache any more. @throws what it failed with */
+  /** While it runs. */
+  readonly progress: DeletionProgress | undefined;
+  /** Resolves when the events are gone from the disks and caches. @throws its failure */
   readonly done: Promise<void>;
 }
 
-/** Deletes events for good, one deletion after another. */
+/** Deletes events irrevocably, one deletion after another. */
 export interface Deletions {
+  /** Counts the matching events by source, also those that retention hides from queries. */
   count(deletion: Deletion): Promise<SourceRows[]>;
   /**
-   * Writes the deletion into the audit trail, unless it has nothing to delete, and begins. Also without events it finishes what a
-   * deletion that was cut off has left.
+   * Starts a deletion and writes it into the audit trail, unless no event matches. Even then it finishes a deletion that was
+   * interrupted.
    *
    * @param actor for the audit trail: a key's id, or `cli`
-   * @throws TailraceError `overloaded` where too many wait; what the control store or the engine fails with
+   * @throws TailraceError `overloaded` if too many wait; failures of the control store and the engine
    */
   start(deletion: Deletion, actor: string): Promise<DeletionJob>;
-  /** One of the last jobs of this process. */
+  /** Finds one of the last jobs of this process. */
   find(id: string): DeletionJob | undefined;
-  /** Resolves when none runs any more. */
+  /** Resolves when none is running. */
   idle(): Promise<void>;
 }
 
@@ -43,7 +53,7 @@ export interface DeletionsOptions {
     /** See `Store.eventsDeleted`. */
     eventsDeleted(sources: readonly Source[], nowMs: number): Promise<void>;
   };
-  readonly control: Pick<ControlStore, 'note'>;
+  readonly control: Pick<ControlStore, 'record'>;
   /** ms since the epoch. */
   readonly now: () => number;
   readonly newId: () => string;
@@ -51,11 +61,10 @@ export interface DeletionsOptions {
   readonly wait: (ms: number) => Promise<void>;
 }
 
-// Each has been counted, and holds a request or a shell.
-const WAITING_MAX = 100;
+const WAITING_MAX = 100; // each holds a request or a command
 const REMEMBERED_MAX = 1_000;
-const LOOK_EVERY_MS = 250;
-/** How often other processes on a server look for deletions. */
+const POLL_EVERY_MS = 250;
+/** How often other processes on a server poll for deletions. */
 export const FOLLOW_EVERY_MS = 1_000;
 
 type Mutable<T> = { -readonly [name in keyof T]: T[name] };
@@ -79,18 +88,13 @@ export function createDeletions({ store, control, now, newId, wait }: DeletionsO
     }
   }
 
-  /** Answers from before are forgotten also where only some events could be deleted. */
+  /** Drops cached answers also if only some events could be deleted. */
   async function deleteAndForget(job: Mutable<DeletionJob>): Promise<void> {
     try {
-      await deleteEvents(engine, job, {
-        pause: () => wait(LOOK_EVERY_MS),
-        onProgress(source, partsLeft) {
-          job.progress = { source, partsLeft };
-        },
-      });
+      await deleteEvents(engine, job, () => wait(POLL_EVERY_MS));
     } finally {
       await store.eventsDeleted(job.deletion.sources, now());
-      // Others have forgotten their answers by then: one look may have been under way, and the next has seen it.
+      // Other processes have dropped their answers by then: one poll may have been under way, the next one has seen the deletion.
       if (!engine.seesEveryWrite) await wait(2 * FOLLOW_EVERY_MS);
     }
   }
@@ -101,7 +105,7 @@ export function createDeletions({ store, control, now, newId, wait }: DeletionsO
     if (rows === 0) return;
     const detail = `${rows} ${describeDeletion(deletion, isOfAll)}`;
     const entry = { atMs: now(), action: 'deleted', keyId: '', actor, detail, count: 1 } as const;
-    await control.note({ used: [], entries: [entry] });
+    await control.record({ used: [], entries: [entry] });
   }
 
   return {
@@ -124,12 +128,41 @@ export function createDeletions({ store, control, now, newId, wait }: DeletionsO
       };
       remember(jobs, job);
       last = last.then(() => run(job)).then(resolve, reject);
-      done.catch(() => {}); // reported to whoever waits for it
+      done.catch(() => {}); // callers that await it get the rejection
       return job;
     },
     find: (id) => jobs.get(id),
     idle: async () => void (await last),
   };
+}
+
+async function countEvents(engine: Engine, deletion: Deletion): Promise<SourceRows[]> {
+  const condition = toCondition(deletion);
+  const counted: SourceRows[] = [];
+  for (const { name, table } of deletion.sources) {
+    const [row] = await engine.inspect(`SELECT count() AS rows FROM \`${table}\` WHERE ${condition}`);
+    counted.push({ source: name, rows: Number(row?.['rows']) });
+  }
+  return counted;
+}
+
+/** Deletes the events that are stored when it starts, source by source; later events stay. */
+async function deleteEvents(
+  engine: Engine,
+  job: Mutable<DeletionJob>,
+  pause: () => Promise<void>,
+): Promise<void> {
+  const condition = toCondition(job.deletion);
+  const withRows = new Set(job.counted.filter(({ rows }) => rows > 0).map(({ source }) => source));
+  for (const source of job.deletion.sources) {
+    if (!withRows.has(source.name) && !(await wasCutOff(engine, source))) continue;
+    await deleteRows(engine, source, condition, {
+      pause,
+      onParts(partsLeft) {
+        job.progress = { source: source.name, partsLeft };
+      },
+    });
+  }
 }
 
 function remember(jobs: Map<string, DeletionJob>, job: DeletionJob): void {

@@ -3,17 +3,17 @@ import { isManaged, type Source } from '../../definitions/source.ts';
 import { formatInstant, type Micros, parseInstant } from '../../lib/instant.ts';
 import { quote } from '../../sql/quote.ts';
 
-/** Which events are to be deleted, as a caller says it. */
+/** A request to delete events, as a caller sends it. */
 export interface DeletionRequest {
-  /** The project of the events; empty: those that belong to no project. */
+  /** Empty: events without a project. */
   readonly project: string;
-  /** Name or UUID; left out: every source. */
+  /** Name or UUID; `undefined`: every source. */
   readonly source?: string | undefined;
-  /** ISO 8601; left out: events of any time. */
+  /** ISO 8601; `undefined`: events of any time. */
   readonly before?: string | undefined;
 }
 
-/** The same, checked. */
+/** A checked `DeletionRequest`. */
 export interface Deletion {
   readonly project: string;
   readonly sources: readonly Source[];
@@ -27,7 +27,7 @@ export interface DeletionFault {
   readonly message: string;
 }
 
-/** Looks a request up in the definitions. */
+/** Checks a request against the definitions. */
 export function parseDeletion(registry: Registry, request: DeletionRequest): Deletion | DeletionFault[] {
   const faults: DeletionFault[] = [];
   const named = request.source === undefined ? undefined : registry.findSource(request.source);
@@ -54,17 +54,17 @@ export function parseDeletion(registry: Registry, request: DeletionRequest): Del
   return { project, sources: named === undefined ? registry.sources.filter(isManaged) : [named], before };
 }
 
-/** SQL that holds for the events of a deletion, on the columns of every event. */
+/** The SQL condition of a deletion, on the columns of every event. */
 export function toCondition({ project, before }: Deletion): string {
   const ofProject = `project = ${quote(project)}`;
   if (before === undefined) return ofProject;
   return `${ofProject} AND timestamp < toDateTime64(${quote(formatInstant(before))}, 6, 'UTC')`;
 }
 
-/** For people and for the audit trail. */
+/** The deletion as text, for people and for the audit trail. */
 export function describeDeletion({ project, sources, before }: Deletion, isOfAll: boolean): string {
-  const whose = project === '' ? 'events without a project' : `events of project ${JSON.stringify(project)}`;
+  const what = project === '' ? 'events without a project' : `events of project ${JSON.stringify(project)}`;
   const where = isOfAll ? 'all sources' : sources.map(({ name }) => name).join(', ');
   const until = before === undefined ? '' : `, before ${formatInstant(before).replace(' ', 'T')}Z`;
-  return `${whose} in ${where}${until}`;
+  return `${what} in ${where}${until}`;
 }

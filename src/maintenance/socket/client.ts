@@ -1,33 +1,36 @@
 import { type IncomingMessage, request } from 'node:http';
 import { createInterface } from 'node:readline';
 import { ERROR_CODES, type ErrorCode, InputError, TailraceError } from '../../errors.ts';
-import { openSocketPath } from './path.ts';
-import type { Line } from './protocol.ts';
+import { type CommandFailure, type Line, openSocketPath } from './protocol.ts';
 
-/** A command that a service is carrying out. */
-export interface Asked {
+/** A command that a service is executing. */
+export interface RunningCommand {
   /**
-   * Hands on each line of progress; resolves with what the service has done.
+   * Calls back with each line of progress; resolves with the result.
    *
-   * @throws InputError, TailraceError: what the service failed with; InputError where it has ended before
+   * @throws InputError, TailraceError: the failure of the service; InputError if the service has ended
    */
   finish(onProgress: (progress: unknown) => void): Promise<unknown>;
-  /** Hangs up, which ends what the service does for this command alone. */
+  /** Closes the connection, which stops work that serves this command alone. */
   hangUp(): void;
 }
 
 /**
- * Asks the service that owns a data directory to carry out a command.
+ * Sends a command to the service that owns a data directory.
  *
  * @param path one of `COMMANDS`
- * @returns `undefined` where no service listens there
- * @throws InputError where this user may not ask it
+ * @returns `undefined` if no service listens there
+ * @throws InputError if this user has no right to it
  */
-export async function askService(dataDir: string, path: string, body: unknown): Promise<Asked | undefined> {
+export async function sendCommand(
+  dataDir: string,
+  path: string,
+  body: unknown,
+): Promise<RunningCommand | undefined> {
   const response = await send(dataDir, path, JSON.stringify(body));
   if (response === undefined) return undefined;
   const lines = createInterface({ input: response, crlfDelay: Number.POSITIVE_INFINITY });
-  response.on('error', () => lines.close()); // the service has ended: the lines end without the last one
+  response.on('error', () => lines.close()); // the service has ended; the lines end without a result
   return {
     async finish(onProgress) {
       for await (const text of lines) {
@@ -36,7 +39,7 @@ export async function askService(dataDir: string, path: string, body: unknown): 
         if ('error' in line) throw toError(line.error);
         onProgress(line.progress);
       }
-      throw new InputError(['the service stopped before it had done this; run the command again']);
+      throw new InputError(['the service stopped before the command was done; run it again']);
     },
     hangUp() {
       lines.close();
@@ -45,7 +48,7 @@ export async function askService(dataDir: string, path: string, body: unknown): 
   };
 }
 
-// Of what stands in the way of a service that is not there, or has been killed.
+// The codes if there is no service, or it was killed.
 const ABSENT: ReadonlySet<unknown> = new Set(['ENOENT', 'ECONNREFUSED', 'ENOTDIR']);
 
 async function send(dataDir: string, path: string, body: string): Promise<IncomingMessage | undefined> {
@@ -65,7 +68,7 @@ async function send(dataDir: string, path: string, body: string): Promise<Incomi
   }
 }
 
-function toError({ faults, code, message }: Extract<Line, { error: unknown }>['error']): Error {
+function toError({ faults, code, message }: CommandFailure): Error {
   if (faults !== undefined) return new InputError(faults);
   const known = Object.keys(ERROR_CODES).find((one) => one === code) as ErrorCode | undefined; // its keys are the codes
   return known === undefined ? new Error(message) : new TailraceError(known, message);

@@ -5,27 +5,23 @@ import type { Engine } from '../../engine/engine.ts';
 import { InputError } from '../../errors.ts';
 import { untilAborted } from '../../lib/abort.ts';
 import { createSnapshot, removeSnapshot } from '../backup/snapshot.ts';
-import type { SourceRows } from '../deletion/delete-events.ts';
-import type { Deletions } from '../deletion/deletions.ts';
+import type { Deletions, SourceRows } from '../deletion/deletions.ts';
 import { type Deletion, type DeletionRequest, parseDeletion } from '../deletion/request.ts';
 import { COMMANDS } from './protocol.ts';
 import type { Handler } from './server.ts';
 
-/** What the service says of itself. */
+/** The result of `describe`. */
 export interface ServiceDescription {
-  /** Absolute paths of the folders that it reads its definitions from. */
+  /** Absolute paths of the folders of the definitions. */
   readonly endpointsDir: string;
   readonly sourcesDir: string;
   /** Whether its keys are in the data directory. */
   readonly hasKeys: boolean;
 }
 
-/** What a deletion is about, and how far it is. */
-export type DeletionProgress = { readonly source: string; readonly partsLeft: number };
-
 export interface CommandOptions {
   readonly config: { readonly dataDir: string; readonly controlUrl: string };
-  /** The folders that the definitions were read from last. */
+  /** The folders of the last read of the definitions. */
   readonly folders: () => DefinitionFolders;
   readonly engine: Engine;
   readonly registry: Registry;
@@ -37,7 +33,7 @@ export interface CommandOptions {
 
 const PROGRESS_EVERY_MS = 250;
 
-/** The commands of the shell that the service carries out. */
+/** The handlers of all commands, by path. */
 export function createCommands(options: CommandOptions): Readonly<Record<string, Handler>> {
   return {
     [COMMANDS.describe]: async (): Promise<ServiceDescription> => ({
@@ -51,7 +47,7 @@ export function createCommands(options: CommandOptions): Readonly<Record<string,
   };
 }
 
-/** Makes a snapshot, and keeps it for as long as the shell stays connected. */
+/** Creates a snapshot and keeps it as long as the client is connected. */
 function createSnapshotCommand({ config, engine, newId }: CommandOptions): Handler {
   return async (_body, { send, signal }) => {
     if (!engine.seesEveryWrite)
@@ -81,7 +77,7 @@ function createDeleteCommand({ registry, deletions, wait }: CommandOptions): Han
       }
     };
     const reporting = report();
-    // The deletion goes on where nobody waits for it any more.
+    // The deletion continues if the client hangs up.
     await untilAborted(job.done, signal).finally(() => {
       isOver = true;
     });
@@ -92,7 +88,7 @@ function createDeleteCommand({ registry, deletions, wait }: CommandOptions): Han
 
 /** @throws InputError with every fault, under the names of the options of `tailrace delete` */
 function parse(registry: Registry, body: unknown): Deletion {
-  const deletion = parseDeletion(registry, body as DeletionRequest); // sent by the command, which has checked its options
+  const deletion = parseDeletion(registry, body as DeletionRequest); // sent by `tailrace delete`, which checks its options
   if (Array.isArray(deletion))
     throw new InputError(deletion.map(({ parameter, message }) => `--${parameter} ${message}`));
   return deletion;

@@ -1,20 +1,20 @@
+import { once } from 'node:events';
 import { rmSync } from 'node:fs';
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { connect } from 'node:net';
 import { InputError, messageOf, TailraceError } from '../../errors.ts';
-import { makeSocketFolder, openSocketPath } from './path.ts';
-import type { Line } from './protocol.ts';
+import { type CommandFailure, createSocketFolder, type Line, openSocketPath } from './protocol.ts';
 
 /**
- * Carries out one command of the shell.
+ * Executes one command.
  *
- * @param send writes a line of the answer
- * @param signal aborts when the shell has hung up, or the service stops
- * @returns the last line
+ * @param send writes a line of progress
+ * @param signal aborts when the client hangs up or the service stops
+ * @returns the result
  */
 export type Handler = (
   body: unknown,
-  how: { readonly send: (line: Line) => void; readonly signal: AbortSignal },
+  connection: { readonly send: (line: Line) => void; readonly signal: AbortSignal },
 ) => Promise<unknown>;
 
 export interface LocalServer {
@@ -23,24 +23,22 @@ export interface LocalServer {
 
 export interface LocalServerOptions {
   readonly dataDir: string;
-  /** Path → what it does, such as `/snapshot`. */
+  /** By path, such as `/snapshot`. */
   readonly handlers: Readonly<Record<string, Handler>>;
-  /** Called with a fault of Tailrace; the shell receives its message, too. */
+  /** Called with an unexpected error; the client receives its message, too. */
   readonly onError: (error: unknown) => void;
 }
 
-// Of a command: a few names.
-const BODY_BYTES_MAX = 64 * 1024;
+const BODY_BYTES_MAX = 64 * 1024; // a command has a few names
 
 /**
- * Listens on a socket in the data directory for the commands of the shell that need the store which this process owns. There is no
- * key: the folder of the socket can be entered by its owner alone, who could as well change the files beside it.
+ * Listens on a socket in the data directory for commands that need the store of this process.
  *
- * @returns `undefined` where another process listens there: services on a ClickHouse server may share a data directory
+ * @returns `undefined` if another process listens there: services on a ClickHouse server may share a data directory
  */
 export async function openLocalServer(options: LocalServerOptions): Promise<LocalServer | undefined> {
   const { dataDir } = options;
-  makeSocketFolder(dataDir);
+  createSocketFolder(dataDir);
   const { path, release } = openSocketPath(dataDir);
   const stopping = new AbortController();
   const running = new Set<Promise<void>>();
@@ -54,14 +52,14 @@ export async function openLocalServer(options: LocalServerOptions): Promise<Loca
       release();
       return undefined;
     }
-    rmSync(path, { force: true }); // of a process that was killed
-    await listen(server, path);
+    rmSync(path, { force: true }); // left by a process that was killed
+    await once(server.listen(path), 'listening');
   } catch (error) {
     release();
     throw error;
   }
-  server.on('error', options.onError); // of a connection that could not be accepted: the next one may be
-  server.unref(); // a service that cannot start for another reason ends
+  server.on('error', options.onError); // a failed accept does not concern later connections
+  server.unref(); // it does not keep a service alive that fails to start
   return {
     async close() {
       stopping.abort();
@@ -84,7 +82,10 @@ async function answer(
   const send = (line: Line) => void response.write(`${JSON.stringify(line)}\n`);
   try {
     const handle = handlers[request.url ?? ''];
-    if (handle === undefined) throw new InputError([`the service knows no command ${request.url}`]);
+    if (handle === undefined)
+      throw new InputError([
+        `unknown command ${request.url}; service and command may be of different versions`,
+      ]);
     const body = await readBody(request);
     response.writeHead(200, { 'content-type': 'application/x-ndjson' });
     send({ done: await handle(body, { send, signal }) });
@@ -97,7 +98,7 @@ async function answer(
   }
 }
 
-function describe(error: unknown): { faults?: readonly string[]; code?: string; message: string } {
+function describe(error: unknown): CommandFailure {
   const message = messageOf(error);
   if (error instanceof InputError) return { faults: error.faults, message };
   if (!(error instanceof TailraceError)) return { message };
@@ -110,7 +111,8 @@ async function readBody(request: IncomingMessage): Promise<unknown> {
   let length = 0;
   for await (const chunk of request as AsyncIterable<Buffer>) {
     length += chunk.length;
-    if (length > BODY_BYTES_MAX) throw new InputError(['the command is too long']);
+    if (length > BODY_BYTES_MAX)
+      throw new InputError([`the command has more than ${BODY_BYTES_MAX} bytes; shorten it`]);
     chunks.push(chunk);
   }
   return JSON.parse(Buffer.concat(chunks).toString());
@@ -122,12 +124,5 @@ async function isAnswered(path: string): Promise<boolean> {
       socket.destroy();
       resolve(true);
     }).once('error', () => resolve(false));
-  });
-}
-
-async function listen(server: Server, path: string): Promise<void> {
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', reject);
-    server.listen(path, resolve);
   });
 }

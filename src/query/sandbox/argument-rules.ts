@@ -1,19 +1,18 @@
-import type { ParameterType } from '../../definitions/endpoint.ts';
+import { findLikeFault, findPatternFault } from '../../sql/pattern.ts';
 import { quote } from '../../sql/quote.ts';
-import { findLikeFault, findPatternFault } from '../pattern.ts';
 import type { SyntaxNode } from '../syntax-tree.ts';
 import { isAllowedFunction } from './function.ts';
-import { nameOf, textOf } from './literal.ts';
 import { refuse } from './refusal.ts';
 import { mayRescan } from './rescan.ts';
 import { isNoZone, type TimeZones, ZONE_HINT, ZONE_PLACES } from './time-zone.ts';
+import { nameOf, textOf } from './tree-node.ts';
 import { refuseType } from './type-name.ts';
 
 export interface RuleContext {
-  /** The type of the parameter that a text in quotes stands for; `undefined` where it is a text of the caller's own. */
-  readonly parameterType: (text: string) => ParameterType | undefined;
+  /** What a text in quotes stands for: a parameter, one that is a pattern, or `undefined` for a text of the caller's own. */
+  readonly parameterKind: (text: string) => 'pattern' | 'value' | undefined;
   readonly zones: TimeZones;
-  /** The time zones that the SELECT names, added as they are found. */
+  /** The time zones that the SELECT names; rules add to it. */
   readonly usedZones: Set<string>;
   /** Every alias of the SELECT. */
   readonly aliases: ReadonlySet<string>;
@@ -29,19 +28,19 @@ interface Call {
 
 type Rule = (call: Call) => void;
 
-/** @throws TailraceError `invalid_parameter` where the arguments of an allowed function are not allowed */
+/** @throws TailraceError `invalid_parameter` if the arguments of an allowed function are not allowed */
 export function checkArguments(node: SyntaxNode, context: RuleContext): void {
   const name = nameOf(node);
   const args = node.children[0]?.children ?? [];
   for (const rule of ARGUMENT_RULES.get(name.toLowerCase()) ?? []) rule({ name, args, context });
 }
 
-/** Whether a function may be called because of what its arguments are: as a value, it would be handed any. */
+/** Whether calls of a function depend on its arguments. Passed by name, it would be called with any. */
 export function isBoundByArguments(name: string): boolean {
   return ARGUMENT_RULES.has(name.toLowerCase());
 }
 
-/** A name by itself would be that of a table. */
+/** A name by itself would be read as a table. */
 const hasSet: Rule = ({ args: [, set] }) => {
   const isWritten = set?.kind === 'Function' && ['tuple', 'array'].includes(nameOf(set));
   if (set?.kind === 'Literal' || set?.kind === 'Subquery' || isWritten) return;
@@ -52,7 +51,7 @@ const hasType: Rule = ({ args: [, type], context }) => {
   for (const zone of refuseType(textOf(type), context.zones)) context.usedZones.add(zone);
 };
 
-/** From its place on, each argument is a zone of the list or cannot be a zone at all. */
+/** From `place` on, each argument is a listed zone or cannot be a zone. */
 const hasZoneAt =
   (place: number): Rule =>
   ({ name, args, context: { zones, usedZones } }) => {
@@ -65,7 +64,7 @@ const hasZoneAt =
     }
   };
 
-/** The engine takes a name for that of a function where a lambda is wanted, also by way of an alias. */
+/** The engine accepts the name of a function in the place of a lambda, also through an alias. */
 const hasLambda: Rule = ({ name, args: [first, ...others], context: { aliases } }) => {
   if (others.length === 0 || first?.kind !== 'Identifier') return;
   const handed = nameOf(first);
@@ -73,20 +72,20 @@ const hasLambda: Rule = ({ name, args: [first, ...others], context: { aliases } 
   throw refuse(`must have a lambda first in ${name}(…), such as x -> x + 1, not ${handed}`);
 };
 
-/** The engine cannot be stopped while it matches a block of rows, so a pattern is written out, and bounded. */
-const hasPattern: Rule = ({ name, args: [, pattern], context: { parameterType } }) => {
+/** The engine cannot be stopped while it matches a block of rows, so a pattern is a constant of bounded cost. */
+const hasPattern: Rule = ({ name, args: [, pattern], context: { parameterKind } }) => {
   const text = textOf(pattern);
-  const parameter = text === undefined ? undefined : parameterType(quote(text));
-  if (parameter === 'regex') return; // its value has been bounded as such
+  const parameter = text === undefined ? undefined : parameterKind(quote(text));
+  if (parameter === 'pattern') return; // the cost of its value has been checked
   if (text === undefined || parameter !== undefined)
     throw refuse(`must have the pattern of ${name} written out as a text, or in a parameter of type regex`);
   refusePattern(findPatternFault(text));
 };
 
 /** The same for functions that find all matches. */
-const hasPatternOfAll: Rule = ({ name, args: [, pattern], context: { parameterType } }) => {
+const hasPatternOfAll: Rule = ({ name, args: [, pattern], context: { parameterKind } }) => {
   const text = textOf(pattern);
-  if (text === undefined || parameterType(quote(text)) !== undefined)
+  if (text === undefined || parameterKind(quote(text)) !== undefined)
     throw refuse(`must have the pattern of ${name} written out as a text`);
   refusePattern(findPatternFault(text));
   if (!mayRescan(text)) return;
@@ -95,9 +94,9 @@ const hasPatternOfAll: Rule = ({ name, args: [, pattern], context: { parameterTy
   );
 };
 
-const hasLikePattern: Rule = ({ name, args: [, pattern], context: { parameterType } }) => {
+const hasLikePattern: Rule = ({ name, args: [, pattern], context: { parameterKind } }) => {
   const text = textOf(pattern);
-  if (text === undefined || parameterType(quote(text)) !== undefined)
+  if (text === undefined || parameterKind(quote(text)) !== undefined)
     throw refuse(
       `must have the pattern of ${name} written out as a text; position(text, @name) looks for the value of a parameter`,
     );
@@ -108,11 +107,11 @@ function refusePattern(fault: string | undefined): void {
   if (fault !== undefined) throw refuse(`has a pattern that ${fault}`);
 }
 
-// As many as a parameter may have: see sandbox.ts.
+// As many as a parameter's value may have (sandbox.ts).
 const NEEDLE_CHARS_MAX = 1_000;
 const SEARCHED_MAX = 100;
 
-/** As a pattern: the engine cannot be stopped inside of a call, so what it looks for is written out, and short. */
+/** The engine cannot be stopped inside of a call, so the text to find is a short constant. */
 const hasNeedleAt =
   (place: number): Rule =>
   ({ name, args }) => {
@@ -134,7 +133,7 @@ const hasSearchedList: Rule = ({ name, args: [, list] }) => {
     throw refuse(`must have at most ${SEARCHED_MAX} members in the list that ${name} looks for`);
 };
 
-/** Functions, and the rules of their arguments: work inside of one call is in proportion to the text that it is given. */
+/** Functions and rules of their arguments, which keep the work of one call in proportion to its text. */
 const RULES: readonly (readonly [names: string, rule: Rule])[] = [
   ['in notIn', hasSet],
   ['CAST', hasType],
@@ -143,7 +142,7 @@ const RULES: readonly (readonly [names: string, rule: Rule])[] = [
   ['extractAll countMatches countMatchesCaseInsensitive replaceRegexpAll', hasPatternOfAll],
   // Second argument: a pattern that the engine turns into a regular expression.
   ['like notLike ilike notILike', hasLikePattern],
-  // One text is looked for in another: in the worst case the work is the length of the one times that of the other.
+  // A text is looked for in another: the work is at worst the product of their lengths.
   [
     `position positionCaseInsensitive positionUTF8 positionCaseInsensitiveUTF8 instr countSubstrings countSubstringsCaseInsensitive
     hasToken hasTokenCaseInsensitive replaceOne replaceAll replace substringIndex`,

@@ -1,5 +1,5 @@
-import { RESERVED_PARAMETER } from '../../definitions/checks/parameters.ts';
 import type { Endpoint } from '../../definitions/endpoint.ts';
+import { NOW_PARAMETER } from '../../definitions/parameter.ts';
 import { createRewriter } from '../../sql/parameter.ts';
 import { scanTokens, type Token } from '../../sql/token.ts';
 import { PLAIN_NAME } from '../../sql/with-list.ts';
@@ -8,19 +8,19 @@ import { refuse } from './refusal.ts';
 
 /** A caller's SELECT as the engine itself writes it. */
 export interface Canonical {
-  /** With a text such as `'tailrace:project'` in the place of each parameter: this is what is checked. */
+  /** The text that is checked, with a text such as `'tailrace:project'` in the place of each parameter. */
   readonly checked: string;
-  /** The same with `@project` there again: this is what runs. */
+  /** The same with `@project` in its place: the text that runs. */
   readonly runs: string;
-  /** The parameter that a text of `checked` stands for. */
+  /** The parameter of such a text in `checked`. */
   readonly parameterOf: (text: string) => string | undefined;
 }
 
 /**
- * Has the engine write a caller's text in its own way, without comments, in one spelling. What is checked and what runs is
- * that writing, so there is no other reading of it.
+ * Has the engine rewrite a caller's text in its own spelling, without comments. The rewritten text is what is checked and what
+ * runs, so the check and the engine cannot read it in two ways.
  *
- * @param format writes one statement as the engine would; fails where it is not exactly one
+ * @param format rewrites one statement; fails for anything else
  */
 export async function canonicalise(
   endpoint: Endpoint,
@@ -28,7 +28,7 @@ export async function canonicalise(
   format: (sql: string) => Promise<string>,
 ): Promise<Canonical> {
   refuseDense(sql);
-  const declared = [...endpoint.parameters.map((parameter) => parameter.name), RESERVED_PARAMETER];
+  const declared = [...endpoint.parameters.map((parameter) => parameter.name), NOW_PARAMETER];
   const mark = findMark(sql);
   const marked = createRewriter(sql)((name) => {
     if (declared.includes(name)) return `'${mark}${name}'`;
@@ -37,11 +37,11 @@ export async function canonicalise(
     );
   });
   const checked = (await format(marked)).trim();
-  // A caller who writes a mark in escapes gets the parameter that it names: one that it may name anyway.
+  // A mark that the caller wrote with escapes stands for a parameter that the caller may name anyway.
   const marks = new Map(declared.map((name) => [`'${mark}${name}'`, name]));
   let runs = '';
   let at = 0;
-  refuseDense(checked); // once more: it is what the trees are made of
+  refuseDense(checked); // once more: the trees are built from it
   for (const token of scanTokens(checked)) {
     const text = checked.slice(token.start, token.end);
     refuseToken(token, text);
@@ -54,7 +54,7 @@ export async function canonicalise(
   return { checked, runs: runs + checked.slice(at), parameterOf: (text) => marks.get(text) };
 }
 
-/** A prefix that the text does not hold. */
+/** A prefix that does not occur in the text. */
 function findMark(sql: string): string {
   let mark = 'tailrace:';
   while (sql.includes(mark)) mark = `tailrace${mark}`;
@@ -63,7 +63,7 @@ function findMark(sql: string): string {
 
 const SIGNS = '()[],.+-*/%=<>!|:';
 
-/** What the engine writes of an allowed SELECT has no other tokens than these. */
+/** Refuses tokens that no allowed SELECT has in the engine's spelling. */
 function refuseToken({ kind }: Token, text: string): void {
   if (kind === 'text') return;
   if (kind === 'word' && !text.includes('$')) return;
@@ -77,9 +77,9 @@ function refuseToken({ kind }: Token, text: string): void {
   throw refuse(`must not have ${JSON.stringify(text.slice(0, 20))} there`);
 }
 
-/** Clauses of a view or a path that the engine's trees do not tell apart from others. */
+/** Refuses clauses that the engine's trees do not distinguish from others. */
 function refuseSequences(checked: string): void {
-  if (!/RECURSIVE|MATERIALIZED|\.\s*:/i.test(checked)) return; // most have none, also in their texts
+  if (!/RECURSIVE|MATERIALIZED|\.\s*:/i.test(checked)) return; // a shortcut for most texts
   const words: string[] = [];
   for (const { start, end, kind } of scanTokens(checked))
     words.push(kind === 'text' ? `'` : checked.slice(start, end).toUpperCase());

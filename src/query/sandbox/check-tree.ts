@@ -1,19 +1,18 @@
 import { type SyntaxNode, walk } from '../syntax-tree.ts';
 import { checkArguments, isBoundByArguments, type RuleContext } from './argument-rules.ts';
-import { refuseBeyond } from './bounds.ts';
 import { isAllowedFunction } from './function.ts';
-import { givenNameOf, nameOf } from './literal.ts';
-import { refuse } from './refusal.ts';
+import { refuse, refuseBeyond } from './refusal.ts';
 import { ZONE_PLACES } from './time-zone.ts';
+import { givenNameOf, nameOf } from './tree-node.ts';
 
 export interface TreeContext extends Omit<RuleContext, 'aliases'> {
-  /** Those of the stored query. */
+  /** Views of the stored query. */
   readonly storedViews: readonly string[];
-  /** Every function that the engine knows, in small letters: it takes the name of one where a lambda is wanted. */
+  /** Every function of the engine, in lower case: its name can take the place of a lambda. */
   readonly engineFunctions: ReadonlySet<string>;
 }
 
-/** Nodes that a SELECT over views is made of. What is not listed is refused. */
+/** Nodes of a SELECT over views. Others are refused. */
 const KINDS = new Set(
   `SelectWithUnionQuery SelectIntersectExceptQuery SelectQuery ExpressionList WithElement Subquery Function Identifier
   TableIdentifier Literal Asterisk QualifiedAsterisk ColumnsTransformerList ColumnsExceptTransformer TablesInSelectQuery
@@ -22,7 +21,7 @@ const KINDS = new Set(
   ),
 );
 
-/** What the names of the other kinds mean to someone who wrote SQL. */
+/** The SQL of other kinds of nodes, and what to write instead. */
 const WORDS: Readonly<Record<string, string>> = {
   Set: 'SETTINGS: the limits are those of the service',
   ColumnsApplyTransformer: 'APPLY: call the function on each column',
@@ -59,13 +58,13 @@ function depthOf({ children }: SyntaxNode): number {
   return 1 + children.reduce((deepest, child) => Math.max(deepest, depthOf(child)), 0);
 }
 
-/** The tables that a checked tree names, which must be views. @throws TailraceError `invalid_parameter` for any other */
+/** Checks that the tree reads views only. @throws TailraceError `invalid_parameter` for any other table */
 export function checkTables(root: SyntaxNode, views: ReadonlySet<string>): void {
   for (const node of walk(root)) {
     const name = nameOf(node);
     if (node.kind === 'TableIdentifier' && !views.has(name))
       throw refuse(`must not read ${name}; what can be read is ${[...views].join(', ')}`);
-    // `FROM app AS recent, recent`: the engine reads app twice.
+    // In `FROM app AS recent, recent` the engine reads app twice.
     const alias = givenNameOf(node);
     if (alias !== undefined && views.has(alias) && !(node.kind === 'TableIdentifier' && name === alias))
       throw refuse(`must not call anything ${alias}: it is a view`);
@@ -73,8 +72,8 @@ export function checkTables(root: SyntaxNode, views: ReadonlySet<string>): void 
 }
 
 /**
- * The engine looks names within a view up where the view is used: `((a, b) -> 1) AS equals` would replace the `=` of the
- * view's own conditions. So a lambda has no name.
+ * The engine resolves names within a view where the view is used: `((a, b) -> 1) AS equals` would replace the `=` of the view's
+ * own conditions. So no lambda may have a name.
  */
 function checkAlias(node: SyntaxNode): void {
   const alias = givenNameOf(node);
@@ -92,7 +91,7 @@ function checkTableExpression(expression: SyntaxNode, { storedViews }: TreeConte
     throw refuse('must not name the columns of a table after it: name them where they are made');
 }
 
-/** @throws TailraceError `invalid_parameter` where a caller's SELECT may not call it */
+/** @throws TailraceError `invalid_parameter` for a function that a caller's SELECT may not call */
 export function refuseFunction(name: string): void {
   if (isAllowedFunction(name)) return;
   const instead = /^(?:now|now64|today|yesterday)$/i.test(name) ? '; use @now, the instant of the query' : '';
@@ -101,13 +100,40 @@ export function refuseFunction(name: string): void {
   );
 }
 
-/** The engine takes `arrayMap(file, …)`: so a name by itself must not be that of a function that cannot be called. */
+/** The engine accepts `arrayMap(file, …)`, so a name by itself must not be that of a function that cannot be called. */
 function checkIdentifier(name: string, { engineFunctions }: TreeContext): void {
   if (name.includes('.') || !engineFunctions.has(name.toLowerCase())) return;
-  // Columns are called `hour` and the like: only in the place of a lambda does that hand a time zone over (argument-rules.ts).
+  // Columns have names such as `hour`. Such a name passes a time zone only in the place of a lambda (argument-rules.ts).
   const isBound = isBoundByArguments(name) && !ZONE_PLACES.has(name.toLowerCase());
   if (isAllowedFunction(name) && !isBound) return;
   throw refuse(
     `must not name ${name} by itself, which is a function; write a column of this name as view.${name}`,
   );
+}
+
+const QUERY_NODES = new Set(
+  'QUERY UNION LIST FUNCTION IDENTIFIER CONSTANT MATCHER LAMBDA SORT WINDOW JOIN ARRAY_JOIN'.split(' '),
+);
+const QUERY_NODES_OF_WORDS = /^ *(?:CROSS JOIN|EXCEPT COLUMN TRANSFORMER) id: \d+/;
+const QUERY_NODE = /^ *([A-Z_]+(?: [A-Z_]+)*) id: \d+/;
+
+/**
+ * Checks the lines of EXPLAIN QUERY TREE run_passes = 0 by the same rules. The engine plans by this tree, and it shows what the
+ * syntax tree omits.
+ *
+ * @throws TailraceError `invalid_parameter` that names the first thing that is not allowed
+ */
+export function checkQueryTree(lines: readonly string[]): void {
+  for (const line of lines) {
+    const kind = QUERY_NODE.exec(line)?.[1];
+    if (kind !== undefined) checkQueryNode(kind, line); // other lines name clauses
+  }
+}
+
+function checkQueryNode(kind: string, line: string): void {
+  if (!QUERY_NODES.has(kind) && !QUERY_NODES_OF_WORDS.test(line)) throw refuse(`must not have ${kind}`);
+  if (kind === 'FUNCTION') refuseFunction(/ function_name: ([^ ,]+)/.exec(line)?.[1] ?? '');
+  if (kind === 'LAMBDA' && line.includes('alias:')) throw refuse('must not give a lambda a name');
+  if (kind === 'SORT' && !/, with_fill: 0\b/.test(line)) throw refuse('must not have WITH FILL');
+  if (/^ *(?:QUERY|UNION) .*, is_recursive/.test(line)) throw refuse('must not have WITH RECURSIVE');
 }

@@ -8,24 +8,24 @@ import {
   isSelect,
   isTablePlace,
   NO_TABLE,
-} from './query-tree.ts';
+} from './tree-node.ts';
 import { largest, sumOf, type ValueSize } from './value-size.ts';
 
-/** A column of a view of the stored query, and what the tree does not tell more of. */
+/** A column of a stored view, or an expression that the tree does not describe. */
 export const STORED: ValueSize = { units: 1, parts: 1, isConstant: false };
 
-/** More columns than a view of a stored query has. */
+/** No view of a stored query has more columns. */
 const STORED_COLUMNS = 64;
 
-/** How large the columns are that a SELECT reads and gives. */
+/** Sizes of the columns that a SELECT reads and returns. */
 export interface ColumnSizes {
-  /** A column of what a SELECT reads; where nothing there has this name, of what the SELECTs around it read. */
+  /** A column of the tables that a SELECT reads, or else of those that the SELECTs around it read. */
   ofColumn(name: string, scope: Scope | undefined): ValueSize;
-  /** `*` as the arguments of a call. */
+  /** `*` as arguments of a call. */
   ofEvery(scope: Scope | undefined): ValueSize;
-  /** As large as all columns together: one of them by its place, or a tuple of all. */
+  /** All columns of a table together: a bound for one column by its place, or for a tuple of all. */
   ofAllColumns(table: SyntaxNode): ValueSize;
-  /** How many columns a SELECT gives and computes with, `*` and `untuple` written out. */
+  /** How many columns a SELECT returns and computes with, `*` and `untuple` expanded. */
   count(select: SyntaxNode): number;
 }
 
@@ -45,7 +45,7 @@ export function createColumnSizes(
     return largest(tables.map(ofAllColumns));
   }
 
-  /** `undefined` where a table has no column that is called so, unless by its place. */
+  /** `undefined` if no column of the table has this name. */
   function findColumn(table: SyntaxNode, name: string): ValueSize | undefined {
     if (table.kind === 'IDENTIFIER') {
       const view = reads.get(table);
@@ -82,9 +82,9 @@ export function createColumnSizes(
     if (found !== undefined) return found;
     const view = reads.get(table);
     const isStored = table.kind === 'IDENTIFIER' && view === undefined;
-    const made = isStored ? STORED_COLUMNS : view === undefined ? countOwn(table) : count(view);
-    counted.set(table, made);
-    return made;
+    const columns = isStored ? STORED_COLUMNS : view === undefined ? countOwn(table) : count(view);
+    counted.set(table, columns);
+    return columns;
   }
 
   function countOwn(select: SyntaxNode): number {
@@ -111,13 +111,13 @@ function together(sizes: readonly ValueSize[]): ValueSize {
   };
 }
 
-/** What one QUERY reads: names of views and subqueries. */
+/** The tables that one QUERY reads: names of views, and subqueries. */
 function findTables(query: SyntaxNode): SyntaxNode[] {
   const isTable = (node: SyntaxNode) =>
     isSelect(node) || (node.kind === 'IDENTIFIER' && identifierOf(node) !== NO_TABLE);
-  const look = (node: SyntaxNode): SyntaxNode[] => {
-    if (isTablePlace(node)) return node.children.flatMap((child) => (isTable(child) ? [child] : look(child)));
-    return isSelect(node) ? [] : node.children.flatMap(look);
+  const find = (node: SyntaxNode): SyntaxNode[] => {
+    if (isTablePlace(node)) return node.children.flatMap((child) => (isTable(child) ? [child] : find(child)));
+    return isSelect(node) ? [] : node.children.flatMap(find);
   };
-  return query.children.filter(isTablePlace).flatMap(look);
+  return query.children.filter(isTablePlace).flatMap(find);
 }

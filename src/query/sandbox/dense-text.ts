@@ -1,21 +1,20 @@
 import { scanTokens } from '../../sql/token.ts';
-import { refuseBeyond } from './bounds.ts';
-import { refuse } from './refusal.ts';
+import { refuse, refuseBeyond } from './refusal.ts';
 
-/** What is between two brackets, or CASE and END. */
+/** The text between two brackets, or CASE and END. */
 interface Level {
   readonly isCase: boolean;
-  /** BETWEENs in the operand that is being read, each on the left of the next. */
+  /** BETWEENs in the current operand, each on the left of the next. */
   operand: number;
-  /** The most that an operand had. */
+  /** The largest `operand` so far. */
   most: number;
-  /** BETWEENs whose AND is still to come. */
+  /** BETWEENs without their AND yet. */
   open: number;
 }
 
 /**
- * Refuses what the engine's parser itself would take too long for: brackets within brackets, and `x BETWEEN 1 AND 2`, of which it makes
- * `x >= 1 AND x <= 2`, so that the text doubles for each BETWEEN on the left of another.
+ * Refuses texts that take the engine's parser too long: brackets within brackets, and `x BETWEEN 1 AND 2`, which it expands to
+ * `x >= 1 AND x <= 2`, so that the text doubles with each BETWEEN on the left of another.
  *
  * @throws TailraceError `invalid_parameter` for those, and for a substitution `{…}`
  */
@@ -26,7 +25,7 @@ export function refuseDense(sql: string): void {
   for (const { kind, start, end } of scanTokens(sql)) {
     if (kind === 'comment') continue;
     refuseBeyond('tokens', ++tokens);
-    // A name in quotes and a text are operands, whatever is in them.
+    // Quoted names and texts are operands.
     const token = kind === 'sign' || kind === 'word' ? sql.slice(start, end).toUpperCase() : 'x';
     if (token === '{' || token === '}')
       throw refuse('must not have {…}: write parameters as @name and maps as map(…)');
@@ -50,7 +49,7 @@ function takeToken(token: string, before: string, levels: Level[]): void {
   } else takeOperand(token, before, levels.at(-1));
 }
 
-/** What is closed is a part of an operand of the level around. */
+/** The closed level is a part of an operand of the level around it. */
 function closeLevel(levels: Level[]): void {
   const closed = levels.length > 1 ? levels.pop() : undefined;
   const level = levels.at(-1);
@@ -59,10 +58,10 @@ function closeLevel(levels: Level[]): void {
   level.most = Math.max(level.most, level.operand);
 }
 
-/** After these begins another operand; AND is looked at by itself. */
+/** Another operand begins after these; `takeOperand` handles AND. */
 const BOUNDARY =
   /^(?:OR|SELECT|FROM|WHERE|HAVING|QUALIFY|ON|BY|WHEN|THEN|ELSE|UNION|EXCEPT|INTERSECT|LIMIT)$/;
-/** After these stands an operand, also where it is called `by` or `and`. */
+/** An operand follows these, even if its name is `by` or `and`. */
 const NO_OPERAND =
   /^(?:[^\w)\]]|AND|NOT|BETWEEN|IN|LIKE|ILIKE|REGEXP|IS|DISTINCT|DIV|MOD|CASE|INTERVAL|ESCAPE|ZONE|)$/;
 

@@ -1,13 +1,13 @@
 // Longer than other files: one list, which is read and changed as a whole.
 
 /**
- * What a caller's SELECT may call, by kind. A function is here because its answer depends on its arguments alone, it reads
- * nothing else, and what it makes is in proportion to what it is given.
+ * The functions that a caller's SELECT may call, by kind. The result of each depends on its arguments alone, and its size is in
+ * proportion to theirs.
  *
- * So these are not: anything of files, network, dictionaries, settings, the server, other queries or time (`now` would make
- * an answer depend on more than its parameters; `@now` is there); anything that takes the name of a function, a table or a
- * type as a text; what makes much from little (`range`, `repeat`, `arrayWithConstant`, `leftPad`), since the engine looks at its
- * limits between blocks of rows and not inside of a function; states of aggregation, which are read back unchecked.
+ * Excluded are functions of files, network, dictionaries, settings, the server, other queries or time (`@now` replaces `now`);
+ * functions that take the name of a function, a table or a type as a text; functions with large results of small arguments (`range`,
+ * `repeat`, `arrayWithConstant`, `leftPad`), since the engine checks its limits between blocks of rows and not inside of a function;
+ * states of aggregation, which the engine reads back unchecked.
  */
 export const FUNCTIONS: Readonly<Record<string, string>> = {
   arithmetic: `plus minus multiply divide intDiv intDivOrZero modulo moduloOrZero positiveModulo negate abs gcd lcm
@@ -90,7 +90,7 @@ export const AGGREGATES: Readonly<Record<string, string>> = {
     nonNegativeDerivative exponentialMovingAverage`,
 };
 
-/** Suffixes of aggregate functions, which may be combined. Those of states and of ranges are left out. */
+/** Suffixes of aggregate functions, which may be combined; without those of states and ranges. */
 export const COMBINATORS = ['If', 'Array', 'Distinct', 'OrNull', 'OrDefault', 'ForEach'];
 
 const words = (lists: Readonly<Record<string, string>>) =>
@@ -100,13 +100,13 @@ const plain = words(FUNCTIONS);
 const aggregates = words(AGGREGATES);
 const suffixes = COMBINATORS.map((suffix) => suffix.toLowerCase());
 
-/** Whether a SELECT of a caller may call it. Letter case does not matter: where it does to the engine, that refuses it. */
+/** Whether a caller's SELECT may call a function, in any letter case: the engine refuses a wrong one itself. */
 export function isAllowedFunction(name: string): boolean {
   const small = name.toLowerCase();
   return plain.has(small) || findAggregate(small) !== undefined;
 }
 
-/** The aggregate function, without suffixes, that an allowed name in small letters stands for; `undefined` for other functions. */
+/** The aggregate function of an allowed name, without suffixes; `undefined` for other functions. @param name in lower case */
 export function findAggregate(name: string): string | undefined {
   if (aggregates.has(name)) return name;
   for (const suffix of suffixes) {

@@ -1,12 +1,10 @@
 import { type SyntaxNode, walk } from '../syntax-tree.ts';
-import { type BoundName, refuseBeyond } from './bounds.ts';
 import { findDefinitions, type Names, type Scope } from './names.ts';
-import { clause, isSelect, isTablePlace, viewNameOf } from './query-tree.ts';
+import { type BoundName, refuseBeyond } from './refusal.ts';
+import { clause, isSelect, isTablePlace, viewNameOf } from './tree-node.ts';
 
-type Measured = 'expandedNodes' | 'subqueryDepth' | 'valueDepth' | 'values' | 'reads' | 'joins' | 'windows';
-type Measure = Readonly<Record<Measured, number>>;
-
-const MEASURED: readonly Measured[] = [
+// In the order in which they are refused.
+const MEASURED = [
   'values',
   'valueDepth',
   'subqueryDepth',
@@ -14,7 +12,11 @@ const MEASURED: readonly Measured[] = [
   'joins',
   'windows',
   'expandedNodes',
-];
+] as const satisfies readonly BoundName[];
+
+type Measured = (typeof MEASURED)[number];
+type Measure = Readonly<Record<Measured, number>>;
+
 const NONE: Measure = {
   values: 0,
   valueDepth: 0,
@@ -26,11 +28,11 @@ const NONE: Measure = {
 };
 const ONE: Measure = { ...NONE, expandedNodes: 1 };
 
-/** Those that are the deepest of the parts; the others are their sum. */
+/** The maximum over all parts; the others are sums. */
 const DEEPEST: ReadonlySet<BoundName> = new Set(['subqueryDepth', 'valueDepth']);
 
 /**
- * Refuses a SELECT that is small only until its aliases and views are written out, which the engine does before it runs anything.
+ * Refuses a SELECT that is too large once its aliases and views are expanded, which the engine does before it runs anything.
  *
  * @throws TailraceError `invalid_parameter` that names the bound
  */
@@ -39,7 +41,7 @@ export function refuseLarge(root: SyntaxNode, names: Names): void {
   for (const node of walk(root)) refuseBeyond('groupings', countGroupings(node));
   for (const select of [root, ...names.views]) {
     const measured = measure(select);
-    const around = select === root ? 1 : 0; // the SELECT in whose brackets the caller's stands
+    const around = select === root ? 1 : 0; // the SELECT around the caller's
     for (const name of MEASURED) refuseBeyond(name, measured[name] - (name === 'subqueryDepth' ? around : 0));
   }
 }
@@ -47,7 +49,7 @@ export function refuseLarge(root: SyntaxNode, names: Names): void {
 function createMeasure(names: Names): (select: SyntaxNode) => Measure {
   const { scopes, reads } = names;
   const known = new Map<SyntaxNode, Measure>();
-  const open = new Set<SyntaxNode>(); // being measured: names in a ring, which the engine refuses, come to an end
+  const open = new Set<SyntaxNode>(); // being measured: ends the recursion for cyclic names, which the engine refuses
   let aliasDepth = 0;
   const members = new Set<SyntaxNode>(); // SELECTs of a UNION
 
@@ -66,7 +68,7 @@ function createMeasure(names: Names): (select: SyntaxNode) => Measure {
     for (const member of clause(node, 'QUERIES')) members.add(member);
     const parts = node.children.map((child) => {
       if (isTablePlace(node) && child.kind === 'IDENTIFIER') return measureTable(child);
-      // A view counts where it is read.
+      // A view counts at each place that reads it.
       if (viewNameOf(child) !== undefined) return NONE;
       const measured = measureOnce(child, inner);
       const isValue = isSelect(child) && !isTablePlace(node) && !members.has(child);

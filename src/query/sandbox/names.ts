@@ -1,35 +1,34 @@
 import { PLAIN_NAME } from '../../sql/with-list.ts';
 import { type SyntaxNode, walk } from '../syntax-tree.ts';
-import { aliasOf, clause, identifierOf, isSelect, isTablePlace, NO_TABLE, viewNameOf } from './query-tree.ts';
 import { refuse } from './refusal.ts';
+import { aliasOf, clause, identifierOf, isSelect, isTablePlace, NO_TABLE, viewNameOf } from './tree-node.ts';
 
-/** Names that one `QUERY` gives to expressions; names that it does not have are looked up in the one around it. */
+/** The aliases of one `QUERY`; other names are looked up in the `QUERY` around it. */
 export interface Scope {
   readonly query: SyntaxNode;
   readonly parent: Scope | undefined;
-  /** Some aliases are given more than once; all count. */
+  /** An alias that is given more than once stands for all of its expressions. */
   readonly aliases: ReadonlyMap<string, readonly SyntaxNode[]>;
 }
 
-/** What the names of a caller's SELECT stand for. */
+/** The meaning of the names in a caller's SELECT. */
 export interface Names {
-  /** Of each `QUERY`. */
+  /** The scope of each `QUERY`. */
   readonly scopes: ReadonlyMap<SyntaxNode, Scope>;
-  /** What each name in the place of a table reads: a view of the caller's own, `undefined` for a view of the stored query. */
+  /** The view that each name in the place of a table reads; `undefined` for a view of the stored query. */
   readonly reads: ReadonlyMap<SyntaxNode, SyntaxNode | undefined>;
   /** The caller's own views. */
   readonly views: readonly SyntaxNode[];
   readonly parents: ReadonlyMap<SyntaxNode, SyntaxNode>;
 }
 
-/** Views that can be read at a place, those of the stored query with `undefined`. */
+/** Views that are visible at a place; `undefined` for those of the stored query. */
 type Visible = ReadonlyMap<string, SyntaxNode | undefined>;
 
 /**
- * Finds what every name in the place of a table reads, by the rule of the engine: a view is visible after it in its own WITH and in
- * the SELECT of that WITH, with all that is inside of it. Elsewhere, and inside of the view itself, the engine would take the name
- * for that of a table: so such a text is refused, whether or not there is a table of this name now. What is accepted reads the same
- * whatever tables are created later.
+ * Finds the view that each name in the place of a table reads, by the engine's rule: a view is visible after it in its own WITH, and
+ * everywhere in the SELECT of that WITH. Elsewhere, and inside of the view itself, the engine would look for a table of this name. Such
+ * a text is refused, whether or not the table exists, so that tables created later change nothing about an accepted text.
  *
  * @param root of EXPLAIN QUERY TREE run_passes = 0
  * @throws TailraceError `invalid_parameter` for a view out of reach
@@ -83,9 +82,9 @@ export function bindNames(root: SyntaxNode, storedViews: readonly string[]): Nam
 }
 
 /**
- * The caller's own views by name, wherever they stand.
+ * The caller's own views by name, at any depth.
  *
- * @throws TailraceError `invalid_parameter` where a name is not a plain one
+ * @throws TailraceError `invalid_parameter` for a name that is not plain
  */
 export function findViews(root: SyntaxNode): ReadonlyMap<string, readonly SyntaxNode[]> {
   const views = new Map<string, SyntaxNode[]>();
@@ -99,21 +98,21 @@ export function findViews(root: SyntaxNode): ReadonlyMap<string, readonly Syntax
   return views;
 }
 
-/** A tree as a text, the same for trees that mean the same in the same place. */
+/** A tree as a text: equal for trees that mean the same in the same place. */
 export function writeTree({ kind, text, children }: SyntaxNode): string {
   return `${kind} ${text}(${children.map(writeTree).join()})`;
 }
 
-/** The aliases of one QUERY: also those inside of its expressions, and those of its subqueries, but not those inside of them. */
+/** The aliases of one QUERY: those in its expressions, and of its subqueries, but not those inside of subqueries. */
 function findAliases(query: SyntaxNode): ReadonlyMap<string, readonly SyntaxNode[]> {
   const aliases = new Map<string, SyntaxNode[]>();
-  const look = (node: SyntaxNode, inTablePlace: boolean): void => {
+  const visit = (node: SyntaxNode, inTablePlace: boolean): void => {
     const alias = inTablePlace ? undefined : aliasOf(node);
     if (alias !== undefined) aliases.set(alias, [...(aliases.get(alias) ?? []), node]);
     if (isSelect(node)) return;
-    for (const child of node.children) look(child, isTablePlace(node));
+    for (const child of node.children) visit(child, isTablePlace(node));
   };
-  for (const child of query.children) look(child, false);
+  for (const child of query.children) visit(child, false);
   return aliases;
 }
 
@@ -129,8 +128,8 @@ function findParents(root: SyntaxNode): ReadonlyMap<SyntaxNode, SyntaxNode> {
 }
 
 /**
- * The expressions that an identifier may stand for, of the innermost QUERY that has such an alias; none where it is a column's.
- * In `lower(id) AS id` it is the column, not the alias.
+ * The expressions that an identifier may stand for, by the innermost QUERY with such an alias; none for the name of a column.
+ * In `lower(id) AS id`, `id` is the column, not the alias.
  */
 export function findDefinitions(
   identifier: SyntaxNode,

@@ -1,8 +1,65 @@
-import { SQL_PARAMETER } from '../../definitions/checks/sandboxing.ts';
+import { SQL_PARAMETER } from '../../definitions/parameter.ts';
 import type { TailraceError } from '../../errors.ts';
 import { invalidParameters } from '../parameters.ts';
 
-/** The error that tells a caller what of its SELECT is not allowed, and what would be. */
+/** The error for a caller's SELECT. @param message what is not allowed in it, and what would be */
 export function refuse(message: string, cause?: unknown): TailraceError {
   return invalidParameters([{ parameter: SQL_PARAMETER, message }], cause);
+}
+
+interface Bound {
+  readonly max: number;
+  /** What is counted, in a caller's words. */
+  readonly unit: string;
+}
+
+/**
+ * Bounds of a caller's SELECT, measured on its text and on the engine's trees before the engine resolves a name. Resolving names and
+ * computing constants can keep the engine busy for minutes on a short text, and no kill stops it there.
+ * test/query/sandbox/analysis.test.ts measures that a SELECT within the bounds takes the engine less than 2 seconds.
+ */
+export const BOUNDS = {
+  tokens: { max: 10_000, unit: 'words and signs' },
+  brackets: { max: 64, unit: 'levels of brackets and CASE' },
+  betweens: { max: 2, unit: 'BETWEEN inside of one another; write >= and <=' },
+  depth: { max: 150, unit: 'levels of calls, operators and subqueries' },
+  nodes: { max: 3_000, unit: 'names, values and calls' },
+  // A name that is used twice counts twice: `1 AS a, a + a AS b, b + b AS c` doubles with each.
+  expandedNodes: { max: 10_000, unit: 'names, values and calls when each alias and view is written out' },
+  aliasDepth: { max: 40, unit: 'aliases, each made of one that comes after it' },
+  subqueryDepth: {
+    max: 12,
+    unit: 'levels of SELECT, each inside of the one before, when each view is written out',
+  },
+  // The engine analyses each of these twice, so they double with each level.
+  valueDepth: { max: 3, unit: 'levels of SELECT inside of IN, EXISTS or an expression' },
+  values: {
+    max: 24,
+    unit: 'SELECTs inside of IN, EXISTS or an expression, when each alias and view is written out',
+  },
+  reads: { max: 32, unit: 'reads of views, when each view is written out' },
+  columns: {
+    max: 4_000,
+    unit: 'columns of one SELECT, when each * is written out, with 64 for a view of the stored query',
+  },
+  windows: { max: 32, unit: 'functions with OVER' },
+  joins: { max: 16, unit: 'joins, when each view is written out' },
+  // The engine computes each from all groups in one step. WITH CUBE has one for each subset of its keys: 8 for three.
+  groupings: { max: 8, unit: 'sets of keys in GROUPING SETS, CUBE or ROLLUP' },
+  parts: { max: 1_000, unit: 'parts in one tuple, those of tuples in it included' },
+  work: { max: 640, unit: 'units of work for each row of one SELECT' },
+} as const satisfies Readonly<Record<string, Bound>>;
+
+export type BoundName = keyof typeof BOUNDS;
+
+/** @throws TailraceError `invalid_parameter` that names the bound, its unit and the count */
+export function refuseBeyond(name: BoundName, count: number, hint = ''): void {
+  const { max, unit } = BOUNDS[name];
+  if (count <= max) return;
+  throw refuse(`must have at most ${max} ${unit}; this one has ${writeCount(count)}${hint}`);
+}
+
+function writeCount(count: number): string {
+  if (count > 1_000_000_000) return 'more than a billion';
+  return String(Math.ceil(count));
 }

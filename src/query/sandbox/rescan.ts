@@ -5,17 +5,17 @@ const QUANTIFIER = /^(?:[*+?]|\{\d+(?:,\d*)?\})$/;
 const ENDLESS = /^(?:[*+]|\{\d+,\})$/;
 
 interface Group {
-  /** It has a part that may repeat without end. */
+  /** A part of it may repeat without end. */
   isEndless: boolean;
   hasChoice: boolean;
 }
 
 /**
- * Whether finding all matches of a pattern may take a time that grows with the square of the text: `x(.*y)?` matches at each x, and
- * each time the engine first looks for a y up to the end of the text, within one call that nothing stops.
+ * Whether the time to find all matches of a pattern may grow with the square of the text. `x(.*y)?` matches at each x, and each time
+ * the engine first looks for a y up to the end of the text, within one call that cannot be stopped.
  *
- * It cannot where whatever repeats without end must match: then the text that was looked at holds no further match. So a group
- * with `*`, `+` or `{n,}` in it is neither optional, repeated nor one of several. Counts generously.
+ * The time is linear if every part that repeats without end must match: then the text that it scanned has no further match. So a
+ * group with `*`, `+` or `{n,}` in it must not be optional, repeated or one of several. Errs on the side of `true`.
  */
 export function mayRescan(pattern: string): boolean {
   const groups: Group[] = [{ isEndless: false, hasChoice: false }];

@@ -1,29 +1,27 @@
 import { LRUCache } from 'lru-cache';
-import { SQL_PARAMETER } from '../../definitions/checks/sandboxing.ts';
 import type { Endpoint } from '../../definitions/endpoint.ts';
+import { SQL_PARAMETER } from '../../definitions/parameter.ts';
 import type { Engine, QueryOptions } from '../../engine/engine.ts';
 import { TailraceError } from '../../errors.ts';
 import { scanTokens } from '../../sql/token.ts';
 import type { RawParameters } from '../parameters.ts';
 import { parseQueryTree, parseSyntaxTree, type SyntaxNode, SyntaxTreeError } from '../syntax-tree.ts';
-import { findBase, withSelect } from './base.ts';
+import { findBase, readStoredNames, type StoredNames, withSelect } from './base.ts';
 import { canonicalise } from './canonical.ts';
-import { checkQueryTree } from './check-query-tree.ts';
-import { checkTables, checkTree } from './check-tree.ts';
+import { checkQueryTree, checkTables, checkTree } from './check-tree.ts';
 import { refuseLarge } from './measure.ts';
 import { bindNames, findViews, writeTree } from './names.ts';
 import { refuse } from './refusal.ts';
-import { readStoredNames, type StoredNames } from './stored-names.ts';
 import { createTimeZones, type TimeZones } from './time-zone.ts';
 import { refuseWork } from './work.ts';
 
 export type SandboxOptions = Omit<QueryOptions, 'format'>;
 
 /**
- * The endpoint that answers a request: the stored one, or, where it is sandboxed and the caller sent a SELECT in `sql`, one
- * whose query is that SELECT over the stored views. Where sandboxing is off, `sql` is a parameter like any undeclared one.
+ * The endpoint that answers a request: the stored one, or, if it is sandboxed and the caller sent a SELECT in `sql`, that SELECT
+ * over the stored views. Without sandboxing, `sql` is ignored like any undeclared parameter.
  *
- * @throws TailraceError `invalid_parameter` that names what of the SELECT is not allowed
+ * @throws TailraceError `invalid_parameter` that names what is not allowed in the SELECT
  */
 export type Sandbox = (endpoint: Endpoint, raw: RawParameters, options?: SandboxOptions) => Promise<Endpoint>;
 
@@ -32,23 +30,23 @@ export interface SandboxLimits {
   readonly sandboxSqlBytesMax: number;
 }
 
-// Checked texts are kept up to this size, since a client sends the same few again and again.
+// Size of the cache of checked texts: clients send the same few texts again.
 const CHECKED_BYTES_MAX = 8 * 1024 * 1024;
-// A tree far beyond it says nothing that a person wrote.
+// Far more than the tree of any text that a person writes.
 const TREE_LINES_MAX = 20_000;
-// Twice the depth that is allowed, in the tree that indents by four.
+// Twice the allowed depth, in the tree that indents by four.
 const TREE_INDENT_MAX = 1_000;
 
-/** What the engine has whatever is stored in it. */
+/** Names of the engine itself, which do not depend on what is stored. */
 interface EngineNames {
-  /** In small letters. */
+  /** In lower case. */
   readonly functions: ReadonlySet<string>;
   readonly zones: TimeZones;
 }
 
 /**
- * Checks callers' SELECTs by the engine's own trees of them, each text once: what a check finds depends on the text, the endpoint's
- * definition and the engine's version alone, and the text reads the same whatever tables are created later (names.ts).
+ * Checks callers' SELECTs by the engine's own trees of them. A result is cached: it depends on the text, the endpoint's definition and
+ * the engine's version alone, not on tables that are created later (names.ts).
  */
 export function createSandbox(engine: Engine, { sandboxSqlBytesMax }: SandboxLimits): Sandbox {
   const checked = new LRUCache<string, Endpoint>({
@@ -59,8 +57,8 @@ export function createSandbox(engine: Engine, { sandboxSqlBytesMax }: SandboxLim
   let engineNames: Promise<EngineNames> | undefined;
 
   function readEngineNames(): Promise<EngineNames> {
-    engineNames ??= askEngineNames(engine).catch((error: unknown) => {
-      engineNames = undefined; // asked again by the next caller
+    engineNames ??= queryEngineNames(engine).catch((error: unknown) => {
+      engineNames = undefined; // the next caller retries
       throw error;
     });
     return engineNames;
@@ -86,19 +84,19 @@ export function createSandbox(engine: Engine, { sandboxSqlBytesMax }: SandboxLim
     );
     const context = { engine, storedNames, tables, options, ...(await readEngineNames()) };
     const select = await check(endpoint, sql.toWellFormed(), context);
-    const made = withSelect(endpoint, base, select);
-    checked.set(key, made);
-    return made;
+    const own = withSelect(endpoint, base, select);
+    checked.set(key, own);
+    return own;
   };
 }
 
-async function askEngineNames(engine: Engine): Promise<EngineNames> {
+async function queryEngineNames(engine: Engine): Promise<EngineNames> {
   const functions = await readNames(engine, 'SELECT lower(name) AS name FROM system.functions');
   const zones = await readNames(engine, 'SELECT time_zone AS name FROM system.time_zones');
   return { functions, zones: createTimeZones(zones) };
 }
 
-// A caller's SELECT may look for a parameter's value in every text, by work that grows with the length of both.
+// A caller's SELECT may search every text for a parameter's value: the work grows with the length of both.
 const VALUE_BYTES_MAX = 1_000;
 
 function refuseLongValues({ parameters }: Endpoint, raw: RawParameters): void {
@@ -118,18 +116,18 @@ async function readNames(engine: Engine, sql: string): Promise<ReadonlySet<strin
 interface CheckContext extends EngineNames {
   readonly engine: Engine;
   readonly storedNames: StoredNames;
-  /** Those that there are now: refused as names of views, so that nobody takes one for the other. */
+  /** Existing tables: refused as names of views, so that no name means both. */
   readonly tables: ReadonlySet<string>;
   readonly options: SandboxOptions;
 }
 
 /**
- * The SELECT in the engine's own writing, proven to read nothing but views and to be within its bounds. On a reader, within its
- * limits. Each step is harmless for what the one before has let through: the engine's tree is asked for before it resolves a name.
+ * The SELECT in the engine's own spelling, proven to read only views and to be within the bounds. The engine's part runs on a reader,
+ * within its limits. Each step is safe for any text that passed the steps before it: the engine shows its tree before it resolves a name.
  */
 async function check(endpoint: Endpoint, sql: string, context: CheckContext): Promise<string> {
   const { storedNames, engine, options, functions, zones, tables } = context;
-  const ask = async (text: string, values = {}, whenRefused = 'is not SQL that the engine takes') => {
+  const query = async (text: string, values = {}, whenRefused = 'is not SQL that the engine takes') => {
     const how = { ...options, format: 'TSVRaw', sandboxed: { project: undefined } } as const;
     const { bytes } = await engine.query(text, values, how).catch((error) => {
       throw toRefusal(error, whenRefused);
@@ -137,12 +135,12 @@ async function check(endpoint: Endpoint, sql: string, context: CheckContext): Pr
     return bytes.toString();
   };
   const { checked, runs, parameterOf } = await canonicalise(endpoint, sql, (marked) =>
-    ask('SELECT formatQuerySingleLine(@sql)', { sql: marked }),
+    query('SELECT formatQuerySingleLine(@sql)', { sql: marked }),
   );
   refuseStoredNames(checked, storedNames);
-  // In brackets, where nothing but a SELECT can stand: EXPLAIN itself would write the file of an INTO OUTFILE.
+  // Only a SELECT can stand in brackets: EXPLAIN itself would write the file of an INTO OUTFILE.
   const explain = async (what: string) =>
-    toLines(await ask(`EXPLAIN ${what} SELECT * FROM (\n${checked}\n)`, {}, NOT_A_SELECT));
+    toLines(await query(`EXPLAIN ${what} SELECT * FROM (\n${checked}\n)`, {}, NOT_A_SELECT));
   const usedZones = new Set<string>();
   const tree = readTree(parseSyntaxTree, await explain('AST'));
   checkTree(tree, {
@@ -150,10 +148,10 @@ async function check(endpoint: Endpoint, sql: string, context: CheckContext): Pr
     engineFunctions: functions,
     zones,
     usedZones,
-    parameterType: (text) => {
+    parameterKind: (text) => {
       const name = parameterOf(text);
       if (name === undefined) return undefined;
-      return endpoint.parameters.find((parameter) => parameter.name === name)?.type ?? 'timestamp'; // @now
+      return endpoint.parameters.find((one) => one.name === name)?.isPattern === true ? 'pattern' : 'value';
     },
   });
   const lines = await explain('QUERY TREE run_passes = 0');
@@ -172,7 +170,7 @@ async function check(endpoint: Endpoint, sql: string, context: CheckContext): Pr
 const NOT_A_SELECT =
   'must be one SELECT, without FORMAT, INTO OUTFILE or any other clause of a whole statement';
 
-/** Each level is indented by one space or more, and what is deeper than any bound is not to be walked through. */
+/** Refuses trees that are too large or too deep to walk. Each level is indented by one space or more. */
 function toLines(text: string): string[] {
   const lines = text.split('\n').filter((line) => line !== '');
   if (lines.length > TREE_LINES_MAX) throw refuse('is too large: ask in several requests');
@@ -181,7 +179,7 @@ function toLines(text: string): string[] {
   return lines;
 }
 
-/** Names with anything but letters, digits and underscores were refused before, so the engine's lines can be told apart. */
+/** Names with other than letters, digits and underscores have been refused, so each line of the engine is one node. */
 function readTree(parse: (lines: readonly string[]) => SyntaxNode, lines: readonly string[]): SyntaxNode {
   try {
     return parse(lines);
@@ -190,15 +188,15 @@ function readTree(parse: (lines: readonly string[]) => SyntaxNode, lines: readon
   }
 }
 
-/** What the engine says of a text that it cannot read is the caller's to know; a timeout or the like stays what it is. */
+/** The caller gets the engine's message about its text; other errors, such as a timeout, stay as they are. */
 function toRefusal(error: unknown, message: string): unknown {
   if (!(error instanceof TailraceError) || error.code !== 'query_failed') return error;
   return refuse(`${message}: ${error.message}`, error);
 }
 
 /**
- * No view has the name of another, or of a table. In a UNION the engine gives the WITH of the first SELECT to the others: the same
- * view twice is one.
+ * No view has the name of another, or of a table. In a UNION the engine copies the WITH of the first SELECT to the others: equal
+ * views count as one.
  */
 function refuseTaken(
   own: ReadonlyMap<string, readonly SyntaxNode[]>,
@@ -213,8 +211,8 @@ function refuseTaken(
 }
 
 /**
- * The engine looks a name within a view up where the view is used, so a caller's `0 AS days` would take the place of an
- * expression of the stored WITH that the view's conditions count on.
+ * The engine resolves names within a view where the view is used, so a caller's `0 AS days` would replace an expression of the stored
+ * WITH that the view's conditions depend on.
  */
 function refuseStoredNames(checked: string, { expressions }: StoredNames): void {
   if (![...expressions].some((name) => checked.includes(name))) return;

@@ -2,7 +2,7 @@ import type { SyntaxNode } from '../syntax-tree.ts';
 import { createColumnSizes, STORED } from './column-size.ts';
 import { findAggregate } from './function.ts';
 import { findDefinitions, type Names, type Scope } from './names.ts';
-import { clause, constantOf, functionNameOf, identifierOf, isSelect } from './query-tree.ts';
+import { clause, constantOf, functionNameOf, identifierOf, isSelect } from './tree-node.ts';
 import {
   growthOf,
   growthOfAggregate,
@@ -16,17 +16,17 @@ import {
   type ValueSize,
 } from './value-size.ts';
 
-/** Where an expression stands: what its names mean, and which of them are members of a list, inside of a lambda. */
+/** The context of an expression. */
 export interface Place {
   readonly scope: Scope | undefined;
-  /** With the parts of their types. */
+  /** Parameters of the lambdas around it, with the parts of their types. */
   readonly params: ReadonlyMap<string, number>;
 }
 
-/** How large the values of a caller's SELECT may be. */
+/** Sizes of the values in a caller's SELECT. */
 export interface Sizes {
   of(expression: SyntaxNode, place: Place): ValueSize;
-  /** The place of a lambda's expression, for a lambda that stands before these lists. */
+  /** The place of the expression of a lambda that is called for the members of these lists. */
   inside(lambda: SyntaxNode, lists: readonly SyntaxNode[], place: Place): Place;
   /** See ColumnSizes. */
   countColumns(select: SyntaxNode): number;
@@ -34,7 +34,7 @@ export interface Sizes {
 
 const NO_PARAMS: ReadonlyMap<string, number> = new Map();
 
-/** Estimates from above, by the query tree alone: where a name may mean several things, it is the largest of them. */
+/** Upper bounds, by the query tree alone: a name that may stand for several expressions has the size of the largest. */
 export function createSizes(names: Names): Sizes {
   const columns = createColumnSizes(names, (item, scope) => of(item, { scope, params: NO_PARAMS }));
   const known = new Map<SyntaxNode, ValueSize>();
@@ -43,7 +43,7 @@ export function createSizes(names: Names): Sizes {
   function of(node: SyntaxNode, place: Place): ValueSize {
     const found = known.get(node);
     if (found !== undefined) return found;
-    if (open.has(node)) return STORED; // names in a ring, which the engine refuses
+    if (open.has(node)) return STORED; // cyclic names, which the engine refuses
     open.add(node);
     const size = measure(node, place);
     open.delete(node);
@@ -78,13 +78,13 @@ export function createSizes(names: Names): Sizes {
     }
     const isConstant = sizes.every((size) => size.isConstant);
     const size = growthOf(name)(units);
-    const made = lambda === undefined ? undefined : ofExpression(lambda, inside(lambda, args, place));
-    if (made === undefined || !/^(?:array|map)(?:map|apply)$/.test(name))
+    const member = lambda === undefined ? undefined : ofExpression(lambda, inside(lambda, args, place));
+    if (member === undefined || !/^(?:array|map)(?:map|apply)$/.test(name))
       return { units: size, parts, isConstant };
-    // Each member of the lists becomes what the lambda gives.
+    // Each member of the lists becomes a result of the lambda.
     return {
-      units: Math.max(size, membersOf(sumOf(units)) * made.units),
-      parts: Math.max(parts, made.parts),
+      units: Math.max(size, membersOf(sumOf(units)) * member.units),
+      parts: Math.max(parts, member.parts),
       isConstant,
     };
   }
@@ -121,7 +121,7 @@ interface AggregateCall {
 
 function sizeOfAggregate(node: SyntaxNode, { name, aggregate, units }: AggregateCall): number {
   const parameters = clause(node, 'PARAMETERS').map(constantOf);
-  const sizes = [...units, ...parameters.map(sizeOfConstant)]; // a separator stands between all
+  const sizes = [...units, ...parameters.map(sizeOfConstant)]; // a separator counts for each
   const size = growthOfAggregate(aggregate, parameters.map(readNumber))(sizes);
   // Of a list, such as of sumForEach, a list.
   return name.includes('foreach') ? Math.max(size, largestOf(units)) : size;
@@ -132,7 +132,7 @@ function ofConstant(value: string): ValueSize {
   return { units: sizeOfConstant(value), parts: members, isConstant: true };
 }
 
-/** A member of a list takes as much as a number, if it is one; a parameter's mark stands for up to 1,000 bytes. */
+/** Each member of a list takes at least a number's size; a parameter's mark stands for up to 1,000 bytes. */
 function sizeOfConstant(value: string): number {
   const members = /^(?:Array|Tuple|Map)_/.test(value) ? value.split(',').length * SMALL : 0;
   if (value.startsWith("'")) return Math.max(sizeOfText(value), value.includes('tailrace:') ? 1 : 0);

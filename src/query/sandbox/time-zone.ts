@@ -2,9 +2,9 @@ import type { SyntaxNode } from '../syntax-tree.ts';
 import { refuse } from './refusal.ts';
 
 /**
- * Function → place of its first argument that may be a time zone, from 0. The engine opens a file for a zone that it has not loaded
- * yet (`file:/dev/ptmx` never returns, and no kill helps), and keeps 5 MB for each name for ever: so a zone is a text on a list.
- * test/query/sandbox/time-zone.test.ts asks the engine for this of every function that may be called.
+ * Function → place of its first argument that may be a time zone, from 0. For a zone that it has not loaded yet the engine opens a
+ * file, and `file:/dev/ptmx` blocks it for good; it never frees the 5 MB of a loaded zone. So a zone must be a constant from a list.
+ * test/query/sandbox/time-zone.test.ts checks the places with the engine for every allowed function.
  */
 export const ZONE_PLACES: ReadonlyMap<string, number> = new Map(
   Object.entries({
@@ -30,30 +30,30 @@ export const ZONE_PLACES: ReadonlyMap<string, number> = new Map(
   ),
 );
 
-// The origin of toStartOfInterval stands where its zone may; what these give is never a text.
+// The origin of toStartOfInterval has the place of its zone. The results of these functions are never texts.
 const TIMES = /^(?:toDate|toDate32|toDateTime|toDateTime64)(?: |$)/i;
 
-/** Whether what stands in the place of a zone is none, as the precision in `toStartOfInterval(t, INTERVAL 1 DAY, toDate(0))`. */
+/** Whether an argument in the place of a zone is none, such as the origin in `toStartOfInterval(t, INTERVAL 1 DAY, toDate(0))`. */
 export function isNoZone(argument: SyntaxNode): boolean {
   if (argument.kind === 'Literal') return /^U?Int64_\d+(?: |$)/.test(argument.text);
   return argument.kind === 'Function' && TIMES.test(argument.text);
 }
 
-/** As 5 MB each never come back: 160 MB in all. */
+/** 160 MB in all. */
 const ZONES_MAX = 32;
 
-// Not what depends on the machine (`localtime`), nor any path.
+// Excludes paths, and names that depend on the machine (`localtime`).
 const ZONE_NAME = /^[A-Z][A-Za-z0-9_]*(?:[/+-][A-Za-z0-9_]+){0,4}$/;
 
-/** The zones that callers may use, and those that they have used. */
+/** The zones that callers may use, and the count of those in use. */
 export interface TimeZones {
-  /** @throws TailraceError `invalid_parameter` for any but a zone of the list */
+  /** @throws TailraceError `invalid_parameter` for a zone that is not listed */
   check(zone: string): void;
-  /** Counts zones as used. @throws TailraceError `invalid_parameter` where they are more than the engine is to load */
+  /** Counts zones as used. @throws TailraceError `invalid_parameter` if the engine would load too many */
   use(zones: Iterable<string>): void;
 }
 
-/** @param listed the zones that the engine has within itself */
+/** @param listed the zones that the engine ships with */
 export function createTimeZones(listed: Iterable<string>): TimeZones {
   const known = new Set([...listed].filter((zone) => ZONE_NAME.test(zone)));
   const used = new Set(['UTC']);

@@ -1,7 +1,7 @@
 import { refuse } from './refusal.ts';
 import type { TimeZones } from './time-zone.ts';
 
-// Of data that can be written down; not those that read back a state or a form of their own.
+// Types of plain data, without states of aggregation and types with an encoding of their own.
 const TYPES = new Set(
   `String Bool Int8 Int16 Int32 Int64 Int128 Int256 UInt8 UInt16 UInt32 UInt64 UInt128 UInt256 Float32 Float64 Decimal
   Decimal32 Decimal64 Decimal128 Decimal256 Date Date32 DateTime DateTime32 DateTime64 UUID IPv4 IPv6 Array Tuple Map Nullable
@@ -13,14 +13,15 @@ const TYPES = new Set(
 const CHARS_MAX = 500;
 const DEPTH_MAX = 8;
 
-// A time zone is in single quotes, without escapes; names of values and comments are not taken.
+// A time zone is in single quotes, without escapes. Named values and comments are excluded.
 const FORM = /^(?:[\w\s(),]|'[^'\\]*')*$/;
 
 /**
- * Checks the type of a CAST, `undefined` for one that is not written out.
+ * Checks the type of a CAST.
  *
+ * @param type `undefined` if it is not a constant
  * @returns the time zones that it names
- * @throws TailraceError `invalid_parameter` for any type or zone that is not on the list
+ * @throws TailraceError `invalid_parameter` for a type or zone that is not listed
  */
 export function refuseType(type: string | undefined, zones: TimeZones): string[] {
   if (type === undefined) throw refuseCast('a type that is not written out');

@@ -1,24 +1,24 @@
 import { FUNCTIONS } from './function.ts';
 
-/** How large a value may be. */
+/** Upper bound of a value's size. */
 export interface ValueSize {
   /** 1 is as large as a stored text (about 1 KB). */
   readonly units: number;
-  /** Of its type: 3 for a tuple of a number and of a tuple of two. */
+  /** Parts of its type: 3 for a tuple of a number and a tuple of two. */
   readonly parts: number;
-  /** It may be the same for all rows, so that the memory of a query does not bound the sum over a block of rows. */
+  /** Whether it may be the same for all rows: then the memory limit of a query does not bound the sum over a block of rows. */
   readonly isConstant: boolean;
 }
 
-/** Of the largest number, of a time, a flag or a hash: 32 bytes. */
+/** Size of a number, a time, a flag or a hash: at most 32 bytes. */
 export const SMALL = 1 / 32;
-// A list has 8 bytes for each of its members, however short.
+// Each member of a list takes at least 8 bytes.
 const MEMBERS_PER_UNIT = 128;
 
 export const sumOf = (sizes: readonly number[]) => sizes.reduce((sum, size) => sum + size, SMALL);
 export const largestOf = (sizes: readonly number[]) => Math.max(SMALL, ...sizes);
 
-/** The size of what may be any of these. */
+/** The size of a value that may be any of these. */
 export function largest(sizes: readonly ValueSize[]): ValueSize {
   return {
     units: largestOf(sizes.map((size) => size.units)),
@@ -27,17 +27,17 @@ export function largest(sizes: readonly ValueSize[]): ValueSize {
   };
 }
 
-/** A constant text of the caller's own; `@name` stands for up to 1,000 bytes. */
+/** Size of a constant text. */
 export function sizeOfText(text: string): number {
   return SMALL + text.length / 1024;
 }
 
-/** The members that a list of this size may have. */
+/** The most members of a list of this size. */
 export function membersOf(units: number): number {
   return Math.max(1, units * MEMBERS_PER_UNIT);
 }
 
-/** How large the result of a function is, of arguments of these sizes in units. */
+/** Size of a function's result for arguments of these sizes, in units. */
 type Growth = (sizes: readonly number[]) => number;
 
 const small: Growth = () => SMALL;
@@ -45,12 +45,12 @@ const times =
   (factor: number): Growth =>
   (sizes) =>
     factor * sumOf(sizes);
-// Each character may become the replacement, the last argument, and what it quotes of the match.
+// Each character may become the replacement, which is the last argument and may quote the match.
 const replaced: Growth = (sizes) => largestOf(sizes) * (1 + 1024 * (sizes.at(-1) ?? 0));
 const separated: Growth = ([separator = 0, ...sizes]) => sumOf(sizes) + sizes.length * separator;
 const joined: Growth = ([list = 0, separator = 0]) => 2 * list + membersOf(list) * separator;
 
-/** Kinds of FUNCTIONS whose results are small, and those whose result is no larger than their largest argument. */
+/** Kinds of FUNCTIONS with small results, or with results no larger than their largest argument. */
 const KINDS: Readonly<Record<string, Growth>> = {
   arithmetic: largestOf,
   comparison: small,
@@ -66,7 +66,7 @@ const KINDS: Readonly<Record<string, Growth>> = {
   urls: largestOf,
 };
 
-/** Functions that are unlike their kind; what neither lists gives at most all of its arguments. */
+/** Exceptions from KINDS. The result of a function in neither table is at most the sum of its arguments. */
 const UNLIKE: readonly (readonly [names: string, growth: Growth])[] = [
   ['CAST toString toTypeName', times(4)], // numbers to digits, and quotes in the texts of a list
   ['formatDateTime fromUnixTimestamp', times(12)], // two characters of its format become the name of a month
@@ -117,7 +117,7 @@ const GROWTH = new Map<string, Growth>([
   ...UNLIKE.flatMap(([names, growth]) => words(names).map((name) => [name, growth] as const)),
 ]);
 
-/** Those that keep what all rows hold of their argument, unless they have a limit, and the place of that parameter. */
+/** Aggregates that collect their argument of all rows, and the place of the parameter that limits them. */
 const COLLECTORS: ReadonlyMap<string, number> = new Map([
   ['grouparray', 0],
   ['groupuniqarray', 0],
@@ -135,7 +135,7 @@ const PICKERS = new Set(
     nth_value`),
 );
 
-/** How large the result of an aggregate function may be, with parameters such as the limit of `groupArray(100)(x)`. */
+/** The size of an aggregate function's result. @param parameters such as the limit of `groupArray(100)(x)` */
 export function growthOfAggregate(name: string, parameters: readonly number[]): Growth {
   const limitAt = COLLECTORS.get(name);
   const limit = limitAt === undefined ? 1 : (parameters[limitAt] ?? Number.POSITIVE_INFINITY);
@@ -144,17 +144,17 @@ export function growthOfAggregate(name: string, parameters: readonly number[]): 
   return () => SMALL * Math.max(1, parameters.length);
 }
 
-/** How large the result of a function may be; the name in small letters. */
+/** The size of a function's result. @param name in lower case */
 export function growthOf(name: string): Growth {
   return GROWTH.get(name) ?? sumOf;
 }
 
-// The types of all arguments are parts of the type of the result.
+// The result's type has the types of all arguments as parts.
 const COMPOSING = new Set(words('tuple map arrayZip mapFromArrays untuple'));
-// The longest type of a CAST has no more.
+// No type of a CAST has more.
 const CAST_PARTS = 64;
 
-/** Of the type of a function's result; the name in small letters. */
+/** Parts of the type of a function's result. @param name in lower case */
 export function partsOf(name: string, parts: readonly number[]): number {
   const most = Math.max(1, ...parts);
   if (GROWTH.get(name) === small) return 1;
@@ -163,7 +163,7 @@ export function partsOf(name: string, parts: readonly number[]): number {
   return name === 'cast' ? Math.max(most, CAST_PARTS) : most;
 }
 
-/** How much slower than one pass over its arguments a call is. */
+/** Functions that cost more than one pass over their arguments. */
 const WEIGHTS: readonly (readonly [names: string, weight: number])[] = [
   ['match extract extractGroups replaceRegexpOne', 8],
   ['extractAll countMatches countMatchesCaseInsensitive replaceRegexpAll', 16],
@@ -179,7 +179,7 @@ const WEIGHT = new Map(
   WEIGHTS.flatMap(([names, weight]) => words(names).map((name) => [name, weight] as const)),
 );
 
-/** Passes over its arguments that a call is worth; the name in small letters. */
+/** Cost of a call in passes over its arguments. @param name in lower case */
 export function weightOf(name: string): number {
   return WEIGHT.get(name) ?? 1;
 }

@@ -3,16 +3,15 @@ import type { Engine } from '../../engine/engine.ts';
 import { createRewriter } from '../../sql/parameter.ts';
 import { quote } from '../../sql/quote.ts';
 import { PLAIN_NAME } from '../../sql/with-list.ts';
-import { createStatement } from '../statement.ts';
-import { findBase, withSelect } from './base.ts';
-import { readStoredNames } from './stored-names.ts';
+import { createStatement, writeTypes } from '../statement.ts';
+import { findBase, readStoredNames, withSelect } from './base.ts';
 
 /**
- * What keeps a stored query from being sandboxed, `undefined` where nothing does: its views, as this code finds them in the
- * text, must be those that the engine sees, and no name may mean two things, of which a caller could choose.
+ * Why a stored query cannot be sandboxed; `undefined` if it can. The views found in its text must be those that the engine sees, and no
+ * name may have two meanings that a caller could choose from.
  *
- * @param values of the endpoint's parameters
- * @throws Error of the engine, where it does not take the views without the final SELECT
+ * @param values sample values of the endpoint's parameters
+ * @throws Error of the engine if it refuses the views without the final SELECT
  */
 export async function findSandboxFault(
   engine: Engine,
@@ -32,15 +31,16 @@ export async function findSandboxFault(
     const isTable = tables.some((table) => table['name'] === view);
     if (isTable || views.indexOf(view) < i)
       return `must not call a view "${view}": with query_sandboxing, no view has the name of a table or of another view`;
-    const sql = createRewriter(`${base.sql}\nSELECT * FROM \`${view}\``)((name) => quote(values[name] ?? ''));
+    const select = { ...endpoint, sql: `${base.sql}\nSELECT * FROM \`${view}\`` };
+    const sql = createRewriter(writeTypes(select))((name) => quote(values[name] ?? ''));
     const columns = await engine.inspect(`DESCRIBE TABLE (${sql}\n)`);
-    // Where an expression has its name, the engine calls a column `view.column`.
+    // If an expression has the column's name, the engine reports the column as `view.column`.
     const names = columns.map((column) => String(column['name']).replace(`${view}.`, ''));
     const clash = names.find((name) => expressions.has(name));
     if (clash !== undefined)
       return `must not give view "${view}" a column "${clash}": with query_sandboxing, no column has the name of an expression of WITH`;
   }
-  // As a caller's SELECT will run: with the rights, and within the profile, of the user that runs those.
+  // As a caller's SELECT runs: with the rights and limits of the user for callers' SQL.
   const all = views.map((view) => `SELECT 1 FROM \`${view}\``).join(' UNION ALL ');
   const { sql } = createStatement(withSelect(endpoint, base, all));
   await engine.query(`EXPLAIN ${sql}`, values, { format: 'TSVRaw', sandboxed: { project: undefined } });

@@ -1,21 +1,20 @@
 import type { SyntaxNode } from '../syntax-tree.ts';
-import { refuseBeyond } from './bounds.ts';
 import type { Names, Scope } from './names.ts';
-import { clause, functionNameOf, isSelect } from './query-tree.ts';
+import { refuseBeyond } from './refusal.ts';
 import { createSizes, type Place, type Sizes } from './sizes.ts';
+import { clause, functionNameOf, isSelect } from './tree-node.ts';
 import { membersOf, SMALL, type ValueSize, weightOf } from './value-size.ts';
 
-// A block has up to 8,192 rows, and a query a bounded memory (1 GB): 128 KB for each row of a value that is not the same for all.
+// 1 GB, the memory limit of a query, divided by the 8,192 rows of a block: 128 KB a row for values that differ between rows.
 const BLOCK_UNITS_MAX = 128;
-// What is not looked through for each row, such as a number or a pattern.
+// Constants up to this size, such as numbers and patterns, are not scanned for each row.
 const BRIEF = 5 * SMALL;
 
 const HINT = '; ask for less at once, or give what is collected a limit, such as groupArray(100)(x)';
 
 /**
  * Bounds the work between two moments at which the engine can be stopped: the calls of one SELECT on one block of rows. A unit is a
- * pass over 1 KB of each row, 8 ms for a block in the worst case. A text that grew, a list of all rows, or a search through either
- * cost as many units as they may be large.
+ * pass over 1 KB of each row, 8 ms for a block in the worst case. A call on larger values costs as many units as their size.
  *
  * @throws TailraceError `invalid_parameter` for a SELECT beyond the bound
  */
@@ -28,9 +27,9 @@ export function refuseWork(names: Names): void {
 }
 
 function workOf(query: SyntaxNode, scope: Scope, sizes: Sizes): number {
-  /** @param times how often a part runs for each row: once for each member, inside of a lambda */
+  /** @param times calls for each row: inside of a lambda, one for each member */
   function visit(node: SyntaxNode, place: Place, times: number): number {
-    if (isSelect(node)) return 0; // counted by itself
+    if (isSelect(node)) return 0; // has a sum of its own
     if (node.kind !== 'FUNCTION') return add(node.children, place, times);
     const args = clause(node, 'ARGUMENTS');
     const [lambda, ...lists] = args;
@@ -63,7 +62,7 @@ function workOf(query: SyntaxNode, scope: Scope, sizes: Sizes): number {
   return add(query.children, { scope, params: new Map() }, 1);
 }
 
-/** What stands after IN becomes a table of hashes. */
+/** The engine hashes the right side of IN once, so it is not scanned for each row. */
 function isSet(call: SyntaxNode): boolean {
   return /^(?:in|notin|exists)$/.test(functionNameOf(call));
 }

@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import { findProgram } from '../../../scripts/programs.js';
-import { cacheKey } from '../../../src/cache/key.ts';
 import { TailraceError } from '../../../src/errors.ts';
+import { createQuestion } from '../../../src/query/question.ts';
 import { withSelect } from '../../../src/query/sandbox/base.ts';
 import { type FaultyProxy, startFaultyProxy } from '../../../trial/faulty-proxy.ts';
 import { startRedis, type TestRedis } from '../../../trial/redis.ts';
@@ -327,12 +327,12 @@ describe.skipIf(findProgram('redis-server') === undefined)('replicas over one Re
       await spoiler.flushAll();
       const [[key, entry] = []] = [...a.store.entries()];
       if (key === undefined || entry === undefined) throw new Error('nothing is kept');
-      const refreshing = a.cached.refresh(key, SHARED_ENDPOINT, entry); // takes the lease first
+      const refreshing = a.cached.refresh(entry); // takes the lease first
       const { answer } = await a.ask();
       expect(answer.instantMs).toBeGreaterThan(entry.answer.instantMs);
       await refreshing;
       await a.idle();
-      expect((await a.shared.look(key))?.holder).toBe('');
+      expect((await a.shared.probe(key))?.holder).toBe('');
     });
 
     test('that fail leave the good answer, and others may try', async () => {
@@ -430,11 +430,11 @@ describe.skipIf(findProgram('redis-server') === undefined)('replicas over one Re
 
     test('that was replaced by an older one does not replace a later one, and makes way for the next', async () => {
       const { a, b, name, bytes } = await share();
-      const key = cacheKey(SHARED_ENDPOINT, { a: 'x' });
+      const key = createQuestion(SHARED_ENDPOINT, { a: 'x' }).key;
       const refresh = async (replica: Replica) => {
         const entry = replica.store.get(key);
         if (entry === undefined) throw new Error('is not kept');
-        const isOurs = await replica.cached.refresh(key, SHARED_ENDPOINT, entry);
+        const isOurs = await replica.cached.refresh(entry);
         await replica.idle();
         return isOurs;
       };

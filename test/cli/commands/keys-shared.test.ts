@@ -87,7 +87,7 @@ describe.skipIf(!hasPostgres)('tailrace keys with TAILRACE_CONTROL_URL', () => {
     const third = await keys('copy', '--from', from);
     expect([third.code, third.stderr]).toEqual([
       1,
-      `tailrace: the key ${gone.id} is another one there; it was not copied\n`,
+      `tailrace: the key ${gone.id} exists there with another secret; it was not copied\n`,
     ]);
     await target.close();
   });

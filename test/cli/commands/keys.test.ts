@@ -72,7 +72,7 @@ describe('tailrace keys', () => {
     });
 
     const rotated = await keys('rotate', id, '--overlap', '1h');
-    expect(rotated.stderr).toMatch(new RegExp(`^Key \\w+ succeeds ${id}\\. The old key is good until 20`));
+    expect(rotated.stderr).toMatch(new RegExp(`^Key \\w+ succeeds ${id}\\. The old key is valid until 20`));
     expect((await read(idOf(rotated)))?.pins).toEqual({ project: 'abc' });
     const shown = (await keys('list')).stdout;
     for (const text of ['front', 'project="abc"', 'active until', 'successor', id])

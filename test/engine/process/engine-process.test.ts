@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { openProcess, openWithin } from '../../../src/engine/embedded-process.ts';
-import { describeSessions } from '../../../src/engine/embedded-sessions.ts';
+import { openProcess, openWithin } from '../../../src/engine/embedded/open-process.ts';
+import { describeSessions } from '../../../src/engine/embedded/sessions.ts';
 import { startEngineProcess } from '../../../src/engine/process/engine-process.ts';
 import { runShell } from '../../support/cli.ts';
 import { findEngineProcesses } from '../../support/engine-process.ts';
@@ -35,7 +35,7 @@ test('a process that is being opened is ended when the service closes', async ()
 });
 
 test('a process that cannot be started says why to whoever asks it', async () => {
-  const process = startEngineProcess(2, join(folder.path, 'no-such-program'));
+  const process = startEngineProcess(2, undefined, join(folder.path, 'no-such-program'));
   await expect(process.ask(0, { op: 'memory' })).rejects.toThrow(/could not be started: .*ENOENT/);
   process.kill();
   expect(await process.ended).toContain('ENOENT');

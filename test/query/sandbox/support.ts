@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { messageOf } from '../../../src/errors.ts';
 import { openStore } from '../../../src/open-store.ts';
 import { parseParameters } from '../../../src/query/parameters.ts';
+import { createQuestion } from '../../../src/query/question.ts';
 import { createRunner } from '../../../src/query/run.ts';
 import { createSandbox } from '../../../src/query/sandbox/sandbox.ts';
 import { storeEvents, temporaryFolder, testConfig } from '../../support/service.ts';
@@ -119,7 +120,7 @@ export async function openSandbox(env: Readonly<Record<string, string>> = {}) {
   const check = (sql: string) => sandbox(stored, { sql });
   async function ask(sql: string, parameters: Readonly<Record<string, string>> = {}) {
     const values = parseParameters(stored, { project: 'p', ...parameters }, 65_536);
-    const { body } = await run(await check(sql), values);
+    const { body } = await run(createQuestion(await check(sql), values));
     return (JSON.parse(body.toString()) as { result: Record<string, unknown>[] }).result;
   }
   async function close(): Promise<void> {

@@ -1,5 +1,5 @@
 import { useMemo } from 'react';
-import type { EndpointView } from '../../../../src/http/view.ts';
+import type { EndpointView } from '../../../../src/management/view.ts';
 import { formatBytes, formatCount, formatMs, formatSeconds } from '../../format/number.ts';
 import { useZone } from '../../preference.ts';
 import { Code } from '../../ui/code.tsx';
@@ -27,7 +27,7 @@ interface AnswerPanelProps {
   readonly onChange: (change: Partial<UrlState>) => void;
 }
 
-/** What came back. */
+/** The answer or error of the last run. */
 export function AnswerPanel({ endpoint, values, run, missing, url, onChange }: AnswerPanelProps) {
   const answer = run.state === 'done' ? run.answer : run.state === 'running' ? run.before : undefined;
   const meta = run.state === 'done' ? <Meta answer={run.answer} /> : undefined;
@@ -38,7 +38,7 @@ export function AnswerPanel({ endpoint, values, run, missing, url, onChange }: A
       </div>
       {run.state === 'failed' && <ErrorNote error={run.error} />}
       {run.state === 'idle' && (
-        <Empty title="Nothing was run yet">
+        <Empty title="No answer yet">
           {missing.length === 0 ? 'Press Run.' : `Fill in ${missing.join(' and ')} above, and press Run.`}
         </Empty>
       )}
@@ -55,8 +55,8 @@ export function AnswerPanel({ endpoint, values, run, missing, url, onChange }: A
 const CACHE: Readonly<Record<CacheState, readonly [string, Tone]>> = {
   hit: ['cache hit', 'ok'],
   miss: ['cache miss', 'neutral'],
-  collapsed: ['joined another call', 'neutral'],
-  stale: ['stale: engine away', 'warn'],
+  collapsed: ['collapsed: shared query', 'neutral'],
+  stale: ['stale: engine unavailable', 'warn'],
   bypass: ['not cached', 'neutral'],
 };
 
@@ -92,7 +92,7 @@ function Views({ endpoint, values, answer, url, onChange }: ViewsProps) {
   const view = views.find((one) => one === url.view) ?? views[0] ?? 'table';
   const tabs = views.map((id) => ({ id, label: asLog && id === 'chart' ? 'Log' : LABELS[id] }));
   return (
-    <Tabs label="How it is shown" tabs={tabs} selected={view} onSelect={(id) => onChange({ view: id })}>
+    <Tabs label="View" tabs={tabs} selected={view} onSelect={(id) => onChange({ view: id })}>
       {view === 'json' ? (
         <Raw answer={answer} />
       ) : asLog && view === 'chart' ? (
@@ -116,8 +116,8 @@ function Raw({ answer }: { readonly answer: Answer }) {
 function NoRows() {
   return (
     <Empty title="No rows">
-      Nothing matched these values. Check the project, choose a longer time, or look at the overview whether
-      events come in.
+      No rows match these values. Check the project, choose a longer range, or see in the overview whether
+      events arrive.
     </Empty>
   );
 }

@@ -2,23 +2,23 @@ import { parseAnswer, type RawAnswer } from '../../api/client.ts';
 
 export type Row = Readonly<Record<string, unknown>>;
 
-/** An answer of an endpoint, and what its headers say of it. */
+/** An answer of an endpoint, with facts from its headers. */
 export interface Answer {
   readonly rows: readonly Row[];
   readonly text: string;
-  /** From here and back, ms. */
+  /** Round trip, ms. */
   readonly ms: number;
   readonly cache: CacheState;
   readonly ageSeconds: number;
-  /** Inside the engine for this request, ms. */
+  /** Time in the engine for this request, ms. */
   readonly engineMs: number;
-  /** Of the body, before compression. */
+  /** Bytes of the body before compression. */
   readonly bytes: number;
 }
 
 export type CacheState = 'hit' | 'miss' | 'collapsed' | 'stale' | 'bypass';
 
-/** @throws ApiError where it is no answer of the service */
+/** @throws ApiError if it is not an answer of the service */
 export function toAnswer(raw: RawAnswer): Answer {
   const { text, headers, ms } = raw;
   const { result } = parseAnswer<{ result: Row[] }>(raw, parseJson);
@@ -33,7 +33,7 @@ export function toAnswer(raw: RawAnswer): Answer {
   };
 }
 
-/** RFC 9211, as docs/api.md lists what there is. */
+/** Parses Cache-Status (RFC 9211); docs/api.md lists the values. */
 export function parseCacheStatus(header: string): CacheState {
   if (/fwd=stale/.test(header)) return 'stale';
   if (/;\s*hit/.test(header)) return 'hit';
@@ -41,7 +41,7 @@ export function parseCacheStatus(header: string): CacheState {
   return /fwd=miss/.test(header) ? 'miss' : 'bypass';
 }
 
-/** JSON whose integers beyond 2^53 stay exact: they become bigints. */
+/** Parses JSON; integers beyond 2^53 become bigints, so they stay exact. */
 export function parseJson(text: string): unknown {
   const exact = (_key: string, value: unknown, context?: { readonly source?: string }) =>
     typeof value === 'number' &&
@@ -53,7 +53,7 @@ export function parseJson(text: string): unknown {
   return JSON.parse(text, exact as Parameters<typeof JSON.parse>[1]);
 }
 
-/** JSON in lines, with bigints as the numbers that they are. */
+/** Indented JSON, with bigints as numbers. */
 export function formatJson(value: unknown, indent = 2): string {
   const { rawJSON } = JSON as { readonly rawJSON?: (text: string) => unknown };
   const plain = (_key: string, one: unknown) =>

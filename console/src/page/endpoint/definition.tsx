@@ -1,5 +1,5 @@
 import { useMemo, useState } from 'react';
-import type { EndpointView } from '../../../../src/http/view.ts';
+import type { EndpointView } from '../../../../src/management/view.ts';
 import { Code } from '../../ui/code.tsx';
 import { Panel } from '../../ui/panel.tsx';
 import { Tabs } from '../../ui/tabs.tsx';
@@ -10,14 +10,14 @@ interface DefinitionProps {
   readonly values: Readonly<Record<string, string>>;
 }
 
-/** How to call the endpoint from elsewhere, and what it is made of. */
+/** Snippets that call the endpoint, and its definition. */
 export function Definition({ endpoint, values }: DefinitionProps) {
   return (
     <div className="definition">
       <Calls endpoint={endpoint} values={values} />
       <Panel title="SQL">
         {endpoint.sql === null ? (
-          <p className="muted">The stored query is shown to keys with the scope manage.</p>
+          <p className="muted">The SQL needs the scope manage.</p>
         ) : (
           <Code text={endpoint.sql.trimEnd()} language="sql" label="The stored query" />
         )}
@@ -43,13 +43,13 @@ function Calls({ endpoint, values }: DefinitionProps) {
   const snippets = useMemo(() => createSnippets(location.origin, endpoint.name, values), [endpoint, values]);
   const snippet = snippets.find((one) => one.id === selected);
   return (
-    <Panel title="Call it from elsewhere">
+    <Panel title="Call it from your code">
       <Tabs label="Language" tabs={snippets} selected={selected} onSelect={setSelected}>
         {snippet !== undefined && (
           <Code text={snippet.text} language={snippet.language} label={`The call in ${snippet.label}`} />
         )}
         <p className="small muted">
-          It reads your key from <code>TAILRACE_KEY</code>.
+          The code reads your key from <code>TAILRACE_KEY</code>.
         </p>
       </Tabs>
     </Panel>

@@ -1,6 +1,6 @@
 import { useMemo, useState } from 'react';
 import { Link, useParams } from 'wouter';
-import type { EndpointView } from '../../../../src/http/view.ts';
+import type { EndpointView } from '../../../../src/management/view.ts';
 import { useLoad } from '../../api/use-load.ts';
 import { formatCount, formatSeconds } from '../../format/number.ts';
 import { CopyButton } from '../../ui/copy-button.tsx';
@@ -15,7 +15,7 @@ import { ParameterForm } from './parameter-form.tsx';
 import { useUrlState } from './url-state.ts';
 import { queryPath, useRun } from './use-run.ts';
 
-/** One endpoint: what it is, a form to call it, its answer, and how to call it from elsewhere. */
+/** One endpoint: its description, a form to call it, its answer, and snippets. */
 export function EndpointPage() {
   const { name = '' } = useParams();
   const { value, error } = useLoad<{ result: EndpointView[] }>('/api/endpoints');
@@ -30,7 +30,7 @@ export function EndpointPage() {
       {error === undefined && value === undefined && <p className="muted">Reading…</p>}
       {value !== undefined && (
         <Empty title="No such endpoint">
-          None that this key may read is called <code>{name}</code>. The <Link href="/">overview</Link> lists
+          This key may read no endpoint called <code>{name}</code>. The <Link href="/">overview</Link> lists
           those that are.
         </Empty>
       )}
@@ -92,7 +92,7 @@ function Head({ endpoint }: { readonly endpoint: EndpointView }) {
         <Tag>{caching === null ? 'not cached' : `cached ${formatSeconds(caching)}`}</Tag>
         {warming !== null && <Tag>kept warm every {formatSeconds(warming)}</Tag>}
         <Tag>at most {formatCount(rows)} rows</Tag>
-        {endpoint.query_sandboxing && <Tag tone="accent">takes your own SELECT</Tag>}
+        {endpoint.query_sandboxing && <Tag tone="accent">accepts your own SELECT</Tag>}
         <span className="endpoint-id small muted">
           <code>{id}</code> <CopyButton text={id} label="Copy the UUID" />
         </span>
@@ -101,7 +101,7 @@ function Head({ endpoint }: { readonly endpoint: EndpointView }) {
   );
 }
 
-/** A pinned value stands whatever the address says: the service refuses every other. */
+/** A pinned value overrides the URL: the service refuses every other value. */
 function withPins(
   { parameters }: EndpointView,
   values: Readonly<Record<string, string>>,

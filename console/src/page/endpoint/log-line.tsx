@@ -12,7 +12,7 @@ interface LogLineProps {
   readonly onToggle: () => void;
 }
 
-/** One entry on one line; opened, with the whole tree of its metadata. */
+/** One entry on one line; expanded, with the tree of its metadata. */
 export function LogLine({ entry, open, onToggle }: LogLineProps) {
   const { id, micros, message, metadata, mark, tone } = entry;
   const zone = useZone();

@@ -5,7 +5,7 @@ import { LogLine } from './log-line.tsx';
 
 const LINE_PX = 29;
 
-/** Entries, each on a line that opens; drawn only where they are looked at, however many there are. */
+/** A virtual list of entries, each on a line that expands. */
 export function LogList({ entries }: { readonly entries: readonly LogEntry[] }) {
   const [open, setOpen] = useState<ReadonlySet<string>>(new Set());
   const scroll = useRef<HTMLElement>(null);

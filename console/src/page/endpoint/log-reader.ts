@@ -1,10 +1,10 @@
 import { fromMicros } from '../../format/time.ts';
 import { type LogEntry, olderThan } from './log.ts';
 
-/** The entries within the values of the form, with `change` in their place: newest first, and only so many of the newest. */
+/** Reads the newest entries for the form's values, some of them replaced by `change`; newest first. */
 export type Read = (change: Readonly<Record<string, string>>, signal: AbortSignal) => Promise<LogEntry[]>;
 
-/** What a browser lists and searches with ease. */
+/** As many as a browser lists and searches smoothly. */
 export const ENTRIES_MAX = 10_000;
 
 interface Older {
@@ -14,14 +14,14 @@ interface Older {
   readonly signal: AbortSignal;
 }
 
-/** Those before the oldest that is shown; none where there are no more. */
+/** Reads the entries before the oldest one shown. */
 export async function readOlder(read: Read, { end, shown, signal }: Older): Promise<LogEntry[]> {
   const oldest = shown.at(-1);
   if (oldest === undefined) return [];
   const known = new Set(shown.map((entry) => entry.id));
   const page = await read({ [end]: olderThan(oldest, false) }, signal);
   const found = page.filter((entry) => !known.has(entry.id));
-  // Everything of that microsecond has been seen: go on before it.
+  // All entries of that microsecond are shown: continue before it.
   return found.length > 0 ? found : await read({ [end]: olderThan(oldest, true) }, signal);
 }
 
@@ -34,10 +34,10 @@ interface Newer {
 }
 
 /**
- * Those since the newest that is shown, without a gap: an answer holds only the newest, so where more have come in than it holds
- * the others are read page by page, down to the one that was known. At most `ENTRIES_MAX`; all that is older leaves the list then.
+ * Reads the entries since the newest one shown, without a gap: an answer holds only the newest, so if more have arrived than it holds
+ * the rest is read page by page. At most `ENTRIES_MAX`; older entries are then dropped from the list.
  *
- * The bound is exclusive, but others of the same microsecond may have come since: it is put just before it.
+ * The bound is exclusive, but more entries of the same microsecond may have arrived, so it is set just before it.
  */
 export async function readNewer(read: Read, { start, end, newest, signal }: Newer): Promise<LogEntry[]> {
   const after = newest === undefined ? {} : { [start]: fromMicros(newest.micros - 1) };

@@ -1,5 +1,5 @@
 import { useMemo } from 'react';
-import type { EndpointView } from '../../../../src/http/view.ts';
+import type { EndpointView } from '../../../../src/management/view.ts';
 import { formatCount } from '../../format/number.ts';
 import { Empty } from '../../ui/empty.tsx';
 import { ErrorNote } from '../../ui/error-note.tsx';
@@ -18,7 +18,7 @@ interface LogViewProps {
   readonly onChange: (change: Partial<UrlState>) => void;
 }
 
-/** Log entries, newest first: filtered among those that are here, older ones on request, newer ones as they come. */
+/** Log entries, newest first: filters the loaded ones, loads older ones on request and newer ones as they arrive. */
 export function LogView({ endpoint, values, answer, url, onChange }: LogViewProps) {
   const { live, filter } = url;
   const log = useLog(endpoint, values, { answer, live });
@@ -34,8 +34,8 @@ export function LogView({ endpoint, values, answer, url, onChange }: LogViewProp
         <input
           className="input"
           type="search"
-          aria-label="Filter the entries shown"
-          placeholder="Filter what is shown: message or metadata"
+          aria-label="Filter the loaded entries"
+          placeholder="Filter loaded entries by message or metadata"
           value={filter}
           onChange={(event) => onChange({ filter: event.target.value })}
         />
@@ -63,7 +63,7 @@ export function LogView({ endpoint, values, answer, url, onChange }: LogViewProp
               {log.busy ? 'Loading…' : 'Load older'}
             </button>
           ) : (
-            <span className="small muted">These are all that there are within the plan’s window.</span>
+            <span className="small muted">No older entries within the plan’s range.</span>
           )}
         </div>
       )}
@@ -74,16 +74,16 @@ export function LogView({ endpoint, values, answer, url, onChange }: LogViewProp
 function NoEntries({ filtered, live }: { readonly filtered: boolean; readonly live: boolean }) {
   if (filtered) {
     return (
-      <Empty title="No entry has this text">
-        Only what is shown is searched: load older entries, or change the text.
+      <Empty title="No entry matches">
+        The filter searches loaded entries only: load older ones, or change it.
       </Empty>
     );
   }
   return (
     <Empty title="No entries">
       {live
-        ? 'New ones appear here as they come in.'
-        : 'Nothing matched these values. Check the project and the plan’s window, or turn Live on and send an event.'}
+        ? 'New entries appear here.'
+        : 'No entry matches these values. Check the project and the plan’s range, or turn Live on and send an event.'}
     </Empty>
   );
 }

@@ -1,18 +1,18 @@
-import type { EndpointView } from '../../../../src/http/view.ts';
+import type { EndpointView } from '../../../../src/management/view.ts';
 import { fromMicros } from '../../format/time.ts';
 import { formatJson, type Row } from './answer.ts';
 
-/** An entry of a log as the list shows it. */
+/** A log entry as the list shows it. */
 export interface LogEntry {
   readonly id: string;
   /** Microseconds since the epoch. */
   readonly micros: number;
   readonly message: string;
   readonly metadata: unknown;
-  /** HTTP status or level, where the metadata has one. */
+  /** HTTP status or level, if the metadata has one. */
   readonly mark: string;
   readonly tone: LogTone;
-  /** What a filter looks in, in small letters. */
+  /** The text that filters search, in lower case. */
   readonly text: string;
 }
 
@@ -75,7 +75,7 @@ function findAt(value: unknown, places: readonly (readonly string[])[]): unknown
   return undefined;
 }
 
-/** Logflare's clients wrap objects into lists of one. */
+/** Logflare's clients wrap objects in lists of one. */
 function memberOf(value: unknown, name: string): unknown {
   const object: unknown = Array.isArray(value) ? value[0] : value;
   return typeof object === 'object' && object !== null
@@ -83,18 +83,18 @@ function memberOf(value: unknown, name: string): unknown {
     : undefined;
 }
 
-/** The parameters that bound the entries' time: exclusive below, inclusive above (docs/endpoints/logs.all.md). */
+/** The parameters of the time range: exclusive start, inclusive end (docs/endpoints/logs.all.md). */
 export function findBounds({ parameters }: Pick<EndpointView, 'parameters'>): {
   start?: string;
   end?: string;
 } {
-  const times = parameters.filter(({ type }) => type === 'timestamp').map(({ name }) => name);
+  const times = parameters.filter(({ control }) => control === 'time').map(({ name }) => name);
   const start = times.find((name) => name.endsWith('start'));
   const end = times.find((name) => name.endsWith('end'));
   return { ...(start !== undefined && { start }), ...(end !== undefined && { end }) };
 }
 
-/** Newest first, each once, and no more than `max`: those at the other end leave. */
+/** Merges entries, newest first, without duplicates; keeps at most `max`. */
 export function mergeEntries(
   kept: readonly LogEntry[],
   found: readonly LogEntry[],
@@ -106,8 +106,8 @@ export function mergeEntries(
 }
 
 /**
- * The end bound that finds the entries before the oldest one seen. Others of the same microsecond may not have been seen yet,
- * so it is included, unless that has just found nothing new.
+ * The end of the range before the oldest entry shown. More entries of the same microsecond may exist,
+ * so it is included, unless the last read found nothing new there.
  */
 export function olderThan(oldest: LogEntry, foundNothing: boolean): string {
   return fromMicros(foundNothing ? oldest.micros - 1 : oldest.micros);

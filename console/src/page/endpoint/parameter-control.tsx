@@ -1,5 +1,5 @@
 import { useId } from 'react';
-import type { EndpointView } from '../../../../src/http/view.ts';
+import type { EndpointView } from '../../../../src/management/view.ts';
 import { describedBy } from '../../ui/field.tsx';
 import { TimeControl } from '../../ui/time-control.tsx';
 
@@ -11,12 +11,12 @@ interface ParameterControlProps {
   readonly onChange: (value: string) => void;
 }
 
-/** The control that fits a parameter's type. */
+/** The control of a parameter, as the service names it. */
 export function ParameterControl({ id, parameter, value, suggestions, onChange }: ParameterControlProps) {
-  const { type, required, values, pinned, default: fallback } = parameter;
+  const { control, required, values, pinned, default: fallback } = parameter;
   const list = useId();
   const shared = { id, 'aria-describedby': describedBy(id), className: 'input', disabled: pinned !== null };
-  if (type === 'enum') {
+  if (control === 'choice') {
     return (
       <select {...shared} value={value} onChange={(event) => onChange(event.target.value)}>
         {!required && fallback === '' && <option value="">any</option>}
@@ -29,7 +29,7 @@ export function ParameterControl({ id, parameter, value, suggestions, onChange }
       </select>
     );
   }
-  if (type === 'timestamp')
+  if (control === 'time')
     return <TimeControl {...shared} value={value} picks={AGO} clear="Clear" onChange={onChange} />;
   return (
     <>

@@ -1,5 +1,5 @@
 import { type FormEvent, type KeyboardEvent, useEffect, useId, useState } from 'react';
-import type { EndpointView, Projects } from '../../../../src/http/view.ts';
+import type { EndpointView, Projects } from '../../../../src/management/view.ts';
 import { type ApiError, useClient } from '../../api/client.ts';
 import { useLoad } from '../../api/use-load.ts';
 import { Field } from '../../ui/field.tsx';
@@ -8,15 +8,15 @@ import { ParameterControl } from './parameter-control.tsx';
 
 interface ParameterFormProps {
   readonly endpoint: EndpointView;
-  /** Those of the address. */
+  /** The values in the URL. */
   readonly values: Readonly<Record<string, string>>;
   readonly busy: boolean;
-  /** Of the last run: it may name parameters. */
+  /** The error of the last run, which may name parameters. */
   readonly error: ApiError | undefined;
   readonly onRun: (values: Record<string, string>, fresh: boolean) => void;
 }
 
-/** A form made of the declared parameters. */
+/** A form with a control per declared parameter. */
 export function ParameterForm({ endpoint, values, busy, error, onRun }: ParameterFormProps) {
   const id = useId();
   const { scopes } = useClient().self;
@@ -71,26 +71,26 @@ export function ParameterForm({ endpoint, values, busy, error, onRun }: Paramete
         {endpoint.caching_seconds !== null && (
           <label className="check">
             <input type="checkbox" checked={fresh} onChange={(event) => setFresh(event.target.checked)} />
-            Past the cache
+            Bypass the cache
           </label>
         )}
         <span className="small muted keys-hint">
-          <kbd>Enter</kbd> runs it
+          <kbd>Enter</kbd> to run
         </span>
       </div>
     </form>
   );
 }
 
-/** What stands in the form at first: the address's values, what the key pins, and what can be chosen without asking. */
+/** The initial values: those of the URL, the pins of the key, and defaults. */
 function fillIn(
   { parameters }: EndpointView,
   values: Readonly<Record<string, string>>,
 ): Record<string, string> {
   return Object.fromEntries(
-    parameters.map(({ name, pinned, default: fallback, type, required, values: [first = ''] }) => [
+    parameters.map(({ name, pinned, default: fallback, required, values: [first = ''] }) => [
       name,
-      pinned ?? values[name] ?? (type === 'enum' && required && fallback === '' ? first : fallback),
+      pinned ?? values[name] ?? (required && fallback === '' ? first : fallback),
     ]),
   );
 }

@@ -1,4 +1,4 @@
-import type { EndpointView } from '../../../../src/http/view.ts';
+import type { EndpointView } from '../../../../src/management/view.ts';
 import { formatMs, formatShort } from '../../format/number.ts';
 import type { ChartSeries, DataColor, TimeChartProps } from '../../ui/time-chart.tsx';
 import type { Row } from './answer.ts';
@@ -8,17 +8,17 @@ type Chart = TimeChartProps;
 
 const LOG_COLUMNS = ['id', 'timestamp', 'event_message', 'metadata'];
 
-/** Whether rows are log entries, which are read one by one rather than drawn. */
+/** Whether rows are log entries, which are listed rather than drawn. */
 export function isLog(columns: Columns): boolean {
   return LOG_COLUMNS.every((name) => columns.some((column) => column.name === name));
 }
 
-/** Whether there is something to draw: a time, and a number for it. */
+/** Whether there is something to draw: a time and a number. */
 export function isDrawable(columns: Columns): boolean {
   return !isLog(columns) && findTime(columns) !== undefined && numbersOf(columns).length > 0;
 }
 
-/** Whether each time has one row. Of more, such as one for each path, a chart would draw the last and hide the others. */
+/** Whether each time has one row. Of several, such as one per path, a chart would only draw the last. */
 export function hasOneRowPerTime(columns: Columns, rows: readonly Row[]): boolean {
   const time = findTime(columns);
   return time !== undefined && new Set(rows.map((row) => row[time])).size === rows.length;
@@ -35,14 +35,14 @@ function numbersOf(columns: Columns): Columns {
   );
 }
 
-/** Seconds since the epoch of a TIMESTAMP (microseconds) or of a UTC DATETIME (text without a zone). */
+/** Seconds since the epoch of a TIMESTAMP (microseconds) or a UTC DATETIME (text without a zone). */
 export function toSeconds(value: unknown): number {
   return typeof value === 'string' ? Date.parse(`${value}Z`) / 1000 : Number(value) / 1e6;
 }
 
 /**
- * The charts that columns of these names make, whichever endpoint has them: counts and errors as areas from zero, minimum to
- * maximum of one quantity as bands, `total_…` as areas on top of one another, whatever is left as lines.
+ * The charts for columns of these names, for any endpoint: counts and errors as areas from zero, minimum to
+ * maximum of one quantity as bands, `total_…` as stacked areas, all others as lines.
  */
 export function toCharts(columns: Columns, rows: readonly Row[]): Chart[] {
   const time = findTime(columns);
@@ -109,7 +109,7 @@ export function toCharts(columns: Columns, rows: readonly Row[]): Chart[] {
 const COLORS: readonly DataColor[] = ['data-1', 'data-2', 'data-3', 'data-4'];
 const POINTS_MAX = 5_000;
 
-/** Buckets without records are not returned: a grid of every bucket between the first and the last, and which row is there. */
+/** Empty time buckets are not returned: fills the grid from the first to the last bucket with the rows. */
 function toGrid(seconds: readonly number[]): { times: number[]; at: (number | undefined)[] } {
   const rowOf = new Map(seconds.map((second, i) => [second, i]));
   const sorted = [...rowOf.keys()].filter(Number.isFinite).sort((a, b) => a - b);

@@ -7,7 +7,7 @@ export interface Snippet {
   readonly text: string;
 }
 
-/** Ready-made calls. The key itself is never in them: they are made to be passed on. */
+/** Calls of an endpoint. They never contain the key: people share them. */
 export function createSnippets(
   origin: string,
   name: string,
@@ -54,13 +54,13 @@ print(len(rows), rows[:1])`,
   ];
 }
 
-/** The same in JavaScript and in Python: both take JSON's strings. */
+/** A string literal in JavaScript and in Python: both accept JSON's. */
 function formatObject(entries: readonly (readonly [string, string])[]): string {
   if (entries.length === 0) return '{}';
   return `{\n${entries.map(([name, value]) => `    ${JSON.stringify(name)}: ${JSON.stringify(value)},\n`).join('')}}`;
 }
 
-/** Within single quotes a shell takes everything as it stands. */
+/** A shell leaves everything within single quotes as it is. */
 function quoteShell(text: string): string {
   return `'${text.replaceAll("'", `'\\''`)}'`;
 }

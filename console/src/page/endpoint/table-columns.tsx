@@ -1,10 +1,10 @@
-import type { EndpointView } from '../../../../src/http/view.ts';
+import type { EndpointView } from '../../../../src/management/view.ts';
 import { formatTimeMs, type Zone } from '../../format/time.ts';
 import type { DataColumn } from '../../ui/data-table.tsx';
 import { formatJson, type Row } from './answer.ts';
 import { toSeconds } from './shape.ts';
 
-/** The declared columns as those of a table; a time is shown in the zone that was chosen. */
+/** The table's columns; times are shown in the chosen zone. */
 export function toColumns(columns: EndpointView['columns'], zone: Zone): DataColumn<Row>[] {
   return columns.map(({ name, type }) => {
     const isTime = name === 'timestamp' && type !== 'json';
@@ -19,7 +19,7 @@ export function toColumns(columns: EndpointView['columns'], zone: Zone): DataCol
   });
 }
 
-/** Without the fraction where it is none, as in starts of buckets. */
+/** Omits a fraction of zero, as in starts of time buckets. */
 function formatBucket(ms: number, zone: Zone): string {
   return formatTimeMs(ms, zone).replace(/\.000$/, '');
 }

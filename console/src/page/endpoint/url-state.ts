@@ -1,22 +1,22 @@
 import { useCallback, useMemo } from 'react';
 import { useLocation, useSearch } from 'wouter';
-import type { EndpointView } from '../../../../src/http/view.ts';
+import type { EndpointView } from '../../../../src/management/view.ts';
 
 export type View = 'chart' | 'table' | 'json';
 
-/** All of a view that is in its address, so that whoever gets the address sees the same. */
+/** The part of a view that is in its URL, so that a shared URL shows the same. */
 export interface UrlState {
   /** Values of the declared parameters; empty ones are left out. */
   readonly values: Readonly<Record<string, string>>;
-  /** Undefined: the first that the answer has. */
+  /** Undefined: the first tab of the answer. */
   readonly view: View | undefined;
-  /** Of logs: what the shown entries must contain. */
+  /** Logs only: the text that shown entries must contain. */
   readonly filter: string;
-  /** Of logs: newer entries are looked for. */
+  /** Logs only: poll for newer entries. */
   readonly live: boolean;
 }
 
-// No parameter can be called so: their names have no dots.
+// Names of parameters have no dots, so these cannot collide.
 const VIEW = 'ui.view';
 const FILTER = 'ui.filter';
 const LIVE = 'ui.live';
@@ -45,7 +45,7 @@ export function formatUrl({ values, view, filter, live }: UrlState): string {
   return query.toString();
 }
 
-/** The state in the address, and how to change a part of it: new values are a step that the back button undoes. */
+/** The state in the URL and a setter. New values add a history entry, so the back button undoes them. */
 export function useUrlState(
   endpoint: Pick<EndpointView, 'parameters'>,
 ): [UrlState, (change: Partial<UrlState>) => void] {

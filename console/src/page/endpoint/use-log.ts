@@ -1,5 +1,5 @@
 import { useCallback, useEffect, useMemo, useRef, useState } from 'react';
-import type { EndpointView } from '../../../../src/http/view.ts';
+import type { EndpointView } from '../../../../src/management/view.ts';
 import { ApiError, useClient } from '../../api/client.ts';
 import { type Answer, toAnswer } from './answer.ts';
 import { findBounds, type LogEntry, mergeEntries, toEntry } from './log.ts';
@@ -9,7 +9,7 @@ import { queryPath } from './use-run.ts';
 export interface Log {
   readonly entries: readonly LogEntry[];
   readonly error: ApiError | undefined;
-  /** Whether entries before the oldest one may exist. */
+  /** Whether there may be entries before the oldest one. */
   readonly hasOlder: boolean;
   readonly busy: boolean;
   loadOlder(): void;
@@ -17,7 +17,7 @@ export interface Log {
 
 const EVERY_MS = 2_000;
 
-/** The entries of an answer, with those before and after it as they are asked for. */
+/** The entries of an answer, extended by older and newer ones. */
 export function useLog(
   endpoint: EndpointView,
   values: Readonly<Record<string, string>>,
@@ -34,11 +34,11 @@ export function useLog(
   shown.current = entries;
   const current = useRef<AbortSignal>(undefined);
 
-  // What is still being read for the answer before must not come in among the entries of this one.
+  // Entries that are still being read for the previous answer must not be added to this one.
   useEffect(() => {
     const controller = new AbortController();
     current.current = controller.signal;
-    shown.current = first; // already for the reading that starts next
+    shown.current = first; // the next read uses it
     setEntries(first);
     setHasOlder(first.length > 0);
     setBusy(false);
@@ -78,7 +78,7 @@ export function useLog(
       setError(undefined);
       if (found.length === 0) return;
       setEntries((kept) => mergeEntries(kept, found, { max: ENTRIES_MAX, drop: 'oldest' }));
-      // Before the first ones there may be more, and there are where the oldest had to leave the list.
+      // There may be older entries, and there are if the oldest were dropped from the list.
       if (before.length === 0 || before.length + found.length > ENTRIES_MAX) setHasOlder(true);
     };
     return repeat(async (signal) => {
@@ -95,7 +95,7 @@ export function useLog(
   return { entries, error, hasOlder: hasOlder && end !== undefined, busy, loadOlder: () => void loadOlder() };
 }
 
-/** Does work again and again while the page is looked at, with a pause between. @returns what stops it */
+/** Repeats work with a pause in between while the page is visible. @returns a function that stops it */
 function repeat(work: (signal: AbortSignal) => Promise<void>): () => void {
   const controller = new AbortController();
   const { signal } = controller;

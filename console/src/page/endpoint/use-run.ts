@@ -8,16 +8,16 @@ export type Run =
   | { readonly state: 'done'; readonly answer: Answer }
   | { readonly state: 'failed'; readonly error: ApiError };
 
-/** Path of an endpoint with its values. */
+/** The path of an endpoint with its parameters. */
 export function queryPath(name: string, values: Readonly<Record<string, string>>): string {
   return `/api/endpoints/query/${encodeURIComponent(name)}?${new URLSearchParams(values)}`;
 }
 
 /**
- * Runs an endpoint whenever `path` or `round` changes; the run before is stopped, in the engine too.
+ * Runs an endpoint whenever `path` or `round` changes; aborts the previous run, in the engine too.
  *
- * @param path undefined: there is nothing to run yet
- * @param fresh asks for an answer of now instead of a kept one
+ * @param path undefined: nothing to run yet
+ * @param fresh bypasses the cache
  */
 export function useRun(path: string | undefined, round: number, fresh: boolean): Run {
   const client = useClient();

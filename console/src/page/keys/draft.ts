@@ -1,6 +1,7 @@
-import type { Self } from '../../../../src/http/view.ts';
+import type { Self } from '../../../../src/management/view.ts';
+import type { ApiError } from '../../api/client.ts';
 
-/** A key as it is being filled in: texts, as they stand in the form. */
+/** The form of a new key: the texts of its fields. */
 export interface Draft {
   readonly name: string;
   readonly description: string;
@@ -17,13 +18,13 @@ export interface Draft {
 }
 
 export interface Pin {
-  /** Of this form alone. */
+  /** Identifies the pin in this form only. */
   readonly id: number;
   readonly name: string;
   readonly value: string;
 }
 
-/** A key that reads, within what whoever makes it may give. */
+/** A key that can query, within the rights of the signed-in key. */
 export function createDraft(self: Self): Draft {
   return {
     name: '',
@@ -38,7 +39,7 @@ export function createDraft(self: Self): Draft {
   };
 }
 
-/** As `POST /api/keys` takes it (docs/keys.md). What is wrong with it, the service says. */
+/** The body of `POST /api/keys` (docs/keys.md). The service checks it. */
 export function toBody(draft: Draft): object {
   const { name, description, scopes, endpoints, sources, expires } = draft;
   return {
@@ -58,7 +59,16 @@ function toRate({ perSecond, burst }: Draft): object | null {
   return { per_second: Number(perSecond), ...(burst !== '' && { burst: Number(burst) }) };
 }
 
-/** What cannot be said in a body: there, a parameter has one pin. */
+/** A fault that a body cannot express: there, a parameter has one pin. */
 export function findTwice(pins: readonly Pin[]): string | undefined {
   return pins.find(({ name }, i) => pins.findIndex((other) => other.name === name) < i)?.name;
+}
+
+/** The faults that the service reports for a member of the body or one inside it: `pins`, `pins.project`. */
+export function faultOf(error: ApiError | undefined, member: string): string | undefined {
+  const own = (error?.errors ?? []).filter(
+    ({ parameter }) => parameter === member || parameter.startsWith(`${member}.`),
+  );
+  if (own.length === 0) return undefined;
+  return own.map(({ parameter, message }) => `${parameter} ${message}`).join('; ');
 }

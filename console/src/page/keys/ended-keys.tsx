@@ -1,5 +1,5 @@
 import { useId, useState } from 'react';
-import type { KeyView } from '../../../../src/http/view.ts';
+import type { KeyView } from '../../../../src/management/view.ts';
 import type { Pages } from '../../api/use-pages.ts';
 import { formatCount } from '../../format/number.ts';
 import { LoadMore } from '../../ui/load-more.tsx';
@@ -8,10 +8,10 @@ import { PanelTable } from '../../ui/panel-table.tsx';
 import { KEY_HEADS, KeyLine } from './key-line.tsx';
 
 const TITLE = 'Revoked and expired keys';
-// Nothing can be done to such a key any more, so its line has no buttons.
+// Such a key cannot be changed, so its line has no buttons.
 const ignore = () => {};
 
-/** Keys that are refused for good: folded away, since their number only rises. */
+/** Revoked and expired keys; collapsed, since their number only grows. */
 export function EndedKeys({ keys }: { readonly keys: Pages<KeyView> }) {
   const [shown, setShown] = useState(false);
   const id = useId();
@@ -45,7 +45,7 @@ export function EndedKeys({ keys }: { readonly keys: Pages<KeyView> }) {
         </PanelTable>
       ) : (
         <Panel title={TITLE} actions={toggle}>
-          <p className="small muted">Every one of them is refused. They stay for the audit trail.</p>
+          <p className="small muted">These keys are refused. They stay listed for the audit trail.</p>
         </Panel>
       )}
     </div>

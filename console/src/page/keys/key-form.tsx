@@ -1,5 +1,5 @@
 import { type FormEvent, useEffect, useId, useRef, useState } from 'react';
-import type { EndpointView, MadeKeyView, SourceView } from '../../../../src/http/view.ts';
+import type { EndpointView, MadeKeyView, SourceView } from '../../../../src/management/view.ts';
 import { useClient } from '../../api/client.ts';
 import { useLoad } from '../../api/use-load.ts';
 import { Dialog } from '../../ui/dialog.tsx';
@@ -7,8 +7,7 @@ import { ErrorNote } from '../../ui/error-note.tsx';
 import { describedBy, Field } from '../../ui/field.tsx';
 import { FormActions } from '../../ui/form-actions.tsx';
 import { TimeControl } from '../../ui/time-control.tsx';
-import { createDraft, type Draft, findTwice, toBody } from './draft.ts';
-import { faultOf } from './fault.ts';
+import { createDraft, type Draft, faultOf, findTwice, toBody } from './draft.ts';
 import { ListChoice } from './list-choice.tsx';
 import { NameFields } from './name-fields.tsx';
 import { PinFields } from './pin-fields.tsx';
@@ -28,7 +27,7 @@ const AHEAD = [
   ['in 1 year', 365 * DAY_MS],
 ] as const;
 
-/** Makes a key: what it is for, what it may do, how far it reaches. What the service refuses is told at the field. */
+/** Creates a key. Faults that the service reports are shown at the field. */
 export function KeyForm({ onClose, onMade }: KeyFormProps) {
   const id = useId();
   const client = useClient();
@@ -54,7 +53,7 @@ export function KeyForm({ onClose, onMade }: KeyFormProps) {
   };
   const fault = (member: string) => faultOf(error, member);
   return (
-    <Dialog title="Make a key" wide onClose={onClose}>
+    <Dialog title="Create a key" wide onClose={onClose}>
       <form className="key-form" onSubmit={onSubmit} noValidate ref={form}>
         <NameFields draft={draft} error={error} onChange={change} />
         <ScopeChoice
@@ -83,7 +82,7 @@ export function KeyForm({ onClose, onMade }: KeyFormProps) {
         <PinFields
           pins={draft.pins}
           endpoints={endpoints}
-          fault={twice === undefined ? fault('pins') : `${twice} is there twice: it can have one value`}
+          fault={twice === undefined ? fault('pins') : `${twice} is pinned twice: give it one value`}
           onChange={(pins) => change({ pins })}
         />
         <div className="key-form-pair">
@@ -101,7 +100,7 @@ export function KeyForm({ onClose, onMade }: KeyFormProps) {
           <RateFields draft={draft} fault={fault('rate')} onChange={change} />
         </div>
         {error !== undefined && <ErrorNote error={error} />}
-        <FormActions submit="Make the key" submitting="Making…" busy={busy} onCancel={onClose} />
+        <FormActions submit="Create the key" submitting="Creating…" busy={busy} onCancel={onClose} />
       </form>
     </Dialog>
   );

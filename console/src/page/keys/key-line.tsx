@@ -1,9 +1,9 @@
-import type { KeyView } from '../../../../src/http/view.ts';
+import type { KeyView } from '../../../../src/management/view.ts';
 import { useClient } from '../../api/client.ts';
+import { formatCount } from '../../format/number.ts';
 import { Tag } from '../../ui/tag.tsx';
 import { Ago } from '../../ui/time.tsx';
 import { stateOf } from './key-state.ts';
-import { limitsOf } from './limit.ts';
 
 interface KeyLineProps {
   readonly record: KeyView;
@@ -14,7 +14,7 @@ interface KeyLineProps {
 
 export const KEY_HEADS = ['Key', 'State', 'May', 'Limits', 'Last used', 'Change'].map((name) => ({ name }));
 
-/** A key, what it may do, and what may be done to it. */
+/** A key, its rights, and its actions. */
 export function KeyLine({ record, nowMs, onRotate, onRevoke }: KeyLineProps) {
   const { self } = useClient();
   const state = stateOf(record, nowMs);
@@ -94,4 +94,19 @@ function Limits({ record }: { readonly record: KeyView }) {
       ))}
     </dl>
   );
+}
+
+/** The limits of a key other than its scopes and expiry. */
+function limitsOf({ endpoints, sources, pins, rate }: KeyView): { name: string; value: string }[] {
+  const pinned = Object.entries(pins).map(([name, value]) => `${name} = ${value}`);
+  return [
+    ...(endpoints === null ? [] : [{ name: 'endpoints', value: endpoints.join(', ') }]),
+    ...(sources === null ? [] : [{ name: 'sources', value: sources.join(', ') }]),
+    ...(pinned.length === 0 ? [] : [{ name: 'pinned', value: pinned.join(', ') }]),
+    ...(rate === null ? [] : [{ name: 'rate', value: describeRate(rate) }]),
+  ];
+}
+
+function describeRate({ per_second, burst }: NonNullable<KeyView['rate']>): string {
+  return `${formatCount(per_second)}/s, ${formatCount(burst)} at once`;
 }

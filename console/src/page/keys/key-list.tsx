@@ -1,4 +1,4 @@
-import type { KeyView } from '../../../../src/http/view.ts';
+import type { KeyView } from '../../../../src/management/view.ts';
 import type { Pages } from '../../api/use-pages.ts';
 import { Empty } from '../../ui/empty.tsx';
 import { LoadMore } from '../../ui/load-more.tsx';
@@ -13,12 +13,12 @@ interface KeyListProps {
   readonly onRevoke: (key: KeyView) => void;
 }
 
-/** Every key that is accepted and that this one may know of, newest first. */
+/** Every valid key that the signed-in key may see, newest first. */
 export function KeyList({ keys, onMake, onRotate, onRevoke }: KeyListProps) {
   const { items, hasMore, busy, loadMore } = keys;
   const make = (
     <button type="button" className="button primary" onClick={onMake}>
-      Make a key
+      Create a key
     </button>
   );
   if (items === undefined || items.length === 0) {
@@ -27,9 +27,9 @@ export function KeyList({ keys, onMake, onRotate, onRevoke }: KeyListProps) {
         {items === undefined ? (
           busy && <p className="muted">Reading…</p>
         ) : (
-          <Empty title="There is no key to show">
-            Only those of the environment are accepted, and those that reach further than yours. Make one for
-            each program that calls this service.
+          <Empty title="No keys">
+            Keys of the environment, and keys with more rights than yours, are not listed. Create one for each
+            caller.
           </Empty>
         )}
       </Panel>

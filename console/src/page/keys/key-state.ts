@@ -1,16 +1,16 @@
-import type { KeyView } from '../../../../src/http/view.ts';
+import type { KeyView } from '../../../../src/management/view.ts';
 import type { Tone } from '../../ui/tag.tsx';
 
 export interface KeyState {
   readonly label: string;
   readonly tone: Tone;
-  /** It is refused for good. */
+  /** The key is revoked or expired. */
   readonly isOver: boolean;
 }
 
 const SOON_MS = 7 * 86_400_000;
 
-/** Whether a key is accepted, and for how long. */
+/** Whether a key is valid, and for how long. */
 export function stateOf(record: KeyView, nowMs: number): KeyState {
   if (record.revoked_at !== null) return { label: 'revoked', tone: 'bad', isOver: true };
   const leftMs =

@@ -1,5 +1,5 @@
 import { useEffect, useRef, useState } from 'react';
-import type { KeyEntry, KeyView, MadeKeyView, Self } from '../../../../src/http/view.ts';
+import type { KeyEntry, KeyView, MadeKeyView, Self } from '../../../../src/management/view.ts';
 import { useClient } from '../../api/client.ts';
 import { usePages } from '../../api/use-pages.ts';
 import { ErrorNote } from '../../ui/error-note.tsx';
@@ -7,7 +7,7 @@ import { EndedKeys } from './ended-keys.tsx';
 import { KeyForm } from './key-form.tsx';
 import { KeyList } from './key-list.tsx';
 import './keys.css';
-import { MadeKey } from './made-key.tsx';
+import { CreatedKey } from './created-key.tsx';
 import { RevokeDialog } from './revoke-dialog.tsx';
 import { RotateDialog } from './rotate-dialog.tsx';
 import { Trail } from './trail.tsx';
@@ -15,18 +15,18 @@ import { Trail } from './trail.tsx';
 const KEYS_AT_ONCE = 100;
 const ENTRIES_AT_ONCE = 50;
 
-/** What somebody is doing with a key at the moment. */
+/** The action in progress. */
 type Task =
   | { readonly kind: 'make' }
   | { readonly kind: 'rotate'; readonly key: KeyView }
   | { readonly kind: 'revoke'; readonly key: KeyView };
 
-/** Hands out keys, takes them back, and tells who did. */
+/** Creates and revokes keys, and shows their audit trail. */
 export function KeysPage() {
   const { self } = useClient();
   const keys = usePages<KeyView>('/api/keys?state=active', { size: KEYS_AT_ONCE });
   const ended = usePages<KeyView>('/api/keys?state=ended', { size: KEYS_AT_ONCE });
-  // The trail tells of every key: the service refuses it to a key that is limited.
+  // This key may not see the audit trail: the service refuses it to a key that is limited.
   const entries = usePages<KeyEntry>(isLimited(self) ? undefined : '/api/keys/log', {
     size: ENTRIES_AT_ONCE,
   });
@@ -47,13 +47,10 @@ export function KeysPage() {
     <>
       <div className="page-head">
         <h1>Keys</h1>
-        <p>
-          Who may call this service and what they may do. A key is shown once, when it is made; here is what
-          it may do, and who made, changed or revoked it.
-        </p>
+        <p>Create, rotate and revoke the keys of callers. A key itself is shown once, when it is created.</p>
       </div>
       {done !== undefined && <Done message={done} />}
-      {made !== undefined && <MadeKey made={made} onClose={() => setMade(undefined)} />}
+      {made !== undefined && <CreatedKey made={made} onClose={() => setMade(undefined)} />}
       {keys.error !== undefined && <ErrorNote error={keys.error} />}
       {ended.error !== undefined && <ErrorNote error={ended.error} />}
       <KeyList
@@ -76,9 +73,7 @@ export function KeysPage() {
         <RevokeDialog
           record={task.key}
           onClose={close}
-          onRevoked={() =>
-            onDone(`The key ${task.key.name} is revoked: it is refused from now on.`, undefined)
-          }
+          onRevoked={() => onDone(`The key ${task.key.name} is revoked.`, undefined)}
         />
       )}
     </>
@@ -89,10 +84,10 @@ function isLimited({ endpoints, sources, pins }: Self): boolean {
   return endpoints !== null || sources !== null || Object.keys(pins).length > 0;
 }
 
-/** Takes the focus, since the button that it came from may be gone. */
+/** Takes the focus: the button that caused it may be gone. */
 function Done({ message }: { readonly message: string }) {
   const note = useRef<HTMLDivElement>(null);
-  // biome-ignore lint/correctness/useExhaustiveDependencies: each message anew
+  // biome-ignore lint/correctness/useExhaustiveDependencies: runs for each message
   useEffect(() => note.current?.focus(), [message]);
   return (
     <div className="note info" role="status" tabIndex={-1} ref={note}>

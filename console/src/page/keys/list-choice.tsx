@@ -6,7 +6,7 @@ interface ListChoiceProps {
   readonly items: readonly { readonly id: string; readonly name: string }[];
   /** Null: all. */
   readonly listed: readonly string[] | null;
-  /** What the key that is signed in with is held to. */
+  /** The limits of the signed-in key. */
   readonly own: readonly string[] | null;
   readonly fault: string | undefined;
   readonly onChange: (listed: readonly string[] | null) => void;
@@ -17,9 +17,9 @@ const SPANS = [
   { id: 'some', label: 'Only these' },
 ] as const;
 
-/** All of them, those to come too, or some by name. */
+/** All items, including future ones, or some by name. */
 export function ListChoice({ legend, items, listed, own, fault, onChange }: ListChoiceProps) {
-  // A list of UUIDs and a list of names are two for the service: what is given on is written as it was given.
+  // The service does not match UUIDs with names: an inherited list keeps its spelling.
   const spell = ({ id, name }: (typeof items)[number]) => (own?.includes(id) === true ? id : name);
   return (
     <Group

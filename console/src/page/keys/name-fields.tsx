@@ -1,8 +1,7 @@
 import { useId } from 'react';
 import type { ApiError } from '../../api/client.ts';
 import { describedBy, Field } from '../../ui/field.tsx';
-import type { Draft } from './draft.ts';
-import { faultOf } from './fault.ts';
+import { type Draft, faultOf } from './draft.ts';
 
 interface NameFieldsProps {
   readonly draft: Draft;
@@ -11,11 +10,11 @@ interface NameFieldsProps {
 }
 
 const FIELDS = [
-  { member: 'name', label: 'Name', help: 'Of the program or the person that calls.' },
-  { member: 'description', label: 'Description', help: 'For people; may be empty.' },
+  { member: 'name', label: 'Name', help: 'Program or person that will use the key.' },
+  { member: 'description', label: 'Description', help: 'Optional note.' },
 ] as const;
 
-/** What the key is for. */
+/** Name and description of the key. */
 export function NameFields({ draft, error, onChange }: NameFieldsProps) {
   const prefix = useId();
   return (

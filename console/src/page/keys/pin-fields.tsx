@@ -1,5 +1,5 @@
 import { useId } from 'react';
-import type { EndpointView } from '../../../../src/http/view.ts';
+import type { EndpointView } from '../../../../src/management/view.ts';
 import { Group } from '../../ui/group.tsx';
 import type { Pin } from './draft.ts';
 
@@ -10,10 +10,10 @@ interface PinFieldsProps {
   readonly onChange: (pins: readonly Pin[]) => void;
 }
 
-// It holds for events, too, so it can be pinned where no endpoint has it.
+// It also applies to events, so it can be pinned even if no endpoint declares it.
 const PROJECT = 'project';
 
-/** Parameters with the one value that each may have. */
+/** Parameters and the only value of each. */
 export function PinFields({ pins, endpoints, fault, onChange }: PinFieldsProps) {
   const values = useId();
   const declared = endpoints.flatMap(({ parameters }) => parameters.map(({ name }) => name));
@@ -32,7 +32,7 @@ export function PinFields({ pins, endpoints, fault, onChange }: PinFieldsProps) 
   return (
     <Group
       legend="Pinned values"
-      help="A pinned parameter has this value and no other. With project pinned, a key reads and sends that project’s events alone."
+      help="The only value of a parameter. A key that pins project reads and sends only events of that project."
       fault={fault}
     >
       {pins.map(({ id, name, value }) => (

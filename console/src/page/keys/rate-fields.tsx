@@ -7,7 +7,7 @@ interface RateFieldsProps {
   readonly onChange: (part: Partial<Draft>) => void;
 }
 
-/** How often the key may be used. */
+/** The rate limit of the key. */
 export function RateFields({ draft, fault, onChange }: RateFieldsProps) {
   const number = (member: 'perSecond' | 'burst') => ({
     className: 'input',
@@ -21,7 +21,7 @@ export function RateFields({ draft, fault, onChange }: RateFieldsProps) {
   return (
     <Group
       legend="Requests"
-      help="Empty: no limit of its own. At once: twice the rate unless you say otherwise."
+      help="Empty: no limit of its own. At once: twice the rate by default."
       fault={fault}
     >
       <div className="rate">

@@ -1,4 +1,4 @@
-import type { KeyView } from '../../../../src/http/view.ts';
+import type { KeyView } from '../../../../src/management/view.ts';
 import { useClient } from '../../api/client.ts';
 import { Dialog } from '../../ui/dialog.tsx';
 import { ErrorNote } from '../../ui/error-note.tsx';
@@ -10,7 +10,7 @@ interface RevokeDialogProps {
   readonly onRevoked: () => void;
 }
 
-/** Asks before a key ends: that cannot be undone. */
+/** Asks before a key is revoked, which cannot be undone. */
 export function RevokeDialog({ record, onClose, onRevoked }: RevokeDialogProps) {
   const client = useClient();
   const { busy, error, run } = useTask();
@@ -22,22 +22,22 @@ export function RevokeDialog({ record, onClose, onRevoked }: RevokeDialogProps) 
   return (
     <Dialog title={`Revoke ${record.name}?`} onClose={onClose}>
       <p>
-        Whoever calls with <code>tr_{record.id}_…</code> is refused from the next request on, and so are the
-        tokens made with it. This cannot be undone.
+        Requests with <code>tr_{record.id}_…</code> and its tokens are refused from now on. This cannot be
+        undone.
       </p>
       {record.id === client.self.id && (
-        <p className="tone-warn">You are signed in with this key: you will have to sign in with another.</p>
+        <p className="tone-warn">You are signed in with this key, and will have to sign in with another.</p>
       )}
       {record.successor !== null && (
         <p>
-          Its successor <code>tr_{record.successor}_…</code> stays good.
+          Its successor <code>tr_{record.successor}_…</code> stays valid.
         </p>
       )}
       {error !== undefined && <ErrorNote error={error} />}
       <div className="dialog-actions">
-        {/* The first one has the focus: of the two answers the one that ends nothing. */}
+        {/* The first button has the focus: the one that revokes nothing. */}
         <button type="button" className="button" onClick={onClose}>
-          Keep it
+          Cancel
         </button>
         <button type="button" className="button danger" disabled={busy} onClick={revoke}>
           {busy ? 'Revoking…' : 'Revoke the key'}

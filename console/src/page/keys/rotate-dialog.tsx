@@ -1,11 +1,11 @@
 import { type FormEvent, useId, useState } from 'react';
-import type { KeyView, MadeKeyView } from '../../../../src/http/view.ts';
+import type { KeyView, MadeKeyView } from '../../../../src/management/view.ts';
 import { useClient } from '../../api/client.ts';
 import { Dialog } from '../../ui/dialog.tsx';
 import { ErrorNote } from '../../ui/error-note.tsx';
 import { describedBy, Field } from '../../ui/field.tsx';
 import { FormActions } from '../../ui/form-actions.tsx';
-import { faultOf } from './fault.ts';
+import { faultOf } from './draft.ts';
 import { useTask } from './use-task.ts';
 
 interface RotateDialogProps {
@@ -15,7 +15,7 @@ interface RotateDialogProps {
 }
 
 const OVERLAPS = [
-  ['0', 'not at all: it ends at once'],
+  ['0', 'no overlap: ends at once'],
   ['3600', '1 hour'],
   ['86400', '1 day'],
   ['604800', '7 days'],
@@ -23,7 +23,7 @@ const OVERLAPS = [
 ] as const;
 const OVERLAP = '604800';
 
-/** Makes a successor with the same rights, beside which the key stays good for a while. */
+/** Creates a successor with the same rights; the old key stays valid for a while. */
 export function RotateDialog({ record, onClose, onMade }: RotateDialogProps) {
   const id = useId();
   const client = useClient();
@@ -38,14 +38,14 @@ export function RotateDialog({ record, onClose, onMade }: RotateDialogProps) {
   };
   return (
     <Dialog title={`Rotate ${record.name}`} onClose={onClose}>
-      <p>A new key with the same rights is made. Give it to whoever calls, before the old one ends.</p>
+      <p>Creates a new key with the same rights. Give it to the caller before the old one ends.</p>
       <form className="key-form" onSubmit={onSubmit}>
         <Field
           id={id}
-          label="The old key stays good for"
+          label="The old key stays valid for"
           fault={faultOf(error, 'overlap_seconds')}
           {...(record.expires_at !== null && {
-            help: 'But not longer than it is by now; the new key expires then, too.',
+            help: 'At most until its expiry, which is also that of the new key.',
           })}
         >
           <select
@@ -63,7 +63,7 @@ export function RotateDialog({ record, onClose, onMade }: RotateDialogProps) {
           </select>
         </Field>
         {error !== undefined && <ErrorNote error={error} />}
-        <FormActions submit="Make the new key" submitting="Rotating…" busy={busy} onCancel={onClose} />
+        <FormActions submit="Create the new key" submitting="Rotating…" busy={busy} onCancel={onClose} />
       </form>
     </Dialog>
   );

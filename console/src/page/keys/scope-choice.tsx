@@ -4,7 +4,7 @@ import { Group } from '../../ui/group.tsx';
 const SCOPES = [
   ['query', 'reads endpoints'],
   ['ingest', 'sends events'],
-  ['manage', 'makes keys, sees numbers and SQL'],
+  ['manage', 'manages keys, sees numbers and SQL'],
 ] as const;
 
 interface ScopeChoiceProps {
@@ -13,14 +13,14 @@ interface ScopeChoiceProps {
   readonly onChange: (scopes: readonly string[]) => void;
 }
 
-/** What the key may do. What whoever makes it may not do itself, it cannot give. */
+/** The scopes of the key. A key can only grant scopes that it has itself. */
 export function ScopeChoice({ scopes, fault, onChange }: ScopeChoiceProps) {
   const { self } = useClient();
   const isShort = SCOPES.some(([scope]) => !self.scopes.includes(scope));
   return (
     <Group
       legend="Scopes"
-      help={isShort ? 'A key cannot give a scope that it does not have.' : undefined}
+      help={isShort ? 'A key cannot grant a scope that it lacks.' : undefined}
       fault={fault}
     >
       <div className="choices">

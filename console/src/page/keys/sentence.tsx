@@ -1,5 +1,5 @@
 import type { ReactNode } from 'react';
-import type { KeyEntry, KeyView } from '../../../../src/http/view.ts';
+import type { KeyEntry, KeyView } from '../../../../src/management/view.ts';
 import { formatCount } from '../../format/number.ts';
 import { formatTime, type Zone, zoneName } from '../../format/time.ts';
 import { useZone } from '../../preference.ts';
@@ -11,18 +11,18 @@ interface SentenceProps {
 
 /** Why a request was refused (docs/keys.md, audit trail). */
 const REFUSALS: Readonly<Record<string, string>> = {
-  missing: 'it had no key',
-  unknown: 'there is no such key',
-  revoked: 'the key had been revoked',
-  expired: 'the key had expired',
+  missing: 'no key',
+  unknown: 'unknown key',
+  revoked: 'revoked key',
+  expired: 'expired key',
   scope: 'the key lacks the scope',
   endpoint: 'the key may not read the endpoint',
   source: 'the key may not send to the source',
   pin: 'another value is pinned',
-  wider: 'it asked for more than the key may do',
+  wider: 'more rights than those of the key',
 };
 
-/** An entry of the trail as one would say it. */
+/** An entry of the audit trail as a sentence. */
 export function Sentence({ entry, keys }: SentenceProps) {
   const zone = useZone();
   const { action, actor, key_id: id, detail, count } = entry;
@@ -33,7 +33,7 @@ export function Sentence({ entry, keys }: SentenceProps) {
   const sentences: Readonly<Record<KeyEntry['action'], ReactNode>> = {
     created: (
       <>
-        {who} made {key}
+        {who} created {key}
         {granted}
       </>
     ),
@@ -54,7 +54,7 @@ export function Sentence({ entry, keys }: SentenceProps) {
     ),
     minted: (
       <>
-        {key} made {times} {count === 1 ? 'token' : 'tokens'}
+        {key} signed {times} {count === 1 ? 'token' : 'tokens'}
       </>
     ),
     refused: (
@@ -73,7 +73,7 @@ export function Sentence({ entry, keys }: SentenceProps) {
 }
 
 function Actor({ id, keys }: { readonly id: string; readonly keys: readonly KeyView[] }) {
-  if (id === 'cli') return <>Somebody at the shell</>;
+  if (id === 'cli') return <>The shell</>;
   if (id === 'private') return <>The environment’s private key</>;
   return <Key id={id} keys={keys} />;
 }
@@ -89,7 +89,7 @@ function Key({ id, keys }: { readonly id: string; readonly keys: readonly KeyVie
   );
 }
 
-/** What was granted ends with `until …`, in UTC. */
+/** The text of a grant ends with `until …`, in UTC. */
 function toZone(detail: string, zone: Zone): string {
   return detail.replace(/\buntil (\S+Z)$/, (text, iso: string) => {
     const ms = Date.parse(iso);

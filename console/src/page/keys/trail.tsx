@@ -1,4 +1,4 @@
-import type { KeyEntry, KeyView } from '../../../../src/http/view.ts';
+import type { KeyEntry, KeyView } from '../../../../src/management/view.ts';
 import type { Pages } from '../../api/use-pages.ts';
 import { formatTime } from '../../format/time.ts';
 import { useZone } from '../../preference.ts';
@@ -12,9 +12,9 @@ import { Sentence } from './sentence.tsx';
 
 interface TrailProps {
   readonly entries: Pages<KeyEntry>;
-  /** Those whose names are known. */
+  /** Keys with known names. */
   readonly keys: readonly KeyView[];
-  /** Whether this key may not see it. */
+  /** Whether the caller's key has no right to see it. */
   readonly hidden: boolean;
 }
 
@@ -29,7 +29,7 @@ const TONES: Readonly<Record<KeyEntry['action'], Tone>> = {
 };
 const LABELS = { minted: 'tokens' } as const;
 
-/** Who did what to which key, and what was refused. */
+/** The audit trail: changes and refusals of keys. */
 export function Trail({ entries, keys, hidden }: TrailProps) {
   const zone = useZone();
   const { items, error, hasMore, busy, loadMore } = entries;
@@ -38,15 +38,14 @@ export function Trail({ entries, keys, hidden }: TrailProps) {
   return (
     <Panel title="Audit trail" flush>
       {hidden && (
-        <Empty title="The trail tells of every key">
-          Yours is limited to endpoints, sources or pinned values, so it is not shown. Sign in with a key that
-          is not.
+        <Empty title="This key may not see the audit trail">
+          It lists actions on all keys, and yours is limited to endpoints, sources or pinned values.
         </Empty>
       )}
       {error !== undefined && <ErrorNote error={error} />}
       {items?.length === 0 && (
-        <Empty title="Nothing has been done yet">
-          Making, changing and revoking a key is written down here, and so is every refusal, once a minute.
+        <Empty title="No entries">
+          Created, changed and revoked keys appear here; refusals once a minute.
         </Empty>
       )}
       {items !== undefined && items.length > 0 && (

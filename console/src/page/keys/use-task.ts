@@ -1,7 +1,7 @@
 import { useState } from 'react';
 import { ApiError } from '../../api/client.ts';
 
-/** One thing that somebody has the service do: whether it is under way, and what went wrong with it. */
+/** One call that changes something: whether it is running, and its error. */
 export function useTask(): {
   readonly busy: boolean;
   readonly error: ApiError | undefined;

@@ -1,15 +1,15 @@
 import { Link } from 'wouter';
-import type { EndpointView } from '../../../../src/http/view.ts';
+import type { EndpointView } from '../../../../src/management/view.ts';
 import { Empty } from '../../ui/empty.tsx';
 import { Panel } from '../../ui/panel.tsx';
 
-/** What a key may call, where it may not see how much others do. */
+/** The endpoints of a key that may not see the traffic. */
 export function EndpointList({ endpoints }: { readonly endpoints: readonly EndpointView[] }) {
   return (
     <Panel title="Endpoints">
       {endpoints.length === 0 ? (
         <Empty title="This key may read no endpoint">
-          Ask whoever gave it to you for one that may, or sign in with another.
+          Sign in with a key that may read endpoints, or ask for one.
         </Empty>
       ) : (
         <ul className="endpoint-list">

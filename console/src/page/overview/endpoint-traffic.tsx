@@ -1,5 +1,5 @@
 import { Link } from 'wouter';
-import type { EndpointView, Overview, Traffic } from '../../../../src/http/view.ts';
+import type { EndpointView, Overview, Traffic } from '../../../../src/management/view.ts';
 import { formatCount, formatMs, formatPercent, formatRate, formatShort } from '../../format/number.ts';
 import { Empty } from '../../ui/empty.tsx';
 import { Panel } from '../../ui/panel.tsx';
@@ -13,14 +13,13 @@ interface Props {
   readonly endpoints: readonly EndpointView[];
 }
 
-/** A line for each endpoint: how much it is asked for, how fast it is, and what goes wrong. */
+/** A line per endpoint: requests, latency and errors. */
 export function EndpointTraffic({ overview, endpoints }: Props) {
   if (overview.endpoints.length === 0) {
     return (
       <Panel title="Endpoints">
-        <Empty title="No endpoint is served">
-          Put an endpoint.yaml and a query.sql into a folder of TAILRACE_ENDPOINTS_DIR and send the service a
-          SIGHUP.
+        <Empty title="There are no endpoints">
+          Put endpoint.yaml and query.sql into a folder of TAILRACE_ENDPOINTS_DIR and run tailrace reload.
         </Empty>
       </Panel>
     );

@@ -1,10 +1,10 @@
 import type { ReactNode } from 'react';
-import type { Overview } from '../../../../src/http/view.ts';
+import type { Overview } from '../../../../src/management/view.ts';
 import { formatBytes, formatCount } from '../../format/number.ts';
 import { Panel } from '../../ui/panel.tsx';
 import { Ago } from '../../ui/time.tsx';
 
-/** What the engine and the store have to do and hold, against their bounds. */
+/** Load and size of the engine and the store, with their bounds. */
 export function EngineState({ overview }: { readonly overview: Overview }) {
   const { engine, store, started_at: startedAt, at } = overview;
   const nowMs = Date.parse(at);
@@ -18,7 +18,7 @@ export function EngineState({ overview }: { readonly overview: Overview }) {
         <Fact label="Cache" share={store.cache_bytes / store.cache_bytes_max}>
           {formatBytes(store.cache_bytes)} of {formatBytes(store.cache_bytes_max)}
         </Fact>
-        <Fact label="Events waiting to be stored">{formatBytes(store.ingest_queued_bytes)}</Fact>
+        <Fact label="Ingest backlog">{formatBytes(store.ingest_queued_bytes)}</Fact>
         <Fact label="Stored">
           {formatCount(store.rows)} events, {formatBytes(store.bytes)}
         </Fact>

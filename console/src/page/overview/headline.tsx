@@ -1,4 +1,4 @@
-import type { Overview, Traffic } from '../../../../src/http/view.ts';
+import type { Overview, Traffic } from '../../../../src/management/view.ts';
 import {
   formatBytes,
   formatCount,
@@ -12,7 +12,7 @@ import { Stat } from '../../ui/stat.tsx';
 
 const STATES = { ready: 'Ready', stopping: 'Stopping', unavailable: 'Away' } as const;
 
-/** The few numbers that say whether all is well. */
+/** The most important numbers. */
 export function Headline({ overview }: { readonly overview: Overview }) {
   const { endpoints, sources, engine, store, window_seconds: seconds } = overview;
   const total = (of: (one: Traffic) => number) => endpoints.reduce((sum, one) => sum + of(one), 0);
@@ -54,9 +54,9 @@ export function Headline({ overview }: { readonly overview: Overview }) {
         below={slowest?.p99_ms == null ? 'no request yet' : slowest.name}
       />
       <Stat
-        label="From the cache"
+        label="Cache hits"
         value={cachedRequests === 0 ? '–' : formatPercent(hits / cachedRequests)}
-        below={`${formatCount(store.cache_entries)} answers kept`}
+        below={`${formatCount(store.cache_entries)} cached answers`}
       />
       <Stat
         label="Events in"

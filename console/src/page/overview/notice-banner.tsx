@@ -1,4 +1,4 @@
-import type { Notice } from '../../../../src/http/view.ts';
+import type { Notice } from '../../../../src/management/view.ts';
 
 const TITLES: Readonly<Record<Notice['topic'], string>> = {
   retention: 'Retention has stopped',
@@ -6,7 +6,7 @@ const TITLES: Readonly<Record<Notice['topic'], string>> = {
   storing: 'Nothing can be stored',
 };
 
-/** What an operator has to see to, while queries are answered all the same. */
+/** Notices that need an operator, although queries are still answered. */
 export function NoticeBanner({ notices }: { readonly notices: readonly Notice[] }) {
   return notices.map(({ topic, message }) => (
     <div key={topic} className="note bad" role="alert">

@@ -1,4 +1,4 @@
-import type { EndpointView, Overview } from '../../../../src/http/view.ts';
+import type { EndpointView, Overview } from '../../../../src/management/view.ts';
 import { useClient } from '../../api/client.ts';
 import { useLoad } from '../../api/use-load.ts';
 import { ErrorNote } from '../../ui/error-note.tsx';
@@ -12,7 +12,7 @@ import { SourceList } from './source-list.tsx';
 
 const EVERY_MS = 5_000;
 
-/** How the service is: live numbers for keys with `manage`, for others what they may call. */
+/** The state of the service: live numbers for keys with `manage`, otherwise the endpoints of the key. */
 export function OverviewPage() {
   const { self } = useClient();
   const mayWatch = self.scopes.includes('manage');
@@ -26,8 +26,8 @@ export function OverviewPage() {
         <h1>Overview</h1>
         <p>
           {mayWatch
-            ? 'What the endpoints and sources do now, counted since the service started and over an hour at most.'
-            : 'The endpoints that this key may read. Live numbers are shown to keys with the scope manage.'}
+            ? 'Traffic of endpoints and sources over the last hour, at most since the service started.'
+            : 'The endpoints that this key may read. Live numbers need the scope manage.'}
         </p>
       </div>
       {live.error !== undefined && <ErrorNote error={live.error} />}

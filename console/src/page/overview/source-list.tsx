@@ -1,5 +1,5 @@
 import { Link } from 'wouter';
-import type { Overview } from '../../../../src/http/view.ts';
+import type { Overview } from '../../../../src/management/view.ts';
 import { formatBytes, formatCount, formatRate, formatShort } from '../../format/number.ts';
 import { Empty } from '../../ui/empty.tsx';
 import { Panel } from '../../ui/panel.tsx';
@@ -17,15 +17,15 @@ const HEADS = [
   { name: 'Newest' },
 ];
 
-/** A line for each source: what comes in, what is there. */
+/** A line per source: events received and stored. */
 export function SourceList({ overview }: { readonly overview: Overview }) {
   const { sources, at } = overview;
   const nowMs = Date.parse(at);
   if (sources.length === 0) {
     return (
       <Panel title="Sources">
-        <Empty title="No source is known to this key">
-          Sign in with a key that is not limited to other sources.
+        <Empty title="This key may see no source">
+          Sign in with a key that may send to sources, or has the scope manage.
         </Empty>
       </Panel>
     );

@@ -1,5 +1,5 @@
 import { type FormEvent, useEffect, useRef, useState } from 'react';
-import type { Self } from '../../../../src/http/view.ts';
+import type { Self } from '../../../../src/management/view.ts';
 import { ApiError, callRaw } from '../../api/client.ts';
 import { CopyButton } from '../../ui/copy-button.tsx';
 import { Mark } from '../../ui/mark.tsx';
@@ -9,14 +9,14 @@ import './sign-in.css';
 const CREATE_KEY = 'npx tailrace keys create --name me --scope query,ingest,manage';
 
 interface SignInProps {
-  /** The tab's key of before, which is tried at once. */
+  /** The stored key of this tab, which is tried at once. */
   readonly kept: string | undefined;
-  /** Why somebody is here again. */
+  /** Why the user has to sign in again. */
   readonly message: string | undefined;
   readonly onSignIn: (key: string, self: Self) => void;
 }
 
-/** Asks for a key and what it may do. The key is held in this tab and sent to this service, nowhere else. */
+/** Asks for a key and checks its rights. The key stays in this tab and is sent to this service only. */
 export function SignInPage({ kept, message, onSignIn }: SignInProps) {
   const [fault, setFault] = useState<string>();
   const [busy, setBusy] = useState(kept !== undefined);
@@ -47,13 +47,13 @@ export function SignInPage({ kept, message, onSignIn }: SignInProps) {
     event.preventDefault();
     const key = input.current?.value.trim() ?? '';
     if (key === '') {
-      setFault('Put a key in first.');
+      setFault('Enter a key.');
       input.current?.focus();
       return;
     }
-    // No header can carry others: the call would fail as though the service were away.
+    // A header cannot carry other characters: the call would fail as if the service were unreachable.
     if (!/^[\x21-\x7e]+$/.test(key)) {
-      setFault('This is no key: it has a space or a character that none has. Copy it again.');
+      setFault('This is not a key: keys have no spaces and only ASCII characters. Copy it again.');
       input.current?.focus();
       return;
     }
@@ -68,7 +68,7 @@ export function SignInPage({ kept, message, onSignIn }: SignInProps) {
           <h1>Tailrace</h1>
         </div>
         <p className="muted">
-          Sign in with an API key. It is kept in this tab only and goes when you close it.
+          Sign in with an API key. It stays in this tab and is forgotten when you close it.
         </p>
         {message !== undefined && <div className="note info">{message}</div>}
         <div className="field">
@@ -94,15 +94,15 @@ export function SignInPage({ kept, message, onSignIn }: SignInProps) {
         </button>
         <div className="sign-in-help small muted">
           <p>
-            No key yet? The service prints one when it first starts. In its folder, this creates another,
-            which may see every page:
+            No key yet? The service prints one at its first start. Run this in its folder to create a key for
+            every page:
           </p>
           <div className="sign-in-command">
             <code>{CREATE_KEY}</code>
             <CopyButton text={CREATE_KEY} />
           </div>
           <p>
-            With <code>--scope query</code> alone a key sees the endpoints, without numbers and keys.
+            With <code>--scope query</code> alone, a key sees endpoints, but no numbers and no keys.
           </p>
         </div>
       </form>
@@ -111,7 +111,7 @@ export function SignInPage({ kept, message, onSignIn }: SignInProps) {
 }
 
 function describe(error: unknown): string {
-  if (!(error instanceof ApiError)) return 'The service gave no answer that the console understands.';
+  if (!(error instanceof ApiError)) return 'The console could not read the service’s response.';
   if (error.status === 401) return `This key is not accepted: ${error.message}.`;
   return error.message;
 }

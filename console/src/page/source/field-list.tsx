@@ -1,24 +1,24 @@
-import type { SourceView } from '../../../../src/http/view.ts';
+import type { SourceView } from '../../../../src/management/view.ts';
 import { PanelTable } from '../../ui/panel-table.tsx';
 
 const HEADS = [{ name: 'Field' }, { name: 'Type' }, { name: 'Taken from' }];
 
-/** Those of every table (docs/sources.md). */
+/** The columns of every table (docs/sources.md). */
 const COMMON: SourceView['columns'] = [
-  { name: 'id', type: 'string', path: ['id'], description: 'kept when given, otherwise a UUIDv7' },
+  { name: 'id', type: 'string', path: ['id'], description: 'as sent, otherwise a UUIDv7' },
   {
     name: 'timestamp',
     type: 'timestamp',
     path: ['timestamp'],
-    description: 'when it happened, UTC, to the microsecond',
+    description: 'time of the event, UTC, in microseconds',
   },
-  { name: 'project', type: 'string', path: [], description: 'whose it is' },
+  { name: 'project', type: 'string', path: [], description: 'project of the event' },
   { name: 'event_message', type: 'string', path: ['event_message'], description: 'the text' },
-  { name: 'metadata', type: 'json', path: ['metadata'], description: 'the JSON value as it came' },
-  { name: 'attributes', type: 'json', path: [], description: 'whatever else the event had' },
+  { name: 'metadata', type: 'json', path: ['metadata'], description: 'the JSON value as sent' },
+  { name: 'attributes', type: 'json', path: [], description: 'other members of the event' },
 ];
 
-/** The columns of a source's table: its own, then those that every source has. */
+/** The columns of a source's table: its own, then the common ones. */
 export function Fields({ source }: { readonly source: SourceView }) {
   return (
     <PanelTable title="Fields" heads={HEADS}>
@@ -27,7 +27,7 @@ export function Fields({ source }: { readonly source: SourceView }) {
       ))}
       <tr className="field-part">
         <th scope="rowgroup" colSpan={HEADS.length}>
-          In every source
+          Common to all sources
         </th>
       </tr>
       {COMMON.map((column) => (
@@ -59,7 +59,7 @@ function FieldLine({ column }: { readonly column: SourceView['columns'][number] 
   );
 }
 
-/** As a source's file has it: a list where a name has a dot of its own. */
+/** As in a source's file: a list if a name contains a dot. */
 function writePath(path: readonly string[]): string {
   return path.some((name) => name.includes('.')) ? `[${path.join(', ')}]` : path.join('.');
 }

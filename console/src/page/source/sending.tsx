@@ -1,6 +1,6 @@
 import { useId, useMemo, useState } from 'react';
 import { Link } from 'wouter';
-import type { SourceView } from '../../../../src/http/view.ts';
+import type { SourceView } from '../../../../src/management/view.ts';
 import { useClient } from '../../api/client.ts';
 import { Code } from '../../ui/code.tsx';
 import { describedBy, Field } from '../../ui/field.tsx';
@@ -8,7 +8,7 @@ import { Panel } from '../../ui/panel.tsx';
 import { Tabs } from '../../ui/tabs.tsx';
 import { createSnippets, type Snippet } from './snippet.ts';
 
-/** Ready-made configurations of senders, with this service's address and the source filled in. */
+/** Configurations of senders, with the address of this service and the source filled in. */
 export function Sending({ source }: { readonly source: SourceView }) {
   const id = useId();
   const { self } = useClient();
@@ -57,7 +57,7 @@ export function Sending({ source }: { readonly source: SourceView }) {
           The key is read from <code>TAILRACE_KEY</code>: one with the scope ingest
           {self.scopes.includes('manage') ? (
             <>
-              , which you make among the <Link href="/keys">keys</Link>.
+              . Create one in <Link href="/keys">keys</Link>.
             </>
           ) : (
             ', such as yours.'

@@ -1,4 +1,4 @@
-import type { SourceView } from '../../../../src/http/view.ts';
+import type { SourceView } from '../../../../src/management/view.ts';
 import type { Language } from '../../ui/code.tsx';
 
 export interface Snippet {
@@ -6,7 +6,7 @@ export interface Snippet {
   readonly label: string;
   readonly language: Language;
   readonly text: string;
-  /** What is still to be changed, or to be known. */
+  /** What the reader still has to change or to know. */
   readonly note: string;
 }
 
@@ -14,14 +14,14 @@ interface Target {
   /** Of the service: `http://127.0.0.1:4000`. */
   readonly origin: string;
   readonly source: Pick<SourceView, 'id' | 'name' | 'columns'>;
-  /** Whose the events are. */
+  /** The project of the events. */
   readonly project: string;
 }
 
 /**
- * How to send events to a source (docs/ingest.md). The key itself is never in them: they are made to be passed on.
+ * How to send events to a source (docs/ingest.md). Snippets never contain the key: people share them.
  *
- * Names of sources have letters, digits, dots, hyphens and underscores, so they stand in an address as they are.
+ * Names of sources have letters, digits, dots, hyphens and underscores, so they need no encoding in a URL.
  */
 export function createSnippets({ origin, source, project }: Target): Snippet[] {
   const { id, name, columns } = source;
@@ -35,7 +35,7 @@ export function createSnippets({ origin, source, project }: Target): Snippet[] {
       text: `curl -s -H "X-API-KEY: $TAILRACE_KEY" -H "Content-Type: application/json" \\
   ${quoteShell(url)} \\
   -d ${quoteShell(events)}`,
-      note: 'An event without a timestamp happened when it came in. Whatever is in metadata comes back as it was sent.',
+      note: 'Without a timestamp an event gets the time of arrival. Metadata is returned as sent.',
     },
     {
       id: 'vector',
@@ -53,7 +53,7 @@ export function createSnippets({ origin, source, project }: Target): Snippet[] {
       headers:
         x-api-key: \${TAILRACE_KEY}
         x-project: ${JSON.stringify(project)}`,
-      note: 'Put the names of your sources or transforms into inputs. The project is that of events that name none.',
+      note: 'Put the names of your Vector sources or transforms into inputs. The project applies to events that name none.',
     },
     {
       id: 'opentelemetry',
@@ -73,7 +73,7 @@ service:
     logs:
       receivers: [otlp]
       exporters: [otlphttp/tailrace]`,
-      note: 'A record or resource with the attribute tailrace.project belongs to that project instead.',
+      note: 'The attribute tailrace.project of a record or resource overrides the project.',
     },
     {
       id: 'pino',
@@ -93,7 +93,7 @@ const transport = pino.transport({
 const logger = pino({ base: { project: ${JSON.stringify(project)} } }, transport);
 
 logger.info({ order: 1 }, 'it works');`,
-      note: 'The fields of a line are its metadata, its level among them.',
+      note: 'The fields of a line, such as its level, become metadata.',
     },
   ];
 }
@@ -105,7 +105,7 @@ interface Members {
   [name: string]: unknown;
 }
 
-/** An event with some of the source's columns filled, where they are taken from. */
+/** An event with values at the paths of some of the source's columns. */
 function createExample(columns: SourceView['columns'], project: string): Members {
   const event: Members = { project, event_message: 'it works', metadata: {} };
   for (const { name, type, path } of columns.slice(0, COLUMNS_SHOWN)) {
@@ -120,12 +120,12 @@ function put(target: Members, [first = '', ...rest]: readonly string[], value: u
     return;
   }
   const inner = Object.hasOwn(target, first) ? target[first] : {};
-  if (typeof inner !== 'object' || inner === null) return; // another column is taken from the whole of it
+  if (typeof inner !== 'object' || inner === null) return; // another column has the whole value
   target[first] = inner;
-  put(inner as Members, rest, value); // made above, or by a column before
+  put(inner as Members, rest, value); // created above, or by an earlier column
 }
 
-/** Within single quotes a shell takes everything as it stands. */
+/** A shell leaves everything within single quotes as it is. */
 function quoteShell(text: string): string {
   return `'${text.replaceAll("'", `'\\''`)}'`;
 }

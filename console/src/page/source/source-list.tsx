@@ -1,5 +1,5 @@
 import { Link } from 'wouter';
-import type { SourceState, SourceView } from '../../../../src/http/view.ts';
+import type { SourceState, SourceView } from '../../../../src/management/view.ts';
 import { formatBytes, formatCount, formatRate, formatShort } from '../../format/number.ts';
 import { Empty } from '../../ui/empty.tsx';
 import { ErrorNote } from '../../ui/error-note.tsx';
@@ -21,7 +21,7 @@ const LIVE = [
   { name: 'Newest' },
 ];
 
-/** Every kind of log that the key may know of. */
+/** Every source that the key may see. */
 export function SourceListPage() {
   const { sources, stateOf, mayWatch, nowMs, errors } = useSources();
   return (
@@ -29,8 +29,8 @@ export function SourceListPage() {
       <div className="page-head">
         <h1>Sources</h1>
         <p>
-          The kinds of logs that can be sent here. Each has its fields, its own retention, and ready-made
-          configurations for whatever sends.
+          Kinds of logs that you can send here, each with its fields, retention and ready-made configurations
+          of senders.
         </p>
       </div>
       {errors.map((error) => (
@@ -39,8 +39,8 @@ export function SourceListPage() {
       {sources === undefined && errors.length === 0 && <p className="muted">Reading…</p>}
       {sources?.length === 0 && (
         <Panel title="Sources">
-          <Empty title="No source is known to this key">
-            Sign in with a key that is not limited to other sources.
+          <Empty title="This key may see no source">
+            Sign in with a key that may send to sources, or has the scope manage.
           </Empty>
         </Panel>
       )}

@@ -1,5 +1,5 @@
 import { Link, useParams } from 'wouter';
-import type { SourceState, SourceView } from '../../../../src/http/view.ts';
+import type { SourceState, SourceView } from '../../../../src/management/view.ts';
 import { formatBytes, formatCount, formatRate, formatShort } from '../../format/number.ts';
 import { formatAgo, formatTime, zoneName } from '../../format/time.ts';
 import { useZone } from '../../preference.ts';
@@ -13,7 +13,7 @@ import { Sending } from './sending.tsx';
 import './source.css';
 import { useSources } from './use-sources.ts';
 
-/** One source: what it holds, what is taken out of its events, and how to send them. */
+/** One source: its size, its columns, and how to send events. */
 export function SourcePage() {
   const { name = '' } = useParams();
   const { sources, stateOf, mayWatch, nowMs, errors } = useSources();
@@ -33,8 +33,7 @@ export function SourcePage() {
       {sources === undefined && errors.length === 0 && <p className="muted">Reading…</p>}
       {sources !== undefined && source === undefined && (
         <Empty title="No such source">
-          There is none of the name {name} that this key may know of. Choose one of the{' '}
-          <Link href="/sources">sources</Link>.
+          This key may see no source called {name}. Choose one of the <Link href="/sources">sources</Link>.
         </Empty>
       )}
       {source !== undefined && (
@@ -60,9 +59,7 @@ function Head({ source }: { readonly source: SourceView }) {
       <h1>{name}</h1>
       <p>{description}</p>
       <div className="source-facts">
-        <Tag tone="accent">
-          {days === null ? 'an existing table, read as it is' : `kept for ${days} days`}
-        </Tag>
+        <Tag tone="accent">{days === null ? 'existing table, read only' : `kept for ${days} days`}</Tag>
         <span className="small muted">
           table <code>{table}</code>
         </span>
@@ -99,7 +96,7 @@ function Numbers({ state, nowMs }: { readonly state: SourceState | undefined; re
           label="Without a project"
           value={formatShort(state.without_project)}
           tone="warn"
-          below="since the start; no key that pins a project can read them"
+          below="since the start; keys that pin a project cannot read them"
         />
       )}
       <Instant label="Oldest" iso={oldest} nowMs={nowMs} />

@@ -1,10 +1,10 @@
-import type { Overview, SourceState, SourceView } from '../../../../src/http/view.ts';
+import type { Overview, SourceState, SourceView } from '../../../../src/management/view.ts';
 import { type ApiError, useClient } from '../../api/client.ts';
 import { useLoad } from '../../api/use-load.ts';
 
 export interface Sources {
   readonly sources: readonly SourceView[] | undefined;
-  /** What is known of one now; `undefined` for keys without `manage`, and before it has been read. */
+  /** The state of a source; `undefined` for keys without `manage`, and before it has been read. */
   readonly stateOf: (name: string) => SourceState | undefined;
   readonly mayWatch: boolean;
   /** When the numbers were read; ms since the epoch. */
@@ -14,7 +14,7 @@ export interface Sources {
 
 const EVERY_MS = 5_000;
 
-/** The sources that the key may know of, with live numbers where it may see them. */
+/** The sources that the key may see, with live numbers if it has `manage`. */
 export function useSources(): Sources {
   const mayWatch = useClient().self.scopes.includes('manage');
   const definitions = useLoad<{ result: SourceView[] }>('/api/sources');

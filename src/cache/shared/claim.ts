@@ -1,0 +1,118 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { createDeadline, untilAborted } from '../../lib/abort.ts';
+import type { Background } from '../../lib/background.ts';
+import type { Question } from '../../query/question.ts';
+import type { Answer } from '../../query/run.ts';
+import type { Lease, SharedCache } from './shared-cache.ts';
+
+export interface Wanted {
+  readonly question: Question;
+  /** Whether an answer of another replica will do. */
+  readonly isGood: (answer: Answer) => boolean;
+  /** Of an answer that will not do; empty if none is known. */
+  readonly mark: string;
+}
+
+/**
+ * `shared`: another replica has the answer. `ours`: this replica computes it, with the lease, or without one if it is unknown
+ * what the others do.
+ */
+export type Claim =
+  | { readonly kind: 'shared'; readonly answer: Answer }
+  | { readonly kind: 'ours'; readonly lease: Lease | undefined };
+
+/** Another replica is computing; `mark` is of what is stored until then. `holder` is left out if it is not known which one. */
+interface Held {
+  readonly kind: 'held';
+  readonly mark: string;
+  readonly holder?: string;
+}
+
+/** Decides which replica computes an answer. */
+export interface Claims {
+  /** At once. */
+  claim(wanted: Wanted): Promise<Claim | Held>;
+  /**
+   * For a caller, who needs an answer: waits while another replica computes, for `waitMsMax` at most, and then lets this one
+   * compute without a lease.
+   *
+   * @throws the signal's reason
+   */
+  wait(wanted: Wanted, signal: AbortSignal): Promise<Claim>;
+}
+
+const WAITED_ENOUGH = new Error('the answer of another replica did not come in time');
+const ALONE: Claim = { kind: 'ours', lease: undefined };
+const POLL_MS = 25;
+// Two have failed, or their answers will not do: every replica computes by itself now, all at once.
+const HOLDERS_MAX = 2;
+
+export interface ClaimsOptions {
+  readonly background: Background;
+  /**
+   * Longest that a caller waits for other replicas. Otherwise a query that hangs there, or anyone who renews a lease in Redis,
+   * would use up the caller's whole time.
+   */
+  readonly waitMsMax: number;
+}
+
+export function createClaims(shared: SharedCache, { background: { run }, waitMsMax }: ClaimsOptions): Claims {
+  async function findGood({ question, isGood }: Wanted): Promise<Claim | undefined> {
+    const answer = await shared.find(question);
+    if (answer === undefined) return ALONE;
+    return answer !== 'none' && isGood(answer) ? { kind: 'shared', answer } : undefined;
+  }
+
+  /** @param mark of what was stored before the lease was asked for: an answer may have come since */
+  async function takeLease(wanted: Wanted, mark: string): Promise<Claim | Held> {
+    const lease = await shared.lease(wanted.question.key);
+    if (lease === undefined) return ALONE;
+    if (lease === 'held') return { kind: 'held', mark };
+    const ours: Claim = { kind: 'ours', lease };
+    if (lease.mark === mark || lease.mark === '') return ours;
+    const found = await findGood(wanted);
+    if (found?.kind !== 'shared') return ours;
+    run(lease.release());
+    return found;
+  }
+
+  async function claim(wanted: Wanted): Promise<Claim | Held> {
+    const probe = await shared.probe(wanted.question.key);
+    if (probe === undefined) return ALONE;
+    const { mark, holder } = probe;
+    const found = mark === '' || mark === wanted.mark ? undefined : await findGood(wanted);
+    return found ?? (holder === '' ? await takeLease(wanted, mark) : { kind: 'held', mark, holder });
+  }
+
+  /** Until there is an answer, or the holder gives up or dies, also if the next one is computing already. */
+  async function waitForHolder(key: string, { mark, ...held }: Held, signal: AbortSignal): Promise<void> {
+    let { holder } = held;
+    for (;;) {
+      await untilAborted(delay(POLL_MS), signal);
+      const probe = await shared.probe(key);
+      holder ??= probe?.holder;
+      const isSame = probe !== undefined && probe.holder === holder && probe.mark === mark;
+      if (!isSame || holder === '') return;
+    }
+  }
+
+  return {
+    claim,
+    async wait(wanted, caller) {
+      const { signal, clear } = createDeadline(waitMsMax, () => WAITED_ENOUGH, caller);
+      try {
+        for (let holders = 0; ; holders++) {
+          const claimed = await claim(wanted);
+          if (claimed.kind !== 'held') return claimed;
+          if (holders === HOLDERS_MAX) return ALONE;
+          await waitForHolder(wanted.question.key, claimed, signal);
+        }
+      } catch (error) {
+        if (error === WAITED_ENOUGH) return ALONE;
+        throw error;
+      } finally {
+        clear();
+      }
+    },
+  };
+}

@@ -1,0 +1,22 @@
+const BYTE_UNITS = ['bytes', 'KiB', 'MiB', 'GiB', 'TiB'] as const;
+
+/** `1.5 MiB` */
+export function formatBytes(bytes: number): string {
+  const power = Math.min(bytes < 1 ? 0 : Math.floor(Math.log2(bytes) / 10), BYTE_UNITS.length - 1);
+  const size = bytes / 1024 ** power;
+  return `${power === 0 ? size : size.toFixed(1)} ${BYTE_UNITS[power]}`;
+}
+
+/** `1,234,567` */
+export function formatCount(count: number): string {
+  return count.toLocaleString('en');
+}
+
+/** `2026-11-20 07:00`, UTC. */
+export function formatMinute(ms: number): string {
+  return new Date(ms).toISOString().slice(0, 16).replace('T', ' ');
+}
+
+export function sum(numbers: readonly number[]): number {
+  return numbers.reduce((total, number) => total + number, 0);
+}

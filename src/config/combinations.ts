@@ -1,0 +1,68 @@
+/** Whether the environment sets a variable. */
+type IsGiven = (variable: string) => boolean;
+
+const CLICKHOUSE_FILES = ['CLICKHOUSE_CA_FILE', 'CLICKHOUSE_CERT_FILE', 'CLICKHOUSE_KEY_FILE'];
+const NEED_SERVER = [
+  'CLICKHOUSE_USER',
+  'CLICKHOUSE_PASSWORD',
+  'CLICKHOUSE_READ_USER',
+  'CLICKHOUSE_READ_PASSWORD',
+  'CLICKHOUSE_SANDBOX_USER',
+  'CLICKHOUSE_SANDBOX_PASSWORD',
+  ...CLICKHOUSE_FILES,
+  'TAILRACE_CLUSTER',
+];
+// Shared by replicas, which prove to each other that they belong together by the secret of tokens.
+const NEED_SECRET = ['TAILRACE_CONTROL_URL', 'TAILRACE_REDIS_URL'];
+
+/** Finds settings that exclude or require each other; one line each. @param serverUrl the value of CLICKHOUSE_URL */
+export function findCombinationFaults(isGiven: IsGiven, serverUrl: string | undefined): string[] {
+  const faults = [...findHalfTls(isGiven)];
+  if (!isGiven('CLICKHOUSE_URL'))
+    for (const variable of NEED_SERVER.filter(isGiven))
+      faults.push(`${variable}: means nothing without CLICKHOUSE_URL`);
+  else if (serverUrl !== undefined && URL.canParse(serverUrl))
+    faults.push(...findServerFaults(isGiven, new URL(serverUrl))); // else parseServerUrl reports it
+  const needing = NEED_SECRET.filter(isGiven);
+  if (needing.length > 0 && !isGiven('TAILRACE_TOKEN_SECRET'))
+    faults.push(
+      `TAILRACE_TOKEN_SECRET: must be set with ${needing.join(' and ')}, the same for all processes; "openssl rand -base64 32" makes one`,
+    );
+  if (isGiven('TAILRACE_REDIS_URL') && !isGiven('CLICKHOUSE_URL'))
+    faults.push(
+      'TAILRACE_REDIS_URL: means nothing without CLICKHOUSE_URL: an embedded store belongs to one process, which has no replicas',
+    );
+  return faults;
+}
+
+/** With one of the files alone the service would speak plain HTTP, although TLS was intended. */
+function findHalfTls(isGiven: IsGiven): string[] {
+  const files = ['TAILRACE_TLS_CERT_FILE', 'TAILRACE_TLS_KEY_FILE'];
+  const [set] = files.filter(isGiven);
+  const missing = files.filter((file) => !isGiven(file));
+  if (set === undefined) return [];
+  return missing.map((file) => `${file}: must be set too, since ${set} is: HTTPS needs both files`);
+}
+
+function findServerFaults(isGiven: IsGiven, { username, password, protocol }: URL): string[] {
+  const faults: string[] = [];
+  if (username !== '' && isGiven('CLICKHOUSE_USER'))
+    faults.push('CLICKHOUSE_USER: CLICKHOUSE_URL names a user already');
+  if (password !== '' && isGiven('CLICKHOUSE_PASSWORD'))
+    faults.push('CLICKHOUSE_PASSWORD: CLICKHOUSE_URL has a password already');
+  for (const account of ['CLICKHOUSE_READ', 'CLICKHOUSE_SANDBOX'])
+    if (isGiven(`${account}_PASSWORD`) && !isGiven(`${account}_USER`))
+      faults.push(`${account}_PASSWORD: means nothing without ${account}_USER`);
+  if (protocol !== 'https:')
+    for (const file of CLICKHOUSE_FILES.filter(isGiven))
+      faults.push(`${file}: needs a CLICKHOUSE_URL that begins with https://`);
+  if (isGiven('CLICKHOUSE_CERT_FILE') !== isGiven('CLICKHOUSE_KEY_FILE'))
+    faults.push('CLICKHOUSE_CERT_FILE: needs CLICKHOUSE_KEY_FILE, and the other way round');
+  else if (isGiven('CLICKHOUSE_CERT_FILE') && !isGiven('CLICKHOUSE_CA_FILE'))
+    faults.push('CLICKHOUSE_CERT_FILE: needs CLICKHOUSE_CA_FILE, the authority of the server’s certificate');
+  if (isGiven('TAILRACE_STORE_BYTES_MAX'))
+    faults.push(
+      'TAILRACE_STORE_BYTES_MAX: cannot be kept with CLICKHOUSE_URL: the disks are the server’s, and others may store there',
+    );
+  return faults;
+}

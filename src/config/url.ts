@@ -1,0 +1,109 @@
+import { isIP } from 'node:net';
+
+// Messages of this file say what would be right and do not repeat a URL, which may hold a password.
+
+/** Parses a URL of a server. @throws Error saying what would be right */
+function parseUrl(text: string, schemes: readonly string[], right: string): URL {
+  if (!URL.canParse(text)) throw new Error(`must be an address, such as ${right}`);
+  const url = new URL(text);
+  if (!schemes.some((scheme) => text.toLowerCase().startsWith(`${scheme}://`)))
+    throw new Error(
+      `must begin with ${schemes.map((scheme) => `${scheme}://`).join(' or ')}, such as ${right}`,
+    );
+  if (![url.username, url.password, url.pathname].every(isDecodable))
+    throw new Error('must have a user and password whose % are written as %25');
+  return url;
+}
+
+function isDecodable(part: string): boolean {
+  try {
+    decodeURIComponent(part);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** Checks `CLICKHOUSE_URL`: http or https, optionally with user and password, and with the database as its path. @throws Error */
+export function parseServerUrl(text: string): string {
+  const right = 'https://user:password@clickhouse.example.com:8443/tailrace';
+  const { search, hash, pathname } = parseUrl(text, ['http', 'https'], right);
+  if (search !== '' || hash !== '') throw new Error(`must end with the database, such as ${right}`);
+  if (!/^\/(?:[A-Za-z_]\w{0,62}\/?)?$/.test(pathname))
+    throw new Error(
+      `must have one database of letters, digits and underscores as its path, such as ${right}`,
+    );
+  return text;
+}
+
+// Other clients disagree on `require` and `prefer`; these modes are unambiguous.
+const SSL_MODES = ['disable', 'no-verify', 'verify-full'];
+const SSL_FILES = ['sslrootcert', 'sslcert', 'sslkey'];
+
+/** Checks `TAILRACE_CONTROL_URL`: a PostgreSQL database and its TLS mode. @throws Error */
+export function parseControlUrl(text: string): string {
+  const right = 'postgresql://user:password@postgres.example.com:5432/tailrace?sslmode=verify-full';
+  const { hostname, pathname, searchParams, hash } = parseUrl(text, ['postgresql', 'postgres'], right);
+  if (hostname === '') throw new Error(`must name a host, such as ${right}`);
+  if (!/^\/[^/]+$/.test(pathname) || hash !== '')
+    throw new Error(`must have one database as its path, such as ${right}`);
+  const allowed = ['sslmode', ...SSL_FILES];
+  if (![...searchParams.keys()].every((name) => allowed.includes(name)))
+    throw new Error(`must have no parameters but ${allowed.join(', ')}`);
+  const mode = searchParams.get('sslmode');
+  if (mode === null && SSL_FILES.some((name) => searchParams.has(name)))
+    throw new Error('must have sslmode, too');
+  if (mode !== null && !SSL_MODES.includes(mode))
+    throw new Error(`must have as its sslmode one of ${SSL_MODES.join(', ')}`);
+  return text;
+}
+
+/** Checks `TAILRACE_REDIS_URL`. @throws Error */
+export function parseRedisUrl(text: string): string {
+  const right = 'rediss://user:password@redis.example.com:6379/0';
+  const { hostname, pathname, search, hash } = parseUrl(text, ['redis', 'rediss'], right);
+  if (hostname === '' || search !== '' || hash !== '' || !/^\/?\d{0,4}$/.test(pathname))
+    throw new Error(`must be a host and, as its path, the number of a database, such as ${right}`);
+  return text;
+}
+
+/** Checks origins as browsers send them, joined by commas; `*` stands for all and has to be alone. @throws Error */
+export function parseOrigins(text: string): string {
+  const origins = split(text);
+  if (origins.length === 1 && origins[0] === '*') return '*';
+  // A browser sends an origin in exactly this spelling, and it is compared as text.
+  const isOrigin = (one: string) =>
+    /^https?:\/\/[^*]+$/.test(one) && URL.canParse(one) && new URL(one).origin === one;
+  if (origins.every(isOrigin)) return origins.join(',');
+  throw new Error(
+    'must be origins such as https://app.example.com joined by commas, lower case and without a path, or * alone',
+  );
+}
+
+/** Checks addresses and networks of proxies, joined by commas. @throws Error */
+export function parseProxies(text: string): string {
+  const proxies = split(text);
+  if (proxies.every(isNetwork)) return proxies.join(',');
+  throw new Error(
+    'must be the addresses of your proxies, such as 127.0.0.1, or their networks, such as 10.0.0.0/8, joined by commas',
+  );
+}
+
+function isNetwork(text: string): boolean {
+  const [, address = '', bits] = /^([^/]+)(?:\/(\d{1,3}))?$/.exec(text) ?? [];
+  const version = isIP(address);
+  // A network of 0 bits is everybody: anyone could then claim any address.
+  return (
+    version !== 0 && (bits === undefined || (Number(bits) > 0 && Number(bits) <= (version === 4 ? 32 : 128)))
+  );
+}
+
+function split(text: string): string[] {
+  return text.split(',').map((part) => part.trim());
+}
+
+/** Checks the name of a cluster. @throws Error */
+export function parseCluster(name: string): string {
+  if (/^\w[\w.-]{0,99}$/.test(name)) return name;
+  throw new Error('must be a name of letters, digits, dots, dashes and underscores');
+}

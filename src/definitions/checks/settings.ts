@@ -1,0 +1,52 @@
+import { findWithList } from '../../sql/with-list.ts';
+import { endpointFields } from '../endpoint.ts';
+import type { Fault } from '../fault.ts';
+import { SQL_PARAMETER } from '../parameter.ts';
+import type { YamlFile } from '../yaml-file.ts';
+
+/** Names of endpoints are dotted (spec 1). Earlier versions accepted names without a dot, so this is only a warning. */
+export function findNameWarning(file: YamlFile): Fault[] {
+  const { name } = endpointFields(file);
+  if (name.includes('.')) return [];
+  return [
+    file.fault(
+      ['name'],
+      `"${name}" has no dot: names of endpoints are dotted, such as logs.${name}; it is served all the same`,
+    ),
+  ];
+}
+
+/** Warming refreshes cached answers: it needs a cache, and an interval shorter than an answer's life (spec 2.1). */
+export function checkCaching(file: YamlFile): Fault[] {
+  const { caching, cache_warming: warming } = endpointFields(file);
+  if (warming === undefined || (caching !== 'disabled' && warming < caching)) return [];
+  const message =
+    caching === 'disabled'
+      ? '"cache_warming" needs caching; remove it or give "caching" in seconds'
+      : `"cache_warming" must be less than "caching" (${caching} seconds), or an answer dies before its refresh`;
+  return [file.fault(['cache_warming'], message)];
+}
+
+/** With sandboxing callers read the views of the stored query and send their SELECT in `sql`. */
+export function checkSandboxing(file: YamlFile, sql: { text: string }): Fault[] {
+  const { query_sandboxing: isOn, parameters = {} } = endpointFields(file);
+  if (isOn !== true) return [];
+  const faults: Fault[] = [];
+  if (Object.hasOwn(parameters, SQL_PARAMETER)) {
+    faults.push(
+      file.fault(
+        ['parameters', SQL_PARAMETER],
+        '"sql" is where callers send their SELECT when "query_sandboxing" is true; take another name',
+      ),
+    );
+  }
+  if (sql.text.trim() !== '' && findWithList(sql.text, (select) => select) === undefined) {
+    faults.push(
+      file.fault(
+        ['query_sandboxing'],
+        '"query_sandboxing" needs a query with views that callers may read: WITH name AS (SELECT …) SELECT …',
+      ),
+    );
+  }
+  return faults;
+}

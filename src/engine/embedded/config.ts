@@ -1,0 +1,103 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { readMachine, sizeEngine } from '../../config/machine.ts';
+
+/** The database of all of Tailrace's tables, on every engine; stored queries name their tables without it. */
+export const DATABASE = 'tailrace';
+
+const MIB = 1024 * 1024;
+
+// Small on purpose: ClickHouse's defaults are for a dedicated machine. Beyond its size a cache evicts the least recently used.
+const SERVER = {
+  index_mark_cache_size: 8 * MIB,
+  uncompressed_cache_size: 0,
+  index_uncompressed_cache_size: 0,
+  query_condition_cache_size: 8 * MIB,
+  compiled_expression_cache_size: 8 * MIB,
+  mmap_cache_size: 0,
+  background_merges_mutations_concurrency_ratio: 2,
+  background_move_pool_size: 1,
+  background_fetches_pool_size: 1,
+  background_common_pool_size: 1,
+  background_schedule_pool_size: 8,
+  background_message_broker_schedule_pool_size: 1,
+  background_distributed_schedule_pool_size: 1,
+  max_thread_pool_size: 512,
+} as const;
+
+// Merges rewrite one column after another, in small blocks. By default a merge holds all columns of its parts at once, which under
+// a steady load of events takes more memory than everything else together.
+const MERGE_TREE = {
+  merge_max_block_size: 2_048,
+  vertical_merge_algorithm_min_rows_to_activate: 1,
+  vertical_merge_algorithm_min_columns_to_activate: 1,
+  // A day that has had no events for ten minutes becomes one part: a query opens every part of every day that it covers.
+  min_age_to_force_merge_seconds: 600,
+  min_age_to_force_merge_on_partition_only: 1,
+} as const;
+
+// With these settings the engine starts no merge, so it neither deletes nor rewrites.
+const NO_MERGES = {
+  max_number_of_merges_with_ttl_in_pool: 0,
+  max_bytes_to_merge_at_max_space_in_pool: 1,
+  max_bytes_to_merge_at_min_space_in_pool: 1,
+  min_age_to_force_merge_seconds: 0,
+} as const;
+
+// Rights of every session, readers and writer: Tailrace's tables only. Table functions that reach files, the network or a process
+// are not granted, so the engine itself refuses them.
+const GRANTS = [
+  `GRANT SELECT, INSERT, ALTER, CREATE, DROP, TRUNCATE, OPTIMIZE ON ${DATABASE}.*`,
+  'GRANT SELECT ON system.parts',
+  'GRANT SELECT ON system.mutations',
+  'GRANT SELECT ON system.columns',
+  'GRANT SELECT ON system.tables',
+  'GRANT KILL QUERY ON *.*',
+  'GRANT SYSTEM DROP CACHE, SYSTEM JEMALLOC ON *.*',
+];
+
+/**
+ * Writes the engine's configuration into `dir` and returns the connection arguments that make it read them.
+ *
+ * @param memoryBytesMax most memory the engine may take in all
+ * @param merges whether parts are merged in the background
+ */
+export function writeEngineConfig(dir: string, memoryBytesMax: number, merges = true): string[] {
+  mkdirSync(dir, { recursive: true, mode: 0o700 });
+  const usersFile = join(dir, 'users.xml');
+  const configFile = join(dir, 'config.xml');
+  const users = {
+    profiles: '<default/>',
+    users: `<default><password/><networks><ip>127.0.0.1</ip><ip>::1</ip></networks><profile>default</profile><quota>default</quota>
+      <grants>${GRANTS.map((grant) => `<query>${grant}</query>`).join('')}</grants></default>`,
+    quotas: '<default/>',
+  };
+  const { mergeThreads, markCacheBytes } = sizeEngine(readMachine(), memoryBytesMax);
+  const server = {
+    ...SERVER,
+    mark_cache_size: markCacheBytes,
+    background_pool_size: mergeThreads,
+    merge_tree: toLines(merges ? MERGE_TREE : { ...MERGE_TREE, ...NO_MERGES }),
+    max_server_memory_usage: memoryBytesMax,
+    users_config: usersFile,
+  };
+  writeFileSync(usersFile, toXml(users), { mode: 0o600 });
+  writeFileSync(configFile, toXml({ ...server, users_config: escapeXml(usersFile) }), { mode: 0o600 });
+  return [`--config-file=${configFile}`];
+}
+
+type Fields = Readonly<Record<string, string | number>>;
+
+function toXml(fields: Fields): string {
+  return `<clickhouse>\n${toLines(fields)}\n</clickhouse>\n`;
+}
+
+function toLines(fields: Fields): string {
+  return Object.entries(fields)
+    .map(([name, value]) => `  <${name}>${value}</${name}>`)
+    .join('\n');
+}
+
+function escapeXml(text: string): string {
+  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
+}

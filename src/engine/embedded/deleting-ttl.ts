@@ -1,0 +1,56 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { type EngineEnv, type EngineProcess, startEngineProcess } from '../process/engine-process.ts';
+import type { EngineRequest } from '../process/protocol.ts';
+import { deletesByItself, setTableTtl } from '../table.ts';
+import { DATABASE, writeEngineConfig } from './config.ts';
+import { openFirst } from './open-process.ts';
+import { findConfigDir, findStoreDir } from './sessions.ts';
+
+/**
+ * Removes the TTL by which the engine itself deleted old events from the tables of an older version. This has to happen before any
+ * merge: with a wrong clock the first merges would delete every event. So the engine is opened once with merges off, and
+ * closed again. A store without such a table is not opened. If a start is killed here, the next one waits for its engine process
+ * to end.
+ *
+ * @throws EngineError when the engine cannot open the store
+ */
+export async function removeDeletingTtls(
+  dataDir: string,
+  memoryBytesMax: number,
+  env?: EngineEnv,
+): Promise<void> {
+  const path = findStoreDir(dataDir);
+  const tables = findTables(join(path, 'metadata', DATABASE));
+  if (tables.length === 0) return;
+  const connectionArgs = writeEngineConfig(findConfigDir(dataDir), memoryBytesMax, false);
+  const statements = tables.map((table) => setTableTtl(`${DATABASE}.\`${table}\``, ''));
+  const { first: process } = await openFirst(() =>
+    openSession({ op: 'open', path, connectionArgs, statements }, env),
+  );
+  await process.ask(0, { op: 'close' }).finally(() => end(process));
+}
+
+async function openSession(request: EngineRequest, env: EngineEnv): Promise<EngineProcess> {
+  const process = startEngineProcess(1, env);
+  try {
+    await process.ask(0, request);
+    return process;
+  } catch (error) {
+    await end(process);
+    throw error;
+  }
+}
+
+async function end(process: EngineProcess): Promise<void> {
+  process.kill();
+  await process.ended;
+}
+
+/** Reads the engine's own table definitions, one file each. */
+function findTables(dir: string): string[] {
+  if (!existsSync(dir)) return [];
+  return readdirSync(dir)
+    .filter((file) => file.endsWith('.sql') && deletesByItself(readFileSync(join(dir, file), 'utf8')))
+    .map((file) => decodeURIComponent(file.slice(0, -'.sql'.length)));
+}

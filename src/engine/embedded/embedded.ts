@@ -1,0 +1,143 @@
+import { randomUUID } from 'node:crypto';
+import { setTimeout as pause } from 'node:timers/promises';
+import { untilAborted } from '../../lib/abort.ts';
+import type { Engine, InsertBatch, QueryLimits, QueryOptions, QueryResult } from '../engine.ts';
+import { tooLarge } from '../failure.ts';
+import { createGate } from '../gate.ts';
+import type { EngineAnswer } from '../process/channel.ts';
+import type { EngineEnv } from '../process/engine-process.ts';
+import type { EngineRequest } from '../process/protocol.ts';
+import { watchPulse } from '../process/pulse.ts';
+import { createSupervisor, type EngineRestart } from '../process/supervisor.ts';
+import { createSuspects } from '../process/suspects.ts';
+import type { PoolLimits } from '../session-pool.ts';
+import { createValueWriter } from '../values.ts';
+import { DATABASE } from './config.ts';
+import { removeDeletingTtls } from './deleting-ttl.ts';
+import { askAgain, closeSessions, createAsk, openFirst, openProcess } from './open-process.ts';
+import { createReaders } from './readers.ts';
+import { createRunningQueries } from './running.ts';
+import { CHANNEL, describeSessions } from './sessions.ts';
+
+export interface EmbeddedOptions extends PoolLimits {
+  readonly dataDir: string;
+  /** Queries that run at once. */
+  readonly readers: number;
+  /** Of the engine in all. */
+  readonly memoryBytesMax: number;
+  readonly limits: QueryLimits;
+  /** See `startEngineProcess`. */
+  readonly env?: EngineEnv;
+  /** Called for each engine process that ended, and for each start that failed. */
+  readonly onRestart?: ((restart: EngineRestart) => void) | undefined;
+  /** Called for each query that may have ended it. */
+  readonly onSuspect?: ((query: Suspect) => void) | undefined;
+}
+
+/** A query that may have ended the engine: its endpoint and first request, and a key's id. */
+export type Suspect = Pick<QueryOptions, 'origin' | 'lane'>;
+
+// An internal statement that takes longer is stuck. Commands move data and take longer.
+const STATEMENT_MS_MAX = 60_000;
+const COMMAND_MS_MAX = 600_000;
+// Longest wait for killed queries and running inserts.
+const STOP_MS_MAX = 5_000;
+
+/**
+ * ClickHouse (chDB) in a child process, on one data directory that it owns until `close`. If that process ends, or has to be
+ * killed, another one replaces it: acknowledged rows are on the disk; reads are retried, and so are inserts, which the engine
+ * deduplicates by their tokens.
+ *
+ * Values enter the text as quoted literals, because queries with bound parameters run one at a time over the whole process.
+ *
+ * @throws EngineError when the engine cannot open the directory
+ */
+export async function openEmbeddedEngine(options: EmbeddedOptions): Promise<Engine> {
+  const { dataDir, limits, memoryBytesMax, onRestart = () => {}, onSuspect = () => {} } = options;
+  await removeDeletingTtls(dataDir, memoryBytesMax, options.env);
+  const sessions = describeSessions(dataDir, options);
+  const readers = createReaders(options.readers, options, sessions);
+  const { pool } = readers;
+  const open = (signal?: AbortSignal) => openProcess(sessions, readers.opens(), signal);
+  const { first, start } = await openFirst(open);
+  const supervisor = createSupervisor(first, { start, waitMs: options.queueTimeoutMs, onRestart });
+  const pulse = watchPulse({ supervisor, control: CHANNEL.control, memoryBytesMax });
+  const suspects = createSuspects();
+  const { control } = CHANNEL;
+  const running = createRunningQueries({
+    supervisor,
+    suspects,
+    control,
+    pulse,
+    timeoutMs: limits.timeoutMs,
+    onSuspect: ({ origin, lane }) => onSuspect({ origin, lane }),
+  });
+  const ask = askAgain(createAsk({ supervisor, statementMsMax: STATEMENT_MS_MAX }));
+  const askOnce = createAsk({ supervisor, statementMsMax: COMMAND_MS_MAX });
+  const write = createValueWriter();
+  const gate = createGate(limits.timeoutMs, stop);
+
+  async function stop(): Promise<void> {
+    pulse.stop();
+    pool.drain(gate.closed());
+    const late = pause(STOP_MS_MAX, undefined, { ref: false });
+    // If no process runs, one may be starting; it has to end before another may open the store.
+    const process = await Promise.race([supervisor.close(), late]);
+    if (process === undefined) return;
+    const ended = running.stop().then(() => closeSessions(process, options.readers));
+    await Promise.race([ended, late]);
+    process.kill();
+    await process.ended;
+  }
+
+  return {
+    cluster: '',
+    seesEveryWrite: true, // store-lock.ts excludes every other process
+    query: (sql, values, { format, signal, origin, identity = sql, ...whose }) =>
+      gate.answer(signal, async (deadline) => {
+        const query = { sql: write(sql, values), format, identity, origin, lane: whose.lane };
+        const reader = await pool.acquire(deadline, whose);
+        // The reader is released when the engine has ended the query, which after an abort is later than the answer.
+        const result = running
+          .start({ ...query, channel: reader.channel }, deadline)
+          .finally(() => pool.release(reader));
+        return toResult(await untilAborted(result, deadline), limits);
+      }),
+    insert: (batch) => gate.pass(async () => void (await ask(CHANNEL.writer, toInsert(batch), batch.bytes))),
+    command: (sql) =>
+      gate.pass(async () => {
+        await askOnce(CHANNEL.writer, { op: 'query', format: 'Null' }, Buffer.from(sql));
+      }),
+    async inspect(sql) {
+      gate.refuseClosed();
+      const request = { op: 'query', format: 'JSONEachRow' } as const;
+      return parseRows((await ask(CHANNEL.inspector, request, Buffer.from(sql))).bytes);
+    },
+    setReadFilters: (filters) => gate.pass(() => readers.setFilters(filters, ask)),
+    gauges: () => ({
+      state: supervisor.state,
+      restarts: supervisor.restarts,
+      memoryBytes: pulse.memoryBytes,
+      running: pool.running,
+      queued: pool.queued,
+    }),
+    close: gate.close,
+  };
+}
+
+function parseRows(bytes: Buffer): Record<string, unknown>[] {
+  const lines = bytes.toString().split('\n');
+  return lines.filter((line) => line !== '').map((line) => JSON.parse(line) as Record<string, unknown>);
+}
+
+/** Every batch has a deduplication token, so that it can be retried after the process ended, and is stored once. */
+function toInsert({ table, columns, format, token = randomUUID() }: InsertBatch): EngineRequest {
+  const settings = { deduplicate_insert: 'enable', insert_deduplication_token: token };
+  // Qualified: chDB does not quote names, and `table` alone is a keyword of INSERT.
+  return { op: 'insert', table: `${DATABASE}.${table}`, columns, format, settings };
+}
+
+function toResult({ bytes, elapsedMs }: EngineAnswer, limits: QueryLimits): QueryResult {
+  if (bytes.length > limits.resultBytesMax) throw tooLarge(limits.resultBytesMax);
+  return { bytes, elapsedMs };
+}

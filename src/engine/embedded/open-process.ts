@@ -1,0 +1,126 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { type EngineAnswer, EngineError, EngineLostError } from '../process/channel.ts';
+import { type EngineProcess, startEngineProcess } from '../process/engine-process.ts';
+import type { EngineRequest } from '../process/protocol.ts';
+import type { Supervisor } from '../process/supervisor.ts';
+import { removeLostTokens } from './lost-tokens.ts';
+import { CHANNEL, type EmbeddedSessions } from './sessions.ts';
+
+// The engine process of a killed service ends a moment later, and holds the store until then. The engine only prints that reason,
+// so every failure to open is retried.
+const OPENS_MAX = 5;
+const OPEN_AGAIN_MS = 300;
+const NOT_OPENED = 'Failed to create connection';
+
+/**
+ * Starts an engine process and opens its sessions: the internal ones and `readers` for queries.
+ *
+ * @param signal ends the process when it aborts before the sessions are open
+ * @throws EngineError when the engine cannot open the store; the signal's reason; EngineLostError. Then the process has ended
+ */
+export async function openProcess(
+  sessions: EmbeddedSessions,
+  readers: readonly EngineRequest[],
+  signal?: AbortSignal,
+): Promise<EngineProcess> {
+  signal?.throwIfAborted();
+  const process = startEngineProcess(CHANNEL.firstReader + readers.length, sessions.env);
+  const end = () => process.kill();
+  signal?.addEventListener('abort', end, { once: true });
+  try {
+    await process.ask(CHANNEL.control, sessions.control);
+    // Not earlier: until here the process of a killed service may still hold the store.
+    if ((await removeLostTokens(sessions.control.path)) > 0) {
+      process.kill();
+      await process.ended;
+      return await openProcess(sessions, readers, signal);
+    }
+    await Promise.all([
+      process.ask(CHANNEL.inspector, sessions.inspector),
+      process.ask(CHANNEL.writer, sessions.writer),
+      ...readers.map((reader, i) => process.ask(CHANNEL.firstReader + i, reader)),
+    ]);
+    return process;
+  } catch (error) {
+    process.kill();
+    await process.ended;
+    signal?.throwIfAborted();
+    throw error;
+  } finally {
+    signal?.removeEventListener('abort', end);
+  }
+}
+
+// A store that took a second to open may take ten when the machine is busy; a process that takes longer is stuck.
+const OPEN_MS_MIN = 30_000;
+const OPEN_TIMES_MAX = 10;
+
+/**
+ * Opens the first process of a service, which waits for that of the one before to end.
+ *
+ * @param open starts a process and opens its sessions
+ * @returns the process, and a function that starts the next ones within a bound that follows the first one's time
+ */
+export async function openFirst(open: (signal?: AbortSignal) => Promise<EngineProcess>) {
+  for (let opens = 1; ; opens++) {
+    const startedMs = performance.now();
+    try {
+      const first = await open();
+      const msMax = Math.round(Math.max(OPEN_MS_MIN, OPEN_TIMES_MAX * (performance.now() - startedMs)));
+      return { first, start: (signal: AbortSignal) => openWithin(msMax, open, signal) };
+    } catch (error) {
+      const isClosed = error instanceof EngineError && error.message.startsWith(NOT_OPENED);
+      if (!isClosed || opens >= OPENS_MAX) throw error;
+      await pause(OPEN_AGAIN_MS);
+    }
+  }
+}
+
+/** @throws Error when it takes longer; then the process has ended */
+export async function openWithin(
+  msMax: number,
+  open: (signal: AbortSignal) => Promise<EngineProcess>,
+  signal: AbortSignal,
+): Promise<EngineProcess> {
+  const late = new AbortController();
+  const fault = new Error(`the engine process did not open the store within ${msMax} ms`);
+  const timer = setTimeout(() => late.abort(fault), msMax);
+  return await open(AbortSignal.any([signal, late.signal])).finally(() => clearTimeout(timer));
+}
+
+/** Closes the sessions once their requests are done; the process still runs. */
+export async function closeSessions(process: EngineProcess, readers: number): Promise<void> {
+  const all = Array.from({ length: CHANNEL.firstReader + readers }, (_, channel) => channel);
+  await Promise.allSettled(all.map((channel) => process.ask(channel, { op: 'close' })));
+}
+
+/** Sends a request to a channel of the running process. */
+export type Ask = (channel: number, request: EngineRequest, payload?: Uint8Array) => Promise<EngineAnswer>;
+
+export interface AskOptions {
+  readonly supervisor: Supervisor;
+  /** Longest time of a statement; then it is stuck, and the process is replaced, ms. */
+  readonly statementMsMax: number;
+}
+
+// No query has this tag, so none is suspected of what an internal statement waits for.
+const OWN_STATEMENT = 'an internal statement';
+
+/** Sends internal statements, and replaces the process if one is stuck. */
+export function createAsk({ supervisor, statementMsMax }: AskOptions): Ask {
+  return async (channel, request, payload) => {
+    const process = await supervisor.use();
+    const replace = () => supervisor.replace(process, { reason: 'stuck', culprit: OWN_STATEMENT });
+    const stuck = setTimeout(replace, statementMsMax);
+    return await process.ask(channel, request, payload).finally(() => clearTimeout(stuck));
+  };
+}
+
+/** For idempotent statements: retries once on the next process if the process ends first. */
+export function askAgain(ask: Ask): Ask {
+  return (...args) =>
+    ask(...args).catch((error: unknown) => {
+      if (error instanceof EngineLostError) return ask(...args);
+      throw error;
+    });
+}

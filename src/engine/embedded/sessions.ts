@@ -1,0 +1,88 @@
+import { existsSync, mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { quote } from '../../sql/quote.ts';
+import type { QueryLimits, ReadFilters } from '../engine.ts';
+import type { EngineEnv } from '../process/engine-process.ts';
+import type { EngineRequest } from '../process/protocol.ts';
+import {
+  type EngineSettings,
+  FORMAT_SETTINGS,
+  readSettings,
+  SQL_BYTES_MAX,
+  writeFilters,
+} from '../read-settings.ts';
+import { DATABASE, writeEngineConfig } from './config.ts';
+
+/** The channel number of each session; readers follow from `firstReader` on. */
+export const CHANNEL = {
+  /** Runs KILL and heartbeats while the others are busy. */
+  control: 0,
+  /** Reads what the engine says of itself. */
+  inspector: 1,
+  /** The only one that may change data. */
+  writer: 2,
+  firstReader: 3,
+} as const;
+
+type Open = EngineRequest & { readonly op: 'open' };
+
+/** How each session of a data directory is opened. A setting given with a query sticks to its session, so all are set here. */
+export interface EmbeddedSessions {
+  /** Of the control session; it creates the database, so it comes first. */
+  readonly control: Open;
+  readonly inspector: Open;
+  readonly writer: Open;
+  /** One statement at a time, with its limits, locked read-only; see `Engine.setReadFilters`. */
+  reader(filters: ReadFilters): Open;
+  /** See `startEngineProcess`. */
+  readonly env: EngineEnv;
+}
+
+export const findStoreDir = (dataDir: string) => join(dataDir, 'store');
+export const findConfigDir = (dataDir: string) => join(dataDir, 'engine');
+
+/** Whether a data directory has ever had a store of this engine. */
+export function hasEmbeddedStore(dataDir: string): boolean {
+  return existsSync(findStoreDir(dataDir));
+}
+
+/** Writes the engine's configuration, makes the folder of the store, and describes the sessions. */
+export function describeSessions(
+  dataDir: string,
+  options: { memoryBytesMax: number; limits: QueryLimits; env?: EngineEnv },
+): EmbeddedSessions {
+  const connectionArgs = writeEngineConfig(findConfigDir(dataDir), options.memoryBytesMax);
+  const path = findStoreDir(dataDir);
+  mkdirSync(path, { recursive: true, mode: 0o700 }); // the engine's own mode is world-readable
+  const openWith = (settings: EngineSettings): Open => ({
+    op: 'open',
+    path,
+    connectionArgs,
+    statements: [`CREATE DATABASE IF NOT EXISTS ${DATABASE}`, `USE ${DATABASE}`, set(settings)],
+  });
+  const own = openWith({ ...FORMAT_SETTINGS, max_query_size: SQL_BYTES_MAX });
+  return {
+    env: options.env,
+    control: own,
+    inspector: own,
+    writer: openWith({
+      max_partitions_per_insert_block: 0, // an insert of rows from many days makes a part for each; the default is 100
+      deduplicate_insert: 'disable', // only inserts that bring a token ask for it
+      materialize_skip_indexes_on_insert: 0, // merges make them: new parts are small, and soon merged
+      max_query_size: SQL_BYTES_MAX,
+    }),
+    reader: (filters) =>
+      openWith({
+        ...readSettings(options.limits),
+        additional_table_filters: writeFilters(DATABASE, filters),
+        readonly: 1, // last: nothing can be set after it
+      }),
+  };
+}
+
+function set(settings: EngineSettings): string {
+  const list = Object.entries(settings).map(
+    ([name, value]) => `${name} = ${typeof value === 'string' ? quote(value) : value}`,
+  );
+  return `SET ${list.join(', ')}`;
+}

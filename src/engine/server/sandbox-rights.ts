@@ -1,0 +1,35 @@
+/** How a GRANT is listed: `GRANT SELECT(a, b) ON tailrace.t TO u`, with `WITH GRANT OPTION` at its end where it may be handed on. */
+const LISTED = /^GRANT (?<rights>.+) ON (?<target>\S+) TO (?<rest>.+)$/;
+const COLUMNS = /\([^()]*\)/g;
+// Shows names and types of readable tables only, which a user that may read a table sees without this grant.
+const HARMLESS = /^(?:SELECT|SHOW(?: (?:DATABASES|TABLES|COLUMNS|DICTIONARIES))?)$/;
+// Exists in every server. With ClickHouse's default configuration, most of `system` needs a GRANT.
+const TOO_WIDE = /^(?:\*|system\b|information_schema\b)/i;
+
+/**
+ * What is wrong with the rights of a user that runs callers' SQL; `undefined`: it may read tables and nothing else.
+ *
+ * @param listed the lines of `SHOW GRANTS FINAL`, in which roles stand as their rights
+ */
+export function findRightsFault(
+  listed: readonly string[],
+  { database, cluster }: { readonly database: string; readonly cluster: string },
+): string | undefined {
+  let readsOurs = false;
+  for (const line of listed) {
+    if (/^REVOKE /.test(line)) continue; // narrows an earlier GRANT
+    const { rights = '', target = '', rest = '' } = LISTED.exec(line)?.groups ?? {};
+    const table = target.replaceAll('`', '');
+    const isRemote = cluster !== '' && rights === 'READ' && table === 'REMOTE'; // the other servers of the cluster
+    if (isRemote && isPlain(rest)) continue;
+    const names = rights.replace(COLUMNS, '').split(', ');
+    const isAllowed = isPlain(rest) && !TOO_WIDE.test(table) && names.every((name) => HARMLESS.test(name));
+    if (!isAllowed) return `has a right that it must not have, ${line.slice(0, 300)}`;
+    if (names.includes('SELECT') && table.startsWith(`${database}.`)) readsOurs = true;
+  }
+  return readsOurs ? undefined : `may not read any table of ${database}`;
+}
+
+function isPlain(grantee: string): boolean {
+  return !/ WITH (?:GRANT|ADMIN) OPTION$/.test(grantee);
+}

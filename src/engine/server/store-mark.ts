@@ -1,0 +1,102 @@
+import type { Source } from '../../definitions/source.ts';
+import { quote } from '../../sql/quote.ts';
+import type { Engine } from '../engine.ts';
+import { refuseNewer, STORE_VERSION, UNMARKED, upgradeStore } from '../store-version.ts';
+import { onCluster, storedTable } from '../table.ts';
+
+/** What all processes on a ClickHouse server know of a table; it stands in the comment of the table. */
+interface StoreMark {
+  /** Of its layout. */
+  readonly version: number;
+  /** Rises with every deletion of events; 0: there was none. */
+  readonly deletions: number;
+}
+
+// After any text that an operator wrote into the comment.
+const MARK = /\s*\[tailrace store (\d+)(?:, deletions (\d+))?\]$/;
+
+type Comments = ReadonlyMap<string, string>;
+
+/**
+ * Upgrades the tables of a server where they are of an older version. To be called before they are brought to what the sources say.
+ *
+ * @throws InputError when any table of the database was written by a newer version
+ */
+export async function upgradeServerStore(engine: Engine, sources: readonly Source[]): Promise<void> {
+  const comments = await readComments(engine);
+  const newest = Math.max(0, ...readMarks(comments).map(({ version }) => version));
+  refuseNewer(newest, STORE_VERSION, 'CLICKHOUSE_URL: the event store there');
+  const versions = sources.flatMap((source) => {
+    const comment = comments.get(storedTable(source, engine.cluster));
+    return comment === undefined ? [] : [parseMark(comment)?.version ?? UNMARKED];
+  });
+  await upgradeStore(engine, { from: Math.min(STORE_VERSION, ...versions), sources });
+}
+
+/** Writes the version into the comment of each table that does not have it. */
+export async function markServerStore(engine: Engine, sources: readonly Source[]): Promise<void> {
+  const comments = await readComments(engine);
+  const deletions = lastDeletion(comments);
+  for (const source of sources) {
+    const comment = comments.get(storedTable(source, engine.cluster));
+    if (comment === undefined || parseMark(comment)?.version === STORE_VERSION) continue;
+    await setComment(engine, source, withMark(comment, deletions));
+  }
+}
+
+/** The number of the last deletion, whichever process asked for it. */
+export async function readDeletions(engine: Engine): Promise<number> {
+  return lastDeletion(await readComments(engine));
+}
+
+/**
+ * Notes that events of these sources were deleted, for every process on the server.
+ *
+ * @param nowMs ms since the epoch; the number rises also where clocks go back
+ * @returns the number of this deletion
+ */
+export async function writeDeletion(
+  engine: Engine,
+  sources: readonly Source[],
+  nowMs: number,
+): Promise<number> {
+  const comments = await readComments(engine);
+  const deletions = Math.max(lastDeletion(comments) + 1, nowMs);
+  for (const source of sources) {
+    const comment = comments.get(storedTable(source, engine.cluster)) ?? '';
+    await setComment(engine, source, withMark(comment, deletions));
+  }
+  return deletions;
+}
+
+async function setComment(engine: Engine, source: Source, comment: string): Promise<void> {
+  const table = `\`${storedTable(source, engine.cluster)}\`${onCluster(engine.cluster)}`;
+  await engine.command(`ALTER TABLE ${table} MODIFY COMMENT ${quote(comment)}`);
+}
+
+/** Of the tables that hold rows: views of sources have comments of their own. */
+async function readComments(engine: Engine): Promise<Comments> {
+  const rows = await engine.inspect(
+    `SELECT name, comment FROM system.tables WHERE database = currentDatabase() AND engine LIKE '%MergeTree'`,
+  );
+  return new Map(rows.map((row) => [String(row['name']), String(row['comment'])]));
+}
+
+function readMarks(comments: Comments): StoreMark[] {
+  return [...comments.values()].flatMap((comment) => parseMark(comment) ?? []);
+}
+
+function lastDeletion(comments: Comments): number {
+  return Math.max(0, ...readMarks(comments).map(({ deletions }) => deletions));
+}
+
+function parseMark(comment: string): StoreMark | undefined {
+  const [found, version, deletions = '0'] = MARK.exec(comment) ?? [];
+  return found === undefined ? undefined : { version: Number(version), deletions: Number(deletions) };
+}
+
+function withMark(comment: string, deletions: number): string {
+  const rest = comment.replace(MARK, '');
+  const mark = `[tailrace store ${STORE_VERSION}${deletions === 0 ? '' : `, deletions ${deletions}`}]`;
+  return rest === '' ? mark : `${rest} ${mark}`;
+}

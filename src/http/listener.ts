@@ -1,0 +1,179 @@
+import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
+import type { CachedQueries } from '../cache/cached.ts';
+import { type Admission, type Admit, readKey } from '../serve/admit.ts';
+import { type Describe, type Described, describeServed } from '../serve/describe.ts';
+import type { Resolve } from '../serve/resolve.ts';
+import type { Metrics } from '../telemetry/metrics.ts';
+import type { Connections } from './connections.ts';
+import type { Admissions } from './plugins/auth.ts';
+import type { createCorsHead } from './plugins/cors.ts';
+import { createRequestId, HUNG_UP, type Observe, type PeerReader } from './plugins/observe.ts';
+import { QUERY_PATH } from './routes/query.ts';
+
+export interface ListenerParts {
+  readonly admissions: Admissions;
+  readonly recall: Resolve['recall'];
+  readonly cached: Pick<CachedQueries, 'find'>;
+  readonly describe: Describe;
+  readonly observe: Observe;
+  readonly peers: PeerReader;
+  readonly metrics: Pick<Metrics, 'served'>;
+  readonly connections: Connections;
+  /** Headers of every response. */
+  readonly headers: Readonly<Record<string, string>>;
+  readonly cors: ReturnType<typeof createCorsHead>;
+  /** Aborts when the service begins to shut down. */
+  readonly closing: AbortSignal;
+}
+
+/** Answers a request, or returns `false` to hand it on to the framework. */
+export type Answer = (request: IncomingMessage, response: ServerResponse) => boolean;
+
+/**
+ * Answers cached GETs ahead of the framework, whose routing, hooks and replies cost more than such an answer. It takes the same
+ * steps as routes/query.ts, as long as each returns at once: a refusal, an unknown URL, a miss, or a step that returns a promise
+ * goes on to the framework, together with the admission, so that nothing is counted twice. test/http/listener.test.ts compares
+ * both ways.
+ */
+export function createListener(parts: ListenerParts): Answer {
+  const { admissions, recall, cached, describe, observe, peers, metrics, cors } = parts;
+  const fixed = Object.entries(parts.headers).flat();
+  const trusted = new WeakSet<Socket>();
+
+  /** Everything but the sending. `undefined`: the framework has to answer. */
+  function prepare({ method, url, headers }: IncomingMessage, { caller, head, refusal }: Admission) {
+    if (refusal !== undefined || caller?.scopes.includes('query') !== true) return undefined;
+    const resolved = recall({ caller, url, headers });
+    if (resolved === undefined) return undefined;
+    const served = cached.find(resolved.question, resolved.directives);
+    if (served === undefined) return undefined;
+    const { endpoint } = resolved.question;
+    const allowed = cors?.(headers.origin);
+    const exchange = { method, headers, vary: allowed?.vary, endpoint, encoding: resolved.encoding };
+    const described = describe(exchange, served);
+    if (described instanceof Promise) return undefined;
+    return {
+      caller,
+      endpoint,
+      served,
+      described,
+      head: fixed.concat(head, allowed?.head ?? [], described.head),
+    };
+  }
+
+  function trust(socket: Socket): void {
+    if (trusted.has(socket)) return;
+    trusted.add(socket);
+    parts.connections.trust(socket);
+  }
+
+  function handOn(request: IncomingMessage, admission: ReturnType<Admit>): false {
+    admissions.handedOn.set(request, admission);
+    // Its hook reports a rejection, unless it refuses the request before.
+    if (admission instanceof Promise) admission.catch(() => {});
+    return false;
+  }
+
+  return (request, response) => {
+    const startMs = performance.now();
+    if (!isPlain(request) || parts.closing.aborted) return false;
+    const ip = peers.address(request);
+    const admission = admissions.admit(readKey(request.headers), ip);
+    const prepared = admission instanceof Promise ? undefined : prepare(request, admission);
+    if (prepared === undefined) return handOn(request, admission);
+    const { caller, endpoint, served, described, head } = prepared;
+    trust(request.socket);
+    const id = createRequestId(request.headers);
+    send(response, described, head.concat('x-request-id', id));
+    metrics.served(endpoint.name, served.outcome, served.answer.rows);
+    const end = (status: number) => {
+      const { method = '' } = request;
+      const about = { id, method, route: QUERY_PATH, keyId: caller.keyId, ip, endpointName: endpoint.name };
+      const fields = { ...about, failure: undefined, quiet: false, detail: describeServed(served) };
+      observe(request, fields, { status, ms: performance.now() - startMs });
+    };
+    // A `close` event costs a fifth of a response.
+    if (isSent(response)) end(described.status);
+    else response.on('close', () => end(response.writableFinished ? described.status : HUNG_UP));
+    return true;
+  };
+}
+
+function send(
+  response: ServerResponse,
+  { status, representation }: Described,
+  head: readonly string[],
+): void {
+  response.writeHead(status, [...head]);
+  // A text is sent in one piece with the head. Bytes would be a second piece, which costs as much again.
+  if (representation?.text !== undefined) response.end(representation.text, 'latin1');
+  else response.end(representation?.body);
+}
+
+/** Registers it before the framework, which has the only listener of its server; only what goes there takes time. */
+export function listenBefore(server: Server, answer: Answer, { track }: Connections): void {
+  const [framework] = server.listeners('request') as RequestListener[]; // Node emits nothing else under this name
+  if (framework === undefined) throw new Error('the framework does not listen to its server');
+  server.removeListener('request', framework);
+  server.prependListener('request', (request, response) => {
+    if (answer(request, response)) return;
+    track(request, response);
+    framework.call(server, request, response);
+  });
+}
+
+const PREFIX = QUERY_PATH.slice(0, QUERY_PATH.indexOf(':'));
+
+/** A GET or HEAD of an endpoint, with a head that the framework does not refuse. */
+function isPlain(request: IncomingMessage): boolean {
+  const { method, url = '', headers } = request;
+  return (
+    (method === 'GET' || method === 'HEAD') &&
+    url.startsWith(PREFIX) &&
+    headers['transfer-encoding'] === undefined && // the parser may still refuse the body
+    findHeadFault(request) === undefined
+  );
+}
+
+/** Whether the operating system has taken the whole response. */
+function isSent({ socket }: ServerResponse): boolean {
+  return socket !== null && !socket.destroyed && socket.writableLength === 0;
+}
+
+/** All headers of a request together. Node bounds them together with the URL, which may be much longer. */
+export const HEADERS_CHARS_MAX = 32 * 1024;
+/** Of headers that are negotiated by, in a time that grows with the square of their length. Browsers send some hundred. */
+export const NEGOTIATED_CHARS_MAX = 2_048;
+const NEGOTIATED = ['accept', 'accept-encoding'] as const;
+
+/**
+ * What is wrong with the head of a request that Node's parser accepts. The framework refuses such a request, too (RFC 9112,
+ * 3.2 and 6.1): a proxy in front may read the head in another way.
+ */
+export function findHeadFault({ httpVersion, headers, rawHeaders }: IncomingMessage): string | undefined {
+  if (headers.host === undefined && httpVersion === '1.1')
+    return 'the Host header is missing, which HTTP/1.1 requires';
+  const { hosts, chars } = measure(rawHeaders);
+  if (hosts > 1) return 'there is more than one Host header; send one';
+  if (chars > HEADERS_CHARS_MAX) return `the headers together exceed ${HEADERS_CHARS_MAX} characters`;
+  const long = NEGOTIATED.find((name) => (headers[name]?.length ?? 0) > NEGOTIATED_CHARS_MAX);
+  if (long !== undefined) return `the header ${long} is longer than ${NEGOTIATED_CHARS_MAX} characters`;
+  const encoding = headers['transfer-encoding'];
+  if (encoding !== undefined && encoding.toLowerCase() !== 'chunked')
+    return `Transfer-Encoding: ${JSON.stringify(encoding.slice(0, SHOWN_CHARS_MAX))} is not supported; send chunked, or a Content-Length`;
+  return undefined;
+}
+
+const SHOWN_CHARS_MAX = 100;
+
+/** @param rawHeaders names and values by turns */
+function measure(rawHeaders: readonly string[]): { hosts: number; chars: number } {
+  let hosts = 0;
+  let chars = 0;
+  for (const [at, text] of rawHeaders.entries()) {
+    chars += text.length;
+    if (at % 2 === 0 && text.length === 'host'.length && text.toLowerCase() === 'host') hosts++;
+  }
+  return { hosts, chars };
+}

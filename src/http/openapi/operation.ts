@@ -1,0 +1,91 @@
+import { ERROR_CODES, type ErrorCode } from '../../errors.ts';
+import { SCOPES, type Scope } from '../../keys/grant.ts';
+import { pathsOf, type Route } from '../route.ts';
+import { plain, type Schema } from './schema.ts';
+
+export const SECURITY_SCHEMES: Readonly<Record<string, Schema>> = {
+  key: { type: 'apiKey', in: 'header', name: 'X-API-KEY', description: 'A key or a token.' },
+  bearer: { type: 'http', scheme: 'bearer', description: 'The same in `Authorization`.' },
+};
+
+/** Path → method → operation of the routes that are listed. */
+export function routePaths(routes: readonly Route[]): Record<string, Schema> {
+  const paths: Record<string, Record<string, unknown>> = {};
+  for (const route of routes.filter(({ operation }) => operation !== undefined)) {
+    for (const path of pathsOf(route)) {
+      const shown = path.replaceAll(/:(\w+)/g, '{$1}');
+      const item = paths[shown] ?? pathParameters(path);
+      paths[shown] = { ...item, [route.method.toLowerCase()]: toOperation(route, path) };
+    }
+  }
+  return paths;
+}
+
+/** `parameters` of a path item, left out if the path has none. */
+function pathParameters(path: string): Record<string, unknown> {
+  const names = [...path.matchAll(/:(\w+)/g)].map(([, name]) => name);
+  if (names.length === 0) return {};
+  return {
+    parameters: names.map((name) => ({ name, in: 'path', required: true, schema: { type: 'string' } })),
+  };
+}
+
+function toOperation(route: Route, path: string): Schema {
+  const { operation, summary, body, answer = {} } = route;
+  const suffix = typeof route.path === 'string' ? '' : path.replaceAll('/', '_');
+  const parameters = [...queryParameters(route), ...(route.parameters ?? [])];
+  return {
+    operationId: `${operation?.id}${suffix}`,
+    summary,
+    ...(operation?.description !== undefined && { description: operation.description }),
+    tags: [operation?.tag],
+    security: security(route),
+    ...(parameters.length > 0 && { parameters }),
+    ...(body !== undefined && { requestBody: { required: body.required, content: body.content } }),
+    responses: { ...answer, ...failures(route) },
+  };
+}
+
+function queryParameters({ query }: Route): Schema[] {
+  return Object.entries(query?.properties ?? {}).map(([name, property]) => {
+    const { description, ...schema } = plain(property);
+    return { name, in: 'query', description, schema };
+  });
+}
+
+/** The keys that a route takes; each scope is enough. `{}`: none is needed. */
+export function security({ scopes }: Pick<Route, 'scopes'>): Schema[] {
+  if (scopes === 'none') return [{}];
+  if (scopes === 'optional') return [{}, ...keysWith(SCOPES)];
+  return keysWith(scopes);
+}
+
+function keysWith(scopes: readonly Scope[]): Schema[] {
+  return scopes.flatMap((scope) => Object.keys(SECURITY_SCHEMES).map((name) => ({ [name]: [scope] })));
+}
+
+const KEY_ERRORS: readonly ErrorCode[] = [
+  'unauthorized',
+  'forbidden',
+  'method_not_allowed',
+  'uri_too_long',
+  'rate_limited',
+  'internal',
+];
+const BODY_ERRORS: readonly ErrorCode[] = ['invalid_request', 'body_too_large', 'unsupported_media_type'];
+
+/** The responses of a route that fails: by its key, its query string, its body, and as its handler does. */
+export function failures({ scopes, query, body, errors = [] }: Route): Record<string, Schema> {
+  const codes: readonly ErrorCode[] = [
+    ...(scopes === 'none' ? [] : KEY_ERRORS),
+    ...(query === undefined ? [] : (['invalid_request'] as const)),
+    ...(body === undefined ? [] : BODY_ERRORS),
+    ...errors,
+  ];
+  return Object.fromEntries(
+    codes.map((code) => {
+      const { status } = ERROR_CODES[code];
+      return [String(status), { $ref: `#/components/responses/Error${status}` }];
+    }),
+  );
+}

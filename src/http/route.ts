@@ -1,0 +1,124 @@
+import type { FastifyCorsOptions } from '@fastify/cors';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { Static, TObject, TSchema } from 'typebox';
+import type { ErrorCode } from '../errors.ts';
+import type { Scope } from '../keys/grant.ts';
+import type { Caller } from '../keys/keyring.ts';
+import { plain, type Schema } from './openapi/schema.ts';
+
+/**
+ * A route, stated once. From it come the router with its checks and 405 (plugins/routes.ts), the operation in /openapi.json
+ * (openapi/operation.ts) and the row in docs/api.md (scripts/docs/api.ts). test/http/routes.test.ts compares them.
+ *
+ * @typeParam Parts what the handlers of its group work with
+ */
+export interface Route<
+  Parts = never,
+  Path extends string = string,
+  Query extends TObject = TObject,
+  Body extends TSchema = TSchema,
+> {
+  /** GET serves HEAD, too. */
+  readonly method: 'GET' | 'POST' | 'PATCH' | 'DELETE';
+  /** As the router has it, such as `/api/keys/:id`; a list of paths that do the same. */
+  readonly path: Path | readonly Path[];
+  /** The key must have one of them. `optional`: a key is checked if one is sent. */
+  readonly scopes: readonly Scope[] | 'optional' | 'none';
+  /** The key may also stand in the query string, as `api_key`. */
+  readonly keyInQuery?: boolean;
+  /** One line. */
+  readonly summary: string;
+  /** In /openapi.json, which lists only routes that have one; for a list of paths each path is appended to `id`. */
+  readonly operation?: {
+    readonly id: string;
+    readonly tag: 'events' | 'keys' | 'console' | 'service';
+    readonly description?: string;
+  };
+  /** Checked before the handler runs, with defaults filled in. Parameters that are not declared are ignored. */
+  readonly query?: Query;
+  /** OpenAPI parameters besides the path and `query`, which the handler checks. */
+  readonly parameters?: readonly Schema[];
+  readonly body?: RequestBody<Body>;
+  /** OpenAPI responses by HTTP status. The first is the status of the response unless the handler sets one. */
+  readonly answer?: Readonly<Record<number, Schema>>;
+  /** Failures of the handler. Those of key, URL, query string and body follow from the other members. */
+  readonly errors?: readonly ErrorCode[];
+  /** Rules of its own for pages of other origins; adds OPTIONS. */
+  readonly cors?: FastifyCorsOptions;
+  /** Refuses a caller that has the scope, before query and body are checked. @throws TailraceError `forbidden` */
+  refuse?(caller: Caller): void;
+  /** Without it `setup` of the group serves the route. @returns the response body, or the reply */
+  handle?(
+    parts: Parts,
+    request: RouteRequest<Path, Query, Body>,
+    reply: FastifyReply,
+  ): Promise<unknown> | FastifyReply;
+}
+
+export interface RequestBody<Body extends TSchema = TSchema> {
+  /** Checked before the handler runs; without it the handler checks the body. */
+  readonly schema?: Body;
+  /** A missing body that is not required is checked as `{}`. */
+  readonly required: boolean;
+  /** By media type, as OpenAPI has it. */
+  readonly content: Schema;
+}
+
+export type RouteRequest<Path extends string, Query extends TSchema, Body extends TSchema> = FastifyRequest<{
+  Params: Readonly<Record<ParameterOf<Path>, string>>;
+  Querystring: TObject extends Query ? RawQuery : Static<Query>;
+  Body: Static<Body>;
+}>;
+
+/** A query string that is not checked: a list for a name that came more than once. */
+export type RawQuery = Readonly<Record<string, string | string[]>>;
+
+type ParameterOf<Path extends string> = Path extends `${infer Head}/${infer Tail}`
+  ? ParameterOf<Head> | ParameterOf<Tail>
+  : Path extends `:${infer Name}`
+    ? Name
+    : never;
+
+/** Routes that work with the same parts, in a Fastify scope of their own. */
+export interface RouteGroup<Parts> {
+  readonly routes: readonly Route<Parts>[];
+  /** Largest request body; that of TAILRACE_BODY_BYTES_MAX unless set. */
+  bodyBytesMax?(parts: Parts): number;
+  /** Adds body parsers and plugins before the routes. */
+  setup?(app: FastifyInstance, parts: Parts): void | Promise<void>;
+}
+
+/** Infers what the handler's request has from path and schemas; the type of `parts` is annotated. */
+export function defineRoute<
+  Parts,
+  Path extends string,
+  Query extends TObject = TObject,
+  Body extends TSchema = TSchema,
+>(route: Route<Parts, Path, Query, Body>): Route<Parts> {
+  return route as Route<Parts>; // the router matches the path and checks the schemas before it calls the handler
+}
+
+/** A JSON body that is checked against `schema`. */
+export function jsonBody<Body extends TSchema>(
+  schema: Body,
+  { example, required = true }: { readonly example: unknown; readonly required?: boolean },
+): RequestBody<Body> {
+  return { schema, required, content: { 'application/json': { schema: plain(schema), example } } };
+}
+
+/** A JSON response. */
+export function json(description: string, schema: unknown): Schema {
+  return { description, content: { 'application/json': { schema: plain(schema) } } };
+}
+
+export function textParameter(place: 'query' | 'header', name: string, description: string): Schema {
+  return { name, in: place, description, schema: { type: 'string' } };
+}
+
+export function pathsOf({ path }: Route): readonly string[] {
+  return typeof path === 'string' ? [path] : path;
+}
+
+export function methodsOf({ method, cors }: Route): readonly string[] {
+  return [method, ...(method === 'GET' ? ['HEAD'] : []), ...(cors === undefined ? [] : ['OPTIONS'])];
+}

@@ -1,0 +1,96 @@
+import type { Endpoint } from '../../definitions/endpoint.ts';
+import type { Registry } from '../../definitions/registry.ts';
+import type { Engine } from '../../engine/engine.ts';
+import { TailraceError } from '../../errors.ts';
+import { visibleEndpoints } from '../../management/definitions.ts';
+import type { Notice } from '../../management/view.ts';
+import type { Metrics } from '../../telemetry/metrics.ts';
+import { object, type Schema } from '../openapi/schema.ts';
+import { defineRoute, json, type RouteGroup } from '../route.ts';
+
+export interface AboutParts {
+  readonly engine: Engine;
+  readonly metrics: Metrics;
+  readonly registry: Registry;
+  /** Why the service may not serve now; `undefined` if it may. */
+  readonly notReady: () => string | undefined;
+  /** Problems for an operator, in spite of which calls are served. */
+  readonly readNotices: () => Promise<readonly Notice[]>;
+  /** The OpenAPI document with these endpoints. */
+  readonly describe: (endpoints: readonly Endpoint[]) => Schema;
+}
+
+const READY: Schema = {
+  type: 'object',
+  required: ['status'],
+  properties: {
+    status: { const: 'ready' },
+    storing: { type: 'string', description: 'Why nothing can be stored; left out while it can.' },
+    retention: { type: 'string', description: 'Why retention has stopped; left out while it goes on.' },
+    clock: { type: 'string', description: 'That the clock is behind; left out while it is not.' },
+  },
+};
+
+/** What supervisors, Prometheus and clients of the API read about the service. */
+export const aboutRoutes: RouteGroup<AboutParts> = {
+  routes: [
+    defineRoute({
+      method: 'GET',
+      path: '/health',
+      scopes: 'none',
+      summary: 'Whether the service works',
+      operation: { id: 'get_health', tag: 'service' },
+      answer: { 200: json('It does.', object({ status: { const: 'ok' } })) },
+      errors: ['engine_unavailable'],
+      handle: async ({ engine }: AboutParts) => {
+        if (engine.gauges().state === 'lost')
+          throw new TailraceError('engine_unavailable', 'the engine cannot be started; see the log');
+        return { status: 'ok' };
+      },
+    }),
+    defineRoute({
+      method: 'GET',
+      path: '/ready',
+      scopes: 'none', // so no notice names a source
+      summary: 'Whether calls are served',
+      operation: { id: 'get_ready', tag: 'service' },
+      answer: { 200: json('They are, with what an operator has to see to.', READY) },
+      errors: ['engine_unavailable'],
+      handle: async ({ notReady, readNotices }: AboutParts) => {
+        const reason = notReady();
+        if (reason !== undefined) throw new TailraceError('engine_unavailable', reason);
+        const notices = await readNotices();
+        return {
+          status: 'ready',
+          ...Object.fromEntries(notices.map(({ topic, message }) => [topic, message])),
+        };
+      },
+    }),
+    defineRoute({
+      method: 'GET',
+      path: '/metrics',
+      scopes: ['manage'], // they name every endpoint and how much each is used
+      summary: 'Metrics in Prometheus’ format',
+      operation: { id: 'get_metrics', tag: 'service' },
+      answer: {
+        200: { description: 'Metrics.', content: { 'text/plain': { schema: { type: 'string' } } } },
+      },
+      handle: async ({ metrics }: AboutParts, _request, reply) => {
+        reply.header('content-type', metrics.contentType);
+        return await metrics.render();
+      },
+    }),
+    defineRoute({
+      method: 'GET',
+      path: '/openapi.json',
+      scopes: 'optional',
+      summary: 'This document, with the endpoints that the key may read',
+      operation: { id: 'get_openapi', tag: 'service' },
+      answer: { 200: json('An OpenAPI 3.1 document.', { type: 'object' }) },
+      handle: async ({ registry, describe }: AboutParts, { caller }, reply) => {
+        reply.header('cache-control', 'private, no-cache').header('vary', 'X-API-KEY, Authorization');
+        return describe(caller === undefined ? [] : visibleEndpoints(registry.endpoints, caller));
+      },
+    }),
+  ],
+};

@@ -1,0 +1,78 @@
+import type { Endpoint } from '../definitions/endpoint.ts';
+import { isManaged, type Source } from '../definitions/source.ts';
+import { type Grant, isListed } from '../keys/grant.ts';
+import type { Caller } from '../keys/keyring.ts';
+import type { EndpointView, Self, SourceView } from './view.ts';
+
+type Reach = Pick<Grant, 'scopes' | 'endpoints' | 'sources'>;
+
+/** The endpoints that a key may know of: those it may read, and with the scope `manage` those that it may let others read. */
+export function visibleEndpoints(
+  endpoints: readonly Endpoint[],
+  { scopes, endpoints: listed }: Reach,
+): readonly Endpoint[] {
+  if (!scopes.includes('query') && !scopes.includes('manage')) return [];
+  return endpoints.filter((endpoint) => isListed(listed, endpoint));
+}
+
+/** The same for sources, by the right to send events to them. */
+export function visibleSources(
+  sources: readonly Source[],
+  { scopes, sources: listed }: Reach,
+): readonly Source[] {
+  if (!scopes.includes('ingest') && !scopes.includes('manage')) return [];
+  return sources.filter((source) => isListed(listed, source));
+}
+
+/** @param version of Tailrace */
+export function toSelf({ keyId, token, scopes, endpoints, sources, pins }: Caller, version: string): Self {
+  return {
+    id: keyId,
+    token: token !== undefined,
+    scopes: [...scopes],
+    endpoints: endpoints === undefined ? null : [...endpoints],
+    sources: sources === undefined ? null : [...sources],
+    pins,
+    version,
+  };
+}
+
+/** An endpoint as the caller sees it: with the caller's pins. The SQL names tables and columns, so only operators see it. */
+export function toEndpointView(endpoint: Endpoint, { scopes, pins }: Caller): EndpointView {
+  const { id, name, description, maxRows, cachingSeconds, warmingSeconds, sandboxing } = endpoint;
+  return {
+    id,
+    name,
+    description,
+    max_rows: maxRows,
+    caching_seconds: cachingSeconds ?? null,
+    warming_seconds: warmingSeconds ?? null,
+    query_sandboxing: sandboxing,
+    parameters: endpoint.parameters.map((parameter) => ({
+      name: parameter.name,
+      type: parameter.type,
+      control: parameter.control,
+      required: parameter.required,
+      description: parameter.description,
+      default: parameter.fallback,
+      values: [...parameter.values],
+      otherwise: parameter.otherwise ?? null,
+      pinned: (Object.hasOwn(pins, parameter.name) ? pins[parameter.name] : undefined) ?? null,
+    })),
+    columns: endpoint.columns.map((column) => ({ ...column })),
+    sql: scopes.includes('manage') ? endpoint.sql : null,
+  };
+}
+
+export function toSourceView(source: Source): SourceView {
+  const { id, name, table, description, retentionDays, columns } = source;
+  return {
+    id,
+    name,
+    table,
+    description,
+    managed: isManaged(source),
+    retention_days: isManaged(source) ? retentionDays : null,
+    columns: columns.map((column) => ({ ...column, path: [...column.path] })),
+  };
+}

@@ -1,0 +1,80 @@
+import { type Static, Type } from 'typebox';
+import type { Registry } from '../definitions/registry.ts';
+import { invalidRequest, TailraceError } from '../errors.ts';
+import type { Caller } from '../keys/keyring.ts';
+import { formatInstant } from '../lib/instant.ts';
+import type { DeletionJob, Deletions, SourceRows } from '../maintenance/deletion/deletions.ts';
+import { type Deletion, parseDeletion } from '../maintenance/deletion/request.ts';
+import type { DeletionView } from './view.ts';
+
+export interface DeletionParts {
+  readonly deletions: Deletions;
+  readonly registry: Registry;
+}
+
+export const NEW_DELETION = Type.Object(
+  {
+    project: Type.String({ expected: 'a text; empty for events that belong to no project' }),
+    source: Type.Optional(Type.String({ minLength: 1, expected: 'the name or UUID of a source' })),
+    before: Type.Optional(Type.String({ expected: 'an ISO 8601 timestamp' })),
+    dry_run: Type.Optional(Type.Boolean({ expected: 'true or false' })),
+  },
+  { additionalProperties: false, expected: 'an object' },
+);
+
+// Far below the time after which an idle connection is closed.
+const WAIT_MS = 10_000;
+
+/**
+ * Deletes the events of a project for good, and waits at most 10 s for it; a dry run only counts them.
+ *
+ * @throws TailraceError `invalid_request` with every fault, as `Deletions.start`
+ */
+export async function startDeletion(
+  { deletions, registry }: DeletionParts,
+  { keyId }: Caller,
+  { dry_run: isDryRun = false, ...request }: Static<typeof NEW_DELETION>,
+): Promise<DeletionView> {
+  const deletion = parseDeletion(registry, request);
+  if (Array.isArray(deletion)) throw invalidRequest(deletion);
+  if (isDryRun) return toPlanView(deletion, await deletions.count(deletion));
+  const job = await deletions.start(deletion, keyId);
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<void>((resolve) => {
+    timer = setTimeout(resolve, WAIT_MS);
+  });
+  await Promise.race([job.done, late]).finally(() => clearTimeout(timer));
+  return toDeletionView(job);
+}
+
+/** A deletion that this process has started. @throws TailraceError `not_found` */
+export function readDeletion({ deletions }: DeletionParts, id: string): DeletionView {
+  const job = deletions.find(id);
+  if (job !== undefined) return toDeletionView(job);
+  const shown = JSON.stringify(id.slice(0, 100));
+  throw new TailraceError(
+    'not_found',
+    `this process has started no deletion of the id ${shown}; the audit trail lists all of them`,
+  );
+}
+
+function toDeletionView({ id, state, deletion, counted, progress }: DeletionJob): DeletionView {
+  return {
+    ...toPlanView(deletion, counted),
+    id,
+    state,
+    progress: progress === undefined ? null : { source: progress.source, parts_left: progress.partsLeft },
+  };
+}
+
+function toPlanView({ project, before }: Deletion, counted: readonly SourceRows[]): DeletionView {
+  return {
+    id: null,
+    state: 'planned',
+    project,
+    before: before === undefined ? null : `${formatInstant(before).replace(' ', 'T')}Z`,
+    rows: counted.reduce((sum, { rows }) => sum + rows, 0),
+    sources: counted.filter(({ rows }) => rows > 0).map(({ source, rows }) => ({ source, rows })),
+    progress: null,
+  };
+}

@@ -1,0 +1,40 @@
+import type { StoredEntry } from '../keys/audit-entry.ts';
+import type { Grant } from '../keys/grant.ts';
+import type { KeyRecord } from '../keys/key-record.ts';
+import type { KeyEntry, KeyView } from './view.ts';
+
+/** A key without its secret and the hash of it. */
+export function toKeyView(record: KeyRecord): KeyView {
+  const { id, name, description } = record;
+  return {
+    id,
+    name,
+    description,
+    ...toGrantView(record),
+    created_at: toIsoTime(record.createdMs),
+    expires_at: toIsoTime(record.expiresMs),
+    last_used_at: toIsoTime(record.lastUsedMs),
+    revoked_at: toIsoTime(record.revokedMs),
+    successor: record.successor ?? null,
+  };
+}
+
+/** An entry of the audit trail. */
+export function toEntryView({ id, atMs, action, keyId, actor, detail, count }: StoredEntry): KeyEntry {
+  return { id, at: toIsoTime(atMs), action, key_id: keyId, actor, detail, count };
+}
+
+/** What a key or a token may do; the caller adds when it expires. */
+export function toGrantView({ scopes, endpoints, sources, pins, rate }: Grant) {
+  return {
+    scopes: [...scopes],
+    endpoints: endpoints === undefined ? null : [...endpoints],
+    sources: sources === undefined ? null : [...sources],
+    pins,
+    rate: rate === undefined ? null : { per_second: rate.perSecond, burst: rate.burst },
+  };
+}
+
+export function toIsoTime(ms: number | undefined): string | null {
+  return ms === undefined ? null : new Date(ms).toISOString();
+}

@@ -1,0 +1,168 @@
+import type { Registry } from '../definitions/registry.ts';
+import { InputError, invalidRequest, TailraceError } from '../errors.ts';
+import { checkAgainst, checkGrant } from '../keys/check-grant.ts';
+import { type Grant, isNarrower, isWithinReach } from '../keys/grant.ts';
+import type { KeyRecord } from '../keys/key-record.ts';
+import type { Caller, Keyring } from '../keys/keyring.ts';
+import { type KeyChangeBody, type NewKeyBody, toChange } from './key-body.ts';
+import { toKeyView } from './key-view.ts';
+import type { KeyView, MadeKeyView } from './view.ts';
+
+// What a caller with the scope `manage` may do with keys. It sees only keys that reach no further than its own, and creates none
+// that may do more.
+
+export interface KeyParts {
+  readonly keyring: Keyring;
+  readonly registry: Registry;
+  /** ms since the epoch. */
+  readonly now: () => number;
+}
+
+/** Which keys a list has: neither revoked nor expired, the others, all. */
+export const KEY_STATES = ['active', 'ended', 'all'] as const;
+
+/** A page of a list, newest first. */
+export interface Page {
+  readonly limit: number;
+  /** Id of the last one seen. */
+  readonly before?: string;
+}
+
+const OVERLAP_SECONDS = 7 * 86_400;
+
+/** @throws TailraceError `invalid_request` with every fault of the grant; `forbidden` if it is wider than the caller's */
+export async function createKey(parts: KeyParts, caller: Caller, body: NewKeyBody): Promise<MadeKeyView> {
+  const { name, scopes } = body;
+  const fields = { ...toChange(body, parts.now()), name: name.trim(), scopes };
+  requireNarrower(parts, caller, { pins: {}, ...fields });
+  const { key, record } = await reportInput(() => parts.keyring.create(fields, actorOf(caller)));
+  return { key, ...toKeyView(record) };
+}
+
+/** Keys that the caller may know of, newest first. */
+export async function listKeys(
+  { keyring, now }: KeyParts,
+  caller: Caller,
+  { state, ...page }: Page & { readonly state: (typeof KEY_STATES)[number] },
+): Promise<KeyView[]> {
+  const nowMs = now();
+  const hasState = ({ revokedMs, expiresMs }: KeyRecord) => {
+    const hasEnded = revokedMs !== undefined || (expiresMs !== undefined && expiresMs <= nowMs);
+    return state === 'all' || hasEnded === (state === 'ended');
+  };
+  const isShown = (key: KeyRecord) => hasState(key) && isWithinReach(key, caller) === undefined;
+  return (await readPage(keyring, isShown, page)).map(toKeyView);
+}
+
+/** @throws TailraceError `not_found`, also if the caller may not know of the key */
+export async function readKey({ keyring }: KeyParts, caller: Caller, id: string): Promise<KeyView> {
+  const record = await keyring.find(id);
+  if (record === undefined) throw notFound(id);
+  requireReach(record, caller);
+  return toKeyView(record);
+}
+
+/** @throws TailraceError as `createKey`, `not_found`, and `invalid_request` for a revoked key */
+export async function changeKey(
+  parts: KeyParts,
+  caller: Caller,
+  { id, body }: { readonly id: string; readonly body: KeyChangeBody },
+): Promise<KeyView> {
+  const change = toChange(body, parts.now());
+  const actor = actorOf(caller, (key) => requireNarrower(parts, caller, { ...key, ...change }));
+  const changed = await reportInput(() => parts.keyring.update(id, change, actor));
+  if (changed === undefined) throw notFound(id);
+  return toKeyView(changed);
+}
+
+/** @throws TailraceError `not_found` */
+export async function revokeKey(parts: KeyParts, caller: Caller, id: string): Promise<KeyView> {
+  await parts.keyring.revoke(id, actorOf(caller));
+  return await readKey(parts, caller, id);
+}
+
+/** @throws TailraceError `not_found`, `forbidden` if the key is wider than the caller's, `invalid_request` if it has ended */
+export async function rotateKey(
+  { keyring }: KeyParts,
+  caller: Caller,
+  {
+    id,
+    overlapSeconds = OVERLAP_SECONDS,
+  }: { readonly id: string; readonly overlapSeconds: number | undefined },
+): Promise<MadeKeyView> {
+  const actor = actorOf(caller, (key) => refuseWider(isNarrower(key, caller)));
+  const made = await reportInput(() => keyring.rotate(id, overlapSeconds * 1000, actor));
+  if (made === undefined) throw notFound(id);
+  return { key: made.key, ...toKeyView(made.record) };
+}
+
+/**
+ * For what concerns all keys or all events.
+ *
+ * @param action what the key cannot do, such as `read the trail of all keys`
+ * @throws TailraceError `forbidden`
+ */
+export function requireUnrestricted({ endpoints, sources, pins }: Caller, action: string): void {
+  if (endpoints === undefined && sources === undefined && Object.keys(pins).length === 0) return;
+  const message = `a key that is limited to endpoints, sources or pinned values cannot ${action}`;
+  throw new TailraceError('forbidden', message, { refusal: 'wider' });
+}
+
+/** For the keyring, which checks the key as it is within the transaction that changes it. */
+function actorOf(caller: Caller, check: (key: KeyRecord) => void = () => {}) {
+  return {
+    actor: caller.keyId,
+    check(key: KeyRecord) {
+      requireReach(key, caller);
+      check(key);
+    },
+  };
+}
+
+function requireNarrower({ registry }: KeyParts, caller: Caller, grant: Grant): void {
+  const faults = [...checkGrant(grant), ...checkAgainst(registry, grant)];
+  if (faults.length > 0) throw invalidRequest(faults);
+  refuseWider(isNarrower(grant, caller));
+}
+
+function refuseWider(reason: string | undefined): void {
+  if (reason === undefined) return;
+  throw new TailraceError('forbidden', `a key cannot give more than it has: ${reason}`, { refusal: 'wider' });
+}
+
+// Keys that are read at once.
+const CHUNK = 1_000;
+
+/** Reads on until the page is full, however many keys in between are not shown. */
+async function readPage(
+  keyring: Keyring,
+  isShown: (key: KeyRecord) => boolean,
+  { limit, before }: Page,
+): Promise<KeyRecord[]> {
+  const shown: KeyRecord[] = [];
+  let last = before;
+  do {
+    const keys = await keyring.list({ limit: CHUNK, ...(last !== undefined && { before: last }) });
+    shown.push(...keys.filter(isShown));
+    last = keys.length < CHUNK ? undefined : keys.at(-1)?.id;
+  } while (last !== undefined && shown.length < limit);
+  return shown.slice(0, limit);
+}
+
+/** An InputError of the keyring, such as that the key has been revoked, is a fault of the request. */
+async function reportInput<T>(work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    if (error instanceof InputError) throw new TailraceError('invalid_request', error.message);
+    throw error;
+  }
+}
+
+function requireReach(key: KeyRecord, caller: Caller): void {
+  if (isWithinReach(key, caller) !== undefined) throw notFound(key.id);
+}
+
+function notFound(id: string): TailraceError {
+  return new TailraceError('not_found', `no key has the id ${JSON.stringify(id.slice(0, 100))}`);
+}

@@ -1,0 +1,96 @@
+import { type Static, Type } from 'typebox';
+import { invalidRequest, TailraceError } from '../errors.ts';
+import { checkAgainst, checkGrant, createRate } from '../keys/check-grant.ts';
+import { isNarrower, toListed } from '../keys/grant.ts';
+import type { Caller } from '../keys/keyring.ts';
+import { TOKEN_SCOPES, type TokenGrant } from '../keys/token-grant.ts';
+import type { Rate } from '../lib/token-bucket.ts';
+import { FIELDS } from './key-body.ts';
+import { toGrantView, toIsoTime } from './key-view.ts';
+import type { KeyParts } from './keys.ts';
+
+// A token travels in a header of every request.
+const GRANT_CHARS_MAX = 4_096;
+const TTL_SECONDS_MIN = 60;
+const TTL_SECONDS_MAX = 86_400;
+const TTL_SECONDS = 3_600;
+
+const { endpoints, sources, pins, rate } = FIELDS;
+export const NEW_TOKEN = Type.Object(
+  {
+    scopes: Type.Optional(
+      Type.Array(Type.Enum([...TOKEN_SCOPES], { expected: `one of ${TOKEN_SCOPES.join(', ')}` }), {
+        minItems: 1,
+        maxItems: TOKEN_SCOPES.length,
+        uniqueItems: true,
+        expected: `a list of ${TOKEN_SCOPES.join(', ')}`,
+      }),
+    ),
+    ttl_seconds: Type.Optional(
+      Type.Integer({
+        minimum: TTL_SECONDS_MIN,
+        maximum: TTL_SECONDS_MAX,
+        expected: `a whole number of seconds from ${TTL_SECONDS_MIN} to ${TTL_SECONDS_MAX}`,
+      }),
+    ),
+    endpoints,
+    sources,
+    pins,
+    rate,
+  },
+  { additionalProperties: false, expected: 'an object' },
+);
+
+type NewToken = Static<typeof NEW_TOKEN>;
+
+/**
+ * Creates a signed token for a front end: valid for minutes to hours, no wider than the key of the request, and invalid as soon
+ * as that key is revoked.
+ *
+ * @throws TailraceError `invalid_request` with every fault of the grant; `forbidden` if it is wider than the key's
+ */
+export async function mintToken({ keyring, registry, now }: KeyParts, caller: Caller, body: NewToken) {
+  const grant = toGrant(body, caller, now());
+  const faults = [...checkGrant(grant), ...checkAgainst(registry, grant)];
+  if (JSON.stringify(grant).length > GRANT_CHARS_MAX) {
+    faults.push({ parameter: 'body', message: 'names so much that the token would not fit into a header' });
+  }
+  if (faults.length > 0) throw invalidRequest(faults);
+  const reason = isNarrower(grant, caller);
+  if (reason !== undefined) throw refuse(`a token cannot do more than its key: ${reason}`);
+  const { token, id } = await keyring.mint(caller, grant);
+  return { token, id, ...toGrantView(grant), expires_at: toIsoTime(grant.expiresMs) };
+}
+
+/** @throws TailraceError `forbidden` for a caller that sent a signed token instead of a key */
+export function requireKey({ token }: Caller): void {
+  if (token !== undefined) throw refuse('a token cannot make another; ask with the key itself');
+}
+
+/** Members that the body leaves out are as the key has them. */
+function toGrant(body: NewToken, caller: Caller, nowMs: number): TokenGrant {
+  const expiresMs = nowMs + (body.ttl_seconds ?? TTL_SECONDS) * 1000;
+  return {
+    scopes: body.scopes ?? TOKEN_SCOPES.filter((scope) => scope === 'query'),
+    endpoints: body.endpoints ? toListed(body.endpoints) : caller.endpoints,
+    sources: body.sources ? toListed(body.sources) : caller.sources,
+    pins: { ...caller.pins, ...body.pins },
+    rate: body.rate ? toRate(body.rate, caller.rate) : caller.rate,
+    // A token holds whole seconds.
+    expiresMs: Math.floor(Math.min(expiresMs, caller.expiresMs ?? expiresMs) / 1000) * 1000,
+  };
+}
+
+/** A burst that is left out is the usual one, but at most that of the key: the token is not refused for what the body does not name. */
+function toRate(
+  { per_second: perSecond, burst }: NonNullable<NewToken['rate']>,
+  keyRate: Caller['rate'],
+): Rate {
+  const rate = createRate(perSecond, burst);
+  if (burst !== undefined || keyRate === undefined) return rate;
+  return { perSecond, burst: Math.min(rate.burst, keyRate.burst) };
+}
+
+function refuse(message: string): TailraceError {
+  return new TailraceError('forbidden', message, { refusal: 'wider' });
+}

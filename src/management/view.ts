@@ -1,0 +1,230 @@
+import { type Static, type TSchema, Type } from 'typebox';
+import { CONTROLS, PARAMETER_TYPES } from '../definitions/parameter-type.ts';
+
+// Responses that the console reads: the schemas go into /openapi.json, the types into the routes and the console. The console
+// imports this file, so it imports nothing of the service.
+
+const orNull = <T extends TSchema>(schema: T) => Type.Union([schema, Type.Null()]);
+const time = (description: string) => orNull(Type.String({ format: 'date-time', description }));
+const count = (description: string) => Type.Integer({ minimum: 0, description });
+
+export const SELF = Type.Object({
+  id: Type.String({ description: 'Id of the key, or `private` or `public` for those of the environment.' }),
+  token: Type.Boolean({ description: 'Whether it is a signed token of that key.' }),
+  scopes: Type.Array(Type.String()),
+  endpoints: orNull(Type.Array(Type.String())),
+  sources: orNull(Type.Array(Type.String())),
+  pins: Type.Record(Type.String(), Type.String()),
+  version: Type.String({ description: 'Of the service.' }),
+});
+export type Self = Static<typeof SELF>;
+
+const PARAMETER = Type.Object({
+  name: Type.String(),
+  type: Type.Enum([...PARAMETER_TYPES]),
+  required: Type.Boolean(),
+  description: Type.String(),
+  default: Type.String({ description: 'What a missing or empty value means.' }),
+  control: Type.Enum([...CONTROLS], { description: 'How a form shows it.' }),
+  values: Type.Array(Type.String(), { description: 'Of an enum.' }),
+  otherwise: orNull(Type.String({ description: 'What any other value behaves as; null: it is refused.' })),
+  pinned: orNull(Type.String({ description: 'The one value that this key may send; null: any.' })),
+});
+
+const COLUMN = Type.Object({
+  name: Type.String(),
+  type: Type.Enum(['string', 'integer', 'number', 'boolean', 'json']),
+  description: Type.String(),
+});
+
+export const ENDPOINT = Type.Object({
+  id: Type.String({ format: 'uuid' }),
+  name: Type.String(),
+  description: Type.String(),
+  max_rows: count('Most rows of an answer.'),
+  caching_seconds: orNull(count('How long an answer is kept; null: it is not.')),
+  warming_seconds: orNull(count('How often a kept answer is refreshed; null: it is not.')),
+  query_sandboxing: Type.Boolean(),
+  parameters: Type.Array(PARAMETER),
+  columns: Type.Array(COLUMN),
+  sql: orNull(Type.String({ description: 'The stored query, for keys with the scope `manage`.' })),
+});
+export type EndpointView = Static<typeof ENDPOINT>;
+
+export const SOURCE = Type.Object({
+  id: Type.String({ format: 'uuid' }),
+  name: Type.String(),
+  table: Type.String(),
+  description: Type.String(),
+  managed: Type.Boolean({ description: 'False: it reads an existing table, and takes no events.' }),
+  retention_days: orNull(count('Days that an event is kept; null: that is not up to Tailrace.')),
+  columns: Type.Array(
+    Type.Object({
+      name: Type.String(),
+      type: Type.String(),
+      path: Type.Array(Type.String(), {
+        description: 'Member names from the root of the event; none where an expression gives the value.',
+      }),
+      description: Type.String(),
+    }),
+  ),
+});
+export type SourceView = Static<typeof SOURCE>;
+
+const MINUTE = Type.Object({
+  at: Type.String({ format: 'date-time', description: 'Start of the minute.' }),
+  requests: count('Requests that ended in it.'),
+  failures: count('Those that failed.'),
+  p50_ms: orNull(Type.Number()),
+  p99_ms: orNull(Type.Number()),
+});
+
+export const TRAFFIC = Type.Object({
+  name: Type.String(),
+  requests_per_minute: Type.Number({ description: 'Over the last minute.' }),
+  requests: count('Over the window, as all below.'),
+  failures: count('Requests that were answered with an error.'),
+  failure_codes: Type.Record(Type.String(), Type.Integer()),
+  p50_ms: orNull(Type.Number({ description: 'Time from request to response, by nearest rank, within 4 %.' })),
+  p99_ms: orNull(Type.Number()),
+  hit_ratio: orNull(
+    Type.Number({ description: 'Answers from the cache of all answers; null: not cached, or none.' }),
+  ),
+  rows: count('Rows returned.'),
+  last_failure: orNull(
+    Type.Object(
+      { code: Type.String(), at: Type.String({ format: 'date-time' }) },
+      { description: 'Since the start.' },
+    ),
+  ),
+  minutes: Type.Array(MINUTE, { description: 'The last hour, oldest first.' }),
+});
+export type Traffic = Static<typeof TRAFFIC>;
+
+const SOURCE_STATE = Type.Object({
+  name: Type.String(),
+  table: Type.String(),
+  rows: count('Events stored.'),
+  bytes: count('Bytes on disk.'),
+  oldest: time('Time of the oldest event.'),
+  newest: time('Time of the newest event.'),
+  events_per_second: Type.Number({ description: 'Events that came in over the last minute.' }),
+  without_project: count(
+    'Events that came in since the start and belong to no project: no key that pins one can read them.',
+  ),
+  minutes: Type.Array(Type.Integer(), {
+    description: 'Events that came in, minute by minute, oldest first.',
+  }),
+});
+export type SourceState = Static<typeof SOURCE_STATE>;
+
+const NOTICE = Type.Object({
+  topic: Type.Enum(['retention', 'clock', 'storing']),
+  message: Type.String({ description: 'What is wrong, and what to do.' }),
+});
+export type Notice = Static<typeof NOTICE>;
+
+export const OVERVIEW = Type.Object({
+  at: Type.String({ format: 'date-time' }),
+  started_at: Type.String({ format: 'date-time' }),
+  notices: Type.Array(NOTICE, { description: 'What an operator has to see to.' }),
+  window_seconds: count('How far back the counts reach: an hour, or less after a start.'),
+  endpoints: Type.Array(TRAFFIC),
+  sources: Type.Array(SOURCE_STATE),
+  engine: Type.Object({
+    state: Type.Enum(['ready', 'stopping', 'unavailable']),
+    message: orNull(Type.String()),
+    running: count('Queries that run.'),
+    queued: count('Queries that wait.'),
+    readers: count('Queries that may run at once.'),
+    restarts: count('Times that the engine process was started again.'),
+    memory_bytes: orNull(
+      count('Resident memory of the engine process; null: a server, whose memory is not known.'),
+    ),
+  }),
+  store: Type.Object({
+    read_at: time('When sizes and times of the sources were read; null: not yet.'),
+    rows: count('Events in all sources that this key may know of.'),
+    bytes: count('Their bytes on disk.'),
+    cache_entries: count('Answers kept.'),
+    cache_bytes: count('Their bytes.'),
+    cache_bytes_max: count('Most bytes that may be kept.'),
+    ingest_queued_bytes: count('Events that wait to be stored.'),
+  }),
+});
+export type Overview = Static<typeof OVERVIEW>;
+
+export const PROJECTS = Type.Object({
+  result: Type.Array(Type.String()),
+  complete: Type.Boolean({ description: 'False where there are more than are listed.' }),
+});
+export type Projects = Static<typeof PROJECTS>;
+
+const GRANT = {
+  scopes: Type.Array(Type.String()),
+  endpoints: orNull(Type.Array(Type.String(), { description: 'Null: all.' })),
+  sources: orNull(Type.Array(Type.String(), { description: 'Null: all.' })),
+  pins: Type.Record(Type.String(), Type.String()),
+  rate: orNull(Type.Object({ per_second: Type.Number(), burst: Type.Integer() })),
+};
+
+export const KEY = Type.Object({
+  id: Type.String(),
+  name: Type.String(),
+  description: Type.String(),
+  ...GRANT,
+  created_at: time('When it was made.'),
+  expires_at: time('From when on it is refused; null: never.'),
+  last_used_at: time('Within a few minutes.'),
+  revoked_at: time('Since when it is refused.'),
+  successor: orNull(Type.String({ description: 'Id of the key that it was rotated to.' })),
+});
+export type KeyView = Static<typeof KEY>;
+
+export const MADE_KEY = Type.Object({
+  key: Type.String({ description: 'The secret. It is shown this once.' }),
+  ...KEY.properties,
+});
+export type MadeKeyView = Static<typeof MADE_KEY>;
+
+export const TOKEN = Type.Object({
+  token: Type.String(),
+  id: Type.String(),
+  ...GRANT,
+  expires_at: time('From when on it is refused.'),
+});
+
+export const KEY_ENTRY = Type.Object({
+  id: Type.Integer({ description: 'Rises with every entry.' }),
+  at: time('Of refusals that are counted together, the first.'),
+  action: Type.Enum(['created', 'changed', 'rotated', 'revoked', 'minted', 'refused', 'deleted']),
+  key_id: Type.String({
+    description: 'The key that it is about; empty where it is not known, and for deleted events.',
+  }),
+  actor: Type.String({ description: 'Id of the key that did it, `private` or `cli`; empty for refusals.' }),
+  detail: Type.String({ description: 'What was granted, or why it was refused.' }),
+  count: Type.Integer({ description: 'How often, within a minute.' }),
+});
+export type KeyEntry = Static<typeof KEY_ENTRY>;
+
+/** Events that were deleted, are being deleted, or would be. */
+export const DELETION = Type.Object({
+  id: orNull(Type.String({ description: 'Null for a dry run.' })),
+  state: Type.Enum(['planned', 'running', 'done', 'failed']),
+  project: Type.String({ description: 'Empty: events that belong to no project.' }),
+  before: orNull(Type.String({ description: 'Only events before it.' })),
+  rows: Type.Integer({ description: 'In all.' }),
+  sources: Type.Array(Type.Object({ source: Type.String(), rows: Type.Integer() }), {
+    description: 'Sources that had such events when it began.',
+  }),
+  progress: orNull(
+    Type.Object(
+      { source: Type.String(), parts_left: Type.Integer() },
+      {
+        description:
+          'While it runs: the source that it is at, and how many parts of its table are still to be rewritten.',
+      },
+    ),
+  ),
+});
+export type DeletionView = Static<typeof DELETION>;

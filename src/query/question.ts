@@ -1,0 +1,24 @@
+import type { Endpoint } from '../definitions/endpoint.ts';
+import { PINNED_PREFIX } from '../definitions/parameter.ts';
+import { type Format, JSON_FORMAT } from './format.ts';
+import type { ParameterValues } from './parameters.ts';
+
+/** What a caller asks for: all that shapes an answer but the clock and the data. */
+export interface Question {
+  readonly endpoint: Endpoint;
+  readonly values: ParameterValues;
+  readonly format: Format;
+  /** The whole question as one text, compared in full: the cache key. */
+  readonly key: string;
+}
+
+/**
+ * By UUID or by name, with undeclared parameters or without, the same question has the same key. The values include the pins
+ * that the SQL reads; nothing else of an API key shapes an answer, so two API keys that resolve to the same values may share one.
+ */
+export function createQuestion(endpoint: Endpoint, values: ParameterValues, format = JSON_FORMAT): Question {
+  const resolved = endpoint.parameters.map((parameter) => values[parameter.name]);
+  const pinned = endpoint.pinned.map((name) => values[PINNED_PREFIX + name]);
+  const key = JSON.stringify([endpoint.id, endpoint.hash, format.name, ...resolved, ...pinned]);
+  return { endpoint, values, format, key };
+}

@@ -1,0 +1,217 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import { LRUCache } from 'lru-cache';
+import type { Config } from '../config/config.ts';
+import { TailraceError } from '../errors.ts';
+import type { Caller, Keyring } from '../keys/keyring.ts';
+import { networkOf as parseNetwork } from '../lib/network.ts';
+import { type Rate, type RateDecision, type TokenBucket, takeToken } from '../lib/token-bucket.ts';
+
+/** Headers of a response, names and values by turns: as Node writes them with the least work. */
+export type Head = readonly string[];
+
+/** Who sends a request, and whether it goes on. */
+export interface Admission {
+  /** `undefined`: the key is missing or was not accepted. */
+  readonly caller: Caller | undefined;
+  /** The `ratelimit-*` headers of the response; empty for a caller without a rate. */
+  readonly head: Head;
+  /** Why the request is refused. */
+  readonly refusal?: TailraceError;
+  /** Whether the refusal is neither logged nor recorded: a line for each would let anyone fill the disk. */
+  readonly isQuiet?: boolean;
+}
+
+/**
+ * The first step of every request that sends a key: checks the key or signed token (spec 5), bounds the refused keys from an
+ * address, and takes a token of each rate. To be called once for each request, before its body is read.
+ *
+ * Rejects with the failure of the control store; then nothing has been counted.
+ */
+export type Admit = (key: string | undefined, address: string) => Admission | Promise<Admission>;
+
+export interface AdmitOptions {
+  readonly limits: Pick<Config, 'ratePerSecond' | 'rateBurst' | 'authFailuresPerMinuteMax'>;
+  readonly keyring: Pick<Keyring, 'authenticate'>;
+  /** Rates of all replicas; `undefined` if each has its own. */
+  readonly sharedRates: SharedRates | undefined;
+  /** ms since the epoch. */
+  readonly now: () => number;
+  readonly onLimited: (reason: 'key' | 'address') => void;
+  /** The shared rates are unavailable: the rate of this replica alone counts. */
+  readonly onLocalRate: () => void;
+}
+
+const NO_HEAD: Head = [];
+
+export function createAdmit(options: AdmitOptions): Admit {
+  const { limits, keyring, sharedRates, now, onLimited, onLocalRate } = options;
+  const ratesOf = createRatesOf(limits);
+  const takeLocally = createLocalRates(now);
+  const failedKeys = createFailedKeys(limits.authFailuresPerMinuteMax, now);
+
+  function limited(reason: 'key' | 'address', message: string, retryAfterSeconds: number): TailraceError {
+    onLimited(reason);
+    return new TailraceError('rate_limited', `${message}; ask again in ${retryAfterSeconds} s`, {
+      retryAfterSeconds,
+    });
+  }
+
+  function refuseAddress(caller: Caller | undefined, waitSeconds: number): Admission {
+    const message = 'too many requests with a missing or wrong key came from this address';
+    return { caller, head: NO_HEAD, refusal: limited('address', message, waitSeconds), isQuiet: true };
+  }
+
+  function refuseKey(error: unknown, address: string): Admission {
+    if (!(error instanceof TailraceError) || error.code !== 'unauthorized') throw error;
+    const waitSeconds = failedKeys.fail(address);
+    if (waitSeconds !== undefined) return refuseAddress(undefined, waitSeconds);
+    return { caller: undefined, head: NO_HEAD, refusal: error };
+  }
+
+  function limit(caller: Caller, all: readonly Limited[]): Admission {
+    const { rate, standing } = findTightest(all);
+    const head = describeStanding(rate, standing);
+    if (standing.passed) return { caller, head };
+    const message = `this key may send ${rate.perSecond} requests a second, and ${rate.burst} at once`;
+    return { caller, head, refusal: limited('key', message, standing.retryAfterSeconds) };
+  }
+
+  function limitLocally(caller: Caller, rates: readonly NamedRate[]): Admission {
+    if (sharedRates !== undefined) onLocalRate();
+    return limit(caller, takeLocally(rates));
+  }
+
+  function accept(caller: Caller, address: string): Admission | Promise<Admission> {
+    const waitSeconds = failedKeys.enter(address, caller.keyId);
+    if (waitSeconds !== undefined) return refuseAddress(caller, waitSeconds);
+    const rates = ratesOf(caller);
+    if (rates.length === 0) return { caller, head: NO_HEAD };
+    if (sharedRates?.isUp !== true) return limitLocally(caller, rates);
+    return sharedRates
+      .take(rates)
+      .then((taken) => (taken === undefined ? limitLocally(caller, rates) : limit(caller, taken)));
+  }
+
+  return (key, address) => {
+    const caller = keyring.authenticate(key);
+    if (!(caller instanceof Promise)) return accept(caller, address);
+    return caller.then(
+      (found) => accept(found, address),
+      (error) => refuseKey(error, address),
+    );
+  };
+}
+
+/** `X-API-KEY` first; `Authorization: Bearer` for clients that can only send that. */
+export function readKey(headers: IncomingHttpHeaders): string | undefined {
+  const header = headers['x-api-key'];
+  if (typeof header === 'string' && header !== '') return header.trim();
+  return /^Bearer +(\S+) *$/i.exec(headers.authorization ?? '')?.[1];
+}
+
+/** The token bucket of a key or of a signed token, by its id. */
+export interface NamedRate {
+  readonly name: string;
+  readonly rate: Rate;
+}
+
+export interface Limited {
+  readonly rate: Rate;
+  readonly standing: RateDecision;
+}
+
+/** Token buckets that all replicas share. */
+export interface SharedRates {
+  readonly isUp: boolean;
+  /** Takes a token from each bucket, up to the first that is empty. @returns `undefined` if the buckets are unavailable */
+  take(rates: readonly NamedRate[]): Promise<Limited[] | undefined>;
+}
+
+const NO_RATES: readonly NamedRate[] = [];
+
+/**
+ * The rates that a request of a caller counts for. A signed token counts for its key, too, so that many tokens may send no more
+ * than their key. Keys without a rate have that of the settings, if any.
+ */
+function createRatesOf({ ratePerSecond, rateBurst }: AdmitOptions['limits']) {
+  const fallback: Rate | undefined =
+    ratePerSecond === 0 ? undefined : { perSecond: ratePerSecond, burst: rateBurst || ratePerSecond };
+  return ({ keyId, rate = fallback, token }: Caller): readonly NamedRate[] => {
+    const ofKey = rate === undefined ? NO_RATES : [{ name: keyId, rate }];
+    return token?.rate === undefined ? ofKey : [{ name: token.id, rate: token.rate }, ...ofKey];
+  };
+}
+
+/** The rate to describe of several: the one that refuses, else the one that leaves less; of equals the last, which is the key's. */
+function findTightest(all: readonly Limited[]): Limited {
+  const [first, ...others] = all;
+  if (first === undefined) throw new Error('there is no rate');
+  return others.reduce((tightest, next) => {
+    if (!tightest.standing.passed || !next.standing.passed) return tightest.standing.passed ? next : tightest;
+    return tightest.standing.remaining < next.standing.remaining ? tightest : next;
+  }, first);
+}
+
+// The key least recently used is forgotten beyond it, which fills its bucket. About 2 MB.
+const BUCKETS_MAX = 10_000;
+
+/** Takes a token from each bucket, up to the first that is empty, in this process alone. */
+function createLocalRates(now: () => number): (rates: readonly NamedRate[]) => Limited[] {
+  const buckets = new LRUCache<string, TokenBucket>({ max: BUCKETS_MAX });
+  return (rates) => {
+    const all: Limited[] = [];
+    for (const { name, rate } of rates) {
+      const { bucket, ...standing } = takeToken(buckets.get(name), rate, now());
+      buckets.set(name, bucket);
+      all.push({ rate, standing });
+      if (!standing.passed) break;
+    }
+    return all;
+  };
+}
+
+function describeStanding({ burst }: Rate, { remaining, resetSeconds }: RateDecision): Head {
+  return [
+    ...['ratelimit-limit', String(burst)],
+    ...['ratelimit-remaining', String(remaining)],
+    ...['ratelimit-reset', String(resetSeconds)],
+  ];
+}
+
+// Least recently used addresses and keys are forgotten beyond it, which begins their count anew. About 3 MB.
+const REMEMBERED_MAX = 10_000;
+
+/** Bounds how fast keys can be tried from one address. @param perMinuteMax 0: no bound */
+export function createFailedKeys(perMinuteMax: number, now: () => number) {
+  const rate = { perSecond: perMinuteMax / 60, burst: perMinuteMax };
+  const buckets = new LRUCache<string, TokenBucket>({ max: REMEMBERED_MAX });
+  const accepted = new LRUCache<string, true>({ max: REMEMBERED_MAX });
+  // For every request: parsing an address costs more than all the rest here.
+  const networks = new LRUCache<string, string>({ max: REMEMBERED_MAX, memoMethod: parseNetwork });
+  return {
+    /** Counts a request with a refused key. @returns seconds to wait if there were too many */
+    fail(address: string): number | undefined {
+      if (perMinuteMax === 0) return undefined;
+      const network = networks.memo(address);
+      const { bucket, passed, retryAfterSeconds } = takeToken(buckets.get(network), rate, now());
+      buckets.set(network, bucket);
+      return passed ? undefined : retryAfterSeconds;
+    },
+    /**
+     * Lets an accepted key in. If too many keys have failed, only one that was accepted from the same address before: an attacker
+     * does not learn which key is right, and other callers behind the same proxy are still served.
+     *
+     * @returns seconds to wait, as many as for a wrong key; `undefined` if the key may come in
+     */
+    enter(address: string, keyId: string): number | undefined {
+      if (perMinuteMax === 0) return undefined;
+      const network = networks.memo(address);
+      const pair = `${network} ${keyId}`;
+      if (accepted.get(pair) === true) return undefined;
+      const { passed, retryAfterSeconds } = takeToken(buckets.get(network), rate, now()); // the bucket is not stored: a probe
+      if (!passed) return retryAfterSeconds;
+      accepted.set(pair, true);
+      return undefined;
+    },
+  };
+}

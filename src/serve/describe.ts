@@ -1,0 +1,166 @@
+import { hash } from 'node:crypto';
+import type { IncomingHttpHeaders } from 'node:http';
+import { promisify } from 'node:util';
+import { brotliCompress, constants, gzip, zstdCompress } from 'node:zlib';
+import fresh from 'fresh';
+import { type CacheOutcome, COMPRESSED_SHARE_MAX, type Served, TEXT_BYTES_MAX } from '../cache/store.ts';
+import type { Endpoint } from '../definitions/endpoint.ts';
+import type { Answer } from '../query/run.ts';
+import type { Head } from './admit.ts';
+
+/** Content-Encodings of a response, best first. */
+export const ENCODINGS = ['zstd', 'br', 'gzip', 'identity'] as const;
+
+export type Encoding = (typeof ENCODINGS)[number];
+
+/** An answer in one Content-Encoding. */
+export interface Representation {
+  readonly encoding: Encoding;
+  readonly body: Buffer;
+  /** The same bytes, one to a character (latin1); `undefined` for more than `TEXT_BYTES_MAX`. */
+  readonly text: string | undefined;
+  /** Strong: differs for other bytes, also if only the encoding differs. With its quotation marks. */
+  readonly etag: string;
+}
+
+/** A response to a question, without what is the same for all responses. */
+export interface Described {
+  readonly status: 200 | 304;
+  readonly head: Head;
+  /** What to send after the head, unless the request is a HEAD; `undefined`: nothing. */
+  readonly representation: Representation | undefined;
+}
+
+export interface Exchange {
+  readonly method: string | undefined;
+  readonly headers: IncomingHttpHeaders;
+  /** What the response varies by already: with listed origins, by `Origin`. */
+  readonly vary?: string | undefined;
+  readonly endpoint: Endpoint;
+  readonly encoding: Encoding;
+}
+
+/** The last step: answer → status, headers and bytes. A promise only while the answer is being compressed. */
+export type Describe = (exchange: Exchange, served: Served) => Described | Promise<Described>;
+
+export function createDescribe(): Describe {
+  const represent = createRepresent();
+  return (exchange, served) => {
+    const representation = represent(served.answer, exchange.encoding);
+    if (!(representation instanceof Promise)) return describe(exchange, served, representation);
+    return representation.then((ready) => describe(exchange, served, ready));
+  };
+}
+
+function describe(exchange: Exchange, served: Served, representation: Representation): Described {
+  const { method, headers, vary, endpoint } = exchange;
+  const { etag, encoding, body } = representation;
+  const head = [
+    ...['cache-control', cacheControl(endpoint)],
+    ...['vary', vary === undefined ? VARY : `${vary}, ${VARY}`],
+    ...['etag', etag],
+    ...['cache-status', cacheStatus(endpoint, served)],
+    ...['age', String(served.ageSeconds)],
+    ...['server-timing', `engine;dur=${engineMsOf(served).toFixed(1)}`],
+  ];
+  // The response to a POST is not cached by the caller.
+  if (method !== 'POST' && fresh(headers, { etag })) return { status: 304, head, representation: undefined };
+  if (encoding !== 'identity') head.push('content-encoding', encoding);
+  head.push('content-type', served.answer.format.mediaTypes[0], 'content-length', String(body.length));
+  return { status: 200, head, representation };
+}
+
+/** For the log. */
+export function describeServed(served: Served): Record<string, unknown> {
+  return {
+    cache: served.outcome,
+    rows: served.answer.rows,
+    engine_ms: Math.round(engineMsOf(served) * 10) / 10,
+  };
+}
+
+const COMPUTED: ReadonlySet<CacheOutcome> = new Set(['miss', 'collapsed', 'bypass']);
+
+/** Time in the engine for this request: none if the answer was kept here or by another replica. */
+function engineMsOf({ answer, outcome }: Served): number {
+  return COMPUTED.has(outcome) ? answer.engineMs : 0;
+}
+
+const VARY = 'Accept-Encoding, X-API-KEY, Authorization';
+
+/** Private: rows belong to the key that asked, and no shared cache may keep them. A caller may keep them as long as we do. */
+function cacheControl({ cachingSeconds }: Endpoint): string {
+  return cachingSeconds === undefined ? 'private, no-store' : `private, max-age=${cachingSeconds}`;
+}
+
+/** RFC 9211. `fwd=bypass`: this endpoint is configured not to be cached. `fwd=request`: the request asked for `no-store`. */
+function cacheStatus({ cachingSeconds }: Endpoint, { outcome, ageSeconds }: Served): string {
+  const ttl = (cachingSeconds ?? 0) - ageSeconds;
+  if (outcome === 'hit') return `Tailrace; hit; ttl=${ttl}`;
+  if (outcome === 'shared') return `Tailrace; hit; ttl=${ttl}; detail=shared`;
+  if (outcome === 'miss') return 'Tailrace; fwd=miss; stored';
+  if (outcome === 'collapsed') return 'Tailrace; fwd=miss; collapsed';
+  if (outcome === 'stale')
+    return `Tailrace; hit; ttl=${ttl}; fwd=stale; fwd-status=503; detail=stale-if-error`;
+  return cachingSeconds === undefined ? 'Tailrace; fwd=bypass' : 'Tailrace; fwd=request';
+}
+
+// A smaller answer fits in a packet anyway, and compressing costs more than it saves.
+const PLAIN_BYTES_MAX = 1_024;
+
+type Compressed = Exclude<Encoding, 'identity'>;
+
+const COMPRESS: Readonly<Record<Compressed, (body: Buffer) => Promise<Buffer>>> = {
+  gzip: (body) => promisify(gzip)(body),
+  // The default, 11, takes a hundred times as long for a few percent.
+  br: (body) => promisify(brotliCompress)(body, { params: { [constants.BROTLI_PARAM_QUALITY]: 5 } }),
+  zstd: (body) => promisify(zstdCompress)(body),
+};
+
+interface Forms {
+  readonly plain: Representation;
+  readonly compressed: Map<Compressed, Representation | Promise<Representation>>;
+}
+
+/** Creates each representation of an answer once, and keeps it as long as the answer itself. Small answers are not compressed. */
+export function createRepresent(): (
+  answer: Answer,
+  encoding: Encoding,
+) => Representation | Promise<Representation> {
+  const known = new WeakMap<Answer, Forms>();
+
+  function formsOf(answer: Answer): Forms {
+    const forms = known.get(answer);
+    if (forms !== undefined) return forms;
+    const etag = `"${hash('sha256', answer.body, 'base64url').slice(0, 22)}"`;
+    const created: Forms = { plain: createForm('identity', answer.body, etag), compressed: new Map() };
+    known.set(answer, created);
+    return created;
+  }
+
+  /** Concurrent requests share one compression. A form that is too large to be kept is sent to them and dropped. */
+  async function compress({ plain, compressed }: Forms, encoding: Compressed): Promise<Representation> {
+    try {
+      const body = await COMPRESS[encoding](plain.body);
+      const form = createForm(encoding, body, plain.etag.replace(/"$/, `-${encoding}"`));
+      if (body.length > plain.body.length * COMPRESSED_SHARE_MAX) compressed.delete(encoding);
+      else compressed.set(encoding, form);
+      return form;
+    } catch (error) {
+      compressed.delete(encoding);
+      throw error;
+    }
+  }
+
+  return (answer, encoding) => {
+    const forms = formsOf(answer);
+    if (encoding === 'identity' || answer.body.length <= PLAIN_BYTES_MAX) return forms.plain;
+    const form = forms.compressed.get(encoding) ?? compress(forms, encoding);
+    if (form instanceof Promise) forms.compressed.set(encoding, form);
+    return form;
+  };
+}
+
+function createForm(encoding: Encoding, body: Buffer, etag: string): Representation {
+  return { encoding, body, text: body.length <= TEXT_BYTES_MAX ? body.toString('latin1') : undefined, etag };
+}

@@ -1,0 +1,135 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import { LRUCache } from 'lru-cache';
+import type { CacheDirectives } from '../cache/store.ts';
+import type { Endpoint } from '../definitions/endpoint.ts';
+import type { Registry } from '../definitions/registry.ts';
+import { TailraceError } from '../errors.ts';
+import { isListed } from '../keys/grant.ts';
+import type { Caller } from '../keys/keyring.ts';
+import { FORMATS, type Format } from '../query/format.ts';
+import type { RawParameters } from '../query/parameters.ts';
+import { parsePinnedParameters } from '../query/pins.ts';
+import { createQuestion, type Question } from '../query/question.ts';
+import type { Sandbox, SandboxOptions } from '../query/sandbox/sandbox.ts';
+import { parseCacheControl } from './cache-control.ts';
+import { ENCODINGS, type Encoding } from './describe.ts';
+
+/** What a request asks for. */
+export interface Resolved {
+  readonly question: Question;
+  /** Content-Encoding of the response: the best that the caller accepts. */
+  readonly encoding: Encoding;
+  readonly directives: CacheDirectives;
+}
+
+/** A request to an endpoint. */
+export interface Inquiry {
+  readonly caller: Caller;
+  /** The whole question is in it and in the headers; `undefined` for a POST. */
+  readonly url: string | undefined;
+  readonly headers: IncomingHttpHeaders;
+  readonly endpoint: Endpoint;
+  readonly parameters: RawParameters;
+  /** Matches `Accept` and `Accept-Encoding`. */
+  readonly accepts: Accepts;
+  /** How the SELECT of a caller is checked, if there is one. */
+  readonly sandboxed: SandboxOptions;
+}
+
+/** The npm package `accepts`, for one request. */
+interface Accepts {
+  type(types: string[]): string | string[] | false;
+  encodings(encodings: string[]): string | string[] | false;
+}
+
+export interface Resolve {
+  /**
+   * The second step: endpoint, parameters, pins and negotiation → question.
+   *
+   * @throws TailraceError `forbidden`, `not_acceptable`, `invalid_parameter`
+   */
+  resolve(inquiry: Inquiry): Resolved | Promise<Resolved>;
+  /** What `resolve` returned for this URL before, if that is still valid. */
+  recall(inquiry: Pick<Inquiry, 'caller' | 'url' | 'headers'>): Resolved | undefined;
+}
+
+export interface ResolveOptions {
+  readonly registry: Registry;
+  readonly sandbox: Sandbox;
+  readonly parameterBytesMax: number;
+}
+
+// Beyond it the least recently used are resolved again. Twice as many bytes: a character has up to two.
+const REMEMBERED_CHARS_MAX = 4 * 1024 * 1024;
+const OVERHEAD_CHARS = 200;
+const NO_DIRECTIVES: CacheDirectives = {};
+
+/** Valid for the definitions and the grant that it was resolved with. A reload and a changed key bring new objects. */
+interface Remembered extends Resolved {
+  readonly endpoints: Registry['endpoints'];
+  readonly allowed: Caller['endpoints'];
+  readonly pins: Caller['pins'];
+}
+
+/** Remembers what cacheable URLs ask for: clients repeat them, and resolving costs more than finding the answer. */
+export function createResolve({ registry, sandbox, parameterBytesMax: bytesMax }: ResolveOptions): Resolve {
+  const remembered = new LRUCache<string, Remembered>({
+    maxSize: REMEMBERED_CHARS_MAX,
+    sizeCalculation: ({ question }, name) => name.length + 2 * question.key.length + OVERHEAD_CHARS,
+  });
+
+  const recall: Resolve['recall'] = ({ caller, url, headers }) => {
+    if (url === undefined) return undefined;
+    const known = remembered.get(nameOf(caller, url, headers));
+    if (known === undefined || known.endpoints !== registry.endpoints) return undefined;
+    return known.allowed === caller.endpoints && known.pins === caller.pins ? known : undefined;
+  };
+
+  function remember({ caller, url, headers, endpoint }: Inquiry, resolved: Resolved): void {
+    const isCacheable = endpoint.cachingSeconds !== undefined && resolved.directives.noStore !== true;
+    if (url === undefined || !isCacheable) return;
+    const grant = { endpoints: registry.endpoints, allowed: caller.endpoints, pins: caller.pins };
+    remembered.set(nameOf(caller, url, headers), { ...resolved, ...grant });
+  }
+
+  function read(inquiry: Inquiry): Resolved | Promise<Resolved> {
+    const { caller, endpoint, parameters, accepts, headers, sandboxed } = inquiry;
+    requireEndpoint(caller, endpoint);
+    const format = chooseFormat(accepts);
+    const values = parsePinnedParameters(endpoint, parameters, { pins: caller.pins, bytesMax });
+    const encoding = ENCODINGS.find((one) => accepts.encodings([one]) !== false) ?? 'identity';
+    const header = headers['cache-control'];
+    const directives = header === undefined ? NO_DIRECTIVES : parseCacheControl(header);
+    const toResolved = (of: Endpoint) => ({
+      question: createQuestion(of, values, format),
+      encoding,
+      directives,
+    });
+    if (endpoint.sandboxing) return sandbox(endpoint, parameters, sandboxed).then(toResolved);
+    const resolved = toResolved(endpoint);
+    remember(inquiry, resolved);
+    return resolved;
+  }
+
+  return { recall, resolve: (inquiry) => recall(inquiry) ?? read(inquiry) };
+}
+
+/** Everything of a request that shapes what it asks for. No part can hold a newline. */
+function nameOf({ keyId, token }: Caller, url: string, headers: IncomingHttpHeaders): string {
+  const { accept = '', 'accept-encoding': encodings = '', 'cache-control': directives = '' } = headers;
+  return `${token?.id ?? keyId}\n${accept}\n${encodings}\n${directives}\n${url}`;
+}
+
+function requireEndpoint({ endpoints }: Caller, endpoint: Endpoint): void {
+  if (isListed(endpoints, endpoint)) return;
+  const message = `the key may not read ${endpoint.name}; it may read ${endpoints?.join(', ')}`;
+  throw new TailraceError('forbidden', message, { refusal: 'endpoint' });
+}
+
+function chooseFormat(accepts: Accepts): Format {
+  const type = accepts.type(FORMATS.flatMap(({ mediaTypes }) => mediaTypes));
+  const format = FORMATS.find(({ mediaTypes }) => mediaTypes.some((one) => one === type));
+  if (format !== undefined) return format;
+  const offered = FORMATS.map(({ mediaTypes }) => mediaTypes[0].split(';')[0]).join(', ');
+  throw new TailraceError('not_acceptable', `answers are ${offered}; accept that or */*`);
+}

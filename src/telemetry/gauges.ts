@@ -1,0 +1,72 @@
+import type { CacheStore } from '../cache/store.ts';
+import type { Source } from '../definitions/source.ts';
+import type { Engine } from '../engine/engine.ts';
+import type { TableState } from '../engine/store-state.ts';
+import type { Committer } from '../ingest/committer.ts';
+import type { ControlStore } from '../keys/control-store.ts';
+import type { MetricRegistry } from './prometheus.ts';
+import type { StoreSizes } from './store-sizes.ts';
+
+/** The parts of the service with a state that a scrape reads. */
+export interface GaugedParts {
+  readonly engine: Pick<Engine, 'gauges'>;
+  readonly cache: CacheStore;
+  readonly control: Pick<ControlStore, 'isUp'>;
+  readonly ingest: () => ReturnType<Committer['gauges']>;
+  /** Sources with tables of Tailrace's own. */
+  readonly sources: () => readonly Source[];
+  readonly readSizes: () => Promise<StoreSizes | undefined>;
+  /** On the disk of the data directory; `undefined` if unknown. */
+  readonly readFreeBytes: () => Promise<number | undefined>;
+  /** Versions of Tailrace, ClickHouse and Node. */
+  readonly build: { readonly version: string; readonly engine: string; readonly node: string };
+}
+
+/** Exposes the state of the parts; docs/operating.md explains each gauge. */
+export function registerGauges(registry: MetricRegistry, parts: GaugedParts): void {
+  const { gauge, expose } = registry;
+  const { engine, cache, control, ingest, build } = parts;
+  gauge('tailrace_engine_up', 'Whether the engine can be reached: 1 or 0.', () =>
+    Number(engine.gauges().state === 'up'),
+  );
+  expose({
+    name: 'tailrace_engine_restarts_total',
+    help: 'Times that the engine process was started again.',
+    type: 'counter',
+    read: () => [{ labels: {}, value: engine.gauges().restarts }],
+  });
+  gauge(
+    'tailrace_engine_memory_bytes',
+    'Resident memory of the engine process.',
+    () => engine.gauges().memoryBytes ?? 0,
+  );
+  gauge('tailrace_engine_running', 'Queries running in the engine.', () => engine.gauges().running);
+  gauge('tailrace_engine_queued', 'Queries waiting for the engine.', () => engine.gauges().queued);
+  gauge('tailrace_cache_entries', 'Answers in the cache.', () => cache.size);
+  gauge('tailrace_cache_bytes', 'Bytes of the answers in the cache.', () => cache.bytes);
+  gauge('tailrace_control_store_up', '1, or 0 while it is away.', () => Number(control.isUp()));
+  gauge('tailrace_ingest_queued_bytes', 'Events waiting to be stored.', () => ingest().queuedBytes);
+  gauge('tailrace_ingest_queued_requests', 'Requests waiting for a commit.', () => ingest().queuedRequests);
+  const ofSources = (read: (state: TableState) => number) => async () => {
+    const sizes = await parts.readSizes();
+    if (sizes === undefined) return undefined;
+    return parts.sources().map(({ name, table }) => {
+      const state = sizes.tables.get(table);
+      return { labels: { source: name }, value: state === undefined ? 0 : read(state) };
+    });
+  };
+  gauge(
+    'tailrace_stored_rows',
+    'Events stored, by source.',
+    ofSources(({ rows }) => rows),
+  );
+  gauge(
+    'tailrace_stored_bytes',
+    'Bytes of the events on disk, by source.',
+    ofSources(({ bytes }) => bytes),
+  );
+  gauge('tailrace_disk_free_bytes', 'Free bytes on the disk of the data directory.', parts.readFreeBytes);
+  gauge('tailrace_build_info', 'Versions of what runs, as labels; always 1.', () => [
+    { labels: build, value: 1 },
+  ]);
+}

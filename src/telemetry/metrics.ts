@@ -1,0 +1,236 @@
+import type { RefreshExtent } from '../cache/incremental.ts';
+import type { Lookup } from '../cache/shared/flight.ts';
+import type { CacheOutcome } from '../cache/store.ts';
+import { createMetricRegistry, type MetricRegistry } from './prometheus.ts';
+
+/**
+ * What the service counts. Each metric stands here once, with the name, the help and the labels under which Prometheus reads it;
+ * docs/operating.md explains them. Members that end in `Counts` or `Durations` are read by the overview, the others record.
+ */
+export type Metrics = ReturnType<typeof createMetrics>;
+
+/** @param now ms since the epoch */
+export function createMetrics(now: () => number) {
+  const registry = createMetricRegistry();
+  return {
+    registry,
+    contentType: registry.contentType,
+    /** In Prometheus' text format. */
+    render: registry.render,
+    ...createRequestMetrics(registry),
+    ...createQueryMetrics(registry, now),
+    ...createSharedMetrics(registry),
+    ...createIngestMetrics(registry),
+  };
+}
+
+function createRequestMetrics({ counter, unlabelledCounter, gauge, histogram }: MetricRegistry) {
+  const requestCounts = counter<[route: string, endpoint: string, status: string]>(
+    'tailrace_http_requests_total',
+    'Requests by route, endpoint and status.',
+    ['route', 'endpoint', 'status'],
+  );
+  const requestDurations = histogram<[route: string, endpoint: string]>(
+    'tailrace_http_request_seconds',
+    'Time from request to answer.',
+    ['route', 'endpoint'],
+  );
+  const limited = counter<[reason: 'key' | 'address']>(
+    'tailrace_rate_limited_total',
+    'Requests answered 429, by reason.',
+    ['reason'],
+  );
+  for (const reason of ['key', 'address'] as const) limited.at(reason);
+  const closed = counter<[reason: 'address' | 'total' | 'idle']>(
+    'tailrace_connections_closed_total',
+    'Connections closed by a bound, by reason.',
+    ['reason'],
+  );
+  for (const reason of ['address', 'total', 'idle'] as const) closed.at(reason);
+  // Every request is counted: its series are found without an object or a text of their labels.
+  const seriesOf = memoize((route: string) =>
+    memoize((endpoint: string) => ({
+      countOf: memoize((status: number) => requestCounts.at(route, endpoint, String(status))),
+      durations: requestDurations.at(route, endpoint),
+    })),
+  );
+  let open = 0;
+  gauge('tailrace_connections_open', 'Connections of clients.', () => open);
+  return {
+    requestCounts,
+    requestDurations,
+    /** @param endpoint empty on other routes, and if the request failed before its endpoint was known */
+    request(end: { route: string; endpoint: string; status: number; seconds: number }) {
+      const { countOf, durations } = seriesOf(end.route)(end.endpoint);
+      countOf(end.status).inc();
+      durations.observe(end.seconds);
+    },
+    /** A request was answered 429: for the rate of its key, or for refused keys from its address. */
+    rateLimited: limited.inc,
+    /** A request was held against a rate that only this replica knows: Redis was unavailable. */
+    rateHeldLocally: unlabelledCounter(
+      'tailrace_rate_local_total',
+      'Requests held against a rate of this replica alone, since Redis was away.',
+    ).inc,
+    /** @param count connections open now */
+    connectionsOpen(count: number) {
+      open = count;
+    },
+    /** A connection was closed by a bound on connections. */
+    connectionClosed: closed.inc,
+  };
+}
+
+function createQueryMetrics({ counter, histogram }: MetricRegistry, now: () => number) {
+  const answerCounts = counter<[endpoint: string, cache: CacheOutcome]>(
+    'tailrace_answers_total',
+    'Answers by endpoint and cache outcome.',
+    ['endpoint', 'cache'],
+  );
+  const failureCounts = counter<[endpoint: string, code: string]>(
+    'tailrace_failures_total',
+    'Failed calls by endpoint and error code.',
+    ['endpoint', 'code'],
+  );
+  const rowCounts = counter<[endpoint: string]>(
+    'tailrace_rows_returned_total',
+    'Rows returned by endpoint.',
+    ['endpoint'],
+  );
+  const started = counter<[endpoint: string]>(
+    'tailrace_engine_queries_total',
+    'Queries handed to the engine.',
+    ['endpoint'],
+  );
+  const durations = histogram<[endpoint: string]>(
+    'tailrace_engine_query_seconds',
+    'Time of a query inside the engine.',
+    ['endpoint'],
+  );
+  const refreshes = counter<[endpoint: string, result: 'done' | 'failed']>(
+    'tailrace_cache_refreshes_total',
+    'Refreshes of warm answers.',
+    ['endpoint', 'result'],
+  );
+  const recomputed = counter<[endpoint: string, extent: RefreshExtent]>(
+    'tailrace_cache_recomputed_total',
+    'Kept answers with buckets that were made anew, by extent.',
+    ['endpoint', 'extent'],
+  );
+  const seriesOf = memoize((endpoint: string) => ({
+    countOf: memoize((outcome: CacheOutcome) => answerCounts.at(endpoint, outcome)),
+    rows: rowCounts.at(endpoint),
+  }));
+  const lastFailures = new Map<string, { readonly code: string; readonly atMs: number }>();
+  return {
+    answerCounts,
+    failureCounts,
+    rowCounts,
+    /** For the overview alone: Prometheus has no such type. */
+    findLastFailure: (endpoint: string) => lastFailures.get(endpoint),
+    served(endpoint: string, outcome: CacheOutcome, rows: number) {
+      const series = seriesOf(endpoint);
+      series.countOf(outcome).inc();
+      series.rows.add(rows);
+    },
+    failed(endpoint: string, code: string) {
+      failureCounts.inc(endpoint, code);
+      lastFailures.set(endpoint, { code, atMs: now() });
+    },
+    queryStarted: started.inc,
+    queryDone: (endpoint: string, seconds: number) => durations.at(endpoint).observe(seconds),
+    refreshed: (endpoint: string, failed: boolean) => refreshes.inc(endpoint, failed ? 'failed' : 'done'),
+    /** A kept answer with time buckets was computed again. */
+    recomputed: ({ name }: { readonly name: string }, extent: RefreshExtent) => recomputed.inc(name, extent),
+  };
+}
+
+/** Of what replicas share. */
+function createSharedMetrics({ counter, unlabelledCounter, gauge }: MetricRegistry) {
+  let isRedisUp = false;
+  gauge('tailrace_redis_up', 'Whether the connection to Redis stands, 1 or 0.', () => Number(isRedisUp));
+  const lookups = counter<[result: Lookup]>(
+    'tailrace_shared_cache_lookups_total',
+    'Answers asked of other replicas.',
+    ['result'],
+  );
+  for (const result of ['hit', 'miss', 'taken'] as const) lookups.at(result);
+  return {
+    redisUp(isUp: boolean) {
+      isRedisUp = isUp;
+    },
+    redisFailed: unlabelledCounter('tailrace_redis_failures_total', 'Commands that Redis did not answer.')
+      .inc,
+    sharedLookup: lookups.inc,
+    /** An entry in Redis was not an answer that a replica had written. */
+    sharedRefused: unlabelledCounter('tailrace_shared_cache_refused_total', 'Shared answers that were none.')
+      .inc,
+  };
+}
+
+function createIngestMetrics({ counter, unlabelledCounter, gauge }: MetricRegistry) {
+  const storedCounts = counter<[source: string]>(
+    'tailrace_events_stored_total',
+    'Events stored, by source.',
+    ['source'],
+  );
+  const refused = counter<[source: string]>('tailrace_events_refused_total', 'Events refused, by source.', [
+    'source',
+  ]);
+  const withoutProjectCounts = counter<[source: string]>(
+    'tailrace_events_without_project_total',
+    'Events stored that belong to no project, by source.',
+    ['source'],
+  );
+  const commits = counter<[source: string, result: 'done' | 'failed']>(
+    'tailrace_commits_total',
+    'Groups of events committed, by source.',
+    ['source', 'result'],
+  );
+  const dropped = counter<[reason: string]>(
+    'tailrace_days_dropped_total',
+    'Days of a table dropped by retention.',
+    ['reason'],
+  );
+  let stopped: readonly string[] = [];
+  gauge('tailrace_retention_stopped', 'Whether retention has stopped, by reason: 1 or 0.', () =>
+    ['clock', 'share'].map((reason) => ({ labels: { reason }, value: Number(stopped.includes(reason)) })),
+  );
+  return {
+    storedCounts,
+    withoutProjectCounts,
+    committed(source: string, rows: number, failed: boolean) {
+      commits.inc(source, failed ? 'failed' : 'done');
+      if (!failed) storedCounts.at(source).add(rows);
+    },
+    refused: (source: string, count: number) => refused.at(source).add(count),
+    /** Events that belong to no project were stored. */
+    withoutProject: (source: string, count: number) => withoutProjectCounts.at(source).add(count),
+    dayDropped: dropped.inc,
+    /** @param reasons why retention has stopped; none while it runs */
+    retentionStopped(reasons: readonly string[]) {
+      stopped = reasons;
+    },
+    requestNotRecorded: unlabelledCounter(
+      'tailrace_requests_not_recorded_total',
+      'Own requests that could not be stored.',
+    ).inc,
+    /** The response to an Idempotency-Key could not be looked up or kept. */
+    unremembered: unlabelledCounter(
+      'tailrace_idempotency_failures_total',
+      'Idempotency-Keys that could not be looked up or kept.',
+    ).inc,
+  };
+}
+
+/** Calls `create` once for each key, and keeps what it returns. Routes, endpoints and statuses are of a bounded number. */
+function memoize<Key, Value extends NonNullable<unknown>>(create: (key: Key) => Value): (key: Key) => Value {
+  const created = new Map<Key, Value>();
+  return (key) => {
+    const known = created.get(key);
+    if (known !== undefined) return known;
+    const value = create(key);
+    created.set(key, value);
+    return value;
+  };
+}

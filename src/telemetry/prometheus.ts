@@ -1,0 +1,101 @@
+import { collectDefaultMetrics, Gauge, Registry } from 'prom-client';
+import { type Count, type Counter, createCount, createCounter } from './counter.ts';
+import { createHistogram, type Durations, type Histogram, readBuckets } from './histogram.ts';
+
+/** A metric as Prometheus reads it. */
+export interface ExposedMetric {
+  readonly name: string;
+  readonly help: string;
+  readonly type: 'counter' | 'gauge' | 'histogram';
+  /** Called for each scrape. */
+  readonly read: () => readonly ExposedValue[] | Promise<readonly ExposedValue[]>;
+}
+
+interface ExposedValue {
+  /** Of a histogram: the name of the metric with the suffix of the value. */
+  readonly metricName?: string;
+  readonly labels: Readonly<Record<string, string | number>>;
+  readonly value: number;
+}
+
+type Gauged = number | readonly ExposedValue[] | undefined;
+
+/** As many names as there are values. */
+type LabelNames<Values extends readonly string[]> = { readonly [At in keyof Values]: string };
+
+export type MetricRegistry = ReturnType<typeof createMetricRegistry>;
+
+/** Creates metrics that `render` writes in Prometheus' text format. A registry for each service: two in one process share no counts. */
+export function createMetricRegistry() {
+  const registry = new Registry();
+  collectDefaultMetrics({ register: registry }); // event loop delay, memory, garbage collection
+
+  function expose({ name, help, type, read }: ExposedMetric): void {
+    const metric = new Gauge({ name, help, registers: [registry] });
+    // prom-client counts nothing. Its registry renders what this method returns, which its types leave out.
+    Object.assign(metric, { getForPromString: async () => ({ name, help, type, values: await read() }) });
+  }
+
+  return {
+    expose,
+    unlabelledCounter(name: string, help: string): Count {
+      const count = createCount();
+      expose({ name, help, type: 'counter', read: () => [{ labels: {}, value: count.value }] });
+      return count;
+    },
+    /** Create known label values with `at` before their first count: Prometheus only sees increases of what is there. */
+    counter<Values extends readonly string[]>(
+      name: string,
+      help: string,
+      labelNames: LabelNames<Values>,
+    ): Counter<Values> {
+      const counter = createCounter<Values>();
+      const read = () =>
+        counter.all.map(([values, { value }]) => ({ labels: toLabels(labelNames, values), value }));
+      expose({ name, help, type: 'counter', read });
+      return counter;
+    },
+    histogram<Values extends readonly string[]>(
+      name: string,
+      help: string,
+      labelNames: LabelNames<Values>,
+    ): Histogram<Values> {
+      const histogram = createHistogram<Values>();
+      const read = () =>
+        histogram.all.flatMap(([values, item]) => exposeDurations(name, toLabels(labelNames, values), item));
+      expose({ name, help, type: 'histogram', read });
+      return histogram;
+    },
+    /** @param read called for each scrape; returns one value, values with labels, or `undefined` for none now */
+    gauge(name: string, help: string, read: () => Gauged | Promise<Gauged>): void {
+      const readValues = async () => {
+        const value = await read();
+        return typeof value === 'number' ? [{ labels: {}, value }] : (value ?? []);
+      };
+      expose({ name, help, type: 'gauge', read: readValues });
+    },
+    contentType: registry.contentType,
+    render: () => registry.metrics(),
+  };
+}
+
+function toLabels(names: readonly string[], values: readonly string[]): Record<string, string> {
+  return Object.fromEntries(names.map((name, at) => [name, values[at] ?? '']));
+}
+
+function exposeDurations(
+  name: string,
+  labels: Readonly<Record<string, string>>,
+  durations: Durations,
+): ExposedValue[] {
+  const buckets = readBuckets(durations);
+  return [
+    ...buckets.map(({ le, count }) => ({
+      metricName: `${name}_bucket`,
+      labels: { ...labels, le },
+      value: count,
+    })),
+    { metricName: `${name}_sum`, labels, value: durations.sum },
+    { metricName: `${name}_count`, labels, value: buckets.at(-1)?.count ?? 0 },
+  ];
+}

@@ -1,0 +1,148 @@
+import type { CacheOutcome } from '../cache/store.ts';
+import type { Count } from './counter.ts';
+import { addIncreases, type BucketCounts, type Durations, findQuantile } from './histogram.ts';
+import type { Metrics } from './metrics.ts';
+
+/** The requests and events of the last hour: what the counts rose by between samples of them. */
+export type Traffic = ReturnType<typeof createTraffic>;
+
+/** In the form of the overview's answer. */
+export type TrafficNow = ReturnType<typeof describeTraffic>;
+
+interface Sample {
+  readonly atMs: number;
+  readonly startsMinute: boolean;
+  readonly counts: ReadonlyMap<Count, number>;
+  readonly durations: ReadonlyMap<Durations, BucketCounts>;
+}
+
+/** From one sample to a later one. */
+interface Span {
+  readonly from: Sample;
+  readonly to: Sample;
+}
+
+export const SAMPLE_MS = 10_000;
+const MINUTE_MS = 60_000;
+// The hour that is shown. Beyond the last minute one sample a minute is kept: about 70 in all.
+const KEPT_MS = 61 * MINUTE_MS;
+/** Answers without a query on the engine. */
+const HITS: ReadonlySet<CacheOutcome> = new Set<CacheOutcome>(['hit', 'shared', 'stale']);
+
+/** @param now ms since the epoch */
+export function createTraffic(metrics: Metrics, now: () => number) {
+  const startedMs = now();
+  let last: Sample = { atMs: startedMs, startsMinute: true, counts: new Map(), durations: new Map() };
+  let kept = [last];
+
+  function take(): Sample {
+    const { requestCounts, failureCounts, answerCounts, rowCounts, storedCounts, requestDurations } = metrics;
+    const counters = [requestCounts, failureCounts, answerCounts, rowCounts, storedCounts];
+    const atMs = now();
+    return {
+      atMs,
+      startsMinute: minuteOf(atMs) !== minuteOf(last.atMs),
+      counts: new Map(counters.flatMap(({ all }) => all.map(([, count]) => [count, count.value] as const))),
+      durations: new Map(
+        requestDurations.all.map(([, durations]) => [durations, durations.sample()] as const),
+      ),
+    };
+  }
+
+  return {
+    /** Keeps a sample of the counts. For a timer, each `SAMPLE_MS`. */
+    sample(): void {
+      last = take();
+      const { atMs: nowMs } = last;
+      kept = [...kept, last].filter(
+        ({ atMs, startsMinute }) => atMs >= nowMs - (startsMinute ? KEPT_MS : MINUTE_MS + SAMPLE_MS),
+      );
+    },
+    read: () => ({ startedMs, ...describeTraffic(metrics, kept, take()) }),
+  };
+}
+
+/** @param kept samples, oldest first */
+function describeTraffic(metrics: Metrics, kept: readonly Sample[], latest: Sample) {
+  const hour: Span = { from: kept[0] ?? latest, to: latest };
+  const minuteAgo = kept.findLast(({ atMs }) => atMs <= latest.atMs - MINUTE_MS);
+  const minute: Span = { from: minuteAgo ?? hour.from, to: latest };
+  // A service that started less than a minute ago: its first requests are no rate of hundreds.
+  const minuteSeconds = Math.max(MINUTE_MS, latest.atMs - minute.from.atMs) / 1000;
+  const marks = [...kept.filter(({ startsMinute }) => startsMinute), latest];
+  const minutes: Span[] = marks.slice(1).map((to, i) => ({ from: marks[i] ?? to, to }));
+  return {
+    windowSeconds: Math.round((latest.atMs - hour.from.atMs) / 1000),
+    ofEndpoint(name: string, isCached: boolean) {
+      const requests = metrics.requestCounts.all.filter(([[, endpoint]]) => endpoint === name);
+      const durations = metrics.requestDurations.all.filter(([[, endpoint]]) => endpoint === name);
+      const failures = metrics.failureCounts.all.filter(([[endpoint]]) => endpoint === name);
+      const answers = metrics.answerCounts.all.filter(([[endpoint]]) => endpoint === name);
+      const hits = answers.filter(([[, outcome]]) => HITS.has(outcome));
+      const answered = sumIncreases(answers, hour);
+      const failure = metrics.findLastFailure(name);
+      const describe = (span: Span) => ({
+        requests: sumIncreases(requests, span),
+        failures: sumIncreases(failures, span),
+        ...findPercentiles(durations, span),
+      });
+      return {
+        name,
+        requests_per_minute: round((sumIncreases(requests, minute) * 60) / minuteSeconds),
+        ...describe(hour),
+        failure_codes: Object.fromEntries(
+          failures
+            .map(([[, code], count]) => [code, increase(count, hour)] as const)
+            .filter(([, count]) => count > 0),
+        ),
+        hit_ratio: isCached && answered > 0 ? sumIncreases(hits, hour) / answered : null,
+        rows: increase(metrics.rowCounts.find(name), hour),
+        last_failure: failure === undefined ? null : { code: failure.code, at: toTime(failure.atMs) },
+        minutes: minutes.map((span) => ({ at: toTime(span.from.atMs), ...describe(span) })),
+      };
+    },
+    ofSource(name: string) {
+      const stored = metrics.storedCounts.find(name);
+      return {
+        events_per_second: round(increase(stored, minute) / minuteSeconds),
+        without_project: metrics.withoutProjectCounts.find(name)?.value ?? 0,
+        minutes: minutes.map((span) => increase(stored, span)),
+      };
+    },
+  };
+}
+
+function increase(count: Count | undefined, { from, to }: Span): number {
+  return count === undefined ? 0 : (to.counts.get(count) ?? 0) - (from.counts.get(count) ?? 0);
+}
+
+function sumIncreases(series: readonly (readonly [unknown, Count])[], span: Span): number {
+  return series.reduce((sum, [, count]) => sum + increase(count, span), 0);
+}
+
+function findPercentiles(series: readonly (readonly [unknown, Durations])[], { from, to }: Span) {
+  const counts = addIncreases(
+    series.map(([, durations]) => ({
+      before: from.durations.get(durations),
+      after: to.durations.get(durations),
+    })),
+  );
+  return { p50_ms: toMs(findQuantile(counts, 0.5)), p99_ms: toMs(findQuantile(counts, 0.99)) };
+}
+
+function minuteOf(ms: number): number {
+  return Math.floor(ms / MINUTE_MS);
+}
+
+function round(value: number): number {
+  return Math.round(value * 100) / 100;
+}
+
+/** With as many digits as a percentile is good for. */
+function toMs(seconds: number | undefined): number | null {
+  return seconds === undefined ? null : Number((seconds * 1000).toPrecision(3));
+}
+
+function toTime(ms: number): string {
+  return new Date(ms).toISOString();
+}

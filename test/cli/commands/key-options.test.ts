@@ -1,0 +1,22 @@
+import { describe, expect, test } from 'vitest';
+import { parseDuration } from '../../../src/cli/commands/key-options.ts';
+
+describe('a duration', () => {
+  test.each([
+    ['90d', 7_776_000_000],
+    ['12h', 43_200_000],
+    ['30m', 1_800_000],
+    ['45s', 45_000],
+    ['0s', 0],
+    ['15', undefined],
+    ['m', undefined],
+    ['1.5h', undefined],
+    ['-1s', undefined],
+    ['1 s', undefined],
+    ['1S', undefined],
+    ['1w', undefined],
+    ['1h30m', undefined],
+    ['', undefined],
+    ['1constructor', undefined],
+  ])('%j is %j ms', (text, ms) => expect(parseDuration(text)).toBe(ms));
+});

@@ -1,0 +1,21 @@
+import { readdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterAll, expect, test } from 'vitest';
+import { runCli } from '../support/cli.ts';
+import { temporaryFolder } from '../support/service.ts';
+
+const home = await temporaryFolder();
+afterAll(() => home.remove());
+
+test('keeps compiled code in the cache directory of its user', async () => {
+  const { code } = await runCli(['--version'], { env: { XDG_CACHE_HOME: home.path } });
+  expect(code).toBe(0);
+  expect((await readdir(join(home.path, 'tailrace'), { recursive: true })).length).toBeGreaterThan(100);
+});
+
+test('runs as well if that directory cannot be written', async () => {
+  const file = join(home.path, 'file');
+  await writeFile(file, '');
+  const { code, stderr } = await runCli(['--version'], { env: { XDG_CACHE_HOME: file } });
+  expect([code, stderr]).toEqual([0, '']);
+});

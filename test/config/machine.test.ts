@@ -1,0 +1,42 @@
+import { availableParallelism, totalmem } from 'node:os';
+import { describe, expect, test } from 'vitest';
+import { parseConfig } from '../../src/config/config.ts';
+import { readMachine, sizeEngine } from '../../src/config/machine.ts';
+
+const MIB = 1024 ** 2;
+const GIB = 1024 ** 3;
+
+describe('defaults that follow the machine', () => {
+  test.each([
+    // cores, memory GiB → readers, engine, query and cache in MiB, threads that merge, engine's marks in MiB
+    [1, 1, 2, 512, 128, 64, 2, 32],
+    [2, 4, 2, 2_048, 512, 64, 2, 64],
+    [2, 24, 2, 4_096, 1_024, 64, 2, 64],
+    [4, 16, 4, 8_192, 2_048, 128, 4, 128],
+    [8, 32, 8, 16_384, 4_096, 256, 8, 256],
+    [8, 64, 8, 16_384, 4_096, 256, 8, 256],
+    [64, 512, 16, 131_072, 32_768, 2_048, 16, 512],
+  ])('%i cores and %i GiB', (cores, gib, readers, engine, query, cache, mergeThreads, marks) => {
+    const machine = { cores, memoryBytes: gib * GIB };
+    expect(parseConfig({}, machine)).toMatchObject({
+      readers,
+      engineMemoryBytesMax: engine * MIB,
+      queryMemoryBytesMax: query * MIB,
+      cacheBytesMax: cache * MIB,
+    });
+    expect(sizeEngine(machine, engine * MIB)).toEqual({ mergeThreads, markCacheBytes: marks * MIB });
+  });
+
+  test('leave alone what is set', () => {
+    const env = { TAILRACE_READERS: '3', TAILRACE_CACHE_BYTES_MAX: '5000000' };
+    const machine = { cores: 8, memoryBytes: 64 * GIB };
+    expect(parseConfig(env, machine)).toMatchObject({ readers: 3, cacheBytesMax: 5_000_000 });
+  });
+
+  test('come from what this process may use', () => {
+    const { cores, memoryBytes } = readMachine();
+    expect(cores).toBe(availableParallelism());
+    expect(memoryBytes).toBeGreaterThan(0);
+    expect(memoryBytes).toBeLessThanOrEqual(totalmem());
+  });
+});

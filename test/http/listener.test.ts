@@ -1,0 +1,313 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { pino } from 'pino';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { addEndpoint } from '../../trial/endpoint.ts';
+import { copyEndpoints } from '../support/endpoints.ts';
+import { QUERY_PATH, readMetric, sendRaw, throughFramework } from '../support/http.ts';
+import { PRIVATE_KEY, PUBLIC_KEY, startTestService, storeEvents } from '../support/service.ts';
+import { comparable, createWays } from '../support/ways.ts';
+
+const lines: Record<string, unknown>[] = [];
+const endpoints = await copyEndpoints();
+await addEndpoint(endpoints.path, {
+  name: 'changing',
+  id: 'a0000000-0000-4000-8000-000000000003',
+  sql: 'SELECT toInt64(1) AS n FROM numbers(1) WHERE @project != @now',
+  caching: 900,
+});
+const service = await startTestService({
+  env: { TAILRACE_ENDPOINTS_DIR: endpoints.path, TAILRACE_TRUST_PROXY: '127.0.0.1' },
+  logger: pino({ level: 'info' }, { write: (line) => void lines.push(JSON.parse(line)) }),
+});
+const { url, clock, store } = service;
+const { keyring } = service.service;
+
+const PATH = `${QUERY_PATH}/usage.api-counts?project=p1&interval=minutely`;
+const { ask, askFramework, close } = createWays(service, PATH);
+afterAll(async () => {
+  close();
+  await service.close();
+  await endpoints.remove();
+});
+
+type Headers = Readonly<Record<string, string>>;
+
+beforeAll(async () => {
+  const events = Array.from({ length: 59 }, (_, i) => ({
+    id: `e${i}`,
+    project: 'p1',
+    timestamp: clock.now - i * 60_000,
+    metadata: { request: { path: '/rest/v1', url: 'https://p1.example/rest/v1?q=é' } },
+  }));
+  await storeEvents(store, 'cloudflare.logs.prod', events, clock.now);
+});
+
+describe('a question that was asked before is answered ahead of the framework', () => {
+  test.each<[string, Headers]>([
+    ['with the least', {}],
+    ['with a key as Bearer', { 'x-api-key': '', authorization: `Bearer ${PRIVATE_KEY}` }],
+    ['by a browser', { accept: 'application/json, */*;q=0.5', 'accept-encoding': 'gzip, deflate, br, zstd' }],
+    ['by curl', { accept: '*/*', 'accept-encoding': 'gzip' }],
+    ['with an encoding that is not offered', { 'accept-encoding': 'deflate' }],
+    ['through proxies', { 'x-forwarded-for': '203.0.113.9', 'x-request-id': 'mine' }],
+    ['by a page, where no origin is listed', { origin: 'https://app.example.com' }],
+    ['with an age that the answer has not reached', { 'cache-control': 'max-age=899' }],
+    ['if it has changed, which it has', { 'if-none-match': '"another"' }],
+  ])('%s, in the same way', async (_, headers) => {
+    await ask(headers); // makes the answer, or its form
+    clock.now += 1_500;
+    const answer = await ask(headers);
+    expect([answer.byFramework, answer.headers['cache-status']]).toEqual([
+      false,
+      expect.stringMatching(/^Tailrace; hit; ttl=\d+$/),
+    ]);
+    expect(comparable(answer)).toEqual(comparable(await askFramework(headers)));
+    expect(answer.headers['x-request-id']).toMatch(headers['x-request-id'] ?? /^[0-9a-f-]{36}$/);
+  });
+
+  test('that the caller has already: 304', async () => {
+    const headers = { 'if-none-match': String((await ask()).headers.etag) };
+    await ask(headers);
+    const answer = await ask(headers);
+    expect(answer).toMatchObject({ status: 304, byFramework: false });
+    expect(comparable(answer)).toEqual(comparable(await askFramework(headers)));
+  });
+
+  test('without its body: HEAD', async () => {
+    const head = { method: 'HEAD' };
+    await ask({}, head);
+    const answer = await ask({}, head);
+    expect(answer).toMatchObject({ status: 200, byFramework: false });
+    expect(answer.headers['content-length']).toBe((await ask()).headers['content-length']);
+    expect(comparable(answer)).toEqual(comparable(await askFramework({}, head)));
+  });
+
+  test('with a signed token, as long as its key is good for it', async () => {
+    const { id, key } = await keyring.create({ name: 'signs', scopes: ['query'] });
+    const signing = await keyring.authenticate(key);
+    const grant = { scopes: ['query'], pins: { project: 'p1' }, expiresMs: clock.now + 60_000 } as const;
+    const headers = { 'x-api-key': (await keyring.mint(signing, grant)).token };
+    await ask(headers);
+    const answer = await ask(headers);
+    expect(answer).toMatchObject({ status: 200, byFramework: false });
+    expect(comparable(answer)).toEqual(comparable(await askFramework(headers)));
+    await keyring.update(id, { pins: { project: 'p2' } });
+    expect((await ask(headers)).status).toBe(401);
+  });
+
+  test('with the headers of the caller’s rate, each answer taking its part of it', async () => {
+    const rate = { perSecond: 1, burst: 3 };
+    const { key } = await keyring.create({ name: 'limited', scopes: ['query'], rate });
+    const answers = [await ask({ 'x-api-key': key }), await ask({ 'x-api-key': key })];
+    expect(answers.map((one) => one.headers['ratelimit-remaining'])).toEqual(['2', '1']);
+    const last = await ask({ 'x-api-key': key });
+    expect([last.byFramework, last.headers['ratelimit-remaining']]).toEqual([false, '0']);
+    const limited = { reason: 'key' };
+    const before = await readMetric(url, 'tailrace_rate_limited_total', limited);
+    const refused = await ask({ 'x-api-key': key });
+    expect([refused.status, refused.headers['retry-after']]).toEqual([429, '1']);
+    expect(await readMetric(url, 'tailrace_rate_limited_total', limited)).toBe(before + 1); // not by both ways
+  });
+
+  test('with the same line in the log and the same counts', async () => {
+    const labels = { endpoint: 'usage.api-counts' };
+    const counts = async () => [
+      await readMetric(url, 'tailrace_http_requests_total', { ...labels, status: '200' }),
+      await readMetric(url, 'tailrace_answers_total', { ...labels, cache: 'hit' }),
+      await readMetric(url, 'tailrace_rows_returned_total', labels),
+      await readMetric(url, 'tailrace_http_request_seconds_count', { route: `${QUERY_PATH}/:endpoint` }),
+      await readMetric(url, 'tailrace_http_request_seconds_bucket', {
+        route: `${QUERY_PATH}/:endpoint`,
+        le: '+Inf',
+      }),
+    ];
+    const headers = { 'x-request-id': 'counted', 'x-forwarded-for': '203.0.113.9' };
+    await ask(headers);
+    const before = await counts();
+    expect((await ask(headers)).byFramework).toBe(false);
+    await vi.waitFor(
+      async () => expect(await counts()).toEqual(before.map((n, i) => n + (i === 2 ? 59 : 1))),
+      10_000,
+    );
+    await askFramework(headers);
+    const [theirs, ours] = await vi.waitFor(() => {
+      const told = lines.filter((line) => line['reqId'] === 'counted');
+      expect(told).toHaveLength(3);
+      return told.reverse();
+    }, 10_000);
+    expect(ours).toMatchObject({ ip: '203.0.113.9', key: 'private', cache: 'hit', rows: 59, status: 200 });
+    const own = { time: 0, ms: 0 };
+    expect({ ...ours, ...own }).toEqual({ ...theirs, ...own });
+  });
+
+  test('to HTTP/1.0 too, whose connection then ends', async () => {
+    await ask();
+    const bytes = await sendRaw(url, `GET ${PATH} HTTP/1.0\r\nX-API-KEY: ${PRIVATE_KEY}\r\n\r\n`);
+    expect(bytes).toMatch(/^HTTP\/1\.1 200 OK\r\n[\s\S]*\r\nConnection: close\r\n/);
+    expect(bytes).toContain((await ask()).body.toString('latin1').slice(0, 50));
+  });
+
+  test('where several come in one packet, in their order', async () => {
+    await ask();
+    const one = (id: string, end = '') =>
+      `GET ${PATH} HTTP/1.1\r\nHost: h\r\nX-API-KEY: ${PRIVATE_KEY}\r\nX-Request-Id: ${id}\r\n${end}\r\n`;
+    const bytes = await sendRaw(url, one('first') + one('second') + one('third', 'Connection: close\r\n'));
+    expect(bytes.match(/(?<=x-request-id: )\w+/g)).toEqual(['first', 'second', 'third']);
+  });
+});
+
+describe('goes on to the framework, which knows the rules:', () => {
+  beforeAll(() => ask());
+
+  test.each<[string, number, Headers, { method?: string; path?: string }?]>([
+    ['a wrong key', 401, { 'x-api-key': 'wrong' }],
+    ['no key', 401, { 'x-api-key': '' }],
+    ['a key without the scope', 403, { 'x-api-key': PUBLIC_KEY }],
+    ['a caller that takes no JSON', 406, { accept: 'text/html' }],
+    ['a caller that wants it newer', 200, { 'cache-control': 'no-cache' }],
+    ['another method', 405, {}, { method: 'DELETE' }],
+    ['an endpoint without caching', 200, {}, { path: `${QUERY_PATH}/logs.all?project=p1` }],
+    ['a parameter sent twice', 400, {}, { path: `${PATH}&project=p1` }],
+  ])('%s: %i', async (_, status, headers, how) => {
+    for (let i = 0; i < 2; i++) expect((await ask(headers, how)).status).toBe(status);
+  });
+
+  test('HTTP/1.1 without Host', async () => {
+    const bytes = await sendRaw(
+      url,
+      `GET ${PATH} HTTP/1.1\r\nX-API-KEY: ${PRIVATE_KEY}\r\nConnection: close\r\n\r\n`,
+    );
+    expect(bytes).toMatch(/^HTTP\/1\.1 400 /);
+  });
+
+  test('a key that has to be looked up', async () => {
+    expect(await askFramework()).toMatchObject({ status: 200 });
+  });
+
+  test('a miss, which takes its part of the rate once', async () => {
+    const rate = { perSecond: 1, burst: 9 };
+    const { key } = await keyring.create({ name: 'counted', scopes: ['query'], rate });
+    const answer = await ask({ 'x-api-key': key }, { path: `${PATH}&junk=${key}` });
+    expect([answer.byFramework, answer.headers['ratelimit-remaining']]).toEqual([true, '8']);
+  });
+
+  test('a failure of the control store', async () => {
+    const broken = vi.spyOn(keyring, 'authenticate').mockRejectedValue(new Error('the disk is gone'));
+    expect(await ask()).toMatchObject({ status: 500 });
+    broken.mockRestore();
+  });
+});
+
+describe('a head that can be read in two ways is answered the same by both, once:', () => {
+  beforeAll(() => ask());
+
+  /** The status line and what follows the head, without ids and times, and how often an answer began. */
+  async function askRaw(head: string, body: string) {
+    const bytes = await sendRaw(
+      url,
+      `${head.replace(' ', ` ${PATH} HTTP/1.1\r\nX-API-KEY: ${PRIVATE_KEY}\r\nConnection: close\r\n`)}\r\n${body}`,
+    );
+    const [answerHead = '', ...rest] = bytes.split('\r\n\r\n');
+    const text = rest.join('').replace(/"request_id":"[^"]*"/, '');
+    return { status: answerHead.split('\r\n')[0], text, answers: bytes.match(/HTTP\/1\.1 \d{3} /g)?.length };
+  }
+
+  const HOST = 'Host: h\r\n';
+  test.each([
+    ['a plain GET', 200, `GET ${HOST}`, ''],
+    ['a plain HEAD', 200, `HEAD ${HOST}`, ''],
+    ['a chunked body', 200, `GET ${HOST}Transfer-Encoding: chunked\r\n`, '0\r\n\r\n'],
+    ['a body with a length', 200, `GET ${HOST}Content-Length: 3\r\n`, 'abc'],
+    ['no Host', 400, 'GET ', ''],
+    ['two Hosts', 400, `GET ${HOST}Host: other\r\n`, ''],
+    ['one Host twice', 400, `GET ${HOST}hOST: h\r\n`, ''],
+    ['two Hosts of a HEAD', 400, `HEAD ${HOST}Host: other\r\n`, ''],
+    ['Transfer-Encoding: xchunked', 400, `GET ${HOST}Transfer-Encoding: xchunked\r\n`, ''],
+    ['the same of a HEAD', 400, `HEAD ${HOST}Transfer-Encoding: xchunked\r\n`, ''],
+    ['Transfer-Encoding: identity', 400, `GET ${HOST}Transfer-Encoding: identity\r\n`, ''],
+    ['Transfer-Encoding: gzip', 400, `GET ${HOST}Transfer-Encoding: gzip\r\n`, ''],
+    [
+      'Transfer-Encoding: xchunked, chunked',
+      400,
+      `GET ${HOST}Transfer-Encoding: xchunked, chunked\r\n`,
+      '0\r\n\r\n',
+    ],
+    [
+      'chunked and a length',
+      400,
+      `GET ${HOST}Transfer-Encoding: chunked\r\nContent-Length: 3\r\n`,
+      '0\r\n\r\n',
+    ],
+  ])('%s: %i', async (_, status, head, body) => {
+    const answer = await askRaw(head, body);
+    const framework = await throughFramework(keyring, () => askRaw(head, body));
+    expect(answer).toEqual(framework);
+    expect(answer).toMatchObject({ status: expect.stringContaining(`HTTP/1.1 ${status} `), answers: 1 });
+  });
+
+  test('HEAD has the headers that GET has ahead of the framework', async () => {
+    const [got, headers] = [await ask(), (await ask({}, { method: 'HEAD' })).headers];
+    expect(got.byFramework).toBe(false);
+    const own = { date: '', 'x-request-id': '' };
+    expect({ ...headers, ...own }).toEqual({ ...got.headers, ...own });
+  });
+});
+
+describe('what was known of a question is not used any more', () => {
+  const newKey = async (pins: Record<string, string> = {}) =>
+    await keyring.create({ name: 'k', scopes: ['query'], pins, expiresMs: clock.now + 60_000 });
+
+  /** A key whose question is known. */
+  async function known(pins?: Record<string, string>) {
+    const made = await newKey(pins);
+    const headers = { 'x-api-key': made.key };
+    await ask(headers);
+    expect(await ask(headers)).toMatchObject({ status: 200, byFramework: false });
+    return { ...made, headers };
+  }
+
+  test('once the key is revoked', async () => {
+    const { id, headers } = await known();
+    await keyring.revoke(id);
+    expect((await ask(headers)).status).toBe(401);
+  });
+
+  test('once the key has expired', async () => {
+    const { headers } = await known();
+    clock.now += 60_000;
+    expect((await ask(headers)).status).toBe(401);
+  });
+
+  test('once the key is pinned to another project, held to another endpoint, or lacks the scope', async () => {
+    const { id, headers } = await known({ project: 'p1' });
+    await keyring.update(id, { pins: { project: 'p2' } });
+    expect((await ask(headers)).status).toBe(403);
+    await keyring.update(id, { pins: { project: 'p1' } });
+    expect((await ask(headers)).status).toBe(200);
+    await keyring.update(id, { endpoints: ['logs.all'] });
+    expect((await ask(headers)).status).toBe(403);
+    await keyring.update(id, { endpoints: undefined, scopes: ['manage'], pins: {} });
+    expect((await ask(headers)).status).toBe(403);
+  });
+
+  test('by another key: the same URL means what each is pinned to', async () => {
+    const path = `${QUERY_PATH}/usage.api-counts?interval=minutely`;
+    const rowsOf = async (key: string) => {
+      const { body } = await ask({ 'x-api-key': key }, { path });
+      return JSON.parse(body.toString()).result.length;
+    };
+    const [own, foreign] = [(await newKey({ project: 'p1' })).key, (await newKey({ project: 'p9' })).key];
+    for (let i = 0; i < 3; i++) expect([await rowsOf(own), await rowsOf(foreign)]).toEqual([59, 0]);
+  });
+
+  test('once the definitions have changed', async () => {
+    const path = `${QUERY_PATH}/changing?project=p1`;
+    const answer = async () => (await ask({}, { path })).body.toString();
+    for (let i = 0; i < 2; i++) expect(await answer()).toBe('{"result":[{"n":1}]}');
+    const sql = 'SELECT toInt64(2) AS n FROM numbers(1) WHERE @project != @now\n';
+    await writeFile(join(endpoints.path, 'changing', 'query.sql'), sql);
+    await store.reload();
+    for (let i = 0; i < 2; i++) expect(await answer()).toBe('{"result":[{"n":2}]}');
+  });
+});

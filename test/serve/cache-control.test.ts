@@ -1,0 +1,134 @@
+import fc from 'fast-check';
+import { pino } from 'pino';
+import { afterAll, beforeEach, describe, expect, test } from 'vitest';
+import { parseCacheControl } from '../../src/serve/cache-control.ts';
+import { expectError, get, QUERY_PATH, readMetric, request, throughFramework } from '../support/http.ts';
+import { PRIVATE_KEY, startTestService } from '../support/service.ts';
+
+describe('Cache-Control of a request', () => {
+  test.each([
+    ['no-store', { maxAgeSeconds: 0, noStore: true, onlyIfCached: false }],
+    ['NO-STORE', { maxAgeSeconds: 0, noStore: true, onlyIfCached: false }],
+    ['no-cache', { maxAgeSeconds: 0, noStore: false, onlyIfCached: false }],
+    ['Only-If-Cached', { maxAgeSeconds: undefined, noStore: false, onlyIfCached: true }],
+    ['max-age=60 ,\tonly-if-cached', { maxAgeSeconds: 60, noStore: false, onlyIfCached: true }],
+    ['max-age="60"', { maxAgeSeconds: 60, noStore: false, onlyIfCached: false }],
+    ['max-age=60, max-age=5', { maxAgeSeconds: 5, noStore: false, onlyIfCached: false }],
+    ['max-age=5, no-cache', { maxAgeSeconds: 0, noStore: false, onlyIfCached: false }],
+    ['max-age=99999999999999999999', { maxAgeSeconds: 1e20, noStore: false, onlyIfCached: false }],
+    ['max-age=-1, max-age, max-age=x', { maxAgeSeconds: undefined, noStore: false, onlyIfCached: false }],
+    ['', { maxAgeSeconds: undefined, noStore: false, onlyIfCached: false }],
+    [
+      'x-no-store, no-stores, private="a, no-store", "only-if-cached"',
+      { maxAgeSeconds: undefined, noStore: false, onlyIfCached: false },
+    ],
+  ])('%j is read as what it says', (header, directives) => {
+    expect(parseCacheControl(header)).toEqual(directives);
+  });
+
+  test('means the same in any order, letter case and spacing, among any others', () => {
+    const others = ['max-stale', 'min-fresh=3', 'foo="bar, no-store, max-age=1"', 'no-transform', 'a=b', ''];
+    const known = ['no-store', 'no-cache', 'only-if-cached', 'max-age=7', 'max-age="9"'];
+    const cases = fc.record({
+      directives: fc.shuffledSubarray([...known, ...others]),
+      space: fc.constantFrom('', ' ', '\t', '  '),
+      upper: fc.boolean(),
+    });
+    fc.assert(
+      fc.property(cases, ({ directives, space, upper }) => {
+        const text = directives.join(`${space},${space}`);
+        const has = (name: string) => directives.includes(name);
+        const age = has('max-age=7') ? 7 : has('max-age="9"') ? 9 : undefined;
+        expect(parseCacheControl(upper ? text.toUpperCase() : text)).toEqual({
+          maxAgeSeconds: has('no-store') || has('no-cache') ? 0 : age,
+          noStore: has('no-store'),
+          onlyIfCached: has('only-if-cached'),
+        });
+      }),
+    );
+  });
+});
+
+const lines: { readonly level: number }[] = [];
+const service = await startTestService({
+  env: { TAILRACE_WARM_KEYS_MAX: '0' }, // queries are counted: a refresh in the background would be one more
+  logger: pino({ level: 'info' }, { write: (line) => void lines.push(JSON.parse(line)) }),
+});
+afterAll(service.close);
+const { url, clock } = service;
+const { keyring } = service.service;
+let project = 0;
+beforeEach(() => void project++);
+
+const path = () => `${QUERY_PATH}/usage.api-counts?project=p${project}&interval=daily`;
+const ask = (cacheControl?: string) =>
+  get(url, path(), cacheControl === undefined ? {} : { 'cache-control': cacheControl });
+const status = async (cacheControl?: string) => (await ask(cacheControl)).headers.get('cache-status');
+const queries = () => readMetric(url, 'tailrace_engine_queries_total', { endpoint: 'usage.api-counts' });
+
+/** The same question by both ways that lead to the cache: ahead of the framework where that is possible, and through it. */
+const WAYS = [
+  ['ahead of the framework', ask],
+  ['through the framework', (cacheControl?: string) => throughFramework(keyring, () => ask(cacheControl))],
+  [
+    'by POST',
+    (cacheControl?: string) =>
+      request(url, path(), {
+        method: 'POST',
+        headers: cacheControl === undefined ? {} : { 'cache-control': cacheControl },
+      }),
+  ],
+] as const;
+
+describe.each(WAYS)('asked %s', (_, send) => {
+  test.each(['no-store', 'No-Store', 'max-age=60, no-store', 'no-cache,no-store'])(
+    '%s has a query of its own, whose answer nobody finds',
+    async (header) => {
+      const before = await queries();
+      for (let i = 0; i < 2; i++)
+        expect((await send(header)).headers.get('cache-status')).toBe('Tailrace; fwd=request');
+      expect((await queries()) - before).toBe(2);
+      expectError(await send('only-if-cached'), 'not_cached');
+      expect(await status()).toBe('Tailrace; fwd=miss; stored');
+      clock.now += 5_000;
+      expect((await send(header)).headers.get('age')).toBe('0');
+      expect([await status(), (await ask()).headers.get('age')]).toEqual(['Tailrace; hit; ttl=895', '5']);
+    },
+  );
+
+  test('only-if-cached runs no query: it has the kept answer, or 504', async () => {
+    const before = await queries();
+    const refused = await send('only-if-cached');
+    expectError(refused, 'not_cached');
+    expect(refused.body.error.message).toContain('only-if-cached');
+    await ask();
+    clock.now += 60_000;
+    const hit = 'Tailrace; hit; ttl=840';
+    for (const header of ['only-if-cached', 'ONLY-IF-CACHED, max-age=61'])
+      expect((await send(header)).headers.get('cache-status')).toBe(hit);
+    for (const header of [
+      'only-if-cached, max-age=60',
+      'only-if-cached, no-cache',
+      'no-store, only-if-cached',
+    ])
+      expectError(await send(header), 'not_cached');
+    clock.now += 840_000;
+    expectError(await send('only-if-cached'), 'not_cached');
+    expect((await queries()) - before).toBe(1);
+  });
+});
+
+test('only-if-cached is 504 for an endpoint that is not cached, and neither a fault of ours nor logged as one', async () => {
+  const headers = { 'cache-control': 'only-if-cached' };
+  const answer = await get(url, `${QUERY_PATH}/logs.all?project=p`, headers);
+  expectError(answer, 'not_cached');
+  expect(answer.body.error.message).toContain('logs.all is not cached');
+  const key = await keyring.create({ name: 'k', scopes: ['query'], endpoints: ['usage.api-counts'] });
+  const own = { ...headers, 'x-api-key': key.key };
+  expectError(await get(url, `${QUERY_PATH}/logs.all?project=p`, own), 'forbidden');
+  expectError(
+    await get(url, `${QUERY_PATH}/logs.all`, { ...headers, 'x-api-key': PRIVATE_KEY }),
+    'invalid_parameter',
+  );
+  expect(lines.map(({ level }) => level)).not.toContain(pino.levels.values['error']);
+});

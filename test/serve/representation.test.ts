@@ -1,0 +1,66 @@
+import { hash } from 'node:crypto';
+import { brotliDecompressSync, gunzipSync, zstdDecompressSync } from 'node:zlib';
+import { describe, expect, test } from 'vitest';
+import { JSON_FORMAT } from '../../src/query/format.ts';
+import { createRepresent, type Encoding } from '../../src/serve/describe.ts';
+
+const answerOf = (text: string) => ({
+  body: Buffer.from(text),
+  rows: 1,
+  format: JSON_FORMAT,
+  instantMs: 0,
+  engineMs: 1,
+});
+const LONG = JSON.stringify({
+  result: Array.from({ length: 200 }, (_, i) => ({ i, text: 'the same again' })),
+});
+const DECOMPRESS = { gzip: gunzipSync, br: brotliDecompressSync, zstd: zstdDecompressSync };
+
+describe('a representation', () => {
+  test.each(['gzip', 'br', 'zstd'] as const)('in %s comes back as the answer was', async (encoding) => {
+    const form = await createRepresent()(answerOf(LONG), encoding);
+    expect(form.encoding).toBe(encoding);
+    expect(form.body.length).toBeLessThan(LONG.length / 4);
+    expect(DECOMPRESS[encoding](form.body).toString()).toBe(LONG);
+  });
+
+  test('is made once, also for those who ask at the same time', async () => {
+    const answer = answerOf(LONG);
+    const represent = createRepresent();
+    const [a, b] = await Promise.all([represent(answer, 'br'), represent(answer, 'br')]);
+    expect(a).toBe(b);
+    expect(await represent(answer, 'br')).toBe(a);
+  });
+
+  test('of a small answer is the answer itself', () => {
+    const answer = answerOf('{"result":[]}');
+    const form = createRepresent()(answer, 'zstd');
+    expect(form).toMatchObject({ encoding: 'identity', body: answer.body });
+  });
+
+  test('that compresses badly is sent and not kept: the cache does not count it', async () => {
+    const noise = Array.from({ length: 50 }, (_, i) => hash('sha512', `${i}`, 'base64')).join('');
+    const answer = answerOf(noise);
+    const represent = createRepresent();
+    const first = await represent(answer, 'gzip');
+    expect(gunzipSync(first.body).toString()).toBe(noise);
+    expect(await represent(answer, 'gzip')).not.toBe(first);
+  });
+});
+
+describe('the ETag', () => {
+  const etagOf = async (text: string, encoding: Encoding = 'identity') =>
+    (await createRepresent()(answerOf(text), encoding)).etag;
+
+  test('is that of the content: the same for the same bytes, another for others and for each encoding', async () => {
+    expect(await etagOf(LONG)).toBe(await etagOf(LONG));
+    const all = [
+      await etagOf(LONG),
+      await etagOf(`${LONG} `),
+      await etagOf(LONG, 'gzip'),
+      await etagOf(LONG, 'br'),
+    ];
+    expect(new Set(all).size).toBe(all.length);
+    for (const etag of all) expect(etag).toMatch(/^"[\w-]+"$/);
+  });
+});

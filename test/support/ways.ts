@@ -1,0 +1,64 @@
+import { subscribe, unsubscribe } from 'node:diagnostics_channel';
+import { request as httpRequest, type IncomingHttpHeaders } from 'node:http';
+import { expect } from 'vitest';
+import type { Service } from '../../src/service.ts';
+import { throughFramework } from './http.ts';
+import { PRIVATE_KEY } from './service.ts';
+
+type Headers = Readonly<Record<string, string>>;
+
+export interface WayAnswer {
+  readonly status: number;
+  readonly headers: IncomingHttpHeaders;
+  readonly body: Buffer;
+  /** Whether it went through the framework. */
+  readonly byFramework: boolean;
+}
+
+// Fastify tells of each request that reaches a handler of its own.
+const CHANNEL = 'tracing:fastify.request.handler:start';
+
+/** Requests to a service, of which it is known whether the listener or the framework answered. */
+export function createWays(
+  { url, service }: { readonly url: string; readonly service: Service },
+  path: string,
+) {
+  let handled = 0;
+  const count = () => void handled++;
+  subscribe(CHANNEL, count);
+
+  /** Over a socket, with no headers but these. */
+  async function ask(
+    headers: Headers = {},
+    how: { path?: string; method?: string } = {},
+  ): Promise<WayAnswer> {
+    const before = handled;
+    const answer = await new Promise<Omit<WayAnswer, 'byFramework'>>((resolve, reject) => {
+      const options = { method: how.method ?? 'GET', headers: { 'x-api-key': PRIVATE_KEY, ...headers } };
+      httpRequest(`${url}${how.path ?? path}`, options, async (response) => {
+        const body = Buffer.concat(await response.toArray());
+        resolve({ status: response.statusCode ?? 0, headers: response.headers, body });
+      })
+        .on('error', reject)
+        .end();
+    });
+    return { ...answer, byFramework: handled > before };
+  }
+
+  return {
+    ask,
+    /** The same where the listener has to hand the request on. */
+    async askFramework(headers?: Headers, how?: Parameters<typeof ask>[1]): Promise<WayAnswer> {
+      const answer = await throughFramework(service.keyring, () => ask(headers, how));
+      expect(answer.byFramework).toBe(true);
+      return answer;
+    },
+    close: () => unsubscribe(CHANNEL, count),
+  };
+}
+
+/** What of an answer has to be the same by both ways: all but the instant and the id of the request. */
+export function comparable({ status, headers, body }: WayAnswer) {
+  const own = { date: '', 'x-request-id': '' };
+  return { status, headers: { ...headers, ...own }, body: body.toString('hex') };
+}

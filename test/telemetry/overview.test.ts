@@ -1,0 +1,98 @@
+import { afterAll, expect, test } from 'vitest';
+import type { Overview, Traffic } from '../../src/management/view.ts';
+import { get, QUERY_PATH, readMetric } from '../support/http.ts';
+import { EDGE, post, TO_EDGE } from '../support/ingest.ts';
+import { startTestService } from '../support/service.ts';
+
+const service = await startTestService();
+afterAll(service.close);
+const { url, clock } = service;
+
+async function readOverview(): Promise<Overview> {
+  return JSON.parse((await get(url, '/api/overview')).text) as Overview;
+}
+
+const scrape = (name: string, labels: Readonly<Record<string, string>> = {}) =>
+  readMetric(url, `tailrace_${name}`, labels);
+
+/** Requests of every kind, and events of every kind. */
+async function cause(): Promise<void> {
+  const counts = `${QUERY_PATH}/usage.api-counts?interval=daily`;
+  for (const project of ['p1', 'p1', 'p2', 'p1']) await get(url, `${counts}&project=${project}`);
+  await get(url, `${counts}&project=p1`, { 'cache-control': 'no-store' });
+  await get(url, `${QUERY_PATH}/usage.api-counts?project=p1&interval=never`);
+  await get(url, counts);
+  await get(url, `${QUERY_PATH}/logs.all?project=p1`);
+  await get(url, `${QUERY_PATH}/nothing`);
+  await get(url, '/nowhere');
+  await post(url, TO_EDGE, [{ project: 'p1' }, { project: 'p1' }, {}, 'no event']);
+}
+
+test('the overview says what a scrape says', async () => {
+  await readOverview(); // sizes of before are kept
+  await cause();
+  clock.now += 6_000; // and are too old by now
+  const { endpoints, sources, store, engine } = await readOverview();
+
+  for (const shown of endpoints) {
+    const endpoint = shown.name;
+    expect(shown.requests).toBe(await scrape('http_requests_total', { endpoint }));
+    expect(shown.minutes.reduce((sum, { requests }) => sum + requests, 0)).toBe(shown.requests);
+    expect(shown.failures).toBe(await scrape('failures_total', { endpoint }));
+    for (const [code, count] of Object.entries(shown.failure_codes))
+      expect(count).toBe(await scrape('failures_total', { endpoint, code }));
+    expect(shown.rows).toBe(await scrape('rows_returned_total', { endpoint }));
+    const answers = await scrape('answers_total', { endpoint });
+    const hits = await scrape('answers_total', { endpoint, cache: 'hit' });
+    expect(shown.hit_ratio).toBe(endpoint === 'logs.all' || answers === 0 ? null : hits / answers);
+    await expectInBucket(shown);
+  }
+  expect(endpoints.find(({ name }) => name === 'usage.api-counts')).toMatchObject({
+    requests: 7,
+    failures: 2,
+  });
+
+  for (const shown of sources) {
+    const source = shown.name;
+    expect(shown.rows).toBe(await scrape('stored_rows', { source }));
+    expect(shown.bytes).toBe(await scrape('stored_bytes', { source }));
+    expect(shown.minutes.reduce((sum, events) => sum + events, 0)).toBe(
+      await scrape('events_stored_total', { source }),
+    );
+    expect(shown.without_project).toBe(await scrape('events_without_project_total', { source }));
+  }
+  expect(sources.find(({ name }) => name === EDGE)).toMatchObject({ rows: 3, without_project: 1 });
+  expect(store).toMatchObject({
+    rows: await scrape('stored_rows'),
+    bytes: await scrape('stored_bytes'),
+    cache_entries: await scrape('cache_entries'),
+    cache_bytes: await scrape('cache_bytes'),
+    ingest_queued_bytes: await scrape('ingest_queued_bytes'),
+  });
+  expect(engine.restarts).toBe(await scrape('engine_restarts_total'));
+});
+
+/** That each percentile is in the bucket of the histogram in which its rank is. */
+async function expectInBucket({
+  name: endpoint,
+  requests,
+  p50_ms: p50,
+  p99_ms: p99,
+}: Traffic): Promise<void> {
+  const bounds = [
+    ...(await get(url, '/metrics')).text.matchAll(/http_request_seconds_bucket\{.*le="([\d.]+)"/g),
+  ];
+  const ordered = [...new Set(bounds.map(([, le]) => Number(le)))];
+  for (const [quantile, ms] of [
+    [0.5, p50],
+    [0.99, p99],
+  ] as const) {
+    if (ms === null) continue;
+    const at = ordered.findIndex((bound) => ms / 1000 <= bound);
+    const upTo = async (le: number | undefined) =>
+      le === undefined ? 0 : await scrape('http_request_seconds_bucket', { endpoint, le: String(le) });
+    const rank = Math.ceil(quantile * requests);
+    expect(await upTo(ordered[at])).toBeGreaterThanOrEqual(rank);
+    expect(await upTo(ordered[at - 1])).toBeLessThan(rank);
+  }
+}
