@@ -21,7 +21,7 @@ const slow = isShort ? SLOW : [];
 const UNIT = [
   'test/docs.test.ts',
   'bench/**/*.test.ts',
-  'test/{config,console,definitions,maintenance,scripts,telemetry}/**/*.test.ts',
+  'test/{config,console,definitions,maintenance,scripts}/**/*.test.ts',
   'test/cache/!(incremental).test.ts',
   'test/cache/shared/!(replicas).test.ts',
   'test/cli/{program,table}.test.ts',
@@ -38,6 +38,7 @@ const UNIT = [
   'test/sample/!(fill).test.ts',
   'test/serve/{failed-keys,representation}.test.ts',
   'test/sql/!(parameter).test.ts',
+  'test/telemetry/!(overview).test.ts',
 ];
 
 /** Files that load the engine into their own process, which can have one store only, or count the processes that it has. */
