@@ -1,4 +1,55 @@
+import { randomInt } from 'node:crypto';
+import { join } from 'node:path';
 import { defineConfig } from 'vitest/config';
+
+// `npm test` without arguments (scripts/test.js): a share of each property, and no file of SLOW.
+const isShort = process.env['TEST_SHORT'] === '1';
+// Of all that is random. A failed property prints it; TEST_SEED=… tries the same values again.
+const seed = process.env['TEST_SEED'] ?? String(randomInt(2 ** 31));
+
+/** What these show of a command, an image or a page is its way through the whole program; what it rests on has faster tests. */
+const SLOW = [
+  'test/acceptance/!(kill|replicas|serve).test.ts',
+  'test/attack/**/*.test.ts',
+  'test/deploy/{package,proxy}.test.ts',
+  'test/e2e/!(pages).test.ts',
+];
+
+const slow = isShort ? SLOW : [];
+
+/** Files that start no engine, no service and no other process. */
+const UNIT = [
+  'test/docs.test.ts',
+  'bench/**/*.test.ts',
+  'test/{config,console,definitions,maintenance,scripts}/**/*.test.ts',
+  'test/cache/!(incremental).test.ts',
+  'test/cache/shared/!(replicas).test.ts',
+  'test/cli/{program,table}.test.ts',
+  'test/cli/commands/{key-options,keys}.test.ts',
+  'test/deploy/{dockerfile,workflow}.test.ts',
+  'test/engine/{failure,sandbox-rights,session-pool,write-marks}.test.ts',
+  'test/engine/process/!(engine-process).test.ts',
+  'test/fuzz/parse-time.test.ts',
+  'test/http/console.test.ts',
+  'test/ingest/{decode-batch,decoder,event,lines,read-body,remote-sink}.test.ts',
+  'test/keys/!(postgres-store).test.ts',
+  'test/lib/!(redis).test.ts',
+  'test/query/timestamp.test.ts',
+  'test/sample/!(fill).test.ts',
+  'test/serve/{failed-keys,representation}.test.ts',
+  'test/sql/!(parameter).test.ts',
+  'test/telemetry/!(overview).test.ts',
+];
+
+/** Files that load the engine into their own process, which can have one store only, or count the processes that it has. */
+const ALONE = [
+  'test/acceptance/{copy,replicas}.test.ts',
+  'test/deploy/clickhouse*.test.ts',
+  'test/engine/{deleting-ttl,embedded-*,lost-tokens,server-*,store-mark}.test.ts',
+  'test/engine/process/engine-process.test.ts',
+  'test/http/{deletions-shared,disk-full,engine-restart,replicas,retention-server,shared-keys}.test.ts',
+  'test/query/sandbox/server-user.test.ts',
+];
 
 const SERVER_CONTRACT = 'test/engine/server.test.ts';
 
@@ -8,24 +59,48 @@ const ON_SERVER = process.env['TEST_ENGINE'] === undefined ? ON_FRONT : ['test/a
 
 export default defineConfig({
   test: {
-    // One chDB store per process: each file gets a process of its own, and two run at once on two cores.
-    pool: 'forks',
     maxWorkers: 2,
-    testTimeout: 30_000,
+    testTimeout: 60_000,
     hookTimeout: 60_000,
-    // Readers of an engine hold a libuv thread each while they compute.
-    env: { UV_THREADPOOL_SIZE: '16' },
+    // A busy machine may be late; each wait ends as soon as what it waits for is there.
+    expect: { poll: { timeout: 15_000 } },
+    setupFiles: 'test/support/property.ts',
+    tags: [{ name: 'slow', description: 'Left out of npm test without --all.' }],
+    env: {
+      // Readers of an engine hold a libuv thread each while they compute.
+      UV_THREADPOOL_SIZE: '16',
+      // Most commands and engine processes end within a second, half of which is the compiling of the same files.
+      NODE_COMPILE_CACHE: join(import.meta.dirname, 'node_modules/.cache/compile'),
+      TEST_SEED: seed,
+      TEST_RUNS: process.env['TEST_RUNS'] ?? (isShort ? '0.2' : '1'),
+    },
     projects: [
       {
         extends: true,
-        test: { name: 'service', include: ['test/**/*.test.ts'], exclude: ['test/e2e/**', SERVER_CONTRACT] },
+        test: { name: 'unit', include: UNIT, isolate: false },
       },
       {
-        // What both engines do alike, on a server; for `npm run test:clickhouse` a real one.
         extends: true,
+        // Two processes for all files: loading the code takes longer than most of their tests, and engines have processes of their own.
+        test: {
+          name: 'service',
+          include: ['test/**/*.test.ts'],
+          exclude: ['test/e2e/**', SERVER_CONTRACT, ...UNIT, ...ALONE, ...slow],
+          isolate: false,
+        },
+      },
+      {
+        extends: true,
+        test: { name: 'alone', include: ALONE, exclude: slow },
+      },
+      {
+        extends: true,
+        // What both engines do alike, on a server; for `npm run test:clickhouse` a real one.
         test: {
           name: 'server',
-          include: ['test/endpoints/**/*.test.ts', ...ON_SERVER, SERVER_CONTRACT],
+          include: isShort
+            ? [SERVER_CONTRACT]
+            : ['test/endpoints/**/*.test.ts', ...ON_SERVER, SERVER_CONTRACT],
           // They bring a server of their own, beside the embedded engine.
           exclude: ['copy', 'engine-process', 'replicas'].map((name) => `test/acceptance/${name}.test.ts`),
           env: { TEST_ENGINE: process.env['TEST_ENGINE'] ?? 'front' },
@@ -36,10 +111,8 @@ export default defineConfig({
         test: {
           name: 'browser',
           include: ['test/e2e/**/*.test.ts'],
+          exclude: slow,
           globalSetup: 'test/e2e/setup.ts',
-          testTimeout: 60_000,
-          // What a page shows may be late on a busy machine; each of these waits ends as soon as it is there.
-          expect: { poll: { timeout: 15_000 } },
         },
       },
     ],

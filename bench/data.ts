@@ -11,8 +11,8 @@ import { columnNames, createTable } from '../src/engine/table.ts';
 import { formatInstant, MICROS_PER_MS, MICROS_PER_SECOND } from '../src/lib/instant.ts';
 import { openEngine } from '../src/open-store.ts';
 import { quote } from '../src/sql/quote.ts';
+import { fillSample } from '../trial/server.ts';
 import { say } from './report.ts';
-import { fillSample } from './server.ts';
 
 /** A store filled with realistic logs. */
 export interface BenchData {

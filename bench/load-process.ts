@@ -1,7 +1,7 @@
 import { Agent } from 'node:http';
 import { setTimeout as wait } from 'node:timers/promises';
-import { makeLines, SOURCE_NAME, toBatches } from './events.ts';
-import { type Call, send } from './http.ts';
+import { type Call, INGEST_PATH, send } from '../trial/http.ts';
+import { makeLines, toBatches } from './events.ts';
 import type { LoadJob, LoadResult } from './load.ts';
 import { quantile } from './measure.ts';
 
@@ -57,7 +57,7 @@ async function run(job: LoadJob): Promise<LoadResult> {
 async function createCalls({ send: what, key }: LoadJob): Promise<Call[]> {
   const headers = key === undefined ? {} : { 'x-api-key': key };
   if ('paths' in what) return what.paths.map((path) => ({ path, headers }));
-  const path = `/api/logs?source_name=${SOURCE_NAME}`;
+  const path = INGEST_PATH;
   return toBatches(await makeLines(LINES, 1, what.nowMs), what.eventsPerRequest).map((body) => ({
     path,
     body,

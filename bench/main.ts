@@ -1,5 +1,5 @@
 import { Command } from 'commander';
-import { ATTACKS } from '../test/attack/attack.ts';
+import { ATTACKS } from '../trial/attack/attack.ts';
 import { type Choice, chooseSections, parseCount, parseCounts, splitNames } from './choice.ts';
 import { describeSize, withGrowth } from './growth.ts';
 import { printTable, type Row, say, writeJson } from './report.ts';

@@ -4,9 +4,9 @@ import { serviceValues } from '../src/query/bucket-range.ts';
 import { parseParameters } from '../src/query/parameters.ts';
 import { createStatement } from '../src/query/statement.ts';
 import { createService } from '../src/service.ts';
+import { KEY } from '../trial/server.ts';
 import type { BenchData } from './data.ts';
 import type { Question } from './questions.ts';
-import { KEY } from './server.ts';
 
 /** The data to serve, and the clock. */
 export interface PastJob extends BenchData {

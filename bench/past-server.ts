@@ -1,10 +1,10 @@
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
+import { readRss } from '../trial/server.ts';
 import type { BenchData } from './data.ts';
 import { withLinkedCopy } from './linked-copy.ts';
 import type { DirectAnswer, DirectQuestion, PastJob, PastStarted } from './past-process.ts';
-import { readRss } from './server.ts';
 
 /** A service with its clock at the end of its data, on a copy of them, in a separate process. */
 export interface PastServer extends PastStarted {

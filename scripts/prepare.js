@@ -78,6 +78,8 @@ function npmCommand() {
 }
 
 const AUDIT_MS_MAX = 60_000;
+// From SIGTERM to SIGKILL.
+const LAST_MS = 15_000;
 
 /** Asks the registry about the packages that are shipped. Resolves with its answer, and why there may be none. */
 export function audit() {
@@ -99,8 +101,11 @@ export function audit() {
   });
 }
 
-/** Runs a command with the project's Node first in PATH, passing signals on; resolves with its exit code. */
-export function run(command, args, env = {}) {
+/**
+ * Runs a command with the project's Node first in PATH, passing signals on; resolves with its exit code. After `timeoutMs` it is
+ * ended, which is a failure.
+ */
+export function run(command, args, { env = {}, timeoutMs } = {}) {
   const child = spawn(command, args, {
     cwd: root,
     stdio: 'inherit',
@@ -116,6 +121,12 @@ export function run(command, args, env = {}) {
     clearInterval(orphaned); // a second SIGTERM would end the child in the middle of its stopping
     child.kill('SIGTERM');
   }, 1_000);
+  const late = timeoutMs && setTimeout(endLate, timeoutMs);
+  function endLate() {
+    say(`${command} did not end within ${timeoutMs / 60_000} minutes`);
+    child.kill('SIGTERM');
+    setTimeout(() => child.kill('SIGKILL'), LAST_MS).unref();
+  }
   return new Promise((resolve) => {
     child.on('error', (error) => {
       say(error.message);
@@ -123,6 +134,7 @@ export function run(command, args, env = {}) {
     });
     child.on('exit', (code) => {
       clearInterval(orphaned);
+      clearTimeout(late);
       for (const one of signals) process.off(one, pass);
       resolve(code ?? 3); // ended by a signal
     });

@@ -6,4 +6,4 @@ await buildConsole();
 // The level of a service that a person watches: one line a request would bury what is printed for them.
 const level = process.env.TAILRACE_LOG_LEVEL ?? 'warn';
 const args = ['bin/tailrace.js', 'serve', '--sample', ...process.argv.slice(2)];
-process.exitCode = await run(node, args, { TAILRACE_LOG_LEVEL: level });
+process.exitCode = await run(node, args, { env: { TAILRACE_LOG_LEVEL: level } });

@@ -1,32 +1,52 @@
-// npm test: every check, then every test. With arguments, only the tests that they name: npm test -- test/sql
+// npm test: every check, then the tests in minutes. npm test -- --all: every test, at full length, as CI runs them.
+// npm test -- test/sql: only the tests of these paths, at full length, without the checks.
 import { judgeAudit } from './audit.js';
 import { audit, buildConsole, install, run, say } from './prepare.js';
 import { installPrograms } from './programs.js';
 
-await install();
-await buildConsole();
-installPrograms(say);
-const only = process.argv.slice(2);
-const checks = [
+// Three times what each takes on two cores. A run that hangs ends then, and fails.
+const SHORT_MS_MAX = 15 * 60_000;
+const ALL_MS_MAX = 45 * 60_000;
+
+const CHECKS = [
   ['format, lint and layers', 'biome', ['check', '--error-on-warnings', '.']],
   ['types', 'tsc', ['--noEmit']],
   ['types of the console', 'tsc', ['--noEmit', '-p', 'console']],
   ['types of its tests', 'tsc', ['--noEmit', '-p', 'test/e2e']],
   ['unused files, exports and packages', 'knip', []],
 ];
-if (only.length === 0) {
+
+const given = process.argv.slice(2);
+const isAll = given.includes('--all');
+const only = given.filter((one) => one !== '--all');
+const isShort = !isAll && only.length === 0;
+
+await install();
+await buildConsole();
+installPrograms(say);
+if (only.length === 0) await check();
+// A path that names a test of `slow` runs it.
+const shorter = isShort ? ['--tags-filter', '!slow'] : [];
+await step('tests', 'vitest', ['run', ...shorter, ...only], {
+  env: isShort ? { TEST_SHORT: '1' } : {},
+  timeoutMs: isShort ? SHORT_MS_MAX : ALL_MS_MAX,
+});
+
+async function check() {
+  const audited = audit(); // waits for the registry meanwhile
+  for (const [what, command, args] of CHECKS) await step(what, command, args);
   say('checking known weaknesses of the packages that are shipped');
-  const { stdout, reason } = await audit();
+  const { stdout, reason } = await audited;
   const { state, message } = judgeAudit(stdout, reason);
   say(`audit ${state}: ${message}`);
   if (state === 'failed') process.exit(1);
 }
-const steps = only.length > 0 ? [] : checks;
-for (const [what, command, args] of [...steps, ['tests', 'vitest', ['run', ...only]]]) {
+
+/** Ends this process if the command fails. */
+async function step(what, command, args, options) {
   say(`checking ${what}`);
-  const code = await run(command, args);
-  if (code !== 0) {
-    say(`${what}: failed`);
-    process.exit(code);
-  }
+  const code = await run(command, args, options);
+  if (code === 0) return;
+  say(`${what}: failed`);
+  process.exit(code);
 }

@@ -2,12 +2,12 @@ import { readFileSync, statSync } from 'node:fs';
 import { cp, mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type Attack, prepareAttacks } from '../../test/attack/attack.ts';
-import { cachedPath } from '../../test/attack/bystander.ts';
-import { createKey, type Target, type TrialResult, tryAttack } from '../../test/attack/trial.ts';
+import { type Attack, prepareAttacks } from '../../trial/attack/attack.ts';
+import { cachedPath } from '../../trial/attack/bystander.ts';
+import { createKey, type Target, type TrialResult, tryAttack } from '../../trial/attack/trial.ts';
+import { fillSample, findChildren, KEY, type Server, withServer } from '../../trial/server.ts';
 import { type Row, say } from '../report.ts';
 import type { BenchOptions } from '../section.ts';
-import { fillSample, findChildren, KEY, type Server, withServer } from '../server.ts';
 
 const ROWS_MAX = 100_000;
 const QUERY_TIMEOUT_MS = 3_000;

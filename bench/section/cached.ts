@@ -3,12 +3,12 @@ import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { fillSample, KEY, type Server, withServer } from '../../trial/server.ts';
 import type { BareJob, BareStarted } from '../bare-process.ts';
 import type { CannonJob, CannonResult } from '../cannon-process.ts';
 import { runChild } from '../load.ts';
 import { type Row, say } from '../report.ts';
 import type { BenchOptions } from '../section.ts';
-import { fillSample, KEY, type Server, withServer } from '../server.ts';
 import { CACHED_PATHS } from './ingest-load.ts';
 
 const ROUNDS = 5;

@@ -1,6 +1,6 @@
 import { Agent } from 'node:http';
+import { send } from '../../trial/http.ts';
 import { openBenchData } from '../data.ts';
-import { send } from '../http.ts';
 import { type PastServer, withPastServer } from '../past-server.ts';
 import { pathOf, type Question } from '../questions.ts';
 import { type Row, say, timesRow } from '../report.ts';

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { openEmbeddedEngine } from '../../src/engine/embedded/embedded.ts';
 import { createSessionHost } from '../../src/engine/process/session-host.ts';
-import { killRounds } from '../kill-rounds.ts';
+import { killRounds } from '../../trial/kill-rounds.ts';
 import { median } from '../measure.ts';
 import { type Row, say, timesRow } from '../report.ts';
 import type { BenchOptions } from '../section.ts';

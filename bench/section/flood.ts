@@ -3,10 +3,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { withKeyring } from '../../src/cli/environment.ts';
 import { parseConfig } from '../../src/config/config.ts';
+import { fillSample, type Server, withServer } from '../../trial/server.ts';
 import { type LoadJob, type LoadResult, runLoad } from '../load.ts';
 import { type Row, say } from '../report.ts';
 import type { BenchOptions } from '../section.ts';
-import { fillSample, type Server, withServer } from '../server.ts';
 import { LOGS_PATHS } from './ingest-load.ts';
 
 const QUERIES = '/api/endpoints/query';

@@ -1,11 +1,11 @@
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fuzz } from '../../test/fuzz/fuzz.ts';
+import { fuzz } from '../../trial/fuzz/fuzz.ts';
+import { KEY, withServer } from '../../trial/server.ts';
 import type { Pauses } from '../pause-watch.ts';
 import { type Row, say } from '../report.ts';
 import type { BenchOptions } from '../section.ts';
-import { KEY, withServer } from '../server.ts';
 
 const PUBLIC_KEY = 'bench-public-key-0123456789';
 const MARKER = 'wrong-key-5Xq9';

@@ -1,8 +1,8 @@
 import { join } from 'node:path';
+import { withServer } from '../../trial/server.ts';
 import type { EngineJob, EngineResult } from '../engine-process.ts';
 import { runChild } from '../load.ts';
 import { type Row, say } from '../report.ts';
-import { withServer } from '../server.ts';
 import { EVENTS_PER_BATCH, eventRate, sendBatches } from './ingest-load.ts';
 
 const ROUNDS = 5;

@@ -1,5 +1,5 @@
+import type { Server } from '../../trial/server.ts';
 import { type LoadJob, type LoadResult, runLoad } from '../load.ts';
-import type { Server } from '../server.ts';
 
 export const EVENTS_PER_BATCH = 1_000;
 

@@ -1,7 +1,7 @@
+import { fillSample, withServer } from '../../trial/server.ts';
 import type { Row } from '../report.ts';
 import { rssRows, watchRss } from '../rss.ts';
 import type { BenchOptions } from '../section.ts';
-import { fillSample, withServer } from '../server.ts';
 import { eventRate, LOGS_PATHS, load, sendBatches } from './ingest-load.ts';
 
 const LOGS_PAUSE_MS = 50;

@@ -1,7 +1,7 @@
+import { fillSample, type Server, withServer } from '../../trial/server.ts';
 import type { LoadResult } from '../load.ts';
 import { type Row, say } from '../report.ts';
 import type { BenchOptions } from '../section.ts';
-import { fillSample, type Server, withServer } from '../server.ts';
 import { CACHED_PATHS, eventRate, LOGS_PATHS, load, sendBatches } from './ingest-load.ts';
 
 const ROUNDS = 3;

@@ -1,5 +1,5 @@
+import { withServer } from '../../trial/server.ts';
 import { type Row, say } from '../report.ts';
-import { withServer } from '../server.ts';
 import { load } from './ingest-load.ts';
 
 const ROUNDS = 5;

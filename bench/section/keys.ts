@@ -8,9 +8,9 @@ import { createSecret } from '../../src/keys/secret.ts';
 import { openSqliteStore } from '../../src/keys/sqlite-store.ts';
 import { createTokens } from '../../src/keys/token.ts';
 import { createRandom } from '../../src/lib/random.ts';
+import { KEY, type Server, withServer } from '../../trial/server.ts';
 import { quantile } from '../measure.ts';
 import { type Row, say } from '../report.ts';
-import { KEY, type Server, withServer } from '../server.ts';
 import { CACHED_PATHS, load } from './ingest-load.ts';
 
 const KEYS = 100_000;

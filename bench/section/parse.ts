@@ -1,4 +1,4 @@
-import { measureParsers } from '../../test/fuzz/parse-time.ts';
+import { measureParsers } from '../../trial/fuzz/parse-time.ts';
 import { type Row, say } from '../report.ts';
 
 const MIXTURES = 200;

@@ -1,8 +1,8 @@
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { askAtOnce, keepWarm, killOne, loseEngine } from '../../trial/replica-trials.ts';
+import { type Replicas, withReplicas } from '../../trial/replicas.ts';
 import { withFolder } from '../folder.ts';
-import { askAtOnce, keepWarm, killOne, loseEngine } from '../replica-trials.ts';
-import { type Replicas, withReplicas } from '../replicas.ts';
 import { type Row, say } from '../report.ts';
 import type { BenchOptions } from '../section.ts';
 

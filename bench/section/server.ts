@@ -8,14 +8,14 @@ import {
   type ClickHouseFront,
   type FrontRequest,
   startClickHouseFront,
-} from '../../test/support/clickhouse-front.ts';
+} from '../../trial/clickhouse-front.ts';
+import { fillSample, type Server, withServer } from '../../trial/server.ts';
 import { withFolder } from '../folder.ts';
 import { askCold } from '../http.ts';
 import { median } from '../measure.ts';
 import { QUESTION_KINDS, type QuestionKind } from '../questions.ts';
 import { type Row, say, timesRow } from '../report.ts';
 import type { BenchOptions } from '../section.ts';
-import { fillSample, type Server, withServer } from '../server.ts';
 
 const ASKED = 60;
 const WARM_UP = 10;

@@ -1,6 +1,6 @@
 import { Agent } from 'node:http';
+import { send } from '../../trial/http.ts';
 import { openBenchData } from '../data.ts';
-import { send } from '../http.ts';
 import { type LoadJob, type LoadResult, runLoad } from '../load.ts';
 import { type PastServer, withPastServer } from '../past-server.ts';
 import { pathOf, QUESTION_KINDS, type Question } from '../questions.ts';

@@ -1,9 +1,9 @@
 import { setTimeout as wait } from 'node:timers/promises';
+import { withServer } from '../../trial/server.ts';
 import { openBenchData } from '../data.ts';
 import { withLinkedCopy } from '../linked-copy.ts';
 import { type Row, say } from '../report.ts';
 import type { BenchOptions } from '../section.ts';
-import { withServer } from '../server.ts';
 
 const STARTS = 5;
 const IDLE_MS = 30_000;

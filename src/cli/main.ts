@@ -48,7 +48,7 @@ function throwInsteadOfExit(command: Command): void {
   for (const one of command.commands) throwInsteadOfExit(one);
 }
 
-/** Runs one command and sets the exit code. */
+/** Runs one command and sets the exit code of the process. */
 export async function main(argv: readonly string[]): Promise<void> {
   // Node's own handler would exit with 1, which means wrong input.
   process.on('uncaughtException', (error) => process.exit(report(error)));
@@ -58,12 +58,19 @@ export async function main(argv: readonly string[]): Promise<void> {
       if (error.code !== 'EPIPE' && error.code !== 'EIO') process.exit(EXIT.failure); // EIO: the terminal is closed
     });
   }
+  const code = await runCommand(argv);
+  if (code !== undefined) process.exitCode = code;
+}
+
+/** Runs one command in this process. @returns the exit code of its failure, which has been printed; `undefined` without one */
+export async function runCommand(argv: readonly string[]): Promise<number | undefined> {
   try {
     const [, , name = ''] = argv;
     const program = await createProgram(Object.hasOwn(COMMANDS, name) ? [name] : undefined);
     await program.parseAsync([...argv]);
+    return undefined;
   } catch (error) {
-    process.exitCode = report(error);
+    return report(error);
   }
 }
 

@@ -3,10 +3,10 @@ import { cp, mkdir, readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest';
+import { startClickHouseFront } from '../../trial/clickhouse-front.ts';
+import { startFaultyProxy } from '../../trial/faulty-proxy.ts';
 import { type CliProcess, endLeftProcesses, runCli, startCli } from '../support/cli.ts';
-import { startClickHouseFront } from '../support/clickhouse-front.ts';
 import { toNdjson } from '../support/events.ts';
-import { startFaultyProxy } from '../support/faulty-proxy.ts';
 import { temporaryFolder } from '../support/service.ts';
 
 // The embedded stores are opened by the command in a process of its own; here is the engine behind the server.

@@ -59,7 +59,7 @@ describe.skipIf(ON_SERVER)('the package, installed into an empty folder', () => 
     const [, url = ''] = await service.waitFor(/ready at (http:\S+)\n[\s\S]*\n\n$/);
     expect(service.output().stdout.match(note)).toHaveLength(2);
     // The log has a pipe of its own: it may be behind what is printed.
-    await vi.waitFor(() => expect(service.output().stderr).toContain('that ship with Tailrace'));
+    await vi.waitFor(() => expect(service.output().stderr).toContain('that ship with Tailrace'), 10_000);
     const answer = await get(url, `${QUERY_PATH}/usage.api-counts?project=aurora&interval=daily`);
     expect([answer.status, answer.body.result.length > 0]).toEqual([200, true]);
 

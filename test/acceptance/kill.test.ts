@@ -1,6 +1,7 @@
 import { afterAll, expect, test } from 'vitest';
-import { killRounds } from '../../bench/kill-rounds.ts';
+import { killRounds } from '../../trial/kill-rounds.ts';
 import { openCliEngine } from '../support/cli-engine.ts';
+import { scale } from '../support/property.ts';
 import { temporaryFolder } from '../support/service.ts';
 
 const folder = await temporaryFolder();
@@ -14,9 +15,10 @@ afterAll(async () => {
 test('kill -9 under load loses no acknowledged event, and a repeat with its Idempotency-Key stores nothing twice', async () => {
   const dataDir = folder.path;
   const env = engine.envOf(dataDir);
-  const counts = await killRounds({ dataDir, env, times: 3, seed: 7, onRound: () => {} });
-  expect(counts.kills).toBe(3);
-  expect(counts.acknowledgedEvents).toBeGreaterThan(1000);
+  const times = scale(3);
+  const counts = await killRounds({ dataDir, env, times, seed: 7, onRound: () => {} });
+  expect(counts.kills).toBe(times);
+  expect(counts.acknowledgedEvents).toBeGreaterThan(scale(1_000));
   expect(counts.sentAgain).toBeGreaterThan(0);
   expect(counts).toMatchObject({ lostEvents: 0, rowsTwice: 0, storedInPart: 0 });
 }, 60_000);

@@ -1,9 +1,9 @@
 import { createServer } from 'node:http';
 import { afterAll, afterEach, describe, expect, test } from 'vitest';
+import { findFreePort } from '../../trial/free-port.ts';
 import { writeDefinitions } from '../query/sandbox/support.ts';
 import { endLeftProcesses, runCli } from '../support/cli.ts';
 import { ON_SERVER } from '../support/cli-engine.ts';
-import { findFreePort } from '../support/free-port.ts';
 import { PRIVATE_KEY, PUBLIC_KEY, startTestService, storeEvents } from '../support/service.ts';
 
 const definitions = await writeDefinitions();

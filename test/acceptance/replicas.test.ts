@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { askAtOnce, keepWarm, killOne, loseEngine } from '../../bench/replica-trials.ts';
-import { type Replicas, withReplicas } from '../../bench/replicas.ts';
 import { findProgram } from '../../scripts/programs.js';
+import { askAtOnce, keepWarm, killOne, loseEngine } from '../../trial/replica-trials.ts';
+import { type Replicas, withReplicas } from '../../trial/replicas.ts';
 import { temporaryFolder } from '../support/service.ts';
 
 const isWhole = findProgram('postgres') !== undefined && findProgram('redis-server') !== undefined;
@@ -34,7 +34,7 @@ describe.skipIf(!isWhole)('two processes over one ClickHouse, one PostgreSQL and
     expect(await askAtOnce(replicas, 1_000)).toEqual({ answered: 1_000, texts: 1, queries: 1 });
   });
 
-  test('an answer that both keep warm is refreshed once an interval', async () => {
+  test('an answer that both keep warm is refreshed once an interval', { tags: 'slow' }, async () => {
     const { allAnswered, refreshes, intervals } = await keepWarm(replicas, 3);
     expect(allAnswered).toBe(true);
     expect(refreshes).toBeGreaterThan(0);
@@ -42,15 +42,16 @@ describe.skipIf(!isWhole)('two processes over one ClickHouse, one PostgreSQL and
     expect(refreshes).toBeLessThanOrEqual(Math.ceil(intervals / 0.9));
   });
 
-  test('one that is killed takes nothing with it', async () => {
+  test('one that is killed takes nothing with it', { tags: 'slow', timeout: 60_000 }, async () => {
     const counts = await killOne(replicas, 1);
     expect(counts.acknowledgedEvents).toBeGreaterThan(100);
     expect(counts.answered).toBeGreaterThan(10);
     expect(counts).toMatchObject({ lostEvents: 0, rowsTwice: 0, foreignRows: 0, failed: 0 });
-  }, 60_000);
+  });
 
   test.each(['refuse', 'silent'] as const)(
     'while ClickHouse is away (%s), answers that are kept go on being served, also past their time; the rest is 503',
+    { tags: 'slow', timeout: 60_000 },
     async (kind) => {
       const counts = await loseEngine(replicas, kind, 9_000);
       expect(counts.kept).toBeGreaterThan(10);
@@ -58,6 +59,5 @@ describe.skipIf(!isWhole)('two processes over one ClickHouse, one PostgreSQL and
       expect(counts.refused).toBeGreaterThan(1);
       expect(counts).toMatchObject({ keptFailed: 0, refusedWrongly: 0 });
     },
-    60_000,
   );
 });

@@ -1,9 +1,10 @@
 import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, afterEach, describe, expect, test, vi } from 'vitest';
+import { addEndpoint } from '../../trial/endpoint.ts';
 import { endLeftProcesses, startCli, startServe } from '../support/cli.ts';
 import { ON_SERVER } from '../support/cli-engine.ts';
-import { addEndpoint, copyEndpoints, ENDLESS_SQL } from '../support/endpoints.ts';
+import { copyEndpoints, ENDLESS_SQL } from '../support/endpoints.ts';
 import { get, QUERY_PATH, readMetric } from '../support/http.ts';
 import { PRIVATE_KEY, temporaryFolder } from '../support/service.ts';
 

@@ -93,7 +93,7 @@ describe.skipIf(ON_SERVER)('a service that was started by', () => {
   ])('%s goes on', async (name, command) => {
     const service = await startBy(name, command);
     service.child.kill('SIGKILL');
-    await vi.waitFor(() => expect(readProcess(service.child.pid ?? 0)).toBeUndefined());
+    await vi.waitFor(() => expect(readProcess(service.child.pid ?? 0)).toBeUndefined(), 10_000);
     // It has looked for its parents more than once after so many reloads.
     const reloads = () => service.output().stderr.match(/definitions reloaded/g)?.length ?? 0;
     for (let count = 1; count <= 6; count++) {

@@ -2,9 +2,10 @@ import { rm, symlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, afterEach, describe, expect, test } from 'vitest';
 import { findOwner } from '../../src/engine/store-lock.ts';
+import { addEndpoint } from '../../trial/endpoint.ts';
 import { endLeftProcesses, runCli, startCli, startServe } from '../support/cli.ts';
 import { ON_SERVER } from '../support/cli-engine.ts';
-import { addEndpoint, copyEndpoints } from '../support/endpoints.ts';
+import { copyEndpoints } from '../support/endpoints.ts';
 import { PRIVATE_KEY, temporaryFolder } from '../support/service.ts';
 
 const folder = await temporaryFolder();

@@ -7,7 +7,7 @@ import { endLeftProcesses, runCli, startServe } from '../support/cli.ts';
 import { PRIVATE_KEY, temporaryFolder } from '../support/service.ts';
 
 // Made for these tests alone, for 127.0.0.1 and localhost.
-const PAIRS = join(import.meta.dirname, '../support/tls');
+const PAIRS = join(import.meta.dirname, '../../trial/tls');
 const folder = await temporaryFolder();
 const cert = join(folder.path, 'cert.pem');
 const key = join(folder.path, 'key.pem');

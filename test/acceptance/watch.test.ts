@@ -3,8 +3,8 @@ import { cp, mkdir, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { addEndpoint } from '../../trial/endpoint.ts';
 import { endLeftProcesses, startServe } from '../support/cli.ts';
-import { addEndpoint } from '../support/endpoints.ts';
 import { get, QUERY_PATH } from '../support/http.ts';
 import { PRIVATE_KEY, temporaryFolder } from '../support/service.ts';
 

@@ -1,14 +1,14 @@
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, afterEach, expect, test } from 'vitest';
+import { prepareAttacks } from '../../trial/attack/attack.ts';
+import { cachedPath } from '../../trial/attack/bystander.ts';
+import { createKey, type Target, tryAttack } from '../../trial/attack/trial.ts';
 import { endLeftProcesses, startServe } from '../support/cli.ts';
 import { copyEndpoints } from '../support/endpoints.ts';
 import { findEngineProcesses } from '../support/engine-process.ts';
 import { get } from '../support/http.ts';
 import { PRIVATE_KEY, PUBLIC_KEY, temporaryFolder } from '../support/service.ts';
-import { prepareAttacks } from './attack.ts';
-import { cachedPath } from './bystander.ts';
-import { createKey, type Target, tryAttack } from './trial.ts';
 
 const folder = await temporaryFolder();
 const endpoints = await copyEndpoints();

@@ -13,7 +13,7 @@ import { parseParameters } from '../../src/query/parameters.ts';
 import { createQuestion } from '../../src/query/question.ts';
 import { type Answer, createRunner, type Run } from '../../src/query/run.ts';
 import { createSandbox } from '../../src/query/sandbox/sandbox.ts';
-import { runs } from '../endpoints/support.ts';
+import { runs } from '../support/property.ts';
 import { createTestRetention } from '../support/retention.ts';
 import { temporaryFolder, testConfig } from '../support/service.ts';
 

@@ -2,8 +2,8 @@ import { chmod, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { findProgram } from '../../scripts/programs.js';
+import { findFreePort } from '../../trial/free-port.ts';
 import { endLeftProcesses, startServe } from '../support/cli.ts';
-import { findFreePort } from '../support/free-port.ts';
 import { expectError, QUERY_PATH, request } from '../support/http.ts';
 import { type Nginx, runNginx } from '../support/nginx.ts';
 import { PRIVATE_KEY, temporaryFolder } from '../support/service.ts';
@@ -61,7 +61,7 @@ describe.skipIf(findProgram('nginx') === undefined)('the proxy of the scaled com
 
   test('gives both replicas their share, and passes on who called, whatever the caller says', async () => {
     for (let i = 0; i < 10; i++) expect((await send('/health')).status).toBe(200);
-    await vi.waitFor(() => expect(replicas.flatMap(requestsOf).length).toBeGreaterThanOrEqual(10));
+    await vi.waitFor(() => expect(replicas.flatMap(requestsOf).length).toBeGreaterThanOrEqual(10), 10_000);
     for (const replica of replicas) {
       expect(requestsOf(replica).length).toBeGreaterThan(0);
       expect(new Set(requestsOf(replica).map(({ ip }) => ip))).toEqual(new Set(['127.0.0.1']));

@@ -54,7 +54,7 @@ async function show(name: string, options: Parameters<typeof open>[1]): Promise<
   return page;
 }
 
-describe('at 360 px', () => {
+describe('at 360 px', { tags: 'slow' }, () => {
   test.each(Object.keys(STATES))('%s: nothing is wider than the window', async (name) => {
     const page = await show(name, { viewport: { width: 360, height: 780 } });
     expect(await overflowOf(page)).toBeLessThanOrEqual(0);
@@ -65,7 +65,7 @@ describe('at 360 px', () => {
   });
 });
 
-describe('axe finds nothing wrong', () => {
+describe('axe finds nothing wrong', { tags: 'slow' }, () => {
   const views = Object.keys(STATES).flatMap((name) =>
     (['light', 'dark'] as const).map((colorScheme) => [name, colorScheme] as const),
   );
@@ -120,7 +120,9 @@ test('by keyboard alone one signs in, runs an endpoint, and makes and revokes a 
   await page.getByText('The key by keyboard is revoked').waitFor();
 });
 
-test('the first load has none of the other pages in it, which load little themselves', async () => {
+test('the first load has none of the other pages in it, which load little themselves', {
+  tags: 'slow',
+}, async () => {
   const page = await open('/', { key: KEY });
   await page.getByRole('row', { name: /usage\.api-counts/ }).waitFor();
   const loaded = async () =>

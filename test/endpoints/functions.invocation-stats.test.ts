@@ -1,12 +1,13 @@
 import fc from 'fast-check';
 import { afterAll, describe, expect, test } from 'vitest';
+import type { WireEvent } from '../../trial/oracle/event.ts';
+import { invocationStats } from '../../trial/oracle/invocation-stats.ts';
+import { runs } from '../support/property.ts';
 import { startTestService, storeEvents } from '../support/service.ts';
 import { clock, instantAround } from './generate/instant.ts';
 import { MINE, projectValue, rename, renameProjects } from './generate/project.ts';
 import { expectStats } from './invocation-rows.ts';
-import type { WireEvent } from './oracle/event.ts';
-import { invocationStats } from './oracle/invocation-stats.ts';
-import { ask, runs } from './support.ts';
+import { ask } from './support.ts';
 
 const SOURCE = 'deno-relay-logs';
 const NAME = 'functions.invocation-stats';

@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import type { InvocationBucket } from './oracle/invocation-stats.ts';
+import type { InvocationBucket } from '../../trial/oracle/invocation-stats.ts';
 import type { Row } from './support.ts';
 
 const COLUMNS = [

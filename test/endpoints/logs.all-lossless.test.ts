@@ -1,9 +1,10 @@
 import fc from 'fast-check';
 import { afterAll, describe, expect, test } from 'vitest';
+import { PROJECT_PLACE } from '../../trial/oracle/event.ts';
+import { runs } from '../support/property.ts';
 import { startTestService, storeEvents } from '../support/service.ts';
 import { rawJson } from './generate/raw-json.ts';
-import { PROJECT_PLACE } from './oracle/event.ts';
-import { ask, parseRows, runs, storeLines } from './support.ts';
+import { ask, parseRows, storeLines } from './support.ts';
 
 const SOURCE = 'cloudflare.logs.prod';
 const now = Date.parse('2028-02-29T23:59:59.999Z');

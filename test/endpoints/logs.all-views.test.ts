@@ -3,12 +3,13 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { parseParameters } from '../../src/query/parameters.ts';
 import { createQuestion } from '../../src/query/question.ts';
 import { createRunner } from '../../src/query/run.ts';
+import { PROJECT_PLACE, type WireEvent } from '../../trial/oracle/event.ts';
+import { matchingLogs, ROWS_MAX } from '../../trial/oracle/logs.ts';
+import { SEED } from '../support/property.ts';
 import { startTestService, storeEvents } from '../support/service.ts';
 import { DAYS_90, instantAround } from './generate/instant.ts';
 import { MINE, projectValue } from './generate/project.ts';
 import { spellings } from './generate/spelling.ts';
-import { PROJECT_PLACE, type WireEvent } from './oracle/event.ts';
-import { matchingLogs, ROWS_MAX } from './oracle/logs.ts';
 import { parseRows } from './support.ts';
 
 /** The views that the stored query defines, in its order, each with the source it shows (spec 4.2 rule 1). */
@@ -38,7 +39,7 @@ function returning(view: string): string {
   return parts.join(`FROM ${view}`);
 }
 
-const seed = Date.now();
+const seed = SEED;
 const stored = new Map<string, WireEvent[]>();
 
 beforeAll(async () => {

@@ -1,13 +1,14 @@
 import fc from 'fast-check';
 import { afterAll, describe, expect, test } from 'vitest';
+import { MICROS_PER_DAY, type WireEvent } from '../../trial/oracle/event.ts';
+import { type LogsQuestion, matchingLogs, ROWS_MAX } from '../../trial/oracle/logs.ts';
+import { runs } from '../support/property.ts';
 import { startTestService, storeEvents } from '../support/service.ts';
 import { clock } from './generate/instant.ts';
 import { type Bound, bound, logs } from './generate/log.ts';
 import { MINE, rename, renameProjects } from './generate/project.ts';
 import { spellings } from './generate/spelling.ts';
-import { MICROS_PER_DAY, type WireEvent } from './oracle/event.ts';
-import { type LogsQuestion, matchingLogs, ROWS_MAX } from './oracle/logs.ts';
-import { ask, type Row, runs } from './support.ts';
+import { ask, type Row } from './support.ts';
 
 const SOURCE = 'cloudflare.logs.prod';
 const NAME = 'logs.all';

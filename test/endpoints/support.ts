@@ -1,4 +1,3 @@
-import type fc from 'fast-check';
 import { expect } from 'vitest';
 import { parseEvent } from '../../src/ingest/event.ts';
 import { createEventWriter } from '../../src/ingest/writer.ts';
@@ -6,14 +5,6 @@ import type { Store } from '../../src/open-store.ts';
 import { PRIVATE_KEY } from '../support/service.ts';
 
 export type Row = Readonly<Record<string, unknown>>;
-
-/**
- * Settings of the property tests. The seed is new in every run; a failure prints it and the smallest case found in the time
- * left before vitest would end the test without either. A busy machine that gets through fewer runs by then has not failed.
- */
-export function runs(numRuns: number): fc.Parameters<unknown> {
-  return { numRuns, interruptAfterTimeLimit: 20_000, markInterruptAsFailure: false };
-}
 
 /** GET of an endpoint; the answer's bytes as text, proven to be rows and nothing else. */
 export async function ask(

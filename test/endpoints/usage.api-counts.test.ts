@@ -3,14 +3,15 @@ import { afterAll, describe, expect, test } from 'vitest';
 import { parseParameters } from '../../src/query/parameters.ts';
 import { createQuestion } from '../../src/query/question.ts';
 import { createRunner } from '../../src/query/run.ts';
+import { apiCounts } from '../../trial/oracle/api-counts.ts';
+import type { WireEvent } from '../../trial/oracle/event.ts';
+import { runs } from '../support/property.ts';
 import { startTestService, storeEvents } from '../support/service.ts';
 import { clock, instantAround } from './generate/instant.ts';
 import { pattern } from './generate/pattern.ts';
 import { projectValue } from './generate/project.ts';
 import { requestMetadata } from './generate/request.ts';
-import { apiCounts } from './oracle/api-counts.ts';
-import type { WireEvent } from './oracle/event.ts';
-import { ask, parseRows, runs } from './support.ts';
+import { ask, parseRows } from './support.ts';
 
 const SOURCE = 'cloudflare.logs.prod';
 const NAME = 'usage.api-counts';

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Engine, QueryLimits, RowFormat } from '../../src/engine/engine.ts';
 import { TailraceError } from '../../src/errors.ts';
-import { runs } from '../endpoints/support.ts';
+import { runs } from '../support/property.ts';
 import { describeSearches } from './search-contract.ts';
 
 const MIB = 1024 * 1024;

@@ -73,7 +73,9 @@ test('of two that run in a crash, only the one is refused that runs in the next 
   expect(await ask('SELECT 1', { identity: 'innocent' })).toBe('1');
 }, 60_000);
 
-test('who silences the engine is not asked again, and whoever waits behind it is answered', async () => {
+test('who silences the engine is not asked again, and whoever waits behind it is answered', {
+  tags: 'slow',
+}, async () => {
   const fifo = join(folder.path, 'zone');
   execFileSync('mkfifo', [fifo]);
   const stop = `SELECT toTimezone(toDateTime(0, 'UTC'), 'file:${fifo}')`;
@@ -89,10 +91,10 @@ test('who silences the engine is not asked again, and whoever waits behind it is
   await expect(ask(`${stop} AS other`, attacker)).rejects.toThrow('a query of this key to this endpoint');
   expect(await ask('SELECT 1', { lane: 'attacker', origin: 'another.endpoint request-2' })).toBe('1');
   expect(await ask('SELECT 1', { lane: 'other', origin: 'some.endpoint request-3' })).toBe('1');
-}, 60_000);
+});
 
 // Each time zone stays in memory. At the bound the engine refuses the heartbeats, too, and answers each of them with an error.
-test('an engine whose memory is used up is replaced, and answers again', async () => {
+test('an engine whose memory is used up is replaced, and answers again', { tags: 'slow' }, async () => {
   await engine.close();
   engine = await open(640 * MIB);
   const zones = Array.from(
@@ -103,7 +105,7 @@ test('an engine whose memory is used up is replaced, and answers again', async (
   await ask(`SELECT ${zones.join(', ')}`).catch(() => {});
   await expect.poll(() => restarts.map(({ reason }) => reason), { timeout: 20_000 }).toEqual(['memory']);
   expect(await ask('SELECT 1')).toBe('1');
-}, 60_000);
+});
 
 test('closing while a process starts leaves none, and the store to the next one', async () => {
   const first = getEngineProcess();

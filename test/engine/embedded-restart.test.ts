@@ -156,14 +156,16 @@ describe('a query that no kill ends', () => {
   });
 });
 
-test('a process that stands still is replaced, and what waits for it is answered', async () => {
+test('a process that stands still is replaced, and what waits for it is answered', {
+  tags: 'slow',
+}, async () => {
   const pid = getEngineProcess();
   process.kill(pid, 'SIGSTOP');
   // Longer than a query may take: the heartbeat notices it, or the deadline of a query.
   await expect.poll(() => restarts.map(({ reason }) => reason), { timeout: 20_000 }).toEqual(['silent']);
   expect(await ask('SELECT 1')).toBe('1');
   await untilGone(pid);
-}, 30_000);
+});
 
 test('reports the memory of its process', async () => {
   await expect.poll(() => engine.gauges().memoryBytes, { timeout: 10_000 }).toBeGreaterThan(50 * 1024 ** 2);

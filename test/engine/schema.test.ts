@@ -9,6 +9,7 @@ import { parseEvent } from '../../src/ingest/event.ts';
 import { findValue, typedValue, typedValues } from '../../src/ingest/typed.ts';
 import { createEventWriter } from '../../src/ingest/writer.ts';
 import { quote } from '../../src/sql/quote.ts';
+import { runs } from '../support/property.ts';
 import { temporaryFolder } from '../support/service.ts';
 
 const folder = await temporaryFolder();
@@ -343,7 +344,7 @@ describe('the value of a typed column', () => {
       );
       expect(found).toEqual(taken.map((values) => values.map(zeroed)));
     });
-    await fc.assert(property, { numRuns: 300 });
+    await fc.assert(property, runs(300));
   });
 
   test('is that of the columns that stand in where it has none of its own', async () => {

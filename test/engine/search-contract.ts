@@ -3,7 +3,7 @@ import { beforeAll, expect, test } from 'vitest';
 import type { Engine } from '../../src/engine/engine.ts';
 import { TailraceError } from '../../src/errors.ts';
 import { quote } from '../../src/sql/quote.ts';
-import { runs } from '../endpoints/support.ts';
+import { runs } from '../support/property.ts';
 import { anyPattern, likePattern } from './generate/search.ts';
 
 // Texts near to each other, so that each search matches in some granules and not in others.

@@ -1,8 +1,8 @@
 import { join } from 'node:path';
 import { afterAll, afterEach, describe, expect, test } from 'vitest';
 import { openServerEngine } from '../../src/engine/server/server.ts';
-import { startClickHouseFront } from '../support/clickhouse-front.ts';
-import { startFaultyProxy } from '../support/faulty-proxy.ts';
+import { startClickHouseFront } from '../../trial/clickhouse-front.ts';
+import { startFaultyProxy } from '../../trial/faulty-proxy.ts';
 import { addressOf } from '../support/server-engine.ts';
 import { temporaryFolder } from '../support/service.ts';
 

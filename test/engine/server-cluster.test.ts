@@ -11,7 +11,7 @@ import { openStore } from '../../src/open-store.ts';
 import { verifyExternal } from '../../src/query/verify-external.ts';
 import { hasEvents } from '../../src/sample/fill.ts';
 import { quote } from '../../src/sql/quote.ts';
-import { startClickHouseFront } from '../support/clickhouse-front.ts';
+import { startClickHouseFront } from '../../trial/clickhouse-front.ts';
 import { storeEvents, temporaryFolder, testConfig } from '../support/service.ts';
 
 const folder = await temporaryFolder();

@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import type { Engine } from '../../src/engine/engine.ts';
 import { openServerEngine } from '../../src/engine/server/server.ts';
-import { encode, type FrontRequest, fail, startClickHouseFront } from '../support/clickhouse-front.ts';
-import { startFaultyProxy } from '../support/faulty-proxy.ts';
+import { encode, type FrontRequest, fail, startClickHouseFront } from '../../trial/clickhouse-front.ts';
+import { startFaultyProxy } from '../../trial/faulty-proxy.ts';
 import { addressOf } from '../support/server-engine.ts';
 import { temporaryFolder } from '../support/service.ts';
 

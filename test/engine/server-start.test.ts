@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { afterAll, afterEach, expect, test } from 'vitest';
 import { openServerEngine } from '../../src/engine/server/server.ts';
 import { InputError } from '../../src/errors.ts';
-import { fail, reply, startClickHouseFront } from '../support/clickhouse-front.ts';
+import { fail, reply, startClickHouseFront } from '../../trial/clickhouse-front.ts';
 import { addressOf } from '../support/server-engine.ts';
 import { temporaryFolder } from '../support/service.ts';
 

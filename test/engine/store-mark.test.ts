@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
 import { STORE_VERSION } from '../../src/engine/store-version.ts';
 import { openStore } from '../../src/open-store.ts';
-import { startClickHouseFront } from '../support/clickhouse-front.ts';
+import { startClickHouseFront } from '../../trial/clickhouse-front.ts';
 import { temporaryFolder, testConfig } from '../support/service.ts';
 
 const folder = await temporaryFolder();

@@ -1,16 +1,17 @@
 import { join } from 'node:path';
 import { afterAll, afterEach, expect, test } from 'vitest';
+import { fuzz } from '../../trial/fuzz/fuzz.ts';
 import { endLeftProcesses, startServe } from '../support/cli.ts';
 import { get } from '../support/http.ts';
+import { scale } from '../support/property.ts';
 import { PRIVATE_KEY, PUBLIC_KEY, temporaryFolder } from '../support/service.ts';
-import { fuzz } from './fuzz.ts';
 
 const folder = await temporaryFolder();
 afterEach(endLeftProcesses);
 afterAll(folder.remove);
 
 // `npm run bench -- fuzz --inputs 200000` sends more.
-const INPUTS = 3_000;
+const INPUTS = scale(3_000);
 const MARKER = 'wrong-key-5Xq9';
 
 test(`${INPUTS} random requests to every route: none fails for a fault of ours, hangs, or gets a key back`, async () => {

@@ -4,17 +4,18 @@ import fresh from 'fresh';
 import { expect, test } from 'vitest';
 import { NEGOTIATED_CHARS_MAX } from '../../src/http/listener.ts';
 import { type SyntaxNode, walk } from '../../src/query/syntax-tree.ts';
-import { growth, shortestMs } from '../support/growth.ts';
-import { measureParsers } from './parse-time.ts';
+import { measureParsers } from '../../trial/fuzz/parse-time.ts';
+import { coreMs, growth } from '../../trial/growth.ts';
+import { scale } from '../support/property.ts';
 
-// Ten times the goal of docs/security.md: other work on the machine must not fail it. `npm run bench -- parse` tries more.
+// On a core; ten times the goal of docs/security.md. `npm run bench -- parse` tries more.
 const MS_MAX = 50;
 const GROWTH_MAX = 3;
 // Below it a clock measures itself.
 const MEASURABLE_MS = 0.5;
 
 test('no text of a caller holds up the others: the slowest of each parser, in proportion to its length', () => {
-  for (const { ms, growth: factor, ...slowest } of measureParsers(15, 'a seed')) {
+  for (const { ms, growth: factor, ...slowest } of measureParsers(scale(15), 'a seed')) {
     expect(ms, JSON.stringify(slowest)).toBeLessThan(MS_MAX);
     if (ms > MEASURABLE_MS) expect(factor, JSON.stringify(slowest)).toBeLessThan(GROWTH_MAX);
   }
@@ -25,8 +26,7 @@ test('headers that are negotiated by are short enough for work that grows with t
   await app.register(accepts);
   const offered = ['application/json', 'application/json; charset=utf-8'];
   app.get('/', (request) => {
-    const take = () => [request.accepts().type(offered), request.accepts().encodings(['zstd'])];
-    return { ms: shortestMs(take, 5) };
+    return { ms: coreMs(() => [request.accepts().type(offered), request.accepts().encodings(['zstd'])]) };
   });
   for (const unit of ['a/b;"', ',', ';', 'a/b,', 'a;q=1,', '*/*,', '"']) {
     const text = `a/b;x="${unit.repeat(NEGOTIATED_CHARS_MAX)}`.slice(0, NEGOTIATED_CHARS_MAX);

@@ -5,7 +5,11 @@ import { startTestService, storeEvents } from '../support/service.ts';
 
 const endpoints = await copyEndpointsWithEndless();
 const service = await startTestService({
-  env: { TAILRACE_ENDPOINTS_DIR: endpoints.path, TAILRACE_READERS: '1' },
+  env: {
+    TAILRACE_ENDPOINTS_DIR: endpoints.path,
+    TAILRACE_READERS: '1',
+    TAILRACE_QUERY_QUEUE_TIMEOUT_MS: '60000', // no request of these gives up on a busy machine
+  },
 });
 afterAll(async () => {
   await service.close();

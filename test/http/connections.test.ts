@@ -6,7 +6,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { QUERY_PATH } from '../support/http.ts';
 import { PRIVATE_KEY, startTestService } from '../support/service.ts';
 
-const PAIRS = join(import.meta.dirname, '../support/tls');
+const PAIRS = join(import.meta.dirname, '../../trial/tls');
 const TLS = {
   TAILRACE_TLS_CERT_FILE: join(PAIRS, 'one.cert.pem'),
   TAILRACE_TLS_KEY_FILE: join(PAIRS, 'one.key.pem'),

@@ -1,10 +1,10 @@
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { findProgram } from '../../scripts/programs.js';
-import { startClickHouseFront } from '../support/clickhouse-front.ts';
+import { startClickHouseFront } from '../../trial/clickhouse-front.ts';
+import { startRedis } from '../../trial/redis.ts';
 import { get, QUERY_PATH } from '../support/http.ts';
 import { post } from '../support/ingest.ts';
-import { startRedis } from '../support/redis.ts';
 import { startTestService, storeEvents, temporaryFolder } from '../support/service.ts';
 
 type Service = Awaited<ReturnType<typeof startTestService>>;

@@ -1,6 +1,7 @@
 import { afterAll, describe, expect, test } from 'vitest';
 import { storedTable } from '../../src/engine/table.ts';
-import { addEndpoint, copyEndpoints } from '../support/endpoints.ts';
+import { addEndpoint } from '../../trial/endpoint.ts';
+import { copyEndpoints } from '../support/endpoints.ts';
 import { expectError, get, QUERY_PATH, request } from '../support/http.ts';
 import { PRIVATE_KEY, startTestService, storeEvents } from '../support/service.ts';
 

@@ -1,6 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { afterAll, describe, expect, test, vi } from 'vitest';
-import { addEndpoint, copyEndpointsWithEndless } from '../support/endpoints.ts';
+import { afterAll, afterEach, describe, expect, test, vi } from 'vitest';
+import { addEndpoint } from '../../trial/endpoint.ts';
+import { copyEndpointsWithEndless } from '../support/endpoints.ts';
 import { expectError, get, QUERY_PATH, request } from '../support/http.ts';
 import { startTestService } from '../support/service.ts';
 
@@ -52,6 +53,13 @@ function callEndless(key: string) {
   };
 }
 
+/** Those that a failed test has left end before the service does. */
+const floods = new Set<{ stop(): Promise<unknown> }>();
+afterEach(async () => {
+  for (const flood of floods) await flood.stop();
+  floods.clear();
+});
+
 /**
  * Many connections that ask for slow answers without pause, until `stop`; how often each status came back.
  * `tokens`: what each request gives back to the key's rate; with half a token the rate is one of two requests.
@@ -69,13 +77,15 @@ function startFlood(key: string, connections: number, tokens = 0.5) {
     }
   };
   const ended = Promise.all(Array.from({ length: connections }, connection));
-  return {
+  const flood = {
     async stop() {
       stopped = true;
       await ended;
       return counts;
     },
   };
+  floods.add(flood);
+  return flood;
 }
 
 describe('a key that floods the service with slow queries', () => {

@@ -122,7 +122,7 @@ describe('a body over the limit', () => {
   test('is refused by its Content-Length, before any of it is sent', async () => {
     const { socket, received, closed } = await openRaw(url);
     socket.write(postHead(TO_EDGE, { 'content-length': BODY_BYTES_MAX + 1 }));
-    await vi.waitFor(() => expect(received()).toMatch(/^HTTP\/1\.1 413 [\s\S]*body_too_large/));
+    await vi.waitFor(() => expect(received()).toMatch(/^HTTP\/1\.1 413 [\s\S]*body_too_large/), 10_000);
     await closed;
   });
 
@@ -131,7 +131,7 @@ describe('a body over the limit', () => {
     socket.write(postHead(TO_EDGE, { 'transfer-encoding': 'chunked' }));
     const chunk = `10000\r\n${' '.repeat(65_536)}\r\n`;
     socket.write(chunk.repeat(BODY_BYTES_MAX / 65_536 + 1)); // the end never comes
-    await vi.waitFor(() => expect(received()).toMatch(/^HTTP\/1\.1 413 [\s\S]*body_too_large/));
+    await vi.waitFor(() => expect(received()).toMatch(/^HTTP\/1\.1 413 [\s\S]*body_too_large/), 10_000);
     await closed;
     await expectToGoOn();
   });
@@ -284,7 +284,7 @@ describe('a body that does not come', () => {
     await new Promise((resolve) => socket.write(body, resolve));
     socket.destroy();
     await closed;
-    await vi.waitFor(async () => expect(await counted()).toBe(before + 1));
+    await vi.waitFor(async () => expect(await counted()).toBe(before + 1), 10_000);
     expect(await idsOf(store, project)).toEqual([]);
     await expectToGoOn();
   });
@@ -306,14 +306,17 @@ describe('a body that does not come', () => {
   test('is not waited for when the key is wrong', async () => {
     const { socket, received } = await openRaw(url);
     socket.write(postHead(TO_EDGE, { 'x-api-key': 'nobody', 'content-length': 1e12 }));
-    await vi.waitFor(() => expect(received()).toMatch(/^HTTP\/1\.1 401 [\s\S]*"unauthorized"/));
+    await vi.waitFor(() => expect(received()).toMatch(/^HTTP\/1\.1 401 [\s\S]*"unauthorized"/), 10_000);
     socket.destroy();
   });
 
   test('is not waited for when its type is wrong', async () => {
     const { socket, received } = await openRaw(url);
     socket.write(postHead(TO_EDGE, { 'content-type': 'text/plain', 'content-length': 1e12 }));
-    await vi.waitFor(() => expect(received()).toMatch(/^HTTP\/1\.1 415 [\s\S]*"unsupported_media_type"/));
+    await vi.waitFor(
+      () => expect(received()).toMatch(/^HTTP\/1\.1 415 [\s\S]*"unsupported_media_type"/),
+      10_000,
+    );
     socket.destroy();
   });
 });

@@ -2,7 +2,8 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pino } from 'pino';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
-import { addEndpoint, copyEndpoints } from '../support/endpoints.ts';
+import { addEndpoint } from '../../trial/endpoint.ts';
+import { copyEndpoints } from '../support/endpoints.ts';
 import { QUERY_PATH, readMetric, sendRaw, throughFramework } from '../support/http.ts';
 import { PRIVATE_KEY, PUBLIC_KEY, startTestService, storeEvents } from '../support/service.ts';
 import { comparable, createWays } from '../support/ways.ts';
@@ -125,15 +126,16 @@ describe('a question that was asked before is answered ahead of the framework', 
     await ask(headers);
     const before = await counts();
     expect((await ask(headers)).byFramework).toBe(false);
-    await vi.waitFor(async () =>
-      expect(await counts()).toEqual(before.map((n, i) => n + (i === 2 ? 59 : 1))),
+    await vi.waitFor(
+      async () => expect(await counts()).toEqual(before.map((n, i) => n + (i === 2 ? 59 : 1))),
+      10_000,
     );
     await askFramework(headers);
     const [theirs, ours] = await vi.waitFor(() => {
       const told = lines.filter((line) => line['reqId'] === 'counted');
       expect(told).toHaveLength(3);
       return told.reverse();
-    });
+    }, 10_000);
     expect(ours).toMatchObject({ ip: '203.0.113.9', key: 'private', cache: 'hit', rows: 59, status: 200 });
     const own = { time: 0, ms: 0 };
     expect({ ...ours, ...own }).toEqual({ ...theirs, ...own });

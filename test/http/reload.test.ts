@@ -1,7 +1,8 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeEach, describe, expect, test } from 'vitest';
-import { addEndpoint, copyEndpoints } from '../support/endpoints.ts';
+import { addEndpoint } from '../../trial/endpoint.ts';
+import { copyEndpoints } from '../support/endpoints.ts';
 import { startTestService, storeEvents } from '../support/service.ts';
 
 const endpoints = await copyEndpoints();

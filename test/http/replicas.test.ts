@@ -3,9 +3,9 @@ import { join } from 'node:path';
 import { pino } from 'pino';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { findProgram } from '../../scripts/programs.js';
-import { startClickHouseFront } from '../support/clickhouse-front.ts';
+import { startClickHouseFront } from '../../trial/clickhouse-front.ts';
+import { startRedis, type TestRedis } from '../../trial/redis.ts';
 import { expectError, get, QUERY_PATH, readMetric } from '../support/http.ts';
-import { startRedis, type TestRedis } from '../support/redis.ts';
 import { startTestService, storeEvents, temporaryFolder } from '../support/service.ts';
 
 const USAGE = `${QUERY_PATH}/usage.api-counts?project=p1&interval=hourly`;

@@ -98,7 +98,7 @@ test('a path that is longer than an event may be is recorded cut short', async (
   const { socket, received } = await openRaw(url);
   const path = `/${'"'.repeat(250_000)}`;
   socket.write(`GET ${path} HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n`);
-  await vi.waitFor(() => expect(received()).toMatch(/^HTTP\/1\.1 404/));
+  await vi.waitFor(() => expect(received()).toMatch(/^HTTP\/1\.1 404/), 10_000);
   const [row] = await waitForRecords('/"', 1);
   expect(String(row?.['path'])).toBe(path.slice(0, 2_000));
   expect((await get(url, '/health')).status).toBe(200);
@@ -109,6 +109,6 @@ test('what cannot be stored is counted, and costs nobody an answer', async () =>
   const before = await readMetric(url, name);
   await store.engine.command('RENAME TABLE tailrace.edge_logs TO tailrace.edge_logs_away');
   expect((await get(url, '/health')).status).toBe(200);
-  await vi.waitFor(async () => expect(await readMetric(url, name)).toBeGreaterThan(before));
+  await vi.waitFor(async () => expect(await readMetric(url, name)).toBeGreaterThan(before), 10_000);
   await store.engine.command('RENAME TABLE tailrace.edge_logs_away TO tailrace.edge_logs');
 });

@@ -4,7 +4,8 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { serviceValues } from '../../src/query/bucket-range.ts';
 import { parseParameters } from '../../src/query/parameters.ts';
 import { createStatement } from '../../src/query/statement.ts';
-import { addEndpoint, copyEndpoints } from '../support/endpoints.ts';
+import { addEndpoint } from '../../trial/endpoint.ts';
+import { copyEndpoints } from '../support/endpoints.ts';
 import { startTestService, storeEvents } from '../support/service.ts';
 
 const now = Date.parse('2026-11-20T07:00:00.000Z');

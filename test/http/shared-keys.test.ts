@@ -1,10 +1,10 @@
 import { join } from 'node:path';
 import { pino } from 'pino';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
-import { startClickHouseFront } from '../support/clickhouse-front.ts';
+import { startClickHouseFront } from '../../trial/clickhouse-front.ts';
+import { hasPostgres, startPostgres, type TestPostgres } from '../../trial/postgres.ts';
 import { expectError, get, QUERY_PATH, request } from '../support/http.ts';
 import { idsOf, post, TO_EDGE } from '../support/ingest.ts';
-import { hasPostgres, startPostgres, type TestPostgres } from '../support/postgres.ts';
 import { PRIVATE_KEY, startTestService, temporaryFolder } from '../support/service.ts';
 
 const PATH = `${QUERY_PATH}/usage.api-counts?project=shared&interval=daily`;

@@ -5,7 +5,7 @@ import { openRedis, type Redis } from '../../src/lib/redis.ts';
 import { type Rate, takeToken } from '../../src/lib/token-bucket.ts';
 import type { SharedRates } from '../../src/serve/admit.ts';
 import { createSharedRates } from '../../src/serve/shared-rates.ts';
-import { startRedis, type TestRedis } from '../support/redis.ts';
+import { startRedis, type TestRedis } from '../../trial/redis.ts';
 
 describe.skipIf(findProgram('redis-server') === undefined)('buckets that replicas share', () => {
   let server: TestRedis;

@@ -1,16 +1,17 @@
-import { expect, test } from 'vitest';
-import { tenantRounds } from '../../bench/tenants/rounds.ts';
+import { afterAll, expect, test } from 'vitest';
+import { TENANT_ENV, tenantRounds } from '../../trial/tenants/rounds.ts';
+import { SEED, scale } from '../support/property.ts';
+import { startTestService } from '../support/service.ts';
+
+const nowMs = Date.UTC(2026, 10, 20, 12, 0, 1);
+const { service, close } = await startTestService({ now: nowMs, env: TENANT_ENV });
+afterAll(close);
 
 // `npm run bench -- tenants --requests 1000000` is the same at length.
 test('of 20 tenants none sees a row of another, whatever its key and its request', async () => {
-  const seed = Date.now();
-  const counts = await tenantRounds({ requests: 4_000, seed });
-  expect(counts, `seed ${seed}`).toMatchObject({
-    requests: 4_000,
-    wrongRows: 0,
-    wrongStatuses: 0,
-    firstFault: '',
-  });
-  expect(counts.answers).toBeGreaterThan(300);
-  expect(counts.hits).toBeGreaterThan(100);
+  const requests = scale(4_000);
+  const counts = await tenantRounds({ service, nowMs, requests, seed: SEED });
+  expect(counts, `seed ${SEED}`).toMatchObject({ requests, wrongRows: 0, wrongStatuses: 0, firstFault: '' });
+  expect(counts.answers).toBeGreaterThan(scale(300));
+  expect(counts.hits).toBeGreaterThan(scale(100));
 }, 60_000);

@@ -4,6 +4,7 @@ import type { ColumnType, Source, SourceColumn } from '../../src/definitions/sou
 import { encodeRow, parseEvent, parseTimestamp, RefusedEvent } from '../../src/ingest/event.ts';
 import { cutElements, cutMembers, type JsonLimits } from '../../src/ingest/json-text.ts';
 import { findValue, typedValue } from '../../src/ingest/typed.ts';
+import { runs } from '../support/property.ts';
 
 const NOW = Date.UTC(2026, 10, 20, 7) * 1000;
 function column(name: string, type: ColumnType, path: readonly string[]): SourceColumn {
@@ -96,7 +97,7 @@ describe('the members of an object', () => {
         const found = cutMembers(`${before}{${inside}}${after}`, LIMITS);
         expect(found).toEqual(list.map(([, name, , , value]) => ({ name: JSON.parse(name), text: value })));
       }),
-      { numRuns: 1000 },
+      runs(1000),
     );
   });
 
@@ -131,7 +132,7 @@ describe('the elements of an array', () => {
         const inside = list.length === 0 ? empty : list.map((parts) => parts.join('')).join(',');
         expect(cutElements(`${empty}[${inside}]`)).toEqual(list.map(([, text]) => text));
       }),
-      { numRuns: 500 },
+      runs(500),
     );
   });
 });
@@ -143,7 +144,7 @@ describe('an event', () => {
         const stored = parse(`{"id":"1","metadata":${around}${metadata}${around}}`).metadata;
         expect(stored).toBe(metadata.replaceAll(/[\r\n]/g, ' '));
       }),
-      { numRuns: 1000 },
+      runs(1000),
     );
   });
 

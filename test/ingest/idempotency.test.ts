@@ -10,7 +10,7 @@ import {
 } from '../../src/ingest/idempotency/idempotency.ts';
 import { openPostgresAnswers } from '../../src/ingest/idempotency/postgres-answers.ts';
 import { openSqliteAnswers } from '../../src/ingest/idempotency/sqlite-answers.ts';
-import { hasPostgres, startPostgres, type TestPostgres } from '../support/postgres.ts';
+import { hasPostgres, startPostgres, type TestPostgres } from '../../trial/postgres.ts';
 import { temporaryFolder } from '../support/service.ts';
 
 const WINDOW_MS = 60_000;

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { readLines } from '../../src/ingest/lines.ts';
+import { runs } from '../support/property.ts';
 
 async function* chunked(bytes: Buffer, sizes: readonly number[]): AsyncGenerator<Buffer> {
   let at = 0;
@@ -68,7 +69,7 @@ describe('the lines of a stream', () => {
       });
       expect(await linesOf(all, 20, sizes)).toEqual(expected);
     });
-    await fc.assert(property, { numRuns: 1000 });
+    await fc.assert(property, runs(1000));
   });
 
   test('longer than allowed are told without their bytes, and the next is read', async () => {

@@ -9,6 +9,7 @@ import {
   SCOPES,
   toListed,
 } from '../../src/keys/grant.ts';
+import { runs } from '../support/property.ts';
 
 const names = fc.option(fc.subarray(['a', 'b', 'c'], { minLength: 1 }), { nil: undefined });
 const grants: fc.Arbitrary<Grant> = fc.record({
@@ -50,7 +51,7 @@ describe('a grant', () => {
       fc.property(grants, grants, (child, parent) => {
         expect(isNarrower(child, parent) === undefined).toBe(deedsOf(child).isSubsetOf(deedsOf(parent)));
       }),
-      { numRuns: 5_000 },
+      runs(5_000),
     );
   });
 
@@ -61,7 +62,7 @@ describe('a grant', () => {
         if (isNarrower(a, b) === undefined && isNarrower(b, c) === undefined)
           expect(isNarrower(a, c)).toBeUndefined();
       }),
-      { numRuns: 5_000 },
+      runs(5_000),
     );
   });
 

@@ -3,9 +3,9 @@ import { InputError } from '../../src/errors.ts';
 import type { ControlStore } from '../../src/keys/control-store.ts';
 import { openPostgresStore } from '../../src/keys/postgres-store.ts';
 import { createSecret, hashKey } from '../../src/keys/secret.ts';
-import { type FaultyProxy, startFaultyProxy } from '../support/faulty-proxy.ts';
+import { type FaultyProxy, startFaultyProxy } from '../../trial/faulty-proxy.ts';
+import { hasPostgres, startPostgres, type TestPostgres } from '../../trial/postgres.ts';
 import { createTestKeyring, rejectionOf } from '../support/keys.ts';
-import { hasPostgres, startPostgres, type TestPostgres } from '../support/postgres.ts';
 import { controlStoreContract } from './contract.ts';
 
 const STALE_MS = 60_000;
@@ -89,7 +89,7 @@ describe.skipIf(!hasPostgres)('in PostgreSQL', () => {
       await keyring.flush();
     });
 
-    test.each(['disable', 'no-verify', 'verify-full&sslrootcert=test/support/tls/one.cert.pem'])(
+    test.each(['disable', 'no-verify', 'verify-full&sslrootcert=trial/tls/one.cert.pem'])(
       'takes sslmode=%s',
       async (mode) => {
         const url = `${await postgres.createDatabase()}?sslmode=${mode}`;
@@ -116,7 +116,7 @@ describe.skipIf(!hasPostgres)('in PostgreSQL', () => {
       ['an authority that nobody knows', (url) => `${url}?sslmode=verify-full`, /self-signed certificate/],
       [
         'another authority',
-        (url) => `${url}?sslmode=verify-full&sslrootcert=test/support/tls/two.cert.pem`,
+        (url) => `${url}?sslmode=verify-full&sslrootcert=trial/tls/two.cert.pem`,
         /self-signed certificate/,
       ],
       [

@@ -6,6 +6,7 @@ import { SignJWT, UnsecuredJWT } from 'jose';
 import { afterEach, describe, expect, test } from 'vitest';
 import { createTokens, looksLikeToken } from '../../src/keys/token.ts';
 import { openTokenSecret } from '../../src/keys/token-secret.ts';
+import { runs } from '../support/property.ts';
 import { temporaryFolder } from '../support/service.ts';
 
 const SECRET = Buffer.alloc(32, 7);
@@ -73,7 +74,7 @@ describe('a token', () => {
         );
         expect(await tokens.read(changed)).toEqual({ reason: 'unknown' });
       }),
-      { numRuns: 300 },
+      runs(300),
     );
   });
 

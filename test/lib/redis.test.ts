@@ -1,8 +1,8 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
 import { findProgram } from '../../scripts/programs.js';
 import { createScript, openRedis, type Redis, runScript } from '../../src/lib/redis.ts';
-import { startFaultyProxy } from '../support/faulty-proxy.ts';
-import { startRedis, type TestRedis } from '../support/redis.ts';
+import { startFaultyProxy } from '../../trial/faulty-proxy.ts';
+import { startRedis, type TestRedis } from '../../trial/redis.ts';
 
 describe.skipIf(findProgram('redis-server') === undefined)('a connection to Redis', () => {
   let server: TestRedis;

@@ -4,6 +4,7 @@ import { isManaged } from '../../src/definitions/source.ts';
 import { readQueryTree } from '../../src/query/syntax-tree.ts';
 import { findTablesRead } from '../../src/query/tables-read.ts';
 import { createSampleSql } from '../../src/query/verify.ts';
+import { runs, scale } from '../support/property.ts';
 import { openTestStore } from '../support/service.ts';
 
 const { store, close } = await openTestStore();
@@ -122,7 +123,7 @@ test('are never fewer than those that the engine resolves, views by the names of
         expect(read).toEqual(expect.arrayContaining(resolved));
       }
     }),
-    { numRuns: 1_500 },
+    runs(1_500),
   );
-  expect(Math.min(certain, uncertain)).toBeGreaterThan(80);
+  expect(Math.min(certain, uncertain)).toBeGreaterThan(scale(80));
 });

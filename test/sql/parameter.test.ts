@@ -3,6 +3,7 @@ import { afterAll, describe, expect, test } from 'vitest';
 import { openEmbeddedEngine } from '../../src/engine/embedded/embedded.ts';
 import { createRewriter, findParameters } from '../../src/sql/parameter.ts';
 import { quote } from '../../src/sql/quote.ts';
+import { runs } from '../support/property.ts';
 import { temporaryFolder } from '../support/service.ts';
 
 const names = (sql: string) => findParameters(sql).map((use) => use.name);
@@ -160,7 +161,7 @@ describe('the engine agrees', async () => {
         expect(JSON.parse(bytes.toString())).toEqual(tokens.map(([, [, value]]) => value));
       },
     );
-    await fc.assert(property, { numRuns: 300 });
+    await fc.assert(property, runs(300));
   });
 
   test.each([

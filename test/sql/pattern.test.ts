@@ -1,8 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { findLikeFault, findPatternFault, PATTERN_BYTES_MAX, patternCost } from '../../src/sql/pattern.ts';
-import { growth } from '../support/growth.ts';
-import { PATTERN_TOKENS } from '../support/pattern-tokens.ts';
+import { growth } from '../../trial/growth.ts';
+import { PATTERN_TOKENS } from '../../trial/pattern-tokens.ts';
+import { runs } from '../support/property.ts';
 
 // What RE2's own ProgramSize says of each, less the four instructions that every program has.
 test.each([
@@ -90,7 +91,7 @@ describe('taken is', () => {
 
 test('any text has a cost that is a number', () => {
   const isCost = (text: string) => Object.values(patternCost(text)).every((number) => number >= 0);
-  fc.assert(fc.property(fc.string({ unit: 'binary' }), isCost), { numRuns: 1_000 });
+  fc.assert(fc.property(fc.string({ unit: 'binary' }), isCost), runs(1_000));
 });
 
 test.each([...PATTERN_TOKENS, '\\E', '(?i'])(

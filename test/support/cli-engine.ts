@@ -3,7 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createClient } from '@clickhouse/client';
-import { startClickHouseFront } from './clickhouse-front.ts';
+import { startClickHouseFront } from '../../trial/clickhouse-front.ts';
 
 /** Whether the commands of a test use a server: what is said of the embedded store's files does not hold then. */
 export const ON_SERVER = process.env['TEST_ENGINE'] !== undefined;

@@ -4,7 +4,7 @@ import { ERROR_CODES, type ErrorCode } from '../../src/errors.ts';
 import type { Keyring } from '../../src/keys/keyring.ts';
 import { type AnswerBody, PRIVATE_KEY } from './service.ts';
 
-export const QUERY_PATH = '/api/endpoints/query';
+export { QUERY_PATH } from '../../trial/http.ts';
 
 export interface HttpAnswer {
   readonly status: number;

@@ -4,7 +4,7 @@ import { connect } from 'node:net';
 import { join } from 'node:path';
 import { vi } from 'vitest';
 import { findProgram } from '../../scripts/programs.js';
-import { findFreePort } from './free-port.ts';
+import { findFreePort } from '../../trial/free-port.ts';
 
 export interface Nginx {
   readonly port: number;

@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises';
-import type { FrontUser } from './clickhouse-front.ts';
+import type { FrontUser } from '../../trial/clickhouse-front.ts';
 
 /** The name in deploy/clickhouse/users.xml and users.sql. */
 export const SANDBOX_USER = 'tailrace_sandbox';

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { createClient } from '@clickhouse/client';
 import { findServerAddress, type ServerAddress } from '../../src/config/clickhouse.ts';
 import { parseConfig } from '../../src/config/config.ts';
-import { startClickHouseFront } from './clickhouse-front.ts';
+import { startClickHouseFront } from '../../trial/clickhouse-front.ts';
 import { readSandboxStatements } from './sandbox-user.ts';
 
 /** A server that lets everyone in. */

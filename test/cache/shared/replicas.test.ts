@@ -3,8 +3,8 @@ import { findProgram } from '../../../scripts/programs.js';
 import { TailraceError } from '../../../src/errors.ts';
 import { createQuestion } from '../../../src/query/question.ts';
 import { withSelect } from '../../../src/query/sandbox/base.ts';
-import { type FaultyProxy, startFaultyProxy } from '../../support/faulty-proxy.ts';
-import { startRedis, type TestRedis } from '../../support/redis.ts';
+import { type FaultyProxy, startFaultyProxy } from '../../../trial/faulty-proxy.ts';
+import { startRedis, type TestRedis } from '../../../trial/redis.ts';
 import { openReplica, type Replica, type ReplicaOptions, SHARED_ENDPOINT } from '../../support/replica.ts';
 
 const AWAY = new TailraceError('engine_unavailable', 'away', { retryAfterSeconds: 1 });
@@ -247,7 +247,7 @@ describe.skipIf(findProgram('redis-server') === undefined)('replicas over one Re
       await orphan;
     });
 
-    test('and takes longer than its lease keeps it', async () => {
+    test('and takes longer than its lease keeps it', { tags: 'slow' }, async () => {
       const [a, b] = await openTwo({ isPrompt: false });
       const asked = [a.ask(), b.ask()];
       const holder = await Promise.race([a.query().then(() => a), b.query().then(() => b)]);
@@ -359,7 +359,7 @@ describe.skipIf(findProgram('redis-server') === undefined)('replicas over one Re
       await b.ask();
       for (const replica of [a, b]) replica.clock.aheadMs += 600_000;
       await Promise.all([a.ask(), b.ask()]);
-      await vi.waitFor(() => expect(a.queries.length + b.queries.length).toBe(2));
+      await vi.waitFor(() => expect(a.queries.length + b.queries.length).toBe(2), 10_000);
       await Promise.all([a.idle(), b.idle()]);
       for (const replica of [a, b]) await replica.pass(2);
       expect(a.queries.length + b.queries.length).toBe(2);

@@ -1,11 +1,12 @@
 import { cp, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { afterAll, beforeEach, describe, expect, test } from 'vitest';
 import { type InputError, messageOf } from '../../../src/errors.ts';
 import { openStore } from '../../../src/open-store.ts';
-import { endLeftProcesses, runCli } from '../../support/cli.ts';
+import { addEndpoint } from '../../../trial/endpoint.ts';
 import { ON_SERVER } from '../../support/cli-engine.ts';
-import { addEndpoint, copyEndpoints } from '../../support/endpoints.ts';
+import { copyEndpoints } from '../../support/endpoints.ts';
+import { runProgram } from '../../support/program.ts';
 import { temporaryFolder, testConfig } from '../../support/service.ts';
 
 const folder = await temporaryFolder();
@@ -24,8 +25,7 @@ afterAll(async () => {
   await endpoints.remove();
   await folder.remove();
 });
-afterEach(endLeftProcesses);
-const check = (more: Record<string, string> = {}) => runCli(['check'], { env: { ...env, ...more } });
+const check = (more: Record<string, string> = {}) => runProgram(['check'], { ...env, ...more });
 
 const POSTGRES = join(sourcesDir, 'postgres.logs.yaml');
 const original = await readFile(POSTGRES, 'utf8');

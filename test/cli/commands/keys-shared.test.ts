@@ -1,19 +1,18 @@
 import { join } from 'node:path';
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { openPostgresStore } from '../../../src/keys/postgres-store.ts';
 import { openSqliteStore } from '../../../src/keys/sqlite-store.ts';
-import { endLeftProcesses, runCli } from '../../support/cli.ts';
+import { hasPostgres, startPostgres, type TestPostgres } from '../../../trial/postgres.ts';
 import { createTestKeyring, rejectionOf } from '../../support/keys.ts';
-import { hasPostgres, startPostgres, type TestPostgres } from '../../support/postgres.ts';
+import { runProgram } from '../../support/program.ts';
 import { temporaryFolder } from '../../support/service.ts';
 
 const folder = await temporaryFolder();
 afterAll(folder.remove);
-afterEach(endLeftProcesses);
 
 let postgres: TestPostgres;
 let env: Record<string, string>;
-const keys = (...args: string[]) => runCli(['keys', ...args], { env });
+const keys = (...args: string[]) => runProgram(['keys', ...args], env);
 
 describe.skipIf(!hasPostgres)('tailrace keys with TAILRACE_CONTROL_URL', () => {
   beforeAll(async () => {
@@ -97,7 +96,7 @@ describe.skipIf(!hasPostgres)('tailrace keys with TAILRACE_CONTROL_URL', () => {
     const none = await keys('copy', '--from', folder.path);
     expect([none.code, none.stderr]).toEqual([2, expect.stringContaining('It has no control.sqlite.')]);
     const { TAILRACE_CONTROL_URL: _, ...rest } = env;
-    const nowhere = await runCli(['keys', 'copy', '--from', join(folder.path, 'old')], { env: rest });
+    const nowhere = await runProgram(['keys', 'copy', '--from', join(folder.path, 'old')], rest);
     expect([nowhere.code, nowhere.stderr]).toEqual([
       1,
       expect.stringContaining('TAILRACE_CONTROL_URL must be set'),
@@ -106,7 +105,7 @@ describe.skipIf(!hasPostgres)('tailrace keys with TAILRACE_CONTROL_URL', () => {
 
   test('says in one line that PostgreSQL is not there', async () => {
     const away = { ...env, TAILRACE_CONTROL_URL: 'postgresql://u:s3cret@127.0.0.1:1/tailrace' };
-    const { code, stderr } = await runCli(['keys', 'list'], { env: away });
+    const { code, stderr } = await runProgram(['keys', 'list'], away);
     expect([code, stderr]).toEqual([
       1,
       'tailrace: TAILRACE_CONTROL_URL: cannot be used: connect ECONNREFUSED 127.0.0.1:1\n',

@@ -1,14 +1,14 @@
 import { join } from 'node:path';
-import { afterAll, afterEach, describe, expect, test } from 'vitest';
+import { afterAll, describe, expect, test } from 'vitest';
 import { openSqliteStore } from '../../../src/keys/sqlite-store.ts';
-import { type CliResult, endLeftProcesses, runCli } from '../../support/cli.ts';
+import type { CliResult } from '../../support/cli.ts';
+import { runProgram } from '../../support/program.ts';
 import { temporaryFolder } from '../../support/service.ts';
 
 const folder = await temporaryFolder();
 afterAll(folder.remove);
-afterEach(endLeftProcesses);
 const env = { TAILRACE_DATA_DIR: join(folder.path, 'data') };
-const keys = (...args: string[]) => runCli(['keys', ...args], { env });
+const keys = (...args: string[]) => runProgram(['keys', ...args], env);
 
 /** The one key of the store that has this id, read past the command. */
 async function read(id: string) {

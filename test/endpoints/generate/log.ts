@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import type { WireEvent } from '../oracle/event.ts';
+import type { WireEvent } from '../../../trial/oracle/event.ts';
 import { DAYS_90, instantAround } from './instant.ts';
 import { projectValue } from './project.ts';
 import { spellings } from './spelling.ts';

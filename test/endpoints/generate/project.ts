@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import type { WireEvent } from '../oracle/event.ts';
+import type { WireEvent } from '../../../trial/oracle/event.ts';
 
 /** The project that is asked for in a case before `renameProjects` gives the case names of its own. */
 export const MINE = 'acme';

@@ -2,6 +2,7 @@ import { Duplex } from 'node:stream';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { type Frame, readFrames, writeFrame } from '../../../src/engine/process/frame.ts';
+import { runs } from '../../support/property.ts';
 
 /** A socket whose peer gets what is written in pieces of `sizes`, in turn. */
 function createWire(sizes: readonly number[]) {
@@ -58,5 +59,5 @@ test('messages come out as they were written, however the socket cuts them', asy
       );
     },
   );
-  await fc.assert(property, { numRuns: 50 });
+  await fc.assert(property, runs(50));
 });

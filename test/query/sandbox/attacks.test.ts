@@ -1,4 +1,5 @@
 import { afterAll, describe, expect, test } from 'vitest';
+import { sample } from '../../support/property.ts';
 import { ATTACKS, HEAVY } from './attacks.ts';
 import { ESCAPES } from './escapes.ts';
 import { createTrial } from './trial.ts';
@@ -25,7 +26,7 @@ describe('refused before the engine resolves a name, within two seconds', () => 
     '%s',
     async (_, attacks) => {
       const wrong: unknown[] = [];
-      for (const sql of attacks) {
+      for (const sql of sample(attacks)) {
         const { code, message, ms } = await trial.try('check', sql, 5_000);
         if (code !== 'invalid_parameter' || ms > 2_000) wrong.push([sql.slice(0, 300), code, message, ms]);
       }
@@ -36,7 +37,7 @@ describe('refused before the engine resolves a name, within two seconds', () => 
 });
 
 describe('what is allowed ends within two seconds of its deadline', () => {
-  test.each(HEAVY)(
+  test.each(sample(HEAVY))(
     '%s',
     async (sql) => {
       expect(await trial.try('check', sql, 5_000)).not.toHaveProperty('code');

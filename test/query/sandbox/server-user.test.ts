@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { afterAll, beforeEach, describe, expect, test } from 'vitest';
-import { type FrontRequest, startClickHouseFront } from '../../support/clickhouse-front.ts';
+import { type FrontRequest, startClickHouseFront } from '../../../trial/clickhouse-front.ts';
+import { sample } from '../../support/property.ts';
 import { readSandboxUser, SANDBOX_USER } from '../../support/sandbox-user.ts';
 import { temporaryFolder } from '../../support/service.ts';
 import { LEGITIMATE } from './legitimate.ts';
@@ -64,7 +65,8 @@ describe('on a server with a user for callers’ SQL', () => {
   });
 
   test('every SELECT that callers may send is answered within the profile of users.sql', async () => {
-    for (const sql of LEGITIMATE) await expect(ask(sql), sql).resolves.toBeInstanceOf(Array);
-    expect(bySandboxUser(front.requests).length).toBeGreaterThanOrEqual(LEGITIMATE.length);
-  });
+    const texts = sample(LEGITIMATE);
+    for (const sql of texts) await expect(ask(sql), sql).resolves.toBeInstanceOf(Array);
+    expect(bySandboxUser(front.requests).length).toBeGreaterThanOrEqual(texts.length);
+  }, 120_000);
 });

@@ -1,5 +1,6 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { messageOf } from '../../../src/errors.ts';
 import { openStore } from '../../../src/open-store.ts';
 import { parseParameters } from '../../../src/query/parameters.ts';
 import { createQuestion } from '../../../src/query/question.ts';
@@ -59,6 +60,13 @@ const FILES: Readonly<Record<string, string>> = {
   'sources/app.logs.yaml': source('eca3fc05-a0a4-4270-92ac-ecfc72d28b68', 'app.logs', 'app_logs'),
   'sources/secret.logs.yaml': source('fca3fc05-a0a4-4270-92ac-ecfc72d28b68', 'secret.logs', 'secret_logs'),
 };
+
+/** Whether the engine refuses a call for the number of its arguments, whatever they are. */
+export function isWrongCount(error: unknown): boolean {
+  return /\(NUMBER_OF_ARGUMENTS_DOESNT_MATCH\)|\(TOO_(?:FEW|MANY)_ARGUMENTS_FOR_FUNCTION\)/.test(
+    messageOf(error),
+  );
+}
 
 /** Definitions of two endpoints alike, `sandbox.on` and `sandbox.off`, in a temporary folder. */
 export async function writeDefinitions() {

@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { createRandom, createWeighted, type Random } from '../../src/lib/random.ts';
-import { startTestService, storeEvents } from '../../test/support/service.ts';
+import type { Service } from '../../src/service.ts';
+import type { WireEvent } from '../oracle/event.ts';
 import { makeCallers, type TestCaller } from './callers.ts';
 import { makeEvents, TENANTS } from './data.ts';
 import { createOracle, type Expected, escapeSigns, type Question, type Rows } from './oracle.ts';
@@ -18,57 +19,71 @@ export interface TenantCounts {
 }
 
 export interface TenantOptions {
+  /** Its store is empty, its clock stands still at `nowMs`, and its settings are `TENANT_ENV`. */
+  readonly service: Pick<Service, 'app' | 'keyring'>;
+  /** ms since the epoch. */
+  readonly nowMs: number;
   readonly requests: number;
   readonly seed: number;
   readonly onProgress?: (done: number) => void;
 }
 
+/** Settings of a service with which the requests are about nothing but the rows in the answers. */
+export const TENANT_ENV = {
+  TAILRACE_AUTH_FAILURES_PER_MINUTE_MAX: '0', // bad keys come by chance, all from one address
+  TAILRACE_QUERY_QUEUE_TIMEOUT_MS: '60000', // a machine may stall for seconds
+} as const;
+
 const CONNECTIONS = 16;
 const PROGRESS_EVERY = 50_000;
 const FREE_OF_DOUBT = ['timestamp', 'min_execution_time', 'max_execution_time', 'count', 'error_count'];
 
-/** Sends random requests with keys of all tenants and compares each response with an oracle. */
-export async function tenantRounds({ requests, seed, onProgress }: TenantOptions): Promise<TenantCounts> {
-  const nowMs = Date.UTC(2026, 10, 20, 12, 0, 1);
-  const service = await startTestService({
-    now: nowMs,
-    env: {
-      TAILRACE_AUTH_FAILURES_PER_MINUTE_MAX: '0', // bad keys are sent at random, all from one address
-      TAILRACE_QUERY_QUEUE_TIMEOUT_MS: '60000', // a stalled machine is not a failure
-    },
-  });
-  try {
-    const events = makeEvents(seed, nowMs);
-    await storeEvents(service.store, 'cloudflare.logs.prod', events.edge, nowMs);
-    await storeEvents(service.store, 'deno-relay-logs', events.invocations, nowMs);
-    const callers = await makeCallers(service.service, nowMs);
-    const expect = createOracle(events, nowMs);
-    const random = createRandom(`tenant requests ${seed}`);
-    const judge = createJudge();
-    const startMs = performance.now();
-    let sent = 0;
+/** Sends random requests with keys of all tenants and compares each answer with an oracle. */
+export async function tenantRounds(options: TenantOptions): Promise<TenantCounts> {
+  const { service, nowMs, requests, seed, onProgress } = options;
+  const events = makeEvents(seed, nowMs);
+  await ingest(service, 'cloudflare.logs.prod', events.edge);
+  await ingest(service, 'deno-relay-logs', events.invocations);
+  const callers = await makeCallers(service, nowMs);
+  const expect = createOracle(events, nowMs);
+  const random = createRandom(`tenant requests ${seed}`);
+  const judge = createJudge();
+  const startMs = performance.now();
+  let sent = 0;
 
-    async function connection(): Promise<void> {
-      while (sent < requests) {
-        sent++;
-        const caller = random.pick(callers);
-        const question = ask(random, caller);
-        const query = new URLSearchParams(question.parameters);
-        const response = await service.service.app.inject({
-          url: `/api/endpoints/query/${question.endpoint}?${query}`,
-          headers: { 'x-api-key': caller.key },
-        });
-        const hit = String(response.headers['cache-status']).startsWith('Tailrace; hit');
-        judge.take({ caller, question, hit, status: response.statusCode, text: response.body }, expect);
-        if (sent % PROGRESS_EVERY === 0) onProgress?.(sent);
-      }
+  async function connection(): Promise<void> {
+    while (sent < requests) {
+      sent++;
+      const caller = random.pick(callers);
+      const question = ask(random, caller);
+      const query = new URLSearchParams(question.parameters);
+      const response = await service.app.inject({
+        url: `/api/endpoints/query/${question.endpoint}?${query}`,
+        headers: { 'x-api-key': caller.key },
+      });
+      const hit = String(response.headers['cache-status']).startsWith('Tailrace; hit');
+      judge.take({ caller, question, hit, status: response.statusCode, text: response.body }, expect);
+      if (sent % PROGRESS_EVERY === 0) onProgress?.(sent);
     }
-
-    await Promise.all(Array.from({ length: CONNECTIONS }, connection));
-    return { ...judge.counts, seconds: (performance.now() - startMs) / 1000 };
-  } finally {
-    await service.close();
   }
+
+  await Promise.all(Array.from({ length: CONNECTIONS }, connection));
+  return { ...judge.counts, seconds: (performance.now() - startMs) / 1000 };
+}
+
+async function ingest(
+  { app, keyring }: TenantOptions['service'],
+  source: string,
+  events: readonly WireEvent[],
+): Promise<void> {
+  const { key } = await keyring.create({ name: 'sender', scopes: ['ingest'] });
+  const { statusCode, body } = await app.inject({
+    method: 'POST',
+    url: `/api/logs?source_name=${source}`,
+    headers: { 'x-api-key': key, 'content-type': 'application/json' },
+    body: JSON.stringify(events),
+  });
+  if (statusCode !== 200) throw new Error(`the events were answered ${statusCode}: ${body}`);
 }
 
 interface Taken {

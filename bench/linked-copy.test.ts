@@ -12,7 +12,7 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { withLinkedCopy } from '../../bench/linked-copy.ts';
+import { withLinkedCopy } from './linked-copy.ts';
 
 let parent: string;
 let dataDir: string;

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { findDifference } from '../../bench/rival/agree.ts';
+import { findDifference } from './agree.ts';
 
 const BUCKET = { timestamp: 1, count: 10_000, avg_execution_time: 100, p99_execution_time: 500 };
 

@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { QUERY_PATH } from '../support/http.ts';
+import { QUERY_PATH } from '../http.ts';
 import { type Attack, STORED_ENDPOINT } from './attack.ts';
 import { type Exchange, type Kind, startBystander } from './bystander.ts';
 

@@ -3,8 +3,7 @@ import { Agent } from 'node:http';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { createRandom, type Random } from '../src/lib/random.ts';
-import { SOURCE_NAME } from './events.ts';
-import { send } from './http.ts';
+import { INGEST_PATH, QUERY_PATH, send } from './http.ts';
 import { findChildren, type Server, startServer } from './server.ts';
 
 /** The outcome of all requests sent before, during and after the kills. */
@@ -56,8 +55,7 @@ const KILL_AFTER_MS_MAX = 1_200;
 // The pause of a sender after a failed request.
 const FAILED_MS = 5;
 const PROJECT = 'killed';
-const INGEST_PATH = `/api/logs?source_name=${SOURCE_NAME}`;
-const STORED_PATH = `/api/endpoints/query/bench.stored-requests?project=${PROJECT}`;
+const STORED_PATH = `${QUERY_PATH}/bench.stored-requests?project=${PROJECT}`;
 
 /** Kills a server with SIGKILL at random moments under load, restarts it on the same data, and compares. */
 export async function killRounds(options: KillOptions): Promise<KillCounts> {

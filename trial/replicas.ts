@@ -1,10 +1,10 @@
 import { cpSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import type { ClickHouseFront } from '../test/support/clickhouse-front.ts';
-import { startClickHouseFront } from '../test/support/clickhouse-front.ts';
-import { type FaultyProxy, startFaultyProxy } from '../test/support/faulty-proxy.ts';
-import { startPostgres } from '../test/support/postgres.ts';
-import { startRedis } from '../test/support/redis.ts';
+import type { ClickHouseFront } from './clickhouse-front.ts';
+import { startClickHouseFront } from './clickhouse-front.ts';
+import { type FaultyProxy, startFaultyProxy } from './faulty-proxy.ts';
+import { startPostgres } from './postgres.ts';
+import { startRedis } from './redis.ts';
 import { type Server, startServer } from './server.ts';
 
 /** Two replicas over one ClickHouse, one PostgreSQL and one Redis, and the front between them and ClickHouse. */

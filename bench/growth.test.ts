@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { withGrowth } from '../../bench/growth.ts';
+import { withGrowth } from './growth.ts';
 
 const row = (name: string, value: number, growth?: number | 'rows') => ({
   name,

@@ -1,7 +1,7 @@
-import { apiCounts } from '../../test/endpoints/oracle/api-counts.ts';
-import { projectOf } from '../../test/endpoints/oracle/event.ts';
-import { invocationStats } from '../../test/endpoints/oracle/invocation-stats.ts';
-import { matchingLogs, ROWS_MAX } from '../../test/endpoints/oracle/logs.ts';
+import { apiCounts } from '../oracle/api-counts.ts';
+import { projectOf } from '../oracle/event.ts';
+import { invocationStats } from '../oracle/invocation-stats.ts';
+import { matchingLogs, ROWS_MAX } from '../oracle/logs.ts';
 import type { TestCaller } from './callers.ts';
 import type { TenantEvents } from './data.ts';
 

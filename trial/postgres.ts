@@ -4,11 +4,11 @@ import { chmod, chown, copyFile, mkdtemp, rm, writeFile } from 'node:fs/promises
 import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { Client } from 'pg';
-import { findProgram } from '../../scripts/programs.js';
+import { findProgram } from '../scripts/programs.js';
 import { findFreePort } from './free-port.ts';
 import { until } from './until.ts';
 
-/** A PostgreSQL of its own in a temporary folder, on a free port of 127.0.0.1, with TLS by test/support/tls/one.cert.pem. */
+/** A PostgreSQL of its own in a temporary folder, on a free port of 127.0.0.1, with TLS by tls/one.cert.pem. */
 export interface TestPostgres {
   readonly port: number;
   /** Makes an empty database. @returns its URL, with a password */

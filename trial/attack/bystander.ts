@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { QUERY_PATH } from '../support/http.ts';
+import { QUERY_PATH } from '../http.ts';
 
 /** What another key than the attacker's asks for. */
 export type Kind = 'cached' | 'query' | 'ingest';

@@ -1,5 +1,5 @@
 import { createRandom, type Random } from '../../src/lib/random.ts';
-import { growth, shortestMs } from '../support/growth.ts';
+import { coreMs, growth, shortestMs } from '../growth.ts';
 import { PARSERS, type Parser } from './parsers.ts';
 
 /** The text that took a parser longest, of those that were tried. */
@@ -7,13 +7,11 @@ export interface Slowest {
   readonly parser: string;
   /** How the text is made. */
   readonly text: string;
-  /** The shortest of several runs at the longest text that reaches the parser. */
+  /** On a core, at the longest text that reaches the parser. */
   readonly ms: number;
   /** Times as much for each character from a quarter of that length to all of it: 1 for work in proportion to the length. */
   readonly growth: number;
 }
-
-const ROUNDS = 5;
 
 /** A text of any length, made of a parser's tokens. */
 interface Shape {
@@ -26,17 +24,17 @@ export function measureParsers(mixtures: number, seed: string): Slowest[] {
   return Object.entries(PARSERS).map(([name, parser]) => {
     const random = createRandom(`${seed} ${name}`);
     const shapes = [...createRepetitions(parser), ...createMixtures(parser, mixtures, random)];
-    const times = shapes.map((shape) => ({ shape, ms: timeOf(parser, shape, 2) }));
+    const times = shapes.map((shape) => ({ shape, ms: shortestMs(prepare(parser, shape), 2) }));
     const { shape } = times.reduce((a, b) => (b.ms > a.ms ? b : a));
     const quarter = Math.floor(parser.charsMax / 4);
     const factor = growth((chars) => parser.parse(shape.make(chars)), quarter);
-    return { parser: name, text: shape.text, ms: timeOf(parser, shape, ROUNDS), growth: factor };
+    return { parser: name, text: shape.text, ms: coreMs(prepare(parser, shape)), growth: factor };
   });
 }
 
-function timeOf({ charsMax, parse }: Parser, { make }: Shape, rounds: number): number {
+function prepare({ charsMax, parse }: Parser, { make }: Shape): () => unknown {
   const text = make(charsMax);
-  return shortestMs(() => parse(text), rounds);
+  return () => parse(text);
 }
 
 /** A token again and again, by itself and after each other one, which may leave something open. */

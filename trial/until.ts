@@ -3,9 +3,9 @@ import { setTimeout as wait } from 'node:timers/promises';
 const PAUSE_MS = 20;
 
 /**
- * Does something again until it does not fail. For what the benchmark uses, too, where Vitest is not there.
+ * Repeats `work` until it does not fail: `vi.waitFor` without Vitest, which the benchmark does not load.
  *
- * @throws the last failure, when the time is over
+ * @throws the last failure, if `timeoutMs` has passed
  */
 export async function until<T>(work: () => Promise<T>, timeoutMs: number): Promise<T> {
   const endMs = performance.now() + timeoutMs;

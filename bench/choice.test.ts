@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { chooseSections, parseCount, parseCounts } from '../../bench/choice.ts';
+import { chooseSections, parseCount, parseCounts } from './choice.ts';
 
 const MEASUREMENTS = { cold: [], ingest: ['batches', 'single'], kill: [] };
 const choose = (given: readonly string[], only: readonly string[]) =>

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { closeSync, existsSync, mkdirSync, openSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** The key with every scope of services that the benchmark starts. */
+/** The key, with every scope, of the services that trials and the benchmark start. */
 export const KEY = 'bench-private-key-0123456789';
 
 export interface Server {

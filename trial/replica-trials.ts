@@ -1,13 +1,10 @@
 import { Agent } from 'node:http';
 import { setTimeout as wait } from 'node:timers/promises';
 import { createRandom, type Random } from '../src/lib/random.ts';
-import type { Fault } from '../test/support/faulty-proxy.ts';
-import { SOURCE_NAME } from './events.ts';
-import { type Answer, send } from './http.ts';
+import type { Fault } from './faulty-proxy.ts';
+import { type Answer, INGEST_PATH, QUERY_PATH, send } from './http.ts';
 import type { Replicas } from './replicas.ts';
 import type { Server } from './server.ts';
-
-const QUERY_PATH = '/api/endpoints/query';
 
 /** Identical concurrent requests to both replicas, of an uncached question. */
 export async function askAtOnce(replicas: Replicas, requests: number) {
@@ -29,7 +26,7 @@ export async function askAtOnce(replicas: Replicas, requests: number) {
   };
 }
 
-// bench/endpoints/bench.warm
+// trial/endpoints/bench.warm
 const WARM_PATH = `${QUERY_PATH}/bench.warm?project=`;
 const WARM_INTERVAL_MS = 2_000;
 const ASK_EVERY_MS = 100;
@@ -137,9 +134,8 @@ function createRequest(number: string, random: Random): Sent {
 }
 
 async function store({ url }: Server, request: Sent, agent: Agent): Promise<void> {
-  const path = `/api/logs?source_name=${SOURCE_NAME}`;
   const headers = { 'idempotency-key': request.id };
-  const { status, text } = await send(url, agent, { path, body: request.body, headers });
+  const { status, text } = await send(url, agent, { path: INGEST_PATH, body: request.body, headers });
   if (status !== 200) throw new Error(`answered ${status}: ${text}`);
   request.acknowledged = true;
 }
@@ -224,6 +220,8 @@ export async function loseEngine({ servers, network }: Replicas, kind: 'refuse' 
     }
   }
   const recoveredMs = performance.now() - backMs;
+  // What a silent network has swallowed never arrives: the services would wait for it when they are stopped.
+  network.reset();
   agent.destroy();
   return { ...counts, recoveredMs };
 }

@@ -1,9 +1,10 @@
 import { spawn } from 'node:child_process';
-import { rm } from 'node:fs/promises';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { createClient } from '@redis/client';
-import { findProgram } from '../../scripts/programs.js';
+import { findProgram } from '../scripts/programs.js';
 import { findFreePort } from './free-port.ts';
-import { temporaryFolder } from './service.ts';
 import { until } from './until.ts';
 
 type TestClient = ReturnType<typeof createTestClient>;
@@ -22,7 +23,7 @@ export interface TestRedis {
 
 /** A real Redis of its own on a free port of 127.0.0.1, which keeps nothing. */
 export async function startRedis(): Promise<TestRedis> {
-  const folder = await temporaryFolder();
+  const folder = await mkdtemp(join(tmpdir(), 'tailrace-redis-'));
   const port = await findFreePort();
   const url = `redis://127.0.0.1:${port}`;
   const clients: TestClient[] = [];
@@ -37,7 +38,7 @@ export async function startRedis(): Promise<TestRedis> {
   }
 
   async function start(): Promise<void> {
-    child = spawnRedis(port, folder.path);
+    child = spawnRedis(port, folder);
     await until(async () => (await client()).ping(), 10_000);
   }
 
@@ -60,7 +61,7 @@ export async function startRedis(): Promise<TestRedis> {
     async remove() {
       for (const made of clients) if (made.isOpen) made.destroy();
       await kill();
-      await rm(folder.path, { recursive: true, force: true });
+      await rm(folder, { recursive: true, force: true });
     },
   };
 }

@@ -1,5 +1,5 @@
 import { createRandom } from '../../src/lib/random.ts';
-import { MICROS_PER_SECOND, type WireEvent } from '../../test/endpoints/oracle/event.ts';
+import { MICROS_PER_SECOND, type WireEvent } from '../oracle/event.ts';
 
 /** Names that contain each other, differ in letter case, or have a meaning as a pattern or in SQL. */
 export const TENANTS = [

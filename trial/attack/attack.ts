@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
-import { addEndpoint } from '../support/endpoints.ts';
+import { addEndpoint } from '../endpoint.ts';
 
 /** Something that one caller does to the service, again and again. */
 export interface Attack {

@@ -13,7 +13,7 @@ import { parseCacheControl } from '../../src/serve/cache-control.ts';
 import { createRewriter } from '../../src/sql/parameter.ts';
 import { findPatternFault } from '../../src/sql/pattern.ts';
 import { scanTokens } from '../../src/sql/token.ts';
-import { PATTERN_TOKENS } from '../support/pattern-tokens.ts';
+import { PATTERN_TOKENS } from '../pattern-tokens.ts';
 
 /** A reader of texts that callers send, which runs on the thread that answers requests. */
 export interface Parser {

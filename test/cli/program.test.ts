@@ -1,0 +1,60 @@
+import { join } from 'node:path';
+import { afterAll, describe, expect, test } from 'vitest';
+import { runProgram } from '../support/program.ts';
+import { temporaryFolder } from '../support/service.ts';
+
+const folder = await temporaryFolder();
+const env = { TAILRACE_DATA_DIR: join(folder.path, 'data'), TAILRACE_PORT: '0' };
+afterAll(folder.remove);
+
+describe('misuse of the command exits with 2 and says what is known', () => {
+  test.each([
+    [['nosuch']],
+    [['serve', '--nosuch']],
+    [['serve', 'extra']],
+    [['load', 'cloudflare.logs.prod']],
+    [['query']],
+    [['query', 'logs.all', '-p', 'novalue']],
+    [['keys', 'create']],
+    [['keys', 'create', '--name', 'x', '--scope', 'everything']],
+    [['keys', 'revoke']],
+    [[]],
+  ])('tailrace %j', async (args) => {
+    const { code, stdout, stderr } = await runProgram(args, env);
+    expect([code, stdout]).toEqual([2, '']);
+    expect(stderr).toMatch(/^(error: |Usage: )/);
+  });
+});
+
+test('help and version exit with 0', async () => {
+  for (const args of [['--help'], ['--version'], ['keys', 'create', '--help']]) {
+    const { code, stderr } = await runProgram(args, env);
+    expect([code, stderr]).toEqual([0, '']);
+  }
+});
+
+test('wrong settings keep serve from starting and are reported all at once', async () => {
+  const wrong = {
+    TAILRACE_PORT: '70000',
+    TAILRACE_READERS: 'many',
+    TAILRACE_PRIVATE_KEY: 'short',
+    TAILRACE_LOG_LEVEL: 'loud',
+    TAILRACE_URL_BYTES_MAX: '1',
+  };
+  const { code, stderr } = await runProgram(['serve'], { ...env, ...wrong });
+  expect(code).toBe(1);
+  const told = stderr
+    .trimEnd()
+    .split('\n')
+    .map((line) => /^tailrace: (\w+): must be /.exec(line)?.[1]);
+  expect(told.sort()).toEqual(Object.keys(wrong).sort());
+  expect(stderr).not.toContain('short');
+});
+
+test('a misspelt setting is reported, and is no failure', async () => {
+  const { code, stderr } = await runProgram(['keys', 'list'], { ...env, TAILRACE_PROT: '1' });
+  expect([code, stderr]).toEqual([
+    0,
+    'tailrace: TAILRACE_PROT is not a setting; docs/settings.md lists them\n',
+  ]);
+});

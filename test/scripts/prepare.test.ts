@@ -1,0 +1,13 @@
+import { expect, test } from 'vitest';
+import { run } from '../../scripts/prepare.js';
+
+const FOREVER = 'setInterval(() => {}, 1_000)';
+
+test('a command that does not end in time is ended, which is a failure', async () => {
+  expect(await run(process.execPath, ['-e', FOREVER], { timeoutMs: 100 })).toBe(3);
+});
+
+test('a command that ends in time keeps its exit code and its environment', async () => {
+  const script = 'process.exitCode = Number(process.env.CODE)';
+  expect(await run(process.execPath, ['-e', script], { env: { CODE: '7' }, timeoutMs: 60_000 })).toBe(7);
+});
