@@ -28,7 +28,7 @@ const CHOICE_SIZE = 2;
  *
  * RE2 reads a text in one pass, and nothing stops it within a block of rows. A byte costs it a few nanoseconds while the states
  * of its automaton fit into its memory, and a time in proportion to the size of its program when each byte needs a new state.
- * docs/endpoints.md has the figures.
+ * bench/NOTES.md has the figures.
  */
 export function findPatternFault(pattern: string): string | undefined {
   if (!META.test(pattern)) return undefined;
