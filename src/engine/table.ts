@@ -103,7 +103,7 @@ export function tableIndexes(source: Source): TableIndex[] {
 }
 
 // Three letters at a time: texts with identifiers in them have nearly all groups of four, and few of three. 4 KiB for each
-// 8,192 rows is what one project's addresses fill by a third; docs/performance.md has the sizes that were tried.
+// 8,192 rows is what one project's addresses fill by a third; bench/NOTES.md has the sizes that were tried.
 const SUBSTRINGS = 'ngrambf_v1(3, 4096, 2, 0) GRANULARITY 8';
 
 // Deduplication tokens kept by a table: enough for the time between a crash and the retries of interrupted inserts.
