@@ -13,6 +13,7 @@ async function startNoting(): Promise<{ url: string; asked: (string | undefined)
   const asked: (string | undefined)[] = [];
   const server = createServer((request, response) => {
     asked.push(request.url);
+    response.setHeader('x-events-without-project', 2);
     request.resume().on('end', () => response.end('{"message":"Logged!"}'));
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
@@ -25,19 +26,22 @@ test.each(['', '/', '/logs/tailrace', '/logs/tailrace/'])(
   'an address that ends with %o is asked below it',
   async (path) => {
     const { url, asked } = await startNoting();
+    let withoutProject = 0;
     const sink = createRemoteSink({
       url: `${url}${path}`,
       key: 'k',
       source: 'a b',
       project: '',
       onRejected: () => {},
-      onWithoutProject: () => {},
+      onWithoutProject: (events) => {
+        withoutProject += events;
+      },
       onRetry: () => {},
       wait: async () => {},
     });
     await sink.add(1, '{}');
     await sink.flush();
     expect(asked).toEqual([`${path.replace(/\/$/, '')}/api/logs?source=a%20b`]);
-    expect(sink.stored).toBe(1);
+    expect([sink.stored, withoutProject]).toEqual([1, 2]);
   },
 );
