@@ -104,3 +104,13 @@ describe('a service that cannot store events', () => {
     expect(requests).toHaveLength(1);
   });
 });
+
+test('reports the events without a project that the service counted', async () => {
+  const headers = { 'x-events-without-project': '2' };
+  const { url } = await startService({ status: 200, headers });
+  const counts: number[] = [];
+  const { sink } = createSink(url, { onWithoutProject: (events) => void counts.push(events) });
+  await sink.add(1, '{}');
+  await sink.flush();
+  expect(counts).toEqual([2]);
+});
