@@ -98,7 +98,7 @@ function calculateQueries(of: { projects: number; requestsPerSecond: number; row
     cached: step(
       'cores for cached answers',
       'cores',
-      'refreshes × core ms of such a week, mean of statistics and usage',
+      'refreshes × mean core ms of such weeks',
       (refreshes * each) / MILLIS,
     ),
     newestRate: step('queries for the newest entries', 'a second', 'requests × newest', newest),
@@ -111,7 +111,7 @@ function calculateQueries(of: { projects: number; requestsPerSecond: number; row
     largest: step(
       'statistics of a week, largest project',
       'ms',
-      'core ms of few rows + 20 × rows × core ms of a row ÷ threads',
+      'few rows + 20 × rows × core ms of a row ÷ threads',
       weekMs('stats', 0) + (of.rows * A.largestFactor * rowMs('stats')) / A.threads,
     ),
   };
@@ -144,9 +144,9 @@ function calculateTailrace(of: {
   const replicas = Math.max(REPLICAS_MIN, Math.ceil((decoding + hits + misses) / A.coresShare));
   const keys = of.projects * A.keysPerProject;
   return [
-    step('cores of Tailrace that decode events', 'cores', 'peak × decoding', decoding),
-    step('cores of Tailrace for cached answers', 'cores', 'requests ÷ answers of one process', hits),
-    step('cores of Tailrace for new answers', 'cores', 'queries for the newest entries × 2 ms', misses),
+    step('Tailrace: cores that decode events', 'cores', 'peak × decoding', decoding),
+    step('Tailrace: cores for cached answers', 'cores', 'requests ÷ answers of one process', hits),
+    step('Tailrace: cores for new answers', 'cores', 'queries × 2 ms', misses),
     step('**replicas of Tailrace**', '', 'these three ÷ share, at least 2', replicas),
     step('their memory', 'bytes', 'replicas × 1 GB', replicas * A.replicaMemoryBytes),
     step('PostgreSQL, disk', 'bytes', 'projects × keys × key × 2', keys * M.keyBytes * A.databaseFactor),

@@ -13,7 +13,7 @@ export function capacityPage(): string {
     `Calculate servers, replicas, memory and disk from a million events to a trillion. To use your own assumptions, change
 scripts/docs/capacity-figures.ts and run \`npm run docs\`. [Scaling](scaling.md#when-to-move) says when to leave the embedded engine.`,
     [
-      `## Measured\n\n${MEASURED_ON}\n\n${table(['What', 'Figure', '`npm run bench -- …`'], measuredRows())}\n\n${WEEKS_MEASURED}\n\n${table(['Rows a week', 'statistics', 'usage, pinned', 'usage, not pinned', 'newest 100'], weekRows())}`,
+      `## Measured\n\n${MEASURED_ON}\n\n${measuredList()}\n\n${WEEKS_MEASURED}\n\n${table(['Rows a week', 'statistics', 'usage, pinned', 'usage, not pinned', 'newest 100'], weekRows())}`,
       `## Assumed\n\nNot measured; replace these by your own.\n\n${assumedList()}`,
       `## Calculated\n\n${table(['', 'Formula', ...SCALES.map(({ name }) => `${name} events`)], scaleRows(calculated))}`,
       READING,
@@ -24,13 +24,11 @@ scripts/docs/capacity-figures.ts and run \`npm run docs\`. [Scaling](scaling.md#
 }
 
 const MEASURED_ON = `On 2 cores and 24 GiB, shared with other work, with the embedded engine; nothing was measured on a ClickHouse server. Core time is
-that of all threads of the process.`;
+that of all threads of the process. In brackets: the arguments of \`npm run bench --\`, or a command.`;
 
-const READING = `- **Up to 100 M** the embedded engine does everything: that was measured on two cores. Two replicas and a server are for availability.
+const READING = `- **Up to 100 M** the embedded engine suffices (measured on two cores); two replicas and a server are for availability.
 - **At 10 G** one server suffices; its copy is for its failure.
-- **At 1 T** the disk decides: 30 days of retention instead of 90 need a third of the servers. The newest entries, which nothing caches, need most of
-  the cores.
-- **PostgreSQL and Redis** stay small.`;
+- **At 1 T** the disk decides: 30 days of retention instead of 90 need a third of the servers. The newest entries need most of the cores.`;
 
 const WEEKS_MEASURED = `Core ms of queries over a week (\`functions.invocation-stats\` 7day, \`usage.api-counts\` daily, \`logs.all\`), by the rows of the project in that week
 (\`${COST}\`); pinned: with a key that pins the project.`;
@@ -42,8 +40,8 @@ entries do not grow. On the embedded engine an incremental refresh of statistics
 const LEFT_OUT = `## Not included
 
 - **\`usage.api-counts\` with keys that pin no project:** it matches URLs, so each query reads the index of all rows of the week, on every shard:
-  ${plain(unpinnedRowMs() * NANOS_PER_MS)} core ns a row (the difference in the first line [above](#measured), over the rows of all four projects). At 1 T that is ${plain(1e12 * (7 / 90))} rows and
-  ${plain((1e12 * (7 / 90) * unpinnedRowMs()) / 1000)} s of a core per query. [Pin keys](keys.md#pinned-values) long before.
+  ${plain(unpinnedRowMs() * NANOS_PER_MS)} core ns a row (the difference in the first line [above](#measured), over all four projects). At 1 T that is ${plain((1e12 * (7 / 90) * unpinnedRowMs()) / 1000)} s of a core per
+  query: [pin keys](keys.md#pinned-values).
 - The network between servers, and the overhead of \`Distributed\` tables. Other queries read one project, and so one shard.
 - Keeper: three small machines, from two copies on.
 - Backups, and replacing a lost copy: a full disk of 7 TB takes 16 hours at 1 Gbit/s.
@@ -51,12 +49,13 @@ const LEFT_OUT = `## Not included
   store's size.
 - Many small requests: one event per request costs a [request each](performance.md#one-process-embedded-engine).`;
 
-function measuredRows(): string[][] {
-  return Object.values(MEASURED).map(({ what, value, unit, command }) => [
-    what,
-    `${value.toLocaleString('en')} ${unit}`,
-    `\`${command.replace(BENCH, '')}\``,
-  ]);
+function measuredList(): string {
+  return Object.values(MEASURED)
+    .map(
+      ({ what, value, unit, command }) =>
+        `- ${what}: ${value.toLocaleString('en')} ${unit} (\`${command.replace(BENCH, '')}\`)`,
+    )
+    .join('\n');
 }
 
 function assumedList(): string {
@@ -69,9 +68,9 @@ function scaleRows(calculated: readonly (readonly Step[])[]): string[][] {
   const [first = []] = calculated;
   return [
     ['projects', '', ...SCALES.map(({ projects }) => plain(projects))],
-    ['requests (a second)', '', ...SCALES.map(({ requestsPerSecond }) => plain(requestsPerSecond))],
+    ['requests (/s)', '', ...SCALES.map(({ requestsPerSecond }) => plain(requestsPerSecond))],
     ...first.map(({ name, formula, unit }, i) => {
-      const stated = unit.replace(/^(bytes|cores|rows) ?/, '');
+      const stated = unit.replace(/^(bytes|cores|rows) ?/, '').replace('a second', '/s');
       const label = stated === '' ? name : `${name} (${stated})`;
       return [label, formula, ...calculated.map((steps) => showStep(steps[i]))];
     }),

@@ -32,18 +32,19 @@ export async function renderPages(): Promise<Map<string, string>> {
 }
 
 function settingsPage(): string {
-  const rows = Object.values<Setting<string | number>>(SETTINGS).map(
+  const lines = Object.values<Setting<string | number>>(SETTINGS).map(
     ({ env, aliases, help, fallback, fallbackText, unit }) => {
       const names = [env, ...aliases].map((name) => `\`${name}\``).join(' or ');
-      const value = fallback === '' ? 'empty' : `\`${fallback}\`${unit && unit !== 'port' ? ` ${unit}` : ''}`;
-      return [names, fallbackText ?? value, help];
+      const shown = unit === '' || unit === 'port' ? '' : ` ${unit}`;
+      const value = fallbackText ?? (fallback === '' ? '' : `\`${fallback}\`${shown}`);
+      return `- ${names}${value === '' ? '' : ` (${value})`}: ${help}`;
     },
   );
   return page(
     'Settings',
-    `Configure Tailrace by environment variables, which it reads once at start. A wrong value is refused, together with every other wrong
-one; nothing falls back to a default. An empty value counts as not set.`,
-    table(['Variable', 'Default', 'Meaning'], rows),
+    `Configure Tailrace by environment variables, here with their defaults. It reads them once at start and refuses all wrong values together;
+nothing falls back to a default. An empty value counts as not set.`,
+    lines.join('\n'),
   );
 }
 
@@ -87,7 +88,7 @@ async function cliPage(): Promise<string> {
 
 function commandSection(command: Command): string {
   const head = `## ${pathOf(command)}\n\n${command.description()}`;
-  if (command.commands.length > 0) return head;
+  if (command.options.length + command.registeredArguments.length === 0) return head;
   const options = command.options.filter((one) => !isShared(command, one));
   const terms = [
     ...command.registeredArguments.map((one) => [one.name(), one.description] as const),
@@ -97,7 +98,7 @@ function commandSection(command: Command): string {
   const lines = terms.map(([term, text]) => `  ${term.padEnd(width)}  ${text}`);
   const shared =
     options.length < command.options.length ? ['  and the options of `tailrace keys create`'] : [];
-  return `${head}\n\n\`\`\`\n${[usageOf(command), ...lines, ...shared].join('\n')}\n\`\`\``;
+  return `${head}\n\n\`\`\`\n${[...usageOf(command), ...lines, ...shared].join('\n')}\n\`\`\``;
 }
 
 /** True of options of `keys update` that `keys create` has, too. */
@@ -112,13 +113,11 @@ function describeOption(option: Option): string {
   return new Help().optionDescription(option).replace(/ \(default: (\[\]|\{\})\)$/, '');
 }
 
-function usageOf(command: Command): string {
-  const parts = [
-    pathOf(command),
-    ...(command.options.length > 0 ? ['[options]'] : []),
-    ...command.registeredArguments.map((one) => `<${one.name()}${one.variadic ? '…' : ''}>`),
-  ];
-  return parts.join(' ');
+/** Nothing for a command with options alone. */
+function usageOf(command: Command): string[] {
+  const values = command.registeredArguments.map((one) => `<${one.name()}${one.variadic ? '…' : ''}>`);
+  if (values.length === 0) return [];
+  return [[pathOf(command), ...(command.options.length > 0 ? ['[options]'] : []), ...values].join(' ')];
 }
 
 function functionsPage(): string {
@@ -139,30 +138,24 @@ function functionsPage(): string {
 }
 
 function sourcesPage(sources: readonly Source[]): string {
-  const rows = sources.map((source) => [
-    `\`${source.name}\``,
-    `\`${source.table}\``,
-    source.description,
-    `\`${source.id}\``,
-  ]);
-  const columns = sources.flatMap((source) =>
-    source.columns.map((column) => [
-      `\`${source.table}.${column.name}\``,
-      column.type,
-      [
-        `\`${column.path.join('.')}\``,
-        ...(column.otherwise !== undefined && column.otherwise.length > 0
-          ? [`else ${column.otherwise.join(' and ')}`]
-          : []),
-      ].join(', '),
-      column.description,
-    ]),
-  );
   return page(
     'Shipped sources',
-    'Send to and query these sources, which ship with Tailrace; [sources](sources.md) shows how to add your own.',
-    `${table(['Name', 'Table', 'What it holds', 'UUID'], rows)}\n\n## Typed columns\n\n${table(['Column', 'Type', 'Path in the event', 'Meaning'], columns)}`,
+    `Send to and query these sources, which ship with Tailrace. Each lists its table, its UUID, and its typed columns with their paths in an event;
+[sources](sources.md) shows how to add your own.`,
+    sources.map(sourceSection).join('\n\n'),
   );
+}
+
+function sourceSection({ name, table: tableName, id, description, columns }: Source): string {
+  const lines = columns.map((column) => {
+    const { otherwise = [] } = column;
+    const path = [
+      `\`${column.path.join('.')}\``,
+      ...(otherwise.length > 0 ? [`else ${otherwise.join(' and ')}`] : []),
+    ];
+    return `- \`${column.name}\` (${column.type}, ${path.join(', ')}): ${column.description}`;
+  });
+  return `## ${name}\n\n${description} Table \`${tableName}\`, UUID \`${id}\`.\n\n${lines.join('\n')}`;
 }
 
 function bucketFacts(bucket: Bucket | undefined): string[][] {
@@ -175,30 +168,27 @@ function bucketFacts(bucket: Bucket | undefined): string[][] {
 }
 
 function endpointPage(endpoint: Endpoint): string {
+  const { id, name, description } = endpoint;
   const seconds = (value: number | undefined) => (value === undefined ? 'disabled' : `${value} seconds`);
   const facts = [
-    ['UUID', `\`${endpoint.id}\``],
     ['Max rows', String(endpoint.maxRows)],
     ['Caching', seconds(endpoint.cachingSeconds)],
     ['Cache warming', seconds(endpoint.warmingSeconds)],
     ['Query sandboxing', endpoint.sandboxing ? 'enabled' : 'disabled'],
     ...bucketFacts(endpoint.bucket),
+    ['SQL', `[query.sql](../../endpoints/${name}/query.sql)`],
   ];
-  const parameters = endpoint.parameters.map((one) => [
-    `\`${one.name}\``,
-    one.type,
-    rule(one),
-    one.description,
-  ]);
-  const columns = endpoint.columns.map((column) => [`\`${column.name}\``, column.type, column.description]);
+  const parameters = endpoint.parameters.map(
+    (one) => `- \`${one.name}\` (${one.type}, ${rule(one)}): ${one.description}`,
+  );
+  const columns = endpoint.columns.map((one) => `- \`${one.name}\` (${one.type}): ${one.description}`);
   return page(
-    endpoint.name,
-    endpoint.description,
+    name,
+    `${description} Call \`GET /api/endpoints/query/${name}\` or \`GET /api/endpoints/query/${id}\`.`,
     [
-      table(['', ''], facts),
-      `\`GET /api/endpoints/query/${endpoint.name}\` or \`GET /api/endpoints/query/${endpoint.id}\`; SQL: [query.sql](../../endpoints/${endpoint.name}/query.sql)`,
-      `## Parameters\n\n${table(['Name', 'Type', 'Rule', 'Meaning'], parameters)}`,
-      `## Columns\n\n${table(['Name', 'Type', 'Meaning'], columns)}`,
+      facts.map(([fact, value]) => `- ${fact}: ${value}`).join('\n'),
+      `## Parameters\n\n${parameters.join('\n')}`,
+      `## Columns\n\n${columns.join('\n')}`,
     ].join('\n\n'),
   );
 }

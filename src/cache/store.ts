@@ -145,7 +145,7 @@ export function createKept({ store, now, random, warmKeysMax, onOverdue }: KeptO
     noteUse,
     warmKeys: () => [...warm].reverse(),
     find(question, directives) {
-      const entry = store.get(question.key);
+      const entry = directives?.noStore === true ? undefined : store.get(question.key);
       if (entry === undefined) return undefined;
       const nowMs = now();
       entry.lastAskedMs = nowMs;

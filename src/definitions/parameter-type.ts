@@ -2,21 +2,53 @@ import { type Static, Type } from 'typebox';
 
 // Imports nothing of the service: http/view.ts uses the names, and the console imports that file.
 
-/** Every type of a parameter; each has a row in parameter.ts. */
-export const PARAMETER_TYPES = ['string', 'enum', 'timestamp', 'regex'] as const;
+/** Every type of a parameter; each has a row in text-type.ts or value-type.ts. */
+export const PARAMETER_TYPES = [
+  'string',
+  'enum',
+  'timestamp',
+  'regex',
+  'integer',
+  'number',
+  'boolean',
+  'date',
+  'uuid',
+  'list',
+] as const;
 
 export type ParameterTypeName = (typeof PARAMETER_TYPES)[number];
 
+/** The types that the items of a list may have. */
+export const LIST_MEMBERS = ['string', 'enum', 'integer', 'number', 'date', 'uuid'] as const;
+
 const TEXT = Type.String({ expected: 'a text; put it in quotes' });
+const NUMBER = Type.Number({ expected: 'a number' });
+const LIST_ITEMS_MAX = 1_000;
 
 /** What endpoint.yaml may declare for parameters of some types only; the row of a type names those that it takes. */
 const TYPE_FIELDS = {
   values: Type.Optional(Type.Array(TEXT, { minItems: 1, maxItems: 1000, expected: 'a list of texts' })),
   otherwise: Type.Optional(TEXT),
+  max_length: Type.Optional(
+    Type.Integer({ minimum: 1, expected: 'a whole number of characters, at least 1' }),
+  ),
+  min: Type.Optional(NUMBER),
+  max: Type.Optional(NUMBER),
+  of: Type.Optional(Type.Enum([...LIST_MEMBERS], { expected: `one of ${LIST_MEMBERS.join(', ')}` })),
+  max_items: Type.Optional(
+    Type.Integer({
+      minimum: 1,
+      maximum: LIST_ITEMS_MAX,
+      expected: `a whole number from 1 to ${LIST_ITEMS_MAX}`,
+    }),
+  ),
 };
 
 type TypeField = keyof typeof TYPE_FIELDS;
 export const TYPE_FIELD_NAMES = Object.keys(TYPE_FIELDS) as readonly TypeField[]; // a constant has no other keys
+
+const SCALAR = Type.Union([Type.String(), Type.Number(), Type.Boolean()]);
+const VALUE = Type.Union([SCALAR, Type.Array(SCALAR)], { expected: 'a value, or a list of values' });
 
 /** One member of `parameters` in endpoint.yaml. */
 export const PARAMETER_FIELDS = Type.Object(
@@ -24,7 +56,8 @@ export const PARAMETER_FIELDS = Type.Object(
     type: Type.Enum([...PARAMETER_TYPES], { expected: `one of ${PARAMETER_TYPES.join(', ')}` }),
     required: Type.Optional(Type.Boolean({ expected: 'true or false' })),
     description: Type.String({ expected: 'a text' }),
-    default: Type.Optional(TEXT),
+    default: Type.Optional(VALUE),
+    examples: Type.Optional(Type.Array(VALUE, { minItems: 1, maxItems: 100, expected: 'a list of values' })),
     ...TYPE_FIELDS,
   },
   { additionalProperties: false, expected: 'a map of fields' },
@@ -32,20 +65,27 @@ export const PARAMETER_FIELDS = Type.Object(
 
 export type ParameterFields = Static<typeof PARAMETER_FIELDS>;
 
+/** A value in endpoint.yaml, or in a JSON body. */
+export type DeclaredValue = Static<typeof VALUE>;
+
 /** How a form shows a parameter. */
 export const CONTROLS = ['text', 'choice', 'time'] as const;
 
 /** How values of one declared parameter are read, checked, bound and shown. */
 export interface ValueRules {
   /**
-   * The canonical text of a value: one text for all spellings of it, which the cache key holds and the SQL receives.
+   * The canonical text of a value: one text for all spellings of it, which the cache key holds and the engine receives.
    *
    * @param text not empty
    * @throws WrongValue
    */
   readonly parse: (text: string) => string;
-  /** SQL of the value. @param text SQL of its canonical text: `@name`, or a text in quotes by sql/quote.ts */
-  readonly toSql: (text: string) => string;
+  /** The same for the texts of a name that was sent several times, or of a JSON array; only lists accept those. */
+  readonly parseList?: (texts: readonly string[]) => string;
+  /** The engine's type of `@name`. */
+  readonly sqlType: string;
+  /** Canonical text for a parameter without a default that was not sent. Empty: NULL, or the empty text of a String. */
+  readonly unsent: string;
   /** The only values; empty if there are others. */
   readonly values: readonly string[];
   /** What a value that `parse` refuses behaves as; without it such a value is refused. */
@@ -53,7 +93,9 @@ export interface ValueRules {
   /** Whether the SQL matches by the value as a pattern. A key pins a plain text, so the pin is escaped before it is bound. */
   readonly isPattern: boolean;
   /** A value that a caller could send; `undefined` if any text is one. */
-  readonly example: string | undefined;
+  readonly example: DeclaredValue | undefined;
+  /** Type of a JSON value that a body may have in the place of a text, of each item if it is a list. */
+  readonly jsonType: 'string' | 'number' | 'boolean';
   /** JSON Schema of what a caller sends. */
   readonly schema: Readonly<Record<string, unknown>>;
   readonly control: (typeof CONTROLS)[number];
@@ -72,4 +114,14 @@ export interface ParameterType {
 /** A value that a type refuses. The message is the end of the sentence that begins with the parameter's name. */
 export class WrongValue extends Error {
   override readonly name = 'WrongValue';
+}
+
+export function refuseValue(message: string): never {
+  throw new WrongValue(message);
+}
+
+/** The text of a scalar in YAML or JSON. Integers that a double may have rounded are in a form that `integer` refuses. */
+export function toText(value: string | number | boolean): string {
+  const isRounded = typeof value === 'number' && Number.isInteger(value) && !Number.isSafeInteger(value);
+  return isRounded ? value.toExponential() : String(value);
 }

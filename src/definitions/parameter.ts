@@ -1,14 +1,17 @@
-import { formatInstant, parseInstant } from '../lib/instant.ts';
-import { findPatternFault } from '../sql/pattern.ts';
 import {
+  type DeclaredValue,
   type ParameterFields,
   type ParameterType,
   type ParameterTypeName,
   type ReportField,
+  refuseValue,
   TYPE_FIELD_NAMES,
+  toText,
   type ValueRules,
   WrongValue,
 } from './parameter-type.ts';
+import { TEXT_TYPES } from './text-type.ts';
+import { VALUE_TYPES } from './value-type.ts';
 
 /** A declared parameter of an endpoint, with the rules of its type. */
 export interface Parameter extends ValueRules {
@@ -18,6 +21,12 @@ export interface Parameter extends ValueRules {
   readonly description: string;
   /** Canonical text of the value for callers that send none or an empty one. */
   readonly fallback: string;
+  /** The default as a caller could send it; empty if there is none. */
+  readonly defaultText: string;
+  /** Canonical text of a value that the declaration allows. */
+  readonly sample: string;
+  /** Declared examples. */
+  readonly examples: readonly DeclaredValue[];
 }
 
 /** The parameter that the service binds to the instant of the query. */
@@ -32,83 +41,7 @@ export const SQL_PARAMETER = 'sql';
  */
 export const PINNED_PREFIX = 'pinned_';
 
-const TEXT: ValueRules = {
-  parse: (text) => text,
-  toSql: (text) => text,
-  values: [],
-  otherwise: undefined,
-  isPattern: false,
-  example: undefined,
-  schema: { type: 'string' },
-  control: 'text',
-};
-
-const STRING: ParameterType = { fields: [], createRules: () => TEXT };
-
-const ENUM: ParameterType = {
-  fields: ['values', 'otherwise'],
-  createRules({ values, otherwise }, report) {
-    if (values === undefined) {
-      report('values', 'is missing: an enum lists what is allowed');
-      return undefined;
-    }
-    const message = `must be one of ${values.join(', ')}`;
-    if (otherwise !== undefined && !values.includes(otherwise))
-      report('otherwise', `${message}, not ${JSON.stringify(otherwise)}`);
-    return {
-      ...TEXT,
-      parse: (text) => (values.includes(text) ? text : refuse(message)),
-      values,
-      otherwise,
-      example: values[0],
-      // With `otherwise` callers may send any text.
-      schema: { type: 'string', ...(otherwise === undefined ? { enum: values } : { examples: values }) },
-      control: 'choice',
-    };
-  },
-};
-
-const TIMESTAMP_EXAMPLE = '2026-11-20T07:00:00Z';
-
-const TIMESTAMP: ParameterType = {
-  fields: [],
-  createRules: () => ({
-    ...TEXT,
-    parse(text) {
-      const micros = parseInstant(text);
-      if (micros === undefined) return refuse(`must be an ISO 8601 timestamp, such as ${TIMESTAMP_EXAMPLE}`);
-      return formatInstant(micros);
-    },
-    example: TIMESTAMP_EXAMPLE,
-    schema: { type: 'string', description: `ISO 8601, such as ${TIMESTAMP_EXAMPLE}.` },
-    control: 'time',
-  }),
-};
-
-/** Its patterns are checked for their cost here; the engine checks their syntax (query/run.ts). */
-const REGEX: ParameterType = {
-  fields: [],
-  createRules: () => ({
-    ...TEXT,
-    parse(text) {
-      const fault = findPatternFault(text);
-      return fault === undefined ? text : refuse(fault);
-    },
-    isPattern: true,
-    schema: { type: 'string', description: 'A pattern in RE2’s syntax.' },
-  }),
-};
-
-const TYPES: Readonly<Record<ParameterTypeName, ParameterType>> = {
-  string: STRING,
-  enum: ENUM,
-  timestamp: TIMESTAMP,
-  regex: REGEX,
-};
-
-function refuse(message: string): never {
-  throw new WrongValue(message);
-}
+const TYPES: Readonly<Record<ParameterTypeName, ParameterType>> = { ...TEXT_TYPES, ...VALUE_TYPES };
 
 /** The parameter that a checked declaration defines. */
 export function createParameter(name: string, declared: ParameterFields): Parameter {
@@ -125,7 +58,7 @@ export function readParameter(
   declared: ParameterFields,
   report: ReportField,
 ): Parameter | undefined {
-  const { type, required = false, description } = declared;
+  const { type, required = false, description, examples = [] } = declared;
   for (const field of TYPE_FIELD_NAMES)
     if (declared[field] !== undefined && !TYPES[type].fields.includes(field))
       report(field, `needs type ${namesOfTypesWith(field)}, not ${type}`);
@@ -133,7 +66,20 @@ export function readParameter(
     report('default', `can never be used, since "${name}" is required; remove one of the two`);
   const rules = TYPES[type].createRules(declared, report);
   if (rules === undefined) return undefined;
-  return { ...rules, name, type, required, description, fallback: readDefault(declared, rules, report) };
+  for (const example of examples) readDeclared(rules, example, (message) => report('examples', message));
+  const defaults = readDefault(rules, declared, report);
+  const sample = defaults.fallback || readDeclared(rules, rules.example ?? 'x', (message) => message);
+  return { ...rules, name, type, required, description, examples, sample, ...defaults };
+}
+
+function readDefault(rules: ValueRules, { default: value }: ParameterFields, report: ReportField) {
+  const { schema, sqlType, unsent, values } = rules;
+  if (value === undefined || (value === '' && values.length === 0))
+    return { fallback: unsent, defaultText: '' };
+  const fallback = readDeclared(rules, value, (message) => report('default', message));
+  if (sqlType === 'String')
+    return { fallback, defaultText: fallback, schema: { ...schema, default: fallback } };
+  return { fallback, defaultText: String(value), schema: { ...schema, default: value } }; // items joined by commas
 }
 
 function namesOfTypesWith(field: (typeof TYPE_FIELD_NAMES)[number]): string {
@@ -141,13 +87,15 @@ function namesOfTypesWith(field: (typeof TYPE_FIELD_NAMES)[number]): string {
   return types.map(([name]) => name).join(' or ');
 }
 
-function readDefault({ default: text }: ParameterFields, rules: ValueRules, report: ReportField): string {
-  if (text === undefined || (text === '' && rules.values.length === 0)) return '';
+/** The canonical text of a value in endpoint.yaml; empty if it is refused, which is reported. */
+function readDeclared(rules: ValueRules, value: DeclaredValue, report: (message: string) => void): string {
   try {
-    return rules.parse(text);
+    if (Array.isArray(value)) return rules.parseList?.(value.map(toText)) ?? refuseValue('must be one value');
+    const isText = typeof value === 'string' || rules.sqlType !== 'String';
+    return isText ? rules.parse(toText(value)) : refuseValue('must be a text; put it in quotes');
   } catch (error) {
     if (!(error instanceof WrongValue)) throw error;
-    report('default', `${error.message}, not ${JSON.stringify(text)}`);
+    report(`${error.message}, not ${JSON.stringify(value)}`);
     return '';
   }
 }

@@ -36,7 +36,7 @@ export function readSettings(limits: QueryLimits): EngineSettings {
   };
 }
 
-/** The same for the user that runs callers' SQL, whose profile in docs/scaling.md names each setting that is sent. */
+/** The same for the user that runs callers' SQL, whose profile in deploy/clickhouse/users.sql names each setting that is sent. */
 export function sandboxSettings(limits: QueryLimits): EngineSettings {
   return { ...readSettings(limits), max_query_size: SANDBOX_SQL_BYTES_MAX };
 }

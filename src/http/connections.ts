@@ -86,13 +86,19 @@ function createOpen({ onOpen }: Pick<ConnectionsOptions, 'onOpen'>) {
   const all = new Map<Socket, Connection>();
   // Without a request in progress or a valid key, longest idle first: a Set keeps insertion order.
   const idle = new Set<Connection>();
-  const perNetwork = createCounts();
+  const perNetwork = new Map<string, number>();
+
+  function count(network: string, change: 1 | -1): void {
+    const connections = (perNetwork.get(network) ?? 0) + change;
+    if (connections === 0) perNetwork.delete(network);
+    else perNetwork.set(network, connections);
+    onOpen(all.size);
+  }
 
   function remove(connection: Connection): void {
     if (!all.delete(connection.socket)) return;
     idle.delete(connection);
-    perNetwork.add(connection.network, -1);
-    onOpen(all.size);
+    count(connection.network, -1);
   }
 
   return {
@@ -101,8 +107,7 @@ function createOpen({ onOpen }: Pick<ConnectionsOptions, 'onOpen'>) {
     add(connection: Connection): void {
       all.set(connection.socket, connection);
       idle.add(connection);
-      perNetwork.add(connection.network, 1);
-      onOpen(all.size);
+      count(connection.network, 1);
       connection.socket.once('close', () => remove(connection));
     },
     /** Updates whether a connection is idle. */
@@ -113,7 +118,7 @@ function createOpen({ onOpen }: Pick<ConnectionsOptions, 'onOpen'>) {
     },
     /** The connection that has been idle for longest. */
     findIdle: (): Connection | undefined => idle.values().next().value,
-    countOf: perNetwork.get,
+    countOf: (network: string) => perNetwork.get(network) ?? 0,
     get count() {
       return all.size;
     },
@@ -158,18 +163,4 @@ function createFinder(server: Server, findOpen: Open['find']) {
     if (connection !== undefined) secured.set(socket, connection);
   });
   return (socket: Socket) => secured.get(socket);
-}
-
-/** Counts by name; a name is there only while it has any. */
-function createCounts() {
-  const counts = new Map<string, number>();
-  const get = (name: string) => counts.get(name) ?? 0;
-  return {
-    get,
-    add(name: string, change: number): void {
-      const count = get(name) + change;
-      if (count === 0) counts.delete(name);
-      else counts.set(name, count);
-    },
-  };
 }

@@ -41,8 +41,8 @@ export function createListener(parts: ListenerParts): Answer {
   const fixed = Object.entries(parts.headers).flat();
   const trusted = new WeakSet<Socket>();
 
-  /** Everything but the sending. `undefined`: the framework has to answer. */
-  function prepare({ method, url, headers }: IncomingMessage, { caller, head, refusal }: Admission) {
+  /** The steps after the admission. `undefined`: the framework has to take them. */
+  function answer({ method, url, headers }: IncomingMessage, { caller, head, refusal }: Admission) {
     if (refusal !== undefined || caller?.scopes.includes('query') !== true) return undefined;
     const resolved = recall({ caller, url, headers });
     if (resolved === undefined) return undefined;
@@ -53,13 +53,16 @@ export function createListener(parts: ListenerParts): Answer {
     const exchange = { method, headers, vary: allowed?.vary, endpoint, encoding: resolved.encoding };
     const described = describe(exchange, served);
     if (described instanceof Promise) return undefined;
-    return {
-      caller,
-      endpoint,
-      served,
-      described,
-      head: fixed.concat(head, allowed?.head ?? [], described.head),
-    };
+    const wholeHead = fixed.concat(head, allowed?.head ?? [], described.head);
+    return { caller, endpoint, served, described, head: wholeHead };
+  }
+
+  function tryToAnswer(...of: Parameters<typeof answer>): ReturnType<typeof answer> {
+    try {
+      return answer(...of);
+    } catch {
+      return undefined; // the step fails in the framework, too, which responds with the error
+    }
   }
 
   function trust(socket: Socket): void {
@@ -80,9 +83,9 @@ export function createListener(parts: ListenerParts): Answer {
     if (!isPlain(request) || parts.closing.aborted) return false;
     const ip = peers.address(request);
     const admission = admissions.admit(readKey(request.headers), ip);
-    const prepared = admission instanceof Promise ? undefined : prepare(request, admission);
-    if (prepared === undefined) return handOn(request, admission);
-    const { caller, endpoint, served, described, head } = prepared;
+    const taken = admission instanceof Promise ? undefined : tryToAnswer(request, admission);
+    if (taken === undefined) return handOn(request, admission);
+    const { caller, endpoint, served, described, head } = taken;
     trust(request.socket);
     const id = createRequestId(request.headers);
     send(response, described, head.concat('x-request-id', id));
@@ -100,12 +103,8 @@ export function createListener(parts: ListenerParts): Answer {
   };
 }
 
-function send(
-  response: ServerResponse,
-  { status, representation }: Described,
-  head: readonly string[],
-): void {
-  response.writeHead(status, [...head]);
+function send(response: ServerResponse, { status, representation }: Described, head: string[]): void {
+  response.writeHead(status, head);
   // A text is sent in one piece with the head. Bytes would be a second piece, which costs as much again.
   if (representation?.text !== undefined) response.end(representation.text, 'latin1');
   else response.end(representation?.body);
@@ -130,10 +129,17 @@ function isPlain(request: IncomingMessage): boolean {
   const { method, url = '', headers } = request;
   return (
     (method === 'GET' || method === 'HEAD') &&
-    url.startsWith(PREFIX) &&
+    isEndpointUrl(url) &&
     headers['transfer-encoding'] === undefined && // the parser may still refuse the body
     findHeadFault(request) === undefined
   );
+}
+
+/** Whether a URL has one more segment than the prefix. Any other needs no key. */
+function isEndpointUrl(url: string): boolean {
+  if (!url.startsWith(PREFIX)) return false;
+  const slash = url.indexOf('/', PREFIX.length);
+  return slash === -1 || url.lastIndexOf('?', slash) !== -1;
 }
 
 /** Whether the operating system has taken the whole response. */

@@ -54,7 +54,7 @@ export function toEndpointView(endpoint: Endpoint, { scopes, pins }: Caller): En
       control: parameter.control,
       required: parameter.required,
       description: parameter.description,
-      default: parameter.fallback,
+      default: parameter.defaultText,
       values: [...parameter.values],
       otherwise: parameter.otherwise ?? null,
       pinned: (Object.hasOwn(pins, parameter.name) ? pins[parameter.name] : undefined) ?? null,

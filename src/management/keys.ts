@@ -91,9 +91,9 @@ export async function rotateKey(
   }: { readonly id: string; readonly overlapSeconds: number | undefined },
 ): Promise<MadeKeyView> {
   const actor = actorOf(caller, (key) => refuseWider(isNarrower(key, caller)));
-  const made = await reportInput(() => keyring.rotate(id, overlapSeconds * 1000, actor));
-  if (made === undefined) throw notFound(id);
-  return { key: made.key, ...toKeyView(made.record) };
+  const successor = await reportInput(() => keyring.rotate(id, overlapSeconds * 1000, actor));
+  if (successor === undefined) throw notFound(id);
+  return { key: successor.key, ...toKeyView(successor.record) };
 }
 
 /**

@@ -17,7 +17,7 @@ import {
 } from '../lib/instant.ts';
 import type { ParameterValues } from './parameters.ts';
 
-/** A stretch of event time. */
+/** A range of event time. */
 export interface TimeRange {
   /** Inclusive. */
   readonly from: Micros;
@@ -25,10 +25,10 @@ export interface TimeRange {
   readonly until: Micros;
 }
 
-/** Where the buckets of one question lie at one instant. */
+/** The time buckets of a question at one instant. */
 export interface Buckets {
   readonly width: Micros;
-  /** Events from here on are in the answer; ahead there is no end. */
+  /** Events from here on are in the answer, without an upper bound. */
   readonly from: Micros;
   /** Start of the bucket that holds `from`. */
   readonly first: Micros;
@@ -43,15 +43,16 @@ export function findBuckets(bucket: Bucket, values: ParameterValues, instantMs: 
   return { width, from: bucket.aligned ? first : start, first };
 }
 
-/** Start of the bucket that an instant lies in: buckets are counted from 1970. */
+/** Start of the time bucket that holds an instant: buckets are counted from 1970. */
 export function bucketStart(instant: Micros, width: Micros): Micros {
   return Math.floor(instant / width) * width;
 }
 
 /**
- * What the service itself binds in an endpoint's SQL: the instant and, where the endpoint has buckets, what is read of them.
+ * The values that the service itself binds in an endpoint's SQL: the instant and, for an endpoint with time buckets, the range
+ * to read.
  *
- * @param range all of the answer's range when it is left out
+ * @param range the whole range of the answer if left out
  */
 export function serviceValues(
   { bucket }: Endpoint,

@@ -7,11 +7,10 @@ import { findTablesRead } from './tables-read.ts';
 import { createSampleSql } from './verify.ts';
 
 /**
- * The definitions with the hash of each endpoint over its own files and those of the sources that its query reads, so that a
- * change of another source leaves its kept answers valid. Where it is not certain what a query reads, all sources count, as
- * `readDefinitions` has it.
+ * Hashes each endpoint over its own files and those of the sources that its query reads: a change of another source leaves the
+ * cached answers valid. If it is not certain what a query reads, all sources count, as in `readDefinitions`.
  *
- * @param definitions verified: the engine has taken every query
+ * @param definitions verified: the engine has accepted every query
  */
 export async function narrowHashes(engine: Engine, definitions: Definitions): Promise<Definitions> {
   const { sources } = definitions;

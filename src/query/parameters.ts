@@ -54,17 +54,30 @@ export function joinFaults(errors: readonly ParameterFault[]): string {
 
 function parseValue(parameter: Parameter, raw: RawParameters[string], bytesMax: number): string {
   const { required, values, otherwise, fallback } = parameter;
-  if (raw !== undefined && typeof raw !== 'string')
-    throw new WrongValue(`was sent ${raw.length} times; send it once`);
-  if (raw === undefined || raw === '') {
+  if (raw === undefined || raw.length === 0) {
     if (!required) return fallback;
     throw new WrongValue(values.length > 0 ? `is required: one of ${values.join(', ')}` : 'is required');
   }
-  if (Buffer.byteLength(raw) > bytesMax) throw new WrongValue(`must be at most ${bytesMax} bytes long`);
+  if (typeof raw !== 'string') return parseTexts(parameter, raw, bytesMax);
+  if (Buffer.byteLength(raw) > bytesMax) throw tooLong(bytesMax);
   try {
     return parameter.parse(raw.toWellFormed());
   } catch (error) {
     if (error instanceof WrongValue && otherwise !== undefined) return otherwise;
     throw error;
   }
+}
+
+/** The texts of a name that was sent several times, or of a JSON array. */
+function parseTexts({ parseList }: Parameter, texts: readonly string[], bytesMax: number): string {
+  if (parseList === undefined)
+    throw new WrongValue(
+      texts.length > 1 ? `was sent ${texts.length} times; send it once` : 'must be one value, not a list',
+    );
+  if (Buffer.byteLength(texts.join()) > bytesMax) throw tooLong(bytesMax);
+  return parseList(texts.map((text) => text.toWellFormed()));
+}
+
+function tooLong(bytesMax: number): WrongValue {
+  return new WrongValue(`must be at most ${bytesMax} bytes long`);
 }

@@ -1,4 +1,5 @@
 import type { Endpoint, ResultColumn } from '../definitions/endpoint.ts';
+import type { Parameter } from '../definitions/parameter.ts';
 import type { RowFormat } from '../engine/engine.ts';
 import { createRewriter } from '../sql/parameter.ts';
 import { quote } from '../sql/quote.ts';
@@ -29,10 +30,16 @@ export function createStatement(endpoint: Endpoint, { engineFormat } = JSON_FORM
   return { sql, format: joinsText ? 'TSVRaw' : engineFormat };
 }
 
-/** The SQL of an endpoint with each parameter as a value of its type: the engine binds texts. */
+/** The SQL of an endpoint with each parameter as a value of its type: the engine gets its canonical text. */
 export function writeTypes({ sql, parameters }: Endpoint): string {
-  const types = new Map(parameters.map(({ name, toSql }) => [name, toSql]));
-  return createRewriter(sql)((name) => types.get(name)?.(`@${name}`) ?? `@${name}`);
+  const typed = new Map(parameters.map((parameter) => [parameter.name, writeTyped(parameter)]));
+  return createRewriter(sql)((name) => typed.get(name) ?? `@${name}`);
+}
+
+function writeTyped({ name, sqlType, required, fallback }: Parameter): string {
+  if (sqlType === 'String') return `@${name}`;
+  if (required || fallback !== '') return `CAST(@${name}, '${sqlType}')`;
+  return `CAST(nullIf(@${name}, ''), 'Nullable(${sqlType})')`;
 }
 
 /**

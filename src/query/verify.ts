@@ -110,8 +110,7 @@ const SAMPLE_MS = Date.UTC(2026, 0, 1);
 function sampleValues(endpoint: Endpoint): Record<string, string> {
   const { parameters, pinned } = endpoint;
   const values: Record<string, string> = {};
-  for (const { name, fallback, example = 'x', parse } of parameters)
-    values[name] = fallback || parse(example);
+  for (const { name, sample } of parameters) values[name] = sample;
   for (const name of pinned) values[PINNED_PREFIX + name] = values[name] ?? '';
   return { ...values, ...serviceValues(endpoint, values, { instantMs: SAMPLE_MS }) };
 }

@@ -171,11 +171,8 @@ function createLocalRates(now: () => number): (rates: readonly NamedRate[]) => L
 }
 
 function describeStanding({ burst }: Rate, { remaining, resetSeconds }: RateDecision): Head {
-  return [
-    ...['ratelimit-limit', String(burst)],
-    ...['ratelimit-remaining', String(remaining)],
-    ...['ratelimit-reset', String(resetSeconds)],
-  ];
+  const [limit, left, reset] = [String(burst), String(remaining), String(resetSeconds)];
+  return ['ratelimit-limit', limit, 'ratelimit-remaining', left, 'ratelimit-reset', reset];
 }
 
 // Least recently used addresses and keys are forgotten beyond it, which begins their count anew. About 3 MB.

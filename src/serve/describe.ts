@@ -5,6 +5,7 @@ import { brotliCompress, constants, gzip, zstdCompress } from 'node:zlib';
 import fresh from 'fresh';
 import { type CacheOutcome, COMPRESSED_SHARE_MAX, type Served, TEXT_BYTES_MAX } from '../cache/store.ts';
 import type { Endpoint } from '../definitions/endpoint.ts';
+import { FORMATS } from '../query/format.ts';
 import type { Answer } from '../query/run.ts';
 import type { Head } from './admit.ts';
 
@@ -55,14 +56,13 @@ export function createDescribe(): Describe {
 function describe(exchange: Exchange, served: Served, representation: Representation): Described {
   const { method, headers, vary, endpoint } = exchange;
   const { etag, encoding, body } = representation;
-  const head = [
-    ...['cache-control', cacheControl(endpoint)],
-    ...['vary', vary === undefined ? VARY : `${vary}, ${VARY}`],
-    ...['etag', etag],
-    ...['cache-status', cacheStatus(endpoint, served)],
-    ...['age', String(served.ageSeconds)],
-    ...['server-timing', `engine;dur=${engineMsOf(served).toFixed(1)}`],
-  ];
+  const head: string[] = [];
+  head.push('cache-control', cacheControl(endpoint));
+  head.push('vary', vary === undefined ? VARY : `${vary}, ${VARY}`);
+  head.push('etag', etag);
+  head.push('cache-status', cacheStatus(endpoint, served));
+  head.push('age', String(served.ageSeconds));
+  head.push('server-timing', `engine;dur=${engineMsOf(served).toFixed(1)}`);
   // The response to a POST is not cached by the caller.
   if (method !== 'POST' && fresh(headers, { etag })) return { status: 304, head, representation: undefined };
   if (encoding !== 'identity') head.push('content-encoding', encoding);
@@ -86,7 +86,7 @@ function engineMsOf({ answer, outcome }: Served): number {
   return COMPUTED.has(outcome) ? answer.engineMs : 0;
 }
 
-const VARY = 'Accept-Encoding, X-API-KEY, Authorization';
+const VARY = `${FORMATS.length > 1 ? 'Accept, ' : ''}Accept-Encoding, X-API-KEY, Authorization`;
 
 /** Private: rows belong to the key that asked, and no shared cache may keep them. A caller may keep them as long as we do. */
 function cacheControl({ cachingSeconds }: Endpoint): string {

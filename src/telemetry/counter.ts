@@ -1,6 +1,6 @@
 /** One item for each combination of label values, such as a count. Values stand in the order of the metric's label names. */
 export interface Series<Values extends readonly string[], Item> {
-  /** The item of these values, created on first use. Finding it takes longer than to count: keep it if every request needs it. */
+  /** The item of these values, created on first use. A lookup costs more than a count: on the hot path, keep the item. */
   at(...values: Values): Item;
   find(...values: Values): Item | undefined;
   /** In the order of their first use. */

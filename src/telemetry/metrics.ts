@@ -47,7 +47,7 @@ function createRequestMetrics({ counter, unlabelledCounter, gauge, histogram }: 
     ['reason'],
   );
   for (const reason of ['address', 'total', 'idle'] as const) closed.at(reason);
-  // Every request is counted: its series are found without an object or a text of their labels.
+  // The hot path: a request finds its series without label objects, and without keys built from labels.
   const seriesOf = memoize((route: string) =>
     memoize((endpoint: string) => ({
       countOf: memoize((status: number) => requestCounts.at(route, endpoint, String(status))),
@@ -145,7 +145,7 @@ function createQueryMetrics({ counter, histogram }: MetricRegistry, now: () => n
   };
 }
 
-/** Of what replicas share. */
+/** What replicas share. */
 function createSharedMetrics({ counter, unlabelledCounter, gauge }: MetricRegistry) {
   let isRedisUp = false;
   gauge('tailrace_redis_up', 'Whether the connection to Redis stands, 1 or 0.', () => Number(isRedisUp));

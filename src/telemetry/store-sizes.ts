@@ -1,4 +1,3 @@
-import { setTimeout } from 'node:timers/promises';
 import type { StoreState } from '../engine/store-state.ts';
 
 /** What the tables hold. Metrics and the overview both read it here, so that they agree. */
@@ -43,7 +42,8 @@ export function createStoreSizes(
   return async () => {
     if (kept === undefined || Math.abs(now() - kept.readMs) >= AGE_MS_MAX) {
       reading ??= refresh();
-      await Promise.race([reading, setTimeout(WAIT_MS_MAX, undefined, { ref: false })]);
+      const late = new Promise((resolve) => setTimeout(resolve, WAIT_MS_MAX).unref());
+      await Promise.race([reading, late]);
     }
     return kept;
   };

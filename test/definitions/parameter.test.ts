@@ -1,36 +1,261 @@
 import fc from 'fast-check';
-import { describe, expect, test } from 'vitest';
-import { createParameter, type Parameter } from '../../src/definitions/parameter.ts';
-import { PARAMETER_TYPES, type ParameterFields } from '../../src/definitions/parameter-type.ts';
-import { findParameterValue } from '../../src/query/parameters.ts';
+import { afterAll, describe, expect, test } from 'vitest';
+import { createParameter, type Parameter, readParameter } from '../../src/definitions/parameter.ts';
+import {
+  PARAMETER_TYPES,
+  type ParameterFields,
+  type ParameterTypeName,
+} from '../../src/definitions/parameter-type.ts';
+import { findParameterValue, parseParameters } from '../../src/query/parameters.ts';
+import { createStatement } from '../../src/query/statement.ts';
+import { CACHED } from '../support/cached-endpoint.ts';
+import { openTestStore } from '../support/service.ts';
 
-const FIELDS: Readonly<Record<(typeof PARAMETER_TYPES)[number], Partial<ParameterFields>>> = {
-  string: {},
+const { store, close } = await openTestStore();
+afterAll(close);
+
+type Fields = Partial<ParameterFields>;
+
+const FIELDS: Readonly<Record<ParameterTypeName, Fields>> = {
+  string: { max_length: 20 },
   enum: { values: ['hour', 'day'] },
   timestamp: {},
   regex: {},
+  integer: {},
+  number: {},
+  boolean: {},
+  date: {},
+  uuid: {},
+  list: { of: 'integer' },
 };
 
-function parameterOf(type: (typeof PARAMETER_TYPES)[number]): Parameter {
-  return createParameter('x', { type, description: '', ...FIELDS[type] });
-}
+const declare = (type: ParameterTypeName, fields: Fields = FIELDS[type]): Parameter =>
+  createParameter('x', { type, description: '', ...fields });
 
 const BYTES_MAX = 1_000;
 
+/** What the engine has for `@x` if a caller sends this. */
+async function bind(
+  parameter: Parameter,
+  sent?: string | string[],
+  value = '@x',
+): Promise<{ type: string; value: unknown }> {
+  const columns = ['type', 'value'].map((name) => ({ name, type: 'string', description: '' }) as const);
+  const endpoint = {
+    ...CACHED,
+    parameters: [parameter],
+    columns,
+    sql: `SELECT toTypeName(@x) AS type, ${value} AS value`,
+  };
+  const values = parseParameters(endpoint, { x: sent }, BYTES_MAX);
+  const { sql, format } = createStatement(endpoint);
+  const { bytes } = await store.engine.query(sql, values, { format });
+  return JSON.parse(bytes.toString());
+}
+
+/** Texts that are values of some type, nearly are, or would be SQL. */
+const sent = fc.oneof(
+  fc.string({ unit: 'binary' }),
+  fc.constantFrom(
+    ...[
+      "'",
+      "\\'",
+      "1'); DROP TABLE x; --",
+      '1 OR 1=1',
+      '[1',
+      "']",
+      "a','b",
+      '\0',
+      '{x:String}',
+      '@now',
+      '--',
+      '/*',
+    ],
+    ...[
+      '9223372036854775808',
+      '-9223372036854775808',
+      '+1',
+      '-0',
+      '007',
+      '0x10',
+      '1e5',
+      '1e999',
+      'NaN',
+      'inf',
+      '.5',
+      '5.',
+    ],
+    ...[
+      'true',
+      'TRUE',
+      '1',
+      '0',
+      'null',
+      'NULL',
+      ' 1',
+      '1\n',
+      '2026-02-30',
+      '2026-02-28',
+      '0001-01-01',
+      '2200-01-01',
+    ],
+    ...[
+      '7F0C3A52-5F0B-4A57-9B1C-2F6F3F2B9D10',
+      '7f0c3a525f0b4a579b1c2f6f3f2b9d10',
+      '1,2',
+      '1,,2',
+      ',',
+      '١',
+      'day',
+    ],
+  ),
+);
+
 describe.each(PARAMETER_TYPES)('a parameter of type %s', (type) => {
-  const parameter = parameterOf(type);
+  const parameter = declare(type);
 
   test('has an example and values that a caller can send', () => {
-    for (const text of [parameter.example ?? 'x', ...parameter.values])
-      expect(findParameterValue(parameter, text, BYTES_MAX)).toBeDefined();
+    const { example = 'x', values } = parameter;
+    for (const value of [example, ...values])
+      expect(findParameterValue(parameter, String(value), BYTES_MAX)).toBeDefined();
   });
 
-  test('has one canonical text for a value, which is its own', () => {
-    fc.assert(
-      fc.property(fc.oneof(fc.string(), fc.constantFrom(parameter.example ?? 'x')), (text) => {
-        const value = findParameterValue(parameter, text, BYTES_MAX);
-        if (value !== undefined) expect(findParameterValue(parameter, value, BYTES_MAX)).toBe(value);
-      }),
-    );
+  test('reaches the engine as the value that was checked, of its type, or is refused, whatever is sent', async () => {
+    const required = declare(type, { ...FIELDS[type], required: true });
+    const runs = fc.asyncProperty(sent, async (text) => {
+      const value = findParameterValue(required, text, BYTES_MAX);
+      if (value === undefined || !(await isPattern(required, text))) return;
+      const row = await bind(required, text, 'toString(@x)');
+      const canonical = type === 'number' ? Number(value) : value;
+      expect({ ...row, value: type === 'number' ? Number(row.value) : row.value }).toEqual({
+        type: required.sqlType,
+        value: canonical,
+      });
+    });
+    await fc.assert(runs, { numRuns: 60 });
   });
+});
+
+/** Patterns that RE2 refuses are the engine's to refuse. */
+async function isPattern(parameter: Parameter, text: string): Promise<boolean> {
+  if (!parameter.isPattern) return true;
+  return await bind(parameter, text).then(
+    () => true,
+    (error: unknown) => {
+      expect(error).toMatchObject({ code: 'invalid_parameter' });
+      return false;
+    },
+  );
+}
+
+test('one text stands for all spellings of a value', () => {
+  const same: [ParameterTypeName, string[]][] = [
+    ['integer', ['5', '+5', '005']],
+    ['number', ['0.5', '.5', '5e-1']],
+    ['number', ['0', '-0', '0.0']],
+    ['boolean', ['true', '1']],
+    ['uuid', ['7F0C3A52-5F0B-4A57-9B1C-2F6F3F2B9D10', '7f0c3a52-5f0b-4a57-9b1c-2f6f3f2b9d10']],
+    ['list', ['1,2', '+1,02']],
+    ['timestamp', ['2026-11-20T07:00:00Z', '2026-11-20T08:00:00+01:00']],
+  ];
+  for (const [type, texts] of same) {
+    const values = texts.map((text) => findParameterValue(declare(type), text, BYTES_MAX));
+    expect([type, new Set(values).size, values.includes(undefined)]).toEqual([type, 1, false]);
+  }
+});
+
+test.each<[ParameterTypeName, Fields, string | string[] | undefined, unknown]>([
+  ['integer', {}, '9223372036854775807', { type: 'Nullable(Int64)', value: '9223372036854775807' }],
+  ['integer', {}, undefined, { type: 'Nullable(Int64)', value: null }],
+  ['integer', { default: 7 }, '', { type: 'Int64', value: 7 }],
+  ['integer', { required: true }, '-3', { type: 'Int64', value: -3 }],
+  ['number', {}, '-1.5e3', { type: 'Nullable(Float64)', value: -1500 }],
+  ['boolean', { default: false }, '1', { type: 'Bool', value: true }],
+  ['boolean', {}, undefined, { type: 'Nullable(Bool)', value: null }],
+  ['date', {}, '2026-11-20', { type: 'Nullable(Date)', value: '2026-11-20' }],
+  ['date', {}, undefined, { type: 'Nullable(Date)', value: null }],
+  ['uuid', {}, undefined, { type: 'Nullable(UUID)', value: null }],
+  ['string', {}, undefined, { type: 'String', value: '' }],
+  ['list', { of: 'integer' }, ['1', '2'], { type: 'Array(Int64)', value: [1, 2] }],
+  ['list', { of: 'integer' }, undefined, { type: 'Array(Int64)', value: [] }],
+  ['list', { of: 'integer', default: [1, 2] }, undefined, { type: 'Array(Int64)', value: [1, 2] }],
+  [
+    'list',
+    { of: 'string' },
+    ["it's", 'a,b', '\\', '\0', '日本'],
+    { type: 'Array(String)', value: ["it's", 'a,b', '\\', '\0', '日本'] },
+  ],
+  [
+    'list',
+    { of: 'uuid' },
+    '7F0C3A52-5F0B-4A57-9B1C-2F6F3F2B9D10',
+    { type: 'Array(UUID)', value: ['7f0c3a52-5f0b-4a57-9b1c-2f6f3f2b9d10'] },
+  ],
+  [
+    'list',
+    { of: 'date' },
+    '2026-11-20,2026-11-21',
+    { type: 'Array(Date)', value: ['2026-11-20', '2026-11-21'] },
+  ],
+])('%s with %j, sent %j, is %j in the SQL', async (type, fields, given, result) => {
+  const row = await bind(declare(type, fields), given);
+  if (typeof row.value === 'number' && !Number.isSafeInteger(row.value) && Number.isInteger(row.value))
+    expect({ ...row, value: String(given) }).toEqual(result);
+  else expect(row).toEqual(result);
+});
+
+const messageOf = (parameter: Parameter, given: string | string[]): string => {
+  try {
+    parseParameters({ ...CACHED, parameters: [parameter] }, { x: given }, BYTES_MAX);
+    return 'accepted';
+  } catch (error) {
+    return String((error as Error).message);
+  }
+};
+
+test.each<[ParameterTypeName, Fields, string | string[], string]>([
+  ['integer', { min: 100, max: 599 }, 'abc', 'x must be a whole number, such as 100'],
+  ['integer', { min: 100, max: 599 }, '600', 'x must be from 100 to 599'],
+  ['integer', {}, '9223372036854775808', 'x must be from -9223372036854775808 to 9223372036854775807'],
+  ['integer', {}, '9.007199254740992e+15', 'x must be a whole number, such as 1'],
+  ['number', { min: 0 }, '-1', 'x must be at least 0'],
+  ['number', {}, 'Infinity', 'x must be a finite number, such as 0.5'],
+  ['boolean', {}, 'yes', 'x must be true or false'],
+  ['date', {}, '2026-02-30', 'x must be a date, such as 2026-11-20'],
+  ['date', {}, '1969-12-31', 'x must be from 1970-01-01 to 2149-06-06'],
+  ['uuid', {}, '7f0c', 'x must be a UUID, such as 7f0c3a52-5f0b-4a57-9b1c-2f6f3f2b9d10'],
+  ['string', { max_length: 2 }, '日本語', 'x must have at most 2 characters'],
+  ['string', { max_length: 2 }, '😀😀', 'accepted'],
+  ['string', {}, ['a', 'b'], 'x was sent 2 times; send it once'],
+  ['string', {}, ['a'], 'x must be one value, not a list'],
+  ['list', { of: 'integer' }, '1,a', 'x has "a", which must be a whole number, such as 1'],
+  ['list', { of: 'integer', max_items: 2 }, ['1', '2', '3'], 'x must have at most 2 items'],
+  ['list', { of: 'enum', values: ['a', 'b'] }, 'a,c', 'x has "c", which must be one of a, b'],
+])('%s with %j refuses %j: %s', (type, fields, given, message) => {
+  expect(messageOf(declare(type, fields), given)).toBe(message);
+});
+
+test.each<[Fields & { type: ParameterTypeName }, string[]]>([
+  [{ type: 'string', default: 5 }, ['default must be a text; put it in quotes, not 5']],
+  [{ type: 'string', min: 5 }, ['min needs type integer or number or list, not string']],
+  [{ type: 'integer', min: 1.5 }, ['min must be a whole number']],
+  [{ type: 'integer', min: 5, max: 4 }, ['min must be at most "max", which is 4']],
+  [{ type: 'integer', max: 4, default: 5 }, ['default must be from -9223372036854775808 to 4, not 5']],
+  [{ type: 'integer', default: 2 ** 60 }, [expect.stringContaining('default must be a whole number')]],
+  [{ type: 'integer', default: [5] }, ['default must be one value, not [5]']],
+  [{ type: 'integer', examples: [5, 'a'] }, ['examples must be a whole number, such as 1, not "a"']],
+  [
+    { type: 'list' },
+    ['of is missing: a list has items of one type: string, enum, integer, number, date, uuid'],
+  ],
+  [{ type: 'list', of: 'string', min: 5 }, ['min is not for items of type string']],
+  [{ type: 'list', of: 'enum' }, ['values is missing: an enum lists what is allowed']],
+  [
+    { type: 'list', of: 'integer', default: [1, 'a'] },
+    ['default has "a", which must be a whole number, such as 1, not [1,"a"]'],
+  ],
+])('the declaration %j is refused: %j', (fields, messages) => {
+  const faults: string[] = [];
+  readParameter('x', { description: '', ...fields }, (field, message) => faults.push(`${field} ${message}`));
+  expect(faults).toEqual(messages);
 });

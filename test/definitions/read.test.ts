@@ -225,7 +225,7 @@ describe('an endpoint.yaml', () => {
       'type: string, required: true',
       'type: string, values: [a]',
       9,
-      '"values" of "project" needs type enum, not string',
+      '"values" of "project" needs type enum or list, not string',
     ],
     [
       'a default of a required one',
@@ -239,7 +239,7 @@ describe('an endpoint.yaml', () => {
       'type: string',
       'type: text',
       9,
-      '"type" must be one of string, enum, timestamp, regex, not "text"',
+      '"type" must be one of string, enum, timestamp, regex, integer, number, boolean, date, uuid, list, not "text"',
     ],
     [
       'a parameter with a bad name',

@@ -9,14 +9,12 @@ import { withoutServerOnly } from '../support/sandbox-user.ts';
 import { temporaryFolder, testConfig } from '../support/service.ts';
 
 const folder = await temporaryFolder();
-const page = await readFile('docs/scaling.md', 'utf8');
+const statements = await readFile('deploy/clickhouse/users.sql', 'utf8');
 const shipped = await readFile('deploy/clickhouse/users.xml', 'utf8');
-const [, ofTwo = ''] = /## Two users[\s\S]*?```sql\n([\s\S]*?)```/.exec(page) ?? [];
-const [, ofThird = ''] = /### A third[\s\S]*?```sql\n([\s\S]*?)```/.exec(page) ?? [];
-const statements = `${ofTwo}${ofThird}`;
+const [, ofThird = ''] = statements.split('-- A third user');
 const USERS = ['tailrace', 'tailrace_reader', 'tailrace_sandbox'];
 
-/** The rights of the page, given to a user of another name as a file gives them: the engine then writes both in one way. */
+/** The rights of users.sql, given to a user of another name as a file gives them: the engine then writes both in one way. */
 function toUser(name: string): string {
   const grants = [...statements.matchAll(new RegExp(`^(GRANT .*) TO ${name};`, 'gm'))];
   const queries = grants.map(([, grant]) => `<query>${grant}</query>`).join('');
@@ -52,7 +50,7 @@ afterAll(async () => {
 
 const ask = (query: string) => session.query(query, 'TSVRaw').trim();
 
-test.each(USERS)('%s of the scaled compose file has the rights of docs/scaling.md', (name) => {
+test.each(USERS)('%s of the scaled compose file has the rights of users.sql', (name) => {
   const rights = ask(`SHOW GRANTS FOR ${name}`);
   expect(rights).toContain('ON tailrace.*');
   expect(rights).toBe(ask(`SHOW GRANTS FOR docs_${name}`).replaceAll('docs_', ''));
@@ -70,7 +68,7 @@ const stated = (begin: string) => plain(statements.slice(statements.indexOf(begi
 /** The engine lists settings in an order of its own. */
 const parts = (text: string) => text.replace(' SETTINGS ', ', ').split(', ').toSorted();
 
-test('the engine can read each statement of docs/scaling.md', () => {
+test('the engine can read each statement of users.sql', () => {
   const all = statements
     .replace(/--.*/g, '')
     .split(';')
@@ -79,13 +77,13 @@ test('the engine can read each statement of docs/scaling.md', () => {
     expect(ask(`SELECT length(formatQuerySingleLine(${quote(text)})) > 20`)).toBe('1');
 });
 
-test.each(['reader', 'sandbox'])('the profile of its %s is that of docs/scaling.md', (who) => {
+test.each(['reader', 'sandbox'])('the profile of its %s is that of users.sql', (who) => {
   const shown = plain(ask(`SHOW CREATE SETTINGS PROFILE tailrace_${who}`));
   expect(parts(shown)).toEqual(parts(stated(`CREATE SETTINGS PROFILE tailrace_${who} `)));
   expect(ask(`SHOW CREATE USER tailrace_${who}`)).toContain(`SETTINGS PROFILE \`tailrace_${who}\``);
 });
 
-test('the settings that the profile lets be changed are those of docs/scaling.md, and it is read-only', () => {
+test('the settings that the profile lets be changed are those of users.sql, and it is read-only', () => {
   const [, profile = ''] = /<profiles>.*?<tailrace_sandbox>(.*?)<\/tailrace_sandbox>/s.exec(shipped) ?? [];
   const [, constraints = ''] = profile.split('<constraints>');
   const changeable = constraints.matchAll(/<(\w+)>(?:<max>\d+<\/max>)?<changeable_in_readonly\/>/g);
@@ -95,7 +93,7 @@ test('the settings that the profile lets be changed are those of docs/scaling.md
   expect(profile).toContain('<readonly>1</readonly>');
 });
 
-test('the quota of callers’ SELECTs is that of docs/scaling.md', () => {
+test('the quota of callers’ SELECTs is that of users.sql', () => {
   expect(plain(ask('SHOW CREATE QUOTA tailrace_sandbox'))).toBe(stated('CREATE QUOTA tailrace_sandbox '));
 });
 

@@ -84,10 +84,10 @@ describe('a statement', () => {
     expect(front.requests[1]?.settings.get('log_comment')).toBe('{}');
   });
 
-  test('of a caller is sent with no setting that the profile of docs/scaling.md does not let it change', async () => {
+  test('of a caller is sent with no setting that the profile of users.sql does not let it change', async () => {
     await engine.query('SELECT 1', {}, { ...CALLERS, origin: 'logs.all r', lane: 'key-id' });
-    const page = await readFile('docs/scaling.md', 'utf8');
-    const [profile = ''] = /CREATE SETTINGS PROFILE tailrace_sandbox [\s\S]*?;/.exec(page) ?? [];
+    const file = await readFile('deploy/clickhouse/users.sql', 'utf8');
+    const [profile = ''] = /CREATE SETTINGS PROFILE tailrace_sandbox [\s\S]*?;/.exec(file) ?? [];
     const changeable = [...profile.matchAll(/(\w+)(?: = \d+ MAX \d+)? CHANGEABLE_IN_READONLY/g)];
     const [request] = front.requests;
     const ofHttp = ['default_format', 'quota_key']; // parameters of the request, and no settings

@@ -168,6 +168,13 @@ describe('goes on to the framework, which knows the rules:', () => {
     ['a caller that wants it newer', 200, { 'cache-control': 'no-cache' }],
     ['another method', 405, {}, { method: 'DELETE' }],
     ['an endpoint without caching', 200, {}, { path: `${QUERY_PATH}/logs.all?project=p1` }],
+    [
+      'a path below an endpoint, which needs no key',
+      404,
+      { 'x-api-key': 'wrong' },
+      { path: `${QUERY_PATH}/a/b` },
+    ],
+    ['a parameter with a slash', 200, {}, { path: `${PATH}&junk=a/b?c` }],
     ['a parameter sent twice', 400, {}, { path: `${PATH}&project=p1` }],
   ])('%s: %i', async (_, status, headers, how) => {
     for (let i = 0; i < 2; i++) expect((await ask(headers, how)).status).toBe(status);
@@ -190,6 +197,22 @@ describe('goes on to the framework, which knows the rules:', () => {
     const { key } = await keyring.create({ name: 'counted', scopes: ['query'], rate });
     const answer = await ask({ 'x-api-key': key }, { path: `${PATH}&junk=${key}` });
     expect([answer.byFramework, answer.headers['ratelimit-remaining']]).toEqual([true, '8']);
+  });
+
+  test('a step that fails, which the framework repeats', async () => {
+    let failures = 0;
+    const caller = {
+      keyId: 'private',
+      scopes: ['query'] as const,
+      get pins() {
+        if (failures++ === 0) throw new Error('once');
+        return {};
+      },
+    };
+    const failing = vi.spyOn(keyring, 'authenticate').mockReturnValueOnce(caller);
+    expect(await ask()).toMatchObject({ status: 200, byFramework: true });
+    expect(failing).toHaveBeenCalledOnce(); // the admission goes on with the request
+    failing.mockRestore();
   });
 
   test('a failure of the control store', async () => {

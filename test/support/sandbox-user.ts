@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import type { FrontUser } from '../../trial/clickhouse-front.ts';
 
-/** The name in deploy/clickhouse/users.xml and docs/scaling.md. */
+/** The name in deploy/clickhouse/users.xml and users.sql. */
 export const SANDBOX_USER = 'tailrace_sandbox';
 
 /** What of users.xml only a server reads: the engine in a process knows no settings that may change under `readonly`. */
@@ -9,7 +9,7 @@ export function withoutServerOnly(xml: string): string {
   return xml.replaceAll('<changeable_in_readonly/>', '').replaceAll('<readonly>1</readonly>', '');
 }
 
-/** The user of deploy/clickhouse/users.xml, whose profile is that of docs/scaling.md (test/deploy/clickhouse.test.ts). */
+/** The user of deploy/clickhouse/users.xml, whose profile is that of users.sql (test/deploy/clickhouse.test.ts). */
 export async function readSandboxUser(password: string, database = 'tailrace'): Promise<FrontUser> {
   const file = await readFile('deploy/clickhouse/users.xml', 'utf8');
   const [, profile = ''] =
@@ -21,11 +21,11 @@ export async function readSandboxUser(password: string, database = 'tailrace'): 
   };
 }
 
-/** The statements of docs/scaling.md that create the user, for a database and names that begin as it is called. */
+/** The statements of users.sql that create the user, for a database and names that begin as it is called. */
 export async function readSandboxStatements(database: string, password: string): Promise<string[]> {
-  const page = await readFile('docs/scaling.md', 'utf8');
-  const [, statements = ''] = /### A third[\s\S]*?```sql\n([\s\S]*?)```/.exec(page) ?? [];
-  const own = statements.replace(/\btailrace(?=_|\.\*)/g, database).replace("'…'", `'${password}'`);
+  const file = await readFile('deploy/clickhouse/users.sql', 'utf8');
+  const [, ofThird = ''] = file.split(/^-- A third user.*$/m);
+  const own = ofThird.replace(/\btailrace(?=_|\.\*)/g, database).replace("'…'", `'${password}'`);
   return own
     .split(';')
     .map((statement) => statement.trim())

@@ -64,7 +64,7 @@ export const PARSERS: Readonly<Record<string, Parser>> = {
   'parameters in a body': {
     charsMax: URL_CHARS_MAX,
     tokens: ['[', '{"a":', '"', '1,', '"__proto__":', '\\u005f', '"a":"b",', ' ', '\\"', '{"constructor":'],
-    parse: (text) => isolated(() => mergeParameters({ a: '1' }, JSON.parse(text))),
+    parse: (text) => isolated(() => mergeParameters({ a: '1' }, JSON.parse(text), [])),
   },
   timestamp: {
     charsMax: PARAMETER_CHARS_MAX,

@@ -55,17 +55,18 @@ function queryParameter(parameter: Parameter): Schema {
   };
 }
 
-function parameterSchema({ schema, fallback, required }: Parameter): Schema {
-  return { ...schema, ...(fallback !== '' && { default: fallback }), ...(required && { minLength: 1 }) };
+function parameterSchema({ schema, required }: Parameter): Schema {
+  return { ...schema, ...(required && schema['type'] === 'string' && { minLength: 1 }) };
 }
 
 /**
  * A value that works with the sample logs, if the declaration has one. Of optional parameters only choices have an example: the
  * reference fills examples into its forms, and with both bounds of time at one instant an answer is empty.
  */
-function exampleOf({ name, required, values, fallback, example }: Parameter): string | undefined {
-  if (name === 'project') return 'aurora';
-  return fallback || values[0] || (required ? example : undefined);
+function exampleOf({ name, required, values, schema, example, examples: [declared] }: Parameter): unknown {
+  if (declared !== undefined) return declared;
+  if (name === 'project' && schema['type'] === 'string') return 'aurora';
+  return schema['default'] ?? (required || values.length > 0 ? example : undefined);
 }
 
 function body({ parameters }: Endpoint): Schema {

@@ -12,9 +12,9 @@ export interface AboutParts {
   readonly engine: Engine;
   readonly metrics: Metrics;
   readonly registry: Registry;
-  /** Why the service may not serve now; `undefined` if it may. */
+  /** Why the service is not ready; `undefined` if it is. */
   readonly notReady: () => string | undefined;
-  /** Problems for an operator, in spite of which calls are served. */
+  /** Problems that an operator has to solve; requests are served meanwhile. */
   readonly readNotices: () => Promise<readonly Notice[]>;
   /** The OpenAPI document with these endpoints. */
   readonly describe: (endpoints: readonly Endpoint[]) => Schema;
@@ -69,7 +69,7 @@ export const aboutRoutes: RouteGroup<AboutParts> = {
     defineRoute({
       method: 'GET',
       path: '/metrics',
-      scopes: ['manage'], // they name every endpoint and how much each is used
+      scopes: ['manage'], // metrics name every endpoint and its use
       summary: 'Metrics in Prometheus’ format',
       operation: { id: 'get_metrics', tag: 'service' },
       answer: {
@@ -84,7 +84,7 @@ export const aboutRoutes: RouteGroup<AboutParts> = {
       method: 'GET',
       path: '/openapi.json',
       scopes: 'optional',
-      summary: 'This document, with the endpoints that the key may read',
+      summary: 'The OpenAPI document, with the endpoints that the key may read',
       operation: { id: 'get_openapi', tag: 'service' },
       answer: { 200: json('An OpenAPI 3.1 document.', { type: 'object' }) },
       handle: async ({ registry, describe }: AboutParts, { caller }, reply) => {

@@ -9,7 +9,7 @@ import { defineRoute, type RouteGroup } from '../route.ts';
 /** Where `npm run build:console` writes; as far above this file as above the built one. */
 const CONSOLE_DIR = fileURLToPath(new URL('../../../console/dist/', import.meta.url));
 
-/** A page may load what this service serves and nothing else, and run nothing that stands in the page itself. */
+/** A page may load only what this service serves, and run no inline code. */
 const PAGE_HEADERS = {
   'content-security-policy': [
     "default-src 'none'",
@@ -27,12 +27,12 @@ const PAGE_HEADERS = {
 };
 
 export interface ConsoleParts {
+  /** The folder of the built files. */
   readonly dir: string;
-  /** If not, the pages say how to build them. */
+  /** If not, the pages respond 404 with how to build them. */
   readonly isBuilt: boolean;
 }
 
-/** @param dir of the built files */
 export function findConsole(dir = CONSOLE_DIR): ConsoleParts {
   return { dir, isBuilt: existsSync(join(dir, 'index.html')) };
 }

@@ -22,6 +22,7 @@ export interface QueryParts extends Resolve {
   readonly metrics: Metrics;
 }
 
+/** What GET and POST have in common. */
 const shared = {
   path: QUERY_PATH,
   scopes: ['query'],
@@ -29,8 +30,12 @@ const shared = {
   handle: runQuery,
 } as const;
 
-const QUERY_GET = defineRoute({ ...shared, method: 'GET', summary: 'Rows of an endpoint' });
-/** The body holds parameters too, for those that are too long for a URL. */
+const QUERY_GET = defineRoute({
+  ...shared,
+  method: 'GET',
+  summary: 'Rows of an endpoint, by its UUID or name',
+});
+/** For parameters that are too long for a URL. */
 export const QUERY_POST = defineRoute({
   ...shared,
   method: 'POST',
@@ -41,7 +46,7 @@ export const QUERY_POST = defineRoute({
 /** Saved queries by UUID or name (spec 4). */
 export const queryRoutes: RouteGroup<QueryParts> = {
   routes: [QUERY_GET, QUERY_POST],
-  bodyBytesMax: ({ config }) => config.urlBytesMax, // what is sent in a body is what could be sent in a URL
+  bodyBytesMax: ({ config }) => config.urlBytesMax, // a body holds what a URL could hold
   setup: (app) => app.removeContentTypeParser('text/plain'),
 };
 
@@ -65,7 +70,7 @@ async function runQuery(
   const { question, encoding, directives } = await resolve({
     ...{ caller, endpoint, headers, accepts: request.accepts(), sandboxed: how },
     url: method === 'POST' ? undefined : request.url,
-    parameters: mergeParameters(request.query, request.body),
+    parameters: mergeParameters(request.query, request.body, endpoint.parameters),
   });
   const served =
     cached.find(question, directives) ?? (await cached.compute(question, { ...how, ...directives }));

@@ -21,32 +21,32 @@ interface Bound {
 export const BOUNDS = {
   tokens: { max: 10_000, unit: 'words and signs' },
   brackets: { max: 64, unit: 'levels of brackets and CASE' },
-  betweens: { max: 2, unit: 'BETWEEN inside of one another; write >= and <=' },
+  betweens: { max: 2, unit: 'nested BETWEEN; write >= and <=' },
   depth: { max: 150, unit: 'levels of calls, operators and subqueries' },
   nodes: { max: 3_000, unit: 'names, values and calls' },
   // A name that is used twice counts twice: `1 AS a, a + a AS b, b + b AS c` doubles with each.
-  expandedNodes: { max: 10_000, unit: 'names, values and calls when each alias and view is written out' },
-  aliasDepth: { max: 40, unit: 'aliases, each made of one that comes after it' },
+  expandedNodes: { max: 10_000, unit: 'names, values and calls, with aliases and views expanded' },
+  aliasDepth: { max: 40, unit: 'aliases that build on later aliases' },
   subqueryDepth: {
     max: 12,
-    unit: 'levels of SELECT, each inside of the one before, when each view is written out',
+    unit: 'nested SELECTs, with views expanded',
   },
   // The engine analyses each of these twice, so they double with each level.
-  valueDepth: { max: 3, unit: 'levels of SELECT inside of IN, EXISTS or an expression' },
+  valueDepth: { max: 3, unit: 'nested SELECTs in IN, EXISTS or expressions' },
   values: {
     max: 24,
-    unit: 'SELECTs inside of IN, EXISTS or an expression, when each alias and view is written out',
+    unit: 'SELECTs in IN, EXISTS or expressions, with aliases and views expanded',
   },
-  reads: { max: 32, unit: 'reads of views, when each view is written out' },
+  reads: { max: 32, unit: 'reads of views, with views expanded' },
   columns: {
     max: 4_000,
-    unit: 'columns of one SELECT, when each * is written out, with 64 for a view of the stored query',
+    unit: 'columns of one SELECT, with * expanded, 64 for a view of the stored query',
   },
   windows: { max: 32, unit: 'functions with OVER' },
-  joins: { max: 16, unit: 'joins, when each view is written out' },
+  joins: { max: 16, unit: 'joins, with views expanded' },
   // The engine computes each from all groups in one step. WITH CUBE has one for each subset of its keys: 8 for three.
   groupings: { max: 8, unit: 'sets of keys in GROUPING SETS, CUBE or ROLLUP' },
-  parts: { max: 1_000, unit: 'parts in one tuple, those of tuples in it included' },
+  parts: { max: 1_000, unit: 'parts in one tuple, including nested ones' },
   work: { max: 640, unit: 'units of work for each row of one SELECT' },
 } as const satisfies Readonly<Record<string, Bound>>;
 

@@ -83,7 +83,7 @@ describe('what may be called', () => {
 
 test('every bound is in the documentation', async () => {
   const page = await readFile('docs/sandboxing.md', 'utf8');
-  const rows = Object.values(BOUNDS).map(({ max, unit }) => `| ${max.toLocaleString('en')} | ${unit} |`);
+  const rows = Object.values(BOUNDS).map(({ max, unit }) => `- ${max.toLocaleString('en')} ${unit}`);
   expect(rows.filter((row) => !page.includes(row))).toEqual([]);
 });
 
@@ -133,7 +133,7 @@ describe('a refusal says what was not allowed and what would be', () => {
     ['SELECT toHour(timestamp, id) FROM app', 'must have the time zone of toHour written out'],
     [
       'SELECT 1 IN (SELECT 1 IN (SELECT 1 IN (SELECT 1 IN (SELECT 1))))',
-      'must have at most 3 levels of SELECT inside of IN, EXISTS or an expression; this one has 4',
+      'must have at most 3 nested SELECTs in IN, EXISTS or expressions; this one has 4',
     ],
     [
       'SELECT length(groupArray(id)) + arrayUniq(arraySort(groupArray(id))) FROM app',

@@ -64,7 +64,7 @@ describe('on a server with a user for callers’ SQL', () => {
     expect(asked.map(({ user }) => user)).toEqual([SANDBOX_USER]);
   });
 
-  test('every SELECT that callers may send is answered within the profile of docs/scaling.md', async () => {
+  test('every SELECT that callers may send is answered within the profile of users.sql', async () => {
     const texts = sample(LEGITIMATE);
     for (const sql of texts) await expect(ask(sql), sql).resolves.toBeInstanceOf(Array);
     expect(bySandboxUser(front.requests).length).toBeGreaterThanOrEqual(texts.length);

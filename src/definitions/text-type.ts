@@ -1,0 +1,86 @@
+import { formatInstant, parseInstant } from '../lib/instant.ts';
+import { findPatternFault } from '../sql/pattern.ts';
+import { type ParameterType, refuseValue, type ValueRules } from './parameter-type.ts';
+
+const TEXT: ValueRules = {
+  parse: (text) => text,
+  sqlType: 'String',
+  unsent: '',
+  values: [],
+  otherwise: undefined,
+  isPattern: false,
+  example: undefined,
+  jsonType: 'string',
+  schema: { type: 'string' },
+  control: 'text',
+};
+
+const STRING: ParameterType = {
+  fields: ['max_length'],
+  createRules: ({ max_length: maxLength = Number.POSITIVE_INFINITY }) => ({
+    ...TEXT,
+    parse: (text) =>
+      text.length <= maxLength || [...text].length <= maxLength
+        ? text
+        : refuseValue(`must have at most ${maxLength} characters`),
+    schema: { type: 'string', ...(Number.isFinite(maxLength) && { maxLength }) },
+  }),
+};
+
+const ENUM: ParameterType = {
+  fields: ['values', 'otherwise'],
+  createRules({ values, otherwise }, report) {
+    if (values === undefined) {
+      report('values', 'is missing: an enum lists what is allowed');
+      return undefined;
+    }
+    const message = `must be one of ${values.join(', ')}`;
+    if (otherwise !== undefined && !values.includes(otherwise))
+      report('otherwise', `${message}, not ${JSON.stringify(otherwise)}`);
+    return {
+      ...TEXT,
+      parse: (text) => (values.includes(text) ? text : refuseValue(message)),
+      values,
+      otherwise,
+      example: values[0],
+      // With `otherwise` callers may send any text.
+      schema: { type: 'string', ...(otherwise === undefined ? { enum: values } : { examples: values }) },
+      control: 'choice',
+    };
+  },
+};
+
+const TIMESTAMP_EXAMPLE = '2026-11-20T07:00:00Z';
+
+const TIMESTAMP: ParameterType = {
+  fields: [],
+  createRules: () => ({
+    ...TEXT,
+    parse(text) {
+      const micros = parseInstant(text);
+      if (micros === undefined)
+        return refuseValue(`must be an ISO 8601 timestamp, such as ${TIMESTAMP_EXAMPLE}`);
+      return formatInstant(micros);
+    },
+    example: TIMESTAMP_EXAMPLE,
+    schema: { type: 'string', description: `ISO 8601, such as ${TIMESTAMP_EXAMPLE}.` },
+    control: 'time',
+  }),
+};
+
+/** Its patterns are checked for their cost here; the engine checks their syntax (query/run.ts). */
+const REGEX: ParameterType = {
+  fields: [],
+  createRules: () => ({
+    ...TEXT,
+    parse(text) {
+      const fault = findPatternFault(text);
+      return fault === undefined ? text : refuseValue(fault);
+    },
+    isPattern: true,
+    schema: { type: 'string', description: 'A pattern in RE2’s syntax.' },
+  }),
+};
+
+/** The types of which the SQL receives the canonical text. */
+export const TEXT_TYPES = { string: STRING, enum: ENUM, timestamp: TIMESTAMP, regex: REGEX };

@@ -1,0 +1,208 @@
+import { quote } from '../sql/quote.ts';
+import {
+  LIST_MEMBERS,
+  type ParameterFields,
+  type ParameterType,
+  type ReportField,
+  refuseValue,
+  WrongValue,
+} from './parameter-type.ts';
+import { TEXT_TYPES } from './text-type.ts';
+
+const TYPED = {
+  unsent: '',
+  values: [],
+  otherwise: undefined,
+  isPattern: false,
+  jsonType: 'string',
+  control: 'text',
+} as const;
+
+// Longer texts are no numbers that a person writes, and slow to read.
+const DIGITS_MAX = 400;
+
+const INT64_MIN = -(2n ** 63n);
+const INT64_MAX = 2n ** 63n - 1n;
+
+const INTEGER: ParameterType = {
+  fields: ['min', 'max'],
+  createRules(declared, report) {
+    for (const field of ['min', 'max'] as const)
+      if (!Number.isSafeInteger(declared[field] ?? 0)) report(field, 'must be a whole number');
+    const { min = INT64_MIN, max = INT64_MAX } = checkRange(declared, report);
+    const example = exampleWithin(declared, 1);
+    return {
+      ...TYPED,
+      sqlType: 'Int64',
+      jsonType: 'number',
+      parse(text) {
+        if (text.length > DIGITS_MAX || !/^[+-]?\d+$/.test(text))
+          return refuseValue(`must be a whole number, such as ${example}`);
+        const value = BigInt(text.replace(/^\+/, ''));
+        return value < min || value > max ? refuseValue(`must be from ${min} to ${max}`) : String(value);
+      },
+      example,
+      schema: { type: 'integer', format: 'int64', ...rangeSchema(declared) },
+    };
+  },
+};
+
+const NUMBER: ParameterType = {
+  fields: ['min', 'max'],
+  createRules(declared, report) {
+    const { min = -Infinity, max = Infinity } = checkRange(declared, report);
+    const example = exampleWithin(declared, 0.5);
+    return {
+      ...TYPED,
+      sqlType: 'Float64',
+      jsonType: 'number',
+      parse(text) {
+        const isNumber = text.length <= DIGITS_MAX && /^[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?$/i.test(text);
+        const value = isNumber ? Number(text) : Number.NaN;
+        if (!Number.isFinite(value)) return refuseValue(`must be a finite number, such as ${example}`);
+        if (value < min || value > max) return refuseValue(describeRange(declared));
+        return String(value + 0); // -0 is 0
+      },
+      example,
+      schema: { type: 'number', format: 'double', ...rangeSchema(declared) },
+    };
+  },
+};
+
+function checkRange({ min, max }: ParameterFields, report: ReportField): { min?: number; max?: number } {
+  if (min !== undefined && max !== undefined && min > max)
+    report('min', `must be at most "max", which is ${max}`);
+  return { ...(min !== undefined && { min }), ...(max !== undefined && { max }) };
+}
+
+function describeRange({ min, max }: ParameterFields): string {
+  if (min === undefined) return `must be at most ${max}`;
+  return max === undefined ? `must be at least ${min}` : `must be from ${min} to ${max}`;
+}
+
+function rangeSchema({ min, max }: ParameterFields): Readonly<Record<string, number>> {
+  return { ...(min !== undefined && { minimum: min }), ...(max !== undefined && { maximum: max }) };
+}
+
+function exampleWithin({ min, max }: ParameterFields, usual: number): number {
+  return Math.min(Math.max(usual, min ?? usual), max ?? usual);
+}
+
+const BOOLEANS: Readonly<Record<string, string>> = { true: 'true', false: 'false', 1: 'true', 0: 'false' };
+
+const BOOLEAN: ParameterType = {
+  fields: [],
+  createRules: () => ({
+    ...TYPED,
+    sqlType: 'Bool',
+    jsonType: 'boolean',
+    parse: (text) =>
+      (Object.hasOwn(BOOLEANS, text) && BOOLEANS[text]) || refuseValue('must be true or false'),
+    values: ['true', 'false'],
+    example: true,
+    schema: { type: 'boolean' },
+    control: 'choice',
+  }),
+};
+
+const DAY_MIN = '1970-01-01';
+const DAY_MAX = '2149-06-06'; // of the engine's Date
+
+const DATE: ParameterType = {
+  fields: [],
+  createRules: () => ({
+    ...TYPED,
+    sqlType: 'Date',
+    parse(text) {
+      const time = /^\d{4}-\d\d-\d\d$/.test(text) ? Date.parse(text) : Number.NaN;
+      const isDay = !Number.isNaN(time) && new Date(time).toISOString().startsWith(text);
+      if (!isDay) return refuseValue('must be a date, such as 2026-11-20');
+      return text < DAY_MIN || text > DAY_MAX ? refuseValue(`must be from ${DAY_MIN} to ${DAY_MAX}`) : text;
+    },
+    example: '2026-11-20',
+    schema: { type: 'string', format: 'date' },
+  }),
+};
+
+const UUID_EXAMPLE = '7f0c3a52-5f0b-4a57-9b1c-2f6f3f2b9d10';
+
+const UUID: ParameterType = {
+  fields: [],
+  createRules: () => ({
+    ...TYPED,
+    sqlType: 'UUID',
+    parse: (text) =>
+      /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/i.test(text)
+        ? text.toLowerCase()
+        : refuseValue(`must be a UUID, such as ${UUID_EXAMPLE}`),
+    example: UUID_EXAMPLE,
+    schema: { type: 'string', format: 'uuid' },
+  }),
+};
+
+const ITEMS_MAX = 100;
+const MEMBER_FIELDS = ['values', 'min', 'max', 'max_length'] as const;
+
+/** Sent as `a=1&a=2`, as `a=1,2` or as a JSON array; the canonical text is an array as the engine reads it. */
+const LIST: ParameterType = {
+  fields: ['of', 'max_items', ...MEMBER_FIELDS],
+  createRules(declared, report) {
+    const { of, max_items: itemsMax = ITEMS_MAX } = declared;
+    if (of === undefined) {
+      report('of', `is missing: a list has items of one type: ${LIST_MEMBERS.join(', ')}`);
+      return undefined;
+    }
+    for (const field of MEMBER_FIELDS)
+      if (declared[field] !== undefined && !MEMBERS[of].fields.includes(field))
+        report(field, `is not for items of type ${of}`);
+    const member = MEMBERS[of].createRules(declared, report);
+    if (member === undefined) return undefined;
+    const parseItem = (item: string) => {
+      try {
+        return member.parse(item.toWellFormed());
+      } catch (error) {
+        throw error instanceof WrongValue
+          ? new WrongValue(`has ${JSON.stringify(item.slice(0, 60))}, which ${error.message}`)
+          : error;
+      }
+    };
+    const isText = member.schema['type'] === 'string';
+    const parseList = (items: readonly string[]) => {
+      if (items.length > itemsMax) return refuseValue(`must have at most ${itemsMax} items`);
+      const texts = items.map(parseItem);
+      return `[${(isText ? texts.map(quote) : texts).join(',')}]`;
+    };
+    const { example = 'x' } = member;
+    return {
+      ...member,
+      parse: (text) => parseList(text.split(',')),
+      parseList,
+      sqlType: `Array(${member.sqlType})`,
+      unsent: '[]',
+      values: [],
+      otherwise: undefined,
+      example: Array.isArray(example) ? example : [example],
+      schema: { type: 'array', items: member.schema, maxItems: itemsMax },
+      control: 'text',
+    };
+  },
+};
+
+const MEMBERS: Readonly<Record<(typeof LIST_MEMBERS)[number], ParameterType>> = {
+  string: TEXT_TYPES.string,
+  enum: TEXT_TYPES.enum,
+  integer: INTEGER,
+  number: NUMBER,
+  date: DATE,
+  uuid: UUID,
+};
+
+/** The types of which values reach the SQL as values of their own type. */
+export const VALUE_TYPES = {
+  integer: INTEGER,
+  number: NUMBER,
+  boolean: BOOLEAN,
+  date: DATE,
+  uuid: UUID,
+  list: LIST,
+};
