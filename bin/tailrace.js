@@ -33,7 +33,7 @@ async function run() {
  */
 function keepCompiled() {
   try {
-    process.env.NODE_COMPILE_CACHE ??= join(
+    process.env.NODE_COMPILE_CACHE ||= join(
       process.env.XDG_CACHE_HOME || join(homedir(), '.cache'),
       'tailrace',
     );
