@@ -20,8 +20,8 @@ import { type Ingest, type IngestOptions, openIngest } from './ingest/ingest.ts'
 import { createProjectWarning } from './ingest/project-warning.ts';
 import { createRequestRecorder, EDGE_SOURCE, type RecordRequest } from './ingest/request-recorder.ts';
 import type { StoringWatch } from './ingest/storing-watch.ts';
-import { openControlStore } from './keys/control-store.ts';
 import { createKeyring, type Keyring } from './keys/keyring.ts';
+import { openControlStore } from './keys/open-control-store.ts';
 import { createTokens } from './keys/token.ts';
 import { openTokenSecret } from './keys/token-secret.ts';
 import { createThrottle } from './lib/throttle.ts';

@@ -1,6 +1,6 @@
 import { type Config, findUnknownSettings, parseConfig } from '../config/config.ts';
-import { openControlStore } from '../keys/control-store.ts';
 import { createKeyring, type Keyring } from '../keys/keyring.ts';
+import { openControlStore } from '../keys/open-control-store.ts';
 import { createTokens } from '../keys/token.ts';
 import { openTokenSecret } from '../keys/token-secret.ts';
 import { packagePath } from '../lib/package-path.ts';

@@ -6,7 +6,7 @@ import { ReadStream } from 'node:tty';
 import { Command } from 'commander';
 import type { Config } from '../../config/config.ts';
 import { InputError, StoppedError } from '../../errors.ts';
-import { openControlStore } from '../../keys/control-store.ts';
+import { openControlStore } from '../../keys/open-control-store.ts';
 import { untilAborted } from '../../lib/abort.ts';
 import {
   createDeletions,

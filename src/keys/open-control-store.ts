@@ -1,0 +1,25 @@
+import type { ControlStore } from './control-store.ts';
+import { openSqliteStore } from './sqlite-store.ts';
+
+export interface ControlSettings {
+  readonly dataDir: string;
+  /** URL of a PostgreSQL database; empty: SQLite in the data directory. */
+  readonly controlUrl: string;
+  /** How much longer cached keys are accepted while PostgreSQL is unavailable. */
+  readonly controlStaleSeconds: number;
+}
+
+/**
+ * Opens the store of the settings, and creates or migrates its tables.
+ *
+ * @param onState called once with the failure when PostgreSQL becomes unavailable, and once without when it is back
+ * @throws InputError if it cannot be used, or was written by a newer version
+ */
+export async function openControlStore(
+  { dataDir, controlUrl, controlStaleSeconds }: ControlSettings,
+  onState: (failure?: unknown) => void = () => {},
+): Promise<ControlStore> {
+  if (controlUrl === '') return openSqliteStore(dataDir);
+  const { openPostgresStore } = await import('./postgres-store.ts'); // its driver is loaded only if it is used
+  return await openPostgresStore(controlUrl, { staleMs: controlStaleSeconds * 1000, onState });
+}
