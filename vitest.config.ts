@@ -31,7 +31,7 @@ const UNIT = [
   'test/engine/process/!(engine-process).test.ts',
   'test/fuzz/parse-time.test.ts',
   'test/http/console.test.ts',
-  'test/ingest/{body-reader,event,lines,read-body,remote-sink,retention-*}.test.ts',
+  'test/ingest/{decoder,event,lines,read-body,remote-sink}.test.ts',
   'test/keys/!(postgres-store).test.ts',
   'test/lib/!(redis).test.ts',
   'test/query/timestamp.test.ts',

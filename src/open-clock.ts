@@ -3,14 +3,14 @@ import { isManaged, type Source } from './definitions/source.ts';
 import type { Engine } from './engine/engine.ts';
 import { readStoreState } from './engine/store-state.ts';
 import { isKept, tableNames } from './engine/table.ts';
-import { clockFile } from './ingest/retention-file.ts';
 import { type ClockGuard, createClockGuard } from './lib/clock-guard.ts';
+import { clockFile } from './retention/file.ts';
 
 const HOUR_MS = 3_600_000;
 
 /**
- * Holds the clock against the last time that the store was open, or, where nobody has noted it, against the newest event. What
- * it is held against is noted at once: with a clock that is wrong, the newest event may be of a wrong time at the next start.
+ * Compares the clock with the last time that the store was open or, if that is unknown, with the newest event. Writes down that
+ * time at once: with a wrong clock, the newest event may have a wrong time at the next start.
  */
 export async function openClock(
   engine: Engine,
@@ -27,7 +27,7 @@ export async function openClock(
   try {
     file.write({ seen_ms: clock.last().plausibleMs });
   } catch {
-    // A full disk keeps nobody from reading; the service notes it again every minute, and logs why it cannot.
+    // A full disk must not prevent reading; the service writes it again every minute, and logs failures.
   }
   return clock;
 }
@@ -39,8 +39,8 @@ async function findNewest(engine: Engine, sources: readonly Source[]): Promise<n
 }
 
 /**
- * Days leave as a whole, and some time after they might: until then this keeps their old events from every answer. While the
- * clock has jumped ahead they are judged by the time that it should show, or every answer would be empty.
+ * Hides events beyond their retention from every query: days are deleted whole, and later than they are due. If the clock has
+ * jumped ahead, the time that it should show counts; otherwise every answer would be empty.
  */
 export async function hideOld(engine: Engine, sources: readonly Source[], clock: ClockGuard): Promise<void> {
   const { state, plausibleMs } = clock.last();

@@ -1,12 +1,12 @@
 import type { Config } from './config/config.ts';
 import { isManaged } from './definitions/source.ts';
 import { readEngineVersion, readStoreState } from './engine/store-state.ts';
-import type { RetentionSchedule } from './ingest/retention-schedule.ts';
 import { createStoringWatch, type StoringWatch } from './ingest/storing-watch.ts';
 import { readFreeBytes } from './lib/file.ts';
 import type { Notice } from './management/view.ts';
 
 import type { Store } from './open-store.ts';
+import type { RetentionSchedule } from './retention/schedule.ts';
 import { createStoreSizes } from './telemetry/store-sizes.ts';
 import { readVersion } from './version.ts';
 

@@ -3,16 +3,16 @@ import type { Config } from './config/config.ts';
 import { isManaged } from './definitions/source.ts';
 import type { Engine } from './engine/engine.ts';
 import { readEngineMs } from './engine/store-state.ts';
-import { createRetention, type DroppedDay, type Retention } from './ingest/retention.ts';
-import { clockFile, confirmationFile, reportFile } from './ingest/retention-file.ts';
-import { type RetentionSchedule, scheduleRetention } from './ingest/retention-schedule.ts';
 import type { ClockGuard } from './lib/clock-guard.ts';
 import type { Store } from './open-store.ts';
+import { clockFile, confirmationFile, reportFile } from './retention/file.ts';
+import { createRetention, type DroppedDay, type Retention } from './retention/retention.ts';
+import { type RetentionSchedule, scheduleRetention } from './retention/schedule.ts';
 import type { Metrics } from './telemetry/metrics.ts';
 
 const HOURS_PER_DAY = 24;
 
-/** What the service and `tailrace retention` have in common: retention of a store by its settings. */
+/** Retention of a store by its settings, for the service and for `tailrace retention`. */
 export function openRetention(
   { engine, registry, clock }: Store,
   config: Config,
@@ -25,7 +25,7 @@ export function openRetention(
     storeBytesMax: config.storeBytesMax,
     storeBytesMaxBefore: reportFile(config.dataDir).read()?.storeBytesMax ?? 0,
     dropPercentMax: config.retentionDropPercentMax,
-    // As many as become due by time alone between two runs that the clock guard lets pass.
+    // As many days as time alone makes due between two runs, at the largest step of the clock that the guard accepts.
     freeDaysMax: 1 + Math.ceil(config.clockJumpHoursMax / HOURS_PER_DAY),
     onDropped,
   });
@@ -38,7 +38,7 @@ interface RetentionParts {
   readonly logger: FastifyBaseLogger;
 }
 
-/** Days that are too old, or too many, leave the store of a service. */
+/** Deletes days that are too old, or too many, from the store of a service. */
 export function createServiceRetention(parts: RetentionParts): RetentionSchedule {
   const { config, store, metrics, logger } = parts;
   const retention = openRetention(store, config, (day) => {
@@ -64,19 +64,23 @@ export function createServiceRetention(parts: RetentionParts): RetentionSchedule
       metrics.retentionStopped(notice?.stopped ?? []);
     },
     onConfirmed(isAll) {
-      if (isAll) logger.info('an operator has confirmed what retention had stopped for');
-      else logger.warn('what an operator has confirmed is not, or not all, that retention has stopped for');
+      if (isAll) logger.info('an operator has confirmed all that retention had stopped for');
+      else
+        logger.warn(
+          'an operator has confirmed only a part of what retention has stopped for, or something else',
+        );
     },
-    onError: (error) => logger.error({ err: error }, 'retention could not be enforced or noted down'),
+    onError: (error) =>
+      logger.error({ err: error }, 'retention could not be enforced, or its report not be written'),
   });
 }
 
-/** That of a server, which judges there how old events are; one that does not answer has no say. */
+/** The clock of a ClickHouse server, which judges the age of events there; `undefined` if it does not answer. */
 async function askEngineMs(engine: Engine): Promise<number | undefined> {
   return engine.seesEveryWrite ? undefined : await readEngineMs(engine).catch(() => undefined);
 }
 
-/** The time by which the age of events is judged, ms since the epoch: `now`, unless the clock is known to have jumped ahead. */
+/** The time against which the age of events is judged, ms since the epoch: `now`, unless the clock has jumped ahead. */
 export function ageAt(clock: ClockGuard, now: () => number): number {
   const { state, plausibleMs } = clock.last();
   return state === 'ahead' ? plausibleMs : now();

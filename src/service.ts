@@ -16,11 +16,10 @@ import { findConsole } from './http/routes/console.ts';
 import type { RouteParts } from './http/routes/index.ts';
 import type { OverviewParts } from './http/routes/overview.ts';
 import { readTlsContext, type TlsContext } from './http/tls.ts';
-import { type Ingest, openIngest } from './ingest/ingest.ts';
+import { type Ingest, type IngestOptions, openIngest } from './ingest/ingest.ts';
+import { createProjectWarning } from './ingest/project-warning.ts';
 import { createRequestRecorder, EDGE_SOURCE, type RecordRequest } from './ingest/request-recorder.ts';
-import type { RetentionSchedule } from './ingest/retention-schedule.ts';
 import type { StoringWatch } from './ingest/storing-watch.ts';
-import { createProjectWarning, type OnWithoutProject } from './ingest/without-project.ts';
 import { openControlStore } from './keys/control-store.ts';
 import { createKeyring, type Keyring } from './keys/keyring.ts';
 import { createTokens } from './keys/token.ts';
@@ -33,6 +32,7 @@ import { ageAt, createServiceRetention } from './open-retention.ts';
 import { type EngineWatch, openStore, type Store } from './open-store.ts';
 import { createRunner, type Run } from './query/run.ts';
 import { createSandbox } from './query/sandbox/sandbox.ts';
+import type { RetentionSchedule } from './retention/schedule.ts';
 import { createDescribe } from './serve/describe.ts';
 import { createResolve } from './serve/resolve.ts';
 import { registerGauges } from './telemetry/gauges.ts';
@@ -211,8 +211,8 @@ function createRouteParts(
   { cached, cache, ingest, keyring, deletions, traffic, notReady, readNotices, readSizes, version }: Served,
 ): RouteParts {
   const { engine, registry } = store;
-  const { bodies, receive, idempotency, committer } = ingest;
-  const sending = { config, registry, bodies, receive, idempotency };
+  const { receive, committer } = ingest;
+  const sending = { config, registry, receive };
   const live = { traffic, cache, committer, notReady, readNotices, readSizes };
   return {
     query: {
@@ -280,7 +280,7 @@ function reportWithoutProject({
   metrics,
   logger,
   now,
-}: Pick<Parts, 'metrics' | 'logger' | 'now'>): OnWithoutProject {
+}: Pick<Parts, 'metrics' | 'logger' | 'now'>): IngestOptions['onWithoutProject'] {
   const text =
     'events without a project were stored, which no key that pins a project can read; name it in the event, in X-Project or in TAILRACE_DEFAULT_PROJECT';
   const warning = createProjectWarning({ now, warn: (events) => logger.warn({ events }, text) });
@@ -373,7 +373,7 @@ async function openWriteSide({ config, store, metrics, storing, logger, now }: P
     engine,
     now,
     ageAt: () => ageAt(store.clock, now),
-    limits: config,
+    config,
     onCommit(source, rows, error) {
       metrics.committed(source, rows, error !== undefined);
       storing.committed(error);

@@ -13,7 +13,7 @@ export const BENCH = 'npm run bench -- ';
 const bench = (args: string) => `${BENCH}${args}`;
 export const COST = bench('cost --rows 10000000');
 
-/** On 2 cores shared with other work; docs/performance.md has the load averages. */
+/** On 2 cores shared with other work; bench/NOTES.md has the load averages. */
 export const MEASURED = {
   readMicros: {
     value: 23.3,

@@ -3,7 +3,7 @@ import type { Engine } from '../engine/engine.ts';
 import { columnNames } from '../engine/table.ts';
 import { instant, isOn } from './digest.ts';
 
-/** A place in the order of a table's key. Texts as hexadecimal digits, so that no byte of them is lost on the way. */
+/** A position in the sorting key of a table. Strings are hexadecimal, so that every byte survives. */
 export interface Place {
   readonly project: string;
   /** µs since the epoch. */
@@ -13,15 +13,15 @@ export interface Place {
 
 export interface ChunkBounds {
   readonly rowsMax: number;
-  /** Of the rows as the engine has them in memory. */
+  /** Of the rows in the memory of the engine. */
   readonly bytesMax: number;
 }
 
 /**
- * Where the chunk ends that begins behind `after`: at the last row within the bounds. Rows of one place are never parted, since
- * nothing tells them apart, so that a chunk may have more of them than its bounds.
+ * Finds the last row of the chunk that begins after `after`. Rows with equal keys are never separated, since nothing
+ * distinguishes them, so a chunk of them may exceed its bounds.
  *
- * @returns `undefined` where the day has no more rows
+ * @returns `undefined` if the day has no more rows
  */
 export async function findChunkEnd(
   engine: Engine,
@@ -51,7 +51,7 @@ export async function findChunkEnd(
   };
 }
 
-/** The rows behind `after` up to and with `upTo`, in a form that `Engine.insert` takes as it is. */
+/** The rows after `after`, up to and including `upTo`, in a format that `Engine.insert` accepts. */
 export async function readChunk(
   engine: Engine,
   source: Source,
@@ -67,14 +67,14 @@ export async function readChunk(
   return { rows: countRows(bytes), bytes };
 }
 
-// One column after another instead of comparing tuples, of which the primary index makes nothing.
+// Column by column, since the primary index is not used for comparisons of tuples.
 function isAfter(place: Place | undefined): string {
   if (place === undefined) return 'true';
   const { project, timestamp, id } = inSql(place);
   return `(project > ${project} OR (project = ${project} AND (timestamp > ${timestamp} OR (timestamp = ${timestamp} AND id > ${id}))))`;
 }
 
-/** Rows up to a place, itself among them. */
+/** Rows up to and including a position. */
 export function isUpTo(place: Place): string {
   const { project, timestamp, id } = inSql(place);
   return `(project < ${project} OR (project = ${project} AND (timestamp < ${timestamp} OR (timestamp = ${timestamp} AND id <= ${id}))))`;
@@ -86,7 +86,7 @@ function inSql({ project, timestamp, id }: Place): Place {
 
 const NEWLINE = 0x0a;
 
-/** Each row ends with the only newline in it. */
+/** A row contains one newline, at its end. */
 function countRows(bytes: Buffer): number {
   let rows = 0;
   for (let at = bytes.indexOf(NEWLINE); at >= 0; at = bytes.indexOf(NEWLINE, at + 1)) rows++;

@@ -5,21 +5,22 @@ import { InputError } from '../errors.ts';
 import { findChunkEnd, isUpTo, type Place, readChunk } from './chunk.ts';
 import { add, type Digest, isSame, NO_ROWS, readDigest } from './digest.ts';
 import type { DayEntry, Journal } from './journal.ts';
-import type { DayPlan } from './plan.ts';
+import { copyAgain, type DayPlan } from './plan.ts';
 
 export interface CopyJob {
-  /** Where the events are, without read filters: rows that queries do not see any more are counted like the others. */
+  /** The source, without read filters: rows that queries no longer see are copied, too. */
   readonly here: Engine;
+  /** The target. */
   readonly there: Engine;
   readonly journal: Journal;
-  /** Whether days may be copied to where others have stored events. */
+  /** Whether a day may be copied although the target has events of it from elsewhere. */
   readonly mixes: boolean;
   readonly chunkRowsMax: number;
-  /** Makes the name of a beginning, never the same twice. */
+  /** A unique name for each attempt to copy a day. */
   readonly newId: () => string;
-  /** Called between parts of the work; what it throws ends it, and the next run goes on from there. */
+  /** Called between chunks; an error that it throws ends the copy, and the next run continues there. */
   readonly check: () => void;
-  /** Rows that the target has acknowledged just now. */
+  /** Called with the number of rows that the target has just acknowledged. */
   readonly onRows: (rows: number) => void;
 }
 
@@ -29,29 +30,29 @@ interface Day {
   readonly plan: DayPlan;
 }
 
-// Of the rows in memory: small beside what an engine may take, and far below the size at which the server would part an insert.
+// Rows in memory: little for an engine, and far below the size at which the server would split an insert.
 const CHUNK_BYTES_MAX = 32 * 1024 * 1024;
 
-// On a cluster a replica may answer that has not got the last rows from the others yet.
+// On a cluster, the replica that answers may not have replicated the last rows yet.
 const REPLICA_WAIT_MS = 1_000;
 const REPLICA_WAITS_MAX = 60;
 
 /**
- * Copies one day, or what is left of it, and compares both sides.
+ * Copies one day, or the rest of it, and compares both sides.
  *
- * Whatever ends the process, the next run comes to the same rows: the journal knows the chunks that the target has
- * acknowledged, so one alone may be there without being in it. That one is found by comparing digests; should it arrive even
- * later, it has the token of the chunk that is then sent, and is not stored again.
+ * A run that is killed can be repeated: the journal has the chunks that the target acknowledged, so at most one more is stored.
+ * That one is found by comparing digests; if it arrives even later, it has the deduplication token of the chunk that is then
+ * sent again, and is not stored twice.
  *
- * @throws InputError when others' events are in the way, or the sides differ in the end; the engines' errors
+ * @throws InputError if events from elsewhere prevent it, or the sides differ in the end; errors of the engines
  */
 export async function copyDay(job: CopyJob, plan: DayPlan): Promise<void> {
   const { source, day } = plan;
   const here = await digestOf({ job, plan }, job.here);
   const entry = plan.step === 'copy' ? await begin({ job, plan }, here) : job.journal.find(source.table, day);
-  if (entry === undefined) throw new Error(`${source.name} ${day} is planned to go on, and was never begun`);
+  if (entry === undefined) throw new Error(`${source.name} ${day} is to be continued, but was never begun`);
   if (!isSame(entry.here, here))
-    throw new InputError([`${source.name} ${day}: it holds other events here than when it was copied`]);
+    throw new InputError([`${source.name} ${day}: its events here have changed since it was copied`]);
   if (!entry.verified) await sendChunks({ job, plan }, await findEnd({ job, plan }, entry), entry);
   await compare({ job, plan }, entry);
   job.journal.verify(source.table, day);
@@ -60,15 +61,17 @@ export async function copyDay(job: CopyJob, plan: DayPlan): Promise<void> {
 async function begin({ job, plan }: Day, here: Digest): Promise<DayEntry> {
   const { source, day } = plan;
   const before = await digestOf({ job, plan }, job.there);
-  // Looked at for the plan already, but hours may have passed.
+  // The plan checked it, but hours may have passed.
   if (before.rows > 0 && !job.mixes)
-    throw new InputError([`${source.name} ${day}: others have begun to store events of it at the target`]);
+    throw new InputError([
+      `${source.name} ${day}: the target has received events of it from elsewhere meanwhile`,
+    ]);
   const entry = { generation: job.newId(), here, before, chunkRowsMax: job.chunkRowsMax };
   job.journal.begin(source.table, day, entry);
   return { ...entry, verified: false, chunks: 0, end: undefined };
 }
 
-/** Where the chunks end that the target has, which may be one more than the journal knows. */
+/** Where the chunks end that the target has, which may be one more than in the journal. */
 async function findEnd({ job, plan }: Day, entry: DayEntry): Promise<Position> {
   const { source, day } = plan;
   const known = { chunks: entry.chunks, end: entry.end };
@@ -117,7 +120,7 @@ async function sendChunks({ job, plan }: Day, from: Position, entry: DayEntry): 
   }
 }
 
-/** @throws InputError when the target does not hold exactly what it held before, and what is here */
+/** @throws InputError if the target does not hold exactly its earlier rows and those of the source */
 async function compare({ job, plan }: Day, entry: DayEntry): Promise<void> {
   const { source, day } = plan;
   const expected = add(entry.before, entry.here);
@@ -127,15 +130,13 @@ async function compare({ job, plan }: Day, entry: DayEntry): Promise<void> {
     found = await digestOf({ job, plan }, job.there);
   }
   if (isSame(found, expected)) return;
-  const what =
-    found.rows === expected.rows
-      ? 'some of them are others'
-      : `it should hold ${expected.rows}, as counted here`;
-  const how =
+  const { rows } = expected;
+  const what = found.rows === rows ? 'some of them differ' : `it should hold ${rows}, as counted here`;
+  const remedy =
     entry.before.rows === 0
-      ? `; to copy it anew, take it away there first: ${dropDay(source, day, job.there.cluster)}`
-      : '; were others storing events of that day meanwhile?';
-  throw new InputError([`${source.name} ${day}: the target holds ${found.rows} rows, and ${what}${how}`]);
+      ? copyAgain(dropDay(source, day, job.there.cluster))
+      : '; did it receive events of that day from elsewhere meanwhile?';
+  throw new InputError([`${source.name} ${day}: the target holds ${found.rows} rows, and ${what}${remedy}`]);
 }
 
 async function digestOf({ job, plan }: Day, engine: Engine, where = 'true'): Promise<Digest> {

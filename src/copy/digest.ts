@@ -4,9 +4,8 @@ import { type TableColumn, tableColumns } from '../engine/table.ts';
 import { quote } from '../sql/quote.ts';
 
 /**
- * What tells two sets of rows apart whatever their order: how many there are, and the sum of a hash of each over all its
- * columns, modulo 2^64. A sum and not an XOR, in which a row that is there twice would be as one that is not there at all; and
- * of rows that came to others, the sum is that of both less that of the others.
+ * Distinguishes two sets of rows whatever their order: their number, and the sum modulo 2^64 of a hash over all columns of each.
+ * A sum, since in an XOR a row that is there twice would look like a missing one. Digests of disjoint sets add up.
  */
 export interface Digest {
   readonly rows: number;
@@ -17,7 +16,7 @@ export const NO_ROWS: Digest = { rows: 0, sum: 0n };
 
 const SUM_BITS = 64;
 
-// A statement of the server has a minute: this much is hashed in a few seconds.
+// A statement on the server has a minute; this much is hashed in a few seconds.
 const SLICE_ROWS_MAX = 5_000_000;
 const SLICE_BYTES_MAX = 256 * 1024 * 1024;
 const SLICES_MAX = 1_440;
@@ -26,20 +25,20 @@ const DAY_MICROS = 86_400_000_000n;
 export interface DigestOptions {
   /** `2026-11-20` */
   readonly day: string;
-  /** Of which of the day's rows; without it, of all. */
+  /** Condition on the rows of the day; all by default. */
   readonly where?: string;
-  /** About how many rows the day has. */
+  /** Approximate rows of the day. */
   readonly rows: number;
-  /** About how large they are on the disk. */
+  /** Their approximate size on disk. */
   readonly bytes: number;
-  /** Called between parts of the work; what it throws ends it. */
+  /** Called between slices; an error that it throws ends the work. */
   readonly check: () => void;
 }
 
 /**
- * The digest of a day's rows in a source's table, read in slices of time, each in a statement of its own.
+ * The digest of the rows of a day, read in slices of time with a statement each.
  *
- * @throws whatever `Engine.inspect` throws
+ * @throws as `Engine.inspect`
  */
 export async function readDigest(engine: Engine, source: Source, options: DigestOptions): Promise<Digest> {
   const { day, where = 'true', rows, bytes, check } = options;
@@ -49,7 +48,7 @@ export async function readDigest(engine: Engine, source: Source, options: Digest
   let digest = NO_ROWS;
   for (let i = 0n; i < slices; i++) {
     check();
-    // The first and the last have no bound of their own: a day of the engine's may hold times beyond all of its days.
+    // The first and last slice are open: `toDate` wraps around, so a day of the engine may hold times outside of it.
     const from = i === 0n ? 'true' : `timestamp >= ${instant(start + (DAY_MICROS * i) / slices)}`;
     const next = i + 1n;
     const until = next === slices ? 'true' : `timestamp < ${instant(start + (DAY_MICROS * next) / slices)}`;
@@ -70,7 +69,7 @@ export function isSame(one: Digest, other: Digest): boolean {
   return one.rows === other.rows && one.sum === other.sum;
 }
 
-/** Rows of a day, which is a partition. */
+/** Selects the rows of a day, which is a partition. */
 export function isOn(day: string): string {
   return `toDate(timestamp) = ${quote(day)}`;
 }
@@ -84,7 +83,7 @@ function rowHash(source: Source): string {
   return `sipHash64(${tableColumns(source).flatMap(hashed).join(', ')})`;
 }
 
-/** Each column as what both engines hash alike, whatever their types come to; NULL apart from an empty text. */
+/** Each column in a form that both engines hash alike, whatever its type; NULL differs from an empty string. */
 function hashed({ name, type }: TableColumn): string[] {
   if (type.includes('Nullable')) return [`isNull(\`${name}\`)`, `ifNull(toString(\`${name}\`), '')`];
   return [type.startsWith('DateTime64') ? `toUnixTimestamp64Micro(\`${name}\`)` : `toString(\`${name}\`)`];

@@ -5,27 +5,27 @@ import { makePrivateFile } from '../lib/file.ts';
 import type { Place } from './chunk.ts';
 import type { Digest } from './digest.ts';
 
-/** What is known of a day that was begun to be copied. */
+/** The state of a day whose copy has begun. */
 export interface DayEntry {
-  /** Whether all of it was found at the target. */
+  /** Whether all of it was verified at the target. */
   readonly verified: boolean;
-  /** Of this beginning alone: chunks of an earlier one are other chunks. */
+  /** Unique to this attempt: an earlier one had other chunks. */
   readonly generation: string;
-  /** What the day held here when it was begun. */
+  /** The rows of the source when the copy began. */
   readonly here: Digest;
-  /** What it held at the target then. */
+  /** The rows of the target at that time. */
   readonly before: Digest;
-  /** Bound of its chunks: all of them are made alike, however often the copy is interrupted. */
+  /** Bound of its chunks, the same for all of them however often the copy is interrupted. */
   readonly chunkRowsMax: number;
-  /** Chunks that the target has acknowledged, and where the last of them ended. */
+  /** Chunks that the target has acknowledged, and the end of the last one. */
   readonly chunks: number;
   readonly end: Place | undefined;
 }
 
-/** Remembers in the data directory how far each day has come, for one target. */
+/** The progress of each day for one target, kept in the data directory. */
 export interface Journal {
   find(table: string, day: string): DayEntry | undefined;
-  /** Begins a day, also one that was begun before. */
+  /** Begins a day, or begins it again. */
   begin(table: string, day: string, entry: Omit<DayEntry, 'verified' | 'chunks' | 'end'>): void;
   advance(table: string, day: string, chunks: number, end: Place): void;
   verify(table: string, day: string): void;
@@ -37,7 +37,7 @@ export function openJournal(dataDir: string, target: string): Journal {
   const file = join(dataDir, `copy-${hash('sha256', target).slice(0, 16)}.sqlite`);
   makePrivateFile(file);
   const database = new DatabaseSync(file);
-  // Sums as texts: they have all 64 bits, and SQLite's integers a sign.
+  // Sums are strings: they have 64 bits, and integers of SQLite are signed.
   database.exec(`CREATE TABLE IF NOT EXISTS days (
     source_table TEXT NOT NULL, day TEXT NOT NULL, verified INTEGER NOT NULL, generation TEXT NOT NULL,
     rows INTEGER NOT NULL, sum TEXT NOT NULL, before_rows INTEGER NOT NULL, before_sum TEXT NOT NULL,

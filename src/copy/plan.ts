@@ -5,34 +5,34 @@ import { dropDay, storedTable } from '../engine/table.ts';
 import { InputError } from '../errors.ts';
 import type { DayEntry, Journal } from './journal.ts';
 
-/** What is to be done with one day of one source. */
+/** How to copy one day of one source. */
 export interface DayPlan {
   readonly source: Source;
   /** `2026-11-20` */
   readonly day: string;
   readonly rows: number;
-  /** On the disk, here. */
+  /** On disk, at the source. */
   readonly bytes: number;
   /**
-   * `copy`: from its first row. `continue`: it was begun. `check`: it was copied and verified. `newer`: it was, and the target
-   * has got other events for it since, so that there is nothing to check it by. `old`: no event of it would stay there.
+   * `copy`: from its first row. `continue`: it was begun. `check`: it was copied and verified. `newer`: likewise, but the target
+   * has received more events since, so that it cannot be checked. `old`: beyond the retention of its source.
    */
   readonly step: 'copy' | 'continue' | 'check' | 'newer' | 'old';
 }
 
 export interface PlanOptions {
   readonly sources: readonly Source[];
-  /** First and last day, where given. */
+  /** First and last day; all by default. */
   readonly fromDay: string | undefined;
   readonly untilDay: string | undefined;
-  /** Whether days may be copied to where others have stored events. */
+  /** See `CopyJob.mixes`. */
   readonly mixes: boolean;
   /** ms since the epoch. */
   readonly now: number;
 }
 
 interface Target {
-  /** Left out: the target is not asked, and is taken to hold what the journal says. */
+  /** `undefined`: the target is not queried; it is assumed to hold what the journal says. */
   readonly engine: Engine | undefined;
   readonly cluster: string;
   readonly journal: Journal;
@@ -41,12 +41,12 @@ interface Target {
 const DAY_MS = 86_400_000;
 
 /**
- * Looks at every day, here and at the target, before anything is sent.
+ * Checks every day on both sides before anything is sent.
  *
- * @throws InputError with a line for each day that cannot be copied without mixing events with others' or storing them twice
+ * @throws InputError with a line for each day that cannot be copied without mixing in events from elsewhere, or storing events twice
  */
 export async function planCopy(here: Engine, target: Target, options: PlanOptions): Promise<DayPlan[]> {
-  const { sources, fromDay = '', untilDay = '9999', now } = options;
+  const { sources, fromDay = '', untilDay = '9999', mixes, now } = options;
   const countThere = await readCounts(target);
   const byTable = new Map(sources.map((source) => [source.table, source]));
   const plans: DayPlan[] = [];
@@ -54,55 +54,54 @@ export async function planCopy(here: Engine, target: Target, options: PlanOption
   for (const { table, day, rows, bytes } of await readDays(here)) {
     const source = byTable.get(table);
     if (source === undefined || day < fromDay || day > untilDay) continue;
-    // Events of such a day leave while they are counted, and the day is gone within a day here, too.
-    if (Date.parse(day) <= now - source.retentionDays * DAY_MS) {
-      plans.push({ source, day, rows, bytes, step: 'old' });
-      continue;
-    }
+    const plan = { source, day, rows, bytes };
+    // Such a day loses events while they are counted, and is deleted here within a day, too.
+    const isOld = Date.parse(day) <= now - source.retentionDays * DAY_MS;
+    const facts = { ...plan, found: countThere(source, day), cluster: target.cluster };
     const entry = target.journal.find(table, day);
-    const facts = { source, day, rows, found: countThere(source, day), entry };
-    const step = entry === undefined ? judgeUnknown(facts, options.mixes) : judgeKnown({ ...facts, entry });
-    if (typeof step === 'string') plans.push({ source, day, rows, bytes, step });
-    else faults.push(`${source.name} ${day}: ${step.fault(target.cluster)}`);
+    const verdict = isOld ? 'old' : entry === undefined ? judgeNew(facts, mixes) : judgeBegun(facts, entry);
+    if (typeof verdict === 'string') plans.push({ ...plan, step: verdict });
+    else faults.push(`${source.name} ${day}: ${verdict.fault}`);
   }
   if (faults.length > 0) throw new InputError(faults);
   return plans;
 }
 
-/** What is known of a day; `found` is how many rows it has at the target, where that was asked. */
-interface Facts {
-  readonly source: Source;
-  readonly day: string;
-  readonly rows: number;
+interface Facts extends Omit<DayPlan, 'step'> {
+  /** Rows at the target; `undefined` if it was not queried. */
   readonly found: number | undefined;
+  readonly cluster: string;
 }
 
-type Verdict = DayPlan['step'] | { fault(cluster: string): string };
+type Verdict = DayPlan['step'] | { readonly fault: string };
 
-function judgeUnknown({ rows, found = 0 }: Facts, mixes: boolean): Verdict {
+function judgeNew({ rows, found = 0 }: Facts, mixes: boolean): Verdict {
   if (found === 0 || mixes) return 'copy';
-  return {
-    fault: () =>
-      `the target has ${count(found)} rows that did not come from here, and ${count(rows)} are here; --mix puts them together`,
-  };
+  const fault = `the target has ${count(found)} rows that did not come from here, and ${count(rows)} are here; --mix copies them nevertheless`;
+  return { fault };
 }
 
-function judgeKnown({ source, day, rows, found, entry }: Facts & { entry: DayEntry }): Verdict {
+function judgeBegun({ source, day, rows, found, cluster }: Facts, entry: DayEntry): Verdict {
   const { here, before, verified } = entry;
-  // Whoever took away what was copied wants it copied again, or it would not be asked for.
+  // An operator who deleted the copied rows wants them copied again.
   if (found === 0 && before.rows === 0 && (verified || entry.chunks > 0)) return 'copy';
-  const again = (cluster: string) =>
-    before.rows === 0 ? `; to copy it anew, take it away there first: ${dropDay(source, day, cluster)}` : '';
+  const remedy = before.rows === 0 ? copyAgain(dropDay(source, day, cluster)) : '';
   if (rows !== here.rows) {
     const what = `it has ${count(rows)} rows here now, and had ${count(here.rows)} when it was copied`;
-    return { fault: (cluster) => what + again(cluster) };
+    return { fault: what + remedy };
   }
   if (!verified) return 'continue';
   const copied = before.rows + here.rows;
   if (found === undefined || found === copied) return 'check';
   if (found > copied) return 'newer';
-  const what = `${count(copied)} rows were there when it was copied, and ${count(found)} are now`;
-  return { fault: (cluster) => what + again(cluster) };
+  return {
+    fault: `${count(copied)} rows were there when it was copied, and ${count(found)} are now${remedy}`,
+  };
+}
+
+/** What an operator can do about a day that differs at the target. @param statement that deletes it there */
+export function copyAgain(statement: string): string {
+  return `; to copy it again, delete it there first: ${statement}`;
 }
 
 async function readCounts({

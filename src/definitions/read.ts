@@ -51,12 +51,8 @@ export async function readDefinitions(named: DefinitionFolders): Promise<Reading
   const sourcesAreWhole = faults.length === 0;
 
   const { pairs, drafts } = await readEndpointFiles(folders.endpointsDir, faults);
-  faults.push(
-    ...checkUnique(
-      pairs.map(({ yaml }) => yaml),
-      ['id', 'name'],
-    ),
-  );
+  const yamlFiles = pairs.map(({ yaml }) => yaml);
+  faults.push(...checkUnique(yamlFiles, ['id', 'name']));
   const warnings: Fault[] = [];
   const endpoints = pairs.flatMap(({ yaml, sql }) => {
     const shape = checkEndpointShape(yaml);
@@ -107,12 +103,8 @@ async function readSourceFiles(dir: string, faults: Fault[]): Promise<YamlFile[]
   const entries = await listFolder(dir, faults);
   const names = entries.flatMap(({ name, isFolder }) => (!isFolder && /\.ya?ml$/.test(name) ? [name] : []));
   if (names.length === 0 && faults.length === 0) {
-    const docs = packagePath('docs/sources.md');
-    faults.push({
-      file: dir,
-      line: 1,
-      message: `has no source: add a <wire name>.yaml, as ${docs} shows`,
-    });
+    const message = `has no source: add a <wire name>.yaml, as ${packagePath('docs/sources.md')} shows`;
+    faults.push({ file: dir, line: 1, message });
   }
   const read = await Promise.all(names.toSorted().map((name) => readYamlFile(join(dir, name))));
   return read.flatMap((file) => {

@@ -82,5 +82,5 @@ const REGEX: ParameterType = {
   }),
 };
 
-/** The types of which the SQL receives the canonical text. */
+/** Types that are Strings in the SQL. */
 export const TEXT_TYPES = { string: STRING, enum: ENUM, timestamp: TIMESTAMP, regex: REGEX };

@@ -18,7 +18,7 @@ const TYPED = {
   control: 'text',
 } as const;
 
-// Longer texts are no numbers that a person writes, and slow to read.
+// Bounds the time of BigInt and Number.
 const DIGITS_MAX = 400;
 
 const INT64_MIN = -(2n ** 63n);
@@ -29,7 +29,8 @@ const INTEGER: ParameterType = {
   createRules(declared, report) {
     for (const field of ['min', 'max'] as const)
       if (!Number.isSafeInteger(declared[field] ?? 0)) report(field, 'must be a whole number');
-    const { min = INT64_MIN, max = INT64_MAX } = checkRange(declared, report);
+    const { min = INT64_MIN, max = INT64_MAX } = declared;
+    checkRange(declared, report);
     const example = exampleWithin(declared, 1);
     return {
       ...TYPED,
@@ -50,7 +51,8 @@ const INTEGER: ParameterType = {
 const NUMBER: ParameterType = {
   fields: ['min', 'max'],
   createRules(declared, report) {
-    const { min = -Infinity, max = Infinity } = checkRange(declared, report);
+    const { min = -Infinity, max = Infinity } = declared;
+    checkRange(declared, report);
     const example = exampleWithin(declared, 0.5);
     return {
       ...TYPED,
@@ -69,10 +71,9 @@ const NUMBER: ParameterType = {
   },
 };
 
-function checkRange({ min, max }: ParameterFields, report: ReportField): { min?: number; max?: number } {
+function checkRange({ min, max }: ParameterFields, report: ReportField): void {
   if (min !== undefined && max !== undefined && min > max)
     report('min', `must be at most "max", which is ${max}`);
-  return { ...(min !== undefined && { min }), ...(max !== undefined && { max }) };
 }
 
 function describeRange({ min, max }: ParameterFields): string {
@@ -143,7 +144,7 @@ const UUID: ParameterType = {
 const ITEMS_MAX = 100;
 const MEMBER_FIELDS = ['values', 'min', 'max', 'max_length'] as const;
 
-/** Sent as `a=1&a=2`, as `a=1,2` or as a JSON array; the canonical text is an array as the engine reads it. */
+/** Sent as `a=1&a=2`, `a=1,2` or a JSON array. The canonical text is an array in the engine's text form. */
 const LIST: ParameterType = {
   fields: ['of', 'max_items', ...MEMBER_FIELDS],
   createRules(declared, report) {
@@ -159,7 +160,7 @@ const LIST: ParameterType = {
     if (member === undefined) return undefined;
     const parseItem = (item: string) => {
       try {
-        return member.parse(item.toWellFormed());
+        return member.parse(item);
       } catch (error) {
         throw error instanceof WrongValue
           ? new WrongValue(`has ${JSON.stringify(item.slice(0, 60))}, which ${error.message}`)
@@ -181,7 +182,7 @@ const LIST: ParameterType = {
       unsent: '[]',
       values: [],
       otherwise: undefined,
-      example: Array.isArray(example) ? example : [example],
+      example: Array.isArray(example) ? example : [example], // no member is a list, which the type cannot say
       schema: { type: 'array', items: member.schema, maxItems: itemsMax },
       control: 'text',
     };
@@ -197,7 +198,7 @@ const MEMBERS: Readonly<Record<(typeof LIST_MEMBERS)[number], ParameterType>> = 
   uuid: UUID,
 };
 
-/** The types of which values reach the SQL as values of their own type. */
+/** Types with a type of their own in the SQL. */
 export const VALUE_TYPES = {
   integer: INTEGER,
   number: NUMBER,

@@ -103,7 +103,7 @@ export function tableIndexes(source: Source): TableIndex[] {
 }
 
 // Three letters at a time: texts with identifiers in them have nearly all groups of four, and few of three. 4 KiB for each
-// 8,192 rows is what one project's addresses fill by a third; docs/performance.md has the sizes that were tried.
+// 8,192 rows is what one project's addresses fill by a third; bench/NOTES.md has the sizes that were tried.
 const SUBSTRINGS = 'ngrambf_v1(3, 4096, 2, 0) GRANULARITY 8';
 
 // Deduplication tokens kept by a table: enough for the time between a crash and the retries of interrupted inserts.
@@ -226,7 +226,7 @@ export function isKept(source: Source, atMs: number | undefined): string {
 /**
  * When events are compressed again, as the engine writes it back in `system.tables`, so that a change is seen by comparing
  * texts. The engine deletes nothing by itself: it would go by its clock, and a clock that is wrong for a moment would cost
- * every event (src/ingest/retention.ts).
+ * every event (src/retention/retention.ts).
  */
 export const TABLE_TTL = `timestamp + toIntervalDay(${RECOMPRESSED_AFTER_DAYS}) RECOMPRESS CODEC(ZSTD(9))`;
 

@@ -4,64 +4,64 @@ import { columnNames } from '../engine/table.ts';
 import { TailraceError } from '../errors.ts';
 import type { DayRows } from './rows.ts';
 
-/** Stores the events of concurrent requests together; a request is answered when its events are committed. */
+/** Group commit: the rows of concurrent requests are stored by one insert; a request is answered when its rows are committed. */
 export interface Committer {
   /**
    * Resolves when all rows are in the store.
    *
-   * @param token where given, rows committed under it before are not stored again (within the engine's window)
-   * @throws TailraceError `overloaded` at once when the queue is full, before anything is stored; otherwise the engine's
+   * @param token deduplication token: rows that were committed under it are not stored again (within the engine's window)
+   * @throws TailraceError `overloaded` at once if the queue is full, before anything is stored; otherwise the engine's
    */
   commit(source: Source, rows: readonly DayRows[], token?: string): Promise<void>;
-  /** Commits what is queued; what comes later is refused. */
+  /** Commits what is queued; later commits are refused. */
   close(): Promise<void>;
   gauges(): { queuedBytes: number; queuedRequests: number };
 }
 
 export interface CommitterOptions {
-  /** How long the first event of a group waits for company. */
+  /** How long the first rows of a group wait for others. */
   readonly waitMs: number;
-  /** A group is committed without waiting when it has this size. */
+  /** A group of this size is committed without waiting. */
   readonly groupBytesMax: number;
-  /** All that waits or is being committed; a request beyond it is turned away, since memory is what it would cost. */
+  /** Rows that wait or are being committed; past it a request is refused, since each takes memory. */
   readonly queueBytesMax: number;
   readonly onCommit: (source: string, rows: number, error?: unknown) => void;
 }
 
-/** Rows for one day of one table: the engine stores them as one part, and so all of them or none. */
+/** Rows for one day of one table: the engine stores them as one part, so all of them or none. */
 interface Group {
   readonly source: Source;
   readonly token: string | undefined;
   readonly parts: Buffer[];
-  /** Those that hold its events, since 1970. */
+  /** Minutes since 1970 that hold its events. */
   readonly minutes: Set<number>;
   readonly done: PromiseWithResolvers<void>;
   count: number;
   bytes: number;
-  /** Whether the group may be sent: it has waited long enough or is large enough. */
-  ripe: boolean;
+  /** Whether the group may be sent: it has waited long enough, or is large enough. */
+  isDue: boolean;
 }
 
 export function createCommitter(engine: Engine, options: CommitterOptions): Committer {
-  // In the order of arrival; the engine takes one insert at a time, so while one runs the others gather company.
+  // In the order of arrival. The engine takes one insert at a time; while it runs, the other groups grow.
   const groups = new Map<string, Group>();
   const queued = { bytes: 0, requests: 0 };
   let sending: Promise<void> | undefined;
   let closed = false;
 
-  /** There must be a ripe group when `sendRipe` begins: it would end at once, and its end be taken for work under way. */
-  function ripen(group: Group): void {
-    if (group.ripe) return; // its time has come after its size, and it may have been sent long ago
-    group.ripe = true;
-    sending ??= sendRipe();
+  /** `sendDue` starts only if a group is due: otherwise it would end before `sending` is assigned, and look unfinished. */
+  function makeDue(group: Group): void {
+    if (group.isDue) return; // by its size before its time; it may have been sent long ago
+    group.isDue = true;
+    sending ??= sendDue();
   }
 
-  async function sendRipe(): Promise<void> {
-    for (let next = takeRipe(groups); next !== undefined; next = takeRipe(groups)) {
+  async function sendDue(): Promise<void> {
+    for (let next = takeDue(groups); next !== undefined; next = takeDue(groups)) {
       await send(engine, next, options.onCommit);
       queued.bytes -= next.bytes;
     }
-    sending = undefined; // in the same step as the last look, so that no group ripens unseen between them
+    sending = undefined; // in the same tick as the last `takeDue`, so that no group becomes due in between
   }
 
   function join(key: string, source: Source, token: string | undefined): Group {
@@ -69,11 +69,11 @@ export function createCommitter(engine: Engine, options: CommitterOptions): Comm
     if (existing !== undefined) return existing;
     const group = createGroup(source, token);
     groups.set(key, group);
-    setTimeout(() => ripen(group), token === undefined ? options.waitMs : 0);
+    setTimeout(() => makeDue(group), token === undefined ? options.waitMs : 0);
     return group;
   }
 
-  /** Puts a request's rows into the groups of their days and returns these. */
+  /** Adds the rows of a request to the groups of their days, and returns these groups. */
   function enqueue(source: Source, rows: readonly DayRows[], token: string | undefined): Group[] {
     return rows.map(({ day, count, bytes, minutes }) => {
       const group = join(`${source.table} ${day} ${token ?? ''}`, source, token);
@@ -82,7 +82,7 @@ export function createCommitter(engine: Engine, options: CommitterOptions): Comm
       group.count += count;
       group.bytes += bytes.length;
       queued.bytes += bytes.length;
-      if (group.bytes >= options.groupBytesMax) ripen(group);
+      if (group.bytes >= options.groupBytesMax) makeDue(group);
       return group;
     });
   }
@@ -91,10 +91,8 @@ export function createCommitter(engine: Engine, options: CommitterOptions): Comm
     async commit(source, rows, token) {
       if (closed) throw new TailraceError('engine_unavailable', 'the service is shutting down');
       if (queued.bytes >= options.queueBytesMax) {
-        throw new TailraceError(
-          'overloaded',
-          `${options.queueBytesMax} bytes of events are waiting to be stored already`,
-        );
+        const message = `${options.queueBytesMax} bytes of events are waiting to be stored already`;
+        throw new TailraceError('overloaded', message);
       }
       const joined = enqueue(source, rows, token);
       queued.requests++;
@@ -104,7 +102,7 @@ export function createCommitter(engine: Engine, options: CommitterOptions): Comm
     },
     async close() {
       closed = true;
-      for (const group of groups.values()) ripen(group);
+      for (const group of groups.values()) makeDue(group);
       await sending;
     },
     gauges: () => ({ queuedBytes: queued.bytes, queuedRequests: queued.requests }),
@@ -113,13 +111,13 @@ export function createCommitter(engine: Engine, options: CommitterOptions): Comm
 
 function createGroup(source: Source, token: string | undefined): Group {
   const done = Promise.withResolvers<void>();
-  done.promise.catch(() => {}); // heard by each request that waits for it
-  return { source, token, parts: [], minutes: new Set(), done, count: 0, bytes: 0, ripe: false };
+  done.promise.catch(() => {}); // each request that waits for it handles the rejection
+  return { source, token, parts: [], minutes: new Set(), done, count: 0, bytes: 0, isDue: false };
 }
 
-function takeRipe(groups: Map<string, Group>): Group | undefined {
+function takeDue(groups: Map<string, Group>): Group | undefined {
   for (const [key, group] of groups) {
-    if (!group.ripe) continue;
+    if (!group.isDue) continue;
     groups.delete(key);
     return group;
   }
@@ -141,17 +139,13 @@ async function send(engine: Engine, group: Group, onCommit: CommitterOptions['on
     done.resolve();
   } catch (error) {
     onCommit(source.name, count, error);
-    done.reject(isFault(error) ? storeFailed(error) : error);
+    done.reject(toStoreError(error));
   }
 }
 
-/** "The query failed" would tell a sender that its events are at fault, and it would drop them. */
-function isFault(error: unknown): boolean {
-  return error instanceof TailraceError && error.code === 'query_failed';
-}
-
-function storeFailed(cause: unknown): TailraceError {
-  return new TailraceError('engine_unavailable', 'the events could not be stored; send them again', {
-    cause,
-  });
+/** `query_failed` is a 422: the sender would blame its events and drop them. */
+function toStoreError(cause: unknown): unknown {
+  if (!(cause instanceof TailraceError) || cause.code !== 'query_failed') return cause;
+  const message = 'the events could not be stored; send them again';
+  return new TailraceError('engine_unavailable', message, { cause });
 }

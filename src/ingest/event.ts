@@ -7,11 +7,11 @@ import {
   MICROS_PER_DAY,
   MICROS_PER_SECOND,
   type Micros,
+  parseInstant,
 } from '../lib/instant.ts';
-import type { WireEvent } from './decode-body.ts';
 import { cutMembers, type JsonLimits } from './json-text.ts';
-import { parseTimestamp } from './timestamp.ts';
 import { findValue, typedValues } from './typed.ts';
+import type { WireEvent } from './wire-events.ts';
 
 /** An event ready to be stored. */
 export interface Event {
@@ -19,47 +19,50 @@ export interface Event {
   readonly timestamp: Micros;
   readonly project: string;
   readonly message: string;
-  /** JSON text, one line, as it came; empty where the event has none. */
+  /** JSON text as received, on one line; empty if the event has none. */
   readonly metadata: string;
-  /** JSON text of an object with the event's other top-level members; empty where there are none. */
+  /** JSON text of an object with the event's other top-level members; empty if there are none. */
   readonly attributes: string;
   /** The values of the source's typed columns, in their order. */
   readonly typed: readonly unknown[];
 }
 
-/** Why an event is not stored; the message ends the sentence "event 3 …". */
+/** Why an event is not stored; the message completes the sentence "event 3 …". */
 export class RefusedEvent extends Error {
   override readonly name = 'RefusedEvent';
+
+  constructor(reason: string) {
+    const { stackTraceLimit } = Error;
+    Error.stackTraceLimit = 0; // capturing a stack takes longer than parsing an event
+    super(reason);
+    Error.stackTraceLimit = stackTraceLimit;
+  }
 }
 
 export interface EventRules {
   /** The time of arrival. */
   readonly now: Micros;
-  /** The time by which an event's age is judged; without it `now`. */
+  /** The time against which the age of an event is judged; `now` by default. */
   readonly ageAt?: Micros | undefined;
   readonly eventBytesMax: number;
-  /** Whose an event is that does not say so itself; empty where nobody knows. */
+  /** The project of an event that names none; empty if unknown. */
   readonly project: string;
-  /** Where the sender may send for one project only: an event that names another is refused. */
+  /** The only project that the sender may send for: an event that names another is refused. */
   readonly pinnedProject?: string | undefined;
 }
 
 const LIMITS: JsonLimits = { depthMax: 100, keysMax: 10_000, keyCharsMax: 1_000 };
 const ID_CHARS_MAX = 256;
-// Of a name in a message.
+// Of a project's name in a message.
 const NAMED_CHARS_MAX = 100;
 const AHEAD_MICROS_MAX = 3_600 * MICROS_PER_SECOND;
 
-/**
- * Reads one event of `source` as it came.
- *
- * @throws RefusedEvent saying what is wrong with it and what would be right
- */
+/** Reads one event of `source`. @throws RefusedEvent saying what is wrong with it and what would be right */
 export function parseEvent(wire: WireEvent, source: Source, rules: EventRules): Event {
   const { text, value } = read(wire, rules.eventBytesMax);
   const rest: string[] = [];
   const own = new Map<string, string>();
-  const project = ownerOf(value, source, rules);
+  const project = projectOf(value, source, rules);
   for (const { name, text: member } of cut(text)) {
     if (isOwn(name, value, project)) own.set(name, member);
     else rest.push(`${JSON.stringify(name)}:${member}`);
@@ -83,7 +86,7 @@ export function encodeRow(event: Event): string {
   return `${JSON.stringify(values.map(toWellFormed))}\n`;
 }
 
-/** Half a surrogate pair has no UTF-8 form: the engine would refuse it, and with it every event of the batch. */
+/** Half a surrogate pair has no UTF-8 form: the engine would refuse it, and every row of the same insert with it. */
 function toWellFormed(value: unknown): unknown {
   return typeof value === 'string' ? value.toWellFormed() : value;
 }
@@ -97,10 +100,14 @@ function read(wire: WireEvent, bytesMax: number): { text: string; value: Record<
 }
 
 function parseJson(text: string): unknown {
+  const { stackTraceLimit } = Error;
+  Error.stackTraceLimit = 0; // as in RefusedEvent: the error is discarded
   try {
     return JSON.parse(text);
   } catch {
     throw new RefusedEvent('is not valid JSON');
+  } finally {
+    Error.stackTraceLimit = stackTraceLimit;
   }
 }
 
@@ -118,10 +125,10 @@ function cut(text: string) {
   }
 }
 
-/** Members that have a column of their own; everything else is kept together as attributes. */
+/** Whether a member has a column of its own; all others are kept together as attributes. */
 function isOwn(name: string, event: Record<string, unknown>, project: string): boolean {
   if (name === 'message') return !Object.hasOwn(event, 'event_message');
-  if (name === 'project') return event['project'] === project; // one that is no text, or not the owner, stays as it came
+  if (name === 'project') return event['project'] === project; // another value, or another type, is an attribute
   return name === 'id' || name === 'timestamp' || name === 'event_message' || name === 'metadata';
 }
 
@@ -136,9 +143,8 @@ function readTimestamp(text: string | undefined, source: Source, { now, ageAt = 
   if (text === undefined || text === 'null') return requireStorable(now);
   const timestamp = parseTimestamp(text);
   if (timestamp === undefined) {
-    throw new RefusedEvent(
-      'has a timestamp that is neither ISO 8601 nor a count of s, ms, µs or ns since 1970',
-    );
+    const message = 'has a timestamp that is neither ISO 8601 nor a count of s, ms, µs or ns since 1970';
+    throw new RefusedEvent(message);
   }
   if (timestamp > now + AHEAD_MICROS_MAX) {
     throw new RefusedEvent(
@@ -160,7 +166,27 @@ function requireStorable(timestamp: Micros): Micros {
   );
 }
 
-function ownerOf(
+const EPOCH = /^(\d{1,19})(?:\.(\d{1,18}))?$/;
+
+/**
+ * Reads the value of an event's `timestamp`: ISO 8601 as `parseInstant` does, or a count since 1970. The digits before the point
+ * give its unit: up to 11 are seconds, up to 14 milliseconds, up to 17 microseconds, more nanoseconds.
+ *
+ * @param text the JSON text of the value, so that a count beyond 2^53 is exact
+ * @returns `undefined` if it is not a timestamp
+ */
+export function parseTimestamp(text: string): Micros | undefined {
+  const value = text.startsWith('"') ? (JSON.parse(text) as string).trim() : text; // JSON.parse of a string literal
+  const epoch = EPOCH.exec(value);
+  // Eight digits in a string are a date, 20261120, as in ISO 8601's basic form.
+  if (epoch === null || (text.startsWith('"') && value.length === 8)) return parseInstant(value);
+  const [, digits = '', fraction = ''] = epoch;
+  if (digits.length > 17) return Number(digits.slice(0, -3));
+  const shift = digits.length > 14 ? 0 : digits.length > 11 ? 3 : 6;
+  return Number(digits + fraction.slice(0, shift).padEnd(shift, '0'));
+}
+
+function projectOf(
   event: Record<string, unknown>,
   source: Source,
   { project, pinnedProject }: EventRules,
@@ -180,12 +206,12 @@ function findProject(event: Record<string, unknown>, source: Source): string | u
   return undefined;
 }
 
-/** A text as it is; anything else as its JSON. */
+/** The value of a JSON string; any other value as its JSON. */
 function textOf(json: string): string {
   return json.startsWith('"') ? (JSON.parse(json) as string) : json;
 }
 
-/** Line breaks stand only between the tokens of valid JSON, so a space means the same. Answers need one line a row. */
+/** Valid JSON has line breaks only between its tokens, so a space means the same. Answers need one line a row. */
 function toOneLine(json: string): string {
   return /[\n\r]/.test(json) ? json.replaceAll(/[\n\r]/g, ' ') : json;
 }

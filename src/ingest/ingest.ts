@@ -1,17 +1,15 @@
+import type { Config } from '../config/config.ts';
 import type { Engine } from '../engine/engine.ts';
-import { type BodyReader, createBodyReader } from './body-reader.ts';
 import { type Committer, createCommitter } from './committer.ts';
-import { createIdempotency, type Idempotency } from './idempotency.ts';
+import { createDecoder } from './decoder.ts';
+import { createIdempotency } from './idempotency/idempotency.ts';
+import { openSqliteAnswers } from './idempotency/sqlite-answers.ts';
 import { createReceiver, type Receive } from './receive.ts';
-import { openSqliteAnswers } from './sqlite-answers.ts';
-import type { OnWithoutProject } from './without-project.ts';
 
-/** The write side of a service: everything between a request's body and the store. */
+/** The write side of a service: everything between a request body and the engine. */
 export interface Ingest {
-  readonly bodies: BodyReader;
   readonly receive: Receive;
   readonly committer: Committer;
-  readonly idempotency: Idempotency;
   /** Commits what is queued. */
   close(): Promise<void>;
 }
@@ -22,60 +20,55 @@ export interface IngestOptions {
   readonly now: () => number;
   /** See `ReceiverOptions`. */
   readonly ageAt: () => number;
-  readonly limits: IngestLimits;
+  readonly config: Pick<
+    Config,
+    | 'dataDir'
+    | 'controlUrl'
+    | 'eventBytesMax'
+    | 'ingestWaitMs'
+    | 'ingestQueueBytesMax'
+    | 'idempotencyWindowMs'
+  >;
   readonly onCommit: (source: string, rows: number, error?: unknown) => void;
   readonly onRefused: (source: string, count: number) => void;
-  readonly onWithoutProject: OnWithoutProject;
+  readonly onWithoutProject: (source: string, count: number) => void;
   /** See `IdempotencyOptions.onFailure`. */
   readonly onUnremembered: (error: unknown) => void;
 }
 
-export interface IngestLimits {
-  readonly dataDir: string;
-  /** See `ControlSettings`. */
-  readonly controlUrl: string;
-  readonly eventBytesMax: number;
-  readonly ingestWaitMs: number;
-  readonly ingestQueueBytesMax: number;
-  readonly idempotencyWindowMs: number;
-}
-
-// Larger groups would make the first of their requests wait without making the engine faster.
+// A larger group would make its first request wait without making the engine faster.
 const GROUP_BYTES_MAX = 8 * 1024 * 1024;
-// A body within both is read in a millisecond or two.
+// A body within both is decoded in a few milliseconds, even if it was built to take long.
 export const INLINE_BYTES_MAX = 64 * 1024;
 export const INLINE_MARKS_MAX = 1_000;
-// A body of the largest size takes less, unless it was made to take more.
+// A body of the largest size takes less, unless it was built to take more.
 const THREAD_MEMORY_MB_MAX = 1_024;
 const ANSWERS_MAX = 100_000;
 
-/** @throws InputError when the answers to Idempotency-Keys cannot be kept where the settings say */
+/** @throws InputError if the answers to Idempotency-Keys cannot be kept in the place that the settings name */
 export async function openIngest(options: IngestOptions): Promise<Ingest> {
-  const { engine, now, ageAt, limits, onCommit, onRefused, onWithoutProject } = options;
-  const { onUnremembered: onFailure } = options;
-  const { dataDir, controlUrl, eventBytesMax, idempotencyWindowMs: windowMs } = limits;
-  const { ingestQueueBytesMax: queueBytesMax } = limits;
+  const { engine, now, config, onUnremembered: onFailure } = options;
+  const { dataDir, controlUrl, eventBytesMax, idempotencyWindowMs: windowMs } = config;
+  const queueBytesMax = config.ingestQueueBytesMax;
   const store = controlUrl === '' ? openSqliteAnswers(dataDir) : await openPostgres(controlUrl);
-  const bodies = createBodyReader({
+  const idempotency = createIdempotency({ store, now, windowMs, answersMax: ANSWERS_MAX, onFailure });
+  const decoder = createDecoder({
     inlineBytesMax: INLINE_BYTES_MAX,
     inlineMarksMax: INLINE_MARKS_MAX,
     queueBytesMax,
     threadMemoryMbMax: THREAD_MEMORY_MB_MAX,
   });
   const committer = createCommitter(engine, {
-    waitMs: limits.ingestWaitMs,
+    waitMs: config.ingestWaitMs,
     groupBytesMax: GROUP_BYTES_MAX,
     queueBytesMax,
-    onCommit,
+    onCommit: options.onCommit,
   });
-  const idempotency = createIdempotency({ store, now, windowMs, answersMax: ANSWERS_MAX, onFailure });
   return {
-    bodies,
-    receive: createReceiver({ committer, now, ageAt, eventBytesMax, onRefused, onWithoutProject }),
+    receive: createReceiver({ ...options, decoder, committer, idempotency, eventBytesMax }),
     committer,
-    idempotency,
     async close() {
-      await bodies.close();
+      await decoder.close();
       await committer.close();
       await idempotency.close();
     },
@@ -84,6 +77,6 @@ export async function openIngest(options: IngestOptions): Promise<Ingest> {
 
 /** Loads the driver only if it is used. */
 async function openPostgres(url: string) {
-  const { openPostgresAnswers } = await import('./postgres-answers.ts');
+  const { openPostgresAnswers } = await import('./idempotency/postgres-answers.ts');
   return await openPostgresAnswers(url);
 }

@@ -4,7 +4,7 @@ export interface Member {
   readonly text: string;
 }
 
-/** Bounds on one event's JSON; past one of them the text is refused, never cut. */
+/** Bounds on the JSON of one event; past one of them the event is refused, never cut. */
 export interface JsonLimits {
   /** Deepest nesting, the outermost value being 1. */
   readonly depthMax: number;
@@ -24,15 +24,15 @@ const OPEN_BRACE = 0x7b;
 const CLOSE_BRACE = 0x7d;
 
 /**
- * Cuts the top-level members of a JSON object out of its text, so that a value can be kept exactly: parsing and writing it
- * again would reorder keys that look like numbers and round integers above 2^53.
+ * Cuts the top-level members of a JSON object out of its text, so that values stay exact: parsing and serializing them would
+ * reorder keys that look like numbers and round integers above 2^53.
  *
  * @param text one JSON object, already proven valid by `JSON.parse`
- * @throws RangeError saying which limit it exceeds, as the end of a sentence
+ * @throws RangeError saying which limit it exceeds, to complete the sentence "event 3 …"
  */
-export function cutMembers(text: string, limits: JsonLimits): Member[] {
+export function cutMembers(text: string, limits = UNLIMITED): Member[] {
   const members: Member[] = [];
-  const counted = { keys: 0 };
+  const walk = { limits, keys: 0 };
   let at = text.indexOf('{') + 1;
   for (
     let nameStart = nextToken(text, at);
@@ -40,9 +40,9 @@ export function cutMembers(text: string, limits: JsonLimits): Member[] {
     nameStart = nextToken(text, at)
   ) {
     const nameEnd = endOfString(text, nameStart);
-    countKey(nameEnd - nameStart, counted, limits);
+    countKey(nameEnd - nameStart, walk);
     const valueStart = text.indexOf(':', nameEnd) + 1;
-    const valueEnd = endOfValue(text, valueStart, { limits, counted });
+    const valueEnd = endOfValue(text, valueStart, walk);
     members.push({
       name: decode(text.slice(nameStart, nameEnd)),
       text: text.slice(valueStart, valueEnd).trim(),
@@ -55,11 +55,11 @@ export function cutMembers(text: string, limits: JsonLimits): Member[] {
 /** Cuts the elements of a JSON array, proven valid by `JSON.parse`, out of its text; see `cutMembers`. */
 export function cutElements(text: string): string[] {
   const elements: string[] = [];
-  const unlimited = { limits: UNLIMITED, counted: { keys: 0 } };
+  const walk = { limits: UNLIMITED, keys: 0 };
   let at = text.indexOf('[') + 1;
   if (text.charCodeAt(nextToken(text, at)) === CLOSE_BRACKET) return elements;
   while (at < text.length) {
-    const end = endOfValue(text, at, unlimited);
+    const end = endOfValue(text, at, walk);
     elements.push(text.slice(at, end).trim());
     if (text.charCodeAt(end) === CLOSE_BRACKET) break;
     at = end + 1;
@@ -67,8 +67,8 @@ export function cutElements(text: string): string[] {
   return elements;
 }
 
-/** For a list of events: each event is measured by itself when it is read. */
-export const UNLIMITED: JsonLimits = {
+/** For a list of events: each event is measured when it is parsed. */
+const UNLIMITED: JsonLimits = {
   depthMax: Number.POSITIVE_INFINITY,
   keysMax: Number.POSITIVE_INFINITY,
   keyCharsMax: Number.POSITIVE_INFINITY,
@@ -76,10 +76,11 @@ export const UNLIMITED: JsonLimits = {
 
 interface Walk {
   readonly limits: JsonLimits;
-  readonly counted: { keys: number };
+  /** Keys so far. */
+  keys: number;
 }
 
-/** The place of the comma or bracket that ends the value beginning at `start`. */
+/** The index of the comma or bracket that ends the value beginning at `start`. */
 function endOfValue(text: string, start: number, walk: Walk): number {
   let depth = 1;
   let at = start;
@@ -103,14 +104,14 @@ function isClosing(code: number): boolean {
   return code === CLOSE_BRACE || code === CLOSE_BRACKET;
 }
 
-/** The place after a string, which is counted where it turns out to be a key. */
-function passString(text: string, start: number, { counted, limits }: Walk): number {
+/** The index after a string, which is counted if it is a key. */
+function passString(text: string, start: number, walk: Walk): number {
   const end = endOfString(text, start);
-  if (text.charCodeAt(nextToken(text, end)) === COLON) countKey(end - start, counted, limits);
+  if (text.charCodeAt(nextToken(text, end)) === COLON) countKey(end - start, walk);
   return end;
 }
 
-/** The place after the closing quote of the string that opens at `start`. */
+/** The index after the closing quote of the string that opens at `start`. */
 function endOfString(text: string, start: number): number {
   let end = text.indexOf('"', start + 1);
   while (isEscaped(text, end)) end = text.indexOf('"', end + 1);
@@ -123,17 +124,18 @@ function isEscaped(text: string, at: number): boolean {
   return backslashes % 2 === 1;
 }
 
-/** The place of the next character that is not white space; JSON knows four kinds of it, all below 0x21. */
+/** The index of the next character that is not white space; JSON has four kinds of it, all below 0x21. */
 function nextToken(text: string, from: number): number {
   let at = from;
   while (text.charCodeAt(at) <= 0x20) at++;
   return at;
 }
 
-function countKey(quotedLength: number, counted: { keys: number }, limits: JsonLimits): void {
+function countKey(quotedLength: number, walk: Walk): void {
+  const { limits } = walk;
   if (quotedLength - 2 > limits.keyCharsMax)
     throw new RangeError(`has a key longer than ${limits.keyCharsMax} characters`);
-  if (++counted.keys > limits.keysMax) throw new RangeError(`has more than ${limits.keysMax} keys`);
+  if (++walk.keys > limits.keysMax) throw new RangeError(`has more than ${limits.keysMax} keys`);
 }
 
 function decode(quoted: string): string {

@@ -1,17 +1,17 @@
-/** A line of a stream: its number counts from 1; `bytes` is `undefined` where the line was too long to be read. */
+/** A line of a stream: numbers count from 1; `bytes` is `undefined` if the line was too long to be read. */
 export interface Line {
   readonly number: number;
   readonly bytes: Buffer | undefined;
 }
 
 export const NEWLINE = 0x0a;
-// What Windows puts before the text of a file; it is no part of the first line.
+// Windows puts it before the text of a file; it does not belong to the first line.
 const BYTE_ORDER_MARK = Buffer.from([0xef, 0xbb, 0xbf]);
 
 /**
- * Cuts a stream of bytes into lines in bounded memory. Empty lines are passed over; a last line without a newline counts.
+ * Cuts a stream of bytes into lines in bounded memory. Empty lines are skipped; a last line without a newline counts.
  *
- * @param bytesMax longest line; a longer one is skipped and told as such
+ * @param bytesMax longest line; of a longer one only the number is returned
  */
 export async function* readLines(stream: AsyncIterable<Buffer>, bytesMax: number): AsyncGenerator<Line> {
   let parts: Buffer[] = [];
@@ -36,7 +36,7 @@ export async function* readLines(stream: AsyncIterable<Buffer>, bytesMax: number
       start = end + 1;
     }
     const rest = chunk.subarray(start);
-    // Past the bound only the length goes on counting, so that a file without newlines cannot fill the memory.
+    // Past the bound only the length is counted, so that a file without newlines cannot fill the memory.
     if (length + rest.length <= bytesMax) parts.push(rest);
     else parts = [];
     length += rest.length;
@@ -45,7 +45,7 @@ export async function* readLines(stream: AsyncIterable<Buffer>, bytesMax: number
   if (line !== undefined) yield line;
 }
 
-/** Whether a line is passed over, wherever lines are read: `tailrace load --url` counts them to tell which were refused. */
+/** Whether a line is skipped. The same rule everywhere: `tailrace load --url` counts lines to say which were refused. */
 export function isBlank(bytes: Buffer): boolean {
   return bytes.every((byte) => byte === 0x20 || byte === 0x09 || byte === 0x0d);
 }

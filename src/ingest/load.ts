@@ -2,23 +2,23 @@ import { isUtf8 } from 'node:buffer';
 import { Readable } from 'node:stream';
 import { type Line, readLines } from './lines.ts';
 
-/** Where the lines of a load go: the store itself, or a service that owns it. */
+/** The target of a load: the store itself, or a service that owns it. */
 export interface LineSink {
-  /** Takes a line; resolves at once unless it has to wait for those before it. What it refuses it reports by itself. */
+  /** Adds a line; returns a promise only if it has to wait for earlier lines. Reports by itself what it refuses. */
   add(number: number, text: string): Promise<void> | undefined;
   /** Resolves when all good lines so far are stored. */
   flush(): Promise<void>;
-  /** Lines that are stored. */
+  /** Number of stored lines. */
   readonly stored: number;
 }
 
 export interface LoadOptions {
   readonly lineBytesMax: number;
-  /** Commits this often what has come so far, for input that comes slowly; without it, in large batches only. */
+  /** Flushes the sink this often, for slow input; by default only full batches are sent. */
   readonly commitEveryMs?: number;
-  /** Aborting stops reading; what was read is stored. */
+  /** Aborting stops reading; lines that were read are stored. */
   readonly signal: AbortSignal;
-  /** A line that is not stored, and why. */
+  /** Called for a line that is not stored. */
   readonly onRejected: (line: number, reason: string) => void;
   /** Called every few thousand lines, and when the stream breaks. */
   readonly onProgress: (progress: LoadProgress) => void;
@@ -28,16 +28,16 @@ export interface LoadProgress {
   /** Events that are in the store. */
   readonly stored: number;
   readonly bytesRead: number;
-  /** The last line that was looked at. */
+  /** Number of the last line that was read. */
   readonly line: number;
 }
 
 const PROGRESS_LINES = 2_000;
 
 /**
- * Hands the lines of an NDJSON stream to a sink, which keeps the good ones.
+ * Passes the lines of an NDJSON stream to a sink, which stores the good ones.
  *
- * @throws what the stream or the sink throws; what was read before is stored, as far as the sink can
+ * @throws what the stream or the sink throws; lines that were read before are stored if the sink can
  */
 export async function loadEvents(
   sink: LineSink,
@@ -56,7 +56,7 @@ export async function loadEvents(
     if (number % PROGRESS_LINES === 0) options.onProgress(progress());
   }
 
-  // A stream may be silent for hours: what fails meanwhile is told at once, by breaking it.
+  // A stream may be silent for hours: destroying it reports a failure at once.
   const stopCommits = commitRegularly(sink, options.commitEveryMs, (error) => {
     if (stream instanceof Readable) stream.destroy(error);
   });
@@ -66,7 +66,7 @@ export async function loadEvents(
       await take(line);
     }
   } catch (error) {
-    // Aborting ends the stream with an error of its own. Any other break takes nothing with it: see `finally`.
+    // Aborting ends the stream with an error of its own. After any other error `finally` still stores what was read.
     if (!options.signal.aborted) throw error;
   } finally {
     stopCommits();
@@ -86,7 +86,7 @@ function commitRegularly(
   return () => clearInterval(timer);
 }
 
-/** What a line that is no text most likely is, told by how its file begins. */
+/** What a line that is not text most likely is, by its first bytes. */
 function hintOf(bytes: Buffer): string {
   if (bytes[0] === 0x1f && bytes[1] === 0x8b)
     return ': this is gzip; give the file a name that ends with .gz, or unpack it first';

@@ -1,18 +1,20 @@
-import { isUtf8 } from 'node:buffer';
 import type { Readable, Transform } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
 import { createBrotliDecompress, createGunzip, createInflate, createZstdDecompress } from 'node:zlib';
+import type { Config } from '../config/config.ts';
 import { TailraceError } from '../errors.ts';
 
-export interface BodyLimits {
-  /** As it is sent. */
-  readonly bodyBytesMax: number;
-  /** After decompression. */
-  readonly decodedBytesMax: number;
-  /** Decompressed bytes for each one sent; real logs stay far below it, a bomb does not. */
-  readonly ratioMax: number;
+export type BodyLimits = Pick<Config, 'bodyBytesMax' | 'decodedBytesMax' | 'ratioMax'>;
+
+/** What the headers of a request say about its body. */
+export interface BodyHeaders {
+  /** Content-Encoding. */
+  readonly encoding: string | undefined;
+  /** Content-Length in bytes; NaN if not sent. */
+  readonly length: number;
 }
 
-const DECODERS: Readonly<Record<string, () => Transform>> = {
+const DECOMPRESSORS: Readonly<Record<string, () => Transform>> = {
   gzip: createGunzip,
   'x-gzip': createGunzip,
   deflate: createInflate,
@@ -23,136 +25,80 @@ const DECODERS: Readonly<Record<string, () => Transform>> = {
 // Below this size any ratio is harmless.
 const RATIO_FREE_BYTES = 1024 * 1024;
 
-/** What the headers of a request say about its body. */
-export interface BodyHeaders {
-  /** Content-Encoding. */
-  readonly encoding: string | undefined;
-  /** Content-Length in bytes; NaN where it is not told. */
-  readonly length: number;
-}
-
 /**
- * Reads a request's body whole, decompressed, in bounded memory.
+ * Reads a request body whole, decompressed, in bounded memory.
  *
- * @throws TailraceError `unsupported_media_type` for an encoding we do not know, `body_too_large` past a limit,
- * `invalid_request` when the bytes are not of that encoding or end too soon
+ * @throws TailraceError `unsupported_media_type` for an unknown encoding, `body_too_large` past a limit, `invalid_request` if
+ * the bytes are not of that encoding or end too soon
  */
 export async function readBody(
-  stream: Readable,
+  request: Readable,
   { encoding, length }: BodyHeaders,
   limits: BodyLimits,
 ): Promise<Buffer> {
-  const decoder = createDecoder(encoding);
+  const createDecompressor = findDecompressor(encoding);
   const chunks: Buffer[] = [];
   let sent = 0;
   let decoded = 0;
-  const refuseLarge = (bytes: number) => {
-    if (bytes > limits.bodyBytesMax) throw tooLarge(`the body is larger than ${limits.bodyBytesMax} bytes`);
-  };
-  const takeSent = (chunk: Buffer) => {
-    sent += chunk.length;
-    refuseLarge(sent);
-  };
-  const takeDecoded = (chunk: Buffer) => {
+
+  function count(bytes: number): void {
+    sent += bytes;
+    if (sent > limits.bodyBytesMax) throw tooLarge(`is larger than ${limits.bodyBytesMax} bytes`);
+  }
+
+  function keep(chunk: Buffer): void {
     decoded += chunk.length;
     chunks.push(chunk);
-    if (decoded > limits.decodedBytesMax) {
-      throw tooLarge(`the body is larger than ${limits.decodedBytesMax} bytes when decompressed`);
-    }
-    if (decoded > RATIO_FREE_BYTES && decoded > sent * limits.ratioMax) {
-      throw tooLarge(`the body decompresses to more than ${limits.ratioMax} times its size`);
-    }
-  };
+    if (decoded > limits.decodedBytesMax)
+      throw tooLarge(`is larger than ${limits.decodedBytesMax} bytes when decompressed`);
+    if (decoded > RATIO_FREE_BYTES && decoded > sent * limits.ratioMax)
+      throw tooLarge(`decompresses to more than ${limits.ratioMax} times its size`);
+  }
+
   try {
-    refuseLarge(length);
-    await consume(stream, decoder, { takeSent, takeDecoded });
+    if (length > limits.bodyBytesMax) count(length);
+    const arriving = readChunks(request, count);
+    if (createDecompressor === undefined) for await (const chunk of arriving) keep(chunk);
+    else
+      await pipeline(arriving, createDecompressor(), async (decompressed: AsyncIterable<Buffer>) => {
+        for await (const chunk of decompressed) keep(chunk);
+      });
     return Buffer.concat(chunks, decoded);
-  } catch (error) {
-    // What is still to come is let go, so that the answer can be sent on this connection before it is closed.
-    stream.resume();
-    throw toBodyError(error, encoding);
-  } finally {
-    decoder?.destroy();
+  } catch (cause) {
+    // Drain the rest, so that the error can be sent on this connection before it is closed.
+    request.resume();
+    if (cause instanceof TailraceError) throw cause;
+    throw invalid(`the body is not valid ${encoding}, or ends too soon`, cause);
   }
 }
 
-/** @throws TailraceError `invalid_request` when the bytes are not UTF-8 */
-export function toText(body: Buffer): string {
-  return asUtf8(body).toString();
-}
-
-/** @throws TailraceError `invalid_request` when the bytes are not UTF-8 */
-export function asUtf8(body: Buffer): Buffer {
-  if (isUtf8(body)) return body;
-  throw new TailraceError('invalid_request', 'the body is not valid UTF-8');
-}
-
-interface Takers {
-  readonly takeSent: (chunk: Buffer) => void;
-  readonly takeDecoded: (chunk: Buffer) => void;
-}
-
-/** Resolves at the end of the body, rejects with the first failure of stream, decoder or taker. */
-function consume(
-  stream: Readable,
-  decoder: Transform | undefined,
-  { takeSent, takeDecoded }: Takers,
-): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const guarded = (work: (chunk: Buffer) => void) => (chunk: Buffer) => {
-      try {
-        work(chunk);
-      } catch (error) {
-        stream.removeAllListeners('data').unpipe();
-        reject(error);
-      }
-    };
-    stream.on('error', reject);
-    // A stream that has ended closes too, while its last bytes are still being decompressed.
-    stream.on('close', () => {
-      if (!stream.readableEnded) reject(new Error('the client went away'));
-    });
-    if (decoder === undefined) {
-      stream.on(
-        'data',
-        guarded((chunk) => {
-          takeSent(chunk);
-          takeDecoded(chunk);
-        }),
-      );
-      stream.on('end', resolve);
-      return;
+/** The chunks of a request as they arrive. The request survives a failure of the reader, unlike in a pipeline of its own. */
+async function* readChunks(request: Readable, count: (bytes: number) => void): AsyncGenerator<Buffer> {
+  try {
+    for await (const chunk of request.iterator({ destroyOnReturn: false })) {
+      count(chunk.length);
+      yield chunk;
     }
-    stream.on('data', guarded(takeSent));
-    decoder.on('data', guarded(takeDecoded));
-    decoder.on('end', resolve);
-    decoder.on('error', reject);
-    stream.pipe(decoder);
-  });
+  } catch (cause) {
+    throw cause instanceof TailraceError ? cause : invalid('the body did not arrive whole', cause);
+  }
 }
 
-function createDecoder(encoding: string | undefined): Transform | undefined {
+/** @returns `undefined` if the body is not compressed */
+function findDecompressor(encoding: string | undefined): (() => Transform) | undefined {
   const name = encoding?.trim().toLowerCase() ?? 'identity';
   if (name === 'identity' || name === '') return undefined;
-  const create = Object.hasOwn(DECODERS, name) ? DECODERS[name] : undefined;
-  if (create !== undefined) return create();
-  const known = Object.keys(DECODERS).join(', ');
-  throw new TailraceError(
-    'unsupported_media_type',
-    `Content-Encoding ${JSON.stringify(name)} is not known; use ${known}`,
-  );
+  const create = Object.hasOwn(DECOMPRESSORS, name) ? DECOMPRESSORS[name] : undefined;
+  if (create !== undefined) return create;
+  const known = Object.keys(DECOMPRESSORS).join(', ');
+  const message = `Content-Encoding ${JSON.stringify(name)} is not known; use ${known}`;
+  throw new TailraceError('unsupported_media_type', message);
 }
 
-function tooLarge(message: string): TailraceError {
-  return new TailraceError('body_too_large', message, { headers: { connection: 'close' } });
+function tooLarge(how: string): TailraceError {
+  return new TailraceError('body_too_large', `the body ${how}`, { headers: { connection: 'close' } });
 }
 
-function toBodyError(error: unknown, encoding: string | undefined): TailraceError {
-  if (error instanceof TailraceError) return error;
-  const { code } = error as { code?: unknown };
-  const fromDecoder = typeof code === 'string' && /^(Z_|ERR_|ZSTD_)/.test(code) && encoding !== undefined;
-  const message = fromDecoder
-    ? `the body is not valid ${encoding}, or ends too soon`
-    : 'the body did not arrive whole';
-  return new TailraceError('invalid_request', message, { cause: error, headers: { connection: 'close' } });
+function invalid(message: string, cause: unknown): TailraceError {
+  return new TailraceError('invalid_request', message, { cause, headers: { connection: 'close' } });
 }

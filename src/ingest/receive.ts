@@ -1,51 +1,64 @@
+import { hash } from 'node:crypto';
 import type { Source } from '../definitions/source.ts';
 import { MICROS_PER_MS } from '../lib/instant.ts';
-import type { Body } from './body-reader.ts';
 import type { Committer } from './committer.ts';
-import type { OnWithoutProject } from './without-project.ts';
+import type { Batch, BatchInput } from './decode-batch.ts';
+import type { Decoder } from './decoder.ts';
+import type { Idempotency, Received } from './idempotency/idempotency.ts';
 
-/** What came of a request's events: all that were not refused are stored. */
-export interface Received {
-  readonly stored: number;
-  /** See `ReadEvents`. */
-  readonly reasons: readonly string[];
-  readonly refused: number;
-  /** Of the stored events, those that belong to no project; `undefined` in answers kept by older versions. */
-  readonly withoutProject?: number;
-}
-
-export type Receive = (source: Source, body: Body, options: ReceiveOptions) => Promise<Received>;
-
-export interface ReceiveOptions {
-  /** Whose an event is that does not say so itself. */
-  readonly project: string;
+/** A request with events in its body. */
+export interface EventPost extends Omit<BatchInput, 'rules'> {
   /** See `EventRules`. */
-  readonly pinnedProject?: string | undefined;
-  /** See `Committer.commit`. */
-  readonly token?: string | undefined;
+  readonly project: string;
+  readonly pinnedProject: string | undefined;
+  /** Id of the caller's key. */
+  readonly keyId: string;
+  readonly idempotencyKey: string | undefined;
+  /** Throws if the caller may not send to the source. */
+  readonly authorize: (source: Source) => void;
 }
+
+export type Receive = (post: EventPost) => Promise<Received & { readonly source: Source }>;
 
 export interface ReceiverOptions {
+  readonly decoder: Decoder;
   readonly committer: Committer;
+  readonly idempotency: Idempotency;
   /** ms since the epoch. */
   readonly now: () => number;
-  /** The time by which an event's age is judged, ms since the epoch; not `now` while that is known to be wrong. */
+  /** The time against which the age of events is judged, ms since the epoch; not `now` while that is known to be wrong. */
   readonly ageAt: () => number;
   readonly eventBytesMax: number;
   readonly onRefused: (source: string, count: number) => void;
-  readonly onWithoutProject: OnWithoutProject;
+  readonly onWithoutProject: (source: string, count: number) => void;
 }
 
-/** Reads the events of one request by the rules of docs/ingest.md and stores the good ones before it resolves. */
+/**
+ * Stores the events of requests: decode → authorize → commit, the last once for all requests with one Idempotency-Key. Resolves when
+ * all events that were not refused are stored.
+ */
 export function createReceiver(options: ReceiverOptions): Receive {
-  const { committer, now, ageAt, eventBytesMax, onRefused, onWithoutProject } = options;
-  return async (source, body, { project, pinnedProject, token }) => {
+  const { decoder, committer, idempotency, now, ageAt, eventBytesMax } = options;
+
+  async function store({ source, ...batch }: Batch, token?: string): Promise<Received> {
+    const { rows, accepted, withoutProject, refused, reasons } = batch;
+    if (refused > 0) options.onRefused(source.name, refused);
+    if (rows.length > 0) await committer.commit(source, rows, token);
+    if (withoutProject > 0) options.onWithoutProject(source.name, withoutProject);
+    return { stored: accepted, reasons, refused, withoutProject };
+  }
+
+  return async ({ project, pinnedProject, keyId, idempotencyKey: key, authorize, ...body }) => {
     const times = { now: now() * MICROS_PER_MS, ageAt: ageAt() * MICROS_PER_MS };
     const rules = { ...times, eventBytesMax, project, pinnedProject };
-    const { rows, good, withoutProject, refused, reasons } = await body.read(source, rules);
-    if (refused > 0) onRefused(source.name, refused);
-    if (rows.length > 0) await committer.commit(source, rows, token);
-    if (withoutProject > 0) onWithoutProject(source.name, withoutProject);
-    return { stored: good, reasons, refused, withoutProject };
+    const bodyHash = key === undefined ? '' : hash('sha256', body.bytes); // before the bytes move to another thread
+    return await decoder.decode({ ...body, rules }, async (batch) => {
+      const { source } = batch;
+      authorize(source);
+      if (key === undefined) return { source, ...(await store(batch)) };
+      const scope = `${keyId}\0${source.id}\0${project}`;
+      const work = (token: string) => store(batch, token);
+      return { source, ...(await idempotency.once({ key, scope, bodyHash }, work)) };
+    });
   };
 }

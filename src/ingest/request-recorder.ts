@@ -6,10 +6,10 @@ import type { Committer } from './committer.ts';
 import { parseEvent } from './event.ts';
 import { encodeRows } from './rows.ts';
 
-/** A request that Tailrace has answered. */
+/** A request that Tailrace answered. */
 export interface ServedRequest {
   readonly method: string;
-  /** Without the query string: parameters' values are not recorded. */
+  /** Without the query string: values of parameters are not recorded. */
   readonly path: string;
   readonly host: string;
   readonly status: number;
@@ -32,10 +32,10 @@ export interface RecorderOptions {
 /** The source whose events the shipped endpoints count as API requests. */
 export const EDGE_SOURCE = 'cloudflare.logs.prod';
 const EVENT_BYTES_MAX = 1024 * 1024;
-// What callers write is kept to this length: a path may be as long as a URL, which is more than an event should be.
+// Path and host are cut to this length: a path may be as long as a URL, which is too much for an event.
 const TEXT_CHARS_MAX = 2_000;
 
-/** Stores the requests that Tailrace serves as edge events of a project. Nobody waits for it; what cannot be stored is counted. */
+/** Stores served requests as edge events of a project. Fire and forget: a request that cannot be stored is reported to `onDropped`. */
 export function createRequestRecorder({
   registry,
   committer,
@@ -53,7 +53,7 @@ export function createRequestRecorder({
   return (request) => void store(request).catch(onDropped);
 }
 
-/** Without a url, so that usage.api-counts finds the event by its project: the address that was asked need not hold that. */
+/** Without a `url`, so that usage.api-counts finds the event by its project, which the requested URL need not contain. */
 function eventText(
   { method, status, durationMs, requestId, ...long }: ServedRequest,
   project: string,

@@ -7,19 +7,19 @@ export interface DayRows {
   readonly day: number;
   readonly count: number;
   readonly bytes: Buffer;
-  /** Since 1970, UTC; each in which there is an event once. */
+  /** Minutes since 1970, UTC, that hold an event; each once. */
   readonly minutes: readonly number[];
 }
 
-/** Turns events into the bytes that are inserted, one at a time, so that each can be let go before the next is parsed. */
+/** Encodes events as the bytes of an insert, one at a time, so that each can be freed before the next is parsed. */
 export interface RowEncoder {
   add(event: Event): void;
-  /** Everything that was added; the encoder is empty then. */
+  /** Returns everything that was added, and empties the encoder. */
   take(): DayRows[];
 }
 
-// Rows wait as text for company, since turning many small ones into bytes at once is cheaper; and not for long, since the
-// garbage collector stops the thread for as long as it takes to move what is alive: bytes lie outside of its heap.
+// Rows are collected as text, since encoding many small ones at once is cheaper; but not for long, since garbage collection
+// stops the thread while it moves live objects, and bytes lie outside of the heap.
 const TEXT_CHARS_MAX = 64 * 1024;
 
 interface Day {
@@ -27,7 +27,7 @@ interface Day {
   count: number;
   readonly parts: Buffer[];
   readonly minutes: Set<number>;
-  /** Of the event before; those that come together mostly lie in the same. */
+  /** Of the previous event: most neighbours share it. */
   minute: number;
 }
 

@@ -6,13 +6,13 @@ import type { LineSink } from './load.ts';
 import { createEventWriter } from './writer.ts';
 
 export interface StoreSinkOptions {
-  /** Whose an event is that does not say so itself. */
+  /** The project of events that name none. */
   readonly project: string;
   readonly eventBytesMax: number;
   /** ms since the epoch. */
   readonly now: () => number;
   readonly onRejected: (line: number, reason: string) => void;
-  /** An event belongs to no project. */
+  /** Called for each event that belongs to no project. */
   readonly onWithoutProject: () => void;
 }
 
@@ -32,7 +32,7 @@ export function createStoreSink(engine: Engine, source: Source, options: StoreSi
         return undefined;
       }
     },
-    flush: () => writer.flush(),
+    flush: writer.flush,
     get stored() {
       return writer.stored;
     },

@@ -1,6 +1,6 @@
 import type { ColumnType, SourceColumn } from '../definitions/source.ts';
 
-/** The value at a path of a parsed event; `undefined` where there is none. Only objects are walked, by own members. */
+/** The value at a path of a parsed event; `undefined` if there is none. Walks objects only, by their own members. */
 export function findValue(event: unknown, path: readonly string[]): unknown {
   let value = event;
   for (const name of path) {
@@ -19,7 +19,7 @@ const ACCEPTS: Record<ColumnType, (value: unknown) => boolean> = {
   boolean: (value) => typeof value === 'boolean',
 };
 
-/** What a typed column holds of a value: the value where the type fits, else null. src/engine/table.ts has its twin in SQL. */
+/** What a typed column holds of a value: the value if the type fits, else null. src/engine/table.ts states the same rule in SQL. */
 export function typedValue(value: unknown, type: ColumnType): unknown {
   return ACCEPTS[type](value) ? value : null;
 }

@@ -1,12 +1,15 @@
-/** Numbers that look random and are the same for the same seed. Not for secrets. */
+import { createHash } from 'node:crypto';
+import { xoroshiro128plusFromState } from 'pure-rand/generator/xoroshiro128plus';
+
+/** Pseudorandom numbers, the same for the same seed. Not for secrets. */
 export interface Random {
   /** At least 0, less than 1. */
   next(): number;
   /** A whole number, at least `min`, at most `max`. */
   whole(min: number, max: number): number;
-  /** True once in `1 / probability` times. */
+  /** True with this probability. */
   chance(probability: number): boolean;
-  /** One of `items`, each as likely. @throws RangeError when there are none */
+  /** One of `items`, each with the same probability. @throws RangeError if there are none */
   pick<T>(items: readonly T[]): T;
   /** From a log-normal distribution: half of them below `median`; `sigma` is the deviation of the logarithm. */
   logNormal(median: number, sigma: number): number;
@@ -18,7 +21,9 @@ export interface Random {
 
 /** @param seed any text; texts that differ in one character give unrelated numbers */
 export function createRandom(seed: string): Random {
-  const bits = createBits(seed);
+  const digest = createHash('sha256').update(seed).digest();
+  const generator = xoroshiro128plusFromState([0, 4, 8, 12].map((offset) => digest.readInt32LE(offset)));
+  const bits = () => generator.next() >>> 0;
   const next = () => bits() / 0x1_0000_0000;
   const hex = () => toHex(bits());
   return {
@@ -36,7 +41,7 @@ export function createRandom(seed: string): Random {
   };
 }
 
-/** Picks among items of unlike weight. */
+/** Picks items with the probability that their weights give. */
 export function createWeighted<T>(items: readonly (readonly [weight: number, item: T])[]) {
   let total = 0;
   const bounds = items.map(([weight]) => {
@@ -67,31 +72,4 @@ const BYTES = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStar
 
 function toHex(bits: number): string {
   return `${BYTES[bits >>> 24]}${BYTES[(bits >>> 16) & 255]}${BYTES[(bits >>> 8) & 255]}${BYTES[bits & 255]}`;
-}
-
-const WARM_UP = 12;
-
-/** Chris Doty-Humphrey's sfc32: four words of state, 32 bits a step, no multiplication. */
-function createBits(seed: string): () => number {
-  let a = hash(seed, 0x9e3779b9);
-  let b = hash(seed, 0x243f6a88);
-  let c = hash(seed, 0xb7e15162);
-  let counter = 1;
-  const step = () => {
-    const sum = (((a + b) | 0) + counter) | 0;
-    counter = (counter + 1) | 0;
-    a = b ^ (b >>> 9);
-    b = (c + (c << 3)) | 0;
-    c = (((c << 21) | (c >>> 11)) + sum) | 0;
-    return sum >>> 0;
-  };
-  for (let i = 0; i < WARM_UP; i++) step();
-  return step;
-}
-
-/** FNV-1a over the UTF-16 units, from a start of its own for each word of state. */
-function hash(text: string, start: number): number {
-  let value = start | 0;
-  for (let i = 0; i < text.length; i++) value = Math.imul(value ^ text.charCodeAt(i), 0x01000193);
-  return value;
 }

@@ -28,8 +28,8 @@ export async function verifyDrafts(
 
 async function verifySyntax(engine: Engine, draft: SqlFile): Promise<Fault | undefined> {
   try {
-    const unfit = await findUnfitAnywhere(engine, withText(draft, STAND_INS[0]));
-    return unfit === undefined ? undefined : { file: draft.file, line: 1, message: unfit };
+    const message = await findUnfitAnywhere(engine, withText(draft, STAND_INS[0]));
+    return message === undefined ? undefined : { file: draft.file, line: 1, message };
   } catch (error) {
     if (error instanceof SyntaxTreeError) return { file: draft.file, line: 1, message: error.message };
     return toFault(draft, error);

@@ -1,19 +1,15 @@
 import type { Micros } from '../lib/instant.ts';
 import { createRandom, type Random } from '../lib/random.ts';
-import type { SampleFunction } from './function.ts';
-import type { Description } from './kind.ts';
-import type { SampleOptions } from './plan.ts';
-import type { Project } from './project.ts';
-import { createScene } from './scene.ts';
+import { createProjectPicker, type Project, type SampleFunction, type SampleOptions } from './project.ts';
 import { spreadInstants } from './traffic.ts';
 
-/** A call of a function. Two sources describe it: the gateway that the request came through, and the functions' own relay. */
+/** A call of a function. Two sources describe it: the gateway that the request passed, and the relay of the functions. */
 export interface FunctionCall {
   readonly at: Micros;
   readonly project: Project;
   readonly called: SampleFunction;
   readonly status: number;
-  /** With three decimals, as the relay measures it. */
+  /** With three decimals, as the relay measures. */
   readonly executionMs: number;
 }
 
@@ -23,16 +19,13 @@ export interface CallPlan {
   readonly days: number;
 }
 
-/** What is a source's own in the event of a call. @param random that of the source */
-export type DescribeCall = (call: FunctionCall, random: Random) => Description;
-
-/** The calls of a sample in order of time: the same ones for each source that describes them. */
+/** The calls of a sample in order of time: the same for each source that describes them. */
 export function* functionCalls({ rows, days }: CallPlan, options: SampleOptions): Generator<FunctionCall> {
   const { seed, end } = options;
-  const scene = createScene(options);
+  const pickProject = createProjectPicker(options);
   const random = createRandom(`${seed}/calls/${end}`);
   for (const at of spreadInstants({ rows, days, end, seed: `${seed}/calls/times/${end}` })) {
-    const { project, failing } = scene.pick(random, at);
+    const { project, failing } = pickProject(random, at);
     const called = project.pickFunction(random);
     const status = pickStatus(random, failing);
     yield { at, project, called, status, executionMs: pickTime(called, random, failing) };

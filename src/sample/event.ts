@@ -5,53 +5,53 @@ import type { Micros } from '../lib/instant.ts';
 import { createRandom, type Random } from '../lib/random.ts';
 import { functionCalls } from './call.ts';
 import type { Description } from './kind.ts';
-import type { SampleOptions, SamplePart } from './plan.ts';
-import { createScene } from './scene.ts';
+import type { SamplePart } from './plan.ts';
+import { createProjectPicker, type SampleOptions } from './project.ts';
 import { spreadInstants } from './traffic.ts';
 
 /** The events of one source, in order of time. Lazy: memory does not grow with their number. */
 export function* sampleEvents(part: SamplePart, options: SampleOptions): Generator<Event> {
-  // With `end` in it, a second sample of the same seed has other ids.
+  // `end` is part of the seed, so that a second sample has other ids.
   const random = createRandom(`${options.seed}/${part.source.name}/events/${options.end}`);
-  const own = ownHappenings(part, options, random);
-  const calls = callHappenings(part, options, random);
-  for (const { at, project, describe } of mergeByTime(own, calls)) {
-    yield createEvent(part.source, { id: random.uuid(), timestamp: at, project, description: describe() });
+  const own = ownOccurrences(part, options, random);
+  const calls = callOccurrences(part, options, random);
+  for (const occurrence of mergeByTime(own, calls)) {
+    yield createEvent(part.source, random.uuid(), occurrence);
   }
 }
 
-/** Something that a source has an event of. */
-interface Happening {
+/** Something that a source describes in one event. */
+interface Occurrence {
   readonly at: Micros;
   /** Its reference. */
   readonly project: string;
   readonly describe: () => Description;
 }
 
-/** What no other source knows of. */
-function* ownHappenings(
+/** Occurrences that only this source describes. */
+function* ownOccurrences(
   { source, kind, rows, calls }: SamplePart,
   options: SampleOptions,
   random: Random,
-): Generator<Happening> {
+): Generator<Occurrence> {
   const { describe } = kind;
   if (describe === undefined) return;
   const { seed, end } = options;
   const days = Math.min(options.days, source.retentionDays);
-  const scene = createScene(options);
+  const pickProject = createProjectPicker(options);
   const times = { rows: rows - calls.rows, days, end, seed: `${seed}/${source.name}/times/${end}` };
   for (const at of spreadInstants(times)) {
-    const { project, failing } = scene.pick(random, at);
+    const { project, failing } = pickProject(random, at);
     yield { at, project: project.ref, describe: () => describe({ random, project, at, failing }) };
   }
 }
 
-/** Calls of functions, of which two sources have an event. */
-function* callHappenings(
+/** Calls of functions, which two sources describe. */
+function* callOccurrences(
   { kind, calls }: SamplePart,
   options: SampleOptions,
   random: Random,
-): Generator<Happening> {
+): Generator<Occurrence> {
   const { describeCall } = kind;
   if (describeCall === undefined) return;
   for (const call of functionCalls(calls, options)) {
@@ -59,7 +59,7 @@ function* callHappenings(
   }
 }
 
-function* mergeByTime(first: Iterator<Happening>, second: Iterator<Happening>): Generator<Happening> {
+function* mergeByTime(first: Iterator<Occurrence>, second: Iterator<Occurrence>): Generator<Occurrence> {
   let [a, b] = [first.next(), second.next()];
   while (!a.done || !b.done) {
     if (b.done || (!a.done && a.value.at <= b.value.at)) {
@@ -72,21 +72,14 @@ function* mergeByTime(first: Iterator<Happening>, second: Iterator<Happening>): 
   }
 }
 
-interface Parts {
-  readonly id: string;
-  readonly timestamp: Micros;
-  readonly project: string;
-  readonly description: Description;
-}
-
-/** What `parseEvent` reads from the same event's JSON. */
-function createEvent(source: Source, { id, timestamp, project, description }: Parts): Event {
-  const { message, metadata } = description;
+/** The same as `parseEvent` reads from the JSON of the event. */
+function createEvent(source: Source, id: string, { at, project, describe }: Occurrence): Event {
+  const { message, metadata } = describe();
   const inTop = source.projectPaths[0]?.join('.') === 'project';
-  const wire = { id, timestamp, event_message: message, ...(inTop && { project }), metadata };
+  const wire = { id, timestamp: at, event_message: message, ...(inTop && { project }), metadata };
   return {
     id,
-    timestamp,
+    timestamp: at,
     project,
     message,
     metadata: JSON.stringify(metadata),

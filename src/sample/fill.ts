@@ -4,22 +4,22 @@ import type { Engine } from '../engine/engine.ts';
 import { truncateTable } from '../engine/table.ts';
 import { createEventWriter } from '../ingest/writer.ts';
 import { sampleEvents } from './event.ts';
-import { planSample, type SampleOptions, type SamplePart } from './plan.ts';
+import { planSample, type SamplePart } from './plan.ts';
+import type { SampleOptions } from './project.ts';
 
 export interface FillOptions extends SampleOptions {
-  /** Aborting ends it; what was made by then is stored. */
+  /** Aborting ends it; events generated before are stored. */
   readonly signal: AbortSignal;
-  /** Called every few thousand events with how many are stored. */
+  /** Called every few thousand events with the number of stored ones. */
   readonly onProgress: (stored: number) => void;
 }
 
 const PAUSE_ROWS = 2_000;
 
 /**
- * Stores made-up events of every source: one source after another, each in order of time, so that an insert touches few
- * of the table's daily parts.
+ * Stores a sample: one source after another, each in order of time, so that an insert touches few daily parts of the table.
  *
- * @returns how many events are stored
+ * @returns the number of stored events
  */
 export async function storeSample(
   engine: Engine,
@@ -38,14 +38,14 @@ export async function storeSample(
 
 async function storePart(engine: Engine, part: SamplePart, options: FillOptions): Promise<number> {
   const writer = createEventWriter(engine, part.source);
-  let made = 0;
+  let generated = 0;
   for (const event of sampleEvents(part, options)) {
     if (options.signal.aborted) break;
     const full = writer.add(event);
     if (full !== undefined) await full;
-    if (++made % PAUSE_ROWS > 0) continue;
+    if (++generated % PAUSE_ROWS > 0) continue;
     options.onProgress(writer.stored);
-    await setImmediate(); // lets signals and the engine's answers in
+    await setImmediate(); // lets signals and responses of the engine in
   }
   await writer.flush();
   return writer.stored;

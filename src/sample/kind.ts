@@ -1,34 +1,34 @@
 import type { Micros } from '../lib/instant.ts';
 import type { Random } from '../lib/random.ts';
-import type { DescribeCall } from './call.ts';
+import type { FunctionCall } from './call.ts';
 import type { Project } from './project.ts';
 
-/** What is known of an event before its source makes it up. */
+/** The circumstances of an event. */
 export interface Moment {
   readonly random: Random;
   readonly project: Project;
   readonly at: Micros;
-  /** The project has an outage: errors come in a burst. */
+  /** Whether the project has an outage, with a burst of errors. */
   readonly failing: boolean;
 }
 
-/** What is a source's own in an event. */
+/** The part of an event that depends on its source. */
 export interface Description {
   readonly message: string;
-  /** As it stands in the event's JSON. */
+  /** As in the event's JSON. */
   readonly metadata: object;
 }
 
-/** A source whose events are made up. */
+/** A source of a sample. */
 export interface SampleKind {
   /** Its wire name. */
   readonly source: string;
   /** Of all events, in percent. */
   readonly percent: number;
-  /** Its events, but those of calls. */
+  /** Describes its events other than calls; without it there are none. */
   readonly describe?: (moment: Moment) => Description;
-  /** Its events of calls of functions, which other sources have too. Without `describe` it has no others. */
-  readonly describeCall?: DescribeCall;
+  /** Describes calls of functions, which several sources have. @param random the generator of this source */
+  readonly describeCall?: (call: FunctionCall, random: Random) => Description;
 }
 
 /** `2026-11-20T07:00:00.123Z` */

@@ -1,32 +1,46 @@
 import type { Source } from '../definitions/source.ts';
-import type { Micros } from '../lib/instant.ts';
 import type { CallPlan } from './call.ts';
+import { describeAuthRequest } from './kind/auth.ts';
+import { describeCallRequest, describeRequest } from './kind/edge.ts';
+import { describeFunctionOutput } from './kind/function-output.ts';
+import { describeInvocation } from './kind/invocation.ts';
+import { describePoolerMessage } from './kind/pooler.ts';
+import { describeDatabaseMessage } from './kind/postgres.ts';
+import { describeRestServerMessage } from './kind/postgrest.ts';
+import { describeRealtimeMessage } from './kind/realtime.ts';
+import { describeStorageRequest } from './kind/storage.ts';
 import type { SampleKind } from './kind.ts';
-import { SAMPLE_KINDS } from './kinds.ts';
+import type { SampleOptions } from './project.ts';
 
-/** What is asked for. The same options, `end` among them, always give the same events. */
-export interface SampleOptions {
-  /** Events over all sources. */
-  readonly rows: number;
-  readonly seed: number;
-  /** How far back the events reach; no further than a source keeps them. */
-  readonly days: number;
-  readonly projects: number;
-  /** The instant up to which there are events. */
-  readonly end: Micros;
-}
+/** Every source of a sample, with its share of the events: most are requests at the gateway. */
+export const SAMPLE_KINDS: readonly SampleKind[] = [
+  {
+    source: 'cloudflare.logs.prod',
+    percent: 60,
+    describe: describeRequest,
+    describeCall: describeCallRequest,
+  },
+  { source: 'deno-relay-logs', percent: 15, describeCall: describeInvocation },
+  { source: 'deno-subhosting-events', percent: 7, describe: describeFunctionOutput },
+  { source: 'postgres.logs', percent: 5, describe: describeDatabaseMessage },
+  { source: 'gotrue.logs.prod', percent: 4, describe: describeAuthRequest },
+  { source: 'storage.logs.prod.2', percent: 4, describe: describeStorageRequest },
+  { source: 'realtime.logs.prod', percent: 2, describe: describeRealtimeMessage },
+  { source: 'postgREST.logs.prod', percent: 2, describe: describeRestServerMessage },
+  { source: 'pgbouncer.logs.prod', percent: 1, describe: describePoolerMessage },
+];
 
-/** The events of one source that are to be made. */
+/** The events of one source. */
 export interface SamplePart {
   readonly source: Source;
   readonly kind: SampleKind;
-  /** Its events, those of calls among them. */
+  /** All its events, those of calls included. */
   readonly rows: number;
-  /** Calls of functions, of which it has an event each: the same ones in each source that has any. */
+  /** Calls of functions, an event each: the same calls in each source that describes them. */
   readonly calls: CallPlan;
 }
 
-/** Shares the rows out among those sources that can be made up; a store that lacks some gets more of the others. */
+/** Divides the rows among the sources that a sample has; if some are not defined, the others get more. */
 export function planSample(
   sources: readonly Source[],
   { rows, days }: Pick<SampleOptions, 'rows' | 'days'>,
@@ -50,11 +64,11 @@ export function planSample(
 
 const NO_CALLS: CallPlan = { rows: 0, days: 0 };
 
-/** As many calls as the relay has events, as far back as each source keeps that has any. */
+/** As many calls as the relay has events, as far back as all sources keep that describe calls. */
 function planCalls(parts: readonly Omit<SamplePart, 'calls'>[], days: number): CallPlan {
   const callers = parts.filter(({ kind }) => kind.describeCall !== undefined);
   const relay = callers.find(({ kind }) => kind.describe === undefined);
-  // Where the relay's source is not defined the gateway has its requests all the same.
+  // Without the source of the relay, the gateway still has the requests.
   const rows = relay?.rows ?? Math.floor((callers[0]?.rows ?? 0) * CALLS_OF_REQUESTS);
   return {
     rows: Math.min(rows, ...callers.map((part) => part.rows)),

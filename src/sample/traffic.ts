@@ -10,8 +10,9 @@ const WEEKEND_SHARE = 0.65;
 const SLOT_SIGMA = 0.12;
 
 /**
- * Instants of `rows` events over the `days` before `end`, in order: many by day, few by night, fewer at weekends, many again in
- * the last hour, so that short ranges show something at any time of day. The last is within five minutes of `end`. Takes the same memory however many there are.
+ * Instants of `rows` events over the `days` before `end`, in order: many by day, few by night, fewer at weekends, many in the
+ * last hour, so that short ranges show something at any time of day. The last is within five minutes of `end`. Memory does not
+ * grow with `rows`.
  */
 export function* spreadInstants(span: { rows: number; days: number; end: Micros; seed: string }) {
   const { rows, days, end } = span;
@@ -26,15 +27,15 @@ export function* spreadInstants(span: { rows: number; days: number; end: Micros;
     total += weights[slot] ?? 0;
   }
   let passed = 0;
-  let made = 0;
+  let placed = 0;
   for (let slot = 0; slot < slots; slot++) {
     passed += weights[slot] ?? 0; // summed in the same order as `total`, so the last share is exactly 1
-    const inSlot = Math.floor((passed / total) * rows) - made;
+    const inSlot = Math.floor((passed / total) * rows) - placed;
     for (let i = 0; i < inSlot; i++) {
-      // Rounded up: the very beginning of the span may be the instant at which retention ends.
+      // Rounded up: the beginning of the span may be the instant at which retention ends.
       yield start + slot * SLOT_MICROS + Math.ceil(((i + 1 - random.next()) / inSlot) * SLOT_MICROS);
     }
-    made += inSlot;
+    placed += inSlot;
   }
 }
 
@@ -49,13 +50,13 @@ function rhythm(at: Micros): number {
 
 const RUSH_LEVEL = 2;
 
-/** Traffic that rises, over three hours, to twice that of a working day's peak, and stays there for the last hour. */
+/** Traffic rises over three hours to twice the peak of a working day, and stays there for the last hour. */
 function withRush(level: number, age: Micros): number {
   const share = Math.min(1, Math.max(0, (4 * HOUR_MICROS - age) / (3 * HOUR_MICROS)));
   return level + (RUSH_LEVEL - level) * share;
 }
 
-/** Whether the project at this place of the list has an outage at an instant. */
+/** Whether the project with this index has an outage at an instant. */
 export type IsFailing = (project: number, at: Micros) => boolean;
 
 /** Gives each project one outage of 15 to 45 minutes in every stretch of about two days, and one within the last hour. */
@@ -70,7 +71,7 @@ export function createOutages(span: {
   const length = (span.days * DAY_MICROS) / stretches;
   const outages = Array.from({ length: span.projects * stretches }, (_, i) => {
     const stretchEnd = span.end - (i % stretches) * length;
-    // Over by an hour before the end, so that it never runs into the recent one.
+    // Ends an hour before the end of the span, so that it never overlaps the recent one.
     const from = stretchEnd - 2 * HOUR_MICROS - random.next() * (length - 3 * HOUR_MICROS);
     return { from, until: from + (0.25 + random.next() * 0.5) * HOUR_MICROS };
   });

@@ -1,77 +1,48 @@
 import { createRandom, type Random } from '../lib/random.ts';
 
-/** Who sends requests: an address, a program, and what the gateway knows of both. */
+/** The sender of requests: an address, a program, and what the gateway knows of both. */
 export interface Visitor {
   readonly address: string;
   readonly userAgent: string;
-  /** The library that calls; a browser cannot send it with a websocket. */
+  /** The client library; a browser cannot send it with a websocket. */
   readonly clientInfo: string | null;
   readonly country: string;
   readonly colo: string;
   readonly cf: object;
 }
 
-const PLACES = [
-  {
-    colo: 'FRA',
-    city: 'Frankfurt am Main',
-    country: 'DE',
-    continent: 'EU',
-    regionCode: 'HE',
-    timezone: 'Europe/Berlin',
-  },
-  { colo: 'CDG', city: 'Paris', country: 'FR', continent: 'EU', regionCode: 'IDF', timezone: 'Europe/Paris' },
-  {
-    colo: 'IAD',
-    city: 'Ashburn',
-    country: 'US',
-    continent: 'NA',
-    regionCode: 'VA',
-    timezone: 'America/New_York',
-  },
-  {
-    colo: 'SJC',
-    city: 'San José',
-    country: 'US',
-    continent: 'NA',
-    regionCode: 'CA',
-    timezone: 'America/Los_Angeles',
-  },
-  {
-    colo: 'GRU',
-    city: 'São Paulo',
-    country: 'BR',
-    continent: 'SA',
-    regionCode: 'SP',
-    timezone: 'America/Sao_Paulo',
-  },
-  { colo: 'NRT', city: 'Tokyo', country: 'JP', continent: 'AS', regionCode: '13', timezone: 'Asia/Tokyo' },
-];
+const PLACES = (
+  [
+    ['FRA', 'Frankfurt am Main', 'DE', 'EU', 'HE', 'Europe/Berlin'],
+    ['CDG', 'Paris', 'FR', 'EU', 'IDF', 'Europe/Paris'],
+    ['IAD', 'Ashburn', 'US', 'NA', 'VA', 'America/New_York'],
+    ['SJC', 'San José', 'US', 'NA', 'CA', 'America/Los_Angeles'],
+    ['GRU', 'São Paulo', 'BR', 'SA', 'SP', 'America/Sao_Paulo'],
+    ['NRT', 'Tokyo', 'JP', 'AS', '13', 'Asia/Tokyo'],
+  ] as const
+).map(([colo, city, country, continent, regionCode, timezone]) => {
+  return { colo, city, country, continent, regionCode, timezone };
+});
 
+const MAC = 'Mozilla/5.0 (Macintosh; Intel Mac OS X 10_15_7) AppleWebKit/537.36 (KHTML, like Gecko)';
+const PHONE =
+  'Mozilla/5.0 (iPhone; CPU iPhone OS 18_6 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko)';
 const PROGRAMS = [
-  {
-    userAgent:
-      'Mozilla/5.0 (Macintosh; Intel Mac OS X 10_15_7) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/141.0.0.0 Safari/537.36',
-    clientInfo: 'supabase-js-web/2.74.0',
-  },
-  {
-    userAgent:
-      'Mozilla/5.0 (iPhone; CPU iPhone OS 18_6 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/18.6 Mobile/15E148 Safari/604.1',
-    clientInfo: 'supabase-js-web/2.58.0',
-  },
+  { userAgent: `${MAC} Chrome/141.0.0.0 Safari/537.36`, clientInfo: 'supabase-js-web/2.74.0' },
+  { userAgent: `${PHONE} Version/18.6 Mobile/15E148 Safari/604.1`, clientInfo: 'supabase-js-web/2.58.0' },
   { userAgent: 'node', clientInfo: 'supabase-js-node/2.74.0' },
   { userAgent: 'Dart/3.9 (dart:io)', clientInfo: 'supabase-flutter/2.10.0' },
   { userAgent: 'python-httpx/0.28.1', clientInfo: 'supabase-py/2.18.1' },
   { userAgent: 'curl/8.14.1', clientInfo: null },
 ];
 
-// Blocks that are kept for documentation (RFC 5737), so that no sample names somebody's address.
+// Networks reserved for documentation (RFC 5737): no sample contains a real address.
 const NETWORKS = ['192.0.2', '198.51.100', '203.0.113'];
 
 /** The same visitors in every sample: they come back, as real ones do. */
 export const VISITORS: readonly Visitor[] = createVisitors(600, createRandom('visitors'));
 
-/** Those of them that look at pages. */
+/** Visitors with a browser. */
 export const BROWSERS = VISITORS.filter(({ userAgent }) => userAgent.startsWith('Mozilla/'));
 
 function createVisitors(count: number, random: Random): Visitor[] {
@@ -85,7 +56,7 @@ function createVisitors(count: number, random: Random): Visitor[] {
       colo,
       cf: {
         asOrganization: random.pick(['Example Telecom', 'Example Broadband', 'Example Cloud']),
-        asn: random.whole(64_496, 64_511), // for documentation (RFC 5398)
+        asn: random.whole(64_496, 64_511), // reserved for documentation (RFC 5398)
         botManagement: {
           detectionIds: [],
           score: bot ? random.whole(1, 29) : random.whole(60, 99),

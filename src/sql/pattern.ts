@@ -28,7 +28,7 @@ const CHOICE_SIZE = 2;
  *
  * RE2 reads a text in one pass and cannot be stopped within a block of rows. A byte takes a few nanoseconds while the states of the
  * automaton fit into RE2's memory, and a time in proportion to the program's size if each byte needs a new state.
- * docs/endpoints.md has the figures.
+ * bench/NOTES.md has the figures.
  */
 export function findPatternFault(pattern: string): string | undefined {
   if (!META.test(pattern)) return undefined;

@@ -14,31 +14,29 @@ export interface TextSearch {
 export type SearchKind = 'match' | 'pattern' | 'like' | 'text';
 type SearchPart = { readonly text: string } | { readonly parameter: string };
 
-/** Functions by which ClickHouse skips data, and functions of patterns, in lower case; `at` is the place of the argument. */
-const FUNCTIONS: Readonly<Record<string, { kind: SearchKind; at: number }>> = {
-  match: { kind: 'match', at: 1 },
-  regexp_matches: { kind: 'match', at: 1 },
-  extract: { kind: 'pattern', at: 1 },
-  extractall: { kind: 'pattern', at: 1 },
-  countmatches: { kind: 'pattern', at: 1 },
-  countmatchescaseinsensitive: { kind: 'pattern', at: 1 },
-  replaceregexpall: { kind: 'pattern', at: 1 },
-  regexp_replace: { kind: 'pattern', at: 1 },
-  regexpextract: { kind: 'pattern', at: 1 },
-  regexp_extract: { kind: 'pattern', at: 1 },
-  regexp_substr: { kind: 'pattern', at: 1 },
-  regexpposition: { kind: 'pattern', at: 1 },
-  regexpinstr: { kind: 'pattern', at: 1 },
-  regexp_instr: { kind: 'pattern', at: 1 },
-  splitbyregexp: { kind: 'pattern', at: 0 },
-  like: { kind: 'like', at: 1 },
-  notlike: { kind: 'like', at: 1 },
-  startswith: { kind: 'text', at: 1 },
-  endswith: { kind: 'text', at: 1 },
-  multisearchany: { kind: 'text', at: 1 },
-};
+/** Functions by which ClickHouse skips data, and functions of patterns, in lower case, with the place of the argument. */
+const ARGUMENTS: readonly (readonly [names: string, kind: SearchKind, at: number])[] = [
+  ['match regexp_matches', 'match', 1],
+  [
+    `extract extractall countmatches countmatchescaseinsensitive replaceregexpall regexp_replace regexpextract regexp_extract
+    regexp_substr regexpposition regexpinstr regexp_instr`,
+    'pattern',
+    1,
+  ],
+  ['splitbyregexp', 'pattern', 0],
+  ['like notlike', 'like', 1],
+  ['startswith endswith multisearchany', 'text', 1],
+];
 
-const OPERATORS: Readonly<Record<string, SearchKind>> = { regexp: 'match', rlike: 'match', like: 'like' };
+const FUNCTIONS = new Map(
+  ARGUMENTS.flatMap(([names, kind, at]) => names.split(/\s+/).map((name) => [name, { kind, at }] as const)),
+);
+
+const OPERATORS: ReadonlyMap<string, SearchKind> = new Map([
+  ['regexp', 'match'],
+  ['rlike', 'match'],
+  ['like', 'like'],
+]);
 
 // These show a statement and search nothing; the sandbox checks their output.
 const EXPLAINS_TEXT = /^EXPLAIN (?:AST|QUERY TREE) /;
@@ -53,11 +51,6 @@ export function findTextSearches(sql: string): TextSearch[] {
   return words.flatMap((_, i) => findCall(words, i, brackets) ?? findOperator(words, i) ?? []);
 }
 
-function find<T>(table: Readonly<Record<string, T>>, name: string): T | undefined {
-  const small = name.toLowerCase();
-  return Object.hasOwn(table, small) ? table[small] : undefined;
-}
-
 type Word = Token & { readonly text: string };
 
 function findCall(
@@ -67,10 +60,10 @@ function findCall(
 ): TextSearch | undefined {
   const name = words[i];
   if ((name?.kind !== 'word' && name?.kind !== 'name') || words[i + 1]?.text !== '(') return undefined;
-  const called = find(FUNCTIONS, readName(name.text));
+  const called = FUNCTIONS.get(readName(name.text).toLowerCase());
   if (called === undefined) return undefined;
   // `value LIKE (…)` is the operator.
-  if (find(OPERATORS, name.text) !== undefined && followsValue(words, i)) return undefined;
+  if (OPERATORS.get(name.text.toLowerCase()) !== undefined && followsValue(words, i)) return undefined;
   const ends = brackets.get(i + 1) ?? [];
   const from = called.at === 0 ? i + 2 : (ends[called.at - 1] ?? i + 1) + 1;
   const to = ends[called.at] ?? from;
@@ -94,7 +87,7 @@ function readName(written: string): string {
 
 function findOperator(words: readonly Word[], i: number): TextSearch | undefined {
   const word = words[i];
-  const kind = word?.kind === 'word' ? find(OPERATORS, word.text) : undefined;
+  const kind = word?.kind === 'word' ? OPERATORS.get(word.text.toLowerCase()) : undefined;
   const next = words[i + 1];
   if (kind === undefined || next === undefined) return undefined;
   // Columns may have the names of keywords. Between a word and a text, LIKE is always the operator, as in `by LIKE 'x'`.

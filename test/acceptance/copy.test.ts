@@ -183,7 +183,7 @@ test('a second run sends nothing, and compares again', async () => {
   const other = await runCli(copyArgs(), { env: env() });
   expect(other.code).toBe(1);
   expect(other.stderr).toContain(
-    `${EDGE} ${dayOf(1)}: the target holds 400 rows, and some of them are others; to copy it anew, take it away there first: ALTER TABLE \`edge_logs\` DROP PARTITION '${dayOf(1)}'`,
+    `${EDGE} ${dayOf(1)}: the target holds 400 rows, and some of them differ; to copy it again, delete it there first: ALTER TABLE \`edge_logs\` DROP PARTITION '${dayOf(1)}'`,
   );
   await ask(`ALTER TABLE edge_logs DROP PARTITION '${dayOf(1)}'`);
   expect(await runCli(copyArgs(), { env: env() })).toMatchObject(DONE);
@@ -292,7 +292,7 @@ test('days with events of others are refused before anything is sent, and mixed 
   const refused = await runCli(copyArgs(), { env: env() });
   expect(refused.code).toBe(1);
   expect(refused.stderr).toBe(
-    `tailrace: ${EDGE} ${dayOf(2)}: the target has 2 rows that did not come from here, and 30 are here; --mix puts them together\n`,
+    `tailrace: ${EDGE} ${dayOf(2)}: the target has 2 rows that did not come from here, and 30 are here; --mix copies them nevertheless\n`,
   );
   expect(inserts().length).toBe(before);
   expect(await runCli(copyArgs('--from-day', dayOf(1)), { env: env() })).toMatchObject(DONE);
@@ -308,7 +308,7 @@ test('a day that has got more events here since is not copied twice; taken away 
   const refused = await runCli(copyArgs(), { env: env() });
   expect(refused).toMatchObject({ code: 1 });
   expect(refused.stderr).toContain(
-    'it has 401 rows here now, and had 400 when it was copied; to copy it anew',
+    'it has 401 rows here now, and had 400 when it was copied; to copy it again',
   );
   await ask(`ALTER TABLE edge_logs DROP PARTITION '${dayOf(1)}'`);
   expect(await runCli(copyArgs(), { env: env() })).toMatchObject(DONE);

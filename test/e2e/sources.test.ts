@@ -77,7 +77,7 @@ describe('the sources', () => {
     const page = await open('/sources', { key: KEY });
     await page.getByText('2 events without a project since the start').waitFor();
     await page.getByRole('link', { name }).click();
-    await page.getByText('no key that pins a project can read them').waitFor();
+    await page.getByText('keys that pin a project cannot read them').waitFor();
   });
 
   test('are shown without numbers to a key that only sends, with its own project', async () => {

@@ -36,7 +36,7 @@ describe('a slow engine', () => {
     await answered;
     const alert = page.getByRole('alert');
     await alert.waitFor();
-    expect(await alert.innerText()).toMatch(/15000 ms[\s\S]*Ask for a shorter time[\s\S]*504 query_timeout/);
+    expect(await alert.innerText()).toMatch(/15000 ms[\s\S]*Query a shorter range[\s\S]*504 query_timeout/);
     await page.getByRole('button', { name: 'Run', exact: true }).waitFor();
   });
 
@@ -112,7 +112,9 @@ test('without its engine the console says so, what is wrong and what to do; keys
   const page = await here(LOGS, { expected: [503] });
   const alert = page.getByRole('alert');
   await alert.waitFor();
-  expect(await alert.innerText()).toMatch(/The engine is away[\s\S]*503 engine_unavailable/);
+  expect(await alert.innerText()).toMatch(
+    /The engine or the store of keys is unavailable[\s\S]*503 engine_unavailable/,
+  );
 
   await page.getByRole('link', { name: 'Keys' }).click();
   await page.getByRole('button', { name: 'Revoke still there' }).click();

@@ -80,13 +80,16 @@ describe('the source', () => {
     );
   });
 
-  test('that does not exist is 404, with those that do and where they are defined', async () => {
-    const answer = await post(url, '/logs?source_name=no.such', []);
-    expectError(answer, 'source_not_found');
-    expect(answer.body.error.message).toMatch(
-      /"no\.such"; there are cloudflare\.logs\.prod, .*; each is a file of TAILRACE_SOURCES_DIR$/,
-    );
-  });
+  test.each(['[]', '['])(
+    'that does not exist is 404, with those that do, whatever the body: %s',
+    async (body) => {
+      const answer = await post(url, '/logs?source_name=no.such', body);
+      expectError(answer, 'source_not_found');
+      expect(answer.body.error.message).toMatch(
+        /"no\.such"; there are cloudflare\.logs\.prod, .*; each is a file of TAILRACE_SOURCES_DIR$/,
+      );
+    },
+  );
 
   test.each([[{ source: 5, batch: [] }], [[{ source: EDGE_ID }]], [{ message: 'a' }]])(
     'that %j does not name is asked for',

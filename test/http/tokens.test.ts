@@ -174,7 +174,7 @@ describe('what is wider than the key', () => {
   ])('is refused: %s', async (_, fields, body) => {
     const answer = await ask((await newKey(fields)).key, body);
     expectError(answer, 'forbidden');
-    expect(answer.body.error.message).toMatch(/^a token cannot do rights that its key has lost: /);
+    expect(answer.body.error.message).toMatch(/^a token cannot do more than its key: /);
   });
 
   test('a burst that was not asked for is at most that of the key', async () => {

@@ -25,9 +25,11 @@ const warnings = () => lines.splice(0).map(({ events }) => events);
 describe('events without a project', () => {
   test('are stored, counted, shown, and logged once a minute with their source and count', async () => {
     const event = { event_message: 'whose?' };
-    expect((await post(url, TO_EDGE, [event, event, { ...event, project: 'p1' }])).text).toBe(
+    const stored = await post(url, TO_EDGE, [event, event, { ...event, project: 'p1' }]);
+    expect([stored.text, stored.headers.get('x-events-without-project')]).toEqual([
       '{"message":"Logged!"}',
-    );
+      '2',
+    ]);
     expect(warnings()).toEqual([{ [EDGE]: 2 }]);
     clock.now += 59_000;
     await post(url, TO_EDGE, [event]);

@@ -1,9 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { ColumnType, Source, SourceColumn } from '../../src/definitions/source.ts';
-import { encodeRow, parseEvent, RefusedEvent } from '../../src/ingest/event.ts';
+import { encodeRow, parseEvent, parseTimestamp, RefusedEvent } from '../../src/ingest/event.ts';
 import { cutElements, cutMembers, type JsonLimits } from '../../src/ingest/json-text.ts';
-import { parseTimestamp } from '../../src/ingest/timestamp.ts';
 import { findValue, typedValue } from '../../src/ingest/typed.ts';
 import { runs } from '../support/property.ts';
 

@@ -2,11 +2,14 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { TailraceError } from '../../src/errors.ts';
-import type { AnswerStore } from '../../src/ingest/answer-store.ts';
-import { createIdempotency, type Idempotency } from '../../src/ingest/idempotency.ts';
-import { openPostgresAnswers } from '../../src/ingest/postgres-answers.ts';
-import type { Received } from '../../src/ingest/receive.ts';
-import { openSqliteAnswers } from '../../src/ingest/sqlite-answers.ts';
+import {
+  type AnswerStore,
+  createIdempotency,
+  type Idempotency,
+  type Received,
+} from '../../src/ingest/idempotency/idempotency.ts';
+import { openPostgresAnswers } from '../../src/ingest/idempotency/postgres-answers.ts';
+import { openSqliteAnswers } from '../../src/ingest/idempotency/sqlite-answers.ts';
 import { hasPostgres, startPostgres, type TestPostgres } from '../../trial/postgres.ts';
 import { temporaryFolder } from '../support/service.ts';
 

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { createParameter } from '../../src/definitions/parameter.ts';
-import { parseTimestamp } from '../../src/ingest/timestamp.ts';
+import { parseTimestamp } from '../../src/ingest/event.ts';
 import { formatInstant } from '../../src/lib/instant.ts';
 import { findParameterValue } from '../../src/query/parameters.ts';
 import { runs, scale } from '../support/property.ts';

@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import type { Event } from '../../src/ingest/event.ts';
 import { functionCalls } from '../../src/sample/call.ts';
-import { planSample, type SampleOptions } from '../../src/sample/plan.ts';
+import { planSample } from '../../src/sample/plan.ts';
+import type { SampleOptions } from '../../src/sample/project.ts';
 import { END, eventsOf, hoursOfDay, OPTIONS, SOURCES } from './support.ts';
 
 const MINUTE_MICROS = 60_000_000;

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { Source } from '../../src/definitions/source.ts';
 import { type Event, encodeRow, parseEvent } from '../../src/ingest/event.ts';
-import { SAMPLE_KINDS } from '../../src/sample/kinds.ts';
+import { SAMPLE_KINDS } from '../../src/sample/plan.ts';
 import { END, eventsOf, SOURCES } from './support.ts';
 
 const DAY_MICROS = 86_400_000_000;

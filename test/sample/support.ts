@@ -1,7 +1,8 @@
 import { readDefinitions } from '../../src/definitions/read.ts';
 import type { Source } from '../../src/definitions/source.ts';
 import { sampleEvents } from '../../src/sample/event.ts';
-import { planSample, type SampleOptions } from '../../src/sample/plan.ts';
+import { planSample } from '../../src/sample/plan.ts';
+import type { SampleOptions } from '../../src/sample/project.ts';
 
 const { definitions } = await readDefinitions({ endpointsDir: 'endpoints', sourcesDir: 'sources' });
 

@@ -1,7 +1,7 @@
 import type { Source } from '../../src/definitions/source.ts';
 import type { Engine } from '../../src/engine/engine.ts';
-import { createRetention, type DroppedDay, type RetentionOptions } from '../../src/ingest/retention.ts';
 import { createClockGuard } from '../../src/lib/clock-guard.ts';
+import { createRetention, type DroppedDay, type RetentionOptions } from '../../src/retention/retention.ts';
 
 interface Options extends Partial<RetentionOptions> {
   readonly engine: Engine;

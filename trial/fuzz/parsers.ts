@@ -2,11 +2,10 @@ import { readDefinitions } from '../../src/definitions/read.ts';
 import { HEADERS_CHARS_MAX } from '../../src/http/listener.ts';
 import { parseQueryString } from '../../src/http/query-string.ts';
 import { mergeParameters } from '../../src/http/routes/body-parameters.ts';
-import { type BodyFormat, openBody } from '../../src/ingest/body.ts';
-import { countMarks } from '../../src/ingest/body-cost.ts';
+import { decodeBatch } from '../../src/ingest/decode-batch.ts';
+import { parseTimestamp } from '../../src/ingest/event.ts';
 import { INLINE_BYTES_MAX, INLINE_MARKS_MAX } from '../../src/ingest/ingest.ts';
-import { readEvents } from '../../src/ingest/read-events.ts';
-import { parseTimestamp } from '../../src/ingest/timestamp.ts';
+import { type BodyFormat, countMarks } from '../../src/ingest/wire-events.ts';
 import { looksLikeToken } from '../../src/keys/token.ts';
 import { parseInstant } from '../../src/lib/instant.ts';
 import { readKey } from '../../src/serve/admit.ts';
@@ -42,7 +41,7 @@ const isolated = (work: () => unknown) => {
   }
 };
 
-/** A body as src/ingest/body-reader.ts reads it; those that it hands to its thread cost nothing but the look at their bytes. */
+/** A body as src/ingest/decoder.ts decodes it inline; for one that it passes to its thread, only the marks are counted. */
 function body(format: BodyFormat, tokens: readonly string[]): Parser {
   return {
     charsMax: INLINE_BYTES_MAX,
@@ -50,7 +49,7 @@ function body(format: BodyFormat, tokens: readonly string[]): Parser {
     parse: (text) => {
       const bytes = Buffer.from(text, 'latin1');
       if (countMarks(bytes, format) > INLINE_MARKS_MAX) return undefined;
-      return isolated(() => readEvents(openBody(bytes, format).events, source, rules));
+      return isolated(() => decodeBatch({ bytes, format, source, candidates: [], rules }));
     },
   };
 }

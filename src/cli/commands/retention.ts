@@ -7,11 +7,10 @@ import {
   clockFile,
   confirmAll,
   confirmationFile,
+  type RetentionReport,
   reportFile,
-  type StoredReport,
-  toStored,
-} from '../../ingest/retention-file.ts';
-import { describeRetention } from '../../ingest/retention-notice.ts';
+} from '../../retention/file.ts';
+import { describeRetention } from '../../retention/notice.ts';
 import { openRetention } from '../../open-retention.ts';
 import { openStore } from '../../open-store.ts';
 import { ownerName, readConfig } from '../environment.ts';
@@ -66,18 +65,18 @@ async function reviewStore(config: Config, confirm: boolean): Promise<void> {
   const retention = openRetention(store, config, ({ table, day, rows }) =>
     process.stdout.write(`deleted ${day} of ${table}, ${formatCount(rows)} events\n`),
   );
-  const report = toStored(await retention.review());
+  const report = await retention.review();
   printRetention(report);
   if (!confirm || describeRetention(report) === undefined) return;
   await retention.confirm(confirmAll(report));
-  const after = toStored(await retention.review());
+  const after = await retention.review();
   clockFile(config.dataDir).write({ seen_ms: after.clock.plausibleMs });
   reportFile(config.dataDir).write(after);
   printDone(after);
 }
 
 /** Prints what is due and why it is not deleted. */
-function printRetention(report: StoredReport): void {
+function printRetention(report: RetentionReport): void {
   const { clock, due } = report;
   process.stdout.write(`clock: ${new Date(clock.clockMs).toISOString()}, ${clock.state}\n`);
   const rows = due.map(({ source, reason, days, percent, held }) => [
@@ -92,7 +91,7 @@ function printRetention(report: StoredReport): void {
   if (notice !== undefined) process.stdout.write(`${notice.message}\n`);
 }
 
-function printDone(after: StoredReport): void {
+function printDone(after: RetentionReport): void {
   const left = describeRetention(after);
   if (left !== undefined)
     throw new StoppedError(`confirmed, but something else has come up since: ${left.message}`);

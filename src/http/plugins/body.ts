@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { TailraceError } from '../../errors.ts';
-import type { BodyFormat } from '../../ingest/body.ts';
 import { type BodyLimits, readBody } from '../../ingest/read-body.ts';
+import type { BodyFormat } from '../../ingest/wire-events.ts';
 
 /** A request body with events, decompressed. */
 export interface RawBody {

@@ -1,7 +1,7 @@
 import type { FastifyReply } from 'fastify';
-import { chooseSource } from '../../ingest/choose-source.ts';
-import type { Received } from '../../ingest/receive.ts';
-import { WITHOUT_PROJECT_HEADER } from '../../ingest/without-project.ts';
+import type { Received } from '../../ingest/idempotency/idempotency.ts';
+import { WITHOUT_PROJECT_HEADER } from '../../ingest/project-warning.ts';
+import { findSource } from '../../ingest/source-name.ts';
 import { list, object, type Schema } from '../openapi/schema.ts';
 import { addBodyParser } from '../plugins/body.ts';
 import { defineRoute, json, type RouteGroup, textParameter } from '../route.ts';
@@ -95,19 +95,14 @@ export const ingestRoutes: RouteGroup<IngestParts> = {
         ),
       },
       errors: ['source_not_found', 'overloaded'],
-      handle: async (parts: IngestParts, request: EventRequest, reply) => {
-        const { query, headers } = request;
-        const received = await takeEvents(request, parts, (fields) =>
-          chooseSource(parts.registry, { query, headers, fields }),
-        );
-        return answer(reply, received);
-      },
+      handle: async (parts: IngestParts, request: EventRequest, reply) =>
+        respond(reply, await takeEvents(request, parts, findSource(parts.registry, request))),
     }),
   ],
 };
 
 /** As Logflare's clients expect it: 406 with the reasons if events were refused; the other events are stored. */
-function answer(reply: FastifyReply, { refused, reasons, withoutProject = 0 }: Received): FastifyReply {
+function respond(reply: FastifyReply, { refused, reasons, withoutProject = 0 }: Received): FastifyReply {
   if (withoutProject > 0) reply.header(WITHOUT_PROJECT_HEADER, withoutProject);
   if (refused === 0) return reply.send({ message: 'Logged!' });
   const more = refused > reasons.length ? [`and ${refused - reasons.length} more`] : [];

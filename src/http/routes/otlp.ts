@@ -1,7 +1,8 @@
 import type { FastifyReply } from 'fastify';
-import { chooseSource } from '../../ingest/choose-source.ts';
+import type { Source } from '../../definitions/source.ts';
+import type { Received } from '../../ingest/idempotency/idempotency.ts';
 import { encodeResponse } from '../../ingest/otlp/schema.ts';
-import type { Received } from '../../ingest/receive.ts';
+import { findSource, refuseExternal } from '../../ingest/source-name.ts';
 import { addBodyParser } from '../plugins/body.ts';
 import { defineRoute, json, type RouteGroup, textParameter } from '../route.ts';
 import { type EventRequest, type IngestParts, takeEvents } from './take-events.ts';
@@ -46,17 +47,18 @@ export const otlpRoutes: RouteGroup<IngestParts> = {
       },
       errors: ['source_not_found', 'overloaded'],
       handle: async (parts: IngestParts, request: EventRequest, reply) => {
-        const { query, headers } = request;
-        const received = await takeEvents(request, parts, () =>
-          chooseSource(parts.registry, { query, headers, fields: {} }, parts.config.otlpSource),
-        );
-        return answer(request, reply, received);
+        const source = findSource(parts.registry, request) ?? configuredSource(parts);
+        return respond(request, reply, await takeEvents(request, parts, source));
       },
     }),
   ],
 };
 
-function answer(request: EventRequest, reply: FastifyReply, { refused, reasons }: Received): FastifyReply {
+function configuredSource({ config: { otlpSource }, registry }: IngestParts): Source | undefined {
+  return otlpSource === '' ? undefined : refuseExternal(registry.getSource(otlpSource));
+}
+
+function respond(request: EventRequest, reply: FastifyReply, { refused, reasons }: Received): FastifyReply {
   const message = reasons.join('; ');
   if (request.headers['content-type']?.startsWith(PROTOBUF) === true) {
     return reply.type(PROTOBUF).send(Buffer.from(encodeResponse(refused, message)));

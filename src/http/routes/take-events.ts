@@ -1,14 +1,11 @@
-import { hash } from 'node:crypto';
 import type { FastifyRequest } from 'fastify';
 import type { Config } from '../../config/config.ts';
 import type { Registry } from '../../definitions/registry.ts';
 import type { Source } from '../../definitions/source.ts';
 import { TailraceError } from '../../errors.ts';
-import type { BodyReader } from '../../ingest/body-reader.ts';
-import type { SourceFields } from '../../ingest/choose-source.ts';
-import type { Idempotency } from '../../ingest/idempotency.ts';
+import type { Received } from '../../ingest/idempotency/idempotency.ts';
 import type { BodyLimits } from '../../ingest/read-body.ts';
-import type { Receive, Received } from '../../ingest/receive.ts';
+import type { Receive } from '../../ingest/receive.ts';
 import { isListed } from '../../keys/grant.ts';
 import type { Caller } from '../../keys/keyring.ts';
 import { OWNER } from '../../query/pins.ts';
@@ -19,9 +16,7 @@ import type { RawQuery } from '../route.ts';
 export interface IngestParts {
   readonly config: BodyLimits & Pick<Config, 'defaultProject' | 'otlpSource'>;
   readonly registry: Registry;
-  readonly bodies: BodyReader;
   readonly receive: Receive;
-  readonly idempotency: Idempotency;
 }
 
 /** A request with events in its body. */
@@ -32,37 +27,32 @@ export type EventRequest = FastifyRequest<{
 }>;
 
 /**
- * Stores a request's events; with an Idempotency-Key, once however often the request comes.
+ * Stores the events of a request; with an Idempotency-Key only once, however often it is sent.
  *
- * @param choose the source, from the members of a body that is an object
+ * @param source that the request names; `undefined` leaves it to the body
  */
 export async function takeEvents(
   request: EventRequest,
-  { bodies, receive, idempotency, config }: IngestParts,
-  choose: (fields: SourceFields) => Source,
+  { receive, registry, config }: IngestParts,
+  source: Source | undefined,
 ): Promise<Received> {
-  const { bytes, format } = getBody(request.body);
   const caller = getCaller(request);
   const pinnedProject = pinnedProjectOf(caller);
-  const project = chooseProject(headerText(request, 'x-project'), pinnedProject) ?? config.defaultProject;
-  const key = headerText(request, 'idempotency-key');
-  const bodyHash = key === undefined ? '' : hash('sha256', bytes); // before the bytes are handed over
-  const body = await bodies.open(bytes, format);
-  try {
-    const source = choose(body.fields);
-    requireSource(caller, source);
-    const work = (token?: string) => receive(source, body, { project, pinnedProject, token });
-    const scope = `${caller.keyId}\0${source.id}\0${project}`;
-    const received =
-      key === undefined ? await work() : await idempotency.once({ key, scope, bodyHash }, work);
-    request.detail = { source: source.name, stored: received.stored, refused: received.refused };
-    return received;
-  } finally {
-    body.drop();
-  }
+  const { source: target, ...received } = await receive({
+    ...getBody(request.body),
+    source,
+    candidates: source === undefined ? registry.sources : [],
+    project: chooseProject(headerText(request, 'x-project'), pinnedProject) ?? config.defaultProject,
+    pinnedProject,
+    keyId: caller.keyId,
+    idempotencyKey: headerText(request, 'idempotency-key'),
+    authorize: (target) => requireSource(caller, target),
+  });
+  request.detail = { source: target.name, stored: received.stored, refused: received.refused };
+  return received;
 }
 
-/** @throws TailraceError `forbidden` where the pins of a key say nothing of events, which would make them void */
+/** @throws TailraceError `forbidden` if a key pins parameters but no project: its pins would not apply to events */
 function pinnedProjectOf({ pins }: Caller): string | undefined {
   const names = Object.keys(pins);
   if (names.length === 0 || Object.hasOwn(pins, OWNER)) return pins[OWNER];
@@ -83,7 +73,7 @@ function requireSource({ sources }: Caller, source: Source): void {
   throw new TailraceError('forbidden', message, { refusal: 'source' });
 }
 
-/** A header's text; `undefined` where it is missing or empty. */
+/** A header's text; `undefined` if it is missing or empty. */
 function headerText(request: FastifyRequest, name: string): string | undefined {
   const value = request.headers[name];
   return typeof value === 'string' && value !== '' ? value : undefined;

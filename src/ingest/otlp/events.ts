@@ -1,5 +1,4 @@
 import { TailraceError } from '../../errors.ts';
-import { refuseTooMany, type WireEvent } from '../decode-body.ts';
 import { anyValueText, attributesText, findText, integerText, type KeyValue } from './value.ts';
 
 interface LogRecord {
@@ -28,34 +27,45 @@ interface Request {
   }[];
 }
 
-/** The attribute, of a record or of its resource, that says whose a record is. */
+/** The attribute of a record, or of its resource, that names its project. */
 const PROJECT_ATTRIBUTE = 'tailrace.project';
 
+// Of all events of a body together: each repeats its resource, so that a small body can become very large.
+const EVENTS_CHARS_MAX = 64 * 1024 * 1024;
+
 /**
- * The records of an OTLP request, in its JSON shape, as events on the wire.
+ * Writes each record of an OTLP request, given in its JSON shape, as the JSON text of an event.
  *
- * @param idEncoding how trace and span ids are written: hex in OTLP's JSON, base64 where protobuf was read
- * @throws TailraceError `invalid_request` when it is not shaped like a request
+ * @param idEncoding how trace and span ids are written: hex in OTLP's JSON, base64 after protobuf
+ * @throws TailraceError `invalid_request` if it has not the shape of a request, `body_too_large` if the texts are too long
  */
-export function toEvents(request: unknown, idEncoding: 'hex' | 'base64'): WireEvent[] {
+export function* eventTexts(request: unknown, idEncoding: 'hex' | 'base64'): Generator<string> {
   try {
-    const events: WireEvent[] = [];
     let chars = 0;
     for (const { record, surroundings } of findRecords(asMessage<Request>(request))) {
       const text = eventText(asMessage(record), surroundings, idEncoding);
       chars += text.length;
       if (chars > EVENTS_CHARS_MAX) throw tooLarge();
-      events.push({ text });
-      refuseTooMany(events.length);
+      yield text;
     }
-    return events;
   } catch (cause) {
     if (cause instanceof TailraceError) throw cause;
     throw new TailraceError('invalid_request', 'the body is not an OTLP ExportLogsServiceRequest', { cause });
   }
 }
 
-/** Each record with what surrounds it, which is written once for all of them: a body may hold many of both. */
+function tooLarge(): TailraceError {
+  const message = `the records come to more than ${EVENTS_CHARS_MAX} characters, each with its resource; send less at once`;
+  return new TailraceError('body_too_large', message);
+}
+
+/** What the records of one scope have in common, as JSON text: written once, since a body may hold many of both. */
+interface Surroundings {
+  readonly project: string | undefined;
+  readonly resource: string;
+  readonly scope: string;
+}
+
 function* findRecords({ resourceLogs = [] }: Request) {
   for (const { resource, scopeLogs = [] } of resourceLogs) {
     const project = findText(resource?.attributes, PROJECT_ATTRIBUTE);
@@ -67,28 +77,13 @@ function* findRecords({ resourceLogs = [] }: Request) {
   }
 }
 
-// Of all events of a body together: each has its resource in it, so that a small body can come to very much.
-const EVENTS_CHARS_MAX = 64 * 1024 * 1024;
-
-function tooLarge(): TailraceError {
-  const message = `the records come to more than ${EVENTS_CHARS_MAX} characters, each with its resource; send less at once`;
-  return new TailraceError('body_too_large', message);
-}
-
-/** Only proves that it is an object; members of other types than the protocol's end in a TypeError, or as what they are. */
+/** Proves that it is an object, no more; a member of another type than the protocol's throws a TypeError or stays as it is. */
 function asMessage<T extends object>(value: unknown): T {
   if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as T;
   throw new TypeError('a message must be an object');
 }
 
-/** Of a record, as JSON text. */
-interface Surroundings {
-  readonly project: string | undefined;
-  readonly resource: string;
-  readonly scope: string;
-}
-
-/** One record as an event's JSON text; docs/ingest.md has the table of what goes where. */
+/** One record as an event; docs/ingest.md has the table of members. */
 function eventText(
   record: LogRecord,
   { project: fallback, scope, resource }: Surroundings,
@@ -127,7 +122,7 @@ function scopeText(scope: Scope | undefined): string {
 }
 
 /**
- * Zero means "not known" in OTLP. At least 18 digits, so that the event rules see nanoseconds; what is no number they refuse.
+ * Zero means "unknown" in OTLP. Padded to 18 digits, so that the event rules read nanoseconds; they refuse what is not a number.
  */
 function firstTime(...times: (string | number | undefined)[]): string | undefined {
   const known = times.find((time) => !/^0*$/.test(String(time ?? '')));
@@ -138,7 +133,7 @@ function hex(id: string | undefined, encoding: 'hex' | 'base64'): string | undef
   return id === undefined || encoding === 'hex' ? id : Buffer.from(id, 'base64').toString('hex');
 }
 
-/** JSON text of a string; `undefined` for none or an empty one, which OTLP does not tell apart. */
+/** JSON text of a string; `undefined` for a missing or empty one, which OTLP does not distinguish. */
 function text(value: string | undefined): string | undefined {
   return value === undefined || value === '' ? undefined : JSON.stringify(value);
 }

@@ -1,6 +1,6 @@
 import protobuf from 'protobufjs/light.js';
 
-/** Fields of a message: name → [number, type]; `repeated` before the type where there may be many. */
+/** Fields of a message: name → [number, type]; `repeated` before the type if there may be many. */
 type Fields = Readonly<Record<string, readonly [number, string]>>;
 
 // The messages of OTLP's logs service that we read and write, by the field numbers of the protocol.
@@ -48,7 +48,7 @@ const MESSAGES: Readonly<Record<string, Fields>> = {
   ExportLogsPartialSuccess: { rejectedLogRecords: [1, 'int64'], errorMessage: [2, 'string'] },
 };
 
-// A value is exactly one of these; as a `oneof`, an empty text or a zero is told apart from nothing.
+// A value has exactly one of these; as a `oneof`, an empty text or a zero differs from a missing one.
 const ONEOFS: Readonly<Record<string, string>> = { AnyValue: 'value' };
 
 function createRoot(): protobuf.Root {
@@ -72,7 +72,7 @@ export function decodeRequest(bytes: Uint8Array): unknown {
   return type.toObject(type.decode(bytes), { longs: String, bytes: String });
 }
 
-/** Writes an ExportLogsServiceResponse; without anything refused it is empty. */
+/** Writes an ExportLogsServiceResponse; it is empty if nothing was refused. */
 export function encodeResponse(rejected: number, message: string): Uint8Array {
   const type = root.lookupType('ExportLogsServiceResponse');
   const partial =

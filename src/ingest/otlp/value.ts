@@ -6,17 +6,16 @@ export interface KeyValue {
   readonly value?: AnyValue;
 }
 
-// Deeper than the event rules let anything be: what is cut off here belongs to an event that they refuse, with the reason.
+// Deeper than the event rules allow: what is cut off here belongs to an event that they refuse, with the reason.
 const DEPTH_MAX = 100;
 
 /** An AnyValue as JSON text, exactly: a 64-bit integer keeps all its digits. */
 export function anyValueText(value: AnyValue | undefined, depth = 0): string {
-  if (depth > DEPTH_MAX) return 'null';
-  if (value === undefined || value === null) return 'null';
+  if (depth > DEPTH_MAX || value === undefined || value === null) return 'null';
   if (value['stringValue'] !== undefined) return JSON.stringify(value['stringValue']);
   if (value['boolValue'] !== undefined) return JSON.stringify(value['boolValue']);
   if (value['intValue'] !== undefined) return integerText(value['intValue']);
-  // JSON has no word for NaN and the infinities; OTLP's JSON writes them as texts, and so do we.
+  // JSON cannot write NaN and the infinities; OTLP's JSON writes them as texts, and so do we.
   if (value['doubleValue'] !== undefined) return doubleText(value['doubleValue']);
   if (value['bytesValue'] !== undefined) return JSON.stringify(value['bytesValue']);
   if (value['arrayValue'] !== undefined) {
@@ -36,7 +35,7 @@ export function attributesText(attributes: readonly KeyValue[] | undefined, dept
   return `{${members.join(',')}}`;
 }
 
-/** The text of an attribute, where it is a text. */
+/** The text of an attribute; `undefined` if it is of another type, or empty. */
 export function findText(attributes: readonly KeyValue[] | undefined, key: string): string | undefined {
   const value = attributes?.find((attribute) => attribute.key === key)?.value?.['stringValue'];
   return typeof value === 'string' && value !== '' ? value : undefined;
@@ -47,7 +46,7 @@ function listOf<T>(value: unknown): readonly T[] {
   return Array.isArray(values) ? (values as T[]) : [];
 }
 
-/** An integer, which OTLP's JSON may write as a text, with all its digits. Anything else stays what it is in JSON. */
+/** An integer with all its digits, which OTLP's JSON may write as a text. Anything else stays as it is in JSON. */
 export function integerText(value: unknown): string {
   return /^-?(?:0|[1-9]\d{0,19})$/.test(String(value)) ? String(value) : JSON.stringify(value);
 }

@@ -92,7 +92,7 @@ function checkTableExpression(expression: SyntaxNode, { storedViews }: TreeConte
 }
 
 /** @throws TailraceError `invalid_parameter` for a function that a caller's SELECT may not call */
-export function refuseFunction(name: string): void {
+function refuseFunction(name: string): void {
   if (isAllowedFunction(name)) return;
   const instead = /^(?:now|now64|today|yesterday)$/i.test(name) ? '; use @now, the instant of the query' : '';
   throw refuse(

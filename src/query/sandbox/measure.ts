@@ -17,15 +17,7 @@ const MEASURED = [
 type Measured = (typeof MEASURED)[number];
 type Measure = Readonly<Record<Measured, number>>;
 
-const NONE: Measure = {
-  values: 0,
-  valueDepth: 0,
-  subqueryDepth: 0,
-  reads: 0,
-  joins: 0,
-  windows: 0,
-  expandedNodes: 0,
-};
+const NONE = Object.fromEntries(MEASURED.map((name) => [name, 0])) as Measure; // one member for each name
 const ONE: Measure = { ...NONE, expandedNodes: 1 };
 
 /** The maximum over all parts; the others are sums. */

@@ -5,30 +5,28 @@ import { VISITORS } from '../visitor.ts';
 interface AuthRequest {
   readonly method: string;
   readonly path: string;
-  /** What goes wrong when the caller is refused, and how that is answered. */
+  readonly medianMs: number;
+  /** Message and status of a refusal. */
   readonly refusal: string;
   readonly refused: number;
-  readonly medianMs: number;
 }
 
-const pickRequest = createWeighted<AuthRequest>([
-  [
-    45,
-    {
-      method: 'POST',
-      path: '/token',
-      refusal: 'invalid_grant: Invalid Refresh Token',
-      refused: 400,
-      medianMs: 38,
-    },
-  ],
-  [32, { method: 'GET', path: '/user', refusal: 'invalid JWT: token is expired', refused: 403, medianMs: 7 }],
-  [9, { method: 'POST', path: '/otp', refusal: 'email rate limit exceeded', refused: 429, medianMs: 240 }],
-  [6, { method: 'POST', path: '/signup', refusal: 'User already registered', refused: 422, medianMs: 160 }],
-  [8, { method: 'POST', path: '/logout', refusal: 'session not found', refused: 404, medianMs: 12 }],
-]);
+const REQUESTS = [
+  [45, 'POST', '/token', 38, 'invalid_grant: Invalid Refresh Token', 400],
+  [32, 'GET', '/user', 7, 'invalid JWT: token is expired', 403],
+  [9, 'POST', '/otp', 240, 'email rate limit exceeded', 429],
+  [6, 'POST', '/signup', 160, 'User already registered', 422],
+  [8, 'POST', '/logout', 12, 'session not found', 404],
+] as const;
 
-/** A request at a project's auth server, as `gotrue.logs.prod` has it: the message is the log line itself, JSON. */
+const pickRequest = createWeighted<AuthRequest>(
+  REQUESTS.map(([weight, method, path, medianMs, refusal, refused]) => [
+    weight,
+    { method, path, medianMs, refusal, refused },
+  ]),
+);
+
+/** A request at a project's auth server, in `gotrue.logs.prod`: the message is the log line itself, as JSON. */
 export function describeAuthRequest({ random, project, at, failing }: Moment): Description {
   const { method, path, refusal, refused, medianMs } = pickRequest(random);
   const failed = failing && random.chance(0.4);

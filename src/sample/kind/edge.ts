@@ -5,14 +5,14 @@ import { type Description, isoInstant, type Moment } from '../kind.ts';
 import { BROWSERS, VISITORS, type Visitor } from '../visitor.ts';
 import { pickRoute, type Route } from './edge-route.ts';
 
-/** A request at the gateway of a project, as `cloudflare.logs.prod` has it. */
+/** A request at the gateway of a project, in `cloudflare.logs.prod`. */
 export function describeRequest(moment: Moment): Description {
   const { random, project, at, failing } = moment;
   const route = pickRoute(random);
   const { method, type, medianBytes, isSocket = false } = route;
   const visitor = random.pick(isSocket ? BROWSERS : VISITORS);
   return describeExchange(random, {
-    // What a page can say of itself with a websocket is its address alone.
+    // With a websocket, a page can send no header of its own.
     visitor: isSocket ? { ...visitor, clientInfo: null } : visitor,
     host: project.host,
     method,
@@ -26,7 +26,7 @@ export function describeRequest(moment: Moment): Description {
   });
 }
 
-/** The request of a call, which the gateway passes on to the function. */
+/** The request of a call, which the gateway forwards to the function. */
 export function describeCallRequest(call: FunctionCall, random: Random): Description {
   const { at, project, called, status, executionMs } = call;
   return describeExchange(random, {
@@ -43,7 +43,7 @@ export function describeCallRequest(call: FunctionCall, random: Random): Descrip
   });
 }
 
-/** A request, and the response to it. */
+/** A request and its response. */
 interface Exchange {
   readonly visitor: Visitor;
   readonly host: string;

@@ -7,31 +7,24 @@ interface Output {
   readonly text: string;
 }
 
+const UNDEFINED = 'TypeError: Cannot read properties of undefined (reading "id")\n';
+const REFUSED = 'Error: connection to database was refused\n    at main.ts:42:11\n';
+
 const pickUsual = createWeighted<Output>([
   [20, { type: 'Boot', level: 'log', text: 'booted (time: 31ms)\n' }],
   [34, { type: 'Log', level: 'info', text: 'processed event in one attempt\n' }],
   [20, { type: 'Log', level: 'info', text: '{"msg":"cache miss","key":"catalog:7"}\n' }],
   [6, { type: 'Log', level: 'warning', text: 'retrying upstream call, attempt 2 of 3\n' }],
-  [
-    2,
-    { type: 'Log', level: 'error', text: 'TypeError: Cannot read properties of undefined (reading "id")\n' },
-  ],
+  [2, { type: 'Log', level: 'error', text: UNDEFINED }],
   [18, { type: 'Shutdown', level: 'log', text: 'shutdown\n' }],
 ]);
 
 const pickFailure = createWeighted<Output>([
   [5, { type: 'Log', level: 'error', text: 'upstream answered 503 after 10000 ms\n' }],
-  [
-    2,
-    {
-      type: 'UncaughtException',
-      level: 'error',
-      text: 'Error: connection to database was refused\n    at main.ts:42:11\n',
-    },
-  ],
+  [2, { type: 'UncaughtException', level: 'error', text: REFUSED }],
 ]);
 
-/** What a function writes, and how it starts and ends, as `deno-subhosting-events` has it. */
+/** The output of a function, its start and its end, in `deno-subhosting-events`. */
 export function describeFunctionOutput({ random, project, at, failing }: Moment): Description {
   const { id, deploymentId, region, version } = project.pickFunction(random);
   const { type, level, text } = failing && random.chance(0.5) ? pickFailure(random) : pickUsual(random);

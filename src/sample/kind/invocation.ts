@@ -2,7 +2,7 @@ import type { Random } from '../../lib/random.ts';
 import type { FunctionCall } from '../call.ts';
 import { type Description, isoInstant } from '../kind.ts';
 
-/** One invocation of a function, as `deno-relay-logs` has it. */
+/** One invocation of a function, in `deno-relay-logs`. */
 export function describeInvocation(call: FunctionCall, random: Random): Description {
   const { at, project, called, status, executionMs } = call;
   const { id, name, method } = called;

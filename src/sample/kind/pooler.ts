@@ -7,14 +7,11 @@ interface Message {
   readonly text: (random: Random) => string;
 }
 
+const LOGIN = 'login attempt: db=postgres user=postgres tls=TLSv1.3/TLS_AES_256_GCM_SHA384';
+const FULL = 'pooler error: no more connections allowed (max_client_conn)';
+
 const pickUsual = createWeighted<Message>([
-  [
-    40,
-    {
-      level: 'log',
-      text: () => 'login attempt: db=postgres user=postgres tls=TLSv1.3/TLS_AES_256_GCM_SHA384',
-    },
-  ],
+  [40, { level: 'log', text: () => LOGIN }],
   [
     40,
     {
@@ -29,12 +26,9 @@ const pickUsual = createWeighted<Message>([
   [5, { level: 'warning', text: () => 'pooler error: query_wait_timeout' }],
 ]);
 
-const failure: Message = {
-  level: 'error',
-  text: () => 'pooler error: no more connections allowed (max_client_conn)',
-};
+const failure: Message = { level: 'error', text: () => FULL };
 
-/** A message of a project's connection pooler, as `pgbouncer.logs.prod` has it. */
+/** A message of a project's connection pooler, in `pgbouncer.logs.prod`. */
 export function describePoolerMessage({ random, project, failing }: Moment): Description {
   const { level, text } = failing && random.chance(0.7) ? failure : pickUsual(random);
   const connection = `C-0x${random.hex()}: postgres/postgres@10.0.4.${random.whole(2, 60)}:${random.whole(32_768, 60_999)}`;

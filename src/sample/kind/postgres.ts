@@ -1,7 +1,7 @@
 import { createWeighted, type Random } from '../../lib/random.ts';
 import { type Description, isoInstant, type Moment } from '../kind.ts';
 
-/** A kind of message. `null` where it comes from no session, or from no query. */
+/** A kind of message; `user` or `query` is `null` if it belongs to no session or no query. */
 interface Message {
   readonly severity: 'LOG' | 'ERROR' | 'FATAL';
   readonly state: string;
@@ -14,51 +14,31 @@ const log = { severity: 'LOG', state: '00000', query: null } as const;
 const error = { severity: 'ERROR', user: 'authenticator' } as const;
 const slow = { ...log, query: 'SELECT * FROM orders WHERE customer_id = $1 ORDER BY created_at DESC' };
 
+const INSERT = 'INSERT INTO orders (id, total) VALUES ($1, $2)';
+const DUPLICATE = 'duplicate key value violates unique constraint "orders_pkey"';
+const UNKNOWN = 'relation "user" does not exist';
+const DENIED = 'permission denied for table invoices';
+const NO_SLOTS = 'remaining connection slots are reserved for roles with the SUPERUSER attribute';
+const TIMEOUT = 'canceling statement due to statement timeout';
+
 const pickUsual = createWeighted<Message>([
-  [32, { ...log, user: 'authenticator', text: () => authorized('authenticator', 'PostgREST 13.0.7') }],
-  [14, { ...log, user: 'supabase_auth_admin', text: () => authorized('supabase_auth_admin', 'auth') }],
-  [
-    14,
-    { ...log, user: 'supabase_storage_admin', text: () => authorized('supabase_storage_admin', 'storage') },
-  ],
+  [32, authorized('authenticator', 'PostgREST 13.0.7')],
+  [14, authorized('supabase_auth_admin', 'auth')],
+  [14, authorized('supabase_storage_admin', 'storage')],
   [8, { ...log, user: null, text: received }],
   [6, { ...log, user: null, text: checkpoint }],
   [16, { ...slow, user: 'authenticator', text: (random) => `${duration(random)}  statement: ${slow.query}` }],
-  [
-    4,
-    { ...error, state: '23505', query: 'INSERT INTO orders (id, total) VALUES ($1, $2)', text: duplicateKey },
-  ],
-  [
-    3,
-    { ...error, state: '42P01', query: 'select * from "user"', text: () => 'relation "user" does not exist' },
-  ],
-  [
-    3,
-    {
-      ...error,
-      state: '42501',
-      query: 'SELECT * FROM invoices',
-      text: () => 'permission denied for table invoices',
-    },
-  ],
+  [4, { ...error, state: '23505', query: INSERT, text: () => DUPLICATE }],
+  [3, { ...error, state: '42P01', query: 'select * from "user"', text: () => UNKNOWN }],
+  [3, { ...error, state: '42501', query: 'SELECT * FROM invoices', text: () => DENIED }],
 ]);
 
 const pickFailure = createWeighted<Message>([
   [3, { ...error, severity: 'FATAL', state: '53300', query: null, text: () => NO_SLOTS }],
-  [
-    2,
-    {
-      ...error,
-      state: '57014',
-      query: slow.query,
-      text: () => 'canceling statement due to statement timeout',
-    },
-  ],
+  [2, { ...error, state: '57014', query: slow.query, text: () => TIMEOUT }],
 ]);
 
-const NO_SLOTS = 'remaining connection slots are reserved for roles with the SUPERUSER attribute';
-
-/** A message of a project's database, as `postgres.logs` has it. */
+/** A message of a project's database, in `postgres.logs`. */
 export function describeDatabaseMessage({ random, project, at, failing }: Moment): Description {
   const { severity, state, user, query, text } =
     failing && random.chance(0.6) ? pickFailure(random) : pickUsual(random);
@@ -92,8 +72,9 @@ export function describeDatabaseMessage({ random, project, at, failing }: Moment
   };
 }
 
-function authorized(user: string, program: string): string {
-  return `connection authorized: user=${user} database=postgres application_name=${program} SSL enabled (protocol=TLSv1.3)`;
+function authorized(user: string, program: string): Message {
+  const text = `connection authorized: user=${user} database=postgres application_name=${program} SSL enabled (protocol=TLSv1.3)`;
+  return { ...log, user, text: () => text };
 }
 
 function received(random: Random): string {
@@ -106,8 +87,4 @@ function checkpoint(random: Random): string {
 
 function duration(random: Random): string {
   return `duration: ${random.logNormal(1_800, 0.5).toFixed(3)} ms`;
-}
-
-function duplicateKey(): string {
-  return 'duplicate key value violates unique constraint "orders_pkey"';
 }

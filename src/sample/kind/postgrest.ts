@@ -19,7 +19,7 @@ const failure: Message = {
   text: '{"code":"PGRST003","details":null,"hint":null,"message":"Timed out acquiring connection from connection pool."}',
 };
 
-/** A message of a project's REST API server, as `postgREST.logs.prod` has it. */
+/** A message of a project's REST API server, in `postgREST.logs.prod`. */
 export function describeRestServerMessage({ random, project, failing }: Moment): Description {
   const { level, text } = failing && random.chance(0.7) ? failure : pickUsual(random);
   return {

@@ -7,32 +7,26 @@ interface Message {
   readonly text: string;
 }
 
+const CHANNEL = 'RealtimeWeb.RealtimeChannel';
+const CONNECT = 'Realtime.Tenants.Connect';
+const SOCKET = 'RealtimeWeb.UserSocket';
+
 const pickUsual = createWeighted<Message>([
-  [40, { level: 'info', module: 'RealtimeWeb.RealtimeChannel', text: 'Joined channel room:lobby' }],
-  [25, { level: 'info', module: 'Realtime.Tenants.Connect', text: 'Tenant is connected, 14 clients' }],
+  [40, { level: 'info', module: CHANNEL, text: 'Joined channel room:lobby' }],
+  [25, { level: 'info', module: CONNECT, text: 'Tenant is connected, 14 clients' }],
   [
     20,
     { level: 'info', module: 'Extensions.PostgresCdcRls', text: 'Subscription to public.orders is active' },
   ],
-  [10, { level: 'info', module: 'Realtime.Tenants.Connect', text: 'Stopping tenant, no clients are left' }],
-  [
-    4,
-    {
-      level: 'warning',
-      module: 'RealtimeWeb.UserSocket',
-      text: 'ClientJoinRateLimitReached: too many joins',
-    },
-  ],
-  [1, { level: 'error', module: 'RealtimeWeb.RealtimeChannel', text: 'InvalidJWTToken: token has expired' }],
+  [10, { level: 'info', module: CONNECT, text: 'Stopping tenant, no clients are left' }],
+  [4, { level: 'warning', module: SOCKET, text: 'ClientJoinRateLimitReached: too many joins' }],
+  [1, { level: 'error', module: CHANNEL, text: 'InvalidJWTToken: token has expired' }],
 ]);
 
-const failure: Message = {
-  level: 'error',
-  module: 'Realtime.Tenants.Connect',
-  text: 'UnableToConnectToTenantDatabase: connection refused',
-};
+const UNREACHABLE = 'UnableToConnectToTenantDatabase: connection refused';
+const failure: Message = { level: 'error', module: CONNECT, text: UNREACHABLE };
 
-/** A message of a project's realtime server, as `realtime.logs.prod` has it. */
+/** A message of a project's realtime server, in `realtime.logs.prod`. */
 export function describeRealtimeMessage({ random, project, at, failing }: Moment): Description {
   const { level, module, text } = failing && random.chance(0.6) ? failure : pickUsual(random);
   return {

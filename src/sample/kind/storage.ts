@@ -9,25 +9,21 @@ interface StorageRequest {
   readonly medianMs: number;
 }
 
-const pickRequest = createWeighted<StorageRequest>([
-  [
-    60,
-    { method: 'GET', path: '/object/public/avatars', operation: 'storage.object.get_public', medianMs: 34 },
-  ],
-  [
-    22,
-    {
-      method: 'GET',
-      path: '/render/image/public/products',
-      operation: 'storage.render.image_public',
-      medianMs: 130,
-    },
-  ],
-  [12, { method: 'POST', path: '/object/uploads', operation: 'storage.object.upload', medianMs: 210 }],
-  [6, { method: 'DELETE', path: '/object/uploads', operation: 'storage.object.delete', medianMs: 45 }],
-]);
+const REQUESTS = [
+  [60, 'GET', '/object/public/avatars', 'storage.object.get_public', 34],
+  [22, 'GET', '/render/image/public/products', 'storage.render.image_public', 130],
+  [12, 'POST', '/object/uploads', 'storage.object.upload', 210],
+  [6, 'DELETE', '/object/uploads', 'storage.object.delete', 45],
+] as const;
 
-/** A request at a project's storage server, as `storage.logs.prod.2` has it. */
+const pickRequest = createWeighted<StorageRequest>(
+  REQUESTS.map(([weight, method, path, operation, medianMs]) => [
+    weight,
+    { method, path, operation, medianMs },
+  ]),
+);
+
+/** A request at a project's storage server, in `storage.logs.prod.2`. */
 export function describeStorageRequest({ random, project, failing }: Moment): Description {
   const { method, path, operation, medianMs } = pickRequest(random);
   const { address, userAgent } = random.pick(VISITORS);

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { afterAll, afterEach, expect, test } from 'vitest';
-import { clockFile } from '../../../src/ingest/retention-file.ts';
+import { clockFile } from '../../../src/retention/file.ts';
 import { endLeftProcesses, runCli, startServe } from '../../support/cli.ts';
 import { temporaryFolder } from '../../support/service.ts';
 

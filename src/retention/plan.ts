@@ -2,24 +2,7 @@ import type { Source } from '../definitions/source.ts';
 import type { StoredDay } from '../engine/store-state.ts';
 import { storedTable } from '../engine/table.ts';
 import type { ClockReading } from '../lib/clock-guard.ts';
-
-/** `age`: beyond the retention of its source. `size`: the store is larger than it may be. */
-export type DropReason = 'age' | 'size';
-
-/** Why days that are due stay. `clock`: it has jumped ahead. `share`: they are too much of what is stored to go unasked. */
-export type HoldReason = 'clock' | 'share';
-
-/** The days of one source that are due for one reason; they are dropped together, or held together. */
-export interface DueDays {
-  readonly source: string;
-  readonly reason: DropReason;
-  /** Oldest first. */
-  readonly days: readonly StoredDay[];
-  /** Of the source's events, or of the bytes of all sources, which go. */
-  readonly percent: number;
-  /** `undefined`: they are dropped by the next run. */
-  readonly held: HoldReason | undefined;
-}
+import type { DueDays, HoldReason } from './file.ts';
 
 export interface PlanInput {
   /** Of all tables, oldest first. */
@@ -29,11 +12,11 @@ export interface PlanInput {
   readonly clock: ClockReading;
   /** Most disk that all events together may take; 0 for no bound. */
   readonly storeBytesMax: number;
-  /** That bound at the last run; 0 where there was none. */
+  /** That bound at the last run; 0 if there was none. */
   readonly storeBytesMaxBefore: number;
-  /** More of a source than this, at once, is held. */
+  /** More of a source than this is not deleted at once without a confirmation. */
   readonly dropPercentMax: number;
-  /** So many days of a source may go at once, whatever their share: time alone makes them due. */
+  /** So many days of a source may be deleted at once, whatever their share: they become due by time alone. */
   readonly freeDaysMax: number;
   /** Days that an operator has confirmed. */
   readonly isConfirmed: (day: StoredDay) => boolean;
@@ -42,9 +25,9 @@ export interface PlanInput {
 const DAY_MS = 86_400_000;
 
 /**
- * What is due, by whole days: those that lie wholly beyond their source's retention, then, while the store is larger than it
- * may be, the oldest day of all. Today stays, whatever its size, since dropping it would lose what has just been acknowledged.
- * Tables that belong to no source are left alone and do not count: whoever took a source away decides about its events.
+ * Finds due days: those wholly beyond the retention of their source, then the oldest of all while the store is larger than
+ * its bound. Today is never due, since deleting it would lose events that have just been acknowledged. Tables without a source
+ * are left alone and do not count: their events are the decision of the operator who removed the source.
  */
 export function planRetention(input: PlanInput): DueDays[] {
   const { sources, cluster, days: all } = input;
@@ -67,10 +50,10 @@ function planAge(days: readonly StoredDay[], source: Source, input: PlanInput): 
   const percent = percentOf(sum(due, 'rows'), sum(days, 'rows'));
   const isLarge = due.length > freeDaysMax && percent > dropPercentMax && !due.every(isConfirmed);
   const held = clock.state === 'ahead' ? 'clock' : isLarge ? 'share' : undefined;
-  return [{ source: source.name, reason: 'age', days: due, percent, held }];
+  return [{ source: source.name, reason: 'age', days: due, percent, ...(held && { held }) }];
 }
 
-/** A bound that was lowered is held to the share; one that stands is not, since a full disk would lose new events. */
+/** Only a lowered bound can be held for its share: with an unchanged one, a full disk would lose new events. */
 function planSize(
   days: readonly StoredDay[],
   byTable: ReadonlyMap<string, Source>,
@@ -85,12 +68,13 @@ function planSize(
   const dates = new Set(due.map(({ day }) => day));
   const isLarge = dates.size > input.freeDaysMax && percent > input.dropPercentMax;
   const isHeld = isLowered && isLarge && !due.every(isConfirmed);
-  // Until it is confirmed, the bound that stood before is kept.
+  // Until an operator confirms it, the previous bound holds.
   const free = new Set(isHeld ? beyondSize(days, before, today) : due);
   const group = (some: readonly StoredDay[], held: HoldReason | undefined): DueDays[] =>
     [...byTable].flatMap(([table, source]) => {
       const own = some.filter((day) => day.table === table);
-      return own.length === 0 ? [] : [{ source: source.name, reason: 'size', days: own, percent, held }];
+      const hold = held && { held };
+      return own.length === 0 ? [] : [{ source: source.name, reason: 'size', days: own, percent, ...hold }];
     });
   const held = due.filter((day) => !free.has(day));
   return [...group([...free], undefined), ...group(held, 'share')];

@@ -1,16 +1,24 @@
 import { hash } from 'node:crypto';
-import { TailraceError } from '../errors.ts';
-import type { AnswerStore, KeptAnswer } from './answer-store.ts';
-import type { Received } from './receive.ts';
+import { TailraceError } from '../../errors.ts';
 
-/** Remembers what was answered to requests that carry an Idempotency-Key, across restarts. */
+/** The outcome of a request with events: all that were not refused are stored. */
+export interface Received {
+  readonly stored: number;
+  /** See `Batch`. */
+  readonly reasons: readonly string[];
+  readonly refused: number;
+  /** Of the stored events, those that belong to no project; `undefined` in outcomes kept by older versions. */
+  readonly withoutProject?: number;
+}
+
+/** Remembers the outcome of requests with an Idempotency-Key, across restarts. */
 export interface Idempotency {
   /**
-   * The answer of the first request with this key, or that of `work`, which is then remembered. A repeat that comes while
-   * the first still runs waits for it. What fails is not remembered, so that it can be tried again.
+   * Returns the outcome of the first request with this key, or runs `work` and remembers its outcome. A repeat waits while the
+   * first request runs. Failures are not remembered, so that the request can be retried.
    *
-   * @param scope who asks and for what, so that two callers cannot meet in one key
-   * @throws TailraceError `invalid_request` when the key came before with another body
+   * @param work gets the deduplication token of its inserts
+   * @throws TailraceError `invalid_request` if the key was used with another body
    */
   once(request: IdempotentRequest, work: (token: string) => Promise<Received>): Promise<Received>;
   close(): Promise<void>;
@@ -18,8 +26,31 @@ export interface Idempotency {
 
 export interface IdempotentRequest {
   readonly key: string;
+  /** Caller and target, so that two callers cannot share a key. */
   readonly scope: string;
   readonly bodyHash: string;
+}
+
+/** Keeps outcomes. One suite tests all implementations: test/ingest/idempotency.test.ts. */
+export interface AnswerStore {
+  /** The answer kept under a token after `sinceMs` (ms since the epoch). */
+  find(token: string, sinceMs: number): Promise<KeptAnswer | undefined>;
+  /** Keeps an answer, unless the token has one since `sinceMs`. */
+  add(
+    token: string,
+    kept: KeptAnswer,
+    times: { readonly nowMs: number; readonly sinceMs: number },
+  ): Promise<void>;
+  /** Deletes answers of `sinceMs` or before, and the oldest beyond `answersMax`; of a large backlog only a part at a time. */
+  prune(sinceMs: number, answersMax: number): Promise<void>;
+  close(): Promise<void>;
+}
+
+export interface KeptAnswer {
+  /** Hash of the request body. */
+  readonly body: string;
+  /** As JSON. */
+  readonly answer: string;
 }
 
 export interface IdempotencyOptions {
@@ -28,34 +59,33 @@ export interface IdempotencyOptions {
   readonly now: () => number;
   /** How long an answer is remembered. */
   readonly windowMs: number;
-  /** Answers remembered; beyond it the oldest go first. */
+  /** Answers remembered; past it the oldest are deleted. */
   readonly answersMax: number;
-  /** An answer could not be looked up or kept. Its events are stored all the same. */
+  /** Called if an answer could not be looked up or kept; its events are stored nevertheless. */
   readonly onFailure: (error: unknown) => void;
 }
 
 interface Running {
   readonly body: string;
   readonly answer: Promise<Received>;
-  /** Whether nothing was kept, so that it is this request that does the work. */
+  /** Whether no answer was kept, so that this request runs the work. */
   readonly isFirst: Promise<boolean>;
 }
 
 const KEY_CHARS_MAX = 256;
-// Old answers go now and then, not with every request.
+// Pruning with every request would cost more than storing it.
 const PRUNE_EVERY = 1_000;
 
 /**
- * Two guards together. The answer is kept after the events are committed; should the process die between the two, or the
- * answers be out of reach, the repeat commits under the same token, and the engine, which keeps the tokens with the data,
- * stores nothing twice.
+ * Two guards. The answer is kept after the events are committed; if the process dies in between, or answers cannot be read, the
+ * repeat commits under the same deduplication token, and the engine, which keeps tokens with the rows, stores nothing twice.
  */
 export function createIdempotency(options: IdempotencyOptions): Idempotency {
   const { store, now, windowMs, onFailure } = options;
   const running = new Map<string, Running>();
   let added = 0;
 
-  /** What was answered to this token and body before. */
+  /** The answer kept for this token and body. */
   async function recall(token: string, body: string): Promise<Received | undefined> {
     let kept: KeptAnswer | undefined;
     try {
@@ -86,13 +116,13 @@ export function createIdempotency(options: IdempotencyOptions): Idempotency {
         const known = await recall(token, body);
         isFirst.resolve(known === undefined);
         if (known !== undefined) return known;
-        // With the body in it: under a key that comes with another body after the first failed half-way, the engine must not
-        // take the other events for those that it has.
+        // The body belongs to the token: after a request that failed half-way, the engine must not take the events of
+        // another body under the same key for those that it has.
         const answer = await work(hash('sha256', `${token}\0${body}`));
         await remember(token, body, answer);
         return answer;
       } finally {
-        isFirst.resolve(false); // where it was refused
+        isFirst.resolve(false); // no effect unless `recall` threw
         running.delete(token);
       }
     };
@@ -104,16 +134,14 @@ export function createIdempotency(options: IdempotencyOptions): Idempotency {
   return {
     async once({ key, scope, bodyHash: body }, work) {
       if (key.length > KEY_CHARS_MAX) {
-        throw new TailraceError(
-          'invalid_request',
-          `Idempotency-Key must have at most ${KEY_CHARS_MAX} characters`,
-        );
+        const message = `Idempotency-Key must have at most ${KEY_CHARS_MAX} characters`;
+        throw new TailraceError('invalid_request', message);
       }
       const token = hash('sha256', `${scope}\0${key}`);
       for (let other = running.get(token); other !== undefined; other = running.get(token)) {
         if (other.body === body) return await other.answer;
         if (await other.isFirst) refuseOtherBody(other.body, body);
-        await other.answer.catch(() => {}); // it is about to be refused itself, and says nothing of this one
+        await other.answer.catch(() => {}); // refused for its body: says nothing about this one
       }
       return await begin(token, body, work);
     },
@@ -123,8 +151,6 @@ export function createIdempotency(options: IdempotencyOptions): Idempotency {
 
 function refuseOtherBody(known: string, given: string): void {
   if (known === given) return;
-  throw new TailraceError(
-    'invalid_request',
-    'this Idempotency-Key came before with another body; use a new key',
-  );
+  const message = 'this Idempotency-Key came before with another body; use a new key';
+  throw new TailraceError('invalid_request', message);
 }

@@ -1,15 +1,15 @@
-import { InputError } from '../errors.ts';
-import { describeFailure, openPostgres, type Postgres } from '../lib/postgres.ts';
-import type { AnswerStore } from './answer-store.ts';
+import { InputError } from '../../errors.ts';
+import { describeFailure, openPostgres, type Postgres } from '../../lib/postgres.ts';
+import type { AnswerStore } from './idempotency.ts';
 
-// Apart from those that keys are looked up with, which senders of events must not keep busy.
+// A pool of its own: senders of events must not keep the connections busy that keys are read with.
 const CONNECTIONS_MAX = 4;
 const RETRY_AFTER_MS = 1_000;
-// Ten times as many as come in between, so that a heap of them, as after an outage, goes step by step: all of it at once would
-// take longer than a statement may, each time anew, and never go.
+// Delete in batches, each ten times what is added in between: one DELETE of a backlog, as after an outage, would exceed the
+// statement timeout every time and never succeed.
 const PRUNED_MAX = 10_000;
 
-/** A step a version; one that was released is never changed. */
+/** One step for each version; a released step is never changed. */
 const MIGRATIONS = [
   `CREATE TABLE tailrace_answers (
     token text COLLATE "C" PRIMARY KEY,
@@ -20,11 +20,7 @@ const MIGRATIONS = [
   CREATE INDEX tailrace_answers_by_time ON tailrace_answers (answered_ms)`,
 ] as const;
 
-/**
- * In PostgreSQL, for all processes that name it.
- *
- * @throws InputError when it cannot be used, or was written by a newer version
- */
+/** Answers in PostgreSQL, shared by all processes that use it. @throws InputError if it cannot be used, or a newer version wrote it */
 export async function openPostgresAnswers(url: string): Promise<AnswerStore> {
   let postgres: Postgres | undefined;
   try {
@@ -42,7 +38,7 @@ export async function openPostgresAnswers(url: string): Promise<AnswerStore> {
 function createAnswers({ query: ask, close }: Postgres): AnswerStore {
   let failedMs = Number.NEGATIVE_INFINITY;
 
-  /** While PostgreSQL is away senders wait for it once a second at most, rather than each for a time-out. */
+  /** While PostgreSQL is unavailable, one request a second waits for the timeout; the others fail at once. */
   const query: Postgres['query'] = async (...args) => {
     if (performance.now() - failedMs < RETRY_AFTER_MS) throw new Error('PostgreSQL failed a moment ago');
     try {

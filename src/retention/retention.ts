@@ -2,20 +2,12 @@ import type { Source } from '../definitions/source.ts';
 import type { Engine } from '../engine/engine.ts';
 import { readDays, type StoredDay } from '../engine/store-state.ts';
 import { dropDay, storedTable } from '../engine/table.ts';
-import type { ClockGuard, ClockReading } from '../lib/clock-guard.ts';
-import type { Confirmation } from './retention-file.ts';
-import { type DropReason, type DueDays, planRetention } from './retention-plan.ts';
+import type { ClockGuard } from '../lib/clock-guard.ts';
+import type { Confirmation, DropReason, DueDays, RetentionReport } from './file.ts';
+import { planRetention } from './plan.ts';
 
 export interface DroppedDay extends StoredDay {
   readonly reason: DropReason;
-}
-
-/** What a run, or a look without one, found. */
-export interface RetentionReport {
-  readonly clock: ClockReading;
-  readonly due: readonly DueDays[];
-  /** The bound that was enforced; 0 for none. */
-  readonly storeBytesMax: number;
 }
 
 export interface RetentionOptions {
@@ -26,29 +18,29 @@ export interface RetentionOptions {
   readonly storeBytesMax: number;
   readonly dropPercentMax: number;
   readonly freeDaysMax: number;
-  /** The bound that the last run of another process enforced; 0 for none. */
+  /** The bound that the last run of an earlier process enforced; 0 for none. */
   readonly storeBytesMaxBefore: number;
-  /** Called for each day when it is gone, oldest first. */
+  /** Called after each day is deleted, oldest first. */
   readonly onDropped: (day: DroppedDay) => void;
 }
 
 export interface Retention {
-  /** What is due now; drops nothing. */
+  /** Reports what is due now; deletes nothing. */
   review(): Promise<RetentionReport>;
-  /** Drops what is due and not held, and returns what is left: what is held. */
+  /** Deletes what is due and not held; reports what is held. */
   run(): Promise<RetentionReport>;
   /**
-   * Accepts what an operator has seen, then runs.
+   * Applies a confirmation, then runs.
    *
-   * @returns whether the clock and all days that are held now were among it
+   * @returns whether it covered the clock and all held days
    */
   confirm(confirmation: Confirmation): Promise<boolean>;
 }
 
-// The offset of a clock that goes right stays the same; a service that was started again has found it minutes later.
+// The offset of a running clock stays the same; a restarted service may have measured it minutes later.
 const SAME_OFFSET_MS = 3_600_000;
 
-/** Deletes whole days, unless the clock has jumped ahead or too much would go at once: then they wait for an operator. */
+/** Deletes whole days, unless the clock has jumped ahead or too much would be deleted at once: then an operator has to confirm. */
 export function createRetention(options: RetentionOptions): Retention {
   const { engine, sources, clock, storeBytesMax, onDropped } = options;
   const confirmed = new Set<string>();
@@ -74,7 +66,7 @@ export function createRetention(options: RetentionOptions): Retention {
     const byTable = new Map(sources().map((source) => [storedTable(source, engine.cluster), source]));
     for (const day of listDropped(report.due)) {
       const source = byTable.get(day.table);
-      if (source === undefined) continue; // the definitions have changed since
+      if (source === undefined) continue; // the definitions have changed meanwhile
       await engine.command(dropDay(source, day.day, engine.cluster));
       onDropped(day);
     }

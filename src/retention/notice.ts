@@ -1,11 +1,10 @@
-import type { StoredReport } from './retention-file.ts';
-import type { HoldReason } from './retention-plan.ts';
+import type { DueDays, HoldReason, RetentionReport } from './file.ts';
 
-/** Why retention has stopped, or what is odd about the clock. Names no source: `/ready` is open to everyone. */
+/** Why retention has stopped, or what is wrong with the clock. Names no source: `/ready` needs no key. */
 export interface RetentionNotice {
-  /** Why nothing, or not everything that is due, is deleted; empty while all goes on. */
+  /** Why due days are not deleted; empty while all of them are. */
   readonly stopped: readonly HoldReason[];
-  /** A sentence for an operator, with what to do. */
+  /** For an operator: what is wrong and what to do. */
   readonly message: string;
 }
 
@@ -13,8 +12,8 @@ const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
 const CONFIRM = '"tailrace retention" shows what is due, "tailrace retention --confirm" lets it go on';
 
-/** @returns `undefined` while there is nothing to say */
-export function describeRetention({ clock, due }: StoredReport): RetentionNotice | undefined {
+/** @returns `undefined` if nothing is wrong */
+export function describeRetention({ clock, due }: RetentionReport): RetentionNotice | undefined {
   const { state, clockMs, plausibleMs, isOther } = clock;
   const distance = describeDuration(Math.abs(clockMs - plausibleMs));
   const [is, expected] = [clockMs, plausibleMs].map((ms) => new Date(ms).toISOString());
@@ -26,7 +25,7 @@ export function describeRetention({ clock, due }: StoredReport): RetentionNotice
   if (state === 'ahead')
     return {
       stopped: ['clock'],
-      message: `retention has stopped: the clock says ${is}, which is ${distance} ahead of what it should say by the last time that the store was open (${expected}). Nothing is deleted for its age. Set the clock right; if it is right, since the service was away so long: ${CONFIRM}`,
+      message: `retention has stopped: the clock says ${is}, which is ${distance} ahead of what it should say by the last time that the store was open (${expected}). Nothing is deleted for its age. Set the clock right; if it is right, since the service did not run for so long: ${CONFIRM}`,
     };
   const held = due.filter((one) => one.held === 'share');
   if (held.length > 0) {
@@ -44,7 +43,7 @@ export function describeRetention({ clock, due }: StoredReport): RetentionNotice
   return undefined;
 }
 
-function describeShare({ percent, reason, days }: StoredReport['due'][number]): string {
+function describeShare({ percent, reason, days }: DueDays): string {
   const of = reason === 'age' ? 'of its events' : 'of the bytes stored';
   return `${Math.floor(percent)} % ${of} (${days.length} days)`;
 }

@@ -1,11 +1,11 @@
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, onTestFinished, test, vi } from 'vitest';
 import type { Source } from '../../src/definitions/source.ts';
-import type { Retention, RetentionReport } from '../../src/ingest/retention.ts';
-import { clockFile, confirmationFile, reportFile } from '../../src/ingest/retention-file.ts';
-import type { RetentionNotice } from '../../src/ingest/retention-notice.ts';
-import { scheduleRetention } from '../../src/ingest/retention-schedule.ts';
 import { createClockGuard } from '../../src/lib/clock-guard.ts';
+import { clockFile, confirmationFile, type RetentionReport, reportFile } from '../../src/retention/file.ts';
+import type { RetentionNotice } from '../../src/retention/notice.ts';
+import type { Retention } from '../../src/retention/retention.ts';
+import { scheduleRetention } from '../../src/retention/schedule.ts';
 import { temporaryFolder } from '../support/service.ts';
 
 const SOURCES: readonly Source[] = [];
@@ -15,7 +15,7 @@ const DAY_MS = 86_400_000;
 beforeEach(() => void vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] }));
 afterEach(() => void vi.useRealTimers());
 
-/** The schedule alone; test/ingest/retention.test.ts has what a run does to a store. */
+/** The schedule alone; test/retention/retention.test.ts has what a run does to a store. */
 async function schedule(run: () => Promise<void> = async () => {}) {
   const folder = await temporaryFolder();
   onTestFinished(folder.remove);

@@ -1,15 +1,11 @@
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { InputError } from '../errors.ts';
-import { makePrivateFile } from '../lib/file.ts';
-import { describeSqliteFailure } from '../lib/sqlite.ts';
-import type { AnswerStore } from './answer-store.ts';
+import { InputError } from '../../errors.ts';
+import { makePrivateFile } from '../../lib/file.ts';
+import { describeSqliteFailure } from '../../lib/sqlite.ts';
+import type { AnswerStore } from './idempotency.ts';
 
-/**
- * In the data directory. Each method does all of its work before it returns its promise.
- *
- * @throws InputError when the file cannot be opened
- */
+/** Answers in the data directory. Synchronous: each promise is settled when it is returned. @throws InputError if the file cannot be opened */
 export function openSqliteAnswers(dataDir: string): AnswerStore {
   const database = openDatabase(join(dataDir, 'idempotency.sqlite'));
   const find = database.prepare('SELECT body, answer FROM answers WHERE token = ? AND answered_ms > ?');

@@ -3,11 +3,10 @@ import { join } from 'node:path';
 import { Ajv } from 'ajv';
 import { type Static, type TSchema, Type } from 'typebox';
 import { replaceFile } from '../lib/file.ts';
-import type { RetentionReport } from './retention.ts';
 
-// Small files of the data directory by which runs of the service, and `tailrace retention` beside it, know of each other.
+// Small files of the data directory through which runs of the service and `tailrace retention` inform each other.
 
-// What a date can hold; a file that says anything else is damaged.
+// The largest date; a file with a larger one is damaged.
 const MS_MAX = 8.64e15;
 
 const CLOCK = Type.Object({ seen_ms: Type.Number({ minimum: 0, maximum: MS_MAX }) });
@@ -31,33 +30,41 @@ const REPORT = Type.Object({
       source: Type.String(),
       reason: Type.Enum(['age', 'size']),
       days: Type.Array(DAY),
-      percent: Type.Number(),
+      percent: Type.Number({
+        description: 'Share of the events of the source, or of the bytes of all sources.',
+      }),
       held: Type.Optional(Type.Enum(['clock', 'share'])),
     }),
   ),
   storeBytesMax: Type.Number({ description: 'The bound that was enforced; 0: none.' }),
 });
 /** What retention found and did last. */
-export type StoredReport = Static<typeof REPORT>;
+export type RetentionReport = Static<typeof REPORT>;
+/** The days of one source that are due for one reason, oldest first: deleted together, or held together if `held` is set. */
+export type DueDays = RetentionReport['due'][number];
+/** `age`: beyond the retention of its source. `size`: the store is larger than its bound. */
+export type DropReason = DueDays['reason'];
+/** Why due days are not deleted. `clock`: it has jumped ahead. `share`: too much of what is stored, so an operator has to confirm. */
+export type HoldReason = NonNullable<DueDays['held']>;
 
 const CONFIRMATION = Type.Object({
   clockOffsetMs: Type.Optional(Type.Number({ description: 'How far ahead of what was expected.' })),
   days: Type.Array(Type.Object({ table: Type.String(), day: Type.String() })),
 });
-/** What an operator has seen and agreed to: it holds for this clock and these days, and for nothing else. */
+/** What an operator has seen and confirmed: this clock and these days, nothing else. */
 export type Confirmation = Static<typeof CONFIRMATION>;
 
 interface StateFile<T> {
-  /** `undefined` where there is none, or none that can be understood. */
+  /** `undefined` if the file is missing or damaged. */
   read(): T | undefined;
   write(value: T): void;
   remove(): void;
 }
 
-/** When the store was last open, by a clock that was believed. */
+/** When the store was last open, by a plausible clock. */
 export const clockFile = (dataDir: string) => createFile(join(dataDir, 'clock.json'), CLOCK);
 export const reportFile = (dataDir: string) => createFile(join(dataDir, 'retention.json'), REPORT);
-/** Written by `tailrace retention --confirm`, taken by the service. */
+/** Written by `tailrace retention --confirm`, removed by the service that has applied it. */
 export const confirmationFile = (dataDir: string) =>
   createFile(join(dataDir, 'retention-confirmed.json'), CONFIRMATION);
 
@@ -79,18 +86,8 @@ function createFile<T extends TSchema>(path: string, schema: T): StateFile<Stati
   };
 }
 
-/** A report as it stands in its file. */
-export function toStored({ clock, due, storeBytesMax }: RetentionReport): StoredReport {
-  const list = due.map(({ held, days, ...one }) => ({
-    ...one,
-    days: [...days],
-    ...(held !== undefined && { held }),
-  }));
-  return { clock: { ...clock }, due: list, storeBytesMax };
-}
-
-/** Agrees to all that stands in a report. */
-export function confirmAll({ clock, due }: StoredReport): Confirmation {
+/** Confirms everything in a report. */
+export function confirmAll({ clock, due }: RetentionReport): Confirmation {
   const days = due.flatMap((one) => one.days.map(({ table, day }) => ({ table, day })));
   if (clock.state === 'plausible') return { days };
   return { clockOffsetMs: clock.clockMs - clock.plausibleMs, days };

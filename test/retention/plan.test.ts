@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { Source } from '../../src/definitions/source.ts';
-import { type PlanInput, planRetention } from '../../src/ingest/retention-plan.ts';
+import { type PlanInput, planRetention } from '../../src/retention/plan.ts';
 
 const DAY_MS = 86_400_000;
 const TODAY = Date.UTC(2026, 10, 20);

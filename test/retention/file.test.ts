@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
-import { clockFile } from '../../src/ingest/retention-file.ts';
+import { clockFile } from '../../src/retention/file.ts';
 import { temporaryFolder } from '../support/service.ts';
 
 const folder = await temporaryFolder();

@@ -1,6 +1,6 @@
 import { afterAll, beforeEach, describe, expect, test } from 'vitest';
 import type { Source } from '../../src/definitions/source.ts';
-import type { DroppedDay } from '../../src/ingest/retention.ts';
+import type { DroppedDay } from '../../src/retention/retention.ts';
 import { createTestRetention } from '../support/retention.ts';
 import { openTestStore } from '../support/service.ts';
 

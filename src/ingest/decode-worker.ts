@@ -1,0 +1,35 @@
+import { constants, setPriority } from 'node:os';
+import { move, transferableSymbol, valueSymbol } from 'piscina';
+import { type ErrorCode, messageOf, TailraceError } from '../errors.ts';
+import { asBuffer, type Batch, type BatchInput, decodeBatch, transferable } from './decode-batch.ts';
+
+/** What the worker thread returns to src/ingest/decoder.ts: a structured clone would lose the code of an error. */
+export type Decoded = { readonly batch: Batch } | { readonly failure: Failure };
+
+export interface Failure {
+  /** Of a TailraceError; `undefined` for a fault of ours. */
+  readonly code: ErrorCode | undefined;
+  readonly message: string;
+  readonly cause: unknown;
+}
+
+// Callers of endpoints go first: with all cores busy they would wait behind incoming events. On other systems than Linux
+// this would lower the priority of the whole process.
+if (process.platform === 'linux') setPriority(0, constants.priority.PRIORITY_BELOW_NORMAL);
+
+export default function decode(input: BatchInput): unknown {
+  const decoded = tryDecode(input);
+  const moved = 'batch' in decoded ? decoded.batch.rows.flatMap(({ bytes }) => transferable(bytes)) : [];
+  return move({ [transferableSymbol]: moved, [valueSymbol]: decoded });
+}
+
+function tryDecode(input: BatchInput): Decoded {
+  try {
+    return { batch: decodeBatch({ ...input, bytes: asBuffer(input.bytes) }) };
+  } catch (error) {
+    if (!(error instanceof TailraceError))
+      return { failure: { code: undefined, message: messageOf(error), cause: error } };
+    const { code, message, cause } = error;
+    return { failure: { code, message, cause } };
+  }
+}

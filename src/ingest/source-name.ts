@@ -1,0 +1,60 @@
+import { createRegistry, type Registry } from '../definitions/registry.ts';
+import { isManaged, type Source } from '../definitions/source.ts';
+import { TailraceError } from '../errors.ts';
+
+/** A part of a request that may name its source; a list if a name came more than once. */
+type Names = Readonly<Record<string, unknown>>;
+
+// Logflare expects a UUID in `source` and a name in `source_name`; here each may hold either.
+const MEMBERS = ['source', 'collection', 'source_name', 'collection_name'];
+const HEADERS = ['x-source', 'x-collection'];
+
+type Sources = Pick<Registry, 'getSource'>;
+
+/**
+ * The source that a request names in its query string, else in its headers; `undefined` if in neither.
+ *
+ * @throws TailraceError `source_not_found`; `invalid_request` if it names two sources, or one that takes no events
+ */
+export function findSource(
+  sources: Sources,
+  { query, headers }: { readonly query: Names; readonly headers: Names },
+): Source | undefined {
+  return pick(sources, textsAt(query, MEMBERS)) ?? pick(sources, textsAt(headers, HEADERS));
+}
+
+/**
+ * The source that a member of the body names.
+ *
+ * @throws TailraceError as `findSource`, and `invalid_request` if the body names none
+ */
+export function getSourceOfBody(candidates: readonly Source[], fields: Names): Source {
+  const sources = createRegistry({ endpoints: [], sources: candidates });
+  const source = pick(sources, textsAt(fields, MEMBERS));
+  if (source !== undefined) return source;
+  const message = 'name a source: ?source_name=<name>, ?source=<uuid> or the header X-Source';
+  throw new TailraceError('invalid_request', message);
+}
+
+/** @throws TailraceError `invalid_request` for a source that reads a table of others */
+export function refuseExternal(source: Source): Source {
+  if (isManaged(source)) return source;
+  throw new TailraceError(
+    'invalid_request',
+    `${source.name} reads an existing table (managed: false); events cannot be sent to it`,
+  );
+}
+
+function pick(sources: Sources, texts: readonly string[]): Source | undefined {
+  const [first, ...others] = texts.map((text) => sources.getSource(text));
+  if (first === undefined) return undefined;
+  const other = others.find((source) => source !== first);
+  if (other === undefined) return refuseExternal(first);
+  const message = `the request names two sources, ${first.name} and ${other.name}; name one`;
+  throw new TailraceError('invalid_request', message);
+}
+
+function textsAt(place: Names, names: readonly string[]): string[] {
+  const values = names.flatMap((name) => (Object.hasOwn(place, name) ? [place[name]].flat() : []));
+  return values.filter((value): value is string => typeof value === 'string' && value !== '');
+}
