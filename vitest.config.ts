@@ -1,13 +1,12 @@
 import { randomInt } from 'node:crypto';
-import { join } from 'node:path';
 import { defineConfig } from 'vitest/config';
 
 // `npm test` without arguments (scripts/test.js): a share of each property, and no file of SLOW.
 const isShort = process.env['TEST_SHORT'] === '1';
-// Of all that is random. A failed property prints it; TEST_SEED=… tries the same values again.
+// Of all random values. A failed test prints it; TEST_SEED=… repeats them.
 const seed = process.env['TEST_SEED'] ?? String(randomInt(2 ** 31));
 
-/** What these show of a command, an image or a page is its way through the whole program; what it rests on has faster tests. */
+/** Each tests a whole program, image or page; faster tests cover the parts. */
 const SLOW = [
   'test/acceptance/!(kill|replicas|serve).test.ts',
   'test/attack/**/*.test.ts',
@@ -21,20 +20,22 @@ const slow = isShort ? SLOW : [];
 const UNIT = [
   'test/docs.test.ts',
   'bench/**/*.test.ts',
-  'test/{config,console,definitions,maintenance,scripts}/**/*.test.ts',
+  'test/{config,console,maintenance,scripts}/**/*.test.ts',
   'test/cache/!(incremental).test.ts',
   'test/cache/shared/!(replicas).test.ts',
   'test/cli/{program,table}.test.ts',
   'test/cli/commands/{key-options,keys}.test.ts',
+  'test/definitions/!(parameter).test.ts',
   'test/deploy/{dockerfile,workflow}.test.ts',
   'test/engine/{failure,sandbox-rights,session-pool,write-marks}.test.ts',
   'test/engine/process/!(engine-process).test.ts',
   'test/fuzz/parse-time.test.ts',
   'test/http/console.test.ts',
-  'test/ingest/{decoder,event,lines,read-body,remote-sink}.test.ts',
+  'test/ingest/!(committer|idempotency|load).test.ts',
   'test/keys/!(postgres-store).test.ts',
   'test/lib/!(redis).test.ts',
   'test/query/timestamp.test.ts',
+  'test/retention/!(retention).test.ts',
   'test/sample/!(fill).test.ts',
   'test/serve/{failed-keys,representation}.test.ts',
   'test/sql/!(parameter).test.ts',
@@ -69,8 +70,6 @@ export default defineConfig({
     env: {
       // Readers of an engine hold a libuv thread each while they compute.
       UV_THREADPOOL_SIZE: '16',
-      // Most commands and engine processes end within a second, half of which is the compiling of the same files.
-      NODE_COMPILE_CACHE: join(import.meta.dirname, 'node_modules/.cache/compile'),
       TEST_SEED: seed,
       TEST_RUNS: process.env['TEST_RUNS'] ?? (isShort ? '0.2' : '1'),
     },

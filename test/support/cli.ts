@@ -53,13 +53,8 @@ export function startProgram(
   args: readonly string[],
   { env = {}, stdin, cwd }: CliOptions = {},
 ): CliProcess {
-  const { PATH = '', NODE_COMPILE_CACHE } = process.env;
-  const ownEnv = {
-    PATH,
-    ...(NODE_COMPILE_CACHE && { NODE_COMPILE_CACHE }),
-    ...engine.envOf(env['TAILRACE_DATA_DIR']),
-    ...env,
-  };
+  const { PATH = '' } = process.env;
+  const ownEnv = { PATH, ...engine.envOf(env['TAILRACE_DATA_DIR']), ...env };
   const child = spawn(command, args, { env: ownEnv, cwd });
   running.add(child);
   const output = { stdout: '', stderr: '' };

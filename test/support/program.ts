@@ -3,8 +3,8 @@ import { runCommand } from '../../src/cli/main.ts';
 import type { CliResult } from './cli.ts';
 
 /**
- * Runs a command in the process of the test, a hundred times as fast as in one of its own. For commands that end by themselves:
- * one that takes signals would keep its handlers (cli.ts starts those).
+ * Runs a command in the process of the test, which saves starting one. Only for commands that end by themselves: one that handles
+ * signals would leave its handlers behind (cli.ts starts those).
  */
 export async function runProgram(
   args: readonly string[],
