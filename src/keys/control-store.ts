@@ -67,7 +67,11 @@ export interface ControlStore {
  * @throws InputError if it cannot be used, or was written by a newer version
  */
 export async function openControlStore(
-  { dataDir, controlUrl, controlStaleSeconds }: Pick<Config, 'dataDir' | 'controlUrl' | 'controlStaleSeconds'>,
+  {
+    dataDir,
+    controlUrl,
+    controlStaleSeconds,
+  }: Pick<Config, 'dataDir' | 'controlUrl' | 'controlStaleSeconds'>,
   onState: (failure?: unknown) => void = () => {},
 ): Promise<ControlStore> {
   if (controlUrl === '') return openSqliteStore(dataDir);

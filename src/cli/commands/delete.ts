@@ -8,7 +8,11 @@ import type { Config } from '../../config/config.ts';
 import { InputError, StoppedError } from '../../errors.ts';
 import { openControlStore } from '../../keys/control-store.ts';
 import { untilAborted } from '../../lib/abort.ts';
-import { createDeletions, type DeletionProgress, type SourceRows } from '../../maintenance/deletion/deletions.ts';
+import {
+  createDeletions,
+  type DeletionProgress,
+  type SourceRows,
+} from '../../maintenance/deletion/deletions.ts';
 import type { DeletionRequest } from '../../maintenance/deletion/request.ts';
 import { sendCommand } from '../../maintenance/socket/client.ts';
 import { createCommands } from '../../maintenance/socket/commands.ts';
