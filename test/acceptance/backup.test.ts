@@ -266,7 +266,7 @@ const SPOILT: readonly Spoil[] = [
   [
     'definition',
     async (dir) => await appendFile(join(dir, 'definitions/sources', `${EDGE}.yaml`), '\n# more'),
-    /is damaged: .*yaml is not what/,
+    /is damaged: .*yaml differs from its checksum/,
   ],
 ];
 
