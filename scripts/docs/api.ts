@@ -24,7 +24,9 @@ export function apiPage(): string {
 function showPaths(paths: readonly string[]): string {
   const bases = paths.filter((path) => !paths.some((other) => path.startsWith(`${other}/`)));
   const [first = ''] = bases;
-  const suffixes = paths.filter((path) => path.startsWith(`${first}/`)).map((path) => path.slice(first.length));
+  const suffixes = paths
+    .filter((path) => path.startsWith(`${first}/`))
+    .map((path) => path.slice(first.length));
   if (suffixes.length === 0 || paths.length !== bases.length * (suffixes.length + 1))
     return paths.map(showPath).join(', ');
   return `${bases.map(showPath).join(', ')}, each also with ${suffixes.map(showPath).join(', ')}`;
