@@ -2,7 +2,7 @@
  * Every way a call can fail: one code, one HTTP status, one exit code of the shell command.
  * docs/errors.md is tested against this table both ways.
  *
- * `exit`: 1 the caller's input is wrong, 3 our failure (docs/operating.md).
+ * `exit`: 1 the caller's input is wrong, 3 our failure (docs/cli.md).
  */
 export const ERROR_CODES = {
   invalid_parameter: {

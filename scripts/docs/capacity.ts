@@ -15,7 +15,7 @@ scripts/docs/capacity-figures.ts and run \`npm run docs\`. [Scaling](scaling.md#
     [
       `## Measured\n\n${MEASURED_ON}\n\n${measuredList()}\n\n${WEEKS_MEASURED}\n\n${table(['Rows a week', 'statistics', 'usage, pinned', 'usage, not pinned', 'newest 100'], weekRows())}`,
       `## Assumed\n\nNot measured; replace these by your own.\n\n${assumedList()}`,
-      `## Calculated\n\n${table(['', 'Formula', ...SCALES.map(({ name }) => `${name} events`)], scaleRows(calculated))}`,
+      `## Calculated\n\n${table(['', ...SCALES.map(({ name }) => `${name} events`)], scaleRows(calculated))}`,
       READING,
       `## One project that grows\n\n${PROJECT}`,
       LEFT_OUT,
@@ -28,7 +28,7 @@ that of all threads of the process. In brackets: the arguments of \`npm run benc
 
 const READING = `- **Up to 100 M** the embedded engine suffices (measured on two cores); two replicas and a server are for availability.
 - **At 10 G** one server suffices; its copy is for its failure.
-- **At 1 T** the disk decides: 30 days of retention instead of 90 need a third of the servers. The newest entries need most of the cores.`;
+- **At 1 T** the disk decides: 30 days of retention need a third of the servers. The newest entries need most of the cores.`;
 
 const WEEKS_MEASURED = `Core ms of queries over a week (\`functions.invocation-stats\` 7day, \`usage.api-counts\` daily, \`logs.all\`), by the rows of the project in that week
 (\`${COST}\`); pinned: with a key that pins the project.`;
@@ -44,10 +44,10 @@ const LEFT_OUT = `## Not included
   query: [pin keys](keys.md#pinned-values).
 - The network between servers, and the overhead of \`Distributed\` tables. Other queries read one project, and so one shard.
 - Keeper: three small machines, from two copies on.
-- Backups, and replacing a lost copy: a full disk of 7 TB takes 16 hours at 1 Gbit/s.
-- Larger events: ${MEASURED.jsonBytes.value.toLocaleString('en')} bytes of repetitive JSON take ${MEASURED.diskBytes.value} on disk; yours may take several times that. Load a day of your own logs and look at the
-  store's size.
-- Many small requests: one event per request costs a [request each](performance.md#one-process-embedded-engine).`;
+- Backups, and replacing a lost copy: 7 TB take 16 hours at 1 Gbit/s.
+- Larger events: ${MEASURED.jsonBytes.value.toLocaleString('en')} bytes of repetitive JSON take ${MEASURED.diskBytes.value} on disk; yours may take several times that. Load a
+  day of your own logs to see.
+- [Requests with one event](performance.md#one-process-embedded-engine), which cost more.`;
 
 function measuredList(): string {
   return Object.values(MEASURED)
@@ -67,12 +67,12 @@ function assumedList(): string {
 function scaleRows(calculated: readonly (readonly Step[])[]): string[][] {
   const [first = []] = calculated;
   return [
-    ['projects', '', ...SCALES.map(({ projects }) => plain(projects))],
-    ['requests (/s)', '', ...SCALES.map(({ requestsPerSecond }) => plain(requestsPerSecond))],
+    ['projects', ...SCALES.map(({ projects }) => plain(projects))],
+    ['requests (/s)', ...SCALES.map(({ requestsPerSecond }) => plain(requestsPerSecond))],
     ...first.map(({ name, formula, unit }, i) => {
       const stated = unit.replace(/^(bytes|cores|rows) ?/, '').replace('a second', '/s');
       const label = stated === '' ? name : `${name} (${stated})`;
-      return [label, formula, ...calculated.map((steps) => showStep(steps[i]))];
+      return [`${label}: ${formula}`, ...calculated.map((steps) => showStep(steps[i]))];
     }),
   ];
 }

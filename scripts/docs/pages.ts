@@ -49,12 +49,9 @@ nothing falls back to a default. An empty value counts as not set.`,
 }
 
 function errorsPage(): string {
-  const rows = Object.entries(ERROR_CODES).map(([code, { status, exit, meaning }]) => [
-    String(status),
-    `\`${code}\``,
-    meaning,
-    String(exit),
-  ]);
+  const codes = Object.entries(ERROR_CODES);
+  const lines = codes.map(([code, { status, meaning }]) => `- ${status} \`${code}\`: ${meaning}`);
+  const ofTailrace = codes.filter(([, { exit }]) => exit === 3).map(([code]) => `\`${code}\``);
   return page(
     'Errors',
     `See what a failed request means. The HTTP status equals \`error.status\`; \`errors\` is always an array and names each wrong parameter:
@@ -64,8 +61,8 @@ function errorsPage(): string {
 \`\`\`
 
 429 and 503 carry \`Retry-After\` in seconds, 401 \`WWW-Authenticate\`, 405 \`Allow\`. The log has the cause of a 5xx under the request id; the
-response has not. The last column is the exit code of a command that fails with this error.`,
-    table(['Status', 'Code', 'Meaning', 'Exit'], rows),
+response has not. A command that fails with ${ofTailrace.join(', ')} exits with 3, with any other with 1.`,
+    lines.join('\n'),
   );
 }
 
@@ -76,12 +73,12 @@ async function cliPage(): Promise<string> {
     `Run commands as \`npx tailrace …\`, in a checkout or where the package is installed; supervisors start
 [node itself](operating.md#start-and-stop). [Settings](settings.md) are environment variables. Each command has \`--help\`, \`tailrace\` also \`--version\`.
 
-| Exit code | Meaning |
-| --- | --- |
-| 0 | done |
-| 1 | wrong input; one line per fault says what and where |
-| 2 | misuse of the command |
-| 3 | a failure of Tailrace, or stopped by a signal before the work was done |`,
+Exit codes:
+
+- 0: done
+- 1: wrong input; one line per fault says what and where
+- 2: misuse of the command
+- 3: a failure of Tailrace, or stopped by a signal before the work was done`,
     allCommands(program).map(commandSection).join('\n\n'),
   );
 }

@@ -29,8 +29,8 @@ describe('the metrics', () => {
     });
     const { text } = await get(url, '/metrics');
     const docs = await readFile('docs/operating.md', 'utf8');
-    const rows = docs.matchAll(/^\| ((?:`tailrace_\w+`(?:, )?)+) *\|((?: `\w+`,?)*) *\|/gm);
-    const listed = [...rows].flatMap(([, names = '', labels = '']) =>
+    const items = docs.matchAll(/^- ((?:`tailrace_\w+`(?:, )?)+)(?: \(((?:`\w+`(?:, )?)+)\))?: /gm);
+    const listed = [...items].flatMap(([, names = '', labels = '']) =>
       (names.match(/\w+/g) ?? []).map((name) => [name, labels.match(/\w+/g) ?? []] as const),
     );
     const exposed = [...text.matchAll(/^# HELP (tailrace_\w+)/gm)].map(([, name = '']) => {
