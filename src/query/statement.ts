@@ -45,11 +45,8 @@ function rowAsText(columns: readonly ResultColumn[]): string {
   const members = columns.map(({ name, type }, i) => {
     const label = quote(`${i === 0 ? '' : ','}${JSON.stringify(name)}:`);
     const column = identifier(name);
-    const value =
-      type === 'json'
-        ? `if(empty(ifNull(${column}, '')), 'null', ${column})`
-        : `ifNull(toJSONString(${column}), 'null')`;
-    return `${label}, ${value}`;
+    if (type === 'json') return `${label}, if(empty(ifNull(${column}, '')), 'null', ${column})`;
+    return `${label}, ifNull(toJSONString(${column}), 'null')`;
   });
   return `concat('{', ${members.join(', ')}, '}')`;
 }

@@ -72,7 +72,7 @@ export function parseQueryTree(lines: readonly string[]): SyntaxNode {
 interface OpenNode extends SyntaxNode {
   readonly indent: number;
   /** The number of children, if the engine states it. */
-  readonly count: string | undefined;
+  readonly count: number | undefined;
   readonly children: OpenNode[];
 }
 
@@ -84,14 +84,15 @@ function parseTree(lines: readonly string[], form: RegExp): SyntaxNode {
     const text = line.trimStart();
     const { kind = '', text: rest = '', count } = form.exec(text)?.groups ?? {};
     const indent = line.length - text.length;
-    const node = { kind, text: rest, children: [], indent, count };
+    const stated = count === undefined ? undefined : Number(count);
+    const node = { kind, text: rest, children: [], indent, count: stated };
     while ((path.at(-1)?.indent ?? -1) >= indent) path.pop();
     path.at(-1)?.children.push(node);
     path.push(node);
     all.push(node);
   }
   const [root, ...others] = all;
-  const isWhole = (node: OpenNode) => node.count === undefined || Number(node.count) === node.children.length;
+  const isWhole = (node: OpenNode) => node.count === undefined || node.count === node.children.length;
   if (root === undefined || others.some((node) => node.indent === 0) || !all.every(isWhole))
     throw new SyntaxTreeError(
       'cannot be read: a name in it looks like a part of the engine’s own description',

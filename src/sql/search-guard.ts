@@ -38,13 +38,11 @@ export function guardSearches(
   const insertions: [offset: number, text: string][] = searches
     .filter((search) => !isPlain(search, getValue))
     .flatMap(({ kind, start, end }) => {
-      const { operator, call } = GUARDS[kind];
-      return start === end
-        ? [[start, operator]]
-        : [
-            [start, call[0]],
-            [end, call[1]],
-          ];
+      const [before, after] = start === end ? [GUARDS[kind].operator, ''] : GUARDS[kind].call;
+      return [
+        [start, before],
+        [end, after],
+      ];
     });
   let guarded = '';
   let at = 0;

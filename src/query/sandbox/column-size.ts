@@ -91,7 +91,6 @@ export function createColumnSizes(
   return { ofColumn, ofEvery, ofAllColumns, count };
 }
 
-/** The size of all of these in one. */
 function together(sizes: readonly ValueSize[]): ValueSize {
   return {
     units: sumOf(sizes.map((size) => size.units)),

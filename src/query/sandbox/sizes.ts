@@ -16,7 +16,6 @@ import {
   type ValueSize,
 } from './value-size.ts';
 
-/** The context of an expression. */
 export interface Place {
   readonly scope: Scope | undefined;
   /** Parameters of the lambdas around it, with the parts of their types. */

@@ -47,12 +47,11 @@ export const NO_TABLE = 'system.one';
 
 // Nodes of EXPLAIN AST.
 
-/** The name of a function or an identifier of EXPLAIN AST: the word after the kind of node. */
+/** The name of a function or an identifier: the word after the kind of node. */
 export function nameOf({ text }: SyntaxNode): string {
   return /^[^ ]*/.exec(text)?.[0] ?? '';
 }
 
-/** The alias of a node of EXPLAIN AST. */
 export function givenNameOf({ text }: SyntaxNode): string | undefined {
   return /(?:^| )\(alias (\w+)\)$/.exec(text)?.[1];
 }
