@@ -17,9 +17,8 @@ export type Pins = Readonly<Record<string, string>>;
 export const OWNER = 'project';
 
 /**
- * `parseParameters` for a caller with a key that pins some of them: a pin takes the place of a parameter that was not sent. Values
- * are compared in their canonical texts. A parameter that is matched as a pattern has a plain text as its pin: the caller may send
- * the text or its escaped form, and the escaped form is bound.
+ * `parseParameters` for a caller with a key that pins some of them: a pin takes the place of a parameter that was not sent. Values are
+ * compared in their canonical texts. The pin of a pattern is a plain text: it may be sent as it is or escaped, and is bound escaped.
  *
  * @throws TailraceError `forbidden` that names each parameter with another value than its pin, or if the pins do not restrict
  * this endpoint; `invalid_parameter` as `parseParameters`

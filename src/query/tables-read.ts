@@ -9,9 +9,7 @@ import { createSampleSql } from './verify.ts';
 
 /**
  * Hashes each endpoint over its own files and those of the sources that its query reads: a change of another source leaves the
- * cached answers valid. If it is not certain what a query reads, all sources count, as in `readDefinitions`.
- *
- * @param definitions verified: the engine has accepted every query
+ * cached answers valid. If it is not certain what a query reads, all sources count. The engine must have accepted every query.
  */
 export async function narrowHashes(
   engine: Engine,

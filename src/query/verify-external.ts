@@ -45,7 +45,8 @@ async function findTypeFaults(engine: Engine, source: Source, external: External
   try {
     await engine.inspect(`DESCRIBE TABLE (SELECT * FROM ${from})`);
   } catch (error) {
-    return [fault(source, external.line, `"from" cannot be read: ${engineMessage(error)}`)];
+    const message = `"from" cannot be read: ${engineMessage(error)}`;
+    return [{ file: source.file, line: external.line, message }];
   }
   const faults = await checkExpressions(source, external, async ({ name, sql }) => {
     const column = source.columns.find((one) => one.name === name);
@@ -64,7 +65,8 @@ async function findRightFaults(engine: Engine, source: Source, external: Externa
     return [];
   } catch (error) {
     if (error instanceof TailraceError && error.code !== 'query_failed') throw error;
-    return [fault(source, external.line, `"from" cannot be read by readers: ${engineMessage(error)}`)];
+    const message = `"from" cannot be read by readers: ${engineMessage(error)}`;
+    return [{ file: source.file, line: external.line, message }];
   }
 }
 
@@ -86,8 +88,4 @@ function findWrong(type: string, name: string, columnType: ColumnType | undefine
   if (columnType === undefined && type.includes('Nullable('))
     return `must not be null, and is ${type}: say what stands for null, as in ifNull(…, '')`;
   return undefined;
-}
-
-function fault({ file }: Source, line: number, message: string): Fault {
-  return { file, line, message };
 }

@@ -75,10 +75,7 @@ export async function readStoredNames(engine: Engine, base: WithList): Promise<S
 
 /**
  * Why a stored query cannot be sandboxed; `undefined` if it can. The views found in its text must be those that the engine sees, and no
- * name may have two meanings that a caller could choose from.
- *
- * @param values sample values of the endpoint's parameters
- * @throws Error of the engine if it refuses the views without the final SELECT
+ * name may have two meanings that a caller could choose from. @throws Error of the engine if it refuses the views by themselves
  */
 export async function findSandboxFault(
   engine: Engine,

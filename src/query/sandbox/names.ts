@@ -22,7 +22,6 @@ type Visible = ReadonlyMap<string, SyntaxNode | undefined>;
  * everywhere in the SELECT of that WITH. Elsewhere, and inside of the view itself, the engine would look for a table of this name. Such
  * a text is refused, whether or not the table exists, so that tables created later change nothing about an accepted text.
  *
- * @param root of EXPLAIN QUERY TREE run_passes = 0
  * @throws TailraceError `invalid_parameter` for a view out of reach
  */
 export function bindNames(root: SyntaxNode, storedViews: readonly string[]) {
