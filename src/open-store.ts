@@ -23,9 +23,8 @@ import { writeStoredTables } from './engine/stored-tables.ts';
 import { createWriteMarks, type WriteMarks, watchWrites } from './engine/write-marks.ts';
 import type { ClockGuard } from './lib/clock-guard.ts';
 import { hideOld, openClock } from './open-clock.ts';
-import { narrowHashes } from './query/narrow-hash.ts';
-import { verifyQueries } from './query/verify.ts';
-import { verifyDrafts } from './query/verify-draft.ts';
+import { narrowHashes } from './query/tables-read.ts';
+import { verifyDrafts, verifyQueries } from './query/verify.ts';
 import { verifyExternal } from './query/verify-external.ts';
 
 /** The store of the settings, with the tables of its sources: the data directory's, which one process owns, or a server's. */

@@ -42,27 +42,18 @@ export interface BucketFields {
 
 export function createBucket(fields: BucketFields, sql: string, sources: readonly Source[]): Bucket {
   const { column, by, width, range, aligned = false, lateness } = fields;
-  const names = [width, range].flatMap((seconds) =>
-    typeof seconds === 'number' ? [] : Object.keys(seconds),
-  );
-  const spans = (by === undefined ? [''] : [...new Set(names)]).map(
-    (name) => [name, { widthSeconds: pick(width, name), rangeSeconds: pick(range, name) }] as const,
-  );
-  return {
-    column,
-    by,
-    spans: new Map(spans),
-    aligned,
-    latenessSeconds: lateness,
-    sources: findSources(sql, sources),
-  };
+  const names = [width, range].flatMap((seconds) => Object.keys(seconds)); // none of a number
+  const spans = new Map<string, BucketSpan>();
+  for (const name of by === undefined ? [''] : names)
+    spans.set(name, { widthSeconds: pick(width, name), rangeSeconds: pick(range, name) });
+  return { column, by, spans, aligned, latenessSeconds: lateness, sources: findSources(sql, sources) };
 }
 
 function pick(seconds: Seconds, name: string): number {
   return typeof seconds === 'number' ? seconds : (seconds[name] ?? Number.NaN); // checks/bucket.ts has found each name
 }
 
-/** Sources whose table is named in the SQL: a query can read no other. A source too many only costs work. */
+/** Sources with a table that the SQL names: a query can read no other. A source too many only costs work. */
 function findSources(sql: string, sources: readonly Source[]): Source[] {
   const words = new Set<string>();
   for (const { kind, start, end } of scanTokens(sql)) {

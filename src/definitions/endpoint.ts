@@ -3,7 +3,7 @@ import { findParameters } from '../sql/parameter.ts';
 import { type Bucket, createBucket } from './bucket.ts';
 import { createParameter, type Parameter, PINNED_PREFIX } from './parameter.ts';
 import { PARAMETER_FIELDS } from './parameter-type.ts';
-import { createShapeCheck } from './shape.ts';
+import { createShapeCheck, wholeNumber } from './shape.ts';
 import type { Source } from './source.ts';
 import { UUID_TEXT } from './source-file.ts';
 import type { YamlFile } from './yaml-file.ts';
@@ -53,21 +53,16 @@ const FLAG = Type.Boolean({ expected: 'true or false' });
 
 const ROWS_MAX = 1_000_000;
 const SECONDS_MAX = 7 * 86_400;
-const ofSeconds = (max: number) => `a whole number of seconds from 1 to ${max}`;
-const SECONDS = { minimum: 1, maximum: SECONDS_MAX };
+const SECONDS = wholeNumber(SECONDS_MAX, 'of seconds ');
 
 // Values are kept in plain objects, in which `__proto__` cannot be a member.
 const NAME = Type.String({ pattern: '^(?!__proto__$)[A-Za-z_][A-Za-z0-9_]{0,62}$' });
 
 // A century: no source keeps its events for longer.
 const RANGE_SECONDS_MAX = 36_500 * 86_400;
-const BUCKET_SECONDS = Type.Integer({
-  minimum: 1,
-  maximum: RANGE_SECONDS_MAX,
-  expected: ofSeconds(RANGE_SECONDS_MAX),
-});
+const BUCKET_SECONDS = wholeNumber(RANGE_SECONDS_MAX, 'of seconds ');
 const BUCKET_SPANS = Type.Union([BUCKET_SECONDS, Type.Record(Type.String(), BUCKET_SECONDS)], {
-  expected: `${ofSeconds(RANGE_SECONDS_MAX)}, or a map with one for each value of "by"`,
+  expected: `a whole number of seconds from 1 to ${RANGE_SECONDS_MAX}, or a map with one for each value of "by"`,
 });
 
 const ENDPOINT_FILE = Type.Object(
@@ -79,15 +74,11 @@ const ENDPOINT_FILE = Type.Object(
       expected: 'words of small letters, digits, - and _, joined by dots, such as logs.all',
     }),
     description: DESCRIPTION,
-    max_rows: Type.Integer({
-      minimum: 1,
-      maximum: ROWS_MAX,
-      expected: `a whole number from 1 to ${ROWS_MAX}`,
+    max_rows: wholeNumber(ROWS_MAX),
+    caching: Type.Union([SECONDS, Type.Literal('disabled')], {
+      expected: `a whole number of seconds from 1 to ${SECONDS_MAX}, or "disabled"`,
     }),
-    caching: Type.Union([Type.Integer(SECONDS), Type.Literal('disabled')], {
-      expected: `${ofSeconds(SECONDS_MAX)}, or "disabled"`,
-    }),
-    cache_warming: Type.Optional(Type.Integer({ ...SECONDS, expected: ofSeconds(SECONDS_MAX) })),
+    cache_warming: Type.Optional(SECONDS),
     query_sandboxing: Type.Optional(FLAG),
     bucket: Type.Optional(
       Type.Object(
@@ -139,16 +130,12 @@ export function endpointFields(file: YamlFile): EndpointFile {
   return file.value as EndpointFile; // readDefinitions has called checkEndpointShape
 }
 
-/** The parts of an endpoint that are not in its YAML file. */
-export interface EndpointParts {
-  readonly sql: { readonly file: string; readonly text: string };
-  readonly fileHash: string;
-  readonly hash: string;
-  readonly sources: readonly Source[];
-}
-
 /** The endpoint that a checked pair of files defines. */
-export function createEndpoint(file: YamlFile, { sql, fileHash, hash, sources }: EndpointParts): Endpoint {
+export function createEndpoint(
+  file: YamlFile,
+  sql: { readonly file: string; readonly text: string },
+  { fileHash, hash, sources }: { fileHash: string; hash: string; sources: readonly Source[] },
+): Endpoint {
   const value = endpointFields(file);
   const used = new Set(findParameters(sql.text).map((use) => use.name));
   const parameters = Object.entries(value.parameters ?? {});

@@ -19,10 +19,7 @@ export const OWN_FOLDERS: DefinitionFolders = { endpointsDir: './endpoints', sou
 const FOLDER_NAMES = { endpointsDir: 'endpoints', sourcesDir: 'sources' } as const;
 const KINDS = ['endpointsDir', 'sourcesDir'] as const;
 
-/**
- * The named folder; else the one in the working folder; else the one that ships with Tailrace. A named folder is returned even if
- * it does not exist, so that reading it reports the fault.
- */
+/** The named folder, even if it is missing, which reading reports; else that in the working folder; else that shipped with Tailrace. */
 export function findFolders(named: DefinitionFolders): ReadFolders {
   const shipped = KINDS.filter((kind) => named[kind] === '' && !existsSync(OWN_FOLDERS[kind]));
   const find = (kind: keyof DefinitionFolders) =>
@@ -30,10 +27,7 @@ export function findFolders(named: DefinitionFolders): ReadFolders {
   return { endpointsDir: find('endpointsDir'), sourcesDir: find('sourcesDir'), shipped };
 }
 
-/**
- * The folders that the next reload reads. A folder of the user's is kept, so that its loss is a fault and does not bring the shipped
- * definitions back. Shipped definitions give way to a folder that appears later.
- */
+/** The folders of the next reload. The loss of a user's folder is a fault; shipped definitions give way to a folder that appears later. */
 export function keepFolders(read: ReadFolders): DefinitionFolders {
   const keep = (kind: keyof DefinitionFolders) => (read.shipped.includes(kind) ? '' : read[kind]);
   return { endpointsDir: keep('endpointsDir'), sourcesDir: keep('sourcesDir') };

@@ -23,7 +23,7 @@ export const LIST_MEMBERS = ['string', 'enum', 'integer', 'number', 'date', 'uui
 
 const TEXT = Type.String({ expected: 'a text; put it in quotes' });
 const NUMBER = Type.Number({ expected: 'a number' });
-const LIST_ITEMS_MAX = 1_000;
+const ITEMS_MAX = 1_000;
 
 /** What endpoint.yaml may declare for parameters of some types only; the row of a type names those that it takes. */
 const TYPE_FIELDS = {
@@ -36,11 +36,7 @@ const TYPE_FIELDS = {
   max: Type.Optional(NUMBER),
   of: Type.Optional(Type.Enum([...LIST_MEMBERS], { expected: `one of ${LIST_MEMBERS.join(', ')}` })),
   max_items: Type.Optional(
-    Type.Integer({
-      minimum: 1,
-      maximum: LIST_ITEMS_MAX,
-      expected: `a whole number from 1 to ${LIST_ITEMS_MAX}`,
-    }),
+    Type.Integer({ minimum: 1, maximum: ITEMS_MAX, expected: `a whole number from 1 to ${ITEMS_MAX}` }),
   ),
 };
 
@@ -73,12 +69,7 @@ export const CONTROLS = ['text', 'choice', 'time'] as const;
 
 /** How values of one declared parameter are read, checked, bound and shown. */
 export interface ValueRules {
-  /**
-   * The canonical text of a value: one text for all spellings of it, which the cache key holds and the engine receives.
-   *
-   * @param text not empty
-   * @throws WrongValue
-   */
+  /** The canonical text of a text that is not empty: one for all spellings, in the cache key and for the engine. @throws WrongValue */
   readonly parse: (text: string) => string;
   /** The same for the texts of a name that was sent several times, or of a JSON array; only lists accept those. */
   readonly parseList?: (texts: readonly string[]) => string;

@@ -25,7 +25,6 @@ export interface Parameter extends ValueRules {
   readonly defaultText: string;
   /** Canonical text of a value that the declaration allows. */
   readonly sample: string;
-  /** Declared examples. */
   readonly examples: readonly DeclaredValue[];
 }
 
@@ -35,10 +34,7 @@ export const NOW_PARAMETER = 'now';
 /** The parameter in which callers of a sandboxed endpoint send their SELECT. */
 export const SQL_PARAMETER = 'sql';
 
-/**
- * `@pinned_project` is bound by the service: the value that the caller's key pins `project` to, empty if it pins none. SQL
- * that matches loosely by a parameter uses it to return only rows of a pinned key.
- */
+/** `@pinned_project` is the value that the caller's key pins `project` to, or empty. SQL that matches `project` as a pattern compares it. */
 export const PINNED_PREFIX = 'pinned_';
 
 const TYPES: Readonly<Record<ParameterTypeName, ParameterType>> = { ...TEXT_TYPES, ...VALUE_TYPES };

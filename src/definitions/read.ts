@@ -7,7 +7,6 @@ import { checkBucket } from './checks/bucket.ts';
 import { checkParameters, checkParameterUse } from './checks/parameters.ts';
 import { checkCaching, checkSandboxing, findNameWarning } from './checks/settings.ts';
 import { checkSourceColumns } from './checks/source-columns.ts';
-import { checkUnique } from './checks/unique.ts';
 import { checkEndpointShape, createEndpoint, type Endpoint, endpointFields } from './endpoint.ts';
 import type { Fault } from './fault.ts';
 import { type DefinitionFolders, findFolders, type ReadFolders } from './folders.ts';
@@ -21,11 +20,9 @@ export interface Definitions {
   readonly sources: readonly Source[];
 }
 
-/** The result of reading all definition files. */
 export interface Reading {
   /** Without the files that have faults. */
   readonly definitions: Definitions;
-  /** The folders that were read, by `findFolders`. */
   readonly folders: ReadFolders;
   readonly faults: readonly Fault[];
   /** Definitions that are served, but should be changed. */
@@ -64,9 +61,36 @@ export async function readDefinitions(named: DefinitionFolders): Promise<Reading
     if (own.length === 0) warnings.push(...findNameWarning(yaml));
     const fileHash = hashOf(yaml.text, sql.text);
     const hash = hashEndpoint(fileHash, sources);
-    return isWhole ? [createEndpoint(yaml, { sql, fileHash, hash, sources })] : [];
+    return isWhole ? [createEndpoint(yaml, sql, { fileHash, hash, sources })] : [];
   });
   return { definitions: { endpoints, sources }, folders, faults, warnings, sourcesAreWhole, drafts };
+}
+
+/** No two definitions of a kind share a value of a field, in any letter case. Ids and names share one lookup, so no name is another's id. */
+function checkUnique(files: readonly YamlFile[], fields: readonly string[]): Fault[] {
+  const ids = firstFiles(files, 'id');
+  return fields.flatMap((field) => {
+    const taken = firstFiles(files, field);
+    return files.flatMap((file) => {
+      const text = textOf(file, field);
+      if (text === undefined) return [];
+      const owners = [taken, ...(field === 'name' ? [ids] : [])].map((one) => one.get(text.toLowerCase()));
+      const other = owners.find((owner) => owner !== undefined && owner !== file.file);
+      if (other === undefined) return [];
+      return [file.fault([field], `${field} ${JSON.stringify(text)} is already taken by ${other}`)];
+    });
+  });
+}
+
+/** The first file with each value of a field, in lower case. */
+function firstFiles(files: readonly YamlFile[], field: string): Map<string | undefined, string> {
+  return new Map(files.toReversed().map((file) => [textOf(file, field)?.toLowerCase(), file.file]));
+}
+
+/** Files of a wrong shape, which are reported elsewhere, are compared by the fields that they have. */
+function textOf(file: YamlFile, field: string): string | undefined {
+  const value = (file.value as Record<string, unknown> | null)?.[field];
+  return typeof value === 'string' ? value : undefined;
 }
 
 function checkEndpoint(yaml: YamlFile, sql: SqlFile): Fault[] {
@@ -93,7 +117,6 @@ function isMap(value: unknown): value is object {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** A query.sql. */
 export interface SqlFile {
   readonly file: string;
   readonly text: string;
@@ -114,62 +137,42 @@ async function readSourceFiles(dir: string, faults: Fault[]): Promise<YamlFile[]
   });
 }
 
-interface EndpointFiles {
-  readonly pairs: { yaml: YamlFile; sql: SqlFile }[];
-  /** Queries without an endpoint.yaml, or with one that is not YAML. */
-  readonly drafts: SqlFile[];
-}
-
-async function readEndpointFiles(dir: string, faults: Fault[]): Promise<EndpointFiles> {
+/** @returns `drafts`: queries without an endpoint.yaml, or with one that is not YAML */
+async function readEndpointFiles(dir: string, faults: Fault[]) {
   const entries = await listFolder(dir, faults);
   const names = entries.flatMap(({ name, isFolder }) => (isFolder && !name.startsWith('.') ? [name] : []));
-  const files: EndpointFiles = { pairs: [], drafts: [] };
+  const pairs: { yaml: YamlFile; sql: SqlFile }[] = [];
+  const drafts: SqlFile[] = [];
   for (const name of names.toSorted()) {
     const sqlPath = join(dir, name, 'query.sql');
-    const [yaml, text] = await Promise.all([
-      readYamlFile(join(dir, name, 'endpoint.yaml')),
-      readText(sqlPath),
-    ]);
+    const yaml = await readYamlFile(join(dir, name, 'endpoint.yaml'));
+    const text = await readText(sqlPath);
     if (typeof text !== 'string') faults.push(text);
     else if (text.trim() === '')
       faults.push({ file: sqlPath, line: 1, message: 'is empty: it holds one SELECT' });
     const sql = { file: sqlPath, text: typeof text === 'string' ? text : '' };
-    if (!Array.isArray(yaml)) files.pairs.push({ yaml, sql });
+    if (!Array.isArray(yaml)) pairs.push({ yaml, sql });
     else {
       faults.push(...yaml);
-      if (sql.text.trim() !== '') files.drafts.push(sql);
+      if (sql.text.trim() !== '') drafts.push(sql);
     }
   }
-  return files;
+  return { pairs, drafts };
 }
 
-interface Entry {
-  readonly name: string;
-  readonly isFolder: boolean;
-}
-
-/** Links are followed: folders that Kubernetes mounts hold nothing else. */
-async function listFolder(dir: string, faults: Fault[]): Promise<Entry[]> {
+/** Links are followed: folders that Kubernetes mounts hold nothing else. A broken link counts as a file: it is reported as missing. */
+async function listFolder(dir: string, faults: Fault[]): Promise<{ name: string; isFolder: boolean }[]> {
   try {
     const entries = await readdir(dir, { withFileTypes: true });
-    return await Promise.all(
-      entries.map(async (entry) => ({
-        name: entry.name,
-        isFolder: entry.isSymbolicLink() ? await isFolder(join(dir, entry.name)) : entry.isDirectory(),
-      })),
-    );
+    const list = entries.map(async (entry) => {
+      const linked = entry.isSymbolicLink() && (await stat(join(dir, entry.name)).catch(() => undefined));
+      return { name: entry.name, isFolder: (linked || entry).isDirectory() };
+    });
+    return await Promise.all(list);
   } catch (error) {
     faults.push({ file: dir, line: 1, message: `cannot be read as a folder: ${messageOf(error)}` });
     return [];
   }
-}
-
-/** A broken link counts as a file, which is then reported as missing. */
-async function isFolder(path: string): Promise<boolean> {
-  return await stat(path).then(
-    (info) => info.isDirectory(),
-    () => false,
-  );
 }
 
 /** The hash of everything that shapes an answer: the endpoint's own files, and the sources that its query may read. */

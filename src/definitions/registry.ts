@@ -51,11 +51,9 @@ export function createRegistry(definitions: Definitions): Registry {
 
 /** A name matches exactly, a UUID in any letter case: definitions keep ids in lower case, and no name is an id. */
 function find<T extends { id: string }>(items: ReadonlyMap<string, T>, idOrName: string): T | undefined {
-  const exact = items.get(idOrName);
-  if (exact !== undefined) return exact;
   const lower = idOrName.toLowerCase();
   const other = items.get(lower);
-  return other?.id === lower ? other : undefined;
+  return items.get(idOrName) ?? (other?.id === lower ? other : undefined);
 }
 
 function byIdAndName<T extends { id: string; name: string }>(items: readonly T[]): Map<string, T> {

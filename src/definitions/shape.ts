@@ -1,10 +1,15 @@
 import { Ajv, type ErrorObject } from 'ajv';
-import type { TSchema } from 'typebox';
+import { type TSchema, Type } from 'typebox';
 import type { Fault } from './fault.ts';
 import type { YamlFile } from './yaml-file.ts';
 
 // `expected` is our own annotation: the end of the sentence "must be …".
 const ajv = new Ajv({ allErrors: true, verbose: true, strict: false });
+
+/** A field with a whole number from 1 on. @param unit such as `of seconds ` */
+export function wholeNumber(maximum: number, unit = '') {
+  return Type.Integer({ minimum: 1, maximum, expected: `a whole number ${unit}from 1 to ${maximum}` });
+}
 
 /** Checks one kind of definition file against its schema: reports every unknown, missing or wrong field at once. */
 export function createShapeCheck(schema: TSchema): (file: YamlFile) => Fault[] {
@@ -39,14 +44,9 @@ function describe(error: ErrorObject, path: readonly string[]): string {
     return `unknown field ${JSON.stringify(name)}; known here: ${Object.keys(parent.properties ?? {}).join(', ')}`;
   }
   if (error.keyword === 'required') return `${JSON.stringify(name)} is missing`;
+  const expected = parent.expected ?? error.message?.replace(/^must (be )?/, '') ?? 'something else';
   const given = error.data === undefined ? '' : `, not ${shorten(JSON.stringify(error.data))}`;
-  return `${JSON.stringify(name)} must be ${expectedBy(error)}${given}`;
-}
-
-function expectedBy(error: ErrorObject): string {
-  const own = (error.parentSchema as { expected?: string } | undefined)?.expected;
-  if (own !== undefined) return own;
-  return error.message?.replace(/^must (be )?/, '') ?? 'something else';
+  return `${JSON.stringify(name)} must be ${expected}${given}`;
 }
 
 function shorten(text: string): string {

@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox';
 import type { Fault } from './fault.ts';
-import { createShapeCheck } from './shape.ts';
+import { createShapeCheck, wholeNumber } from './shape.ts';
 import type { YamlFile } from './yaml-file.ts';
 
 const DAYS_MAX = 36_500;
@@ -15,6 +15,9 @@ const PATH = Type.Union(
   { expected: 'member names joined by dots, or a list of them if a name has a dot' },
 );
 
+const MAP = { additionalProperties: false, expected: 'a map of fields' };
+const DESCRIPTION = Type.String({ expected: 'a text' });
+
 // Columns are kept in plain objects, in which `__proto__` cannot be a member.
 const COLUMN_NAME = '^(?!__proto__$)[a-z_][a-z0-9_]{0,62}$';
 
@@ -28,7 +31,7 @@ const IDENTITY = {
     pattern: COLUMN_NAME,
     expected: 'a table name of small letters, digits and underscores',
   }),
-  description: Type.String({ expected: 'a text' }),
+  description: DESCRIPTION,
 };
 
 const COLUMN_TYPE = Type.Enum(['string', 'keyword', 'integer', 'number', 'boolean'], {
@@ -44,13 +47,7 @@ const MANAGED_FILE = Type.Object(
   {
     ...IDENTITY,
     managed: Type.Optional(Type.Literal(true, { expected: 'true or false' })),
-    retention_days: Type.Optional(
-      Type.Integer({
-        minimum: 1,
-        maximum: DAYS_MAX,
-        expected: `a whole number of days from 1 to ${DAYS_MAX}`,
-      }),
-    ),
+    retention_days: Type.Optional(wholeNumber(DAYS_MAX, 'of days ')),
     project: PATH,
     columns: Type.Optional(
       Type.Record(
@@ -65,7 +62,7 @@ const MANAGED_FILE = Type.Object(
             index: Type.Optional(
               Type.Literal('substrings', { expected: 'substrings, the only kind of index that there is' }),
             ),
-            description: Type.String({ expected: 'a text' }),
+            description: DESCRIPTION,
           },
           { additionalProperties: false },
         ),
@@ -73,7 +70,7 @@ const MANAGED_FILE = Type.Object(
       ),
     ),
   },
-  { additionalProperties: false, expected: 'a map of fields' },
+  MAP,
 );
 
 export type ManagedFile = Static<typeof MANAGED_FILE>;
@@ -111,14 +108,14 @@ const EXTERNAL_FILE = Type.Object(
       Type.Record(
         Type.String({ pattern: COLUMN_NAME }),
         Type.Object(
-          { type: COLUMN_TYPE, expression: SQL, description: Type.String({ expected: 'a text' }) },
+          { type: COLUMN_TYPE, expression: SQL, description: DESCRIPTION },
           { additionalProperties: false },
         ),
         COLUMN_NAMES,
       ),
     ),
   },
-  { additionalProperties: false, expected: 'a map of fields' },
+  MAP,
 );
 
 export type ExternalFile = Static<typeof EXTERNAL_FILE>;

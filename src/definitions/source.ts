@@ -33,9 +33,9 @@ export interface ExternalTable {
   readonly table: string;
   /** Of `from` in the source's file. */
   readonly line: number;
-  /** Expressions of the common columns; engine/external.ts has a default for those left out. */
+  /** Of the common columns; engine/external.ts has a default for those left out. */
   readonly common: readonly Expression[];
-  /** Expressions of the typed columns. */
+  /** Of the typed columns. */
   readonly typed: readonly Expression[];
 }
 
@@ -68,9 +68,8 @@ const RETENTION_DAYS = 90; // the longest tier window of logs.all (spec 4.2)
 /** The source that a file defines, which passed `checkSourceShape`. */
 export function createSource(file: YamlFile): Source {
   // readDefinitions has called checkSourceShape.
-  return isExternalFile(file)
-    ? createExternal(file, file.value as ExternalFile)
-    : createManaged(file, file.value as ManagedFile);
+  if (isExternalFile(file)) return createExternal(file, file.value as ExternalFile);
+  return createManaged(file, file.value as ManagedFile);
 }
 
 /** The fields that both kinds of sources have. */

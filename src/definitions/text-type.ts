@@ -2,7 +2,8 @@ import { formatInstant, parseInstant } from '../lib/instant.ts';
 import { findPatternFault } from '../sql/pattern.ts';
 import { type ParameterType, refuseValue, type ValueRules } from './parameter-type.ts';
 
-const TEXT: ValueRules = {
+/** Rules of any text, on which each type builds. */
+export const TEXT: ValueRules = {
   parse: (text) => text,
   sqlType: 'String',
   unsent: '',
@@ -58,9 +59,8 @@ const TIMESTAMP: ParameterType = {
     ...TEXT,
     parse(text) {
       const micros = parseInstant(text);
-      if (micros === undefined)
-        return refuseValue(`must be an ISO 8601 timestamp, such as ${TIMESTAMP_EXAMPLE}`);
-      return formatInstant(micros);
+      if (micros !== undefined) return formatInstant(micros);
+      return refuseValue(`must be an ISO 8601 timestamp, such as ${TIMESTAMP_EXAMPLE}`);
     },
     example: TIMESTAMP_EXAMPLE,
     schema: { type: 'string', description: `ISO 8601, such as ${TIMESTAMP_EXAMPLE}.` },

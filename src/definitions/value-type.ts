@@ -7,16 +7,7 @@ import {
   refuseValue,
   WrongValue,
 } from './parameter-type.ts';
-import { TEXT_TYPES } from './text-type.ts';
-
-const TYPED = {
-  unsent: '',
-  values: [],
-  otherwise: undefined,
-  isPattern: false,
-  jsonType: 'string',
-  control: 'text',
-} as const;
+import { TEXT, TEXT_TYPES } from './text-type.ts';
 
 // Bounds the time of BigInt and Number.
 const DIGITS_MAX = 400;
@@ -33,7 +24,7 @@ const INTEGER: ParameterType = {
     checkRange(declared, report);
     const example = exampleWithin(declared, 1);
     return {
-      ...TYPED,
+      ...TEXT,
       sqlType: 'Int64',
       jsonType: 'number',
       parse(text) {
@@ -55,7 +46,7 @@ const NUMBER: ParameterType = {
     checkRange(declared, report);
     const example = exampleWithin(declared, 0.5);
     return {
-      ...TYPED,
+      ...TEXT,
       sqlType: 'Float64',
       jsonType: 'number',
       parse(text) {
@@ -94,7 +85,7 @@ const BOOLEANS: Readonly<Record<string, string>> = { true: 'true', false: 'false
 const BOOLEAN: ParameterType = {
   fields: [],
   createRules: () => ({
-    ...TYPED,
+    ...TEXT,
     sqlType: 'Bool',
     jsonType: 'boolean',
     parse: (text) =>
@@ -112,7 +103,7 @@ const DAY_MAX = '2149-06-06'; // of the engine's Date
 const DATE: ParameterType = {
   fields: [],
   createRules: () => ({
-    ...TYPED,
+    ...TEXT,
     sqlType: 'Date',
     parse(text) {
       const time = /^\d{4}-\d\d-\d\d$/.test(text) ? Date.parse(text) : Number.NaN;
@@ -130,7 +121,7 @@ const UUID_EXAMPLE = '7f0c3a52-5f0b-4a57-9b1c-2f6f3f2b9d10';
 const UUID: ParameterType = {
   fields: [],
   createRules: () => ({
-    ...TYPED,
+    ...TEXT,
     sqlType: 'UUID',
     parse: (text) =>
       /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/i.test(text)

@@ -23,13 +23,12 @@ export async function readYamlFile(path: string): Promise<YamlFile | Fault[]> {
   if (typeof text !== 'string') return [text];
   const lines = new LineCounter();
   const document = parseDocument(text, { lineCounter: lines });
-  if (document.errors.length > 0) {
+  if (document.errors.length > 0)
     return document.errors.map((error) => ({
       file: path,
       line: lines.linePos(error.pos[0]).line,
       message: (error.message.split('\n')[0] ?? '').replace(/ at line \d+, column \d+:?$/, ''),
     }));
-  }
   const lineOf = (at: YamlPath): number => {
     // A missing field is reported at the nearest map that exists.
     for (let length = at.length; length >= 0; length--) {
@@ -59,18 +58,13 @@ function startOf(document: Document.Parsed, at: YamlPath): number | undefined {
 
 /** The text of a definition file, or the fault that prevents reading it. */
 export async function readText(path: string): Promise<string | Fault> {
+  const fault = (message: string) => ({ file: path, line: 1, message });
   try {
     const bytes = await readFile(path);
-    if (bytes.length > FILE_BYTES_MAX) {
-      return {
-        file: path,
-        line: 1,
-        message: `is ${bytes.length} bytes; a definition file has at most ${FILE_BYTES_MAX}`,
-      };
-    }
-    return bytes.toString('utf8');
+    if (bytes.length <= FILE_BYTES_MAX) return bytes.toString('utf8');
+    return fault(`is ${bytes.length} bytes; a definition file has at most ${FILE_BYTES_MAX}`);
   } catch (error) {
-    const missing = error instanceof Error && 'code' in error && error.code === 'ENOENT';
-    return { file: path, line: 1, message: missing ? 'is missing' : `cannot be read: ${messageOf(error)}` };
+    const isMissing = error instanceof Error && 'code' in error && error.code === 'ENOENT';
+    return fault(isMissing ? 'is missing' : `cannot be read: ${messageOf(error)}`);
   }
 }

@@ -1,10 +1,4 @@
-import {
-  BUCKET_FROM,
-  BUCKET_UNTIL,
-  BUCKET_WIDTH,
-  type Bucket,
-  type BucketSpan,
-} from '../definitions/bucket.ts';
+import { BUCKET_FROM, BUCKET_UNTIL, BUCKET_WIDTH, type Bucket } from '../definitions/bucket.ts';
 import type { Endpoint } from '../definitions/endpoint.ts';
 import { NOW_PARAMETER } from '../definitions/parameter.ts';
 import {
@@ -17,11 +11,9 @@ import {
 } from '../lib/instant.ts';
 import type { ParameterValues } from './parameters.ts';
 
-/** A range of event time. */
+/** A range of event time: from `from`, before `until`. */
 export interface TimeRange {
-  /** Inclusive. */
   readonly from: Micros;
-  /** Exclusive. */
   readonly until: Micros;
 }
 
@@ -36,9 +28,11 @@ export interface Buckets {
 
 /** @param instantMs the `@now` of the query, ms since the epoch */
 export function findBuckets(bucket: Bucket, values: ParameterValues, instantMs: number): Buckets {
-  const { widthSeconds, rangeSeconds } = spanOf(bucket, values);
-  const width = widthSeconds * MICROS_PER_SECOND;
-  const start = Math.max(instantMs * MICROS_PER_MS - rangeSeconds * MICROS_PER_SECOND, EARLIEST_MICROS);
+  const { by } = bucket;
+  const span = bucket.spans.get(by === undefined ? '' : (values[by] ?? ''));
+  if (span === undefined) throw new Error(`no bucket has a width for this value of ${by}`); // see checks/bucket.ts
+  const width = span.widthSeconds * MICROS_PER_SECOND;
+  const start = Math.max(instantMs * MICROS_PER_MS - span.rangeSeconds * MICROS_PER_SECOND, EARLIEST_MICROS);
   const first = bucketStart(start, width);
   return { width, from: bucket.aligned ? first : start, first };
 }
@@ -48,12 +42,7 @@ export function bucketStart(instant: Micros, width: Micros): Micros {
   return Math.floor(instant / width) * width;
 }
 
-/**
- * The values that the service itself binds in an endpoint's SQL: the instant and, for an endpoint with time buckets, the range
- * to read.
- *
- * @param range the whole range of the answer if left out
- */
+/** The values that the service binds in an endpoint's SQL: the instant and, with time buckets, `range`, or else the whole range. */
 export function serviceValues(
   { bucket }: Endpoint,
   values: ParameterValues,
@@ -68,10 +57,4 @@ export function serviceValues(
     [BUCKET_UNTIL]: formatInstant(Math.min(range?.until ?? LATEST_MICROS, LATEST_MICROS)),
     [BUCKET_WIDTH]: String(width / MICROS_PER_SECOND),
   };
-}
-
-function spanOf({ by, spans }: Bucket, values: ParameterValues): BucketSpan {
-  const span = spans.get(by === undefined ? '' : (values[by] ?? ''));
-  if (span === undefined) throw new Error(`no bucket has a width for this value of ${by}`); // see checks/bucket.ts
-  return span;
 }

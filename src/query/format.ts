@@ -8,17 +8,8 @@ export interface Format {
   readonly mediaTypes: readonly [string, ...string[]];
   /** What the engine writes: a line for each row. */
   readonly engineFormat: RowFormat;
-  readonly framing: Framing;
-}
-
-/** How the engine's lines become a body. */
-interface Framing {
-  readonly head: string;
-  /** Replaces the newline between two rows; one byte. */
-  readonly separator: string;
-  readonly tail: string;
-  /** The body without any row. */
-  readonly empty: string;
+  /** How the engine's lines become a body. The separator is one byte, in the place of the newline between two rows. */
+  readonly framing: { readonly head: string; readonly separator: string; readonly tail: string };
 }
 
 /** A body of rows. */
@@ -33,7 +24,7 @@ export const JSON_FORMAT: Format = {
   name: 'json',
   mediaTypes: ['application/json; charset=utf-8', 'application/json'],
   engineFormat: 'JSONEachRow',
-  framing: { head: '{"result":[', separator: ',', tail: ']}', empty: '{"result":[]}' },
+  framing: { head: '{"result":[', separator: ',', tail: ']}' },
 };
 
 /** Every format, the default first. */
@@ -44,7 +35,7 @@ const LINE_END = Buffer.from('\n');
 
 /** Puts the frame around the engine's lines. Only bytes are changed: no row becomes an object. */
 export function frameRows({ framing }: Format, lines: Buffer): Framed {
-  if (lines.length === 0) return { body: Buffer.from(framing.empty), rows: 0 };
+  if (lines.length === 0) return { body: Buffer.from(framing.head + framing.tail), rows: 0 };
   const end = framing.head.length + lines.length - 1;
   const body = Buffer.allocUnsafe(end + framing.tail.length);
   body.write(framing.head, 'latin1');
@@ -69,14 +60,10 @@ export function frameBucketRows(format: Format, lines: Buffer): Framed {
 }
 
 /** The text of one row of a body with `rowStarts`. */
-export function rowAt(
-  { framing }: Format,
-  { body, rowStarts = new Uint32Array() }: Framed,
-  row: number,
-): Buffer {
-  const next = rowStarts[row + 1];
+export function rowAt({ framing }: Format, { body, rowStarts }: Framed, row: number): Buffer {
+  const next = rowStarts?.[row + 1];
   const end = next === undefined ? body.length - framing.tail.length : next - framing.separator.length;
-  return body.subarray(rowStarts[row], end);
+  return body.subarray(rowStarts?.[row], end);
 }
 
 /** One body of rows that were read with `rowAt`. */

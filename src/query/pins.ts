@@ -17,9 +17,8 @@ export type Pins = Readonly<Record<string, string>>;
 export const OWNER = 'project';
 
 /**
- * `parseParameters` for a caller with a key that pins some of them: a pin takes the place of a parameter that was not sent. Values
- * are compared in their canonical texts. A parameter that is matched as a pattern has a plain text as its pin: the caller may send
- * the text or its escaped form, and the escaped form is bound.
+ * `parseParameters` for a caller with a key that pins some of them: a pin takes the place of a parameter that was not sent. Values are
+ * compared in their canonical texts. The pin of a pattern is a plain text: it may be sent as it is or escaped, and is bound escaped.
  *
  * @throws TailraceError `forbidden` that names each parameter with another value than its pin, or if the pins do not restrict
  * this endpoint; `invalid_parameter` as `parseParameters`
@@ -41,15 +40,16 @@ export function parsePinnedParameters(
     const pin = pins[name] ?? '';
     const sent = raw[name];
     if (sent !== undefined && typeof sent !== 'string') continue; // parseParameters refuses it
-    if (!isPinned(parameter, { pin, sent, bytesMax }))
+    const value = findPinValue(parameter, pin, bytesMax);
+    const keepsTo = !sent || sent === pin || findParameterValue(parameter, sent, bytesMax) === value;
+    if (value === undefined || !keepsTo)
       errors.push({ parameter: name, message: `is pinned to ${JSON.stringify(pin)} by the key` });
     filled[name] = toSendable(parameter, pin);
   }
   if (errors.length > 0) throw refusePin(joinFaults(errors), errors);
-  const values: Record<string, string> = { ...parseParameters(endpoint, filled, bytesMax) };
-  for (const name of endpoint.pinned)
-    if (Object.hasOwn(pins, name)) values[PINNED_PREFIX + name] = pins[name] ?? '';
-  return values;
+  const read = endpoint.pinned.filter((name) => Object.hasOwn(pins, name));
+  const bound = Object.fromEntries(read.map((name) => [PINNED_PREFIX + name, pins[name] ?? '']));
+  return { ...parseParameters(endpoint, filled, bytesMax), ...bound };
 }
 
 /**
@@ -71,45 +71,26 @@ export function isPossiblePin(parameter: Parameter, pin: string, bytesMax: numbe
 function refuseVoidPins(endpoint: Endpoint, names: readonly string[], pinned: readonly Parameter[]): void {
   const owner = names.includes(OWNER) ? [OWNER] : names;
   if (pinned.some(({ name }) => owner.includes(name))) return;
-  const errors = owner.map((parameter) => ({
-    parameter,
-    message: `is pinned by the key, and ${endpoint.name} has no such parameter`,
-  }));
+  const message = `is pinned by the key, and ${endpoint.name} has no such parameter`;
   throw refusePin(
     `the key pins ${owner.join(', ')}, which ${endpoint.name} has no parameter for; it cannot keep to it`,
-    errors,
+    owner.map((parameter) => ({ parameter, message })),
   );
 }
 
 /** A pattern may match rows of other projects, unless the SQL also compares their project with the pin. */
 function refuseLoosePins(endpoint: Endpoint, pinned: readonly Parameter[]): void {
-  const loose = pinned.find(
-    ({ name, isPattern }) => name === OWNER && isPattern && !endpoint.pinned.includes(name),
-  );
-  if (loose === undefined) return;
-  const { name } = loose;
-  const message = `is pinned by the key, and ${endpoint.name} matches it as a pattern without reading @${PINNED_PREFIX}${name}`;
-  throw refusePin(`${name} ${message}; it cannot keep to it`, [{ parameter: name, message }]);
+  const isPattern = pinned.some((parameter) => parameter.name === OWNER && parameter.isPattern);
+  if (!isPattern || endpoint.pinned.includes(OWNER)) return;
+  const message = `is pinned by the key, and ${endpoint.name} matches it as a pattern without reading @${PINNED_PREFIX}${OWNER}`;
+  throw refusePin(`${OWNER} ${message}; it cannot keep to it`, [{ parameter: OWNER, message }]);
 }
 
 function refusePin(message: string, errors: readonly ParameterFault[]): TailraceError {
   return new TailraceError('forbidden', message, { errors, refusal: 'pin' });
 }
 
-function isPinned(
-  parameter: Parameter,
-  { pin, sent, bytesMax }: { pin: string; sent: string | undefined; bytesMax: number },
-): boolean {
-  const value = findPinValue(parameter, pin, bytesMax);
-  if (value === undefined) return false;
-  return (
-    sent === undefined ||
-    sent === '' ||
-    sent === pin ||
-    findParameterValue(parameter, sent, bytesMax) === value
-  );
-}
-
+/** The canonical text of a pin; `undefined` if it is refused. */
 function findPinValue(parameter: Parameter, pin: string, bytesMax: number): string | undefined {
   return findParameterValue({ ...parameter, otherwise: undefined }, toSendable(parameter, pin), bytesMax);
 }

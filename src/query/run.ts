@@ -34,9 +34,7 @@ export function createRunner(engine: Engine, now: () => number): Run {
   const statements = new Map(FORMATS.map((format) => [format, new WeakMap<Endpoint, Statement>()]));
 
   function statementOf({ endpoint, format }: Question): Statement {
-    const known = statements.get(format)?.get(endpoint);
-    if (known !== undefined) return known;
-    const statement = createStatement(endpoint, format);
+    const statement = statements.get(format)?.get(endpoint) ?? createStatement(endpoint, format);
     statements.get(format)?.set(endpoint, statement);
     return statement;
   }
@@ -52,21 +50,13 @@ export function createRunner(engine: Engine, now: () => number): Run {
     const instantMs = part?.instantMs ?? now();
     const bound = { ...values, ...serviceValues(endpoint, values, { instantMs, range: part?.range }) };
     try {
-      const { bytes, elapsedMs } = await engine.query(statement.sql, bound, {
-        format: statement.format,
-        identity: question.key,
-        ...options,
-      });
-      const framed =
-        endpoint.bucket === undefined ? frameRows(format, bytes) : frameBucketRows(format, bytes);
-      return { ...framed, format, instantMs, engineMs: elapsedMs };
+      const query = { format: statement.format, identity: question.key, ...options };
+      const { bytes, elapsedMs } = await engine.query(statement.sql, bound, query);
+      const frame = endpoint.bucket === undefined ? frameRows : frameBucketRows;
+      return { ...frame(format, bytes), format, instantMs, engineMs: elapsedMs };
     } catch (error) {
-      const check = (pattern: string) =>
-        engine.query(
-          `SELECT replaceRegexpOne('', @pattern, '')`,
-          { pattern },
-          { format: 'TSVRaw', ...options },
-        );
+      const sql = `SELECT replaceRegexpOne('', @pattern, '')`;
+      const check = (pattern: string) => engine.query(sql, { pattern }, { format: 'TSVRaw', ...options });
       throw await nameBadPattern(error, question, check);
     }
   };
@@ -79,14 +69,12 @@ async function nameBadPattern(
   check: (pattern: string) => Promise<unknown>,
 ): Promise<unknown> {
   if (!(error instanceof TailraceError) || error.code !== 'invalid_parameter') return error;
-  for (const parameter of endpoint.parameters) {
-    if (!parameter.isPattern) continue;
-    const pattern = values[parameter.name] ?? '';
+  for (const { name } of endpoint.parameters.filter(({ isPattern }) => isPattern)) {
     try {
-      await check(pattern);
+      await check(values[name] ?? '');
     } catch (cause) {
       if (!(cause instanceof TailraceError) || cause.code !== 'invalid_parameter') return cause;
-      return invalidParameters([{ parameter: parameter.name, message: cause.message }], cause);
+      return invalidParameters([{ parameter: name, message: cause.message }], cause);
     }
   }
   return isCallersOwn(endpoint) ? refuse(`has a pattern that ${error.message}`, error) : error;

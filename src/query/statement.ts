@@ -12,20 +12,15 @@ export interface Statement {
 }
 
 /**
- * The SQL that answers an endpoint: the stored query with its declared columns, in their order, cut at max rows (spec 8)
- * by the engine, a line for each row.
- *
- * A caller's SELECT returns all columns that it selects. Views that the query defines and does not read are left out: the engine
- * would parse them for each request. The check of a definition shows the engine the whole query.
- *
- * The stored query stands as a subquery, so it can only be one SELECT; ClickHouse keeps the order of a subquery's rows.
+ * The SQL that answers an endpoint, a line for each row: the declared columns of the stored query, or all of a caller's SELECT, cut at
+ * max rows (spec 8). As a subquery the stored query can only be one SELECT; ClickHouse keeps the order of its rows. Views that it does
+ * not read are left out, since the engine would parse them for each request; the check of a definition shows the engine all.
  */
 export function createStatement(endpoint: Endpoint, { engineFormat } = JSON_FORMAT): Statement {
-  const joinsText = engineFormat === 'JSONEachRow' && endpoint.columns.some(({ type }) => type === 'json');
-  const columns = joinsText
-    ? rowAsText(endpoint.columns)
-    : endpoint.columns.map((column) => identifier(column.name)).join(', ');
-  const selected = endpoint.sqlOrigin === 'select' ? '*' : columns;
+  const { columns, sqlOrigin } = endpoint;
+  const joinsText = engineFormat === 'JSONEachRow' && columns.some(({ type }) => type === 'json');
+  const named = joinsText ? rowAsText(columns) : columns.map(({ name }) => identifier(name)).join(', ');
+  const selected = sqlOrigin === 'select' ? '*' : named;
   const sql = `SELECT ${selected} FROM (\n${dropUnusedViews(writeTypes(endpoint))}\n)${patternChecks(endpoint)} LIMIT ${endpoint.maxRows}`;
   return { sql, format: joinsText ? 'TSVRaw' : engineFormat };
 }
@@ -50,11 +45,8 @@ function rowAsText(columns: readonly ResultColumn[]): string {
   const members = columns.map(({ name, type }, i) => {
     const label = quote(`${i === 0 ? '' : ','}${JSON.stringify(name)}:`);
     const column = identifier(name);
-    const value =
-      type === 'json'
-        ? `if(empty(ifNull(${column}, '')), 'null', ${column})`
-        : `ifNull(toJSONString(${column}), 'null')`;
-    return `${label}, ${value}`;
+    if (type === 'json') return `${label}, if(empty(ifNull(${column}, '')), 'null', ${column})`;
+    return `${label}, ifNull(toJSONString(${column}), 'null')`;
   });
   return `concat('{', ${members.join(', ')}, '}')`;
 }
@@ -65,8 +57,8 @@ function rowAsText(columns: readonly ResultColumn[]): string {
  */
 function patternChecks(endpoint: Endpoint): string {
   const patterns = endpoint.parameters.filter(({ isPattern }) => isPattern);
-  if (patterns.length === 0) return '';
-  return ` WHERE ${patterns.map(({ name }) => `NOT ignore(replaceRegexpOne('', @${name}, ''))`).join(' AND ')}`;
+  const checks = patterns.map(({ name }) => `NOT ignore(replaceRegexpOne('', @${name}, ''))`);
+  return checks.length === 0 ? '' : ` WHERE ${checks.join(' AND ')}`;
 }
 
 function identifier(name: string): string {

@@ -28,10 +28,8 @@ export async function readSyntaxTree(engine: Engine, sql: string): Promise<Synta
 }
 
 /**
- * The query as the analyzer first sees it, before names are resolved, with functions passed by name and the expressions inside
- * APPLY. A SELECT without FROM reads `system.one` here. Call `readSyntaxTree` first: it refuses anything but a plain SELECT.
- *
- * @throws as `readSyntaxTree`
+ * The query before names are resolved, with functions passed by name and the expressions inside APPLY. A SELECT without FROM reads
+ * `system.one` here. Call `readSyntaxTree` first: it refuses anything but a plain SELECT. @throws as `readSyntaxTree`
  */
 export async function readQueryTree(engine: Engine, sql: string): Promise<SyntaxNode> {
   // In brackets: EXPLAIN itself would write the file of an INTO OUTFILE.
@@ -84,13 +82,8 @@ function parseTree(lines: readonly string[], form: RegExp): SyntaxNode {
     const text = line.trimStart();
     const { kind = '', text: rest = '', count } = form.exec(text)?.groups ?? {};
     const indent = line.length - text.length;
-    const node = {
-      kind,
-      text: rest,
-      children: [],
-      indent,
-      count: count === undefined ? undefined : Number(count),
-    };
+    const stated = count === undefined ? undefined : Number(count);
+    const node = { kind, text: rest, children: [], indent, count: stated };
     while ((path.at(-1)?.indent ?? -1) >= indent) path.pop();
     path.at(-1)?.children.push(node);
     path.push(node);

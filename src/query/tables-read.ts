@@ -1,13 +1,37 @@
-import { isAllowedFunction } from './sandbox/function.ts';
-import { type SyntaxNode, walk } from './syntax-tree.ts';
+import type { Endpoint } from '../definitions/endpoint.ts';
+import { type Definitions, hashEndpoint } from '../definitions/read.ts';
+import { isManaged } from '../definitions/source.ts';
+import type { Engine } from '../engine/engine.ts';
+import { isAllowedFunction, words } from './sandbox/function.ts';
+import { isTablePlace, NO_TABLE } from './sandbox/tree-node.ts';
+import { readQueryTree, type SyntaxNode, walk } from './syntax-tree.ts';
+import { createSampleSql } from './verify.ts';
 
 /**
- * The tables that a query can read, or `undefined` if that is not certain.
- *
- * Never too few: a table counts if its name occurs among the names of the query, even as a column or an alias. The result is
- * uncertain if anything else could reach a table: a name in the place of a table that is neither one of `tables` nor a view of WITH
- * in scope, a table function, a function that may not depend on its arguments alone, such as `dictGet` or `hasColumnInTable`, or an
- * unknown part of the tree.
+ * Hashes each endpoint over its own files and those of the sources that its query reads: a change of another source leaves the
+ * cached answers valid. If it is not certain what a query reads, all sources count. The engine must have accepted every query.
+ */
+export async function narrowHashes(
+  engine: Engine,
+  { endpoints, sources }: Definitions,
+): Promise<Definitions> {
+  // A source of an existing table is a view, through which a query may read anything.
+  const tables = new Set(sources.filter(isManaged).map(({ table }) => table));
+  const narrowed: Endpoint[] = [];
+  for (const endpoint of endpoints) {
+    const read = findTablesRead(await readQueryTree(engine, createSampleSql(endpoint)), tables);
+    const own = sources.filter(({ table }) => read?.includes(table));
+    narrowed.push(
+      read === undefined ? endpoint : { ...endpoint, hash: hashEndpoint(endpoint.fileHash, own) },
+    );
+  }
+  return { endpoints: narrowed, sources };
+}
+
+/**
+ * The tables that a query can read, never too few: a table counts if its name occurs in the query, even as a column or an alias.
+ * `undefined` if anything else could reach a table: a name in the place of a table that is neither one of `tables` nor a view of WITH
+ * in scope, a table function, a function that may not depend on its arguments alone, such as `dictGet`, or an unknown node.
  *
  * @param root of `readQueryTree`: before names are resolved, so that no value changes it
  * @param tables without views over other tables
@@ -22,15 +46,11 @@ export function findTablesRead(root: SyntaxNode, tables: ReadonlySet<string>): s
 }
 
 // These read no table either; callers of sandboxed endpoints may not call them for other reasons, such as their cost.
-const OTHER_FUNCTIONS = new Set(
-  `range repeat arraywithconstant leftpad rightpad clamp now now64 today throwif globalin globalnotin quantilesbfloat16`.split(
-    ' ',
-  ),
+const OTHER_FUNCTIONS = words(
+  'range repeat arrayWithConstant leftPad rightPad clamp now now64 today throwIf globalIn globalNotIn quantilesBFloat16',
 );
 // These create rows from their arguments.
-const TABLE_FUNCTIONS = new Set(
-  'numbers numbers_mt zeros zeros_mt generate_series generateseries values null'.split(' '),
-);
+const TABLE_FUNCTIONS = words('numbers numbers_mt zeros zeros_mt generate_series generateSeries values null');
 // Passed to another function by name, these look like columns.
 const BY_NAME = /\bidentifier: (?:dict|joinGet|hasColumn)/i;
 
@@ -41,8 +61,8 @@ function isOpaque({ kind, text }: SyntaxNode): boolean {
   if (LABELS.some((label) => text.indexOf(label) !== text.lastIndexOf(label))) return true;
   const [, name = ''] = /(?:^|, )(?:table_)?function_name: (\w+)(?:,|$)/.exec(text) ?? [];
   const small = name.toLowerCase();
-  if (kind === 'FUNCTION') return !isAllowedFunction(name) && !OTHER_FUNCTIONS.has(small);
-  if (kind === 'TABLE_FUNCTION') return !TABLE_FUNCTIONS.has(small);
+  if (kind === 'FUNCTION') return !isAllowedFunction(name) && !OTHER_FUNCTIONS.includes(small);
+  if (kind === 'TABLE_FUNCTION') return !TABLE_FUNCTIONS.includes(small);
   return text.includes('apply_transformer_type: FUNCTION') || (kind === 'IDENTIFIER' && BY_NAME.test(text));
 }
 
@@ -52,12 +72,6 @@ interface Scope {
   readonly views: ReadonlySet<string>;
 }
 
-const TABLE_PLACES = new Set([
-  'JOIN TREE',
-  'TABLE EXPRESSION',
-  'LEFT TABLE EXPRESSION',
-  'RIGHT TABLE EXPRESSION',
-]);
 const TABLE_NODES = new Set(['QUERY', 'UNION', 'TABLE_FUNCTION', 'JOIN', 'CROSS JOIN', 'ARRAY_JOIN']);
 const IN = /(?:^|, )function_name: (?:global)?(?:not)?(?:null)?in(?:ignoreset)?(?:,|$)/i;
 
@@ -65,7 +79,7 @@ const IN = /(?:^|, )function_name: (?:global)?(?:not)?(?:null)?in(?:ignoreset)?(
 function areTablesKnown(node: SyntaxNode, scope: Scope): boolean {
   const { kind, text, children } = node;
   if (kind === 'WITH') return true; // see `enter`
-  if (TABLE_PLACES.has(kind) && !children.every((child) => isTableKnown(child, scope))) return false;
+  if (isTablePlace(node) && !children.every((child) => isTableKnown(child, scope))) return false;
   if (kind === 'FUNCTION' && IN.test(text) && !isRightSideKnown(node, scope)) return false;
   const inner = kind === 'QUERY' ? enter(node, scope) : scope;
   return inner !== undefined && children.every((child) => areTablesKnown(child, inner));
@@ -91,8 +105,7 @@ function isTableKnown({ kind, text }: SyntaxNode, { tables, views }: Scope): boo
   if (kind !== 'IDENTIFIER') return TABLE_NODES.has(kind);
   const [, name = ''] =
     /(?:^|, )identifier: ([\w.]+)(?:, (?:final|sample_size|sample_offset): .*)?$/.exec(text) ?? [];
-  // A SELECT without FROM reads this table of one row.
-  return tables.has(name) || views.has(name) || name === 'system.one';
+  return tables.has(name) || views.has(name) || name === NO_TABLE;
 }
 
 /** `x IN name` reads a table, so `name` must be a known one. */

@@ -6,11 +6,7 @@ import { TailraceError } from '../errors.ts';
 import { readSyntaxTree } from './syntax-tree.ts';
 import { bareType, engineMessage, findUnfit } from './verify.ts';
 
-/**
- * Has the engine check the expressions of sources over existing tables, each by itself, so that a fault is reported on its line.
- *
- * @param hasTables whether the engine has the tables; without them only the syntax is checked
- */
+/** Has the engine check each expression of sources over existing tables; only the syntax if it does not have the tables. */
 export async function verifyExternal(
   engine: Engine,
   sources: readonly Source[],
@@ -20,22 +16,26 @@ export async function verifyExternal(
   for (const source of sources) {
     const { external } = source;
     if (external === undefined) continue;
-    const syntax = await findSyntaxFaults(engine, source, external);
+    const syntax = await checkExpressions(source, external, async ({ sql }) =>
+      findUnfit(await readSyntaxTree(engine, `SELECT (${sql}\n)`)),
+    );
     const isReadable = hasTables && syntax.length === 0;
     faults.push(...syntax, ...(isReadable ? await findTypeFaults(engine, source, external) : []));
   }
   return faults;
 }
 
-async function findSyntaxFaults(engine: Engine, source: Source, external: ExternalTable): Promise<Fault[]> {
+/** @param find what is wrong with an expression, if anything; it may throw the engine's error */
+async function checkExpressions(
+  { file }: Source,
+  { common, typed }: ExternalTable,
+  find: (expression: Expression) => Promise<string | undefined>,
+): Promise<Fault[]> {
   const faults: Fault[] = [];
-  for (const expression of [...external.common, ...external.typed]) {
-    try {
-      const unfit = findUnfit(await readSyntaxTree(engine, `SELECT (${expression.sql}\n)`));
-      if (unfit !== undefined) faults.push(at(source, expression, unfit));
-    } catch (error) {
-      faults.push(at(source, expression, engineMessage(error)));
-    }
+  for (const expression of [...common, ...typed]) {
+    const message = await find(expression).catch(engineMessage);
+    if (message === undefined) continue;
+    faults.push({ file, line: expression.line, message: `"${expression.name}" ${message}` });
   }
   return faults;
 }
@@ -45,24 +45,17 @@ async function findTypeFaults(engine: Engine, source: Source, external: External
   try {
     await engine.inspect(`DESCRIBE TABLE (SELECT * FROM ${from})`);
   } catch (error) {
-    return [fault(source, external.line, `"from" cannot be read: ${engineMessage(error)}`)];
+    const message = `"from" cannot be read: ${engineMessage(error)}`;
+    return [{ file: source.file, line: external.line, message }];
   }
-  const faults: Fault[] = [];
-  for (const expression of [...external.common, ...external.typed]) {
-    const column = source.columns.find(({ name }) => name === expression.name);
-    try {
-      const types = await engine.inspect(`DESCRIBE TABLE (SELECT (${expression.sql}\n) FROM ${from})`);
-      const wrong =
-        types.length === 1 ? findWrong(String(types[0]?.['type']), expression.name, column?.type) : ONE;
-      if (wrong !== undefined) faults.push(at(source, expression, wrong));
-    } catch (error) {
-      faults.push(at(source, expression, engineMessage(error)));
-    }
-  }
+  const faults = await checkExpressions(source, external, async ({ name, sql }) => {
+    const column = source.columns.find((one) => one.name === name);
+    const types = await engine.inspect(`DESCRIBE TABLE (SELECT (${sql}\n) FROM ${from})`);
+    if (types.length !== 1) return 'must be one expression';
+    return findWrong(String(types[0]?.['type']), name, column?.type);
+  });
   return faults.length > 0 ? faults : await findRightFaults(engine, source, external);
 }
-
-const ONE = 'must be one expression';
 
 /** Reads the table with the rights of readers. */
 async function findRightFaults(engine: Engine, source: Source, external: ExternalTable): Promise<Fault[]> {
@@ -72,7 +65,8 @@ async function findRightFaults(engine: Engine, source: Source, external: Externa
     return [];
   } catch (error) {
     if (error instanceof TailraceError && error.code !== 'query_failed') throw error;
-    return [fault(source, external.line, `"from" cannot be read by readers: ${engineMessage(error)}`)];
+    const message = `"from" cannot be read by readers: ${engineMessage(error)}`;
+    return [{ file: source.file, line: external.line, message }];
   }
 }
 
@@ -94,12 +88,4 @@ function findWrong(type: string, name: string, columnType: ColumnType | undefine
   if (columnType === undefined && type.includes('Nullable('))
     return `must not be null, and is ${type}: say what stands for null, as in ifNull(…, '')`;
   return undefined;
-}
-
-function at(source: Source, { name, line }: Expression, message: string): Fault {
-  return fault(source, line, `"${name}" ${message}`);
-}
-
-function fault({ file }: Source, line: number, message: string): Fault {
-  return { file, line, message };
 }

@@ -1,12 +1,14 @@
 import type { Endpoint, ResultType } from '../definitions/endpoint.ts';
 import type { Fault } from '../definitions/fault.ts';
 import { PINNED_PREFIX } from '../definitions/parameter.ts';
+import type { SqlFile } from '../definitions/read.ts';
 import type { Engine } from '../engine/engine.ts';
 import { messageOf } from '../errors.ts';
-import { createRewriter } from '../sql/parameter.ts';
+import { createRewriter, findParameters } from '../sql/parameter.ts';
 import { quote } from '../sql/quote.ts';
 import { serviceValues } from './bucket-range.ts';
-import { findSandboxFault } from './sandbox/verify.ts';
+import { findSandboxFault } from './sandbox/base.ts';
+import { NO_TABLE } from './sandbox/tree-node.ts';
 import { createStatement, writeTypes } from './statement.ts';
 import { readQueryTree, readSyntaxTree, type SyntaxNode, SyntaxTreeError, walk } from './syntax-tree.ts';
 
@@ -33,7 +35,8 @@ async function verifyQuery(engine: Engine, endpoint: Endpoint): Promise<Fault[]>
     return fault === undefined ? [] : [at(endpoint, 1, fault)];
   } catch (error) {
     if (error instanceof SyntaxTreeError) return [at(endpoint, 1, error.message)];
-    if (/;\s*$/.test(endpoint.sql)) return [at(endpoint, lastLine(endpoint.sql), ENDS_WITH_SEMICOLON)];
+    const lastLine = endpoint.sql.trimEnd().split('\n').length;
+    if (/;\s*$/.test(endpoint.sql)) return [at(endpoint, lastLine, ENDS_WITH_SEMICOLON)];
     const message = engineMessage(error);
     return [at(endpoint, findLine(message, endpoint.sql), message)];
   }
@@ -42,22 +45,14 @@ async function verifyQuery(engine: Engine, endpoint: Endpoint): Promise<Fault[]>
 const NO_FILE = 'must not call file(): stored queries read tables only';
 const ENDS_WITH_SEMICOLON = 'must not end with a semicolon: the query runs as a part of another';
 
-function lastLine(sql: string): number {
-  return sql.trimEnd().split('\n').length;
-}
-
 const NO_SYSTEM = 'must not read system tables: stored queries read the tables of sources only';
 // The engine lets every user read most of `system`: queries of other callers with their values, and paths of this machine.
 const SYSTEM = /^(?:system|information_schema)\./i;
 // These take a table's name as a text, which may be a system table, and read rows beyond retention.
 const BY_TEXT = /^(?:merge|loop|mergeTreeIndex|mergeTreeProjection|dictionary)$/i;
 
-/**
- * The first part of a query that no stored query may have, by both trees: each shows parts that the other omits.
- *
- * @throws as `readSyntaxTree`
- */
-export async function findUnfitAnywhere(engine: Engine, sql: string): Promise<string | undefined> {
+/** The first part of a query that no stored query may have, by both trees: each omits parts. @throws as `readSyntaxTree` */
+async function findUnfitAnywhere(engine: Engine, sql: string): Promise<string | undefined> {
   return findUnfit(await readSyntaxTree(engine, sql)) ?? findUnfitInside(await readQueryTree(engine, sql));
 }
 
@@ -77,18 +72,14 @@ export function findUnfit(root: SyntaxNode): string | undefined {
   return byText && noTableByText(byText);
 }
 
-/**
- * The same for expressions inside APPLY, which the parse tree omits, and for functions passed by name, as in `arrayMap(file, …)`
- * and `* APPLY(file)`, which it shows as columns or not at all.
- */
+/** The same inside APPLY, which the parse tree omits, and for functions passed by name, as in `arrayMap(file, …)` or `* APPLY(file)`. */
 function findUnfitInside(root: SyntaxNode): string | undefined {
   for (const { kind, text } of walk(root)) {
     if (kind === 'FUNCTION' && /\bfunction_name: file\b/i.test(text)) return NO_FILE;
     const [, name = ''] = (kind === 'IDENTIFIER' && /\bidentifier: (.*)$/.exec(text)) || [];
     if (/^file$/i.test(name))
       return `${NO_FILE}; a column of this name is written with its table's, such as logs.file`;
-    // A SELECT without FROM reads this table of one row.
-    if (SYSTEM.test(name) && name !== 'system.one') return NO_SYSTEM;
+    if (SYSTEM.test(name) && name !== NO_TABLE) return NO_SYSTEM;
     const [, byText = ''] = (kind === 'TABLE_FUNCTION' && /\btable_function_name: (\w+)/.exec(text)) || [];
     if (BY_TEXT.test(byText)) return noTableByText(byText);
   }
@@ -108,10 +99,8 @@ const SAMPLE_MS = Date.UTC(2026, 0, 1);
 
 /** A value that its declaration allows for each parameter. */
 function sampleValues(endpoint: Endpoint): Record<string, string> {
-  const { parameters, pinned } = endpoint;
-  const values: Record<string, string> = {};
-  for (const { name, sample } of parameters) values[name] = sample;
-  for (const name of pinned) values[PINNED_PREFIX + name] = values[name] ?? '';
+  const values = Object.fromEntries(endpoint.parameters.map(({ name, sample }) => [name, sample]));
+  for (const name of endpoint.pinned) values[PINNED_PREFIX + name] = values[name] ?? '';
   return { ...values, ...serviceValues(endpoint, values, { instantMs: SAMPLE_MS }) };
 }
 
@@ -148,8 +137,7 @@ function at(endpoint: Endpoint, line: number, message: string): Fault {
 
 /** The engine's message for the author of a query, who may see the data: the values in it are kept. */
 export function engineMessage(error: unknown): string {
-  const full = messageOf(error);
-  return full
+  return messageOf(error)
     .replace(/^(?:(?:[\w ]*: )?Code: \d+\. DB::Exception: )+/, '')
     .replace(/(: )?In scope\b.*?(?=(?:\. Maybe you meant|\(\w+\)\s*$|$))/s, '')
     .replace(/Expected one of: .*$/s, '')
@@ -159,11 +147,68 @@ export function engineMessage(error: unknown): string {
 }
 
 /** The line of an engine's message: the one that a syntax error names, else the first with the unknown name. */
-export function findLine(message: string, sql: string): number {
+function findLine(message: string, sql: string): number {
   const reported = /\(line (\d+), col/.exec(message)?.[1];
   if (reported !== undefined) return Number(reported);
   const name = /`([^`]+)`/.exec(message)?.[1] ?? /'([\w.]+)'/.exec(message)?.[1];
   if (name === undefined) return 1;
   const last = name.slice(name.lastIndexOf('.') + 1);
   return Math.max(1, sql.split('\n').findIndex((text) => text.includes(last)) + 1);
+}
+
+/**
+ * Has the engine check queries with a faulty endpoint.yaml, so that one check reports both. Types of parameters and columns are
+ * unknown here: only faults that no change of the YAML can fix are reported.
+ *
+ * @param hasTables whether the tables of every source exist; without them only the syntax is checked
+ */
+export async function verifyDrafts(
+  engine: Engine,
+  drafts: readonly SqlFile[],
+  hasTables: boolean,
+): Promise<Fault[]> {
+  const faults: Fault[] = [];
+  for (const draft of drafts) {
+    const fault = (await verifySyntax(engine, draft)) ?? (hasTables && (await verifyNames(engine, draft)));
+    if (fault) faults.push(fault);
+  }
+  return faults;
+}
+
+async function verifySyntax(engine: Engine, draft: SqlFile): Promise<Fault | undefined> {
+  try {
+    const message = await findUnfitAnywhere(engine, withText(draft, STAND_INS[0]));
+    return message === undefined ? undefined : { file: draft.file, line: 1, message };
+  } catch (error) {
+    const fault = toFault(draft, error);
+    return error instanceof SyntaxTreeError ? { ...fault, line: 1, message: error.message } : fault;
+  }
+}
+
+// A function may need a number or an instant. If none of these texts suits, the type is at fault, which is not reported here.
+const STAND_INS = ['1', '2026-01-01 00:00:00', 'x'] as const;
+// A missing table, column or function: no value of a parameter can fix it.
+const UNKNOWN_NAME = /\((?:UNKNOWN_TABLE|UNKNOWN_IDENTIFIER|UNKNOWN_FUNCTION)\)|Code: (?:60|47|46)\./;
+
+async function verifyNames(engine: Engine, draft: SqlFile): Promise<Fault | undefined> {
+  const texts = findParameters(draft.text).length === 0 ? [STAND_INS[0]] : STAND_INS;
+  for (const text of texts) {
+    try {
+      await engine.inspect(`DESCRIBE TABLE (${withText(draft, text)}\n)`);
+      return undefined;
+    } catch (error) {
+      if (UNKNOWN_NAME.test(messageOf(error))) return toFault(draft, error);
+    }
+  }
+  return undefined;
+}
+
+/** The query with the same text for every parameter. */
+function withText(draft: SqlFile, text: string): string {
+  return createRewriter(draft.text)(() => quote(text));
+}
+
+function toFault({ file, text }: SqlFile, error: unknown): Fault {
+  const message = engineMessage(error);
+  return { file, line: findLine(message, text), message };
 }

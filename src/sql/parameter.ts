@@ -15,17 +15,14 @@ export function findParameters(sql: string): ParameterUse[] {
   let counted = 0;
   for (const { kind, start, end } of scanTokens(sql)) {
     if (kind !== 'parameter') continue;
-    line += countNewlines(sql, counted, start);
+    line += sql.slice(counted, start).split('\n').length - 1;
     counted = start;
     uses.push({ name: sql.slice(start + 1, end), start, end, line });
   }
   return uses;
 }
 
-/**
- * A function that replaces each `@name` in the SQL by the result of `write`. The text is cut once, so that each run of a statement
- * costs one concatenation.
- */
+/** A function that replaces each `@name` by the result of `write`. Cuts the SQL once: each run of a statement costs a concatenation. */
 export function createRewriter(sql: string): (write: (name: string) => string) => string {
   const uses = findParameters(sql);
   const pieces = [0, ...uses.map((use) => use.end)].map((from, i) => sql.slice(from, uses[i]?.start));
@@ -34,10 +31,4 @@ export function createRewriter(sql: string): (write: (name: string) => string) =
     for (const [i, use] of uses.entries()) text += write(use.name) + pieces[i + 1];
     return text;
   };
-}
-
-function countNewlines(text: string, from: number, to: number): number {
-  let count = 0;
-  for (let at = text.indexOf('\n', from); at !== -1 && at < to; at = text.indexOf('\n', at + 1)) count++;
-  return count;
 }

@@ -15,9 +15,7 @@ export interface ReadClass {
   readonly cost: PatternCost;
 }
 
-/**
- * Instructions of RE2 for `\p{…}` or `\P{…}`, the larger of both, as RE2 counts them (`ProgramSize`, Unicode 14).
- */
+/** Instructions of RE2 for `\p{…}` or `\P{…}`, the larger of both, as RE2 counts them (`ProgramSize`, Unicode 14). */
 const UNICODE_SIZES: Readonly<Record<string, number>> = {
   L: 1_201,
   Lo: 998,

@@ -3,23 +3,19 @@ import { ANY_SIZE, type PatternCost, readClass } from './pattern-class.ts';
 // A pattern without any of these is a plain text, which the engine searches without RE2.
 const META = /[\\^$.|?*+()[\]{}]/;
 
-const EVERY_META = new RegExp(META, 'g');
-
 /** A pattern that matches only this text; a text without special characters is returned as it is. */
 export function escapePattern(text: string): string {
-  return text.replaceAll(EVERY_META, '\\$&');
+  return text.replaceAll(new RegExp(META, 'g'), '\\$&');
 }
 
 /** Longest pattern, UTF-8, checked before the pattern is parsed. People write at most some hundred bytes. */
 export const PATTERN_BYTES_MAX = 4_096;
+const TOO_LONG = `must be at most ${PATTERN_BYTES_MAX} bytes long, as a pattern`;
 /** Largest `size`: two of the costliest class, `\pL`, fit. */
 const PATTERN_SIZE_MAX = 2_500;
 /** Each choice doubles the states of RE2's automaton. With up to this many, all states fit into its memory. */
 const CHOICES_MAX = 12;
-/**
- * Largest `size` of a pattern with more choices, plus `CHOICE_SIZE` for each choice: the engine then matches a block of rows in about
- * a second at worst.
- */
+/** Largest `size` with more choices, plus `CHOICE_SIZE` for each: the engine then matches a block of rows in about a second at worst. */
 const LOOSE_SIZE_MAX = 350;
 const CHOICE_SIZE = 2;
 
@@ -32,19 +28,16 @@ const CHOICE_SIZE = 2;
  */
 export function findPatternFault(pattern: string): string | undefined {
   if (!META.test(pattern)) return undefined;
-  if (Buffer.byteLength(pattern) > PATTERN_BYTES_MAX) return tooLong();
+  if (Buffer.byteLength(pattern) > PATTERN_BYTES_MAX) return TOO_LONG;
   return findCostFault(patternCost(pattern));
 }
 
 /** The same for a pattern of LIKE, which the engine translates for RE2: `%` is `.*` and `_` is `.`. */
 export function findLikeFault(pattern: string): string | undefined {
-  if (Buffer.byteLength(pattern) > PATTERN_BYTES_MAX) return tooLong();
+  const bytes = Buffer.byteLength(pattern);
+  if (bytes > PATTERN_BYTES_MAX) return TOO_LONG;
   const choices = pattern.match(/[%_]/g)?.length ?? 0;
-  return findCostFault({ size: Buffer.byteLength(pattern) + choices * ANY_SIZE, choices });
-}
-
-function tooLong(): string {
-  return `must be at most ${PATTERN_BYTES_MAX} bytes long, as a pattern`;
+  return findCostFault({ size: bytes + choices * ANY_SIZE, choices });
 }
 
 function findCostFault({ size, choices }: PatternCost): string | undefined {
@@ -84,11 +77,9 @@ interface Group {
 
 const openGroup = (): Group => ({ before: NOTHING, last: NOTHING, hasBranches: false });
 
-/** The two instructions of a capture, or the jumps of an alternation. */
-const GROUP_SIZE = 2;
-
+/** Adds the two instructions of a capture, or the jumps of an alternation. */
 function closeGroup({ before, last, hasBranches }: Group): PatternCost {
-  return add(add(before, last), { size: GROUP_SIZE, choices: hasBranches ? 1 : 0 });
+  return add(add(before, last), { size: 2, choices: hasBranches ? 1 : 0 });
 }
 
 function push(group: Group, part: PatternCost): void {
@@ -107,7 +98,8 @@ function readPart(pattern: string, at: number, groups: Group[]): number {
   const sign = pattern.charAt(at);
   if (sign === '(') {
     groups.push(openGroup());
-    return at + (match(GROUP_OPENING, pattern, at)?.[0].length ?? 1);
+    GROUP_OPENING.lastIndex = at;
+    return at + (GROUP_OPENING.exec(pattern)?.[0].length ?? 1);
   }
   if (sign === ')' && groups.length > 1) {
     groups.pop();
@@ -123,8 +115,9 @@ function readPart(pattern: string, at: number, groups: Group[]): number {
     group.last = { size: group.last.size + 1, choices: Math.max(group.last.choices, 1) };
     return at + 1;
   }
-  const counted = sign === '{' ? match(COUNT, pattern, at) : undefined;
-  if (counted !== undefined) {
+  COUNT.lastIndex = at;
+  const counted = COUNT.exec(pattern);
+  if (counted !== null) {
     group.last = repeat(group.last, counted);
     return at + counted[0].length;
   }
@@ -143,8 +136,7 @@ function readQuoted(pattern: string, start: number, group: Group): number {
   return close === -1 ? end : end + 2;
 }
 
-/** Most UTF-8 bytes of a UTF-16 unit. */
-const UNIT_BYTES_MAX = 3;
+const UNIT_BYTES_MAX = 3; // UTF-8 bytes of a UTF-16 unit
 
 function repeat({ size, choices }: PatternCost, [, from, comma, to]: RegExpExecArray): PatternCost {
   const least = Number(from);
@@ -153,9 +145,4 @@ function repeat({ size, choices }: PatternCost, [, from, comma, to]: RegExpExecA
   // Of `x{1,3}` each copy may be the last.
   const copy = isOpen ? { size: size + 1, choices: Math.max(choices, 1) } : { size, choices };
   return { size: copy.size * times, choices: copy.choices * times };
-}
-
-function match(sticky: RegExp, text: string, at: number): RegExpExecArray | undefined {
-  sticky.lastIndex = at;
-  return sticky.exec(text) ?? undefined;
 }

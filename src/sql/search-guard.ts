@@ -26,8 +26,7 @@ const GUARDS: Readonly<Record<SearchKind, { call: [string, string]; operator: st
  * - `x(?i)*`, `x\Q\E*`, `[[]`, `[]a]` and `é?` are read in another way than RE2 reads them;
  * - the lookup omits backslashes of a LIKE pattern, and bytes of a text that do not begin a letter.
  *
- * Arguments of common syntax keep the index. Every statement gets its guards here, on every engine, so that no author of a query can
- * forget them.
+ * Arguments of common syntax keep the index. Every statement gets its guards here, on every engine: no author can forget them.
  *
  * @param getValue the text of a parameter of the SQL
  */
@@ -36,20 +35,18 @@ export function guardSearches(
   searches: readonly TextSearch[],
   getValue: (parameter: string) => string,
 ): string {
-  let guarded = '';
-  let at = 0;
-  const insertions = searches
+  const insertions: [offset: number, text: string][] = searches
     .filter((search) => !isPlain(search, getValue))
     .flatMap(({ kind, start, end }) => {
-      if (start === end) return [{ offset: start, text: GUARDS[kind].operator }];
-      const [before, after] = GUARDS[kind].call;
+      const [before, after] = start === end ? [GUARDS[kind].operator, ''] : GUARDS[kind].call;
       return [
-        { offset: start, text: before },
-        { offset: end, text: after },
+        [start, before],
+        [end, after],
       ];
-    })
-    .sort((a, b) => a.offset - b.offset);
-  for (const { offset, text } of insertions) {
+    });
+  let guarded = '';
+  let at = 0;
+  for (const [offset, text] of insertions.sort(([a], [b]) => a - b)) {
     guarded += sql.slice(at, offset) + text;
     at = offset;
   }
@@ -63,10 +60,7 @@ function isPlain({ kind, parts }: TextSearch, getValue: (parameter: string) => s
   return kind === 'text' || !text.includes('\\');
 }
 
-/**
- * Parts of a pattern that ClickHouse reads as RE2 does; each is one token. A pattern can be cut into them in only one way: with two ways
- * for a part, the time would double with each such part.
- */
+/** Parts of a pattern that ClickHouse reads as RE2 does. There is one way to cut a pattern into them: with two, the time would double. */
 const PLAIN_PARTS = [
   /[^\\[\](){}?*+^$.|\0\x80-\u{10ffff}]/u, // an ASCII character without a meaning in patterns
   /[\x80-\u{10ffff}](?![?*{])/u, // ClickHouse makes only the last byte of such a character optional
@@ -80,10 +74,7 @@ const PLAIN_PARTS = [
 
 const PLAIN = new RegExp(`^(?:${PLAIN_PARTS.map((part) => part.source).join('|')})*$`, 'u');
 
-/**
- * Whether a pattern has only the common syntax of regular expressions. ClickHouse reads patterns by itself before RE2 does, to skip data
- * and texts that cannot match; beyond this syntax it skips some that match.
- */
+/** Whether a pattern has only the common syntax of regular expressions, beyond which ClickHouse skips some texts that match. */
 export function isPlainPattern(pattern: string): boolean {
   return PLAIN.test(pattern);
 }

@@ -32,11 +32,9 @@ const FUNCTIONS = new Map(
   ARGUMENTS.flatMap(([names, kind, at]) => names.split(/\s+/).map((name) => [name, { kind, at }] as const)),
 );
 
-const OPERATORS: ReadonlyMap<string, SearchKind> = new Map([
-  ['regexp', 'match'],
-  ['rlike', 'match'],
-  ['like', 'like'],
-]);
+const OPERATORS = new Map<string, SearchKind>(
+  Object.entries({ regexp: 'match', rlike: 'match', like: 'like' }),
+);
 
 // These show a statement and search nothing; the sandbox checks their output.
 const EXPLAINS_TEXT = /^EXPLAIN (?:AST|QUERY TREE) /;
@@ -63,7 +61,7 @@ function findCall(
   const called = FUNCTIONS.get(readName(name.text).toLowerCase());
   if (called === undefined) return undefined;
   // `value LIKE (…)` is the operator.
-  if (OPERATORS.get(name.text.toLowerCase()) !== undefined && followsValue(words, i)) return undefined;
+  if (OPERATORS.has(name.text.toLowerCase()) && followsValue(words, i)) return undefined;
   const ends = brackets.get(i + 1) ?? [];
   const from = called.at === 0 ? i + 2 : (ends[called.at - 1] ?? i + 1) + 1;
   const to = ends[called.at] ?? from;
@@ -91,7 +89,8 @@ function findOperator(words: readonly Word[], i: number): TextSearch | undefined
   const next = words[i + 1];
   if (kind === undefined || next === undefined) return undefined;
   // Columns may have the names of keywords. Between a word and a text, LIKE is always the operator, as in `by LIKE 'x'`.
-  const isSure = i > 0 && words[i - 1]?.kind === 'word' && isText(next);
+  const isText = ['text', 'parameter'].includes(next.kind) || next.text.toLowerCase() === 'concat';
+  const isSure = isText && words[i - 1]?.kind === 'word';
   if (!isSure && !followsValue(words, i)) return undefined;
   if (next.kind === 'sign' && !'([{-'.includes(next.text)) return undefined; // a column of this name
   const joined = readJoined(words.slice(i + 1, i + 1 + WORDS_MAX), false);
@@ -119,10 +118,6 @@ function followsValue(words: readonly Word[], i: number): boolean {
   if (words[i - 2]?.text === '.') return true; // a column of a table
   if (before.text.toUpperCase() === 'NOT') return followsValue(words, i - 1);
   return !BEFORE_A_VALUE.has(before.text.toUpperCase());
-}
-
-function isText({ kind, text }: Word): boolean {
-  return kind === 'text' || kind === 'parameter' || text.toLowerCase() === 'concat';
 }
 
 /** Opening bracket → the commas between its arguments and its closing bracket, by index. */
@@ -156,10 +151,8 @@ function readOne(words: readonly Word[], inLists: boolean): Joined | undefined {
   const [first, second] = words;
   if (first?.kind === 'parameter')
     return { parts: [{ parameter: first.text.slice(1) }], rest: words.slice(1) };
-  if (first?.kind === 'text') {
-    const text = readText(first.text);
-    return text === undefined ? undefined : { parts: [{ text }], rest: words.slice(1) };
-  }
+  const text = first?.kind === 'text' ? readText(first.text) : undefined;
+  if (text !== undefined) return { parts: [{ text }], rest: words.slice(1) };
   const isConcat = first?.text.toLowerCase() === 'concat' && second?.text === '(';
   if (isConcat) return readList(words.slice(2), inLists);
   return inLists && first?.text === '[' ? readList(words.slice(1), inLists) : undefined;

@@ -11,8 +11,7 @@ export interface Token {
 /**
  * ClickHouse's tokens, then `@@name` (MySQL's system variables), then `@name`. Order matters: the first alternative that
  * matches at a place wins. Block comments nest, which no regular expression can follow, so only their opening is matched.
- * The only group is the tag of a heredoc, which its end repeats. Kinds follow from the first characters, since one group for each
- * kind takes longer than matching.
+ * The only group is the tag of a heredoc, which its end repeats: a group for each kind would take longer than matching.
  */
 const TOKEN = new RegExp(
   [
@@ -34,14 +33,8 @@ const TOKEN = new RegExp(
   'g',
 );
 
-/** Kinds of tokens of any length, by their first character. */
-const KINDS: ReadonlyMap<string, TokenKind> = new Map([
-  ["'", 'text'],
-  ['\u2018', 'text'],
-  ['"', 'name'],
-  ['`', 'name'],
-  ['\u201c', 'name'],
-]);
+const TEXT_QUOTES = "'\u2018";
+const NAME_QUOTES = '"`\u201c';
 const WORD = /[\w$]/;
 const PARAMETER = /^@[^@]/;
 
@@ -59,9 +52,9 @@ export function* scanTokens(sql: string): Generator<Token> {
 
 function kindOf(text: string, isLast: boolean): TokenKind {
   const first = text.charAt(0);
-  const kind = KINDS.get(first);
+  const quoted = TEXT_QUOTES.includes(first) ? 'text' : NAME_QUOTES.includes(first) ? 'name' : undefined;
   // A single quote is a token without an end at the end of the text, or a sign if a backslash at the end of the text follows it.
-  if (kind !== undefined) return text.length > 1 || isLast ? kind : 'sign';
+  if (quoted !== undefined) return text.length > 1 || isLast ? quoted : 'sign';
   if (WORD.test(first)) return 'word';
   if (text.length === 1) return 'sign';
   if (first === '@') return PARAMETER.test(text) ? 'parameter' : 'sign';

@@ -19,10 +19,7 @@ interface View {
 /** A name that needs no quotes, in SQL or in the engine's trees. */
 export const PLAIN_NAME = /^[A-Za-z_]\w*$/;
 
-/**
- * Finds the WITH list of a query; `undefined` if it has none. Reads words and brackets only: the check of a definition compares the
- * result with the engine's own reading.
- */
+/** The WITH list of a query, by words and brackets only: the check of a definition compares it with the engine's own reading. */
 export function findWithList(sql: string, rewrite: (select: string) => string): WithList | undefined {
   const found = findViews(sql);
   if (found === undefined) return undefined;
@@ -35,10 +32,7 @@ export function findWithList(sql: string, rewrite: (select: string) => string): 
   return { views: found.views.map((view) => view.name), sql: text + sql.slice(at, found.end) };
 }
 
-/**
- * The query without the views of its WITH list that it does not name, directly or through another view. Its answer is the same.
- * A name counts anywhere in the text, so in doubt a view stays.
- */
+/** The query without views that it does not name, directly or through another. A name counts anywhere, so in doubt a view stays. */
 export function dropUnusedViews(sql: string): string {
   const cut = findViews(sql)?.views.find((view) => view.cut !== undefined && !isNamedOutside(sql, view))?.cut;
   return cut === undefined ? sql : dropUnusedViews(sql.slice(0, cut.start) + sql.slice(cut.end));
@@ -76,12 +70,8 @@ function findViews(sql: string): { views: readonly View[]; end: number } | undef
     // The engine allows a comma after the last member of the list.
     const after = close + 2 < end ? comma(close + 1) : undefined;
     const cut = findCut({ name, last }, { before: comma(nameAt - 1), after });
-    views.push({
-      name: unquote(sql.slice(name.start, name.end)),
-      bodyStart: open.end,
-      bodyEnd: last.start,
-      cut,
-    });
+    const written = unquote(sql.slice(name.start, name.end));
+    views.push({ name: written, bodyStart: open.end, bodyEnd: last.start, cut });
   }
   return views.length === 0 ? undefined : { views, end: final.start };
 }
@@ -93,6 +83,12 @@ function findCut(
 ): View['cut'] {
   if (after !== undefined) return { start: name.start, end: after.end };
   return before && { start: before.start, end: last.end };
+}
+
+/** Index of a view's name: before AS, or before the list of columns in `name (a, b) AS (SELECT …)`. */
+function nameBefore(as: number, closing: ReadonlyMap<number, number>): number {
+  const columns = [...closing].find(([, close]) => close === as - 1);
+  return (columns?.[0] ?? as) - 1;
 }
 
 /** Opening → closing bracket, by index, and the first token outside of all brackets that ends the list. */
@@ -107,12 +103,6 @@ function pairBrackets(sql: string, tokens: readonly Token[], isEnd: (i: number) 
     if (from !== undefined) closing.set(from, i);
   }
   return { closing, end: undefined };
-}
-
-/** Index of a view's name: before AS, or before the list of columns in `name (a, b) AS (SELECT …)`. */
-function nameBefore(as: number, closing: ReadonlyMap<number, number>): number {
-  const columns = [...closing].find(([, close]) => close === as - 1);
-  return (columns?.[0] ?? as) - 1;
 }
 
 function unquote(name: string): string {

@@ -48,15 +48,9 @@ export function checkParameterUse(file: YamlFile, sql: { file: string; text: str
         : `@${use.name} is not declared under "parameters" of ${file.file}`,
     }));
   const used = new Set([...uses.map((use) => use.name), bucket?.by]);
-  const unused = declared
-    .filter((name) => !used.has(name) && findNameFault(name) === undefined) // checkParameters reports those
-    .map((name) =>
-      file.fault(
-        ['parameters', name],
-        `parameter "${name}" is declared but @${name} is not used in ${sql.file}`,
-      ),
-    );
-  return [...undeclared, ...unused];
+  const unused = declared.filter((name) => !used.has(name) && findNameFault(name) === undefined); // checkParameters reports those
+  const notUsed = (name: string) => `parameter "${name}" is declared but @${name} is not used in ${sql.file}`;
+  return [...undeclared, ...unused.map((name) => file.fault(['parameters', name], notUsed(name)))];
 }
 
 function isOfBucket(name: string): boolean {

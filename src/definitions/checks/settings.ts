@@ -7,13 +7,8 @@ import type { YamlFile } from '../yaml-file.ts';
 /** Names of endpoints are dotted (spec 1). Earlier versions accepted names without a dot, so this is only a warning. */
 export function findNameWarning(file: YamlFile): Fault[] {
   const { name } = endpointFields(file);
-  if (name.includes('.')) return [];
-  return [
-    file.fault(
-      ['name'],
-      `"${name}" has no dot: names of endpoints are dotted, such as logs.${name}; it is served all the same`,
-    ),
-  ];
+  const message = `"${name}" has no dot: names of endpoints are dotted, such as logs.${name}; it is served all the same`;
+  return name.includes('.') ? [] : [file.fault(['name'], message)];
 }
 
 /** Warming refreshes cached answers: it needs a cache, and an interval shorter than an answer's life (spec 2.1). */
@@ -32,21 +27,16 @@ export function checkSandboxing(file: YamlFile, sql: { text: string }): Fault[] 
   const { query_sandboxing: isOn, parameters = {} } = endpointFields(file);
   if (isOn !== true) return [];
   const faults: Fault[] = [];
-  if (Object.hasOwn(parameters, SQL_PARAMETER)) {
-    faults.push(
-      file.fault(
-        ['parameters', SQL_PARAMETER],
-        '"sql" is where callers send their SELECT when "query_sandboxing" is true; take another name',
-      ),
+  const report = (path: string[], message: string) => faults.push(file.fault(path, message));
+  if (Object.hasOwn(parameters, SQL_PARAMETER))
+    report(
+      ['parameters', SQL_PARAMETER],
+      '"sql" is where callers send their SELECT when "query_sandboxing" is true; take another name',
     );
-  }
-  if (sql.text.trim() !== '' && findWithList(sql.text, (select) => select) === undefined) {
-    faults.push(
-      file.fault(
-        ['query_sandboxing'],
-        '"query_sandboxing" needs a query with views that callers may read: WITH name AS (SELECT …) SELECT …',
-      ),
+  if (sql.text.trim() !== '' && findWithList(sql.text, (select) => select) === undefined)
+    report(
+      ['query_sandboxing'],
+      '"query_sandboxing" needs a query with views that callers may read: WITH name AS (SELECT …) SELECT …',
     );
-  }
   return faults;
 }

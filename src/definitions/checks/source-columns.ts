@@ -12,10 +12,7 @@ export const COMMON_COLUMNS = [
   'attributes',
 ] as const;
 
-/**
- * Column names that the engine writes without quotes into a table's definition and then reads as something else. After a
- * restart an expression or index over such a column means something else, or the table cannot be loaded.
- */
+/** Names that the engine writes into a table's definition without quotes: after a restart they mean something else, or loading fails. */
 const MISREAD = ['false', 'inf', 'infinity', 'nan', 'not', 'top', 'true'];
 
 type ColumnFields = NonNullable<ManagedFile['columns']>;
@@ -26,13 +23,8 @@ export function checkSourceColumns(file: YamlFile): Fault[] {
   const { columns = {} } = file.value as ManagedFile; // readDefinitions has called checkSourceShape
   return Object.keys(columns).flatMap((name) => {
     const faults: Fault[] = [];
-    if (COMMON_COLUMNS.some((common) => common === name))
-      faults.push(
-        file.fault(
-          ['columns', name],
-          `column "${name}" is already a column of every source; take another name`,
-        ),
-      );
+    const taken = `column "${name}" is already a column of every source; take another name`;
+    if (COMMON_COLUMNS.some((common) => common === name)) faults.push(file.fault(['columns', name], taken));
     checkText(columns, name, (field, message) => faults.push(file.fault(['columns', name, field], message)));
     return faults;
   });

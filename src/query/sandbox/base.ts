@@ -2,7 +2,8 @@ import type { Endpoint } from '../../definitions/endpoint.ts';
 import type { Engine } from '../../engine/engine.ts';
 import { createRewriter } from '../../sql/parameter.ts';
 import { quote } from '../../sql/quote.ts';
-import { findWithList, type WithList } from '../../sql/with-list.ts';
+import { findWithList, PLAIN_NAME, type WithList } from '../../sql/with-list.ts';
+import { createStatement, writeTypes } from '../statement.ts';
 
 // More than any answer has. The engine cannot optimise this constant away.
 const FENCE_ROWS = 1_000_000_000_000_000;
@@ -34,6 +35,12 @@ export function withSelect(endpoint: Endpoint, base: WithList, select: string): 
   };
 }
 
+/** The names of all tables, which no view may have. */
+export async function readTableNames(engine: Engine): Promise<ReadonlySet<string>> {
+  const rows = await engine.inspect('SELECT name FROM system.tables WHERE database = currentDatabase()');
+  return new Set(rows.map((row) => String(row['name'])));
+}
+
 /** The names in the WITH list of a stored query, as the engine reads it. */
 export interface StoredNames {
   /** Views, in order. */
@@ -54,15 +61,51 @@ export async function readStoredNames(engine: Engine, base: WithList): Promise<S
   const end = lines.findIndex((line) => /^ {2}PROJECTION/.test(line));
   const views: string[] = [];
   const expressions = new Set<string>();
-  let isView = false;
+  let view: string | undefined; // the member that the line belongs to
   for (const line of lines.slice(0, end)) {
-    const view = / cte_name: (.*?)(?:, union_mode: \w+)?$/.exec(line)?.[1];
     if (MEMBER.test(line)) {
-      isView = view !== undefined;
+      view = / cte_name: (.*?)(?:, union_mode: \w+)?$/.exec(line)?.[1];
       if (view !== undefined) views.push(view);
     }
     const alias = /, alias: ([^ ,]+)/.exec(line)?.[1];
-    if (!isView && alias !== undefined) expressions.add(alias);
+    if (view === undefined && alias !== undefined) expressions.add(alias);
   }
   return { views, expressions };
+}
+
+/**
+ * Why a stored query cannot be sandboxed; `undefined` if it can. The views found in its text must be those that the engine sees, and no
+ * name may have two meanings that a caller could choose from. @throws Error of the engine if it refuses the views by themselves
+ */
+export async function findSandboxFault(
+  engine: Engine,
+  endpoint: Endpoint,
+  values: Readonly<Record<string, string>>,
+): Promise<string | undefined> {
+  if (!endpoint.sandboxing) return undefined;
+  const base = findBase(endpoint);
+  if (base === undefined) return 'must be WITH name AS (SELECT …) SELECT …, for query_sandboxing';
+  const { views, expressions } = await readStoredNames(engine, base);
+  if (JSON.stringify(views) !== JSON.stringify(base.views))
+    return `must have plain views for query_sandboxing, name AS (SELECT …): the engine sees ${views.join(', ') || 'none'}`;
+  const tables = await readTableNames(engine);
+  for (const [i, view] of views.entries()) {
+    if (!PLAIN_NAME.test(view))
+      return `must not call a view "${view}": with query_sandboxing, names have letters, digits and underscores only`;
+    if (tables.has(view) || views.indexOf(view) < i)
+      return `must not call a view "${view}": with query_sandboxing, no view has the name of a table or of another view`;
+    const select = { ...endpoint, sql: `${base.sql}\nSELECT * FROM \`${view}\`` };
+    const sql = createRewriter(writeTypes(select))((name) => quote(values[name] ?? ''));
+    const columns = await engine.inspect(`DESCRIBE TABLE (${sql}\n)`);
+    // If an expression has the column's name, the engine reports the column as `view.column`.
+    const names = columns.map((column) => String(column['name']).replace(`${view}.`, ''));
+    const clash = names.find((name) => expressions.has(name));
+    if (clash !== undefined)
+      return `must not give view "${view}" a column "${clash}": with query_sandboxing, no column has the name of an expression of WITH`;
+  }
+  // As a caller's SELECT runs: with the rights and limits of the user for callers' SQL.
+  const all = views.map((view) => `SELECT 1 FROM \`${view}\``).join(' UNION ALL ');
+  const { sql } = createStatement(withSelect(endpoint, base, all));
+  await engine.query(`EXPLAIN ${sql}`, values, { format: 'TSVRaw', sandboxed: { project: undefined } });
+  return undefined;
 }

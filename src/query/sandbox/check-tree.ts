@@ -32,11 +32,7 @@ const WORDS: Readonly<Record<string, string>> = {
   QueryParameter: '{…}: write parameters as @name',
 };
 
-/**
- * Checks the tree that EXPLAIN AST gives of a caller's SELECT: known nodes, known functions, arguments that are allowed.
- *
- * @throws TailraceError `invalid_parameter` that names the first thing that is not allowed
- */
+/** Checks a caller's SELECT in EXPLAIN AST. @throws TailraceError `invalid_parameter` that names the first thing that is not allowed */
 export function checkTree(root: SyntaxNode, context: TreeContext): void {
   refuseBeyond('depth', depthOf(root));
   const nodes = [...walk(root)];
@@ -48,9 +44,9 @@ export function checkTree(root: SyntaxNode, context: TreeContext): void {
     if (node.kind === 'Function') {
       refuseFunction(nameOf(node));
       checkArguments(node, { ...context, aliases });
+      checkAlias(node);
     }
     if (node.kind === 'Identifier') checkIdentifier(nameOf(node), context);
-    checkAlias(node);
   }
 }
 
@@ -71,13 +67,10 @@ export function checkTables(root: SyntaxNode, views: ReadonlySet<string>): void 
   }
 }
 
-/**
- * The engine resolves names within a view where the view is used: `((a, b) -> 1) AS equals` would replace the `=` of the view's
- * own conditions. So no lambda may have a name.
- */
+/** The engine resolves a view's names at each use: `((a, b) -> 1) AS equals` would replace the `=` of the view's own conditions. */
 function checkAlias(node: SyntaxNode): void {
   const alias = givenNameOf(node);
-  if (alias !== undefined && node.kind === 'Function' && nameOf(node).toLowerCase() === 'lambda')
+  if (alias !== undefined && nameOf(node).toLowerCase() === 'lambda')
     throw refuse(`must not give the lambda a name, ${alias}: write it where it is used`);
 }
 
@@ -88,16 +81,17 @@ function checkTableExpression(expression: SyntaxNode, { storedViews }: TreeConte
       `must not read the table function ${nameOf(called)}(); what can be read is ${storedViews.join(', ')}`,
     );
   if (expression.children.length > 1)
-    throw refuse('must not name the columns of a table after it: name them where they are made');
+    throw refuse('must not name the columns of a table after it: name them where they are computed');
 }
 
 /** @throws TailraceError `invalid_parameter` for a function that a caller's SELECT may not call */
 function refuseFunction(name: string): void {
   if (isAllowedFunction(name)) return;
-  const instead = /^(?:now|now64|today|yesterday)$/i.test(name) ? '; use @now, the instant of the query' : '';
-  throw refuse(
-    `must not call ${name}()${instead || '; docs/sandboxing-functions.md lists what can be called'}`,
-  );
+  const isClock = /^(?:now|now64|today|yesterday)$/i.test(name);
+  const instead = isClock
+    ? 'use @now, the instant of the query'
+    : 'docs/sandboxing-functions.md lists what can be called';
+  throw refuse(`must not call ${name}(); ${instead}`);
 }
 
 /** The engine accepts `arrayMap(file, …)`, so a name by itself must not be that of a function that cannot be called. */
@@ -111,18 +105,11 @@ function checkIdentifier(name: string, { engineFunctions }: TreeContext): void {
   );
 }
 
-const QUERY_NODES = new Set(
-  'QUERY UNION LIST FUNCTION IDENTIFIER CONSTANT MATCHER LAMBDA SORT WINDOW JOIN ARRAY_JOIN'.split(' '),
-);
-const QUERY_NODES_OF_WORDS = /^ *(?:CROSS JOIN|EXCEPT COLUMN TRANSFORMER) id: \d+/;
+const QUERY_NODES =
+  /^(?:QUERY|UNION|LIST|FUNCTION|IDENTIFIER|CONSTANT|MATCHER|LAMBDA|SORT|WINDOW|(?:CROSS |ARRAY_)?JOIN|EXCEPT COLUMN TRANSFORMER)$/;
 const QUERY_NODE = /^ *([A-Z_]+(?: [A-Z_]+)*) id: \d+/;
 
-/**
- * Checks the lines of EXPLAIN QUERY TREE run_passes = 0 by the same rules. The engine plans by this tree, and it shows what the
- * syntax tree omits.
- *
- * @throws TailraceError `invalid_parameter` that names the first thing that is not allowed
- */
+/** The same for EXPLAIN QUERY TREE run_passes = 0, by which the engine plans. It shows what the syntax tree omits. */
 export function checkQueryTree(lines: readonly string[]): void {
   for (const line of lines) {
     const kind = QUERY_NODE.exec(line)?.[1];
@@ -131,7 +118,7 @@ export function checkQueryTree(lines: readonly string[]): void {
 }
 
 function checkQueryNode(kind: string, line: string): void {
-  if (!QUERY_NODES.has(kind) && !QUERY_NODES_OF_WORDS.test(line)) throw refuse(`must not have ${kind}`);
+  if (!QUERY_NODES.test(kind)) throw refuse(`must not have ${kind}`);
   if (kind === 'FUNCTION') refuseFunction(/ function_name: ([^ ,]+)/.exec(line)?.[1] ?? '');
   if (kind === 'LAMBDA' && line.includes('alias:')) throw refuse('must not give a lambda a name');
   if (kind === 'SORT' && !/, with_fill: 0\b/.test(line)) throw refuse('must not have WITH FILL');

@@ -17,25 +17,14 @@ export const STORED: ValueSize = { units: 1, parts: 1, isConstant: false };
 /** No view of a stored query has more columns. */
 const STORED_COLUMNS = 64;
 
-/** Sizes of the columns that a SELECT reads and returns. */
-export interface ColumnSizes {
-  /** A column of the tables that a SELECT reads, or else of those that the SELECTs around it read. */
-  ofColumn(name: string, scope: Scope | undefined): ValueSize;
-  /** `*` as arguments of a call. */
-  ofEvery(scope: Scope | undefined): ValueSize;
-  /** All columns of a table together: a bound for one column by its place, or for a tuple of all. */
-  ofAllColumns(table: SyntaxNode): ValueSize;
-  /** How many columns a SELECT returns and computes with, `*` and `untuple` expanded. */
-  count(select: SyntaxNode): number;
-}
-
-/** @param of the size of an expression of a SELECT's list */
+/** Sizes of the columns that a SELECT reads and returns. @param of the size of an expression of a SELECT's list */
 export function createColumnSizes(
   { scopes, reads }: Names,
   of: (item: SyntaxNode, scope: Scope | undefined) => ValueSize,
-): ColumnSizes {
+) {
   const counted = new Map<SyntaxNode, number>();
 
+  /** A column of the tables that a SELECT reads, or else of those that the SELECTs around it read. */
   function ofColumn(name: string, scope: Scope | undefined): ValueSize {
     if (scope === undefined) return STORED;
     const tables = findTables(scope.query);
@@ -56,18 +45,18 @@ export function createColumnSizes(
     const isNamed = (item: SyntaxNode) =>
       aliasOf(item) === name || identifierOf(item).split('.').at(-1) === name;
     const named = items.filter(isNamed).map((item) => of(item, scopes.get(table)));
-    const passed = items.some(({ kind }) => kind === 'MATCHER')
-      ? findTables(table).flatMap((one) => findColumn(one, name) ?? [])
-      : [];
-    const found = named.length > 0 ? named : passed;
-    return found.length === 0 ? undefined : largest(found);
+    if (named.length > 0) return largest(named);
+    const passesAll = items.some(({ kind }) => kind === 'MATCHER');
+    const passed = passesAll ? findTables(table).flatMap((one) => findColumn(one, name) ?? []) : [];
+    return passed.length === 0 ? undefined : largest(passed);
   }
 
+  /** `*` as arguments of a call. */
   function ofEvery(scope: Scope | undefined): ValueSize {
-    const tables = scope === undefined ? [] : findTables(scope.query);
-    return together(tables.map(ofAllColumns));
+    return together(scope === undefined ? [] : findTables(scope.query).map(ofAllColumns));
   }
 
+  /** All columns of a table together: a bound for one column by its place, or for a tuple of all. */
   function ofAllColumns(table: SyntaxNode): ValueSize {
     if (table.kind === 'IDENTIFIER') {
       const view = reads.get(table);
@@ -77,12 +66,12 @@ export function createColumnSizes(
     return together(clause(table, 'PROJECTION').map((item) => of(item, scopes.get(table))));
   }
 
+  /** How many columns a SELECT returns and computes with, `*` and `untuple` expanded. */
   function count(table: SyntaxNode): number {
-    const found = counted.get(table);
-    if (found !== undefined) return found;
     const view = reads.get(table);
-    const isStored = table.kind === 'IDENTIFIER' && view === undefined;
-    const columns = isStored ? STORED_COLUMNS : view === undefined ? countOwn(table) : count(view);
+    if (view !== undefined) return count(view);
+    if (table.kind === 'IDENTIFIER') return STORED_COLUMNS;
+    const columns = counted.get(table) ?? countOwn(table);
     counted.set(table, columns);
     return columns;
   }
@@ -102,7 +91,6 @@ export function createColumnSizes(
   return { ofColumn, ofEvery, ofAllColumns, count };
 }
 
-/** The size of all of these in one. */
 function together(sizes: readonly ValueSize[]): ValueSize {
   return {
     units: sumOf(sizes.map((size) => size.units)),

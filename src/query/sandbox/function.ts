@@ -1,5 +1,3 @@
-// Longer than other files: one list, which is read and changed as a whole.
-
 /**
  * The functions that a caller's SELECT may call, by kind. The result of each depends on its arguments alone, and its size is in
  * proportion to theirs.
@@ -93,11 +91,16 @@ export const AGGREGATES: Readonly<Record<string, string>> = {
 /** Suffixes of aggregate functions, which may be combined; without those of states and ranges. */
 export const COMBINATORS = ['If', 'Array', 'Distinct', 'OrNull', 'OrDefault', 'ForEach'];
 
-const words = (lists: Readonly<Record<string, string>>) =>
-  new Set(Object.values(lists).flatMap((list) => list.toLowerCase().split(/\s+/)));
+/** The names of a list, in lower case. */
+export const words = (list: string) => list.toLowerCase().split(/\s+/);
 
-const plain = words(FUNCTIONS);
-const aggregates = words(AGGREGATES);
+/** What lists of names stand for, by name in lower case. A name in several lists has the value of the last. */
+export function byName<T>(rows: readonly (readonly [names: string, value: T])[]): ReadonlyMap<string, T> {
+  return new Map(rows.flatMap(([names, value]) => words(names).map((name) => [name, value] as const)));
+}
+
+const plain = new Set(Object.values(FUNCTIONS).flatMap(words));
+const aggregates = new Set(Object.values(AGGREGATES).flatMap(words));
 const suffixes = COMBINATORS.map((suffix) => suffix.toLowerCase());
 
 /** Whether a caller's SELECT may call a function, in any letter case: the engine refuses a wrong one itself. */
@@ -109,9 +112,6 @@ export function isAllowedFunction(name: string): boolean {
 /** The aggregate function of an allowed name, without suffixes; `undefined` for other functions. @param name in lower case */
 export function findAggregate(name: string): string | undefined {
   if (aggregates.has(name)) return name;
-  for (const suffix of suffixes) {
-    const found = name.endsWith(suffix) ? findAggregate(name.slice(0, -suffix.length)) : undefined;
-    if (found !== undefined) return found;
-  }
-  return undefined;
+  const suffix = suffixes.find((one) => name.endsWith(one)); // none ends with another
+  return suffix && findAggregate(name.slice(0, -suffix.length));
 }

@@ -1,33 +1,19 @@
 import { type SyntaxNode, walk } from '../syntax-tree.ts';
 import { findDefinitions, type Names, type Scope } from './names.ts';
-import { type BoundName, refuseBeyond } from './refusal.ts';
+import { refuseBeyond } from './refusal.ts';
 import { clause, isSelect, isTablePlace, viewNameOf } from './tree-node.ts';
 
 // In the order in which they are refused.
-const MEASURED = [
-  'values',
-  'valueDepth',
-  'subqueryDepth',
-  'reads',
-  'joins',
-  'windows',
-  'expandedNodes',
-] as const satisfies readonly BoundName[];
+const NONE = { values: 0, valueDepth: 0, subqueryDepth: 0, reads: 0, joins: 0, windows: 0, expandedNodes: 0 };
+const MEASURED = Object.keys(NONE) as (keyof typeof NONE)[]; // a constant has no other keys
 
-type Measured = (typeof MEASURED)[number];
-type Measure = Readonly<Record<Measured, number>>;
-
-const NONE = Object.fromEntries(MEASURED.map((name) => [name, 0])) as Measure; // one member for each name
+type Measure = Readonly<typeof NONE>;
 const ONE: Measure = { ...NONE, expandedNodes: 1 };
 
 /** The maximum over all parts; the others are sums. */
-const DEEPEST: ReadonlySet<BoundName> = new Set(['subqueryDepth', 'valueDepth']);
+const DEEPEST: readonly string[] = ['subqueryDepth', 'valueDepth'];
 
-/**
- * Refuses a SELECT that is too large once its aliases and views are expanded, which the engine does before it runs anything.
- *
- * @throws TailraceError `invalid_parameter` that names the bound
- */
+/** @throws TailraceError `invalid_parameter` for a SELECT that is too large once the engine has expanded its aliases and views */
 export function refuseLarge(root: SyntaxNode, names: Names): void {
   const measure = createMeasure(names);
   for (const node of walk(root)) refuseBeyond('groupings', countGroupings(node));
@@ -67,14 +53,14 @@ function createMeasure(names: Names): (select: SyntaxNode) => Measure {
       return isValue ? asValue(measured) : measured;
     });
     const windows = node.kind === 'FUNCTION' && clause(node, 'WINDOW').length > 0 ? 1 : 0;
-    const joins = /^(?:CROSS )?JOIN$/.test(node.kind) ? Math.max(countTables(node) - 1, 1) : 0;
-    const depth = node.kind === 'QUERY' ? 1 : 0;
+    const tables = node.children.filter(isTablePlace).length;
+    const joins = /^(?:CROSS )?JOIN$/.test(node.kind) ? Math.max(tables - 1, 1) : 0;
     const all = combine([ONE, ...parts]);
     return {
       ...all,
       joins: all.joins + joins,
       windows: all.windows + windows,
-      subqueryDepth: all.subqueryDepth + depth,
+      subqueryDepth: all.subqueryDepth + (node.kind === 'QUERY' ? 1 : 0),
     };
   }
 
@@ -105,10 +91,6 @@ function countGroupings(query: SyntaxNode): number {
   return type === 'rollup' ? keys + 1 : type === 'grouping_sets' ? keys : 0;
 }
 
-function countTables({ children }: SyntaxNode): number {
-  return children.filter(isTablePlace).length;
-}
-
 /** The engine analyses a SELECT inside of an expression twice. */
 function asValue(measured: Measure): Measure {
   return {
@@ -121,9 +103,9 @@ function asValue(measured: Measure): Measure {
 }
 
 function combine(parts: readonly Measure[]): Measure {
-  const total: Record<Measured, number> = { ...NONE };
+  const total = { ...NONE };
   for (const part of parts)
     for (const name of MEASURED)
-      total[name] = DEEPEST.has(name) ? Math.max(total[name], part[name]) : total[name] + part[name];
+      total[name] = DEEPEST.includes(name) ? Math.max(total[name], part[name]) : total[name] + part[name];
   return total;
 }

@@ -12,15 +12,7 @@ export interface Scope {
 }
 
 /** The meaning of the names in a caller's SELECT. */
-export interface Names {
-  /** The scope of each `QUERY`. */
-  readonly scopes: ReadonlyMap<SyntaxNode, Scope>;
-  /** The view that each name in the place of a table reads; `undefined` for a view of the stored query. */
-  readonly reads: ReadonlyMap<SyntaxNode, SyntaxNode | undefined>;
-  /** The caller's own views. */
-  readonly views: readonly SyntaxNode[];
-  readonly parents: ReadonlyMap<SyntaxNode, SyntaxNode>;
-}
+export type Names = ReturnType<typeof bindNames>;
 
 /** Views that are visible at a place; `undefined` for those of the stored query. */
 type Visible = ReadonlyMap<string, SyntaxNode | undefined>;
@@ -30,17 +22,19 @@ type Visible = ReadonlyMap<string, SyntaxNode | undefined>;
  * everywhere in the SELECT of that WITH. Elsewhere, and inside of the view itself, the engine would look for a table of this name. Such
  * a text is refused, whether or not the table exists, so that tables created later change nothing about an accepted text.
  *
- * @param root of EXPLAIN QUERY TREE run_passes = 0
  * @throws TailraceError `invalid_parameter` for a view out of reach
  */
-export function bindNames(root: SyntaxNode, storedViews: readonly string[]): Names {
-  const scopes = new Map<SyntaxNode, Scope>();
-  const reads = new Map<SyntaxNode, SyntaxNode | undefined>();
-  const views: SyntaxNode[] = [];
+export function bindNames(root: SyntaxNode, storedViews: readonly string[]) {
+  const scopes = new Map<SyntaxNode, Scope>(); // of each QUERY
+  const reads = new Map<SyntaxNode, SyntaxNode | undefined>(); // `undefined` for a view of the stored query
+  const views: SyntaxNode[] = []; // the caller's own
 
   function visit(node: SyntaxNode, visible: Visible, scope?: Scope): void {
     if (node.kind === 'QUERY') visitQuery(node, visible, scope);
-    else for (const child of node.children) visitPart(child, node, { visible, scope });
+    else
+      for (const child of node.children)
+        if (child.kind === 'IDENTIFIER' && isTablePlace(node)) readTable(child, visible);
+        else visit(child, visible, scope);
   }
 
   function visitQuery(query: SyntaxNode, visible: Visible, parent?: Scope): void {
@@ -54,17 +48,7 @@ export function bindNames(root: SyntaxNode, storedViews: readonly string[]): Nam
       seen.set(name, member);
       views.push(member);
     }
-    for (const child of query.children)
-      if (child.kind !== 'WITH') visitPart(child, query, { visible: seen, scope });
-  }
-
-  function visitPart(
-    child: SyntaxNode,
-    parent: SyntaxNode,
-    { visible, scope }: { visible: Visible; scope: Scope | undefined },
-  ): void {
-    if (child.kind === 'IDENTIFIER' && isTablePlace(parent)) readTable(child, visible);
-    else visit(child, visible, scope);
+    for (const child of query.children) if (child.kind !== 'WITH') visit(child, seen, scope);
   }
 
   function readTable(table: SyntaxNode, visible: Visible): void {
@@ -78,24 +62,17 @@ export function bindNames(root: SyntaxNode, storedViews: readonly string[]): Nam
   }
 
   visit(root, new Map(storedViews.map((view) => [view, undefined])));
-  return { scopes, reads, views, parents: findParents(root) };
+  const parents = new Map<SyntaxNode, SyntaxNode>();
+  for (const node of walk(root)) for (const child of node.children) parents.set(child, node);
+  return { scopes, reads, views, parents };
 }
 
-/**
- * The caller's own views by name, at any depth.
- *
- * @throws TailraceError `invalid_parameter` for a name that is not plain
- */
+/** The caller's own views by name, at any depth. @throws TailraceError `invalid_parameter` for a name that is not plain */
 export function findViews(root: SyntaxNode): ReadonlyMap<string, readonly SyntaxNode[]> {
-  const views = new Map<string, SyntaxNode[]>();
-  for (const node of walk(root)) {
-    const name = isSelect(node) ? viewNameOf(node) : undefined;
-    if (name === undefined) continue;
-    if (!PLAIN_NAME.test(name))
-      throw refuse('must have views whose names have letters, digits and underscores only');
-    views.set(name, [...(views.get(name) ?? []), node]);
-  }
-  return views;
+  const nodes = [...walk(root)].filter((node) => isSelect(node) && viewNameOf(node) !== undefined);
+  const views = Map.groupBy(nodes, (node) => viewNameOf(node) ?? '');
+  if ([...views.keys()].every((name) => PLAIN_NAME.test(name))) return views;
+  throw refuse('must have views with names of letters, digits and underscores only');
 }
 
 /** A tree as a text: equal for trees that mean the same in the same place. */
@@ -116,31 +93,14 @@ function findAliases(query: SyntaxNode): ReadonlyMap<string, readonly SyntaxNode
   return aliases;
 }
 
-export interface Definition {
-  readonly node: SyntaxNode;
-  readonly scope: Scope;
-}
-
-function findParents(root: SyntaxNode): ReadonlyMap<SyntaxNode, SyntaxNode> {
-  const parents = new Map<SyntaxNode, SyntaxNode>();
-  for (const node of walk(root)) for (const child of node.children) parents.set(child, node);
-  return parents;
-}
-
-/**
- * The expressions that an identifier may stand for, by the innermost QUERY with such an alias; none for the name of a column.
- * In `lower(id) AS id`, `id` is the column, not the alias.
- */
+/** The expressions that an identifier may stand for, by the innermost QUERY with such an alias. In `lower(id) AS id`, `id` is a column. */
 export function findDefinitions(
   identifier: SyntaxNode,
   scope: Scope | undefined,
   { parents }: Names,
-): readonly Definition[] {
-  const isAround = (node: SyntaxNode) => {
-    let at: SyntaxNode | undefined = identifier;
-    while (at !== undefined && at !== node) at = parents.get(at);
-    return at === node;
-  };
+): readonly { node: SyntaxNode; scope: Scope }[] {
+  const around = new Set<SyntaxNode>();
+  for (let at: SyntaxNode | undefined = identifier; at !== undefined; at = parents.get(at)) around.add(at);
   return identifierOf(identifier)
     .split('.')
     .flatMap((part) => {
@@ -149,7 +109,7 @@ export function findDefinitions(
       if (at === undefined) return [];
       const found = at;
       return (found.aliases.get(part) ?? [])
-        .filter((node) => !isAround(node))
+        .filter((node) => !around.has(node))
         .map((node) => ({ node, scope: found }));
     });
 }

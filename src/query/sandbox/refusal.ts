@@ -7,15 +7,9 @@ export function refuse(message: string, cause?: unknown): TailraceError {
   return invalidParameters([{ parameter: SQL_PARAMETER, message }], cause);
 }
 
-interface Bound {
-  readonly max: number;
-  /** What is counted, in a caller's words. */
-  readonly unit: string;
-}
-
 /**
- * Bounds of a caller's SELECT, measured on its text and on the engine's trees before the engine resolves a name. Resolving names and
- * computing constants can keep the engine busy for minutes on a short text, and no kill stops it there.
+ * Bounds of a caller's SELECT, with what is counted in a caller's words. Measured on its text and on the engine's trees before the
+ * engine resolves a name: resolving names and computing constants can take minutes for a short text, and no kill stops the engine there.
  * test/query/sandbox/analysis.test.ts measures that a SELECT within the bounds takes the engine less than 2 seconds.
  */
 export const BOUNDS = {
@@ -27,39 +21,24 @@ export const BOUNDS = {
   // A name that is used twice counts twice: `1 AS a, a + a AS b, b + b AS c` doubles with each.
   expandedNodes: { max: 10_000, unit: 'names, values and calls, with aliases and views expanded' },
   aliasDepth: { max: 40, unit: 'aliases that build on later aliases' },
-  subqueryDepth: {
-    max: 12,
-    unit: 'nested SELECTs, with views expanded',
-  },
+  subqueryDepth: { max: 12, unit: 'nested SELECTs, with views expanded' },
   // The engine analyses each of these twice, so they double with each level.
   valueDepth: { max: 3, unit: 'nested SELECTs in IN, EXISTS or expressions' },
-  values: {
-    max: 24,
-    unit: 'SELECTs in IN, EXISTS or expressions, with aliases and views expanded',
-  },
+  values: { max: 24, unit: 'SELECTs in IN, EXISTS or expressions, with aliases and views expanded' },
   reads: { max: 32, unit: 'reads of views, with views expanded' },
-  columns: {
-    max: 4_000,
-    unit: 'columns of one SELECT, with * expanded, 64 for a view of the stored query',
-  },
+  columns: { max: 4_000, unit: 'columns of one SELECT, with * expanded, 64 for a view of the stored query' },
   windows: { max: 32, unit: 'functions with OVER' },
   joins: { max: 16, unit: 'joins, with views expanded' },
   // The engine computes each from all groups in one step. WITH CUBE has one for each subset of its keys: 8 for three.
   groupings: { max: 8, unit: 'sets of keys in GROUPING SETS, CUBE or ROLLUP' },
   parts: { max: 1_000, unit: 'parts in one tuple, including nested ones' },
   work: { max: 640, unit: 'units of work for each row of one SELECT' },
-} as const satisfies Readonly<Record<string, Bound>>;
-
-export type BoundName = keyof typeof BOUNDS;
+} as const;
 
 /** @throws TailraceError `invalid_parameter` that names the bound, its unit and the count */
-export function refuseBeyond(name: BoundName, count: number, hint = ''): void {
+export function refuseBeyond(name: keyof typeof BOUNDS, count: number, hint = ''): void {
   const { max, unit } = BOUNDS[name];
   if (count <= max) return;
-  throw refuse(`must have at most ${max} ${unit}; this one has ${writeCount(count)}${hint}`);
-}
-
-function writeCount(count: number): string {
-  if (count > 1_000_000_000) return 'more than a billion';
-  return String(Math.ceil(count));
+  const shown = count > 1_000_000_000 ? 'more than a billion' : Math.ceil(count);
+  throw refuse(`must have at most ${max} ${unit}; this one has ${shown}${hint}`);
 }

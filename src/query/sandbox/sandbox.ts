@@ -6,13 +6,13 @@ import { TailraceError } from '../../errors.ts';
 import { scanTokens } from '../../sql/token.ts';
 import type { RawParameters } from '../parameters.ts';
 import { parseQueryTree, parseSyntaxTree, type SyntaxNode, SyntaxTreeError } from '../syntax-tree.ts';
-import { findBase, readStoredNames, type StoredNames, withSelect } from './base.ts';
+import { findBase, readStoredNames, readTableNames, type StoredNames, withSelect } from './base.ts';
 import { canonicalise } from './canonical.ts';
 import { checkQueryTree, checkTables, checkTree } from './check-tree.ts';
 import { refuseLarge } from './measure.ts';
 import { bindNames, findViews, writeTree } from './names.ts';
 import { refuse } from './refusal.ts';
-import { createTimeZones, type TimeZones } from './time-zone.ts';
+import { createTimeZones } from './time-zone.ts';
 import { refuseWork } from './work.ts';
 
 export type SandboxOptions = Omit<QueryOptions, 'format'>;
@@ -25,11 +25,6 @@ export type SandboxOptions = Omit<QueryOptions, 'format'>;
  */
 export type Sandbox = (endpoint: Endpoint, raw: RawParameters, options?: SandboxOptions) => Promise<Endpoint>;
 
-export interface SandboxLimits {
-  /** Longest SELECT of a caller, UTF-8. */
-  readonly sandboxSqlBytesMax: number;
-}
-
 // Size of the cache of checked texts: clients send the same few texts again.
 const CHECKED_BYTES_MAX = 8 * 1024 * 1024;
 // Far more than the tree of any text that a person writes.
@@ -37,32 +32,20 @@ const TREE_LINES_MAX = 20_000;
 // Twice the allowed depth, in the tree that indents by four.
 const TREE_INDENT_MAX = 1_000;
 
-/** Names of the engine itself, which do not depend on what is stored. */
-interface EngineNames {
-  /** In lower case. */
-  readonly functions: ReadonlySet<string>;
-  readonly zones: TimeZones;
-}
-
 /**
  * Checks callers' SELECTs by the engine's own trees of them. A result is cached: it depends on the text, the endpoint's definition and
  * the engine's version alone, not on tables that are created later (names.ts).
  */
-export function createSandbox(engine: Engine, { sandboxSqlBytesMax }: SandboxLimits): Sandbox {
+export function createSandbox(
+  engine: Engine,
+  { sandboxSqlBytesMax }: { readonly sandboxSqlBytesMax: number },
+): Sandbox {
   const checked = new LRUCache<string, Endpoint>({
     maxSize: CHECKED_BYTES_MAX,
     sizeCalculation: (endpoint, key) => 2 * (key.length + endpoint.sql.length + endpoint.hash.length),
   });
   const names = new WeakMap<Endpoint, StoredNames>();
-  let engineNames: Promise<EngineNames> | undefined;
-
-  function readEngineNames(): Promise<EngineNames> {
-    engineNames ??= queryEngineNames(engine).catch((error: unknown) => {
-      engineNames = undefined; // the next caller retries
-      throw error;
-    });
-    return engineNames;
-  }
+  let engineNames: ReturnType<typeof readEngineNames> | undefined;
 
   return async (endpoint, raw, options = {}) => {
     const sql = raw[SQL_PARAMETER];
@@ -78,11 +61,12 @@ export function createSandbox(engine: Engine, { sandboxSqlBytesMax }: SandboxLim
     if (base === undefined) throw refuse(`cannot be taken: ${endpoint.name} has no view`);
     const storedNames = names.get(endpoint) ?? (await readStoredNames(engine, base));
     names.set(endpoint, storedNames);
-    const tables = await readNames(
-      engine,
-      'SELECT name FROM system.tables WHERE database = currentDatabase()',
-    );
-    const context = { engine, storedNames, tables, options, ...(await readEngineNames()) };
+    const tables = await readTableNames(engine);
+    engineNames ??= readEngineNames(engine).catch((error: unknown) => {
+      engineNames = undefined; // the next caller retries
+      throw error;
+    });
+    const context = { engine, storedNames, tables, options, ...(await engineNames) };
     const select = await check(endpoint, sql.toWellFormed(), context);
     const own = withSelect(endpoint, base, select);
     checked.set(key, own);
@@ -90,10 +74,14 @@ export function createSandbox(engine: Engine, { sandboxSqlBytesMax }: SandboxLim
   };
 }
 
-async function queryEngineNames(engine: Engine): Promise<EngineNames> {
-  const functions = await readNames(engine, 'SELECT lower(name) AS name FROM system.functions');
-  const zones = await readNames(engine, 'SELECT time_zone AS name FROM system.time_zones');
-  return { functions, zones: createTimeZones(zones) };
+/** Functions in lower case, and time zones: they do not depend on what is stored. */
+async function readEngineNames(engine: Engine) {
+  const functions = await engine.inspect('SELECT lower(name) AS name FROM system.functions');
+  const zones = await engine.inspect('SELECT time_zone FROM system.time_zones');
+  return {
+    functions: new Set(functions.map((row) => String(row['name']))),
+    zones: createTimeZones(zones.map((row) => String(row['time_zone']))),
+  };
 }
 
 // A caller's SELECT may search every text for a parameter's value: the work grows with the length of both.
@@ -109,11 +97,7 @@ function refuseLongValues({ parameters }: Endpoint, raw: RawParameters): void {
   );
 }
 
-async function readNames(engine: Engine, sql: string): Promise<ReadonlySet<string>> {
-  return new Set((await engine.inspect(sql)).map((row) => String(row['name'])));
-}
-
-interface CheckContext extends EngineNames {
+interface CheckContext extends Awaited<ReturnType<typeof readEngineNames>> {
   readonly engine: Engine;
   readonly storedNames: StoredNames;
   /** Existing tables: refused as names of views, so that no name means both. */
@@ -150,8 +134,8 @@ async function check(endpoint: Endpoint, sql: string, context: CheckContext): Pr
     usedZones,
     parameterKind: (text) => {
       const name = parameterOf(text);
-      if (name === undefined) return undefined;
-      return endpoint.parameters.find((one) => one.name === name)?.isPattern === true ? 'pattern' : 'value';
+      const isPattern = endpoint.parameters.some((one) => one.name === name && one.isPattern);
+      return name === undefined ? undefined : isPattern ? 'pattern' : 'value';
     },
   });
   const lines = await explain('QUERY TREE run_passes = 0');
@@ -194,26 +178,20 @@ function toRefusal(error: unknown, message: string): unknown {
   return refuse(`${message}: ${error.message}`, error);
 }
 
-/**
- * No view has the name of another, or of a table. In a UNION the engine copies the WITH of the first SELECT to the others: equal
- * views count as one.
- */
+/** No view has the name of another or of a table. In a UNION the engine copies the first WITH to the others: equal views are one. */
 function refuseTaken(
   own: ReadonlyMap<string, readonly SyntaxNode[]>,
   stored: readonly string[],
   tables: ReadonlySet<string>,
 ): void {
   for (const [name, views] of own) {
-    const isOne = new Set(views.map(writeTree)).size === 1;
-    if (stored.includes(name) || tables.has(name) || !isOne)
+    const areEqual = new Set(views.map(writeTree)).size === 1;
+    if (stored.includes(name) || tables.has(name) || !areEqual)
       throw refuse(`must not call a view ${name}: the name is taken; give each a name of its own`);
   }
 }
 
-/**
- * The engine resolves names within a view where the view is used, so a caller's `0 AS days` would replace an expression of the stored
- * WITH that the view's conditions depend on.
- */
+/** The engine resolves a view's names at each use: a caller's `0 AS days` would replace an expression that the view's conditions need. */
 function refuseStoredNames(checked: string, { expressions }: StoredNames): void {
   if (![...expressions].some((name) => checked.includes(name))) return;
   for (const { kind, start, end } of scanTokens(checked)) {

@@ -16,26 +16,18 @@ import {
   type ValueSize,
 } from './value-size.ts';
 
-/** The context of an expression. */
 export interface Place {
   readonly scope: Scope | undefined;
   /** Parameters of the lambdas around it, with the parts of their types. */
   readonly params: ReadonlyMap<string, number>;
 }
 
-/** Sizes of the values in a caller's SELECT. */
-export interface Sizes {
-  of(expression: SyntaxNode, place: Place): ValueSize;
-  /** The place of the expression of a lambda that is called for the members of these lists. */
-  inside(lambda: SyntaxNode, lists: readonly SyntaxNode[], place: Place): Place;
-  /** See ColumnSizes. */
-  countColumns(select: SyntaxNode): number;
-}
+export type Sizes = ReturnType<typeof createSizes>;
 
 const NO_PARAMS: ReadonlyMap<string, number> = new Map();
 
-/** Upper bounds, by the query tree alone: a name that may stand for several expressions has the size of the largest. */
-export function createSizes(names: Names): Sizes {
+/** Upper bounds for values of a caller's SELECT, by its query tree alone. A name of several expressions has the size of the largest. */
+export function createSizes(names: Names) {
   const columns = createColumnSizes(names, (item, scope) => of(item, { scope, params: NO_PARAMS }));
   const known = new Map<SyntaxNode, ValueSize>();
   const open = new Set<SyntaxNode>(); // being measured
@@ -61,37 +53,29 @@ export function createSizes(names: Names): Sizes {
   }
 
   function ofCall(node: SyntaxNode, place: Place): ValueSize {
-    const [first, ...others] = clause(node, 'ARGUMENTS');
-    const lambda = first?.kind === 'LAMBDA' ? first : undefined;
-    const args = [...(lambda === undefined && first !== undefined ? [first] : []), ...others];
+    const name = functionNameOf(node);
+    const all = clause(node, 'ARGUMENTS');
+    const lambda = all[0]?.kind === 'LAMBDA' ? all[0] : undefined;
+    const args = lambda === undefined ? all : all.slice(1);
     const sizes = args.map((arg) => of(arg, place));
     const units = sizes.map((size) => size.units);
-    const name = functionNameOf(node);
-    const parts = partsOf(
-      name,
-      sizes.map((size) => size.parts),
-    );
+    const allParts = sizes.map((size) => size.parts);
+    const parts = partsOf(name, allParts);
     const aggregate = findAggregate(name);
-    if (aggregate !== undefined) {
-      const size = sizeOfAggregate(node, { name, aggregate, units });
-      return { units: size, parts, isConstant: false };
-    }
+    if (aggregate !== undefined)
+      return { units: sizeOfAggregate(node, aggregate, units), parts, isConstant: false };
     const isConstant = sizes.every((size) => size.isConstant);
     const size = growthOf(name)(units);
-    const member = lambda === undefined ? undefined : ofExpression(lambda, inside(lambda, args, place));
-    if (member === undefined || !/^(?:array|map)(?:map|apply)$/.test(name))
-      return { units: size, parts, isConstant };
+    if (lambda === undefined) return { units: size, parts, isConstant };
+    const [body] = clause(lambda, 'EXPRESSION');
+    const member = body === undefined ? STORED : of(body, inside(lambda, args, place));
+    if (!/^(?:array|map)(?:map|apply)$/.test(name)) return { units: size, parts, isConstant };
     // Each member of the lists becomes a result of the lambda.
     return {
       units: Math.max(size, membersOf(sumOf(units)) * member.units),
       parts: Math.max(parts, member.parts),
       isConstant,
     };
-  }
-
-  function ofExpression(lambda: SyntaxNode, place: Place): ValueSize {
-    const [body] = clause(lambda, 'EXPRESSION');
-    return body === undefined ? STORED : of(body, place);
   }
 
   function ofName(node: SyntaxNode, { scope, params }: Place): ValueSize {
@@ -103,6 +87,7 @@ export function createSizes(names: Names): Sizes {
     return largest(definitions.map((one) => of(one.node, { scope: one.scope, params: NO_PARAMS })));
   }
 
+  /** The place of the expression of a lambda that is called for the members of these lists. */
   function inside(lambda: SyntaxNode, lists: readonly SyntaxNode[], { scope, params }: Place): Place {
     const parts = Math.max(1, ...lists.map((one) => of(one, { scope, params }).parts));
     const own = clause(lambda, 'ARGUMENTS').map((param) => [identifierOf(param), parts] as const);
@@ -112,19 +97,14 @@ export function createSizes(names: Names): Sizes {
   return { of, inside, countColumns: columns.count };
 }
 
-interface AggregateCall {
-  readonly name: string;
-  /** Its name without suffixes. */
-  readonly aggregate: string;
-  readonly units: readonly number[];
-}
-
-function sizeOfAggregate(node: SyntaxNode, { name, aggregate, units }: AggregateCall): number {
+/** @param aggregate the function's name without suffixes */
+function sizeOfAggregate(node: SyntaxNode, aggregate: string, units: readonly number[]): number {
   const parameters = clause(node, 'PARAMETERS').map(constantOf);
   const sizes = [...units, ...parameters.map(sizeOfConstant)]; // a separator counts for each
-  const size = growthOfAggregate(aggregate, parameters.map(readNumber))(sizes);
+  const limits = parameters.map((value) => Number(/^U?Int64_(\d+)$/.exec(value)?.[1]));
+  const size = growthOfAggregate(aggregate, limits)(sizes);
   // Of a list, such as of sumForEach, a list.
-  return name.includes('foreach') ? Math.max(size, largestOf(units)) : size;
+  return functionNameOf(node).includes('foreach') ? Math.max(size, largestOf(units)) : size;
 }
 
 function ofConstant(value: string): ValueSize {
@@ -134,12 +114,7 @@ function ofConstant(value: string): ValueSize {
 
 /** Each member of a list takes at least a number's size; a parameter's mark stands for up to 1,000 bytes. */
 function sizeOfConstant(value: string): number {
-  const members = /^(?:Array|Tuple|Map)_/.test(value) ? value.split(',').length * SMALL : 0;
   if (value.startsWith("'")) return Math.max(sizeOfText(value), value.includes('tailrace:') ? 1 : 0);
-  return Math.max(members, members > 0 ? sizeOfText(value) : SMALL);
-}
-
-function readNumber(value: string): number {
-  const digits = /^U?Int64_(\d+)$/.exec(value)?.[1];
-  return digits === undefined ? Number.NaN : Number(digits);
+  const isList = /^(?:Array|Tuple|Map)_/.test(value);
+  return isList ? Math.max(value.split(',').length * SMALL, sizeOfText(value)) : SMALL;
 }

@@ -1,4 +1,5 @@
 import type { SyntaxNode } from '../syntax-tree.ts';
+import { byName } from './function.ts';
 import { refuse } from './refusal.ts';
 
 /**
@@ -6,29 +7,28 @@ import { refuse } from './refusal.ts';
  * file, and `file:/dev/ptmx` blocks it for good; it never frees the 5 MB of a loaded zone. So a zone must be a constant from a list.
  * test/query/sandbox/time-zone.test.ts checks the places with the engine for every allowed function.
  */
-export const ZONE_PLACES: ReadonlyMap<string, number> = new Map(
-  Object.entries({
-    1: `toString toDate toDate32 toDateTime toDateTimeOrNull toDateTimeOrZero parseDateTimeBestEffort parseDateTimeBestEffortOrNull
+export const ZONE_PLACES = byName([
+  [
+    `toString toDate toDate32 toDateTime toDateTimeOrNull toDateTimeOrZero parseDateTimeBestEffort parseDateTimeBestEffortOrNull
       parseDateTimeBestEffortOrZero toYear toQuarter toMonth toISOWeek toISOYear toDayOfYear toDayOfMonth toHour toMinute toSecond
       toMillisecond toMicrosecond toUnixTimestamp fromUnixTimestamp64Second fromUnixTimestamp64Milli fromUnixTimestamp64Micro
       fromUnixTimestamp64Nano toStartOfYear toStartOfQuarter toStartOfMonth toMonday toStartOfDay toStartOfHour
       toStartOfFifteenMinutes toStartOfTenMinutes toStartOfFiveMinutes toStartOfMinute toStartOfSecond toStartOfMillisecond
       toStartOfISOYear toLastDayOfMonth toTimezone toYYYYMM toYYYYMMDD toYYYYMMDDhhmmss toRelativeDayNum toRelativeHourNum
       toRelativeMinuteNum toRelativeSecondNum timeSlot date year quarter month day hour minute second`,
-    2: `toDateTime64 toDateTime64OrNull toDateTime64OrZero parseDateTime64BestEffort parseDateTime64BestEffortOrNull
+    1,
+  ],
+  [
+    `toDateTime64 toDateTime64OrNull toDateTime64OrZero parseDateTime64BestEffort parseDateTime64BestEffortOrNull
       parseDateTime64BestEffortOrZero toWeek week toDayOfWeek toStartOfWeek toStartOfInterval fromUnixTimestamp dateTrunc dateName
       formatDateTime addYears addQuarters addMonths addWeeks addDays addHours addMinutes addSeconds addMilliseconds
       addMicroseconds subtractYears subtractQuarters subtractMonths subtractWeeks subtractDays subtractHours subtractMinutes
       subtractSeconds subtractMilliseconds subtractMicroseconds`,
-    3: 'dateDiff date_diff timestampDiff age',
-    6: 'makeDateTime',
-  }).flatMap(([place, names]) =>
-    names
-      .toLowerCase()
-      .split(/\s+/)
-      .map((name) => [name, Number(place)] as const),
-  ),
-);
+    2,
+  ],
+  ['dateDiff date_diff timestampDiff age', 3],
+  ['makeDateTime', 6],
+]);
 
 // The origin of toStartOfInterval has the place of its zone. The results of these functions are never texts.
 const TIMES = /^(?:toDate|toDate32|toDateTime|toDateTime64)(?: |$)/i;
@@ -45,24 +45,20 @@ const ZONES_MAX = 32;
 // Excludes paths, and names that depend on the machine (`localtime`).
 const ZONE_NAME = /^[A-Z][A-Za-z0-9_]*(?:[/+-][A-Za-z0-9_]+){0,4}$/;
 
-/** The zones that callers may use, and the count of those in use. */
-export interface TimeZones {
-  /** @throws TailraceError `invalid_parameter` for a zone that is not listed */
-  check(zone: string): void;
-  /** Counts zones as used. @throws TailraceError `invalid_parameter` if the engine would load too many */
-  use(zones: Iterable<string>): void;
-}
+export type TimeZones = ReturnType<typeof createTimeZones>;
 
-/** @param listed the zones that the engine ships with */
-export function createTimeZones(listed: Iterable<string>): TimeZones {
+/** The zones that callers may use, and the count of those in use. @param listed the zones that the engine ships with */
+export function createTimeZones(listed: Iterable<string>) {
   const known = new Set([...listed].filter((zone) => ZONE_NAME.test(zone)));
   const used = new Set(['UTC']);
   return {
-    check(zone) {
+    /** @throws TailraceError `invalid_parameter` for a zone that is not listed */
+    check(zone: string): void {
       if (known.has(zone)) return;
       throw refuse(`must not have the time zone ${JSON.stringify(zone.slice(0, 60))}; ${ZONE_HINT}`);
     },
-    use(zones) {
+    /** Counts zones as used. @throws TailraceError `invalid_parameter` if the engine would load too many */
+    use(zones: Iterable<string>): void {
       const all = new Set([...used, ...zones]);
       if (all.size > ZONES_MAX)
         throw refuse(

@@ -6,11 +6,8 @@ import type { SyntaxNode } from '../syntax-tree.ts';
 export function clause(node: SyntaxNode, name: string): readonly SyntaxNode[] {
   return node.children
     .filter(({ kind }) => kind === name)
-    .flatMap(({ children }) => children.flatMap(unlist));
-}
-
-function unlist(node: SyntaxNode): readonly SyntaxNode[] {
-  return node.kind === 'LIST' ? node.children : [node];
+    .flatMap(({ children }) => children)
+    .flatMap((child) => (child.kind === 'LIST' ? child.children : [child]));
 }
 
 /** canonical.ts refuses names that are not plain, so no name can contain what looks like a field. */
@@ -40,11 +37,9 @@ export function isSelect({ kind }: SyntaxNode): boolean {
   return kind === 'QUERY' || kind === 'UNION';
 }
 
-const TABLE_PLACE = /^(?:JOIN TREE|(?:LEFT |RIGHT )?TABLE EXPRESSION)$/;
-
 /** Whether the children of a node are read as tables. */
 export function isTablePlace({ kind }: SyntaxNode): boolean {
-  return TABLE_PLACE.test(kind);
+  return /^(?:JOIN TREE|(?:LEFT |RIGHT )?TABLE EXPRESSION)$/.test(kind);
 }
 
 /** The table of one row that a SELECT without FROM reads in the engine's tree. */
@@ -52,12 +47,11 @@ export const NO_TABLE = 'system.one';
 
 // Nodes of EXPLAIN AST.
 
-/** The name of a function or an identifier of EXPLAIN AST: the word after the kind of node. */
+/** The name of a function or an identifier: the word after the kind of node. */
 export function nameOf({ text }: SyntaxNode): string {
   return /^[^ ]*/.exec(text)?.[0] ?? '';
 }
 
-/** The alias of a node of EXPLAIN AST. */
 export function givenNameOf({ text }: SyntaxNode): string | undefined {
   return /(?:^| )\(alias (\w+)\)$/.exec(text)?.[1];
 }

@@ -1,4 +1,4 @@
-import { FUNCTIONS } from './function.ts';
+import { byName, FUNCTIONS, words } from './function.ts';
 
 /** Upper bound of a value's size. */
 export interface ValueSize {
@@ -50,24 +50,12 @@ const replaced: Growth = (sizes) => largestOf(sizes) * (1 + 1024 * (sizes.at(-1)
 const separated: Growth = ([separator = 0, ...sizes]) => sumOf(sizes) + sizes.length * separator;
 const joined: Growth = ([list = 0, separator = 0]) => 2 * list + membersOf(list) * separator;
 
-/** Kinds of FUNCTIONS with small results, or with results no larger than their largest argument. */
-const KINDS: Readonly<Record<string, Growth>> = {
-  arithmetic: largestOf,
-  comparison: small,
-  logic: small,
-  conditional: largestOf,
-  mathematical: small,
-  rounding: largestOf,
-  bits: largestOf,
-  conversion: small,
-  time: small,
-  networks: small,
-  hashes: small,
-  urls: largestOf,
-};
+const namesOf = (...kinds: string[]) => kinds.map((kind) => FUNCTIONS[kind]).join(' ');
 
-/** Exceptions from KINDS. The result of a function in neither table is at most the sum of its arguments. */
-const UNLIKE: readonly (readonly [names: string, growth: Growth])[] = [
+/** Kinds of functions, then functions unlike their kind. The result of any other is at most the sum of its arguments. */
+const GROWTH = byName<Growth>([
+  [namesOf('comparison', 'logic', 'mathematical', 'conversion', 'time', 'networks', 'hashes'), small],
+  [namesOf('arithmetic', 'conditional', 'rounding', 'bits', 'urls'), largestOf],
   ['CAST toString toTypeName', times(4)], // numbers to digits, and quotes in the texts of a list
   ['formatDateTime fromUnixTimestamp', times(12)], // two characters of its format become the name of a month
   [
@@ -106,28 +94,13 @@ const UNLIKE: readonly (readonly [names: string, growth: Growth])[] = [
   ['concatWithSeparator concat_ws', separated],
   ['arrayStringConcat', joined],
   ['replaceAll replaceOne replace replaceRegexpOne replaceRegexpAll', replaced],
-];
-
-const words = (names: string) => names.toLowerCase().split(/\s+/);
-
-const GROWTH = new Map<string, Growth>([
-  ...Object.entries(KINDS).flatMap(([kind, growth]) =>
-    words(FUNCTIONS[kind] ?? '').map((name) => [name, growth] as const),
-  ),
-  ...UNLIKE.flatMap(([names, growth]) => words(names).map((name) => [name, growth] as const)),
 ]);
 
 /** Aggregates that collect their argument of all rows, and the place of the parameter that limits them. */
-const COLLECTORS: ReadonlyMap<string, number> = new Map([
-  ['grouparray', 0],
-  ['groupuniqarray', 0],
-  ['groupconcat', 1],
-  ['topk', 0],
-  ['topkweighted', 0],
-  ['approx_top_k', 0],
-  ['summap', Number.POSITIVE_INFINITY],
-  ['minmap', Number.POSITIVE_INFINITY],
-  ['maxmap', Number.POSITIVE_INFINITY],
+const COLLECTORS = byName([
+  ['groupArray groupUniqArray topK topKWeighted approx_top_k', 0],
+  ['groupConcat', 1],
+  ['sumMap minMap maxMap', Number.POSITIVE_INFINITY], // without a limit
 ]);
 
 const PICKERS = new Set(
@@ -138,10 +111,9 @@ const PICKERS = new Set(
 /** The size of an aggregate function's result. @param parameters such as the limit of `groupArray(100)(x)` */
 export function growthOfAggregate(name: string, parameters: readonly number[]): Growth {
   const limitAt = COLLECTORS.get(name);
-  const limit = limitAt === undefined ? 1 : (parameters[limitAt] ?? Number.POSITIVE_INFINITY);
-  if (limitAt !== undefined) return (sizes) => limit * sumOf(sizes);
-  if (PICKERS.has(name)) return largestOf;
-  return () => SMALL * Math.max(1, parameters.length);
+  if (limitAt !== undefined)
+    return (sizes) => (parameters[limitAt] ?? Number.POSITIVE_INFINITY) * sumOf(sizes);
+  return PICKERS.has(name) ? largestOf : () => SMALL * Math.max(1, parameters.length);
 }
 
 /** The size of a function's result. @param name in lower case */
@@ -164,20 +136,16 @@ export function partsOf(name: string, parts: readonly number[]): number {
 }
 
 /** Functions that cost more than one pass over their arguments. */
-const WEIGHTS: readonly (readonly [names: string, weight: number])[] = [
+const WEIGHT = byName([
   ['match extract extractGroups replaceRegexpOne', 8],
   ['extractAll countMatches countMatchesCaseInsensitive replaceRegexpAll', 16],
   ['like notLike ilike notILike', 8],
   ['hasSubsequence hasAny hasAll', 4],
-  [FUNCTIONS['json'] ?? '', 4],
+  [namesOf('json'), 4],
   ['splitByChar splitByString splitByWhitespace splitByNonAlpha alphaTokens extractKeyValuePairs', 4],
   ['arrayIntersect arrayDistinct arrayUniq arrayEnumerateUniq mapAdd mapSubtract mapConcat', 4],
   ['arraySort arrayReverseSort mapSort SHA1 SHA256 MD5', 2],
-];
-
-const WEIGHT = new Map(
-  WEIGHTS.flatMap(([names, weight]) => words(names).map((name) => [name, weight] as const)),
-);
+]);
 
 /** Cost of a call in passes over its arguments. @param name in lower case */
 export function weightOf(name: string): number {

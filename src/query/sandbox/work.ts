@@ -14,9 +14,7 @@ const HINT = '; ask for less at once, or give what is collected a limit, such as
 
 /**
  * Bounds the work between two moments at which the engine can be stopped: the calls of one SELECT on one block of rows. A unit is a
- * pass over 1 KB of each row, 8 ms for a block in the worst case. A call on larger values costs as many units as their size.
- *
- * @throws TailraceError `invalid_parameter` for a SELECT beyond the bound
+ * pass over 1 KB of each row, 8 ms for a block in the worst case. @throws TailraceError `invalid_parameter` beyond the bound
  */
 export function refuseWork(names: Names): void {
   const sizes = createSizes(names);
@@ -31,10 +29,9 @@ function workOf(query: SyntaxNode, scope: Scope, sizes: Sizes): number {
   function visit(node: SyntaxNode, place: Place, times: number): number {
     if (isSelect(node)) return 0; // has a sum of its own
     if (node.kind !== 'FUNCTION') return add(node.children, place, times);
-    const args = clause(node, 'ARGUMENTS');
-    const [lambda, ...lists] = args;
+    const [lambda, ...lists] = clause(node, 'ARGUMENTS');
     if (lambda?.kind !== 'LAMBDA')
-      return add(node.children, place, times) + call(node, args, { place, times });
+      return add(node.children, place, times) + call(node, clause(node, 'ARGUMENTS'), { place, times });
     const members = Math.max(...lists.map((list) => membersOf(sizes.of(list, place).units)));
     const inner = sizes.inside(lambda, lists, place);
     return (
@@ -54,17 +51,14 @@ function workOf(query: SyntaxNode, scope: Scope, sizes: Sizes): number {
     { place, times }: { place: Place; times: number },
   ): number {
     refuseBeyond('parts', sizes.of(node, place).parts);
-    const scanned = isSet(node) ? args.filter((arg) => !isSelect(arg)).slice(0, 1) : args;
+    // The engine hashes the right side of IN once, so it is not scanned for each row.
+    const isSet = /^(?:in|notin|exists)$/.test(functionNameOf(node));
+    const scanned = isSet ? args.filter((arg) => !isSelect(arg)).slice(0, 1) : args;
     const read = scanned.map((arg) => costOf(sizes.of(arg, place), times));
     return weightOf(functionNameOf(node)) * read.reduce((sum, cost) => sum + cost, SMALL);
   }
 
   return add(query.children, { scope, params: new Map() }, 1);
-}
-
-/** The engine hashes the right side of IN once, so it is not scanned for each row. */
-function isSet(call: SyntaxNode): boolean {
-  return /^(?:in|notin|exists)$/.test(functionNameOf(call));
 }
 
 function costOf({ units, isConstant }: ValueSize, times: number): number {
