@@ -66,21 +66,13 @@ export async function readDays(engine: Engine): Promise<StoredDay[]> {
   }));
 }
 
-/**
- * The version of ClickHouse, such as `26.7.2.1`.
- *
- * @throws the errors of `Engine.inspect`
- */
+/** The version of ClickHouse, such as `26.7.2.1`. @throws the errors of `Engine.inspect` */
 export async function readEngineVersion(engine: Engine): Promise<string> {
   const [row] = await engine.inspect('SELECT version() AS version');
   return String(row?.['version']);
 }
 
-/**
- * The engine's own clock, ms since the epoch.
- *
- * @throws the errors of `Engine.inspect`
- */
+/** The engine's own clock, ms since the epoch. @throws the errors of `Engine.inspect` */
 export async function readEngineMs(engine: Engine): Promise<number> {
   const [row] = await engine.inspect('SELECT toUnixTimestamp64Milli(now64(3)) AS ms');
   return Number(row?.['ms']);

@@ -47,11 +47,7 @@ export interface EngineAnswer {
   readonly elapsedMs: number;
 }
 
-/**
- * One session of the engine process.
- *
- * @param lost creates the error of requests that will get no answer
- */
+/** One session of the engine process. @param lost creates the error of requests that will get no answer */
 export function createChannel(socket: Duplex, lost: () => EngineLostError) {
   const waiting: { resolve: (answer: EngineAnswer) => void; reject: (error: Error) => void }[] = [];
   let ended = false;

@@ -1,10 +1,6 @@
 import { untilAborted } from '../../lib/abort.ts';
 
-/**
- * A lock with a FIFO queue.
- *
- * @returns acquires the lock; throws the signal's reason when it aborts first
- */
+/** A lock with a FIFO queue. @returns acquires the lock; throws the signal's reason when it aborts first */
 export function createLock() {
   let last: Promise<void> = Promise.resolve();
   return async (signal: AbortSignal) => {

@@ -19,11 +19,7 @@ const SUSPECTS_MAX = 1_000;
 
 export type Suspects = ReturnType<typeof createSuspects>;
 
-/**
- * Refuses queries that have ended the engine process, for a while.
- *
- * @param now ms
- */
+/** Refuses queries that have ended the engine process, for a while. @param now ms */
 export function createSuspects(now: () => number = () => performance.now()) {
   const options = { max: SUSPECTS_MAX, ttl: REFUSED_MS, ttlResolution: 0, perf: { now } };
   const queries = new LRUCache<string, { times: number; untilMs: number }>(options);
