@@ -7,7 +7,7 @@ import { gunzipSync, zstdCompressSync, zstdDecompressSync } from 'node:zlib';
 import { drainPending, Session } from 'chdb';
 import { writeEngineConfig } from '../src/engine/embedded/config.ts';
 import type { RowFormat } from '../src/engine/engine.ts';
-import { runStatement } from '../src/engine/process/statement.ts';
+import { runStatement } from '../src/engine/process/session-host.ts';
 import { quote } from '../src/sql/quote.ts';
 
 /** One request as ClickHouse reads it from its address and body. */

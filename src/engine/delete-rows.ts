@@ -8,30 +8,28 @@ import type { Engine } from './engine.ts';
 import { onCluster, storedTable } from './table.ts';
 
 export interface DeleteOptions {
-  /** Resolves after a while, before the engine is asked again how far it is; may reject, which ends the waiting only. */
+  /** Waits between two polls; its rejection ends only the polling. */
   readonly pause: () => Promise<void>;
-  /** Called with the parts that are still to be rewritten. */
+  /** Called with the number of parts that are still to be rewritten. */
   readonly onParts: (left: number) => void;
 }
 
-// After this many polls without progress, each with a failure, the deletion is reported as failed.
-const FAILED_LOOKS_MAX = 100;
-
+// After this many failed polls in a row the deletion is reported as failed.
+const FAILED_POLLS_MAX = 100;
 // Set while rows are deleted.
 const SYNCED = 'min_rows_to_fsync_after_merge';
-
 // An impossible partition: dropping it deletes nothing, but makes the engine remove replaced parts.
 const NO_PARTITION = "ID 'none'";
 
 /**
  * Deletes the rows of a source that meet a condition and were stored before the call. When it resolves no file contains them: the
- * engine has rewritten each part that had some, and the replaced parts are gone from the disk.
+ * engine has rewritten each part that had some, and has removed the replaced parts from the disk.
  *
  * The engine keeps replaced parts for eight minutes, since their successors may not have reached the disk. So successors are synced
- * first, then nothing is kept. On a crash the engine goes on with the rewriting at its next start.
+ * first, then nothing is kept. After a crash the engine continues to rewrite at its next start.
  *
  * @param condition SQL on the columns of the table
- * @throws TailraceError `engine_unavailable` when the engine makes no progress; it goes on trying
+ * @throws TailraceError `engine_unavailable` when the engine makes no progress; it keeps trying
  */
 export async function deleteRows(
   engine: Engine,
@@ -54,7 +52,7 @@ export async function deleteRows(
   await alter(`RESET SETTING ${SYNCED}, old_parts_lifetime`).catch(() => {});
 }
 
-/** Whether a deletion of rows of a source ended with its process, so that files with such rows may be there still. */
+/** Whether the process ended during a deletion of rows of a source, so that files with such rows may exist still. */
 export async function wasCutOff(engine: Engine, source: Source): Promise<boolean> {
   const [row] = await engine.inspect(
     `SELECT count() AS found FROM system.tables WHERE database = currentDatabase()
@@ -66,29 +64,23 @@ export async function wasCutOff(engine: Engine, source: Source): Promise<boolean
 async function untilRewritten(engine: Engine, source: Source, options: DeleteOptions): Promise<void> {
   let failed = 0;
   for (;;) {
-    const { left, fault, parts } = await readMutations(engine, source);
-    options.onParts(parts);
-    if (left === 0) return;
+    const [row] = await engine.inspect(
+      `SELECT count() AS left, sum(parts_to_do) AS parts, max(latest_fail_reason) AS fault
+       FROM ${everywhere(engine, 'system.mutations')} WHERE ${isOf(engine, source)} AND NOT is_done`,
+    );
+    options.onParts(Number(row?.['parts']));
+    if (Number(row?.['left']) === 0) return;
+    const fault = String(row?.['fault']);
     failed = fault === '' ? 0 : failed + 1;
-    if (failed > FAILED_LOOKS_MAX)
-      throw new TailraceError(
-        'engine_unavailable',
-        `the events of ${source.name} could not be deleted yet; the engine goes on trying`,
-        { cause: new Error(fault) },
-      );
+    if (failed > FAILED_POLLS_MAX) {
+      const message = `the events of ${source.name} could not be deleted yet; the engine goes on trying`;
+      throw new TailraceError('engine_unavailable', message, { cause: new Error(fault) });
+    }
     await options.pause();
   }
 }
 
-async function readMutations(engine: Engine, source: Source) {
-  const [row] = await engine.inspect(
-    `SELECT count() AS left, sum(parts_to_do) AS parts, max(latest_fail_reason) AS fault
-     FROM ${everywhere(engine, 'system.mutations')} WHERE ${isOf(engine, source)} AND NOT is_done`,
-  );
-  return { left: Number(row?.['left']), parts: Number(row?.['parts']), fault: String(row?.['fault']) };
-}
-
-/** Waits until the parts that are replaced now are gone; merges replace others all the time. */
+/** Waits until the parts that are replaced now are removed; merges replace others all the time. */
 async function untilRemoved(
   engine: Engine,
   source: Source,
@@ -109,7 +101,7 @@ async function untilRemoved(
   }
 }
 
-/** Of the embedded engine: the parts that others made before this deletion may not have reached the disk either. */
+/** For the embedded engine: parts that were written before this deletion may not have reached the disk either. */
 async function syncParts(engine: Engine, source: Source): Promise<void> {
   const rows = await engine.inspect(
     `SELECT path FROM system.parts WHERE ${isOf(engine, source)} AND active AND path != ''`,
@@ -120,7 +112,7 @@ async function syncParts(engine: Engine, source: Source): Promise<void> {
   }
 }
 
-/** A system table, of a cluster that of every server. */
+/** A system table; on a cluster that of every server. */
 function everywhere({ cluster }: Engine, table: string): string {
   return cluster === '' ? table : `clusterAllReplicas(${quote(cluster)}, ${table})`;
 }

@@ -1,4 +1,4 @@
-/** An engine's result: bytes in the requested format, and the time that they took. */
+/** Bytes in the requested format. */
 export interface QueryResult {
   readonly bytes: Buffer;
   /** Time inside the engine, without the wait for a reader. */
@@ -16,26 +16,17 @@ export interface QueueOptions {
   readonly onJoin?: ((listener: (lane: string) => void) => void) | undefined;
 }
 
-/** A statement that holds SQL of a caller. */
-export interface Sandboxed {
-  /** The requested project, for row policies of the server; `undefined`: the statement reads no project's rows. */
-  readonly project: string | undefined;
-}
-
 export interface QueryOptions extends QueueOptions {
   readonly format: RowFormat;
   /** Endpoint and request, for the engine's own query log. */
   readonly origin?: string | undefined;
-  /**
-   * The same text for the same question at any time: a question that has ended the engine twice is refused by it. Default: the
-   * statement itself.
-   */
+  /** Identifies the question at any time: one that has ended the engine twice is refused. Default: the statement itself. */
   readonly identity?: string | undefined;
   /**
-   * Set for every statement with SQL of a caller, including the EXPLAINs that check it: a server runs it as the sandbox user if
-   * there is one. The embedded engine has one kind of reader and ignores it.
+   * Set for every statement with SQL of a caller, including the EXPLAINs that check it: a server runs it as the sandbox user if there
+   * is one. The embedded engine ignores it. `project`: the requested one, for row policies; `undefined`: no project's rows are read.
    */
-  readonly sandboxed?: Sandboxed | undefined;
+  readonly sandboxed?: { readonly project: string | undefined } | undefined;
   /** Aborting stops the query inside the engine, not only the wait for it. */
   readonly signal?: AbortSignal | undefined;
 }
@@ -47,16 +38,14 @@ export interface QueryLimits {
   readonly resultBytesMax: number;
 }
 
-/** `TabSeparated`: a query's result in that format can be inserted as it is. */
-export type InsertFormat = 'JSONCompactEachRow' | 'TabSeparated';
-
 /** Rows for one table, already written in the engine's format. */
 export interface InsertBatch {
   readonly table: string;
   readonly columns: readonly string[];
-  readonly format: InsertFormat;
+  /** A query's result in `TabSeparated` can be inserted unchanged. */
+  readonly format: 'JSONCompactEachRow' | 'TabSeparated';
   readonly bytes: Buffer;
-  /** The minutes (since 1970) of the rows' events; left out if unknown. */
+  /** Minutes (since 1970) of the rows' events; left out if unknown. */
   readonly minutes?: Iterable<number>;
   /** Deduplication token: rows sent again with it, within the engine's window, are not stored again. */
   readonly token?: string;
@@ -67,10 +56,7 @@ export type ReadFilters = ReadonlyMap<string, string>;
 
 /** The engine's present state, for metrics. */
 export interface EngineGauges {
-  /**
-   * `unreachable`: a server does not answer. `restarting`: the embedded engine is being started again. `lost`: that failed
-   * several times in a row; it is still tried.
-   */
+  /** `unreachable`: a server does not answer. `restarting`, `lost`: of the embedded engine; `lost` after several failed starts. */
   readonly state: 'up' | 'unreachable' | 'restarting' | 'lost';
   /** Restarts of the embedded engine, failed ones included. */
   readonly restarts: number;
@@ -81,9 +67,8 @@ export interface EngineGauges {
 }
 
 /**
- * The abilities of every engine. Each passes test/engine/contract.ts unchanged.
- *
- * Every failure is a `TailraceError`, but for `inspect`; src/engine/failure.ts maps the engine's codes to ours.
+ * The abilities of every engine, tested by test/engine/contract.ts. Every failure is a `TailraceError`, except those of `inspect`;
+ * src/engine/failure.ts maps the engine's codes to ours.
  */
 export interface Engine {
   /** Whether all rows are stored through this object. If not, other processes may store rows unseen. */
@@ -103,19 +88,16 @@ export interface Engine {
    * rows may or may not be stored; nothing changes later.
    */
   insert(batch: InsertBatch): Promise<void>;
-  /** Runs DDL or a maintenance statement with the rights of the owner of the data. Never given a caller's text. */
+  /** Runs DDL or a maintenance statement with the rights of the tables' owner, never a caller's text. */
   command(sql: string): Promise<void>;
   /**
-   * Rows of a statement of Tailrace's own, parsed: for schema, checks and maintenance, never for a caller's query, since it
-   * throws the engine's own error, which quotes what it was asked.
+   * Rows of an internal statement, for schema, checks and maintenance; never for a caller's query, since the engine's error, which it
+   * throws, quotes the statement.
    */
   inspect(sql: string): Promise<Record<string, unknown>[]>;
-  /**
-   * From the next query on, queries see only the rows of a table that meet the table's condition. Waits for running queries to
-   * end.
-   */
+  /** From the next query on, queries see only rows that meet their table's condition. Waits for running queries to end. */
   setReadFilters(filters: ReadFilters): Promise<void>;
   gauges(): EngineGauges;
-  /** Stops what still runs, then releases the store. Idempotent. */
+  /** Stops running queries, then releases the store. Idempotent. */
   close(): Promise<void>;
 }

@@ -9,44 +9,39 @@ import { onCluster, tableColumns } from './table.ts';
 /** Prefix of the comment of each view created by Tailrace: no other view or table is ever replaced. */
 const MADE_BY = 'made by tailrace';
 
-// Defaults of columns that a file leaves out. An id is the same whenever the event is read, and so is never empty.
-const ELSE: Readonly<Record<string, string>> = {
+// Columns that a source file leaves out. The id of an event is the same each time that it is read.
+const DEFAULTS: Readonly<Record<string, string>> = {
   event_message: "''",
   metadata: "'{}'",
   attributes: "''",
 };
-const ELSE_ID = 'hex(sipHash128(timestamp, project, event_message, metadata))';
+const DEFAULT_ID = 'hex(sipHash128(timestamp, project, event_message, metadata))';
 
-/** An existing table by the name that a statement has for it. */
+/** The quoted name of an existing table. */
 export function externalName({ database, table }: ExternalTable): string {
   return database === undefined ? `\`${table}\`` : `\`${database}\`.\`${table}\``;
 }
 
 /**
- * What a source reads out of its existing table: a SELECT with the columns that a table of its own would have, of the same
- * types. By CAST, through which the engine finds what a condition means for the key of the table below; `toDateTime64` and
- * others would make it read everything.
+ * A SELECT over a source's existing table, with the columns and types that a table of its own would have. It converts by CAST,
+ * through which the engine still uses the table's key for conditions; with `toDateTime64` and others it would read everything.
  */
 export function selectExternal(source: Source, external: ExternalTable): string {
   const given = [...external.common, ...external.typed];
   const types = new Map(tableColumns(source).map(({ name, type }) => [name, type]));
-  // Under names of their own first: an expression means the columns of the table, not those that are made of them.
-  const made = given.map((expression) => `${convert(expression, types)} AS ${inner(expression.name)}`);
+  // Under other names first: an expression names columns of the existing table, not those of the result.
+  const inner = given.map((expression) => `${convert(expression, types)} AS \`tailrace_${expression.name}\``);
   const outer = [...types.keys()].map((name) => {
     const isGiven = given.some((expression) => expression.name === name);
-    if (isGiven) return `${inner(name)} AS \`${name}\``;
-    return name === 'id' ? `${ELSE_ID} AS id` : `${ELSE[name]} AS \`${name}\``;
+    if (isGiven) return `\`tailrace_${name}\` AS \`${name}\``;
+    return name === 'id' ? `${DEFAULT_ID} AS id` : `${DEFAULTS[name]} AS \`${name}\``;
   });
   return `SELECT ${outer.join(', ')}
-FROM (SELECT ${made.join(',\n  ')}
+FROM (SELECT ${inner.join(',\n  ')}
 FROM ${externalName(external)})`;
 }
 
-function inner(name: string): string {
-  return `\`tailrace_${name}\``;
-}
-
-/** In parentheses and with a newline, so that a trailing comment cannot swallow what follows. */
+/** The newline ends a trailing comment of the expression. */
 function convert({ name, sql: text }: Expression, types: ReadonlyMap<string, string>): string {
   const type = types.get(name) ?? '';
   const sql = guardSearches(text, findTextSearches(text), () => ''); // an expression has no parameters
@@ -55,7 +50,7 @@ function convert({ name, sql: text }: Expression, types: ReadonlyMap<string, str
   return `CAST((${sql}\n), ${quote(type)})`;
 }
 
-/** The statement that makes a source's view, or another in its place. */
+/** The statement that creates or replaces a source's view. */
 export function createView(source: Source, external: ExternalTable, cluster: string): string {
   return `CREATE OR REPLACE VIEW \`${source.table}\`${onCluster(cluster)} AS
 ${selectExternal(source, external)}
@@ -80,16 +75,13 @@ export function dropView({ table }: Source, cluster: string): string {
   return `DROP VIEW IF EXISTS \`${table}\`${onCluster(cluster)}`;
 }
 
-/** The source over no rows instead of its table, for an engine that does not have it. */
+/** The source with constants of the right types instead of its table, for an engine without that table. */
 export function withoutTable(source: Source): Source {
   if (source.external === undefined) return source;
-  const empty = tableColumns(source).map(({ name, type }) => ({
-    name,
-    sql: `defaultValueOfTypeName(${quote(type)})`,
-    line: 1,
-  }));
-  const isCommon = ({ name }: Expression) => COMMON_COLUMNS.some((common) => common === name);
-  const common = empty.filter(isCommon);
-  const typed = empty.filter((expression) => !isCommon(expression));
+  const columns = tableColumns(source).map(({ name, type }) => {
+    return { name, sql: `defaultValueOfTypeName(${quote(type)})`, line: 1 };
+  });
+  const common = columns.slice(0, COMMON_COLUMNS.length);
+  const typed = columns.slice(COMMON_COLUMNS.length);
   return { ...source, external: { database: 'system', table: 'one', line: 1, common, typed } };
 }

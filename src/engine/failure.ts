@@ -26,24 +26,24 @@ const CODES: Readonly<Record<number, ErrorCode>> = {
 
 const QUOTA_EXCEEDED = 201;
 const MEMORY_LIMIT_EXCEEDED = 241;
-// BAD_ARGUMENTS and CANNOT_COMPILE_REGEXP: an error of another code may quote a value that only reads like theirs.
+// BAD_ARGUMENTS and CANNOT_COMPILE_REGEXP: errors with other codes may quote a value that looks like their messages.
 const PATTERN_CODES: ReadonlySet<number | undefined> = new Set([36, 427]);
-// The two ways in which ClickHouse says that RE2 refused a pattern, then RE2's reason, from RE2's own short list.
+// ClickHouse's two messages for a pattern that RE2 refuses, then RE2's reason, from its own short list.
 const BAD_PATTERN =
   /(?:not a valid re2 pattern: |cannot compile re2: .*, error: )(?<reason>missing [)\]]|unexpected \)|trailing \\|no argument for repetition operator|(?:bad|invalid) (?:repetition|perl|escape|character|named)[a-z ]*|pattern too large|[a-z ]+)/s;
 
-// Whichever of ClickHouse's codes it comes under, depending on the file that it was writing.
+// The code depends on the file that ClickHouse was writing.
 const DISK_FULL = /No space left on device|NOT_ENOUGH_SPACE|errno: 28\b/;
 const DISK_FULL_MESSAGE = 'the disk is full; nothing was stored';
 
-/** Whether what an engine failed with means that its disk has no room. */
+/** Whether an engine failed because its disk is full. */
 export function isDiskFull(error: unknown): boolean {
   return error instanceof TailraceError && error.message === DISK_FULL_MESSAGE;
 }
 
 /**
- * Maps an engine's error to a TailraceError: the one place that knows ClickHouse's codes. The cause, which is logged, is stripped
- * like the message, since the engine quotes the query and with it the values of parameters.
+ * Maps an engine's error to a TailraceError. The cause, which is logged, is stripped like the message, since the engine quotes the
+ * query and with it the values of parameters.
  */
 export function toTailraceError(thrown: unknown): TailraceError {
   if (thrown instanceof TailraceError) return thrown;
@@ -54,14 +54,14 @@ export function toTailraceError(thrown: unknown): TailraceError {
   return new TailraceError(code, message, { cause });
 }
 
-/** An answer over its bound fails: cut, it would be wrong without anyone seeing it. */
+/** An answer over its bound fails: one that was cut off would be wrong without a sign of it. */
 export function tooLarge(bytesMax: number): TailraceError {
   return new TailraceError('query_failed', `the answer is larger than ${bytesMax} bytes; ask for less`);
 }
 
 function classify(engineCode: number | undefined, raw: string): { code: ErrorCode; message: string } {
   if (engineCode === MEMORY_LIMIT_EXCEEDED) {
-    // "(total)" is the engine as a whole, of which this query may be a small part: worth another try. "(for query)" is not.
+    // "(total)": the engine as a whole lacks memory, so a retry may succeed. "(for query)": it cannot.
     return raw.includes('(total)')
       ? { code: 'overloaded', message: 'the engine is out of memory for now' }
       : { code: 'query_failed', message: 'the query needs more memory than one query may take' };
@@ -71,10 +71,8 @@ function classify(engineCode: number | undefined, raw: string): { code: ErrorCod
     return { code: 'overloaded', message: 'the quota for such queries is used up for now; ask again later' };
   const reason = BAD_PATTERN.exec(raw)?.groups?.['reason'];
   if (PATTERN_CODES.has(engineCode) && reason !== undefined) {
-    return {
-      code: 'invalid_parameter',
-      message: `is not a regular expression that RE2 takes: ${reason.trim()}`,
-    };
+    const message = `is not a regular expression that RE2 takes: ${reason.trim()}`;
+    return { code: 'invalid_parameter', message };
   }
   const code = engineCode === undefined ? 'engine_unavailable' : (CODES[engineCode] ?? 'query_failed');
   return { code, message: FIXED[code] ?? publicMessage(raw) };
@@ -90,12 +88,12 @@ const FIXED: Partial<Record<ErrorCode, string>> = {
 function findEngineCode(thrown: unknown, message: string): number | undefined {
   const own = (thrown as { clickhouseCode?: unknown } | null)?.clickhouseCode;
   if (typeof own === 'number') return own;
-  const match = /Code: (\d+)\./.exec(message);
-  return match === null ? undefined : Number(match[1]);
+  const code = /Code: (\d+)\./.exec(message)?.[1];
+  return code === undefined ? undefined : Number(code);
 }
 
-/** Codes with messages about the statement or a limit, never about a value. The names are ClickHouse's own. */
-const SPEAKS_OF_NO_VALUE: ReadonlySet<number> = new Set([
+/** Codes with messages about the statement or a limit, never about a value. */
+const MESSAGE_WITHOUT_VALUE: ReadonlySet<number | undefined> = new Set([
   46, // UNKNOWN_FUNCTION
   47, // UNKNOWN_IDENTIFIER
   60, // UNKNOWN_TABLE
@@ -111,24 +109,22 @@ const SPEAKS_OF_NO_VALUE: ReadonlySet<number> = new Set([
   497, // ACCESS_DENIED
 ]);
 
+const HINTS =
+  /(: )?(While|In scope|while executing|Expected one of|Stack trace|If you have forgotten)\b.*$/is;
 const CODE_NAMES = /(?: ?\(([A-Z][A-Z0-9_]+)\)(?: \(version [\d.]+(?: \([^()]*\))?\))?\.?)+\s*$/;
 
 /**
- * What a caller may read of the engine's message. A conversion error holds the value that it failed on, which may be another
- * project's, quoted or not and with any content. No pattern can cut it out, so only the name of such an error is returned.
+ * The part of the engine's message that callers may read. A conversion error contains the value that it failed on, which may be
+ * another project's. No pattern can remove it, so only the name of such an error is returned.
  */
 export function publicMessage(message: string): string {
   const name = CODE_NAMES.exec(message)?.[1];
-  if (!SPEAKS_OF_NO_VALUE.has(findEngineCode(undefined, message) ?? 0)) {
+  if (!MESSAGE_WITHOUT_VALUE.has(findEngineCode(undefined, message)))
     return `the query failed on this data or these parameters${name === undefined ? '' : `: ${name}`}`;
-  }
   const text = message
     .replace(/^(?:(?:[\w ]*: )?Code: \d+\. DB::Exception: |Received from \S+ DB::Exception: )+/, '')
     .replace(CODE_NAMES, '')
-    .replace(
-      /(: )?(While|In scope|while executing|Expected one of|Stack trace|If you have forgotten)\b.*$/is,
-      '',
-    )
+    .replace(HINTS, '')
     .replace(/'(?:[^'\\]|\\.)*'/gs, '‘…’')
     .replace(/(?:\/[\w.-]+){2,}\/?/g, '…')
     .trim();

@@ -2,29 +2,13 @@ import { TailraceError } from '../errors.ts';
 import { createDeadline } from '../lib/abort.ts';
 import { toTailraceError } from './failure.ts';
 
-/** Wraps all work of an engine: a deadline, errors as TailraceError, and refusal after `close`. */
-export interface Gate {
-  /** @throws TailraceError `engine_unavailable` once the engine closes, also if the work then fails otherwise */
-  pass<T>(work: () => Promise<T>): Promise<T>;
-  /**
-   * The same for one caller's query.
-   *
-   * @throws the reason of `signal` when it was aborted; TailraceError `query_timeout` when the time is over
-   */
-  answer<T>(signal: AbortSignal | undefined, work: (deadline: AbortSignal) => Promise<T>): Promise<T>;
-  /** @throws TailraceError `engine_unavailable` once the engine closes */
-  refuseClosed(): void;
-  /** The error of callers that wait when the engine closes. */
-  closed(cause?: unknown): TailraceError;
-  /** Idempotent. */
-  close(): Promise<void>;
-}
-
 /**
- * @param timeoutMs longest a query may take, its wait included
- * @param stop ends what still runs, then releases the store
+ * Wraps all work of an engine: a deadline, errors as TailraceError, and refusal after `close`.
+ *
+ * @param timeoutMs longest time of a query, with its wait
+ * @param stop ends running work, then releases the store; called once
  */
-export function createGate(timeoutMs: number, stop: () => Promise<void>): Gate {
+export function createGate(timeoutMs: number, stop: () => Promise<void>) {
   let closing: Promise<void> | undefined;
   const late = () =>
     new TailraceError('query_timeout', `the query took longer than ${timeoutMs} ms and was stopped`);
@@ -45,10 +29,21 @@ export function createGate(timeoutMs: number, stop: () => Promise<void>): Gate {
   }
 
   return {
+    /** @throws TailraceError; `engine_unavailable` for every failure once the engine closes */
     pass,
+    /** @throws TailraceError `engine_unavailable` once the engine closes */
     refuseClosed,
+    /** The error of queries that wait or run when the engine closes. */
     closed,
-    async answer(signal, work) {
+    /**
+     * `pass` for one caller's query.
+     *
+     * @throws the reason of `signal` when it was aborted; TailraceError `query_timeout` after `timeoutMs`
+     */
+    async answer<T>(
+      signal: AbortSignal | undefined,
+      work: (deadline: AbortSignal) => Promise<T>,
+    ): Promise<T> {
       const deadline = createDeadline(timeoutMs, late, signal);
       return await pass(() => work(deadline.signal))
         .catch((error) => {
@@ -57,7 +52,8 @@ export function createGate(timeoutMs: number, stop: () => Promise<void>): Gate {
         })
         .finally(deadline.clear);
     },
-    close() {
+    /** Idempotent. */
+    close(): Promise<void> {
       closing ??= stop();
       return closing;
     },

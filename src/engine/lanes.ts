@@ -1,23 +1,3 @@
-/**
- * Fair queue: round-robin across keys, within a key across its tokens, FIFO within a lane. A key with a thousand waiting queries
- * delays another key's first query by one. A lane exists only while a query waits in it.
- */
-export interface Lanes<T> {
-  /** Appends a waiter to a lane. It may be in several lanes, and leaves all of them at once. */
-  push(lane: string, waiter: T): void;
-  delete(waiter: T): void;
-  has(waiter: T): boolean;
-  /** Takes the first waiter of the next lane, skipping lanes that may not be served now. */
-  shift(mayServe: (lane: string) => boolean): { readonly lane: string; readonly waiter: T } | undefined;
-  /** Waiters of a lane. */
-  length(lane: string): number;
-  /** Waiters of all lanes of a key. */
-  lengthOfKey(key: string): number;
-  waiters(): T[];
-  /** All waiters. */
-  readonly size: number;
-}
-
 const SEPARATOR = '/'; // in no id of a key
 
 /** The lane of a key's own requests, or of one of its tokens. */
@@ -30,7 +10,11 @@ export function keyOfLane(lane: string): string {
   return end === -1 ? lane : lane.slice(0, end);
 }
 
-export function createLanes<T>(): Lanes<T> {
+/**
+ * Fair queue: round-robin across keys, within a key across its tokens, FIFO within a lane. A key with a thousand waiting queries
+ * delays another key's first query by one. A lane exists only while a query waits in it.
+ */
+export function createLanes<T>() {
   // Key → lane → waiters, each in round-robin order: what was served moves to the end. A Set keeps the order of arrival and
   // deletes a waiter without a search.
   const keys = new Map<string, Map<string, Set<T>>>();
@@ -49,10 +33,12 @@ export function createLanes<T>(): Lanes<T> {
   }
 
   return {
-    get size() {
+    /** All waiters. */
+    get size(): number {
       return places.size;
     },
-    push(lane, waiter) {
+    /** Appends a waiter to a lane. It may be in several lanes, and leaves all of them at once. */
+    push(lane: string, waiter: T): void {
       const key = keyOfLane(lane);
       const lanes = keys.get(key) ?? new Map<string, Set<T>>();
       const waiters = lanes.get(lane) ?? new Set();
@@ -60,8 +46,9 @@ export function createLanes<T>(): Lanes<T> {
       places.set(waiter, (places.get(waiter) ?? new Set()).add(lane));
     },
     delete: remove,
-    has: (waiter) => places.has(waiter),
-    shift(mayServe) {
+    has: (waiter: T) => places.has(waiter),
+    /** Takes the first waiter of the next lane, skipping lanes that may not be served now. */
+    shift(mayServe: (lane: string) => boolean): { readonly lane: string; readonly waiter: T } | undefined {
       for (const [key, lanes] of keys) {
         for (const [lane, waiters] of lanes) {
           const [waiter] = waiters;
@@ -74,11 +61,16 @@ export function createLanes<T>(): Lanes<T> {
       }
       return undefined;
     },
-    length: (lane) => keys.get(keyOfLane(lane))?.get(lane)?.size ?? 0,
-    lengthOfKey: (key) => [...(keys.get(key)?.values() ?? [])].reduce((sum, { size }) => sum + size, 0),
+    /** Waiters of a lane. */
+    length: (lane: string) => keys.get(keyOfLane(lane))?.get(lane)?.size ?? 0,
+    /** Waiters of all lanes of a key. */
+    lengthOfKey: (key: string) =>
+      [...(keys.get(key)?.values() ?? [])].reduce((sum, { size }) => sum + size, 0),
     waiters: () => [...places.keys()],
   };
 }
+
+export type Lanes<T> = ReturnType<typeof createLanes<T>>;
 
 function moveToEnd<T>(map: Map<string, T>, name: string): void {
   const value = map.get(name);

@@ -11,7 +11,6 @@ export const SQL_BYTES_MAX = 128 * 1024 * 1024;
 
 // A caller's SELECT has at most TAILRACE_SANDBOX_SQL_BYTES_MAX; the engine's own formatting of it is longer.
 const SANDBOX_SQL_BYTES_MAX = 4 * 1024 * 1024;
-
 // Limits and kills take effect between blocks: with the default of 65,409 rows a costly function outlives them by far.
 const BLOCK_ROWS_MAX = 8_192;
 
@@ -36,15 +35,13 @@ export function readSettings(limits: QueryLimits): EngineSettings {
   };
 }
 
-/** The same for the user that runs callers' SQL, whose profile in deploy/clickhouse/users.sql names each setting that is sent. */
+/** The same for the user that runs callers' SQL. Its profile in deploy/clickhouse/users.sql has to allow each of these settings. */
 export function sandboxSettings(limits: QueryLimits): EngineSettings {
   return { ...readSettings(limits), max_query_size: SANDBOX_SQL_BYTES_MAX };
 }
 
 /** The value of `additional_table_filters`. */
 export function writeFilters(database: string, filters: ReadFilters): string {
-  const conditions = [...filters].map(
-    ([table, condition]) => `${quote(`${database}.${table}`)}: ${quote(condition)}`,
-  );
-  return `{${conditions.join(', ')}}`;
+  const entries = [...filters].map(([table, sql]) => `${quote(`${database}.${table}`)}: ${quote(sql)}`);
+  return `{${entries.join(', ')}}`;
 }

@@ -4,21 +4,19 @@ import { quote } from '../sql/quote.ts';
 import type { Engine } from './engine.ts';
 import { createView, dropView, isOwnView, restoreView, viewComment } from './external.ts';
 import {
+  type Addition,
   addColumn,
   addIndex,
   createTable,
-  dropColumn,
-  dropIndex,
   dropTable,
   setTableTtl,
   storedTable,
   TABLE_TTL,
-  type TableColumn,
   tableColumns,
   tableIndexes,
 } from './table.ts';
 
-/** A table as the store has it. */
+/** A table of the store. */
 export interface StoredTable {
   readonly engine: string;
   readonly comment: string;
@@ -30,10 +28,10 @@ export interface StoredTable {
  * Brings the store's tables up to date with the sources: creates missing tables, columns and indexes, and the views of sources
  * that read existing tables. Idempotent. Columns that no source names any more stay, with their data.
  *
- * @param accept called when the tables and columns are there; when it throws they are taken away again, so that a set
- * which is refused does not leave a column of a type that the next one corrects. In a store that others share only an `InputError` is a refusal: any other failure may be this process's alone
- * @throws InputError naming each column whose type or path differs from what is stored; whatever `accept` throws. Then
- * nothing has been changed
+ * @param accept called when the tables and columns exist. If it throws they are removed, so that refused definitions do not leave a
+ * column with a type that the next ones correct. In a shared store only an `InputError` is a refusal: other processes may be able to
+ * use what this one could not
+ * @throws InputError for each column with another type or path than the stored one; the error of `accept`. Then nothing has changed
  */
 export async function applySchema(
   engine: Engine,
@@ -60,7 +58,7 @@ export async function applySchema(
     // Processes that share the store may use these additions by now, unless the definitions are at fault.
     if (!engine.seesEveryWrite && !(error instanceof InputError)) throw error;
     // A failure to undo, for instance because the engine has ended, must not hide the error.
-    for (const addition of done) await takeAway(engine, addition).catch(() => {});
+    for (const addition of done) await undo(engine, addition).catch(() => {});
     throw error;
   }
   for (const source of sources) {
@@ -74,7 +72,7 @@ export async function applySchema(
 /**
  * The conflicts between the sources and the tables of a store, a line each.
  *
- * @param engine that writes expressions as that of the store does; its own tables do not matter
+ * @param engine formats expressions as the store's engine does; its own tables do not matter
  */
 export async function findSchemaFaults(
   engine: Engine,
@@ -90,16 +88,8 @@ export async function findSchemaFaults(
   return [...faults, ...all.flatMap((source) => findTakenName(source, stored.get(source.table)))];
 }
 
-/** Statements that add a table, a column or an index, and the statements that undo it. */
-interface Addition {
-  readonly add: readonly string[];
-  readonly remove: readonly string[];
-  /** A table that is new with it. */
-  readonly table?: string;
-}
-
-/** Unless it has events by now: a process that shares the store may have the table in its own, valid definitions. */
-async function takeAway(engine: Engine, { remove, table }: Addition): Promise<void> {
+/** Keeps a table that has events by now: a process that shares the store may have it in its own, valid definitions. */
+async function undo(engine: Engine, { remove, table }: Addition): Promise<void> {
   if (engine.cluster !== '' && table !== undefined) {
     const rows = await engine.inspect(`SELECT 1 FROM \`${table}\` LIMIT 1`);
     if (rows.length > 0) return;
@@ -118,19 +108,13 @@ function findAdditions(source: Source, all: ReadonlyMap<string, StoredTable>, cl
     (a, b) => Number(a.otherwise !== undefined) - Number(b.otherwise !== undefined),
   );
   const columns = tableColumns({ ...source, columns: ordered }).filter(
-    (column) => !stored.columns.has(column.name),
+    ({ name }) => !stored.columns.has(name),
   );
-  const indexes = tableIndexes(source).filter((index) => !stored.definition.includes(`INDEX ${index.name} `));
+  const indexes = tableIndexes(source).filter(({ name }) => !stored.definition.includes(`INDEX ${name} `));
   return [
     ...over,
-    ...columns.map((column) => ({
-      add: addColumn(source, column, cluster),
-      remove: dropColumn(source, column, cluster),
-    })),
-    ...indexes.map((index) => ({
-      add: addIndex(source, index, cluster),
-      remove: dropIndex(source, index, cluster),
-    })),
+    ...columns.map((column) => addColumn(source, column, cluster)),
+    ...indexes.map((index) => addIndex(source, index, cluster)),
   ];
 }
 
@@ -146,10 +130,9 @@ function findViews(source: Source, old: StoredTable | undefined, cluster: string
 function findTakenName({ external, file, table }: Source, old: StoredTable | undefined): string[] {
   if (old === undefined) return [];
   const isView = old.engine === 'View';
+  if (external === undefined && !isView) return [];
   if (external === undefined)
-    return isView
-      ? [`${file}: the database has a view called ${table}; take another name for the table`]
-      : [];
+    return [`${file}: the database has a view called ${table}; take another name for the table`];
   if (isView && isOwnView(old.comment)) return [];
   return [
     `${file}: the database has a ${isView ? 'view' : 'table'} called ${table} already, which is left as it is; "table" must be a free name, under which stored queries then find the source`,
@@ -159,33 +142,29 @@ function findTakenName({ external, file, table }: Source, old: StoredTable | und
 function compare(source: Source, table: StoredTable, expressions: ReadonlyMap<string, string>): string[] {
   return tableColumns(source).flatMap((column) => {
     const old = table.columns.get(column.name);
-    const where = `${source.file}: column "${column.name}" of ${source.name}`;
     if (old === undefined) return [];
-    if (old.type !== column.type) {
-      return [
-        `${where} is stored as ${old.type} and cannot become ${column.type}; give the new column another name`,
-      ];
-    }
-    if (old.expression !== (expressions.get(column.expression) ?? '')) {
-      return [
-        `${where} is stored from another path of the event: ${old.expression}; give the new column another name`,
-      ];
-    }
-    return [];
+    const isSamePath = old.expression === (expressions.get(column.expression) ?? '');
+    if (old.type === column.type && isSamePath) return [];
+    const fault =
+      old.type !== column.type
+        ? `as ${old.type} and cannot become ${column.type}`
+        : `from another path of the event: ${old.expression}`;
+    return [
+      `${source.file}: column "${column.name}" of ${source.name} is stored ${fault}; give the new column another name`,
+    ];
   });
 }
 
 /** Each expression as the engine formats it, which is how it is stored. */
 async function formatExpressions(engine: Engine, sources: readonly Source[]): Promise<Map<string, string>> {
-  const all = new Set(sources.flatMap(tableColumns).map((column: TableColumn) => column.expression));
-  all.delete('');
-  if (all.size === 0) return new Map();
-  const list = [...all];
+  const expressions = [...new Set(sources.flatMap(tableColumns).map(({ expression }) => expression))];
+  const list = expressions.filter((expression) => expression !== '').map(quote);
+  if (list.length === 0) return new Map();
   const rows = await engine.inspect(
-    `SELECT arrayMap(e -> substring(formatQuerySingleLine(concat('SELECT ', e)), 8), [${list.map(quote).join(', ')}]) AS texts`,
+    `SELECT arrayJoin([${list.join(', ')}]) AS expression,
+       substring(formatQuerySingleLine(concat('SELECT ', expression)), 8) AS formatted`,
   );
-  const texts = (rows[0]?.['texts'] ?? []) as string[];
-  return new Map(list.map((expression, i) => [expression, texts[i] ?? '']));
+  return new Map(rows.map(({ expression, formatted }) => [String(expression), String(formatted)]));
 }
 
 /** The tables of the store, by name. */
@@ -194,24 +173,24 @@ export async function readTables(engine: Engine): Promise<Map<string, StoredTabl
     'SELECT name, engine, comment, create_table_query FROM system.tables WHERE database = currentDatabase()',
   );
   const columns = await engine.inspect(
-    'SELECT table, name, type, default_expression FROM system.columns WHERE database = currentDatabase()',
+    'SELECT table, name, type, default_expression AS expression FROM system.columns WHERE database = currentDatabase()',
   );
+  const columnsOf = Map.groupBy(columns, ({ table }) => table);
   return new Map(
-    tables.map((table) => [
-      String(table['name']),
-      {
+    tables.map((table) => {
+      const own = columnsOf.get(table['name']) ?? [];
+      const stored = {
         engine: String(table['engine']),
         comment: String(table['comment']),
         definition: `${table['create_table_query']} `,
         columns: new Map(
-          columns
-            .filter((column) => column['table'] === table['name'])
-            .map((c) => [
-              String(c['name']),
-              { type: String(c['type']), expression: String(c['default_expression']) },
-            ]),
+          own.map(({ name, type, expression }) => [
+            String(name),
+            { type: String(type), expression: String(expression) },
+          ]),
         ),
-      },
-    ]),
+      };
+      return [String(table['name']), stored];
+    }),
   );
 }

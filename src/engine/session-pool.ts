@@ -3,8 +3,8 @@ import type { QueueOptions } from './engine.ts';
 import { createLanes, keyOfLane, type Lanes } from './lanes.ts';
 
 interface Waiter<Session> {
-  readonly take: (session: Session) => void;
-  readonly fail: (error: unknown) => void;
+  take(session: Session): void;
+  fail(error: unknown): void;
 }
 
 export interface PoolLimits {
@@ -18,46 +18,28 @@ export interface PoolLimits {
   readonly queueTimeoutMs: number;
 }
 
+// Lane of internal work, such as checks of definitions. No key has an empty id.
+const OWN_LANE = '';
+
 /**
  * Sessions that run one query at a time each, given to waiting lanes by a fair queue. A session is what a query holds while it
  * runs: a session of chDB, or a slot for one more query on a server.
  */
-export interface SessionPool<Session> {
-  /** @throws TailraceError `overloaded` when too many wait or the wait is too long; the signal's reason when it aborts first */
-  acquire(signal: AbortSignal, whose?: QueueOptions): Promise<Session>;
-  release(session: Session): void;
-  /**
-   * Changes every session, each as soon as it is free and before its next query. Bypasses the queue and its bounds. Resolves when
-   * all are changed.
-   *
-   * @throws the error of `change`; the other sessions are changed all the same
-   */
-  renew(change: (session: Session) => Promise<void>): Promise<void>;
-  /** Rejects every waiting query. */
-  drain(error: TailraceError): void;
-  readonly queued: number;
-  readonly running: number;
-}
-
-// Lane of internal work, such as checks of definitions. No key has an empty id.
-const OWN_LANE = '';
-
-export function createSessionPool<Session>(
-  sessions: readonly Session[],
-  limits: PoolLimits,
-): SessionPool<Session> {
+export function createSessionPool<Session>(sessions: readonly Session[], limits: PoolLimits) {
   const idle = [...sessions];
-  const waiting = createLanes<TimedWaiter<Session>>();
+  const waiting = createLanes<ReturnType<typeof createWaiter<Session>>>();
   const changes = new Map<Session, (() => Promise<void>)[]>();
-  const { mayHold, ...holders } = createHolders<Session>(sessions.length);
+  /** Held session → its lane. */
+  const holders = new Map<Session, string>();
+  const mayServe = (lane: string) => mayHold(lane, [...holders.values()], sessions.length);
 
   /** Gives idle sessions to the next lanes. */
   function serve(): void {
     while (idle.length > 0) {
-      const next = waiting.shift(mayHold);
+      const next = waiting.shift(mayServe);
       const session = next === undefined ? undefined : idle.pop();
       if (next === undefined || session === undefined) return;
-      holders.add(session, next.lane);
+      holders.set(session, next.lane);
       next.waiter.take(session);
     }
   }
@@ -65,55 +47,60 @@ export function createSessionPool<Session>(
   function release(session: Session): void {
     holders.delete(session);
     const change = changes.get(session)?.shift();
-    if (change !== undefined) {
-      void change().then(() => release(session));
-      return;
-    }
-    idle.push(session);
-    serve();
+    if (change === undefined) {
+      idle.push(session);
+      serve();
+    } else void change().then(() => release(session));
   }
 
   /** Queues for a session. */
-  function wait(signal: AbortSignal, { lane = OWN_LANE, onJoin }: QueueOptions): Promise<Session> {
-    return new Promise((take, fail) => {
-      const waiter = createWaiter({ take, fail: leave }, signal, limits.queueTimeoutMs);
-      function leave(error: unknown) {
-        waiting.delete(waiter);
-        fail(error);
-      }
-      waiting.push(lane, waiter);
-      // A caller that joins the flight adds its own lane, and its own time, to the query.
-      onJoin?.((other) => {
-        if (!waiting.has(waiter) || findFull(waiting, other, limits) !== undefined) return;
-        waiting.push(other, waiter);
-        waiter.restart();
-        serve();
-      });
+  function wait(signal: AbortSignal, lane: string, onJoin: QueueOptions['onJoin']): Promise<Session> {
+    const { promise, resolve, reject } = Promise.withResolvers<Session>();
+    const leave = (error: unknown) => {
+      waiting.delete(waiter);
+      reject(error);
+    };
+    const waiter = createWaiter({ take: resolve, fail: leave }, signal, limits.queueTimeoutMs);
+    waiting.push(lane, waiter);
+    // A caller that joins the flight adds its own lane, and its own time, to the query.
+    onJoin?.((other) => {
+      if (!waiting.has(waiter) || findFull(waiting, other, limits) !== undefined) return;
+      waiting.push(other, waiter);
+      waiter.restart();
       serve();
     });
+    serve();
+    return promise;
   }
 
   return {
-    get queued() {
+    get queued(): number {
       return waiting.size;
     },
-    get running() {
+    get running(): number {
       return sessions.length - idle.length;
     },
-    acquire(signal, { lane = OWN_LANE, onJoin } = {}) {
+    /** @throws TailraceError `overloaded` when the queue is full or the wait is too long; the signal's reason when it aborts first */
+    acquire(signal: AbortSignal, { lane = OWN_LANE, onJoin }: QueueOptions = {}): Promise<Session> {
       if (signal.aborted) return Promise.reject(signal.reason);
-      if (idle.length > 0 && mayHold(lane)) return wait(signal, { lane, onJoin }); // no waiting lane may take what is idle
-      if (waiting.size >= limits.queueMax) return Promise.reject(full(`${limits.queueMax} queries`));
-      const queries = findFull(waiting, lane, limits);
-      return queries === undefined ? wait(signal, { lane, onJoin }) : Promise.reject(full(queries));
+      if (idle.length > 0 && mayServe(lane)) return wait(signal, lane, onJoin); // no waiting lane may take what is idle
+      const full =
+        waiting.size >= limits.queueMax ? `${limits.queueMax} queries` : findFull(waiting, lane, limits);
+      if (full === undefined) return wait(signal, lane, onJoin);
+      return Promise.reject(new TailraceError('overloaded', `${full} are waiting already`));
     },
     release,
-    async renew(change) {
+    /**
+     * Changes every session, each as soon as it is free and before its next query. Bypasses the queue and its bounds. Resolves when
+     * all are changed.
+     *
+     * @throws the error of `change`; the other sessions are changed nevertheless
+     */
+    async renew(change: (session: Session) => Promise<void>): Promise<void> {
       const results = sessions.map((session) => {
         const { promise, resolve, reject } = Promise.withResolvers<void>();
-        const ofSession = changes.get(session) ?? [];
-        ofSession.push(() => change(session).then(resolve, reject));
-        changes.set(session, ofSession);
+        const pending = changes.get(session) ?? [];
+        changes.set(session, [...pending, () => change(session).then(resolve, reject)]);
         const at = idle.indexOf(session);
         if (at !== -1) {
           idle.splice(at, 1);
@@ -124,8 +111,9 @@ export function createSessionPool<Session>(
       await Promise.allSettled(results);
       await Promise.all(results);
     },
-    drain(error) {
-      for (const waiter of [...waiting.waiters()]) waiter.fail(error);
+    /** Rejects every waiting query. */
+    drain(error: TailraceError): void {
+      for (const waiter of waiting.waiters()) waiter.fail(error);
     },
   };
 }
@@ -139,61 +127,42 @@ function findFull<T>(waiting: Lanes<T>, lane: string, limits: PoolLimits): strin
   return `${queuePerTokenMax} queries of this token`;
 }
 
-/** Which lane holds which session. */
-function createHolders<Session>(sessions: number) {
-  const lanes = new Map<Session, string>();
+/**
+ * No key may hold the last session: a running query cannot be suspended, so another key's query would wait up to half a minute for
+ * its end. Nor may a token hold the last session that its key may hold, if there are several. A session counts as held until its
+ * query has really ended.
+ *
+ * @param held the lane of each held session
+ */
+function mayHold(lane: string, held: readonly string[], sessions: number): boolean {
+  if (lane === OWN_LANE || sessions === 1) return true;
+  const key = keyOfLane(lane);
+  if (held.filter((other) => keyOfLane(other) === key).length >= sessions - 1) return false;
+  return lane === key || held.filter((other) => other === lane).length < Math.max(sessions - 2, 1);
+}
+
+/** A waiter that fails when `signal` aborts or its time is over. */
+function createWaiter<Session>(waiter: Waiter<Session>, signal: AbortSignal, timeoutMs: number) {
+  const timer = setTimeout(() => fail(tooLong(timeoutMs)), timeoutMs);
+  const onAbort = () => fail(signal.reason);
+  signal.addEventListener('abort', onAbort, { once: true });
+  function end(): void {
+    clearTimeout(timer);
+    signal.removeEventListener('abort', onAbort);
+  }
+  function fail(error: unknown): void {
+    end();
+    waiter.fail(error);
+  }
   return {
-    /**
-     * No key may hold the last session: a running query cannot be suspended, so another key's query would wait up to half a
-     * minute for its end. Nor may a token hold the last session that its key may hold, if there are several. A session counts
-     * as held until its query has really ended.
-     */
-    mayHold(lane: string): boolean {
-      if (lane === OWN_LANE || sessions === 1) return true;
-      const key = keyOfLane(lane);
-      const holders = [...lanes.values()];
-      if (holders.filter((holder) => keyOfLane(holder) === key).length >= sessions - 1) return false;
-      return lane === key || holders.filter((holder) => holder === lane).length < Math.max(sessions - 2, 1);
-    },
-    add: (session: Session, lane: string) => lanes.set(session, lane),
-    delete: (session: Session) => lanes.delete(session),
-  };
-}
-
-interface TimedWaiter<Session> extends Waiter<Session> {
-  /** Restarts its timeout. */
-  restart(): void;
-}
-
-/** A waiter that leaves when `signal` aborts or its time is over. */
-function createWaiter<Session>(
-  { take, fail }: Waiter<Session>,
-  signal: AbortSignal,
-  timeoutMs: number,
-): TimedWaiter<Session> {
-  const leave = () => waiter.fail(signal.reason);
-  const late = setTimeout(() => waiter.fail(tooLong(timeoutMs)), timeoutMs);
-  signal.addEventListener('abort', leave, { once: true });
-  const end = () => {
-    clearTimeout(late);
-    signal.removeEventListener('abort', leave);
-  };
-  const waiter: TimedWaiter<Session> = {
-    take(session) {
+    take(session: Session): void {
       end();
-      take(session);
+      waiter.take(session);
     },
-    fail(error) {
-      end();
-      fail(error);
-    },
-    restart: () => void late.refresh(),
+    fail,
+    /** Restarts its timeout. */
+    restart: () => void timer.refresh(),
   };
-  return waiter;
-}
-
-function full(what: string): TailraceError {
-  return new TailraceError('overloaded', `${what} are waiting already`);
 }
 
 function tooLong(queueTimeoutMs: number): TailraceError {

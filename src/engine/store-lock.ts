@@ -14,26 +14,21 @@ import { InputError, messageOf } from '../errors.ts';
 import { describeSqliteFailure } from '../lib/sqlite.ts';
 
 const SQLITE_BUSY = 5;
-// Asking for the owner takes a shared lock for a moment; a start must not mistake that for another owner.
+// `findOwner` takes a shared lock for a moment; a start must not mistake that for another owner.
 const BUSY_MS_MAX = 250;
-
 const OWNER_FILE = 'owner.txt';
-
-export interface StoreLock {
-  release(): void;
-}
 
 /**
  * Makes this process the only owner of a data directory, and creates the directory if it is missing.
  *
- * The lock is SQLite's exclusive lock on `lock.sqlite`, which the operating system drops with the process, however it
- * ends: there is no stale lock to clear by hand. `owner.txt` beside it says who has it, for messages and for
- * `tailrace reload` and `stop`, which believe it only while the lock is held.
+ * The lock is SQLite's exclusive lock on `lock.sqlite`, which the operating system releases with the process, however it ends:
+ * no stale lock can remain. `owner.txt` beside it names the owner, for messages and for `tailrace reload` and `stop`, which use it
+ * only while the lock is held.
  *
  * @param owner one line that names the holder of the store, such as `tailrace serve (pid 4711)`
  * @throws InputError when the directory cannot be used or another process owns it
  */
-export function lockStore(dataDir: string, owner: string): StoreLock {
+export function lockStore(dataDir: string, owner: string): { release(): void } {
   const database = openLockFile(dataDir);
   const ownerFile = join(dataDir, OWNER_FILE);
   try {
@@ -41,14 +36,8 @@ export function lockStore(dataDir: string, owner: string): StoreLock {
   } catch (error) {
     database.close();
     if (!isBusy(error)) throw unusable(dataDir, describeSqliteFailure(error), error);
-    throw new InputError(
-      [
-        `data directory ${dataDir} is in use by ${readOwner(ownerFile)}; stop that first, ask it by --url (load, query), or set TAILRACE_DATA_DIR to another folder`,
-      ],
-      {
-        cause: error,
-      },
-    );
+    const fault = `data directory ${dataDir} is in use by ${readOwner(ownerFile)}; stop that first, ask it by --url (load, query), or set TAILRACE_DATA_DIR to another folder`;
+    throw new InputError([fault], { cause: error });
   }
   writeOwner(ownerFile, owner);
   return {
@@ -109,10 +98,8 @@ function openLockFile(dataDir: string, timeout = BUSY_MS_MAX): DatabaseSync {
 }
 
 function unusable(dataDir: string, why: string, cause: unknown): InputError {
-  return new InputError(
-    [`data directory ${dataDir} cannot be used: ${why}; set TAILRACE_DATA_DIR to a writable folder`],
-    { cause },
-  );
+  const fault = `data directory ${dataDir} cannot be used: ${why}; set TAILRACE_DATA_DIR to a writable folder`;
+  return new InputError([fault], { cause });
 }
 
 function readOwner(file: string): string {

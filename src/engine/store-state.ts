@@ -3,7 +3,7 @@ import { quote } from '../sql/quote.ts';
 import type { Engine } from './engine.ts';
 import { storedTable } from './table.ts';
 
-/** Size and times of a source's table. Times are ms since the epoch; `undefined` if it is empty. */
+/** Size on the disk and times of a source's table. Times are ms since the epoch; `undefined` if it is empty. */
 export interface TableState {
   readonly rows: number;
   readonly bytes: number;
@@ -20,41 +20,30 @@ export interface StoredDay {
   /** `2026-11-20` */
   readonly day: string;
   readonly rows: number;
-  /** On the disk. */
   readonly bytes: number;
 }
 
-type Row = Readonly<Record<string, unknown>>;
-
 /**
- * Sizes and the times of the oldest and newest event, from what the engine keeps about its parts: no event is read. Events
- * beyond their retention count until their day leaves.
+ * Sizes and the times of the oldest and newest event, from the engine's metadata of its parts: no event is read. Events beyond their
+ * retention count until their day is dropped.
  *
  * @throws the errors of `Engine.inspect`
  */
 export async function readStoreState(engine: Engine, sources: readonly Source[]): Promise<StoreState> {
-  const { cluster } = engine;
-  const found = await engine.inspect(
+  const stored = await engine.inspect(
     `SELECT table, sum(rows) AS rows, sum(bytes_on_disk) AS bytes FROM ${partsOf(engine)}
      WHERE database = currentDatabase() AND active GROUP BY table`,
   );
-  const names = new Map(sources.map((source) => [storedTable(source, cluster), source.table]));
-  const sizes = found.map(
-    (row) => ({ ...row, table: names.get(String(row['table'])) ?? row['table'] }) as Row,
-  );
-  const stored = new Set(sizes.map((row) => row['table']));
-  const tables = sources.map((source) => source.table).filter((table) => stored.has(table));
-  const times = new Map((await readTimes(engine, tables)).map((row) => [row['table'], row]));
+  const names = new Map(sources.map((source) => [storedTable(source, engine.cluster), source.table]));
+  const ofSources = stored.flatMap(({ table }) => names.get(String(table)) ?? []);
+  const times = new Map((await readTimes(engine, ofSources)).map((row) => [row['table'], row]));
   return new Map(
-    sizes.map((row) => {
-      const time = times.get(row['table']);
-      const state = {
-        rows: Number(row['rows']),
-        bytes: Number(row['bytes']),
-        oldestMs: time && Number(time['oldest']),
-        newestMs: time && Number(time['newest']),
-      };
-      return [String(row['table']), state];
+    stored.map(({ table, rows, bytes }) => {
+      const name = names.get(String(table)) ?? String(table);
+      const time = times.get(name);
+      const oldestMs = time && Number(time['oldest']);
+      const newestMs = time && Number(time['newest']);
+      return [name, { rows: Number(rows), bytes: Number(bytes), oldestMs, newestMs }];
     }),
   );
 }
@@ -69,29 +58,21 @@ export async function readDays(engine: Engine): Promise<StoredDay[]> {
     `SELECT table, partition AS day, sum(rows) AS rows, sum(bytes_on_disk) AS bytes FROM ${partsOf(engine)}
      WHERE database = currentDatabase() AND active GROUP BY table, day ORDER BY day, table`,
   );
-  return rows.map((row) => ({
-    table: String(row['table']),
-    day: String(row['day']),
-    rows: Number(row['rows']),
-    bytes: Number(row['bytes']),
+  return rows.map(({ table, day, rows, bytes }) => ({
+    table: String(table),
+    day: String(day),
+    rows: Number(rows),
+    bytes: Number(bytes),
   }));
 }
 
-/**
- * The version of ClickHouse, such as `26.7.2.1`.
- *
- * @throws the errors of `Engine.inspect`
- */
+/** The version of ClickHouse, such as `26.7.2.1`. @throws the errors of `Engine.inspect` */
 export async function readEngineVersion(engine: Engine): Promise<string> {
   const [row] = await engine.inspect('SELECT version() AS version');
   return String(row?.['version']);
 }
 
-/**
- * The engine's own clock, ms since the epoch.
- *
- * @throws the errors of `Engine.inspect`
- */
+/** The engine's own clock, ms since the epoch. @throws the errors of `Engine.inspect` */
 export async function readEngineMs(engine: Engine): Promise<number> {
   const [row] = await engine.inspect('SELECT toUnixTimestamp64Milli(now64(3)) AS ms');
   return Number(row?.['ms']);
@@ -102,7 +83,7 @@ function partsOf({ cluster }: Engine): string {
   return cluster === '' ? 'system.parts' : `cluster(${quote(cluster)}, system.parts)`;
 }
 
-/** Days are partitions, so the engine has the bounds of `timestamp` of every part at hand and reads no column. */
+/** Days are partitions, so the engine knows the bounds of `timestamp` of every part and reads no column. */
 async function readTimes(engine: Engine, tables: readonly string[]): Promise<Record<string, unknown>[]> {
   if (tables.length === 0) return [];
   const ofTable = (table: string) =>

@@ -6,22 +6,16 @@ import { replaceFile } from '../lib/file.ts';
 import { readVersion } from '../version.ts';
 import type { Engine } from './engine.ts';
 
-/**
- * One step of the layout of the event store, for the tables of these sources that are there. It must be safe to run again, since a
- * crash may come before its version is written.
- */
+/** Upgrades the existing tables of these sources by one version. Idempotent, since a crash may precede the writing of the version. */
 export type Upgrade = (engine: Engine, sources: readonly Source[]) => Promise<void>;
 
-/**
- * From each version of the layout to the next, oldest first. A step that was released is never changed: stores have taken it.
- * Columns, indexes and lifetimes need none: applySchema brings every table to what its source says.
- */
+/** Oldest first. A released upgrade is never changed. Columns, indexes and lifetimes need none: `applySchema` updates them. */
 const UPGRADES: readonly Upgrade[] = [];
 
-/** A store without a version file is of version 1: it was written by a release before there were versions. */
+/** The version of a store without a version file, which releases before versions wrote. */
 export const UNMARKED = 1;
 
-/** The version of the layout that this program reads and writes. */
+/** The version of the tables' layout that this program reads and writes. */
 export const STORE_VERSION = UNMARKED + UPGRADES.length;
 
 /** In the data directory: the version of the embedded store beside it, as JSON. */
@@ -31,10 +25,9 @@ export const VERSION_FILE = 'store-version.json';
 const RESTORING = 'restoring';
 
 /**
- * The version of the embedded store of a data directory. Looked at before the engine opens the store: an older engine sets aside
- * parts that it cannot read, which then look as if they were gone.
+ * The version of the embedded store of a data directory; that of this program if there is no store yet. Call it before the engine
+ * opens the store: an older engine detaches parts that it cannot read, so that their events seem lost.
  *
- * @returns that of this program where there is no store yet
  * @throws InputError when the store is of a newer version, or was restored in part only
  */
 export function findStoreVersion(dataDir: string, version = STORE_VERSION): number {
@@ -78,16 +71,14 @@ export async function upgradeStore(
   for (const upgrade of upgrades.slice(from - UNMARKED)) await upgrade(engine, sources);
 }
 
-function parseVersionFile(file: string): { store: number | typeof RESTORING; tailrace: string } {
+function parseVersionFile(file: string): Record<string, unknown> {
   try {
-    const { store, tailrace } = JSON.parse(readFileSync(file, 'utf8')) as Record<string, unknown>;
-    if (store === RESTORING || (Number.isSafeInteger(store) && Number(store) >= UNMARKED))
-      return { store: store === RESTORING ? RESTORING : Number(store), tailrace: String(tailrace) };
+    const version = JSON.parse(readFileSync(file, 'utf8')) as Record<string, unknown>;
+    const { store } = version;
+    if (store === RESTORING || (Number.isSafeInteger(store) && Number(store) >= UNMARKED)) return version;
     throw new Error('it has no version');
   } catch (error) {
-    throw new InputError(
-      [`${file} cannot be read: ${messageOf(error)}; it says of which version the event store is`],
-      { cause: error },
-    );
+    const fault = `${file} cannot be read: ${messageOf(error)}; it says of which version the event store is`;
+    throw new InputError([fault], { cause: error });
   }
 }

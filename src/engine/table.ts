@@ -1,17 +1,16 @@
-// A little longer than other files: all statements about a source's table, which have to agree with each other.
 import { COMMON_COLUMNS } from '../definitions/checks/source-columns.ts';
 import type { ColumnType, Source, SourceColumn } from '../definitions/source.ts';
 import { quote } from '../sql/quote.ts';
 
-/** A column as the engine knows it. */
+/** A column of a table, in the engine's terms. */
 export interface TableColumn {
   readonly name: string;
   readonly type: string;
-  /** Computed for rows stored before the column was added; empty for the common columns. */
+  /** Default of rows stored before the column was added; empty for the common columns. */
   readonly expression: string;
-  /** Empty: the part's own, which is stronger once the part is `RECOMPRESSED_AFTER_DAYS` old. */
+  /** Empty: the part's codec, which is stronger once the part is `RECOMPRESSED_AFTER_DAYS` old. */
   readonly codec: string;
-  /** Of this column alone; empty: the table's. */
+  /** Empty: the table's. */
   readonly settings: string;
 }
 
@@ -30,32 +29,28 @@ const COMMON: Record<(typeof COMMON_COLUMNS)[number], { type: string; codec: str
   timestamp: { type: "DateTime64(6, 'UTC')", codec: 'Delta(8), ZSTD(1)' },
   project: { type: 'LowCardinality(String)', codec: 'ZSTD(1)' },
   event_message: { type: 'String', codec: '' },
-  // JSON text as it came: the JSON column type drops nulls, reorders keys and turns dotted keys into objects.
+  // JSON text as received: the JSON column type drops nulls, reorders keys and turns dotted keys into objects.
   metadata: { type: 'String', codec: '', settings: LARGE_BLOCKS },
-  // The event's other top-level members, as JSON text of one object; empty where there are none.
+  // The event's other top-level members, as JSON text of one object; empty if there are none.
   attributes: { type: 'String', codec: '' },
 };
 
-// `extract` reads the JSON value at a place, of which `kinds` are acceptable; the rule is the one of src/ingest/typed.ts.
+const NUMBERS = "'Int64', 'UInt64', 'Double'";
+const extractString = (at: string) => `JSONExtractString(${at})`;
+const extractFloat = (at: string) => `JSONExtractFloat(${at})`;
+
+// `extract` reads the JSON value at a path; values of other kinds than `kinds` are NULL, as in src/ingest/typed.ts.
 const TYPES: Record<ColumnType, { type: string; extract: (at: string) => string; kinds: string }> = {
-  string: { type: 'Nullable(String)', extract: (at) => `JSONExtractString(${at})`, kinds: "'String'" },
-  keyword: {
-    type: 'LowCardinality(Nullable(String))',
-    extract: (at) => `JSONExtractString(${at})`,
-    kinds: "'String'",
-  },
-  integer: { type: 'Nullable(Int64)', extract: safeInteger, kinds: "'Int64', 'UInt64', 'Double'" },
-  number: {
-    type: 'Nullable(Float64)',
-    extract: (at) => `JSONExtractFloat(${at})`,
-    kinds: "'Int64', 'UInt64', 'Double'",
-  },
+  string: { type: 'Nullable(String)', extract: extractString, kinds: "'String'" },
+  keyword: { type: 'LowCardinality(Nullable(String))', extract: extractString, kinds: "'String'" },
+  integer: { type: 'Nullable(Int64)', extract: safeInteger, kinds: NUMBERS },
+  number: { type: 'Nullable(Float64)', extract: extractFloat, kinds: NUMBERS },
   boolean: { type: 'Nullable(Bool)', extract: (at) => `JSONExtractBool(${at})`, kinds: "'Bool'" },
 };
 
 /** Whole and exact as a double, as in `Number.isSafeInteger`; otherwise NULL. */
 function safeInteger(at: string): string {
-  const value = `JSONExtractFloat(${at})`;
+  const value = extractFloat(at);
   return `if(abs(${value}) <= ${Number.MAX_SAFE_INTEGER} AND ${value} = trunc(${value}), toInt64(${value}), NULL)`;
 }
 
@@ -71,9 +66,9 @@ export function tableColumns(source: Source): TableColumn[] {
 }
 
 /**
- * The typed column's value as an expression over the stored text. Events carry the value themselves when they are stored;
- * the engine computes this for those stored before the column was added, so that no data is rewritten. Its reader of JSON
- * gives up on a text with a number beyond 64 bits or a lone surrogate, anywhere in it: the computed value is then NULL.
+ * A typed column, with its value as an expression over the stored text. The engine evaluates it for rows stored before the column
+ * was added; later rows bring the value. Its JSON parser rejects a text with a number beyond 64 bits or a lone surrogate anywhere:
+ * the value is then NULL.
  */
 function typedColumn({ name, type, path, otherwise }: SourceColumn): TableColumn {
   const { type: sqlType, extract, kinds } = TYPES[type];
@@ -81,15 +76,10 @@ function typedColumn({ name, type, path, otherwise }: SourceColumn): TableColumn
   const [column, keys] = first === 'metadata' ? ['metadata', rest] : ['attributes', path];
   const at = [column, ...keys.map(quote)].join(', ');
   const value = `if(JSONType(${at}) IN (${kinds}), CAST(${extract(at)}, ${quote(sqlType)}), NULL)`;
-  const own = { codec: '', settings: '' };
-  if (otherwise === undefined) return { name, type: sqlType, expression: value, ...own };
+  if (otherwise === undefined) return { name, type: sqlType, expression: value, codec: '', settings: '' };
   const others = otherwise.map((other) => (other === 'project' ? other : `ifNull(\`${other}\`, '')`));
-  return {
-    name,
-    type: 'String',
-    expression: `ifNull(${value}, concat(${["''", ...others].join(', ')}))`,
-    ...own,
-  };
+  const expression = `ifNull(${value}, concat(${["''", ...others].join(', ')}))`;
+  return { name, type: 'String', expression, codec: '', settings: '' };
 }
 
 /** The indexes of a source's table. */
@@ -123,9 +113,9 @@ const RECOMPRESSED_AFTER_DAYS = 1;
 export function createTable(source: Source, cluster: string): string[] {
   const stored = createStoredTable(source, cluster);
   if (cluster === '') return [stored];
-  const target = `\`${cluster}\`, currentDatabase(), \`${storedTable(source, cluster)}\`, cityHash64(project)`;
-  const over = `CREATE TABLE IF NOT EXISTS ${nameOf(source)}${onCluster(cluster)} AS \`${storedTable(source, cluster)}\`
-ENGINE = Distributed(${target})`;
+  const local = `\`${storedTable(source, cluster)}\``;
+  const over = `CREATE TABLE IF NOT EXISTS \`${source.table}\`${onCluster(cluster)} AS ${local}
+ENGINE = Distributed(\`${cluster}\`, currentDatabase(), ${local}, cityHash64(project))`;
   return [stored, over];
 }
 
@@ -158,34 +148,34 @@ SETTINGS index_granularity = 1024, ttl_only_drop_parts = 1, default_compression_
 
 /** Drops an empty table. A cluster has no `IF EMPTY`: there the caller has to check first. */
 export function dropTable(source: Source, cluster: string): string[] {
-  const where = cluster === '' ? 'IF EXISTS IF EMPTY' : 'IF EXISTS';
-  return tablesOf(source, cluster)
-    .map((table) => `DROP TABLE ${where} ${table}${onCluster(cluster)}`)
+  const condition = cluster === '' ? 'IF EXISTS IF EMPTY' : 'IF EXISTS';
+  return tableNames(source, cluster)
+    .map((name) => `DROP TABLE ${condition} \`${name}\`${onCluster(cluster)}`)
     .toReversed();
 }
 
-export function addColumn(source: Source, column: TableColumn, cluster: string): string[] {
-  const what = `ADD COLUMN IF NOT EXISTS ${columnDefinition(column)}`;
-  return tablesOf(source, cluster).map((table) => `ALTER TABLE ${table}${onCluster(cluster)} ${what}`);
+/** Statements that add something, and those that undo it. */
+export interface Addition {
+  readonly add: readonly string[];
+  readonly remove: readonly string[];
+  /** A new table. */
+  readonly table?: string;
 }
 
-export function dropColumn(source: Source, { name }: TableColumn, cluster: string): string[] {
-  const what = `DROP COLUMN IF EXISTS \`${name}\``;
-  return tablesOf(source, cluster)
-    .map((table) => `ALTER TABLE ${table}${onCluster(cluster)} ${what}`)
-    .toReversed();
+export function addColumn(source: Source, column: TableColumn, cluster: string): Addition {
+  const alter = tableNames(source, cluster).map((name) => `ALTER TABLE \`${name}\`${onCluster(cluster)}`);
+  return {
+    add: alter.map((table) => `${table} ADD COLUMN IF NOT EXISTS ${columnDefinition(column)}`),
+    remove: alter.toReversed().map((table) => `${table} DROP COLUMN IF EXISTS \`${column.name}\``),
+  };
 }
 
-export function addIndex(source: Source, { definition }: TableIndex, cluster: string): string[] {
-  return [
-    `ALTER TABLE \`${storedTable(source, cluster)}\`${onCluster(cluster)} ADD INDEX IF NOT EXISTS ${definition}`,
-  ];
-}
-
-export function dropIndex(source: Source, { name }: TableIndex, cluster: string): string[] {
-  return [
-    `ALTER TABLE \`${storedTable(source, cluster)}\`${onCluster(cluster)} DROP INDEX IF EXISTS \`${name}\``,
-  ];
+export function addIndex(source: Source, { name, definition }: TableIndex, cluster: string): Addition {
+  const table = `ALTER TABLE \`${storedTable(source, cluster)}\`${onCluster(cluster)}`;
+  return {
+    add: [`${table} ADD INDEX IF NOT EXISTS ${definition}`],
+    remove: [`${table} DROP INDEX IF EXISTS \`${name}\``],
+  };
 }
 
 /** Empties a source's table. */
@@ -204,10 +194,6 @@ export function tableNames(source: Source, cluster: string): string[] {
   return cluster === '' ? [stored] : [stored, source.table];
 }
 
-function tablesOf(source: Source, cluster: string): string[] {
-  return tableNames(source, cluster).map((name) => `\`${name}\``);
-}
-
 /** The `ON CLUSTER` clause of a statement. */
 export function onCluster(cluster: string): string {
   return cluster === '' ? '' : ` ON CLUSTER \`${cluster}\``;
@@ -224,9 +210,8 @@ export function isKept(source: Source, atMs: number | undefined): string {
 }
 
 /**
- * When events are compressed again, as the engine writes it back in `system.tables`, so that a change is seen by comparing
- * texts. The engine deletes nothing by itself: it would go by its clock, and a clock that is wrong for a moment would cost
- * every event (src/retention/retention.ts).
+ * Recompression of old events, as the engine formats it in `system.tables`, so that texts can be compared. There is no deletion: it
+ * would follow the engine's clock, and a clock that is wrong for a moment would cost every event (src/retention/retention.ts).
  */
 export const TABLE_TTL = `timestamp + toIntervalDay(${RECOMPRESSED_AFTER_DAYS}) RECOMPRESS CODEC(ZSTD(9))`;
 
@@ -235,17 +220,12 @@ export function deletesByItself(definition: string): boolean {
   return /\bTTL timestamp \+ toIntervalDay\(\d+\)(?! RECOMPRESS)/.test(definition);
 }
 
-/** @param table its name, in quotes where that is needed */
+/** @param table its name, quoted if necessary */
 export function setTableTtl(table: string, cluster: string): string {
   return `ALTER TABLE ${table}${onCluster(cluster)} MODIFY TTL ${TABLE_TTL} SETTINGS materialize_ttl_after_modify = 0`;
 }
 
-// In quotes: `index`, `constraint` and `projection` begin something else where a column is declared. The definition's schema
-// proves that a name is made of letters, digits and underscores.
-function nameOf({ table }: Source): string {
-  return `\`${table}\``;
-}
-
+/** Names are quoted, because `index`, `constraint` and `projection` are keywords there. Definitions allow letters, digits and `_`. */
 function columnDefinition({ name, type, expression, codec, settings }: TableColumn): string {
   const parts = [`\`${name}\` ${type}`];
   if (expression !== '') parts.push(`DEFAULT ${expression}`);

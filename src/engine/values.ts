@@ -17,6 +17,12 @@ const STATEMENTS_MAX = 500;
 // Bound values are sent in the URL, and proxies accept some kilobytes at most.
 const BOUND_CHARS_MAX = 2_000;
 
+/** The rows of an answer in JSONEachRow. */
+export function parseRows(bytes: Buffer): Record<string, unknown>[] {
+  const lines = bytes.toString().split('\n').filter(Boolean);
+  return lines.map((line) => JSON.parse(line) as Record<string, unknown>);
+}
+
 /** Replaces each `@name` with the quoted value, and guards searches (sql/search-guard.ts). */
 export function createValueWriter(): (sql: string, values: Values) => string {
   const getRewriter = createRewriters();
@@ -44,23 +50,17 @@ export function createValueBinder(): (sql: string, values: Values) => BoundState
   };
 }
 
-type Rewriter = ReturnType<typeof createRewriter>;
-
 /** Caches the searches and the split text of each statement, since the same few are run again and again. */
-function createRewriters(): (sql: string, values: Values) => Rewriter {
-  const getSearches = keep(findTextSearches);
-  const getRewriter = keep(createRewriter);
-  return (sql, values) =>
+function createRewriters() {
+  const getSearches = cacheBySql(findTextSearches);
+  const getRewriter = cacheBySql(createRewriter);
+  return (sql: string, values: Values) =>
     getRewriter(guardSearches(sql, getSearches(sql), (name) => getValue(values, name).toWellFormed()));
 }
 
-function keep<T extends object>(create: (sql: string) => T): (sql: string) => T {
-  const kept = new LRUCache<string, T>({ max: STATEMENTS_MAX });
-  return (sql) => {
-    const one = kept.get(sql) ?? create(sql);
-    kept.set(sql, one);
-    return one;
-  };
+function cacheBySql<T extends object>(create: (sql: string) => T): (sql: string) => T {
+  const cache = new LRUCache<string, T>({ max: STATEMENTS_MAX, memoMethod: (sql) => create(sql) });
+  return (sql) => cache.memo(sql);
 }
 
 function getValue(values: Values, name: string): string {

@@ -1,11 +1,11 @@
 import type { Engine } from './engine.ts';
 
-/** A number that goes up with every change of the store. */
+/** A number that rises with every change of the store. */
 export type WriteVersion = number;
 
 /**
- * Which minutes changed, and when: for each minute of event time the version of the last write that touched it. With the version
- * from before a query, a refresh knows which parts of the answer may have changed.
+ * For each minute of event time the version of the last write to it. With the version from before a query, a refresh knows which
+ * parts of the answer may have changed.
  */
 export interface WriteMarks {
   readonly version: WriteVersion;
@@ -34,8 +34,8 @@ interface TableMarks {
 }
 
 /**
- * @param minutesMax marks of one table; beyond it those of the oldest half become one, so that late events of long ago cost
- * a refresh more work than they would need to, and memory stays bounded
+ * @param minutesMax marks of one table; beyond it those of the oldest half become one: memory stays bounded, and late events of long
+ * ago cost a refresh more work than necessary
  */
 export function createWriteMarks(minutesMax: number): WriteMarks {
   const tables = new Map<string, TableMarks>();
@@ -45,9 +45,9 @@ export function createWriteMarks(minutesMax: number): WriteMarks {
   function getTable(name: string): TableMarks {
     const known = tables.get(name);
     if (known !== undefined) return known;
-    const made = { minutes: new Map(), olderBefore: -Infinity, olderVersion: 0, wholeVersion: 0 };
-    tables.set(name, made);
-    return made;
+    const marks = { minutes: new Map(), olderBefore: -Infinity, olderVersion: 0, wholeVersion: 0 };
+    tables.set(name, marks);
+    return marks;
   }
 
   return {
@@ -82,33 +82,30 @@ export function createWriteMarks(minutesMax: number): WriteMarks {
 
 function forgetOldest(marks: TableMarks): void {
   const sorted = [...marks.minutes.keys()].sort((a, b) => a - b);
-  const kept = sorted[Math.floor(sorted.length / 2)] ?? Number.POSITIVE_INFINITY;
-  for (const minute of sorted) {
-    if (minute >= kept) break;
+  const half = Math.floor(sorted.length / 2);
+  for (const minute of sorted.slice(0, half)) {
     marks.olderVersion = Math.max(marks.olderVersion, marks.minutes.get(minute) ?? 0);
     marks.minutes.delete(minute);
   }
-  marks.olderBefore = kept;
+  marks.olderBefore = sorted[half] ?? Infinity;
 }
 
 /**
- * Wraps an engine to mark every write: before it, so that a query that may or may not have seen it is refreshed later, and after
- * it, also if it failed, before it is acknowledged.
+ * Wraps an engine to mark every write: before it, so that answers of queries that may or may not have seen it are refreshed later,
+ * and after it, also if it failed, before it is acknowledged.
  */
 export function watchWrites(engine: Engine, marks: WriteMarks): Engine {
   async function marked<T>(mark: () => void, change: () => Promise<T>): Promise<T> {
     mark();
     return await change().finally(mark);
   }
-  const all = () => marks.markAll();
   return {
     ...engine,
-    insert: (batch) =>
-      marked(
-        () => marks.mark(batch.table, batch.minutes),
-        () => engine.insert(batch),
-      ),
-    command: (sql) => marked(all, () => engine.command(sql)),
-    setReadFilters: (filters) => marked(all, () => engine.setReadFilters(filters)),
+    insert(batch) {
+      const mark = () => marks.mark(batch.table, batch.minutes);
+      return marked(mark, () => engine.insert(batch));
+    },
+    command: (sql) => marked(marks.markAll, () => engine.command(sql)),
+    setReadFilters: (filters) => marked(marks.markAll, () => engine.setReadFilters(filters)),
   };
 }

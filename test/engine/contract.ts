@@ -97,7 +97,7 @@ async function startEndless(engine: Engine) {
   return { ended, stop: (reason?: Error) => controller.abort(reason) };
 }
 
-/** Waits for the engine to get somewhere, which it tells nobody about. */
+/** Polls until the engine has reached a state that it does not report. */
 async function until<T>(look: () => T | Promise<T>, expected: T): Promise<void> {
   await expect.poll(look, { interval: 10, timeout: 15_000 }).toEqual(expected);
 }
@@ -213,7 +213,7 @@ function describeRows(engine: () => Engine): void {
     expect(await ask(engine(), 'SELECT number FROM numbers(0)', {}, format)).toBe('');
   });
 
-  test('an answer tells what it cost', async () => {
+  test('an answer has its elapsed time', async () => {
     const result = await engine().query('SELECT number FROM numbers(1000)', {}, { format: 'TSVRaw' });
     expect(result.elapsedMs).toBeGreaterThan(0);
   });
@@ -589,7 +589,7 @@ function describeQueue(engine: () => Engine): void {
     await untilIdle(engine());
   });
 
-  test('a full queue turns the next away at once, with when to come back', async () => {
+  test('a full queue refuses the next query at once, with a time to retry', async () => {
     const slow = await startEndless(engine());
     const waiting = ask(engine(), 'SELECT 1');
     const error = await failureOf(ask(engine(), 'SELECT 2'));
@@ -625,7 +625,7 @@ function describeQueue(engine: () => Engine): void {
     }
   });
 
-  test("rows of a query that was stopped are in nobody else's answer", async () => {
+  test('rows of a stopped query are in no other answer', async () => {
     const controller = new AbortController();
     const sql = `SELECT number FROM numbers(200000) UNION ALL ${ENDLESS}`;
     const stopped = engine()
@@ -639,7 +639,7 @@ function describeQueue(engine: () => Engine): void {
 }
 
 function describeClosing(open: OpenEngine): void {
-  test('closing stops what runs and what waits, and both are told', async () => {
+  test('closing rejects running and waiting queries', async () => {
     const { engine, remove } = await open({ ...SIZE, readers: 1 });
     const slow = await startEndless(engine);
     const waiting = failureOf(ask(engine, 'SELECT 1'));

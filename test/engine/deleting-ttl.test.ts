@@ -19,7 +19,7 @@ const TABLES = [
   ['auth_logs', ''],
 ] as const;
 
-/** A store as an older version has left it, with events for whose deletion the engine has not had the time yet. */
+/** A store of an older version, with events that the engine has not deleted yet. */
 async function leaveOldStore(dataDir: string): Promise<void> {
   const storeDir = join(dataDir, 'store');
   mkdirSync(storeDir, { recursive: true });

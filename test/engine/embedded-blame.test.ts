@@ -73,7 +73,7 @@ test('of two that run in a crash, only the one is refused that runs in the next 
   expect(await ask('SELECT 1', { identity: 'innocent' })).toBe('1');
 }, 60_000);
 
-test('who silences the engine is not asked again, and whoever waits behind it is answered', {
+test('a query that silences the engine is not retried, and queries behind it are answered', {
   tags: 'slow',
 }, async () => {
   const fifo = join(folder.path, 'zone');
@@ -94,7 +94,7 @@ test('who silences the engine is not asked again, and whoever waits behind it is
 });
 
 // Each time zone stays in memory. At the bound the engine refuses the heartbeats, too, and answers each of them with an error.
-test('an engine whose memory is used up is replaced, and answers again', { tags: 'slow' }, async () => {
+test('an engine without free memory is replaced, and answers again', { tags: 'slow' }, async () => {
   await engine.close();
   engine = await open(640 * MIB);
   const zones = Array.from(

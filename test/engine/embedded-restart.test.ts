@@ -94,7 +94,7 @@ describe('when the engine process is killed', () => {
     await expect(ask('INSERT INTO rows VALUES (9)')).rejects.toMatchObject({ code: 'query_failed' });
   });
 
-  test('who ran is reported, by endpoint and key', async () => {
+  test('running queries are reported, by endpoint and key', async () => {
     const running = ask(slow(500), { origin: 'some.endpoint request-1', lane: 'key-1' });
     await untilRunning(1);
     process.kill(getEngineProcess(), 'SIGKILL');

@@ -20,7 +20,7 @@ describe('an error of the engine', () => {
     expect(toTailraceError(thrown(number, 'text', name)).code).toBe(code);
   });
 
-  test('short of memory is overloaded where the whole engine is, query_failed where the query is', () => {
+  test('out of memory is overloaded for the whole engine, query_failed for the query', () => {
     const code = (text: string) => toTailraceError(thrown(241, text, 'MEMORY_LIMIT_EXCEEDED')).code;
     expect(code('Memory limit (total) exceeded: would use 4 GiB')).toBe('overloaded');
     expect(code('Query memory limit exceeded: would use 96 MiB')).toBe('query_failed');
@@ -33,7 +33,7 @@ describe('an error of the engine', () => {
     },
   );
 
-  test('takes its code from the error itself where it has one', () => {
+  test('takes its code from the error itself if it has one', () => {
     expect(toTailraceError(Object.assign(new Error('x'), { clickhouseCode: 159 })).code).toBe(
       'query_timeout',
     );
@@ -59,7 +59,7 @@ describe('an error of the engine', () => {
     expect(error.message).toMatch(/RE2 takes: missing \)$/);
   });
 
-  test('that quotes a value which reads like a refused pattern tells nothing of it', () => {
+  test('that quotes a value like a refused pattern does not reveal it', () => {
     const text = "Cannot parse string 'not a valid re2 pattern: the secret is swordfish' as Int64";
     const error = toTailraceError(thrown(6, text, 'CANNOT_PARSE_TEXT'));
     expect(error.code).toBe('query_failed');

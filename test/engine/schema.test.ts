@@ -85,7 +85,7 @@ const every: readonly SourceColumn[] = [
 ];
 
 describe('the tables of sources', () => {
-  test('are made once: applying the same sources again changes nothing', async () => {
+  test('are created once: applying the same sources again changes nothing', async () => {
     const sources = [makeSource(every), makeSource([])];
     await applySchema(engine, sources);
     const before = await describeTables();

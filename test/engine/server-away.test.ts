@@ -48,8 +48,8 @@ const insert = () =>
 const AWAY = { code: 'engine_unavailable', message: 'the engine is not available', retryAfterSeconds: 1 };
 const untilAway = () => expect.poll(() => engine.gauges().state, { timeout: 20_000 }).toBe('unreachable');
 
-describe('a server on which nothing comes any more', () => {
-  test('holds neither those who wait for it already nor those who come, and is in use again when it answers', async () => {
+describe('a server that stops sending', () => {
+  test('fails waiting and new requests at once, and is in use again when it answers', async () => {
     proxy.fault = { kind: 'silent' };
     const waiting = [ask(), ask(), ask(), insert()].map((work) => expect(work).rejects.toMatchObject(AWAY));
     await untilAway();
@@ -70,7 +70,7 @@ describe('a server on which nothing comes any more', () => {
 });
 
 describe('a server that refuses connections', () => {
-  test('is away until it does not', async () => {
+  test('is unavailable until it accepts them', async () => {
     proxy.fault = { kind: 'refuse' };
     proxy.reset();
     await untilAway();
@@ -82,7 +82,7 @@ describe('a server that refuses connections', () => {
   });
 });
 
-test('one lost connection is no outage: what runs goes on', async () => {
+test('one lost connection is no outage: running queries continue', async () => {
   const query = engine.query(
     'SELECT sleepEachRow(0.1) FROM numbers(10)',
     {},

@@ -102,7 +102,7 @@ test('read filters hide rows whichever of the two tables a query names', async (
   }
 });
 
-test('a schema that is there is left as it is; a new column comes to both tables', async () => {
+test('an existing schema is left unchanged; a new column is added to both tables', async () => {
   front.requests.length = 0;
   await applySchema(engine, registry.sources);
   expect(front.requests.filter(({ sql }) => /^(CREATE|ALTER|DROP)/.test(sql))).toEqual([]);
@@ -125,7 +125,7 @@ test('a schema that is there is left as it is; a new column comes to both tables
   expect(await tablesWith('refused')).toEqual([]);
 });
 
-test('what another process may use by now is not taken away because this one has lost the server', async () => {
+test('what another process may use by now is not removed because this one has lost the server', async () => {
   const table = 'shared_logs';
   const source = { ...registry.getSource(NAME), table, columns: [] };
   const lose = async () => {

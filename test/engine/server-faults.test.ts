@@ -70,7 +70,7 @@ function answerNext(...answers: ((request: FrontRequest, response: ServerRespons
 }
 
 describe('a request', () => {
-  test('has its values bound by the server, its limits, the right to read only, and says who asks', async () => {
+  test('has its values bound by the server, its limits, the right to read only, and its origin', async () => {
     const options = { format: 'TSVRaw', origin: 'logs.all request-1' } as const;
     await engine.query('SELECT @a, @b, @a', { a: "it's", b: 'x' }, options);
     const [request] = front.requests;
@@ -164,7 +164,7 @@ describe('an answer', () => {
     await expect(ask('SELECT 1')).rejects.toMatchObject({ code: 'engine_unavailable' });
   });
 
-  test('of a proxy that has lost the server is asked for again, and not shown to anyone', async () => {
+  test('of a proxy that has lost the server is requested again, and never shown', async () => {
     const lost = (status: number) => (_request: FrontRequest, response: ServerResponse) => {
       response
         .writeHead(status, { 'content-type': 'text/html' })
@@ -216,7 +216,7 @@ describe('a connection', () => {
     expect(await ask('SELECT 1')).toBe('1\n');
   });
 
-  test('that is reset while it was idle is made anew', async () => {
+  test('that is reset while idle is opened again', async () => {
     expect(await ask('SELECT 1')).toBe('1\n');
     proxy.reset();
     expect(await ask('SELECT 1')).toBe('1\n');
@@ -244,7 +244,7 @@ describe('a connection', () => {
     expect(front.requests).toHaveLength(1);
   });
 
-  test('that cannot be made is engine_unavailable at once, and the next one after the server’s return answers', async () => {
+  test('that cannot be opened is engine_unavailable at once, and works again once the server has returned', async () => {
     proxy.fault = { kind: 'refuse' };
     proxy.reset();
     const startedMs = performance.now();
@@ -256,7 +256,7 @@ describe('a connection', () => {
     expect(engine.gauges()).toMatchObject({ state: 'up', running: 0, queued: 0 });
   });
 
-  test('on which nothing comes is query_timeout', async () => {
+  test('without a response is query_timeout', async () => {
     const hasty = await open(300);
     proxy.fault = { kind: 'silent' };
     await expect(hasty.query('SELECT 1', {}, { format: 'TSVRaw' })).rejects.toMatchObject({
@@ -269,7 +269,7 @@ describe('a connection', () => {
   });
 });
 
-describe('a caller who hangs up', () => {
+describe('a caller that disconnects', () => {
   const ENDLESS = 'SELECT sum(sipHash64(number)) FROM numbers(1000000000000)';
   const running = async () => {
     const [row] = await engine.inspect(
@@ -278,7 +278,7 @@ describe('a caller who hangs up', () => {
     return Number(row?.['n']);
   };
 
-  test('ends its query on the server, which is told its id as well', async () => {
+  test('ends its query on the server, also by KILL with its id', async () => {
     const hangUp = new AbortController();
     const query = engine.query(ENDLESS, {}, { format: 'TSVRaw', signal: hangUp.signal });
     await expect.poll(running, { interval: 20, timeout: 10_000 }).toBe(1);

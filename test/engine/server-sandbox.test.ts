@@ -61,7 +61,7 @@ describe('a statement', () => {
     expect(usersSeen()).toEqual(['owner']);
   });
 
-  test('of a caller is run by the reader where no user for those is set, as any other', async () => {
+  test('of a caller is run by the reader if no sandbox user is set', async () => {
     const plain = await open(undefined);
     front.requests.length = 0;
     await plain.query('SELECT 1', {}, { ...CALLERS, origin: 'logs.all r', lane: 'key' });

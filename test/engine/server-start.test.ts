@@ -47,12 +47,12 @@ test.each(['24.8.4.13', '25.12.1.1', '26.2.9.9'])('a server of version %s is ref
   );
 });
 
-test.each(['26.3.1.1', '26.10.1.1', '27.1.1.1'])('a server of version %s is taken', async (version) => {
+test.each(['26.3.1.1', '26.10.1.1', '27.1.1.1'])('a server of version %s is accepted', async (version) => {
   answer(/version\(\)/, `${version}\n`);
   await (await open()).close();
 });
 
-test('a database that is missing is made, one that is there is left alone', async () => {
+test('a missing database is created, an existing one is left unchanged', async () => {
   await (await open()).close();
   front.requests.length = 0;
   await (await open()).close();
@@ -62,7 +62,7 @@ test('a database that is missing is made, one that is there is left alone', asyn
 test.each([
   ['owner', 'CLICKHOUSE_URL'],
   ['reader', 'CLICKHOUSE_READ_USER'],
-])('a wrong password of the %s is told, and never shown', async (who, setting) => {
+])('a wrong password of the %s is reported, and never shown', async (who, setting) => {
   front.intercept = (request, response) => {
     if (request.user !== who) return false;
     const text = `Code: 516. DB::Exception: ${who}: Authentication failed: password is incorrect. (AUTHENTICATION_FAILED)`;
@@ -84,14 +84,17 @@ test('users and passwords are sent as they are', async () => {
   expect(seen).toEqual(new Set(['öwner', 'r']));
 });
 
-test.each(['1', '2'])('a reader whose profile has readonly = %s is told what to do', async (readonly) => {
-  answer(/getSetting\('readonly'\)/, `${readonly}\n`);
-  const error = await failureOf(open());
-  expect(error).toBeInstanceOf(InputError);
-  expect(String(error)).toMatch(/has the setting readonly = \d, .* hold it to reading by GRANTs/);
-});
+test.each(['1', '2'])(
+  'a profile of the reader with readonly = %s is refused, with what to do',
+  async (readonly) => {
+    answer(/getSetting\('readonly'\)/, `${readonly}\n`);
+    const error = await failureOf(open());
+    expect(error).toBeInstanceOf(InputError);
+    expect(String(error)).toMatch(/has the setting readonly = \d, .* hold it to reading by GRANTs/);
+  },
+);
 
-test('limits that the server does not let us set are told in its words', async () => {
+test('limits that the server does not let us set are reported with its message', async () => {
   front.intercept = (request, response) => {
     if (request.sql !== 'SELECT 1') return false;
     fail(
@@ -112,7 +115,7 @@ test('a server that is not there is engine_unavailable, with its address', async
   expect(String(error)).toContain('the ClickHouse server at http://127.0.0.1:1 does not answer');
 });
 
-test('a server that does not speak TLS is told as that, in one line', async () => {
+test('a server without TLS is reported as such, in one line', async () => {
   const error = await failureOf(open(front.url.replace('http:', 'https:')));
   expect(error).toMatchObject({ code: 'engine_unavailable' });
   expect(String(error)).toMatch(

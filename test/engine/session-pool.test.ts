@@ -29,7 +29,7 @@ function createPool(readers: number, limits: Partial<PoolLimits> = {}) {
       },
       (error: unknown) => (error instanceof TailraceError ? error.code : error),
     );
-  /** Gives a session back, and lets those who were waiting go on. */
+  /** Releases a session, and lets the next waiting query continue. */
   const release = async (one: Session = session) => {
     pool.release(one);
     await Promise.resolve();
@@ -73,7 +73,7 @@ describe('one session', () => {
     expect(served).toEqual(['first', 'next']);
   });
 
-  test('is not waited for by one who has gone already', async () => {
+  test('refuses an aborted signal at once', async () => {
     const { pool, ask } = createPool(1);
     expect(await ask('a', 'a', AbortSignal.abort('left'))).toBe('left');
     expect(pool).toMatchObject({ running: 0, queued: 0 });
@@ -81,7 +81,7 @@ describe('one session', () => {
 });
 
 describe('the queue', () => {
-  test('turns away one more than it holds in all', async () => {
+  test('refuses a query beyond its bound', async () => {
     const { pool, ask } = createPool(1, { queueMax: 2 });
     await ask('a');
     void ask('a');
@@ -90,7 +90,7 @@ describe('the queue', () => {
     expect(pool.queued).toBe(2);
   });
 
-  test('turns away one more than it holds of a lane, and takes those of others', async () => {
+  test('refuses a query beyond the bound of its lane, and accepts other lanes', async () => {
     const { pool, ask } = createPool(1, { queuePerLaneMax: 2 });
     for (let i = 0; i < 3; i++) void ask('a');
     expect(await ask('a')).toBe('overloaded');
@@ -98,7 +98,7 @@ describe('the queue', () => {
     expect(pool.queued).toBe(3);
   });
 
-  test('turns away who waits too long, saying when to come back', async () => {
+  test('refuses a query that waits too long, with a time to retry', async () => {
     const { pool } = createPool(1, { queueTimeoutMs: 20 });
     await pool.acquire(never, { lane: 'a' });
     const late = pool.acquire(never, { lane: 'a' });
@@ -106,7 +106,7 @@ describe('the queue', () => {
     expect(pool).toMatchObject({ running: 1, queued: 0 });
   });
 
-  test('fails everyone who waits when it is drained', async () => {
+  test('rejects every waiting query when it is drained', async () => {
     const { pool, ask } = createPool(1);
     await ask('a');
     const waiting = [ask('a'), ask('b')];
@@ -128,7 +128,7 @@ describe('tokens of one key', () => {
     expect(served).toEqual(['first', 'a/1', 'b1', 'a/2', 'b2', 'a', 'b3', 'a/1']);
   });
 
-  test('are turned away beyond their own bound, while others of the key may wait up to that of the key', async () => {
+  test('are refused beyond their own bound, while others of the key may wait up to that of the key', async () => {
     const { pool, ask } = createPool(1, { queuePerLaneMax: 4, queuePerTokenMax: 2 });
     await ask('b');
     for (let i = 0; i < 2; i++) void ask('a/1');
@@ -150,7 +150,7 @@ describe('tokens of one key', () => {
     expect(pool.queued).toBe(2);
   });
 
-  test('have one session where the key may hold one', async () => {
+  test('may hold one session if their key may hold one', async () => {
     const { served, ask } = createPool(2);
     await ask('a/1');
     void ask('a/2');
@@ -225,7 +225,7 @@ describe('a query that several wait for', () => {
     return { ...parts, held, shared, join: (lane: string) => join(lane) };
   }
 
-  test('is served in the turn of whichever of them comes first', async () => {
+  test('is served in the first turn of any of its lanes', async () => {
     const { pool, served, shared, join } = await askShared();
     expect(pool.queued).toBe(2);
     join('b');
@@ -244,7 +244,7 @@ describe('a query that several wait for', () => {
     expect(pool).toMatchObject({ running: 1, queued: 1 });
   });
 
-  test('stays where it is when the lane that joins is full', async () => {
+  test('keeps its place if the lane that joins is full', async () => {
     const { pool, ask, join } = await askShared({ queuePerLaneMax: 2 });
     await ask('b');
     for (let i = 0; i < 2; i++) void ask('b');
@@ -262,7 +262,7 @@ describe('a query that several wait for', () => {
 });
 
 describe('a change of all sessions', () => {
-  test('is made at once where a session is idle, and before its next query where it is not', async () => {
+  test('happens at once if a session is idle, otherwise before its next query', async () => {
     const { pool, ask, served } = createPool(2);
     const held = (await ask('a', 'running')) as Session;
     void ask('a', 'next'); // a key may not hold the last session
@@ -278,7 +278,7 @@ describe('a change of all sessions', () => {
     expect(served).toEqual(['running', 'next']);
   });
 
-  test('leaves sessions that are changed already to those who wait', async () => {
+  test('leaves changed sessions to waiting queries', async () => {
     const { pool, ask, served } = createPool(2);
     await ask('a', 'long');
     const all = pool.renew(async () => {});
@@ -303,7 +303,7 @@ describe('a change of all sessions', () => {
     expect(pool.running).toBe(1);
   });
 
-  test('comes after one that was asked for before', async () => {
+  test('follows an earlier change', async () => {
     const { pool } = createPool(1);
     const order: string[] = [];
     const first = pool.renew(async () => void order.push('first'));

@@ -36,7 +36,7 @@ test('makes the folder and is free again once released', () => {
   expect(existsSync(join(dir, 'owner.txt'))).toBe(false);
 });
 
-test('refuses a second owner in the same process, saying who holds it and what to do', () => {
+test('refuses a second owner in the same process, naming the first and what to do', () => {
   const dir = join(folder.path, 'same');
   const lock = lockStore(dir, 'tailrace serve (pid 4711)');
   expect(faultsOf(() => lockStore(dir, 'second'))).toEqual([
@@ -61,7 +61,7 @@ test('refuses a second process, and is free at once when the first is killed wit
   lockStore(dir, 'second').release();
 });
 
-test('the owner of a folder is whoever holds the lock, not whoever was killed; nothing is created', async () => {
+test('the owner of a folder holds the lock, a killed process does not; nothing is created', async () => {
   const dir = join(folder.path, 'asked');
   expect([findOwner(dir), existsSync(dir)]).toEqual([undefined, false]);
   const holder = spawn(process.execPath, ['--input-type=module', '-e', HOLDER, dir], {

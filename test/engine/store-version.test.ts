@@ -134,7 +134,7 @@ describe.skipIf(ON_SERVER)('the version of a store', () => {
     expect(findStoreVersion(dir, 7)).toBe(1);
   });
 
-  test('an upgrade takes the steps that a store has not taken, in their order', async () => {
+  test('an upgrade runs the steps that a store lacks, in order', async () => {
     const engine = {} as Engine; // the steps of this test do not use it
     const taken: number[] = [];
     const upgrades: Upgrade[] = [2, 3, 4].map((to) => async () => void taken.push(to));

@@ -5,7 +5,7 @@ import { createWriteMarks, watchWrites } from '../../src/engine/write-marks.ts';
 const NOTHING = { before: -Infinity, minutes: [] };
 
 describe('marks', () => {
-  test('tell the minutes of writes after a version, of one table', () => {
+  test('return the minutes of writes after a version, of one table', () => {
     const marks = createWriteMarks(10);
     marks.mark('a', [1, 2]);
     const { version } = marks;
@@ -15,7 +15,7 @@ describe('marks', () => {
     expect(marks.changedMinutes('a', marks.version)).toEqual(NOTHING);
   });
 
-  test('tell that any minute may have changed where nobody knows which', () => {
+  test('return that any minute may have changed if the minutes are unknown', () => {
     const marks = createWriteMarks(10);
     const start = marks.version;
     marks.mark('a');
@@ -26,7 +26,7 @@ describe('marks', () => {
     expect(marks.changedMinutes('b', start)).toBeUndefined();
   });
 
-  test('beyond their bound are told of long ago as one, and forget none', () => {
+  test('beyond their bound combine the oldest minutes, and lose none', () => {
     const marks = createWriteMarks(4);
     marks.mark('a', [1, 2, 3]);
     const early = marks.version;

@@ -48,16 +48,13 @@ const NO_MERGES = {
 // are not granted, so the engine itself refuses them.
 const GRANTS = [
   `GRANT SELECT, INSERT, ALTER, CREATE, DROP, TRUNCATE, OPTIMIZE ON ${DATABASE}.*`,
-  'GRANT SELECT ON system.parts',
-  'GRANT SELECT ON system.mutations',
-  'GRANT SELECT ON system.columns',
-  'GRANT SELECT ON system.tables',
+  ...['parts', 'mutations', 'columns', 'tables'].map((table) => `GRANT SELECT ON system.${table}`),
   'GRANT KILL QUERY ON *.*',
   'GRANT SYSTEM DROP CACHE, SYSTEM JEMALLOC ON *.*',
 ];
 
 /**
- * Writes the engine's configuration into `dir` and returns the connection arguments that make it read them.
+ * Writes the engine's configuration into `dir` and returns the connection arguments to read it.
  *
  * @param memoryBytesMax most memory the engine may take in all
  * @param merges whether parts are merged in the background
@@ -77,27 +74,17 @@ export function writeEngineConfig(dir: string, memoryBytesMax: number, merges = 
     ...SERVER,
     mark_cache_size: markCacheBytes,
     background_pool_size: mergeThreads,
-    merge_tree: toLines(merges ? MERGE_TREE : { ...MERGE_TREE, ...NO_MERGES }),
+    merge_tree: toXml(merges ? MERGE_TREE : { ...MERGE_TREE, ...NO_MERGES }),
     max_server_memory_usage: memoryBytesMax,
-    users_config: usersFile,
+    users_config: usersFile.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;'),
   };
-  writeFileSync(usersFile, toXml(users), { mode: 0o600 });
-  writeFileSync(configFile, toXml({ ...server, users_config: escapeXml(usersFile) }), { mode: 0o600 });
+  writeFileSync(usersFile, toXml({ clickhouse: toXml(users) }), { mode: 0o600 });
+  writeFileSync(configFile, toXml({ clickhouse: toXml(server) }), { mode: 0o600 });
   return [`--config-file=${configFile}`];
 }
 
-type Fields = Readonly<Record<string, string | number>>;
-
-function toXml(fields: Fields): string {
-  return `<clickhouse>\n${toLines(fields)}\n</clickhouse>\n`;
-}
-
-function toLines(fields: Fields): string {
-  return Object.entries(fields)
-    .map(([name, value]) => `  <${name}>${value}</${name}>`)
-    .join('\n');
-}
-
-function escapeXml(text: string): string {
-  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
+function toXml(elements: Readonly<Record<string, string | number>>): string {
+  return Object.entries(elements)
+    .map(([name, content]) => `<${name}>${content}</${name}>\n`)
+    .join('');
 }

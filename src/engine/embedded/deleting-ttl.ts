@@ -1,7 +1,6 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { type EngineEnv, type EngineProcess, startEngineProcess } from '../process/engine-process.ts';
-import type { EngineRequest } from '../process/protocol.ts';
+import { type EngineEnv, endProcess, startEngineProcess } from '../process/engine-process.ts';
 import { deletesByItself, setTableTtl } from '../table.ts';
 import { DATABASE, writeEngineConfig } from './config.ts';
 import { openFirst } from './open-process.ts';
@@ -10,8 +9,7 @@ import { findConfigDir, findStoreDir } from './sessions.ts';
 /**
  * Removes the TTL by which the engine itself deleted old events from the tables of an older version. This has to happen before any
  * merge: with a wrong clock the first merges would delete every event. So the engine is opened once with merges off, and
- * closed again. A store without such a table is not opened. If a start is killed here, the next one waits for its engine process
- * to end.
+ * closed again. A store without such a table is not opened.
  *
  * @throws EngineError when the engine cannot open the store
  */
@@ -25,26 +23,17 @@ export async function removeDeletingTtls(
   if (tables.length === 0) return;
   const connectionArgs = writeEngineConfig(findConfigDir(dataDir), memoryBytesMax, false);
   const statements = tables.map((table) => setTableTtl(`${DATABASE}.\`${table}\``, ''));
-  const { first: process } = await openFirst(() =>
-    openSession({ op: 'open', path, connectionArgs, statements }, env),
-  );
-  await process.ask(0, { op: 'close' }).finally(() => end(process));
-}
-
-async function openSession(request: EngineRequest, env: EngineEnv): Promise<EngineProcess> {
-  const process = startEngineProcess(1, env);
-  try {
-    await process.ask(0, request);
-    return process;
-  } catch (error) {
-    await end(process);
-    throw error;
-  }
-}
-
-async function end(process: EngineProcess): Promise<void> {
-  process.kill();
-  await process.ended;
+  const { first } = await openFirst(async () => {
+    const process = startEngineProcess(1, env);
+    try {
+      await process.ask(0, { op: 'open', path, connectionArgs, statements });
+      return process;
+    } catch (error) {
+      await endProcess(process);
+      throw error;
+    }
+  });
+  await first.ask(0, { op: 'close' }).finally(() => endProcess(first));
 }
 
 /** Reads the engine's own table definitions, one file each. */

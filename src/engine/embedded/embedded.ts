@@ -1,23 +1,21 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import { untilAborted } from '../../lib/abort.ts';
-import type { Engine, InsertBatch, QueryLimits, QueryOptions, QueryResult } from '../engine.ts';
+import type { Engine, InsertBatch, QueryLimits, QueryOptions, ReadFilters } from '../engine.ts';
 import { tooLarge } from '../failure.ts';
 import { createGate } from '../gate.ts';
-import type { EngineAnswer } from '../process/channel.ts';
-import type { EngineEnv } from '../process/engine-process.ts';
+import { type EngineEnv, endProcess } from '../process/engine-process.ts';
 import type { EngineRequest } from '../process/protocol.ts';
 import { watchPulse } from '../process/pulse.ts';
 import { createSupervisor, type EngineRestart } from '../process/supervisor.ts';
 import { createSuspects } from '../process/suspects.ts';
-import type { PoolLimits } from '../session-pool.ts';
-import { createValueWriter } from '../values.ts';
+import { createSessionPool, type PoolLimits } from '../session-pool.ts';
+import { createValueWriter, parseRows } from '../values.ts';
 import { DATABASE } from './config.ts';
 import { removeDeletingTtls } from './deleting-ttl.ts';
-import { askAgain, closeSessions, createAsk, openFirst, openProcess } from './open-process.ts';
-import { createReaders } from './readers.ts';
+import { type Ask, askAgain, closeSessions, createAsk, openFirst, openProcess } from './open-process.ts';
 import { createRunningQueries } from './running.ts';
-import { CHANNEL, describeSessions } from './sessions.ts';
+import { CHANNEL, describeSessions, type EmbeddedSessions } from './sessions.ts';
 
 export interface EmbeddedOptions extends PoolLimits {
   readonly dataDir: string;
@@ -56,24 +54,20 @@ export async function openEmbeddedEngine(options: EmbeddedOptions): Promise<Engi
   const { dataDir, limits, memoryBytesMax, onRestart = () => {}, onSuspect = () => {} } = options;
   await removeDeletingTtls(dataDir, memoryBytesMax, options.env);
   const sessions = describeSessions(dataDir, options);
-  const readers = createReaders(options.readers, options, sessions);
-  const { pool } = readers;
+  const { pool, ...readers } = createReaders(options, sessions);
   const open = (signal?: AbortSignal) => openProcess(sessions, readers.opens(), signal);
   const { first, start } = await openFirst(open);
   const supervisor = createSupervisor(first, { start, waitMs: options.queueTimeoutMs, onRestart });
-  const pulse = watchPulse({ supervisor, control: CHANNEL.control, memoryBytesMax });
-  const suspects = createSuspects();
-  const { control } = CHANNEL;
+  const pulse = watchPulse(supervisor, CHANNEL.control, memoryBytesMax);
   const running = createRunningQueries({
     supervisor,
-    suspects,
-    control,
+    suspects: createSuspects(),
     pulse,
     timeoutMs: limits.timeoutMs,
     onSuspect: ({ origin, lane }) => onSuspect({ origin, lane }),
   });
-  const ask = askAgain(createAsk({ supervisor, statementMsMax: STATEMENT_MS_MAX }));
-  const askOnce = createAsk({ supervisor, statementMsMax: COMMAND_MS_MAX });
+  const ask = askAgain(createAsk(supervisor, STATEMENT_MS_MAX));
+  const askOnce = createAsk(supervisor, COMMAND_MS_MAX);
   const write = createValueWriter();
   const gate = createGate(limits.timeoutMs, stop);
 
@@ -86,22 +80,21 @@ export async function openEmbeddedEngine(options: EmbeddedOptions): Promise<Engi
     if (process === undefined) return;
     const ended = running.stop().then(() => closeSessions(process, options.readers));
     await Promise.race([ended, late]);
-    process.kill();
-    await process.ended;
+    await endProcess(process);
   }
 
   return {
     cluster: '',
     seesEveryWrite: true, // store-lock.ts excludes every other process
-    query: (sql, values, { format, signal, origin, identity = sql, ...whose }) =>
+    query: (sql, values, { format, signal, origin, identity = sql, lane, onJoin }) =>
       gate.answer(signal, async (deadline) => {
-        const query = { sql: write(sql, values), format, identity, origin, lane: whose.lane };
-        const reader = await pool.acquire(deadline, whose);
+        const query = { sql: write(sql, values), format, identity, origin, lane };
+        const reader = await pool.acquire(deadline, { lane, onJoin });
         // The reader is released when the engine has ended the query, which after an abort is later than the answer.
-        const result = running
-          .start({ ...query, channel: reader.channel }, deadline)
-          .finally(() => pool.release(reader));
-        return toResult(await untilAborted(result, deadline), limits);
+        const result = running.start({ ...query, ...reader }, deadline).finally(() => pool.release(reader));
+        const answer = await untilAborted(result, deadline);
+        if (answer.bytes.length > limits.resultBytesMax) throw tooLarge(limits.resultBytesMax);
+        return answer;
       }),
     insert: (batch) => gate.pass(async () => void (await ask(CHANNEL.writer, toInsert(batch), batch.bytes))),
     command: (sql) =>
@@ -125,9 +118,31 @@ export async function openEmbeddedEngine(options: EmbeddedOptions): Promise<Engi
   };
 }
 
-function parseRows(bytes: Buffer): Record<string, unknown>[] {
-  const lines = bytes.toString().split('\n');
-  return lines.filter((line) => line !== '').map((line) => JSON.parse(line) as Record<string, unknown>);
+/** The reader sessions, each by its channel, which it keeps when the process is replaced. */
+function createReaders(options: EmbeddedOptions, sessions: EmbeddedSessions) {
+  const readers = Array.from({ length: options.readers }, (_, i) => ({ channel: CHANNEL.firstReader + i }));
+  const pool = createSessionPool(readers, options);
+  let filters: ReadFilters = new Map();
+  return {
+    pool,
+    /** The requests that open them now, in the order of the channels. */
+    opens: () => readers.map(() => sessions.reader(filters)),
+    /** See `Engine.setReadFilters`. After a failure the previous filters apply. */
+    async setFilters(next: ReadFilters, ask: Ask): Promise<void> {
+      const previous = filters;
+      // A process that starts meanwhile opens its readers with the new filters.
+      const reopen = async ({ channel }: { channel: number }) =>
+        void (await ask(channel, sessions.reader(filters)));
+      filters = next;
+      try {
+        await pool.renew(reopen);
+      } catch (error) {
+        filters = previous;
+        await pool.renew(reopen).catch(() => {});
+        throw error;
+      }
+    },
+  };
 }
 
 /** Every batch has a deduplication token, so that it can be retried after the process ended, and is stored once. */
@@ -135,9 +150,4 @@ function toInsert({ table, columns, format, token = randomUUID() }: InsertBatch)
   const settings = { deduplicate_insert: 'enable', insert_deduplication_token: token };
   // Qualified: chDB does not quote names, and `table` alone is a keyword of INSERT.
   return { op: 'insert', table: `${DATABASE}.${table}`, columns, format, settings };
-}
-
-function toResult({ bytes, elapsedMs }: EngineAnswer, limits: QueryLimits): QueryResult {
-  if (bytes.length > limits.resultBytesMax) throw tooLarge(limits.resultBytesMax);
-  return { bytes, elapsedMs };
 }

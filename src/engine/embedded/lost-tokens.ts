@@ -2,17 +2,16 @@ import { readdir, readFile, truncate } from 'node:fs/promises';
 import { join } from 'node:path';
 
 /**
- * Removes the deduplication tokens of inserts that were cut off. The engine logs a token just before it renames the part, so a
- * process killed in between leaves a token without rows. An insert retried with it would be taken for a duplicate, and its
- * events would be lost.
+ * Removes the deduplication tokens of interrupted inserts. The engine logs a token just before it renames the part, so a process
+ * killed in between leaves a token without rows. A retry with that token would be taken for a duplicate, and its events lost.
  *
  * Call only while no insert runs. The engine reads the tokens when it opens the store.
  *
  * @param storeDir the engine's directory
- * @returns how many were removed; if any, an engine that has the store open must open it again
+ * @returns the number of removed tokens; if above 0, an engine with the store open must open it again
  */
 export async function removeLostTokens(storeDir: string): Promise<number> {
-  // Tables are where the engine's default database engine has them: store/<first letters of the id>/<id>.
+  // A table is in store/<first letters of its id>/<id>.
   const root = join(storeDir, 'store');
   let removed = 0;
   for (const prefix of await list(root))
@@ -29,7 +28,7 @@ async function removeFrom(tableDir: string): Promise<number> {
   if (logs.length === 0) return 0;
   const parts = (await list(tableDir)).flatMap((name) => parsePart(name) ?? []);
   let removed = 0;
-  // From the newest on: what came before a part that is there was not cut off.
+  // From the newest on: inserts before an existing part were not interrupted.
   for (const log of logs) {
     const file = join(logsDir, log);
     const lines = (await readFile(file, 'latin1')).split(/(?<=\n)/);
@@ -41,26 +40,21 @@ async function removeFrom(tableDir: string): Promise<number> {
   return removed;
 }
 
-interface Part {
-  readonly partition: string;
-  readonly min: number;
-  readonly max: number;
-}
-
-/** A part by its directory, such as `20261120_3_7_1`: a day, the first and last insert in it, how often it was merged. */
-function parsePart(name: string): Part | undefined {
-  const [, partition, min, max] = /^([^_]+)_(\d+)_(\d+)_\d+(?:_\d+)?$/.exec(name) ?? [];
-  return partition === undefined ? undefined : { partition, min: Number(min), max: Number(max) };
+/** A part by its directory, such as `20261120_3_7_1`: a day, the first and last insert in it, the number of its merges. */
+function parsePart(name: string) {
+  const [, day, first, last] = /^([^_]+)_(\d+)_(\d+)_\d+(?:_\d+)?$/.exec(name) ?? [];
+  return day === undefined ? undefined : { day, first: Number(first), last: Number(last) };
 }
 
 /** Whether a line names a part that neither exists nor was merged into an existing one. */
 function isLost(line: string, parts: readonly Part[]): boolean {
   const [, name = ''] = ADDED.exec(line.trimEnd()) ?? [];
-  const part = parsePart(name);
-  if (part === undefined) return false;
-  const { partition, min, max } = part;
-  return !parts.some((one) => one.partition === partition && one.min <= min && one.max >= max);
+  const lost = parsePart(name);
+  if (lost === undefined) return false;
+  return !parts.some(({ day, first, last }) => day === lost.day && first <= lost.first && last >= lost.last);
 }
+
+type Part = NonNullable<ReturnType<typeof parsePart>>;
 
 function numberOf(log: string): number {
   return Number(/\d+/.exec(log)?.[0]);

@@ -1,6 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
+import { createDeadline } from '../../lib/abort.ts';
 import { type EngineAnswer, EngineError, EngineLostError } from '../process/channel.ts';
-import { type EngineProcess, startEngineProcess } from '../process/engine-process.ts';
+import { type EngineProcess, endProcess, startEngineProcess } from '../process/engine-process.ts';
 import type { EngineRequest } from '../process/protocol.ts';
 import type { Supervisor } from '../process/supervisor.ts';
 import { removeLostTokens } from './lost-tokens.ts';
@@ -31,8 +32,7 @@ export async function openProcess(
     await process.ask(CHANNEL.control, sessions.control);
     // Not earlier: until here the process of a killed service may still hold the store.
     if ((await removeLostTokens(sessions.control.path)) > 0) {
-      process.kill();
-      await process.ended;
+      await endProcess(process);
       return await openProcess(sessions, readers, signal);
     }
     await Promise.all([
@@ -42,8 +42,7 @@ export async function openProcess(
     ]);
     return process;
   } catch (error) {
-    process.kill();
-    await process.ended;
+    await endProcess(process);
     signal?.throwIfAborted();
     throw error;
   } finally {
@@ -56,10 +55,10 @@ const OPEN_MS_MIN = 30_000;
 const OPEN_TIMES_MAX = 10;
 
 /**
- * Opens the first process of a service, which waits for that of the one before to end.
+ * Opens the first process of a service. Retries while the engine process of an earlier service holds the store.
  *
  * @param open starts a process and opens its sessions
- * @returns the process, and a function that starts the next ones within a bound that follows the first one's time
+ * @returns the process, and a function that starts the next ones within a timeout derived from the first one's time
  */
 export async function openFirst(open: (signal?: AbortSignal) => Promise<EngineProcess>) {
   for (let opens = 1; ; opens++) {
@@ -82,36 +81,33 @@ export async function openWithin(
   open: (signal: AbortSignal) => Promise<EngineProcess>,
   signal: AbortSignal,
 ): Promise<EngineProcess> {
-  const late = new AbortController();
-  const fault = new Error(`the engine process did not open the store within ${msMax} ms`);
-  const timer = setTimeout(() => late.abort(fault), msMax);
-  return await open(AbortSignal.any([signal, late.signal])).finally(() => clearTimeout(timer));
+  const late = () => new Error(`the engine process did not open the store within ${msMax} ms`);
+  const deadline = createDeadline(msMax, late, signal);
+  return await open(deadline.signal).finally(deadline.clear);
 }
 
 /** Closes the sessions once their requests are done; the process still runs. */
 export async function closeSessions(process: EngineProcess, readers: number): Promise<void> {
-  const all = Array.from({ length: CHANNEL.firstReader + readers }, (_, channel) => channel);
-  await Promise.allSettled(all.map((channel) => process.ask(channel, { op: 'close' })));
+  const channels = Array.from({ length: CHANNEL.firstReader + readers }, (_, channel) => channel);
+  await Promise.allSettled(channels.map((channel) => process.ask(channel, { op: 'close' })));
 }
 
 /** Sends a request to a channel of the running process. */
 export type Ask = (channel: number, request: EngineRequest, payload?: Uint8Array) => Promise<EngineAnswer>;
 
-export interface AskOptions {
-  readonly supervisor: Supervisor;
-  /** Longest time of a statement; then it is stuck, and the process is replaced, ms. */
-  readonly statementMsMax: number;
-}
-
-// No query has this tag, so none is suspected of what an internal statement waits for.
+// The tag of no query, so none is suspected if an internal statement is stuck.
 const OWN_STATEMENT = 'an internal statement';
 
-/** Sends internal statements, and replaces the process if one is stuck. */
-export function createAsk({ supervisor, statementMsMax }: AskOptions): Ask {
+/**
+ * Sends internal statements.
+ *
+ * @param msMax longest time of a statement; then it is stuck, and the process is replaced
+ */
+export function createAsk(supervisor: Supervisor, msMax: number): Ask {
   return async (channel, request, payload) => {
     const process = await supervisor.use();
     const replace = () => supervisor.replace(process, { reason: 'stuck', culprit: OWN_STATEMENT });
-    const stuck = setTimeout(replace, statementMsMax);
+    const stuck = setTimeout(replace, msMax);
     return await process.ask(channel, request, payload).finally(() => clearTimeout(stuck));
   };
 }

@@ -17,7 +17,7 @@ import { DATABASE, writeEngineConfig } from './config.ts';
 export const CHANNEL = {
   /** Runs KILL and heartbeats while the others are busy. */
   control: 0,
-  /** Reads what the engine says of itself. */
+  /** Reads the engine's system tables. */
   inspector: 1,
   /** The only one that may change data. */
   writer: 2,
@@ -25,18 +25,6 @@ export const CHANNEL = {
 } as const;
 
 type Open = EngineRequest & { readonly op: 'open' };
-
-/** How each session of a data directory is opened. A setting given with a query sticks to its session, so all are set here. */
-export interface EmbeddedSessions {
-  /** Of the control session; it creates the database, so it comes first. */
-  readonly control: Open;
-  readonly inspector: Open;
-  readonly writer: Open;
-  /** One statement at a time, with its limits, locked read-only; see `Engine.setReadFilters`. */
-  reader(filters: ReadFilters): Open;
-  /** See `startEngineProcess`. */
-  readonly env: EngineEnv;
-}
 
 export const findStoreDir = (dataDir: string) => join(dataDir, 'store');
 export const findConfigDir = (dataDir: string) => join(dataDir, 'engine');
@@ -46,11 +34,14 @@ export function hasEmbeddedStore(dataDir: string): boolean {
   return existsSync(findStoreDir(dataDir));
 }
 
-/** Writes the engine's configuration, makes the folder of the store, and describes the sessions. */
+/**
+ * Writes the engine's configuration, creates the folder of the store, and returns how each session is opened. A setting given with a
+ * query sticks to its session, so all are set here.
+ */
 export function describeSessions(
   dataDir: string,
   options: { memoryBytesMax: number; limits: QueryLimits; env?: EngineEnv },
-): EmbeddedSessions {
+) {
   const connectionArgs = writeEngineConfig(findConfigDir(dataDir), options.memoryBytesMax);
   const path = findStoreDir(dataDir);
   mkdirSync(path, { recursive: true, mode: 0o700 }); // the engine's own mode is world-readable
@@ -63,15 +54,17 @@ export function describeSessions(
   const own = openWith({ ...FORMAT_SETTINGS, max_query_size: SQL_BYTES_MAX });
   return {
     env: options.env,
+    /** Creates the database, so it is opened first. */
     control: own,
     inspector: own,
     writer: openWith({
       max_partitions_per_insert_block: 0, // an insert of rows from many days makes a part for each; the default is 100
-      deduplicate_insert: 'disable', // only inserts that bring a token ask for it
-      materialize_skip_indexes_on_insert: 0, // merges make them: new parts are small, and soon merged
+      deduplicate_insert: 'disable', // inserts with a token enable it
+      materialize_skip_indexes_on_insert: 0, // merges create them: new parts are small, and soon merged
       max_query_size: SQL_BYTES_MAX,
     }),
-    reader: (filters) =>
+    /** One statement at a time, with its limits, locked read-only; see `Engine.setReadFilters`. */
+    reader: (filters: ReadFilters) =>
       openWith({
         ...readSettings(options.limits),
         additional_table_filters: writeFilters(DATABASE, filters),
@@ -80,9 +73,11 @@ export function describeSessions(
   };
 }
 
+export type EmbeddedSessions = ReturnType<typeof describeSessions>;
+
 function set(settings: EngineSettings): string {
-  const list = Object.entries(settings).map(
+  const written = Object.entries(settings).map(
     ([name, value]) => `${name} = ${typeof value === 'string' ? quote(value) : value}`,
   );
-  return `SET ${list.join(', ')}`;
+  return `SET ${written.join(', ')}`;
 }

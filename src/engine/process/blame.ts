@@ -19,25 +19,19 @@ export function createBlame(running: ReadonlyMap<string, Sent>) {
   return (process: EngineProcess, end: EngineEnd | undefined): ReadonlySet<string> => {
     const known = found.get(process);
     if (known !== undefined) return known;
-    const ran = [...running].flatMap(([tag, sent]) => (sent.process === process ? [{ tag, ...sent }] : []));
-    const tags = new Set(findPossible(ran, end).map(({ tag }) => tag));
+    const sent = [...running].filter(([, query]) => query.process === process);
+    const tags = new Set(findPossible(sent, end).map(([tag]) => tag));
     found.set(process, tags);
     return tags;
   };
 }
 
-interface Ran {
-  readonly tag: string;
-  readonly sentMs: number;
-}
-
 /** After a crash, or out of memory, each query that ran may be the cause. */
-function findPossible(ran: readonly Ran[], end: EngineEnd | undefined): readonly Ran[] {
-  if (end?.silence === undefined)
-    return end?.culprit === undefined ? ran : ran.filter(({ tag }) => tag === end.culprit);
+function findPossible(sent: readonly [string, Sent][], end: EngineEnd | undefined) {
+  const { culprit, silence } = end ?? {};
+  if (silence === undefined) return culprit === undefined ? sent : sent.filter(([tag]) => tag === culprit);
   // The culprit was sent before the queries that wait behind it, and after the last heartbeat that was answered.
-  const { afterMs, beforeMs } = end.silence;
-  const before = ran.filter(({ sentMs }) => sentMs <= beforeMs);
-  const first = before.find(({ sentMs }) => sentMs >= afterMs);
+  const before = sent.filter(([, { sentMs }]) => sentMs <= silence.beforeMs);
+  const first = before.find(([, { sentMs }]) => sentMs >= silence.afterMs);
   return first === undefined ? before : [first];
 }

@@ -13,21 +13,19 @@ export class EngineError extends Error {
   }
 }
 
-/** Why the service ended the engine process. */
+/** Why the service killed the engine process. */
 export interface EngineEnd {
   /** `stuck`: a statement outlived its deadline and its kill; `silent`: no heartbeat; `memory`: past its bound. */
   readonly reason: 'stuck' | 'silent' | 'memory';
   /** The statement that was stuck: a query's tag, or a name that no query has. */
   readonly culprit?: string;
-  /** Since when heartbeats go unanswered: all statements then wait for one, which need not be `culprit`. */
+  /** Set while heartbeats go unanswered: all statements then wait for one, which need not be `culprit`. */
   readonly silence?: Silence | undefined;
 }
 
-/** The engine went silent between two instants, each of `performance.now()`. */
+/** When the last heartbeat that was answered was sent, and the first without an answer, each by `performance.now()`. */
 export interface Silence {
-  /** When the last heartbeat that was answered was sent. */
   readonly afterMs: number;
-  /** When the first one without an answer was sent. */
   readonly beforeMs: number;
 }
 
@@ -49,18 +47,8 @@ export interface EngineAnswer {
   readonly elapsedMs: number;
 }
 
-/** One session of the engine process. */
-export interface Channel {
-  /**
-   * One request after another: a later one waits for those before it.
-   *
-   * @throws EngineError with the engine's own message; EngineLostError when the process ends first
-   */
-  ask(request: EngineRequest, payload?: Uint8Array): Promise<EngineAnswer>;
-}
-
-/** @param lost creates the error of requests that will get no answer */
-export function createChannel(socket: Duplex, lost: () => EngineLostError): Channel {
+/** One session of the engine process. @param lost creates the error of requests that will get no answer */
+export function createChannel(socket: Duplex, lost: () => EngineLostError) {
   const waiting: { resolve: (answer: EngineAnswer) => void; reject: (error: Error) => void }[] = [];
   let ended = false;
 
@@ -79,14 +67,17 @@ export function createChannel(socket: Duplex, lost: () => EngineLostError): Chan
   });
 
   return {
-    ask: (request, payload) =>
-      new Promise((resolve, reject) => {
-        if (ended) {
-          reject(lost());
-          return;
-        }
-        waiting.push({ resolve, reject });
-        writeFrame(socket, request, payload);
-      }),
+    /**
+     * One request after another: a later one waits for those before it.
+     *
+     * @throws EngineError with the engine's own message; EngineLostError when the process ends first
+     */
+    async ask(request: EngineRequest, payload?: Uint8Array): Promise<EngineAnswer> {
+      if (ended) throw lost();
+      const { promise, resolve, reject } = Promise.withResolvers<EngineAnswer>();
+      waiting.push({ resolve, reject });
+      writeFrame(socket, request, payload);
+      return await promise;
+    },
   };
 }

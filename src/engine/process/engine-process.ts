@@ -8,7 +8,7 @@ import { type EngineRequest, FIRST_SOCKET } from './protocol.ts';
 /** One life of the engine: a process and a channel for each of its sessions. */
 export interface EngineProcess {
   readonly pid: number | undefined;
-  /** Asks one of its sessions, by number; see `Channel.ask`. */
+  /** Asks one of its sessions, by number; see `createChannel`. */
   ask(channel: number, request: EngineRequest, payload?: Uint8Array): Promise<EngineAnswer>;
   /** Resolves with how it ended, such as `SIGKILL` or `exit code 1`. */
   readonly ended: Promise<string>;
@@ -16,17 +16,21 @@ export interface EngineProcess {
   kill(end?: EngineEnd): void;
 }
 
+/** Kills a process and resolves when it has ended. */
+export async function endProcess(process: EngineProcess): Promise<void> {
+  process.kill();
+  await process.ended;
+}
+
 /** The environment of the engine process; `undefined`: that of this process. */
 export type EngineEnv = Readonly<Record<string, string>> | undefined;
 
-// Of libuv: each session holds one while it runs a statement; files need a few besides.
+// Of libuv: each session holds one while it runs a statement; file access needs a few more.
 const SPARE_THREADS = 4;
 
 /**
- * Starts the engine process with `sessions` channels; none of its sessions is open yet. A process that cannot be started has
- * ended, with the reason.
- *
- * @param command of the process
+ * Starts the engine process with `sessions` channels; none of its sessions is open yet. If it cannot be started, `ended` has the
+ * reason.
  */
 export function startEngineProcess(
   sessions: number,
@@ -47,7 +51,7 @@ export function startEngineProcess(
     });
   });
   let end: EngineEnd | undefined;
-  // The `pipe`s above are sockets, in the order of the descriptors. When there is no descriptor left, there are none at all.
+  // The `pipe`s above are sockets, in the order of the descriptors. Without a free descriptor `stdio` is undefined.
   const stdio: typeof child.stdio | undefined = child.stdio;
   const sockets = (stdio?.slice(FIRST_SOCKET) ?? []) as Socket[];
   const channels = sockets.map((socket) => createChannel(socket, () => new EngineLostError(end)));

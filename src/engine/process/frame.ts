@@ -1,17 +1,16 @@
 import type { Duplex } from 'node:stream';
 
-/** One message between the service and the engine process: a small head, then bytes that are passed on as they are. */
+/** One message between the service and the engine process: a small head as JSON, then raw bytes. */
 export interface Frame<Head> {
   readonly head: Head;
   readonly payload: Buffer;
 }
 
-// Two lengths in front of each message, in bytes, unsigned 32-bit little-endian: that of the head, then that of the payload.
+// Before each message: the lengths of head and payload in bytes, each unsigned 32-bit little-endian.
 const LENGTHS_BYTES = 8;
 // Up to this size one copy is cheaper than a second chunk to send.
 const JOINED_BYTES_MAX = 16 * 1024;
-// The largest head is an engine's error message. Payloads are bounded by the limits of queries; this bound is far above them, and
-// catches bytes that are not a length.
+// Far above any error message and any answer: they detect bytes that are not a length.
 const HEAD_BYTES_MAX = 64 * 1024 * 1024;
 const PAYLOAD_BYTES_MAX = 2 ** 31;
 const EMPTY = Buffer.alloc(0);

@@ -17,19 +17,16 @@ function serve(fd: number): void {
   // The service has ended, cleanly or not. The store must be free for the next one.
   socket.on('close', end).on('error', end);
   let last: Promise<void> = Promise.resolve();
+  const send = (reply: EngineReply, bytes?: Uint8Array) => writeFrame(socket, reply, bytes);
   const onRequest = ({ head, payload }: Frame<EngineRequest>) => {
     last = last
       .then(() => answer(head, payload))
       .then(
-        ({ bytes, elapsedMs }) => send(socket, { state: 'done', elapsedMs }, bytes),
-        (error: unknown) => send(socket, toFailure(error)),
+        ({ bytes, elapsedMs }) => send({ state: 'done', elapsedMs }, bytes),
+        (error: unknown) => send(toFailure(error)),
       );
   };
   readFrames<EngineRequest>(socket, onRequest, end);
-}
-
-function send(socket: Socket, reply: EngineReply, bytes?: Uint8Array): void {
-  writeFrame(socket, reply, bytes);
 }
 
 function toFailure(error: unknown): EngineReply {

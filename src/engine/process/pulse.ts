@@ -2,22 +2,7 @@ import { EngineError, type Silence } from './channel.ts';
 import type { EngineProcess } from './engine-process.ts';
 import type { Supervisor } from './supervisor.ts';
 
-/** Detects an engine process that no longer works, or takes too much memory, and has it replaced. */
-export interface Pulse {
-  /** Resident memory of the engine process at the last beat, bytes. */
-  readonly memoryBytes: number;
-  /** Undefined while heartbeats are answered. */
-  readonly silence: Silence | undefined;
-  stop(): void;
-}
-
-export interface PulseOptions {
-  readonly supervisor: Supervisor;
-  /** Number of the channel that is asked. */
-  readonly control: number;
-  /** Memory that the engine may take in all. */
-  readonly memoryBytesMax: number;
-}
+export type Pulse = ReturnType<typeof watchPulse>;
 
 const BEAT_MS = 1_000;
 // Counted in beats, not in time, so that a suspended machine does not look like a silent engine.
@@ -39,8 +24,14 @@ const DROP_CACHES = [
   'SYSTEM JEMALLOC PURGE',
 ];
 
-/** Sends a heartbeat to the engine process, and reads its memory, once a second. */
-export function watchPulse({ supervisor, control, memoryBytesMax }: PulseOptions): Pulse {
+/**
+ * Sends a heartbeat to the engine process, and reads its memory, once a second. Has a process replaced that no longer answers or takes
+ * too much memory.
+ *
+ * @param control number of the control session's channel
+ * @param memoryBytesMax memory of the engine in all
+ */
+export function watchPulse(supervisor: Supervisor, control: number, memoryBytesMax: number) {
   let watched: EngineProcess | undefined;
   let isAsked = false;
   let missed = 0;
@@ -114,10 +105,12 @@ export function watchPulse({ supervisor, control, memoryBytesMax }: PulseOptions
 
   const timer = setInterval(tick, BEAT_MS);
   return {
-    get silence() {
+    /** Undefined while heartbeats are answered. */
+    get silence(): Silence | undefined {
       return findSilence();
     },
-    get memoryBytes() {
+    /** Resident memory of the engine process at the last beat, bytes. */
+    get memoryBytes(): number {
       return memoryBytes;
     },
     stop: () => clearInterval(timer),

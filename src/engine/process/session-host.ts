@@ -1,13 +1,9 @@
-import { drainPending, Session } from 'chdb';
+import { type ChdbResult, drainPending, Session } from 'chdb';
 import type { EngineRequest } from './protocol.ts';
-import { runStatement } from './statement.ts';
 
-interface Outcome {
-  readonly bytes: Uint8Array;
-  readonly elapsedMs: number;
-}
+type Outcome = { readonly bytes: Uint8Array; readonly elapsedMs: number };
 
-const NOTHING = new Uint8Array();
+const NOTHING: Outcome = { bytes: new Uint8Array(), elapsedMs: 0 };
 const CRASHES = ['SIGSEGV', 'SIGBUS', 'SIGFPE', 'SIGILL', 'SIGABRT'] as const;
 
 /**
@@ -45,15 +41,15 @@ export function createSessionHost(): (request: EngineRequest, payload: Buffer) =
     switch (request.op) {
       case 'open':
         await open(request);
-        return { bytes: NOTHING, elapsedMs: 0 };
+        return NOTHING;
       case 'query': {
         const result = await runStatement(current(), payload.toString(), request.format);
         return { bytes: result.bytes(), elapsedMs: result.elapsed * 1000 };
       }
       case 'insert': {
-        const { op: _, settings, ...rows } = request;
-        const { elapsed } = await current().insert({ ...rows, settings, values: payload });
-        return { bytes: NOTHING, elapsedMs: elapsed * 1000 };
+        const { op: _, ...rows } = request;
+        const { elapsed } = await current().insert({ ...rows, values: payload });
+        return { ...NOTHING, elapsedMs: elapsed * 1000 };
       }
       case 'memory':
         return { bytes: Buffer.from(String(process.memoryUsage.rss())), elapsedMs: 0 };
@@ -61,7 +57,33 @@ export function createSessionHost(): (request: EngineRequest, payload: Buffer) =
         session?.close();
         session = undefined;
         await drainPending();
-        return { bytes: NOTHING, elapsedMs: 0 };
+        return NOTHING;
     }
   };
+}
+
+// Sessions with a last statement that failed or was stopped.
+const dirty = new WeakSet<Session>();
+
+/**
+ * Runs one statement on a session. chDB keeps the rows that a failed or stopped statement had already written, and would prepend
+ * them to the session's next answer, which may be another caller's. So the session is emptied after each failure, and if that
+ * fails, before the next statement.
+ */
+export async function runStatement(session: Session, sql: string, format: string): Promise<ChdbResult> {
+  if (dirty.has(session)) await empty(session);
+  dirty.add(session);
+  try {
+    const result = await session.queryAsync(sql, { format });
+    dirty.delete(session);
+    return result;
+  } catch (error) {
+    await empty(session).catch(() => {}); // tried again before the next statement
+    throw error;
+  }
+}
+
+async function empty(session: Session): Promise<void> {
+  await session.queryAsync('SELECT 1', { format: 'Null' });
+  dirty.delete(session);
 }

@@ -2,38 +2,20 @@ import { setTimeout as pauseFor } from 'node:timers/promises';
 import { TailraceError } from '../../errors.ts';
 import { untilAborted } from '../../lib/abort.ts';
 import type { EngineEnd } from './channel.ts';
-import type { EngineProcess } from './engine-process.ts';
+import { type EngineProcess, endProcess } from './engine-process.ts';
 
-/** Why an engine process was replaced. */
+/** The end of an engine process, or a failed start. */
 export interface EngineRestart {
   /** See `EngineEnd`; `ended`: a crash. */
   readonly reason: EngineEnd['reason'] | 'ended';
   /** How the process ended, such as `SIGKILL`. */
   readonly ended: string;
-  /** Failed starts in a row; above 0 the engine is not back yet. */
+  /** Failed starts in a row; above 0 no engine process runs yet. */
   readonly failures: number;
   readonly error?: unknown;
 }
 
-/** Keeps one engine process running: if it ends, or is replaced, another is started on the same store. */
-export interface Supervisor {
-  /** `lost`: the last starts all failed. Starts are still retried. */
-  readonly state: 'up' | 'restarting' | 'lost';
-  /** Undefined while a process is being killed or started. */
-  readonly running: EngineProcess | undefined;
-  /** Restarts, failed ones included. */
-  readonly restarts: number;
-  /**
-   * The running process; waits for one that is starting.
-   *
-   * @throws TailraceError `engine_unavailable` when there is none in time; the signal's reason when it aborts first
-   */
-  use(signal?: AbortSignal): Promise<EngineProcess>;
-  /** Kills the process if it is still the running one. */
-  replace(process: EngineProcess, end: EngineEnd): void;
-  /** Stops restarts. @returns the running process, which the caller has to end; undefined if there is none */
-  close(): Promise<EngineProcess | undefined>;
-}
+export type Supervisor = ReturnType<typeof createSupervisor>;
 
 export interface SupervisorOptions {
   /** Resolves when the sessions of the new process are open; kills the process if that fails or `signal` aborts. */
@@ -56,16 +38,19 @@ const ENDED_BACK_OFF_MS_MAX = 500;
 const FAILED_BACK_OFF_MS_MAX = 5_000;
 const LOST_AFTER_FAILURES = 5;
 
-/** @param first the process that runs already */
-export function createSupervisor(first: EngineProcess, options: SupervisorOptions): Supervisor {
+/**
+ * Keeps one engine process running: if it ends, or is replaced, another is started on the same store.
+ *
+ * @param first the process that runs already
+ */
+export function createSupervisor(first: EngineProcess, options: SupervisorOptions) {
   const { start, waitMs, onRestart, now = () => performance.now(), pause = pauseUnlessAborted } = options;
-  let state: Supervisor['state'] = 'up';
+  let state: 'up' | 'restarting' | 'lost' = 'up';
   let running: EngineProcess | undefined;
   let reason: EngineRestart['reason'] = 'ended';
   let restarts = 0;
   let quickEnds = 0;
   const closing = new AbortController();
-  /** The next process. */
   let next = take(first);
 
   /** Makes a process the running one until it ends. @returns its successor */
@@ -87,7 +72,7 @@ export function createSupervisor(first: EngineProcess, options: SupervisorOption
     return after;
   }
 
-  /** Starts another, and tries again until one runs or the service closes. */
+  /** Starts another process; retries until one runs or the service closes. */
   async function restart(): Promise<EngineProcess> {
     await pause(backOff(quickEnds, ENDED_BACK_OFF_MS_MAX), closing.signal);
     for (let failures = 1; ; failures++) {
@@ -105,24 +90,34 @@ export function createSupervisor(first: EngineProcess, options: SupervisorOption
   }
 
   return {
-    get state() {
+    /** `lost`: the last starts all failed. Starts are still retried. */
+    get state(): typeof state {
       return state;
     },
-    get running() {
+    /** Undefined while a process is being killed or started. */
+    get running(): EngineProcess | undefined {
       return running;
     },
-    get restarts() {
+    /** Restarts, failed ones included. */
+    get restarts(): number {
       return restarts;
     },
-    async use(signal) {
+    /**
+     * The running process; waits for one that is starting.
+     *
+     * @throws TailraceError `engine_unavailable` when there is none in time; the signal's reason when it aborts first
+     */
+    async use(signal?: AbortSignal): Promise<EngineProcess> {
       if (running !== undefined) return running;
       if (state === 'lost' || closing.signal.aborted) throw unavailable();
-      return await untilAborted(next, withTimeout(signal, waitMs)).catch((error: unknown) => {
+      const late = AbortSignal.timeout(waitMs);
+      return await untilAborted(next, signal ? AbortSignal.any([signal, late]) : late).catch((error) => {
         signal?.throwIfAborted();
         throw unavailable(error);
       });
     },
-    replace(process, end) {
+    /** Kills the process if it is still the running one. */
+    replace(process: EngineProcess, end: EngineEnd): void {
       if (process !== running) return;
       reason = end.reason;
       // Callers wait for the next process from here on: this one takes a moment to end.
@@ -130,7 +125,8 @@ export function createSupervisor(first: EngineProcess, options: SupervisorOption
       state = 'restarting';
       process.kill(end);
     },
-    async close() {
+    /** Stops restarts. @returns the running process, which the caller has to end; undefined if there is none */
+    async close(): Promise<EngineProcess | undefined> {
       const last = running;
       running = undefined;
       closing.abort();
@@ -140,21 +136,12 @@ export function createSupervisor(first: EngineProcess, options: SupervisorOption
   };
 }
 
-/** @throws the signal's reason when it has aborted by then; the process has ended then */
-async function startUnlessAborted(
-  start: SupervisorOptions['start'],
-  signal: AbortSignal,
-): Promise<EngineProcess> {
+/** @throws the signal's reason if it has aborted; the process has ended then */
+async function startUnlessAborted(start: SupervisorOptions['start'], signal: AbortSignal) {
   const process = await start(signal);
   if (!signal.aborted) return process;
-  process.kill();
-  await process.ended;
+  await endProcess(process);
   throw signal.reason;
-}
-
-function withTimeout(signal: AbortSignal | undefined, ms: number): AbortSignal {
-  const late = AbortSignal.timeout(ms);
-  return signal === undefined ? late : AbortSignal.any([signal, late]);
 }
 
 function pauseUnlessAborted(ms: number, signal: AbortSignal): Promise<unknown> {
@@ -165,11 +152,7 @@ function backOff(times: number, msMax: number): number {
   return times === 0 ? 0 : Math.min(BACK_OFF_MS * 2 ** (times - 1), msMax);
 }
 
-const RETRY_AFTER_SECONDS = 1;
-
 function unavailable(cause?: unknown): TailraceError {
-  return new TailraceError('engine_unavailable', 'the engine is restarting; send the request again', {
-    cause,
-    retryAfterSeconds: RETRY_AFTER_SECONDS,
-  });
+  const message = 'the engine is restarting; send the request again';
+  return new TailraceError('engine_unavailable', message, { cause, retryAfterSeconds: 1 });
 }

@@ -27,12 +27,13 @@ export interface ServerRequest {
 /** A user's connections to one server. */
 export interface ServerClient {
   /**
-   * The whole answer: one that was cut off is an error, and so is one that the server ended with an error.
+   * Returns the whole answer.
    *
-   * @throws the server's own error, or that of the connection; the signal's reason
+   * @throws the server's error, also at the end of an answer; that of the connection, also if it cut the answer off; the signal's
+   * reason
    */
   send(request: ServerRequest): Promise<Buffer>;
-  /** @throws when nothing that speaks HTTP answers; the signal's reason */
+  /** @throws when there is no HTTP response; the signal's reason */
   ping(signal: AbortSignal): Promise<void>;
   close(): Promise<void>;
 }
@@ -45,7 +46,7 @@ export interface ClientOptions {
   readonly connectionsMax: number;
   /** Longest silence of the server within a request, ms. */
   readonly silenceMs: number;
-  /** Whether what is sent is compressed, too: worth it for rows, not for statements. */
+  /** Compresses requests, too: worth it for rows, not for statements. */
   readonly compressRequests: boolean;
 }
 
@@ -73,17 +74,16 @@ export function createServerClient(options: ClientOptions): ServerClient {
   });
   return {
     async send(request) {
-      for (const afterMs of RETRY_AFTER_MS) {
+      for (let attempts = 0; ; attempts++) {
         try {
           return await attempt(client, request);
         } catch (error) {
           request.signal.throwIfAborted();
-          if (!mayRepeat(error, request.repeatable)) throw error;
+          const afterMs = RETRY_AFTER_MS[attempts];
+          if (afterMs === undefined || !mayRepeat(error, request.repeatable)) throw error;
           await wait(afterMs, undefined, { signal: request.signal }).catch(() => {});
-          request.signal.throwIfAborted();
         }
       }
-      return await attempt(client, request);
     },
     async ping(signal) {
       const answer = await client.ping({ select: false, abort_signal: signal });
@@ -137,47 +137,31 @@ async function collect(stream: Readable, bytesMax: number): Promise<{ bytes: Buf
       if (length > bytesMax) break; // ends the stream, and with it the query
     }
   } catch (error) {
-    return {
-      bytes: Buffer.concat(chunks),
-      broken: error instanceof Error ? error : new Error(String(error)),
-    };
+    const broken = error instanceof Error ? error : new Error(String(error));
+    return { bytes: Buffer.concat(chunks), broken };
   }
   if (length > bytesMax) throw tooLarge(bytesMax);
-  const [only] = chunks;
-  return { bytes: only !== undefined && chunks.length === 1 ? only : Buffer.concat(chunks) };
+  const [first] = chunks;
+  return { bytes: first !== undefined && chunks.length === 1 ? first : Buffer.concat(chunks) };
 }
 
 // Never connected, so the request was not sent.
-const NEVER_SENT: ReadonlySet<unknown> = new Set([
-  'ECONNREFUSED',
-  'ENOTFOUND',
-  'EAI_AGAIN',
-  'EHOSTUNREACH',
-  'ENETUNREACH',
-]);
+const NEVER_SENT = /^(?:ECONNREFUSED|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH)$/;
 // Lost before the answer was complete: the request may have been executed.
-const LOST: ReadonlySet<unknown> = new Set([
-  'ECONNRESET',
-  'EPIPE',
-  'ETIMEDOUT',
-  'ERR_STREAM_PREMATURE_CLOSE',
-  'Z_BUF_ERROR',
-  'ZSTD_error_srcSize_wrong',
-]);
+const LOST =
+  /^(?:ECONNRESET|EPIPE|ETIMEDOUT|ERR_STREAM_PREMATURE_CLOSE|Z_BUF_ERROR|ZSTD_error_srcSize_wrong)$/;
+// A proxy's status for a server that did not answer.
+const GATEWAY = /^50[234]$/;
+
+type Failure = { readonly code?: unknown; readonly httpStatus?: unknown } | null;
 
 /** Whether there was no answer: not connected, or the connection was lost. */
 function isLost(error: unknown): boolean {
-  const code = (error as { code?: unknown } | null)?.code;
-  return NEVER_SENT.has(code) || LOST.has(code);
+  const code = String((error as Failure)?.code);
+  return NEVER_SENT.test(code) || LOST.test(code);
 }
 
 function mayRepeat(error: unknown, repeatable: boolean): boolean {
-  const code = (error as { code?: unknown } | null)?.code;
-  return NEVER_SENT.has(code) || (repeatable && (LOST.has(code) || isGateway(error)));
-}
-
-/** A proxy's status for a server that did not answer. */
-function isGateway(error: unknown): boolean {
-  const status = (error as { httpStatus?: unknown } | null)?.httpStatus;
-  return status === 502 || status === 503 || status === 504;
+  if (repeatable && (isLost(error) || GATEWAY.test(String((error as Failure)?.httpStatus)))) return true;
+  return NEVER_SENT.test(String((error as Failure)?.code));
 }

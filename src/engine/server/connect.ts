@@ -1,22 +1,10 @@
 import type { ServerAddress } from '../../config/clickhouse.ts';
 import type { QueryLimits } from '../engine.ts';
 import { type EngineSettings, readSettings, sandboxSettings } from '../read-settings.ts';
-import { createServerClient, type ServerClient } from './client.ts';
+import { createServerClient } from './client.ts';
 import { READ_SETTINGS, type Reader } from './reads.ts';
 import { prepareServer } from './start.ts';
 import { COMMAND_MS_MAX } from './writes.ts';
-
-/** A user that runs queries, and how many of its queries run at once. */
-export interface ConnectedReader extends Reader {
-  readonly readers: number;
-}
-
-export interface ServerUsers {
-  readonly owner: ServerClient;
-  readonly reader: ConnectedReader;
-  /** Runs SQL that callers write; `undefined`: the reader does. */
-  readonly sandbox: ConnectedReader | undefined;
-}
 
 export interface ConnectOptions {
   readonly address: ServerAddress;
@@ -25,41 +13,41 @@ export interface ConnectOptions {
   readonly cluster: string;
 }
 
+type Account = NonNullable<ServerAddress['sandbox']>;
+
 // Besides queries: KILL statements.
 const SPARE_CONNECTIONS = 4;
 const OWNER_CONNECTIONS_MAX = 10;
 
 /**
- * The connections of every user, after the server was checked (start.ts).
+ * The connections of every user, after the server was checked (start.ts). `sandbox` runs SQL that callers write; `undefined`: the
+ * reader does.
  *
  * @throws InputError, TailraceError as src/engine/server/start.ts; nothing stays open then
  */
-export async function connect({ address, readers, limits, cluster }: ConnectOptions): Promise<ServerUsers> {
+export async function connect({ address, readers, limits, cluster }: ConnectOptions) {
   const { user, password } = address;
   const ofOwner = { user, password, connectionsMax: OWNER_CONNECTIONS_MAX, silenceMs: COMMAND_MS_MAX };
-  // In a database that exists before ours.
-  const system = createServerClient({
-    ...ofOwner,
-    address: { ...address, database: 'system' },
-    compressRequests: false,
-  });
+  // The database `system` exists before ours.
+  const inSystem = { ...address, database: 'system' };
+  const system = createServerClient({ ...ofOwner, address: inSystem, compressRequests: false });
   const owner = createServerClient({ ...ofOwner, address, compressRequests: true });
-  const createReader = (account: Account, count: number, settings: EngineSettings): ConnectedReader => ({
+  const createReader = (account: Account, slots: number, settings: EngineSettings): Reader => ({
     client: createServerClient({
       ...account,
       address,
-      connectionsMax: count + SPARE_CONNECTIONS,
+      connectionsMax: slots + SPARE_CONNECTIONS,
       silenceMs: 2 * limits.timeoutMs, // each query has a deadline, which comes first
       compressRequests: false,
     }),
-    readers: count,
+    slots,
     settings: { ...settings, ...READ_SETTINGS },
   });
   const ofReader = { user: address.readUser, password: address.readPassword };
   const reader = createReader(ofReader, readers, readSettings(limits));
   // Half of the reader's slots: callers' SQL may slow stored queries down but never takes all slots.
-  const ofSandbox = Math.max(1, Math.floor(readers / 2));
-  const sandbox = address.sandbox && createReader(address.sandbox, ofSandbox, sandboxSettings(limits));
+  const sandboxSlots = Math.max(1, Math.floor(readers / 2));
+  const sandbox = address.sandbox && createReader(address.sandbox, sandboxSlots, sandboxSettings(limits));
   try {
     await prepareServer({ address, system, reader, sandbox, cluster });
     return { owner, reader, sandbox };
@@ -69,9 +57,4 @@ export async function connect({ address, readers, limits, cluster }: ConnectOpti
   } finally {
     await system.close();
   }
-}
-
-interface Account {
-  readonly user: string;
-  readonly password: string;
 }

@@ -4,7 +4,7 @@ export interface ResponseHead {
   readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>;
 }
 
-/** A failure reported by a ClickHouse server or by a proxy in front of it. Its message is the server's own text, values included. */
+/** A failure reported by a ClickHouse server or by a proxy in front of it. Its message is the server's text, values included. */
 export class ServerException extends Error {
   override readonly name = 'ServerException';
   /** ClickHouse's code; `undefined` if something else answered. */
@@ -25,7 +25,8 @@ const TEXT_CHARS_MAX = 10_000;
  * marker that the server announced in a header (since 25.11) and no row can contain.
  */
 export function readException(bytes: Buffer, { status, headers }: ResponseHead): ServerException | undefined {
-  const code = toCode(headers['x-clickhouse-exception-code']);
+  const header = headers['x-clickhouse-exception-code'];
+  const code = typeof header === 'string' && /^\d+$/.test(header) ? Number(header) : undefined;
   const tag = headers['x-clickhouse-exception-tag'];
   const late = typeof tag === 'string' && tag !== '' ? findLate(bytes, tag) : undefined;
   if (late !== undefined) return new ServerException(late, codeInText(late), status);
@@ -35,20 +36,15 @@ export function readException(bytes: Buffer, { status, headers }: ResponseHead):
 }
 
 /**
- * Looks whether it was ClickHouse that answered, which says of each query at least its id (`x-clickhouse-query-id`). The page of
- * a proxy whose server is being looked after, if it were believed, would be rows, or word of events that nobody has stored.
+ * Refuses a response without ClickHouse's headers; it sends at least `x-clickhouse-query-id`. A proxy's maintenance page with
+ * status 200 would otherwise be taken for rows, or for a stored insert.
  *
- * @throws ServerException when it was not
+ * @throws ServerException
  */
 export function refuseOthers({ status, headers }: ResponseHead): void {
   if (Object.keys(headers).some((name) => name.startsWith('x-clickhouse-'))) return;
-  const text =
-    'what answers is no ClickHouse, or a proxy takes the headers x-clickhouse-… out of its answers';
+  const text = 'the response is not from ClickHouse, or a proxy removes its headers x-clickhouse-…';
   throw new ServerException(text, undefined, status);
-}
-
-function toCode(header: string | readonly string[] | undefined): number | undefined {
-  return typeof header === 'string' && /^\d+$/.test(header) ? Number(header) : undefined;
 }
 
 function codeInText(text: string): number | undefined {
@@ -58,14 +54,13 @@ function codeInText(text: string): number | undefined {
 
 const MARK = '__exception__';
 
-/** The text between the two marks at the end; the second may be missing where the connection was cut. */
+/** The text between the two marks at the end; the second is missing if the connection was cut. */
 function findLate(bytes: Buffer, tag: string): string | undefined {
   const head = `${MARK}\r\n${tag}`;
   const start = bytes.lastIndexOf(head);
   if (start === -1) return undefined;
-  const text = bytes.toString('utf8', start + head.length);
-  const end = text.lastIndexOf(tag);
-  return (
-    (end === -1 ? text : text.slice(0, end).replace(/\d+\s*$/, '')).trim() || 'the answer was broken off'
-  );
+  const rest = bytes.toString('utf8', start + head.length);
+  const end = rest.lastIndexOf(tag);
+  const text = end === -1 ? rest : rest.slice(0, end).replace(/\d+\s*$/, '');
+  return text.trim() || 'the answer was broken off';
 }

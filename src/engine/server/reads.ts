@@ -1,94 +1,71 @@
+import { untilAborted } from '../../lib/abort.ts';
 import { quote } from '../../sql/quote.ts';
-import type { QueryOptions } from '../engine.ts';
+import type { QueryOptions, QueryResult } from '../engine.ts';
 import type { EngineSettings } from '../read-settings.ts';
+import { createSessionPool, type PoolLimits } from '../session-pool.ts';
 import type { BoundStatement } from '../values.ts';
 import type { ServerClient } from './client.ts';
 import type { ServerWatch } from './watch.ts';
 
-export interface ReadOptions extends Pick<QueryOptions, 'format' | 'origin' | 'lane' | 'sandboxed'> {
-  /** As `additional_table_filters` has it. */
-  readonly filters: string;
-  readonly signal: AbortSignal;
-}
-
 /** A user that runs queries. */
 export interface Reader {
   readonly client: ServerClient;
-  /** What each query is sent with, its limits included. */
+  /** Sent with each query, its limits included. */
   readonly settings: EngineSettings;
+  /** Queries that run at once. */
+  readonly slots: number;
 }
 
-export interface ReaderOptions extends Reader {
+export interface ReadsOptions extends Reader, PoolLimits {
   readonly resultBytesMax: number;
+  /** Initial value of `additional_table_filters`. */
+  readonly filters: string;
   readonly watch: Pick<ServerWatch, 'isUp'>;
-  /** Further settings of a query that identify its caller. */
-  readonly describe: (options: ReadOptions) => EngineSettings;
+  /** Further settings, which identify the query's caller. */
+  readonly describe: (options: QueryOptions) => EngineSettings;
 }
 
-/** Runs callers' queries, and kills each on the server once no caller waits for it. */
-export interface ServerReads {
-  /** Settles when the server is done with the query, as far as it can be asked. */
-  start(statement: BoundStatement, options: ReadOptions): Promise<Buffer>;
-  /** Stops everything, with this reason, and resolves when nothing runs any more. */
-  stop(reason: Error): Promise<void>;
-}
-
-// A server that does not even take the order to stop a query by then runs none for us.
+// A server that has not accepted the KILL by then runs none of our queries.
 const KILL_MS_MAX = 5_000;
 const KILL_ANSWER_BYTES_MAX = 1024 * 1024;
 
-/** How each query of a user is sent, beside its limits. */
+/** Settings of every query, beside its limits. */
 export const READ_SETTINGS = {
-  cancel_http_readonly_queries_on_client_close: 1, // the first way in which it ends; the order to kill it is the second
-  http_write_exception_in_output_format: 0, // an error comes behind the mark that server-exception.ts looks for
+  cancel_http_readonly_queries_on_client_close: 1, // ends a query whose connection closed; KILL is the second way
+  http_write_exception_in_output_format: 0, // errors come behind the marker that exception.ts looks for
   readonly: 1,
 } as const;
 
-/** For the server's log of queries. */
-export function describeQuery({ origin }: ReadOptions): EngineSettings {
+/** For the server's query log. */
+export function describeQuery({ origin }: QueryOptions): EngineSettings {
   return origin === undefined ? {} : { log_comment: origin };
 }
 
-/**
- * Of a query that holds SQL of a caller: the project, which row policies compare, and the key, which a quota can count by
- * (docs/scaling.md has both).
- */
-export function describeSandboxed({ origin, lane, sandboxed }: ReadOptions): EngineSettings {
+/** For a query with SQL of a caller: the project, for row policies, and the key, for quotas (docs/scaling.md has both). */
+export function describeSandboxed({ origin, lane, sandboxed }: QueryOptions): EngineSettings {
   return {
     log_comment: JSON.stringify({ origin, project: sandboxed?.project }),
     ...(lane !== undefined && { quota_key: lane }),
   };
 }
 
-export function createServerReads(options: ReaderOptions): ServerReads {
+/** Runs one user's queries, each in a slot, and kills each on the server once no caller waits for it. */
+export function createServerReads(options: ReadsOptions) {
   const { client, settings, resultBytesMax, watch, describe } = options;
+  const slots = Array.from({ length: options.slots }, () => ({ filters: options.filters }));
+  const pool = createSessionPool(slots, options);
   const running = new Map<AbortController, Promise<unknown>>();
 
-  /** SYNC: resolves when the query has ended. Of a query that has, there is nothing to kill. */
-  async function kill(queryId: string): Promise<void> {
-    await client
-      .send({
-        sql: `KILL QUERY WHERE query_id = ${quote(queryId)} SYNC`,
-        settings: {},
-        bytesMax: KILL_ANSWER_BYTES_MAX,
-        signal: AbortSignal.timeout(KILL_MS_MAX),
-        repeatable: true,
-      })
-      .catch(() => {}); // it ends by its own time limit, if by nothing else
-  }
-
-  async function run(statement: BoundStatement, options: ReadOptions): Promise<Buffer> {
-    const { format, filters, signal } = options;
+  async function run(
+    statement: BoundStatement,
+    querySettings: EngineSettings,
+    signal: AbortSignal,
+  ): Promise<Buffer> {
     let started: string | undefined;
     try {
       return await client.send({
         ...statement,
-        settings: {
-          ...settings,
-          default_format: format,
-          additional_table_filters: filters,
-          ...describe(options),
-        },
+        settings: { ...settings, ...querySettings },
         bytesMax: resultBytesMax,
         signal,
         repeatable: true,
@@ -98,22 +75,52 @@ export function createServerReads(options: ReaderOptions): ServerReads {
       });
     } catch (error) {
       // An unavailable server cannot take the KILL; it ends the query when it finds the connection closed.
-      if (signal.aborted && started !== undefined && watch.isUp) await kill(started);
+      if (signal.aborted && started !== undefined && watch.isUp) await kill(client, started);
       throw error;
     }
   }
 
   return {
-    async start(statement, options) {
+    pool,
+    /** @param deadline aborts when no caller waits for the answer any more */
+    async query(statement: BoundStatement, query: QueryOptions, deadline: AbortSignal): Promise<QueryResult> {
+      const slot = await pool.acquire(deadline, query);
+      const startedMs = performance.now();
       const stopping = new AbortController();
-      const signal = AbortSignal.any([options.signal, stopping.signal]);
-      const done = run(statement, { ...options, signal });
-      running.set(stopping, done);
-      return await done.finally(() => running.delete(stopping));
+      const querySettings = {
+        default_format: query.format,
+        additional_table_filters: slot.filters,
+        ...describe(query),
+      };
+      // The slot is released when the server has ended the query, which after an abort is later than the answer.
+      const result = run(statement, querySettings, AbortSignal.any([deadline, stopping.signal])).finally(
+        () => {
+          running.delete(stopping);
+          pool.release(slot);
+        },
+      );
+      running.set(stopping, result);
+      const bytes = await untilAborted(result, deadline);
+      return { bytes, elapsedMs: performance.now() - startedMs };
     },
-    async stop(reason) {
+    /** @param filters value of `additional_table_filters`; see `Engine.setReadFilters` */
+    setFilters: (filters: string) =>
+      pool.renew(async (slot) => {
+        slot.filters = filters;
+      }),
+    /** Stops running queries with this reason, waits for their end and closes the connections. */
+    async stop(reason: Error): Promise<void> {
       for (const stopping of running.keys()) stopping.abort(reason);
       await Promise.allSettled([...running.values()]);
+      await client.close();
     },
   };
+}
+
+/** SYNC: resolves when the query has ended. KILL of an ended query does nothing. Never rejects: a time limit ends it, too. */
+async function kill(client: ServerClient, queryId: string): Promise<void> {
+  const sql = `KILL QUERY WHERE query_id = ${quote(queryId)} SYNC`;
+  const signal = AbortSignal.timeout(KILL_MS_MAX);
+  const bytesMax = KILL_ANSWER_BYTES_MAX;
+  await client.send({ sql, settings: {}, bytesMax, signal, repeatable: true }).catch(() => {});
 }

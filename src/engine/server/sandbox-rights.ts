@@ -1,15 +1,15 @@
-/** How a GRANT is listed: `GRANT SELECT(a, b) ON tailrace.t TO u`, with `WITH GRANT OPTION` at its end where it may be handed on. */
+/** `GRANT SELECT(a, b) ON tailrace.t TO u`, which may end with `WITH GRANT OPTION`. */
 const LISTED = /^GRANT (?<rights>.+) ON (?<target>\S+) TO (?<rest>.+)$/;
 const COLUMNS = /\([^()]*\)/g;
-// Shows names and types of readable tables only, which a user that may read a table sees without this grant.
+// SHOW adds nothing: names and types of readable tables are visible without it.
 const HARMLESS = /^(?:SELECT|SHOW(?: (?:DATABASES|TABLES|COLUMNS|DICTIONARIES))?)$/;
 // Exists in every server. With ClickHouse's default configuration, most of `system` needs a GRANT.
 const TOO_WIDE = /^(?:\*|system\b|information_schema\b)/i;
 
 /**
- * What is wrong with the rights of a user that runs callers' SQL; `undefined`: it may read tables and nothing else.
+ * The fault in the rights of a user that runs callers' SQL; `undefined`: it may read tables and nothing else.
  *
- * @param listed the lines of `SHOW GRANTS FINAL`, in which roles stand as their rights
+ * @param listed the lines of `SHOW GRANTS FINAL`, which replaces roles by their rights
  */
 export function findRightsFault(
   listed: readonly string[],

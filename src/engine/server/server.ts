@@ -4,9 +4,8 @@ import { createGate } from '../gate.ts';
 import { writeFilters } from '../read-settings.ts';
 import type { PoolLimits } from '../session-pool.ts';
 import { createValueBinder } from '../values.ts';
-import { type ConnectedReader, connect } from './connect.ts';
-import { createServerReaders, type ServerReaders } from './readers.ts';
-import { describeQuery, describeSandboxed } from './reads.ts';
+import { connect } from './connect.ts';
+import { createServerReads, describeQuery, describeSandboxed } from './reads.ts';
 import { PING_PAUSE_MS, watchServer } from './watch.ts';
 import { createServerWrites } from './writes.ts';
 
@@ -15,18 +14,18 @@ export interface ServerOptions extends PoolLimits {
   /** Queries of this process that run at once. */
   readonly readers: number;
   readonly limits: QueryLimits;
-  /** Name of the cluster that the tables are spread over; empty: the server alone. */
+  /** Cluster of the tables; empty: a single server. */
   readonly cluster: string;
-  /** Pause between two looks whether the server is there, ms. */
+  /** Pause between two pings of the server, ms. */
   readonly pingPauseMs?: number;
-  /** Told when the server cannot be reached any more, and when it can again. */
+  /** Called when the server becomes unavailable, and when it is available again. */
   readonly onReach?: ((isUp: boolean, error?: unknown) => void) | undefined;
 }
 
 /**
- * A ClickHouse server or cluster, over HTTP. Values are bound by the server. The owner makes tables and stores events, the
- * reader runs queries; they may be the same user, since each query is run with `readonly`. A third user may run what callers
- * write, with connections of its own.
+ * A ClickHouse server or cluster, over HTTP. Values are bound by the server. The owner creates tables and stores events, the
+ * reader runs queries; they may be the same user, since each query is run with `readonly`. A third user, with connections of its
+ * own, may run SQL that callers write.
  *
  * @throws InputError, TailraceError as src/engine/server/start.ts
  */
@@ -34,21 +33,19 @@ export async function openServerEngine(options: ServerOptions): Promise<Engine> 
   const { address, limits, cluster, pingPauseMs = PING_PAUSE_MS, onReach = () => {} } = options;
   const { owner, reader, sandbox } = await connect(options);
   const watch = watchServer({ ping: reader.client.ping, pauseMs: pingPauseMs, onReach });
-  const { resultBytesMax } = limits;
   const filters = writeFilters(address.database, new Map());
-  const createReaders = (of: ConnectedReader, describe: typeof describeQuery): ServerReaders =>
-    createServerReaders({ ...options, ...of, describe, filters, resultBytesMax, watch });
-  const queries = createReaders(reader, describeQuery);
-  const callers = sandbox && createReaders(sandbox, describeSandboxed);
-  const all = callers === undefined ? [queries] : [queries, callers];
+  const shared = { ...options, filters, resultBytesMax: limits.resultBytesMax, watch };
+  const stored = createServerReads({ ...shared, ...reader, describe: describeQuery });
+  const sandboxed = sandbox && createServerReads({ ...shared, ...sandbox, describe: describeSandboxed });
+  const all = sandboxed === undefined ? [stored] : [stored, sandboxed];
   const writes = createServerWrites(owner, cluster, watch);
   const bind = createValueBinder();
   const gate = createGate(limits.timeoutMs, stop);
 
   async function stop(): Promise<void> {
-    for (const one of all) one.drain(gate.closed());
+    for (const { pool } of all) pool.drain(gate.closed());
     await writes.idle();
-    await Promise.all(all.map((one) => one.stop(gate.closed())));
+    await Promise.all(all.map((reads) => reads.stop(gate.closed())));
     watch.stop(); // last: until here an unavailable server must still fail fast
     await owner.close();
   }
@@ -59,8 +56,8 @@ export async function openServerEngine(options: ServerOptions): Promise<Engine> 
     query: (sql, values, query) =>
       gate.answer(query.signal, async (late) => {
         const deadline = AbortSignal.any([late, watch.signal]);
-        const readers = query.sandboxed === undefined ? queries : (callers ?? queries);
-        return await readers.query(bind(sql, values), query, deadline);
+        const reads = query.sandboxed === undefined ? stored : (sandboxed ?? stored);
+        return await reads.query(bind(sql, values), query, deadline);
       }),
     insert: (batch) => gate.pass(() => writes.insert(batch)),
     command: (sql) => gate.pass(() => writes.command(sql)),
@@ -71,14 +68,14 @@ export async function openServerEngine(options: ServerOptions): Promise<Engine> 
     setReadFilters: (next) =>
       gate.pass(async () => {
         const text = writeFilters(address.database, next);
-        await Promise.all(all.map((one) => one.setFilters(text)));
+        await Promise.all(all.map((reads) => reads.setFilters(text)));
       }),
     gauges: () => ({
       state: watch.isUp ? 'up' : 'unreachable',
       restarts: 0,
       memoryBytes: undefined,
-      running: all.reduce((sum, one) => sum + one.gauges().running, 0),
-      queued: all.reduce((sum, one) => sum + one.gauges().queued, 0),
+      running: all.reduce((sum, { pool }) => sum + pool.running, 0),
+      queued: all.reduce((sum, { pool }) => sum + pool.queued, 0),
     }),
     close: gate.close,
   };

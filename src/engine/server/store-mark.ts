@@ -4,21 +4,15 @@ import type { Engine } from '../engine.ts';
 import { refuseNewer, STORE_VERSION, UNMARKED, upgradeStore } from '../store-version.ts';
 import { onCluster, storedTable } from '../table.ts';
 
-/** What all processes on a ClickHouse server know of a table; it stands in the comment of the table. */
-interface StoreMark {
-  /** Of its layout. */
-  readonly version: number;
-  /** Rises with every deletion of events; 0: there was none. */
-  readonly deletions: number;
-}
-
-// After any text that an operator wrote into the comment.
+// Shared by all processes on a server, in the comment of each table, after any text of an operator: the version of its layout, and a
+// number that rises with every deletion of events.
 const MARK = /\s*\[tailrace store (\d+)(?:, deletions (\d+))?\]$/;
 
+/** Table → its comment. */
 type Comments = ReadonlyMap<string, string>;
 
 /**
- * Upgrades the tables of a server where they are of an older version. To be called before they are brought to what the sources say.
+ * Upgrades the tables of a server that are of an older version. Call it before `applySchema`.
  *
  * @throws InputError when any table of the database was written by a newer version
  */
@@ -44,15 +38,15 @@ export async function markServerStore(engine: Engine, sources: readonly Source[]
   }
 }
 
-/** The number of the last deletion, whichever process asked for it. */
+/** The number of the last deletion by any process. */
 export async function readDeletions(engine: Engine): Promise<number> {
   return lastDeletion(await readComments(engine));
 }
 
 /**
- * Notes that events of these sources were deleted, for every process on the server.
+ * Records that events of these sources were deleted, for every process on the server.
  *
- * @param nowMs ms since the epoch; the number rises also where clocks go back
+ * @param nowMs ms since the epoch; the number rises even if clocks go back
  * @returns the number of this deletion
  */
 export async function writeDeletion(
@@ -74,15 +68,15 @@ async function setComment(engine: Engine, source: Source, comment: string): Prom
   await engine.command(`ALTER TABLE ${table} MODIFY COMMENT ${quote(comment)}`);
 }
 
-/** Of the tables that hold rows: views of sources have comments of their own. */
+/** Of the tables with rows: views have other comments (external.ts). */
 async function readComments(engine: Engine): Promise<Comments> {
   const rows = await engine.inspect(
-    `SELECT name, comment FROM system.tables WHERE database = currentDatabase() AND engine LIKE '%MergeTree'`,
+    "SELECT name, comment FROM system.tables WHERE database = currentDatabase() AND engine LIKE '%MergeTree'",
   );
   return new Map(rows.map((row) => [String(row['name']), String(row['comment'])]));
 }
 
-function readMarks(comments: Comments): StoreMark[] {
+function readMarks(comments: Comments) {
   return [...comments.values()].flatMap((comment) => parseMark(comment) ?? []);
 }
 
@@ -90,7 +84,8 @@ function lastDeletion(comments: Comments): number {
   return Math.max(0, ...readMarks(comments).map(({ deletions }) => deletions));
 }
 
-function parseMark(comment: string): StoreMark | undefined {
+/** `deletions` is 0 if there was none. */
+function parseMark(comment: string) {
   const [found, version, deletions = '0'] = MARK.exec(comment) ?? [];
   return found === undefined ? undefined : { version: Number(version), deletions: Number(deletions) };
 }

@@ -9,63 +9,59 @@ export interface ServerWatch {
 }
 
 export interface WatchOptions {
-  /** Asks for a sign of life. @throws when there is none, or the signal aborts */
+  /** @throws when the server does not answer, or the signal aborts */
   readonly ping: (signal: AbortSignal) => Promise<void>;
-  /** Pause between two looks, ms. */
+  /** Pause between two pings, ms. */
   readonly pauseMs: number;
-  /** Told each change, and why. */
+  /** Called on each change, with the reason. */
   readonly onReach: (isUp: boolean, error?: unknown) => void;
 }
 
 /** With the longest ping, a server that comes back is in use again within two seconds. */
 export const PING_PAUSE_MS = 500;
 const PING_MS_MAX = 1_000;
-// One lost connection is no outage, and queries that run are stopped by one.
+// One lost connection is no outage, and an outage stops running queries.
 const FAILURES_MAX = 3;
 
 /**
- * Pings a server for as long as it is in use. A server that refuses connections fails each query by itself; one behind a
- * network that swallows everything would hold each for as long as a query may take, and then all who wait behind it.
+ * Pings a server until stopped. A server that refuses connections fails each query by itself; one behind a network that drops
+ * packets would hold each query until its timeout, and then all that wait behind it.
  */
 export function watchServer({ ping, pauseMs, onReach }: WatchOptions): ServerWatch {
-  let away: AbortController | undefined;
   let reach = new AbortController();
   let failures = 0;
   let timer: NodeJS.Timeout | undefined;
   const stopped = new AbortController();
 
-  function note(error?: unknown): void {
-    failures = error === undefined ? 0 : failures + 1;
-    if (error === undefined && away !== undefined) {
-      away = undefined;
-      reach = new AbortController();
-      onReach(true);
-    } else if (failures >= FAILURES_MAX && away === undefined) {
-      away = reach;
-      reach.abort(new TailraceError('engine_unavailable', 'the engine is not available', { cause: error }));
-      onReach(false, error);
-    }
+  function onSuccess(): void {
+    failures = 0;
+    if (!reach.signal.aborted) return;
+    reach = new AbortController();
+    onReach(true);
   }
 
-  async function look(): Promise<void> {
-    try {
-      await ping(AbortSignal.any([stopped.signal, AbortSignal.timeout(PING_MS_MAX)]));
-      note();
-    } catch (error) {
-      if (stopped.signal.aborted) return;
-      note(error);
-    }
-    plan();
+  function onFailure(error: unknown): void {
+    if (stopped.signal.aborted || ++failures < FAILURES_MAX || reach.signal.aborted) return;
+    reach.abort(new TailraceError('engine_unavailable', 'the engine is not available', { cause: error }));
+    onReach(false, error);
   }
 
-  function plan(): void {
-    timer = setTimeout(() => void look(), pauseMs).unref();
+  async function probe(): Promise<void> {
+    await ping(AbortSignal.any([stopped.signal, AbortSignal.timeout(PING_MS_MAX)])).then(
+      onSuccess,
+      onFailure,
+    );
+    schedule();
   }
 
-  plan();
+  function schedule(): void {
+    if (!stopped.signal.aborted) timer = setTimeout(() => void probe(), pauseMs).unref();
+  }
+
+  schedule();
   return {
     get isUp() {
-      return away === undefined;
+      return !reach.signal.aborted;
     },
     get signal() {
       return reach.signal;

@@ -1,47 +1,33 @@
 import { randomUUID } from 'node:crypto';
 import type { InsertBatch } from '../engine.ts';
 import { FORMAT_SETTINGS, SQL_BYTES_MAX } from '../read-settings.ts';
+import { parseRows } from '../values.ts';
 import type { ServerClient } from './client.ts';
 import type { ServerWatch } from './watch.ts';
 
-/** What the owner of the tables does. Each failure is the server's own, or that of the connection. */
-export interface ServerWrites {
-  insert(batch: InsertBatch): Promise<void>;
-  command(sql: string): Promise<void>;
-  /** Rows of a statement of Tailrace's own, parsed. */
-  inspect(sql: string): Promise<Record<string, unknown>[]>;
-  /** Resolves when nothing is being written any more. */
-  idle(): Promise<void>;
-}
-
-// An insert that takes longer than this is on a server that is of no use.
+// A server on which an insert takes longer is of no use.
 const INSERT_MS_MAX = 60_000;
-/** Longer than the 180 s for which the server itself waits for all of a cluster to have done it. */
+/** Longer than the 180 s for which the server itself waits for all servers of a cluster. */
 export const COMMAND_MS_MAX = 200_000;
 const INSPECT_MS_MAX = 60_000;
 const ANSWER_BYTES_MAX = 64 * 1024 * 1024;
 
 // The server responds to an insert or a statement only when it is done, so that the status is its result.
 const WRITE_SETTINGS = { wait_end_of_query: 1, max_query_size: SQL_BYTES_MAX } as const;
-
 const INSERT_SETTINGS = {
   ...WRITE_SETTINGS,
   async_insert: 0, // they are grouped already, and stored when it answers
   max_partitions_per_insert_block: 0, // an insert of rows from many days makes a part for each
   insert_deduplicate: 1,
 } as const;
-
 const INSPECT_SETTINGS = {
   ...FORMAT_SETTINGS,
   max_query_size: SQL_BYTES_MAX,
   default_format: 'JSONEachRow',
 } as const;
 
-export function createServerWrites(
-  owner: ServerClient,
-  cluster: string,
-  watch: Pick<ServerWatch, 'signal'>,
-): ServerWrites {
+/** Statements of the tables' owner; see `Engine`. Each failure is the server's own, or that of the connection. */
+export function createServerWrites(owner: ServerClient, cluster: string, watch: Pick<ServerWatch, 'signal'>) {
   // On a cluster the insert is answered when all shards have their rows, instead of when they wait to be sent there.
   const insertSettings =
     cluster === '' ? INSERT_SETTINGS : { ...INSERT_SETTINGS, distributed_foreground_insert: 1 };
@@ -53,12 +39,12 @@ export function createServerWrites(
   }
 
   return {
-    insert({ table, columns, format, bytes, token }) {
+    insert({ table, columns, format, bytes, token }: InsertBatch): Promise<void> {
       const names = columns.map((name) => `\`${name}\``).join(', ');
       const work = owner.send({
         sql: `INSERT INTO \`${table}\` (${names}) FORMAT ${format}`,
         body: bytes,
-        // A token of our own makes it safe to send the rows again when the answer was lost.
+        // With a token the rows can be sent again if the answer was lost.
         settings: { ...insertSettings, insert_deduplication_token: token ?? randomUUID() },
         bytesMax: ANSWER_BYTES_MAX,
         signal: AbortSignal.any([AbortSignal.timeout(INSERT_MS_MAX), watch.signal]),
@@ -66,17 +52,17 @@ export function createServerWrites(
       });
       return write(work);
     },
-    command(sql) {
+    command(sql: string): Promise<void> {
       const signal = AbortSignal.timeout(COMMAND_MS_MAX);
-      const how = { settings: WRITE_SETTINGS, bytesMax: ANSWER_BYTES_MAX, signal, repeatable: false };
-      return write(owner.send({ sql, ...how }));
+      const options = { settings: WRITE_SETTINGS, bytesMax: ANSWER_BYTES_MAX, signal, repeatable: false };
+      return write(owner.send({ sql, ...options }));
     },
-    async inspect(sql) {
+    async inspect(sql: string) {
       const signal = AbortSignal.timeout(INSPECT_MS_MAX);
-      const how = { settings: INSPECT_SETTINGS, bytesMax: ANSWER_BYTES_MAX, signal, repeatable: true };
-      const lines = (await owner.send({ sql, ...how })).toString().split('\n');
-      return lines.filter((line) => line !== '').map((line) => JSON.parse(line) as Record<string, unknown>);
+      const options = { settings: INSPECT_SETTINGS, bytesMax: ANSWER_BYTES_MAX, signal, repeatable: true };
+      return parseRows(await owner.send({ sql, ...options }));
     },
+    /** Resolves when no insert and no command runs any more. */
     idle: async () => void (await Promise.allSettled([...writing])),
   };
 }

@@ -11,7 +11,7 @@ const createProcess = (pid: number): EngineProcess => ({
 });
 const process = createProcess(1);
 
-/** Whom an end is blamed on, of queries that were sent at these instants. */
+/** The queries that may have caused the end, of those sent at these instants. */
 function blame(sentMs: Readonly<Record<string, number>>, end?: EngineEnd): string[] {
   const running = new Map<string, Sent>(
     Object.entries(sentMs).map(([tag, ms]) => [tag, { process, sentMs: ms }]),
@@ -43,7 +43,7 @@ test('of a silence that none such explains each query may be the cause that was 
   expect(blame({ a: 100, b: 200, later: 2_001 }, { reason: 'silent', silence })).toEqual(['a', 'b']);
 });
 
-test('is found once, when the first learns of the end', () => {
+test('is found once, when the first query fails', () => {
   const running = new Map<string, Sent>([
     ['a', { process, sentMs: 1 }],
     ['b', { process, sentMs: 2 }],

@@ -34,7 +34,7 @@ test('a process that is being opened is ended when the service closes', async ()
   expect(findEngineProcesses()).toEqual([]);
 });
 
-test('a process that cannot be started says why to whoever asks it', async () => {
+test('a process that cannot be started rejects requests with the reason', async () => {
   const process = startEngineProcess(2, undefined, join(folder.path, 'no-such-program'));
   await expect(process.ask(0, { op: 'memory' })).rejects.toThrow(/could not be started: .*ENOENT/);
   process.kill();

@@ -35,7 +35,7 @@ test('is released by itself after a time, if one was set', async () => {
   vi.useRealTimers();
 });
 
-test('one who leaves does not hold up those behind', async () => {
+test('an aborted wait does not delay those behind it', async () => {
   const acquire = createLock();
   const first = await acquire(never);
   const left = new AbortController();

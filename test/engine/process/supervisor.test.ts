@@ -66,7 +66,7 @@ describe('a process that ends', () => {
     expect(attempts()).toBe(2);
   });
 
-  test('is waited for by callers, who get the next one', async () => {
+  test('makes callers wait for the next one', async () => {
     const second = createProcess(1);
     const { promise: opened, resolve: open } = Promise.withResolvers<EngineProcess>();
     const { first, supervisor, live } = create(() => opened);
@@ -137,7 +137,7 @@ describe('replacing', () => {
     expect(await waiting).toBe(second.process);
   });
 
-  test('leaves a process alone that has taken its place', async () => {
+  test('does not affect its successor', async () => {
     const second = createProcess(1);
     const { first, supervisor, live } = create(async () => second.process);
     live(60_000);

@@ -27,7 +27,7 @@ test('a query that ended by itself in between was not the cause', () => {
   suspects.check(query('often'));
 });
 
-test('a query is taken again when its time is over', () => {
+test('a query is accepted again when its time is over', () => {
   suspects.suspect(query('bad'), false);
   suspects.suspect(query('bad'), false);
   now += 299_000;
@@ -42,7 +42,7 @@ test('no more than a thousand are remembered', () => {
   suspects.check(query('first'));
 });
 
-describe('a key whose query certainly ended the engine', () => {
+describe('a key with a query that certainly ended the engine', () => {
   const attack = (value: number, origin = 'some.endpoint request-9', lane = 'key-1') =>
     query(`value ${value}`, { origin, lane });
 
