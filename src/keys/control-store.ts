@@ -1,3 +1,4 @@
+import type { Config } from '../config/config.ts';
 import type { AuditEntry, AuditPage, StoredEntry } from './audit-entry.ts';
 import type { KeyRecord } from './key-record.ts';
 import { openSqliteStore } from './sqlite-store.ts';
@@ -53,14 +54,6 @@ export interface ControlStore {
   close(): Promise<void>;
 }
 
-export interface ControlSettings {
-  readonly dataDir: string;
-  /** URL of a PostgreSQL database; empty: SQLite in the data directory. */
-  readonly controlUrl: string;
-  /** How much longer cached keys are accepted while PostgreSQL is unavailable. */
-  readonly controlStaleSeconds: number;
-}
-
 /**
  * Opens the store of the settings, and creates or migrates its tables.
  *
@@ -68,7 +61,11 @@ export interface ControlSettings {
  * @throws InputError if it cannot be used, or was written by a newer version
  */
 export async function openControlStore(
-  { dataDir, controlUrl, controlStaleSeconds }: ControlSettings,
+  {
+    dataDir,
+    controlUrl,
+    controlStaleSeconds,
+  }: Pick<Config, 'dataDir' | 'controlUrl' | 'controlStaleSeconds'>,
   onState: (failure?: unknown) => void = () => {},
 ): Promise<ControlStore> {
   if (controlUrl === '') return openSqliteStore(dataDir);
