@@ -346,7 +346,7 @@ test('the commands know it: check, schema, copy', async () => {
   };
   const checked = await runCli(['check'], { env });
   expect(checked).toMatchObject({ code: 0 });
-  expect(checked.stderr).toContain('otel.logs: otel_logs is not here');
+  expect(checked.stderr).toContain('otel.logs: otel_logs is not checked');
   await writeFile(FILE, GOOD.replace('expression: Bytes', 'expression: "Bytes +"'));
   const wrong = await runCli(['check'], { env });
   expect(wrong).toMatchObject({ code: 1 });
