@@ -4,7 +4,6 @@ import { readEngineVersion, readStoreState } from './engine/store-state.ts';
 import { createStoringWatch, type StoringWatch } from './ingest/storing-watch.ts';
 import { readFreeBytes } from './lib/file.ts';
 import type { Notice } from './management/view.ts';
-
 import type { Store } from './open-store.ts';
 import type { RetentionSchedule } from './retention/schedule.ts';
 import { createStoreSizes } from './telemetry/store-sizes.ts';

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { setTimeout as wait } from 'node:timers/promises';
+import { setTimeout as delay } from 'node:timers/promises';
 import type { FastifyBaseLogger } from 'fastify';
 import type { Config } from './config/config.ts';
 import type { ControlStore } from './keys/control-store.ts';
@@ -17,21 +17,27 @@ interface OperatorParts {
   readonly now: () => number;
 }
 
-/** What the commands of the shell and the management API do to the store. */
-export async function openOperatorSide(
-  { config, store, logger, now }: OperatorParts,
+/** Deletions of events, for the management API and the commands of the shell. */
+export function createServiceDeletions(
+  { store, now }: Pick<OperatorParts, 'store' | 'now'>,
   control: ControlStore,
-): Promise<{ deletions: Deletions; close: () => Promise<void> }> {
+): Deletions {
+  return createDeletions({ store, control, now, newId: randomUUID, wait });
+}
+
+/** Serves the commands of the shell, and follows the deletions of other processes. @returns closes it */
+export async function openOperatorSide(
+  { config, store, logger }: Omit<OperatorParts, 'now'>,
+  deletions: Deletions,
+): Promise<() => Promise<void>> {
   const { engine, registry, followDeletions } = store;
-  const how = { now, newId: randomUUID, wait: unheld };
-  const deletions = createDeletions({ store, control, ...how });
   const folders = () => store.folders;
-  const commands = createCommands({ config, folders, engine, registry, deletions, ...how });
+  const handlers = createCommands({ config, folders, engine, registry, deletions, newId: randomUUID, wait });
   const onError = (error: unknown) => logger.error({ err: error }, 'a command of the shell failed');
   let local: LocalServer | undefined;
   try {
     if (engine.seesEveryWrite) await removeLeftSnapshots(config.dataDir);
-    local = await openLocalServer({ dataDir: config.dataDir, handlers: commands, onError });
+    local = await openLocalServer({ dataDir: config.dataDir, handlers, onError });
   } catch (error) {
     logger.warn(
       { err: error },
@@ -43,16 +49,13 @@ export async function openOperatorSide(
     ? undefined
     : setInterval(() => void followDeletions().catch(() => {}), FOLLOW_EVERY_MS);
   following?.unref(); // a service that cannot start for another reason ends
-  return {
-    deletions,
-    async close() {
-      clearInterval(following);
-      await local?.close();
-    },
+  return async () => {
+    clearInterval(following);
+    await local?.close();
   };
 }
 
 /** Does not keep the process from ending. */
-async function unheld(ms: number): Promise<void> {
-  await wait(ms, undefined, { ref: false });
+async function wait(ms: number): Promise<void> {
+  await delay(ms, undefined, { ref: false });
 }

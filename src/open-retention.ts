@@ -1,7 +1,6 @@
 import type { FastifyBaseLogger } from 'fastify';
 import type { Config } from './config/config.ts';
 import { isManaged } from './definitions/source.ts';
-import type { Engine } from './engine/engine.ts';
 import { readEngineMs } from './engine/store-state.ts';
 import type { ClockGuard } from './lib/clock-guard.ts';
 import type { Store } from './open-store.ts';
@@ -50,7 +49,9 @@ export function createServiceRetention(parts: RetentionParts): RetentionSchedule
     retention,
     clock: store.clock,
     sources: () => store.registry.sources,
-    readEngineMs: () => askEngineMs(store.engine),
+    // It judges the age of events there; unknown if it does not answer.
+    readEngineMs: async () =>
+      store.engine.seesEveryWrite ? undefined : await readEngineMs(store.engine).catch(() => undefined),
     files: {
       clock: clockFile(dataDir),
       report: reportFile(dataDir),
@@ -73,11 +74,6 @@ export function createServiceRetention(parts: RetentionParts): RetentionSchedule
     onError: (error) =>
       logger.error({ err: error }, 'retention could not be enforced, or its report not be written'),
   });
-}
-
-/** The clock of a ClickHouse server, which judges the age of events there; `undefined` if it does not answer. */
-async function askEngineMs(engine: Engine): Promise<number | undefined> {
-  return engine.seesEveryWrite ? undefined : await readEngineMs(engine).catch(() => undefined);
 }
 
 /** The time against which the age of events is judged, ms since the epoch: `now`, unless the clock has jumped ahead. */

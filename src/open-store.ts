@@ -74,7 +74,7 @@ const MARKED_MINUTES_MAX = 20_160;
 /**
  * Opens engine and definitions, without HTTP: what the service and the commands on a store have in common.
  *
- * @param owner who is told to be holding the store, such as `tailrace serve (pid 4711)`
+ * @param owner named to other processes that find the store locked, such as `tailrace serve (pid 4711)`
  * @throws InputError with every fault of definitions, schema or data directory
  */
 export async function openStore(
@@ -82,53 +82,49 @@ export async function openStore(
   owner: string,
   { hasExternal = true, watch, now = Date.now }: StoreOptions = {},
 ): Promise<Store> {
-  const closing: (() => unknown)[] = [];
-  // The store of a server is not in the data directory, and belongs to all who are let in.
+  await using opened = new AsyncDisposableStack();
+  // The store of a server is not in the data directory, and belongs to every process that the server admits.
   const isEmbedded = config.clickhouseUrl === '';
-  if (isEmbedded) closing.push(lockStore(config.dataDir, owner).release);
-  const close = async () => {
-    for (const step of closing.splice(0).reverse()) await step();
+  if (isEmbedded) opened.defer(lockStore(config.dataDir, owner).release);
+  const version = isEmbedded ? findStoreVersion(config.dataDir) : undefined; // before the engine opens it
+  const writes = createWriteMarks(MARKED_MINUTES_MAX);
+  const engine = watchWrites(await openEngine(config, watch), writes);
+  opened.defer(engine.close);
+  const check = async (read: Reading) => {
+    const definitions = await prepare(engine, read, hasExternal);
+    if (isEmbedded) writeStoredTables(config.dataDir, await readTables(engine));
+    else await markServerStore(engine, definitions.sources.filter(isManaged));
+    return definitions;
   };
-  try {
-    const version = isEmbedded ? findStoreVersion(config.dataDir) : undefined; // before the engine opens it
-    const writes = createWriteMarks(MARKED_MINUTES_MAX);
-    const engine = watchWrites(await openEngine(config, watch), writes);
-    closing.push(engine.close);
-    const check = async (read: Reading) => {
-      const definitions = await prepare(engine, read, hasExternal);
-      if (isEmbedded) writeStoredTables(config.dataDir, await readTables(engine));
-      else await markServerStore(engine, definitions.sources.filter(isManaged));
-      return definitions;
-    };
-    let reading = await readDefinitions(config);
-    await upgrade(engine, reading.definitions.sources.filter(isManaged), version);
-    const first = await check(reading);
-    if (isEmbedded) writeStoreVersion(config.dataDir);
-    const clock = await openClock(engine, first.sources, { ...config, now });
-    await hideOld(engine, first.sources, clock);
-    const read = async () => {
-      const next = await readDefinitions(keepFolders(reading.folders));
-      const definitions = await check(next);
-      await hideOld(engine, definitions.sources, clock);
-      reading = next;
-      return definitions;
-    };
-    const served = await serve(engine, first, read);
-    return {
-      ...served,
-      engine,
-      writes,
-      clock,
-      followClock: () => hideOld(engine, served.registry.sources, clock),
-      close,
-      get folders() {
-        return reading.folders;
-      },
-    };
-  } catch (error) {
-    await close();
-    throw error;
-  }
+  let reading = await readDefinitions(config);
+  const managed = reading.definitions.sources.filter(isManaged);
+  if (version === undefined)
+    await upgradeServerStore(engine, managed); // its version is in its tables
+  else await upgradeStore(engine, { from: version, sources: managed });
+  const first = await check(reading);
+  if (isEmbedded) writeStoreVersion(config.dataDir);
+  const clock = await openClock(engine, first.sources, { ...config, now });
+  await hideOld(engine, first.sources, clock);
+  const read = async () => {
+    const next = await readDefinitions(keepFolders(reading.folders));
+    const definitions = await check(next);
+    await hideOld(engine, definitions.sources, clock);
+    reading = next;
+    return definitions;
+  };
+  const served = await serve(engine, first, read);
+  const open = opened.move();
+  return {
+    ...served,
+    engine,
+    writes,
+    clock,
+    followClock: () => hideOld(engine, served.registry.sources, clock),
+    close: () => open.disposeAsync(),
+    get folders() {
+      return reading.folders;
+    },
+  };
 }
 
 /** The definitions that are served. @param read reads and checks them again */
@@ -161,16 +157,6 @@ async function serve(
   };
 }
 
-/** @param version of the embedded store; a server's is in its tables */
-async function upgrade(
-  engine: Engine,
-  sources: readonly Source[],
-  version: number | undefined,
-): Promise<void> {
-  if (version === undefined) await upgradeServerStore(engine, sources);
-  else await upgradeStore(engine, { from: version, sources });
-}
-
 /**
  * The definitions with other hashes after each deletion of events. A hash is part of every name under which an answer is kept, here
  * and in Redis, so that no answer with deleted events is found again, not even one whose query is under way.
@@ -185,7 +171,7 @@ function withDeletions(definitions: Definitions, deletions: number): Definitions
 }
 
 /**
- * Makes the tables of the sources and shows the queries to the engine, which can only judge them with the tables there.
+ * Creates the tables of the sources and has the engine check the queries, which needs the tables.
  * A set that is then refused leaves the tables as they were.
  *
  * @param hasExternal whether the engine has the existing tables that sources may point at; without them they stand empty

@@ -1,8 +1,12 @@
 import type { Endpoint } from '../definitions/endpoint.ts';
 import { TailraceError } from '../errors.ts';
+import { createSingleFlight, type Flight } from '../lib/single-flight.ts';
 import type { Question } from '../query/question.ts';
 import type { Answer, Run } from '../query/run.ts';
-import { createQueryFlights, type QueryFlightsOptions } from './query-flights.ts';
+import { isCallersOwn } from '../query/sandbox/base.ts';
+import type { Refresh } from './incremental.ts';
+import type { Computation, Obtained, SharedFlights } from './shared/flight.ts';
+import type { Lease } from './shared/lease.ts';
 import {
   acceptedSeconds,
   ageSeconds,
@@ -33,9 +37,15 @@ export interface CachedQueries extends Pick<Kept, 'find' | 'warmKeys'> {
   refresh(entry: CacheEntry): Promise<boolean>;
 }
 
-export interface CachedOptions extends Omit<KeptOptions, 'onOverdue'>, Omit<QueryFlightsOptions, 'kept'> {
+export interface CachedOptions extends Omit<KeptOptions, 'onOverdue'> {
   /** Computes answers that are not kept. */
   readonly run: Run;
+  /** Computes the answers that are kept. */
+  readonly refresh: Refresh;
+  /** Answers of other replicas; `undefined` if there is one replica. */
+  readonly shared?: SharedFlights | undefined;
+  /** How much longer than `caching` an answer is served while the engine is unavailable; 0: no longer. */
+  readonly staleIfErrorSeconds: number;
   /** A refresh in the background has ended. */
   readonly onRefresh: (endpoint: Endpoint, error?: unknown) => void;
 }
@@ -48,7 +58,7 @@ export interface CachedOptions extends Omit<KeptOptions, 'onOverdue'>, Omit<Quer
 export function createCached(options: CachedOptions): CachedQueries {
   const { run, store, now, staleIfErrorSeconds, onRefresh } = options;
   const kept = createKept({ ...options, onOverdue: refreshBehind });
-  const flights = createQueryFlights({ ...options, kept });
+  const flights = createFlights(options, kept);
 
   /** Fire and forget; the end is reported. */
   function refreshBehind(entry: CacheEntry): void {
@@ -130,4 +140,84 @@ function isUnavailable(error: unknown): boolean {
   return (
     error instanceof TailraceError && (error.code === 'engine_unavailable' || error.code === 'overloaded')
   );
+}
+
+interface FlightCaller extends CallerOptions {
+  /** An entry that left the store during its refresh returns no younger than it was. */
+  readonly lastAskedMs: number;
+  /** The right to compute for all replicas; if left out, another one may be computing already. */
+  readonly claim?: { readonly lease: Lease | undefined } | undefined;
+}
+
+// No key has this id: those of the environment are called private and public, others are hexadecimal.
+const WARMER_LANE = 'warmer';
+// While another replica computes the refresh that is due.
+const PROBE_AGAIN_MS = 1_000;
+
+/** The computations that are under way. Their answers are kept. */
+function createFlights(options: CachedOptions, kept: Kept) {
+  const { store, shared, now, staleIfErrorSeconds } = options;
+  const flights = createSingleFlight<Obtained>();
+
+  /** No other caller asks what a caller's own SELECT asks: sharing it would only fill the memory of all replicas. */
+  const replicasOf = ({ endpoint }: Question) => (isCallersOwn(endpoint) ? undefined : shared);
+
+  /** @param seconds how old an answer of another replica may be; 0: none will do */
+  async function obtain(
+    computation: Computation,
+    seconds: number,
+    claim: FlightCaller['claim'],
+  ): Promise<Obtained> {
+    const { question, compute, signal } = computation;
+    const replicas = replicasOf(question);
+    if (replicas === undefined) return { answer: await compute(signal), origin: 'engine' };
+    if (claim !== undefined || seconds === 0) return await replicas.compute(computation, claim?.lease);
+    return await replicas.obtain({ ...computation, isGood: (answer) => isYounger(answer, seconds, now()) });
+  }
+
+  /** One flight for all callers and the warmer that wait for a question; a caller that bounds the age has its own. */
+  function fly(question: Question, caller: FlightCaller) {
+    const { key, endpoint } = question;
+    const { signal, lane, requestId, claim, lastAskedMs } = caller;
+    const seconds = acceptedSeconds(endpoint, caller);
+    // Of an endpoint with time buckets rows of the kept answer may be reused, unless the caller bounds the age.
+    const mayReuse = endpoint.bucket !== undefined && caller.maxAgeSeconds === undefined;
+    const base = mayReuse ? store.peek(key)?.answer : undefined;
+    const start: Flight<Obtained> = async (flightSignal, onJoin) => {
+      const compute = (computeSignal: AbortSignal) =>
+        options.refresh(question, base, { signal: computeSignal, lane, onJoin, requestId });
+      const lifeSeconds = (endpoint.cachingSeconds ?? 0) + staleIfErrorSeconds;
+      const computation = { question, lifeSeconds, compute, signal: flightSignal };
+      const obtained = await obtain(computation, seconds, claim);
+      return { ...obtained, answer: kept.keep(question, obtained.answer, lastAskedMs) };
+    };
+    // An answer of another replica may be too old for a caller that bounds the age.
+    const isBounded = shared !== undefined && seconds !== endpoint.cachingSeconds;
+    const name = key + (isBounded ? ` of ${seconds} s` : base === undefined ? '' : ' from the kept');
+    // A flight that is under way does not know the lease, and may itself be waiting for it.
+    if (flights.has(name)) void claim?.lease?.release();
+    return flights.run(name, start, { signal, name: lane });
+  }
+
+  return {
+    fly,
+    /** See `CachedQueries.refresh`. */
+    async refresh(entry: CacheEntry): Promise<boolean> {
+      const { question, answer, lastAskedMs } = entry;
+      const replicas = replicasOf(question);
+      const claim = replicas && (await replicas.claim(question, answer));
+      if (claim?.kind === 'held') entry.dueMs = now() + PROBE_AGAIN_MS;
+      if (claim?.kind === 'shared') kept.keep(question, claim.answer, entry.lastAskedMs);
+      if (claim !== undefined && claim.kind !== 'ours') return false;
+      try {
+        await fly(question, { lane: WARMER_LANE, claim, lastAskedMs });
+      } catch (error) {
+        await claim?.lease?.release();
+        throw error;
+      }
+      return true;
+    },
+    /** An answer of any age that another replica has shared. */
+    findShared: async (question: Question) => await replicasOf(question)?.find(question),
+  };
 }

@@ -2,13 +2,19 @@ import type { Bucket } from '../definitions/bucket.ts';
 import type { Endpoint } from '../definitions/endpoint.ts';
 import { isManaged } from '../definitions/source.ts';
 import type { WriteMarks, WriteVersion } from '../engine/write-marks.ts';
-import { MICROS_PER_DAY, MICROS_PER_MS, MICROS_PER_SECOND, type Micros } from '../lib/instant.ts';
-import { type Buckets, findBuckets, type TimeRange } from '../query/bucket-range.ts';
+import {
+  MICROS_PER_DAY,
+  MICROS_PER_MS,
+  MICROS_PER_SECOND,
+  type Micros,
+  parseInstant,
+} from '../lib/instant.ts';
+import { type Buckets, bucketStart, findBuckets, type TimeRange } from '../query/bucket-range.ts';
+import { joinRows, rowAt } from '../query/format.ts';
 import type { Question } from '../query/question.ts';
 import type { Answer, Run, RunOptions } from '../query/run.ts';
 import { isCallersOwn } from '../query/sandbox/base.ts';
 import { planRefresh } from './bucket-plan.ts';
-import { isWithin, mergeRows, readRows } from './bucket-rows.ts';
 
 /** `incremental`: some time buckets were computed again; `full`: all of them. */
 export type RefreshExtent = 'incremental' | 'full';
@@ -90,7 +96,12 @@ export function createRefresh(options: IncrementalOptions): Refresh {
       engineMs += answer.engineMs;
     }
     if (rows.length > endpoint.maxRows) return undefined;
-    const answer = { ...mergeRows(format, rows), format, instantMs, engineMs };
+    rows.sort((a, b) => a.bucket - b.bucket); // stable: those of one bucket stay in their order
+    const body = joinRows(
+      format,
+      rows.map(({ row }) => row),
+    );
+    const answer = { ...body, format, instantMs, engineMs };
     bases.set(answer, { version, lostUntil: Math.max(basis.lostUntil, findLost(bucket, options)) });
     return answer;
   }
@@ -142,4 +153,44 @@ function plan(
 function runPart(run: Run, { question, instantMs, buckets, options }: Task, range: TimeRange) {
   const cut = { from: Math.max(range.from, buckets.from), until: range.until };
   return run(question, { ...options, part: { range: cut, instantMs } });
+}
+
+/** The text of a row and the start of its time bucket. */
+interface BucketRow {
+  readonly bucket: Micros;
+  readonly row: Buffer;
+}
+
+/** Where the rows of an answer have to lie. */
+interface RowRules {
+  /** The column with the start of the row's time bucket. */
+  readonly column: string;
+  readonly buckets: Buckets;
+  /** An answer with so many rows may have been cut. */
+  readonly rowsMax: number;
+}
+
+/** The rows of an answer; `undefined` unless all are there, in the order of time buckets, each at the start of one. */
+function readRows(answer: Answer, { column, buckets, rowsMax }: RowRules): readonly BucketRow[] | undefined {
+  if (answer.rows >= rowsMax) return undefined;
+  const rows: BucketRow[] = [];
+  let last = Number.NEGATIVE_INFINITY;
+  for (let i = 0; i < answer.rows; i++) {
+    const row = rowAt(answer.format, answer, i);
+    const bucket = readBucket((JSON.parse(row.toString()) as Record<string, unknown>)[column]);
+    const isInOrder = bucket !== undefined && bucket >= last && bucketStart(bucket, buckets.width) === bucket;
+    if (!isInOrder) return undefined;
+    rows.push({ bucket, row });
+    last = bucket;
+  }
+  return rows;
+}
+
+function isWithin({ bucket }: BucketRow, { from, until }: TimeRange): boolean {
+  return bucket >= from && bucket < until;
+}
+
+function readBucket(value: unknown): Micros | undefined {
+  if (typeof value === 'number') return Number.isSafeInteger(value) ? value : undefined;
+  return typeof value === 'string' ? parseInstant(value) : undefined;
 }

@@ -13,16 +13,7 @@ export interface CacheEntry {
   dueMs: number;
 }
 
-export interface CacheStore {
-  get(key: string): CacheEntry | undefined;
-  /** Like `get`, but does not count as a use: the entry does not stay longer. */
-  peek(key: string): CacheEntry | undefined;
-  set(key: string, entry: CacheEntry): void;
-  delete(key: string): void;
-  entries(): Iterable<readonly [string, CacheEntry]>;
-  readonly size: number;
-  readonly bytes: number;
-}
+export type CacheStore = ReturnType<typeof createMemoryStore>;
 
 const ENTRY_OVERHEAD_BYTES = 512;
 
@@ -41,7 +32,7 @@ export const TEXT_BYTES_MAX = 16_000;
  * @param bytesMax of the answers with their compressed forms. Beyond it the least recently used entries are dropped; an answer
  *   larger than all of it is not kept.
  */
-export function createMemoryStore(bytesMax: number): CacheStore {
+export function createMemoryStore(bytesMax: number) {
   const cache = new LRUCache<string, CacheEntry>({
     maxSize: bytesMax,
     sizeCalculation: ({ answer }, key) => {
@@ -51,10 +42,11 @@ export function createMemoryStore(bytesMax: number): CacheStore {
     },
   });
   return {
-    get: (key) => cache.get(key),
-    peek: (key) => cache.peek(key),
-    set: (key, entry) => void cache.set(key, entry),
-    delete: (key) => void cache.delete(key),
+    get: (key: string) => cache.get(key),
+    /** Like `get`, but does not count as a use: the entry does not stay longer. */
+    peek: (key: string) => cache.peek(key),
+    set: (key: string, entry: CacheEntry) => void cache.set(key, entry),
+    delete: (key: string) => void cache.delete(key),
     entries: () => cache.entries() as Iterable<readonly [string, CacheEntry]>, // its type allows undefined values, which `set` never stores
     get size() {
       return cache.size;
@@ -104,25 +96,17 @@ export interface KeptOptions {
   readonly onOverdue: (entry: CacheEntry) => void;
 }
 
-/** The answers that this process keeps, by age. */
-export interface Kept {
-  /** An answer that is young enough, as a use: it stays, is kept warm, and is refreshed if that is overdue. */
-  find(question: Question, directives?: CacheDirectives): Served | undefined;
-  /** Keeps an answer, unless a later one is there. @returns the answer */
-  keep(question: Question, answer: Answer, lastAskedMs: number): Answer;
-  /** Counts as a use that keeps the entry of a question warm. */
-  noteUse(question: Question): void;
-  /** Keys of answers to be kept warm, the latest asked for first. */
-  warmKeys(): string[];
-}
+export type Kept = ReturnType<typeof createKept>;
 
 // A refresh comes up to a tenth of the interval early, never late.
 const JITTER = 0.1;
 
-export function createKept({ store, now, random, warmKeysMax, onOverdue }: KeptOptions): Kept {
+/** The answers that this process keeps, by age. */
+export function createKept({ store, now, random, warmKeysMax, onOverdue }: KeptOptions) {
   // In the order of requests. The order of the store would not do: a refresh is a use there.
   const warm = new Set<string>();
 
+  /** Counts as a use that keeps the entry of a question warm. */
   function noteUse({ key, endpoint }: Question): void {
     if (endpoint.warmingSeconds === undefined) return;
     warm.delete(key);
@@ -143,8 +127,10 @@ export function createKept({ store, now, random, warmKeysMax, onOverdue }: KeptO
 
   return {
     noteUse,
+    /** Keys of answers to be kept warm, the latest asked for first. */
     warmKeys: () => [...warm].reverse(),
-    find(question, directives) {
+    /** An answer that is young enough, as a use: it stays, is kept warm, and is refreshed if that is overdue. */
+    find(question: Question, directives?: CacheDirectives): Served | undefined {
       const entry = directives?.noStore === true ? undefined : store.get(question.key);
       if (entry === undefined) return undefined;
       const nowMs = now();
@@ -155,7 +141,8 @@ export function createKept({ store, now, random, warmKeysMax, onOverdue }: KeptO
       refreshIfOverdue(entry, nowMs);
       return { answer, outcome: 'hit', ageSeconds: ageSeconds(answer, nowMs) };
     },
-    keep(question, answer, lastAskedMs) {
+    /** Keeps an answer, unless a later one is there. @returns the answer */
+    keep(question: Question, answer: Answer, lastAskedMs: number): Answer {
       const { key, endpoint } = question;
       const before = store.get(key);
       if (isOlder(answer, before?.answer, now())) return answer;

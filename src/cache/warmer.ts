@@ -2,13 +2,6 @@ import type { Endpoint } from '../definitions/endpoint.ts';
 import type { CachedQueries } from './cached.ts';
 import type { CacheEntry, CacheStore } from './store.ts';
 
-export interface Warmer {
-  /** Starts the refreshes that are due, within the bounds. Called about once a second. */
-  tick(): void;
-  /** Resolves when no refresh is running. */
-  idle(): Promise<void>;
-}
-
 export interface WarmerOptions {
   readonly store: CacheStore;
   readonly cached: CachedQueries;
@@ -24,7 +17,7 @@ export interface WarmerOptions {
  * Keeps answers warm (spec 2.1 cache warming, 4.1 rule 4, 4.3 rule 4): one that was asked for within the last `caching`
  * seconds is refreshed every `cache_warming` seconds. A refresh that fails leaves the good answer for the rest of its life.
  */
-export function createWarmer(options: WarmerOptions): Warmer {
+export function createWarmer(options: WarmerOptions) {
   const { store, cached, endpoints, now, concurrencyMax, onRefresh } = options;
   const running = new Map<string, Promise<void>>();
   let served: readonly Endpoint[] = [];
@@ -63,7 +56,8 @@ export function createWarmer(options: WarmerOptions): Warmer {
   }
 
   return {
-    tick() {
+    /** Starts the refreshes that are due, within the bounds. Called about once a second. */
+    tick(): void {
       followDefinitions();
       for (const key of cached.warmKeys()) {
         if (running.size >= concurrencyMax) return;
@@ -71,7 +65,8 @@ export function createWarmer(options: WarmerOptions): Warmer {
         if (entry !== undefined) running.set(key, refresh(entry));
       }
     },
-    async idle() {
+    /** Resolves when no refresh is running. */
+    async idle(): Promise<void> {
       await Promise.all(running.values());
     },
   };

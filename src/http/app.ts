@@ -13,14 +13,11 @@ import type { RecordRequest } from '../ingest/request-recorder.ts';
 import type { Keyring } from '../keys/keyring.ts';
 import { createAdmit, type SharedRates } from '../serve/admit.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
-import { boundConnections } from './connections.ts';
+import { boundConnections, registerClosing } from './connections.ts';
 import { createListener, findHeadFault, HEADERS_CHARS_MAX, listenBefore } from './listener.ts';
-import { noteRefusal, registerAdmissions } from './plugins/auth.ts';
-import { acceptEmptyJson } from './plugins/body.ts';
-import { createClientErrorHandler } from './plugins/client-error.ts';
-import { registerClosing } from './plugins/closing.ts';
+import { type Admissions, noteRefusal } from './plugins/auth.ts';
 import { createCorsHead, registerCors } from './plugins/cors.ts';
-import { sendError } from './plugins/errors.ts';
+import { createClientErrorHandler, sendError } from './plugins/errors.ts';
 import {
   createObserve,
   createPeerReader,
@@ -29,7 +26,6 @@ import {
   observeReply,
   registerObserve,
 } from './plugins/observe.ts';
-import { createSecurityHeaders, registerSecurityHeaders } from './plugins/security-headers.ts';
 import { hasTooManyParameters, PARAMETERS_MAX, parseQueryString } from './query-string.ts';
 import { type RouteParts, registerRoutes } from './routes/index.ts';
 import { followTlsFiles, type TlsContext } from './tls.ts';
@@ -52,15 +48,16 @@ export interface AppOptions {
 
 // A socket without traffic for this long beyond the longest query is dead.
 const IDLE_GRACE_MS = 30_000;
+// Half a year. Without includeSubDomains, which would decide for other services of the domain.
+const HSTS_SECONDS = 15_552_000;
 
 /** Builds the HTTP side of the service; it does not listen. */
 export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
   const { config, keyring, logger, metrics, record, routes, sharedRates, tls, now } = options;
-  const headerBytesMax = config.urlBytesMax + HEADERS_CHARS_MAX;
   const peers = createPeerReader(config.trustProxy);
   const observe = createObserve({ metrics, record, logger, peers });
   const headers = createSecurityHeaders(tls !== undefined);
-  const app = createApp(options, { headerBytesMax, headers, observe });
+  const app = createApp(options, headers, observe);
   const connections = boundConnections(app.server, {
     limits: config,
     onOpen: metrics.connectionsOpen,
@@ -73,7 +70,8 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
     onLimited: metrics.rateLimited,
     onLocalRate: metrics.rateHeldLocally,
   });
-  const admissions = registerAdmissions(app, admit);
+  const admissions: Admissions = { admit, handedOn: new WeakMap() };
+  app.decorate('admissions', admissions);
   app.setErrorHandler<Error>(async (error, request, reply) => {
     noteRefusal(error, request, keyring);
     await undefined; // a parser that refuses the rest of the packet responds by itself, and first
@@ -86,19 +84,11 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
     );
   });
   registerObserve(app, observe); // before any hook that refuses: refused requests are counted too
-  registerSecurityHeaders(app, headers);
-  app.addHook('onRequest', (request, _reply, done) => {
-    if (request.url.length > config.urlBytesMax) {
-      throw new TailraceError('uri_too_long', `the URL is longer than ${config.urlBytesMax} bytes`);
-    }
-    if (hasTooManyParameters(request.url)) {
-      throw new TailraceError(
-        'invalid_request',
-        `the URL has more than ${PARAMETERS_MAX} parameters; send those that the endpoint declares`,
-      );
-    }
-    const fault = findHeadFault(request.raw);
-    if (fault !== undefined) throw new TailraceError('invalid_request', fault);
+  app.addHook('onRequest', (request, reply, done) => {
+    // A route may replace each. `no-store`: a cache between caller and service ignores `X-API-KEY`, and could give one key the
+    // response for another.
+    reply.headers(headers).header('cache-control', 'no-store');
+    checkHead(request, config.urlBytesMax);
     done();
   });
   app.addHook('preParsing', ({ caller, raw }, _reply, payload, done) => {
@@ -109,28 +99,22 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
   await app.register(accepts);
   await registerCors(app, config.corsOrigins);
   acceptEmptyJson(app); // before the routes, which inherit the parsers
-  await registerRoutes(app, routes, keyring);
+  await registerRoutes(app, routes);
   await app.ready();
   const cors = createCorsHead(config.corsOrigins);
   const around = { admissions, observe, peers, connections, headers, cors, closing };
   listenBefore(app.server, createListener({ ...routes.query, ...around }), connections);
-  if (app.server instanceof HttpsServer) {
-    const unfollow = followTlsFiles(config, app.server, logger);
-    app.server.once('close', unfollow);
-  }
+  if (app.server instanceof HttpsServer) app.server.once('close', followTlsFiles(config, app.server, logger));
   return app;
-}
-
-interface Parts {
-  readonly headerBytesMax: number;
-  readonly headers: Readonly<Record<string, string>>;
-  readonly observe: Observe;
 }
 
 function createApp(
   { config, logger, tls }: AppOptions,
-  { headerBytesMax, headers, observe }: Parts,
+  headers: Readonly<Record<string, string>>,
+  observe: Observe,
 ): FastifyInstance {
+  const { requestTimeoutMs: requestTimeout } = config;
+  const headerBytesMax = config.urlBytesMax + HEADERS_CHARS_MAX;
   const options: FastifyServerOptions = {
     loggerInstance: logger,
     // Fastify's own lines contain the URL, and so the values of parameters; plugins/observe.ts writes ours.
@@ -138,7 +122,7 @@ function createApp(
     childLoggerFactory: (parent) => parent, // our lines have the request's id; a logger per request costs more than a cached answer
     genReqId: ({ headers }) => createRequestId(headers),
     bodyLimit: config.bodyBytesMax,
-    requestTimeout: config.requestTimeoutMs,
+    requestTimeout,
     keepAliveTimeout: config.keepAliveTimeoutMs,
     connectionTimeout: config.queryTimeoutMs + IDLE_GRACE_MS,
     // A number of proxies would let a client that bypasses them claim any address.
@@ -150,7 +134,7 @@ function createApp(
     },
     clientErrorHandler: createClientErrorHandler({
       headerBytesMax,
-      requestTimeoutMs: config.requestTimeoutMs,
+      requestTimeoutMs: requestTimeout,
       headers,
     }),
     // For a URL that the router cannot read no hook runs.
@@ -164,8 +148,8 @@ function createApp(
   };
   const http = {
     maxHeaderSize: headerBytesMax,
-    requestTimeout: config.requestTimeoutMs, // here too: otherwise Node refuses headersTimeout above its default
-    headersTimeout: config.requestTimeoutMs,
+    requestTimeout, // here too: otherwise Node refuses headersTimeout above its default
+    headersTimeout: requestTimeout,
     connectionsCheckingInterval: 1_000,
     requireHostHeader: false, // Node would respond with a bare 400; the hook above sends our error body
   };
@@ -173,7 +157,45 @@ function createApp(
   return Fastify({ ...options, ...server });
 }
 
+/** @throws TailraceError if the URL is too long, or the head is one that Node's parser accepts and the service does not */
+function checkHead({ url, raw }: FastifyRequest, urlBytesMax: number): void {
+  if (url.length > urlBytesMax)
+    throw new TailraceError('uri_too_long', `the URL is longer than ${urlBytesMax} bytes`);
+  const fault = hasTooManyParameters(url)
+    ? `the URL has more than ${PARAMETERS_MAX} parameters; send those that the endpoint declares`
+    : findHeadFault(raw);
+  if (fault !== undefined) throw new TailraceError('invalid_request', fault);
+}
+
 /** The path without its parameters, cut for a message. */
 function pathOf(request: FastifyRequest): string {
   return (request.url.split('?')[0] ?? '').slice(0, 100);
+}
+
+/**
+ * The headers of every response, created once. No response of the API is a page, so a browser that opens one may neither load
+ * nor run anything, nor show it inside another page.
+ *
+ * @param https whether the service itself speaks TLS: browsers must then never connect without it
+ */
+function createSecurityHeaders(https: boolean): Readonly<Record<string, string>> {
+  return {
+    'x-content-type-options': 'nosniff',
+    'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
+    'referrer-policy': 'no-referrer',
+    'cross-origin-resource-policy': 'same-origin',
+    ...(https && { 'strict-transport-security': `max-age=${HSTS_SECONDS}` }),
+  };
+}
+
+/**
+ * Reads an empty JSON body as no body at all. Many clients send `Content-Type: application/json` with every request, also with a
+ * DELETE without a body, and Fastify's own parser refuses those with 400. Routes that need a body report that it is missing.
+ */
+function acceptEmptyJson(app: FastifyInstance): void {
+  const parse = app.getDefaultJsonParser('error', 'error');
+  app.addContentTypeParser<string>('application/json', { parseAs: 'string' }, (request, body, done) => {
+    if (body === '') done(null, undefined);
+    else parse(request, body, done);
+  });
 }

@@ -1,23 +1,17 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import { Server as HttpsServer } from 'node:https';
 import type { Socket } from 'node:net';
+import { TLSSocket } from 'node:tls';
 import proxyAddress from '@fastify/proxy-addr';
+import type { FastifyInstance } from 'fastify';
+import type { Config } from '../config/config.ts';
 import { networkOf } from '../lib/network.ts';
 
 /** Why a connection was closed: with `address` and `total` it is the new one, with `idle` an older one that makes room for it. */
 export type ClosedReason = 'address' | 'total' | 'idle';
 
-export interface ConnectionLimits {
-  /** Connections open at once. */
-  readonly connectionsMax: number;
-  /** Connections open at once from one address, of IPv6 from one /64; 0: no bound. */
-  readonly connectionsPerAddressMax: number;
-  /** The setting: addresses of proxies, which have no bound per address, since many callers come through them. */
-  readonly trustProxy: string;
-}
-
 export interface ConnectionsOptions {
-  readonly limits: ConnectionLimits;
+  readonly limits: Pick<Config, 'connectionsMax' | 'connectionsPerAddressMax' | 'trustProxy'>;
   readonly onOpen: (open: number) => void;
   readonly onClosed: (reason: ClosedReason) => void;
 }
@@ -128,6 +122,7 @@ function createOpen({ onOpen }: Pick<ConnectionsOptions, 'onOpen'>) {
 /** @returns why a new connection from an address is refused; `undefined` if it is accepted, after making room for it */
 function createBounds(open: Open, { limits, onClosed }: ConnectionsOptions) {
   const { connectionsMax, connectionsPerAddressMax, trustProxy } = limits;
+  // Many callers come through a proxy, so it has no bound per address.
   const isProxy = trustProxy === '' ? () => false : proxyAddress.compile(trustProxy.split(','));
   return (address: string, network: string): ClosedReason | undefined => {
     const isBounded = connectionsPerAddressMax > 0 && !isProxy(address, 0);
@@ -163,4 +158,40 @@ function createFinder(server: Server, findOpen: Open['find']) {
     if (connection !== undefined) secured.set(socket, connection);
   });
   return (socket: Socket) => secured.get(socket);
+}
+
+/**
+ * Lets `close` end with the last running request. By itself it would also wait for connections that are open without need:
+ * connections without any request, such as a browser opens in advance, which Node counts as busy, and connections with a running
+ * request, which would then idle for the keep-alive time.
+ *
+ * @returns aborts when `close` begins
+ */
+export function registerClosing(app: FastifyInstance): AbortSignal {
+  const sockets = new Set<Socket>();
+  const used = new WeakSet<Socket>();
+  const closing = new AbortController();
+  const { signal } = closing;
+  for (const event of ['connection', 'secureConnection']) {
+    app.server.on(event, (socket: Socket) => {
+      if (signal.aborted) socket.destroy(); // its handshake ended only now
+      sockets.add(socket);
+      socket.once('close', () => sockets.delete(socket));
+    });
+  }
+  // Under TLS the handshake itself sends bytes.
+  if (app.server instanceof HttpsServer)
+    app.server.on('request', ({ socket }: IncomingMessage) => used.add(socket));
+  const isUnused = (socket: Socket) =>
+    socket instanceof TLSSocket ? !used.has(socket) : socket.bytesRead === 0;
+  app.addHook('preClose', (done) => {
+    closing.abort();
+    for (const socket of sockets) if (isUnused(socket)) socket.destroy();
+    done();
+  });
+  app.addHook('onSend', (_request, reply, _payload, done) => {
+    if (signal.aborted) reply.header('connection', 'close');
+    done();
+  });
+  return signal;
 }

@@ -7,7 +7,7 @@ import type { Caller } from '../keys/keyring.ts';
 import { plain, type Schema } from './openapi/schema.ts';
 
 /**
- * A route, stated once. From it come the router with its checks and 405 (plugins/routes.ts), the operation in /openapi.json
+ * A route, stated once. From it come the router with its checks and 405 (routes/index.ts), the operation in /openapi.json
  * (openapi/operation.ts) and the line in docs/api.md (scripts/docs/api.ts). test/http/routes.test.ts compares them.
  *
  * @typeParam Parts what the handlers of its group work with

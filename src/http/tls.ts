@@ -2,18 +2,12 @@ import { readFileSync, unwatchFile, watchFile } from 'node:fs';
 import type { Server } from 'node:https';
 import { createSecureContext } from 'node:tls';
 import type { FastifyBaseLogger } from 'fastify';
+import type { Config } from '../config/config.ts';
 import { InputError, messageOf } from '../errors.ts';
 
-export interface TlsFiles {
-  readonly tlsCertFile: string;
-  readonly tlsKeyFile: string;
-}
+type TlsFiles = Pick<Config, 'tlsCertFile' | 'tlsKeyFile'>;
 
-export interface TlsContext {
-  readonly cert: Buffer;
-  readonly key: Buffer;
-  readonly minVersion: 'TLSv1.2';
-}
+export type TlsContext = ReturnType<typeof readPair>;
 
 /**
  * Reads certificate and key. `undefined`: the settings name none, so the service speaks HTTP without TLS.
@@ -24,7 +18,7 @@ export function readTlsContext(files: TlsFiles): TlsContext | undefined {
   return files.tlsCertFile === '' ? undefined : readPair(files);
 }
 
-function readPair({ tlsCertFile, tlsKeyFile }: TlsFiles): TlsContext {
+function readPair({ tlsCertFile, tlsKeyFile }: TlsFiles) {
   const cert = readPem(tlsCertFile, 'TAILRACE_TLS_CERT_FILE', 'certificate');
   const key = readPem(tlsKeyFile, 'TAILRACE_TLS_KEY_FILE', 'private key');
   const context = { cert, key, minVersion: 'TLSv1.2' } as const;
@@ -33,12 +27,9 @@ function readPair({ tlsCertFile, tlsKeyFile }: TlsFiles): TlsContext {
     return context;
   } catch (error) {
     // OpenSSL's reason names a rule, never a part of the key.
-    throw new InputError(
-      [
-        `${tlsCertFile} and ${tlsKeyFile} cannot be used: ${messageOf(error)}; they must be a PEM certificate and its own key, not encrypted`,
-      ],
-      { cause: error },
-    );
+    const fault = `${tlsCertFile} and ${tlsKeyFile} cannot be used: ${messageOf(error)}`;
+    const remedy = 'they must be a PEM certificate and its own key, not encrypted';
+    throw new InputError([`${fault}; ${remedy}`], { cause: error });
   }
 }
 

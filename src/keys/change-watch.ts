@@ -1,22 +1,11 @@
 import { setTimeout as wait } from 'node:timers/promises';
 
-/** Probes a store for the changes of other processes. */
-export interface ChangeWatch {
-  /** ms since the start of the last successful probe: cached records are not older than that. */
-  ageMs(): number;
-  /** Whether the last probe failed. */
-  isDown(): boolean;
-  close(): Promise<void>;
-}
+export type ChangeWatch = Awaited<ReturnType<typeof openChangeWatch>>;
 
 export interface ChangeWatchOptions {
   /** Returns the number of changes so far. */
   readonly probe: () => Promise<number>;
-  /**
-   * Drops cached records that have changed.
-   *
-   * @param since the last change that was applied; `undefined`: drop all
-   */
+  /** Drops cached records that have changed. @param since the last change that was applied; `undefined`: drop all */
   readonly invalidate: (since: number | undefined) => Promise<void>;
   /** Called once with the failure when probes begin to fail, and once without when they succeed again. */
   readonly onState: (failure?: unknown) => void;
@@ -26,8 +15,12 @@ export interface ChangeWatchOptions {
 
 const EVERY_MS = 500;
 
-/** Probes once before it resolves, then every half second, one probe at a time. @throws the failure of the first probe */
-export async function openChangeWatch(options: ChangeWatchOptions): Promise<ChangeWatch> {
+/**
+ * Probes a store for the changes of other processes: once before it resolves, then every half second, one probe at a time.
+ *
+ * @throws the failure of the first probe
+ */
+export async function openChangeWatch(options: ChangeWatchOptions) {
   const { probe, invalidate, onState, ticks } = options;
   const stop = new AbortController();
   let seenAtMs = ticks();
@@ -60,7 +53,9 @@ export async function openChangeWatch(options: ChangeWatchOptions): Promise<Chan
 
   const watching = watch();
   return {
+    /** ms since the start of the last successful probe: cached records are not older than that. */
     ageMs: () => ticks() - seenAtMs,
+    /** Whether the last probe failed. */
     isDown: () => isDown,
     async close() {
       stop.abort();

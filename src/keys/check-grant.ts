@@ -29,14 +29,12 @@ export function checkGrant(grant: Grant): ParameterFault[] {
   if (sources?.length === 0) report('sources', 'must name at least one; leave it out for all');
   if (Object.keys(pins).length > PINS_MAX) report('pins', `must be at most ${PINS_MAX}`);
   for (const [name, value] of Object.entries(pins)) {
-    if (!isPinText(value)) {
+    if (!isPinText(value))
       report(`pins.${name}`, `must have 1 to ${PIN_CHARS_MAX} characters and no control characters`);
-    }
   }
   const hasPins = Object.keys(pins).length > 0;
-  if (hasPins && scopes.includes('ingest') && !Object.hasOwn(pins, OWNER)) {
+  if (hasPins && scopes.includes('ingest') && !Object.hasOwn(pins, OWNER))
     report('pins', `must have ${OWNER} with the scope ingest: it is the only pin that applies to events`);
-  }
   return faults;
 }
 

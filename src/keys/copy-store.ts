@@ -46,10 +46,7 @@ async function addKeys(
     records.map(({ id }) => id),
     (find) => {
       const add = records.filter(({ id }) => find(id) === undefined);
-      const differing = records.filter(({ id, hash }) => {
-        const there = find(id);
-        return there !== undefined && !sameHash(there.hash, hash);
-      });
+      const differing = records.filter(({ id, hash }) => !sameHash(find(id)?.hash ?? hash, hash));
       return { add, result: { added: add.length, differing: differing.map(({ id }) => id) } };
     },
   );

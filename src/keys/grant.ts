@@ -43,11 +43,7 @@ export function isNarrower(child: Grant, parent: Grant): string | undefined {
   return isWithinReach(child, parent) ?? isWithinRate(child, parent) ?? isWithinTime(child, parent);
 }
 
-/**
- * As `isNarrower`, without rate and expiry.
- *
- * @returns why it is wider; `undefined` if it is not
- */
+/** As `isNarrower`, without rate and expiry. @returns why it is wider; `undefined` if it is not */
 export function isWithinReach(child: Grant, parent: Grant): string | undefined {
   const scope = child.scopes.find((one) => !parent.scopes.includes(one));
   if (scope !== undefined) return `the scope "${scope}" is beyond ${parent.scopes.join(', ') || 'none'}`;

@@ -1,3 +1,4 @@
+import type { Config } from '../config/config.ts';
 import { type Refusal, TailraceError } from '../errors.ts';
 import type { Rate } from '../lib/token-bucket.ts';
 import type { AuditPage, StoredEntry } from './audit-entry.ts';
@@ -7,8 +8,14 @@ import type { KeyRecord } from './key-record.ts';
 import { createManagement, type KeyManagement } from './management.ts';
 import { findKeyId, hashKey, sameHash } from './secret.ts';
 import { createTally, type Tally } from './tally.ts';
-import { looksLikeToken, type Token, type Tokens, type Unreadable } from './token.ts';
-import { parseTokenGrant, type TokenGrant } from './token-grant.ts';
+import {
+  looksLikeToken,
+  parseTokenGrant,
+  type Token,
+  type TokenGrant,
+  type Tokens,
+  type Unreadable,
+} from './token.ts';
 
 /** What an accepted key or signed token may do. */
 export interface Caller extends Grant {
@@ -26,11 +33,7 @@ export interface Keyring extends KeyManagement {
    * Rejects with TailraceError `unauthorized`, saying why: missing, unknown, revoked, expired; or with the control store's failure.
    */
   authenticate(text: string | undefined): Caller | Promise<Caller>;
-  /**
-   * Mints a signed token for an accepted key.
-   *
-   * @param grant no wider than the caller's, which the calling code has to check
-   */
+  /** Mints a signed token for an accepted key. @param grant no wider than the caller's, which the calling code has to check */
   mint(caller: Caller, grant: TokenGrant): Promise<{ token: string; id: string }>;
   find(id: string): Promise<KeyRecord | undefined>;
   /** Newest first; all of them without a page. */
@@ -45,12 +48,10 @@ export interface Keyring extends KeyManagement {
   hasUsableKey(): Promise<boolean>;
 }
 
-export interface KeyringOptions {
+export interface KeyringOptions extends Pick<Config, 'privateKey' | 'publicKey'> {
   readonly store: ControlStore;
-  /** Empty if not set. */
-  readonly privateKey: string;
-  readonly publicKey: string;
   readonly tokens: Tokens;
+  /** ms since the epoch. */
   readonly now: () => number;
 }
 

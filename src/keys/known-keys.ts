@@ -4,19 +4,11 @@ import { createSingleFlight } from '../lib/single-flight.ts';
 import type { ChangeWatch } from './change-watch.ts';
 import type { KeyRecord } from './key-record.ts';
 
-/** Keys of a store across a network, as they were read a moment ago. */
-export interface KnownKeys {
-  /** See `ControlStore.findKey`. */
-  find(id: string): KeyRecord | undefined | Promise<KeyRecord | undefined>;
-  /** Reads these anew; what is being read now is not kept. @param ids all keys if left out */
-  forget(ids?: readonly string[]): void;
-}
-
 export interface KnownKeysOptions {
   /** Asks the store. @throws TailraceError `engine_unavailable` */
   readonly read: (id: string) => Promise<KeyRecord | undefined>;
   readonly watch: () => Pick<ChangeWatch, 'ageMs' | 'isDown'>;
-  /** How much longer keys are used while the store is away. */
+  /** How much longer keys are used while the store is unavailable. */
   readonly staleMs: number;
 }
 
@@ -31,7 +23,8 @@ const READS_MAX = 3;
 // More than the database answers within a caller's patience.
 const LOOK_UPS_MAX = 1_000;
 
-export function createKnownKeys({ read, watch, staleMs }: KnownKeysOptions): KnownKeys {
+/** Keys of a store across a network, as they were read a moment ago. */
+export function createKnownKeys({ read, watch, staleMs }: KnownKeysOptions) {
   const records = new LRUCache<string, KeyRecord>({ max: RECORDS_MAX });
   const absent = new LRUCache<string, true>({ max: ABSENT_MAX });
   const flights = createSingleFlight<KeyRecord | undefined>();
@@ -43,7 +36,7 @@ export function createKnownKeys({ read, watch, staleMs }: KnownKeysOptions): Kno
     return ageMs() < FRESH_MS + (isDown() ? staleMs : 0) ? records.get(id) : undefined;
   }
 
-  /** Whether there is no such key. One may have been created since the last probe, so while the store is away this is unknown. */
+  /** Whether there is no such key. One may have been created since the last probe, so while it is down this is unknown. */
   function isAbsent(id: string): boolean {
     return watch().ageMs() < FRESH_MS && absent.get(id) === true;
   }
@@ -63,25 +56,26 @@ export function createKnownKeys({ read, watch, staleMs }: KnownKeysOptions): Kno
   }
 
   async function lookUp(id: string): Promise<KeyRecord | undefined> {
-    if (flights.size >= LOOK_UPS_MAX) {
+    if (flights.size >= LOOK_UPS_MAX)
       throw new TailraceError('overloaded', `${LOOK_UPS_MAX} keys wait to be looked up already`);
-    }
     try {
       // A caller that comes after a change does not join a look-up from before it.
       return (await flights.run(`${epoch} ${id}`, () => readAndKeep(id))).value;
     } catch (error) {
-      const kept = findKept(id); // the look-up may have found out that the store is away
+      const kept = findKept(id); // the look-up may have found the store unavailable
       if (kept !== undefined) return kept;
       throw error;
     }
   }
 
   return {
-    find(id) {
+    /** See `ControlStore.findKey`. */
+    find(id: string): KeyRecord | undefined | Promise<KeyRecord | undefined> {
       const kept = findKept(id);
       return kept !== undefined || isAbsent(id) ? kept : lookUp(id);
     },
-    forget(ids) {
+    /** Reads these anew; what is being read now is not kept. @param ids all keys if left out */
+    forget(ids?: readonly string[]): void {
       epoch++;
       if (ids === undefined) {
         records.clear();

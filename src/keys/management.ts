@@ -1,6 +1,6 @@
 import { InputError } from '../errors.ts';
 import type { AuditAction } from './audit-entry.ts';
-import type { ControlStore } from './control-store.ts';
+import type { Change, ControlStore } from './control-store.ts';
 import { describeGrant, type Grant } from './grant.ts';
 import type { KeyRecord } from './key-record.ts';
 import { createSecret } from './secret.ts';
@@ -66,6 +66,16 @@ export function createManagement(store: ControlStore, now: () => number): KeyMan
     return { id, key, record: { ...fields, ...unused, id, hash, createdMs: now() } };
   }
 
+  /** @returns `undefined` if there is no key of this id */
+  function changeExisting<T>(id: string, check: Actor['check'], decide: (old: KeyRecord) => Change<T>) {
+    return store.change<T | undefined>([id], (find) => {
+      const old = find(id);
+      if (old === undefined) return { result: undefined };
+      check?.(old);
+      return decide(old);
+    });
+  }
+
   return {
     async create({ description = '', pins = {}, ...fields }, { actor } = CLI) {
       refuseUnstorable({ description, ...fields });
@@ -81,10 +91,7 @@ export function createManagement(store: ControlStore, now: () => number): KeyMan
     },
     async update(id, change, { actor, check } = CLI) {
       refuseUnstorable(change);
-      return await store.change([id], (find) => {
-        const old = find(id);
-        if (old === undefined) return { result: undefined };
-        check?.(old);
+      return await changeExisting(id, check, (old) => {
         if (old.revokedMs !== undefined) throw new InputError([`the key ${id} has been revoked`]);
         const changed = { ...old, ...change };
         const detail = describeGrant(changed);
@@ -92,10 +99,7 @@ export function createManagement(store: ControlStore, now: () => number): KeyMan
       });
     },
     rotate: (id, overlapMs, { actor, check } = CLI) =>
-      store.change([id], (find) => {
-        const old = find(id);
-        if (old === undefined) return { result: undefined };
-        check?.(old);
+      changeExisting(id, check, (old) => {
         refuseUnrotated(old, now());
         const created = make(old);
         const ends = Math.min(old.expiresMs ?? Number.POSITIVE_INFINITY, now() + overlapMs);
@@ -106,15 +110,14 @@ export function createManagement(store: ControlStore, now: () => number): KeyMan
           result: created,
         };
       }),
-    revoke: (id, { actor, check } = CLI) =>
-      store.change([id], (find) => {
-        const old = find(id);
-        if (old === undefined) return { result: false };
-        check?.(old);
+    async revoke(id, { actor, check } = CLI) {
+      const isRevoked = await changeExisting(id, check, (old) => {
         if (old.revokedMs !== undefined) return { result: false };
         const entries = [entry('revoked', id, { actor, detail: '' })];
         return { update: { ...old, revokedMs: now() }, entries, result: true };
-      }),
+      });
+      return isRevoked ?? false;
+    },
   };
 }
 

@@ -42,9 +42,8 @@ export async function openPostgresStore(url: string, options: PostgresStoreOptio
     return await openWatched(postgres, { staleMs, onState, ticks });
   } catch (error) {
     await postgres?.close();
-    throw new InputError([`TAILRACE_CONTROL_URL: cannot be used: ${describeFailure(error)}`], {
-      cause: error,
-    });
+    const fault = `TAILRACE_CONTROL_URL: cannot be used: ${describeFailure(error)}`;
+    throw new InputError([fault], { cause: error });
   }
 }
 
@@ -150,19 +149,14 @@ async function listEntries(
   query: Query,
   { limit, before = Number.MAX_SAFE_INTEGER }: AuditPage,
 ): Promise<StoredEntry[]> {
-  const rows = await query('SELECT * FROM tailrace_audit WHERE id < $1 ORDER BY id DESC LIMIT $2', [
-    before,
-    limit,
-  ]);
-  return rows.map(toEntry);
+  const sql = 'SELECT * FROM tailrace_audit WHERE id < $1 ORDER BY id DESC LIMIT $2';
+  return (await query(sql, [before, limit])).map(toEntry);
 }
 
 /** The ids of keys changed after `since`; `undefined` if there are too many. */
 async function listChanged(query: Query, since: number): Promise<string[] | undefined> {
-  const rows = await query('SELECT id FROM tailrace_keys WHERE change > $1 LIMIT $2', [
-    since,
-    CHANGED_MAX + 1,
-  ]);
+  const sql = 'SELECT id FROM tailrace_keys WHERE change > $1 LIMIT $2';
+  const rows = await query(sql, [since, CHANGED_MAX + 1]);
   return rows.length > CHANGED_MAX ? undefined : rows.map(({ id }) => String(id));
 }
 
@@ -171,23 +165,17 @@ async function write(query: Query, change: Change<unknown>, number: number): Pro
   const { add = [], update, entries = [] } = change;
   if (add.length > 0) {
     const rows = add.map((record) => ({ ...toRow(record), hash: toHex(record.hash), change: number }));
-    await query('INSERT INTO tailrace_keys SELECT * FROM json_populate_recordset(null::tailrace_keys, $1)', [
-      JSON.stringify(rows),
-    ]);
+    const sql = 'INSERT INTO tailrace_keys SELECT * FROM json_populate_recordset(null::tailrace_keys, $1)';
+    await query(sql, [JSON.stringify(rows)]);
   }
   if (update !== undefined) {
     const row = toRow(update);
     const assignments = CHANGEABLE.map((column, i) => `${column} = $${i + 3}`).join(', ');
-    await query(`UPDATE tailrace_keys SET change = $2, ${assignments} WHERE id = $1`, [
-      update.id,
-      number,
-      ...CHANGEABLE.map((column) => row[column]),
-    ]);
+    const values = [update.id, number, ...CHANGEABLE.map((column) => row[column])];
+    await query(`UPDATE tailrace_keys SET change = $2, ${assignments} WHERE id = $1`, values);
   }
   await addEntries(query, entries);
-  if (add.length > 0 || update !== undefined) {
-    await query('UPDATE tailrace_changes SET count = $1', [number]);
-  }
+  if (add.length > 0 || update !== undefined) await query('UPDATE tailrace_changes SET count = $1', [number]);
 }
 
 /** Bytes as PostgreSQL's text format. */
@@ -198,9 +186,8 @@ function toHex(bytes: Uint8Array): string {
 async function writeActivity(query: Query, { used, entries }: Activity): Promise<void> {
   if (used.length > 0) {
     // All processes lock in the same order, or two concurrent writes could deadlock.
-    await query('SELECT FROM tailrace_keys WHERE id = ANY($1) ORDER BY id FOR UPDATE', [
-      used.map(([id]) => id),
-    ]);
+    const ids = used.map(([id]) => id);
+    await query('SELECT FROM tailrace_keys WHERE id = ANY($1) ORDER BY id FOR UPDATE', [ids]);
     await query(
       `UPDATE tailrace_keys SET last_used_ms = greatest(last_used_ms, at_ms)
         FROM json_to_recordset($1) AS used (id text, at_ms bigint) WHERE tailrace_keys.id = used.id`,

@@ -105,23 +105,16 @@ function createAuditWriter(database: DatabaseSync): (entry: AuditEntry) => void 
   };
 }
 
-/**
- * Keys that were read a moment ago. A change by this process acts with the next look-up; one by another, such as
- * `tailrace keys revoke`, within `FRESH_MS`: so often the cache asks SQLite whether another process has written.
- */
-interface KeyCache {
-  /** @param read reads a key that is not in the cache */
-  find(id: string, read: () => KeyRecord | undefined): KeyRecord | undefined;
-  /** After a write by this connection, which SQLite does not count. */
-  clear(): void;
-}
-
 // Asking costs a third of reading a key anew; asked at every look-up, it would make the cache slower than none for many keys.
 const FRESH_MS = 20;
 // About 6 MB.
 const RECORDS_MAX = 10_000;
 
-function createKeyCache(database: DatabaseSync): KeyCache {
+/**
+ * Keys that were read a moment ago. A change by this process acts with the next look-up; one by another, such as
+ * `tailrace keys revoke`, within `FRESH_MS`: so often the cache asks SQLite whether another process has written.
+ */
+function createKeyCache(database: DatabaseSync) {
   const version = database.prepare('PRAGMA data_version');
   const records = new LRUCache<string, KeyRecord>({ max: RECORDS_MAX });
   let seen: unknown;
@@ -137,7 +130,8 @@ function createKeyCache(database: DatabaseSync): KeyCache {
   }
 
   return {
-    find(id, read) {
+    /** @param read reads a key that is not in the cache */
+    find(id: string, read: () => KeyRecord | undefined): KeyRecord | undefined {
       followOthers();
       const kept = records.get(id);
       if (kept !== undefined) return kept;
@@ -145,11 +139,12 @@ function createKeyCache(database: DatabaseSync): KeyCache {
       if (record !== undefined) records.set(id, record);
       return record;
     },
+    /** After a write by this connection, which SQLite does not count. */
     clear: () => records.clear(),
   };
 }
 
-/** A failure of SQLite in words for whoever asked, with a status by which it is tried again; any other as it is. */
+/** A failure of SQLite as an error of the API, with a status that lets clients try again; any other as it is. */
 function orUnavailable<T>(work: () => T): T {
   try {
     return work();
@@ -181,9 +176,8 @@ function openDatabase(dataDir: string): DatabaseSync {
     return database;
   } catch (error) {
     if (error instanceof InputError) throw error;
-    throw new InputError([`the key store ${file} cannot be opened: ${describeSqliteFailure(error)}`], {
-      cause: error,
-    });
+    const fault = `the key store ${file} cannot be opened: ${describeSqliteFailure(error)}`;
+    throw new InputError([fault], { cause: error });
   }
 }
 

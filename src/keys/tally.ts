@@ -2,20 +2,7 @@ import type { Refusal } from '../errors.ts';
 import type { AuditAction } from './audit-entry.ts';
 import type { ControlStore } from './control-store.ts';
 
-/**
- * Counts uses and refusals of keys in memory, to be written once a minute: counting costs a request next to nothing, and ten
- * thousand wrong keys a second become one row.
- */
-export interface Tally {
-  /** Key id → its last use, ms since the epoch; bounded by the number of keys in use. */
-  readonly lastUsed: Map<string, number>;
-  /** @param keyId of an existing key; empty otherwise, since anyone can invent ids */
-  refused(keyId: string, reason: Refusal, nowMs: number): void;
-  /** A signed token was minted with this key. */
-  minted(keyId: string, nowMs: number): void;
-  /** Writes all counts. @throws if the store cannot be written; the counts are then kept */
-  flush(): Promise<void>;
-}
+export type Tally = ReturnType<typeof createTally>;
 
 interface Count {
   readonly action: AuditAction;
@@ -30,7 +17,11 @@ const COUNTS_MAX = 1_000;
 // About 30 ms of writing; further keys are written a minute later, oldest first.
 const USED_PER_FLUSH_MAX = 1_000;
 
-export function createTally(store: ControlStore): Tally {
+/**
+ * Counts uses and refusals of keys in memory, to be written once a minute: counting costs a request next to nothing, and ten
+ * thousand wrong keys a second become one row.
+ */
+export function createTally(store: ControlStore) {
   const lastUsed = new Map<string, number>();
   let counts = new Map<string, Count>();
   let flushing: Promise<void> | undefined;
@@ -62,10 +53,15 @@ export function createTally(store: ControlStore): Tally {
   }
 
   return {
+    /** Key id → its last use, ms since the epoch; bounded by the number of keys in use. */
     lastUsed,
-    refused: (keyId, reason, atMs) => count({ action: 'refused', keyId, detail: reason, atMs }),
-    minted: (keyId, atMs) => count({ action: 'minted', keyId, detail: '', atMs }),
-    flush() {
+    /** @param keyId of an existing key; empty otherwise, since anyone can invent ids */
+    refused: (keyId: string, reason: Refusal, atMs: number) =>
+      count({ action: 'refused', keyId, detail: reason, atMs }),
+    /** A signed token was minted with this key. */
+    minted: (keyId: string, atMs: number) => count({ action: 'minted', keyId, detail: '', atMs }),
+    /** Writes all counts. @throws if the store cannot be written; the counts are then kept */
+    flush(): Promise<void> {
       flushing ??= write().finally(() => {
         flushing = undefined;
       });

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { closeSync, fsyncSync, openSync, readFileSync, writeSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { InputError, messageOf } from '../errors.ts';
 
@@ -21,9 +21,8 @@ export function openTokenSecret(dataDir: string, setting: string): Uint8Array {
     const secret = createSecret(file) ?? Buffer.from(readFileSync(file, 'utf8').trim(), 'base64url');
     if (secret.length === SECRET_BYTES) return secret;
   } catch (error) {
-    throw new InputError([`the secret of tokens ${file} cannot be read: ${messageOf(error)}`], {
-      cause: error,
-    });
+    const fault = `the secret of tokens ${file} cannot be read: ${messageOf(error)}`;
+    throw new InputError([fault], { cause: error });
   }
   throw new InputError([
     `the secret of tokens ${file} is damaged: it must hold ${SECRET_BYTES} bytes in base64url; delete it to get a new one, which voids all tokens`,
@@ -32,19 +31,12 @@ export function openTokenSecret(dataDir: string, setting: string): Uint8Array {
 
 /** @returns `undefined` if the file exists */
 function createSecret(file: string): Buffer | undefined {
-  let descriptor: number;
+  const secret = randomBytes(SECRET_BYTES);
   try {
-    descriptor = openSync(file, 'wx', 0o600);
+    writeFileSync(file, `${secret.toString('base64url')}\n`, { flag: 'wx', mode: 0o600, flush: true });
+    return secret;
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'EEXIST') return undefined;
     throw error;
   }
-  const secret = randomBytes(SECRET_BYTES);
-  try {
-    writeSync(descriptor, `${secret.toString('base64url')}\n`);
-    fsyncSync(descriptor);
-  } finally {
-    closeSync(descriptor);
-  }
-  return secret;
 }

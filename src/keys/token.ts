@@ -1,6 +1,9 @@
 import { createHmac, createSecretKey, randomUUID } from 'node:crypto';
+import { Ajv } from 'ajv';
 import { errors, jwtVerify, SignJWT } from 'jose';
 import { LRUCache } from 'lru-cache';
+import { type Static, Type } from 'typebox';
+import type { Grant } from './grant.ts';
 import { hashKey } from './secret.ts';
 
 /** The claims of a signed token; src/keys/keyring.ts decides whether its key may still mint it. */
@@ -15,17 +18,7 @@ export interface Token {
   readonly grant: unknown;
 }
 
-export interface Tokens {
-  /**
-   * A fingerprint of a key's hash, keyed with the secret of tokens: without it the holder of a token could guess a weak key of the
-   * environment offline.
-   */
-  print(hash: Uint8Array): string;
-  /** @returns the token: a JSON Web Token, signed with HS256 */
-  mint(token: Omit<Token, 'id'>): Promise<{ token: string; id: string }>;
-  /** The claims of a token that is signed by us and has not expired; otherwise why it is refused. A promise only if it is new. */
-  read(text: string): Token | Unreadable | Promise<Token | Unreadable>;
-}
+export type Tokens = ReturnType<typeof createTokens>;
 
 /** Why a token is refused. */
 export interface Unreadable {
@@ -52,8 +45,8 @@ export function looksLikeToken(text: string): boolean {
   return TOKEN.test(text);
 }
 
-/** Signed tokens (HS256). Whoever has the secret can mint any token, so it is protected like the keys. */
-export function createTokens({ secret, now }: TokensOptions): Tokens {
+/** Signed tokens (HS256). With the secret any token can be minted, so it is protected like the keys. */
+export function createTokens({ secret, now }: TokensOptions) {
   const key = createSecretKey(secret);
   const known = new LRUCache<string, Token>({ max: KNOWN_MAX });
 
@@ -80,14 +73,19 @@ export function createTokens({ secret, now }: TokensOptions): Tokens {
   }
 
   return {
-    print: (hash) =>
+    /**
+     * A fingerprint of a key's hash, keyed with the secret of tokens: without it the holder of a token could guess a weak key of the
+     * environment offline.
+     */
+    print: (hash: Uint8Array) =>
       createHmac('sha256', key)
         .update('tailrace key\0') // no token's signature covers such a text
         .update(hash)
         .digest()
         .subarray(0, PRINT_BYTES)
         .toString('base64url'),
-    async mint({ parent, parentPrint, expiresMs, grant }) {
+    /** @returns the token: a JSON Web Token, signed with HS256 */
+    async mint({ parent, parentPrint, expiresMs, grant }: Omit<Token, 'id'>) {
       const id = randomUUID();
       const token = await new SignJWT({ key: parentPrint, grant })
         .setProtectedHeader({ alg: ALGORITHM })
@@ -99,7 +97,8 @@ export function createTokens({ secret, now }: TokensOptions): Tokens {
         .sign(key);
       return { token, id };
     },
-    read(text) {
+    /** The claims of a token that is signed by us and has not expired; otherwise why it is refused. A promise only if it is new. */
+    read(text: string): Token | Unreadable | Promise<Token | Unreadable> {
       const print = hashKey(text).toString('base64');
       const kept = known.get(print);
       if (kept !== undefined) return kept.expiresMs > now() ? kept : { reason: 'expired' };
@@ -109,4 +108,33 @@ export function createTokens({ secret, now }: TokensOptions): Tokens {
       });
     },
   };
+}
+
+/** The rights of a signed token. It always expires and never manages: tokens are for front ends. */
+export interface TokenGrant extends Grant {
+  readonly scopes: readonly TokenScope[];
+  readonly expiresMs: number;
+}
+
+export const TOKEN_SCOPES = ['query', 'ingest'] as const;
+
+export type TokenScope = (typeof TOKEN_SCOPES)[number];
+
+const NAMES = Type.Optional(Type.Array(Type.String()));
+const SHAPE = Type.Object(
+  {
+    scopes: Type.Array(Type.Enum([...TOKEN_SCOPES])),
+    endpoints: NAMES,
+    sources: NAMES,
+    pins: Type.Record(Type.String(), Type.String()),
+    rate: Type.Optional(Type.Object({ perSecond: Type.Number(), burst: Type.Number() })),
+  },
+  { additionalProperties: false },
+);
+
+const isGrant = new Ajv().compile<Static<typeof SHAPE>>(SHAPE);
+
+/** The grant in a token; `undefined` if another version wrote it, which may have limits unknown to this one. */
+export function parseTokenGrant(value: unknown): Grant | undefined {
+  return isGrant(value) ? value : undefined;
 }

@@ -1,6 +1,7 @@
 import type { Registry } from '../definitions/registry.ts';
 import { InputError, invalidRequest, TailraceError } from '../errors.ts';
 import { checkAgainst, checkGrant } from '../keys/check-grant.ts';
+import type { KeyPage } from '../keys/control-store.ts';
 import { type Grant, isNarrower, isWithinReach } from '../keys/grant.ts';
 import type { KeyRecord } from '../keys/key-record.ts';
 import type { Caller, Keyring } from '../keys/keyring.ts';
@@ -21,13 +22,6 @@ export interface KeyParts {
 /** Which keys a list has: neither revoked nor expired, the others, all. */
 export const KEY_STATES = ['active', 'ended', 'all'] as const;
 
-/** A page of a list, newest first. */
-export interface Page {
-  readonly limit: number;
-  /** Id of the last one seen. */
-  readonly before?: string;
-}
-
 const OVERLAP_SECONDS = 7 * 86_400;
 
 /** @throws TailraceError `invalid_request` with every fault of the grant; `forbidden` if it is wider than the caller's */
@@ -43,7 +37,7 @@ export async function createKey(parts: KeyParts, caller: Caller, body: NewKeyBod
 export async function listKeys(
   { keyring, now }: KeyParts,
   caller: Caller,
-  { state, ...page }: Page & { readonly state: (typeof KEY_STATES)[number] },
+  { state, ...page }: KeyPage & { readonly state: (typeof KEY_STATES)[number] },
 ): Promise<KeyView[]> {
   const nowMs = now();
   const hasState = ({ revokedMs, expiresMs }: KeyRecord) => {
@@ -137,7 +131,7 @@ const CHUNK = 1_000;
 async function readPage(
   keyring: Keyring,
   isShown: (key: KeyRecord) => boolean,
-  { limit, before }: Page,
+  { limit, before }: KeyPage,
 ): Promise<KeyRecord[]> {
   const shown: KeyRecord[] = [];
   let last = before;

@@ -11,15 +11,11 @@ const PROJECTS_MAX = 1_000;
 const PROJECTS_AGE_MS = 30_000;
 const LANE = 'projects';
 
-export interface ProjectsOptions {
-  readonly engine: Engine;
-  readonly registry: Registry;
-  /** ms since the epoch. */
-  readonly now: () => number;
-}
-
-/** @returns lists the projects that have events, sorted, up to 30 s old; for a key that pins the project, that one alone */
-export function createProjects({ engine, registry, now }: ProjectsOptions) {
+/**
+ * @param now ms since the epoch
+ * @returns lists the projects that have events, sorted, up to 30 s old; for a key that pins the project, that one alone
+ */
+export function createProjects(engine: Engine, registry: Registry, now: () => number) {
   const projects = createRefreshingValue(readProjects, { maxAgeMs: PROJECTS_AGE_MS, now });
 
   /** Runs as a query in a lane of its own, with the limits of every query. */

@@ -3,7 +3,7 @@ import { invalidRequest, TailraceError } from '../errors.ts';
 import { checkAgainst, checkGrant, createRate } from '../keys/check-grant.ts';
 import { isNarrower, toListed } from '../keys/grant.ts';
 import type { Caller } from '../keys/keyring.ts';
-import { TOKEN_SCOPES, type TokenGrant } from '../keys/token-grant.ts';
+import { TOKEN_SCOPES, type TokenGrant } from '../keys/token.ts';
 import type { Rate } from '../lib/token-bucket.ts';
 import { FIELDS } from './key-body.ts';
 import { toGrantView, toIsoTime } from './key-view.ts';
@@ -52,9 +52,8 @@ type NewToken = Static<typeof NEW_TOKEN>;
 export async function mintToken({ keyring, registry, now }: KeyParts, caller: Caller, body: NewToken) {
   const grant = toGrant(body, caller, now());
   const faults = [...checkGrant(grant), ...checkAgainst(registry, grant)];
-  if (JSON.stringify(grant).length > GRANT_CHARS_MAX) {
+  if (JSON.stringify(grant).length > GRANT_CHARS_MAX)
     faults.push({ parameter: 'body', message: 'names so much that the token would not fit into a header' });
-  }
   if (faults.length > 0) throw invalidRequest(faults);
   const reason = isNarrower(grant, caller);
   if (reason !== undefined) throw refuse(`a token cannot do more than its key: ${reason}`);

@@ -63,7 +63,7 @@ export const SOURCE = Type.Object({
       name: Type.String(),
       type: Type.String(),
       path: Type.Array(Type.String(), {
-        description: 'Member names from the root of the event; none where an expression gives the value.',
+        description: 'Member names from the root of the event; none if an expression gives the value.',
       }),
       description: Type.String(),
     }),
@@ -156,7 +156,7 @@ export type Overview = Static<typeof OVERVIEW>;
 
 export const PROJECTS = Type.Object({
   result: Type.Array(Type.String()),
-  complete: Type.Boolean({ description: 'False where there are more than are listed.' }),
+  complete: Type.Boolean({ description: 'False if there are more than are listed.' }),
 });
 export type Projects = Static<typeof PROJECTS>;
 
@@ -173,7 +173,7 @@ export const KEY = Type.Object({
   name: Type.String(),
   description: Type.String(),
   ...GRANT,
-  created_at: time('When it was made.'),
+  created_at: time('When it was created.'),
   expires_at: time('From when on it is refused; null: never.'),
   last_used_at: time('Within a few minutes.'),
   revoked_at: time('Since when it is refused.'),
@@ -199,7 +199,7 @@ export const KEY_ENTRY = Type.Object({
   at: time('Of refusals that are counted together, the first.'),
   action: Type.Enum(['created', 'changed', 'rotated', 'revoked', 'minted', 'refused', 'deleted']),
   key_id: Type.String({
-    description: 'The key that it is about; empty where it is not known, and for deleted events.',
+    description: 'The key that it is about; empty if it is unknown, and for deleted events.',
   }),
   actor: Type.String({ description: 'Id of the key that did it, `private` or `cli`; empty for refusals.' }),
   detail: Type.String({ description: 'What was granted, or why it was refused.' }),

@@ -44,7 +44,7 @@ export function registerGauges(registry: MetricRegistry, parts: GaugedParts): vo
   gauge('tailrace_engine_queued', 'Queries waiting for the engine.', () => engine.gauges().queued);
   gauge('tailrace_cache_entries', 'Answers in the cache.', () => cache.size);
   gauge('tailrace_cache_bytes', 'Bytes of the answers in the cache.', () => cache.bytes);
-  gauge('tailrace_control_store_up', '1, or 0 while it is away.', () => Number(control.isUp()));
+  gauge('tailrace_control_store_up', '1, or 0 while it is unavailable.', () => Number(control.isUp()));
   gauge('tailrace_ingest_queued_bytes', 'Events waiting to be stored.', () => ingest().queuedBytes);
   gauge('tailrace_ingest_queued_requests', 'Requests waiting for a commit.', () => ingest().queuedRequests);
   const ofSources = (read: (state: TableState) => number) => async () => {

@@ -1,5 +1,4 @@
 import type { RefreshExtent } from '../cache/incremental.ts';
-import type { Lookup } from '../cache/shared/flight.ts';
 import type { CacheOutcome } from '../cache/store.ts';
 import { createMetricRegistry, type MetricRegistry } from './prometheus.ts';
 
@@ -25,27 +24,20 @@ export function createMetrics(now: () => number) {
 }
 
 function createRequestMetrics({ counter, unlabelledCounter, gauge, histogram }: MetricRegistry) {
-  const requestCounts = counter<[route: string, endpoint: string, status: string]>(
-    'tailrace_http_requests_total',
-    'Requests by route, endpoint and status.',
-    ['route', 'endpoint', 'status'],
-  );
-  const requestDurations = histogram<[route: string, endpoint: string]>(
-    'tailrace_http_request_seconds',
-    'Time from request to answer.',
-    ['route', 'endpoint'],
-  );
-  const limited = counter<[reason: 'key' | 'address']>(
-    'tailrace_rate_limited_total',
-    'Requests answered 429, by reason.',
-    ['reason'],
-  );
+  const requestCounts = counter('tailrace_http_requests_total', 'Requests by route, endpoint and status.', [
+    'route',
+    'endpoint',
+    'status',
+  ]);
+  const requestDurations = histogram('tailrace_http_request_seconds', 'Time from request to answer.', [
+    'route',
+    'endpoint',
+  ]);
+  const limited = counter('tailrace_rate_limited_total', 'Requests answered 429, by reason.', ['reason']);
   for (const reason of ['key', 'address'] as const) limited.at(reason);
-  const closed = counter<[reason: 'address' | 'total' | 'idle']>(
-    'tailrace_connections_closed_total',
-    'Connections closed by a bound, by reason.',
-    ['reason'],
-  );
+  const closed = counter('tailrace_connections_closed_total', 'Connections closed by a bound, by reason.', [
+    'reason',
+  ]);
   for (const reason of ['address', 'total', 'idle'] as const) closed.at(reason);
   // The hot path: a request finds its series without label objects, and without keys built from labels.
   const seriesOf = memoize((route: string) =>
@@ -70,7 +62,7 @@ function createRequestMetrics({ counter, unlabelledCounter, gauge, histogram }: 
     /** A request was held against a rate that only this replica knows: Redis was unavailable. */
     rateHeldLocally: unlabelledCounter(
       'tailrace_rate_local_total',
-      'Requests held against a rate of this replica alone, since Redis was away.',
+      'Requests held against a rate of this replica alone, since Redis was unavailable.',
     ).inc,
     /** @param count connections open now */
     connectionsOpen(count: number) {
@@ -82,39 +74,26 @@ function createRequestMetrics({ counter, unlabelledCounter, gauge, histogram }: 
 }
 
 function createQueryMetrics({ counter, histogram }: MetricRegistry, now: () => number) {
-  const answerCounts = counter<[endpoint: string, cache: CacheOutcome]>(
-    'tailrace_answers_total',
-    'Answers by endpoint and cache outcome.',
-    ['endpoint', 'cache'],
-  );
-  const failureCounts = counter<[endpoint: string, code: string]>(
-    'tailrace_failures_total',
-    'Failed calls by endpoint and error code.',
-    ['endpoint', 'code'],
-  );
-  const rowCounts = counter<[endpoint: string]>(
-    'tailrace_rows_returned_total',
-    'Rows returned by endpoint.',
-    ['endpoint'],
-  );
-  const started = counter<[endpoint: string]>(
-    'tailrace_engine_queries_total',
-    'Queries handed to the engine.',
-    ['endpoint'],
-  );
-  const durations = histogram<[endpoint: string]>(
-    'tailrace_engine_query_seconds',
-    'Time of a query inside the engine.',
-    ['endpoint'],
-  );
-  const refreshes = counter<[endpoint: string, result: 'done' | 'failed']>(
-    'tailrace_cache_refreshes_total',
-    'Refreshes of warm answers.',
-    ['endpoint', 'result'],
-  );
-  const recomputed = counter<[endpoint: string, extent: RefreshExtent]>(
+  const answerCounts = counter('tailrace_answers_total', 'Answers by endpoint and cache outcome.', [
+    'endpoint',
+    'cache',
+  ]);
+  const failureCounts = counter('tailrace_failures_total', 'Failed calls by endpoint and error code.', [
+    'endpoint',
+    'code',
+  ]);
+  const rowCounts = counter('tailrace_rows_returned_total', 'Rows returned by endpoint.', ['endpoint']);
+  const started = counter('tailrace_engine_queries_total', 'Queries handed to the engine.', ['endpoint']);
+  const durations = histogram('tailrace_engine_query_seconds', 'Time of a query inside the engine.', [
+    'endpoint',
+  ]);
+  const refreshes = counter('tailrace_cache_refreshes_total', 'Refreshes of warm answers.', [
+    'endpoint',
+    'result',
+  ]);
+  const recomputed = counter(
     'tailrace_cache_recomputed_total',
-    'Kept answers with buckets that were made anew, by extent.',
+    'Kept answers with buckets that were computed again, by extent.',
     ['endpoint', 'extent'],
   );
   const seriesOf = memoize((endpoint: string) => ({
@@ -149,11 +128,9 @@ function createQueryMetrics({ counter, histogram }: MetricRegistry, now: () => n
 function createSharedMetrics({ counter, unlabelledCounter, gauge }: MetricRegistry) {
   let isRedisUp = false;
   gauge('tailrace_redis_up', 'Whether the connection to Redis stands, 1 or 0.', () => Number(isRedisUp));
-  const lookups = counter<[result: Lookup]>(
-    'tailrace_shared_cache_lookups_total',
-    'Answers asked of other replicas.',
-    ['result'],
-  );
+  const lookups = counter('tailrace_shared_cache_lookups_total', 'Answers asked of other replicas.', [
+    'result',
+  ]);
   for (const result of ['hit', 'miss', 'taken'] as const) lookups.at(result);
   return {
     redisUp(isUp: boolean) {
@@ -169,29 +146,18 @@ function createSharedMetrics({ counter, unlabelledCounter, gauge }: MetricRegist
 }
 
 function createIngestMetrics({ counter, unlabelledCounter, gauge }: MetricRegistry) {
-  const storedCounts = counter<[source: string]>(
-    'tailrace_events_stored_total',
-    'Events stored, by source.',
-    ['source'],
-  );
-  const refused = counter<[source: string]>('tailrace_events_refused_total', 'Events refused, by source.', [
-    'source',
-  ]);
-  const withoutProjectCounts = counter<[source: string]>(
+  const storedCounts = counter('tailrace_events_stored_total', 'Events stored, by source.', ['source']);
+  const refused = counter('tailrace_events_refused_total', 'Events refused, by source.', ['source']);
+  const withoutProjectCounts = counter(
     'tailrace_events_without_project_total',
     'Events stored that belong to no project, by source.',
     ['source'],
   );
-  const commits = counter<[source: string, result: 'done' | 'failed']>(
-    'tailrace_commits_total',
-    'Groups of events committed, by source.',
-    ['source', 'result'],
-  );
-  const dropped = counter<[reason: string]>(
-    'tailrace_days_dropped_total',
-    'Days of a table dropped by retention.',
-    ['reason'],
-  );
+  const commits = counter('tailrace_commits_total', 'Groups of events committed, by source.', [
+    'source',
+    'result',
+  ]);
+  const dropped = counter('tailrace_days_dropped_total', 'Days of a table dropped by retention.', ['reason']);
   let stopped: readonly string[] = [];
   gauge('tailrace_retention_stopped', 'Whether retention has stopped, by reason: 1 or 0.', () =>
     ['clock', 'share'].map((reason) => ({ labels: { reason }, value: Number(stopped.includes(reason)) })),

@@ -1,6 +1,15 @@
 import { collectDefaultMetrics, Gauge, Registry } from 'prom-client';
-import { type Count, type Counter, createCount, createCounter } from './counter.ts';
-import { createHistogram, type Durations, type Histogram, readBuckets } from './histogram.ts';
+import {
+  type Count,
+  type Counter,
+  createCount,
+  createCounter,
+  createDurations,
+  createSeries,
+  type Durations,
+  readBuckets,
+  type Series,
+} from './series.ts';
 
 /** A metric as Prometheus reads it. */
 export interface ExposedMetric {
@@ -20,8 +29,8 @@ interface ExposedValue {
 
 type Gauged = number | readonly ExposedValue[] | undefined;
 
-/** As many names as there are values. */
-type LabelNames<Values extends readonly string[]> = { readonly [At in keyof Values]: string };
+/** A value for each label name. */
+type LabelValues<Names extends readonly string[]> = { readonly [At in keyof Names]: string };
 
 export type MetricRegistry = ReturnType<typeof createMetricRegistry>;
 
@@ -44,23 +53,23 @@ export function createMetricRegistry() {
       return count;
     },
     /** Create known label values with `at` before their first count: Prometheus only sees increases of what is there. */
-    counter<Values extends readonly string[]>(
+    counter<const Names extends readonly string[]>(
       name: string,
       help: string,
-      labelNames: LabelNames<Values>,
-    ): Counter<Values> {
-      const counter = createCounter<Values>();
+      labelNames: Names,
+    ): Counter<LabelValues<Names>> {
+      const counter = createCounter<LabelValues<Names>>();
       const read = () =>
         counter.all.map(([values, { value }]) => ({ labels: toLabels(labelNames, values), value }));
       expose({ name, help, type: 'counter', read });
       return counter;
     },
-    histogram<Values extends readonly string[]>(
+    histogram<const Names extends readonly string[]>(
       name: string,
       help: string,
-      labelNames: LabelNames<Values>,
-    ): Histogram<Values> {
-      const histogram = createHistogram<Values>();
+      labelNames: Names,
+    ): Series<LabelValues<Names>, Durations> {
+      const histogram = createSeries<LabelValues<Names>, Durations>(createDurations);
       const read = () =>
         histogram.all.flatMap(([values, item]) => exposeDurations(name, toLabels(labelNames, values), item));
       expose({ name, help, type: 'histogram', read });

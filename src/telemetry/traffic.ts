@@ -1,7 +1,6 @@
 import type { CacheOutcome } from '../cache/store.ts';
-import type { Count } from './counter.ts';
-import { addIncreases, type BucketCounts, type Durations, findQuantile } from './histogram.ts';
 import type { Metrics } from './metrics.ts';
+import { addIncreases, type BucketCounts, type Count, type Durations, findQuantile } from './series.ts';
 
 /** The requests and events of the last hour: what the counts rose by between samples of them. */
 export type Traffic = ReturnType<typeof createTraffic>;
@@ -27,7 +26,7 @@ const MINUTE_MS = 60_000;
 // The hour that is shown. Beyond the last minute one sample a minute is kept: about 70 in all.
 const KEPT_MS = 61 * MINUTE_MS;
 /** Answers without a query on the engine. */
-const HITS: ReadonlySet<CacheOutcome> = new Set<CacheOutcome>(['hit', 'shared', 'stale']);
+const HITS: ReadonlySet<string> = new Set<CacheOutcome>(['hit', 'shared', 'stale']);
 
 /** @param now ms since the epoch */
 export function createTraffic(metrics: Metrics, now: () => number) {

@@ -4,9 +4,8 @@ import { gzipSync } from 'node:zlib';
 import Fastify from 'fastify';
 import { afterAll, describe, expect, test } from 'vitest';
 import { sendError } from '../../src/http/plugins/errors.ts';
-import { registerGroup } from '../../src/http/plugins/routes.ts';
 import { consoleRoutes, findConsole } from '../../src/http/routes/console.ts';
-import type { Keyring } from '../../src/keys/keyring.ts';
+import { registerGroup } from '../../src/http/routes/index.ts';
 import { temporaryFolder } from '../support/service.ts';
 
 const folder = await temporaryFolder();
@@ -20,8 +19,7 @@ await writeFile(join(folder.path, 'assets/index-abc.js.gz'), gzipSync('let packe
 async function serve(dir: string) {
   const app = Fastify();
   app.setErrorHandler<Error>((error, request, reply) => sendError(error, request, reply));
-  const keyring = {} as Keyring; // none of these routes asks for a key
-  await registerGroup(app, consoleRoutes, { parts: findConsole(dir), keyring });
+  await registerGroup(app, consoleRoutes, findConsole(dir));
   afterAll(() => app.close());
   return app;
 }

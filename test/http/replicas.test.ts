@@ -113,7 +113,7 @@ describe.skipIf(findProgram('redis-server') === undefined)(
       const path = `${QUERY_PATH}/usage.api-counts?project=p3&interval=hourly`;
       for (const url of [a.url, b.url, a.url]) expect((await get(url, path)).status).toBe(200);
       expect(await sum('tailrace_rate_local_total')).toBeGreaterThan(0);
-      expect(lines.filter((line) => line.includes('Redis is away'))).toHaveLength(1);
+      expect(lines.filter((line) => line.includes('Redis is unavailable'))).toHaveLength(1);
       expect(lines.join('')).not.toContain(PASSWORD);
     });
   },

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { pino } from 'pino';
 import { afterAll, beforeEach, describe, expect, test } from 'vitest';
-import { parseCacheControl } from '../../src/serve/cache-control.ts';
+import { parseCacheControl } from '../../src/serve/resolve.ts';
 import { expectError, get, QUERY_PATH, readMetric, request, throughFramework } from '../support/http.ts';
 import { PRIVATE_KEY, startTestService } from '../support/service.ts';
 

@@ -1,7 +1,7 @@
 import { readDefinitions } from '../../src/definitions/read.ts';
 import { HEADERS_CHARS_MAX } from '../../src/http/listener.ts';
 import { parseQueryString } from '../../src/http/query-string.ts';
-import { mergeParameters } from '../../src/http/routes/body-parameters.ts';
+import { mergeParameters } from '../../src/http/routes/query.ts';
 import { decodeBatch } from '../../src/ingest/decode-batch.ts';
 import { parseTimestamp } from '../../src/ingest/event.ts';
 import { INLINE_BYTES_MAX, INLINE_MARKS_MAX } from '../../src/ingest/ingest.ts';
@@ -9,7 +9,7 @@ import { type BodyFormat, countMarks } from '../../src/ingest/wire-events.ts';
 import { looksLikeToken } from '../../src/keys/token.ts';
 import { parseInstant } from '../../src/lib/instant.ts';
 import { readKey } from '../../src/serve/admit.ts';
-import { parseCacheControl } from '../../src/serve/cache-control.ts';
+import { parseCacheControl } from '../../src/serve/resolve.ts';
 import { createRewriter } from '../../src/sql/parameter.ts';
 import { findPatternFault } from '../../src/sql/pattern.ts';
 import { scanTokens } from '../../src/sql/token.ts';

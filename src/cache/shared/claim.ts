@@ -3,7 +3,8 @@ import { createDeadline, untilAborted } from '../../lib/abort.ts';
 import type { Background } from '../../lib/background.ts';
 import type { Question } from '../../query/question.ts';
 import type { Answer } from '../../query/run.ts';
-import type { Lease, SharedCache } from './shared-cache.ts';
+import type { Lease } from './lease.ts';
+import type { SharedCache } from './redis-cache.ts';
 
 export interface Wanted {
   readonly question: Question;
@@ -22,23 +23,10 @@ export type Claim =
   | { readonly kind: 'ours'; readonly lease: Lease | undefined };
 
 /** Another replica is computing; `mark` is of what is stored until then. `holder` is left out if it is not known which one. */
-interface Held {
+export interface Held {
   readonly kind: 'held';
   readonly mark: string;
   readonly holder?: string;
-}
-
-/** Decides which replica computes an answer. */
-export interface Claims {
-  /** At once. */
-  claim(wanted: Wanted): Promise<Claim | Held>;
-  /**
-   * For a caller, who needs an answer: waits while another replica computes, for `waitMsMax` at most, and then lets this one
-   * compute without a lease.
-   *
-   * @throws the signal's reason
-   */
-  wait(wanted: Wanted, signal: AbortSignal): Promise<Claim>;
 }
 
 const WAITED_ENOUGH = new Error('the answer of another replica did not come in time');
@@ -56,7 +44,8 @@ export interface ClaimsOptions {
   readonly waitMsMax: number;
 }
 
-export function createClaims(shared: SharedCache, { background: { run }, waitMsMax }: ClaimsOptions): Claims {
+/** Decides which replica computes an answer. */
+export function createClaims(shared: SharedCache, { background: { run }, waitMsMax }: ClaimsOptions) {
   async function findGood({ question, isGood }: Wanted): Promise<Claim | undefined> {
     const answer = await shared.find(question);
     if (answer === undefined) return ALONE;
@@ -97,8 +86,13 @@ export function createClaims(shared: SharedCache, { background: { run }, waitMsM
   }
 
   return {
+    /** At once. */
     claim,
-    async wait(wanted, caller) {
+    /**
+     * For a caller, which needs an answer: waits while another replica computes, for `waitMsMax` at most, and then lets this one
+     * compute without a lease. @throws the signal's reason
+     */
+    async wait(wanted: Wanted, caller: AbortSignal): Promise<Claim> {
       const { signal, clear } = createDeadline(waitMsMax, () => WAITED_ENOUGH, caller);
       try {
         for (let holders = 0; ; holders++) {

@@ -3,8 +3,9 @@ import { createDeadline } from '../../lib/abort.ts';
 import type { Background } from '../../lib/background.ts';
 import type { Question } from '../../query/question.ts';
 import type { Answer } from '../../query/run.ts';
-import { type Claims, createClaims } from './claim.ts';
-import type { Lease, SharedCache } from './shared-cache.ts';
+import { type Claim, createClaims, type Held } from './claim.ts';
+import type { Lease } from './lease.ts';
+import type { SharedCache } from './redis-cache.ts';
 
 /** An answer, and whether this replica's engine computed it or another replica shared it. */
 export interface Obtained {
@@ -21,20 +22,7 @@ export interface Computation {
   readonly signal: AbortSignal;
 }
 
-/** Flights over all replicas. */
-export interface SharedFlights {
-  /**
-   * The answer that is shared, or that another replica is computing; otherwise this one computes and shares it.
-   *
-   * @param wanted `isGood`: whether an answer of another replica will do
-   */
-  obtain(wanted: Computation & { readonly isGood: (answer: Answer) => boolean }): Promise<Obtained>;
-  /** Computes the answer and shares it. @param lease released when the answer is there or has failed */
-  compute(computation: Computation, lease?: Lease): Promise<Obtained>;
-  /** Whether this replica is to compute the next answer: another may be computing it, or have shared it. */
-  claim(question: Question, kept: Answer): ReturnType<Claims['claim']>;
-  find(question: Question): Promise<Answer | undefined>;
-}
+export type SharedFlights = ReturnType<typeof createSharedFlights>;
 
 /** Outcome of a look-up in the shared cache; `taken`: another replica has computed the refresh that was due. */
 export type Lookup = 'hit' | 'miss' | 'taken';
@@ -51,10 +39,11 @@ export interface SharedFlightsOptions {
 const WAIT_SHARE = 0.5;
 
 /** One computation for all replicas that get the same question at a time. Whatever fails on the way, each can compute alone. */
-export function createSharedFlights(options: SharedFlightsOptions): SharedFlights {
+export function createSharedFlights(options: SharedFlightsOptions) {
   const { shared, background, queryTimeoutMs, onLookup } = options;
   const claims = createClaims(shared, { background, waitMsMax: queryTimeoutMs * WAIT_SHARE });
 
+  /** Computes the answer and shares it. @param lease released when the answer is there or has failed */
   async function compute(computation: Computation, lease?: Lease): Promise<Obtained> {
     const { question, lifeSeconds, signal } = computation;
     try {
@@ -70,7 +59,12 @@ export function createSharedFlights(options: SharedFlightsOptions): SharedFlight
 
   return {
     compute,
-    async obtain(wanted) {
+    /**
+     * The answer that is shared, or that another replica is computing; otherwise this one computes and shares it.
+     *
+     * @param wanted `isGood`: whether an answer of another replica will do
+     */
+    async obtain(wanted: Computation & { readonly isGood: (answer: Answer) => boolean }): Promise<Obtained> {
       const late = () =>
         new TailraceError('query_timeout', `the query took longer than ${queryTimeoutMs} ms and was stopped`);
       const { signal, clear } = createDeadline(queryTimeoutMs, late, wanted.signal);
@@ -83,13 +77,14 @@ export function createSharedFlights(options: SharedFlightsOptions): SharedFlight
         clear();
       }
     },
-    async claim(question, kept) {
+    /** Whether this replica is to compute the next answer: another may be computing it, or have shared it. */
+    async claim(question: Question, kept: Answer): Promise<Claim | Held> {
       const isGood = (answer: Answer) => answer.instantMs > kept.instantMs;
       const claim = await claims.claim({ question, isGood, mark: shared.markOf(kept) ?? '' });
       if (claim.kind === 'shared') onLookup('taken');
       return claim;
     },
-    async find(question) {
+    async find(question: Question): Promise<Answer | undefined> {
       const found = await shared.find(question);
       return found === 'none' ? undefined : found;
     },

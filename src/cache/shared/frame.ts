@@ -10,14 +10,6 @@ export interface Framed {
   readonly madeMs: number;
 }
 
-/** Answers as bytes that cannot be forged, changed or exchanged without the secret. */
-export interface Frames {
-  /** @returns `undefined` for an answer that is too large to be shared */
-  encode(key: string, framed: Framed): Promise<Buffer | undefined>;
-  /** @returns `undefined` for bytes that were not encoded for this key with this secret */
-  decode(key: string, bytes: Buffer): Promise<Framed | undefined>;
-}
-
 /** At 400 Mbit/s a frame of this size takes a third of the timeout of Redis; larger ones would look like an unavailable Redis. */
 export const FRAME_BYTES_MAX = 4 * 1024 * 1024;
 // Of a body that is compressed into one: JSON rarely shrinks to less than an eighth.
@@ -42,8 +34,8 @@ export function markOf(madeMs: number): string {
   return VERSION + String(madeMs).padStart(MADE_DIGITS, '0');
 }
 
-/** @param secret for this purpose alone */
-export function createFrames(secret: Uint8Array): Frames {
+/** Answers as bytes that cannot be forged, changed or exchanged without the secret. @param secret for this purpose alone */
+export function createFrames(secret: Uint8Array) {
   /** Signs the key, too, with its length before it: no other key and frame have the same bytes together. */
   function sign(key: string, content: Buffer): Buffer {
     const name = Buffer.from(key);
@@ -53,12 +45,14 @@ export function createFrames(secret: Uint8Array): Frames {
   }
 
   return {
-    async encode(key, framed) {
+    /** @returns `undefined` for an answer that is too large to be shared */
+    async encode(key: string, framed: Framed): Promise<Buffer | undefined> {
       const content = await pack(framed);
       if (content === undefined || content.length + MAC_BYTES > FRAME_BYTES_MAX) return undefined;
       return Buffer.concat([content, sign(key, content)]);
     },
-    async decode(key, bytes) {
+    /** @returns `undefined` for bytes that were not encoded for this key with this secret */
+    async decode(key: string, bytes: Buffer): Promise<Framed | undefined> {
       if (bytes.length < AT.rest + MAC_BYTES || bytes.length > FRAME_BYTES_MAX) return undefined;
       const content = bytes.subarray(0, -MAC_BYTES);
       // The signature first: nothing of a forged frame is parsed.

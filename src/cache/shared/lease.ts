@@ -1,6 +1,5 @@
 import { createScript, type Redis, runScript } from '../../lib/redis.ts';
 import { MARK_BYTES } from './frame.ts';
-import type { Lease } from './shared-cache.ts';
 
 /** After which the lease of a replica that died ends: how long it holds up the others. */
 export const LEASE_MS = 3_000;
@@ -25,6 +24,13 @@ if redis.call('GET', KEYS[1]) == ARGV[1] then return redis.call('DEL', KEYS[1]) 
 return 0
 `);
 
+export interface Lease {
+  /** Of the answer that was stored when the lease was taken; empty if there was none. */
+  readonly mark: string;
+  /** Idempotent. */
+  release(): Promise<void>;
+}
+
 export interface LeaseNames {
   readonly lease: string;
   readonly answer: string;
@@ -34,20 +40,18 @@ export interface LeaseNames {
 export function createLeases(redis: Redis, createToken: () => string) {
   return async (names: LeaseNames): Promise<Lease | 'held' | undefined> => {
     const token = createToken();
-    const run = (script: typeof RENEW) =>
-      redis.run((send) => runScript(send, script, { keys: [names.lease], args: [token, String(LEASE_MS)] }));
-    const taken = await redis.run((send) =>
-      runScript(send, TAKE, { keys: [names.lease, names.answer], args: [token, String(LEASE_MS)] }),
-    );
+    const run = (script: typeof TAKE, ...keys: string[]) =>
+      redis.run((send) => runScript(send, script, { keys, args: [token, String(LEASE_MS)] }));
+    const taken = await run(TAKE, names.lease, names.answer);
     if (!Array.isArray(taken)) return undefined;
     if (taken[0] !== 1) return 'held';
-    const renewing = setInterval(() => void run(RENEW), RENEW_MS);
+    const renewing = setInterval(() => void run(RENEW, names.lease), RENEW_MS);
     let released: Promise<void> | undefined;
     return {
       mark: String(taken[1]),
       release() {
         clearInterval(renewing);
-        released ??= run(RELEASE).then(() => {});
+        released ??= run(RELEASE, names.lease).then(() => {});
         return released;
       },
     };

@@ -7,13 +7,22 @@ import {
   runScript,
   type SendCommand,
 } from '../../lib/redis.ts';
+import type { Question } from '../../query/question.ts';
 import type { Answer } from '../../query/run.ts';
 import { createFrames, FRAME_BYTES_MAX, MARK_BYTES, markOf } from './frame.ts';
-import { createLeases, LEASE_MS } from './lease.ts';
-import type { SharedCache } from './shared-cache.ts';
+import { createLeases, LEASE_MS, type Lease } from './lease.ts';
 
 // Of what is read of a lease: more than any token of ours.
 const TOKEN_BYTES_MAX = 64;
+
+export type SharedCache = ReturnType<typeof createRedisCache>;
+
+export interface Probe {
+  /** Differs for every answer; empty if there is none. */
+  readonly mark: string;
+  /** Differs each time that the lease is taken; empty if no replica holds it. */
+  readonly holder: string;
+}
 
 export interface RedisCacheOptions {
   readonly redis: Redis;
@@ -42,9 +51,10 @@ return 1
  * A cache on Redis or Valkey. Names there are hashes under the secret, and answers are signed together with their keys: names
  * reveal nothing, and only what a replica has stored for the same question is accepted.
  *
- * Ages are measured by the clock of Redis, which all replicas share; their own may differ.
+ * Ages are measured by the clock of Redis, which all replicas share; their own may differ. Redis may be unavailable at any time,
+ * which is never a failure: every call then returns `undefined`, and the replica goes on alone.
  */
-export function createRedisCache(options: RedisCacheOptions): SharedCache {
+export function createRedisCache(options: RedisCacheOptions) {
   const { redis, secret, store, now, onRefused } = options;
   const frames = createFrames(deriveSecret(secret, `tailrace answers of ${store}`));
   const nameSecret = deriveSecret(secret, `tailrace names of ${store}`);
@@ -67,8 +77,14 @@ export function createRedisCache(options: RedisCacheOptions): SharedCache {
   }
 
   return {
-    markOf: (answer) => marks.get(answer),
-    async find({ key, format }) {
+    /** The mark under which `find` found an answer or `keep` stored it; `undefined` for one that was never there. */
+    markOf: (answer: Answer) => marks.get(answer),
+    /**
+     * The answer to a question, its instant by this replica's clock: as old as it is, or older by a round trip, never younger.
+     *
+     * @returns `none` if there is none that can be trusted
+     */
+    async find({ key, format }: Question): Promise<Answer | 'none' | undefined> {
       const name = nameOf(key);
       const found = await redis.run((send) =>
         Promise.all([readBytes(send, name, FRAME_BYTES_MAX), compareClocks(send)]),
@@ -82,7 +98,8 @@ export function createRedisCache(options: RedisCacheOptions): SharedCache {
       marks.set(answer, markOf(framed.madeMs));
       return answer;
     },
-    async probe(key) {
+    /** What is stored under a key, without the answer. */
+    async probe(key: string): Promise<Probe | undefined> {
       const seen = await redis.run((send) =>
         Promise.all([
           readBytes(send, nameOf(key), MARK_BYTES - 1),
@@ -97,8 +114,15 @@ export function createRedisCache(options: RedisCacheOptions): SharedCache {
       const holder = isLeased ? (token?.toString('latin1') ?? '') : '';
       return { mark: bytes?.toString('latin1') ?? '', holder };
     },
-    lease: (key) => takeLease({ lease: leaseNameOf(key), answer: nameOf(key) }),
-    async keep(key, answer, lifeSeconds) {
+    /** Takes the lease of a key unless a replica has it: its holder computes the answer, the others wait for that. */
+    lease: (key: string): Promise<Lease | 'held' | undefined> =>
+      takeLease({ lease: leaseNameOf(key), answer: nameOf(key) }),
+    /**
+     * Stores an answer, unless there is a later one.
+     *
+     * @param lifeSeconds how long it may be served, counted from the instant of its query
+     */
+    async keep(key: string, answer: Answer, lifeSeconds: number): Promise<void> {
       const clocks = await redis.run(compareClocks);
       if (clocks === undefined) return;
       const ageMs = Math.max(clocks.after - answer.instantMs, 0);

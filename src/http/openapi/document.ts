@@ -1,8 +1,9 @@
-import type { Endpoint } from '../../definitions/endpoint.ts';
+import type { Endpoint, ResultColumn, ResultType } from '../../definitions/endpoint.ts';
+import type { Parameter } from '../../definitions/parameter.ts';
 import { ROUTES } from '../routes/index.ts';
-import { endpointPaths } from './endpoint.ts';
-import { routePaths, SECURITY_SCHEMES } from './operation.ts';
-import { ERROR_SCHEMA, errorResponses, type Schema } from './schema.ts';
+import { QUERY_PATH, QUERY_POST } from '../routes/query.ts';
+import { failures, routePaths, SECURITY_SCHEMES, security } from './operation.ts';
+import { ERROR_SCHEMA, errorResponses, list, object, type Schema } from './schema.ts';
 
 export interface OpenApiOptions {
   readonly version: string;
@@ -44,3 +45,124 @@ const TAGS = [
   { name: 'console', description: 'What the console reads: definitions, live numbers, projects.' },
   { name: 'service', description: 'Health, metrics, this document.' },
 ];
+
+/** The path of an endpoint, by its name, with GET and POST. Its description has the UUID, which works in place of the name. */
+function endpointPaths(endpoint: Endpoint): Record<string, Schema> {
+  return { [`${ENDPOINT_PATH}${endpoint.name}`]: pathItem(endpoint) };
+}
+
+const ENDPOINT_PATH = QUERY_PATH.replace(':endpoint', '');
+
+function pathItem(endpoint: Endpoint): Schema {
+  const name = endpoint.name.replaceAll(/[.-]/g, '_');
+  const shared = {
+    summary: firstSentence(endpoint.description),
+    description: describe(endpoint),
+    tags: ['endpoints'],
+    security: security(QUERY_POST),
+    responses: { '200': answer(endpoint), '304': NOT_MODIFIED, ...failures(QUERY_POST) },
+  };
+  return {
+    get: { operationId: `get_${name}`, ...shared, parameters: endpoint.parameters.map(queryParameter) },
+    post: { operationId: `post_${name}`, ...shared, requestBody: body(endpoint) },
+  };
+}
+
+function firstSentence(text: string): string {
+  return /^.*?(?=\.(?:\s|$))/.exec(text)?.[0] ?? text;
+}
+
+function describe(endpoint: Endpoint): string {
+  const { id, description, maxRows, cachingSeconds, warmingSeconds, sandboxing } = endpoint;
+  const facts = [
+    `At most ${maxRows} rows`,
+    cachingSeconds === undefined ? 'not cached' : `cached for ${cachingSeconds} seconds`,
+    warmingSeconds !== undefined && `refreshed every ${warmingSeconds} seconds`,
+    sandboxing && 'takes a SELECT of the caller’s own in `sql`',
+  ];
+  const address = `Also at \`${ENDPOINT_PATH}${id}\`, by the UUID, which stays when the name changes.`;
+  return `${description}\n\n${facts.filter(Boolean).join(', ')}.\n\n${address}`;
+}
+
+function queryParameter(parameter: Parameter): Schema {
+  const { name, required, description } = parameter;
+  const value = exampleOf(parameter);
+  return {
+    name,
+    in: 'query',
+    required,
+    description,
+    schema: parameterSchema(parameter),
+    ...(value !== undefined && { example: value }),
+  };
+}
+
+function parameterSchema({ schema, required }: Parameter): Schema {
+  return { ...schema, ...(required && schema['type'] === 'string' && { minLength: 1 }) };
+}
+
+/**
+ * A value that works with the sample logs, if the declaration has one. Of optional parameters only choices have an example: the
+ * reference fills examples into its forms, and with both bounds of time at one instant an answer is empty.
+ */
+function exampleOf({ name, required, values, schema, example, examples: [declared] }: Parameter): unknown {
+  if (declared !== undefined) return declared;
+  if (name === 'project' && schema['type'] === 'string') return 'aurora';
+  return schema['default'] ?? (required || values.length > 0 ? example : undefined);
+}
+
+function body({ parameters }: Endpoint): Schema {
+  const required = parameters.filter((one) => one.required).map(({ name }) => name);
+  const properties = parameters.map((one) => [
+    one.name,
+    { ...parameterSchema(one), description: one.description },
+  ]);
+  const schema = {
+    type: 'object',
+    ...(required.length > 0 && { required }),
+    properties: Object.fromEntries(properties),
+    additionalProperties: { type: 'string' },
+  };
+  const examples = parameters.flatMap((one) => {
+    const value = one.required ? exampleOf(one) : undefined;
+    return value === undefined ? [] : [[one.name, value]];
+  });
+  return {
+    required: required.length > 0,
+    content: { 'application/json': { schema, example: Object.fromEntries(examples) } },
+  };
+}
+
+function answer({ columns, maxRows }: Endpoint): Schema {
+  const row = object(Object.fromEntries(columns.map((column) => [column.name, columnSchema(column)])));
+  return {
+    description: 'The rows, columns in their declared order.',
+    headers: ANSWER_HEADERS,
+    content: { 'application/json': { schema: object({ result: { ...list(row), maxItems: maxRows } }) } },
+  };
+}
+
+// Null: a value that the event did not have, or had in another type.
+const TYPES: Readonly<Record<ResultType, Schema>> = {
+  string: { type: ['string', 'null'] },
+  integer: { type: ['integer', 'null'], format: 'int64' },
+  number: { type: ['number', 'null'], format: 'double' },
+  boolean: { type: ['boolean', 'null'] },
+  json: {},
+};
+
+function columnSchema({ type, description }: ResultColumn): Schema {
+  return { ...TYPES[type], description };
+}
+
+const text = (description: string): Schema => ({ schema: { type: 'string' }, description });
+
+const ANSWER_HEADERS: Schema = {
+  'Cache-Status': text('RFC 9211: whether the answer came from the cache, such as `Tailrace; hit; ttl=612`.'),
+  Age: { schema: { type: 'integer' }, description: 'Seconds since the instant of the answer’s query.' },
+  'Server-Timing': text('`engine;dur=…`: milliseconds in the engine for this request.'),
+  ETag: text('Of the answer’s bytes in this encoding.'),
+  'X-Request-Id': text('Yours, or a new one.'),
+};
+
+const NOT_MODIFIED: Schema = { description: 'The caller has this answer: its `If-None-Match` named it.' };

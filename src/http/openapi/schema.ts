@@ -1,4 +1,4 @@
-import { ERROR_CODES, type ErrorCode } from '../../errors.ts';
+import { ERROR_CODES } from '../../errors.ts';
 
 /** A JSON Schema (2020-12), which OpenAPI 3.1 takes as it is. */
 export type Schema = Readonly<Record<string, unknown>>;
@@ -34,15 +34,16 @@ const RETRIES = [429, 503];
 
 /** A response for each HTTP status with an error code: `Error400`, `Error401`, … */
 export function errorResponses(): Record<string, Schema> {
-  const statuses = [...new Set(Object.values(ERROR_CODES).map(({ status }) => status))].sort((a, b) => a - b);
-  return Object.fromEntries(statuses.map((status) => [`Error${status}`, errorResponse(status)]));
+  // Ascending: an object has its integer keys in that order.
+  const byStatus = Object.groupBy(Object.entries(ERROR_CODES), ([, { status }]) => status);
+  const responses = Object.entries(byStatus).map(([status, codes = []]) => {
+    const description = codes.map(([code, { meaning }]) => `\`${code}\`: ${meaning}`).join('\n\n');
+    return [`Error${status}`, errorResponse(Number(status), description)];
+  });
+  return Object.fromEntries(responses);
 }
 
-function errorResponse(status: number): Schema {
-  const codes = (Object.keys(ERROR_CODES) as ErrorCode[]).filter(
-    (code) => ERROR_CODES[code].status === status,
-  );
-  const description = codes.map((code) => `\`${code}\`: ${ERROR_CODES[code].meaning}`).join('\n\n');
+function errorResponse(status: number, description: string): Schema {
   const seconds = { schema: { type: 'integer', minimum: 1 }, description: 'Seconds until the next try.' };
   return {
     description,

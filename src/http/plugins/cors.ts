@@ -10,16 +10,8 @@ declare module 'fastify' {
 }
 
 // Besides the few that any page may read.
-const EXPOSED_HEADERS = [
-  'age',
-  'cache-status',
-  'ratelimit-limit',
-  'ratelimit-remaining',
-  'ratelimit-reset',
-  'retry-after',
-  'server-timing',
-  'x-request-id',
-];
+const EXPOSED_HEADERS =
+  'age, cache-status, ratelimit-limit, ratelimit-remaining, ratelimit-reset, retry-after, server-timing, x-request-id';
 const PREFLIGHT_SECONDS = 86_400;
 
 /**
@@ -44,18 +36,16 @@ export async function registerCors(app: FastifyInstance, origins: string): Promi
   });
 }
 
-/** The headers that the plugin gives to a response, for one that is sent ahead of the framework; see listener.ts. */
-export interface CorsHead {
-  readonly head: Head;
-  readonly vary: string | undefined;
-}
-
-/** @returns `undefined` if no origin is listed */
-export function createCorsHead(origins: string): ((origin: string | undefined) => CorsHead) | undefined {
+/**
+ * The headers that the plugin gives to a response, for one that is sent ahead of the framework; see listener.ts.
+ *
+ * @returns `undefined` if no origin is listed
+ */
+export function createCorsHead(origins: string) {
   if (origins === '') return undefined;
-  const exposed = ['access-control-expose-headers', EXPOSED_HEADERS.join(', ')];
+  const exposed = ['access-control-expose-headers', EXPOSED_HEADERS];
   const listed = origins.split(',');
-  return (origin) => {
+  return (origin: string | undefined): { readonly head: Head; readonly vary: string | undefined } => {
     if (origins === '*') return { head: ['access-control-allow-origin', '*', ...exposed], vary: undefined };
     const isListed = origin !== undefined && listed.includes(origin);
     return { head: isListed ? ['access-control-allow-origin', origin, ...exposed] : exposed, vary: 'Origin' };

@@ -1,4 +1,7 @@
-import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify';
+import { randomUUID } from 'node:crypto';
+import type { Socket } from 'node:net';
+import { TLSSocket } from 'node:tls';
+import type { ConnectionError, FastifyError, FastifyReply, FastifyRequest } from 'fastify';
 import { ERROR_CODES, type ErrorCode, TailraceError } from '../../errors.ts';
 
 /** Fastify's own failures: its code → ours, and our message if its own says too little. */
@@ -32,7 +35,7 @@ export function sendError(
 }
 
 /** The body of every failure (docs/errors.md). */
-export function errorBody(failure: TailraceError, requestId: string): string {
+function errorBody(failure: TailraceError, requestId: string): string {
   const { code, message, status, errors } = failure;
   return JSON.stringify({ error: { code, message, status, request_id: requestId, errors } });
 }
@@ -47,4 +50,56 @@ function toFailure(error: FastifyError | Error): TailraceError {
     return new TailraceError('invalid_request', message, { cause: error });
   const hint = 'something went wrong here; the log has it under this request id';
   return new TailraceError('internal', hint, { cause: error });
+}
+
+interface ClientErrorOptions {
+  readonly headerBytesMax: number;
+  readonly requestTimeoutMs: number;
+  /** Of every response. */
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+/** Responds to bytes that never became a request: unreadable, too long, or not sent in time. */
+export function createClientErrorHandler(options: ClientErrorOptions) {
+  const fixed = Object.entries(options.headers).map(([name, value]) => `${name}: ${value}`);
+  return (error: ConnectionError, socket: Socket): void => {
+    if (error.code === 'ECONNRESET' || !socket.writable || isHandshake(error, socket)) {
+      socket.destroy();
+      return;
+    }
+    const failure = toClientFailure(error, options);
+    const { status } = failure;
+    const requestId = randomUUID();
+    const body = Buffer.from(errorBody(failure, requestId));
+    const head = [
+      `HTTP/1.1 ${status} ${status === 414 ? 'URI Too Long' : 'Bad Request'}`,
+      'Content-Type: application/json; charset=utf-8',
+      `Content-Length: ${body.length}`,
+      `X-Request-Id: ${requestId}`,
+      ...fixed,
+      'Connection: close',
+    ];
+    socket.end(`${head.join('\r\n')}\r\n\r\n${body}`);
+  };
+}
+
+/** Before the handshake is done no response can be sent, and a socket that waits for it would stay open. */
+function isHandshake({ code = '' }: ConnectionError, socket: Socket): boolean {
+  return socket instanceof TLSSocket && !/^(?:HPE|ERR_HTTP)_/.test(code);
+}
+
+function toClientFailure(
+  { code }: ConnectionError,
+  { headerBytesMax, requestTimeoutMs }: ClientErrorOptions,
+): TailraceError {
+  if (code === 'HPE_HEADER_OVERFLOW')
+    return new TailraceError(
+      'uri_too_long',
+      `the URL and the headers together exceed ${headerBytesMax} bytes`,
+    );
+  const isLate = code === 'ERR_HTTP_REQUEST_TIMEOUT';
+  const message = isLate
+    ? `the request did not arrive within ${requestTimeoutMs} ms`
+    : 'this is not a well-formed HTTP request';
+  return new TailraceError('invalid_request', message);
 }

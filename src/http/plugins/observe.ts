@@ -11,7 +11,7 @@ declare module 'fastify' {
   interface FastifyRequest {
     /** The accepted key's id. */
     keyId: string | undefined;
-    /** The caller that the accepted key identifies. */
+    /** The caller that the accepted key identifies; see `getCaller`. */
     caller: Caller | undefined;
     /** The endpoint's name, once it is known. */
     endpointName: string | undefined;

@@ -1,17 +1,18 @@
+import { METHODS } from 'node:http';
 import type { FastifyInstance } from 'fastify';
-import type { Keyring } from '../../keys/keyring.ts';
-import { findAllowed, registerGroup, registerMethodCheck } from '../plugins/routes.ts';
-import type { Route, RouteGroup } from '../route.ts';
+import { TailraceError } from '../../errors.ts';
+import { createAuth, getCaller } from '../plugins/auth.ts';
+import { compileValidator } from '../plugins/validation.ts';
+import { methodsOf, pathsOf, type RawQuery, type Route, type RouteGroup } from '../route.ts';
 import { aboutRoutes } from './about.ts';
 import { consoleRoutes } from './console.ts';
 import { definitionRoutes } from './definitions.ts';
 import { deletionRoutes } from './deletions.ts';
 import { ingestRoutes } from './ingest.ts';
-import { keyRoutes } from './keys.ts';
+import { keyRoutes, tokenRoutes } from './keys.ts';
 import { otlpRoutes } from './otlp.ts';
 import { overviewRoutes } from './overview.ts';
 import { queryRoutes } from './query.ts';
-import { tokenRoutes } from './tokens.ts';
 
 /** Every group of routes, in the order of docs/api.md and /openapi.json. */
 const GROUPS = {
@@ -38,17 +39,82 @@ export const ROUTES: readonly Route[] = Object.values<RouteGroup<never>>(GROUPS)
   ({ routes }) => routes,
 );
 
-export const ALLOWED_METHODS = findAllowed(ROUTES);
+/** Path → every method that is served there, in the order of `Allow`. */
+export const ALLOWED_METHODS: ReadonlyMap<string, readonly string[]> = findAllowed();
+
+function findAllowed(): Map<string, readonly string[]> {
+  const allowed = new Map<string, readonly string[]>();
+  for (const route of ROUTES)
+    for (const path of pathsOf(route)) allowed.set(path, [...(allowed.get(path) ?? []), ...methodsOf(route)]);
+  return allowed;
+}
 
 /** Adds every route to the router, and 405 for the other methods of their paths. */
-export async function registerRoutes(
-  app: FastifyInstance,
-  parts: RouteParts,
-  keyring: Keyring,
-): Promise<void> {
+export async function registerRoutes(app: FastifyInstance, parts: RouteParts): Promise<void> {
   const groups: { readonly [Name in GroupName]: RouteGroup<RouteParts[Name]> } = GROUPS;
   const register = <Name extends GroupName>(name: Name) =>
-    registerGroup<RouteParts[Name]>(app, groups[name], { parts: parts[name], keyring });
+    registerGroup<RouteParts[Name]>(app, groups[name], parts[name]);
   for (const name of Object.keys(GROUPS) as GroupName[]) await register(name); // its keys are its names
-  registerMethodCheck(app, ALLOWED_METHODS);
+  registerMethodCheck(app);
+}
+
+/** Adds the routes of a group to the router, each with its checks of the key, the query string and the body. */
+export async function registerGroup<Parts>(
+  app: FastifyInstance,
+  group: RouteGroup<Parts>,
+  parts: Parts,
+): Promise<void> {
+  await app.register(async (scope) => {
+    scope.setValidatorCompiler(compileValidator);
+    await group.setup?.(scope, parts);
+    const limits = group.bodyBytesMax === undefined ? {} : { bodyLimit: group.bodyBytesMax(parts) };
+    for (const route of group.routes) addRoute(scope, route, { parts, limits });
+  });
+}
+
+type Handled = { Params: Readonly<Record<never, string>>; Querystring: RawQuery; Body: unknown };
+
+function addRoute<Parts>(
+  app: FastifyInstance,
+  route: Route<Parts>,
+  { parts, limits }: { parts: Parts; limits: object },
+): void {
+  const { method, query, body, cors } = route;
+  const [status = 200] = Object.keys(route.answer ?? {}).map(Number);
+  const config = cors === undefined ? {} : { cors };
+  for (const url of pathsOf(route)) {
+    if (cors !== undefined) app.options(url, { config }, () => {}); // answered before by cors.ts
+    if (route.handle === undefined) continue;
+    app.route<Handled>({
+      ...{ method, url, config, onRequest: createAuth(route), ...limits },
+      schema: {
+        ...(query !== undefined && { querystring: query }),
+        ...(body?.schema !== undefined && { body: body.schema }),
+      },
+      preValidation(request, _reply, done) {
+        if (body?.schema !== undefined && !body.required) request.body ??= {};
+        route.refuse?.(getCaller(request));
+        done();
+      },
+      handler: (request, reply) => route.handle?.(parts, request, reply.code(status)),
+    });
+  }
+}
+
+/** Responds 405 with `Allow` to the methods for which a path has no route, before any body is read. */
+function registerMethodCheck(app: FastifyInstance): void {
+  // Methods that Node parses and Fastify does not know, such as PROPFIND, would otherwise be answered 404.
+  for (const method of METHODS) if (!app.supportedMethods.includes(method)) app.addHttpMethod(method);
+  for (const [url, methods] of ALLOWED_METHODS) {
+    app.route({
+      method: app.supportedMethods.filter((method) => !methods.includes(method)),
+      url,
+      onRequest: (request) => {
+        const allow = methods.join(', ');
+        const message = `${request.method} is not allowed here; use ${allow}`;
+        throw new TailraceError('method_not_allowed', message, { headers: { allow } });
+      },
+      handler: () => {},
+    });
+  }
 }

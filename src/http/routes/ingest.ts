@@ -3,9 +3,8 @@ import type { Received } from '../../ingest/idempotency/idempotency.ts';
 import { WITHOUT_PROJECT_HEADER } from '../../ingest/project-warning.ts';
 import { findSource } from '../../ingest/source-name.ts';
 import { list, object, type Schema } from '../openapi/schema.ts';
-import { addBodyParser } from '../plugins/body.ts';
 import { defineRoute, json, type RouteGroup, textParameter } from '../route.ts';
-import { type EventRequest, type IngestParts, takeEvents } from './take-events.ts';
+import { addBodyParser, type EventRequest, type IngestParts, takeEvents } from './take-events.ts';
 
 /** Logflare's paths, each also with `/json` and `/vector` appended; all do the same. */
 const INGEST_PATHS = ['/api/logs', '/logs', '/api/events'].flatMap((path) => [
@@ -21,16 +20,8 @@ const NDJSON_TYPES = /^application\/(?:x-)?ndjson(?:;|$)/i;
 const ANY_ORIGIN = {
   origin: '*',
   methods: ['POST'],
-  allowedHeaders: [
-    'authorization',
-    'content-encoding',
-    'content-type',
-    'idempotency-key',
-    'x-api-key',
-    'x-collection',
-    'x-project',
-    'x-source',
-  ],
+  allowedHeaders:
+    'authorization, content-encoding, content-type, idempotency-key, x-api-key, x-collection, x-project, x-source',
 };
 
 const EVENT: Schema = {

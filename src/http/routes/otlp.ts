@@ -3,9 +3,8 @@ import type { Source } from '../../definitions/source.ts';
 import type { Received } from '../../ingest/idempotency/idempotency.ts';
 import { encodeResponse } from '../../ingest/otlp/schema.ts';
 import { findSource, refuseExternal } from '../../ingest/source-name.ts';
-import { addBodyParser } from '../plugins/body.ts';
 import { defineRoute, json, type RouteGroup, textParameter } from '../route.ts';
-import { type EventRequest, type IngestParts, takeEvents } from './take-events.ts';
+import { addBodyParser, type EventRequest, type IngestParts, takeEvents } from './take-events.ts';
 
 const PROTOBUF = 'application/x-protobuf';
 
@@ -60,9 +59,8 @@ function configuredSource({ config: { otlpSource }, registry }: IngestParts): So
 
 function respond(request: EventRequest, reply: FastifyReply, { refused, reasons }: Received): FastifyReply {
   const message = reasons.join('; ');
-  if (request.headers['content-type']?.startsWith(PROTOBUF) === true) {
+  if (request.headers['content-type']?.startsWith(PROTOBUF) === true)
     return reply.type(PROTOBUF).send(Buffer.from(encodeResponse(refused, message)));
-  }
   // 64-bit integers are texts in OTLP's JSON.
   const partialSuccess = { rejectedLogRecords: String(refused), errorMessage: message };
   return reply.send(refused === 0 ? {} : { partialSuccess });

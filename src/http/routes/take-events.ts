@@ -1,16 +1,16 @@
-import type { FastifyRequest } from 'fastify';
+import type { FastifyInstance, FastifyRequest } from 'fastify';
 import type { Config } from '../../config/config.ts';
 import type { Registry } from '../../definitions/registry.ts';
 import type { Source } from '../../definitions/source.ts';
 import { TailraceError } from '../../errors.ts';
 import type { Received } from '../../ingest/idempotency/idempotency.ts';
-import type { BodyLimits } from '../../ingest/read-body.ts';
+import { type BodyLimits, readBody } from '../../ingest/read-body.ts';
 import type { Receive } from '../../ingest/receive.ts';
+import type { BodyFormat } from '../../ingest/wire-events.ts';
 import { isListed } from '../../keys/grant.ts';
 import type { Caller } from '../../keys/keyring.ts';
 import { OWNER } from '../../query/pins.ts';
 import { getCaller } from '../plugins/auth.ts';
-import { getBody, type RawBody } from '../plugins/body.ts';
 import type { RawQuery } from '../route.ts';
 
 export interface IngestParts {
@@ -19,12 +19,30 @@ export interface IngestParts {
   readonly receive: Receive;
 }
 
+/** A request body with events, decompressed. */
+interface RawBody {
+  readonly bytes: Buffer;
+  readonly format: BodyFormat;
+}
+
 /** A request with events in its body. */
 export type EventRequest = FastifyRequest<{
   Params: Readonly<Record<never, string>>;
   Querystring: RawQuery;
   Body: RawBody | undefined;
 }>;
+
+/** Adds a parser that decompresses bodies of a media type within the limits; their route decodes them. */
+export function addBodyParser(
+  app: FastifyInstance,
+  { type, format, limits }: { type: string | RegExp; format: BodyFormat; limits: BodyLimits },
+): void {
+  app.addContentTypeParser(type, async (request: FastifyRequest, payload: FastifyRequest['raw']) => {
+    const { 'content-encoding': encoding, 'content-length': length = Number.NaN } = request.headers;
+    const bytes = await readBody(payload, { encoding, length: Number(length) }, limits);
+    return { bytes, format } satisfies RawBody;
+  });
+}
 
 /**
  * Stores the events of a request; with an Idempotency-Key only once, however often it is sent.
@@ -38,8 +56,11 @@ export async function takeEvents(
 ): Promise<Received> {
   const caller = getCaller(request);
   const pinnedProject = pinnedProjectOf(caller);
+  // No parser runs without a body.
+  if (request.body === undefined)
+    throw new TailraceError('invalid_request', 'the body is missing; send events, and a Content-Type');
   const { source: target, ...received } = await receive({
-    ...getBody(request.body),
+    ...request.body,
     source,
     candidates: source === undefined ? registry.sources : [],
     project: chooseProject(headerText(request, 'x-project'), pinnedProject) ?? config.defaultProject,

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { createClaims } from '../../../src/cache/shared/claim.ts';
-import type { Probe, SharedCache } from '../../../src/cache/shared/shared-cache.ts';
+import type { Probe, SharedCache } from '../../../src/cache/shared/redis-cache.ts';
 import { createBackground } from '../../../src/lib/background.ts';
 import { createQuestion } from '../../../src/query/question.ts';
 import { CACHED } from '../../support/cached-endpoint.ts';

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { createSharedFlights } from '../../../src/cache/shared/flight.ts';
-import type { SharedCache } from '../../../src/cache/shared/shared-cache.ts';
+import type { SharedCache } from '../../../src/cache/shared/redis-cache.ts';
 import { createBackground } from '../../../src/lib/background.ts';
 import { JSON_FORMAT } from '../../../src/query/format.ts';
 import { createQuestion } from '../../../src/query/question.ts';

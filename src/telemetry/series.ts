@@ -1,8 +1,66 @@
-import { createSeries, type Series } from './counter.ts';
+/** One item for each combination of label values, such as a count. Values stand in the order of the metric's label names. */
+export interface Series<Values extends readonly string[], Item> {
+  /** The item of these values, created on first use. A lookup costs more than a count: on the hot path, keep the item. */
+  at(...values: Values): Item;
+  find(...values: Values): Item | undefined;
+  /** In the order of their first use. */
+  readonly all: readonly (readonly [values: Values, item: Item])[];
+}
 
-/** Durations by label values, in buckets. */
-export type Histogram<Values extends readonly string[]> = Series<Values, Durations>;
+/** Counts by label values; none of them ever falls. */
+export interface Counter<Values extends readonly string[]> extends Series<Values, Count> {
+  /** Adds 1. */
+  inc(...values: Values): void;
+}
 
+export interface Count {
+  readonly value: number;
+  /** Adds 1. */
+  inc(): void;
+  add(count: number): void;
+}
+
+export function createCounter<Values extends readonly string[]>(): Counter<Values> {
+  const series = createSeries<Values, Count>(createCount);
+  return { ...series, inc: (...values) => series.at(...values).inc() };
+}
+
+export function createCount(): Count {
+  let value = 0;
+  return {
+    get value() {
+      return value;
+    },
+    inc() {
+      value++;
+    },
+    add(count) {
+      value += count;
+    },
+  };
+}
+
+export function createSeries<Values extends readonly string[], Item>(
+  createItem: () => Item,
+): Series<Values, Item> {
+  const all: [Values, Item][] = [];
+  const items = new Map<string, Item>();
+  return {
+    all,
+    find: (...values) => items.get(JSON.stringify(values)),
+    at(...values) {
+      const key = JSON.stringify(values);
+      const known = items.get(key);
+      if (known !== undefined) return known;
+      const item = createItem();
+      items.set(key, item);
+      all.push([values, item]);
+      return item;
+    },
+  };
+}
+
+/** Durations in buckets. */
 export interface Durations {
   /** Durations in each bucket alone, without those of the buckets below it. */
   readonly counts: Readonly<Float64Array>;
@@ -43,10 +101,6 @@ function divide(from: number, to: number): number[] {
   const steps = Math.max(1, Math.ceil(Math.log(to / from) / Math.log(GROWTH_MAX)));
   const between = Array.from({ length: steps - 1 }, (_, at) => from * (to / from) ** ((at + 1) / steps));
   return [...between, to];
-}
-
-export function createHistogram<Values extends readonly string[]>(): Histogram<Values> {
-  return createSeries<Values, Durations>(createDurations);
 }
 
 export function createDurations(): Durations {

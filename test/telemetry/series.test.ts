@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { addIncreases, createDurations, findQuantile, readBuckets } from '../../src/telemetry/histogram.ts';
+import { addIncreases, createDurations, findQuantile, readBuckets } from '../../src/telemetry/series.ts';
 
 const observe = (all: readonly number[], durations = createDurations()) => {
   for (const seconds of all) durations.observe(seconds);
