@@ -16,6 +16,9 @@ const SLOW = [
 
 const slow = isShort ? SLOW : [];
 
+// For groups that start processes. What passes only then is listed at the end of the run.
+const retry = 1;
+
 /** Files that start no engine, no service and no other process. */
 const UNIT = [
   'test/docs.test.ts',
@@ -66,6 +69,7 @@ export default defineConfig({
     // A busy machine may be late; each wait ends as soon as what it waits for is there.
     expect: { poll: { timeout: 15_000 } },
     setupFiles: 'test/support/property.ts',
+    reporters: ['default', './test/support/repeated-reporter.ts'],
     tags: [{ name: 'slow', description: 'Left out of npm test without --all.' }],
     env: {
       // Readers of an engine hold a libuv thread each while they compute.
@@ -83,6 +87,7 @@ export default defineConfig({
         // Two processes for all files: loading the code takes longer than most of their tests, and engines have processes of their own.
         test: {
           name: 'service',
+          retry,
           include: ['test/**/*.test.ts'],
           exclude: ['test/e2e/**', SERVER_CONTRACT, ...UNIT, ...ALONE, ...slow],
           isolate: false,
@@ -90,13 +95,14 @@ export default defineConfig({
       },
       {
         extends: true,
-        test: { name: 'alone', include: ALONE, exclude: slow },
+        test: { name: 'alone', retry, include: ALONE, exclude: slow },
       },
       {
         extends: true,
         // What both engines do alike, on a server; for `npm run test:clickhouse` a real one.
         test: {
           name: 'server',
+          retry,
           include: isShort
             ? [SERVER_CONTRACT]
             : ['test/endpoints/**/*.test.ts', ...ON_SERVER, SERVER_CONTRACT],
@@ -109,6 +115,7 @@ export default defineConfig({
         extends: true,
         test: {
           name: 'browser',
+          retry,
           include: ['test/e2e/**/*.test.ts'],
           exclude: slow,
           globalSetup: 'test/e2e/setup.ts',

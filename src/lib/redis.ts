@@ -49,8 +49,13 @@ type Client = ReturnType<typeof create>;
  * Starts to connect and returns; retries once a second until it is closed.
  *
  * @param url `redis://…` or `rediss://…`
+ * @param deadlineMs within which commands have to be answered
  */
-export function openRedis(url: string, { onUp, onDown, onFailure }: RedisEvents): Redis {
+export function openRedis(
+  url: string,
+  { onUp, onDown, onFailure }: RedisEvents,
+  deadlineMs = DEADLINE_MS,
+): Redis {
   let up: Client | undefined;
   let current: Client | undefined;
   let isClosed = false;
@@ -100,7 +105,7 @@ export function openRedis(url: string, { onUp, onDown, onFailure }: RedisEvents)
       if (client === undefined) return undefined;
       try {
         return await within(
-          DEADLINE_MS,
+          deadlineMs,
           commands((command) => client.sendCommand<RedisReply>(command, AS_BYTES)),
         );
       } catch (error) {

@@ -37,6 +37,8 @@ export interface ReplicaOptions {
   readonly endpoint?: Endpoint;
   readonly staleIfErrorSeconds?: number;
   readonly queryTimeoutMs?: number;
+  /** Within which Redis has to answer, ms. Long: on a busy machine it must not count as unavailable, unless a test means that. */
+  readonly redisDeadlineMs?: number;
 }
 
 /** The cache of one replica, with a clock and an engine of its own, over a real Redis. */
@@ -58,7 +60,11 @@ export async function openReplica(options: ReplicaOptions) {
       if (options.isPrompt === true) answer();
     });
   };
-  const redis = openRedis(redisUrl, { onUp() {}, onDown() {}, onFailure: () => void counts.failures++ });
+  const redis = openRedis(
+    redisUrl,
+    { onUp() {}, onDown() {}, onFailure: () => void counts.failures++ },
+    options.redisDeadlineMs ?? 10_000,
+  );
   await vi.waitFor(() => expect(redis.isUp).toBe(true), { timeout: 10_000 });
   const shared = createRedisCache({
     ...{ redis, secret: Buffer.from(secret), store: 'test', now, createToken: randomUUID },
