@@ -55,10 +55,21 @@ export async function queryRemote(
   { endpoint, raw }: { readonly endpoint: string; readonly raw: RawParameters },
   signal: AbortSignal,
 ): Promise<Buffer> {
+  return await get(remote, endpointPath({ endpoint, raw }), signal);
+}
+
+/** The path of an endpoint with parameters. */
+export function endpointPath({
+  endpoint,
+  raw,
+}: {
+  readonly endpoint: string;
+  readonly raw: RawParameters;
+}): string {
   const query = new URLSearchParams();
   for (const [name, value] of Object.entries(raw))
     for (const text of [value ?? []].flat()) query.append(name, text);
-  return await get(remote, `/api/endpoints/query/${encodeURIComponent(endpoint)}?${query}`, signal);
+  return `/api/endpoints/query/${encodeURIComponent(endpoint)}?${query}`;
 }
 
 /** Fetches the description of an endpoint; `undefined` if the key has no access to it. @throws as `queryRemote` */
@@ -73,21 +84,43 @@ export async function findRemoteEndpoint(
   return result.find(({ id, name }) => name === idOrName || id === idOrName.toLowerCase());
 }
 
-async function get({ url, key }: Remote, path: string, signal: AbortSignal): Promise<Buffer> {
-  const address = `${url.replace(/\/+$/, '')}${path}`;
+async function get(remote: Remote, path: string, signal: AbortSignal): Promise<Buffer> {
+  const response = await openRemote(remote, path, { headers: {}, signal });
   try {
-    const response = await fetch(address, { headers: { 'x-api-key': key }, signal });
-    const body = Buffer.from(await response.arrayBuffer());
-    const isJson = response.headers.get('content-type')?.startsWith('application/json') === true;
-    if (response.ok && isJson) return body;
-    throw toError(url, response, isJson ? body : undefined);
+    return Buffer.from(await response.arrayBuffer());
   } catch (error) {
-    if (signal.aborted) throw new StoppedError(`stopped by ${signal.reason}`, { cause: error });
-    if (error instanceof TailraceError || error instanceof InputError) throw error;
-    const why = messageOf(error instanceof Error && error.cause !== undefined ? error.cause : error);
-    throw new TailraceError('engine_unavailable', `${url} cannot be reached: ${why}`);
+    throw toFailure(error, remote, signal);
   }
 }
+
+/** Sends a GET. @returns a response that is JSON, or of the type that `headers` accept @throws as `queryRemote` */
+export async function openRemote(
+  remote: Remote,
+  path: string,
+  { headers, signal }: { readonly headers: Readonly<Record<string, string>>; readonly signal: AbortSignal },
+): Promise<Response> {
+  const { url, key } = remote;
+  const { accept = JSON_TYPE } = headers;
+  const address = `${url.replace(/\/+$/, '')}${path}`;
+  try {
+    const response = await fetch(address, { headers: { 'x-api-key': key, ...headers }, signal });
+    const type = response.headers.get('content-type') ?? '';
+    if (response.ok && type.startsWith(accept)) return response;
+    const body = Buffer.from(await response.arrayBuffer());
+    throw toError(url, response, type.startsWith(JSON_TYPE) ? body : undefined);
+  } catch (error) {
+    throw toFailure(error, remote, signal);
+  }
+}
+
+function toFailure(error: unknown, { url }: Remote, signal: AbortSignal): Error {
+  if (signal.aborted) return new StoppedError(`stopped by ${signal.reason}`, { cause: error });
+  if (error instanceof TailraceError || error instanceof InputError) return error;
+  const why = messageOf(error instanceof Error && error.cause !== undefined ? error.cause : error);
+  return new TailraceError('engine_unavailable', `${url} cannot be reached: ${why}`);
+}
+
+const JSON_TYPE = 'application/json';
 
 function toError(url: string, { status, statusText }: Response, body: Buffer | undefined): Error {
   const { error } = (body === undefined ? {} : JSON.parse(body.toString())) as {

@@ -307,6 +307,27 @@ export const SETTINGS = {
     'bytes',
     'Longest SELECT of a caller (query sandboxing); beyond it 400.',
   ),
+  tailsMax: integer(
+    'TAILRACE_TAILS_MAX',
+    2_000,
+    [0, 1_000_000],
+    'tails',
+    'Live tails open at once; beyond it 429.',
+  ),
+  tailsPerKeyMax: integer(
+    'TAILRACE_TAILS_PER_KEY_MAX',
+    100,
+    [0, 1_000_000],
+    'tails',
+    'The same, of one key and its tokens.',
+  ),
+  tailBufferBytesMax: integer(
+    'TAILRACE_TAIL_BUFFER_BYTES_MAX',
+    MIB,
+    [1024, 1024 * MIB],
+    'bytes',
+    'Events of a live tail that its reader has not taken yet; beyond it the tail ends.',
+  ),
   bodyBytesMax: integer(
     'TAILRACE_BODY_BYTES_MAX',
     16 * MIB,

@@ -16,7 +16,7 @@ export interface Format {
 export interface Framed {
   readonly body: Buffer;
   readonly rows: number;
-  /** Where each row begins in `body`; only of endpoints with time buckets, which reuse rows for later answers. */
+  /** Where each row begins in `body`; only of endpoints with time buckets or pages, which read single rows of answers. */
   readonly rowStarts?: Uint32Array;
 }
 

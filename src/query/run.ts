@@ -5,6 +5,7 @@ import { serviceValues, type TimeRange } from './bucket-range.ts';
 import { FORMATS, type Format, type Framed, frameBucketRows, frameRows } from './format.ts';
 import { invalidParameters } from './parameters.ts';
 import { findOwner } from './pins.ts';
+import type { Position } from './position.ts';
 import type { Question } from './question.ts';
 import { isCallersOwn } from './sandbox/base.ts';
 import { refuse } from './sandbox/refusal.ts';
@@ -16,6 +17,8 @@ export interface Answer extends Framed {
   /** The instant that the query saw as `@now`, ms since the epoch; the age of the answer counts from here. */
   readonly instantMs: number;
   readonly engineMs: number;
+  /** Where the page ends, if it is full: the next one continues from here. */
+  readonly last?: Position;
 }
 
 /** How a query is run, and for whom. */
@@ -52,7 +55,8 @@ export function createRunner(engine: Engine, now: () => number): Run {
     try {
       const query = { format: statement.format, identity: question.key, ...options };
       const { bytes, elapsedMs } = await engine.query(statement.sql, bound, query);
-      const frame = endpoint.bucket === undefined ? frameRows : frameBucketRows;
+      const needsStarts = endpoint.bucket !== undefined || endpoint.pages !== undefined;
+      const frame = needsStarts ? frameBucketRows : frameRows;
       return { ...frame(format, bytes), format, instantMs, engineMs: elapsedMs };
     } catch (error) {
       const sql = `SELECT replaceRegexpOne('', @pattern, '')`;

@@ -6,6 +6,7 @@ import { createQuestion } from '../../query/question.ts';
 import { createRunner } from '../../query/run.ts';
 import { createSandbox } from '../../query/sandbox/sandbox.ts';
 import { ownerName, readConfig, stopSignal } from '../environment.ts';
+import { followRemote } from '../follow.ts';
 import { parsePair } from '../options.ts';
 import {
   addRemoteOptions,
@@ -25,7 +26,8 @@ export function queryCommand(): Command {
     .argument('<endpoint>', 'UUID or name')
     .option('-p, --parameter <name=value>', 'a parameter; repeatable', collectPair, {})
     .option('--sql <select>', 'a SELECT over the views of an endpoint with query sandboxing')
-    .option('--table', 'print a table instead of JSON');
+    .option('--table', 'print a table instead of JSON')
+    .option('--follow', 'print rows one by one, and new ones as they come; needs --url');
   const about = 'ask a running service instead of opening the store';
   return addRemoteOptions(command, about, 'query').action(run);
 }
@@ -34,6 +36,7 @@ interface Options extends RemoteOptions {
   readonly parameter: Pairs;
   readonly sql?: string;
   readonly table?: boolean;
+  readonly follow?: boolean;
 }
 
 interface Result {
@@ -48,11 +51,28 @@ async function run(idOrName: string, options: Options): Promise<void> {
   // As over HTTP, `sql` is a parameter: `-p sql=…` means the same as `--sql`.
   const raw = { ...parameter, ...(sql !== undefined && { sql }) };
   const remote = findRemote(options);
+  if (options.follow === true) return await follow(remote, { endpoint: idOrName, raw }, options);
   const { body, columns } = await (remote === undefined
     ? queryStore(idOrName, raw, options)
     : queryService(remote, { endpoint: idOrName, raw }, options));
   if (table === true) printTable(columns, body);
   else process.stdout.write(`${body}\n`);
+}
+
+/** @throws InputError for options that do not go together; as `followRemote` */
+async function follow(
+  remote: Remote | undefined,
+  followed: { readonly endpoint: string; readonly raw: Pairs },
+  { table, sql }: Options,
+): Promise<void> {
+  if (remote === undefined)
+    throw new InputError(['--follow needs --url: only a running service has live tails']);
+  if (table === true || sql !== undefined)
+    throw new InputError([
+      '--follow prints rows of the stored query as JSON; give it without --table and --sql',
+    ]);
+  const print = (row: string) => void process.stdout.write(`${row}\n`);
+  await followRemote(remote, followed, { print, signal: stopSignal() });
 }
 
 async function queryStore(idOrName: string, raw: Pairs, { sql }: Options): Promise<Result> {

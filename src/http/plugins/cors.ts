@@ -11,7 +11,7 @@ declare module 'fastify' {
 
 // Besides the few that any page may read.
 const EXPOSED_HEADERS =
-  'age, cache-status, ratelimit-limit, ratelimit-remaining, ratelimit-reset, retry-after, server-timing, x-request-id';
+  'age, cache-status, link, ratelimit-limit, ratelimit-remaining, ratelimit-reset, retry-after, server-timing, x-request-id';
 const PREFLIGHT_SECONDS = 86_400;
 
 /**
@@ -29,7 +29,7 @@ export async function registerCors(app: FastifyInstance, origins: string): Promi
   await app.register(cors, {
     origin: origins === '*' ? '*' : origins.split(','),
     methods: ['GET', 'HEAD', 'POST', 'PATCH', 'DELETE'],
-    allowedHeaders: ['authorization', 'content-type', 'x-api-key', 'x-request-id'],
+    allowedHeaders: ['authorization', 'content-type', 'last-event-id', 'x-api-key', 'x-request-id'],
     exposedHeaders: EXPOSED_HEADERS,
     maxAge: PREFLIGHT_SECONDS,
     strictPreflight: false, // a plain OPTIONS gets the same response
