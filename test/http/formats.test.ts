@@ -113,6 +113,13 @@ describe('a SELECT of a caller’s own', () => {
     expect((await select(sql, 'arrow')).readInt32LE(0)).toBe(-1); // a continuation marker
   });
 
+  test('of a type that a format does not have fails there, and the error says which', async () => {
+    const answer = await ask(`formats.views?format=parquet&sql=${encodeURIComponent('SELECT NULL AS x')}`);
+    expectError(answer, 'query_failed');
+    expect(answer.body.error.message).toMatch(/type .* not supported .* Parquet/);
+    expect(await select('SELECT NULL AS x', 'csv')).toEqual(Buffer.from('"x"\r\n\r\n'));
+  });
+
   test('names no format of the engine', async () => {
     expectError(
       await ask(`formats.views?sql=${encodeURIComponent('SELECT 1 FORMAT CSV')}`),
