@@ -1,8 +1,10 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { EventSourceParserStream } from 'eventsource-parser/stream';
 import { InputError, StoppedError, TailraceError } from '../errors.ts';
+import { NDJSON_FORMAT, splitLines } from '../query/format.ts';
 import type { RawParameters } from '../query/parameters.ts';
-import { endpointPath, openRemote, queryRemote, type Remote } from './remote.ts';
+import { EVENT_STREAM } from '../serve/resolve-tail.ts';
+import { endpointPath, mediaTypeIn, openRemote, queryRemote, type Remote } from './remote.ts';
 
 interface Followed {
   readonly endpoint: string;
@@ -34,23 +36,21 @@ export async function followRemote(
   let failures = 0;
 
   async function readEvents(): Promise<void> {
-    const headers = { accept: 'text/event-stream', ...(lastId !== '' && { 'last-event-id': lastId }) };
-    const { body } = await openRemote(remote, endpointPath(followed), { headers, signal });
+    const events = await openEvents(remote, followed, { lastId, signal });
     // Only now: rows that come after the page are events.
     if (lastId === '') await printPage();
     failures = 0;
-    for await (const { event, id, data } of readStream(body)) {
+    for await (const { event, id, data } of events) {
       if (event === 'end') return checkEnd(data);
       if (event !== 'row') continue;
-      const row = normalize(data);
-      if (!printed.delete(row)) print(row);
+      if (!printed.delete(data)) print(data);
       lastId = id ?? lastId;
     }
   }
 
   async function printPage(): Promise<void> {
-    const { result } = JSON.parse((await queryRemote(remote, followed, signal)).toString(), exactly);
-    const rows = (result as unknown[]).map((row) => JSON.stringify(row)).reverse();
+    const { body } = await queryRemote(remote, { ...followed, format: NDJSON_FORMAT }, signal);
+    const rows = splitLines(body).map(String).reverse();
     for (const row of rows) if (!printed.has(row)) print(row);
     printed.clear(); // rows that are older than the page do not come as events
     for (const row of rows) printed.add(row);
@@ -67,9 +67,17 @@ export async function followRemote(
   }
 }
 
-function readStream(body: ReadableStream<Uint8Array> | null) {
-  if (body === null) throw new InputError(['the service sent no events']);
-  return body
+/** Connects after the event of `lastId`, or to new rows only if that is empty. */
+async function openEvents(
+  remote: Remote,
+  followed: Followed,
+  { lastId, signal }: { readonly lastId: string; readonly signal: AbortSignal },
+) {
+  const headers = { accept: EVENT_STREAM, ...(lastId !== '' && { 'last-event-id': lastId }) };
+  const response = await openRemote(remote, endpointPath(followed), { headers, signal });
+  if (response.body === null || mediaTypeIn(response.headers) !== EVENT_STREAM)
+    throw new InputError([`${remote.url} sent an answer instead of a live tail; leave -p format out`]);
+  return response.body
     .pipeThrough(new TextDecoderStream() as ReadableWritablePair<string, Uint8Array>) // it takes any bytes
     .pipeThrough(new EventSourceParserStream({ onError: 'terminate', maxBufferSize: EVENT_CHARS_MAX }));
 }
@@ -85,15 +93,4 @@ function isLost(error: unknown): boolean {
   if (error instanceof TailraceError)
     return error.code === 'engine_unavailable' || error.code === 'overloaded';
   return !(error instanceof InputError);
-}
-
-const { rawJSON } = JSON as unknown as { readonly rawJSON: (text: string) => unknown }; // of Node 24, not in TypeScript's types
-
-/** Keeps the digits of numbers that a double would round. */
-function exactly(_name: string, value: unknown, context?: { readonly source: string }): unknown {
-  return typeof value === 'number' && context !== undefined ? rawJSON(context.source) : value;
-}
-
-function normalize(row: string): string {
-  return JSON.stringify(JSON.parse(row, exactly));
 }

@@ -8,6 +8,7 @@ import {
   TailraceError,
 } from '../errors.ts';
 import type { EndpointView } from '../management/view.ts';
+import { FORMATS, type Format, JSON_FORMAT, mediaTypeOf } from '../query/format.ts';
 import type { RawParameters } from '../query/parameters.ts';
 
 /** A running service that a command calls over HTTP instead of opening the store. */
@@ -18,6 +19,17 @@ export interface Remote {
 }
 
 export type RemoteOptions = Partial<Remote>;
+
+export interface RemoteQuestion {
+  readonly endpoint: string;
+  readonly raw: RawParameters;
+  readonly format: Format;
+}
+
+export interface RemoteAnswer {
+  readonly body: Buffer;
+  readonly format: Format;
+}
 
 /**
  * Adds `--url` and `--key` to a command.
@@ -46,26 +58,20 @@ function parseUrl(text: string): string {
 /**
  * Queries an endpoint of a running service, through its cache.
  *
- * @returns `{"result":[…]}`
+ * @param format of the answer, unless a parameter `format` names another
  * @throws TailraceError with the code and message of the service, `engine_unavailable` if it cannot be reached; InputError if the
  * response is not one of Tailrace; StoppedError if `signal` aborts
  */
 export async function queryRemote(
   remote: Remote,
-  { endpoint, raw }: { readonly endpoint: string; readonly raw: RawParameters },
+  { endpoint, raw, format }: RemoteQuestion,
   signal: AbortSignal,
-): Promise<Buffer> {
-  return await get(remote, endpointPath({ endpoint, raw }), signal);
+): Promise<RemoteAnswer> {
+  return await get(remote, endpointPath({ endpoint, raw }), format, signal);
 }
 
 /** The path of an endpoint with parameters. */
-export function endpointPath({
-  endpoint,
-  raw,
-}: {
-  readonly endpoint: string;
-  readonly raw: RawParameters;
-}): string {
+export function endpointPath({ endpoint, raw }: Pick<RemoteQuestion, 'endpoint' | 'raw'>): string {
   const query = new URLSearchParams();
   for (const [name, value] of Object.entries(raw))
     for (const text of [value ?? []].flat()) query.append(name, text);
@@ -78,39 +84,52 @@ export async function findRemoteEndpoint(
   idOrName: string,
   signal: AbortSignal,
 ): Promise<EndpointView | undefined> {
-  const { result } = JSON.parse((await get(remote, '/api/endpoints', signal)).toString()) as {
-    result: EndpointView[];
-  };
+  const { body } = await get(remote, '/api/endpoints', JSON_FORMAT, signal);
+  const { result } = JSON.parse(body.toString()) as { result: EndpointView[] };
   return result.find(({ id, name }) => name === idOrName || id === idOrName.toLowerCase());
 }
 
-async function get(remote: Remote, path: string, signal: AbortSignal): Promise<Buffer> {
-  const response = await openRemote(remote, path, { headers: {}, signal });
+async function get(
+  remote: Remote,
+  path: string,
+  accepted: Format,
+  signal: AbortSignal,
+): Promise<RemoteAnswer> {
+  const response = await openRemote(remote, path, { headers: { accept: mediaTypeOf(accepted) }, signal });
+  const format = FORMATS.find((one) => mediaTypeOf(one) === mediaTypeIn(response.headers));
+  if (format === undefined) throw toError(remote.url, response, undefined);
   try {
-    return Buffer.from(await response.arrayBuffer());
+    return { body: Buffer.from(await response.arrayBuffer()), format };
   } catch (error) {
     throw toFailure(error, remote, signal);
   }
 }
 
-/** Sends a GET. @returns a response that is JSON, or of the type that `headers` accept @throws as `queryRemote` */
+/** Sends a GET. @returns a good response @throws as `queryRemote` */
 export async function openRemote(
   remote: Remote,
   path: string,
   { headers, signal }: { readonly headers: Readonly<Record<string, string>>; readonly signal: AbortSignal },
 ): Promise<Response> {
   const { url, key } = remote;
-  const { accept = JSON_TYPE } = headers;
   const address = `${url.replace(/\/+$/, '')}${path}`;
   try {
     const response = await fetch(address, { headers: { 'x-api-key': key, ...headers }, signal });
-    const type = response.headers.get('content-type') ?? '';
-    if (response.ok && type.startsWith(accept)) return response;
+    if (response.ok) return response;
     const body = Buffer.from(await response.arrayBuffer());
-    throw toError(url, response, type.startsWith(JSON_TYPE) ? body : undefined);
+    throw toError(
+      url,
+      response,
+      mediaTypeIn(response.headers) === mediaTypeOf(JSON_FORMAT) ? body : undefined,
+    );
   } catch (error) {
     throw toFailure(error, remote, signal);
   }
+}
+
+/** Without its parameters. */
+export function mediaTypeIn(headers: Headers): string | undefined {
+  return headers.get('content-type')?.split(';')[0];
 }
 
 function toFailure(error: unknown, { url }: Remote, signal: AbortSignal): Error {
@@ -119,8 +138,6 @@ function toFailure(error: unknown, { url }: Remote, signal: AbortSignal): Error 
   const why = messageOf(error instanceof Error && error.cause !== undefined ? error.cause : error);
   return new TailraceError('engine_unavailable', `${url} cannot be reached: ${why}`);
 }
-
-const JSON_TYPE = 'application/json';
 
 function toError(url: string, { status, statusText }: Response, body: Buffer | undefined): Error {
   const { error } = (body === undefined ? {} : JSON.parse(body.toString())) as {

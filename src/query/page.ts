@@ -1,7 +1,7 @@
 import type { Endpoint } from '../definitions/endpoint.ts';
 import type { Pages } from '../definitions/pages.ts';
 import { TailraceError } from '../errors.ts';
-import { JSON_FORMAT, rowAt } from './format.ts';
+import { JSON_FORMAT, NDJSON_FORMAT, splitLines } from './format.ts';
 import { bindPosition, type Position, positionBefore, readPosition } from './position.ts';
 import type { Question } from './question.ts';
 import type { Answer, Run, RunOptions } from './run.ts';
@@ -10,8 +10,8 @@ import type { Answer, Run, RunOptions } from './run.ts';
 const TRIES_MAX = 5;
 
 /**
- * Adds to each full page the position of its last row. A page in JSON has it in its last row; for other formats the positions are
- * asked for before and after the page, until both agree: then the page has the same rows.
+ * Adds to each full page where it ends. Of rows in JSON the runner knows; for other formats the positions are asked for before and
+ * after the page, until both agree: then the page has the same rows.
  */
 export function createPagedRun(run: Run): Run {
   const narrowed = new WeakMap<Endpoint, Endpoint>();
@@ -28,10 +28,8 @@ export function createPagedRun(run: Run): Run {
   async function readPositions(question: Question, pages: Pages, options: RunOptions): Promise<Position[]> {
     const endpoint = narrow(question.endpoint, pages);
     const key = `${question.key} positions`;
-    const answer = await run({ ...question, endpoint, format: JSON_FORMAT, key }, options);
-    return Array.from({ length: answer.rows }, (_, row) =>
-      readPosition(pages, rowAt(JSON_FORMAT, answer, row)),
-    );
+    const { body } = await run({ ...question, endpoint, format: NDJSON_FORMAT, key }, options);
+    return splitLines(body).map((row) => readPosition(pages, row));
   }
 
   async function runBetween(question: Question, pages: Pages, options: RunOptions): Promise<Answer> {
@@ -52,12 +50,12 @@ export function createPagedRun(run: Run): Run {
   }
 
   return async (question, options = {}) => {
-    const { pages } = question.endpoint;
-    if (pages === undefined) return await run(question, options);
-    if (question.format.engineFormat !== JSON_FORMAT.engineFormat)
-      return await runBetween(question, pages, options);
-    const answer = await run(question, options);
-    return answer.rows < pages.size ? answer : { ...answer, last: lastPosition(pages, answer) };
+    const { endpoint, format } = question;
+    const { pages } = endpoint;
+    const isReadable = format.engineFormat === JSON_FORMAT.engineFormat;
+    return await (pages === undefined || isReadable
+      ? run(question, options)
+      : runBetween(question, pages, options));
   };
 }
 
@@ -66,10 +64,6 @@ export function at(question: Question, position: Position): Question {
   const { endpoint, values, key } = question;
   const moved = bindPosition(endpoint.pages, position);
   return { ...question, values: { ...values, ...moved }, key: `${key} at ${JSON.stringify(position)}` };
-}
-
-function lastPosition(pages: Pages, answer: Answer): Position {
-  return readPosition(pages, rowAt(answer.format, answer, answer.rows - 1));
 }
 
 function endOf({ size }: Pages, positions: readonly Position[]): Pick<Answer, 'last'> {

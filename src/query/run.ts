@@ -2,10 +2,10 @@ import type { Endpoint } from '../definitions/endpoint.ts';
 import type { Engine, QueryOptions } from '../engine/engine.ts';
 import { TailraceError } from '../errors.ts';
 import { serviceValues, type TimeRange } from './bucket-range.ts';
-import { FORMATS, type Format, type Framed, frameBucketRows, frameRows } from './format.ts';
+import { FORMATS, type Format, type Framed, frameAnswer, JSON_FORMAT, lastLine } from './format.ts';
 import { invalidParameters } from './parameters.ts';
 import { findOwner } from './pins.ts';
-import type { Position } from './position.ts';
+import { type Position, readPosition } from './position.ts';
 import type { Question } from './question.ts';
 import { isCallersOwn } from './sandbox/base.ts';
 import { refuse } from './sandbox/refusal.ts';
@@ -54,16 +54,23 @@ export function createRunner(engine: Engine, now: () => number): Run {
     const bound = { ...values, ...serviceValues(endpoint, values, { instantMs, range: part?.range }) };
     try {
       const query = { format: statement.format, identity: question.key, ...options };
-      const { bytes, elapsedMs } = await engine.query(statement.sql, bound, query);
-      const needsStarts = endpoint.bucket !== undefined || endpoint.pages !== undefined;
-      const frame = needsStarts ? frameBucketRows : frameRows;
-      return { ...frame(format, bytes), format, instantMs, engineMs: elapsedMs };
+      const result = await engine.query(statement.sql, bound, query);
+      const framed = frameAnswer(format, result, endpoint.bucket !== undefined);
+      const end = findEnd(question, framed.rows, result.bytes);
+      return { ...framed, ...end, format, instantMs, engineMs: result.elapsedMs };
     } catch (error) {
       const sql = `SELECT replaceRegexpOne('', @pattern, '')`;
       const check = (pattern: string) => engine.query(sql, { pattern }, { format: 'TSVRaw', ...options });
       throw await nameBadPattern(error, question, check);
     }
   };
+}
+
+/** Where a full page of JSON rows ends. That of other formats is not in sight; see page.ts. */
+function findEnd({ endpoint, format }: Question, rows: number, lines: Buffer): Pick<Answer, 'last'> {
+  const { pages } = endpoint;
+  if (pages === undefined || rows < pages.size || format.engineFormat !== JSON_FORMAT.engineFormat) return {};
+  return { last: readPosition(pages, lastLine(lines)) };
 }
 
 /** Says which parameter holds the pattern that the engine refused, by asking the engine about each. */

@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { hasNewestFirst } from '../definitions/pages.ts';
 import { TailraceError } from '../errors.ts';
 import type { Cursors } from '../query/cursor.ts';
-import { FORMATS, JSON_FORMAT } from '../query/format.ts';
+import { FORMATS, findNamedFormat, NDJSON_FORMAT } from '../query/format.ts';
 import type { RawParameters } from '../query/parameters.ts';
 import { parsePinnedParameters } from '../query/pins.ts';
 import type { Position } from '../query/position.ts';
@@ -17,8 +17,7 @@ export function wantsTail({
   endpoint,
   parameters,
 }: Pick<Inquiry, 'accepts' | 'endpoint' | 'parameters'>): boolean {
-  const isOwn = endpoint.parameters.some(({ name }) => name === 'format');
-  if (parameters['format'] !== undefined && !isOwn) return false;
+  if (findNamedFormat(endpoint, parameters) !== undefined) return false;
   const offered = [...FORMATS.flatMap(({ mediaTypes }) => mediaTypes), EVENT_STREAM];
   return accepts.type(offered) === EVENT_STREAM;
 }
@@ -48,7 +47,7 @@ export function createResolveTail({ cursors, parameterBytesMax: bytesMax }: Reso
       throw notFollowed(`${name} has no live tail, which needs rows with the newest "timestamp" first`);
     const values = parsePinnedParameters(endpoint, parameters, { pins: caller.pins, bytesMax });
     const position = cursors.read(endpoint, values, withLastId(parameters, headers));
-    return { question: createQuestion(endpoint, values, JSON_FORMAT), position };
+    return { question: createQuestion(endpoint, values, NDJSON_FORMAT), position };
   };
 }
 

@@ -29,7 +29,7 @@ const UNSEEN_TICKS = 2;
  * before did not read are new. So a row that comes late, with an older time than those before it, is sent if it belongs among the
  * rows of the first page, and its cursor is that of the newest row so far: going on from there repeats nothing.
  *
- * @param question of the first page, in JSON
+ * @param question of the first page, in NDJSON
  */
 export function createGroup(parts: GroupParts, question: Question, lane: string | undefined) {
   const { run, writes, cursors } = parts;

@@ -1,5 +1,5 @@
 import type { Pages } from '../definitions/pages.ts';
-import { rowAt } from '../query/format.ts';
+import { splitLines } from '../query/format.ts';
 import { at } from '../query/page.ts';
 import { comparePositions, type Position, readPosition } from '../query/position.ts';
 import type { Question } from '../query/question.ts';
@@ -70,8 +70,7 @@ export async function readBack(
 async function readPage(run: Run, question: Question, options: RunOptions) {
   const pages = getPages(question);
   const answer = await run(question, options);
-  const rows = Array.from({ length: answer.rows }, (_, i): TailRow => {
-    const row = rowAt(answer.format, answer, i);
+  const rows = splitLines(answer.body).map((row): TailRow => {
     const position = readPosition(pages, row);
     return { position, name: JSON.stringify(position), row };
   });

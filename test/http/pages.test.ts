@@ -132,6 +132,56 @@ describe('following the links', () => {
     expect(rows).toHaveLength(7);
   });
 
+  test.each(['ndjson', 'csv', 'arrow', 'parquet'])('has the same links in %s', async (format) => {
+    let path = pathOf('pages.oldest', 'p');
+    for (const rows of [7, 7, 7, 7, 7, 5]) {
+      const json = await read(own.url, path);
+      const answer = await fetch(`${own.url}${path}&format=${format}`, {
+        headers: { 'x-api-key': PRIVATE_KEY },
+      });
+      expect([answer.status, json.rows.length]).toEqual([200, rows]);
+      expect(answer.headers.get('link')?.replace(`&format=${format}`, '')).toBe(
+        json.headers.get('link') ?? undefined,
+      );
+      path = json.next ?? '';
+    }
+  });
+
+  test('reaches each row that was there once in CSV, newest first, while events come in', async () => {
+    const { store, clock, url } = shipped;
+    const there = events('csv', 0, 330, clock.now);
+    await storeEvents(store, EDGE, there, clock.now);
+    let isStoring = true;
+    const storing = (async () => {
+      for (let from = 1_000; isStoring; from++) {
+        const fresh = {
+          id: `new-${from}`,
+          timestamp: new Date(clock.now + from).toISOString(),
+          project: 'csv',
+        };
+        await storeEvents(store, EDGE, [fresh], clock.now);
+      }
+    })();
+    const ids: string[] = [];
+    for (let next = `${pathOf(SHIPPED, 'csv')}&format=csv`; next !== ''; ) {
+      const response = await fetch(url + next, { headers: { 'x-api-key': PRIVATE_KEY } });
+      const text = await response.text();
+      expect(response.status, text).toBe(200);
+      ids.push(
+        ...text
+          .split('\n')
+          .slice(1, -1)
+          .map((line) => line.split('"')[1] ?? ''),
+      );
+      next = /<([^>]*)>/.exec(response.headers.get('link') ?? '')?.[1] ?? '';
+    }
+    isStoring = false;
+    await storing;
+    expect(new Set(ids).size).toBe(ids.length);
+    const old = ids.filter((id) => !id.startsWith('new-'));
+    expect(old.toSorted()).toEqual(there.map((event) => (event as { id: string }).id).toSorted());
+  });
+
   test('ends with a page that is not full, and with one that is empty if the rows fill their pages', async () => {
     await storeEvents(own.store, EDGE, events('even', 0, 14, own.clock.now), own.clock.now);
     const first = await read(own.url, pathOf('pages.oldest', 'even'));

@@ -1,5 +1,6 @@
 import { afterAll, beforeEach, describe, expect, test } from 'vitest';
 import { createCursors } from '../../src/query/cursor.ts';
+import { NDJSON_FORMAT } from '../../src/query/format.ts';
 import { createPagedRun } from '../../src/query/page.ts';
 import { parseParameters } from '../../src/query/parameters.ts';
 import type { Position } from '../../src/query/position.ts';
@@ -75,7 +76,7 @@ function createSink() {
 }
 
 async function open(tails: ReturnType<typeof openTails>, position?: Position) {
-  const question = createQuestion(endpoint, parseParameters(endpoint, { project }, 1_000));
+  const question = createQuestion(endpoint, parseParameters(endpoint, { project }, 1_000), NDJSON_FORMAT);
   const reader = createSink();
   const authenticate = () => caller;
   const tail = await tails.open({ question, position, caller, authenticate, lane: 'key' });
