@@ -44,7 +44,7 @@ async function update(failed: readonly CaseResult[]): Promise<void> {
   const { updateTestFile } = await import('../testing/update.ts'); // loaded only if it is used
   for (const [file, own] of Map.groupBy(failed, ({ test: { file } }) => file)) {
     await updateTestFile(file, own);
-    process.stderr.write(`tailrace: ${file}: ${own.length} answers written; review them\n`);
+    process.stderr.write(`tailrace: ${file}: answers written: ${own.length}; review them\n`);
   }
   if (failed.length === 0) process.stderr.write('tailrace: every test passed; nothing was written\n');
 }

@@ -45,7 +45,11 @@ function updateCase(document: Document, { test, case: one, outcome }: CaseResult
   const list = document.getIn([...at, 'rows'], true);
   if (isSeq(list) && list.items.length > 0)
     replace(document, [...at, 'rows'], adopt(rows, one.rows ?? [], one.toleranceOf));
-  else document.setIn([...at, 'rows'], listOf(document, rows));
+  else {
+    document.setIn([...at, 'rows'], listOf(document, rows));
+    const map = document.getIn(at, true);
+    if (isMapNode(map) && rows.length > 0) map.flow = false; // within { } the rows would be, too
+  }
 }
 
 /** A line for each row. */
