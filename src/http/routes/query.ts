@@ -1,4 +1,4 @@
-import type { FastifyReply } from 'fastify';
+import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { TObject, TSchema } from 'typebox';
 import type { CachedQueries } from '../../cache/cached.ts';
 import type { Config } from '../../config/config.ts';
@@ -63,14 +63,7 @@ async function runQuery(
   const endpoint = registry.getEndpoint(request.params.endpoint);
   request.endpointName = endpoint.name;
   const caller = getCaller(request);
-  const how = {
-    // Created when a query needs it: an answer from the cache is sent before anyone could hang up.
-    get signal() {
-      return createHangUpSignal(reply);
-    },
-    lane: laneOf(caller.keyId, caller.token?.id),
-    requestId: request.id,
-  };
+  const how = describeRun(request, reply);
   const { question, encoding, directives } = await resolve({
     ...{ caller, endpoint, headers, accepts: request.accepts(), sandboxed: how },
     url: method === 'POST' ? undefined : request.url,
@@ -84,6 +77,19 @@ async function runQuery(
   const described = await describe({ method, headers, vary, endpoint, encoding }, served);
   addHead(reply.code(described.status), described.head);
   return reply.send(described.representation?.body);
+}
+
+/** How the query of a request is run. */
+export function describeRun(request: FastifyRequest, reply: FastifyReply) {
+  const caller = getCaller(request);
+  return {
+    // Created when a query needs it: an answer from the cache is sent before anyone could hang up.
+    get signal() {
+      return createHangUpSignal(reply);
+    },
+    lane: laneOf(caller.keyId, caller.token?.id),
+    requestId: request.id,
+  };
 }
 
 /**
@@ -134,7 +140,7 @@ export function mergeParameters(
 }
 
 /** `undefined` for a JSON value that the parameter does not accept. */
-function readValue(json: unknown, parameter: Parameter | undefined): string | string[] | undefined {
+export function readValue(json: unknown, parameter: Parameter | undefined): string | string[] | undefined {
   if (typeof json === 'string') return json;
   if (Array.isArray(json) && parameter?.parseList !== undefined) {
     const texts = json.map((item) => readScalar(item, parameter));
@@ -149,7 +155,8 @@ function readScalar(json: unknown, parameter: Parameter | undefined): string | u
   return typeof json === parameter?.jsonType ? toText(json) : undefined;
 }
 
-function describeTyped(parameter: Parameter | undefined): string {
+/** The JSON that a parameter accepts beside a text, as the end of a sentence. */
+export function describeTyped(parameter: Parameter | undefined): string {
   if (parameter?.parseList !== undefined) return `, or a list of ${parameter.jsonType}s`;
   return parameter === undefined || parameter.jsonType === 'string' ? '' : `, or a ${parameter.jsonType}`;
 }
