@@ -37,7 +37,11 @@ const TOTAL = YAML.replace('7dea', '8dea')
   );
 
 const definitions = await writeDefinitions();
+const BROKEN = TOTAL.replace('8dea', '9dea')
+  .replace('logs.total', 'logs.broken')
+  .replace('type: integer', 'type: json');
 for (const [name, yaml, sql] of [
+  ['logs.broken', BROKEN, "SELECT '{' AS n FROM app_logs"],
   ['logs.of-app', YAML, SQL],
   ['logs.total', TOTAL, 'SELECT count() AS n FROM app_logs'],
 ] as const) {
@@ -114,6 +118,7 @@ describe.each([
       expect(client.getNegotiatedProtocolVersion()).toBe(version);
       const { tools } = await client.listTools();
       expect(tools.map(({ name }) => name)).toEqual([
+        'logs_broken',
         'logs_of_app',
         'logs_total',
         'sandbox_off',
@@ -164,7 +169,7 @@ describe.each([
 
 describe('a tool', () => {
   test('describes parameters and columns as the definition and /openapi.json do', async () => {
-    const [tool] = (await all.listTools()).tools;
+    const [, tool] = (await all.listTools()).tools;
     expect(tool).toEqual({
       name: 'logs_of_app',
       title: 'logs.of-app',
@@ -264,6 +269,13 @@ describe('a tool', () => {
     const answer = await call(all, 'logs_of_app', args);
     expect([answer.isError, answer.text]).toEqual([true, expect.stringContaining(message)]);
     expect(answer.text).toMatch(/^invalid_parameter: /);
+  });
+
+  test('says that rows are no JSON, which a column of type json can bring about', async () => {
+    const { text } = await call(all, 'logs_broken');
+    expect(text).toBe(
+      'query_failed: the rows of logs.broken are no JSON: a column of type json has another text',
+    );
   });
 
   test('is counted and logged as other requests are, without values', async () => {

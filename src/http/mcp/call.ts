@@ -3,7 +3,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Config } from '../../config/config.ts';
 import type { Endpoint } from '../../definitions/endpoint.ts';
 import { SQL_PARAMETER } from '../../definitions/parameter.ts';
-import type { ParameterFault, TailraceError } from '../../errors.ts';
+import { type ParameterFault, TailraceError } from '../../errors.ts';
 import type { Caller, Keyring } from '../../keys/keyring.ts';
 import { visibleEndpoints } from '../../management/definitions.ts';
 import { JSON_FORMAT } from '../../query/format.ts';
@@ -79,7 +79,17 @@ async function findRows(
   const truncated =
     first.rows === answer.rows ? '' : `,"truncated":${JSON.stringify(describeCut(endpoint, caller, cut))}`;
   const text = `{"result":[${first.text}]${truncated}}`;
-  return { content: [{ type: 'text', text }], structuredContent: JSON.parse(text) };
+  return { content: [{ type: 'text', text }], structuredContent: parseRows(text, endpoint) };
+}
+
+/** @throws TailraceError `query_failed` if a text of the query is no JSON, which GET would send as it is */
+function parseRows(text: string, { name }: Endpoint) {
+  try {
+    return JSON.parse(text);
+  } catch (cause) {
+    const message = `the rows of ${name} are no JSON: a column of type json has another text`;
+    throw new TailraceError('query_failed', message, { cause });
+  }
 }
 
 /** @throws TailraceError `invalid_parameter` that names each argument that is not declared, or of another JSON type */
