@@ -3,7 +3,9 @@ import { join } from 'node:path';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { pino } from 'pino';
 import { afterAll, describe, expect, test } from 'vitest';
+import { addEndpoint } from '../../trial/endpoint.ts';
 import { writeDefinitions } from '../query/sandbox/support.ts';
+import { ENDLESS_SQL } from '../support/endpoints.ts';
 import { expectError, get, QUERY_PATH, readMetric, request } from '../support/http.ts';
 import { PRIVATE_KEY, PUBLIC_KEY, startTestService, storeEvents } from '../support/service.ts';
 
@@ -50,6 +52,12 @@ for (const [name, yaml, sql] of [
   await writeFile(join(folder, 'endpoint.yaml'), yaml);
   await writeFile(join(folder, 'query.sql'), sql);
 }
+await addEndpoint(join(definitions.path, 'endpoints'), {
+  name: 'endless.plain',
+  id: 'a0000000-0000-4000-8000-000000000001',
+  sql: ENDLESS_SQL,
+  caching: 'disabled',
+});
 const lines: string[] = [];
 const ORIGIN = 'https://app.example.com';
 const service = await startTestService({
@@ -118,6 +126,7 @@ describe.each([
       expect(client.getNegotiatedProtocolVersion()).toBe(version);
       const { tools } = await client.listTools();
       expect(tools.map(({ name }) => name)).toEqual([
+        'endless_plain',
         'logs_broken',
         'logs_of_app',
         'logs_total',
@@ -169,7 +178,7 @@ describe.each([
 
 describe('a tool', () => {
   test('describes parameters and columns as the definition and /openapi.json do', async () => {
-    const [, tool] = (await all.listTools()).tools;
+    const tool = (await all.listTools()).tools.find(({ name }) => name === 'logs_of_app');
     expect(tool).toEqual({
       name: 'logs_of_app',
       title: 'logs.of-app',
@@ -308,13 +317,30 @@ describe('a key', () => {
   test('with a pin has no argument for it, reads its own project alone, and no endpoint without one', async () => {
     const client = await withKey(await newKey({ pins: { project: 'q' } }));
     const { tools } = await client.listTools();
-    expect(tools.map(({ name }) => name)).toEqual(['logs_of_app', 'sandbox_off', 'sandbox_on']);
-    expect(Object.keys(tools[0]?.inputSchema.properties ?? {})).toEqual(['min_status', 'statuses', 'since']);
+    expect(tools.map(({ name }) => name)).toEqual([
+      'endless_plain',
+      'logs_of_app',
+      'sandbox_off',
+      'sandbox_on',
+    ]);
+    expect(Object.keys(tools[1]?.inputSchema.properties ?? {})).toEqual(['min_status', 'statuses', 'since']);
     const { result = [] } = await call(client, 'logs_of_app');
     expect(result.map(({ id }) => id)).toEqual(['q0', 'q1', 'q2', 'q3', 'q4', 'q5']);
     const foreign = await call(client, 'logs_of_app', { project: 'p' });
     expect(foreign).toEqual({ isError: true, text: 'forbidden: project is pinned to "q" by the key' });
     await expect(client.callTool({ name: 'logs_total', arguments: {} })).rejects.toThrow('no tool');
+  });
+
+  test('may be a signed token', async () => {
+    const signed = await request(url, '/api/tokens', {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ endpoints: ['logs.of-app'], pins: { project: 'q' } }),
+    });
+    const { token } = signed.body as unknown as { token: string };
+    const client = await connect({ authorization: `Bearer ${token}` });
+    expect((await client.listTools()).tools.map(({ name }) => name)).toEqual(['logs_of_app']);
+    expect((await call(client, 'logs_of_app')).result).toHaveLength(6);
   });
 
   test('is held to its rate, a token for each message', async () => {
@@ -427,6 +453,19 @@ test.each(['http://rebound.example', 'null', 'https://app.example.com.evil.com']
     expect(answer.headers.get('access-control-allow-origin')).toBeNull();
   },
 );
+
+test('the query of an agent that hangs up is stopped', async () => {
+  const controller = new AbortController();
+  const params = { name: 'endless_plain', arguments: { project: 'p' } };
+  const body = JSON.stringify({ ...LIST, method: 'tools/call', params });
+  const headers = { ...TYPES, 'x-api-key': PRIVATE_KEY };
+  const sent = fetch(`${url}/mcp`, { method: 'POST', headers, body, signal: controller.signal });
+  await expect.poll(() => store.engine.gauges().running).toBe(1);
+  controller.abort();
+  await expect(sent).rejects.toThrow('aborted');
+  await expect.poll(() => store.engine.gauges().running).toBe(0);
+  await expect.poll(() => lines.join()).toContain('"status":499');
+});
 
 test('a page of a listed origin may call it', async () => {
   const preflight = await request(url, '/mcp', {

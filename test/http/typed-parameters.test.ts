@@ -2,6 +2,7 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
 import { writeDefinitions } from '../query/sandbox/support.ts';
+import { writeEveryType } from '../support/every-type.ts';
 import { expectError, get, QUERY_PATH, request } from '../support/http.ts';
 import { PRIVATE_KEY, startTestService, storeEvents } from '../support/service.ts';
 
@@ -30,47 +31,12 @@ const SQL = `WITH app AS (
 SELECT status FROM app ORDER BY if(@newest, -1, 1) * toUnixTimestamp64Milli(timestamp)
 `;
 
-const EVERY_YAML = `id: 8dea32a0-fb99-4b83-9c42-c900fca9aeb6
-name: every.type
-description: A test.
-max_rows: 1
-caching: disabled
-parameters:
-  s: { type: string, max_length: 5, pattern: '^[a-z\uFFFD]*$', description: A string. }
-  e: { type: enum, values: [a, b], description: An enum. }
-  t: { type: timestamp, description: A timestamp. }
-  r: { type: regex, description: A pattern. }
-  i: { type: integer, description: An integer. }
-  n: { type: number, max: 1.0e+300, description: A number. }
-  b: { type: boolean, description: A boolean. }
-  d: { type: date, description: A date. }
-  u: { type: uuid, description: A UUID. }
-  l: { type: list, of: integer, max_items: 3, description: A list. }
-columns:
-  s: { type: string, description: A string. }
-  e: { type: string, description: An enum. }
-  t: { type: string, description: A timestamp. }
-  r: { type: string, description: A pattern. }
-  i: { type: integer, description: An integer. }
-  n: { type: number, description: A number. }
-  b: { type: boolean, description: A boolean. }
-  d: { type: string, description: A date. }
-  u: { type: string, description: A UUID. }
-  l: { type: string, description: A list. }
-`;
-const EVERY_SQL =
-  'SELECT @s AS s, @e AS e, @t AS t, @r AS r, @i AS i, @n AS n, @b AS b, @d AS d, @u AS u, toString(@l) AS l';
-
 const definitions = await writeDefinitions();
-for (const [name, yaml, sql] of [
-  ['typed.on', YAML, SQL],
-  ['every.type', EVERY_YAML, EVERY_SQL],
-] as const) {
-  const folder = join(definitions.path, 'endpoints', name);
-  await mkdir(folder);
-  await writeFile(join(folder, 'endpoint.yaml'), yaml);
-  await writeFile(join(folder, 'query.sql'), sql);
-}
+const folder = join(definitions.path, 'endpoints/typed.on');
+await mkdir(folder);
+await writeFile(join(folder, 'endpoint.yaml'), YAML);
+await writeFile(join(folder, 'query.sql'), SQL);
+await writeEveryType(definitions.path);
 const service = await startTestService({ env: definitions.env });
 const { store, clock, url, call, close } = service;
 const day = (at: number) => new Date(at).toISOString().slice(0, 10);
