@@ -1,4 +1,4 @@
-import type { CallToolResult } from '@modelcontextprotocol/server';
+import type { CallToolResult, Tool } from '@modelcontextprotocol/server';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Config } from '../../config/config.ts';
 import type { Endpoint } from '../../definitions/endpoint.ts';
@@ -8,10 +8,9 @@ import type { Caller, Keyring } from '../../keys/keyring.ts';
 import { visibleEndpoints } from '../../management/definitions.ts';
 import { JSON_FORMAT } from '../../query/format.ts';
 import { invalidParameters, type RawParameters, shorten } from '../../query/parameters.ts';
-import { keepsPins } from '../../query/pins.ts';
+import { keepsPins, type Pins } from '../../query/pins.ts';
 import { describeServed } from '../../serve/describe.ts';
 import type { Inquiry } from '../../serve/resolve.ts';
-import type { describeTool } from '../openapi/tool.ts';
 import { getCaller, noteRefusal } from '../plugins/auth.ts';
 import { noteFailure } from '../plugins/errors.ts';
 import { describeRun, describeTyped, type QueryParts, readValue } from '../routes/query.ts';
@@ -21,7 +20,8 @@ import { type FirstRows, takeRows } from './rows.ts';
 export interface McpParts extends Pick<QueryParts, 'registry' | 'resolve' | 'cached' | 'metrics'> {
   readonly config: Pick<Config, 'urlBytesMax' | 'parameterBytesMax' | 'mcpBytesMax' | 'corsOrigins'>;
   readonly keyring: Keyring;
-  readonly describeTool: typeof describeTool;
+  /** The tool that an endpoint is for a key with these pins. */
+  readonly describeTool: (endpoint: Endpoint, pins: Pins) => Tool;
   /** Of Tailrace. */
   readonly version: string;
 }
