@@ -257,20 +257,27 @@ describe('a tool', () => {
   });
 
   test.each([
-    [{ project: 5 }, 'project must be a text, not "5"'],
+    [{ project: 5 }, 'project must be a text, not 5'],
     [
       { project: 'p', projct: 'p' },
       '"projct" is not known; known here: project, min_status, statuses, since',
     ],
-    [{ project: 'p', min_status: null }, 'min_status must be a text, or a number, not "null"'],
+    [{ project: 'p', min_status: null }, 'min_status must be a text, or a number, not null'],
     [
       { project: 'p', min_status: 2 ** 63 },
       'min_status must be a whole number, such as 100, not "9.223372036854776e+18"',
     ],
-    [{ project: 'p', statuses: [1, true] }, 'statuses must be a text, or a list of numbers, not "[1,true]"'],
+    [
+      { project: 'p', statuses: [1, true] },
+      'statuses must be a text, or a list of numbers, not another list',
+    ],
     [
       { project: 'p', since: 'yesterday' },
       'since must be an ISO 8601 timestamp, such as 2026-11-20T07:00:00Z, not "yesterday"',
+    ],
+    [
+      { project: { a: 1 }, statuses: true },
+      'project must be a text, not an object; statuses must be a text, or a list of numbers, not true',
     ],
     [{ project: 'p'.repeat(65_537) }, 'project must be at most 65536 bytes long'],
     [{ project: 'p', ['__proto__x']: 1, constructor: 'x' }, '"__proto__x" is not known'],
@@ -285,6 +292,15 @@ describe('a tool', () => {
     expect(text).toBe(
       'query_failed: the rows of logs.broken are no JSON: a column of type json has another text',
     );
+  });
+
+  test('refuses thousands of arguments and deep ones in few words', async () => {
+    const many = Object.fromEntries(Array.from({ length: 5_000 }, (_, i) => [`x${i}`, i]));
+    expect((await call(all, 'logs_of_app', many)).text.match(/is not known/g)).toHaveLength(5);
+    const project = `${'['.repeat(50_000)}${']'.repeat(50_000)}`;
+    const params = `{"name":"logs_of_app","arguments":{"project":${project}}}`;
+    const deep = await send(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":${params}}`);
+    expect(deep.text).toContain('project must be a text, not a list');
   });
 
   test('is counted and logged as other requests are, without values', async () => {

@@ -83,16 +83,25 @@ describe('parameters that are values of their type in the SQL', () => {
   });
 
   test.each([
-    [{ project: 5 }, 'the body\'s "project" must be a text in quotes'],
-    [{ project: ['p'] }, 'the body\'s "project" must be a text in quotes'],
-    [{ project: 'p', min_status: true }, 'the body\'s "min_status" must be a text in quotes, or a number'],
-    [{ project: 'p', min_status: null }, 'the body\'s "min_status" must be a text in quotes, or a number'],
-    [{ project: 'p', statuses: 5 }, 'the body\'s "statuses" must be a text in quotes, or a list of numbers'],
+    [{ project: 5 }, 'the body\'s "project" must be a text in quotes, not 5'],
+    [{ project: ['p'] }, 'the body\'s "project" must be a text in quotes, not a list'],
+    [
+      { project: 'p', min_status: true },
+      'the body\'s "min_status" must be a text in quotes, or a number, not true',
+    ],
+    [
+      { project: 'p', min_status: null },
+      'the body\'s "min_status" must be a text in quotes, or a number, not null',
+    ],
+    [
+      { project: 'p', statuses: 5 },
+      'the body\'s "statuses" must be a text in quotes, or a list of numbers, not 5',
+    ],
     [
       { project: 'p', statuses: [[5]] },
-      'the body\'s "statuses" must be a text in quotes, or a list of numbers',
+      'the body\'s "statuses" must be a text in quotes, or a list of numbers, not another list',
     ],
-    [{ project: 'p', other: 5 }, 'the body\'s "other" must be a text in quotes'],
+    [{ project: 'p', other: 5 }, 'the body\'s "other" must be a text in quotes, not 5'],
   ])('of another JSON type are refused: %j', async (body, message) => {
     const answer = await post(body);
     expectError(answer, 'invalid_request');

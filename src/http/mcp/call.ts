@@ -83,14 +83,18 @@ async function findRows(
 }
 
 /** @throws TailraceError `query_failed` if a text of the query is no JSON, which GET would send as it is */
-function parseRows(text: string, { name }: Endpoint) {
+function parseRows(text: string, { name }: Endpoint): Record<string, unknown> {
   try {
-    return JSON.parse(text);
+    const rows: Record<string, unknown> = JSON.parse(text);
+    return rows;
   } catch (cause) {
     const message = `the rows of ${name} are no JSON: a column of type json has another text`;
     throw new TailraceError('query_failed', message, { cause });
   }
 }
+
+// A message may have thousands.
+const UNKNOWN_MAX = 5;
 
 /** @throws TailraceError `invalid_parameter` that names each argument that is not declared, or of another JSON type */
 function readArguments(
@@ -98,22 +102,17 @@ function readArguments(
   args: Readonly<Record<string, unknown>>,
 ): RawParameters {
   const known = [...parameters.map(({ name }) => name), ...(sandboxing ? [SQL_PARAMETER] : [])];
-  const errors: ParameterFault[] = [];
+  const unknown = Object.keys(args).filter((name) => !known.includes(name));
+  const errors: ParameterFault[] = unknown.slice(0, UNKNOWN_MAX).map((name) => ({
+    parameter: shorten(name),
+    message: `is not known; known here: ${known.join(', ') || 'none'}`,
+  }));
   const raw: Record<string, string | string[]> = {};
-  for (const [name, json] of Object.entries(args)) {
+  for (const name of known.filter((one) => Object.hasOwn(args, one))) {
     const parameter = parameters.find((one) => one.name === name);
-    const value = readValue(json, parameter);
-    if (!known.includes(name))
-      errors.push({
-        parameter: shorten(name),
-        message: `is not known; known here: ${known.join(', ') || 'none'}`,
-      });
-    else if (value === undefined)
-      errors.push({
-        parameter: name,
-        message: `must be a text${describeTyped(parameter)}, not ${shorten(String(JSON.stringify(json)))}`,
-      });
-    else raw[name] = value;
+    const value = readValue(args[name], parameter);
+    if (value !== undefined) raw[name] = value;
+    else errors.push({ parameter: name, message: `must be a text${describeTyped(args[name], parameter)}` });
   }
   if (errors.length > 0) throw invalidParameters(errors);
   return raw;

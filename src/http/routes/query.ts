@@ -131,7 +131,7 @@ export function mergeParameters(
     const value = readValue(json, parameter);
     if (value === undefined)
       throw invalid(
-        `the body's ${JSON.stringify(name.slice(0, 100))} must be a text in quotes${describeTyped(parameter)}`,
+        `the body's ${JSON.stringify(name.slice(0, 100))} must be a text in quotes${describeTyped(json, parameter)}`,
       );
     const before = Object.hasOwn(merged, name) ? merged[name] : undefined;
     merged[name] = before === undefined ? value : [before, value].flat();
@@ -155,10 +155,18 @@ function readScalar(json: unknown, parameter: Parameter | undefined): string | u
   return typeof json === parameter?.jsonType ? toText(json) : undefined;
 }
 
-/** The JSON that a parameter accepts beside a text, as the end of a sentence. */
-export function describeTyped(parameter: Parameter | undefined): string {
-  if (parameter?.parseList !== undefined) return `, or a list of ${parameter.jsonType}s`;
-  return parameter === undefined || parameter.jsonType === 'string' ? '' : `, or a ${parameter.jsonType}`;
+/** The JSON that a parameter accepts beside a text, and what came, as the end of a sentence. */
+export function describeTyped(json: unknown, parameter: Parameter | undefined): string {
+  const type = parameter?.jsonType ?? 'string';
+  if (parameter?.parseList !== undefined)
+    return `, or a list of ${type}s, not ${describeJson(json, 'another')}`;
+  return `${type === 'string' ? '' : `, or a ${type}`}, not ${describeJson(json, 'a')}`;
+}
+
+/** Scalars as they are; a list or an object may be too deep to be written. */
+function describeJson(json: unknown, article: string): string {
+  if (Array.isArray(json)) return `${article} list`;
+  return typeof json === 'object' && json !== null ? 'an object' : JSON.stringify(json);
 }
 
 function invalid(message: string): TailraceError {
