@@ -105,7 +105,16 @@ const METHODS = [
   'NONSENSE',
 ];
 const HEADERS: Readonly<Record<string, readonly string[]>> = {
-  accept: ['*/*', 'application/json', 'text/html', 'application/json;q=0', ';;;', 'a/b;q=x', ','],
+  accept: [
+    '*/*',
+    'application/json, text/event-stream',
+    'application/json',
+    'text/html',
+    'application/json;q=0',
+    ';;;',
+    'a/b;q=x',
+    ',',
+  ],
   'accept-encoding': ['gzip', 'br;q=1', '*', ';'],
   'x-source': ['postgres.logs', 'no.such', '%ff', ''],
   'x-collection': ['gotrue.logs.prod', ''],

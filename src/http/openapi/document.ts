@@ -1,4 +1,4 @@
-import type { Endpoint, ResultColumn, ResultType } from '../../definitions/endpoint.ts';
+import { type Endpoint, type ResultColumn, type ResultType, toToolName } from '../../definitions/endpoint.ts';
 import type { Parameter } from '../../definitions/parameter.ts';
 import { ROUTES } from '../routes/index.ts';
 import { QUERY_PATH, QUERY_POST } from '../routes/query.ts';
@@ -54,7 +54,7 @@ function endpointPaths(endpoint: Endpoint): Record<string, Schema> {
 const ENDPOINT_PATH = QUERY_PATH.replace(':endpoint', '');
 
 function pathItem(endpoint: Endpoint): Schema {
-  const name = endpoint.name.replaceAll(/[.-]/g, '_');
+  const name = toToolName(endpoint.name);
   const shared = {
     summary: firstSentence(endpoint.description),
     description: describe(endpoint),
@@ -97,7 +97,7 @@ function queryParameter(parameter: Parameter): Schema {
   };
 }
 
-function parameterSchema({ schema, required }: Parameter): Schema {
+export function parameterSchema({ schema, required }: Parameter): Schema {
   return { ...schema, ...(required && schema['type'] === 'string' && { minLength: 1 }) };
 }
 
@@ -151,7 +151,7 @@ const TYPES: Readonly<Record<ResultType, Schema>> = {
   json: {},
 };
 
-function columnSchema({ type, description }: ResultColumn): Schema {
+export function columnSchema({ type, description }: ResultColumn): Schema {
   return { ...TYPES[type], description };
 }
 

@@ -1,4 +1,4 @@
-import type { FastifyReply } from 'fastify';
+import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { TObject, TSchema } from 'typebox';
 import type { CachedQueries } from '../../cache/cached.ts';
 import type { Config } from '../../config/config.ts';
@@ -63,14 +63,7 @@ async function runQuery(
   const endpoint = registry.getEndpoint(request.params.endpoint);
   request.endpointName = endpoint.name;
   const caller = getCaller(request);
-  const how = {
-    // Created when a query needs it: an answer from the cache is sent before anyone could hang up.
-    get signal() {
-      return createHangUpSignal(reply);
-    },
-    lane: laneOf(caller.keyId, caller.token?.id),
-    requestId: request.id,
-  };
+  const how = describeRun(request, reply);
   const { question, encoding, directives } = await resolve({
     ...{ caller, endpoint, headers, accepts: request.accepts(), sandboxed: how },
     url: method === 'POST' ? undefined : request.url,
@@ -84,6 +77,19 @@ async function runQuery(
   const described = await describe({ method, headers, vary, endpoint, encoding }, served);
   addHead(reply.code(described.status), described.head);
   return reply.send(described.representation?.body);
+}
+
+/** How the query of a request is run. */
+export function describeRun(request: FastifyRequest, reply: FastifyReply) {
+  const caller = getCaller(request);
+  return {
+    // Created when a query needs it: an answer from the cache is sent before anyone could hang up.
+    get signal() {
+      return createHangUpSignal(reply);
+    },
+    lane: laneOf(caller.keyId, caller.token?.id),
+    requestId: request.id,
+  };
 }
 
 /**
@@ -125,7 +131,7 @@ export function mergeParameters(
     const value = readValue(json, parameter);
     if (value === undefined)
       throw invalid(
-        `the body's ${JSON.stringify(name.slice(0, 100))} must be a text in quotes${describeTyped(parameter)}`,
+        `the body's ${JSON.stringify(name.slice(0, 100))} must be a text in quotes${describeTyped(json, parameter)}`,
       );
     const before = Object.hasOwn(merged, name) ? merged[name] : undefined;
     merged[name] = before === undefined ? value : [before, value].flat();
@@ -134,7 +140,7 @@ export function mergeParameters(
 }
 
 /** `undefined` for a JSON value that the parameter does not accept. */
-function readValue(json: unknown, parameter: Parameter | undefined): string | string[] | undefined {
+export function readValue(json: unknown, parameter: Parameter | undefined): string | string[] | undefined {
   if (typeof json === 'string') return json;
   if (Array.isArray(json) && parameter?.parseList !== undefined) {
     const texts = json.map((item) => readScalar(item, parameter));
@@ -149,9 +155,18 @@ function readScalar(json: unknown, parameter: Parameter | undefined): string | u
   return typeof json === parameter?.jsonType ? toText(json) : undefined;
 }
 
-function describeTyped(parameter: Parameter | undefined): string {
-  if (parameter?.parseList !== undefined) return `, or a list of ${parameter.jsonType}s`;
-  return parameter === undefined || parameter.jsonType === 'string' ? '' : `, or a ${parameter.jsonType}`;
+/** The JSON that a parameter accepts beside a text, and what came, as the end of a sentence. */
+export function describeTyped(json: unknown, parameter: Parameter | undefined): string {
+  const type = parameter?.jsonType ?? 'string';
+  if (parameter?.parseList !== undefined)
+    return `, or a list of ${type}s, not ${describeJson(json, 'another')}`;
+  return `${type === 'string' ? '' : `, or a ${type}`}, not ${describeJson(json, 'a')}`;
+}
+
+/** Scalars as they are; a list or an object may be too deep to be written. */
+function describeJson(json: unknown, article: string): string {
+  if (Array.isArray(json)) return `${article} list`;
+  return typeof json === 'object' && json !== null ? 'an object' : JSON.stringify(json);
 }
 
 function invalid(message: string): TailraceError {
