@@ -1,5 +1,5 @@
 import type { Endpoint, ResultColumn, ResultType } from '../../definitions/endpoint.ts';
-import type { Parameter } from '../../definitions/parameter.ts';
+import { createParameter, type Parameter, SQL_PARAMETER } from '../../definitions/parameter.ts';
 import { ROUTES } from '../routes/index.ts';
 import { QUERY_PATH, QUERY_POST } from '../routes/query.ts';
 import { failures, routePaths, SECURITY_SCHEMES, security } from './operation.ts';
@@ -63,7 +63,7 @@ function pathItem(endpoint: Endpoint): Schema {
     responses: { '200': answer(endpoint), '304': NOT_MODIFIED, ...failures(QUERY_POST) },
   };
   return {
-    get: { operationId: `get_${name}`, ...shared, parameters: endpoint.parameters.map(queryParameter) },
+    get: { operationId: `get_${name}`, ...shared, parameters: parametersOf(endpoint).map(queryParameter) },
     post: { operationId: `post_${name}`, ...shared, requestBody: body(endpoint) },
   };
 }
@@ -82,6 +82,16 @@ function describe(endpoint: Endpoint): string {
   ];
   const address = `Also at \`${ENDPOINT_PATH}${id}\`, by the UUID, which stays when the name changes.`;
   return `${description}\n\n${facts.filter(Boolean).join(', ')}.\n\n${address}`;
+}
+
+const SQL = createParameter(SQL_PARAMETER, {
+  type: 'string',
+  description: 'Your own SELECT over the views of the query; the answer then has its columns.',
+});
+
+/** What callers may send: the declared parameters, and to an endpoint with sandboxing their SELECT. */
+function parametersOf({ parameters, sandboxing }: Endpoint): readonly Parameter[] {
+  return sandboxing ? [...parameters, SQL] : parameters;
 }
 
 function queryParameter(parameter: Parameter): Schema {
@@ -111,7 +121,9 @@ function exampleOf({ name, required, values, schema, example, examples: [declare
   return schema['default'] ?? (required || values.length > 0 ? example : undefined);
 }
 
-function body({ parameters }: Endpoint): Schema {
+// Without `additionalProperties`: generated types then refuse a parameter that is not declared, which the service would ignore.
+function body(endpoint: Endpoint): Schema {
+  const parameters = parametersOf(endpoint);
   const required = parameters.filter((one) => one.required).map(({ name }) => name);
   const properties = parameters.map((one) => [
     one.name,
@@ -121,7 +133,6 @@ function body({ parameters }: Endpoint): Schema {
     type: 'object',
     ...(required.length > 0 && { required }),
     properties: Object.fromEntries(properties),
-    additionalProperties: { type: 'string' },
   };
   const examples = parameters.flatMap((one) => {
     const value = one.required ? exampleOf(one) : undefined;
