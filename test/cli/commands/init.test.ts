@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { readVersion } from '../../../src/version.ts';
+import { runCli } from '../../support/cli.ts';
 import { runProgram } from '../../support/program.ts';
 import { temporaryFolder } from '../../support/service.ts';
 
@@ -48,14 +49,16 @@ describe('tailrace init', () => {
     expect(stdout).toContain("it'\\''s mine'\n");
   });
 
-  test('its definitions have no fault', async () => {
+  test('its definitions have no fault, and its test passes', async () => {
     const env = {
       TAILRACE_ENDPOINTS_DIR: join(project, 'endpoints'),
       TAILRACE_SOURCES_DIR: join(project, 'sources'),
       TAILRACE_DATA_DIR: join(folder.path, 'data'),
     };
-    const { code, stdout } = await runProgram(['check'], env);
-    expect([code, stdout]).toEqual([0, '1 endpoints and 1 sources, no faults\n']);
+    const check = await runCli(['check'], { env });
+    expect([check.code, check.stdout]).toEqual([0, '1 endpoints and 1 sources, no faults\n']);
+    const tested = await runCli(['test'], { env });
+    expect([tested.code, tested.stdout]).toEqual([0, expect.stringContaining('2 tests passed')]);
   });
 
   test('keeps what npm and git have put into the folder, as after npm install of the package', async () => {
@@ -110,15 +113,13 @@ describe('tailrace init', () => {
 });
 
 describe('the template', () => {
-  test('has the endpoint that the README shows', async () => {
-    const readme = await read('README.md');
-    for (const [name, language] of [
-      ['endpoint.yaml', 'yaml'],
-      ['query.sql', 'sql'],
-    ] as const) {
-      const [, shown] = new RegExp(`\`\`\`${language}\n([^\`]*)\`\`\``).exec(readme) ?? [];
-      expect(await read('template/endpoints/failing.paths', name)).toBe(shown);
-    }
+  test.each([
+    ['endpoint.yaml', 'README.md', 'yaml'],
+    ['query.sql', 'README.md', 'sql'],
+    ['tests/last-hour.yaml', 'docs/testing-endpoints.md', 'yaml'],
+  ])('has the %s that %s shows', async (name, page, language) => {
+    const [, shown] = new RegExp(`\`\`\`${language}\n([^\`]*)\`\`\``).exec(await read(page)) ?? [];
+    expect(await read('template/endpoints/failing.paths', name)).toBe(shown);
   });
 
   test('has a source as it ships, for which there are sample logs', async () => {
