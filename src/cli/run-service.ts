@@ -33,16 +33,17 @@ export interface ServiceRun {
  * @throws InputError if settings, definitions or data directory keep it from starting
  */
 export async function runService(run: ServiceRun): Promise<void> {
-  const { config, logger, isWatching } = run;
+  const { config, logger, command, isWatching } = run;
   // Several services on a ClickHouse server may share a data directory.
   const dataDir = config.clickhouseUrl === '' ? config.dataDir : undefined;
-  const isWatched = isWatching || process.stderr.isTTY;
+  // The log of `dev` is for people, and has the result.
+  const isWatched = command === 'serve' && (isWatching || process.stderr.isTTY);
   const reloads = createReloads({ logger, dataDir, isWatched, onReloaded: run.onReloaded });
   process.on('SIGHUP', () => reloads.request()); // without a handler it would end a service that is still starting
   await using cleanup = new AsyncDisposableStack();
   // Before the definitions are read, so that no change is missed.
   if (isWatching) cleanup.defer(await watchDefinitions(config, reloads.request));
-  const service = await createService(config, { logger, owner: ownerName(run.command) });
+  const service = await createService(config, { logger, owner: ownerName(command) });
   cleanup.defer(service.close);
   reloads.start(service.store);
   // Before a sample is stored, so that a port in use is reported at once.

@@ -65,7 +65,11 @@ const TEST_FILE = Type.Object(
       Type.Object(
         {
           name: Type.Optional(
-            Type.String({ minLength: 1, maxLength: NAME_CHARS_MAX, expected: 'a text; put it in quotes' }),
+            Type.String({
+              pattern: '^\\P{C}+$', // no control characters: it is printed
+              maxLength: NAME_CHARS_MAX,
+              expected: `a text of one line, of at most ${NAME_CHARS_MAX} characters`,
+            }),
           ),
           now: Type.Optional(INSTANT),
           parameters: Type.Optional(ANY_MAP('a map of parameters')),
@@ -210,7 +214,9 @@ function createCase(
 
 function nameOf(parameters: Row): string {
   const texts = Object.entries(parameters).map(([name, value]) => `${name}=${toText(value)}`);
-  return texts.length === 0 ? 'without parameters' : texts.join(' ').slice(0, NAME_CHARS_MAX);
+  return texts.length === 0
+    ? 'without parameters'
+    : texts.join(' ').replaceAll(/\p{C}/gu, ' ').slice(0, NAME_CHARS_MAX);
 }
 
 function toText(value: unknown): string {

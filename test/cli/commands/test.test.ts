@@ -2,6 +2,7 @@ import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeEach, describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
+import { addEndpoint } from '../../../trial/endpoint.ts';
 import { runProgram } from '../../support/program.ts';
 import { temporaryFolder } from '../../support/service.ts';
 
@@ -87,6 +88,7 @@ describe('tailrace test', () => {
     expect(stdout).toContain('-   - { path: /a, seconds: 0, failures: 3 }\n');
     expect(stdout).toMatch(/\+ {3}- \{ path: \/a, seconds: 0\.66\d+, failures: 2 \}/);
     expect(stdout).toMatch(/\+ {3}- \{ path: \/b, seconds: 0\.33\d+, failures: 1 \}/);
+    expect(stdout.match(/^ +\+ {3}- /gm)).toHaveLength(2);
   });
 
   test('compares numbers within a share of them, and integers exactly unless a column is named', async () => {
@@ -124,10 +126,29 @@ describe('tailrace test', () => {
     expect(stdout).toContain('+ error: { code: invalid_parameter, parameter: project }');
   });
 
+  test('asks at the instant of the file or of the case, by which retention hides events', async () => {
+    const sql = 'SELECT toInt64(count()) AS n FROM edge_logs WHERE project = @project';
+    const id = 'a0000000-0000-4000-8000-000000000032';
+    await addEndpoint(endpoints, { name: 'counts.all', id, sql, caching: 'disabled' });
+    await mkdir(join(endpoints, 'counts.all/tests'));
+    const at = (now: string, n: number) =>
+      `  - { ${now} parameters: { project: p1 }, rows: [{ n: ${n} }] }\n`;
+    await writeFile(
+      join(endpoints, 'counts.all/tests/retention.yml'),
+      `now: 2020-11-20T12:00:00Z\nevents:\n  cloudflare.logs.prod:\n    - { project: p1 }\ncases:\n${[
+        at('', 1),
+        at('now: 2021-02-19T00:00:00Z,', 0),
+        at('now: 2021-02-17T00:00:00Z,', 1),
+      ].join('')}`,
+    );
+    const { code, stdout } = await run('a0000000-0000-4000-8000-000000000032');
+    expect([code, stdout]).toEqual([0, expect.stringContaining('3 tests passed')]);
+  });
+
   test('writes JUnit’s XML, in which any name and row is well-formed', async () => {
     await write(
-      'hostile.yaml',
-      `${HEAD}${events('"</failure>&\\u0001"')}\ncases:\n  - { name: "a <b> & \\"c\\"\\u0002", parameters: { project: p1 }, rows: [] }\n  - { error: { code: invalid_parameter } }\n`,
+      'hostile\u0001.yaml', // a character that XML cannot hold
+      `${HEAD}${events('"</failure>&\\u0001"')}\ncases:\n  - { name: "a <b> & \\"c\\"", parameters: { project: p1 }, rows: [] }\n  - { error: { code: invalid_parameter } }\n`,
     );
     const { code, stdout, stderr } = await run('--reporter', 'junit');
     expect([code, stderr]).toEqual([1, 'tailrace: 1 of 2 tests failed\n']);
@@ -135,11 +156,13 @@ describe('tailrace test', () => {
       /^<\?xml version="1.0" encoding="UTF-8"\?>\n<testsuites name="tailrace" tests="2" failures="1" time="/,
     );
     expect(stdout).toContain(
-      '<testcase name="a &lt;b&gt; &amp; &quot;c&quot;\u{FFFD}" classname="errors.by-path" file="',
+      '<testcase name="a &lt;b&gt; &amp; &quot;c&quot;" classname="errors.by-path" file="',
     );
     expect(stdout).toContain('<testcase name="without parameters"');
     expect(stdout).toContain('&lt;/failure&gt;&amp;');
     expect(stdout.match(/<\/?failure\b/g)).toHaveLength(2);
+    expect(stdout).toContain('/hostile\u{FFFD}.yaml"');
+    expect(stdout).not.toContain('\u0001');
   });
 });
 
@@ -252,6 +275,7 @@ describe('tailrace test refuses, with file and line,', () => {
       '3: a case expects "rows" or an "error", not both',
     ],
     ['neither', withCase('{ name: x }'), '3: "rows" or "error" is missing'],
+    ['name', withCase('{ name: "a\\nb", rows: [] }'), '3: "name" must be a text of one line, of at most 200'],
     ['code', withCase('error: { code: wrong }'), '3: "code" must be an error code: invalid_parameter, '],
     ['error-text', withCase('error: invalid_parameter'), '3: "error" must be a map with "code"'],
     [
