@@ -1,5 +1,13 @@
 import type { Endpoint, ResultColumn, ResultType } from '../../definitions/endpoint.ts';
 import { createParameter, type Parameter, SQL_PARAMETER } from '../../definitions/parameter.ts';
+import {
+  FORMAT_PARAMETER,
+  FORMATS,
+  type Format,
+  formatNames,
+  JSON_FORMAT,
+  mediaTypeOf,
+} from '../../query/format.ts';
 import { ROUTES } from '../routes/index.ts';
 import { QUERY_PATH, QUERY_POST } from '../routes/query.ts';
 import { failures, routePaths, SECURITY_SCHEMES, security } from './operation.ts';
@@ -63,7 +71,7 @@ function pathItem(endpoint: Endpoint): Schema {
     responses: { '200': answer(endpoint), '304': NOT_MODIFIED, ...failures(QUERY_POST) },
   };
   return {
-    get: { operationId: `get_${name}`, ...shared, parameters: parametersOf(endpoint).map(queryParameter) },
+    get: { operationId: `get_${name}`, ...shared, parameters: queryParameters(endpoint) },
     post: { operationId: `post_${name}`, ...shared, requestBody: body(endpoint) },
   };
 }
@@ -92,6 +100,20 @@ const SQL = createParameter(SQL_PARAMETER, {
 /** What callers may send: the declared parameters, and to an endpoint with sandboxing their SELECT. */
 function parametersOf({ parameters, sandboxing }: Endpoint): readonly Parameter[] {
   return sandboxing ? [...parameters, SQL] : parameters;
+}
+
+function queryParameters(endpoint: Endpoint): Schema[] {
+  const ofFormat = formatProperty(endpoint).map(([name, { description, ...schema }]) => ({
+    ...{ name, in: 'query', required: false, description, schema },
+  }));
+  return [...parametersOf(endpoint).map(queryParameter), ...ofFormat];
+}
+
+/** The parameter `format`, unless the endpoint has its own. */
+function formatProperty(endpoint: Endpoint): [string, Schema][] {
+  const names = formatNames(endpoint);
+  const description = 'Format of the answer. Without it the header `Accept` decides.';
+  return names.length === 0 ? [] : [[FORMAT_PARAMETER, { type: 'string', enum: names, description }]];
 }
 
 function queryParameter(parameter: Parameter): Schema {
@@ -132,7 +154,7 @@ function body(endpoint: Endpoint): Schema {
   const schema = {
     type: 'object',
     ...(required.length > 0 && { required }),
-    properties: Object.fromEntries(properties),
+    properties: Object.fromEntries([...properties, ...formatProperty(endpoint)]),
   };
   const examples = parameters.flatMap((one) => {
     const value = one.required ? exampleOf(one) : undefined;
@@ -146,10 +168,13 @@ function body(endpoint: Endpoint): Schema {
 
 function answer({ columns, maxRows }: Endpoint): Schema {
   const row = object(Object.fromEntries(columns.map((column) => [column.name, columnSchema(column)])));
+  const json = object({ result: { ...list(row), maxItems: maxRows } });
+  const toSchema = (format: Format) =>
+    format === JSON_FORMAT ? json : { type: 'string', contentMediaType: mediaTypeOf(format) };
   return {
     description: 'The rows, columns in their declared order.',
     headers: ANSWER_HEADERS,
-    content: { 'application/json': { schema: object({ result: { ...list(row), maxItems: maxRows } }) } },
+    content: Object.fromEntries(FORMATS.map((format) => [mediaTypeOf(format), { schema: toSchema(format) }])),
   };
 }
 
@@ -173,6 +198,7 @@ const ANSWER_HEADERS: Schema = {
   Age: { schema: { type: 'integer' }, description: 'Seconds since the instant of the answer’s query.' },
   'Server-Timing': text('`engine;dur=…`: milliseconds in the engine for this request.'),
   ETag: text('Of the answer’s bytes in this encoding.'),
+  'Content-Disposition': text('File name of a CSV or Parquet answer.'),
   'X-Request-Id': text('Yours, or a new one.'),
 };
 
