@@ -48,7 +48,7 @@ describe('the examples of docs/clients.md', () => {
     expect(printed[1]).toBe('');
     expect(printed[2]).toBe(printed[0]);
 
-    const [, ofFile = ''] = codeOf('DuckDB', 'sql');
+    const [ofFile = ''] = codeOf('DuckDB', 'sql');
     const instance = await DuckDBInstance.create();
     const connection = await instance.connect();
     const sum = await connection.runAndReadAll(ofFile.replace('counts.csv', join(folder.path, 'counts.csv')));

@@ -136,6 +136,7 @@ describe('parameters that are values of their type in the SQL', () => {
       { name: 'day', schema: { type: 'string', format: 'date' } },
       { name: 'newest', schema: { type: 'boolean', default: true }, example: true },
       { name: 'sql', schema: { type: 'string' } }, // the endpoint has sandboxing
+      { name: 'format' },
     ]);
   });
 });
