@@ -12,6 +12,7 @@ import { costSection } from './section/cost.ts';
 import { diskSection } from './section/disk.ts';
 import { engineSection } from './section/engine.ts';
 import { floodSection } from './section/flood.ts';
+import { formatsSection } from './section/formats.ts';
 import { fuzzSection } from './section/fuzz.ts';
 import { INGEST_MEASUREMENTS, ingestSection } from './section/ingest.ts';
 import { keysSection } from './section/keys.ts';
@@ -39,6 +40,7 @@ const SIZED_SECTIONS: Readonly<Record<string, Section>> = {
 /** Each runs on its own store in a temporary folder, with the first size if it uses rows. */
 const SECTIONS: Readonly<Record<string, Section>> = {
   cached: cachedSection,
+  formats: formatsSection,
   cost: costSection,
   refresh: refreshSection,
   ingest: ingestSection,

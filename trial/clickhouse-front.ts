@@ -6,7 +6,6 @@ import { buffer } from 'node:stream/consumers';
 import { gunzipSync, zstdCompressSync, zstdDecompressSync } from 'node:zlib';
 import { drainPending, Session } from 'chdb';
 import { writeEngineConfig } from '../src/engine/embedded/config.ts';
-import type { RowFormat } from '../src/engine/engine.ts';
 import { runStatement } from '../src/engine/process/session-host.ts';
 import { quote } from '../src/sql/quote.ts';
 
@@ -110,7 +109,7 @@ export async function startClickHouseFront(
     void control.queryAsync(sql).catch(() => {}); // sent again as long as the query runs
   }
 
-  async function compute(request: FrontRequest, signal: AbortSignal): Promise<Buffer> {
+  async function compute(request: FrontRequest, signal: AbortSignal): Promise<Answered> {
     const session = open();
     let again: NodeJS.Timeout | undefined;
     signal.addEventListener('abort', () => {
@@ -126,9 +125,9 @@ export async function startClickHouseFront(
         await session.queryAsync(`SET profile = ${quote(request.user)}`);
       }
       await session.queryAsync(setAll(request));
-      const format = (request.http.get('default_format') ?? 'TabSeparated') as RowFormat;
+      const format = request.http.get('default_format') ?? 'TabSeparated';
       const result = await runStatement(session, withoutKeeper(request.sql), format);
-      return Buffer.from(result.bytes());
+      return { bytes: Buffer.from(result.bytes()), rows: result.rowsRead };
     } finally {
       clearInterval(again);
       session.close();
@@ -150,7 +149,11 @@ export async function startClickHouseFront(
       if (!response.writableFinished && cancels && request.settings.get('readonly') === '1') stop.abort();
     });
     try {
-      reply(request, response, await done);
+      const { bytes, rows } = await done;
+      // The summary is in the head: a streamed answer begins before its rows are counted.
+      const known = request.http.get('wait_end_of_query') === '1' ? rows : 0;
+      response.setHeader('x-clickhouse-summary', JSON.stringify({ read_rows: '0', result_rows: `${known}` }));
+      reply(request, response, bytes);
     } catch (error) {
       fail(request, response, String(error instanceof Error ? error.message : error));
     } finally {
@@ -180,6 +183,11 @@ export async function startClickHouseFront(
       control.close();
     },
   });
+}
+
+interface Answered {
+  readonly bytes: Buffer;
+  readonly rows: number;
 }
 
 /** `name = value, …` of a profile as users.xml has it. */

@@ -29,30 +29,45 @@ export async function cachedSection({ rows }: BenchOptions): Promise<Row[]> {
 }
 
 async function measure(server: Server): Promise<Row[]> {
-  const path = CACHED_PATHS[0] ?? '';
+  const name = `cached GET, ${CONNECTIONS} connections`;
+  const turns = { name, rounds: ROUNDS, seconds: SECONDS, warmUpSeconds: WARM_UP_SECONDS };
+  return await compareCached(server, CACHED_PATHS[0] ?? '', turns);
+}
+
+export interface Turns {
+  /** Of the rows. */
+  readonly name: string;
+  readonly rounds: number;
+  /** Of each round, on each side. */
+  readonly seconds: number;
+  readonly warmUpSeconds: number;
+}
+
+/** One answer, cached by the service, beside a bare Fastify route with the same bytes and headers. */
+export async function compareCached(server: Server, path: string, turns: Turns): Promise<Row[]> {
+  const { name, rounds, seconds, warmUpSeconds } = turns;
   const bare = await startBare(await fetchAnswer(`${server.url}${path}`));
   const ours: CannonResult[] = [];
   const theirs: CannonResult[] = [];
   try {
-    for (const url of [server.url, bare.url]) await fire(`${url}${path}`, WARM_UP_SECONDS);
-    for (let round = 1; round <= ROUNDS; round++) {
-      ours.push(await fire(`${server.url}${path}`, SECONDS));
-      theirs.push(await fire(`${bare.url}${path}`, SECONDS));
+    for (const url of [server.url, bare.url]) await fire(`${url}${path}`, warmUpSeconds);
+    for (let round = 1; round <= rounds; round++) {
+      ours.push(await fire(`${server.url}${path}`, seconds));
+      theirs.push(await fire(`${bare.url}${path}`, seconds));
       const rates = [ours, theirs].map((all) => Math.round(all.at(-1)?.requestsPerSecond ?? 0));
-      say(`cached ${round}/${ROUNDS}: ${rates[0]} requests/s, bare Fastify ${rates[1]}`);
+      say(`${name} ${round}/${rounds}: ${rates[0]} requests/s, bare Fastify ${rates[1]}`);
     }
   } finally {
     bare.end();
   }
-  return toRows(ours, theirs);
+  return toRows(name, ours, theirs);
 }
 
-function toRows(ours: readonly CannonResult[], theirs: readonly CannonResult[]): Row[] {
+function toRows(name: string, ours: readonly CannonResult[], theirs: readonly CannonResult[]): Row[] {
   const rate = (all: readonly CannonResult[]) => all.map((one) => one.requestsPerSecond);
   const p99 = (all: readonly CannonResult[]) => all.map((one) => one.p99Ms);
   const ratios = (a: readonly number[], b: readonly number[]) =>
     a.map((value, i) => value / Math.max(b[i] ?? Number.NaN, 1));
-  const name = `cached GET, ${CONNECTIONS} connections`;
   return [
     { name, unit: 'requests/s', values: rate(ours) },
     { name: 'bare Fastify, the same bytes', unit: 'requests/s', values: rate(theirs) },

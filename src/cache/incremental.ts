@@ -10,7 +10,7 @@ import {
   parseInstant,
 } from '../lib/instant.ts';
 import { type Buckets, bucketStart, findBuckets, type TimeRange } from '../query/bucket-range.ts';
-import { joinRows, rowAt } from '../query/format.ts';
+import { type Framing, joinRows, rowAt } from '../query/format.ts';
 import type { Question } from '../query/question.ts';
 import type { Answer, Run, RunOptions } from '../query/run.ts';
 import { isCallersOwn } from '../query/sandbox/base.ts';
@@ -79,9 +79,11 @@ export function createRefresh(options: IncrementalOptions): Refresh {
   async function runParts(task: Task): Promise<Answer | undefined> {
     const { question, bucket, kept, basis, instantMs, buckets } = task;
     const { endpoint, format } = question;
+    const { framing } = format;
+    if (framing === undefined) return undefined; // rows cannot be taken out of a file
     const { version } = writes;
     const ranges = plan(task, options);
-    const rules = { column: bucket.column, buckets, rowsMax: Math.min(endpoint.maxRows, ROWS_MAX) };
+    const rules = { framing, column: bucket.column, buckets, rowsMax: Math.min(endpoint.maxRows, ROWS_MAX) };
     const keptRows = ranges && readRows(kept, rules);
     if (ranges === undefined || keptRows === undefined) return undefined;
     const rows = keptRows.filter(
@@ -98,7 +100,7 @@ export function createRefresh(options: IncrementalOptions): Refresh {
     if (rows.length > endpoint.maxRows) return undefined;
     rows.sort((a, b) => a.bucket - b.bucket); // stable: those of one bucket stay in their order
     const body = joinRows(
-      format,
+      framing,
       rows.map(({ row }) => row),
     );
     const answer = { ...body, format, instantMs, engineMs };
@@ -163,6 +165,7 @@ interface BucketRow {
 
 /** Where the rows of an answer have to lie. */
 interface RowRules {
+  readonly framing: Framing;
   /** The column with the start of the row's time bucket. */
   readonly column: string;
   readonly buckets: Buckets;
@@ -171,12 +174,13 @@ interface RowRules {
 }
 
 /** The rows of an answer; `undefined` unless all are there, in the order of time buckets, each at the start of one. */
-function readRows(answer: Answer, { column, buckets, rowsMax }: RowRules): readonly BucketRow[] | undefined {
+function readRows(answer: Answer, rules: RowRules): readonly BucketRow[] | undefined {
+  const { framing, column, buckets, rowsMax } = rules;
   if (answer.rows >= rowsMax) return undefined;
   const rows: BucketRow[] = [];
   let last = Number.NEGATIVE_INFINITY;
   for (let i = 0; i < answer.rows; i++) {
-    const row = rowAt(answer.format, answer, i);
+    const row = rowAt(framing, answer, i);
     const bucket = readBucket((JSON.parse(row.toString()) as Record<string, unknown>)[column]);
     const isInOrder = bucket !== undefined && bucket >= last && bucketStart(bucket, buckets.width) === bucket;
     if (!isInOrder) return undefined;

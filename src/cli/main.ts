@@ -8,6 +8,7 @@ const EXIT = { done: 0, input: 1, misuse: 2, failure: 3 } as const;
 
 /** Each is loaded only if it is run: `tailrace query` needs no HTTP server, and `serve` no backup. */
 const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
+  init: async () => (await import('./commands/init.ts')).initCommand(),
   serve: async () => (await import('./commands/serve.ts')).serveCommand(),
   dev: async () => (await import('./commands/dev.ts')).devCommand(),
   reload: async () => (await import('./commands/reload.ts')).reloadCommand(),

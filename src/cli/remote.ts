@@ -8,6 +8,7 @@ import {
   TailraceError,
 } from '../errors.ts';
 import type { EndpointView } from '../management/view.ts';
+import { FORMATS, type Format, JSON_FORMAT, mediaTypeOf } from '../query/format.ts';
 import type { RawParameters } from '../query/parameters.ts';
 
 /** A running service that a command calls over HTTP instead of opening the store. */
@@ -18,6 +19,17 @@ export interface Remote {
 }
 
 export type RemoteOptions = Partial<Remote>;
+
+export interface RemoteQuestion {
+  readonly endpoint: string;
+  readonly raw: RawParameters;
+  readonly format: Format;
+}
+
+export interface RemoteAnswer {
+  readonly body: Buffer;
+  readonly format: Format;
+}
 
 /**
  * Adds `--url` and `--key` to a command.
@@ -46,19 +58,19 @@ function parseUrl(text: string): string {
 /**
  * Queries an endpoint of a running service, through its cache.
  *
- * @returns `{"result":[…]}`
+ * @param format of the answer, unless a parameter `format` names another
  * @throws TailraceError with the code and message of the service, `engine_unavailable` if it cannot be reached; InputError if the
  * response is not one of Tailrace; StoppedError if `signal` aborts
  */
 export async function queryRemote(
   remote: Remote,
-  { endpoint, raw }: { readonly endpoint: string; readonly raw: RawParameters },
+  { endpoint, raw, format }: RemoteQuestion,
   signal: AbortSignal,
-): Promise<Buffer> {
+): Promise<RemoteAnswer> {
   const query = new URLSearchParams();
   for (const [name, value] of Object.entries(raw))
     for (const text of [value ?? []].flat()) query.append(name, text);
-  return await get(remote, `/api/endpoints/query/${encodeURIComponent(endpoint)}?${query}`, signal);
+  return await get(remote, `/api/endpoints/query/${encodeURIComponent(endpoint)}?${query}`, format, signal);
 }
 
 /** Fetches the description of an endpoint; `undefined` if the key has no access to it. @throws as `queryRemote` */
@@ -67,20 +79,26 @@ export async function findRemoteEndpoint(
   idOrName: string,
   signal: AbortSignal,
 ): Promise<EndpointView | undefined> {
-  const { result } = JSON.parse((await get(remote, '/api/endpoints', signal)).toString()) as {
-    result: EndpointView[];
-  };
+  const { body } = await get(remote, '/api/endpoints', JSON_FORMAT, signal);
+  const { result } = JSON.parse(body.toString()) as { result: EndpointView[] };
   return result.find(({ id, name }) => name === idOrName || id === idOrName.toLowerCase());
 }
 
-async function get({ url, key }: Remote, path: string, signal: AbortSignal): Promise<Buffer> {
+async function get(
+  { url, key }: Remote,
+  path: string,
+  accepted: Format,
+  signal: AbortSignal,
+): Promise<RemoteAnswer> {
   const address = `${url.replace(/\/+$/, '')}${path}`;
   try {
-    const response = await fetch(address, { headers: { 'x-api-key': key }, signal });
+    const headers = { 'x-api-key': key, accept: mediaTypeOf(accepted) };
+    const response = await fetch(address, { headers, signal });
     const body = Buffer.from(await response.arrayBuffer());
-    const isJson = response.headers.get('content-type')?.startsWith('application/json') === true;
-    if (response.ok && isJson) return body;
-    throw toError(url, response, isJson ? body : undefined);
+    const [type] = response.headers.get('content-type')?.split(';') ?? [];
+    const format = FORMATS.find((one) => mediaTypeOf(one) === type);
+    if (response.ok && format !== undefined) return { body, format };
+    throw toError(url, response, format === JSON_FORMAT ? body : undefined);
   } catch (error) {
     if (signal.aborted) throw new StoppedError(`stopped by ${signal.reason}`, { cause: error });
     if (error instanceof TailraceError || error instanceof InputError) throw error;

@@ -1,12 +1,17 @@
 /** Bytes in the requested format. */
 export interface QueryResult {
   readonly bytes: Buffer;
+  /** Rows of the answer, as the engine counted them; `undefined` for row formats on a server, which streams those. */
+  readonly rows: number | undefined;
   /** Time inside the engine, without the wait for a reader. */
   readonly elapsedMs: number;
 }
 
 /** Formats in which every row ends with exactly one newline and contains none, so that rows can be split as bytes. */
 export type RowFormat = 'JSONEachRow' | 'TSVRaw' | 'TabSeparated';
+
+/** Formats in which an answer is one file, valid also without rows: with a line of column names, or a schema. */
+export type FileFormat = 'CSVWithNames' | 'ArrowStream' | 'Parquet';
 
 /** How a query queues for a reader. */
 export interface QueueOptions {
@@ -17,7 +22,7 @@ export interface QueueOptions {
 }
 
 export interface QueryOptions extends QueueOptions {
-  readonly format: RowFormat;
+  readonly format: RowFormat | FileFormat;
   /** Endpoint and request, for the engine's own query log. */
   readonly origin?: string | undefined;
   /** Identifies the question at any time: one that has ended the engine twice is refused. Default: the statement itself. */

@@ -96,6 +96,7 @@ function findEngineCode(thrown: unknown, message: string): number | undefined {
 const MESSAGE_WITHOUT_VALUE: ReadonlySet<number | undefined> = new Set([
   46, // UNKNOWN_FUNCTION
   47, // UNKNOWN_IDENTIFIER
+  50, // UNKNOWN_TYPE: also for a type that a format does not have
   60, // UNKNOWN_TABLE
   62, // SYNTAX_ERROR
   125, // INCORRECT_RESULT_OF_SCALAR_SUBQUERY

@@ -1,5 +1,5 @@
 import { quote } from '../sql/quote.ts';
-import type { QueryLimits, ReadFilters } from './engine.ts';
+import type { FileFormat, QueryLimits, QueryOptions, ReadFilters } from './engine.ts';
 
 /** Settings of ClickHouse, by its names. */
 export type EngineSettings = Readonly<Record<string, number | string>>;
@@ -21,6 +21,22 @@ export const FORMAT_SETTINGS = {
   output_format_json_escape_forward_slashes: 0,
   output_format_json_validate_utf8: 1,
 } as const;
+
+/** Further settings of formats, sent to a server only with queries in them: the profiles of older deployments do not allow them. */
+const FILE_SETTINGS: Readonly<Record<FileFormat, EngineSettings>> = {
+  // RFC 4180. A text is quoted also if it is empty, so nothing between two commas is NULL.
+  CSVWithNames: { output_format_csv_crlf_end_of_line: 1, format_csv_null_representation: '' },
+  // Readers in JavaScript have no codec for the default, LZ4.
+  ArrowStream: { output_format_arrow_compression_method: 'none' },
+  Parquet: {},
+};
+
+export const ALL_FILE_SETTINGS: EngineSettings = Object.assign({}, ...Object.values(FILE_SETTINGS));
+
+/** `undefined` for a row format. */
+export function fileSettings(format: QueryOptions['format']): EngineSettings | undefined {
+  return Object.hasOwn(FILE_SETTINGS, format) ? FILE_SETTINGS[format as FileFormat] : undefined; // its keys are the formats
+}
 
 /** Settings of every reader of every engine. `readonly` has to come last. */
 export function readSettings(limits: QueryLimits): EngineSettings {

@@ -2,6 +2,7 @@ import type { Endpoint } from '../definitions/endpoint.ts';
 import { isManaged, type Source } from '../definitions/source.ts';
 import { type Grant, isListed } from '../keys/grant.ts';
 import type { Caller } from '../keys/keyring.ts';
+import { formatNames } from '../query/format.ts';
 import type { EndpointView, Self, SourceView } from './view.ts';
 
 type Reach = Pick<Grant, 'scopes' | 'endpoints' | 'sources'>;
@@ -59,6 +60,7 @@ export function toEndpointView(endpoint: Endpoint, { scopes, pins }: Caller): En
       otherwise: parameter.otherwise ?? null,
       pinned: (Object.hasOwn(pins, parameter.name) ? pins[parameter.name] : undefined) ?? null,
     })),
+    formats: formatNames(endpoint),
     columns: endpoint.columns.map((column) => ({ ...column })),
     sql: scopes.includes('manage') ? endpoint.sql : null,
   };

@@ -46,6 +46,9 @@ export const ENDPOINT = Type.Object({
   warming_seconds: orNull(count('How often a kept answer is refreshed; null: it is not.')),
   query_sandboxing: Type.Boolean(),
   parameters: Type.Array(PARAMETER),
+  formats: Type.Array(Type.String(), {
+    description: 'What the parameter `format` takes; none if the endpoint has a parameter of this name.',
+  }),
   columns: Type.Array(COLUMN),
   sql: orNull(Type.String({ description: 'The stored query, for keys with the scope `manage`.' })),
 });

@@ -1,15 +1,28 @@
-import type { RowFormat } from '../engine/engine.ts';
+import type { Endpoint } from '../definitions/endpoint.ts';
+import type { QueryOptions, QueryResult } from '../engine/engine.ts';
+import { invalidParameters, type RawParameters } from './parameters.ts';
 
 /** How answers are written. Adding one to `FORMATS` is all that a format needs. */
 export interface Format {
-  /** Part of the cache key. */
+  /** What `format=` takes; part of the cache key; the extension of a file. */
   readonly name: string;
   /** The Content-Type, then other spellings that an `Accept` may ask for: a range with parameters matches only a type that has them. */
   readonly mediaTypes: readonly [string, ...string[]];
-  /** What the engine writes: a line for each row. */
-  readonly engineFormat: RowFormat;
-  /** How the engine's lines become a body. The separator is one byte, in the place of the newline between two rows. */
-  readonly framing: { readonly head: string; readonly separator: string; readonly tail: string };
+  /** What the engine writes. */
+  readonly engineFormat: QueryOptions['format'];
+  /** How the engine's lines become a body, from which later answers can take rows; left out if the engine's bytes are the body. */
+  readonly framing?: Framing;
+  /** Whether browsers are to save an answer, under the name of its endpoint. */
+  readonly isFile: boolean;
+  /** Whether compressing an answer for its way helps. */
+  readonly isCompressible: boolean;
+}
+
+/** Around rows of JSON. The separator is one byte, in the place of the newline between two rows. */
+export interface Framing {
+  readonly head: string;
+  readonly separator: string;
+  readonly tail: string;
 }
 
 /** A body of rows. */
@@ -20,21 +33,108 @@ export interface Framed {
   readonly rowStarts?: Uint32Array;
 }
 
-export const JSON_FORMAT: Format = {
+export const JSON_FORMAT: Format & { readonly framing: Framing } = {
   name: 'json',
   mediaTypes: ['application/json; charset=utf-8', 'application/json'],
   engineFormat: 'JSONEachRow',
   framing: { head: '{"result":[', separator: ',', tail: ']}' },
+  isFile: false,
+  isCompressible: true,
 };
 
 /** Every format, the default first. */
-export const FORMATS: readonly [Format, ...Format[]] = [JSON_FORMAT];
+export const FORMATS: readonly [Format, ...Format[]] = [
+  JSON_FORMAT,
+  {
+    name: 'ndjson',
+    mediaTypes: ['application/x-ndjson', 'application/ndjson', 'application/jsonl'],
+    engineFormat: 'JSONEachRow',
+    isFile: false,
+    isCompressible: true,
+  },
+  {
+    name: 'csv',
+    mediaTypes: [
+      'text/csv; charset=utf-8; header=present',
+      'text/csv; header=present',
+      'text/csv; charset=utf-8',
+      'text/csv',
+    ],
+    engineFormat: 'CSVWithNames',
+    isFile: true,
+    isCompressible: true,
+  },
+  {
+    name: 'arrow',
+    mediaTypes: ['application/vnd.apache.arrow.stream'],
+    engineFormat: 'ArrowStream',
+    isFile: false,
+    isCompressible: true,
+  },
+  {
+    name: 'parquet',
+    mediaTypes: ['application/vnd.apache.parquet'],
+    engineFormat: 'Parquet',
+    isFile: true,
+    isCompressible: false, // its pages are compressed
+  },
+];
+
+/** The parameter that names a format, unless the endpoint declares one of this name for itself. */
+export const FORMAT_PARAMETER = 'format';
+
+/** The names that `format` takes at an endpoint; none if it declares a parameter of this name. */
+export function formatNames({ parameters }: Pick<Endpoint, 'parameters'>): string[] {
+  const isOwn = parameters.some(({ name }) => name === FORMAT_PARAMETER);
+  return isOwn ? [] : FORMATS.map(({ name }) => name);
+}
+
+/**
+ * The format that a caller names; `undefined` if it names none, or if `format` is the endpoint's own parameter.
+ *
+ * @throws TailraceError `invalid_parameter`
+ */
+export function findNamedFormat(endpoint: Endpoint, raw: RawParameters): Format | undefined {
+  const named = raw[FORMAT_PARAMETER];
+  const names = formatNames(endpoint);
+  if (named === undefined || named.length === 0 || names.length === 0) return undefined;
+  const format = FORMATS.find(({ name }) => name === named);
+  if (format !== undefined) return format;
+  const given = typeof named === 'string' ? JSON.stringify(named.slice(0, 100)) : `${named.length} values`;
+  const message = `must be one of ${names.join(', ')}, not ${given}`;
+  throw invalidParameters([{ parameter: FORMAT_PARAMETER, message }]);
+}
+
+/** Without its parameters. */
+export function mediaTypeOf({ mediaTypes }: Format): string {
+  return mediaTypes[0].split(';')[0] ?? mediaTypes[0];
+}
 
 const NEWLINE = 0x0a;
 const LINE_END = Buffer.from('\n');
 
-/** Puts the frame around the engine's lines. Only bytes are changed: no row becomes an object. */
-export function frameRows({ framing }: Format, lines: Buffer): Framed {
+/**
+ * The body of an answer: the engine's bytes themselves, or their lines in a frame. No row becomes an object.
+ *
+ * @param isBucketed whether rows are reused for later answers: then the body has `rowStarts`, if it has a frame
+ */
+export function frameAnswer(
+  { framing }: Format,
+  { bytes, rows }: Pick<QueryResult, 'bytes' | 'rows'>,
+  isBucketed: boolean,
+): Framed {
+  if (framing === undefined) return { body: bytes, rows: rows ?? countLines(bytes) };
+  return isBucketed ? frameBucketRows(framing, bytes) : frameRows(framing, bytes);
+}
+
+function countLines(lines: Buffer): number {
+  let rows = 0;
+  for (let at = lines.indexOf(NEWLINE); at !== -1; at = lines.indexOf(NEWLINE, at + 1)) rows++;
+  return rows;
+}
+
+/** Puts the frame around the engine's lines. Only bytes are changed. */
+function frameRows(framing: Framing, lines: Buffer): Framed {
   if (lines.length === 0) return { body: Buffer.from(framing.head + framing.tail), rows: 0 };
   const end = framing.head.length + lines.length - 1;
   const body = Buffer.allocUnsafe(end + framing.tail.length);
@@ -52,21 +152,21 @@ export function frameRows({ framing }: Format, lines: Buffer): Framed {
 }
 
 /** The same, with `rowStarts`. */
-export function frameBucketRows(format: Format, lines: Buffer): Framed {
-  const { length } = format.framing.head;
+function frameBucketRows(framing: Framing, lines: Buffer): Framed {
+  const { length } = framing.head;
   const starts: number[] = [];
   for (let at = 0; at < lines.length; at = lines.indexOf(NEWLINE, at) + 1) starts.push(length + at);
-  return { ...frameRows(format, lines), rowStarts: Uint32Array.from(starts) };
+  return { ...frameRows(framing, lines), rowStarts: Uint32Array.from(starts) };
 }
 
 /** The text of one row of a body with `rowStarts`. */
-export function rowAt({ framing }: Format, { body, rowStarts }: Framed, row: number): Buffer {
+export function rowAt(framing: Framing, { body, rowStarts }: Framed, row: number): Buffer {
   const next = rowStarts?.[row + 1];
   const end = next === undefined ? body.length - framing.tail.length : next - framing.separator.length;
   return body.subarray(rowStarts?.[row], end);
 }
 
 /** One body of rows that were read with `rowAt`. */
-export function joinRows(format: Format, rows: readonly Buffer[]): Framed {
-  return frameBucketRows(format, Buffer.concat(rows.flatMap((row) => [row, LINE_END])));
+export function joinRows(framing: Framing, rows: readonly Buffer[]): Framed {
+  return frameBucketRows(framing, Buffer.concat(rows.flatMap((row) => [row, LINE_END])));
 }

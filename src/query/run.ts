@@ -2,7 +2,7 @@ import type { Endpoint } from '../definitions/endpoint.ts';
 import type { Engine, QueryOptions } from '../engine/engine.ts';
 import { TailraceError } from '../errors.ts';
 import { serviceValues, type TimeRange } from './bucket-range.ts';
-import { FORMATS, type Format, type Framed, frameBucketRows, frameRows } from './format.ts';
+import { FORMATS, type Format, type Framed, frameAnswer } from './format.ts';
 import { invalidParameters } from './parameters.ts';
 import { findOwner } from './pins.ts';
 import type { Question } from './question.ts';
@@ -51,9 +51,9 @@ export function createRunner(engine: Engine, now: () => number): Run {
     const bound = { ...values, ...serviceValues(endpoint, values, { instantMs, range: part?.range }) };
     try {
       const query = { format: statement.format, identity: question.key, ...options };
-      const { bytes, elapsedMs } = await engine.query(statement.sql, bound, query);
-      const frame = endpoint.bucket === undefined ? frameRows : frameBucketRows;
-      return { ...frame(format, bytes), format, instantMs, engineMs: elapsedMs };
+      const result = await engine.query(statement.sql, bound, query);
+      const framed = frameAnswer(format, result, endpoint.bucket !== undefined);
+      return { ...framed, format, instantMs, engineMs: result.elapsedMs };
     } catch (error) {
       const sql = `SELECT replaceRegexpOne('', @pattern, '')`;
       const check = (pattern: string) => engine.query(sql, { pattern }, { format: 'TSVRaw', ...options });

@@ -1,6 +1,6 @@
-import type { Endpoint, ResultColumn } from '../definitions/endpoint.ts';
+import type { Endpoint, ResultColumn, ResultType } from '../definitions/endpoint.ts';
 import type { Parameter } from '../definitions/parameter.ts';
-import type { RowFormat } from '../engine/engine.ts';
+import type { FileFormat, QueryOptions } from '../engine/engine.ts';
 import { createRewriter } from '../sql/parameter.ts';
 import { quote } from '../sql/quote.ts';
 import { dropUnusedViews } from '../sql/with-list.ts';
@@ -8,18 +8,21 @@ import { JSON_FORMAT } from './format.ts';
 
 export interface Statement {
   readonly sql: string;
-  readonly format: RowFormat;
+  readonly format: QueryOptions['format'];
 }
 
 /**
- * The SQL that answers an endpoint, a line for each row: the declared columns of the stored query, or all of a caller's SELECT, cut at
+ * The SQL that answers an endpoint in a format: the declared columns of the stored query, or all of a caller's SELECT, cut at
  * max rows (spec 8). As a subquery the stored query can only be one SELECT; ClickHouse keeps the order of its rows. Views that it does
  * not read are left out, since the engine would parse them for each request; the check of a definition shows the engine all.
  */
 export function createStatement(endpoint: Endpoint, { engineFormat } = JSON_FORMAT): Statement {
   const { columns, sqlOrigin } = endpoint;
   const joinsText = engineFormat === 'JSONEachRow' && columns.some(({ type }) => type === 'json');
-  const named = joinsText ? rowAsText(columns) : columns.map(({ name }) => identifier(name)).join(', ');
+  const write = writerOf(engineFormat);
+  const named = joinsText
+    ? rowAsText(columns)
+    : columns.map(({ name, type }) => write(identifier(name), type)).join(', ');
   const selected = sqlOrigin === 'select' ? '*' : named;
   const sql = `SELECT ${selected} FROM (\n${dropUnusedViews(writeTypes(endpoint))}\n)${patternChecks(endpoint)} LIMIT ${endpoint.maxRows}`;
   return { sql, format: joinsText ? 'TSVRaw' : engineFormat };
@@ -37,6 +40,39 @@ function writeTyped({ name, sqlType, required, fallback }: Parameter): string {
   return `CAST(nullIf(@${name}, ''), 'Nullable(${sqlType})')`;
 }
 
+type WriteColumn = (column: string, type: ResultType) => string;
+
+/** How a column is written in a format. */
+function writerOf(format: QueryOptions['format']): WriteColumn {
+  const types = Object.hasOwn(FILE_COLUMNS, format) ? FILE_COLUMNS[format as FileFormat] : undefined; // its keys are the formats
+  if (types === undefined) return (column) => column;
+  return (column, type) => {
+    const expression = types[type]?.(column);
+    return expression === undefined ? column : `${expression} AS ${column}`;
+  };
+}
+
+type ColumnTypes = Partial<Record<ResultType, (column: string) => string>>;
+
+const jsonText = (column: string) => `if(empty(ifNull(${column}, '')), 'null', ${column})`;
+
+const TEXTS: ColumnTypes = {
+  string: (column) => `toValidUTF8(toString(${column}))`,
+  json: jsonText,
+};
+/** Other types of the engine would reach readers as they are, such as decimals, or bytes in the place of a UUID. */
+const TYPED: ColumnTypes = {
+  ...TEXTS,
+  // Fails for an integer above Int64, which toInt64 would change in silence.
+  integer: (column) => `accurateCast(${column}, if(isNullable(${column}), 'Nullable(Int64)', 'Int64'))`,
+  number: (column) => `toFloat64(${column})`,
+};
+const FILE_COLUMNS: Readonly<Record<FileFormat, ColumnTypes>> = {
+  CSVWithNames: TEXTS,
+  ArrowStream: TYPED,
+  Parquet: TYPED,
+};
+
 /**
  * A row as JSON, concatenated by the engine, for results with a `json` column: JSONEachRow would quote the column's text, which
  * has to stand in the row as it is. Ingest keeps that text to one line of valid JSON.
@@ -45,7 +81,7 @@ function rowAsText(columns: readonly ResultColumn[]): string {
   const members = columns.map(({ name, type }, i) => {
     const label = quote(`${i === 0 ? '' : ','}${JSON.stringify(name)}:`);
     const column = identifier(name);
-    if (type === 'json') return `${label}, if(empty(ifNull(${column}, '')), 'null', ${column})`;
+    if (type === 'json') return `${label}, ${jsonText(column)}`;
     return `${label}, ifNull(toJSONString(${column}), 'null')`;
   });
   return `concat('{', ${members.join(', ')}, '}')`;

@@ -1,11 +1,11 @@
-import { hash } from 'node:crypto';
+import { createHash, hash } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { brotliCompress, constants, gzip, zstdCompress } from 'node:zlib';
 import fresh from 'fresh';
 import { type CacheOutcome, COMPRESSED_SHARE_MAX, type Served, TEXT_BYTES_MAX } from '../cache/store.ts';
 import type { Endpoint } from '../definitions/endpoint.ts';
-import { FORMATS } from '../query/format.ts';
 import type { Answer } from '../query/run.ts';
 import type { Head } from './admit.ts';
 
@@ -41,7 +41,7 @@ export interface Exchange {
   readonly encoding: Encoding;
 }
 
-/** The last step: answer → status, headers and bytes. A promise only while the answer is being compressed. */
+/** The last step: answer → status, headers and bytes. A promise only while the answer is being compressed, or a large one hashed. */
 export type Describe = (exchange: Exchange, served: Served) => Described | Promise<Described>;
 
 export function createDescribe(): Describe {
@@ -66,7 +66,10 @@ function describe(exchange: Exchange, served: Served, representation: Representa
   // The response to a POST is not cached by the caller.
   if (method !== 'POST' && fresh(headers, { etag })) return { status: 304, head, representation: undefined };
   if (encoding !== 'identity') head.push('content-encoding', encoding);
-  head.push('content-type', served.answer.format.mediaTypes[0], 'content-length', String(body.length));
+  const { format } = served.answer;
+  head.push('content-type', format.mediaTypes[0], 'content-length', String(body.length));
+  if (format.isFile)
+    head.push('content-disposition', `attachment; filename="${endpoint.name}.${format.name}"`);
   return { status: 200, head, representation };
 }
 
@@ -86,7 +89,7 @@ function engineMsOf({ answer, outcome }: Served): number {
   return COMPUTED.has(outcome) ? answer.engineMs : 0;
 }
 
-const VARY = `${FORMATS.length > 1 ? 'Accept, ' : ''}Accept-Encoding, X-API-KEY, Authorization`;
+const VARY = 'Accept, Accept-Encoding, X-API-KEY, Authorization';
 
 /** Private: rows belong to the key that asked, and no shared cache may keep them. A caller may keep them as long as we do. */
 function cacheControl({ cachingSeconds }: Endpoint): string {
@@ -127,15 +130,24 @@ export function createRepresent(): (
   answer: Answer,
   encoding: Encoding,
 ) => Representation | Promise<Representation> {
-  const known = new WeakMap<Answer, Forms>();
+  const known = new WeakMap<Answer, Forms | Promise<Forms>>();
 
-  function formsOf(answer: Answer): Forms {
-    const forms = known.get(answer);
-    if (forms !== undefined) return forms;
-    const etag = `"${hash('sha256', answer.body, 'base64url').slice(0, 22)}"`;
-    const created: Forms = { plain: createForm('identity', answer.body, etag), compressed: new Map() };
-    known.set(answer, created);
-    return created;
+  function formsOf(answer: Answer): Forms | Promise<Forms> {
+    const forms = known.get(answer) ?? createForms(answer);
+    known.set(answer, forms);
+    return forms;
+  }
+
+  function createForms(answer: Answer): Forms | Promise<Forms> {
+    const { body } = answer;
+    const toForms = (digest: string): Forms => {
+      const plain = createForm('identity', body, `"${digest.slice(0, 22)}"`);
+      const forms: Forms = { plain, compressed: new Map() };
+      known.set(answer, forms);
+      return forms;
+    };
+    if (body.length > HASHED_BYTES_MAX) return hashByParts(body).then(toForms);
+    return toForms(hash('sha256', body, 'base64url'));
   }
 
   /** Concurrent requests share one compression. A form that is too large to be kept is sent to them and dropped. */
@@ -152,13 +164,36 @@ export function createRepresent(): (
     }
   }
 
-  return (answer, encoding) => {
-    const forms = formsOf(answer);
-    if (encoding === 'identity' || answer.body.length <= PLAIN_BYTES_MAX) return forms.plain;
+  function formOf(
+    forms: Forms,
+    answer: Answer,
+    encoding: Encoding,
+  ): Representation | Promise<Representation> {
+    const isPlain = encoding === 'identity' || !answer.format.isCompressible;
+    if (isPlain || answer.body.length <= PLAIN_BYTES_MAX) return forms.plain;
     const form = forms.compressed.get(encoding) ?? compress(forms, encoding);
     if (form instanceof Promise) forms.compressed.set(encoding, form);
     return form;
+  }
+
+  return (answer, encoding) => {
+    const forms = formsOf(answer);
+    if (!(forms instanceof Promise)) return formOf(forms, answer, encoding);
+    return forms.then((ready) => formOf(ready, answer, encoding));
   };
+}
+
+// A few milliseconds, for which no other request is served.
+const HASHED_BYTES_MAX = 4 * 1024 * 1024;
+
+/** In turns with other requests. */
+async function hashByParts(body: Buffer): Promise<string> {
+  const sha = createHash('sha256');
+  for (let at = 0; at < body.length; at += HASHED_BYTES_MAX) {
+    sha.update(body.subarray(at, at + HASHED_BYTES_MAX));
+    await nextTurn();
+  }
+  return sha.digest('base64url');
 }
 
 function createForm(encoding: Encoding, body: Buffer, etag: string): Representation {

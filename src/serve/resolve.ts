@@ -6,7 +6,7 @@ import type { Registry } from '../definitions/registry.ts';
 import { TailraceError } from '../errors.ts';
 import { isListed } from '../keys/grant.ts';
 import type { Caller } from '../keys/keyring.ts';
-import { FORMATS, type Format } from '../query/format.ts';
+import { FORMATS, type Format, findNamedFormat, mediaTypeOf } from '../query/format.ts';
 import type { RawParameters } from '../query/parameters.ts';
 import { parsePinnedParameters } from '../query/pins.ts';
 import { createQuestion, type Question } from '../query/question.ts';
@@ -94,7 +94,7 @@ export function createResolve({ registry, sandbox, parameterBytesMax: bytesMax }
   function read(inquiry: Inquiry): Resolved | Promise<Resolved> {
     const { caller, endpoint, parameters, accepts, headers, sandboxed } = inquiry;
     requireEndpoint(caller, endpoint);
-    const format = chooseFormat(accepts);
+    const format = findNamedFormat(endpoint, parameters) ?? chooseFormat(accepts);
     const values = parsePinnedParameters(endpoint, parameters, { pins: caller.pins, bytesMax });
     const encoding = ENCODINGS.find((one) => accepts.encodings([one]) !== false) ?? 'identity';
     const header = headers['cache-control'];
@@ -129,8 +129,8 @@ function chooseFormat(accepts: Accepts): Format {
   const type = accepts.type(FORMATS.flatMap(({ mediaTypes }) => mediaTypes));
   const format = FORMATS.find(({ mediaTypes }) => mediaTypes.some((one) => one === type));
   if (format !== undefined) return format;
-  const offered = FORMATS.map(({ mediaTypes }) => mediaTypes[0].split(';')[0]).join(', ');
-  throw new TailraceError('not_acceptable', `answers are ${offered}; accept that or */*`);
+  const offered = FORMATS.map(mediaTypeOf).join(', ');
+  throw new TailraceError('not_acceptable', `answers are ${offered}; accept one of these or */*`);
 }
 
 // RFC 9110 5.6.2 and 5.6.4: a name, and a value that is a token or a quoted string. Text within quotation marks is no directive.

@@ -47,6 +47,16 @@ describe('query --url', () => {
     expect(own.stdout).toMatch(/│ id │ status │[\s\S]*│ e1 │ 501 {4}│/);
   });
 
+  test('prints an answer in the format that is asked for', async () => {
+    for (const args of [
+      ['--format', 'csv'],
+      ['-p', 'format=csv'],
+    ])
+      expect(await query(['sandbox.off', ...P1, ...args])).toMatchObject({ code: 0, stdout: '"n"\r\n3\r\n' });
+    const refused = await query(['sandbox.off', ...P1, '-p', 'format=xml']);
+    expect([refused.code, refused.stderr]).toEqual([1, expect.stringContaining('not "xml"')]);
+  });
+
   test('sends a SELECT of its own to a sandboxed endpoint, and to no other', async () => {
     const sql = ['--sql', 'SELECT @project AS p'];
     expect((await query(['sandbox.on', ...P1, ...sql])).stdout).toBe('{"result":[{"p":"p1"}]}\n');

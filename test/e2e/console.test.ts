@@ -202,6 +202,22 @@ describe('an endpoint', () => {
     await pinned.getByText('The SQL needs the scope manage.').waitFor();
   });
 
+  test('is saved as a file in each format', async () => {
+    const page = await open(USAGE, { key: KEY });
+    await page.getByText('Download').waitFor();
+    for (const [format, begin] of [
+      ['csv', '"timestamp",'],
+      ['parquet', 'PAR1'],
+    ] as const) {
+      const saved = page.waitForEvent('download');
+      await page.getByRole('button', { name: format, exact: true }).click();
+      const file = await saved;
+      expect(file.suggestedFilename()).toBe(`usage.api-counts.${format}`);
+      const [chunk] = await (await file.createReadStream()).take(1).toArray();
+      expect(String(chunk)).toMatch(new RegExp(`^${begin}`));
+    }
+  });
+
   test('has ready-made calls that work and hold no key', async () => {
     const page = await open(STATS, { key: KEY });
     const call = page.getByRole('region', { name: 'The call in curl' });

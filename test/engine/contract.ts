@@ -213,6 +213,26 @@ function describeRows(engine: () => Engine): void {
     expect(await ask(engine(), 'SELECT number FROM numbers(0)', {}, format)).toBe('');
   });
 
+  test.each(['CSVWithNames', 'ArrowStream', 'Parquet'] as const)(
+    '%s has its rows counted',
+    async (format) => {
+      for (const rows of [0, 1, 20_000]) {
+        const result = await engine().query(`SELECT number FROM numbers(${rows})`, {}, { format });
+        expect(result.rows).toBe(rows);
+        expect(result.bytes.length).toBeGreaterThan(0);
+      }
+    },
+  );
+
+  test('CSVWithNames has the names, RFC 4180’s line ends, and nothing for NULL', async () => {
+    const { bytes } = await engine().query(
+      `SELECT NULL AS a, '' AS b, 'x"y' AS c`,
+      {},
+      { format: 'CSVWithNames' },
+    );
+    expect(bytes.toString()).toBe('"a","b","c"\r\n,"","x""y"\r\n');
+  });
+
   test('an answer has its elapsed time', async () => {
     const result = await engine().query('SELECT number FROM numbers(1000)', {}, { format: 'TSVRaw' });
     expect(result.elapsedMs).toBeGreaterThan(0);

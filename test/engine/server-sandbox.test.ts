@@ -85,13 +85,14 @@ describe('a statement', () => {
   });
 
   test('of a caller is sent with no setting that the profile of users.sql does not let it change', async () => {
-    await engine.query('SELECT 1', {}, { ...CALLERS, origin: 'logs.all r', lane: 'key-id' });
+    for (const format of ['TSVRaw', 'JSONEachRow', 'CSVWithNames', 'ArrowStream', 'Parquet'] as const)
+      await engine.query('SELECT 1', {}, { ...CALLERS, format, origin: 'logs.all r', lane: 'key-id' });
     const file = await readFile('deploy/clickhouse/users.sql', 'utf8');
     const [profile = ''] = /CREATE SETTINGS PROFILE tailrace_sandbox [\s\S]*?;/.exec(file) ?? [];
     const changeable = [...profile.matchAll(/(\w+)(?: = \d+ MAX \d+)? CHANGEABLE_IN_READONLY/g)];
-    const [request] = front.requests;
-    const ofHttp = ['default_format', 'quota_key']; // parameters of the request, and no settings
-    const sent = [...(request?.settings.keys() ?? []), ...(request?.http.keys() ?? [])].filter(
+    const ofHttp = ['default_format', 'quota_key', 'wait_end_of_query']; // parameters of the request, and no settings
+    const names = front.requests.flatMap(({ settings, http }) => [...settings.keys(), ...http.keys()]);
+    const sent = [...new Set(names)].filter(
       (name) => !ofHttp.includes(name) && name !== 'readonly', // which is 1 there already
     );
     expect(profile).toMatch(/readonly = 1,/);

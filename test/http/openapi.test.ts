@@ -80,6 +80,7 @@ describe('the OpenAPI document', () => {
     expect(parameters).toMatchObject([
       { name: 'project', in: 'query', required: true, example: 'aurora' },
       { name: 'interval', required: true, schema: { enum: ['hourly', 'minutely', 'daily'] } },
+      { name: 'format', required: false, schema: { enum: ['json', 'ndjson', 'csv', 'arrow', 'parquet'] } },
     ]);
     const stats = document.paths[`${QUERY_PATH}/functions.invocation-stats`]?.['get'];
     // Any other value is allowed: it behaves as 1day.

@@ -84,7 +84,7 @@ describe('the answer', () => {
 
   test.each([
     'text/html',
-    'text/*',
+    'image/*',
     'application/xml',
     'application/json;q=0',
     'application/json;q=0, text/html',

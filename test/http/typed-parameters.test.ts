@@ -146,6 +146,8 @@ describe('parameters that are values of their type in the SQL', () => {
       { name: 'statuses', schema: { type: 'array', items: { type: 'integer' }, maxItems: 3 } },
       { name: 'day', schema: { type: 'string', format: 'date' } },
       { name: 'newest', schema: { type: 'boolean', default: true }, example: true },
+      { name: 'sql', schema: { type: 'string' } }, // the endpoint has sandboxing
+      { name: 'format' },
     ]);
   });
 });

@@ -63,4 +63,22 @@ describe('the ETag', () => {
     expect(new Set(all).size).toBe(all.length);
     for (const etag of all) expect(etag).toMatch(/^"[\w-]+"$/);
   });
+
+  test('of a large answer is computed by parts, other work in between, once for all who ask', async () => {
+    const text = 'x'.repeat(20 * 1024 * 1024);
+    let turns = 0;
+    const count = () => {
+      turns++;
+      next = setImmediate(count);
+    };
+    let next = setImmediate(count);
+    const answer = answerOf(text);
+    const represent = createRepresent();
+    const [a, b] = await Promise.all([represent(answer, 'identity'), represent(answer, 'identity')]);
+    clearImmediate(next);
+    expect(a).toBe(b);
+    expect(turns).toBeGreaterThanOrEqual(5);
+    expect(a.etag).toBe(`"${hash('sha256', text, 'base64url').slice(0, 22)}"`);
+    expect(represent(answer, 'identity')).toBe(a);
+  });
 });

@@ -50,8 +50,9 @@ export interface CallOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** An answer as it came: its text, its headers, and how long it took from here. */
+/** An answer as it came: its bytes and their text, its headers, and how long it took from here. */
 export interface RawAnswer {
+  readonly blob: Blob;
   readonly text: string;
   readonly status: number;
   readonly headers: Headers;
@@ -81,6 +82,7 @@ export async function callRaw(
   const { method = 'GET', body, headers = {}, signal = null, onRefused } = options;
   const startMs = performance.now();
   let response: Response;
+  let blob: Blob;
   let text: string;
   try {
     response = await fetch(path, {
@@ -97,7 +99,8 @@ export async function callRaw(
       },
       ...(body !== undefined && { body: JSON.stringify(body) }),
     });
-    text = await response.text();
+    blob = await response.blob();
+    text = await blob.text();
   } catch (error) {
     if (signal?.aborted === true) throw error;
     throw new ApiError('The service could not be reached.', {
@@ -110,7 +113,7 @@ export async function callRaw(
   }
   if (response.status === 401) onRefused?.();
   if (!response.ok) throw toError(response, text);
-  return { text, status: response.status, headers: response.headers, ms: performance.now() - startMs };
+  return { blob, text, status: response.status, headers: response.headers, ms: performance.now() - startMs };
 }
 
 interface ErrorBody {

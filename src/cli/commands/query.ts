@@ -1,6 +1,7 @@
-import { Command } from 'commander';
+import { Command, Option } from 'commander';
 import { InputError } from '../../errors.ts';
 import { openStore } from '../../open-store.ts';
+import { FORMATS, findNamedFormat, JSON_FORMAT } from '../../query/format.ts';
 import { parseParameters } from '../../query/parameters.ts';
 import { createQuestion } from '../../query/question.ts';
 import { createRunner } from '../../query/run.ts';
@@ -13,6 +14,7 @@ import {
   findRemoteEndpoint,
   queryRemote,
   type Remote,
+  type RemoteAnswer,
   type RemoteOptions,
 } from '../remote.ts';
 import { formatWideTable } from '../table.ts';
@@ -25,7 +27,10 @@ export function queryCommand(): Command {
     .argument('<endpoint>', 'UUID or name')
     .option('-p, --parameter <name=value>', 'a parameter; repeatable', collectPair, {})
     .option('--sql <select>', 'a SELECT over the views of an endpoint with query sandboxing')
-    .option('--table', 'print a table instead of JSON');
+    .addOption(
+      new Option('--format <name>', 'of the answer (default: json)').choices(FORMATS.map(({ name }) => name)),
+    )
+    .addOption(new Option('--table', 'print a table').conflicts('format'));
   const about = 'ask a running service instead of opening the store';
   return addRemoteOptions(command, about, 'query').action(run);
 }
@@ -33,12 +38,11 @@ export function queryCommand(): Command {
 interface Options extends RemoteOptions {
   readonly parameter: Pairs;
   readonly sql?: string;
+  readonly format?: string;
   readonly table?: boolean;
 }
 
-interface Result {
-  /** `{"result":[…]}` */
-  readonly body: Buffer;
+interface Result extends RemoteAnswer {
   /** Names of the declared columns; empty for a caller's own SELECT. */
   readonly columns: readonly string[];
 }
@@ -48,14 +52,22 @@ async function run(idOrName: string, options: Options): Promise<void> {
   // As over HTTP, `sql` is a parameter: `-p sql=…` means the same as `--sql`.
   const raw = { ...parameter, ...(sql !== undefined && { sql }) };
   const remote = findRemote(options);
-  const { body, columns } = await (remote === undefined
+  const { body, format, columns } = await (remote === undefined
     ? queryStore(idOrName, raw, options)
     : queryService(remote, { endpoint: idOrName, raw }, options));
+  if (table === true && format !== JSON_FORMAT)
+    throw new InputError([`--table needs an answer in JSON, not in ${format.name}; leave -p format out`]);
   if (table === true) printTable(columns, body);
-  else process.stdout.write(`${body}\n`);
+  else if (format === JSON_FORMAT) process.stdout.write(`${body}\n`);
+  else process.stdout.write(body);
 }
 
-async function queryStore(idOrName: string, raw: Pairs, { sql }: Options): Promise<Result> {
+function findFormat({ format }: Options) {
+  return FORMATS.find(({ name }) => name === format);
+}
+
+async function queryStore(idOrName: string, raw: Pairs, options: Options): Promise<Result> {
+  const { sql } = options;
   const config = readConfig();
   await using cleanup = new AsyncDisposableStack();
   const store = await openStore(config, ownerName('query'));
@@ -67,15 +79,17 @@ async function queryStore(idOrName: string, raw: Pairs, { sql }: Options): Promi
   const sandbox = createSandbox(store.engine, config);
   const endpoint = await sandbox(stored, raw, { signal });
   const run = createRunner(store.engine, Date.now);
-  const { body } = await run(createQuestion(endpoint, values), { signal });
-  return { body, columns: endpoint.columns.map(({ name }) => name) };
+  const format = findFormat(options) ?? findNamedFormat(stored, raw) ?? JSON_FORMAT;
+  const { body } = await run(createQuestion(endpoint, values, format), { signal });
+  return { body, format, columns: endpoint.columns.map(({ name }) => name) };
 }
 
 async function queryService(
   remote: Remote,
   question: { readonly endpoint: string; readonly raw: Pairs },
-  { sql, table }: Options,
+  options: Options,
 ): Promise<Result> {
+  const { sql, table } = options;
   const signal = stopSignal();
   // An endpoint without sandboxing would ignore `sql` and answer its stored query instead.
   const endpoint =
@@ -83,9 +97,10 @@ async function queryService(
       ? undefined
       : await findRemoteEndpoint(remote, question.endpoint, signal);
   if (sql !== undefined && endpoint?.query_sandboxing === false) throw notSandboxed(endpoint);
-  const body = await queryRemote(remote, question, signal);
+  const format = findFormat(options) ?? JSON_FORMAT;
+  const answer = await queryRemote(remote, { ...question, format }, signal);
   const isOwnSelect = endpoint?.query_sandboxing === true && Object.hasOwn(question.raw, 'sql');
-  return { body, columns: isOwnSelect ? [] : (endpoint?.columns ?? []).map(({ name }) => name) };
+  return { ...answer, columns: isOwnSelect ? [] : (endpoint?.columns ?? []).map(({ name }) => name) };
 }
 
 function notSandboxed({ name }: { readonly name: string }): InputError {

@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { TailraceError } from '../../errors.ts';
 import { quote } from '../../sql/quote.ts';
-import type { RowFormat } from '../engine.ts';
+import type { QueryOptions } from '../engine.ts';
 import { createBlame, type Sent } from '../process/blame.ts';
 import { type EngineAnswer, EngineLostError } from '../process/channel.ts';
 import type { EngineProcess } from '../process/engine-process.ts';
@@ -14,7 +14,7 @@ import { CHANNEL } from './sessions.ts';
 /** One query as it is sent to the engine. */
 export interface RunningQuery extends SuspectQuery {
   readonly sql: string;
-  readonly format: RowFormat;
+  readonly format: QueryOptions['format'];
   /** Number of the channel that runs it, which runs nothing else meanwhile. */
   readonly channel: number;
 }

@@ -5,6 +5,7 @@ import type { QueryLimits, ReadFilters } from '../engine.ts';
 import type { EngineEnv } from '../process/engine-process.ts';
 import type { EngineRequest } from '../process/protocol.ts';
 import {
+  ALL_FILE_SETTINGS,
   type EngineSettings,
   FORMAT_SETTINGS,
   readSettings,
@@ -67,6 +68,7 @@ export function describeSessions(
     reader: (filters: ReadFilters) =>
       openWith({
         ...readSettings(options.limits),
+        ...ALL_FILE_SETTINGS,
         additional_table_filters: writeFilters(DATABASE, filters),
         readonly: 1, // last: nothing can be set after it
       }),

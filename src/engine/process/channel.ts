@@ -45,6 +45,7 @@ export class EngineLostError extends Error {
 export interface EngineAnswer {
   readonly bytes: Buffer;
   readonly elapsedMs: number;
+  readonly rows: number;
 }
 
 /** One session of the engine process. @param lost creates the error of requests that will get no answer */
@@ -55,7 +56,8 @@ export function createChannel(socket: Duplex, lost: () => EngineLostError) {
   // After a malformed message the stream is out of step, and its writer cannot be trusted.
   const onFault = (fault: Error) => socket.destroy(fault);
   const onReply = ({ head, payload }: Frame<EngineReply | null>) => {
-    if (head?.state === 'done') waiting.shift()?.resolve({ bytes: payload, elapsedMs: head.elapsedMs });
+    if (head?.state === 'done')
+      waiting.shift()?.resolve({ bytes: payload, elapsedMs: head.elapsedMs, rows: head.rows });
     else if (head?.state === 'failed') waiting.shift()?.reject(new EngineError(head.message, head.code));
     else throw new Error('not a reply');
   };

@@ -22,7 +22,7 @@ function serve(fd: number): void {
     last = last
       .then(() => answer(head, payload))
       .then(
-        ({ bytes, elapsedMs }) => send({ state: 'done', elapsedMs }, bytes),
+        ({ bytes, elapsedMs, rows }) => send({ state: 'done', elapsedMs, rows }, bytes),
         (error: unknown) => send(toFailure(error)),
       );
   };

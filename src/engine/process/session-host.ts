@@ -1,9 +1,9 @@
 import { type ChdbResult, drainPending, Session } from 'chdb';
 import type { EngineRequest } from './protocol.ts';
 
-type Outcome = { readonly bytes: Uint8Array; readonly elapsedMs: number };
+type Outcome = { readonly bytes: Uint8Array; readonly elapsedMs: number; readonly rows: number };
 
-const NOTHING: Outcome = { bytes: new Uint8Array(), elapsedMs: 0 };
+const NOTHING: Outcome = { bytes: new Uint8Array(), elapsedMs: 0, rows: 0 };
 const CRASHES = ['SIGSEGV', 'SIGBUS', 'SIGFPE', 'SIGILL', 'SIGABRT'] as const;
 
 /**
@@ -44,7 +44,7 @@ export function createSessionHost(): (request: EngineRequest, payload: Buffer) =
         return NOTHING;
       case 'query': {
         const result = await runStatement(current(), payload.toString(), request.format);
-        return { bytes: result.bytes(), elapsedMs: result.elapsed * 1000 };
+        return { bytes: result.bytes(), elapsedMs: result.elapsed * 1000, rows: result.rowsRead };
       }
       case 'insert': {
         const { op: _, ...rows } = request;
@@ -52,7 +52,7 @@ export function createSessionHost(): (request: EngineRequest, payload: Buffer) =
         return { ...NOTHING, elapsedMs: elapsed * 1000 };
       }
       case 'memory':
-        return { bytes: Buffer.from(String(process.memoryUsage.rss())), elapsedMs: 0 };
+        return { ...NOTHING, bytes: Buffer.from(String(process.memoryUsage.rss())) };
       case 'close':
         session?.close();
         session = undefined;

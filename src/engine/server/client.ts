@@ -5,7 +5,7 @@ import { type ClickHouseClient, ClickHouseLogLevel, createClient } from '@clickh
 import type { ServerAddress } from '../../config/clickhouse.ts';
 import { tooLarge } from '../failure.ts';
 import type { EngineSettings } from '../read-settings.ts';
-import { readException, refuseOthers } from './exception.ts';
+import { readException, readRowCount, refuseOthers } from './exception.ts';
 
 /** One request to a ClickHouse server. */
 export interface ServerRequest {
@@ -24,6 +24,12 @@ export interface ServerRequest {
   readonly onStart?: (queryId: string) => void;
 }
 
+export interface ServerAnswer {
+  readonly bytes: Buffer;
+  /** Rows of the answer; not yet known to the server when it streams one: `wait_end_of_query` has to be set. */
+  readonly rows: number | undefined;
+}
+
 /** A user's connections to one server. */
 export interface ServerClient {
   /**
@@ -32,7 +38,7 @@ export interface ServerClient {
    * @throws the server's error, also at the end of an answer; that of the connection, also if it cut the answer off; the signal's
    * reason
    */
-  send(request: ServerRequest): Promise<Buffer>;
+  send(request: ServerRequest): Promise<ServerAnswer>;
   /** @throws when there is no HTTP response; the signal's reason */
   ping(signal: AbortSignal): Promise<void>;
   close(): Promise<void>;
@@ -95,7 +101,7 @@ export function createServerClient(options: ClientOptions): ServerClient {
   };
 }
 
-async function attempt(client: ClickHouseClient, request: ServerRequest): Promise<Buffer> {
+async function attempt(client: ClickHouseClient, request: ServerRequest): Promise<ServerAnswer> {
   const { sql, values = {}, settings, body, bytesMax, signal } = request;
   signal.throwIfAborted();
   const queryId = randomUUID();
@@ -123,7 +129,7 @@ async function attempt(client: ClickHouseClient, request: ServerRequest): Promis
   signal.throwIfAborted();
   if (broken !== undefined) throw broken;
   refuseOthers(head);
-  return bytes;
+  return { bytes, rows: readRowCount(head) };
 }
 
 /** The received bytes, and the error that ended them early: the server's reason may be at their end. */

@@ -47,6 +47,12 @@ export function refuseOthers({ status, headers }: ResponseHead): void {
   throw new ServerException(text, undefined, status);
 }
 
+/** `result_rows` of the server's summary; final only if the server has sent nothing before. */
+export function readRowCount({ headers }: ResponseHead): number | undefined {
+  const rows = /"result_rows":"(\d+)"/.exec(String(headers['x-clickhouse-summary']))?.[1];
+  return rows === undefined ? undefined : Number(rows);
+}
+
 function codeInText(text: string): number | undefined {
   const code = /^Code: (\d+)\. /.exec(text)?.[1];
   return code === undefined ? undefined : Number(code);

@@ -1,10 +1,10 @@
 import { untilAborted } from '../../lib/abort.ts';
 import { quote } from '../../sql/quote.ts';
 import type { QueryOptions, QueryResult } from '../engine.ts';
-import type { EngineSettings } from '../read-settings.ts';
+import { type EngineSettings, fileSettings } from '../read-settings.ts';
 import { createSessionPool, type PoolLimits } from '../session-pool.ts';
 import type { BoundStatement } from '../values.ts';
-import type { ServerClient } from './client.ts';
+import type { ServerAnswer, ServerClient } from './client.ts';
 import type { ServerWatch } from './watch.ts';
 
 /** A user that runs queries. */
@@ -60,7 +60,7 @@ export function createServerReads(options: ReadsOptions) {
     statement: BoundStatement,
     querySettings: EngineSettings,
     signal: AbortSignal,
-  ): Promise<Buffer> {
+  ): Promise<ServerAnswer> {
     let started: string | undefined;
     try {
       return await client.send({
@@ -87,10 +87,13 @@ export function createServerReads(options: ReadsOptions) {
       const slot = await pool.acquire(deadline, query);
       const startedMs = performance.now();
       const stopping = new AbortController();
+      const ofFile = fileSettings(query.format);
       const querySettings = {
         default_format: query.format,
         additional_table_filters: slot.filters,
         ...describe(query),
+        // The answer is complete before its head, which has the number of its rows.
+        ...(ofFile !== undefined && { ...ofFile, wait_end_of_query: 1 }),
       };
       // The slot is released when the server has ended the query, which after an abort is later than the answer.
       const result = run(statement, querySettings, AbortSignal.any([deadline, stopping.signal])).finally(
@@ -100,8 +103,9 @@ export function createServerReads(options: ReadsOptions) {
         },
       );
       running.set(stopping, result);
-      const bytes = await untilAborted(result, deadline);
-      return { bytes, elapsedMs: performance.now() - startedMs };
+      const { bytes, rows } = await untilAborted(result, deadline);
+      const elapsedMs = performance.now() - startedMs;
+      return { bytes, rows: ofFile === undefined ? undefined : rows, elapsedMs };
     },
     /** @param filters value of `additional_table_filters`; see `Engine.setReadFilters` */
     setFilters: (filters: string) =>

@@ -107,7 +107,11 @@ async function checkSandbox(
 
 async function ask(client: ServerClient, sql: string, settings: EngineSettings = {}): Promise<string> {
   const signal = AbortSignal.timeout(START_MS_MAX);
-  const bytes = await client.send({ sql, settings, bytesMax: ANSWER_BYTES_MAX, signal, repeatable: true });
+  const { bytes } = await client.send({
+    ...{ sql, settings, signal },
+    bytesMax: ANSWER_BYTES_MAX,
+    repeatable: true,
+  });
   return bytes.toString().trim();
 }
 

@@ -60,7 +60,7 @@ export function createServerWrites(owner: ServerClient, cluster: string, watch: 
     async inspect(sql: string) {
       const signal = AbortSignal.timeout(INSPECT_MS_MAX);
       const options = { settings: INSPECT_SETTINGS, bytesMax: ANSWER_BYTES_MAX, signal, repeatable: true };
-      return parseRows(await owner.send({ sql, ...options }));
+      return parseRows((await owner.send({ sql, ...options })).bytes);
     },
     /** Resolves when no insert and no command runs any more. */
     idle: async () => void (await Promise.allSettled([...writing])),

@@ -1,5 +1,13 @@
 import { type Endpoint, type ResultColumn, type ResultType, toToolName } from '../../definitions/endpoint.ts';
-import type { Parameter } from '../../definitions/parameter.ts';
+import { createParameter, type Parameter, SQL_PARAMETER } from '../../definitions/parameter.ts';
+import {
+  FORMAT_PARAMETER,
+  FORMATS,
+  type Format,
+  formatNames,
+  JSON_FORMAT,
+  mediaTypeOf,
+} from '../../query/format.ts';
 import { ROUTES } from '../routes/index.ts';
 import { QUERY_PATH, QUERY_POST } from '../routes/query.ts';
 import { failures, routePaths, SECURITY_SCHEMES, security } from './operation.ts';
@@ -63,7 +71,7 @@ function pathItem(endpoint: Endpoint): Schema {
     responses: { '200': answer(endpoint), '304': NOT_MODIFIED, ...failures(QUERY_POST) },
   };
   return {
-    get: { operationId: `get_${name}`, ...shared, parameters: endpoint.parameters.map(queryParameter) },
+    get: { operationId: `get_${name}`, ...shared, parameters: queryParameters(endpoint) },
     post: { operationId: `post_${name}`, ...shared, requestBody: body(endpoint) },
   };
 }
@@ -82,6 +90,30 @@ function describe(endpoint: Endpoint): string {
   ];
   const address = `Also at \`${ENDPOINT_PATH}${id}\`, by the UUID, which stays when the name changes.`;
   return `${description}\n\n${facts.filter(Boolean).join(', ')}.\n\n${address}`;
+}
+
+const SQL = createParameter(SQL_PARAMETER, {
+  type: 'string',
+  description: 'Your own SELECT over the views of the query; the answer then has its columns.',
+});
+
+/** What callers may send: the declared parameters, and to an endpoint with sandboxing their SELECT. */
+function parametersOf({ parameters, sandboxing }: Endpoint): readonly Parameter[] {
+  return sandboxing ? [...parameters, SQL] : parameters;
+}
+
+function queryParameters(endpoint: Endpoint): Schema[] {
+  const ofFormat = formatProperty(endpoint).map(([name, { description, ...schema }]) => ({
+    ...{ name, in: 'query', required: false, description, schema },
+  }));
+  return [...parametersOf(endpoint).map(queryParameter), ...ofFormat];
+}
+
+/** The parameter `format`, unless the endpoint has its own. */
+function formatProperty(endpoint: Endpoint): [string, Schema][] {
+  const names = formatNames(endpoint);
+  const description = 'Format of the answer. Without it the header `Accept` decides.';
+  return names.length === 0 ? [] : [[FORMAT_PARAMETER, { type: 'string', enum: names, description }]];
 }
 
 function queryParameter(parameter: Parameter): Schema {
@@ -111,7 +143,9 @@ function exampleOf({ name, required, values, schema, example, examples: [declare
   return schema['default'] ?? (required || values.length > 0 ? example : undefined);
 }
 
-function body({ parameters }: Endpoint): Schema {
+// Without `additionalProperties`: generated types then refuse a parameter that is not declared, which the service would ignore.
+function body(endpoint: Endpoint): Schema {
+  const parameters = parametersOf(endpoint);
   const required = parameters.filter((one) => one.required).map(({ name }) => name);
   const properties = parameters.map((one) => [
     one.name,
@@ -120,8 +154,7 @@ function body({ parameters }: Endpoint): Schema {
   const schema = {
     type: 'object',
     ...(required.length > 0 && { required }),
-    properties: Object.fromEntries(properties),
-    additionalProperties: { type: 'string' },
+    properties: Object.fromEntries([...properties, ...formatProperty(endpoint)]),
   };
   const examples = parameters.flatMap((one) => {
     const value = one.required ? exampleOf(one) : undefined;
@@ -135,10 +168,13 @@ function body({ parameters }: Endpoint): Schema {
 
 function answer({ columns, maxRows }: Endpoint): Schema {
   const row = object(Object.fromEntries(columns.map((column) => [column.name, columnSchema(column)])));
+  const json = object({ result: { ...list(row), maxItems: maxRows } });
+  const toSchema = (format: Format) =>
+    format === JSON_FORMAT ? json : { type: 'string', contentMediaType: mediaTypeOf(format) };
   return {
     description: 'The rows, columns in their declared order.',
     headers: ANSWER_HEADERS,
-    content: { 'application/json': { schema: object({ result: { ...list(row), maxItems: maxRows } }) } },
+    content: Object.fromEntries(FORMATS.map((format) => [mediaTypeOf(format), { schema: toSchema(format) }])),
   };
 }
 
@@ -162,6 +198,7 @@ const ANSWER_HEADERS: Schema = {
   Age: { schema: { type: 'integer' }, description: 'Seconds since the instant of the answer’s query.' },
   'Server-Timing': text('`engine;dur=…`: milliseconds in the engine for this request.'),
   ETag: text('Of the answer’s bytes in this encoding.'),
+  'Content-Disposition': text('File name of a CSV or Parquet answer.'),
   'X-Request-Id': text('Yours, or a new one.'),
 };
 

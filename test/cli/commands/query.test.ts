@@ -14,6 +14,28 @@ afterEach(endLeftProcesses);
 const env = { ...definitions.env, TAILRACE_DATA_DIR: join(folder.path, 'data') };
 const query = (...args: string[]) => runCli(['query', ...args], { env });
 
+describe('tailrace query --format', () => {
+  test.each([
+    [['--format', 'csv'], '"n"\r\n0\r\n'],
+    [['--format', 'ndjson'], '{"n":0}\n'],
+    [['-p', 'format=csv'], '"n"\r\n0\r\n'],
+    [['--format', 'json'], '{"result":[{"n":0}]}\n'],
+  ])('%j prints the answer as it is', async (args, expected) => {
+    const { code, stdout, stderr } = await query('sandbox.off', '-p', 'project=a', ...args);
+    expect([code, stdout, stderr]).toEqual([0, expected, '']);
+  });
+
+  test.each([
+    [['--format', 'xml'], 2, /json, ndjson, csv, arrow, parquet/],
+    [['--format', 'csv', '--table'], 2, /--table.*--format/],
+    [['-p', 'format=csv', '--table'], 1, /--table needs an answer in JSON, not in csv/],
+    [['-p', 'format=xml'], 1, /format must be one of json, ndjson, csv, arrow, parquet, not "xml"/],
+  ])('%j is refused', async (args, exit, message) => {
+    const { code, stdout, stderr } = await query('sandbox.off', '-p', 'project=a', ...args);
+    expect([code, stdout, stderr]).toEqual([exit, '', expect.stringMatching(message)]);
+  });
+});
+
 describe('tailrace query with a SELECT of its own', () => {
   test.each([
     ['--sql', 'SELECT @project AS p'],

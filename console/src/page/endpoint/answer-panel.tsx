@@ -11,6 +11,7 @@ import { Tabs } from '../../ui/tabs.tsx';
 import { Tag, type Tone } from '../../ui/tag.tsx';
 import { TimeChart } from '../../ui/time-chart.tsx';
 import { type Answer, type CacheState, formatJson, parseJson, type Row } from './answer.ts';
+import { Downloads } from './downloads.tsx';
 import { LogView } from './log-view.tsx';
 import { hasOneRowPerTime, isDrawable, isLog, toCharts } from './shape.ts';
 import { toColumns } from './table-columns.tsx';
@@ -46,6 +47,7 @@ export function AnswerPanel({ endpoint, values, run, missing, url, onChange }: A
       {answer !== undefined && (
         <div className={run.state === 'running' ? 'answer busy' : 'answer'}>
           <Views endpoint={endpoint} values={values} answer={answer} url={url} onChange={onChange} />
+          <Downloads endpoint={endpoint} values={values} />
         </div>
       )}
     </Panel>

@@ -1,0 +1,245 @@
+import { gunzipSync, zstdDecompressSync } from 'node:zlib';
+import { afterAll, describe, expect, test } from 'vitest';
+import { FORMAT_NAMES, type FormatName, MEDIA_TYPES, startFormatsService } from '../support/formats.ts';
+import { expectError, QUERY_PATH, readMetric, request } from '../support/http.ts';
+import { PRIVATE_KEY, storeEvents } from '../support/service.ts';
+import { comparable, createWays } from '../support/ways.ts';
+
+const service = await startFormatsService();
+const { url, ask, fetchBytes, clock, store } = service;
+const { keyring } = service.service;
+const PATH = `${QUERY_PATH}/formats.types`;
+const ways = createWays(service, PATH);
+afterAll(async () => {
+  ways.close();
+  await service.close();
+});
+
+const typeOf = async (path: string, headers?: Record<string, string>) => {
+  const answer = await ask(path, headers);
+  return answer.headers.get('content-type') ?? answer.status;
+};
+const NAMES = 'json, ndjson, csv, arrow, parquet';
+
+describe('a format', () => {
+  test.each(FORMAT_NAMES)('%s is chosen by its name, whatever Accept says', async (name) => {
+    expect(await typeOf(`formats.types?format=${name}`)).toBe(MEDIA_TYPES[name]);
+    expect(await typeOf(`formats.types?format=${name}`, { accept: 'image/png' })).toBe(MEDIA_TYPES[name]);
+  });
+
+  test.each<[string, FormatName]>([
+    ['application/json', 'json'],
+    ['*/*', 'json'],
+    ['application/*', 'json'],
+    ['text/html, */*;q=0.1', 'json'],
+    ['application/x-ndjson', 'ndjson'],
+    ['application/jsonl', 'ndjson'],
+    ['text/csv', 'csv'],
+    ['text/*', 'csv'],
+    ['text/csv; header=present', 'csv'],
+    ['TEXT/CSV; charset=utf-8', 'csv'],
+    ['text/csv;q=0.5, application/vnd.apache.parquet', 'parquet'],
+    ['application/json;q=0.2, application/vnd.apache.arrow.stream;q=0.9, */*;q=0.1', 'arrow'],
+    ['application/json;q=0, */*', 'ndjson'],
+  ])('is chosen by Accept: %s', async (accept, name) => {
+    expect(await typeOf('formats.types', { accept })).toBe(MEDIA_TYPES[name]);
+    expect(await typeOf('formats.types?format=', { accept })).toBe(MEDIA_TYPES[name]);
+  });
+
+  test.each(['text/html', 'text/csv; header=absent', 'text/csv;q=0', 'application/xml, image/*'])(
+    'is not found for Accept: %s',
+    async (accept) => {
+      const answer = await ask('formats.types', { accept });
+      expectError(answer, 'not_acceptable');
+      const offered = Object.values(MEDIA_TYPES).map((type) => type.split(';')[0]);
+      expect(answer.body.error.message).toContain(offered.join(', '));
+    },
+  );
+
+  test.each([
+    ['format=xml', 'not "xml"'],
+    ['format=CSV', 'not "CSV"'],
+    ['format=csv&format=json', 'not 2 values'],
+    [`format=${'x'.repeat(500)}`, `not "${'x'.repeat(100)}"`],
+  ])('that is none of the five is refused: %s', async (query, end) => {
+    const answer = await ask(`formats.types?${query}`);
+    expectError(answer, 'invalid_parameter');
+    expect(answer.body.error.errors).toEqual([
+      { parameter: 'format', message: `must be one of ${NAMES}, ${end}` },
+    ]);
+  });
+
+  test('in the body of a POST counts as in the URL', async () => {
+    const post = (body: object) =>
+      request(url, PATH, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify(body),
+      });
+    expect((await post({ count: 1, format: 'csv' })).text).toMatch(/^"id",.*\r\n0,/);
+    expectError(await post({ format: 'xml' }), 'invalid_parameter');
+    expectError(await post({ format: 1 }), 'invalid_request');
+  });
+
+  test('is the endpoint’s own parameter if it declares one: then Accept decides', async () => {
+    expect((await ask('formats.own?format=xml')).body.result).toEqual([{ format: 'xml' }]);
+    const answer = await ask('formats.own?format=json', { accept: 'text/csv' });
+    expect(answer.text).toBe('"format"\r\n"json"\r\n');
+  });
+
+  test('reaches signed tokens, with the pins of their key', async () => {
+    const { key } = await keyring.create({ name: 'pinned', scopes: ['query'], pins: { count: '1' } });
+    const minted = await request(url, '/api/tokens', {
+      method: 'POST',
+      headers: { 'x-api-key': key, 'content-type': 'application/json' },
+      body: '{}',
+    });
+    const { token } = JSON.parse(minted.text) as { token: string };
+    const answer = await ask('formats.types?format=csv', { 'x-api-key': token });
+    expect(answer.text.match(/\r\n/g)).toHaveLength(2);
+    expectError(await ask('formats.types?format=csv&count=2', { 'x-api-key': token }), 'forbidden');
+  });
+});
+
+describe('a SELECT of a caller’s own', () => {
+  const select = (sql: string, format: FormatName) =>
+    fetchBytes(`formats.views?count=4&format=${format}&sql=${encodeURIComponent(sql)}`);
+
+  test('is answered in each format', async () => {
+    const sql = 'SELECT id, name FROM typed WHERE id < 2 ORDER BY id';
+    expect((await select(sql, 'csv')).toString()).toBe('"id","name"\r\n0,"née 0"\r\n1,\r\n');
+    expect((await select(sql, 'ndjson')).toString()).toBe('{"id":0,"name":"née 0"}\n{"id":1,"name":null}\n');
+    expect((await select(sql, 'parquet')).toString('latin1')).toMatch(/^PAR1.*PAR1$/s);
+    expect((await select(sql, 'arrow')).readInt32LE(0)).toBe(-1); // a continuation marker
+  });
+
+  test('of a type that a format does not have fails there, and the error says which', async () => {
+    const answer = await ask(`formats.views?format=parquet&sql=${encodeURIComponent('SELECT NULL AS x')}`);
+    expectError(answer, 'query_failed');
+    expect(answer.body.error.message).toMatch(/type .* not supported .* Parquet/);
+    expect(await select('SELECT NULL AS x', 'csv')).toEqual(Buffer.from('"x"\r\n\r\n'));
+  });
+
+  test('names no format of the engine', async () => {
+    expectError(
+      await ask(`formats.views?sql=${encodeURIComponent('SELECT 1 FORMAT CSV')}`),
+      'invalid_parameter',
+    );
+  });
+});
+
+describe.each(FORMAT_NAMES)('an answer in %s', (name) => {
+  const path = `${PATH}?count=500&format=${name}`;
+
+  test('is kept by itself, and sent again in the same way by the listener and the framework', async () => {
+    const first = await ways.ask({}, { path });
+    const again = await ways.ask({}, { path });
+    expect([again.byFramework, again.headers['cache-status']]).toEqual([
+      false,
+      expect.stringMatching(/^Tailrace; hit/),
+    ]);
+    expect(again.body.equals(first.body)).toBe(true);
+    expect(again.headers['content-length']).toBe(String(again.body.length));
+    expect(comparable(again)).toEqual(comparable(await ways.askFramework({}, { path })));
+  });
+
+  test('has a head of its own, an ETag, and 304', async () => {
+    const { body, headers } = await ways.ask({}, { path });
+    const head = await ways.ask({}, { path, method: 'HEAD' });
+    expect([head.body.length, head.headers['content-length']]).toEqual([0, String(body.length)]);
+    expect(headers.vary).toMatch(/\bAccept\b/);
+    const known = await ways.ask({ 'if-none-match': String(headers.etag) }, { path });
+    expect([known.status, known.body.length]).toEqual([304, 0]);
+  });
+
+  test('is compressed if that helps', async () => {
+    const plain = await fetchBytes(`formats.types?count=500&format=${name}`);
+    for (const [encoding, decompress] of [
+      ['gzip', gunzipSync],
+      ['zstd', zstdDecompressSync],
+    ] as const) {
+      const { body, headers } = await ways.ask({ 'accept-encoding': encoding }, { path });
+      expect(headers['content-encoding']).toBe(name === 'parquet' ? undefined : encoding);
+      expect((name === 'parquet' ? body : decompress(body)).equals(plain)).toBe(true);
+    }
+  });
+
+  test('is saved by browsers under its endpoint’s name if it is a file', async () => {
+    const { headers } = await ways.ask({}, { path });
+    const isFile = name === 'csv' || name === 'parquet';
+    expect(headers['content-disposition']).toBe(
+      isFile ? `attachment; filename="formats.types.${name}"` : undefined,
+    );
+  });
+
+  test('counts its rows', async () => {
+    const rows = () => readMetric(url, 'tailrace_rows_returned_total', { endpoint: 'formats.types' });
+    const before = await rows();
+    await fetchBytes(`formats.types?count=${500 + FORMAT_NAMES.indexOf(name)}&format=${name}`);
+    expect((await rows()) - before).toBe(500 + FORMAT_NAMES.indexOf(name));
+  });
+
+  test('is an error in JSON if its query fails, however far it came', async () => {
+    expectError(await ask(`formats.broken?format=${name}`), 'query_failed');
+  });
+});
+
+describe('an integer above Int64', () => {
+  test.each(['arrow', 'parquet'])('fails in %s, which has no such type', async (name) => {
+    expectError(await ask(`formats.large?format=${name}`), 'query_failed');
+  });
+
+  test.each(['json', 'ndjson', 'csv'])('is written in %s', async (name) => {
+    expect((await fetchBytes(`formats.large?format=${name}`)).toString()).toContain('18446744073709551615');
+  });
+});
+
+test('an answer with time buckets is computed whole in CSV, and has later events after its time', async () => {
+  const path = 'usage.api-counts?project=p1&interval=hourly&format=csv';
+  const send = (id: string) =>
+    storeEvents(
+      store,
+      'cloudflare.logs.prod',
+      [{ id, project: 'p1', timestamp: clock.now, metadata: { request: { path: '/rest/v1' } } }],
+      clock.now,
+    );
+  await send('a');
+  const first = await ask(path);
+  await send('b');
+  clock.now += 900_001;
+  const second = await ask(path);
+  const counted = (text: string) =>
+    text
+      .split('\r\n')[1]
+      ?.split(',')
+      .map(Number)
+      .findLast((n) => n > 0);
+  expect([counted(first.text), counted(second.text)]).toEqual([1, 2]);
+});
+
+test('the answer past its byte limit is refused in each format', async () => {
+  const small = await startFormatsService({ TAILRACE_RESULT_BYTES_MAX: '10000' });
+  try {
+    for (const name of FORMAT_NAMES)
+      expectError(await small.ask(`formats.types?count=5000&format=${name}`), 'query_failed');
+    expect((await small.ask('formats.types?count=5&format=csv')).status).toBe(200);
+  } finally {
+    await small.close();
+  }
+});
+
+test('/openapi.json has each format with its media type, and the parameter unless the endpoint has its own', async () => {
+  const { text } = await request(url, '/openapi.json', { headers: { 'x-api-key': PRIVATE_KEY } });
+  const { paths } = JSON.parse(text);
+  const { parameters, responses } = paths[PATH].get;
+  const types = Object.values(MEDIA_TYPES).map((type) => type.split(';')[0]);
+  expect(Object.keys(responses['200'].content)).toEqual(types);
+  expect(parameters.at(-1)).toMatchObject({
+    name: 'format',
+    in: 'query',
+    schema: { enum: [...FORMAT_NAMES] },
+  });
+  const { schema } = paths[PATH].post.requestBody.content['application/json'];
+  expect(schema.properties.format.enum).toEqual([...FORMAT_NAMES]);
+  expect(paths[`${QUERY_PATH}/formats.own`].get.parameters).toHaveLength(1);
+});
