@@ -1,7 +1,4 @@
-import { JSON_FORMAT } from '../../query/format.ts';
-
 const [QUOTE, BACKSLASH, OPEN, CLOSE] = Buffer.from('"\\{}');
-const { head, tail } = JSON_FORMAT.framing;
 
 /** The first rows of an answer in JSON. */
 export interface FirstRows {
@@ -19,7 +16,7 @@ export function takeRows(
   { body, rows }: { readonly body: Buffer; readonly rows: number },
   bytesMax: number,
 ): FirstRows {
-  const bytes = body.subarray(head.length, body.length - tail.length);
+  const bytes = body.subarray(body.indexOf('[') + 1, body.lastIndexOf(']')); // of `{"result":[…]}`
   if (bytes.length <= bytesMax) return { text: bytes.toString(), rows };
   const first = bytes.subarray(0, bytesMax);
   let taken = 0;
