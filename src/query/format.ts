@@ -33,7 +33,7 @@ export interface Framed {
   readonly rowStarts?: Uint32Array;
 }
 
-export const JSON_FORMAT: Format & { readonly framing: Framing } = {
+export const JSON_FORMAT: Format = {
   name: 'json',
   mediaTypes: ['application/json; charset=utf-8', 'application/json'],
   engineFormat: 'JSONEachRow',
