@@ -31,11 +31,15 @@ import { createNotices, observeStore } from './open-observe.ts';
 import { createServiceDeletions, openOperatorSide } from './open-operator.ts';
 import { ageAt, createServiceRetention } from './open-retention.ts';
 import { type EngineWatch, openStore, type Store } from './open-store.ts';
+import { type Cursors, createCursors } from './query/cursor.ts';
+import { createPagedRun } from './query/page.ts';
 import { createRunner, type Run } from './query/run.ts';
 import { createSandbox } from './query/sandbox/sandbox.ts';
 import type { RetentionSchedule } from './retention/schedule.ts';
 import { createDescribe } from './serve/describe.ts';
 import { createResolve } from './serve/resolve.ts';
+import { createResolveTail } from './serve/resolve-tail.ts';
+import { createTails, type Tails } from './tail/tails.ts';
 import { registerGauges } from './telemetry/gauges.ts';
 import { createMetrics, type Metrics } from './telemetry/metrics.ts';
 import { createTraffic, SAMPLE_MS } from './telemetry/traffic.ts';
@@ -80,6 +84,9 @@ const ENGINE_FAULTS: Readonly<Record<EngineGauges['state'], string | undefined>>
   lost: 'the engine cannot be started; see the log',
 };
 const WARM_TICK_MS = 1_000;
+const TAIL_TICK_MS = 250;
+const TAIL_CHECK_MS = 1_000;
+const TAIL_KEEP_ALIVE_MS = 15_000;
 const KEYRING_FLUSH_MS = 60_000;
 const LOG_AGAIN_MS = 60_000;
 // Time for the last answers to leave, after the running requests have been stopped.
@@ -105,15 +112,35 @@ export async function createService(config: Config, options: ServiceOptions): Pr
   const traffic = createTraffic(metrics, now);
   const parts: Parts = { config, store, metrics, storing, logger, now, random, opened };
   const shared = await openReplicas(parts, secret);
-  const { cache, cached, warmer } = openReadSide(parts, shared?.flights);
+  const cursors = createCursors(secret);
+  const { cache, cached, warmer, tails } = openReadSide(parts, cursors, shared?.flights);
   const { ingest, record, retention } = await openWriteSide(parts);
   const deletions = createServiceDeletions(parts, control);
   let isStopping = false;
   const notReady = () => (isStopping ? 'the service is shutting down' : ENGINE_FAULTS[engine.gauges().state]);
-  registerGauges(metrics.registry, { engine, cache, control, ingest: ingest.committer.gauges, ...observed });
+  registerGauges(metrics.registry, {
+    engine,
+    cache,
+    control,
+    tails,
+    ingest: ingest.committer.gauges,
+    ...observed,
+  });
   const { readSizes, build } = observed;
   const routes = createRouteParts(parts, {
-    ...{ cached, cache, ingest, keyring, deletions, traffic, notReady, readSizes, version: build.version },
+    ...{
+      cached,
+      cursors,
+      tails,
+      cache,
+      ingest,
+      keyring,
+      deletions,
+      traffic,
+      notReady,
+      readSizes,
+      version: build.version,
+    },
     readNotices: createNotices(retention, storing),
   });
   const sharedRates = shared?.rates;
@@ -122,6 +149,7 @@ export async function createService(config: Config, options: ServiceOptions): Pr
   opened.defer(await openOperatorSide(parts, deletions));
   const timers = [
     setInterval(() => warmer.tick(), WARM_TICK_MS),
+    ...startTails(tails),
     setInterval(() => void flushKeyring(), KEYRING_FLUSH_MS),
     setInterval(() => traffic.sample(), SAMPLE_MS),
   ];
@@ -134,6 +162,14 @@ export async function createService(config: Config, options: ServiceOptions): Pr
     return closing;
   };
   return { app, store, keyring, retention, close };
+}
+
+function startTails(tails: Tails): NodeJS.Timeout[] {
+  return [
+    setInterval(() => tails.tick(), TAIL_TICK_MS),
+    setInterval(() => void tails.checkKeys(), TAIL_CHECK_MS),
+    setInterval(() => tails.keepAlive(), TAIL_KEEP_ALIVE_MS),
+  ];
 }
 
 /** Logs when a server comes and goes, and when the embedded engine had to be started again, and under which queries. */
@@ -200,8 +236,8 @@ async function openReplicas(parts: Parts, secret: Uint8Array) {
   return shared;
 }
 
-/** From parameters to answers: runner, cache, warmer. */
-function openReadSide(parts: Parts, shared: SharedFlights | undefined) {
+/** From parameters to answers: runner, cache, warmer, live tails. */
+function openReadSide(parts: Parts, cursors: Cursors, shared: SharedFlights | undefined) {
   const { config, store, metrics, logger, now, random, opened } = parts;
   const { engine, writes, registry } = store;
   const { seesEveryWrite } = engine;
@@ -211,7 +247,7 @@ function openReadSide(parts: Parts, shared: SharedFlights | undefined) {
     logger.warn({ err: error, endpoint: endpoint.name }, 'a warm answer could not be refreshed');
   };
   const cache = createMemoryStore(config.cacheBytesMax);
-  const run = countQueries(createRunner(engine, now), metrics);
+  const run = createPagedRun(countQueries(createRunner(engine, now), metrics));
   const engineNow = () => ageAt(store.clock, Date.now);
   const onExtent = metrics.recomputed;
   const refresh = createRefresh({ run, writes, seesEveryWrite, now, engineNow, onExtent });
@@ -223,7 +259,11 @@ function openReadSide(parts: Parts, shared: SharedFlights | undefined) {
     await engine.close(); // otherwise a refresh could go on for its whole time
     await warmer.idle();
   });
-  return { cache, cached, warmer };
+  const tails = createTails({
+    ...{ run, writes, seesEveryWrite, cursors, registry, limits: config, onEnded: metrics.tailEnded },
+    onFailure: (error, endpoint) => logger.warn({ err: error, endpoint }, 'a live tail could not be read'),
+  });
+  return { cache, cached, warmer, tails };
 }
 
 function countQueries(run: Run, metrics: Metrics): Run {
@@ -280,6 +320,8 @@ async function openWriteSide({ config, store, metrics, storing, logger, now, ope
 type Served = Pick<OverviewParts, 'cache' | 'traffic' | 'notReady' | 'readNotices' | 'readSizes'> &
   Pick<RouteParts['deletions'], 'deletions'> & {
     cached: CachedQueries;
+    cursors: Cursors;
+    tails: Tails;
     ingest: Ingest;
     keyring: Keyring;
     version: string;
@@ -288,7 +330,7 @@ type Served = Pick<OverviewParts, 'cache' | 'traffic' | 'notReady' | 'readNotice
 /** Hands each group of routes what it works with. */
 function createRouteParts(
   { config, store, metrics, now }: Parts,
-  { cached, ingest, keyring, deletions, version, ...live }: Served,
+  { cached, cursors, tails, ingest, keyring, deletions, version, ...live }: Served,
 ): RouteParts {
   const { engine, registry } = store;
   const { receive, committer } = ingest;
@@ -301,10 +343,13 @@ function createRouteParts(
     registry,
     cached,
     metrics,
-    ...createResolve({ registry, sandbox, parameterBytesMax }),
+    ...createResolve({ registry, cursors, sandbox, parameterBytesMax }),
   };
   return {
-    query: { ...asking, describe: createDescribe() },
+    query: {
+      ...{ ...asking, tails, keyring, describe: createDescribe(cursors) },
+      resolveTail: createResolveTail({ cursors, parameterBytesMax }),
+    },
     mcp: { ...asking, keyring, version, describeTool },
     ingest: sending,
     otlp: sending,

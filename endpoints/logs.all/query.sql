@@ -6,7 +6,12 @@ WITH
   toDateTime64(@now, 6, 'UTC') - toIntervalDay(tier_days) AS tier_bound,
   -- The caller's own bounds: exclusive below, inclusive above, none where empty.
   greatest(tier_bound, ifNull(parseDateTime64BestEffortOrNull(@iso_timestamp_start, 6, 'UTC'), tier_bound)) AS after,
-  ifNull(parseDateTime64BestEffortOrNull(@iso_timestamp_end, 6, 'UTC'), toDateTime64('2255-01-01', 6, 'UTC')) AS until,
+  -- A page continues at the last row of the page before.
+  toDateTime64('2255-01-01', 6, 'UTC') AS far,
+  least(
+    ifNull(parseDateTime64BestEffortOrNull(@iso_timestamp_end, 6, 'UTC'), far),
+    ifNull(fromUnixTimestamp64Micro(@cursor_timestamp, 'UTC'), far)
+  ) AS until,
 
   -- One view a source, newest first (rule 1). Only the edge view is returned (rule 2); a view that is not read costs
   -- nothing.
@@ -70,4 +75,6 @@ SELECT
   event_message,
   metadata
 FROM edge_view
+-- Of several entries at one instant, those after that row. On the first page the condition is constant.
+WHERE @cursor_id IS NULL OR at < until OR id < @cursor_id
 LIMIT 100

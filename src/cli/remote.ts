@@ -67,10 +67,15 @@ export async function queryRemote(
   { endpoint, raw, format }: RemoteQuestion,
   signal: AbortSignal,
 ): Promise<RemoteAnswer> {
+  return await get(remote, endpointPath({ endpoint, raw }), format, signal);
+}
+
+/** The path of an endpoint with parameters. */
+export function endpointPath({ endpoint, raw }: Pick<RemoteQuestion, 'endpoint' | 'raw'>): string {
   const query = new URLSearchParams();
   for (const [name, value] of Object.entries(raw))
     for (const text of [value ?? []].flat()) query.append(name, text);
-  return await get(remote, `/api/endpoints/query/${encodeURIComponent(endpoint)}?${query}`, format, signal);
+  return `/api/endpoints/query/${encodeURIComponent(endpoint)}?${query}`;
 }
 
 /** Fetches the description of an endpoint; `undefined` if the key has no access to it. @throws as `queryRemote` */
@@ -85,26 +90,53 @@ export async function findRemoteEndpoint(
 }
 
 async function get(
-  { url, key }: Remote,
+  remote: Remote,
   path: string,
   accepted: Format,
   signal: AbortSignal,
 ): Promise<RemoteAnswer> {
+  const response = await openRemote(remote, path, { headers: { accept: mediaTypeOf(accepted) }, signal });
+  const format = FORMATS.find((one) => mediaTypeOf(one) === mediaTypeIn(response.headers));
+  if (format === undefined) throw toError(remote.url, response, undefined);
+  try {
+    return { body: Buffer.from(await response.arrayBuffer()), format };
+  } catch (error) {
+    throw toFailure(error, remote, signal);
+  }
+}
+
+/** Sends a GET. @returns a good response @throws as `queryRemote` */
+export async function openRemote(
+  remote: Remote,
+  path: string,
+  { headers, signal }: { readonly headers: Readonly<Record<string, string>>; readonly signal: AbortSignal },
+): Promise<Response> {
+  const { url, key } = remote;
   const address = `${url.replace(/\/+$/, '')}${path}`;
   try {
-    const headers = { 'x-api-key': key, accept: mediaTypeOf(accepted) };
-    const response = await fetch(address, { headers, signal });
+    const response = await fetch(address, { headers: { 'x-api-key': key, ...headers }, signal });
+    if (response.ok) return response;
     const body = Buffer.from(await response.arrayBuffer());
-    const [type] = response.headers.get('content-type')?.split(';') ?? [];
-    const format = FORMATS.find((one) => mediaTypeOf(one) === type);
-    if (response.ok && format !== undefined) return { body, format };
-    throw toError(url, response, format === JSON_FORMAT ? body : undefined);
+    throw toError(
+      url,
+      response,
+      mediaTypeIn(response.headers) === mediaTypeOf(JSON_FORMAT) ? body : undefined,
+    );
   } catch (error) {
-    if (signal.aborted) throw new StoppedError(`stopped by ${signal.reason}`, { cause: error });
-    if (error instanceof TailraceError || error instanceof InputError) throw error;
-    const why = messageOf(error instanceof Error && error.cause !== undefined ? error.cause : error);
-    throw new TailraceError('engine_unavailable', `${url} cannot be reached: ${why}`);
+    throw toFailure(error, remote, signal);
   }
+}
+
+/** Without its parameters. */
+export function mediaTypeIn(headers: Headers): string | undefined {
+  return headers.get('content-type')?.split(';')[0];
+}
+
+function toFailure(error: unknown, { url }: Remote, signal: AbortSignal): Error {
+  if (signal.aborted) return new StoppedError(`stopped by ${signal.reason}`, { cause: error });
+  if (error instanceof TailraceError || error instanceof InputError) return error;
+  const why = messageOf(error instanceof Error && error.cause !== undefined ? error.cause : error);
+  return new TailraceError('engine_unavailable', `${url} cannot be reached: ${why}`);
 }
 
 function toError(url: string, { status, statusText }: Response, body: Buffer | undefined): Error {

@@ -314,6 +314,27 @@ export const SETTINGS = {
     'bytes',
     'Most bytes of rows in an answer to an agent (`/mcp`); beyond it rows are left out, and the answer says so.',
   ),
+  tailsMax: integer(
+    'TAILRACE_TAILS_MAX',
+    2_000,
+    [0, 1_000_000],
+    'tails',
+    'Live tails open at once; beyond it 429.',
+  ),
+  tailsPerKeyMax: integer(
+    'TAILRACE_TAILS_PER_KEY_MAX',
+    100,
+    [0, 1_000_000],
+    'tails',
+    'The same, of one key and its tokens.',
+  ),
+  tailBufferBytesMax: integer(
+    'TAILRACE_TAIL_BUFFER_BYTES_MAX',
+    MIB,
+    [1024, 1024 * MIB],
+    'bytes',
+    'Events of a live tail that its reader has not taken yet; beyond it the tail ends.',
+  ),
   bodyBytesMax: integer(
     'TAILRACE_BODY_BYTES_MAX',
     16 * MIB,

@@ -54,7 +54,7 @@ function pick(seconds: Seconds, name: string): number {
 }
 
 /** Sources with a table that the SQL names: a query can read no other. A source too many only costs work. */
-function findSources(sql: string, sources: readonly Source[]): Source[] {
+export function findSources(sql: string, sources: readonly Source[]): Source[] {
   const words = new Set<string>();
   for (const { kind, start, end } of scanTokens(sql)) {
     if (kind === 'word') words.add(sql.slice(start, end));

@@ -1,6 +1,7 @@
 import { type Static, Type } from 'typebox';
 import { findParameters } from '../sql/parameter.ts';
 import { type Bucket, createBucket } from './bucket.ts';
+import { createPages, type Pages } from './pages.ts';
 import { createParameter, type Parameter, PINNED_PREFIX } from './parameter.ts';
 import { PARAMETER_FIELDS } from './parameter-type.ts';
 import { createShapeCheck, wholeNumber } from './shape.ts';
@@ -30,6 +31,8 @@ export interface Endpoint {
   readonly sandboxing: boolean;
   /** How rows belong to time buckets; `undefined` if every refresh computes the whole answer. */
   readonly bucket: Bucket | undefined;
+  /** How callers read the rows page by page; `undefined` if an answer has all of them. */
+  readonly pages: Pages | undefined;
   readonly parameters: readonly Parameter[];
   /** Names of the parameters for which the SQL reads `@pinned_<name>`. */
   readonly pinned: readonly string[];
@@ -89,6 +92,19 @@ const ENDPOINT_FILE = Type.Object(
           range: BUCKET_SPANS,
           aligned: Type.Optional(FLAG),
           lateness: Type.Optional(BUCKET_SECONDS),
+        },
+        MAP,
+      ),
+    ),
+    cursor: Type.Optional(
+      Type.Object(
+        {
+          by: Type.Array(TEXT, {
+            minItems: 1,
+            maxItems: 8,
+            expected: 'a list of columns with their directions, such as [timestamp desc, id desc]',
+          }),
+          size: wholeNumber(ROWS_MAX, 'of rows '),
         },
         MAP,
       ),
@@ -153,6 +169,7 @@ export function createEndpoint(
     warmingSeconds: value.cache_warming,
     sandboxing: value.query_sandboxing ?? false,
     bucket: value.bucket && createBucket(value.bucket, sql.text, sources),
+    pages: value.cursor && createPages(value.cursor, value.columns, { sql: sql.text, sources }),
     parameters: parameters.map(([name, declared]) => createParameter(name, declared)),
     pinned: parameters.map(([name]) => name).filter((name) => used.has(PINNED_PREFIX + name)),
     columns: Object.entries(value.columns).map(([name, column]) => ({ name, ...column })),

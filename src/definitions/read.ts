@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { messageOf } from '../errors.ts';
 import { packagePath } from '../lib/package-path.ts';
 import { checkBucket } from './checks/bucket.ts';
+import { checkPages } from './checks/pages.ts';
 import { checkParameters, checkParameterUse } from './checks/parameters.ts';
 import { checkCaching, checkSandboxing, findNameWarning } from './checks/settings.ts';
 import { checkSourceColumns } from './checks/source-columns.ts';
@@ -113,6 +114,7 @@ function checkEndpoint(yaml: YamlFile, sql: SqlFile): Fault[] {
     ...checkSandboxing(yaml, sql),
     ...checkParameters(yaml),
     ...checkBucket(yaml, sql),
+    ...checkPages(yaml, sql),
     ...(sql.text.trim() === '' ? [] : checkParameterUse(yaml, sql)),
   ];
 }
@@ -122,9 +124,9 @@ const PARAMETER_NAME = /^[a-zA-Z]\w*$/;
 /** The check that is possible while the YAML has a wrong shape: that the query uses the declared parameters. */
 function checkDraft(yaml: YamlFile, sql: SqlFile): Fault[] {
   if (!isMap(yaml.value) || sql.text.trim() === '') return [];
-  const { parameters, bucket = {} } = endpointFields(yaml);
+  const { parameters, bucket = {}, cursor = {} } = endpointFields(yaml);
   const areNamed = isMap(parameters) && Object.keys(parameters).every((name) => PARAMETER_NAME.test(name));
-  return areNamed && isMap(bucket) ? checkParameterUse(yaml, sql) : [];
+  return areNamed && isMap(bucket) && isMap(cursor) ? checkParameterUse(yaml, sql) : [];
 }
 
 function isMap(value: unknown): value is object {

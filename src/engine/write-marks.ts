@@ -11,6 +11,8 @@ export interface WriteMarks {
   readonly version: WriteVersion;
   /** Minutes of event time (since 1970) with events that may have changed since `version`; `undefined`: any may have. */
   changedMinutes(table: string, version: WriteVersion): MinuteSet | undefined;
+  /** Whether any events of a table may have changed since `version`. */
+  hasChanged(table: string, version: WriteVersion): boolean;
   /** @param minutes left out: any may have changed */
   mark(table: string, minutes?: Iterable<number>): void;
   /** Every table may have changed. */
@@ -31,6 +33,8 @@ interface TableMarks {
   olderVersion: WriteVersion;
   /** The last write with unknown minutes. */
   wholeVersion: WriteVersion;
+  /** The last write. */
+  lastVersion: WriteVersion;
 }
 
 /**
@@ -45,7 +49,13 @@ export function createWriteMarks(minutesMax: number): WriteMarks {
   function getTable(name: string): TableMarks {
     const known = tables.get(name);
     if (known !== undefined) return known;
-    const marks = { minutes: new Map(), olderBefore: -Infinity, olderVersion: 0, wholeVersion: 0 };
+    const marks = {
+      minutes: new Map(),
+      olderBefore: -Infinity,
+      olderVersion: 0,
+      wholeVersion: 0,
+      lastVersion: 0,
+    };
     tables.set(name, marks);
     return marks;
   }
@@ -61,9 +71,11 @@ export function createWriteMarks(minutesMax: number): WriteMarks {
       for (const [minute, at] of marks.minutes) if (at > since) minutes.push(minute);
       return { before: marks.olderVersion > since ? marks.olderBefore : -Infinity, minutes };
     },
+    hasChanged: (table, since) => Math.max(allVersion, tables.get(table)?.lastVersion ?? 0) > since,
     mark(table, minutes) {
       const marks = getTable(table);
       version++;
+      marks.lastVersion = version;
       if (minutes === undefined) {
         marks.wholeVersion = version;
         return;

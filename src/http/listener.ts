@@ -48,9 +48,10 @@ export function createListener(parts: ListenerParts): Answer {
     if (resolved === undefined) return undefined;
     const served = cached.find(resolved.question, resolved.directives);
     if (served === undefined) return undefined;
-    const { endpoint } = resolved.question;
+    const { question, encoding } = resolved;
+    const { endpoint } = question;
     const allowed = cors?.(headers.origin);
-    const exchange = { method, headers, vary: allowed?.vary, endpoint, encoding: resolved.encoding };
+    const exchange = { method, headers, vary: allowed?.vary, url, question, encoding };
     const described = describe(exchange, served);
     if (described instanceof Promise) return undefined;
     const wholeHead = fixed.concat(head, allowed?.head ?? [], described.head);

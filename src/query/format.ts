@@ -42,16 +42,19 @@ export const JSON_FORMAT: Format = {
   isCompressible: true,
 };
 
+/** A row a line, as the engine writes them. */
+export const NDJSON_FORMAT: Format = {
+  name: 'ndjson',
+  mediaTypes: ['application/x-ndjson', 'application/ndjson', 'application/jsonl'],
+  engineFormat: 'JSONEachRow',
+  isFile: false,
+  isCompressible: true,
+};
+
 /** Every format, the default first. */
 export const FORMATS: readonly [Format, ...Format[]] = [
   JSON_FORMAT,
-  {
-    name: 'ndjson',
-    mediaTypes: ['application/x-ndjson', 'application/ndjson', 'application/jsonl'],
-    engineFormat: 'JSONEachRow',
-    isFile: false,
-    isCompressible: true,
-  },
+  NDJSON_FORMAT,
   {
     name: 'csv',
     mediaTypes: [
@@ -164,6 +167,23 @@ export function rowAt(framing: Framing, { body, rowStarts }: Framed, row: number
   const next = rowStarts?.[row + 1];
   const end = next === undefined ? body.length - framing.tail.length : next - framing.separator.length;
   return body.subarray(rowStarts?.[row], end);
+}
+
+/** The lines of an answer in NDJSON, or of the engine. */
+export function splitLines(bytes: Buffer): Buffer[] {
+  const lines: Buffer[] = [];
+  for (let at = 0; at < bytes.length; ) {
+    const end = bytes.indexOf(NEWLINE, at);
+    lines.push(bytes.subarray(at, end));
+    at = end + LINE_END.length;
+  }
+  return lines;
+}
+
+/** The last of at least one line. */
+export function lastLine(bytes: Buffer): Buffer {
+  const end = bytes.length - LINE_END.length;
+  return bytes.subarray(bytes.lastIndexOf(NEWLINE, end - 1) + 1, end);
 }
 
 /** One body of rows that were read with `rowAt`. */

@@ -2,6 +2,7 @@ import type { Endpoint } from '../definitions/endpoint.ts';
 import { type Parameter, PINNED_PREFIX } from '../definitions/parameter.ts';
 import { refuseValue, WrongValue } from '../definitions/parameter-type.ts';
 import { type ParameterFault, TailraceError } from '../errors.ts';
+import { bindPosition } from './position.ts';
 
 /** The texts of a request by parameter name; a list if the name was sent more than once. */
 export type RawParameters = Readonly<Record<string, string | readonly string[] | undefined>>;
@@ -29,7 +30,7 @@ export function parseParameters(endpoint: Endpoint, raw: RawParameters, bytesMax
   }
   if (errors.length > 0) throw invalidParameters(errors);
   for (const name of endpoint.pinned) values[PINNED_PREFIX + name] = ''; // pins.ts sets those of a key
-  return values;
+  return { ...values, ...bindPosition(endpoint.pages) }; // the first page
 }
 
 /** The canonical text of one value; `undefined` if it is refused. */

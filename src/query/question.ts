@@ -1,4 +1,5 @@
 import type { Endpoint } from '../definitions/endpoint.ts';
+import { CURSOR_PREFIX } from '../definitions/pages.ts';
 import { PINNED_PREFIX } from '../definitions/parameter.ts';
 import { type Format, JSON_FORMAT } from './format.ts';
 import type { ParameterValues } from './parameters.ts';
@@ -19,6 +20,7 @@ export interface Question {
 export function createQuestion(endpoint: Endpoint, values: ParameterValues, format = JSON_FORMAT): Question {
   const resolved = endpoint.parameters.map((parameter) => values[parameter.name]);
   const pinned = endpoint.pinned.map((name) => values[PINNED_PREFIX + name]);
-  const key = JSON.stringify([endpoint.id, endpoint.hash, format.name, ...resolved, ...pinned]);
+  const position = endpoint.pages?.by.map(({ name }) => values[CURSOR_PREFIX + name]) ?? [];
+  const key = JSON.stringify([endpoint.id, endpoint.hash, format.name, ...resolved, ...pinned, ...position]);
   return { endpoint, values, format, key };
 }

@@ -2,9 +2,10 @@ import type { Endpoint } from '../definitions/endpoint.ts';
 import type { Engine, QueryOptions } from '../engine/engine.ts';
 import { TailraceError } from '../errors.ts';
 import { serviceValues, type TimeRange } from './bucket-range.ts';
-import { FORMATS, type Format, type Framed, frameAnswer } from './format.ts';
+import { FORMATS, type Format, type Framed, frameAnswer, JSON_FORMAT, lastLine } from './format.ts';
 import { invalidParameters } from './parameters.ts';
 import { findOwner } from './pins.ts';
+import { type Position, readPosition } from './position.ts';
 import type { Question } from './question.ts';
 import { isCallersOwn } from './sandbox/base.ts';
 import { refuse } from './sandbox/refusal.ts';
@@ -16,6 +17,8 @@ export interface Answer extends Framed {
   /** The instant that the query saw as `@now`, ms since the epoch; the age of the answer counts from here. */
   readonly instantMs: number;
   readonly engineMs: number;
+  /** Where the page ends, if it is full: the next one continues from here. */
+  readonly last?: Position;
 }
 
 /** How a query is run, and for whom. */
@@ -53,13 +56,21 @@ export function createRunner(engine: Engine, now: () => number): Run {
       const query = { format: statement.format, identity: question.key, ...options };
       const result = await engine.query(statement.sql, bound, query);
       const framed = frameAnswer(format, result, endpoint.bucket !== undefined);
-      return { ...framed, format, instantMs, engineMs: result.elapsedMs };
+      const end = findEnd(question, framed.rows, result.bytes);
+      return { ...framed, ...end, format, instantMs, engineMs: result.elapsedMs };
     } catch (error) {
       const sql = `SELECT replaceRegexpOne('', @pattern, '')`;
       const check = (pattern: string) => engine.query(sql, { pattern }, { format: 'TSVRaw', ...options });
       throw await nameBadPattern(error, question, check);
     }
   };
+}
+
+/** Where a full page of JSON rows ends. That of other formats is not in sight; see page.ts. */
+function findEnd({ endpoint, format }: Question, rows: number, lines: Buffer): Pick<Answer, 'last'> {
+  const { pages } = endpoint;
+  if (pages === undefined || rows < pages.size || format.engineFormat !== JSON_FORMAT.engineFormat) return {};
+  return { last: readPosition(pages, lastLine(lines)) };
 }
 
 /** Says which parameter holds the pattern that the engine refused, by asking the engine about each. */

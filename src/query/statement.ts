@@ -1,10 +1,12 @@
 import type { Endpoint, ResultColumn, ResultType } from '../definitions/endpoint.ts';
+import { CURSOR_PREFIX } from '../definitions/pages.ts';
 import type { Parameter } from '../definitions/parameter.ts';
 import type { FileFormat, QueryOptions } from '../engine/engine.ts';
 import { createRewriter } from '../sql/parameter.ts';
 import { quote } from '../sql/quote.ts';
 import { dropUnusedViews } from '../sql/with-list.ts';
 import { JSON_FORMAT } from './format.ts';
+import { writeCursorColumn } from './position.ts';
 
 export interface Statement {
   readonly sql: string;
@@ -29,8 +31,9 @@ export function createStatement(endpoint: Endpoint, { engineFormat } = JSON_FORM
 }
 
 /** The SQL of an endpoint with each parameter as a value of its type: the engine gets its canonical text. */
-export function writeTypes({ sql, parameters }: Endpoint): string {
+export function writeTypes({ sql, parameters, pages }: Endpoint): string {
   const typed = new Map(parameters.map((parameter) => [parameter.name, writeTyped(parameter)]));
+  for (const column of pages?.by ?? []) typed.set(CURSOR_PREFIX + column.name, writeCursorColumn(column));
   return createRewriter(sql)((name) => typed.get(name) ?? `@${name}`);
 }
 

@@ -7,6 +7,7 @@ import { messageOf } from '../errors.ts';
 import { createRewriter, findParameters } from '../sql/parameter.ts';
 import { quote } from '../sql/quote.ts';
 import { serviceValues } from './bucket-range.ts';
+import { bindPosition } from './position.ts';
 import { findSandboxFault } from './sandbox/base.ts';
 import { NO_TABLE } from './sandbox/tree-node.ts';
 import { createStatement, writeTypes } from './statement.ts';
@@ -101,7 +102,11 @@ const SAMPLE_MS = Date.UTC(2026, 0, 1);
 function sampleValues(endpoint: Endpoint): Record<string, string> {
   const values = Object.fromEntries(endpoint.parameters.map(({ name, sample }) => [name, sample]));
   for (const name of endpoint.pinned) values[PINNED_PREFIX + name] = values[name] ?? '';
-  return { ...values, ...serviceValues(endpoint, values, { instantMs: SAMPLE_MS }) };
+  return {
+    ...values,
+    ...bindPosition(endpoint.pages),
+    ...serviceValues(endpoint, values, { instantMs: SAMPLE_MS }),
+  };
 }
 
 const ENGINE_TYPES: Record<ResultType, RegExp> = {
@@ -124,7 +129,18 @@ function compareColumns(endpoint: Endpoint, described: readonly Record<string, u
   const undeclared = [...types.keys()]
     .filter((name) => !columns.some((column) => column.name === name))
     .map((name) => `returns a column "${name}", which ${file} does not declare under "columns"`);
-  return [...wrong, ...undeclared].map((message) => at(endpoint, 1, message));
+  const nullable = new Set(described.filter(isNullable).map((row) => String(row['name'])));
+  const uncertain = (endpoint.pages?.by ?? [])
+    .filter(({ name }) => nullable.has(name))
+    .map(
+      ({ name }) =>
+        `column "${name}" may be NULL, and ${file} orders pages by it; give it a value with ifNull`,
+    );
+  return [...wrong, ...undeclared, ...uncertain].map((message) => at(endpoint, 1, message));
+}
+
+function isNullable(row: Record<string, unknown>): boolean {
+  return String(row['type']).includes('Nullable(');
 }
 
 export function bareType(type: string): string {

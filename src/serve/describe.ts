@@ -6,8 +6,11 @@ import { brotliCompress, constants, gzip, zstdCompress } from 'node:zlib';
 import fresh from 'fresh';
 import { type CacheOutcome, COMPRESSED_SHARE_MAX, type Served, TEXT_BYTES_MAX } from '../cache/store.ts';
 import type { Endpoint } from '../definitions/endpoint.ts';
+import type { Cursors } from '../query/cursor.ts';
+import type { Question } from '../query/question.ts';
 import type { Answer } from '../query/run.ts';
 import type { Head } from './admit.ts';
+import { createNextLinks } from './next-link.ts';
 
 /** Content-Encodings of a response, best first. */
 export const ENCODINGS = ['zstd', 'br', 'gzip', 'identity'] as const;
@@ -37,29 +40,39 @@ export interface Exchange {
   readonly headers: IncomingHttpHeaders;
   /** What the response varies by already: with listed origins, by `Origin`. */
   readonly vary?: string | undefined;
-  readonly endpoint: Endpoint;
+  /** As the caller sent it. */
+  readonly url: string | undefined;
+  readonly question: Question;
   readonly encoding: Encoding;
 }
 
 /** The last step: answer → status, headers and bytes. A promise only while the answer is being compressed, or a large one hashed. */
 export type Describe = (exchange: Exchange, served: Served) => Described | Promise<Described>;
 
-export function createDescribe(): Describe {
+export function createDescribe(cursors: Cursors): Describe {
   const represent = createRepresent();
+  const findNextLink = createNextLinks(cursors);
   return (exchange, served) => {
     const representation = represent(served.answer, exchange.encoding);
-    if (!(representation instanceof Promise)) return describe(exchange, served, representation);
-    return representation.then((ready) => describe(exchange, served, ready));
+    const next = findNextLink(exchange, served.answer);
+    if (!(representation instanceof Promise)) return describe({ ...exchange, next }, served, representation);
+    return representation.then((ready) => describe({ ...exchange, next }, served, ready));
   };
 }
 
-function describe(exchange: Exchange, served: Served, representation: Representation): Described {
-  const { method, headers, vary, endpoint } = exchange;
+function describe(
+  exchange: Exchange & { readonly next: string | undefined },
+  served: Served,
+  representation: Representation,
+): Described {
+  const { method, headers, vary, next } = exchange;
+  const { endpoint } = exchange.question;
   const { etag, encoding, body } = representation;
   const head: string[] = [];
   head.push('cache-control', cacheControl(endpoint));
   head.push('vary', vary === undefined ? VARY : `${vary}, ${VARY}`);
   head.push('etag', etag);
+  if (next !== undefined) head.push('link', next);
   head.push('cache-status', cacheStatus(endpoint, served));
   head.push('age', String(served.ageSeconds));
   head.push('server-timing', `engine;dur=${engineMsOf(served).toFixed(1)}`);

@@ -6,9 +6,11 @@ import type { Registry } from '../definitions/registry.ts';
 import { TailraceError } from '../errors.ts';
 import { isListed } from '../keys/grant.ts';
 import type { Caller } from '../keys/keyring.ts';
+import type { Cursors } from '../query/cursor.ts';
 import { FORMATS, type Format, findNamedFormat, mediaTypeOf } from '../query/format.ts';
 import type { RawParameters } from '../query/parameters.ts';
 import { parsePinnedParameters } from '../query/pins.ts';
+import { bindPosition } from '../query/position.ts';
 import { createQuestion, type Question } from '../query/question.ts';
 import type { Sandbox, SandboxOptions } from '../query/sandbox/sandbox.ts';
 import { ENCODINGS, type Encoding } from './describe.ts';
@@ -55,6 +57,7 @@ export interface Resolve {
 export interface ResolveOptions {
   readonly registry: Registry;
   readonly sandbox: Sandbox;
+  readonly cursors: Cursors;
   readonly parameterBytesMax: number;
 }
 
@@ -71,7 +74,8 @@ interface Remembered extends Resolved {
 }
 
 /** Remembers what cacheable URLs ask for: clients repeat them, and resolving costs more than finding the answer. */
-export function createResolve({ registry, sandbox, parameterBytesMax: bytesMax }: ResolveOptions): Resolve {
+export function createResolve(options: ResolveOptions): Resolve {
+  const { registry, sandbox, cursors, parameterBytesMax: bytesMax } = options;
   const remembered = new LRUCache<string, Remembered>({
     maxSize: REMEMBERED_CHARS_MAX,
     sizeCalculation: ({ question }, name) => name.length + 2 * question.key.length + OVERHEAD_CHARS,
@@ -95,7 +99,9 @@ export function createResolve({ registry, sandbox, parameterBytesMax: bytesMax }
     const { caller, endpoint, parameters, accepts, headers, sandboxed } = inquiry;
     requireEndpoint(caller, endpoint);
     const format = findNamedFormat(endpoint, parameters) ?? chooseFormat(accepts);
-    const values = parsePinnedParameters(endpoint, parameters, { pins: caller.pins, bytesMax });
+    const first = parsePinnedParameters(endpoint, parameters, { pins: caller.pins, bytesMax });
+    const position = cursors.read(endpoint, first, parameters);
+    const values = { ...first, ...bindPosition(endpoint.pages, position) };
     const encoding = ENCODINGS.find((one) => accepts.encodings([one]) !== false) ?? 'identity';
     const header = headers['cache-control'];
     const directives = header === undefined ? NO_DIRECTIVES : parseCacheControl(header);
@@ -119,7 +125,8 @@ function nameOf({ keyId, token }: Caller, url: string, headers: IncomingHttpHead
   return `${token?.id ?? keyId}\n${accept}\n${encodings}\n${directives}\n${url}`;
 }
 
-function requireEndpoint({ endpoints }: Caller, endpoint: Endpoint): void {
+/** @throws TailraceError `forbidden` */
+export function requireEndpoint({ endpoints }: Caller, endpoint: Endpoint): void {
   if (isListed(endpoints, endpoint)) return;
   const message = `the key may not read ${endpoint.name}; it may read ${endpoints?.join(', ')}`;
   throw new TailraceError('forbidden', message, { refusal: 'endpoint' });

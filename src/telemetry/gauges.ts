@@ -12,6 +12,7 @@ export interface GaugedParts {
   readonly engine: Pick<Engine, 'gauges'>;
   readonly cache: CacheStore;
   readonly control: Pick<ControlStore, 'isUp'>;
+  readonly tails: { readonly count: number };
   readonly ingest: () => ReturnType<Committer['gauges']>;
   /** Sources with tables of Tailrace's own. */
   readonly sources: () => readonly Source[];
@@ -25,7 +26,7 @@ export interface GaugedParts {
 /** Exposes the state of the parts; docs/operating.md explains each gauge. */
 export function registerGauges(registry: MetricRegistry, parts: GaugedParts): void {
   const { gauge, expose } = registry;
-  const { engine, cache, control, ingest, build } = parts;
+  const { engine, cache, control, ingest, tails, build } = parts;
   gauge('tailrace_engine_up', 'Whether the engine can be reached: 1 or 0.', () =>
     Number(engine.gauges().state === 'up'),
   );
@@ -44,6 +45,7 @@ export function registerGauges(registry: MetricRegistry, parts: GaugedParts): vo
   gauge('tailrace_engine_queued', 'Queries waiting for the engine.', () => engine.gauges().queued);
   gauge('tailrace_cache_entries', 'Answers in the cache.', () => cache.size);
   gauge('tailrace_cache_bytes', 'Bytes of the answers in the cache.', () => cache.bytes);
+  gauge('tailrace_tails_open', 'Live tails.', () => tails.count);
   gauge('tailrace_control_store_up', '1, or 0 while it is unavailable.', () => Number(control.isUp()));
   gauge('tailrace_ingest_queued_bytes', 'Events waiting to be stored.', () => ingest().queuedBytes);
   gauge('tailrace_ingest_queued_requests', 'Requests waiting for a commit.', () => ingest().queuedRequests);

@@ -46,6 +46,7 @@ function createRequestMetrics({ counter, unlabelledCounter, gauge, histogram }: 
       durations: requestDurations.at(route, endpoint),
     })),
   );
+  const tailsEnded = counter('tailrace_tails_ended_total', 'Live tails that ended, by reason.', ['reason']);
   let open = 0;
   gauge('tailrace_connections_open', 'Connections of clients.', () => open);
   return {
@@ -68,6 +69,8 @@ function createRequestMetrics({ counter, unlabelledCounter, gauge, histogram }: 
     connectionsOpen(count: number) {
       open = count;
     },
+    /** A live tail has ended. */
+    tailEnded: tailsEnded.inc,
     /** A connection was closed by a bound on connections. */
     connectionClosed: closed.inc,
   };

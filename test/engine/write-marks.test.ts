@@ -15,6 +15,19 @@ describe('marks', () => {
     expect(marks.changedMinutes('a', marks.version)).toEqual(NOTHING);
   });
 
+  test('say whether a table may have changed, with the minutes known or not', () => {
+    const marks = createWriteMarks(10);
+    const changed = (version: number) => ['a', 'b'].map((table) => marks.hasChanged(table, version));
+    marks.mark('a', [1]);
+    expect([changed(0), changed(marks.version)]).toEqual([
+      [true, false],
+      [false, false],
+    ]);
+    const before = marks.version;
+    marks.markAll();
+    expect(changed(before)).toEqual([true, true]);
+  });
+
   test('return that any minute may have changed if the minutes are unknown', () => {
     const marks = createWriteMarks(10);
     const start = marks.version;

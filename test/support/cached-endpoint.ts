@@ -11,6 +11,7 @@ export const CACHED: Endpoint = {
   warmingSeconds: 300,
   sandboxing: false,
   bucket: undefined,
+  pages: undefined,
   pinned: [],
   parameters: ['a', 'b'].map((name) => createParameter(name, { type: 'string', description: '' })),
   columns: [],

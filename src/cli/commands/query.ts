@@ -7,6 +7,7 @@ import { createQuestion } from '../../query/question.ts';
 import { createRunner } from '../../query/run.ts';
 import { createSandbox } from '../../query/sandbox/sandbox.ts';
 import { ownerName, readConfig, stopSignal } from '../environment.ts';
+import { followRemote } from '../follow.ts';
 import { parsePair } from '../options.ts';
 import {
   addRemoteOptions,
@@ -30,7 +31,14 @@ export function queryCommand(): Command {
     .addOption(
       new Option('--format <name>', 'of the answer (default: json)').choices(FORMATS.map(({ name }) => name)),
     )
-    .addOption(new Option('--table', 'print a table').conflicts('format'));
+    .addOption(new Option('--table', 'print a table').conflicts('format'))
+    .addOption(
+      new Option('--follow', 'print rows one by one, and new ones as they come; needs --url').conflicts([
+        'format',
+        'table',
+        'sql',
+      ]),
+    );
   const about = 'ask a running service instead of opening the store';
   return addRemoteOptions(command, about, 'query').action(run);
 }
@@ -40,6 +48,7 @@ interface Options extends RemoteOptions {
   readonly sql?: string;
   readonly format?: string;
   readonly table?: boolean;
+  readonly follow?: boolean;
 }
 
 interface Result extends RemoteAnswer {
@@ -52,6 +61,7 @@ async function run(idOrName: string, options: Options): Promise<void> {
   // As over HTTP, `sql` is a parameter: `-p sql=…` means the same as `--sql`.
   const raw = { ...parameter, ...(sql !== undefined && { sql }) };
   const remote = findRemote(options);
+  if (options.follow === true) return await follow(remote, { endpoint: idOrName, raw });
   const { body, format, columns } = await (remote === undefined
     ? queryStore(idOrName, raw, options)
     : queryService(remote, { endpoint: idOrName, raw }, options));
@@ -60,6 +70,17 @@ async function run(idOrName: string, options: Options): Promise<void> {
   if (table === true) printTable(columns, body);
   else if (format === JSON_FORMAT) process.stdout.write(`${body}\n`);
   else process.stdout.write(body);
+}
+
+/** @throws InputError without a service; as `followRemote` */
+async function follow(
+  remote: Remote | undefined,
+  followed: { readonly endpoint: string; readonly raw: Pairs },
+): Promise<void> {
+  if (remote === undefined)
+    throw new InputError(['--follow needs --url: only a running service has live tails']);
+  const print = (row: string) => void process.stdout.write(`${row}\n`);
+  await followRemote(remote, followed, { print, signal: stopSignal() });
 }
 
 function findFormat({ format }: Options) {

@@ -2,16 +2,18 @@ import { findParameters } from '../../sql/parameter.ts';
 import { BUCKET_PARAMETERS } from '../bucket.ts';
 import { endpointFields } from '../endpoint.ts';
 import type { Fault } from '../fault.ts';
+import { CURSOR_PARAMETER, CURSOR_PREFIX } from '../pages.ts';
 import { NOW_PARAMETER, PINNED_PREFIX, readParameter } from '../parameter.ts';
 import type { YamlFile } from '../yaml-file.ts';
 
 /** Checks each declaration by itself: its name, the fields of its type, its default. */
 export function checkParameters(file: YamlFile): Fault[] {
   const faults: Fault[] = [];
-  for (const [name, declared] of Object.entries(endpointFields(file).parameters ?? {})) {
+  const { parameters = {}, cursor } = endpointFields(file);
+  for (const [name, declared] of Object.entries(parameters)) {
     const report = (field: string, message: string) =>
       faults.push(file.fault(['parameters', name, field], message));
-    const taken = findNameFault(name);
+    const taken = findNameFault(name) ?? (cursor && findCursorFault(name));
     if (taken !== undefined) report('type', taken);
     readParameter(name, declared, (field, message) => report(field, `"${field}" of "${name}" ${message}`));
   }
@@ -27,13 +29,23 @@ function findNameFault(name: string): string | undefined {
   return undefined;
 }
 
+/** Names that "cursor" takes; without it an endpoint may have parameters of these names. */
+function findCursorFault(name: string): string | undefined {
+  if (name === CURSOR_PARAMETER)
+    return '"cursor" is where callers send the cursor of a page if there is a "cursor"; rename the parameter or remove "cursor"';
+  if (name.startsWith(CURSOR_PREFIX))
+    return `"${name}" must not begin with ${CURSOR_PREFIX}: if there is a "cursor", the service binds such names`;
+  return undefined;
+}
+
 /** Every `@name` of the SQL is declared, and every declared parameter is used. */
 export function checkParameterUse(file: YamlFile, sql: { file: string; text: string }): Fault[] {
-  const { parameters = {}, bucket } = endpointFields(file);
+  const { parameters = {}, bucket, cursor } = endpointFields(file);
   const declared = Object.keys(parameters);
   const bound = new Set([
     NOW_PARAMETER,
     ...(bucket === undefined ? [] : BUCKET_PARAMETERS),
+    ...pageParameters(cursor?.by),
     ...declared,
     ...declared.map((name) => PINNED_PREFIX + name),
   ]);
@@ -45,12 +57,24 @@ export function checkParameterUse(file: YamlFile, sql: { file: string; text: str
       line: use.line,
       message: isOfBucket(use.name)
         ? `@${use.name} needs "bucket" in ${file.file}`
-        : `@${use.name} is not declared under "parameters" of ${file.file}`,
+        : isOfPages(use.name)
+          ? `@${use.name} needs "${use.name.slice(CURSOR_PREFIX.length)}" in "by" of "cursor" in ${file.file}`
+          : `@${use.name} is not declared under "parameters" of ${file.file}`,
     }));
   const used = new Set([...uses.map((use) => use.name), bucket?.by]);
   const unused = declared.filter((name) => !used.has(name) && findNameFault(name) === undefined); // checkParameters reports those
   const notUsed = (name: string) => `parameter "${name}" is declared but @${name} is not used in ${sql.file}`;
   return [...undeclared, ...unused.map((name) => file.fault(['parameters', name], notUsed(name)))];
+}
+
+/** @param by of a file that may have a wrong shape */
+function pageParameters(by: unknown): string[] {
+  const texts: unknown[] = Array.isArray(by) ? by : [];
+  return texts.map((text) => CURSOR_PREFIX + /^\w*/.exec(String(text).trim())?.[0]);
+}
+
+function isOfPages(name: string): boolean {
+  return name.startsWith(CURSOR_PREFIX) && name.length > CURSOR_PREFIX.length;
 }
 
 function isOfBucket(name: string): boolean {

@@ -19,6 +19,8 @@ declare module 'fastify' {
     failure: ErrorCode | undefined;
     /** Logged at debug level only and not recorded as an event: callers without a key could fill the disk. */
     quiet: boolean;
+    /** When the response began, by `performance.now()`, if it goes on for as long as the caller wants. */
+    responseMs: number | undefined;
     /** Added to the request's log line. */
     detail: Readonly<Record<string, unknown>> | undefined;
   }
@@ -125,12 +127,12 @@ export function observeReply(observe: Observe, request: FastifyRequest, reply: F
     const { id, method, keyId, ip, endpointName, failure, detail, quiet } = request;
     const route = request.routeOptions.url ?? 'none';
     const fields = { id, method, route, keyId, ip, endpointName, failure, detail, quiet };
-    observe(request.raw, fields, { status, ms: performance.now() - startMs });
+    observe(request.raw, fields, { status, ms: (request.responseMs ?? performance.now()) - startMs });
   });
 }
 
 export function registerObserve(app: FastifyInstance, observe: Observe): void {
-  for (const name of ['keyId', 'caller', 'endpointName', 'failure', 'detail'] as const)
+  for (const name of ['keyId', 'caller', 'endpointName', 'failure', 'responseMs', 'detail'] as const)
     app.decorateRequest(name, undefined);
   app.decorateRequest('quiet', false);
   app.addHook('onRequest', (request, reply, done) => {

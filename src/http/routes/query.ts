@@ -10,15 +10,17 @@ import { TailraceError } from '../../errors.ts';
 import type { RawParameters } from '../../query/parameters.ts';
 import { type Describe, describeServed } from '../../serve/describe.ts';
 import type { Resolve } from '../../serve/resolve.ts';
+import { wantsTail } from '../../serve/resolve-tail.ts';
 import type { Metrics } from '../../telemetry/metrics.ts';
 import { addHead, getCaller } from '../plugins/auth.ts';
 import { PARAMETERS_MAX } from '../query-string.ts';
 import { defineRoute, type RouteGroup, type RouteRequest } from '../route.ts';
+import { sendTail, type TailParts } from './tail.ts';
 
 export const QUERY_PATH = '/api/endpoints/query/:endpoint';
 
 /** The steps of a request (src/serve/), shared with the listener in front of Fastify (../listener.ts). */
-export interface QueryParts extends Resolve {
+export interface QueryParts extends Resolve, TailParts {
   readonly config: Pick<Config, 'urlBytesMax'>;
   readonly registry: Registry;
   readonly cached: CachedQueries;
@@ -51,30 +53,40 @@ export const QUERY_POST = defineRoute({
 export const queryRoutes: RouteGroup<QueryParts> = {
   routes: [QUERY_GET, QUERY_POST],
   bodyBytesMax: ({ config }) => config.urlBytesMax, // a body holds what a URL could hold
-  setup: (app) => app.removeContentTypeParser('text/plain'),
+  setup(app, { tails }) {
+    app.removeContentTypeParser('text/plain');
+    app.addHook('preClose', (done) => {
+      tails.close(); // they would keep the service from closing
+      done();
+    });
+  },
 };
 
 async function runQuery(
-  { registry, resolve, cached, describe, metrics }: QueryParts,
+  parts: QueryParts,
   request: RouteRequest<typeof QUERY_PATH, TObject, TSchema>,
   reply: FastifyReply,
 ): Promise<FastifyReply> {
+  const { registry, resolve, cached, describe, metrics } = parts;
   const { method, headers } = request;
   const endpoint = registry.getEndpoint(request.params.endpoint);
   request.endpointName = endpoint.name;
   const caller = getCaller(request);
   const how = describeRun(request, reply);
+  const accepts = request.accepts();
+  const parameters = mergeParameters(request.query, request.body, endpoint.parameters);
+  if (wantsTail({ accepts, endpoint, parameters }))
+    return await sendTail(parts, { endpoint, parameters, lane: how.lane }, { request, reply });
   const { question, encoding, directives } = await resolve({
-    ...{ caller, endpoint, headers, accepts: request.accepts(), sandboxed: how },
+    ...{ caller, endpoint, headers, parameters, accepts, sandboxed: how },
     url: method === 'POST' ? undefined : request.url,
-    parameters: mergeParameters(request.query, request.body, endpoint.parameters),
   });
   const served =
     cached.find(question, directives) ?? (await cached.compute(question, { ...how, ...directives }));
   metrics.served(endpoint.name, served.outcome, served.answer.rows);
   request.detail = describeServed(served);
   const vary = reply.getHeader('vary')?.toString();
-  const described = await describe({ method, headers, vary, endpoint, encoding }, served);
+  const described = await describe({ method, headers, vary, url: request.url, question, encoding }, served);
   addHead(reply.code(described.status), described.head);
   return reply.send(described.representation?.body);
 }

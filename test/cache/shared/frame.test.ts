@@ -28,19 +28,23 @@ async function encode(key: string, what: Framed): Promise<Buffer> {
   return bytes;
 }
 
+/** As rows come: in UTF-8. */
+const toWellFormed = (texts: readonly string[]) => texts.map((text) => text.toWellFormed());
+
 describe('a frame', () => {
   test('gives back the answer that it was made of, of any bytes', async () => {
     const answers = fc.record({
       body: fc.uint8Array({ maxLength: 5_000 }),
       rows: fc.nat(),
       engineMs: fc.double({ min: 0, max: 1e9, noNaN: true }),
+      last: fc.option(fc.array(fc.string({ unit: 'binary' }), { minLength: 1 })),
       starts: fc.option(fc.array(fc.nat(0xffff_fffe))),
       key: fc.string({ unit: 'binary' }),
       madeMs: fc.nat(1e14),
     });
     await fc.assert(
-      fc.asyncProperty(answers, async ({ key, madeMs, body, rows, engineMs, starts }) => {
-        const what = { body: Buffer.from(body), rows, engineMs };
+      fc.asyncProperty(answers, async ({ key, madeMs, body, rows, engineMs, starts, last }) => {
+        const what = { body: Buffer.from(body), rows, engineMs, ...(last && { last: toWellFormed(last) }) };
         const answer = starts === null ? what : { ...what, rowStarts: Uint32Array.from(starts) };
         const bytes = await encode(key, { answer, madeMs });
         expect(await frames.decode(key, bytes)).toEqual({ answer, madeMs });

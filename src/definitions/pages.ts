@@ -1,0 +1,63 @@
+import { dropUnusedViews } from '../sql/with-list.ts';
+import { findSources } from './bucket.ts';
+import type { Source } from './source.ts';
+
+/** A column by which the rows of an endpoint are ordered. */
+export interface PageColumn {
+  readonly name: string;
+  readonly type: 'integer' | 'string';
+  readonly isDescending: boolean;
+}
+
+/** How an endpoint's rows are read page by page (`cursor` in endpoint.yaml). */
+export interface Pages {
+  /** The order of the rows: no two rows have the same values. */
+  readonly by: readonly PageColumn[];
+  /** An answer with fewer rows is the last page. */
+  readonly size: number;
+  /** The sources that the query may read. */
+  readonly sources: readonly Source[];
+}
+
+/** The parameter in which callers send the cursor of a page. */
+export const CURSOR_PARAMETER = 'cursor';
+
+/** `@cursor_id` is the value of the column `id` in the last row of the page before; NULL on the first page. */
+export const CURSOR_PREFIX = 'cursor_';
+
+/** `cursor` of a file that passed `checkEndpointShape`. */
+export interface PagesFields {
+  readonly by: readonly string[];
+  readonly size: number;
+}
+
+type ColumnTypes = Readonly<Record<string, { readonly type: string } | undefined>>;
+
+/** `cursor` of a file that passed `checkPages`. */
+export function createPages(
+  { by, size }: PagesFields,
+  columns: ColumnTypes,
+  { sql, sources }: { readonly sql: string; readonly sources: readonly Source[] },
+): Pages {
+  const parsed = by.map((text) => {
+    const { name = '', direction } = parseOrder(text) ?? {};
+    const type = columns[name]?.type === 'integer' ? ('integer' as const) : ('string' as const);
+    return { name, type, isDescending: direction === 'desc' };
+  });
+  return { by: parsed, size, sources: findSources(dropUnusedViews(sql), sources) };
+}
+
+/** `timestamp desc` → its column and direction; `undefined` if the text is not of this form. */
+export function parseOrder(text: string): { name: string; direction: 'asc' | 'desc' } | undefined {
+  const [, name, direction] = /^\s*(\w+)\s+(asc|desc)\s*$/i.exec(text) ?? [];
+  if (name === undefined) return undefined;
+  return { name, direction: direction?.toLowerCase() === 'desc' ? 'desc' : 'asc' };
+}
+
+// As everywhere in the platform: the time of an event, and of a row.
+const TIME_COLUMN = 'timestamp';
+
+/** Whether the first page has the newest rows, so that new ones can be followed (live tail). */
+export function hasNewestFirst({ by: [first] }: Pages): boolean {
+  return first?.name === TIME_COLUMN && first.isDescending;
+}

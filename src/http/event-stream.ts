@@ -1,0 +1,43 @@
+import { once } from 'node:events';
+import type { FastifyReply } from 'fastify';
+import { EVENT_STREAM } from '../serve/resolve-tail.ts';
+import type { Sink } from '../tail/member.ts';
+
+// For a reader that takes nothing more, not even the last event.
+const LAST_EVENT_MS = 5_000;
+
+/** Headers of a response with events. The connection is not used again: it may be open for days. */
+export const EVENT_STREAM_HEAD = {
+  'content-type': `${EVENT_STREAM}; charset=utf-8`,
+  'cache-control': 'no-store',
+  'x-accel-buffering': 'no', // nginx would collect the events
+  connection: 'close',
+} as const;
+
+/** Takes the response out of the framework's hands and sends its head. */
+export function openEventStream(reply: FastifyReply): Sink {
+  const { raw } = reply.hijack();
+  raw.writeHead(200, { ...(reply.getHeaders() as Record<string, string>), ...EVENT_STREAM_HEAD }); // set as texts
+  raw.flushHeaders();
+  raw.on('error', () => {}); // the reader has gone; `close` follows
+  return {
+    get waitingBytes() {
+      return raw.writableLength;
+    },
+    write(events) {
+      if (!raw.destroyed) raw.write(events);
+    },
+    end(event) {
+      raw.end(event);
+      const cut = setTimeout(() => raw.destroy(), LAST_EVENT_MS);
+      raw.once('close', () => clearTimeout(cut));
+    },
+    async drained() {
+      if (!raw.writableNeedDrain || raw.destroyed) return;
+      const waiting = new AbortController();
+      const { signal } = waiting;
+      await Promise.race([once(raw, 'drain', { signal }), once(raw, 'close', { signal })]);
+      waiting.abort();
+    },
+  };
+}

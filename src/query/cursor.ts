@@ -1,0 +1,88 @@
+import { createHmac, timingSafeEqual } from 'node:crypto';
+import type { Endpoint } from '../definitions/endpoint.ts';
+import { CURSOR_PARAMETER, CURSOR_PREFIX, type Pages } from '../definitions/pages.ts';
+import { deriveSecret } from '../lib/derived-secret.ts';
+import { invalidParameters, type ParameterValues, type RawParameters } from './parameters.ts';
+import { isPosition, type Position } from './position.ts';
+
+/** Cursors: positions as opaque, signed texts, each valid for one question of one definition. */
+export type Cursors = ReturnType<typeof createCursors>;
+
+const MAC_BYTES = 16;
+// Of each part of the question: tells which one differs. The signature does not rest on them.
+const PART_CHARS = 8;
+// Ids of events have at most 256 characters; more than eight columns of such texts.
+const CURSOR_CHARS_MAX = 16_384;
+
+const PARTS = [
+  'was made for another endpoint',
+  'was made for an earlier definition of the endpoint',
+  'was made for other parameters, or for a key with other pins',
+] as const;
+const FROM_LINK = 'begin again without it, and take each next one from the Link header';
+
+/** @param secret the same for all replicas */
+export function createCursors(secret: Uint8Array) {
+  const key = deriveSecret(secret, 'tailrace cursors');
+  const digest = (text: string) => createHmac('sha256', key).update(text).digest();
+  const sign = (payload: string) => digest(`cursor ${payload}`).subarray(0, MAC_BYTES);
+
+  function partsOf(endpoint: Endpoint, values: ParameterValues): string[] {
+    const sent = Object.entries(values).filter(([name]) => !name.startsWith(CURSOR_PREFIX));
+    const question = JSON.stringify(sent.toSorted(([a], [b]) => (a < b ? -1 : 1)));
+    return [endpoint.id, endpoint.fileHash, question].map((text) =>
+      digest(`part ${text}`).toString('base64url').slice(0, PART_CHARS),
+    );
+  }
+
+  /** @throws TailraceError `invalid_parameter` */
+  function parse(endpoint: Endpoint, pages: Pages, values: ParameterValues, text: string): Position {
+    const [parts, position] = open(text, sign);
+    const own = partsOf(endpoint, values);
+    const wrong = PARTS.find((_, i) => parts[i] !== own[i]);
+    if (wrong !== undefined) throw refuse(`${wrong}; ${FROM_LINK}`);
+    if (!isPosition(pages, position)) throw refuse(`${PARTS[1]}; ${FROM_LINK}`);
+    return position;
+  }
+
+  return {
+    parse,
+    /** Writes cursors of a question. */
+    createWriter(endpoint: Endpoint, values: ParameterValues): (position: Position) => string {
+      const parts = partsOf(endpoint, values);
+      return (position) => {
+        const payload = JSON.stringify([parts, position]);
+        return `${Buffer.from(payload).toString('base64url')}.${sign(payload).toString('base64url')}`;
+      };
+    },
+    /**
+     * The position that a request continues from; `undefined`: the first page. An endpoint without pages ignores the parameter, or
+     * has one of its own by this name.
+     *
+     * @throws TailraceError `invalid_parameter`
+     */
+    read(endpoint: Endpoint, values: ParameterValues, raw: RawParameters): Position | undefined {
+      const { pages } = endpoint;
+      const text = pages === undefined ? undefined : raw[CURSOR_PARAMETER];
+      if (pages === undefined || text === undefined || text.length === 0) return undefined;
+      if (typeof text !== 'string') throw refuse(`was sent ${text.length} times; send it once`);
+      return parse(endpoint, pages, values, text);
+    },
+  };
+}
+
+type Sign = (payload: string) => Buffer;
+
+/** @throws TailraceError `invalid_parameter` if the text is not one that `createWriter` wrote */
+function open(text: string, sign: Sign): readonly [parts: readonly unknown[], position: readonly unknown[]] {
+  const [body = '', mac = '', ...rest] = text.length > CURSOR_CHARS_MAX ? [] : text.split('.');
+  const payload = Buffer.from(body, 'base64url').toString();
+  const sent = Buffer.from(mac, 'base64url');
+  const isWhole = rest.length === 0 && sent.length === MAC_BYTES && timingSafeEqual(sent, sign(payload));
+  if (!isWhole) throw refuse(`is cut or changed: it must be a cursor as this service sent it; ${FROM_LINK}`);
+  return JSON.parse(payload) as [unknown[], unknown[]]; // signed: `createWriter` wrote it
+}
+
+function refuse(message: string) {
+  return invalidParameters([{ parameter: CURSOR_PARAMETER, message }]);
+}

@@ -1,0 +1,72 @@
+import type { Endpoint } from '../definitions/endpoint.ts';
+import type { Pages } from '../definitions/pages.ts';
+import { TailraceError } from '../errors.ts';
+import { JSON_FORMAT, NDJSON_FORMAT, splitLines } from './format.ts';
+import { bindPosition, type Position, positionBefore, readPosition } from './position.ts';
+import type { Question } from './question.ts';
+import type { Answer, Run, RunOptions } from './run.ts';
+
+// Only events that come late, within the page itself, change it between two queries.
+const TRIES_MAX = 5;
+
+/**
+ * Adds to each full page where it ends. Of rows in JSON the runner knows; for other formats the positions are asked for before and
+ * after the page, until both agree: then the page has the same rows.
+ */
+export function createPagedRun(run: Run): Run {
+  const narrowed = new WeakMap<Endpoint, Endpoint>();
+
+  /** The endpoint with its cursor columns alone. */
+  function narrow(endpoint: Endpoint, { by }: Pages): Endpoint {
+    const columns = endpoint.columns.filter(({ name }) => by.some((column) => column.name === name));
+    const created = narrowed.get(endpoint) ?? { ...endpoint, columns };
+    narrowed.set(endpoint, created);
+    return created;
+  }
+
+  /** The positions of all rows of a page, in order. */
+  async function readPositions(question: Question, pages: Pages, options: RunOptions): Promise<Position[]> {
+    const endpoint = narrow(question.endpoint, pages);
+    const key = `${question.key} positions`;
+    const { body } = await run({ ...question, endpoint, format: NDJSON_FORMAT, key }, options);
+    return splitLines(body).map((row) => readPosition(pages, row));
+  }
+
+  async function runBetween(question: Question, pages: Pages, options: RunOptions): Promise<Answer> {
+    // From the first row on: rows that come in newer than the page would push others out of it.
+    let before = await readPositions(question, pages, options);
+    const start = before[0] && positionBefore(pages, before[0]);
+    const pinned = start === undefined ? question : at(question, start);
+    for (let tries = 1; tries <= TRIES_MAX; tries++) {
+      const answer = await run(pinned, options);
+      const after = await readPositions(pinned, pages, options);
+      if (JSON.stringify(before) === JSON.stringify(after)) return { ...answer, ...endOf(pages, after) };
+      before = after;
+    }
+    throw new TailraceError(
+      'overloaded',
+      `the page changed while it was read, ${TRIES_MAX} times; ask again`,
+    );
+  }
+
+  return async (question, options = {}) => {
+    const { endpoint, format } = question;
+    const { pages } = endpoint;
+    const isReadable = format.engineFormat === JSON_FORMAT.engineFormat;
+    return await (pages === undefined || isReadable
+      ? run(question, options)
+      : runBetween(question, pages, options));
+  };
+}
+
+/** The same question from another position on. */
+export function at(question: Question, position: Position): Question {
+  const { endpoint, values, key } = question;
+  const moved = bindPosition(endpoint.pages, position);
+  return { ...question, values: { ...values, ...moved }, key: `${key} at ${JSON.stringify(position)}` };
+}
+
+function endOf({ size }: Pages, positions: readonly Position[]): Pick<Answer, 'last'> {
+  const last = positions.at(-1);
+  return last === undefined || positions.length < size ? {} : { last };
+}

@@ -1,0 +1,41 @@
+import { CURSOR_PARAMETER } from '../definitions/pages.ts';
+import type { Cursors } from '../query/cursor.ts';
+import type { Question } from '../query/question.ts';
+import type { Answer } from '../query/run.ts';
+
+interface Asked {
+  readonly url: string | undefined;
+  readonly question: Question;
+}
+
+/** Finds the `Link` of an answer to its next page (RFC 8288); `undefined` if it is the last. Each cursor is signed once. */
+export function createNextLinks(cursors: Pick<Cursors, 'createWriter'>) {
+  const known = new WeakMap<Answer, string>();
+  return ({ url, question }: Asked, answer: Answer): string | undefined => {
+    if (answer.last === undefined || url === undefined) return undefined;
+    const { endpoint, values } = question;
+    const cursor = known.get(answer) ?? cursors.createWriter(endpoint, values)(answer.last);
+    known.set(answer, cursor);
+    return `<${withCursor(url, cursor)}>; rel="next"`;
+  };
+}
+
+/** The URL with another cursor. Its other parameters stay as they were sent. */
+function withCursor(url: string, cursor: string): string {
+  const start = url.indexOf('?');
+  const path = start === -1 ? url : url.slice(0, start);
+  const pairs = start === -1 ? [] : url.slice(start + 1).split('&');
+  const others = pairs.filter((pair) => pair !== '' && !isCursor(pair));
+  const next = `${path}?${[...others, `${CURSOR_PARAMETER}=${cursor}`].join('&')}`;
+  return next.replaceAll(/[<>"\\^`{|} ]/g, encodeURIComponent); // a reference in < > has none of these
+}
+
+function isCursor(pair: string): boolean {
+  const name = pair.split('=', 1)[0] ?? '';
+  if (!name.includes('%')) return name === CURSOR_PARAMETER;
+  try {
+    return decodeURIComponent(name) === CURSOR_PARAMETER;
+  } catch {
+    return false;
+  }
+}

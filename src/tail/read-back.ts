@@ -1,0 +1,78 @@
+import type { Pages } from '../definitions/pages.ts';
+import { splitLines } from '../query/format.ts';
+import { at } from '../query/page.ts';
+import { comparePositions, type Position, readPosition } from '../query/position.ts';
+import type { Question } from '../query/question.ts';
+import type { Run, RunOptions } from '../query/run.ts';
+
+export interface TailRow {
+  readonly position: Position;
+  /** The position as one text. */
+  readonly name: string;
+  /** JSON on one line. */
+  readonly row: Buffer;
+}
+
+/** Rows of a question as they stood one page after the other, newest first. */
+export interface Reading {
+  readonly rows: readonly TailRow[];
+  /** `whole`: there are no older rows. `met`: reached `until`. `cut`: reached the bound before. */
+  readonly end: 'whole' | 'met' | 'cut';
+}
+
+export interface ReadBackOptions extends Pick<RunOptions, 'signal' | 'lane'> {
+  /** The rows after it; from the newest one if left out. */
+  readonly from?: Position | undefined;
+  /** Read back until a row that is not newer; all rows if left out. */
+  readonly until?: Position | undefined;
+}
+
+/** Beyond either the reading is cut: rows are held in memory until the oldest is sent. */
+export const READ_ROWS_MAX = 10_000;
+const READ_BYTES_MAX = 32 * 1024 * 1024;
+
+/** The pages of a question that is tailed. */
+export function getPages({ endpoint }: Question): Pages {
+  if (endpoint.pages !== undefined) return endpoint.pages;
+  throw new Error(`${endpoint.name} has no pages`); // serve/resolve-tail.ts refuses it
+}
+
+/** Reads the first page. @throws what the query fails with */
+export async function readFirst(
+  run: Run,
+  question: Question,
+  how: Pick<RunOptions, 'signal' | 'lane'>,
+): Promise<Reading> {
+  const { rows, last } = await readPage(run, question, how);
+  return { rows, end: last === undefined ? 'whole' : 'met' };
+}
+
+/** Reads pages backwards in time. @throws what a query fails with */
+export async function readBack(
+  run: Run,
+  question: Question,
+  { from, until, ...how }: ReadBackOptions,
+): Promise<Reading> {
+  const pages = getPages(question);
+  const rows: TailRow[] = [];
+  let bytes = 0;
+  for (let next = from; ; ) {
+    const page = await readPage(run, next === undefined ? question : at(question, next), how);
+    rows.push(...page.rows);
+    bytes += page.bytes;
+    if (page.last === undefined) return { rows, end: 'whole' };
+    if (until !== undefined && comparePositions(pages, page.last, until) >= 0) return { rows, end: 'met' };
+    if (rows.length >= READ_ROWS_MAX || bytes >= READ_BYTES_MAX) return { rows, end: 'cut' };
+    next = page.last;
+  }
+}
+
+async function readPage(run: Run, question: Question, options: RunOptions) {
+  const pages = getPages(question);
+  const answer = await run(question, options);
+  const rows = splitLines(answer.body).map((row): TailRow => {
+    const position = readPosition(pages, row);
+    return { position, name: JSON.stringify(position), row };
+  });
+  return { rows, last: answer.last, bytes: answer.body.length };
+}

@@ -1,0 +1,218 @@
+import type { Config } from '../config/config.ts';
+import { CURSOR_PARAMETER } from '../definitions/pages.ts';
+import type { Registry } from '../definitions/registry.ts';
+import { TailraceError } from '../errors.ts';
+import type { Caller } from '../keys/keyring.ts';
+import { createSingleFlight } from '../lib/single-flight.ts';
+import { invalidParameters } from '../query/parameters.ts';
+import type { Position } from '../query/position.ts';
+import type { Question } from '../query/question.ts';
+import type { EndReason } from './event.ts';
+import { createGroup, type Group, type GroupParts } from './group.ts';
+import { createMember, type Member, type Sink } from './member.ts';
+import { READ_ROWS_MAX, type TailRow } from './read-back.ts';
+
+export interface TailsOptions extends GroupParts {
+  readonly registry: Pick<Registry, 'endpoints' | 'findEndpoint'>;
+  readonly limits: Pick<Config, 'tailsMax' | 'tailsPerKeyMax' | 'tailBufferBytesMax'>;
+  /** A tail has ended; without a reason its reader has gone. */
+  readonly onEnded: (reason: EndReason | 'left') => void;
+  readonly onFailure: (error: unknown, endpoint: string) => void;
+}
+
+/** A request to follow a question. */
+export interface TailRequest {
+  readonly question: Question;
+  /** Rows after it come first; without it only new ones. */
+  readonly position: Position | undefined;
+  readonly caller: Caller;
+  readonly authenticate: () => Caller | Promise<Caller>;
+  readonly lane: string;
+}
+
+export interface Tail {
+  /** To be called once; the tail writes until it ends. */
+  start(sink: Sink): void;
+  /** To be called when the reader has gone. */
+  leave(): void;
+}
+
+interface Running {
+  readonly group: Group;
+  readonly members: Set<Member>;
+  readonly ready: Promise<void>;
+  isBusy: boolean;
+  failures: number;
+}
+
+// Ten seconds in which the engine restarts or a server comes back.
+const FAILURES_MAX = 40;
+const RETRY_SECONDS = 10;
+// Sent at a time, of the rows before the first new one.
+const ROWS_AT_ONCE = 100;
+
+export type Tails = ReturnType<typeof createTails>;
+
+/** The live tails: those of one question share a group, and so one query a tick. */
+export function createTails(options: TailsOptions) {
+  const { registry, limits, onEnded, onFailure } = options;
+  const groups = new Map<string, Running>();
+  const places = createPlaces(limits);
+  const readSince = createHistory();
+  let served = registry.endpoints;
+  let isClosed = false;
+
+  function openGroup({ question, lane }: TailRequest): Running {
+    const known = groups.get(question.key);
+    if (known !== undefined) return known;
+    const group = createGroup(options, question, lane);
+    const running = { group, members: new Set<Member>(), ready: group.start(), isBusy: false, failures: 0 };
+    groups.set(question.key, running);
+    return running;
+  }
+
+  function add(running: Running, { caller, authenticate }: TailRequest): Member {
+    const { group, members } = running;
+    const member = createMember({
+      ...{ caller, authenticate, bufferBytesMax: limits.tailBufferBytesMax },
+      onEnd(reason) {
+        members.delete(member);
+        places.release(caller);
+        onEnded(reason ?? 'left');
+        if (members.size > 0) return;
+        group.close();
+        groups.delete(group.question.key);
+      },
+    });
+    members.add(member);
+    return member;
+  }
+
+  /** Ends the tails of definitions that have changed. Deleted events change no definition. */
+  function followDefinitions(): void {
+    if (served === registry.endpoints) return;
+    served = registry.endpoints;
+    for (const { group, members } of [...groups.values()]) {
+      const { id, fileHash } = group.question.endpoint;
+      if (registry.findEndpoint(id)?.fileHash !== fileHash) endAll(members, 'definition_changed');
+    }
+  }
+
+  const all = () => [...groups.values()].flatMap(({ members }) => [...members]);
+
+  return {
+    get count() {
+      return places.count;
+    },
+    /**
+     * Opens a tail. What the first query fails with is thrown here, before anything is sent.
+     *
+     * @throws TailraceError `rate_limited`, `invalid_parameter` if the position is too far back; what the query fails with
+     */
+    async open(request: TailRequest): Promise<Tail> {
+      const { caller, position } = request;
+      places.take(caller);
+      const running = openGroup(request);
+      const member = add(running, request);
+      try {
+        await running.ready;
+        const rows = position === undefined ? [] : await readSince(running.group, position);
+        if (isClosed) member.end('shutdown');
+        const before = inPieces(running.group, rows, position);
+        const start = (sink: Sink) => void member.start(sink, before).catch(() => member.end('unavailable'));
+        return { start, leave: member.leave };
+      } catch (error) {
+        member.leave();
+        throw error;
+      }
+    },
+    /** Sends the rows that came since the last tick. Called a few times a second. */
+    tick(): void {
+      followDefinitions();
+      for (const running of groups.values()) if (!running.isBusy) void tickGroup(running, onFailure);
+    },
+    keepAlive(): void {
+      for (const member of all()) member.keepAlive();
+    },
+    /** Ends the tails of keys that are not accepted any more. Called about once a second. */
+    async checkKeys(): Promise<void> {
+      await Promise.all(all().map((member) => member.check()));
+    },
+    /** Ends every tail, and those that are opened from now on. */
+    close(): void {
+      isClosed = true;
+      endAll(all(), 'shutdown');
+    },
+  };
+}
+
+/** Bounds the tails, of each key and in all. */
+function createPlaces({ tailsMax, tailsPerKeyMax }: TailsOptions['limits']) {
+  const perKey = new Map<string, number>();
+  let count = 0;
+  return {
+    get count() {
+      return count;
+    },
+    /** @throws TailraceError `rate_limited` */
+    take({ keyId }: Caller): void {
+      const taken = perKey.get(keyId) ?? 0;
+      if (taken >= tailsPerKeyMax)
+        throw tooMany(`this key has ${taken} live tails open and may have no more; end one first`);
+      if (count >= tailsMax) throw tooMany(`${count} live tails are open and there may be no more`);
+      perKey.set(keyId, taken + 1);
+      count++;
+    },
+    release({ keyId }: Caller): void {
+      const left = (perKey.get(keyId) ?? 0) - 1;
+      if (left > 0) perKey.set(keyId, left);
+      else perKey.delete(keyId);
+      count--;
+    },
+  };
+}
+
+function tooMany(message: string): TailraceError {
+  return new TailraceError('rate_limited', message, { retryAfterSeconds: RETRY_SECONDS });
+}
+
+/** Reads the rows after a position, oldest first, of a group whose new rows are held meanwhile. */
+function createHistory() {
+  const flights = createSingleFlight<readonly TailRow[] | undefined>();
+  return async (group: Group, position: Position): Promise<readonly TailRow[]> => {
+    const { rows, olderThan } = group.findSince(position);
+    if (olderThan === undefined) return rows;
+    const name = JSON.stringify([group.question.key, olderThan, position]);
+    const { value } = await flights.run(name, () => group.readBetween(olderThan, position));
+    if (value !== undefined) return [...value, ...rows];
+    const message = `lies more than ${READ_ROWS_MAX} rows back, which a live tail does not send; read them page by page, or begin without it`;
+    throw invalidParameters([{ parameter: CURSOR_PARAMETER, message }]);
+  };
+}
+
+async function tickGroup(running: Running, onFailure: TailsOptions['onFailure']): Promise<void> {
+  const { group, members } = running;
+  running.isBusy = true;
+  try {
+    await running.ready;
+    const news = await group.tick();
+    running.failures = 0;
+    if (news === 'cut') endAll(members, 'too_many_rows');
+    else if (news !== undefined) for (const member of [...members]) member.send(news);
+  } catch (error) {
+    if (members.size === 0) return; // the last one has left
+    onFailure(error, group.question.endpoint.name);
+    if (++running.failures >= FAILURES_MAX) endAll(members, 'unavailable');
+  } finally {
+    running.isBusy = false;
+  }
+}
+
+function endAll(members: Iterable<Member>, reason: EndReason): void {
+  for (const member of [...members]) member.end(reason);
+}
+
+function* inPieces(group: Group, rows: readonly TailRow[], from: Position | undefined): Generator<Buffer> {
+  for (let at = 0; at < rows.length; at += ROWS_AT_ONCE)
+    yield group.encode(rows.slice(at, at + ROWS_AT_ONCE), rows[at - 1]?.position ?? from);
+}

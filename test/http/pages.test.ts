@@ -1,0 +1,295 @@
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { expectError, get, QUERY_PATH } from '../support/http.ts';
+import { PRIVATE_KEY, startTestService, storeEvents } from '../support/service.ts';
+
+const EDGE = 'cloudflare.logs.prod';
+const SHIPPED = 'logs.all';
+
+const YAML = (name: string, id: string, more = '') => `
+id: 11111111-1111-4111-8111-1111111111${id}
+name: ${name}
+description: Entries of a project.
+max_rows: 100
+caching: 60
+${more}
+parameters:
+  project: { type: string, required: true, description: The project. }
+columns:
+  timestamp: { type: integer, description: Time. }
+  id: { type: string, description: Identifier. }
+`;
+
+const SQL = `SELECT toUnixTimestamp64Micro(at) AS timestamp, id
+FROM (SELECT timestamp AS at, id FROM edge_logs WHERE project = @project)
+WHERE @cursor_timestamp IS NULL OR (toUnixTimestamp64Micro(at), id) > (@cursor_timestamp, @cursor_id)
+ORDER BY timestamp, id
+LIMIT 7`;
+
+const folder = await mkdtemp(join(tmpdir(), 'tailrace-pages-'));
+for (const [name, yaml, sql] of [
+  ['oldest', YAML('pages.oldest', '01', 'cursor: { by: [timestamp asc, id asc], size: 7 }'), SQL],
+  ['other', YAML('pages.other', '02', 'cursor: { by: [timestamp asc, id asc], size: 7 }'), SQL],
+  [
+    'own',
+    YAML('pages.own', '03').replace(
+      'parameters:',
+      'parameters:\n  cursor: { type: string, description: An own parameter. }',
+    ),
+    'SELECT toUnixTimestamp64Micro(edge_logs.timestamp) AS timestamp, @cursor AS id FROM edge_logs WHERE project = @project LIMIT 7',
+  ],
+] as const) {
+  await mkdir(join(folder, name));
+  await writeFile(join(folder, name, 'endpoint.yaml'), yaml);
+  await writeFile(join(folder, name, 'query.sql'), sql);
+}
+
+const own = await startTestService({ env: { TAILRACE_ENDPOINTS_DIR: folder } });
+const shipped = await startTestService();
+afterAll(async () => {
+  await own.close();
+  await shipped.close();
+  await rm(folder, { recursive: true });
+});
+
+const INSTANTS = 3;
+
+/** Events of which many share a microsecond, with ids that differ in their last bytes. */
+function events(project: string, from: number, count: number, nowMs: number): object[] {
+  return Array.from({ length: count }, (_, i) => ({
+    id: `${project}-${from + i}-${['é', '𝄞', '!', '~'][i % 4]}`,
+    timestamp: new Date(nowMs - 60_000 + (i % INSTANTS)).toISOString(),
+    project,
+    event_message: `event ${i}`,
+  }));
+}
+
+interface Page {
+  readonly rows: Record<string, unknown>[];
+  readonly next: string | undefined;
+  readonly headers: Headers;
+}
+
+async function read(url: string, path: string, init: RequestInit = {}): Promise<Page> {
+  const response = await fetch(url + path, {
+    ...init,
+    headers: { 'x-api-key': PRIVATE_KEY, ...init.headers },
+  });
+  const text = await response.text();
+  expect(response.status, text).toBe(200);
+  const link = response.headers.get('link');
+  const next = link === null ? undefined : /^<([^>]*)>; rel="next"$/.exec(link)?.[1];
+  expect(next === undefined).toBe(link === null);
+  const { result } = text === '' ? { result: [] } : JSON.parse(text);
+  return { rows: result, next, headers: response.headers };
+}
+
+/** Follows the links from a path on. @param between runs after each page */
+async function readAll(url: string, path: string, between: () => Promise<void> = async () => {}) {
+  const rows: Record<string, unknown>[] = [];
+  for (let next: string | undefined = path; next !== undefined; ) {
+    const page: Page = await read(url, next);
+    rows.push(...page.rows);
+    next = page.next;
+    await between();
+  }
+  return rows.map(({ id }) => String(id));
+}
+
+const pathOf = (endpoint: string, project: string) => `${QUERY_PATH}/${endpoint}?project=${project}`;
+
+beforeAll(async () => {
+  await storeEvents(own.store, EDGE, events('p', 0, 40, own.clock.now), own.clock.now);
+});
+
+describe('following the links', () => {
+  test('reaches each row that was there once, newest first, while events come in at the same microseconds', async ({
+    task: { result },
+  }) => {
+    const { store, clock, url } = shipped;
+    const project = `busy-${result?.retryCount ?? 0}`;
+    const there = events(project, 0, 730, clock.now);
+    await storeEvents(store, EDGE, there, clock.now);
+    let from = 10_000;
+    const ids = await readAll(url, pathOf(SHIPPED, project), async () => {
+      const late = events(project, from, 20, clock.now); // among the rows of every page
+      const fresh = { id: `new-${from}`, timestamp: new Date(clock.now).toISOString(), project };
+      await storeEvents(store, EDGE, [...late, fresh], clock.now);
+      from += 20;
+    });
+    expect(new Set(ids).size).toBe(ids.length);
+    const wanted = there.map((event) => (event as { id: string }).id);
+    expect(wanted.filter((id) => !ids.includes(id))).toEqual([]);
+  });
+
+  test('reads each row once in ascending order, in pages of the declared size', async () => {
+    const ids = await readAll(own.url, pathOf('pages.oldest', 'p'));
+    expect(ids).toHaveLength(40);
+    expect(new Set(ids).size).toBe(40);
+    const { rows } = await read(own.url, pathOf('pages.oldest', 'p'));
+    expect(rows).toHaveLength(7);
+  });
+
+  test.each(['ndjson', 'csv', 'arrow', 'parquet'])('has the same links in %s', async (format) => {
+    let path = pathOf('pages.oldest', 'p');
+    for (const rows of [7, 7, 7, 7, 7, 5]) {
+      const json = await read(own.url, path);
+      const answer = await fetch(`${own.url}${path}&format=${format}`, {
+        headers: { 'x-api-key': PRIVATE_KEY },
+      });
+      expect([answer.status, json.rows.length]).toEqual([200, rows]);
+      expect(answer.headers.get('link')?.replace(`&format=${format}`, '')).toBe(
+        json.headers.get('link') ?? undefined,
+      );
+      path = json.next ?? '';
+    }
+  });
+
+  test('reaches each row that was there once in CSV, newest first, while events come in', async () => {
+    const { store, clock, url } = shipped;
+    const there = events('csv', 0, 330, clock.now);
+    await storeEvents(store, EDGE, there, clock.now);
+    let isStoring = true;
+    const storing = (async () => {
+      for (let from = 1_000; isStoring; from++) {
+        const fresh = {
+          id: `new-${from}`,
+          timestamp: new Date(clock.now + from).toISOString(),
+          project: 'csv',
+        };
+        await storeEvents(store, EDGE, [fresh], clock.now);
+      }
+    })();
+    const ids: string[] = [];
+    for (let next = `${pathOf(SHIPPED, 'csv')}&format=csv`; next !== ''; ) {
+      const response = await fetch(url + next, { headers: { 'x-api-key': PRIVATE_KEY } });
+      const text = await response.text();
+      expect(response.status, text).toBe(200);
+      ids.push(
+        ...text
+          .split('\n')
+          .slice(1, -1)
+          .map((line) => line.split('"')[1] ?? ''),
+      );
+      next = /<([^>]*)>/.exec(response.headers.get('link') ?? '')?.[1] ?? '';
+    }
+    isStoring = false;
+    await storing;
+    expect(new Set(ids).size).toBe(ids.length);
+    const old = ids.filter((id) => !id.startsWith('new-'));
+    expect(old.toSorted()).toEqual(there.map((event) => (event as { id: string }).id).toSorted());
+  });
+
+  test('ends with a page that is not full, and with one that is empty if the rows fill their pages', async () => {
+    await storeEvents(own.store, EDGE, events('even', 0, 14, own.clock.now), own.clock.now);
+    const first = await read(own.url, pathOf('pages.oldest', 'even'));
+    const second = await read(own.url, first.next ?? '');
+    expect([second.rows.length, (await read(own.url, second.next ?? '')).rows]).toEqual([7, []]);
+    expect((await read(own.url, pathOf('pages.oldest', 'nobody'))).next).toBeUndefined();
+  });
+});
+
+describe('the link', () => {
+  test('is the URL of the request with another cursor', async () => {
+    const first = await read(own.url, `${pathOf('pages.oldest', 'p')}&x=%3E%20+&cursor=`);
+    expect(first.next).toMatch(
+      /^\/api\/endpoints\/query\/pages\.oldest\?project=p&x=%3E%20\+&cursor=[\w.-]+$/,
+    );
+    const second = await read(own.url, first.next ?? '');
+    expect(second.next?.match(/cursor=/g)).toHaveLength(1);
+  });
+
+  test('is on answers from the cache, to HEAD, and with 304', async () => {
+    const path = `${pathOf('pages.oldest', 'p')}&cached=1`;
+    const computed = await read(own.url, path);
+    const cached = await read(own.url, path);
+    const head = await read(own.url, path, { method: 'HEAD' });
+    expect(cached.headers.get('cache-status')).toContain('hit');
+    expect([cached.next, head.next]).toEqual([computed.next, computed.next]);
+    const etag = computed.headers.get('etag') ?? '';
+    // fetch() itself would ask for an answer that is not cached.
+    const same = await fetch(own.url + path, {
+      headers: { 'x-api-key': PRIVATE_KEY, 'if-none-match': etag, 'cache-control': 'no-transform' },
+    });
+    expect([same.status, same.headers.get('link')]).toEqual([304, computed.headers.get('link')]);
+  });
+
+  test('of a POST takes the same body again', async () => {
+    const init = {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ project: 'p' }),
+    };
+    const first = await read(own.url, `${QUERY_PATH}/pages.oldest`, init);
+    const second = await read(own.url, first.next ?? '', init);
+    const got = await read(own.url, (await read(own.url, pathOf('pages.oldest', 'p'))).next ?? '');
+    expect(second.rows).toEqual(got.rows);
+  });
+});
+
+describe('a cursor', () => {
+  const cursorOf = async (path: string) =>
+    new URL((await read(own.url, path)).next ?? '', own.url).searchParams.get('cursor') ?? '';
+
+  async function expectRefused(path: string, cursor: string, message: RegExp) {
+    const answer = await get(own.url, `${path}&cursor=${cursor}`);
+    expectError(answer, 'invalid_parameter');
+    expect(answer.body.error.errors).toMatchObject([{ parameter: 'cursor' }]);
+    expect(answer.body.error.message).toMatch(message);
+  }
+
+  test.each([
+    ['cut', (cursor: string) => cursor.slice(0, -1)],
+    [
+      'changed',
+      (cursor: string) => `${cursor.slice(0, 20)}${cursor[20] === 'A' ? 'B' : 'A'}${cursor.slice(21)}`,
+    ],
+    ['without its signature', (cursor: string) => cursor.split('.')[0] ?? ''],
+    ['that is no cursor', () => 'eyJ4IjoxfQ.AAAA'],
+    ['of 20,000 characters', () => 'A'.repeat(20_000)],
+  ])('%s is refused', async (_name, change) => {
+    const path = pathOf('pages.oldest', 'p');
+    await expectRefused(path, change(await cursorOf(path)), /cursor is cut or changed/);
+  });
+
+  test('of another endpoint, or of other parameters, is refused', async () => {
+    const cursor = await cursorOf(pathOf('pages.oldest', 'p'));
+    await expectRefused(pathOf('pages.other', 'p'), cursor, /made for another endpoint/);
+    await expectRefused(pathOf('pages.oldest', 'q'), cursor, /made for other parameters/);
+  });
+
+  test('of another key’s pin is refused, and one of the same pin is taken', async () => {
+    await storeEvents(own.store, EDGE, events('pinned', 0, 20, own.clock.now), own.clock.now);
+    const grant = { name: 'p', scopes: ['query'], pins: { project: 'p' } } as const;
+    const { key } = await own.service.keyring.create(grant);
+    const path = `${QUERY_PATH}/pages.oldest`;
+    const read = (cursor: string) =>
+      fetch(`${own.url}${path}?cursor=${cursor}`, { headers: { 'x-api-key': key } });
+    expect((await read(await cursorOf(pathOf('pages.oldest', 'pinned')))).status).toBe(400);
+    expect((await read(await cursorOf(pathOf('pages.oldest', 'p')))).status).toBe(200);
+  });
+
+  test('sent twice is refused', async () => {
+    const path = pathOf('pages.oldest', 'p');
+    const cursor = await cursorOf(path);
+    await expectRefused(`${path}&cursor=${cursor}`, cursor, /was sent 2 times/);
+  });
+
+  test('is a parameter of the endpoint’s own if it declares one', async () => {
+    const { rows, next } = await read(own.url, `${pathOf('pages.own', 'p')}&cursor=mine`);
+    expect([rows[0]?.['id'], next]).toEqual(['mine', undefined]);
+  });
+
+  test('of an earlier definition is refused; a deletion of events changes none', async () => {
+    const path = pathOf('pages.oldest', 'p');
+    const cursor = await cursorOf(path);
+    const source = own.store.registry.getSource(EDGE);
+    await own.store.eventsDeleted([source], own.clock.now);
+    expect((await read(own.url, `${path}&cursor=${cursor}`)).rows).toHaveLength(7);
+    await writeFile(join(folder, 'oldest', 'query.sql'), `${SQL}\n-- changed\n`);
+    await own.store.reload();
+    await expectRefused(path, cursor, /made for an earlier definition/);
+  });
+});

@@ -1,0 +1,212 @@
+import { afterAll, describe, expect, test, vi } from 'vitest';
+import { expectError, get, QUERY_PATH, readMetric } from '../support/http.ts';
+import { PRIVATE_KEY, startTestService, storeEvents } from '../support/service.ts';
+import { openTail } from '../support/tail.ts';
+
+const service = await startTestService({
+  env: { TAILRACE_TAILS_PER_KEY_MAX: '4', TAILRACE_TAILS_MAX: '5' },
+});
+afterAll(service.close);
+const { url, store, clock } = service;
+
+const EVENTS = { accept: 'text/event-stream' };
+let projects = 0;
+/** One of its own for each test, also if it runs again. */
+const newProject = () => `project-${++projects}`;
+const pathOf = (project: string) => `${QUERY_PATH}/logs.all?project=${project}`;
+
+/** Stores an event, ms ago. */
+async function store1(project: string, id: string, agoMs: number): Promise<void> {
+  await storeMany(project, [[id, agoMs]]);
+}
+
+async function storeMany(project: string, events: readonly (readonly [id: string, agoMs: number])[]) {
+  const rows = events.map(([id, agoMs]) => ({
+    ...{ id, project, event_message: `it is ${id}`, timestamp: new Date(clock.now - agoMs).toISOString() },
+    metadata: { big: 1, text: 'a\r\nb' },
+  }));
+  await storeEvents(store, 'cloudflare.logs.prod', rows, clock.now);
+}
+
+const idsOf = (events: readonly { data: Record<string, unknown> }[]) => events.map(({ data }) => data['id']);
+
+describe('a live tail', () => {
+  test('sends new rows as events, oldest first, as the endpoint returns them', async () => {
+    const project = newProject();
+    await store1(project, 'before', 9_000);
+    const tail = await openTail(url, pathOf(project));
+    expect(tail.headers.get('content-type')).toBe('text/event-stream; charset=utf-8');
+    expect(tail.headers.get('cache-control')).toBe('no-store');
+    await storeMany(project, [
+      ['b', 5_000],
+      ['a', 6_000],
+    ]);
+    await store1(project, 'c', 4_000);
+    const events = await tail.next(3);
+    tail.close();
+    expect(idsOf(events)).toEqual(['a', 'b', 'c']);
+    expect(events.map(({ event }) => event)).toEqual(['row', 'row', 'row']);
+    const { body } = await get(url, pathOf(project));
+    expect(body.result.slice(0, 3)).toEqual(events.map(({ data }) => data).reverse());
+  });
+
+  test('sends a row that comes late, and goes on after it without loss or repeat', async () => {
+    const project = newProject();
+    await store1(project, 'old', 9_000);
+    const tail = await openTail(url, pathOf(project));
+    await store1(project, 'new', 1_000);
+    const [first] = await tail.next(1);
+    await store1(project, 'late', 5_000);
+    const [late] = await tail.next(1);
+    tail.close();
+    expect(idsOf([first, late].filter((one) => one !== undefined))).toEqual(['new', 'late']);
+    expect(late?.id).toBe(first?.id);
+    await store1(project, 'newest', 500);
+    const again = await openTail(url, pathOf(project), { 'last-event-id': late?.id ?? '' });
+    await store1(project, 'last', 100);
+    expect(idsOf(await again.next(2))).toEqual(['newest', 'last']);
+    again.close();
+  });
+
+  test('goes on after any event, also if more rows have come than a page has', async () => {
+    const project = newProject();
+    const many = Array.from({ length: 250 }, (_, i) => [`e${1000 + i}`, 60_000 - (i >> 3)] as const);
+    const tail = await openTail(url, pathOf(project));
+    await storeMany(project, many.slice(0, 120));
+    const events = await tail.next(120);
+    tail.close();
+    const wanted = many.map(([id]) => id);
+    expect(idsOf(events)).toEqual(wanted.slice(0, 120));
+    await storeMany(project, many.slice(120));
+    for (const at of [0, 57, 119]) {
+      const { id = '' } = events[at] ?? {};
+      const again = await openTail(url, `${pathOf(project)}&cursor=${id}`);
+      expect(idsOf(await again.next(249 - at))).toEqual(wanted.slice(at + 1));
+      again.close();
+    }
+  });
+
+  test('begins after the last row of a page if it is given the cursor of its link', async () => {
+    const project = newProject();
+    const many = Array.from({ length: 130 }, (_, i) => [`e${1000 + i}`, 60_000 - i] as const);
+    await storeMany(project, many);
+    const link = (await get(url, pathOf(project))).headers.get('link') ?? '';
+    const tail = await openTail(url, /<(.*)>/.exec(link)?.[1] ?? '');
+    expect(idsOf(await tail.next(99))).toEqual(many.slice(31).map(([id]) => id));
+    tail.close();
+  });
+
+  test('of many callers asks the engine once for all, and nothing while nothing is written', async () => {
+    const project = newProject();
+    const asked = () => readMetric(url, 'tailrace_engine_queries_total', { endpoint: 'logs.all' });
+    const tails = await Promise.all(Array.from({ length: 4 }, () => openTail(url, pathOf(project))));
+    const before = await asked();
+    await store1(project, 'a', 1_000);
+    for (const tail of tails) expect(idsOf(await tail.next(1))).toEqual(['a']);
+    // A tick may fall before the row and another behind it; each is one query, and none follows.
+    await vi.waitFor(async () => {
+      const first = await asked();
+      await new Promise((resolve) => setTimeout(resolve, 600));
+      expect(await asked()).toBe(first);
+    }, 20_000);
+    expect((await asked()) - before).toBeLessThanOrEqual(3);
+    expect(await readMetric(url, 'tailrace_tails_open')).toBe(4);
+    for (const tail of tails) tail.close();
+    await vi.waitFor(async () => expect(await readMetric(url, 'tailrace_tails_open')).toBe(0), 20_000);
+  });
+
+  test('is refused beyond the number of a key, and beyond the number of all', async () => {
+    const path = pathOf(newProject());
+    const tails = await Promise.all(Array.from({ length: 4 }, () => openTail(url, path)));
+    const refused = await get(url, path, EVENTS);
+    expectError(refused, 'rate_limited');
+    expect(refused.body.error.message).toContain('this key has 4 live tails open');
+    const { key } = await service.service.keyring.create({ name: 'other', scopes: ['query'] });
+    const fifth = await openTail(url, path, { 'x-api-key': key });
+    const sixth = await get(url, path, { ...EVENTS, 'x-api-key': key });
+    expectError(sixth, 'rate_limited');
+    expect(sixth.body.error.message).toContain('5 live tails are open');
+    for (const tail of [...tails, fifth]) tail.close();
+    await vi.waitFor(async () => (await openTail(url, path)).close(), 20_000);
+  });
+
+  test('ends with the key, and says why', async () => {
+    const { keyring } = service.service;
+    const grant = { name: 'leaver', scopes: ['query'], pins: { project: 'pinned' } } as const;
+    const revoked = await keyring.create(grant);
+    const changed = await keyring.create(grant);
+    const expired = await keyring.create({ ...grant, expiresMs: clock.now + 60_000 });
+    const open = ({ key }: { key: string }) => openTail(url, `${QUERY_PATH}/logs.all`, { 'x-api-key': key });
+    const tails = await Promise.all([revoked, changed, expired].map(open));
+    await keyring.revoke(revoked.id);
+    await keyring.update(changed.id, { pins: { project: 'another' } });
+    clock.now += 60_001;
+    const ends = await Promise.all(tails.map((tail) => tail.next(1)));
+    expect(ends.flat().map(({ event, data }) => [event, data['reason']])).toEqual([
+      ['end', 'key_revoked'],
+      ['end', 'key_changed'],
+      ['end', 'key_expired'],
+    ]);
+    expect(await tails[0]?.next(1)).toEqual([]);
+    expectError(
+      await get(url, `${QUERY_PATH}/logs.all`, { ...EVENTS, 'x-api-key': revoked.key }),
+      'unauthorized',
+    );
+  });
+
+  test('shows a key no rows of another project', async () => {
+    const { key } = await service.service.keyring.create({
+      name: 'mine',
+      scopes: ['query'],
+      pins: { project: 'mine' },
+    });
+    const tail = await openTail(url, `${QUERY_PATH}/logs.all`, { 'x-api-key': key });
+    await store1('theirs', 'theirs', 1_000);
+    await store1('mine', 'mine', 2_000);
+    const events = await tail.next(1);
+    expect(idsOf(events)).toEqual(['mine']);
+    tail.close();
+    const refused = await get(url, `${pathOf('theirs')}&cursor=${events[0]?.id}`, EVENTS);
+    expectError(refused, 'invalid_parameter');
+  });
+
+  test('to HEAD is a head alone', async () => {
+    const response = await fetch(url + pathOf('p'), {
+      method: 'HEAD',
+      headers: { 'x-api-key': PRIVATE_KEY, ...EVENTS },
+    });
+    expect([response.status, response.headers.get('content-type')]).toEqual([
+      200,
+      'text/event-stream; charset=utf-8',
+    ]);
+  });
+
+  test.each([
+    ['an endpoint without a cursor', 'usage.api-counts?project=p&interval=daily', 'needs a "cursor"'],
+  ])('of %s is refused', async (_name, path, message) => {
+    const refused = await get(url, `${QUERY_PATH}/${path}`, EVENTS);
+    expectError(refused, 'not_acceptable');
+    expect(refused.body.error.message).toContain(message);
+  });
+
+  test('is not sent to a caller that prefers an answer', async () => {
+    const accept = 'text/event-stream;q=0.5, application/json';
+    expect((await get(url, pathOf('p'), { accept })).body.result).toEqual([]);
+  });
+
+  test('with a wrong cursor or parameter is refused like an answer', async () => {
+    expectError(await get(url, `${pathOf('p')}&cursor=x`, EVENTS), 'invalid_parameter');
+    expectError(await get(url, pathOf('p'), { ...EVENTS, 'last-event-id': 'x.y' }), 'invalid_parameter');
+    expectError(await get(url, `${QUERY_PATH}/logs.all`, EVENTS), 'invalid_parameter');
+  });
+});
+
+test('live tails end when the service shuts down', async () => {
+  const other = await startTestService();
+  const tail = await openTail(other.url, pathOf('p'));
+  const closed = other.close();
+  expect((await tail.next(2)).map(({ event, data }) => [event, data['reason']])).toEqual([
+    ['end', 'shutdown'],
+  ]);
+  await closed;
+});

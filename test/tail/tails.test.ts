@@ -1,0 +1,205 @@
+import { afterAll, beforeEach, describe, expect, test } from 'vitest';
+import { createCursors } from '../../src/query/cursor.ts';
+import { NDJSON_FORMAT } from '../../src/query/format.ts';
+import { createPagedRun } from '../../src/query/page.ts';
+import { parseParameters } from '../../src/query/parameters.ts';
+import type { Position } from '../../src/query/position.ts';
+import { createQuestion } from '../../src/query/question.ts';
+import { createRunner, type Run } from '../../src/query/run.ts';
+import type { EndReason } from '../../src/tail/event.ts';
+import type { Sink } from '../../src/tail/member.ts';
+import { createTails } from '../../src/tail/tails.ts';
+import { openTestStore, storeEvents } from '../support/service.ts';
+
+const { store, config, close } = await openTestStore();
+afterAll(close);
+
+const NOW = Date.now();
+const caller = { keyId: 'key', scopes: ['query'], pins: {} } as const;
+const cursors = createCursors(Buffer.from('secret'));
+const ended: string[] = [];
+const failures: unknown[] = [];
+let queries = 0;
+/** Fails a query if it returns an error. */
+let fault: () => Error | undefined = () => undefined;
+
+const runner = createRunner(store.engine, () => NOW);
+const run: Run = async (question, options) => {
+  queries++;
+  const error = fault();
+  if (error !== undefined) throw error;
+  return await runner(question, options);
+};
+
+function openTails(limits: object = {}) {
+  return createTails({
+    ...{ run: createPagedRun(run), writes: store.writes, seesEveryWrite: true, cursors },
+    registry: store.registry,
+    limits: { ...config, tailBufferBytesMax: 4_096, ...limits },
+    onEnded: (reason) => void ended.push(reason),
+    onFailure: (error) => void failures.push(error),
+  });
+}
+
+const endpoint = store.registry.getEndpoint('logs.all');
+let project = '';
+let projects = 0;
+beforeEach(() => {
+  project = `project-${++projects}`;
+  ended.length = 0;
+  failures.length = 0;
+  fault = () => undefined;
+});
+
+/** What a response would get; its reader takes nothing while `isSlow`. */
+function createSink() {
+  let text = '';
+  let waiting = 0;
+  let reason: EndReason | undefined;
+  const state = { isSlow: false };
+  const sink: Sink = {
+    get waitingBytes() {
+      return waiting;
+    },
+    write(events) {
+      text += events.toString();
+      if (state.isSlow) waiting += events.length;
+    },
+    end(event, why) {
+      text += event.toString();
+      reason = why;
+    },
+    drained: async () => undefined,
+  };
+  const ids = () => [...text.matchAll(/"id":"([^"]*)"/g)].map(([, id]) => id);
+  return { sink, state, ids, text: () => text, reason: () => reason };
+}
+
+async function open(tails: ReturnType<typeof openTails>, position?: Position) {
+  const question = createQuestion(endpoint, parseParameters(endpoint, { project }, 1_000), NDJSON_FORMAT);
+  const reader = createSink();
+  const authenticate = () => caller;
+  const tail = await tails.open({ question, position, caller, authenticate, lane: 'key' });
+  tail.start(reader.sink);
+  return { ...reader, leave: tail.leave };
+}
+
+async function storeRows(ids: readonly string[], agoMs: (i: number) => number = () => 1_000) {
+  const events = ids.map((id, i) => ({ id, project, timestamp: new Date(NOW - agoMs(i)).toISOString() }));
+  await storeEvents(store, 'cloudflare.logs.prod', events, NOW);
+}
+
+/** Ticks until all queries have ended. */
+async function tick(tails: ReturnType<typeof openTails>, until: () => boolean) {
+  tails.tick();
+  await expect.poll(until, { timeout: 30_000, interval: 5 }).toBe(true);
+}
+
+const range = (from: number, to: number) =>
+  Array.from({ length: to - from }, (_, i) => `e${String(from + i).padStart(6, '0')}`);
+
+describe('the tails of one question', () => {
+  test('share one query a tick, and none while nothing is written', async () => {
+    const tails = openTails();
+    const readers = await Promise.all(Array.from({ length: 50 }, () => open(tails)));
+    expect(queries).toBe(1);
+    queries = 0;
+    await storeRows(['a']);
+    await tick(tails, () => readers.every(({ ids }) => ids().length === 1));
+    expect(queries).toBe(1);
+    tails.tick();
+    tails.tick();
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(queries).toBe(1);
+    tails.close();
+    expect(tails.count).toBe(0);
+  });
+
+  test('get every row once, if more come in a tick than a page has', async () => {
+    const tails = openTails({ tailBufferBytesMax: 1_000_000 });
+    await storeRows(range(0, 150), (i) => 60_000 - i);
+    const reader = await open(tails);
+    const ids = range(150, 480);
+    await storeRows(ids, (i) => 50_000 - (i >> 4));
+    await tick(tails, () => reader.ids().length >= ids.length);
+    expect(reader.ids()).toEqual(ids);
+    tails.close();
+  });
+
+  test('get no old rows that come into view when newer ones are deleted', async () => {
+    const tails = openTails({ tailBufferBytesMax: 1_000_000 });
+    await storeRows(range(0, 150), (i) => 60_000 - i);
+    const reader = await open(tails);
+    const remove = `ALTER TABLE edge_logs DELETE WHERE project = '${project}' AND id >= 'e000100' SETTINGS mutations_sync = 2`;
+    await store.engine.command(remove);
+    await storeRows(['new'], () => 10);
+    await tick(tails, () => reader.ids().length > 0);
+    expect(reader.ids()).toEqual(['new']);
+    tails.close();
+  });
+
+  test('end with a reason if more rows come at once than are read', async () => {
+    const tails = openTails();
+    const reader = await open(tails);
+    await storeRows(range(0, 10_101), (i) => 60_000 - i);
+    await tick(tails, () => reader.reason() !== undefined);
+    expect([reader.reason(), reader.ids(), ended]).toEqual(['too_many_rows', [], ['too_many_rows']]);
+    const position = [String((NOW - 60_001) * 1_000), 'e'];
+    await expect(open(tails, position)).rejects.toThrow(/lies more than 10000 rows back/);
+    expect(tails.count).toBe(0);
+  });
+});
+
+describe('a reader that is too slow', () => {
+  test('is ended with a reason, and the others go on', async () => {
+    const tails = openTails();
+    const [slow, quick] = [await open(tails), await open(tails)];
+    slow.state.isSlow = true;
+    await storeRows(range(0, 90), (i) => 60_000 - i);
+    await tick(tails, () => quick.ids().length === 90);
+    expect([slow.reason(), slow.ids()]).toEqual([undefined, range(0, 90)]);
+    await storeRows(['next'], () => 10);
+    await tick(tails, () => quick.ids().length === 91);
+    expect([slow.reason(), slow.ids().length, quick.reason()]).toEqual(['slow_reader', 90, undefined]);
+    expect(ended).toEqual(['slow_reader']);
+    tails.close();
+  });
+});
+
+describe('a tail', () => {
+  test('goes on after queries that fail, and ends if they go on failing', async () => {
+    const tails = openTails();
+    const reader = await open(tails);
+    fault = () => new Error('no engine');
+    await storeRows(['a']);
+    for (let i = 1; i < 40; i++) await tick(tails, () => failures.length === i);
+    expect(reader.reason()).toBeUndefined();
+    fault = () => undefined;
+    await tick(tails, () => reader.ids().length === 1);
+    fault = () => new Error('no engine');
+    await storeRows(['b']);
+    for (let i = 40; i < 80; i++) await tick(tails, () => failures.length === i);
+    expect([reader.reason(), ended]).toEqual(['unavailable', ['unavailable']]);
+  });
+
+  test('is not opened if its first query fails', async () => {
+    const tails = openTails();
+    fault = () => new Error('no engine');
+    await expect(open(tails)).rejects.toThrow('no engine');
+    fault = () => undefined;
+    expect(tails.count).toBe(0);
+    await open(tails);
+    expect(tails.count).toBe(1);
+    tails.close();
+  });
+
+  test('writes a comment now and then', async () => {
+    const tails = openTails();
+    const reader = await open(tails);
+    tails.keepAlive();
+    expect(reader.text()).toBe(': keep-alive\n\n');
+    reader.leave();
+    tails.keepAlive();
+    expect(reader.text()).toBe(': keep-alive\n\n');
+  });
+});
