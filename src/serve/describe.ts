@@ -1,11 +1,21 @@
 import { createHash, hash } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
+import { pipeline, type Readable, type Transform } from 'node:stream';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { promisify } from 'node:util';
-import { brotliCompress, constants, gzip, zstdCompress } from 'node:zlib';
+import {
+  brotliCompress,
+  constants,
+  createBrotliCompress,
+  createGzip,
+  createZstdCompress,
+  gzip,
+  zstdCompress,
+} from 'node:zlib';
 import fresh from 'fresh';
 import { type CacheOutcome, COMPRESSED_SHARE_MAX, type Served, TEXT_BYTES_MAX } from '../cache/store.ts';
 import type { Endpoint } from '../definitions/endpoint.ts';
+import type { AnswerStream } from '../engine/engine.ts';
 import type { Answer } from '../query/run.ts';
 import type { Head } from './admit.ts';
 
@@ -30,6 +40,8 @@ export interface Described {
   readonly head: Head;
   /** What to send after the head, unless the request is a HEAD; `undefined`: nothing. */
   readonly representation: Representation | undefined;
+  /** In the place of the representation, of an answer that is a stream. */
+  readonly stream?: Readable;
 }
 
 export interface Exchange {
@@ -47,6 +59,8 @@ export type Describe = (exchange: Exchange, served: Served) => Described | Promi
 export function createDescribe(): Describe {
   const represent = createRepresent();
   return (exchange, served) => {
+    const { stream } = served.answer;
+    if (stream !== undefined) return describeStream(exchange, served, stream);
     const representation = represent(served.answer, exchange.encoding);
     if (!(representation instanceof Promise)) return describe(exchange, served, representation);
     return representation.then((ready) => describe(exchange, served, ready));
@@ -54,23 +68,45 @@ export function createDescribe(): Describe {
 }
 
 function describe(exchange: Exchange, served: Served, representation: Representation): Described {
-  const { method, headers, vary, endpoint } = exchange;
+  const { method, headers } = exchange;
   const { etag, encoding, body } = representation;
+  const head = describeAnswer(exchange, served);
+  head.push('etag', etag);
+  // The response to a POST is not cached by the caller.
+  if (method !== 'POST' && fresh(headers, { etag })) return { status: 304, head, representation: undefined };
+  describeBody(head, exchange, served);
+  if (encoding !== 'identity') head.push('content-encoding', encoding);
+  head.push('content-length', String(body.length));
+  return { status: 200, head, representation };
+}
+
+/** Of an answer that is not cached: without an ETag, which would have to wait for the last byte. */
+function describeStream(exchange: Exchange, served: Served, { readable, length }: AnswerStream): Described {
+  const { encoding } = exchange;
+  const head = describeAnswer(exchange, served);
+  describeBody(head, exchange, served);
+  const isPlain = encoding === 'identity' || !served.answer.format.isCompressible;
+  if (isPlain) head.push('content-length', String(length));
+  else head.push('content-encoding', encoding);
+  const stream = isPlain ? readable : pipeline(readable, CREATE[encoding](), () => {}); // errors are those of the stream
+  return { status: 200, head, representation: undefined, stream };
+}
+
+/** What is said of an answer also if the caller has it already. */
+function describeAnswer({ vary, endpoint }: Exchange, served: Served): string[] {
   const head: string[] = [];
   head.push('cache-control', cacheControl(endpoint));
   head.push('vary', vary === undefined ? VARY : `${vary}, ${VARY}`);
-  head.push('etag', etag);
   head.push('cache-status', cacheStatus(endpoint, served));
   head.push('age', String(served.ageSeconds));
   head.push('server-timing', `engine;dur=${engineMsOf(served).toFixed(1)}`);
-  // The response to a POST is not cached by the caller.
-  if (method !== 'POST' && fresh(headers, { etag })) return { status: 304, head, representation: undefined };
-  if (encoding !== 'identity') head.push('content-encoding', encoding);
-  const { format } = served.answer;
-  head.push('content-type', format.mediaTypes[0], 'content-length', String(body.length));
+  return head;
+}
+
+function describeBody(head: string[], { endpoint }: Exchange, { answer: { format } }: Served): void {
+  head.push('content-type', format.mediaTypes[0]);
   if (format.isFile)
     head.push('content-disposition', `attachment; filename="${endpoint.name}.${format.name}"`);
-  return { status: 200, head, representation };
 }
 
 /** For the log. */
@@ -113,10 +149,18 @@ const PLAIN_BYTES_MAX = 1_024;
 
 type Compressed = Exclude<Encoding, 'identity'>;
 
+// The default, 11, takes a hundred times as long for a few percent.
+const BROTLI = { params: { [constants.BROTLI_PARAM_QUALITY]: 5 } };
+
+const CREATE: Readonly<Record<Compressed, () => Transform>> = {
+  gzip: () => createGzip(),
+  br: () => createBrotliCompress(BROTLI),
+  zstd: () => createZstdCompress(),
+};
+
 const COMPRESS: Readonly<Record<Compressed, (body: Buffer) => Promise<Buffer>>> = {
   gzip: (body) => promisify(gzip)(body),
-  // The default, 11, takes a hundred times as long for a few percent.
-  br: (body) => promisify(brotliCompress)(body, { params: { [constants.BROTLI_PARAM_QUALITY]: 5 } }),
+  br: (body) => promisify(brotliCompress)(body, BROTLI),
   zstd: (body) => promisify(zstdCompress)(body),
 };
 

@@ -201,7 +201,11 @@ test('bytes that are no UTF-8 are replaced in each format, as in JSON', async ()
   const read = async (format: string) => await fetchBytes(`formats.bytes?format=${format}`);
   expect((await read('ndjson')).toString()).toBe(`{"text":"${text}"}\n`);
   expect((await read('csv')).toString()).toBe(`"text"\r\n"${text}"\r\n`);
-  expect(tableFromIPC(await read('arrow')).get(0)?.toJSON()).toEqual({ text });
+  expect(
+    tableFromIPC(await read('arrow'))
+      .get(0)
+      ?.toJSON(),
+  ).toEqual({ text });
   expect((await readWithDuckDb('parquet', 'formats.bytes')).rows).toEqual([{ text }]);
 });
 

@@ -77,13 +77,14 @@ async function runQuery(
     parameters: mergeParameters(request.query, request.body, endpoint.parameters),
   });
   const served =
-    cached.find(question, directives) ?? (await cached.compute(question, { ...how, ...directives }));
+    cached.find(question, directives) ??
+    (await cached.compute(question, { ...how, ...directives, streams: true }));
   metrics.served(endpoint.name, served.outcome, served.answer.rows);
   request.detail = describeServed(served);
   const vary = reply.getHeader('vary')?.toString();
   const described = await describe({ method, headers, vary, endpoint, encoding }, served);
   addHead(reply.code(described.status), described.head);
-  return reply.send(described.representation?.body);
+  return reply.send(described.stream ?? described.representation?.body);
 }
 
 /**
