@@ -82,13 +82,14 @@ async function runQuery(
     url: method === 'POST' ? undefined : request.url,
   });
   const served =
-    cached.find(question, directives) ?? (await cached.compute(question, { ...how, ...directives }));
+    cached.find(question, directives) ??
+    (await cached.compute(question, { ...how, ...directives, streams: true }));
   metrics.served(endpoint.name, served.outcome, served.answer.rows);
   request.detail = describeServed(served);
   const vary = reply.getHeader('vary')?.toString();
   const described = await describe({ method, headers, vary, url: request.url, question, encoding }, served);
   addHead(reply.code(described.status), described.head);
-  return reply.send(described.representation?.body);
+  return reply.send(described.stream ?? described.representation?.body);
 }
 
 /** How the query of a request is run. */
