@@ -17,6 +17,7 @@ import { fuzzSection } from './section/fuzz.ts';
 import { INGEST_MEASUREMENTS, ingestSection } from './section/ingest.ts';
 import { keysSection } from './section/keys.ts';
 import { killSection } from './section/kill.ts';
+import { pagesSection } from './section/pages.ts';
 import { parseSection } from './section/parse.ts';
 import { refreshSection } from './section/refresh.ts';
 import { replicasSection } from './section/replicas.ts';
@@ -24,6 +25,7 @@ import { rivalsSection } from './section/rivals.ts';
 import { serverSection } from './section/server.ts';
 import { soakSection } from './section/soak.ts';
 import { startSection } from './section/start.ts';
+import { tailsSection } from './section/tails.ts';
 import { tenantsSection } from './section/tenants.ts';
 import type { BenchOptions, Section } from './section.ts';
 
@@ -49,6 +51,8 @@ const SECTIONS: Readonly<Record<string, Section>> = {
   keys: keysSection,
   server: serverSection,
   replicas: replicasSection,
+  pages: pagesSection,
+  tails: tailsSection,
   tenants: tenantsSection,
   flood: floodSection,
   attacks: attacksSection,

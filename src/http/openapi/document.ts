@@ -1,4 +1,5 @@
 import { type Endpoint, type ResultColumn, type ResultType, toToolName } from '../../definitions/endpoint.ts';
+import { CURSOR_PARAMETER, hasNewestFirst } from '../../definitions/pages.ts';
 import { createParameter, type Parameter, SQL_PARAMETER } from '../../definitions/parameter.ts';
 import {
   FORMAT_PARAMETER,
@@ -8,6 +9,7 @@ import {
   JSON_FORMAT,
   mediaTypeOf,
 } from '../../query/format.ts';
+import { EVENT_STREAM } from '../../serve/resolve-tail.ts';
 import { ROUTES } from '../routes/index.ts';
 import { QUERY_PATH, QUERY_POST } from '../routes/query.ts';
 import { failures, routePaths, SECURITY_SCHEMES, security } from './operation.ts';
@@ -103,10 +105,17 @@ function parametersOf({ parameters, sandboxing }: Endpoint): readonly Parameter[
 }
 
 function queryParameters(endpoint: Endpoint): Schema[] {
-  const ofFormat = formatProperty(endpoint).map(([name, { description, ...schema }]) => ({
+  const ofFormat = serviceProperties(endpoint).map(([name, { description, ...schema }]) => ({
     ...{ name, in: 'query', required: false, description, schema },
   }));
   return [...parametersOf(endpoint).map(queryParameter), ...ofFormat];
+}
+
+/** Parameters of the service's own. */
+function serviceProperties(endpoint: Endpoint): [string, Schema][] {
+  const description = 'Continues after a page: from its `Link`, or the id of an event.';
+  const cursor: [string, Schema] = [CURSOR_PARAMETER, { type: 'string', description }];
+  return [...formatProperty(endpoint), ...(endpoint.pages === undefined ? [] : [cursor])];
 }
 
 /** The parameter `format`, unless the endpoint has its own. */
@@ -154,7 +163,7 @@ function body(endpoint: Endpoint): Schema {
   const schema = {
     type: 'object',
     ...(required.length > 0 && { required }),
-    properties: Object.fromEntries([...properties, ...formatProperty(endpoint)]),
+    properties: Object.fromEntries([...properties, ...serviceProperties(endpoint)]),
   };
   const examples = parameters.flatMap((one) => {
     const value = one.required ? exampleOf(one) : undefined;
@@ -166,15 +175,18 @@ function body(endpoint: Endpoint): Schema {
   };
 }
 
-function answer({ columns, maxRows }: Endpoint): Schema {
+function answer({ columns, maxRows, pages }: Endpoint): Schema {
   const row = object(Object.fromEntries(columns.map((column) => [column.name, columnSchema(column)])));
   const json = object({ result: { ...list(row), maxItems: maxRows } });
   const toSchema = (format: Format) =>
     format === JSON_FORMAT ? json : { type: 'string', contentMediaType: mediaTypeOf(format) };
   return {
     description: 'The rows, columns in their declared order.',
-    headers: ANSWER_HEADERS,
-    content: Object.fromEntries(FORMATS.map((format) => [mediaTypeOf(format), { schema: toSchema(format) }])),
+    headers: { ...ANSWER_HEADERS, ...(pages && { Link: NEXT_LINK }) },
+    content: {
+      ...Object.fromEntries(FORMATS.map((format) => [mediaTypeOf(format), { schema: toSchema(format) }])),
+      ...(pages && hasNewestFirst(pages) && { [EVENT_STREAM]: { schema: EVENTS } }),
+    },
   };
 }
 
@@ -200,6 +212,15 @@ const ANSWER_HEADERS: Schema = {
   ETag: text('Of the answer’s bytes in this encoding.'),
   'Content-Disposition': text('File name of a CSV or Parquet answer.'),
   'X-Request-Id': text('Yours, or a new one.'),
+};
+
+const NEXT_LINK = text('`rel="next"`: the next page, if there may be one.');
+
+const EVENTS: Schema = {
+  type: 'string',
+  contentMediaType: EVENT_STREAM,
+  description:
+    'A live tail: an event `row` for each new row, its cursor as id; last an event `end` with a reason.',
 };
 
 const NOT_MODIFIED: Schema = { description: 'The caller has this answer: its `If-None-Match` named it.' };
