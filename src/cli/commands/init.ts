@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { copyFile, cp, mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
+import { copyFile, cp, mkdir, readdir, readFile, realpath, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { join, relative, resolve } from 'node:path';
 import { Command } from 'commander';
@@ -47,28 +47,27 @@ async function writeProject(dir: string, keepsPackage: boolean): Promise<void> {
   const template = packagePath('template');
   const isPlain = (path: string) => !/^(?:gitignore|package\.json)$/.test(relative(template, path));
   await mkdir(dir, { recursive: true });
-  await cp(template, dir, { recursive: true, filter: isPlain });
-  await copyFile(join(template, 'gitignore'), join(dir, '.gitignore')); // npm packs no file with that name
+  const target = await realpath(dir); // `cp` refuses links
+  await cp(template, target, { recursive: true, filter: isPlain });
+  await copyFile(join(template, 'gitignore'), join(target, '.gitignore')); // npm packs no file with that name
   if (keepsPackage) return;
   const text = await readFile(join(template, 'package.json'), 'utf8');
-  await writeFile(join(dir, 'package.json'), text.replace('^0.0.0', `^${readVersion()}`));
+  await writeFile(join(target, 'package.json'), text.replace('^0.0.0', `^${readVersion()}`));
 }
 
 const REASONS: Readonly<Record<string, string>> = {
   ENOTDIR: 'it is a file, or lies below one',
   EEXIST: 'it is a file, or lies below one',
   EACCES: 'this user has no right to write there',
-  EROFS: 'its file system is read-only',
-  ENOSPC: 'its disk is full',
 };
 
-/** @throws InputError if the folder is at fault */
+/** @throws InputError for every failure: all of them are about files */
 async function explainFailures<T>(dir: string, work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (error) {
-    const reason = REASONS[(error as NodeJS.ErrnoException).code ?? '']; // `undefined` for errors that are not Node's
-    if (reason === undefined) throw error;
+    const { code = '', message } = error as NodeJS.ErrnoException; // Node's functions throw nothing else
+    const reason = REASONS[code] ?? message;
     throw new InputError([`no project can be created in ${dir}: ${reason}; name a new or empty folder`], {
       cause: error,
     });

@@ -1,4 +1,4 @@
-import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
@@ -42,6 +42,14 @@ describe('tailrace init', () => {
     const { dependencies } = JSON.parse(await read(project, 'package.json')) as { dependencies: object };
     expect(dependencies).toEqual({ tailrace: `^${readVersion()}` });
     expect(await read(project, '.gitignore')).toMatch(/^data\/$/m);
+  });
+
+  test('writes through a link to an empty folder', async () => {
+    const real = join(folder.path, 'real');
+    await mkdir(real);
+    await symlink(real, join(folder.path, 'link'));
+    expect((await init(join(folder.path, 'link'))).code).toBe(0);
+    expect(await readdir(real)).toContain('endpoints');
   });
 
   test('prints a folder that a shell would split in quotes', async () => {
@@ -101,14 +109,17 @@ describe('tailrace init', () => {
     expect(await readdir(dir)).toEqual(names.toSorted());
   });
 
-  test.each(['file', 'file/below'])('refuses %s, which cannot be a folder', async (name) => {
+  test.each([
+    ['file', 'it is a file, or lies below one'],
+    ['file/below', 'it is a file, or lies below one'],
+    ['x'.repeat(300), 'ENAMETOOLONG: name too long, mkdir '],
+  ])('refuses %.10s, which cannot be a folder', async (name, reason) => {
     await writeFile(join(folder.path, 'file'), '');
     const dir = join(folder.path, name);
     const { code, stderr } = await init(dir);
-    expect([code, stderr]).toEqual([
-      1,
-      `tailrace: no project can be created in ${dir}: it is a file, or lies below one; name a new or empty folder\n`,
-    ]);
+    expect(code).toBe(1);
+    expect(stderr).toContain(`tailrace: no project can be created in ${dir}: ${reason}`);
+    expect(stderr).toMatch(/; name a new or empty folder\n$/);
   });
 });
 
