@@ -34,7 +34,7 @@ export interface QueueOptions {
 
 export interface QueryOptions extends QueueOptions {
   readonly format: RowFormat | FileFormat;
-  /** Whether a large answer may be returned as a stream, as soon as it has been computed. Default: false. */
+  /** Whether a large answer may be returned as a stream, as soon as it has been computed. Default: false. A server's never is. */
   readonly streams?: boolean | undefined;
   /** Endpoint and request, for the engine's own query log. */
   readonly origin?: string | undefined;

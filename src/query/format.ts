@@ -110,7 +110,7 @@ export function findNamedFormat(endpoint: Endpoint, raw: RawParameters): Format 
   throw invalidParameters([{ parameter: FORMAT_PARAMETER, message }]);
 }
 
-/** Without its parameters. */
+/** The Content-Type without its parameters. */
 export function mediaTypeOf({ mediaTypes }: Format): string {
   return mediaTypes[0].split(';')[0] ?? mediaTypes[0];
 }

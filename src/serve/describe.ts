@@ -104,7 +104,7 @@ function describeStream(exchange: Exchange, served: Served, { readable, length }
   return { status: 200, head, representation: undefined, stream };
 }
 
-/** What is said of an answer also if the caller has it already. */
+/** Headers of every answer, 304 included. */
 function describeAnswer({ vary, question: { endpoint } }: Exchange, served: Served): string[] {
   const head: string[] = [];
   head.push('cache-control', cacheControl(endpoint));
@@ -115,6 +115,7 @@ function describeAnswer({ vary, question: { endpoint } }: Exchange, served: Serv
   return head;
 }
 
+/** Headers of every answer with a body. */
 function describeBody(head: string[], { question }: Exchange, { answer: { format } }: Served): void {
   head.push('content-type', format.mediaTypes[0]);
   if (format.isFile)
