@@ -31,8 +31,9 @@ async function dev(): Promise<void> {
   // Whatever servers the settings name: neither their events nor their keys are touched.
   const own = { dataDir: DATA_DIR, clickhouseUrl: '', controlUrl: '', redisUrl: '' };
   const given = { ...readConfig(), ...own };
-  const privateKey = given.privateKey || openDevKey(given);
-  const config = { ...given, privateKey };
+  createDataDir();
+  const key = given.privateKey === '' ? openDevKey(given) : undefined;
+  const config = { ...given, privateKey: key ?? given.privateKey };
   const stop = stopSignal();
   const logger = createLogger(
     config,
@@ -43,20 +44,29 @@ async function dev(): Promise<void> {
     fill: (store) => fillWithSample(store, stop, SAMPLE_ROWS),
     onReloaded: (paths, store) => testChanged(paths, store, { config, signal: stop }),
     async welcome({ store }, address) {
-      const about = ['The key of this folder, with every scope:', '', `  ${privateKey}`];
-      printWelcome(store, address, { about, key: privateKey });
+      const about =
+        key === undefined
+          ? ['The key is that of TAILRACE_PRIVATE_KEY.']
+          : ['The key of this folder, with every scope:', '', `  ${key}`];
+      printWelcome(store, address, { about, key: key ?? '$TAILRACE_PRIVATE_KEY' });
     },
   });
 }
 
-/** Creates the data directory, which git ignores, and returns its key, which is always the same. */
-function openDevKey({ dataDir, tokenSecret }: Config): string {
+/** So that git ignores it. @throws InputError if it cannot be used */
+function createDataDir(): void {
   try {
-    mkdirSync(dataDir, { recursive: true, mode: 0o700 });
-    writeFileSync(join(dataDir, '.gitignore'), '*\n');
+    mkdirSync(DATA_DIR, { recursive: true, mode: 0o700 });
+    writeFileSync(join(DATA_DIR, '.gitignore'), '*\n');
   } catch (error) {
-    throw new InputError([`data directory ${dataDir} cannot be used: ${messageOf(error)}`], { cause: error });
+    throw new InputError([`data directory ${DATA_DIR} cannot be used: ${messageOf(error)}`], {
+      cause: error,
+    });
   }
+}
+
+/** The key of the data directory, which is always the same: calls in the history of a shell go on working. */
+function openDevKey({ dataDir, tokenSecret }: Config): string {
   const secret = deriveSecret(openTokenSecret(dataDir, tokenSecret), 'development key');
   return `dev_${Buffer.from(secret).toString('base64url')}`;
 }

@@ -1,4 +1,5 @@
 import { Command, Option } from 'commander';
+import { describeShipped, findFolders } from '../../definitions/folders.ts';
 import { InputError } from '../../errors.ts';
 import { packagePath } from '../../lib/package-path.ts';
 import { readConfig } from '../environment.ts';
@@ -26,6 +27,7 @@ interface Options {
 
 async function test(names: string[], { update: isDraft = false, reporter }: Options): Promise<void> {
   const config = readConfig();
+  for (const line of describeShipped(findFolders(config))) process.stderr.write(`tailrace: ${line}\n`);
   const results = await runTests({ config, names, isDraft });
   if (results.length === 0)
     throw new InputError([
@@ -42,7 +44,7 @@ async function update(failed: readonly CaseResult[]): Promise<void> {
   const { updateTestFile } = await import('../testing/update.ts'); // loaded only if it is used
   for (const [file, own] of Map.groupBy(failed, ({ test: { file } }) => file)) {
     await updateTestFile(file, own);
-    process.stderr.write(`tailrace: ${file}: ${own.length} answers written; review them\n`);
+    process.stderr.write(`tailrace: ${file}: answers written: ${own.length}; review them\n`);
   }
   if (failed.length === 0) process.stderr.write('tailrace: every test passed; nothing was written\n');
 }

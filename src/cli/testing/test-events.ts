@@ -1,6 +1,6 @@
-import { createReadStream } from 'node:fs';
-import { stat } from 'node:fs/promises';
+import { readFile, stat } from 'node:fs/promises';
 import { dirname, isAbsolute, join, normalize } from 'node:path';
+import { Readable } from 'node:stream';
 import type { Fault } from '../../definitions/fault.ts';
 import type { Registry } from '../../definitions/registry.ts';
 import { isManaged, type Source } from '../../definitions/source.ts';
@@ -37,12 +37,10 @@ export async function readTestEvents(test: TestFile, options: EventOptions): Pro
     if (source === undefined) continue;
     const rules = { now: test.nowMs * MICROS_PER_MS, eventBytesMax, project: '' };
     const parse: Parse = (text) => parseEvent({ text }, source, rules);
-    if (Array.isArray(given)) {
-      read.set(source, readList(given, parse, fault));
-      continue;
-    }
-    const path = await findFile(given, dirname(test.file), fault);
-    if (path !== undefined) read.set(source, await readLinesOf(path, parse, options));
+    const own = Array.isArray(given)
+      ? readList(given, parse, fault)
+      : await readLinesOf(given, parse, { folder: dirname(test.file), fault, ...options });
+    read.set(source, [...(read.get(source) ?? []), ...own]); // a file may name it twice: by its UUID, too
   }
   return read;
 }
@@ -79,47 +77,27 @@ function readList(
   });
 }
 
-/** The path of `{ file: events.ndjson }`. */
-async function findFile(
-  given: unknown,
-  folder: string,
-  fault: (message: string) => void,
-): Promise<string | undefined> {
+interface FileOptions extends EventOptions {
+  /** Of the test. */
+  readonly folder: string;
+  readonly fault: (message: string) => void;
+}
+
+/** Reads the NDJSON of `{ file: events.ndjson }` as `tailrace load` does. */
+async function readLinesOf(given: unknown, parse: Parse, options: FileOptions): Promise<Event[]> {
+  const { eventBytesMax: lineBytesMax, report, folder, fault } = options;
   const map: Row = isMap(given) ? given : {};
-  const { file, ...others } = map;
-  if (typeof file !== 'string' || Object.keys(others).length > 0) {
+  const { file: name, ...others } = map;
+  if (typeof name !== 'string' || Object.keys(others).length > 0) {
     fault('a source has a list of events, or a map with the file that has them: { file: events.ndjson }');
-    return undefined;
+    return [];
   }
-  const path = join(folder, file);
-  const name = JSON.stringify(file);
-  if (isAbsolute(file) || normalize(file).startsWith('..'))
-    fault(`file ${name} must be in the folder of the test`);
-  else {
-    const size = await sizeOf(path);
-    if (typeof size === 'string') fault(`file ${name} cannot be read: ${size}`);
-    else if (size > FILE_BYTES_MAX) fault(`file ${name} is ${size} bytes; it may have ${FILE_BYTES_MAX}`);
-    else return path;
+  const file = join(folder, name);
+  const bytes = isBelow(name) ? await readBytes(file) : 'must be in the folder of the test';
+  if (typeof bytes === 'string') {
+    fault(`file ${JSON.stringify(name)} ${bytes}`);
+    return [];
   }
-  return undefined;
-}
-
-/** @returns why it cannot be read, if it cannot */
-async function sizeOf(path: string): Promise<number | string> {
-  try {
-    const info = await stat(path);
-    return info.isFile() ? info.size : 'it is not a file';
-  } catch (error) {
-    return messageOf(error);
-  }
-}
-
-/** Reads NDJSON as `tailrace load` does. */
-async function readLinesOf(
-  file: string,
-  parse: Parse,
-  { eventBytesMax: lineBytesMax, report }: EventOptions,
-): Promise<Event[]> {
   const events: Event[] = [];
   const onRejected = (line: number, reason: string) => report({ file, line, message: `event ${reason}` });
   const sink = {
@@ -136,8 +114,22 @@ async function readLinesOf(
     },
   };
   const signal = new AbortController().signal; // a file of this size takes no time
-  await loadEvents(sink, createReadStream(file), { lineBytesMax, signal, onRejected, onProgress: () => {} });
+  await loadEvents(sink, Readable.from([bytes]), { lineBytesMax, signal, onRejected, onProgress: () => {} });
   return events;
+}
+
+function isBelow(name: string): boolean {
+  return !isAbsolute(name) && !normalize(name).startsWith('..');
+}
+
+/** @returns why it cannot be read, if it cannot */
+async function readBytes(file: string): Promise<Buffer | string> {
+  try {
+    const { size } = await stat(file);
+    return size > FILE_BYTES_MAX ? `is ${size} bytes; it may have ${FILE_BYTES_MAX}` : await readFile(file);
+  } catch (error) {
+    return `cannot be read: ${messageOf(error)}`;
+  }
 }
 
 // Part of Node 24, and of no library of TypeScript's yet: a number of any size, as it is written.

@@ -40,9 +40,16 @@ function updateCase(document: Document, { test, case: one, outcome }: CaseResult
   if (rows === undefined) {
     document.deleteIn([...at, 'approximately']);
     replace(document, [...at, 'error'], error);
-  } else if (one.rows === undefined || one.rows.length === 0)
+    return;
+  }
+  const list = document.getIn([...at, 'rows'], true);
+  if (isSeq(list) && list.items.length > 0)
+    replace(document, [...at, 'rows'], adopt(rows, one.rows ?? [], one.toleranceOf));
+  else {
     document.setIn([...at, 'rows'], listOf(document, rows));
-  else replace(document, [...at, 'rows'], adopt(rows, one.rows, one.toleranceOf));
+    const map = document.getIn(at, true);
+    if (isMapNode(map) && rows.length > 0) map.flow = false; // within { } the rows would be, too
+  }
 }
 
 /** A line for each row. */

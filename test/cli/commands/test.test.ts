@@ -181,6 +181,7 @@ cases:
       - { path: /d, seconds: 0.33, failures: 1 }
   - name: without an expectation
     parameters: { project: p1, statuses: [501] }
+  - { name: in one line, parameters: { project: p1, statuses: [501] } }
   - name: an error that became rows
     parameters: { project: p2 }
     error: { code: query_failed }
@@ -191,12 +192,15 @@ cases:
     await write('update.yaml', before);
     expect((await run()).stderr).toMatch(/update\.yaml:16: "rows" or "error" is missing; .*--update/);
     const { code, stdout, stderr } = await run('--update');
-    expect([code, stdout.match(/[✓✗]/g)]).toEqual([0, ['✗', '✗', '✗', '✗', '✓']]);
-    expect(stderr).toBe(`tailrace: ${join(tests, 'update.yaml')}: 4 answers written; review them\n`);
+    expect([code, stdout.match(/[✓✗]/g)]).toEqual([0, ['✗', '✗', '✗', '✗', '✗', '✓']]);
+    expect(stderr).toBe(`tailrace: ${join(tests, 'update.yaml')}: answers written: 5; review them\n`);
     const after = await readFile(join(tests, 'update.yaml'), 'utf8');
     const kept = before.slice(0, before.indexOf('    rows:'));
     expect(after.startsWith(kept)).toBe(true);
     expect(after).toContain('{ path: /a, seconds: 0.33, failures: 1 } # the first\n');
+    expect(after).toContain(
+      '  - name: in one line\n    parameters: { project: p1, statuses: [ 501 ] }\n    rows:\n      - {',
+    );
     expect(
       parse(after).cases.map(({ rows, error }: { rows: unknown; error: unknown }) => rows ?? error),
     ).toEqual([
@@ -205,11 +209,12 @@ cases:
         { path: '/b', seconds: 0.33, failures: 1 },
       ],
       [{ path: '/b', seconds: 1 / 3, failures: 1 }],
+      [{ path: '/b', seconds: 1 / 3, failures: 1 }],
       [],
       { code: 'invalid_parameter', parameter: 'project' },
       [],
     ]);
-    expect((await run()).stdout).toMatch(/5 tests passed\n$/);
+    expect((await run()).stdout).toMatch(/6 tests passed\n$/);
     expect((await run('--update')).stderr).toBe('tailrace: every test passed; nothing was written\n');
     expect(await readFile(join(tests, 'update.yaml'), 'utf8')).toBe(after);
   });
@@ -266,7 +271,7 @@ describe('tailrace test refuses, with file and line,', () => {
       '3: file "/etc/hosts" must be in the folder of the test',
     ],
     ['file-missing', withEvents(' { file: none.ndjson }'), '3: file "none.ndjson" cannot be read: ENOENT'],
-    ['file-folder', withEvents(' { file: . }'), '3: file "." cannot be read: it is not a file'],
+    ['file-folder', withEvents(' { file: . }'), '3: file "." cannot be read: EISDIR'],
     ['rows-map', withCase('rows: {}'), '3: "rows" must be a list of rows; [] if none come, not {}'],
     ['row-text', withCase('rows: [1]'), '3: "0" must be a row: a map of columns, not 1'],
     [
