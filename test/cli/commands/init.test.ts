@@ -1,5 +1,6 @@
 import { mkdir, readdir, readFile, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { validate } from 'dockerfile-utils';
 import { afterAll, describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { readVersion } from '../../../src/version.ts';
@@ -138,9 +139,14 @@ describe('the template', () => {
     expect(await read('template', name)).toBe(await read(name));
   });
 
-  test('runs on the Node of the image', async () => {
+  test('builds an image without fault, on the Node of ours', async () => {
+    const { services } = parse(await read('template/compose.yaml')) as {
+      services: { tailrace: { build: { dockerfile_inline: string } } };
+    };
+    const { dockerfile_inline: dockerfile } = services.tailrace.build;
+    expect(validate(dockerfile)).toEqual([]);
     const [, image] = /^ARG NODE_IMAGE=(\S+)$/m.exec(await read('Dockerfile')) ?? [];
-    expect(await read('template/compose.yaml')).toContain(`FROM ${image}\n`);
+    expect(dockerfile).toMatch(`FROM ${image}\n`);
   });
 
   test('names in .env.example what its compose file requires', async () => {
