@@ -260,7 +260,7 @@ function openReadSide(parts: Parts, cursors: Cursors, shared: SharedFlights | un
     await warmer.idle();
   });
   const tails = createTails({
-    ...{ run, writes, seesEveryWrite, cursors, registry, limits: config, onEnded: metrics.tailEnded },
+    ...{ run, writes, seesEveryWrite, cursors, registry, now, limits: config, onEnded: metrics.tailEnded },
     onFailure: (error, endpoint) => logger.warn({ err: error, endpoint }, 'a live tail could not be read'),
   });
   return { cache, cached, warmer, tails };

@@ -1,6 +1,6 @@
 import { useCallback, useEffect, useMemo, useState } from 'react';
 import type { Self } from '../../src/management/view.ts';
-import { type Client, ClientContext, callRaw, parseAnswer } from './api/client.ts';
+import { type Client, ClientContext, callRaw, openEvents, parseAnswer } from './api/client.ts';
 import { keepKey, readKey } from './api/session.ts';
 import { SignInPage } from './page/sign-in/sign-in.tsx';
 import { PreferenceContext } from './preference.ts';
@@ -77,6 +77,7 @@ function createClient({ key, self }: Session, leave: (why: string) => void): Cli
   return {
     self,
     callRaw: raw,
+    openEvents: (path, options) => openEvents(key, path, { ...options, onRefused }),
     call: async <T,>(path: string, options?: Parameters<Client['call']>[1]) =>
       parseAnswer<T>(await raw(path, options)),
   };

@@ -1,4 +1,5 @@
 import type { Endpoint } from '../definitions/endpoint.ts';
+import { hasNewestFirst } from '../definitions/pages.ts';
 import { isManaged, type Source } from '../definitions/source.ts';
 import { type Grant, isListed } from '../keys/grant.ts';
 import type { Caller } from '../keys/keyring.ts';
@@ -40,7 +41,7 @@ export function toSelf({ keyId, token, scopes, endpoints, sources, pins }: Calle
 
 /** An endpoint as the caller sees it: with the caller's pins. The SQL names tables and columns, so only operators see it. */
 export function toEndpointView(endpoint: Endpoint, { scopes, pins }: Caller): EndpointView {
-  const { id, name, description, maxRows, cachingSeconds, warmingSeconds, sandboxing } = endpoint;
+  const { id, name, description, maxRows, cachingSeconds, warmingSeconds, sandboxing, pages } = endpoint;
   return {
     id,
     name,
@@ -49,6 +50,7 @@ export function toEndpointView(endpoint: Endpoint, { scopes, pins }: Caller): En
     caching_seconds: cachingSeconds ?? null,
     warming_seconds: warmingSeconds ?? null,
     query_sandboxing: sandboxing,
+    live_tail: pages !== undefined && hasNewestFirst(pages),
     parameters: endpoint.parameters.map((parameter) => ({
       name: parameter.name,
       type: parameter.type,

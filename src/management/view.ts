@@ -45,6 +45,7 @@ export const ENDPOINT = Type.Object({
   caching_seconds: orNull(count('How long an answer is kept; null: it is not.')),
   warming_seconds: orNull(count('How often a kept answer is refreshed; null: it is not.')),
   query_sandboxing: Type.Boolean(),
+  live_tail: Type.Boolean({ description: 'Whether new rows can be followed.' }),
   parameters: Type.Array(PARAMETER),
   formats: Type.Array(Type.String(), {
     description: 'What the parameter `format` takes; none if the endpoint has a parameter of this name.',

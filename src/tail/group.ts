@@ -1,5 +1,6 @@
 import { isManaged } from '../definitions/source.ts';
 import type { WriteMarks, WriteVersion } from '../engine/write-marks.ts';
+import { MICROS_PER_MS, type Micros, parseInstant } from '../lib/instant.ts';
 import type { Cursors } from '../query/cursor.ts';
 import { comparePositions, type Position } from '../query/position.ts';
 import type { Question } from '../query/question.ts';
@@ -13,6 +14,8 @@ export interface GroupParts {
   /** See `Engine.seesEveryWrite`. */
   readonly seesEveryWrite: boolean;
   readonly cursors: Pick<Cursors, 'createWriter'>;
+  /** ms since the epoch. */
+  readonly now: () => number;
 }
 
 /** What all tails of one question share: the rows that were sent last, and one query for all. */
@@ -25,14 +28,14 @@ export type News = Buffer | 'cut' | undefined;
 const UNSEEN_TICKS = 2;
 
 /**
- * Follows a question. A tick reads the first page, and further back as long as all rows of a page are new; the rows that the tick
+ * Follows a question. A tick reads the first page, and further back as long as a page ends with a new row; the rows that the tick
  * before did not read are new. So a row that comes late, with an older time than those before it, is sent if it belongs among the
  * rows of the first page, and its cursor is that of the newest row so far: going on from there repeats nothing.
  *
  * @param question of the first page, in NDJSON
  */
 export function createGroup(parts: GroupParts, question: Question, lane: string | undefined) {
-  const { run, writes, cursors } = parts;
+  const { run, writes, cursors, now } = parts;
   const { endpoint, values } = question;
   const pages = getPages(question);
   const cursorOf = cursors.createWriter(endpoint, values);
@@ -43,28 +46,28 @@ export function createGroup(parts: GroupParts, question: Question, lane: string 
   let ticks = 0;
   let reading: Reading = { rows: [], end: 'whole' };
   let known: ReadonlySet<string> = new Set();
-  /** The newest position that was read; `undefined` as long as there were no rows. */
+  /** Where the rows that were read end; `undefined` as long as there were none. */
   let mark: Position | undefined;
 
   const isNewer = (a: Position, b: Position) => comparePositions(pages, a, b) < 0;
 
-  /** Rows beyond the reading before may be old ones that came into view, such as after a deletion. */
-  function floorOf({ rows, end }: Reading): Position | undefined {
-    return end === 'whole' ? undefined : rows.at(-1)?.position;
+  /** A row that is ahead of the clock moves no mark: rows that come after it would be left out by a tail that goes on there. */
+  function advance(from: Position | undefined, to: Position): Position | undefined {
+    if (timeOf(to) > now() * MICROS_PER_MS) return from;
+    return from === undefined || isNewer(to, from) ? to : from;
   }
 
   function take(next: Reading): void {
     reading = next;
     known = new Set(next.rows.map(({ name }) => name));
-    const newest = next.rows[0]?.position;
-    if (newest !== undefined && (mark === undefined || isNewer(newest, mark))) mark = newest;
+    for (const { position } of next.rows) mark = advance(mark, position);
   }
 
   function encode(rows: readonly TailRow[], from: Position | undefined): Buffer {
-    let newest = from;
+    let cursor = from;
     const pieces = rows.flatMap(({ position, row }) => {
-      if (newest === undefined || isNewer(position, newest)) newest = position;
-      return rowEvent(cursorOf(newest), row);
+      cursor = advance(cursor, position);
+      return rowEvent(cursorOf(cursor ?? position), row);
     });
     return Buffer.concat(pieces);
   }
@@ -89,11 +92,11 @@ export function createGroup(parts: GroupParts, question: Question, lane: string 
     async tick(): Promise<News> {
       if (!hasChanged()) return undefined;
       const { version: before } = writes;
-      const next = await readBack(run, question, { ...how, until: mark });
-      version = before;
       const floor = floorOf(reading);
       const isNew = ({ name, position }: TailRow) =>
         !known.has(name) && (floor === undefined || isNewer(position, floor));
+      const next = await readBack(run, question, { ...how, isEnough: (row) => !isNew(row) });
+      version = before;
       const rows = next.rows.filter(isNew).reverse();
       const from = mark;
       take(next);
@@ -108,10 +111,21 @@ export function createGroup(parts: GroupParts, question: Question, lane: string 
     },
     /** Rows between two positions, oldest first; `undefined` if there are too many. @throws what the query fails with */
     async readBetween(from: Position, until: Position): Promise<readonly TailRow[] | undefined> {
-      const { rows, end } = await readBack(run, question, { ...how, from, until });
+      const isEnough = (row: TailRow) => !isNewer(row.position, until);
+      const { rows, end } = await readBack(run, question, { ...how, from, isEnough });
       return end === 'cut' ? undefined : rows.filter((row) => isNewer(row.position, until)).reverse();
     },
     /** Stops its queries. */
     close: () => closing.abort(),
   };
+}
+
+/** Rows beyond the reading before may be old ones that came into view, such as after a deletion. */
+function floorOf({ rows, end }: Reading): Position | undefined {
+  return end === 'whole' ? undefined : rows.at(-1)?.position;
+}
+
+/** The time of a row, which is the first column (definitions/pages.ts); one that is not understood is not ahead. */
+function timeOf([text = '']: Position): Micros {
+  return /^-?\d+$/.test(text) ? Number(text) : (parseInstant(text) ?? 0);
 }

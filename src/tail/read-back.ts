@@ -1,7 +1,7 @@
 import type { Pages } from '../definitions/pages.ts';
 import { splitLines } from '../query/format.ts';
 import { at } from '../query/page.ts';
-import { comparePositions, type Position, readPosition } from '../query/position.ts';
+import { type Position, readPosition } from '../query/position.ts';
 import type { Question } from '../query/question.ts';
 import type { Run, RunOptions } from '../query/run.ts';
 
@@ -16,15 +16,15 @@ export interface TailRow {
 /** Rows of a question as they stood one page after the other, newest first. */
 export interface Reading {
   readonly rows: readonly TailRow[];
-  /** `whole`: there are no older rows. `met`: reached `until`. `cut`: reached the bound before. */
+  /** `whole`: there are no older rows. `met`: that is enough. `cut`: reached the bound before. */
   readonly end: 'whole' | 'met' | 'cut';
 }
 
 export interface ReadBackOptions extends Pick<RunOptions, 'signal' | 'lane'> {
   /** The rows after it; from the newest one if left out. */
   readonly from?: Position | undefined;
-  /** Read back until a row that is not newer; all rows if left out. */
-  readonly until?: Position | undefined;
+  /** Whether a page that ends with this row is the last one to be read. */
+  readonly isEnough: (row: TailRow) => boolean;
 }
 
 /** Beyond either the reading is cut: rows are held in memory until the oldest is sent. */
@@ -51,9 +51,8 @@ export async function readFirst(
 export async function readBack(
   run: Run,
   question: Question,
-  { from, until, ...how }: ReadBackOptions,
+  { from, isEnough, ...how }: ReadBackOptions,
 ): Promise<Reading> {
-  const pages = getPages(question);
   const rows: TailRow[] = [];
   let bytes = 0;
   for (let next = from; ; ) {
@@ -61,7 +60,8 @@ export async function readBack(
     rows.push(...page.rows);
     bytes += page.bytes;
     if (page.last === undefined) return { rows, end: 'whole' };
-    if (until !== undefined && comparePositions(pages, page.last, until) >= 0) return { rows, end: 'met' };
+    const last = page.rows.at(-1);
+    if (last === undefined || isEnough(last)) return { rows, end: 'met' };
     if (rows.length >= READ_ROWS_MAX || bytes >= READ_BYTES_MAX) return { rows, end: 'cut' };
     next = page.last;
   }

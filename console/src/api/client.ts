@@ -1,3 +1,5 @@
+import type { EventSourceMessage } from 'eventsource-parser';
+import { EventSourceParserStream } from 'eventsource-parser/stream';
 import { createContext, use } from 'react';
 import type { Self } from '../../../src/management/view.ts';
 
@@ -66,41 +68,67 @@ export interface Client {
   call<T>(path: string, options?: CallOptions): Promise<T>;
   /** @throws ApiError */
   callRaw(path: string, options?: CallOptions): Promise<RawAnswer>;
+  /** Opens a live tail (docs/pages.md). @throws ApiError */
+  openEvents(path: string, options?: CallOptions): Promise<ReadableStream<EventSourceMessage>>;
 }
 
-/**
- * Asks the service with a key.
- *
- * @param onRefused told when the key is not accepted (any more)
- * @throws ApiError
- */
-export async function callRaw(
+interface RequestOptions extends CallOptions {
+  /** Called if the key is not accepted (any more). */
+  readonly onRefused?: () => void;
+}
+
+/** Asks the service with a key. @throws ApiError */
+export async function callRaw(key: string, path: string, options: RequestOptions = {}): Promise<RawAnswer> {
+  const startMs = performance.now();
+  const response = await request(key, path, options);
+  const blob = await reachable(response.blob(), options.signal);
+  const { status, headers } = response;
+  return { blob, text: await blob.text(), status, headers, ms: performance.now() - startMs };
+}
+
+// A row and its cursor.
+const EVENT_CHARS_MAX = 64 * 1024 * 1024;
+
+/** Opens a live tail. @throws ApiError */
+export async function openEvents(
   key: string,
   path: string,
-  options: CallOptions & { readonly onRefused?: () => void } = {},
-): Promise<RawAnswer> {
+  options: RequestOptions,
+): Promise<ReadableStream<EventSourceMessage>> {
+  const headers = { accept: 'text/event-stream', ...options.headers };
+  const { body, status } = await request(key, path, { ...options, headers });
+  if (body === null) throw notUnderstood(status);
+  return body
+    .pipeThrough(new TextDecoderStream() as ReadableWritablePair<string, Uint8Array>) // it takes any bytes
+    .pipeThrough(new EventSourceParserStream({ onError: 'terminate', maxBufferSize: EVENT_CHARS_MAX }));
+}
+
+/** @returns a good response @throws ApiError */
+async function request(key: string, path: string, options: RequestOptions): Promise<Response> {
   const { method = 'GET', body, headers = {}, signal = null, onRefused } = options;
-  const startMs = performance.now();
-  let response: Response;
-  let blob: Blob;
-  let text: string;
+  const fetching = fetch(path, {
+    method,
+    signal,
+    // A call here is a call: the browser keeps no answer. By itself it would then ask the service for none that is kept,
+    // too; `no-transform` says nothing of that.
+    cache: 'no-store',
+    headers: {
+      'x-api-key': key,
+      'cache-control': 'no-transform',
+      ...(body !== undefined && { 'content-type': 'application/json' }),
+      ...headers,
+    },
+    ...(body !== undefined && { body: JSON.stringify(body) }),
+  });
+  const response = await reachable(fetching, signal);
+  if (response.status === 401) onRefused?.();
+  if (!response.ok) throw toError(response, await reachable(response.text(), signal));
+  return response;
+}
+
+async function reachable<T>(work: Promise<T>, signal: AbortSignal | null | undefined): Promise<T> {
   try {
-    response = await fetch(path, {
-      method,
-      signal,
-      // A call here is a call: the browser keeps no answer. By itself it would then ask the service for none that is kept,
-      // too; `no-transform` says nothing of that.
-      cache: 'no-store',
-      headers: {
-        'x-api-key': key,
-        'cache-control': 'no-transform',
-        ...(body !== undefined && { 'content-type': 'application/json' }),
-        ...headers,
-      },
-      ...(body !== undefined && { body: JSON.stringify(body) }),
-    });
-    blob = await response.blob();
-    text = await blob.text();
+    return await work;
   } catch (error) {
     if (signal?.aborted === true) throw error;
     throw new ApiError('The service could not be reached.', {
@@ -111,9 +139,6 @@ export async function callRaw(
       retryAfterSeconds: undefined,
     });
   }
-  if (response.status === 401) onRefused?.();
-  if (!response.ok) throw toError(response, text);
-  return { blob, text, status: response.status, headers: response.headers, ms: performance.now() - startMs };
 }
 
 interface ErrorBody {

@@ -123,7 +123,8 @@ export function observeReply(observe: Observe, request: FastifyRequest, reply: F
   const startMs = performance.now();
   reply.header('x-request-id', request.id);
   reply.raw.once('close', () => {
-    const status = reply.raw.writableFinished ? reply.statusCode : HUNG_UP;
+    const isSent = reply.raw.writableFinished || request.responseMs !== undefined;
+    const status = isSent ? reply.statusCode : HUNG_UP;
     const { id, method, keyId, ip, endpointName, failure, detail, quiet } = request;
     const route = request.routeOptions.url ?? 'none';
     const fields = { id, method, route, keyId, ip, endpointName, failure, detail, quiet };

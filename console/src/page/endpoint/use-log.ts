@@ -1,7 +1,8 @@
 import { useCallback, useEffect, useMemo, useRef, useState } from 'react';
 import type { EndpointView } from '../../../../src/management/view.ts';
-import { ApiError, useClient } from '../../api/client.ts';
-import { type Answer, toAnswer } from './answer.ts';
+import { ApiError, type Client, useClient } from '../../api/client.ts';
+import { type Answer, parseJson, type Row, toAnswer } from './answer.ts';
+import { follow } from './follow.ts';
 import { findBounds, type LogEntry, mergeEntries, toEntry } from './log.ts';
 import { ENTRIES_MAX, type Read, readNewer, readOlder } from './log-reader.ts';
 import { queryPath } from './use-run.ts';
@@ -81,18 +82,55 @@ export function useLog(
       // There may be older entries, and there are if the oldest were dropped from the list.
       if (before.length === 0 || before.length + found.length > ENTRIES_MAX) setHasOlder(true);
     };
-    return repeat(async (signal) => {
+    const fail = (failure: unknown) => {
+      if (failure instanceof ApiError) setError(failure);
+    };
+    const catchUp = async (signal: AbortSignal) => {
       const before = shown.current;
-      try {
-        const found = await readNewer(read, { start, end, newest: before[0], signal });
-        if (!signal.aborted) take(before, found);
-      } catch (failure) {
-        if (failure instanceof ApiError) setError(failure);
-      }
+      const found = await readNewer(read, { start, end, newest: before[0], signal });
+      if (!signal.aborted) take(before, found);
+    };
+    if (!endpoint.live_tail) return repeat((signal) => catchUp(signal).catch(fail));
+    const path = queryPath(endpoint.name, { ...values, ...(end !== undefined && { [end]: '' }) });
+    return followTail(client, path, {
+      catchUp,
+      onOpen: () => setError(undefined),
+      onRows: (rows) => take(shown.current, rows),
+      onFailure: fail,
     });
-  }, [live, read, start, end, first]);
+  }, [live, client, endpoint, values, read, start, end, first]);
 
   return { entries, error, hasOlder: hasOlder && end !== undefined, busy, loadOlder: () => void loadOlder() };
+}
+
+interface TailHandlers {
+  readonly catchUp: (signal: AbortSignal) => Promise<void>;
+  readonly onOpen: () => void;
+  /** Takes entries, newest first. */
+  readonly onRows: (entries: readonly LogEntry[]) => void;
+  readonly onFailure: (failure: unknown) => void;
+}
+
+/** Follows new entries. @returns a function that stops it */
+function followTail(client: Client, path: string, handlers: TailHandlers): () => void {
+  const { catchUp, onOpen, onRows, onFailure } = handlers;
+  const controller = new AbortController();
+  const { signal } = controller;
+  const open = async (lastId: string) => {
+    const headers: Record<string, string> = lastId === '' ? {} : { 'last-event-id': lastId };
+    const events = await client.openEvents(path, { headers, signal });
+    onOpen();
+    return events;
+  };
+  void follow({
+    open,
+    catchUp: () => catchUp(signal),
+    onRows: (rows) => onRows(rows.map((row) => toEntry(parseJson(row) as Row)).reverse()), // of `columns`
+    onFailure,
+    pauseMs: EVERY_MS,
+    signal,
+  });
+  return () => controller.abort();
 }
 
 /** Repeats work with a pause in between while the page is visible. @returns a function that stops it */

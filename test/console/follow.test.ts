@@ -1,0 +1,44 @@
+import type { EventSourceMessage } from 'eventsource-parser';
+import { describe, expect, test } from 'vitest';
+import { type Followed, follow } from '../../console/src/page/endpoint/follow.ts';
+
+const row = (id: string): EventSourceMessage => ({ event: 'row', id, data: id });
+
+/** Follows tails that send these events and end; stops behind the last. @returns what happened, in order */
+async function run(tails: readonly (readonly EventSourceMessage[] | Error)[]): Promise<string[]> {
+  const done: string[] = [];
+  const stopping = new AbortController();
+  const rest = [...tails];
+  const followed: Followed = {
+    open: async (lastId) => {
+      done.push(`open ${lastId}`);
+      const tail = rest.shift() ?? [];
+      if (rest.length === 0) stopping.abort();
+      if (tail instanceof Error) throw tail;
+      return ReadableStream.from(tail);
+    },
+    catchUp: async () => void done.push('catch up'),
+    onRows: (rows) => void done.push(`rows ${rows.join(' ')}`),
+    onFailure: (error) => void done.push(`failure ${(error as Error).message}`),
+    pauseMs: 0,
+    signal: stopping.signal,
+  };
+  await follow(followed);
+  return done;
+}
+
+describe('a live list', () => {
+  test('reads what came before the tail, takes its rows, and goes on after the last when it connects again', async () => {
+    const end = { event: 'end', data: '{}' };
+    expect(await run([[row('a'), row('b'), end], []])).toEqual(['open ', 'catch up', 'rows a b', 'open b']);
+  });
+
+  test('begins anew if its cursor is refused, and goes on after it if the service was away', async () => {
+    const refused = Object.assign(new Error('refused'), { status: 400 });
+    const away = Object.assign(new Error('away'), { status: 0 });
+    expect(await run([[row('a')], away, refused, []])).toEqual([
+      ...['open ', 'catch up', 'rows a', 'open a', 'failure away', 'open a', 'failure refused', 'open '],
+      'catch up',
+    ]);
+  });
+});
