@@ -55,6 +55,7 @@ const ALONE = [
   'test/query/sandbox/server-user.test.ts',
 ];
 
+const PARAMETER_TYPES = ['test/definitions/parameter.test.ts', 'test/http/typed-parameters.test.ts'];
 const SERVER_CONTRACT = 'test/engine/server.test.ts';
 
 // The rest is about commands more than about where events are; on a real server all of them run.
@@ -105,7 +106,7 @@ export default defineConfig({
           retry,
           include: isShort
             ? [SERVER_CONTRACT]
-            : ['test/endpoints/**/*.test.ts', ...ON_SERVER, SERVER_CONTRACT],
+            : ['test/endpoints/**/*.test.ts', ...PARAMETER_TYPES, ...ON_SERVER, SERVER_CONTRACT],
           // They bring a server of their own, beside the embedded engine.
           exclude: ['copy', 'engine-process', 'replicas'].map((name) => `test/acceptance/${name}.test.ts`),
           env: { TEST_ENGINE: process.env['TEST_ENGINE'] ?? 'front' },

@@ -1,4 +1,5 @@
 // npm test: every check, then the tests in minutes. npm test -- --all: every test, at full length, as CI runs them.
+// Then properties try the same values in every run, so that a red run means the change; `npm test` tries others each time.
 // npm test -- test/sql: only the tests of these paths, at full length, without the checks.
 import { judgeAudit } from './audit.js';
 import { audit, buildConsole, install, run, say } from './prepare.js';
@@ -7,6 +8,7 @@ import { installPrograms } from './programs.js';
 // Three times what each takes on two cores. A run that hangs ends then, and fails.
 const SHORT_MS_MAX = 15 * 60_000;
 const ALL_MS_MAX = 45 * 60_000;
+const SEED_OF_ALL = '1';
 
 const CHECKS = [
   ['format, lint and layers', 'biome', ['check', '--error-on-warnings', '.']],
@@ -28,7 +30,7 @@ if (only.length === 0) await check();
 // A path that names a test of `slow` runs it.
 const shorter = isShort ? ['--tags-filter', '!slow'] : [];
 await step('tests', 'vitest', ['run', ...shorter, ...only], {
-  env: isShort ? { TEST_SHORT: '1' } : {},
+  env: isShort ? { TEST_SHORT: '1' } : isAll ? { TEST_SEED: process.env['TEST_SEED'] ?? SEED_OF_ALL } : {},
   timeoutMs: isShort ? SHORT_MS_MAX : ALL_MS_MAX,
 });
 

@@ -44,7 +44,15 @@ async function findNewest(engine: Engine, sources: readonly Source[]): Promise<n
  */
 export async function hideOld(engine: Engine, sources: readonly Source[], clock: ClockGuard): Promise<void> {
   const { state, plausibleMs } = clock.last();
-  const atMs = state === 'ahead' ? plausibleMs : undefined;
+  await hideOlder(engine, sources, state === 'ahead' ? plausibleMs : undefined);
+}
+
+/** Hides events beyond their retention at an instant from every query. @param atMs `undefined`: by the engine's own clock */
+export async function hideOlder(
+  engine: Engine,
+  sources: readonly Source[],
+  atMs: number | undefined,
+): Promise<void> {
   const filters = sources
     .filter(isManaged)
     .flatMap((source) =>

@@ -12,6 +12,7 @@ import type { Engine, EngineGauges } from './engine/engine.ts';
 import { InputError } from './errors.ts';
 import { buildApp } from './http/app.ts';
 import { createOpenApi } from './http/openapi/document.ts';
+import { describeTool } from './http/openapi/tool.ts';
 import { findConsole } from './http/routes/console.ts';
 import type { RouteParts } from './http/routes/index.ts';
 import type { OverviewParts } from './http/routes/overview.ts';
@@ -336,12 +337,20 @@ function createRouteParts(
   const { notReady, readNotices } = live;
   const { parameterBytesMax } = config;
   const sending = { config, registry, receive };
+  const sandbox = createSandbox(engine, config);
+  const asking = {
+    config,
+    registry,
+    cached,
+    metrics,
+    ...createResolve({ registry, cursors, sandbox, parameterBytesMax }),
+  };
   return {
     query: {
-      ...{ config, registry, cached, metrics, tails, keyring, describe: createDescribe(cursors) },
+      ...{ ...asking, tails, keyring, describe: createDescribe(cursors) },
       resolveTail: createResolveTail({ cursors, parameterBytesMax }),
-      ...createResolve({ registry, cursors, sandbox: createSandbox(engine, config), parameterBytesMax }),
     },
+    mcp: { ...asking, keyring, version, describeTool },
     ingest: sending,
     otlp: sending,
     deletions: { deletions, registry },

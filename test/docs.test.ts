@@ -11,10 +11,13 @@ const docs = readdirSync('docs', { recursive: true, encoding: 'utf8' }).filter((
   name.endsWith('.md'),
 );
 const texts = new Map(
-  ['README.md', 'CONTRIBUTING.md', 'SECURITY.md', ...docs.map((name) => join('docs', name))].map((path) => [
-    path,
-    readFileSync(path, 'utf8'),
-  ]),
+  [
+    'README.md',
+    'CONTRIBUTING.md',
+    'SECURITY.md',
+    'docs/llms.txt',
+    ...docs.map((name) => join('docs', name)),
+  ].map((path) => [path, readFileSync(path, 'utf8')]),
 );
 const all = [...texts.values()].join('\n');
 

@@ -11,13 +11,14 @@ import { ERROR_CODES } from '../../src/errors.ts';
 import { AGGREGATES, COMBINATORS, FUNCTIONS } from '../../src/query/sandbox/function.ts';
 import { apiPage } from './api.ts';
 import { capacityPage } from './capacity.ts';
+import { indexForAgents } from './llms.ts';
 import { page, table } from './page.ts';
 
 /** Every page that is generated from the code: path from the repository's root → text. */
 export async function renderPages(): Promise<Map<string, string>> {
   const { definitions, faults } = await readDefinitions({ endpointsDir: 'endpoints', sourcesDir: 'sources' });
   refuseFaults(faults);
-  return new Map([
+  const pages = new Map([
     ['docs/api.md', apiPage()],
     ['docs/settings.md', settingsPage()],
     ['docs/errors.md', errorsPage()],
@@ -29,6 +30,7 @@ export async function renderPages(): Promise<Map<string, string>> {
       (endpoint) => [`docs/endpoints/${endpoint.name}.md`, endpointPage(endpoint)] as const,
     ),
   ]);
+  return pages.set('docs/llms.txt', indexForAgents(pages));
 }
 
 function settingsPage(): string {
@@ -57,7 +59,7 @@ function errorsPage(): string {
     `See what a failed request means. The HTTP status equals \`error.status\`; \`errors\` is always an array and names each wrong parameter:
 
 \`\`\`json
-{"error":{"code":"invalid_parameter","message":"interval must be one of hourly, minutely, daily","status":400,"request_id":"417a40db-e68e-40a5-8e6b-aecca3d17d88","errors":[{"parameter":"interval","message":"must be one of hourly, minutely, daily"}]}}
+{"error":{"code":"invalid_parameter","message":"interval must be one of hourly, minutely, daily, not \\"weekly\\"","status":400,"request_id":"417a40db-e68e-40a5-8e6b-aecca3d17d88","errors":[{"parameter":"interval","message":"must be one of hourly, minutely, daily, not \\"weekly\\""}]}}
 \`\`\`
 
 429 and 503 carry \`Retry-After\` in seconds, 401 \`WWW-Authenticate\`, 405 \`Allow\`. The log has the cause of a 5xx under the request id; the

@@ -8,7 +8,9 @@ const EXIT = { done: 0, input: 1, misuse: 2, failure: 3 } as const;
 
 /** Each is loaded only if it is run: `tailrace query` needs no HTTP server, and `serve` no backup. */
 const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
+  init: async () => (await import('./commands/init.ts')).initCommand(),
   serve: async () => (await import('./commands/serve.ts')).serveCommand(),
+  dev: async () => (await import('./commands/dev.ts')).devCommand(),
   reload: async () => (await import('./commands/reload.ts')).reloadCommand(),
   stop: async () => (await import('./commands/stop.ts')).stopCommand(),
   load: async () => (await import('./commands/load.ts')).loadCommand(),
@@ -16,6 +18,7 @@ const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
   sample: async () => (await import('./commands/sample.ts')).sampleCommand(),
   query: async () => (await import('./commands/query.ts')).queryCommand(),
   check: async () => (await import('./commands/check.ts')).checkCommand(),
+  test: async () => (await import('./commands/test.ts')).testCommand(),
   keys: async () => (await import('./commands/keys.ts')).keysCommand(),
   retention: async () => (await import('./commands/retention.ts')).retentionCommand(),
   backup: async () => (await import('./commands/backup.ts')).backupCommand(),

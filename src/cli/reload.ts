@@ -7,8 +7,12 @@ import { InputError, messageOf } from '../errors.ts';
 import type { Store } from '../open-store.ts';
 
 export interface Reloads {
-  /** Requests a reload: at once, after the one that is running, or as soon as there is a store. */
-  request(): void;
+  /**
+   * Requests a reload: at once, after the one that is running, or as soon as there is a store.
+   *
+   * @param paths files that have changed, if that is known
+   */
+  request(paths?: ReadonlySet<string>): void;
   /** Sets the store to reload. */
   start(store: Store): void;
 }
@@ -19,13 +23,16 @@ interface ReloadOptions {
   readonly dataDir: string | undefined;
   /** Also print each result on standard error. */
   readonly isWatched: boolean;
+  /** Called after a reload that was not refused, with all paths since the last one; the next waits for it. Must not reject. */
+  readonly onReloaded?: ((paths: ReadonlySet<string>, store: Store) => Promise<void>) | undefined;
 }
 
 /** Reloads the definitions on request, one reload at a time. Requests during a reload cause one more after it. */
-export function createReloads({ logger, dataDir, isWatched }: ReloadOptions): Reloads {
+export function createReloads({ logger, dataDir, isWatched, onReloaded }: ReloadOptions): Reloads {
   let store: Store | undefined;
   let running = false;
   let wanted = false;
+  let changed = new Set<string>();
 
   async function reloadAll(from: Store): Promise<void> {
     running = true;
@@ -34,6 +41,10 @@ export function createReloads({ logger, dataDir, isWatched }: ReloadOptions): Re
       const result = await reload(from, logger);
       if (isWatched) for (const line of describeResult(result)) process.stderr.write(`tailrace: ${line}\n`);
       if (dataDir !== undefined) keepResult(dataDir, result);
+      if (result.faults.length > 0) continue;
+      const paths = changed;
+      changed = new Set();
+      await onReloaded?.(paths, from);
     }
     running = false;
   }
@@ -51,7 +62,8 @@ export function createReloads({ logger, dataDir, isWatched }: ReloadOptions): Re
   }
 
   return {
-    request() {
+    request(paths = new Set()) {
+      changed = changed.union(paths);
       wanted = true;
       run();
     },
@@ -144,16 +156,24 @@ const SETTLE_MS = 200;
  * folders may be removed and created again.
  *
  * @param named the folders of the settings
+ * @param onChange called with the paths that have changed since the last call
  * @returns when the watch is active; the function ends it
  */
 export async function watchDefinitions(
   named: DefinitionFolders,
-  onChange: () => void,
+  onChange: (paths: ReadonlySet<string>) => void,
 ): Promise<() => Promise<void>> {
   let timer: NodeJS.Timeout | undefined;
-  const onEvent = () => {
+  let changed = new Set<string>();
+  const report = () => {
+    const paths = changed;
+    changed = new Set();
+    onChange(paths);
+  };
+  const onEvent = (path?: string) => {
+    if (path !== undefined) changed.add(path);
     clearTimeout(timer);
-    timer = setTimeout(onChange, SETTLE_MS);
+    timer = setTimeout(report, SETTLE_MS);
   };
   const folders = [
     named.endpointsDir || OWN_FOLDERS.endpointsDir,
@@ -162,7 +182,7 @@ export async function watchDefinitions(
   const { watch } = await import('chokidar'); // loaded only if it is used
   const watcher = watch(folders, { ignoreInitial: true });
   // A file that cannot be watched counts as changed. Without a listener the error would end the service.
-  watcher.on('all', onEvent).on('error', onEvent);
+  watcher.on('all', (_, path) => onEvent(path)).on('error', () => onEvent());
   await once(watcher, 'ready');
   return async () => {
     clearTimeout(timer);

@@ -19,7 +19,7 @@ export function getServicePid({ dataDir, clickhouseUrl }: Config): number {
     throw new InputError([
       `no service runs on data directory ${dataDir}; set TAILRACE_DATA_DIR to the one of the service`,
     ]);
-  const [, pid] = /^tailrace serve \(pid (\d+)\)$/.exec(owner) ?? [];
+  const [, pid] = /^tailrace (?:serve|dev) \(pid (\d+)\)$/.exec(owner) ?? [];
   if (pid === undefined)
     throw new InputError([`data directory ${dataDir} is in use by ${owner}, which is not a service`]);
   if (!hasOpen(Number(pid), lockFile(dataDir)))

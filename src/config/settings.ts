@@ -307,6 +307,13 @@ export const SETTINGS = {
     'bytes',
     'Longest SELECT of a caller (query sandboxing); beyond it 400.',
   ),
+  mcpBytesMax: integer(
+    'TAILRACE_MCP_BYTES_MAX',
+    51_200,
+    [1024, 16 * MIB],
+    'bytes',
+    'Most bytes of rows in an answer to an agent (`/mcp`); beyond it rows are left out, and the answer says so.',
+  ),
   tailsMax: integer(
     'TAILRACE_TAILS_MAX',
     2_000,

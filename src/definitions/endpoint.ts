@@ -138,6 +138,11 @@ const ENDPOINT_FILE = Type.Object(
 
 export type EndpointFile = Static<typeof ENDPOINT_FILE>;
 
+/** The name of an endpoint as a tool of agents, and in operation ids: without `.` and `-`, which not all clients take. */
+export function toToolName(name: string): string {
+  return name.replaceAll(/[.-]/g, '_');
+}
+
 /** Faults of shape: unknown, missing or wrong fields. */
 export const checkEndpointShape = createShapeCheck(ENDPOINT_FILE);
 

@@ -32,6 +32,7 @@ const TYPE_FIELDS = {
   max_length: Type.Optional(
     Type.Integer({ minimum: 1, expected: 'a whole number of characters, at least 1' }),
   ),
+  pattern: Type.Optional(Type.String({ minLength: 1, expected: 'a pattern of RE2; put it in quotes' })),
   min: Type.Optional(NUMBER),
   max: Type.Optional(NUMBER),
   of: Type.Optional(Type.Enum([...LIST_MEMBERS], { expected: `one of ${LIST_MEMBERS.join(', ')}` })),
@@ -65,7 +66,7 @@ export type ParameterFields = Static<typeof PARAMETER_FIELDS>;
 export type DeclaredValue = Static<typeof VALUE>;
 
 /** How a form shows a parameter. */
-export const CONTROLS = ['text', 'choice', 'time'] as const;
+export const CONTROLS = ['text', 'choice', 'time', 'number', 'date', 'list'] as const;
 
 /** How values of one declared parameter are read, checked, bound and shown. */
 export interface ValueRules {

@@ -64,7 +64,8 @@ export function readParameter(
   if (rules === undefined) return undefined;
   for (const example of examples) readDeclared(rules, example, (message) => report('examples', message));
   const defaults = readDefault(rules, declared, report);
-  const sample = defaults.fallback || readDeclared(rules, rules.example ?? 'x', (message) => message);
+  const sample =
+    defaults.fallback || readDeclared(rules, rules.example ?? examples[0] ?? 'x', (message) => message);
   return { ...rules, name, type, required, description, examples, sample, ...defaults };
 }
 

@@ -8,7 +8,7 @@ import { checkPages } from './checks/pages.ts';
 import { checkParameters, checkParameterUse } from './checks/parameters.ts';
 import { checkCaching, checkSandboxing, findNameWarning } from './checks/settings.ts';
 import { checkSourceColumns } from './checks/source-columns.ts';
-import { checkEndpointShape, createEndpoint, type Endpoint, endpointFields } from './endpoint.ts';
+import { checkEndpointShape, createEndpoint, type Endpoint, endpointFields, toToolName } from './endpoint.ts';
 import type { Fault } from './fault.ts';
 import { type DefinitionFolders, findFolders, type ReadFolders } from './folders.ts';
 import { createSource, type Source } from './source.ts';
@@ -50,7 +50,7 @@ export async function readDefinitions(named: DefinitionFolders): Promise<Reading
 
   const { pairs, drafts } = await readEndpointFiles(folders.endpointsDir, faults);
   const yamlFiles = pairs.map(({ yaml }) => yaml);
-  faults.push(...checkUnique(yamlFiles, ['id', 'name']));
+  faults.push(...checkUnique(yamlFiles, ['id', 'name']), ...checkToolNames(yamlFiles));
   const warnings: Fault[] = [];
   const endpoints = pairs.flatMap(({ yaml, sql }) => {
     const shape = checkEndpointShape(yaml);
@@ -80,6 +80,20 @@ function checkUnique(files: readonly YamlFile[], fields: readonly string[]): Fau
       if (other === undefined) return [];
       return [file.fault([field], `${field} ${JSON.stringify(text)} is already taken by ${other}`)];
     });
+  });
+}
+
+/** No two names become one tool. Equal names are reported by `checkUnique`. */
+function checkToolNames(files: readonly YamlFile[]): Fault[] {
+  const taken = new Map<string, string>();
+  return files.flatMap((file) => {
+    const name = textOf(file, 'name') ?? '';
+    const tool = toToolName(name);
+    const other = taken.get(tool) ?? name;
+    taken.set(tool, other);
+    if (other === name) return [];
+    const message = `name ${JSON.stringify(name)} and ${JSON.stringify(other)} are both ${tool} for agents and in OpenAPI, which have neither . nor -; take another name`;
+    return [file.fault(['name'], message)];
   });
 }
 

@@ -1,6 +1,7 @@
 import { formatInstant, parseInstant } from '../lib/instant.ts';
 import { findPatternFault } from '../sql/pattern.ts';
-import { type ParameterType, refuseValue, type ValueRules } from './parameter-type.ts';
+import { createMatcher, type Matcher } from '../sql/text-matcher.ts';
+import { type ParameterType, type ReportField, refuseValue, type ValueRules } from './parameter-type.ts';
 
 /** Rules of any text, on which each type builds. */
 export const TEXT: ValueRules = {
@@ -16,17 +17,38 @@ export const TEXT: ValueRules = {
   control: 'text',
 };
 
+// Bounds the time of a match.
+const MATCHED_CHARS_MAX = 1_000;
+
 const STRING: ParameterType = {
-  fields: ['max_length'],
-  createRules: ({ max_length: maxLength = Number.POSITIVE_INFINITY }) => ({
-    ...TEXT,
-    parse: (text) =>
-      text.length <= maxLength || [...text].length <= maxLength
-        ? text
-        : refuseValue(`must have at most ${maxLength} characters`),
-    schema: { type: 'string', ...(Number.isFinite(maxLength) && { maxLength }) },
-  }),
+  fields: ['max_length', 'pattern'],
+  createRules({ max_length: length, pattern }, report) {
+    const matcher = pattern === undefined ? undefined : readPattern(pattern, report);
+    const maxLength = length ?? (pattern === undefined ? Number.POSITIVE_INFINITY : MATCHED_CHARS_MAX);
+    return {
+      ...TEXT,
+      parse(text) {
+        const isShort = text.length <= maxLength || [...text].length <= maxLength;
+        if (!isShort)
+          return refuseValue(`must have at most ${maxLength} characters, and has ${[...text].length}`);
+        return matcher?.matches(text) === false ? refuseValue(`must match ${pattern}`) : text;
+      },
+      schema: {
+        type: 'string',
+        ...(Number.isFinite(maxLength) && { maxLength }),
+        ...(matcher?.isOfJavaScript === true && { pattern }),
+      },
+    };
+  },
 };
+
+/** @returns `undefined` for a pattern that is refused, which is reported */
+function readPattern(pattern: string, report: ReportField): Matcher | undefined {
+  const matcher = findPatternFault(pattern) ?? createMatcher(pattern);
+  if (typeof matcher !== 'string') return matcher;
+  report('pattern', matcher);
+  return undefined;
+}
 
 const ENUM: ParameterType = {
   fields: ['values', 'otherwise'],

@@ -35,6 +35,7 @@ const INTEGER: ParameterType = {
       },
       example,
       schema: { type: 'integer', format: 'int64', ...rangeSchema(declared) },
+      control: 'number',
     };
   },
 };
@@ -58,6 +59,7 @@ const NUMBER: ParameterType = {
       },
       example,
       schema: { type: 'number', format: 'double', ...rangeSchema(declared) },
+      control: 'number',
     };
   },
 };
@@ -113,6 +115,7 @@ const DATE: ParameterType = {
     },
     example: '2026-11-20',
     schema: { type: 'string', format: 'date' },
+    control: 'date',
   }),
 };
 
@@ -133,7 +136,7 @@ const UUID: ParameterType = {
 };
 
 const ITEMS_MAX = 100;
-const MEMBER_FIELDS = ['values', 'min', 'max', 'max_length'] as const;
+const MEMBER_FIELDS = ['values', 'min', 'max', 'max_length', 'pattern'] as const;
 
 /** Sent as `a=1&a=2`, `a=1,2` or a JSON array. The canonical text is an array in the engine's text form. */
 const LIST: ParameterType = {
@@ -160,7 +163,8 @@ const LIST: ParameterType = {
     };
     const isText = member.schema['type'] === 'string';
     const parseList = (items: readonly string[]) => {
-      if (items.length > itemsMax) return refuseValue(`must have at most ${itemsMax} items`);
+      if (items.length > itemsMax)
+        return refuseValue(`must have at most ${itemsMax} items, and has ${items.length}`);
       const texts = items.map(parseItem);
       return `[${(isText ? texts.map(quote) : texts).join(',')}]`;
     };
@@ -175,7 +179,7 @@ const LIST: ParameterType = {
       otherwise: undefined,
       example: Array.isArray(example) ? example : [example], // no member is a list, which the type cannot say
       schema: { type: 'array', items: member.schema, maxItems: itemsMax },
-      control: 'text',
+      control: 'list',
     };
   },
 };

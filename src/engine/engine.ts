@@ -1,6 +1,17 @@
+import type { Readable } from 'node:stream';
+
+/** The bytes of a complete answer, on their way from the engine. They fail only if the engine ends meanwhile. */
+export interface AnswerStream {
+  readonly readable: Readable;
+  /** Bytes. */
+  readonly length: number;
+}
+
 /** Bytes in the requested format. */
 export interface QueryResult {
   readonly bytes: Buffer;
+  /** The bytes in the place of `bytes`, if `streams` allows it. */
+  readonly stream?: AnswerStream | undefined;
   /** Rows of the answer, as the engine counted them; `undefined` for row formats on a server, which streams those. */
   readonly rows: number | undefined;
   /** Time inside the engine, without the wait for a reader. */
@@ -23,6 +34,8 @@ export interface QueueOptions {
 
 export interface QueryOptions extends QueueOptions {
   readonly format: RowFormat | FileFormat;
+  /** Whether a large answer may be returned as a stream, as soon as it has been computed. Default: false. A server's never is. */
+  readonly streams?: boolean | undefined;
   /** Endpoint and request, for the engine's own query log. */
   readonly origin?: string | undefined;
   /** Identifies the question at any time: one that has ended the engine twice is refused. Default: the statement itself. */

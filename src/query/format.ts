@@ -1,5 +1,5 @@
 import type { Endpoint } from '../definitions/endpoint.ts';
-import type { QueryOptions, QueryResult } from '../engine/engine.ts';
+import type { AnswerStream, QueryOptions, QueryResult } from '../engine/engine.ts';
 import { invalidParameters, type RawParameters } from './parameters.ts';
 
 /** How answers are written. Adding one to `FORMATS` is all that a format needs. */
@@ -28,6 +28,8 @@ export interface Framing {
 /** A body of rows. */
 export interface Framed {
   readonly body: Buffer;
+  /** Of an answer that only its caller gets: a large one, whose bytes are here in the place of `body`. */
+  readonly stream?: AnswerStream | undefined;
   readonly rows: number;
   /** Where each row begins in `body`; only of endpoints with time buckets, which reuse rows for later answers. */
   readonly rowStarts?: Uint32Array;
@@ -108,7 +110,7 @@ export function findNamedFormat(endpoint: Endpoint, raw: RawParameters): Format 
   throw invalidParameters([{ parameter: FORMAT_PARAMETER, message }]);
 }
 
-/** Without its parameters. */
+/** The Content-Type without its parameters. */
 export function mediaTypeOf({ mediaTypes }: Format): string {
   return mediaTypes[0].split(';')[0] ?? mediaTypes[0];
 }
@@ -123,10 +125,10 @@ const LINE_END = Buffer.from('\n');
  */
 export function frameAnswer(
   { framing }: Format,
-  { bytes, rows }: Pick<QueryResult, 'bytes' | 'rows'>,
+  { bytes, stream, rows }: Pick<QueryResult, 'bytes' | 'stream' | 'rows'>,
   isBucketed: boolean,
 ): Framed {
-  if (framing === undefined) return { body: bytes, rows: rows ?? countLines(bytes) };
+  if (framing === undefined) return { body: bytes, stream, rows: rows ?? countLines(bytes) };
   return isBucketed ? frameBucketRows(framing, bytes) : frameRows(framing, bytes);
 }
 

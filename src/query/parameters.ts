@@ -1,6 +1,6 @@
 import type { Endpoint } from '../definitions/endpoint.ts';
 import { type Parameter, PINNED_PREFIX } from '../definitions/parameter.ts';
-import { WrongValue } from '../definitions/parameter-type.ts';
+import { refuseValue, WrongValue } from '../definitions/parameter-type.ts';
 import { type ParameterFault, TailraceError } from '../errors.ts';
 import { bindPosition } from './position.ts';
 
@@ -34,9 +34,13 @@ export function parseParameters(endpoint: Endpoint, raw: RawParameters, bytesMax
 }
 
 /** The canonical text of one value; `undefined` if it is refused. */
-export function findParameterValue(parameter: Parameter, text: string, bytesMax: number): string | undefined {
+export function findParameterValue(
+  parameter: Parameter,
+  raw: RawParameters[string],
+  bytesMax: number,
+): string | undefined {
   try {
-    return parseValue(parameter, text, bytesMax);
+    return parseValue(parameter, raw, bytesMax);
   } catch (error) {
     if (error instanceof WrongValue) return undefined;
     throw error;
@@ -64,9 +68,21 @@ function parseValue(parameter: Parameter, raw: RawParameters[string], bytesMax: 
   try {
     return parameter.parse(raw.toWellFormed());
   } catch (error) {
-    if (error instanceof WrongValue && otherwise !== undefined) return otherwise;
-    throw error;
+    if (!(error instanceof WrongValue)) throw error;
+    return otherwise ?? refuseValue(nameGiven(error.message, raw));
   }
+}
+
+/** With the text that came, unless the message has already said what is wrong with it. */
+function nameGiven(message: string, text: string): string {
+  return /^must (?:be|match) /.test(message) ? `${message}, not ${shorten(text)}` : message;
+}
+
+const SHOWN_CHARS_MAX = 60;
+
+/** A text of a caller for a message. */
+export function shorten(text: string): string {
+  return JSON.stringify(text.length > SHOWN_CHARS_MAX ? `${text.slice(0, SHOWN_CHARS_MAX)}…` : text);
 }
 
 /** The texts of a name that was sent several times, or of a JSON array. */

@@ -39,9 +39,10 @@ export function parsePinnedParameters(
     const { name } = parameter;
     const pin = pins[name] ?? '';
     const sent = raw[name];
-    if (sent !== undefined && typeof sent !== 'string') continue; // parseParameters refuses it
+    if (typeof sent === 'object' && parameter.parseList === undefined) continue; // parseParameters refuses it
     const value = findPinValue(parameter, pin, bytesMax);
-    const keepsTo = !sent || sent === pin || findParameterValue(parameter, sent, bytesMax) === value;
+    const isSent = sent !== undefined && sent.length > 0;
+    const keepsTo = !isSent || sent === pin || findParameterValue(parameter, sent, bytesMax) === value;
     if (value === undefined || !keepsTo)
       errors.push({ parameter: name, message: `is pinned to ${JSON.stringify(pin)} by the key` });
     filled[name] = toSendable(parameter, pin);
@@ -60,6 +61,17 @@ export function findOwner({ parameters, pinned }: Endpoint, values: ParameterVal
   const parameter = parameters.find(({ name }) => name === OWNER);
   if (parameter?.isPattern) return (pinned.includes(OWNER) && values[PINNED_PREFIX + OWNER]) || undefined;
   return (parameter && values[OWNER]) || undefined;
+}
+
+/** Whether the endpoint can keep to the pins: with others it refuses every request. */
+export function keepsPins(endpoint: Endpoint, pins: Pins, bytesMax: number): boolean {
+  try {
+    parsePinnedParameters(endpoint, {}, { pins, bytesMax });
+    return true;
+  } catch (error) {
+    if (!(error instanceof TailraceError)) throw error;
+    return error.code !== 'forbidden'; // a required parameter is missing
+  }
 }
 
 /** Whether a parameter can have the pin as its value. `otherwise` does not count: it would replace the pin. */

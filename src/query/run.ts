@@ -22,7 +22,7 @@ export interface Answer extends Framed {
 }
 
 /** How a query is run, and for whom. */
-export interface RunOptions extends Pick<QueryOptions, 'signal' | 'lane' | 'onJoin'> {
+export interface RunOptions extends Pick<QueryOptions, 'signal' | 'lane' | 'onJoin' | 'streams'> {
   /** The request that asked first; work of the service itself has none. */
   readonly requestId?: string | undefined;
   /** Only these time buckets, as they stand at an instant; all of them at the present instant if left out. */
@@ -42,7 +42,7 @@ export function createRunner(engine: Engine, now: () => number): Run {
     return statement;
   }
 
-  return async (question, { part, requestId, ...how } = {}) => {
+  return async (question, { part, requestId, streams, ...how } = {}) => {
     const { endpoint, values, format } = question;
     const options = {
       ...how,
@@ -53,7 +53,9 @@ export function createRunner(engine: Engine, now: () => number): Run {
     const instantMs = part?.instantMs ?? now();
     const bound = { ...values, ...serviceValues(endpoint, values, { instantMs, range: part?.range }) };
     try {
-      const query = { format: statement.format, identity: question.key, ...options };
+      // A page has to be read to its last row before its head is sent.
+      const mayStream = streams === true && format.framing === undefined && endpoint.pages === undefined;
+      const query = { format: statement.format, identity: question.key, streams: mayStream, ...options };
       const result = await engine.query(statement.sql, bound, query);
       const framed = frameAnswer(format, result, endpoint.bucket !== undefined);
       const end = findEnd(question, framed.rows, result.bytes);

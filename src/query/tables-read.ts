@@ -31,14 +31,16 @@ export async function narrowHashes(
 /**
  * The tables that a query can read, never too few: a table counts if its name occurs in the query, even as a column or an alias.
  * `undefined` if anything else could reach a table: a name in the place of a table that is neither one of `tables` nor a view of WITH
- * in scope, a table function, a function that may not depend on its arguments alone, such as `dictGet`, or an unknown node.
+ * in scope, a view with the name of a table or of another view, a table function, a function that may not depend on its arguments
+ * alone, such as `dictGet`, or an unknown node.
  *
  * @param root of `readQueryTree`: before names are resolved, so that no value changes it
  * @param tables without views over other tables
  */
 export function findTablesRead(root: SyntaxNode, tables: ReadonlySet<string>): string[] | undefined {
   const nodes = [...walk(root)];
-  if (nodes.some(isOpaque) || !areTablesKnown(root, { tables, views: new Set() })) return undefined;
+  if (nodes.some(isOpaque) || hidesTables(nodes, tables)) return undefined;
+  if (!areTablesKnown(root, { tables, views: new Set() })) return undefined;
   const names = new Set(
     nodes.filter(({ kind }) => kind === 'IDENTIFIER').flatMap(({ text }) => text.split(/\W+/)),
   );
@@ -66,6 +68,17 @@ function isOpaque({ kind, text }: SyntaxNode): boolean {
   return text.includes('apply_transformer_type: FUNCTION') || (kind === 'IDENTIFIER' && BY_NAME.test(text));
 }
 
+const viewName = ({ text }: SyntaxNode) => /(?:^|, )cte_name: (\w+)(?:,|$)/.exec(text)?.[1];
+
+/**
+ * Whether a name may stand for a view in one place and for something else in another. The engine resolves the names in a view in
+ * the scope that uses the view, so the scope that defines it would not tell which.
+ */
+function hidesTables(nodes: readonly SyntaxNode[], tables: ReadonlySet<string>): boolean {
+  const views = nodes.map(viewName).filter((name) => name !== undefined);
+  return new Set([...views, ...tables]).size < views.length + tables.size;
+}
+
 interface Scope {
   readonly tables: ReadonlySet<string>;
   /** Of WITH. */
@@ -90,7 +103,7 @@ function enter({ children }: SyntaxNode, scope: Scope): Scope | undefined {
   const views = new Set(scope.views);
   const list = children.find(({ kind }) => kind === 'WITH')?.children.flatMap((one) => one.children) ?? [];
   for (const member of list) {
-    const [, name] = /(?:^|, )cte_name: (\w+)(?:,|$)/.exec(member.text) ?? [];
+    const name = viewName(member);
     const isRecursive = member.text.includes('is_recursive_cte: 1');
     // Within itself a view is visible only if it is recursive.
     const own = new Set(views);

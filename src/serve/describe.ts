@@ -1,11 +1,21 @@
 import { createHash, hash } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
+import { pipeline, type Readable, type Transform } from 'node:stream';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { promisify } from 'node:util';
-import { brotliCompress, constants, gzip, zstdCompress } from 'node:zlib';
+import {
+  brotliCompress,
+  constants,
+  createBrotliCompress,
+  createGzip,
+  createZstdCompress,
+  gzip,
+  zstdCompress,
+} from 'node:zlib';
 import fresh from 'fresh';
 import { type CacheOutcome, COMPRESSED_SHARE_MAX, type Served, TEXT_BYTES_MAX } from '../cache/store.ts';
 import type { Endpoint } from '../definitions/endpoint.ts';
+import type { AnswerStream } from '../engine/engine.ts';
 import type { Cursors } from '../query/cursor.ts';
 import type { Question } from '../query/question.ts';
 import type { Answer } from '../query/run.ts';
@@ -33,6 +43,8 @@ export interface Described {
   readonly head: Head;
   /** What to send after the head, unless the request is a HEAD; `undefined`: nothing. */
   readonly representation: Representation | undefined;
+  /** In the place of the representation, of an answer that is a stream. */
+  readonly stream?: Readable;
 }
 
 export interface Exchange {
@@ -53,6 +65,8 @@ export function createDescribe(cursors: Cursors): Describe {
   const represent = createRepresent();
   const findNextLink = createNextLinks(cursors);
   return (exchange, served) => {
+    const { stream } = served.answer;
+    if (stream !== undefined) return describeStream(exchange, served, stream);
     const representation = represent(served.answer, exchange.encoding);
     const next = findNextLink(exchange, served.answer);
     if (!(representation instanceof Promise)) return describe({ ...exchange, next }, served, representation);
@@ -65,25 +79,47 @@ function describe(
   served: Served,
   representation: Representation,
 ): Described {
-  const { method, headers, vary, next } = exchange;
-  const { endpoint } = exchange.question;
+  const { method, headers, next } = exchange;
   const { etag, encoding, body } = representation;
+  const head = describeAnswer(exchange, served);
+  head.push('etag', etag);
+  if (next !== undefined) head.push('link', next);
+  // The response to a POST is not cached by the caller.
+  if (method !== 'POST' && fresh(headers, { etag })) return { status: 304, head, representation: undefined };
+  describeBody(head, exchange, served);
+  if (encoding !== 'identity') head.push('content-encoding', encoding);
+  head.push('content-length', String(body.length));
+  return { status: 200, head, representation };
+}
+
+/** Of an answer that is not cached: without an ETag, which would have to wait for the last byte. */
+function describeStream(exchange: Exchange, served: Served, { readable, length }: AnswerStream): Described {
+  const { encoding } = exchange;
+  const head = describeAnswer(exchange, served);
+  describeBody(head, exchange, served);
+  const isPlain = encoding === 'identity' || !served.answer.format.isCompressible;
+  if (isPlain) head.push('content-length', String(length));
+  else head.push('content-encoding', encoding);
+  const stream = isPlain ? readable : pipeline(readable, CREATE[encoding](), () => {}); // errors are those of the stream
+  return { status: 200, head, representation: undefined, stream };
+}
+
+/** Headers of every answer, 304 included. */
+function describeAnswer({ vary, question: { endpoint } }: Exchange, served: Served): string[] {
   const head: string[] = [];
   head.push('cache-control', cacheControl(endpoint));
   head.push('vary', vary === undefined ? VARY : `${vary}, ${VARY}`);
-  head.push('etag', etag);
-  if (next !== undefined) head.push('link', next);
   head.push('cache-status', cacheStatus(endpoint, served));
   head.push('age', String(served.ageSeconds));
   head.push('server-timing', `engine;dur=${engineMsOf(served).toFixed(1)}`);
-  // The response to a POST is not cached by the caller.
-  if (method !== 'POST' && fresh(headers, { etag })) return { status: 304, head, representation: undefined };
-  if (encoding !== 'identity') head.push('content-encoding', encoding);
-  const { format } = served.answer;
-  head.push('content-type', format.mediaTypes[0], 'content-length', String(body.length));
+  return head;
+}
+
+/** Headers of every answer with a body. */
+function describeBody(head: string[], { question }: Exchange, { answer: { format } }: Served): void {
+  head.push('content-type', format.mediaTypes[0]);
   if (format.isFile)
-    head.push('content-disposition', `attachment; filename="${endpoint.name}.${format.name}"`);
-  return { status: 200, head, representation };
+    head.push('content-disposition', `attachment; filename="${question.endpoint.name}.${format.name}"`);
 }
 
 /** For the log. */
@@ -126,10 +162,18 @@ const PLAIN_BYTES_MAX = 1_024;
 
 type Compressed = Exclude<Encoding, 'identity'>;
 
+// The default, 11, takes a hundred times as long for a few percent.
+const BROTLI = { params: { [constants.BROTLI_PARAM_QUALITY]: 5 } };
+
+const CREATE: Readonly<Record<Compressed, () => Transform>> = {
+  gzip: () => createGzip(),
+  br: () => createBrotliCompress(BROTLI),
+  zstd: () => createZstdCompress(),
+};
+
 const COMPRESS: Readonly<Record<Compressed, (body: Buffer) => Promise<Buffer>>> = {
   gzip: (body) => promisify(gzip)(body),
-  // The default, 11, takes a hundred times as long for a few percent.
-  br: (body) => promisify(brotliCompress)(body, { params: { [constants.BROTLI_PARAM_QUALITY]: 5 } }),
+  br: (body) => promisify(brotliCompress)(body, BROTLI),
   zstd: (body) => promisify(zstdCompress)(body),
 };
 

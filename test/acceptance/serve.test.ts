@@ -103,7 +103,7 @@ test('query answers from the shell, and refuses what HTTP refuses', async () => 
   expect([bad.code, bad.stdout, bad.stderr]).toEqual([
     1,
     '',
-    'tailrace: interval must be one of hourly, minutely, daily\n',
+    'tailrace: interval must be one of hourly, minutely, daily, not "yearly"\n',
   ]);
   const unknown = await query('nothing.here');
   expect([unknown.code, unknown.stderr]).toEqual([1, expect.stringContaining('"nothing.here"')]);

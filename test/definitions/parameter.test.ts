@@ -214,22 +214,39 @@ const messageOf = (parameter: Parameter, given: string | string[]): string => {
 };
 
 test.each<[ParameterTypeName, Fields, string | string[], string]>([
-  ['integer', { min: 100, max: 599 }, 'abc', 'x must be a whole number, such as 100'],
-  ['integer', { min: 100, max: 599 }, '600', 'x must be from 100 to 599'],
-  ['integer', {}, '9223372036854775808', 'x must be from -9223372036854775808 to 9223372036854775807'],
-  ['integer', {}, '9.007199254740992e+15', 'x must be a whole number, such as 1'],
-  ['number', { min: 0 }, '-1', 'x must be at least 0'],
-  ['number', {}, 'Infinity', 'x must be a finite number, such as 0.5'],
-  ['boolean', {}, 'yes', 'x must be true or false'],
-  ['date', {}, '2026-02-30', 'x must be a date, such as 2026-11-20'],
-  ['date', {}, '1969-12-31', 'x must be from 1970-01-01 to 2149-06-06'],
-  ['uuid', {}, '7f0c', 'x must be a UUID, such as 7f0c3a52-5f0b-4a57-9b1c-2f6f3f2b9d10'],
-  ['string', { max_length: 2 }, '日本語', 'x must have at most 2 characters'],
+  ['integer', { min: 100, max: 599 }, 'abc', 'x must be a whole number, such as 100, not "abc"'],
+  ['integer', { min: 100, max: 599 }, '600', 'x must be from 100 to 599, not "600"'],
+  [
+    'integer',
+    {},
+    '9223372036854775808',
+    'x must be from -9223372036854775808 to 9223372036854775807, not "9223372036854775808"',
+  ],
+  [
+    'integer',
+    {},
+    '9.007199254740992e+15',
+    'x must be a whole number, such as 1, not "9.007199254740992e+15"',
+  ],
+  ['number', { min: 0 }, '-1', 'x must be at least 0, not "-1"'],
+  ['number', {}, 'Infinity', 'x must be a finite number, such as 0.5, not "Infinity"'],
+  ['boolean', {}, 'yes', 'x must be true or false, not "yes"'],
+  ['date', {}, '2026-02-30', 'x must be a date, such as 2026-11-20, not "2026-02-30"'],
+  ['date', {}, '1969-12-31', 'x must be from 1970-01-01 to 2149-06-06, not "1969-12-31"'],
+  ['uuid', {}, '7f0c', 'x must be a UUID, such as 7f0c3a52-5f0b-4a57-9b1c-2f6f3f2b9d10, not "7f0c"'],
+  ['enum', { values: ['a', 'b'] }, 'c'.repeat(70), `x must be one of a, b, not "${'c'.repeat(60)}…"`],
+  ['string', { max_length: 2 }, '日本語', 'x must have at most 2 characters, and has 3'],
+  ['string', { pattern: '^[a-z]+$' }, 'ABC', 'x must match ^[a-z]+$, not "ABC"'],
+  ['string', { pattern: '^[a-z]+$' }, 'abc', 'accepted'],
+  ['string', { pattern: '(?i)^\\pL+$' }, 'É', 'accepted'],
+  ['string', { pattern: 'b' }, 'abc', 'accepted'],
+  ['string', { pattern: 'b' }, '', 'accepted'],
+  ['list', { of: 'string', pattern: '^\\w+$' }, 'a,b c', 'x has "b c", which must match ^\\w+$'],
   ['string', { max_length: 2 }, '😀😀', 'accepted'],
   ['string', {}, ['a', 'b'], 'x was sent 2 times; send it once'],
   ['string', {}, ['a'], 'x must be one value, not a list'],
   ['list', { of: 'integer' }, '1,a', 'x has "a", which must be a whole number, such as 1'],
-  ['list', { of: 'integer', max_items: 2 }, ['1', '2', '3'], 'x must have at most 2 items'],
+  ['list', { of: 'integer', max_items: 2 }, ['1', '2', '3'], 'x must have at most 2 items, and has 3'],
   ['list', { of: 'enum', values: ['a', 'b'] }, 'a,c', 'x has "c", which must be one of a, b'],
 ])('%s with %j refuses %j: %s', (type, fields, given, message) => {
   expect(messageOf(declare(type, fields), given)).toBe(message);
@@ -249,6 +266,15 @@ test.each<[Fields & { type: ParameterTypeName }, string[]]>([
     ['of is missing: a list has items of one type: string, enum, integer, number, date, uuid'],
   ],
   [{ type: 'list', of: 'string', min: 5 }, ['min is not for items of type string']],
+  [{ type: 'list', of: 'integer', pattern: 'a' }, ['pattern is not for items of type integer']],
+  [{ type: 'enum', values: ['a'], pattern: 'a' }, ['pattern needs type string or list, not enum']],
+  [{ type: 'string', pattern: '[' }, [expect.stringMatching(/^pattern is no pattern of RE2: .*\[/)]],
+  [{ type: 'string', pattern: '(a)\\1' }, [expect.stringMatching(/^pattern is no pattern of RE2: /)]],
+  [{ type: 'string', pattern: '(?=a)' }, [expect.stringMatching(/^pattern is no pattern of RE2: /)]],
+  [{ type: 'string', pattern: '(a{500}){500}' }, [expect.stringMatching(/^pattern is too large a pattern/)]],
+  [{ type: 'string', pattern: `${'a'.repeat(5_000)}+` }, [expect.stringContaining('at most 4096 bytes')]],
+  [{ type: 'string', pattern: '^a$', default: 'b' }, ['default must match ^a$, not "b"']],
+  [{ type: 'string', pattern: '^a$', examples: ['b'] }, ['examples must match ^a$, not "b"']],
   [{ type: 'list', of: 'enum' }, ['values is missing: an enum lists what is allowed']],
   [
     { type: 'list', of: 'integer', default: [1, 'a'] },
@@ -258,4 +284,19 @@ test.each<[Fields & { type: ParameterTypeName }, string[]]>([
   const faults: string[] = [];
   readParameter('x', { description: '', ...fields }, (field, message) => faults.push(`${field} ${message}`));
   expect(faults).toEqual(messages);
+});
+
+test('a pattern is in the schema if JavaScript reads it, too, and is matched in a bounded time', () => {
+  expect(declare('string', { pattern: '^a+$' }).schema).toEqual({
+    type: 'string',
+    maxLength: 1000,
+    pattern: '^a+$',
+  });
+  for (const pattern of ['(?i)a', '\\A', '[[:alpha:]]', '\\pL'])
+    expect(declare('string', { pattern }).schema).toEqual({ type: 'string', maxLength: 1000 });
+  const long = declare('string', { pattern: '.' });
+  expect(() => long.parse('x'.repeat(1_001))).toThrow('must have at most 1000 characters, and has 1001');
+  // Hours in a matcher that goes back.
+  const parameter = declare('string', { pattern: '^(a+)+$' });
+  expect(findParameterValue(parameter, `${'a'.repeat(999)}b`, BYTES_MAX)).toBeUndefined();
 });

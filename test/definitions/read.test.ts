@@ -96,6 +96,24 @@ describe('definitions', () => {
     );
   });
 
+  test('have names that differ as tools of agents and in OpenAPI, too', async () => {
+    for (const [name, id] of [
+      ['test-one', '4'],
+      ['test_one', '5'],
+    ] as const) {
+      await write(
+        `endpoints/${name}/endpoint.yaml`,
+        ENDPOINT.replace('3dea', `${id}dea`).replace('test.one', name),
+      );
+      await write(`endpoints/${name}/query.sql`, SQL);
+    }
+    const rest = 'are both test_one for agents and in OpenAPI, which have neither . nor -; take another name';
+    expect(await faults()).toEqual([
+      `endpoints/test.one/endpoint.yaml:2: name "test.one" and "test-one" ${rest}`,
+      `endpoints/test_one/endpoint.yaml:2: name "test_one" and "test-one" ${rest}`,
+    ]);
+  });
+
   test('have a hash that changes with everything that shapes an answer', async () => {
     const hash = async () => (await readDefinitions(folders)).definitions.endpoints[0]?.hash;
     const hashes = [await hash(), await hash()];

@@ -10,6 +10,7 @@ import {
   fillIn,
   findVariables,
   isOurs,
+  PROJECT,
   readDynamicRanges,
   readScaled,
   readServices,
@@ -109,9 +110,12 @@ function findServiceFaults(service: Service): string[] {
   return [...faults, ...findSettingFaults(fillIn(environment, values))];
 }
 
-test.each(Object.entries(text))('the %s compose file has no fault', async (_name, compose) => {
-  expect(await findFaults(compose)).toEqual([]);
-});
+test.each(Object.entries({ ...text, project: await readFile(PROJECT, 'utf8') }))(
+  'the %s compose file has no fault',
+  async (_name, compose) => {
+    expect(await findFaults(compose)).toEqual([]);
+  },
+);
 
 test.each([
   [

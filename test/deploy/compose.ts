@@ -4,7 +4,7 @@ import { parse } from 'yaml';
 
 export interface Service {
   readonly image?: string;
-  readonly build?: string;
+  readonly build?: string | object;
   readonly user?: string;
   readonly environment?: Readonly<Record<string, string>>;
   readonly depends_on?: Readonly<Record<string, { readonly condition: string }>>;
@@ -24,8 +24,9 @@ export function readServices(text: string): Readonly<Record<string, Service>> {
   return (parse(text, { merge: true }) as { services: Record<string, Service> }).services;
 }
 
-/** Whether it runs the image of Tailrace, which one of the services builds. */
-export const isOurs = ({ image = '' }: Service) => image.startsWith('tailrace:');
+/** Whether it runs Tailrace: the image, which one of the services builds, or a project's own. */
+export const isOurs = ({ image = '', build }: Service) =>
+  image.startsWith('tailrace:') || build !== undefined;
 
 interface Network {
   readonly ipam?: { readonly config?: readonly { readonly ip_range?: string }[] };
@@ -46,6 +47,8 @@ export function readDynamicRanges(text: string): ReadonlyMap<string, BlockList |
 }
 
 export const SINGLE = 'deploy/compose.yaml';
+/** Of projects that `tailrace init` creates. */
+export const PROJECT = 'template/compose.yaml';
 export const SCALED = 'deploy/compose.scaled.yaml';
 
 export const readScaled = () => readServices(readFileSync(SCALED, 'utf8'));

@@ -1,4 +1,5 @@
 import { execFile } from 'node:child_process';
+import { globSync, readdirSync, statSync } from 'node:fs';
 import { chmod, chown, mkdir, readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -12,7 +13,7 @@ import { DOCKERFILE, readImage } from './dockerfile.ts';
 const exec = promisify(execFile);
 const folder = await temporaryFolder();
 await chmod(folder.path, 0o755);
-const { app, unlock } = await makePackage(folder.path);
+const { app, tarball, unlock } = await makePackage(folder.path);
 afterAll(async () => {
   await endLeftProcesses();
   await unlock();
@@ -60,16 +61,56 @@ async function terminate({ child, isFirst }: Awaited<ReturnType<typeof startPack
   process.kill(Number(children), 'SIGTERM');
 }
 
-test('the package holds what package.json lists and nothing of what builds or tests it', async () => {
+test('the package has exactly the files that package.json lists, and the code of src/ compiled', async () => {
   const { files } = JSON.parse(await readFile('package.json', 'utf8')) as { files: string[] };
-  const listed = files.map((file) => file.split('/')[0]);
-  const always = ['LICENSE', 'README.md', 'package.json', 'node_modules'];
-  expect((await readdir(app)).toSorted()).toEqual([...new Set([...listed, ...always])].toSorted());
-  const names = await readdir(join(app, 'dist'), { recursive: true });
-  expect(names.filter((name) => /\.(ts|map|tsbuildinfo)$/.test(name))).toEqual([]);
+  const isBuilt = (path: string) => /^(?:console\/)?dist(?:\/|$)/.test(path);
+  const listed = files.filter((file) => !isBuilt(file)).flatMap(listFiles);
+  const packed = listFiles(app).map((path) => path.slice(app.length + 1));
+  const own = packed.filter((path) => !path.startsWith('node_modules/'));
+  const always = ['LICENSE', 'README.md', 'package.json'];
+  expect(own.filter((path) => !isBuilt(path)).toSorted()).toEqual([...listed, ...always].toSorted());
+  const compiled = listFiles('src').map((path) => path.replace(/^src(.*)\.ts$/, 'dist$1.js'));
+  expect(own.filter((path) => path.startsWith('dist/')).toSorted()).toEqual(compiled.toSorted());
+  expect(own).toContain('console/dist/index.html');
   const packages = await readdir(join(app, 'node_modules'));
   expect(packages).toContain('fastify');
-  expect(packages).not.toContain('typescript');
+  expect(packages.filter((name) => /^(?:typescript|tailrace-.*)$/.test(name))).toEqual([]);
+});
+
+/** The files that a path or pattern stands for, those of folders with hidden ones. */
+function listFiles(path: string): string[] {
+  const found = path.includes('*') ? globSync(path) : [path];
+  return found.flatMap((one) =>
+    statSync(one).isFile()
+      ? [one]
+      : readdirSync(one, { recursive: true, withFileTypes: true })
+          .filter((entry) => entry.isFile())
+          .map((entry) => join(entry.parentPath, entry.name)),
+  );
+}
+
+test('the package can be published by anyone who may: with provenance, without addresses that are not known here', async () => {
+  const fields = JSON.parse(await readFile(join(app, 'package.json'), 'utf8')) as Record<string, unknown>;
+  expect(fields).toMatchObject({
+    name: 'tailrace',
+    license: 'Apache-2.0',
+    publishConfig: { provenance: true },
+  });
+  for (const name of ['private', 'repository', 'homepage', 'bugs']) expect(fields).not.toHaveProperty(name);
+});
+
+test('docs/quickstart.md states its size, at most a third too much', async () => {
+  const page = await readFile('docs/quickstart.md', 'utf8');
+  const [, packed, unpacked] = /(\d+) MB, (\d+) MB unpacked/.exec(page) ?? [];
+  const own = listFiles(app).filter((path) => !path.startsWith(join(app, 'node_modules')));
+  const bytes = own.reduce((sum, path) => sum + statSync(path).size, 0);
+  for (const [stated, real] of [
+    [Number(packed), statSync(tarball).size / 1e6],
+    [Number(unpacked), bytes / 1e6],
+  ] as const) {
+    expect(real).toBeLessThan(stated);
+    expect(real).toBeGreaterThan((stated * 2) / 3);
+  }
 });
 
 test('the packed service serves from files that it cannot change, under a number for a user, as process 1, and ends by SIGTERM', async () => {

@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { registerHooks } from 'node:module';
 import { expect, test } from 'vitest';
 import { parse } from 'yaml';
@@ -12,11 +12,17 @@ const { convertWorkflowTemplate, NoOperationTraceWriter, parseWorkflow } = await
   '@actions/workflow-parser'
 );
 
-const FILE = '.github/workflows/ci.yaml';
-const TEXT = readFileSync(FILE, 'utf8');
+const FOLDER = '.github/workflows';
+const FILES = [
+  ...readdirSync(FOLDER).map((name) => `${FOLDER}/${name}`),
+  'template/.github/workflows/tailrace.yaml', // of projects that `tailrace init` creates
+];
+const TEXT = readFileSync(`${FOLDER}/ci.yaml`, 'utf8');
+const RELEASE = readFileSync(`${FOLDER}/release.yaml`, 'utf8');
 
 interface Job {
   readonly 'timeout-minutes'?: number;
+  readonly permissions?: unknown;
   readonly services?: Readonly<Record<string, { readonly image: string }>>;
   readonly strategy?: { readonly matrix: Readonly<Record<string, readonly string[]>> };
   readonly steps: readonly {
@@ -34,25 +40,32 @@ interface Workflow {
 
 /** What GitHub's own parser says of the text, then our own rules. */
 async function findFaults(text: string): Promise<string[]> {
-  const result = parseWorkflow({ name: FILE, content: text }, new NoOperationTraceWriter());
+  const result = parseWorkflow({ name: 'workflow.yaml', content: text }, new NoOperationTraceWriter());
   if (result.value !== undefined) await convertWorkflowTemplate(result.context, result.value);
   const told = result.context.errors.getErrors().map(({ rawMessage }) => rawMessage);
   return [...told, ...(told.length > 0 ? [] : findOwnFaults(parse(text) as Workflow))];
 }
 
+const SIGNING = '{"contents":"read","id-token":"write"}';
+
 function findOwnFaults({ permissions, concurrency, jobs }: Workflow): string[] {
   const { scripts } = JSON.parse(readFileSync('package.json', 'utf8')) as { scripts: object };
   const steps = Object.values(jobs).flatMap((job) => job.steps);
   const commands = steps.flatMap(({ run = '' }) => [...run.matchAll(/^npm (?:run )?([\w:]+)/gm)]);
-  const unknown = commands.map(([, name = '']) => name).filter((name) => !Object.hasOwn(scripts, name));
+  const known = [...Object.keys(scripts), 'ci', 'pkg', 'publish'];
+  const unknown = commands.map(([, name = '']) => name).filter((name) => !known.includes(name));
   const loose = steps.filter(({ uses }) => uses !== undefined && !/^[\w-]+\/[\w-]+@v\d+$/.test(uses));
   const keeping = steps.filter(
     (step) => step.uses?.startsWith('actions/checkout@') && step.with?.['persist-credentials'] !== false,
+  );
+  const strong = Object.entries(jobs).filter(
+    ([, job]) => job.permissions !== undefined && JSON.stringify(job.permissions) !== SIGNING,
   );
   const endless = Object.entries(jobs).filter(([, job]) => job['timeout-minutes'] === undefined);
   return [
     ...(JSON.stringify(permissions) === '{"contents":"read"}' ? [] : ['may do more than read']),
     ...(concurrency?.group === undefined ? ['runs beside itself'] : []),
+    ...strong.map(([name]) => `${name} may do more than read and sign`),
     ...endless.map(([name]) => `${name} has no end`),
     ...loose.map(({ uses }) => `${uses} has no major version`),
     ...keeping.map(() => 'a checkout keeps its credentials'),
@@ -60,8 +73,8 @@ function findOwnFaults({ permissions, concurrency, jobs }: Workflow): string[] {
   ];
 }
 
-test('the workflow has no fault', async () => {
-  expect(await findFaults(TEXT)).toEqual([]);
+test.each(FILES)('%s has no fault', async (file) => {
+  expect(await findFaults(readFileSync(file, 'utf8'))).toEqual([]);
 });
 
 test.each([
@@ -76,6 +89,20 @@ test.each([
 ])('“%s” as “%s” is told', async (right, wrong, fault) => {
   expect(TEXT).toContain(right);
   expect(await findFaults(TEXT.replaceAll(right, wrong))).toContain(fault);
+});
+
+test('a job of a release may sign and nothing more', async () => {
+  const wrong = RELEASE.replace('id-token: write', 'packages: write');
+  expect(await findFaults(wrong)).toEqual(['package may do more than read and sign']);
+});
+
+test('a release publishes with provenance, by the settings that docs/deploying.md names', () => {
+  const { publishConfig } = JSON.parse(readFileSync('package.json', 'utf8')) as { publishConfig: object };
+  expect(publishConfig).toEqual({ access: 'public', provenance: true });
+  const page = readFileSync('docs/deploying.md', 'utf8');
+  const named = [...RELEASE.matchAll(/\b(?:vars|secrets)\.(\w+)/g)].map(([, name = '']) => name);
+  for (const name of named) expect(page).toContain(`\`${name}\``);
+  expect(named).toHaveLength(4);
 });
 
 test('it tests what the rest of the repository promises', () => {

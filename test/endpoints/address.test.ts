@@ -53,7 +53,9 @@ test.for(NAMES)('%s gives the same bytes by UUID and by name', async (name) => {
 
 test('max_rows of an endpoint file cuts its answer to the first rows in the order of its SQL', async () => {
   const whole = await Promise.all(NAMES.map((name) => answerOf(name, name)));
-  await changeEndpoints((yaml) => yaml.replace('max_rows: 1000', 'max_rows: 3'));
+  const cutTo3 = (yaml: string) =>
+    yaml.replace('max_rows: 1000', 'max_rows: 3').replace('size: 100', 'size: 3');
+  await changeEndpoints(cutTo3);
   await service.store.reload();
   const cut = await Promise.all(NAMES.map((name) => answerOf(name, name)));
   expect(cut.map(({ rows }) => rows)).toEqual(whole.map(({ rows }) => rows.slice(0, 3)));

@@ -1,3 +1,4 @@
+import { buffer } from 'node:stream/consumers';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Engine, QueryLimits, RowFormat } from '../../src/engine/engine.ts';
@@ -231,6 +232,18 @@ function describeRows(engine: () => Engine): void {
       { format: 'CSVWithNames' },
     );
     expect(bytes.toString()).toBe('"a","b","c"\r\n,"","x""y"\r\n');
+  });
+
+  test('a large answer may be a stream, of the same bytes, and holds up no other query while nobody reads it', async () => {
+    const sql = 'SELECT number, toString(sipHash64(number)) AS text FROM numbers(100000)';
+    const whole = await engine().query(sql, {}, { format: 'CSVWithNames' });
+    const { stream, bytes, rows } = await engine().query(sql, {}, { format: 'CSVWithNames', streams: true });
+    for (let i = 0; i < 4; i++) expect(await ask(engine(), 'SELECT 1')).toBe('1\n');
+    const read = stream === undefined ? bytes : await buffer(stream.readable);
+    expect(read.equals(whole.bytes)).toBe(true);
+    expect([stream?.length ?? read.length, rows]).toEqual([whole.bytes.length, 100_000]);
+    const small = await engine().query('SELECT 1', {}, { format: 'CSVWithNames', streams: true });
+    expect(small.stream).toBeUndefined();
   });
 
   test('an answer has its elapsed time', async () => {

@@ -28,3 +28,8 @@ test('the first event of docs/ingest.md is returned by the command after it', as
   expect(JSON.parse(sent)).toEqual({ message: 'Logged!' });
   expect(JSON.parse(shown).result).toMatchObject([{ event_message: 'GET /rest/v1/orders 200' }]);
 });
+
+test('the call of docs/agents.md is answered with rows', async () => {
+  const [printed = ''] = await runCalls('agents.md', 1);
+  expect(printed).toContain('"structuredContent":{"result":[');
+});

@@ -196,6 +196,19 @@ describe('CSV', () => {
   });
 });
 
+test('bytes that are no UTF-8 are replaced in each format, as in JSON', async () => {
+  const text = 'a\ufffdb';
+  const read = async (format: string) => await fetchBytes(`formats.bytes?format=${format}`);
+  expect((await read('ndjson')).toString()).toBe(`{"text":"${text}"}\n`);
+  expect((await read('csv')).toString()).toBe(`"text"\r\n"${text}"\r\n`);
+  expect(
+    tableFromIPC(await read('arrow'))
+      .get(0)
+      ?.toJSON(),
+  ).toEqual({ text });
+  expect((await readWithDuckDb('parquet', 'formats.bytes')).rows).toEqual([{ text }]);
+});
+
 const hasHttpfs = await connection.run('LOAD httpfs').then(
   () => true,
   () => false,

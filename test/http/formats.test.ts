@@ -1,4 +1,4 @@
-import { gunzipSync, zstdDecompressSync } from 'node:zlib';
+import { brotliDecompressSync, gunzipSync, zstdDecompressSync } from 'node:zlib';
 import { afterAll, describe, expect, test } from 'vitest';
 import { FORMAT_NAMES, type FormatName, MEDIA_TYPES, startFormatsService } from '../support/formats.ts';
 import { expectError, QUERY_PATH, readMetric, request } from '../support/http.ts';
@@ -181,6 +181,45 @@ describe.each(FORMAT_NAMES)('an answer in %s', (name) => {
 
   test('is an error in JSON if its query fails, however far it came', async () => {
     expectError(await ask(`formats.broken?format=${name}`), 'query_failed');
+  });
+});
+
+describe('a large answer that is not kept', () => {
+  const path = `${PATH}?count=60000&format=csv`;
+  const own = { 'cache-control': 'no-store' };
+
+  test('is sent while it comes from the engine: the same bytes, with their length, without an ETag', async () => {
+    const kept = await ways.ask({}, { path });
+    const { status, headers, body } = await ways.ask(own, { path });
+    expect([status, headers['cache-status']]).toEqual([200, 'Tailrace; fwd=request']);
+    expect(body.equals(kept.body)).toBe(true);
+    expect(body.length).toBeGreaterThan(1024 * 1024);
+    expect(headers['content-length']).toBe(String(body.length));
+    expect(headers['content-disposition']).toBe('attachment; filename="formats.types.csv"');
+    expect([headers.etag, kept.headers.etag]).toEqual([undefined, expect.stringMatching(/^"/)]);
+    const head = await ways.ask(own, { path, method: 'HEAD' });
+    expect([head.body.length, head.headers['content-length']]).toEqual([0, String(body.length)]);
+  });
+
+  test('is compressed on the way', async () => {
+    const kept = await ways.ask({}, { path });
+    const ask = (encoding: string) => ways.ask({ ...own, 'accept-encoding': encoding }, { path });
+    expect(gunzipSync((await ask('gzip')).body).equals(kept.body)).toBe(true);
+    expect(zstdDecompressSync((await ask('zstd')).body).equals(kept.body)).toBe(true);
+    expect(brotliDecompressSync((await ask('br')).body).equals(kept.body)).toBe(true);
+  });
+
+  test('is one for each caller, also if several ask at once, and is let go of if one hangs up', async () => {
+    const hangUp = new AbortController();
+    const gone = fetch(`${url}${path}`, {
+      headers: { 'x-api-key': PRIVATE_KEY, ...own },
+      signal: hangUp.signal,
+    });
+    await gone;
+    hangUp.abort();
+    const answers = await Promise.all([1, 2, 3].map(() => ways.ask(own, { path })));
+    const kept = await ways.ask({}, { path });
+    for (const { body } of answers) expect(body.equals(kept.body)).toBe(true);
   });
 });
 

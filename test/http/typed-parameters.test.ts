@@ -2,6 +2,7 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
 import { writeDefinitions } from '../query/sandbox/support.ts';
+import { writeEveryType } from '../support/every-type.ts';
 import { expectError, get, QUERY_PATH, request } from '../support/http.ts';
 import { PRIVATE_KEY, startTestService, storeEvents } from '../support/service.ts';
 
@@ -35,6 +36,7 @@ const folder = join(definitions.path, 'endpoints/typed.on');
 await mkdir(folder);
 await writeFile(join(folder, 'endpoint.yaml'), YAML);
 await writeFile(join(folder, 'query.sql'), SQL);
+await writeEveryType(definitions.path);
 const service = await startTestService({ env: definitions.env });
 const { store, clock, url, call, close } = service;
 const day = (at: number) => new Date(at).toISOString().slice(0, 10);
@@ -81,16 +83,25 @@ describe('parameters that are values of their type in the SQL', () => {
   });
 
   test.each([
-    [{ project: 5 }, 'the body\'s "project" must be a text in quotes'],
-    [{ project: ['p'] }, 'the body\'s "project" must be a text in quotes'],
-    [{ project: 'p', min_status: true }, 'the body\'s "min_status" must be a text in quotes, or a number'],
-    [{ project: 'p', min_status: null }, 'the body\'s "min_status" must be a text in quotes, or a number'],
-    [{ project: 'p', statuses: 5 }, 'the body\'s "statuses" must be a text in quotes, or a list of numbers'],
+    [{ project: 5 }, 'the body\'s "project" must be a text in quotes, not 5'],
+    [{ project: ['p'] }, 'the body\'s "project" must be a text in quotes, not a list'],
+    [
+      { project: 'p', min_status: true },
+      'the body\'s "min_status" must be a text in quotes, or a number, not true',
+    ],
+    [
+      { project: 'p', min_status: null },
+      'the body\'s "min_status" must be a text in quotes, or a number, not null',
+    ],
+    [
+      { project: 'p', statuses: 5 },
+      'the body\'s "statuses" must be a text in quotes, or a list of numbers, not 5',
+    ],
     [
       { project: 'p', statuses: [[5]] },
-      'the body\'s "statuses" must be a text in quotes, or a list of numbers',
+      'the body\'s "statuses" must be a text in quotes, or a list of numbers, not another list',
     ],
-    [{ project: 'p', other: 5 }, 'the body\'s "other" must be a text in quotes'],
+    [{ project: 'p', other: 5 }, 'the body\'s "other" must be a text in quotes, not 5'],
   ])('of another JSON type are refused: %j', async (body, message) => {
     const answer = await post(body);
     expectError(answer, 'invalid_request');
@@ -104,10 +115,10 @@ describe('parameters that are values of their type in the SQL', () => {
     );
     expectError(answer, 'invalid_parameter');
     expect(answer.body.error.errors).toEqual([
-      { parameter: 'project', message: 'must have at most 20 characters' },
-      { parameter: 'min_status', message: 'must be from 100 to 599' },
-      { parameter: 'statuses', message: 'must have at most 3 items' },
-      { parameter: 'day', message: 'must be a date, such as 2026-11-20' },
+      { parameter: 'project', message: 'must have at most 20 characters, and has 21' },
+      { parameter: 'min_status', message: 'must be from 100 to 599, not "99"' },
+      { parameter: 'statuses', message: 'must have at most 3 items, and has 4' },
+      { parameter: 'day', message: 'must be a date, such as 2026-11-20, not "x"' },
     ]);
   });
 
@@ -128,13 +139,131 @@ describe('parameters that are values of their type in the SQL', () => {
 
   test('are in /openapi.json as their JSON type', async () => {
     const { body } = await get(url, '/openapi.json', { 'x-api-key': PRIVATE_KEY });
-    const { paths } = body as unknown as { paths: Record<string, { get: { parameters: unknown } }> };
-    expect(paths[`${QUERY_PATH}/typed.on`]?.get.parameters).toMatchObject([
+    const { paths } = body as unknown as { paths: Record<string, { get: { parameters: unknown[] } }> };
+    expect(paths[`${QUERY_PATH}/typed.on`]?.get.parameters.slice(0, 5)).toMatchObject([
       { name: 'project', schema: { type: 'string', maxLength: 20, minLength: 1 }, example: 'aurora' },
       { name: 'min_status', schema: { type: 'integer', minimum: 100, maximum: 599 }, example: 500 },
       { name: 'statuses', schema: { type: 'array', items: { type: 'integer' }, maxItems: 3 } },
       { name: 'day', schema: { type: 'string', format: 'date' } },
       { name: 'newest', schema: { type: 'boolean', default: true }, example: true },
+      { name: 'sql', schema: { type: 'string' } }, // the endpoint has sandboxing
+      { name: 'format' },
     ]);
+  });
+});
+
+const EVERY_PATH = `${QUERY_PATH}/every.type`;
+const LONE = '\ud800';
+/** A lone surrogate has no form in a URL; its bytes in UTF-8 are none either. */
+const encode = (text: string) => (text.isWellFormed() ? encodeURIComponent(text) : '%ED%A0%80');
+const getEvery = (name: string, text: string, headers = {}) =>
+  get(url, `${EVERY_PATH}?${name}=${encode(text)}`, headers);
+const postEvery = (body: string, headers = {}) =>
+  request(url, EVERY_PATH, { method: 'POST', headers: { ...HEADERS, ...headers }, body });
+
+/** Texts that no parameter of the type has as its value. */
+const BAD: Readonly<Record<string, readonly string[]>> = {
+  s: ['abcdef', 'A', '-0', 'é'],
+  e: ['c', 'A', 'NaN', LONE, 'a'.repeat(60_000)],
+  t: ['yesterday', '2026-02-30T00:00:00Z', 'NaN', '-0', '1e400', LONE],
+  r: ['(', '[', `${'a'.repeat(5_000)}+`, '(a{500}){500}'],
+  i: [
+    '1.5',
+    '1e3',
+    'NaN',
+    '1e400',
+    '9223372036854775808',
+    '-9223372036854775809',
+    '0x1',
+    '1 ',
+    LONE,
+    '9'.repeat(401),
+  ],
+  n: ['NaN', 'inf', '-Infinity', '1e400', '-1e400', '1e301', '0x1', '1,5', LONE, '1'.repeat(401)],
+  b: ['2', '-0', 'TRUE', 'yes', 'NaN', LONE],
+  d: ['2026-02-30', '1969-12-31', '2149-06-07', '20261120', 'NaN', '-0', LONE],
+  u: ['7f0c', 'NaN', '7f0c3a525f0b4a579b1c2f6f3f2b9d10', 'g'.repeat(36), LONE],
+  l: ['1,2,3,4', '1,,2', ',', '1,x', 'NaN', '1,9223372036854775808', '1e400', LONE],
+};
+
+/** JSON values of a body, as they are written. */
+const BAD_JSON: Readonly<Record<string, readonly string[]>> = {
+  i: ['1.5', '1e400', '-1e400', '9223372036854775808', '9007199254740993'], // the last are rounded
+  n: ['1e400', '-1e400', '1e301'],
+  l: ['[1,2,3,4]', '[1.5]', '[1e400]', '[9223372036854775808]', '["NaN"]', '["1,2"]', '["\\ud800"]', '[""]'],
+};
+
+const pairs = (table: typeof BAD) =>
+  Object.entries(table).flatMap(([name, texts]) => texts.map((text) => [name, text] as const));
+const named = (parameter: string) => [{ parameter, message: expect.stringMatching(/^(?:must|has|is too) /) }];
+
+describe('a parameter of each type', () => {
+  test.each(pairs(BAD))('%s refuses %j by name, in the URL and in a body', async (name, text) => {
+    for (const answer of [await getEvery(name, text), await postEvery(JSON.stringify({ [name]: text }))]) {
+      expectError(answer, 'invalid_parameter');
+      expect(answer.body.error.errors).toEqual([{ parameter: name, message: expect.any(String) }]);
+    }
+  });
+
+  test.each(pairs(BAD_JSON))('%s refuses the JSON value %s by name', async (name, json) => {
+    const answer = await postEvery(`{"${name}":${json}}`);
+    expectError(answer, 'invalid_parameter');
+    expect(answer.body.error.errors).toEqual(named(name));
+  });
+
+  test.each(['NaN', 'Infinity', '1e', '01', '[1,'])('a body with %s is no JSON', async (json) => {
+    expectError(await postEvery(`{"i":${json}}`), 'invalid_request');
+  });
+
+  test('is NULL or empty if it is left out or empty', async () => {
+    const none = { s: '', e: '', t: '', r: '', i: null, n: null, b: null, d: null, u: null, l: '[]' };
+    const empty = Object.keys(none).map((name) => `${name}=`);
+    expect((await get(url, EVERY_PATH)).body.result).toEqual([none]);
+    expect((await get(url, `${EVERY_PATH}?${empty.join('&')}`)).body.result).toEqual([none]);
+    expect((await postEvery(`{${Object.keys(none).map((name) => `"${name}":""`)}}`)).body.result).toEqual([
+      none,
+    ]);
+    expect((await postEvery('{"l":[]}')).body.result).toEqual([none]);
+  });
+
+  test.each([
+    ['i', '"-0"', 0],
+    ['i', '-0', 0],
+    ['i', '"-9223372036854775808"', -(2 ** 63)],
+    ['n', '-0', 0],
+    ['n', '"-0"', 0],
+    ['n', '1e-400', 0],
+    ['n', '1e300', 1e300],
+    ['b', 'true', true],
+    ['b', '"0"', false],
+    ['s', '"\\ud800"', '\uFFFD'],
+    ['r', '"\\ud800"', '\uFFFD'],
+    ['d', '"2149-06-06"', '2149-06-06'],
+    ['l', '[1,"2",-0]', '[1,2,0]'],
+    ['l', '"-9223372036854775808"', '[-9223372036854775808]'],
+  ])('%s takes %s', async (name, json, value) => {
+    const { body } = await postEvery(`{"${name}":${json}}`);
+    expect(body.result[0]).toHaveProperty(name, value);
+  });
+
+  test('keeps to the pin of a key and of its tokens, by value', async () => {
+    const pins = { i: '07', l: '1,2' };
+    const { key } = await service.service.keyring.create({ name: 'pinned', scopes: ['query'], pins });
+    const signed = await request(url, '/api/tokens', {
+      method: 'POST',
+      headers: { ...HEADERS, 'x-api-key': key },
+      body: JSON.stringify({ pins: { ...pins, b: 'true' } }),
+    });
+    const { token } = signed.body as unknown as { token: string };
+    for (const secret of [key, token]) {
+      const headers = { 'x-api-key': secret };
+      for (const body of ['{}', '{"i":7,"l":[1,2]}', '{"i":"+7","l":["1","2"]}', '{"l":"1,2","b":true}'])
+        expect((await postEvery(body, headers)).body.result).toMatchObject([{ i: 7, l: '[1,2]' }]);
+      for (const body of ['{"i":8}', '{"l":[1]}', '{"l":[2,1]}', '{"l":["3","4"]}', '{"i":"x"}'])
+        expectError(await postEvery(body, headers), 'forbidden');
+      for (const query of ['l=3&l=4', 'l=1&l=2&l=3', 'i=8'])
+        expectError(await get(url, `${EVERY_PATH}?${query}`, headers), 'forbidden');
+    }
+    expectError(await getEvery('b', '0', { 'x-api-key': token }), 'forbidden');
   });
 });

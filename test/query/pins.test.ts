@@ -1,9 +1,12 @@
 import { afterAll, describe, expect, test } from 'vitest';
+import { createParameter } from '../../src/definitions/parameter.ts';
 import { findOwner, parsePinnedParameters } from '../../src/query/pins.ts';
 import { escapePattern } from '../../src/sql/pattern.ts';
+import { CACHED } from '../support/cached-endpoint.ts';
 import { refusalOf } from '../support/keys.ts';
 import { openTestStore } from '../support/service.ts';
 
+const UUID = '7f0c3a52-5f0b-4a57-9b1c-2f6f3f2b9d10';
 const { store, close } = await openTestStore();
 afterAll(close);
 const parse = (name: string, raw: Record<string, string | string[]>, pins: Record<string, string>) =>
@@ -78,6 +81,31 @@ describe('a pinned parameter', () => {
     const sent = { pinned_project: 'other', interval: 'daily', project: 'abc' };
     expect(parse('usage.api-counts', sent, { project: 'abc' })['pinned_project']).toBe('abc');
     expect(parse('usage.api-counts', sent, {})['pinned_project']).toBe('');
+  });
+
+  test('that is a list refuses other items, however they are sent', () => {
+    const fields = { type: 'list', of: 'integer', description: '' } as const;
+    const endpoint = { ...CACHED, parameters: [createParameter('statuses', fields)] };
+    const ask = (statuses: string | string[] | undefined) => () =>
+      parsePinnedParameters(endpoint, { statuses }, { pins: { statuses: '404,0500' }, bytesMax: 1_000 });
+    for (const same of [undefined, '', [], '404,500', ['404', '+500'], '404,0500'])
+      expect(ask(same)()).toEqual({ statuses: '[404,500]' });
+    for (const other of ['200', ['200', '503'], ['404'], ['500', '404'], ['404,500'], 'x', ['x']])
+      expect(refusalOf(ask(other)).code, String(other)).toBe('forbidden');
+  });
+
+  test.each([
+    ['integer', '0500', ['500', '+500'], ['501', '500.0', 'x']],
+    ['number', '0.50', ['.5', '5e-1'], ['0.51', 'NaN']],
+    ['boolean', 'true', ['1'], ['0', 'false', 'TRUE']],
+    ['date', '2026-11-20', ['2026-11-20'], ['2026-11-21']],
+    ['uuid', UUID.toUpperCase(), [UUID], [UUID.replace('7', '8')]],
+  ] as const)('of type %s is compared by its value', (type, pin, same, others) => {
+    const endpoint = { ...CACHED, parameters: [createParameter('x', { type, description: '' })] };
+    const ask = (x?: string) => () =>
+      parsePinnedParameters(endpoint, x === undefined ? {} : { x }, { pins: { x: pin }, bytesMax: 1_000 });
+    for (const text of same) expect(ask(text)()).toEqual(ask()());
+    for (const text of others) expect(refusalOf(ask(text)).code, text).toBe('forbidden');
   });
 
   test('that an endpoint does not have refuses the endpoint, where it is the only one or the project', () => {

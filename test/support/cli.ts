@@ -21,7 +21,7 @@ export interface CliProcess {
   readonly child: ChildProcess;
   readonly output: () => { stdout: string; stderr: string };
   /** Resolves with the match as soon as standard output or standard error has it. */
-  waitFor(what: RegExp): Promise<RegExpExecArray>;
+  waitFor(what: RegExp, timeoutMs?: number): Promise<RegExpExecArray>;
   readonly ended: Promise<CliResult>;
 }
 
@@ -75,14 +75,14 @@ export function startProgram(
     child,
     output: () => output,
     ended,
-    waitFor: (what) =>
+    waitFor: (what, timeout = 20_000) =>
       vi.waitFor(
         () => {
           const match = what.exec(output.stdout) ?? what.exec(output.stderr);
           if (match !== null) return match;
           throw new Error(`no ${what} in:\n${output.stdout}${output.stderr}`);
         },
-        { timeout: 20_000, interval: 10 },
+        { timeout, interval: 10 },
       ),
   };
 }

@@ -86,6 +86,12 @@ const ENDPOINTS: readonly Written[] = [
     columns: '  n: { type: integer, description: Above Int64. }',
   },
   {
+    name: 'formats.bytes',
+    sql: "SELECT unhex('61FF62') AS text WHERE @count = @count",
+    parameters: COUNT,
+    columns: '  text: { type: string, description: Not UTF-8. }',
+  },
+  {
     name: 'formats.views',
     sql: `WITH typed AS (${TYPES_SQL}) SELECT id FROM typed`,
     parameters: COUNT,

@@ -12,15 +12,18 @@ const ROOT = join(import.meta.dirname, '../..');
  * Does what the Dockerfile does, below `folder`: builds and packs Tailrace from what .dockerignore lets through, unpacks it, and
  * puts the packages beside it that `npm install --omit=dev` would bring. Nothing can be made or removed there until `unlock`.
  *
- * @returns the folder that is the image's /app
+ * @returns the folder that is the image's /app, and the tarball
  */
-export async function makePackage(folder: string): Promise<{ app: string; unlock: () => Promise<void> }> {
+export async function makePackage(
+  folder: string,
+): Promise<{ app: string; tarball: string; unlock: () => Promise<void> }> {
   const app = join(folder, 'app');
-  await exec('tar', ['-xzf', await makeTarball(folder), '-C', folder]);
+  const tarball = await makeTarball(folder);
+  await exec('tar', ['-xzf', tarball, '-C', folder]);
   await rename(join(folder, 'package'), app);
   await copyShippedPackages(join(app, 'node_modules'));
   await setModes(app, 'a+rx,a-w');
-  return { app, unlock: () => setModes(app, 'u+w') };
+  return { app, tarball, unlock: () => setModes(app, 'u+w') };
 }
 
 /**
@@ -65,15 +68,16 @@ async function linkPackages(build: string): Promise<void> {
 }
 
 interface LockFile {
-  readonly packages: Readonly<Record<string, { readonly dev?: boolean }>>;
+  readonly packages: Readonly<Record<string, { readonly dev?: boolean; readonly link?: boolean }>>;
 }
 
-/** What the lock file does not mark as for development alone, and is installed here: not another platform's. The image has Node itself. */
+/** What the lock file does not mark as for development alone or as a workspace, and is installed here: not another platform's. The image has Node itself. */
 async function copyShippedPackages(to: string): Promise<void> {
   const { packages } = JSON.parse(await readFile(join(ROOT, 'package-lock.json'), 'utf8')) as LockFile;
-  for (const [path, { dev }] of Object.entries(packages)) {
+  for (const [path, { dev, link }] of Object.entries(packages)) {
     const [, name = ''] = /^node_modules\/((?:@[^/]+\/)?[^/]+)$/.exec(path) ?? [];
-    if (name === '' || dev === true || name === nodePackage || !existsSync(join(ROOT, path))) continue;
+    if (name === '' || dev === true || link === true || name === nodePackage || !existsSync(join(ROOT, path)))
+      continue;
     await mkdir(dirname(join(to, name)), { recursive: true });
     await linkTree(join(ROOT, path), join(to, name));
   }

@@ -7,7 +7,7 @@ import { type CallerOptions, createMemoryStore } from '../../src/cache/store.ts'
 import { createWarmer } from '../../src/cache/warmer.ts';
 import type { Endpoint } from '../../src/definitions/endpoint.ts';
 import { createBackground } from '../../src/lib/background.ts';
-import { openRedis } from '../../src/lib/redis.ts';
+import { openRedis, type Redis } from '../../src/lib/redis.ts';
 import { JSON_FORMAT } from '../../src/query/format.ts';
 import type { ParameterValues } from '../../src/query/parameters.ts';
 import { createQuestion } from '../../src/query/question.ts';
@@ -39,6 +39,8 @@ export interface ReplicaOptions {
   readonly queryTimeoutMs?: number;
   /** Within which Redis has to answer, ms. Long: on a busy machine it must not count as unavailable, unless a test means that. */
   readonly redisDeadlineMs?: number;
+  /** How far the clock of Redis is ahead of its real one, ms: a test that lets time pass moves it, too. */
+  readonly redisClock?: { readonly aheadMs: number };
 }
 
 /** The cache of one replica, with a clock and an engine of its own, over a real Redis. */
@@ -67,7 +69,8 @@ export async function openReplica(options: ReplicaOptions) {
   );
   await vi.waitFor(() => expect(redis.isUp).toBe(true), { timeout: 10_000 });
   const shared = createRedisCache({
-    ...{ redis, secret: Buffer.from(secret), store: 'test', now, createToken: randomUUID },
+    redis: withClock(redis, options.redisClock),
+    ...{ secret: Buffer.from(secret), store: 'test', now, createToken: randomUUID },
     onRefused: () => void counts.refused++,
   });
   const background = createBackground();
@@ -107,6 +110,24 @@ export async function openReplica(options: ReplicaOptions) {
     idle: background.idle,
     /** As a process that is killed: no word to anybody. */
     die: () => redis.close(),
+  };
+}
+
+function withClock(redis: Redis, clock: ReplicaOptions['redisClock']): Redis {
+  if (clock === undefined) return redis;
+  return {
+    get isUp() {
+      return redis.isUp;
+    },
+    close: redis.close,
+    run: (commands) =>
+      redis.run((send) =>
+        commands(async (command) => {
+          const reply = await send(command);
+          if (command[0] !== 'TIME' || !Array.isArray(reply)) return reply;
+          return [String(Number(reply[0]) + clock.aheadMs / 1000), reply[1]];
+        }),
+      ),
   };
 }
 

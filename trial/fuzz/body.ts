@@ -105,7 +105,29 @@ const otlp = fc.record({
   ),
 });
 
-const json = fc.oneof(events, otlp, fc.jsonValue({ maxDepth: 4 })).map((value) => JSON.stringify(value));
+const tools = fc.constantFrom('logs_all', 'usage_api_counts', 'functions_invocation_stats', 'none');
+const rpc = fc.record(
+  {
+    jsonrpc: fc.constant('2.0'),
+    id: fc.oneof(fc.nat(), text, odd),
+    method: fc.oneof(
+      { weight: 4, arbitrary: fc.constantFrom('tools/call', 'tools/list', 'initialize', 'resources/read') },
+      { weight: 1, arbitrary: text },
+    ),
+    params: fc.oneof(
+      fc.record({
+        name: tools,
+        arguments: fc.record(
+          { project: fc.oneof(text, odd), interval: fc.constantFrom('daily', 'x'), x: odd },
+          { requiredKeys: [] },
+        ),
+      }),
+      odd,
+    ),
+  },
+  { requiredKeys: ['jsonrpc', 'method'] },
+);
+const json = fc.oneof(events, otlp, rpc, fc.jsonValue({ maxDepth: 4 })).map((value) => JSON.stringify(value));
 const nested = fc.integer({ min: 1, max: 20_000 }).map((depth) => '['.repeat(depth));
 const members = fc.constantFrom(
   '{"__proto__":{"a":1}}',

@@ -81,15 +81,17 @@ function findFault(
     : `status ${status} with a body of its own: ${body.slice(0, 500)}`;
 }
 
-/** The one shape of errors, or the list of reasons that senders of events get with 406. */
+/** The one shape of errors, the list of reasons that senders of events get with 406, or an error of the agents' protocol. */
 function isPromised(status: number, body: string): boolean {
   try {
     const parsed = JSON.parse(body) as {
       message?: unknown;
-      error?: { code?: string; message?: unknown; status?: unknown; errors?: unknown };
+      jsonrpc?: unknown;
+      error?: { code?: string | number; message?: unknown; status?: unknown; errors?: unknown };
     };
     if (status === 406 && Array.isArray(parsed.message)) return true;
     const { code = '', message, status: told, errors } = parsed.error ?? {};
+    if (parsed.jsonrpc === '2.0') return typeof code === 'number' && typeof message === 'string';
     const known = Object.entries(ERROR_CODES).some(
       ([name, entry]) => name === code && entry.status === status,
     );

@@ -41,6 +41,7 @@ const NAMES = [
   'source_name',
   'collection',
   'sql',
+  'format',
   '__proto__',
   'constructor',
   'project[]',
@@ -80,9 +81,11 @@ const VALUES = [
   'postgres.logs',
   'cloudflare.logs.prod',
   'no.such',
+  'csv',
+  'arrow',
 ];
 // What most routes ask for, so that what else is sent is looked at.
-const GOOD_QUERY = ['project=aurora', 'interval=hourly', 'source_name=postgres.logs'];
+const GOOD_QUERY = ['project=aurora', 'interval=hourly', 'source_name=postgres.logs', 'format=parquet'];
 // Bodies of the longest texts that a parser is given.
 const LONG_PATHS = [
   ...['usage.api-counts', 'usage.api-counts', 'logs.all', 'functions.invocation-stats'].map(
@@ -105,7 +108,17 @@ const METHODS = [
   'NONSENSE',
 ];
 const HEADERS: Readonly<Record<string, readonly string[]>> = {
-  accept: ['*/*', 'application/json', 'text/html', 'application/json;q=0', ';;;', 'a/b;q=x', ','],
+  accept: [
+    '*/*',
+    'application/json, text/event-stream',
+    'application/json',
+    'text/html',
+    'text/csv',
+    'application/json;q=0',
+    ';;;',
+    'a/b;q=x',
+    ',',
+  ],
   'accept-encoding': ['gzip', 'br;q=1', '*', ';'],
   'x-source': ['postgres.logs', 'no.such', '%ff', ''],
   'x-collection': ['gotrue.logs.prod', ''],

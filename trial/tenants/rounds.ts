@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { createRandom, createWeighted, type Random } from '../../src/lib/random.ts';
 import type { Service } from '../../src/service.ts';
 import type { WireEvent } from '../oracle/event.ts';
+import { type AgentAnswer, askAsAgent } from './agent.ts';
 import { makeCallers, type TestCaller } from './callers.ts';
 import { makeEvents, TENANTS } from './data.ts';
 import { createOracle, type Expected, escapeSigns, type Question, type Rows } from './oracle.ts';
@@ -32,9 +33,12 @@ export interface TenantOptions {
 export const TENANT_ENV = {
   TAILRACE_AUTH_FAILURES_PER_MINUTE_MAX: '0', // bad keys come by chance, all from one address
   TAILRACE_QUERY_QUEUE_TIMEOUT_MS: '60000', // a machine may stall for seconds
+  TAILRACE_MCP_BYTES_MAX: '16777216', // answers to agents are whole
 } as const;
 
 const CONNECTIONS = 16;
+/** Share of the requests that agents send. */
+const AGENTS = 0.1;
 const PROGRESS_EVERY = 50_000;
 const FREE_OF_DOUBT = ['timestamp', 'min_execution_time', 'max_execution_time', 'count', 'error_count'];
 
@@ -56,6 +60,13 @@ export async function tenantRounds(options: TenantOptions): Promise<TenantCounts
       sent++;
       const caller = random.pick(callers);
       const question = ask(random, caller);
+      if (random.chance(AGENTS)) {
+        judge.take(
+          { caller, question, hit: false, ...(await askAsAgent(service.app, caller.key, question)) },
+          expect,
+        );
+        continue;
+      }
       const query = new URLSearchParams(question.parameters);
       const response = await service.app.inject({
         url: `/api/endpoints/query/${question.endpoint}?${query}`,
@@ -90,8 +101,14 @@ interface Taken {
   readonly caller: TestCaller;
   readonly question: Question;
   readonly hit: boolean;
-  readonly status: number;
+  readonly status: AgentAnswer['status'];
   readonly text: string;
+}
+
+/** An endpoint that a caller may not call is no tool for it. */
+function isExpected(status: AgentAnswer['status'], expected: Expected): boolean {
+  if ('rows' in expected) return status === 200;
+  return status === expected.status || (status === 'hidden' && [403, 404].includes(expected.status));
 }
 
 function createJudge() {
@@ -126,7 +143,7 @@ function createJudge() {
       known.set(name, expected);
       counts.requests++;
       if (taken.hit) counts.hits++;
-      if (status !== ('rows' in expected ? 200 : expected.status)) fault('wrongStatuses', taken, expected);
+      if (!isExpected(status, expected)) fault('wrongStatuses', taken, expected);
       else if ('rows' in expected) takeRows(taken, expected);
     },
   };

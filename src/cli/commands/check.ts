@@ -1,6 +1,3 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { Command } from 'commander';
 import type { Config } from '../../config/config.ts';
 import { formatFault } from '../../definitions/fault.ts';
@@ -12,9 +9,10 @@ import type { Engine } from '../../engine/engine.ts';
 import { findSchemaFaults } from '../../engine/schema.ts';
 import { readStoredTables } from '../../engine/stored-tables.ts';
 import { InputError } from '../../errors.ts';
-import { openEngine, prepare } from '../../open-store.ts';
+import { prepare } from '../../open-store.ts';
 import { checkSettings } from '../../service.ts';
 import { readConfig } from '../environment.ts';
+import { openTemporaryEngine } from '../temporary-engine.ts';
 
 export function checkCommand(): Command {
   return new Command('check')
@@ -27,11 +25,8 @@ async function check(): Promise<void> {
   const reading = await readDefinitions(config);
   for (const line of describeShipped(reading.folders)) process.stderr.write(`tailrace: ${line}\n`);
   for (const warning of reading.warnings) warn(formatFault(warning));
-  // On an engine of its own in a temporary folder: the check works beside a service, and creates no table on a server.
   await using cleanup = new AsyncDisposableStack();
-  const dataDir = await mkdtemp(join(tmpdir(), 'tailrace-check-'));
-  cleanup.defer(() => rm(dataDir, { recursive: true, force: true }));
-  const engine = await openEngine({ ...config, dataDir, clickhouseUrl: '' });
+  const engine = await openTemporaryEngine(config);
   cleanup.defer(engine.close);
   const { endpoints, sources } = await checkAll(engine, reading, config);
   for (const { name, external } of sources) {

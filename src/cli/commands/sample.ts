@@ -4,6 +4,7 @@ import { StoppedError } from '../../errors.ts';
 import { MICROS_PER_MS } from '../../lib/instant.ts';
 import { openStore, type Store } from '../../open-store.ts';
 import { hasEvents, removeEvents, storeSample } from '../../sample/fill.ts';
+import { planSample } from '../../sample/plan.ts';
 import { ownerName, readConfig, stopSignal } from '../environment.ts';
 import { formatCount } from '../format.ts';
 import { wholeNumber } from '../options.ts';
@@ -50,9 +51,11 @@ async function sample(options: Options): Promise<void> {
  * @param rows the number of events
  */
 export async function fillWithSample(store: Store, stop: AbortSignal, rows = DEFAULTS.rows): Promise<void> {
-  if (await hasEvents(store.engine, store.registry.sources.filter(isManaged))) return;
-  const done = await fill(store, { ...DEFAULTS, rows }, stop);
-  if (stop.aborted) await removeEvents(store.engine, store.registry.sources.filter(isManaged));
+  const sources = store.registry.sources.filter(isManaged);
+  const options = { ...DEFAULTS, rows };
+  if (planSample(sources, options).length === 0 || (await hasEvents(store.engine, sources))) return;
+  const done = await fill(store, options, stop);
+  if (stop.aborted) await removeEvents(store.engine, sources);
   process.stderr.write(
     stop.aborted
       ? `sample: stopped by ${stop.reason}; nothing is kept, the next start begins again\n`

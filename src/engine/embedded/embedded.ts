@@ -86,14 +86,15 @@ export async function openEmbeddedEngine(options: EmbeddedOptions): Promise<Engi
   return {
     cluster: '',
     seesEveryWrite: true, // store-lock.ts excludes every other process
-    query: (sql, values, { format, signal, origin, identity = sql, lane, onJoin }) =>
+    query: (sql, values, { format, signal, origin, identity = sql, lane, onJoin, streams = false }) =>
       gate.answer(signal, async (deadline) => {
-        const query = { sql: write(sql, values), format, identity, origin, lane };
+        const query = { sql: write(sql, values), format, identity, origin, lane, streams };
         const reader = await pool.acquire(deadline, { lane, onJoin });
         // The reader is released when the engine has ended the query, which after an abort is later than the answer.
         const result = running.start({ ...query, ...reader }, deadline).finally(() => pool.release(reader));
         const answer = await untilAborted(result, deadline);
-        if (answer.bytes.length > limits.resultBytesMax) throw tooLarge(limits.resultBytesMax);
+        if ((answer.stream ?? answer.bytes).length > limits.resultBytesMax)
+          throw tooLarge(limits.resultBytesMax);
         return answer;
       }),
     insert: (batch) => gate.pass(async () => void (await ask(CHANNEL.writer, toInsert(batch), batch.bytes))),

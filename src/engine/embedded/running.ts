@@ -15,6 +15,7 @@ import { CHANNEL } from './sessions.ts';
 export interface RunningQuery extends SuspectQuery {
   readonly sql: string;
   readonly format: QueryOptions['format'];
+  readonly streams: boolean;
   /** Number of the channel that runs it, which runs nothing else meanwhile. */
   readonly channel: number;
 }
@@ -57,7 +58,8 @@ export function createRunningQueries(options: RunningOptions) {
     running.set(tag, { process, sentMs: performance.now() });
     try {
       const text = Buffer.from(`${tag} ${query.sql}`);
-      const answer = await process.ask(query.channel, { op: 'query', format: query.format }, text);
+      const request = { op: 'query', format: query.format } as const;
+      const answer = await process.ask(query.channel, request, text, query.streams);
       suspects.clear(query);
       return answer;
     } catch (error) {

@@ -1,4 +1,5 @@
 import type { Duplex } from 'node:stream';
+import type { AnswerStream } from '../engine.ts';
 import { type Frame, readFrames, writeFrame } from './frame.ts';
 import type { EngineReply, EngineRequest } from './protocol.ts';
 
@@ -46,22 +47,30 @@ export interface EngineAnswer {
   readonly bytes: Buffer;
   readonly elapsedMs: number;
   readonly rows: number;
+  /** Has the bytes of a large answer, if `ask` allows it. */
+  readonly stream?: AnswerStream | undefined;
+}
+
+interface Waiting {
+  readonly resolve: (answer: EngineAnswer) => void;
+  readonly reject: (error: Error) => void;
+  readonly streams: boolean;
 }
 
 /** One session of the engine process. @param lost creates the error of requests that will get no answer */
 export function createChannel(socket: Duplex, lost: () => EngineLostError) {
-  const waiting: { resolve: (answer: EngineAnswer) => void; reject: (error: Error) => void }[] = [];
+  const waiting: Waiting[] = [];
   let ended = false;
 
   // After a malformed message the stream is out of step, and its writer cannot be trusted.
   const onFault = (fault: Error) => socket.destroy(fault);
-  const onReply = ({ head, payload }: Frame<EngineReply | null>) => {
+  const onReply = ({ head, payload, stream }: Frame<EngineReply | null>) => {
     if (head?.state === 'done')
-      waiting.shift()?.resolve({ bytes: payload, elapsedMs: head.elapsedMs, rows: head.rows });
+      waiting.shift()?.resolve({ bytes: payload, stream, elapsedMs: head.elapsedMs, rows: head.rows });
     else if (head?.state === 'failed') waiting.shift()?.reject(new EngineError(head.message, head.code));
     else throw new Error('not a reply');
   };
-  readFrames<EngineReply | null>(socket, onReply, onFault);
+  readFrames<EngineReply | null>(socket, onReply, onFault, () => waiting[0]?.streams === true);
   socket.on('error', () => {}); // 'close' follows
   socket.on('close', () => {
     ended = true;
@@ -72,12 +81,13 @@ export function createChannel(socket: Duplex, lost: () => EngineLostError) {
     /**
      * One request after another: a later one waits for those before it.
      *
+     * @param streams whether a large answer may have a `stream`: then it resolves as soon as the engine has computed it
      * @throws EngineError with the engine's own message; EngineLostError when the process ends first
      */
-    async ask(request: EngineRequest, payload?: Uint8Array): Promise<EngineAnswer> {
+    async ask(request: EngineRequest, payload?: Uint8Array, streams = false): Promise<EngineAnswer> {
       if (ended) throw lost();
       const { promise, resolve, reject } = Promise.withResolvers<EngineAnswer>();
-      waiting.push({ resolve, reject });
+      waiting.push({ resolve, reject, streams });
       writeFrame(socket, request, payload);
       return await promise;
     },

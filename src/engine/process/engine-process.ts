@@ -9,7 +9,12 @@ import { type EngineRequest, FIRST_SOCKET } from './protocol.ts';
 export interface EngineProcess {
   readonly pid: number | undefined;
   /** Asks one of its sessions, by number; see `createChannel`. */
-  ask(channel: number, request: EngineRequest, payload?: Uint8Array): Promise<EngineAnswer>;
+  ask(
+    channel: number,
+    request: EngineRequest,
+    payload?: Uint8Array,
+    streams?: boolean,
+  ): Promise<EngineAnswer>;
   /** Resolves with how it ended, such as `SIGKILL` or `exit code 1`. */
   readonly ended: Promise<string>;
   /** Ends it at once. What it has acknowledged is on the disk. */
@@ -57,10 +62,10 @@ export function startEngineProcess(
   const channels = sockets.map((socket) => createChannel(socket, () => new EngineLostError(end)));
   return {
     pid: child.pid,
-    async ask(number, request, payload) {
+    async ask(number, request, payload, streams) {
       const channel = channels[number];
       if (channel === undefined) throw new EngineLostError(end, await ended);
-      return await channel.ask(request, payload).catch(async (error) => {
+      return await channel.ask(request, payload, streams).catch(async (error) => {
         if (!(error instanceof EngineLostError)) throw error;
         child.kill('SIGKILL'); // without this socket it serves no session
         // Its sockets close a moment before the process has ended.

@@ -1,15 +1,20 @@
-import type { Duplex } from 'node:stream';
+import { type Duplex, Readable } from 'node:stream';
+import type { AnswerStream } from '../engine.ts';
 
 /** One message between the service and the engine process: a small head as JSON, then raw bytes. */
 export interface Frame<Head> {
   readonly head: Head;
   readonly payload: Buffer;
+  /** A large payload that is still arriving; `payload` is then empty. */
+  readonly stream?: AnswerStream;
 }
 
 // Before each message: the lengths of head and payload in bytes, each unsigned 32-bit little-endian.
 const LENGTHS_BYTES = 8;
 // Up to this size one copy is cheaper than a second chunk to send.
 const JOINED_BYTES_MAX = 16 * 1024;
+// Smaller payloads arrive at once.
+const STREAMED_BYTES_MIN = 1024 * 1024;
 // Far above any error message and any answer: they detect bytes that are not a length.
 const HEAD_BYTES_MAX = 64 * 1024 * 1024;
 const PAYLOAD_BYTES_MAX = 2 ** 31;
@@ -36,15 +41,20 @@ export function writeFrame(socket: Duplex, head: unknown, payload: Uint8Array = 
  * Calls `onFrame` for each whole message. A payload is a copy, so it does not keep what the socket delivered alive.
  *
  * @param onFault called once when the bytes are no message, after which nothing more is read
+ * @param streams whether a large payload is passed on as a stream. It keeps what has arrived until that is read: a slow reader does not
+ *   hold up the socket
  */
 export function readFrames<Head>(
   socket: Duplex,
   onFrame: (frame: Frame<Head>) => void,
   onFault: (fault: Error) => void,
+  streams: () => boolean = () => false,
 ): void {
+  let arrival: ReturnType<typeof createArrival> | undefined;
   let lengths = Buffer.alloc(LENGTHS_BYTES);
   let head = EMPTY;
   let payload = EMPTY;
+  let payloadBytes = 0;
   let target: Buffer = lengths;
   let filled = 0;
 
@@ -56,18 +66,34 @@ export function readFrames<Head>(
       if (headLength > HEAD_BYTES_MAX || payloadLength > PAYLOAD_BYTES_MAX)
         throw new Error(`not a message: a head of ${headLength} bytes, a payload of ${payloadLength}`);
       head = Buffer.allocUnsafe(headLength);
-      payload = Buffer.allocUnsafe(payloadLength);
+      payloadBytes = payloadLength;
       return head;
     }
-    if (target === head) return payload;
+    if (target === head) {
+      if (payloadBytes >= STREAMED_BYTES_MIN && streams()) return startStream();
+      payload = Buffer.allocUnsafe(payloadBytes);
+      return payload;
+    }
     const frame = { head: JSON.parse(head.toString()) as Head, payload };
     lengths = Buffer.alloc(LENGTHS_BYTES);
     onFrame(frame);
     return lengths;
   }
 
+  function startStream(): Buffer {
+    arrival = createArrival(payloadBytes);
+    lengths = Buffer.alloc(LENGTHS_BYTES);
+    onFrame({ head: JSON.parse(head.toString()) as Head, payload: EMPTY, stream: arrival.stream });
+    return lengths;
+  }
+
   function take(chunk: Buffer): void {
     for (let at = 0; at < chunk.length; ) {
+      if (arrival !== undefined) {
+        at += arrival.push(chunk.subarray(at));
+        if (arrival.isComplete) arrival = undefined;
+        continue;
+      }
       const end = Math.min(chunk.length, at + target.length - filled);
       chunk.copy(target, filled, at, end);
       filled += end - at;
@@ -88,4 +114,28 @@ export function readFrames<Head>(
     }
   }
   socket.on('data', onData);
+  socket.once('close', () => arrival?.end());
+}
+
+/** A payload of so many bytes as a stream. */
+function createArrival(length: number) {
+  const readable = new Readable({ read() {} });
+  readable.on('error', () => {}); // its reader, if there is one, has a listener of its own
+  let arrived = 0;
+  return {
+    stream: { readable, length },
+    get isComplete() {
+      return arrived === length;
+    },
+    /** @returns how many bytes of the chunk belong to the payload */
+    push(chunk: Buffer): number {
+      const part = chunk.subarray(0, length - arrived);
+      arrived += part.length;
+      readable.push(part);
+      if (arrived === length) readable.push(null);
+      return part.length;
+    },
+    /** The rest will not arrive. */
+    end: () => readable.destroy(new Error('the engine process ended before its answer was sent')),
+  };
 }

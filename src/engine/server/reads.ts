@@ -92,7 +92,7 @@ export function createServerReads(options: ReadsOptions) {
         default_format: query.format,
         additional_table_filters: slot.filters,
         ...describe(query),
-        // The answer is complete before its head, which has the number of its rows.
+        // The answer is complete before its headers, which have the number of its rows.
         ...(ofFile !== undefined && { ...ofFile, wait_end_of_query: 1 }),
       };
       // The slot is released when the server has ended the query, which after an abort is later than the answer.
@@ -105,7 +105,7 @@ export function createServerReads(options: ReadsOptions) {
       running.set(stopping, result);
       const { bytes, rows } = await untilAborted(result, deadline);
       const elapsedMs = performance.now() - startedMs;
-      return { bytes, rows: ofFile === undefined ? undefined : rows, elapsedMs };
+      return { bytes, rows: ofFile === undefined ? undefined : (rows ?? 0), elapsedMs };
     },
     /** @param filters value of `additional_table_filters`; see `Engine.setReadFilters` */
     setFilters: (filters: string) =>

@@ -1,6 +1,6 @@
-import type { Endpoint, ResultColumn, ResultType } from '../../definitions/endpoint.ts';
+import { type Endpoint, type ResultColumn, type ResultType, toToolName } from '../../definitions/endpoint.ts';
 import { CURSOR_PARAMETER, hasNewestFirst } from '../../definitions/pages.ts';
-import type { Parameter } from '../../definitions/parameter.ts';
+import { createParameter, type Parameter, SQL_PARAMETER } from '../../definitions/parameter.ts';
 import {
   FORMAT_PARAMETER,
   FORMATS,
@@ -64,7 +64,7 @@ function endpointPaths(endpoint: Endpoint): Record<string, Schema> {
 const ENDPOINT_PATH = QUERY_PATH.replace(':endpoint', '');
 
 function pathItem(endpoint: Endpoint): Schema {
-  const name = endpoint.name.replaceAll(/[.-]/g, '_');
+  const name = toToolName(endpoint.name);
   const shared = {
     summary: firstSentence(endpoint.description),
     description: describe(endpoint),
@@ -94,11 +94,21 @@ function describe(endpoint: Endpoint): string {
   return `${description}\n\n${facts.filter(Boolean).join(', ')}.\n\n${address}`;
 }
 
+const SQL = createParameter(SQL_PARAMETER, {
+  type: 'string',
+  description: 'Your own SELECT over the views of the query; the answer then has its columns.',
+});
+
+/** What callers may send: the declared parameters, and to an endpoint with sandboxing their SELECT. */
+function parametersOf({ parameters, sandboxing }: Endpoint): readonly Parameter[] {
+  return sandboxing ? [...parameters, SQL] : parameters;
+}
+
 function queryParameters(endpoint: Endpoint): Schema[] {
   const ofFormat = serviceProperties(endpoint).map(([name, { description, ...schema }]) => ({
     ...{ name, in: 'query', required: false, description, schema },
   }));
-  return [...endpoint.parameters.map(queryParameter), ...ofFormat];
+  return [...parametersOf(endpoint).map(queryParameter), ...ofFormat];
 }
 
 /** Parameters of the service's own. */
@@ -128,7 +138,7 @@ function queryParameter(parameter: Parameter): Schema {
   };
 }
 
-function parameterSchema({ schema, required }: Parameter): Schema {
+export function parameterSchema({ schema, required }: Parameter): Schema {
   return { ...schema, ...(required && schema['type'] === 'string' && { minLength: 1 }) };
 }
 
@@ -142,8 +152,9 @@ function exampleOf({ name, required, values, schema, example, examples: [declare
   return schema['default'] ?? (required || values.length > 0 ? example : undefined);
 }
 
+// Without `additionalProperties`: generated types then refuse a parameter that is not declared, which the service would ignore.
 function body(endpoint: Endpoint): Schema {
-  const { parameters } = endpoint;
+  const parameters = parametersOf(endpoint);
   const required = parameters.filter((one) => one.required).map(({ name }) => name);
   const properties = parameters.map((one) => [
     one.name,
@@ -153,7 +164,6 @@ function body(endpoint: Endpoint): Schema {
     type: 'object',
     ...(required.length > 0 && { required }),
     properties: Object.fromEntries([...properties, ...serviceProperties(endpoint)]),
-    additionalProperties: { type: 'string' },
   };
   const examples = parameters.flatMap((one) => {
     const value = one.required ? exampleOf(one) : undefined;
@@ -189,7 +199,7 @@ const TYPES: Readonly<Record<ResultType, Schema>> = {
   json: {},
 };
 
-function columnSchema({ type, description }: ResultColumn): Schema {
+export function columnSchema({ type, description }: ResultColumn): Schema {
   return { ...TYPES[type], description };
 }
 

@@ -12,6 +12,8 @@ declare module 'fastify' {
 // Besides the few that any page may read.
 const EXPOSED_HEADERS =
   'age, cache-status, content-disposition, link, ratelimit-limit, ratelimit-remaining, ratelimit-reset, retry-after, server-timing, x-request-id';
+/** Which clients of `/mcp` send. */
+const AGENT_HEADERS = ['mcp-protocol-version', 'mcp-method', 'mcp-name'];
 const PREFLIGHT_SECONDS = 86_400;
 
 /**
@@ -29,7 +31,14 @@ export async function registerCors(app: FastifyInstance, origins: string): Promi
   await app.register(cors, {
     origin: origins === '*' ? '*' : origins.split(','),
     methods: ['GET', 'HEAD', 'POST', 'PATCH', 'DELETE'],
-    allowedHeaders: ['authorization', 'content-type', 'last-event-id', 'x-api-key', 'x-request-id'],
+    allowedHeaders: [
+      'authorization',
+      'content-type',
+      'last-event-id',
+      'x-api-key',
+      'x-request-id',
+      ...AGENT_HEADERS,
+    ],
     exposedHeaders: EXPOSED_HEADERS,
     maxAge: PREFLIGHT_SECONDS,
     strictPreflight: false, // a plain OPTIONS gets the same response

@@ -23,15 +23,21 @@ export function sendError(
   request: FastifyRequest,
   reply: FastifyReply,
 ): FastifyReply {
-  const failure = toFailure(error);
   // The client disconnected, which aborted the work: there is no one to respond to, and no failure of ours to log.
   if (reply.raw.destroyed) return reply;
-  if (ERROR_CODES[failure.code].exit === EXIT_OURS)
-    request.log.error({ reqId: request.id, err: error, cause: failure.cause }, failure.message);
+  const failure = noteFailure(error, request);
   reply.code(failure.status).headers(failure.headers);
   if (failure.retryAfterSeconds !== undefined) reply.header('retry-after', failure.retryAfterSeconds);
-  request.failure = failure.code;
   return reply.type('application/json; charset=utf-8').send(errorBody(failure, request.id));
+}
+
+/** Logs a failure of ours, and notes the code for the log line and the metrics of the request. @returns what its caller may read */
+export function noteFailure(error: FastifyError | Error, request: FastifyRequest): TailraceError {
+  const failure = toFailure(error);
+  if (ERROR_CODES[failure.code].exit === EXIT_OURS)
+    request.log.error({ reqId: request.id, err: error, cause: failure.cause }, failure.message);
+  request.failure = failure.code;
+  return failure;
 }
 
 /** The body of every failure (docs/errors.md). */

@@ -10,6 +10,7 @@ import { definitionRoutes } from './definitions.ts';
 import { deletionRoutes } from './deletions.ts';
 import { ingestRoutes } from './ingest.ts';
 import { keyRoutes, tokenRoutes } from './keys.ts';
+import { mcpRoutes } from './mcp.ts';
 import { otlpRoutes } from './otlp.ts';
 import { overviewRoutes } from './overview.ts';
 import { queryRoutes } from './query.ts';
@@ -17,6 +18,7 @@ import { queryRoutes } from './query.ts';
 /** Every group of routes, in the order of docs/api.md and /openapi.json. */
 const GROUPS = {
   query: queryRoutes,
+  mcp: mcpRoutes,
   ingest: ingestRoutes,
   otlp: otlpRoutes,
   deletions: deletionRoutes,

@@ -1,4 +1,4 @@
-import type { FastifyReply } from 'fastify';
+import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { TObject, TSchema } from 'typebox';
 import type { CachedQueries } from '../../cache/cached.ts';
 import type { Config } from '../../config/config.ts';
@@ -72,14 +72,7 @@ async function runQuery(
   const endpoint = registry.getEndpoint(request.params.endpoint);
   request.endpointName = endpoint.name;
   const caller = getCaller(request);
-  const how = {
-    // Created when a query needs it: an answer from the cache is sent before anyone could hang up.
-    get signal() {
-      return createHangUpSignal(reply);
-    },
-    lane: laneOf(caller.keyId, caller.token?.id),
-    requestId: request.id,
-  };
+  const how = describeRun(request, reply);
   const accepts = request.accepts();
   const parameters = mergeParameters(request.query, request.body, endpoint.parameters);
   if (wantsTail({ accepts, endpoint, parameters }))
@@ -89,13 +82,27 @@ async function runQuery(
     url: method === 'POST' ? undefined : request.url,
   });
   const served =
-    cached.find(question, directives) ?? (await cached.compute(question, { ...how, ...directives }));
+    cached.find(question, directives) ??
+    (await cached.compute(question, { ...how, ...directives, streams: true }));
   metrics.served(endpoint.name, served.outcome, served.answer.rows);
   request.detail = describeServed(served);
   const vary = reply.getHeader('vary')?.toString();
   const described = await describe({ method, headers, vary, url: request.url, question, encoding }, served);
   addHead(reply.code(described.status), described.head);
-  return reply.send(described.representation?.body);
+  return reply.send(described.stream ?? described.representation?.body);
+}
+
+/** How the query of a request is run. */
+export function describeRun(request: FastifyRequest, reply: FastifyReply) {
+  const caller = getCaller(request);
+  return {
+    // Created when a query needs it: an answer from the cache is sent before anyone could hang up.
+    get signal() {
+      return createHangUpSignal(reply);
+    },
+    lane: laneOf(caller.keyId, caller.token?.id),
+    requestId: request.id,
+  };
 }
 
 /**
@@ -137,7 +144,7 @@ export function mergeParameters(
     const value = readValue(json, parameter);
     if (value === undefined)
       throw invalid(
-        `the body's ${JSON.stringify(name.slice(0, 100))} must be a text in quotes${describeTyped(parameter)}`,
+        `the body's ${JSON.stringify(name.slice(0, 100))} must be a text in quotes${describeTyped(json, parameter)}`,
       );
     const before = Object.hasOwn(merged, name) ? merged[name] : undefined;
     merged[name] = before === undefined ? value : [before, value].flat();
@@ -146,7 +153,7 @@ export function mergeParameters(
 }
 
 /** `undefined` for a JSON value that the parameter does not accept. */
-function readValue(json: unknown, parameter: Parameter | undefined): string | string[] | undefined {
+export function readValue(json: unknown, parameter: Parameter | undefined): string | string[] | undefined {
   if (typeof json === 'string') return json;
   if (Array.isArray(json) && parameter?.parseList !== undefined) {
     const texts = json.map((item) => readScalar(item, parameter));
@@ -161,9 +168,18 @@ function readScalar(json: unknown, parameter: Parameter | undefined): string | u
   return typeof json === parameter?.jsonType ? toText(json) : undefined;
 }
 
-function describeTyped(parameter: Parameter | undefined): string {
-  if (parameter?.parseList !== undefined) return `, or a list of ${parameter.jsonType}s`;
-  return parameter === undefined || parameter.jsonType === 'string' ? '' : `, or a ${parameter.jsonType}`;
+/** The JSON that a parameter accepts beside a text, and what came, as the end of a sentence. */
+export function describeTyped(json: unknown, parameter: Parameter | undefined): string {
+  const type = parameter?.jsonType ?? 'string';
+  if (parameter?.parseList !== undefined)
+    return `, or a list of ${type}s, not ${describeJson(json, 'another')}`;
+  return `${type === 'string' ? '' : `, or a ${type}`}, not ${describeJson(json, 'a')}`;
+}
+
+/** Scalars as they are; a list or an object may be too deep to be written. */
+function describeJson(json: unknown, article: string): string {
+  if (Array.isArray(json)) return `${article} list`;
+  return typeof json === 'object' && json !== null ? 'an object' : JSON.stringify(json);
 }
 
 function invalid(message: string): TailraceError {

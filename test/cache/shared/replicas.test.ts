@@ -287,14 +287,17 @@ describe.skipIf(findProgram('redis-server') === undefined)('replicas over one Re
 
   describe('refreshes', () => {
     test('are one for each interval in total, and all replicas have their answers', async () => {
-      const [a, b, c] = [await open(), await open(), await open()];
-      const all = [a, b, c];
+      const redisClock = { aheadMs: 0 };
+      const all = [await open({ redisClock }), await open({ redisClock }), await open({ redisClock })];
       for (const replica of all) await replica.ask();
       for (const replica of all) await replica.idle();
       const before = all.reduce((sum, { queries }) => sum + queries.length, 0);
       for (let interval = 0; interval < 6; interval++) {
-        await Promise.all(all.map((replica) => replica.pass(300)));
-        for (let i = 0; i < 2; i++) await Promise.all(all.map((replica) => replica.pass(1))); // those that were held off look again
+        // Those that were held off look again.
+        for (const seconds of [300, 1, 1]) {
+          redisClock.aheadMs += seconds * 1000;
+          await Promise.all(all.map((replica) => replica.pass(seconds)));
+        }
         for (const replica of all) {
           const { outcome, ageSeconds } = await replica.ask();
           expect([outcome, ageSeconds < 60]).toEqual(['hit', true]);
@@ -306,7 +309,9 @@ describe.skipIf(findProgram('redis-server') === undefined)('replicas over one Re
     });
 
     test('are one in total also where the clocks differ by seconds', async () => {
-      const all = [await open(), await open({ aheadMs: 4_000 }), await open({ aheadMs: -4_000 })];
+      const redisClock = { aheadMs: 0 };
+      const all: Replica[] = [];
+      for (const aheadMs of [0, 4_000, -4_000]) all.push(await open({ aheadMs, redisClock }));
       for (const replica of all) await replica.ask();
       for (const replica of all) await replica.idle();
       const queries = () => all.reduce((sum, replica) => sum + replica.queries.length, 0);
@@ -314,6 +319,7 @@ describe.skipIf(findProgram('redis-server') === undefined)('replicas over one Re
       for (let interval = 0; interval < 5; interval++)
         for (const seconds of [300, 1, 1]) {
           for (const replica of all) await replica.ask(); // or they would not be kept warm
+          redisClock.aheadMs += seconds * 1000;
           await Promise.all(all.map((replica) => replica.pass(seconds)));
         }
       expect(queries()).toBe(6);
@@ -353,14 +359,16 @@ describe.skipIf(findProgram('redis-server') === undefined)('replicas over one Re
     });
 
     test('that are overdue are made behind the back of a caller, by one of them', async () => {
-      const [a, b] = await openTwo();
+      const redisClock = { aheadMs: 0 };
+      const [a, b] = await openTwo({ redisClock });
       await a.ask();
       await a.idle();
       await b.ask();
-      for (const replica of [a, b]) replica.clock.aheadMs += 600_000;
+      for (const clock of [a.clock, b.clock, redisClock]) clock.aheadMs += 600_000;
       await Promise.all([a.ask(), b.ask()]);
       await vi.waitFor(() => expect(a.queries.length + b.queries.length).toBe(2), 10_000);
       await Promise.all([a.idle(), b.idle()]);
+      redisClock.aheadMs += 2_000;
       for (const replica of [a, b]) await replica.pass(2);
       expect(a.queries.length + b.queries.length).toBe(2);
     });

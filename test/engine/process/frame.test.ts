@@ -1,4 +1,5 @@
-import { Duplex } from 'node:stream';
+import { Duplex, Readable } from 'node:stream';
+import { buffer } from 'node:stream/consumers';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { type Frame, readFrames, writeFrame } from '../../../src/engine/process/frame.ts';
@@ -15,8 +16,10 @@ function createWire(sizes: readonly number[]) {
       done();
     },
   });
-  const deliver = () => {
-    let rest = Buffer.concat(chunks.splice(0));
+  /** @param cut how many bytes at the end are not delivered */
+  const deliver = (cut = 0) => {
+    const all = Buffer.concat(chunks.splice(0));
+    let rest = all.subarray(0, all.length - cut);
     for (let i = 0; rest.length > 0; i++) {
       const size = sizes[i % sizes.length] ?? 1;
       peer.push(rest.subarray(0, size));
@@ -32,6 +35,35 @@ const anyFrame = fc.record({
     fc.uint8Array({ maxLength: 40 }),
     fc.uint8Array({ minLength: 16_000, maxLength: 40_000 }),
   ),
+});
+
+test('a large payload may arrive as a stream, which fails if the socket closes before its end', async () => {
+  const { socket, peer, deliver } = createWire([70_000]);
+  const read: Frame<unknown>[] = [];
+  const fail = (fault: Error) => {
+    throw fault;
+  };
+  readFrames(
+    peer,
+    (frame) => read.push(frame),
+    fail,
+    () => true,
+  );
+  const large = Buffer.alloc(3_000_000, 'a large payload ');
+  writeFrame(socket, 'large', large);
+  writeFrame(socket, 'small', Buffer.from('small'));
+  writeFrame(socket, 'cut', large);
+  deliver(2_000_000);
+  await new Promise(setImmediate);
+  expect(read.map(({ head, payload, stream }) => [head, `${payload}`, stream?.length])).toEqual([
+    ['large', '', large.length],
+    ['small', 'small', undefined],
+    ['cut', '', large.length],
+  ]);
+  const [first, , last] = read.map(({ stream }) => stream?.readable ?? Readable.from([]));
+  expect((await buffer(first ?? peer)).equals(large)).toBe(true);
+  peer.destroy();
+  await expect(buffer(last ?? peer)).rejects.toThrow('the engine process ended');
 });
 
 test('messages come out as they were written, however the socket cuts them', async () => {

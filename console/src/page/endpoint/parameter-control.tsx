@@ -35,7 +35,7 @@ export function ParameterControl({ id, parameter, value, suggestions, onChange }
     <>
       <input
         {...shared}
-        type="text"
+        {...INPUTS[control]}
         value={value}
         list={suggestions.length > 0 ? list : undefined}
         required={required}
@@ -53,6 +53,13 @@ export function ParameterControl({ id, parameter, value, suggestions, onChange }
     </>
   );
 }
+
+const INPUTS = {
+  text: { type: 'text' },
+  number: { type: 'number', step: 'any' },
+  date: { type: 'date' },
+  list: { type: 'text', placeholder: 'one, or several with commas between them' },
+};
 
 const AGO = [
   ['15 min ago', -15 * 60_000],

@@ -1,0 +1,93 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { dirname, join, resolve, sep } from 'node:path';
+import { Command } from 'commander';
+import type { Config } from '../../config/config.ts';
+import { InputError, messageOf } from '../../errors.ts';
+import { openTokenSecret } from '../../keys/token-secret.ts';
+import { deriveSecret } from '../../lib/derived-secret.ts';
+import type { Store } from '../../open-store.ts';
+import { createDevLog } from '../dev-log.ts';
+import { readConfig, stopSignal } from '../environment.ts';
+import { createLogger, runService } from '../run-service.ts';
+import { summarise, toText } from '../testing/report.ts';
+import { runTests } from '../testing/run-tests.ts';
+import { printWelcome } from '../welcome.ts';
+import { fillWithSample } from './sample.ts';
+
+/** Of its own, so that no production data is near. */
+const DATA_DIR = '.tailrace';
+// Stored in a second or two, and enough for every chart of the console.
+const SAMPLE_ROWS = 20_000;
+
+export function devCommand(): Command {
+  return new Command('dev')
+    .description(
+      `Run the service for development: sample logs in ./${DATA_DIR}, reload and tests on change, a readable log.`,
+    )
+    .action(dev);
+}
+
+async function dev(): Promise<void> {
+  // Whatever servers the settings name: neither their events nor their keys are touched.
+  const own = { dataDir: DATA_DIR, clickhouseUrl: '', controlUrl: '', redisUrl: '' };
+  const given = { ...readConfig(), ...own };
+  createDataDir();
+  const key = given.privateKey === '' ? openDevKey(given) : undefined;
+  const config = { ...given, privateKey: key ?? given.privateKey };
+  const stop = stopSignal();
+  const logger = createLogger(
+    config,
+    createDevLog((text) => process.stderr.write(text)),
+  );
+  await runService({
+    ...{ config, logger, stop, command: 'dev', isWatching: true },
+    fill: (store) => fillWithSample(store, stop, SAMPLE_ROWS),
+    onReloaded: (paths, store) => testChanged(paths, store, { config, signal: stop }),
+    async welcome({ store }, address) {
+      const about =
+        key === undefined
+          ? ['The key is that of TAILRACE_PRIVATE_KEY.']
+          : ['The key of this folder, with every scope:', '', `  ${key}`];
+      printWelcome(store, address, { about, key: key ?? '$TAILRACE_PRIVATE_KEY' });
+    },
+  });
+}
+
+/** So that git ignores it. @throws InputError if it cannot be used */
+function createDataDir(): void {
+  try {
+    mkdirSync(DATA_DIR, { recursive: true, mode: 0o700 });
+    writeFileSync(join(DATA_DIR, '.gitignore'), '*\n');
+  } catch (error) {
+    throw new InputError([`data directory ${DATA_DIR} cannot be used: ${messageOf(error)}`], {
+      cause: error,
+    });
+  }
+}
+
+/** The key of the data directory, which is always the same: calls in the history of a shell go on working. */
+function openDevKey({ dataDir, tokenSecret }: Config): string {
+  const secret = deriveSecret(openTokenSecret(dataDir, tokenSecret), 'development key');
+  return `dev_${Buffer.from(secret).toString('base64url')}`;
+}
+
+/** Runs and prints the tests of the endpoints whose files have changed; of all, if a source has. */
+async function testChanged(
+  paths: ReadonlySet<string>,
+  { registry, folders }: Store,
+  options: { readonly config: Config; readonly signal: AbortSignal },
+): Promise<void> {
+  const isBelow = (folder: string) =>
+    [...paths].some((path) => `${resolve(path)}${sep}`.startsWith(`${resolve(folder)}${sep}`));
+  const isSource = isBelow(folders.sourcesDir);
+  const changed = registry.endpoints.filter(({ file }) => isSource || isBelow(dirname(file)));
+  if (changed.length === 0) return;
+  try {
+    const results = await runTests({ ...options, names: changed.map(({ name }) => name) });
+    if (results.length > 0) process.stdout.write(`${toText(results)}${summarise(results)}\n`);
+  } catch (error) {
+    if (options.signal.aborted) return;
+    const faults = error instanceof InputError ? error.faults : [messageOf(error)];
+    process.stderr.write(faults.map((fault) => `tailrace: ${fault}\n`).join(''));
+  }
+}

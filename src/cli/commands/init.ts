@@ -1,0 +1,103 @@
+import { existsSync } from 'node:fs';
+import { copyFile, cp, mkdir, readdir, readFile, realpath, writeFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { join, relative, resolve } from 'node:path';
+import { Command } from 'commander';
+import { InputError } from '../../errors.ts';
+import { packagePath } from '../../lib/package-path.ts';
+import { readVersion } from '../../version.ts';
+
+export function initCommand(): Command {
+  return new Command('init')
+    .description('Create a project: an endpoint with a test, a source, a compose file, a CI workflow.')
+    .argument('[dir]', 'new or empty folder', '.')
+    .action(init);
+}
+
+// What `git init` and `npm install` of Tailrace leave in a folder is no content of the user's.
+const FROM_GIT = /^\.git$/;
+const FROM_GIT_OR_NPM = /^(?:\.git|node_modules|package(?:-lock)?\.json|tailrace-[\w.-]+\.tgz)$/;
+
+async function init(dir: string): Promise<void> {
+  const names = await explainFailures(dir, () => listFolder(dir));
+  const expected = existsSync(join(dir, 'node_modules/tailrace')) ? FROM_GIT_OR_NPM : FROM_GIT;
+  const found = names.filter((name) => !expected.test(name));
+  if (found.length > 0) throw notEmpty(dir, found);
+  await explainFailures(dir, () => writeProject(dir, names.includes('package.json')));
+  process.stdout.write(describe(dir));
+}
+
+/** Names in a folder; none if it does not exist yet. */
+async function listFolder(dir: string): Promise<string[]> {
+  return existsSync(dir) ? await readdir(dir) : [];
+}
+
+const NAMES_SHOWN_MAX = 5;
+
+function notEmpty(dir: string, names: readonly string[]): InputError {
+  const shown = names.toSorted().slice(0, NAMES_SHOWN_MAX).join(', ');
+  const more = names.length > NAMES_SHOWN_MAX ? ` and ${names.length - NAMES_SHOWN_MAX} more` : '';
+  return new InputError([
+    `${nameOf(dir)} is not empty, it has ${shown}${more}; nothing was written; name a new or empty folder, such as "npx tailrace init my-logs"`,
+  ]);
+}
+
+/** Copies the template. A package.json that npm has written is kept: it names the Tailrace that is installed. */
+async function writeProject(dir: string, keepsPackage: boolean): Promise<void> {
+  const template = packagePath('template');
+  const isPlain = (path: string) => !/^(?:gitignore|package\.json)$/.test(relative(template, path));
+  await mkdir(dir, { recursive: true });
+  const target = await realpath(dir); // `cp` refuses links
+  await cp(template, target, { recursive: true, filter: isPlain });
+  await copyFile(join(template, 'gitignore'), join(target, '.gitignore')); // npm packs no file with that name
+  if (keepsPackage) return;
+  const text = await readFile(join(template, 'package.json'), 'utf8');
+  await writeFile(join(target, 'package.json'), text.replace('^0.0.0', `^${readVersion()}`));
+}
+
+const REASONS: Readonly<Record<string, string>> = {
+  ENOTDIR: 'it is a file, or lies below one',
+  EEXIST: 'it is a file, or lies below one',
+  EACCES: 'this user has no right to write there',
+};
+
+/** @throws InputError for every failure: all of them are about files */
+async function explainFailures<T>(dir: string, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    const { code = '', message } = error as NodeJS.ErrnoException; // Node's functions throw nothing else
+    const reason = REASONS[code] ?? message;
+    throw new InputError([`no project can be created in ${dir}: ${reason}; name a new or empty folder`], {
+      cause: error,
+    });
+  }
+}
+
+/** What was created, and the commands that come next. */
+function describe(dir: string): string {
+  const steps = [
+    ...(isHere(dir) ? [] : [`cd ${quoteForShell(dir)}`]),
+    ...(findsTailrace(dir) ? [] : ['npm install']),
+    'npx tailrace dev',
+    'npx tailrace test',
+  ];
+  return `Created a project in ${nameOf(dir)}; its README.md describes each file. Next:\n\n${steps.map((step) => `  ${step}\n`).join('')}\n`;
+}
+
+const isHere = (dir: string) => resolve(dir) === process.cwd();
+const nameOf = (dir: string) => (isHere(dir) ? 'this folder' : dir);
+
+function quoteForShell(text: string): string {
+  return /^[\w./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
+}
+
+/** Whether npx finds an installed Tailrace from this folder: in it, or in one above. */
+function findsTailrace(dir: string): boolean {
+  try {
+    createRequire(join(resolve(dir), 'package.json')).resolve('tailrace/package.json');
+    return true;
+  } catch {
+    return false;
+  }
+}

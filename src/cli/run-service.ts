@@ -1,0 +1,120 @@
+import { once } from 'node:events';
+import { createServer } from 'node:net';
+import type { FastifyBaseLogger } from 'fastify';
+import { type DestinationStream, pino } from 'pino';
+import type { Config } from '../config/config.ts';
+import { describeShipped } from '../definitions/folders.ts';
+import { InputError } from '../errors.ts';
+import type { Store } from '../open-store.ts';
+import { createService, type Service } from '../service.ts';
+import { ownerName } from './environment.ts';
+import { createReloads, watchDefinitions } from './reload.ts';
+
+/** How a command runs the service. */
+export interface ServiceRun {
+  readonly config: Config;
+  readonly logger: FastifyBaseLogger;
+  readonly stop: AbortSignal;
+  /** Named to other processes that find the store locked. */
+  readonly command: 'serve' | 'dev';
+  /** Reload the definitions when one of their files changes. */
+  readonly isWatching: boolean;
+  /** Fills an empty store before the service listens. */
+  readonly fill: (store: Store) => Promise<void>;
+  /** See `createReloads`. */
+  readonly onReloaded?: (paths: ReadonlySet<string>, store: Store) => Promise<void>;
+  /** Prints the address and example calls, when the service listens. */
+  readonly welcome: (service: Service, address: string) => Promise<void>;
+}
+
+/**
+ * Runs the service until `stop` aborts.
+ *
+ * @throws InputError if settings, definitions or data directory keep it from starting
+ */
+export async function runService(run: ServiceRun): Promise<void> {
+  const { config, logger, command, isWatching } = run;
+  // Several services on a ClickHouse server may share a data directory.
+  const dataDir = config.clickhouseUrl === '' ? config.dataDir : undefined;
+  // The log of `dev` is for people, and has the result.
+  const isWatched = command === 'serve' && (isWatching || process.stderr.isTTY);
+  const reloads = createReloads({ logger, dataDir, isWatched, onReloaded: run.onReloaded });
+  process.on('SIGHUP', () => reloads.request()); // without a handler it would end a service that is still starting
+  await using cleanup = new AsyncDisposableStack();
+  // Before the definitions are read, so that no change is missed.
+  if (isWatching) cleanup.defer(await watchDefinitions(config, reloads.request));
+  const service = await createService(config, { logger, owner: ownerName(command) });
+  cleanup.defer(service.close);
+  reloads.start(service.store);
+  // Before a sample is stored, so that a port in use is reported at once.
+  await checkAddress(config);
+  await run.fill(service.store);
+  if (!run.stop.aborted) await serve(service, run);
+}
+
+/** Logs to standard error unless another stream is given; standard output is for people. */
+export function createLogger(
+  { logLevel: level }: Config,
+  stream: DestinationStream = createStderr(),
+): FastifyBaseLogger {
+  return pino({ level }, stream);
+}
+
+function createStderr(): DestinationStream {
+  const stderr = pino.destination(2);
+  // EIO: its terminal is closed. The service goes on without a log; otherwise pino would retry for ever at the end.
+  stderr.on('error', (error: NodeJS.ErrnoException) => {
+    if (error.code !== 'EIO') throw error;
+    Object.assign(stderr, { write: () => true, flushSync() {} });
+  });
+  return stderr;
+}
+
+async function serve(service: Service, { config, logger, stop, welcome }: ServiceRun): Promise<void> {
+  const address = await listen(service, config);
+  for (const line of describeShipped(service.store.folders)) logger.info(line);
+  await welcome(service, address);
+  logger.info({ address }, 'listening');
+  if (!stop.aborted) await once(stop, 'abort');
+  logger.info({ signal: stop.reason }, 'stopping');
+}
+
+// Connections that wait to be accepted: in a burst of a thousand the kernel must not refuse any.
+const BACKLOG_MAX = 4_096;
+
+async function listen(service: Service, config: Config): Promise<string> {
+  try {
+    return await service.app.listen({ host: config.host, port: config.port, backlog: BACKLOG_MAX });
+  } catch (error) {
+    throw explainListening(error, config);
+  }
+}
+
+/**
+ * Listens on the address of the settings and stops at once: nothing is accepted before the service is ready. If another process takes
+ * the port afterwards, `listen` reports it.
+ *
+ * @throws InputError if the service could not listen there
+ */
+async function checkAddress({ host, port }: Config): Promise<void> {
+  const server = createServer((socket) => socket.destroy());
+  try {
+    await once(server.listen({ host, port, exclusive: true }), 'listening');
+  } catch (error) {
+    throw explainListening(error, { host, port });
+  }
+  await new Promise((resolve) => server.close(resolve));
+}
+
+/** Turns a failure to listen into an InputError if the settings are at fault. */
+function explainListening(error: unknown, { host, port }: Pick<Config, 'host' | 'port'>): unknown {
+  const { code } = error as { code?: string };
+  const why: Record<string, string> = {
+    EADDRINUSE: `port ${port} of ${host} is in use; set TAILRACE_PORT to another one`,
+    EADDRNOTAVAIL: `${host} is not an address of this machine; set TAILRACE_HOST`,
+    EACCES: `port ${port} needs more rights than this process has; set TAILRACE_PORT to one above 1023`,
+    ENOTFOUND: `the address ${host} is not known; set TAILRACE_HOST`,
+  };
+  const reason = why[code ?? ''];
+  return reason === undefined ? error : new InputError([reason], { cause: error });
+}

@@ -1,0 +1,24 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Config } from '../config/config.ts';
+import type { Engine } from '../engine/engine.ts';
+import { openEngine } from '../open-store.ts';
+
+/**
+ * Opens an empty embedded engine in a temporary folder, whatever engine the settings name: it works beside a service, and creates no
+ * table on a server.
+ *
+ * @returns its `close` removes the folder
+ */
+export async function openTemporaryEngine(config: Config): Promise<Engine> {
+  const dataDir = await mkdtemp(join(tmpdir(), 'tailrace-'));
+  const remove = () => rm(dataDir, { recursive: true, force: true });
+  try {
+    const engine = await openEngine({ ...config, dataDir, clickhouseUrl: '' });
+    return { ...engine, close: () => engine.close().finally(remove) };
+  } catch (error) {
+    await remove();
+    throw error;
+  }
+}

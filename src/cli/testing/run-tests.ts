@@ -1,0 +1,90 @@
+import type { Config } from '../../config/config.ts';
+import type { Endpoint } from '../../definitions/endpoint.ts';
+import { type Fault, refuseFaults } from '../../definitions/fault.ts';
+import { type Reading, readDefinitions } from '../../definitions/read.ts';
+import { createRegistry, type Registry } from '../../definitions/registry.ts';
+import { InputError } from '../../errors.ts';
+import { prepare } from '../../open-store.ts';
+import { openTemporaryEngine } from '../temporary-engine.ts';
+import { type CaseResult, runTestFile } from './run-file.ts';
+import { type EventOptions, readTestEvents, type TestEvents } from './test-events.ts';
+import { findTestFiles, readTestFile, type TestFile } from './test-file.ts';
+
+export interface TestOptions {
+  readonly config: Config;
+  /** Names or UUIDs of endpoints; empty: all. */
+  readonly names: readonly string[];
+  /** See `readTestFile`. */
+  readonly isDraft?: boolean;
+  /** Aborting stops the running query and throws the signal's reason. */
+  readonly signal?: AbortSignal | undefined;
+}
+
+/**
+ * Runs the tests of endpoints, file by file, on an empty engine of their own.
+ *
+ * @returns the results in the order of files and cases; empty if there is no test
+ * @throws InputError with every fault of definitions and test files, or for a name without an endpoint
+ */
+export async function runTests({
+  config,
+  names,
+  isDraft = false,
+  signal,
+}: TestOptions): Promise<CaseResult[]> {
+  const reading = await readDefinitions(config);
+  const registry = createRegistry(reading.definitions);
+  const faults: Fault[] = [...reading.faults];
+  const options = {
+    registry,
+    eventBytesMax: config.eventBytesMax,
+    report: (fault: Fault) => faults.push(fault),
+  };
+  const tests = await readTests(findEndpoints(names, registry, reading), isDraft, options);
+  if (tests.length === 0 && faults.length === 0) return [];
+  await using cleanup = new AsyncDisposableStack();
+  const engine = await openTemporaryEngine(config);
+  cleanup.defer(engine.close);
+  await prepare(engine, { ...reading, faults }, false);
+  const results: CaseResult[] = [];
+  for (const [test, events] of tests) {
+    signal?.throwIfAborted();
+    results.push(...(await runTestFile(test, events, { engine, registry, config, signal })));
+  }
+  return results;
+}
+
+function findEndpoints(
+  names: readonly string[],
+  registry: Registry,
+  { faults }: Reading,
+): readonly Endpoint[] {
+  if (names.length === 0) return registry.endpoints;
+  const unknown = names.filter((name) => registry.findEndpoint(name) === undefined);
+  if (unknown.length > 0) refuseFaults(faults); // the name may be that of a file with faults
+  const known = registry.endpoints.map(({ name }) => name).join(', ');
+  if (unknown.length > 0)
+    throw new InputError(
+      unknown.map((name) => `no endpoint has the UUID or name ${JSON.stringify(name)}; there are ${known}`),
+    );
+  return registry.endpoints.filter(({ id, name }) =>
+    names.some((one) => one === name || one.toLowerCase() === id),
+  );
+}
+
+/** Every test file without faults, with its events. */
+async function readTests(
+  endpoints: readonly Endpoint[],
+  isDraft: boolean,
+  options: EventOptions,
+): Promise<[TestFile, TestEvents][]> {
+  const tests: [TestFile, TestEvents][] = [];
+  for (const endpoint of endpoints) {
+    for (const path of await findTestFiles(endpoint)) {
+      const test = await readTestFile(path, endpoint, isDraft);
+      if (Array.isArray(test)) test.forEach(options.report);
+      else tests.push([test, await readTestEvents(test, options)]);
+    }
+  }
+  return tests;
+}

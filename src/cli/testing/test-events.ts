@@ -1,0 +1,145 @@
+import { readFile, stat } from 'node:fs/promises';
+import { dirname, isAbsolute, join, normalize } from 'node:path';
+import { Readable } from 'node:stream';
+import type { Fault } from '../../definitions/fault.ts';
+import type { Registry } from '../../definitions/registry.ts';
+import { isManaged, type Source } from '../../definitions/source.ts';
+import { messageOf } from '../../errors.ts';
+import { type Event, parseEvent, RefusedEvent } from '../../ingest/event.ts';
+import { loadEvents } from '../../ingest/load.ts';
+import { MICROS_PER_MS } from '../../lib/instant.ts';
+import { isMap } from './expectation.ts';
+import type { Row, TestFile } from './test-file.ts';
+
+/** The events of a test file, ready to be stored. */
+export type TestEvents = ReadonlyMap<Source, readonly Event[]>;
+
+export interface EventOptions {
+  readonly registry: Registry;
+  readonly eventBytesMax: number;
+  readonly report: (fault: Fault) => void;
+}
+
+/** Parses one event. @throws RefusedEvent */
+type Parse = (text: string) => Event;
+
+// All events are in memory before the first test runs.
+const FILE_BYTES_MAX = 16 * 1024 * 1024;
+
+/** Reads the events of a test file by the rules of ingest. Each event that the service would refuse is a fault. */
+export async function readTestEvents(test: TestFile, options: EventOptions): Promise<TestEvents> {
+  const { registry, eventBytesMax, report } = options;
+  const read = new Map<Source, readonly Event[]>();
+  for (const [name, given] of Object.entries(test.events)) {
+    const fault = (message: string, ...at: number[]) =>
+      report(test.yaml.fault(['events', name, ...at], message));
+    const source = findSource(registry, name, fault);
+    if (source === undefined) continue;
+    const rules = { now: test.nowMs * MICROS_PER_MS, eventBytesMax, project: '' };
+    const parse: Parse = (text) => parseEvent({ text }, source, rules);
+    const own = Array.isArray(given)
+      ? readList(given, parse, fault)
+      : await readLinesOf(given, parse, { folder: dirname(test.file), fault, ...options });
+    read.set(source, [...(read.get(source) ?? []), ...own]); // a file may name it twice: by its UUID, too
+  }
+  return read;
+}
+
+function findSource(
+  { sources, findSource }: Registry,
+  name: string,
+  fault: (message: string) => void,
+): Source | undefined {
+  const source = findSource(name);
+  if (source !== undefined && isManaged(source)) return source;
+  const known = sources.filter(isManaged).map((one) => one.name);
+  fault(
+    source === undefined
+      ? `no source is called ${JSON.stringify(name)}; there are ${known.join(', ')}`
+      : `${name} reads an existing table (managed: false), so it takes no events`,
+  );
+  return undefined;
+}
+
+function readList(
+  given: readonly unknown[],
+  parse: Parse,
+  fault: (message: string, at: number) => void,
+): Event[] {
+  return given.flatMap((one, i) => {
+    try {
+      return [parse(toJson(one))];
+    } catch (error) {
+      if (!(error instanceof RefusedEvent)) throw error;
+      fault(`event ${i + 1} ${error.message}`, i);
+      return [];
+    }
+  });
+}
+
+interface FileOptions extends EventOptions {
+  /** Of the test. */
+  readonly folder: string;
+  readonly fault: (message: string) => void;
+}
+
+/** Reads the NDJSON of `{ file: events.ndjson }` as `tailrace load` does. */
+async function readLinesOf(given: unknown, parse: Parse, options: FileOptions): Promise<Event[]> {
+  const { eventBytesMax: lineBytesMax, report, folder, fault } = options;
+  const map: Row = isMap(given) ? given : {};
+  const { file: name, ...others } = map;
+  if (typeof name !== 'string' || Object.keys(others).length > 0) {
+    fault('a source has a list of events, or a map with the file that has them: { file: events.ndjson }');
+    return [];
+  }
+  const file = join(folder, name);
+  const bytes = isBelow(name) ? await readBytes(file) : 'must be in the folder of the test';
+  if (typeof bytes === 'string') {
+    fault(`file ${JSON.stringify(name)} ${bytes}`);
+    return [];
+  }
+  const events: Event[] = [];
+  const onRejected = (line: number, reason: string) => report({ file, line, message: `event ${reason}` });
+  const sink = {
+    stored: 0,
+    flush: async () => {},
+    add(line: number, text: string) {
+      try {
+        events.push(parse(text));
+      } catch (error) {
+        if (!(error instanceof RefusedEvent)) throw error;
+        onRejected(line, error.message);
+      }
+      return undefined;
+    },
+  };
+  const signal = new AbortController().signal; // a file of this size takes no time
+  await loadEvents(sink, Readable.from([bytes]), { lineBytesMax, signal, onRejected, onProgress: () => {} });
+  return events;
+}
+
+function isBelow(name: string): boolean {
+  return !isAbsolute(name) && !normalize(name).startsWith('..');
+}
+
+/** @returns why it cannot be read, if it cannot */
+async function readBytes(file: string): Promise<Buffer | string> {
+  try {
+    const { size } = await stat(file);
+    return size > FILE_BYTES_MAX ? `is ${size} bytes; it may have ${FILE_BYTES_MAX}` : await readFile(file);
+  } catch (error) {
+    return `cannot be read: ${messageOf(error)}`;
+  }
+}
+
+// Part of Node 24, and of no library of TypeScript's yet: a number of any size, as it is written.
+const { rawJSON } = JSON as typeof JSON & { readonly rawJSON: (text: string) => unknown };
+
+/** @throws RefusedEvent if it holds a number that JSON cannot, which JSON.stringify would write as null */
+function toJson(event: unknown): string {
+  return JSON.stringify(event, (_, value: unknown) => {
+    if (typeof value === 'bigint') return rawJSON(String(value));
+    if (typeof value !== 'number' || Number.isFinite(value)) return value;
+    throw new RefusedEvent(`has the number ${value}, which JSON cannot hold`);
+  });
+}

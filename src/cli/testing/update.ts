@@ -1,0 +1,89 @@
+import { readFile, writeFile } from 'node:fs/promises';
+import { type Document, isMap as isMapNode, isScalar, isSeq, parseDocument, YAMLSeq } from 'yaml';
+import { InputError, messageOf } from '../../errors.ts';
+import { adopt, expectationOf, isMap } from './expectation.ts';
+import type { CaseResult } from './run-file.ts';
+import type { Row } from './test-file.ts';
+
+type Path = readonly (string | number)[];
+
+// Longer lists and maps are broken into lines; those of the file that are as long stay.
+const LINE_CHARS_MIN = 110;
+
+/**
+ * Writes the answers of failed cases into their test file as what is expected. Comments and order stay, and numbers that are near
+ * the answer's.
+ *
+ * @param failed of one file
+ * @throws InputError if the file has changed since it was read, or aliases that prevent it
+ */
+export async function updateTestFile(file: string, failed: readonly CaseResult[]): Promise<void> {
+  const [first] = failed;
+  if (first === undefined) return;
+  const { text } = first.test.yaml;
+  if ((await readFile(file, 'utf8')) !== text)
+    throw new InputError([`${file} has changed while its tests ran; nothing was written, run them again`]);
+  const document = parseDocument(text, { intAsBigInt: true });
+  for (const result of failed) updateCase(document, result);
+  try {
+    const lineWidth = Math.max(LINE_CHARS_MIN, ...text.split('\n').map((line) => line.length + 1));
+    await writeFile(file, document.toString({ lineWidth }));
+  } catch (error) {
+    throw new InputError([`${file} cannot be written: ${messageOf(error)}`], { cause: error });
+  }
+}
+
+function updateCase(document: Document, { test, case: one, outcome }: CaseResult): void {
+  const at = ['cases', test.cases.indexOf(one)];
+  const { rows, error } = expectationOf(outcome);
+  document.deleteIn([...at, rows === undefined ? 'rows' : 'error']);
+  if (rows === undefined) {
+    document.deleteIn([...at, 'approximately']);
+    replace(document, [...at, 'error'], error);
+    return;
+  }
+  const list = document.getIn([...at, 'rows'], true);
+  if (isSeq(list) && list.items.length > 0)
+    replace(document, [...at, 'rows'], adopt(rows, one.rows ?? [], one.toleranceOf));
+  else {
+    document.setIn([...at, 'rows'], listOf(document, rows));
+    const map = document.getIn(at, true);
+    if (isMapNode(map) && rows.length > 0) map.flow = false; // within { } the rows would be, too
+  }
+}
+
+/** A line for each row. */
+function listOf(document: Document, rows: readonly Row[]): YAMLSeq {
+  const list = new YAMLSeq();
+  for (const row of rows) list.add(document.createNode(row, { flow: true }));
+  return list;
+}
+
+/** Changes only what differs, so that the comments beside the rest stay. */
+function replace(document: Document, at: Path, value: unknown): void {
+  const node = document.getIn(at, true);
+  if (isSeq(node) && Array.isArray(value)) {
+    node.items.splice(value.length);
+    for (const [i, item] of value.entries()) replace(document, [...at, i], item);
+  } else if (isMapNode(node) && isMap(value) && node.items.every(({ key }) => isTextKey(key))) {
+    node.items = node.items.filter(({ key }) => Object.hasOwn(value, String(key)));
+    for (const [name, member] of Object.entries(value)) replace(document, [...at, name], member);
+  } else if (!isScalar(node) || isObject(value)) {
+    document.setIn(at, document.createNode(value, { flow: true }));
+  } else if (!isSame(node.value, value)) node.value = value;
+}
+
+function isTextKey(key: unknown): boolean {
+  return isScalar(key) && typeof key.value === 'string';
+}
+
+function isObject(value: unknown): boolean {
+  return typeof value === 'object' && value !== null;
+}
+
+/** Integers of the document are BigInts, those of the answer only beyond 2^53. */
+function isSame(written: unknown, value: unknown): boolean {
+  return typeof written === 'bigint' && typeof value === 'number'
+    ? Number(written) === value
+    : written === value;
+}

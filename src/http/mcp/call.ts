@@ -1,0 +1,140 @@
+import type { CallToolResult, Tool } from '@modelcontextprotocol/server';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { Config } from '../../config/config.ts';
+import type { Endpoint } from '../../definitions/endpoint.ts';
+import { SQL_PARAMETER } from '../../definitions/parameter.ts';
+import { type ParameterFault, TailraceError } from '../../errors.ts';
+import type { Caller, Keyring } from '../../keys/keyring.ts';
+import { visibleEndpoints } from '../../management/definitions.ts';
+import { JSON_FORMAT } from '../../query/format.ts';
+import { invalidParameters, type RawParameters, shorten } from '../../query/parameters.ts';
+import { keepsPins, type Pins } from '../../query/pins.ts';
+import { describeServed } from '../../serve/describe.ts';
+import type { Inquiry } from '../../serve/resolve.ts';
+import { getCaller, noteRefusal } from '../plugins/auth.ts';
+import { noteFailure } from '../plugins/errors.ts';
+import { describeRun, describeTyped, type QueryParts, readValue } from '../routes/query.ts';
+import { type FirstRows, takeRows } from './rows.ts';
+
+/** What `/mcp` works with. */
+export interface McpParts extends Pick<QueryParts, 'registry' | 'resolve' | 'cached' | 'metrics'> {
+  readonly config: Pick<Config, 'urlBytesMax' | 'parameterBytesMax' | 'mcpBytesMax' | 'corsOrigins'>;
+  readonly keyring: Keyring;
+  /** The tool that an endpoint is for a key with these pins. */
+  readonly describeTool: (endpoint: Endpoint, pins: Pins) => Tool;
+  /** Of Tailrace. */
+  readonly version: string;
+}
+
+/** One message of an agent, and its response. */
+export interface Exchange {
+  readonly request: FastifyRequest;
+  readonly reply: FastifyReply;
+}
+
+/** The endpoints that a caller may call, without those that cannot keep to the pins of its key. */
+export function findTools({ registry, config }: McpParts, caller: Caller): readonly Endpoint[] {
+  const { pins } = caller;
+  return visibleEndpoints(registry.endpoints, caller).filter((endpoint) =>
+    keepsPins(endpoint, pins, config.parameterBytesMax),
+  );
+}
+
+/** Calls an endpoint as GET and POST do. What fails is a result, too: agents read it and ask again. */
+export async function callTool(
+  parts: McpParts,
+  exchange: Exchange,
+  { endpoint, args }: { readonly endpoint: Endpoint; readonly args: Readonly<Record<string, unknown>> },
+): Promise<CallToolResult> {
+  const { request, reply } = exchange;
+  request.endpointName = endpoint.name;
+  try {
+    return await findRows(parts, exchange, { endpoint, parameters: readArguments(endpoint, args) });
+  } catch (error) {
+    if (reply.raw.destroyed || !(error instanceof Error)) throw error; // the agent has hung up
+    noteRefusal(error, request, parts.keyring);
+    return toResult(noteFailure(error, request));
+  }
+}
+
+const ACCEPTS_JSON: Inquiry['accepts'] = { type: () => JSON_FORMAT.mediaTypes[0], encodings: () => false };
+
+async function findRows(
+  { config, resolve, cached, metrics }: McpParts,
+  { request, reply }: Exchange,
+  { endpoint, parameters }: { readonly endpoint: Endpoint; readonly parameters: RawParameters },
+): Promise<CallToolResult> {
+  const caller = getCaller(request);
+  const how = describeRun(request, reply);
+  const { question } = await resolve({
+    ...{ caller, endpoint, parameters, headers: {}, accepts: ACCEPTS_JSON, sandboxed: how },
+    url: undefined,
+  });
+  const served = cached.find(question, {}) ?? (await cached.compute(question, how));
+  metrics.served(endpoint.name, served.outcome, served.answer.rows);
+  request.detail = describeServed(served);
+  const { answer } = served;
+  const first = takeRows(answer, config.mcpBytesMax);
+  const cut = { ...first, of: answer.rows, bytesMax: config.mcpBytesMax };
+  const truncated =
+    first.rows === answer.rows ? '' : `,"truncated":${JSON.stringify(describeCut(endpoint, caller, cut))}`;
+  const text = `{"result":[${first.text}]${truncated}}`;
+  return { content: [{ type: 'text', text }], structuredContent: parseRows(text, endpoint) };
+}
+
+/** @throws TailraceError `query_failed` if a text of the query is no JSON, which GET would send as it is */
+function parseRows(text: string, { name }: Endpoint): Record<string, unknown> {
+  try {
+    const rows: Record<string, unknown> = JSON.parse(text);
+    return rows;
+  } catch (cause) {
+    const message = `the rows of ${name} are no JSON: a column of type json has another text`;
+    throw new TailraceError('query_failed', message, { cause });
+  }
+}
+
+// A message may have thousands.
+const UNKNOWN_MAX = 5;
+
+/** @throws TailraceError `invalid_parameter` that names each argument that is not declared, or of another JSON type */
+function readArguments(
+  { parameters, sandboxing }: Endpoint,
+  args: Readonly<Record<string, unknown>>,
+): RawParameters {
+  const known = [...parameters.map(({ name }) => name), ...(sandboxing ? [SQL_PARAMETER] : [])];
+  const unknown = Object.keys(args).filter((name) => !known.includes(name));
+  const errors: ParameterFault[] = unknown.slice(0, UNKNOWN_MAX).map((name) => ({
+    parameter: shorten(name),
+    message: `is not known; known here: ${known.join(', ') || 'none'}`,
+  }));
+  const raw: Record<string, string | string[]> = {};
+  for (const name of known.filter((one) => Object.hasOwn(args, one))) {
+    const parameter = parameters.find((one) => one.name === name);
+    const value = readValue(args[name], parameter);
+    if (value !== undefined) raw[name] = value;
+    else errors.push({ parameter: name, message: `must be a text${describeTyped(args[name], parameter)}` });
+  }
+  if (errors.length > 0) throw invalidParameters(errors);
+  return raw;
+}
+
+interface Cut extends FirstRows {
+  readonly of: number;
+  readonly bytesMax: number;
+}
+
+function describeCut(
+  { parameters, sandboxing }: Endpoint,
+  { pins }: Caller,
+  { rows, of, bytesMax }: Cut,
+): string {
+  const free = parameters.map(({ name }) => name).filter((name) => !Object.hasOwn(pins, name));
+  const names = [...free, ...(sandboxing ? [SQL_PARAMETER] : [])].join(', ');
+  const how = names === '' ? 'no argument narrows it' : `ask for less with ${names}`;
+  return `the first ${rows} of ${of} rows, since an answer has at most ${bytesMax} bytes of rows; ${how}`;
+}
+
+function toResult({ code, message, retryAfterSeconds }: TailraceError): CallToolResult {
+  const wait = retryAfterSeconds === undefined ? '' : `; try again in ${retryAfterSeconds} s`;
+  return { isError: true, content: [{ type: 'text', text: `${code}: ${message}${wait}` }] };
+}

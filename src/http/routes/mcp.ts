@@ -1,0 +1,54 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { TailraceError } from '../../errors.ts';
+import { shorten } from '../../query/parameters.ts';
+import type { McpParts } from '../mcp/call.ts';
+import { defineRoute, type RouteGroup } from '../route.ts';
+
+/**
+ * Endpoints as tools for agents: the Model Context Protocol over Streamable HTTP, by the official SDK. Without sessions, which the
+ * protocol has not needed since 2026-07-28: GET and DELETE, which are about sessions, get 405.
+ */
+export const mcpRoutes: RouteGroup<McpParts> = {
+  bodyBytesMax: ({ config }) => config.urlBytesMax, // the arguments of a call are what a URL could hold
+  setup(app, { config }) {
+    app.removeContentTypeParser('text/plain');
+    app.addHook('onRequest', (request, _reply, done) => done(findOriginFault(request, config.corsOrigins)));
+  },
+  routes: [
+    defineRoute({
+      method: 'POST',
+      path: '/mcp',
+      scopes: ['query'],
+      summary: '[Endpoints as tools for agents](agents.md) (Model Context Protocol)',
+      body: { required: true, content: {} }, // checked by the SDK
+      handle: answerMessage,
+    }),
+  ],
+};
+
+/** The protocol demands it against DNS rebinding. Programs send no Origin. */
+function findOriginFault(
+  { headers: { origin = '' } }: FastifyRequest,
+  origins: string,
+): TailraceError | undefined {
+  if (origin === '' || origins === '*' || origins.split(',').includes(origin)) return undefined;
+  const message = `pages of ${shorten(origin)} may not call this; TAILRACE_CORS_ORIGINS lists those that may`;
+  return new TailraceError('forbidden', message);
+}
+
+async function answerMessage(
+  parts: McpParts,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): Promise<FastifyReply> {
+  if (Array.isArray(request.body)) {
+    const message = 'a batch is refused, since a request counts once for the rate of its key';
+    throw new TailraceError('invalid_request', `${message}; send one message in each request`);
+  }
+  const { serveMcp } = await import('../mcp/server.ts'); // its SDK is loaded only if it is used
+  const response = await serveMcp(parts, { request, reply });
+  const type = response.headers.get('content-type');
+  if (type !== null) reply.header('content-type', type);
+  const body = Buffer.from(await response.arrayBuffer());
+  return reply.code(response.status).send(body.length === 0 ? undefined : body);
+}

@@ -1,0 +1,69 @@
+import { cp, mkdir, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterEach, expect, onTestFinished, test } from 'vitest';
+import { addEndpoint } from '../../trial/endpoint.ts';
+import { endLeftProcesses, startCli } from '../support/cli.ts';
+import { get } from '../support/http.ts';
+import { temporaryFolder } from '../support/service.ts';
+
+afterEach(endLeftProcesses);
+
+const ENDPOINT = {
+  name: 'counts.all',
+  id: 'a0000000-0000-4000-8000-000000000041',
+  caching: 'disabled',
+} as const;
+const sqlOf = (n: number) =>
+  `SELECT toInt64(${n} + 0 * count()) AS n FROM edge_logs WHERE project = @project`;
+
+test('tailrace dev serves the folder on sample logs of its own, and tests what changes', async () => {
+  const folder = await temporaryFolder();
+  onTestFinished(folder.remove);
+  await mkdir(join(folder.path, 'endpoints'));
+  await cp('sources', join(folder.path, 'sources'), { recursive: true });
+  await addEndpoint(join(folder.path, 'endpoints'), { ...ENDPOINT, sql: sqlOf(1) });
+  const own = join(folder.path, 'endpoints', ENDPOINT.name);
+  await mkdir(join(own, 'tests'));
+  const start = () => startCli(['dev'], { cwd: folder.path, env: { TAILRACE_PORT: '0' } });
+
+  const first = start();
+  await first.waitFor(/ready at http:\S+\n[\s\S]*\n\n$/);
+  const [, key = '', url = ''] = await first.waitFor(/^curl -s -H "X-API-KEY: (\S+)" "(\S+)"$/m);
+  const { status, body } = await get(url, '', { 'x-api-key': key });
+  expect([status, body.result]).toEqual([200, [{ n: 1 }]]);
+  await first.waitFor(/^\S+ GET {2}200 .* ms {2}\/api\/endpoints\/query\/counts\.all {2}bypass, 1 row$/m);
+
+  // Another endpoint's tests are not run.
+  await addEndpoint(join(folder.path, 'endpoints'), { ...ENDPOINT, name: 'other', id: OTHER, sql: sqlOf(0) });
+  await first.waitFor(/info definitions reloaded endpoints=2 /);
+  const expecting = (n: number) =>
+    writeFile(
+      join(own, 'tests', 'n.yaml'),
+      `now: 2026-11-20T12:00:00Z\ncases:\n  - { parameters: { project: p1 }, rows: [{ n: ${n} }] }\n`,
+    );
+  await expecting(1);
+  await first.waitFor(/✓ project=p1\n1 test passed\n/);
+  await writeFile(join(own, 'query.sql'), sqlOf(2));
+  await first.waitFor(
+    /✗ project=p1[\s\S]*- {3}- \{ n: 1 \}\n.*\+ {3}- \{ n: 2 \}\n[\s\S]*1 of 1 test failed\n/,
+  );
+  expect((await get(url, '', { 'x-api-key': key })).body.result).toEqual([{ n: 2 }]);
+  await writeFile(join(own, 'tests', 'n.yaml'), 'now: x\n');
+  await first.waitFor(/n\.yaml:1: "cases" is missing/);
+  await writeFile(join(own, 'query.sql'), 'SELECT nothing');
+  await first.waitFor(/error definitions not reloaded: .*\n(?: {2}.*\n)* {2}\S+query\.sql:1: .*nothing/);
+  first.child.kill('SIGINT');
+  expect((await first.ended).code).toBe(0);
+  expect(await readFile(join(folder.path, '.tailrace/.gitignore'), 'utf8')).toBe('*\n');
+
+  // The store and the key are kept.
+  await writeFile(join(own, 'query.sql'), sqlOf(2));
+  const second = start();
+  await second.waitFor(/ready at/);
+  expect(second.output().stdout).toContain(key);
+  expect(second.output().stderr).not.toContain('sample: storing');
+  second.child.kill('SIGTERM');
+  expect((await second.ended).code).toBe(0);
+});
+
+const OTHER = 'a0000000-0000-4000-8000-000000000042';

@@ -1,0 +1,72 @@
+import { copyFile, mkdir, readFile } from 'node:fs/promises';
+import { homedir } from 'node:os';
+import { basename, delimiter, join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { endLeftProcesses, startProgram } from '../support/cli.ts';
+import { ON_SERVER } from '../support/cli-engine.ts';
+import { makeTarball } from '../support/package.ts';
+import { temporaryFolder } from '../support/service.ts';
+
+// Half a gigabyte of files, which npm has in its cache after the first time, and 300,000 sample events.
+const TEST_MS_MAX = 600_000;
+
+const folder = await temporaryFolder();
+const project = join(folder.path, 'project');
+afterAll(async () => {
+  await endLeftProcesses();
+  await folder.remove();
+}, 60_000);
+
+// Without the programs of this checkout, so that the Node of the machine is the one that starts it, also an old one.
+const PATH = (process.env['PATH'] ?? '')
+  .split(delimiter)
+  .filter((entry) => !entry.includes('node_modules'))
+  .join(delimiter);
+const env = { PATH, HOME: homedir(), TAILRACE_PORT: '0' };
+const start = (command: string) => startProgram('/bin/sh', ['-c', command], { cwd: project, env, stdin: '' });
+
+const page = await readFile('docs/quickstart.md', 'utf8');
+const [, firstSection = ''] = /^## 1\.[^\n]*\n([\s\S]*?)^## 2\./m.exec(page) ?? [];
+const commands = [...firstSection.matchAll(/^```sh\n([\s\S]*?)```$/gm)].flatMap(([, block = '']) =>
+  block.trimEnd().split('\n'),
+);
+
+describe.skipIf(ON_SERVER)('the commands of docs/quickstart.md', () => {
+  beforeAll(async () => {
+    const tarball = await makeTarball(folder.path);
+    await mkdir(project);
+    await copyFile(tarball, join(project, basename(tarball)));
+  }, TEST_MS_MAX);
+
+  test('are five or fewer', () => {
+    expect(commands).toHaveLength(5);
+  });
+
+  test('lead from the package to an answer of an endpoint of one’s own', {
+    tags: 'slow',
+    timeout: TEST_MS_MAX,
+  }, async () => {
+    const [install = '', init = '', dev = '', exportKey = '', call = ''] = commands;
+    for (const command of [install, init]) {
+      const { code, stderr } = await start(command).ended;
+      expect([command, code, stderr]).toEqual([command, 0, expect.not.stringContaining('ERR')]);
+    }
+
+    const running = start(`exec ${dev}`);
+    const [, url = ''] = await running.waitFor(/ready at (http:\S+)\n/, TEST_MS_MAX);
+    const [, key = ''] = await running.waitFor(/^\s*(dev_\S+)$/m, TEST_MS_MAX);
+    expect([exportKey, call]).toEqual([
+      expect.stringContaining('dev_…'),
+      expect.stringContaining('http://127.0.0.1:4000/'),
+    ]);
+    const filledIn = `${exportKey.replace('dev_…', key)}\n${call.replace('http://127.0.0.1:4000', url)}`;
+    const { stdout } = await start(filledIn).ended;
+    const { result } = JSON.parse(stdout) as { result: unknown[] };
+    expect(result[0]).toEqual({ path: expect.stringMatching(/^\//), failures: expect.any(Number) });
+
+    const tested = await start('npx tailrace test').ended;
+    expect([tested.code, tested.stderr]).toEqual([0, expect.not.stringContaining('tailrace: ')]);
+    running.child.kill('SIGTERM');
+    await running.ended; // npx and the service behind it
+  });
+});

@@ -1,0 +1,348 @@
+import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { afterAll, beforeEach, describe, expect, test } from 'vitest';
+import { parse } from 'yaml';
+import { addEndpoint } from '../../../trial/endpoint.ts';
+import { runProgram } from '../../support/program.ts';
+import { temporaryFolder } from '../../support/service.ts';
+
+const folder = await temporaryFolder();
+afterAll(folder.remove);
+
+const endpoints = join(folder.path, 'endpoints');
+const tests = join(endpoints, 'errors.by-path', 'tests');
+const env = { TAILRACE_ENDPOINTS_DIR: endpoints, TAILRACE_SOURCES_DIR: 'sources' };
+const run = (...args: string[]) => runProgram(['test', ...args], env);
+const write = (name: string, text: string) => writeFile(join(tests, name), text);
+
+const YAML = `id: a0000000-0000-4000-8000-000000000031
+name: errors.by-path
+description: Of a test.
+max_rows: 10
+caching: disabled
+parameters:
+  project: { type: string, required: true, description: Of a test. }
+  statuses: { type: list, of: integer, description: Of a test. }
+columns:
+  path: { type: string, description: Of a test. }
+  seconds: { type: number, description: Of a test. }
+  failures: { type: integer, description: Of a test. }
+`;
+const SQL = `SELECT assumeNotNull(path) AS path, count() / 3 AS seconds, toInt64(count()) AS failures FROM edge_logs
+WHERE project = @project AND (empty(@statuses) OR status_code IN @statuses) AND timestamp > toDateTime64(@now, 6, 'UTC') - INTERVAL 1 HOUR
+GROUP BY path ORDER BY path`;
+
+/** Events of one project, a minute apart. */
+function events(...paths: string[]): string {
+  return paths
+    .map(
+      (path, i) =>
+        `    - { timestamp: 2026-11-20T11:0${i + 1}:00Z, project: p1, metadata: { request: { path: ${path} }, response: { status_code: ${500 + i} } } }`,
+    )
+    .join('\n');
+}
+const HEAD = `now: 2026-11-20T12:00:00Z\nevents:\n  cloudflare.logs.prod:\n`;
+
+beforeEach(async () => {
+  await rm(endpoints, { recursive: true, force: true });
+  await mkdir(tests, { recursive: true });
+  await writeFile(join(endpoints, 'errors.by-path', 'endpoint.yaml'), YAML);
+  await writeFile(join(endpoints, 'errors.by-path', 'query.sql'), SQL);
+});
+
+describe('tailrace test', () => {
+  test('passes the tests of every shipped endpoint', async () => {
+    const { code, stdout, stderr } = await runProgram(['test']);
+    expect([code, stderr]).toEqual([0, '']);
+    expect(stdout).toMatch(/\n\d+ tests passed\n$/);
+    for (const name of await readdir('endpoints')) expect(stdout).toContain(`endpoints/${name}/tests/`);
+  });
+
+  test('passes the tests of the README’s endpoint, as the docs show them and their output', async () => {
+    const readme = await readFile('README.md', 'utf8');
+    const docs = await readFile('docs/testing-endpoints.md', 'utf8');
+    const block = (text: string, name: string) =>
+      new RegExp(`\`${name}\`.*?\`\`\`\\w+\n(.*?)\`\`\``, 's').exec(text)?.[1] ?? '';
+    await rm(endpoints, { recursive: true });
+    for (const [text, name] of [
+      [readme, 'endpoints/failing.paths/endpoint.yaml'],
+      [readme, 'endpoints/failing.paths/query.sql'],
+      [docs, 'endpoints/failing.paths/tests/last-hour.yaml'],
+    ] as const) {
+      await mkdir(dirname(join(folder.path, name)), { recursive: true });
+      await writeFile(join(folder.path, name), block(text, name));
+    }
+    const { code, stdout } = await run('failing.paths');
+    const [, shown] = /\$ npx tailrace test failing\.paths\n(.*?)```/s.exec(docs) ?? [];
+    expect([code, stdout.replaceAll(`${folder.path}/`, '')]).toEqual([0, shown]);
+  });
+
+  test('shows what differs, runs each file on its own events, and exits with 1', async () => {
+    const rows = (n: number) =>
+      `cases:\n  - parameters: { project: p1 }\n    rows: [{ path: /a, seconds: 0, failures: ${n} }]\n`;
+    await write('first.yaml', `${HEAD}${events('/a', '/a')}\n${rows(3)}`);
+    await write('second.yaml', `${HEAD}${events('/b')}\n${rows(1)}`);
+    const { code, stdout, stderr } = await run();
+    expect([code, stderr]).toEqual([1, 'tailrace: 2 of 2 tests failed\n']);
+    expect(stdout).toContain(`✗ project=p1  (${join(tests, 'first.yaml')}:7)`);
+    expect(stdout).toContain('-   - { path: /a, seconds: 0, failures: 3 }\n');
+    expect(stdout).toMatch(/\+ {3}- \{ path: \/a, seconds: 0\.66\d+, failures: 2 \}/);
+    expect(stdout).toMatch(/\+ {3}- \{ path: \/b, seconds: 0\.33\d+, failures: 1 \}/);
+    expect(stdout.match(/^ +\+ {3}- /gm)).toHaveLength(2);
+  });
+
+  test('compares numbers within a share of them, and integers exactly unless a column is named', async () => {
+    const expecting = (failures: number, seconds: number, approximately: string) =>
+      `  - { parameters: { project: p1 }, approximately: ${approximately}, rows: [{ path: /a, seconds: ${seconds}, failures: ${failures} }] }\n`;
+    await write(
+      'near.yaml',
+      `${HEAD}${events('/a', '/a', '/a', '/a')}\ncases:\n${[
+        expecting(4, 1.34, '0.01'),
+        expecting(4, 1.36, '0.01'),
+        expecting(5, 1.34, '0.5'),
+        expecting(5, 1.34, '{ failures: 0.5, seconds: 0.01 }'),
+        expecting(5, 1.34, '{ failures: 0.5 }'),
+      ].join('')}`,
+    );
+    const { stdout } = await run();
+    expect(stdout.match(/[✓✗]/g)).toEqual(['✓', '✗', '✗', '✓', '✗']);
+    expect(stdout).toContain('-   - { path: /a, seconds: 1.36, failures: 4 }');
+    expect(stdout.match(/^ +- {3}- .*failures: 5/gm)).toHaveLength(1);
+    expect(stdout).toContain('-   - { path: /a, seconds: 1.34, failures: 4 }');
+  });
+
+  test('reads parameters as a POST body has them, and reports errors by their code and parameter', async () => {
+    const cases = `cases:
+  - { parameters: { project: p1, statuses: [500, 502] }, approximately: 0.01, rows: [{ path: /a, seconds: 0.67, failures: 2 }] }
+  - { parameters: { project: p1, statuses: 501 }, error: { code: invalid_request } }
+  - { parameters: { statuses: [x], project: p1 }, error: { code: invalid_parameter, parameter: statuses } }
+  - { parameters: { statuses: [501] }, error: { code: invalid_parameter, parameter: statuses } }
+`;
+    await write('types.yaml', `${HEAD}${events('/a', '/b', '/a')}\n${cases}`);
+    const { stdout, code } = await run('--reporter', 'text');
+    expect([code, stdout.match(/[✓✗]/g)]).toEqual([1, ['✓', '✓', '✓', '✗']]);
+    expect(stdout).toContain('answered invalid_parameter: project is required');
+    expect(stdout).toContain('- error: { code: invalid_parameter, parameter: statuses }');
+    expect(stdout).toContain('+ error: { code: invalid_parameter, parameter: project }');
+  });
+
+  test('asks at the instant of the file or of the case, by which retention hides events', async () => {
+    const sql = 'SELECT toInt64(count()) AS n FROM edge_logs WHERE project = @project';
+    const id = 'a0000000-0000-4000-8000-000000000032';
+    await addEndpoint(endpoints, { name: 'counts.all', id, sql, caching: 'disabled' });
+    await mkdir(join(endpoints, 'counts.all/tests'));
+    const at = (now: string, n: number) =>
+      `  - { ${now} parameters: { project: p1 }, rows: [{ n: ${n} }] }\n`;
+    await writeFile(
+      join(endpoints, 'counts.all/tests/retention.yml'),
+      `now: 2020-11-20T12:00:00Z\nevents:\n  cloudflare.logs.prod:\n    - { project: p1 }\ncases:\n${[
+        at('', 1),
+        at('now: 2021-02-19T00:00:00Z,', 0),
+        at('now: 2021-02-17T00:00:00Z,', 1),
+      ].join('')}`,
+    );
+    const { code, stdout } = await run('a0000000-0000-4000-8000-000000000032');
+    expect([code, stdout]).toEqual([0, expect.stringContaining('3 tests passed')]);
+  });
+
+  test('writes JUnit’s XML, in which any name and row is well-formed', async () => {
+    await write(
+      'hostile\u0001.yaml', // a character that XML cannot hold
+      `${HEAD}${events('"</failure>&\\u0001"')}\ncases:\n  - { name: "a <b> & \\"c\\"", parameters: { project: p1 }, rows: [] }\n  - { error: { code: invalid_parameter } }\n`,
+    );
+    const { code, stdout, stderr } = await run('--reporter', 'junit');
+    expect([code, stderr]).toEqual([1, 'tailrace: 1 of 2 tests failed\n']);
+    expect(stdout).toMatch(
+      /^<\?xml version="1.0" encoding="UTF-8"\?>\n<testsuites name="tailrace" tests="2" failures="1" time="/,
+    );
+    expect(stdout).toContain(
+      '<testcase name="a &lt;b&gt; &amp; &quot;c&quot;" classname="errors.by-path" file="',
+    );
+    expect(stdout).toContain('<testcase name="without parameters"');
+    expect(stdout).toContain('&lt;/failure&gt;&amp;');
+    expect(stdout.match(/<\/?failure\b/g)).toHaveLength(2);
+    expect(stdout).toContain('/hostile\u{FFFD}.yaml"');
+    expect(stdout).not.toContain('\u0001');
+  });
+});
+
+describe('tailrace test --update', () => {
+  test('writes what was answered, and keeps comments, order and numbers that are near', async () => {
+    const before = `# At noon.
+${HEAD}${events('/a', '/b')}
+cases:
+  # Both paths.
+  - name: changed # by hand
+    parameters: { project: p1 }
+    approximately: 0.01
+    rows:
+      - { path: /a, seconds: 0.33, failures: 7 } # the first
+      - { path: /c, seconds: 0.33, failures: 1 }
+      - { path: /d, seconds: 0.33, failures: 1 }
+  - name: without an expectation
+    parameters: { project: p1, statuses: [501] }
+  - { name: in one line, parameters: { project: p1, statuses: [501] } }
+  - name: an error that became rows
+    parameters: { project: p2 }
+    error: { code: query_failed }
+  - name: rows that became an error
+    rows: []
+  - { name: right, parameters: { project: p2 }, rows: [] }
+`;
+    await write('update.yaml', before);
+    expect((await run()).stderr).toMatch(/update\.yaml:16: "rows" or "error" is missing; .*--update/);
+    const { code, stdout, stderr } = await run('--update');
+    expect([code, stdout.match(/[✓✗]/g)]).toEqual([0, ['✗', '✗', '✗', '✗', '✗', '✓']]);
+    expect(stderr).toBe(`tailrace: ${join(tests, 'update.yaml')}: answers written: 5; review them\n`);
+    const after = await readFile(join(tests, 'update.yaml'), 'utf8');
+    const kept = before.slice(0, before.indexOf('    rows:'));
+    expect(after.startsWith(kept)).toBe(true);
+    expect(after).toContain('{ path: /a, seconds: 0.33, failures: 1 } # the first\n');
+    expect(after).toContain(
+      '  - name: in one line\n    parameters: { project: p1, statuses: [ 501 ] }\n    rows:\n      - {',
+    );
+    expect(
+      parse(after).cases.map(({ rows, error }: { rows: unknown; error: unknown }) => rows ?? error),
+    ).toEqual([
+      [
+        { path: '/a', seconds: 0.33, failures: 1 },
+        { path: '/b', seconds: 0.33, failures: 1 },
+      ],
+      [{ path: '/b', seconds: 1 / 3, failures: 1 }],
+      [{ path: '/b', seconds: 1 / 3, failures: 1 }],
+      [],
+      { code: 'invalid_parameter', parameter: 'project' },
+      [],
+    ]);
+    expect((await run()).stdout).toMatch(/6 tests passed\n$/);
+    expect((await run('--update')).stderr).toBe('tailrace: every test passed; nothing was written\n');
+    expect(await readFile(join(tests, 'update.yaml'), 'utf8')).toBe(after);
+  });
+});
+
+describe('tailrace test refuses, with file and line,', () => {
+  const CASE = 'cases:\n  - { parameters: { project: p1 }, rows: [] }\n';
+  const AT = 'now: 2026-11-20T12:00:00Z\n';
+  const withEvents = (text: string) => `${AT}events:\n  cloudflare.logs.prod:${text}\n${CASE}`;
+  const withCase = (text: string) => `${AT}cases:\n  - ${text}\n`;
+
+  /** The name of a file → its text → line and message. */
+  const FAULTS: readonly [string, string, string][] = [
+    ['not-yaml', 'now: [', '1: Flow sequence in block collection must be'],
+    ['no-now', CASE, '1: "now" is missing'],
+    [
+      'bad-now',
+      `now: noon\n${CASE}`,
+      '1: "now" must be an ISO 8601 timestamp, such as 2026-11-20T12:00:00Z, not "noon"',
+    ],
+    [
+      'micros',
+      `now: 2026-11-20T12:00:00.000001Z\n${CASE}`,
+      '1: "now" must be a whole number of milliseconds',
+    ],
+    ['unknown-field', `${AT}case: []\n${CASE}`, '2: unknown field "case"; known here: now, events, cases'],
+    ['no-case', `${AT}cases: []\n`, '2: "cases" must be a list of 1 to 1000 cases'],
+    [
+      'no-source',
+      `${AT}events:\n  cloudflare: []\n${CASE}`,
+      '3: no source is called "cloudflare"; there are cloudflare.logs.prod',
+    ],
+    ['event-map', withEvents(' { path: x }'), '3: a source has a list of events, or a map with the file'],
+    ['event-text', withEvents('\n    - {}\n    - text'), '5: event 2 is not a JSON object'],
+    [
+      'event-late',
+      withEvents('\n    - { timestamp: 2026-11-20T13:00:01Z }'),
+      '4: event 1 has a timestamp more than an hour ahead',
+    ],
+    [
+      'event-old',
+      withEvents('\n    - { timestamp: 2026-01-20T13:00:01Z }'),
+      '4: event 1 is older than the 90 days',
+    ],
+    ['event-nan', withEvents('\n    - { n: .nan }'), '4: event 1 has the number NaN, which JSON cannot hold'],
+    [
+      'file-outside',
+      withEvents(' { file: ../../query.sql }'),
+      '3: file "../../query.sql" must be in the folder of the test',
+    ],
+    [
+      'file-absolute',
+      withEvents(' { file: /etc/hosts }'),
+      '3: file "/etc/hosts" must be in the folder of the test',
+    ],
+    ['file-missing', withEvents(' { file: none.ndjson }'), '3: file "none.ndjson" cannot be read: ENOENT'],
+    ['file-folder', withEvents(' { file: . }'), '3: file "." cannot be read: EISDIR'],
+    ['rows-map', withCase('rows: {}'), '3: "rows" must be a list of rows; [] if none come, not {}'],
+    ['row-text', withCase('rows: [1]'), '3: "0" must be a row: a map of columns, not 1'],
+    [
+      'both',
+      withCase('{ rows: [], error: { code: internal } }'),
+      '3: a case expects "rows" or an "error", not both',
+    ],
+    ['neither', withCase('{ name: x }'), '3: "rows" or "error" is missing'],
+    ['name', withCase('{ name: "a\\nb", rows: [] }'), '3: "name" must be a text of one line, of at most 200'],
+    ['code', withCase('error: { code: wrong }'), '3: "code" must be an error code: invalid_parameter, '],
+    ['error-text', withCase('error: invalid_parameter'), '3: "error" must be a map with "code"'],
+    [
+      'parameter',
+      withCase('{ parameters: { projct: p1 }, rows: [] }'),
+      '3: errors.by-path has no parameter "projct"; it has project, statuses',
+    ],
+    [
+      'share',
+      withCase('{ approximately: 2, rows: [] }'),
+      '3: "approximately" must be the share by which numbers may differ',
+    ],
+    [
+      'share-column',
+      withCase('{ approximately: { secs: 0.1 }, rows: [] }'),
+      '3: errors.by-path has no column "secs"; it has path, seconds, failures',
+    ],
+    [
+      'share-error',
+      withCase('{ approximately: 0.1, error: { code: internal } }'),
+      '3: "approximately" needs "rows"',
+    ],
+    ['case-now', withCase('{ now: later, rows: [] }'), '3: "now" must be an ISO 8601 timestamp'],
+  ];
+
+  test('each fault of every test file at once', async () => {
+    for (const [name, text] of FAULTS) await write(`${name}.yaml`, text);
+    await write('lines.yaml', withEvents(' { file: lines.ndjson }'));
+    await write('lines.ndjson', '{"project":"p1"}\n\n{"project":\n[]\n');
+    const { code, stdout, stderr } = await run();
+    expect([code, stdout]).toEqual([1, '']);
+    const lines = stderr.trimEnd().split('\n');
+    for (const [name, , message] of FAULTS)
+      expect(lines).toContainEqual(expect.stringContaining(`${join(tests, `${name}.yaml`)}:${message}`));
+    const file = join(tests, 'lines.ndjson');
+    expect(lines).toContain(`tailrace: ${file}:3: event is not valid JSON`);
+    expect(lines).toContain(`tailrace: ${file}:4: event is not a JSON object`);
+    expect(lines).toHaveLength(FAULTS.length + 2);
+  });
+
+  test('a name that no endpoint has, an endpoint without tests, and a reporter that does not exist', async () => {
+    const unknown = await run('errors.by-path', 'errors', 'logs');
+    expect([unknown.code, unknown.stderr]).toEqual([
+      1,
+      'tailrace: no endpoint has the UUID or name "errors"; there are errors.by-path\ntailrace: no endpoint has the UUID or name "logs"; there are errors.by-path\n',
+    ]);
+    const none = await run('errors.by-path');
+    expect([none.code, none.stdout, none.stderr]).toEqual([
+      1,
+      '',
+      'tailrace: there is no test: add tests/<name>.yaml to the folder of an endpoint, as docs/testing-endpoints.md shows\n',
+    ]);
+    expect((await run('--reporter', 'xml')).code).toBe(2);
+  });
+
+  test('definitions with faults, together with those of the tests', async () => {
+    await write('empty.yaml', '');
+    await writeFile(join(endpoints, 'errors.by-path', 'query.sql'), `${SQL}, nowhere`);
+    const { code, stderr } = await run();
+    expect([code, stderr]).toEqual([
+      1,
+      expect.stringMatching(/query\.sql:\d+: .*nowhere[\s\S]*empty\.yaml:1: /),
+    ]);
+  });
+});

@@ -1,0 +1,223 @@
+import { execFile } from 'node:child_process';
+import { cp, mkdir, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import openapiTS, { astToString, type OpenAPI3 } from 'openapi-typescript';
+import ts from 'typescript';
+import { afterAll, describe, expect, test } from 'vitest';
+import { get } from '../support/http.ts';
+import { PRIVATE_KEY, startTestService, storeEvents, temporaryFolder } from '../support/service.ts';
+
+const ENDPOINT_YAML = `id: 7dea32a0-fb99-4b83-9c42-c900fca9aeb6
+name: typed.all
+description: Every type of parameter and column.
+max_rows: 50
+caching: disabled
+query_sandboxing: true
+parameters:
+  project: { type: string, required: true, description: A project. }
+  level: { type: enum, values: [info, error], default: info, description: A level. }
+  since: { type: timestamp, description: An instant. }
+  pattern: { type: regex, description: A pattern. }
+  status: { type: integer, description: A status. }
+  share: { type: number, description: A share. }
+  newest: { type: boolean, default: true, description: Newest first. }
+  day: { type: date, description: A day. }
+  request: { type: uuid, description: A request. }
+  statuses: { type: list, of: integer, description: Statuses. }
+columns:
+  path: { type: string, description: Text. }
+  status: { type: integer, description: Whole. }
+  share: { type: number, description: Decimal. }
+  failed: { type: boolean, description: True or false. }
+  metadata: { type: json, description: JSON. }
+`;
+const ENDPOINT_SQL = `WITH rows AS (
+  SELECT path, ifNull(@status, status_code) AS status, @share AS share, toBool(status_code >= 500) AS failed, metadata
+  FROM edge_logs
+  WHERE project = @project AND @level != '' AND @since != '-' AND match(path, @pattern) AND @newest IN (true, false)
+    AND (@day IS NULL OR toDate(timestamp, 'UTC') = @day) AND (@request IS NULL OR id = toString(@request))
+    AND (empty(@statuses) OR status_code IN @statuses)
+)
+SELECT path, status, share, failed, metadata FROM rows ORDER BY path
+`;
+
+const folder = await temporaryFolder();
+const endpoints = join(folder.path, 'endpoints');
+await cp('endpoints', endpoints, { recursive: true });
+await mkdir(join(endpoints, 'typed.all'));
+await writeFile(join(endpoints, 'typed.all/endpoint.yaml'), ENDPOINT_YAML);
+await writeFile(join(endpoints, 'typed.all/query.sql'), ENDPOINT_SQL);
+const service = await startTestService({ env: { TAILRACE_ENDPOINTS_DIR: endpoints } });
+afterAll(async () => {
+  await service.close();
+  await folder.remove();
+});
+const event = {
+  project: 'aurora',
+  event_message: 'GET /rest/v1/orders 503',
+  metadata: { request: { path: '/rest/v1/orders' }, response: { status_code: 503 } },
+};
+await storeEvents(service.store, 'cloudflare.logs.prod', [event, event], service.clock.now);
+
+const page = await readFile(join(import.meta.dirname, '../../docs/clients.md'), 'utf8');
+const [, PAGE = ''] = /^```ts\n([\s\S]*?)```$/m.exec(page) ?? [];
+
+/** Every parameter and column of the endpoint above, by GET and POST. */
+const TYPED = `import createClient from 'openapi-fetch';
+import type { paths } from './tailrace.ts';
+
+const client = createClient<paths, 'application/json'>({
+  baseUrl: 'http://127.0.0.1:4000',
+  headers: { 'X-API-KEY': process.env['TAILRACE_KEY'] },
+});
+const TYPED = '/api/endpoints/query/typed.all';
+const query: paths[typeof TYPED]['get']['parameters']['query'] = {
+  project: 'aurora',
+  level: 'error',
+  since: '2026-11-20T07:00:00Z',
+  pattern: '^/rest',
+  share: 0.5,
+  newest: false,
+  statuses: [500, 503],
+};
+const body: paths[typeof TYPED]['post']['requestBody']['content']['application/json'] = {
+  project: 'aurora',
+  status: 599,
+  newest: true,
+  statuses: [503],
+};
+const answers = [
+  await client.GET(TYPED, { params: { query } }),
+  await client.POST(TYPED, { body }),
+];
+for (const { data, error } of answers) {
+  if (error !== undefined) throw new Error(error.error.errors[0]?.message);
+  for (const row of data.result) {
+    const path: string | null = row.path;
+    const numbers: (number | null)[] = [row.status, row.share];
+    const failed: boolean | null = row.failed;
+    const metadata: unknown = row.metadata;
+    console.log(JSON.stringify([path, ...numbers, failed, metadata]));
+  }
+}
+`;
+
+/** A program with one fault. */
+interface Fault {
+  readonly what: string;
+  readonly program: string;
+  readonly right: string;
+  /** Stands in its place, in one line. */
+  readonly wrong: string;
+  /** Of the first error. */
+  readonly code: number;
+  /** A part of the error's line; `wrong` unless given. */
+  readonly line?: string;
+}
+
+const ofPage = (what: string, right: string, wrong: string, code: number, line = wrong): Fault => ({
+  ...{ what, program: PAGE, right, wrong, code, line },
+});
+const ofTyped = (what: string, right: string, wrong: string, code: number): Fault => ({
+  ...{ what, program: TYPED, right, wrong, code },
+});
+
+const FAULTS = [
+  ofPage('a misspelt endpoint', 'usage.api-counts', 'usage.api-count', 2339, 'paths[typeof COUNTS]'),
+  ofPage('a missing parameter', "project: 'aurora', ", '', 2741, 'const query'),
+  ofPage('a value that an enum does not have', "'daily'", "'yearly'", 2322),
+  ofPage(
+    'a parameter that is not declared',
+    "interval: 'daily'",
+    "interval: 'daily', intervall: 'daily'",
+    2561,
+  ),
+  ofPage('a column that the endpoint does not have', 'row.total_rest_requests', 'row.total_rest', 2339),
+  ofPage(
+    'a column that may be null as a number',
+    'row.total_rest_requests ?? 0',
+    '-row.total_rest_requests',
+    18047,
+  ),
+  ofTyped('a text for an integer', 'status: 599', "status: '599'", 2322),
+  ofTyped('a number for a text', "since: '2026-11-20T07:00:00Z'", 'since: 1', 2322),
+  ofTyped('a text for a number', 'share: 0.5', "share: '0.5'", 2322),
+  ofTyped('a text for a boolean', 'newest: false', "newest: 'no'", 2322),
+  ofTyped('one value for a list', 'statuses: [503]', 'statuses: 503', 2322),
+  ofTyped('a list of texts for one of integers', '[500, 503]', "[500, '503']", 2322),
+  ofTyped('a member of a POST body that is not declared', 'status: 599', 'stat: 599', 2353),
+  ofTyped('a column of another type', 'const failed: boolean', 'const failed: string', 2322),
+  ofTyped('a json column that is not checked', 'metadata])', 'metadata.length])', 18046),
+];
+
+const nameOf = (index: number) => join(import.meta.dirname, `program-${index}.ts`);
+const programs = [PAGE, TYPED, ...FAULTS.map(({ program, right, wrong }) => program.replace(right, wrong))];
+const diagnostics = compile(await generateTypes(), programs);
+
+async function generateTypes(): Promise<string> {
+  const { text } = await get(service.url, '/openapi.json');
+  return astToString(await openapiTS(JSON.parse(text) as OpenAPI3));
+}
+
+/** For each program its errors: code and line. All of them import the generated types, which exist in memory only. */
+function compile(types: string, texts: readonly string[]) {
+  const options: ts.CompilerOptions = {
+    target: ts.ScriptTarget.ES2024,
+    module: ts.ModuleKind.NodeNext,
+    types: ['node'],
+    strict: true,
+    noUncheckedIndexedAccess: true,
+    allowImportingTsExtensions: true,
+    noEmit: true,
+    skipLibCheck: true,
+  };
+  const files = new Map(texts.map((text, index) => [nameOf(index), text]));
+  files.set(join(import.meta.dirname, 'tailrace.ts'), types);
+  const host = ts.createCompilerHost(options);
+  host.fileExists = (path) => files.has(path) || ts.sys.fileExists(path);
+  host.readFile = (path) => files.get(path) ?? ts.sys.readFile(path);
+  const program = ts.createProgram([...files.keys()], options, host);
+  return texts.map((text, index) =>
+    ts
+      .getPreEmitDiagnostics(program, program.getSourceFile(nameOf(index)))
+      .map(({ code, file, start = 0 }) => {
+        const line = file?.getLineAndCharacterOfPosition(start).line ?? 0;
+        return { code, line: text.split('\n')[line] };
+      }),
+  );
+}
+
+describe('a client of TypeScript, generated from /openapi.json', () => {
+  test('compiles as docs/clients.md has it, and with every type of parameter and column', () => {
+    expect(diagnostics.slice(0, 2)).toEqual([[], []]);
+  });
+
+  const faults = FAULTS.map((fault, index) => ({ ...fault, errors: diagnostics[index + 2] ?? [] }));
+
+  test.each(faults)(
+    'does not compile with $what',
+    ({ program, right, wrong, code, line = wrong, errors }) => {
+      expect(program).toContain(right);
+      expect(errors[0]).toEqual({ code, line: expect.stringContaining(line) }); // others may follow from it
+    },
+  );
+
+  test('gets what its types say', async () => {
+    const run = async (program: string) => {
+      const args = [
+        '--input-type=module-typescript',
+        '-e',
+        program.replace('http://127.0.0.1:4000', service.url),
+      ];
+      const env = { PATH: process.env['PATH'], TAILRACE_KEY: PRIVATE_KEY };
+      const { stdout } = await promisify(execFile)(process.execPath, args, { cwd: import.meta.dirname, env });
+      return stdout.trimEnd().split('\n');
+    };
+    expect((await run(PAGE)).at(-1)).toMatch(/^\d{4}-\d\d-\d\dT00:00:00 2$/);
+    const metadata = event.metadata;
+    const row = ['/rest/v1/orders', 503, 0.5, true, metadata];
+    const own = ['/rest/v1/orders', 599, null, true, metadata];
+    expect((await run(TYPED)).map((line) => JSON.parse(line))).toEqual([row, row, own, own]);
+  });
+});

@@ -1,0 +1,494 @@
+import { mkdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
+import { pino } from 'pino';
+import { afterAll, describe, expect, test } from 'vitest';
+import { addEndpoint } from '../../trial/endpoint.ts';
+import { writeDefinitions } from '../query/sandbox/support.ts';
+import { ENDLESS_SQL } from '../support/endpoints.ts';
+import { expectError, get, QUERY_PATH, readMetric, request } from '../support/http.ts';
+import { PRIVATE_KEY, PUBLIC_KEY, startTestService, storeEvents } from '../support/service.ts';
+
+const YAML = `id: 7dea32a0-fb99-4b83-9c42-c900fca9aeb6
+name: logs.of-app
+description: Entries of one project, newest first.
+max_rows: 1000
+caching: 900
+parameters:
+  project: { type: string, required: true, description: A project. }
+  min_status: { type: integer, min: 100, max: 599, examples: [500], description: The least status. }
+  statuses: { type: list, of: integer, description: Any of them. }
+  since: { type: timestamp, description: From this instant on. }
+columns:
+  id: { type: string, description: An id. }
+  status: { type: integer, description: A status. }
+  metadata: { type: json, description: The whole event. }
+`;
+const SQL = `SELECT id, status, metadata FROM app_logs
+WHERE project = @project AND (@min_status IS NULL OR status >= @min_status) AND (empty(@statuses) OR status IN @statuses)
+  AND (@since = '' OR timestamp >= parseDateTime64BestEffortOrNull(@since, 6, 'UTC'))
+ORDER BY timestamp DESC, id`;
+
+const TOTAL = YAML.replace('7dea', '8dea')
+  .replace('logs.of-app', 'logs.total')
+  .replace(
+    /parameters:[\s\S]*/,
+    `columns:
+  n: { type: integer, description: A count. }
+`,
+  );
+
+const definitions = await writeDefinitions();
+const BROKEN = TOTAL.replace('8dea', '9dea')
+  .replace('logs.total', 'logs.broken')
+  .replace('type: integer', 'type: json');
+for (const [name, yaml, sql] of [
+  ['logs.broken', BROKEN, "SELECT '{' AS n FROM app_logs"],
+  ['logs.of-app', YAML, SQL],
+  ['logs.total', TOTAL, 'SELECT count() AS n FROM app_logs'],
+] as const) {
+  const folder = join(definitions.path, 'endpoints', name);
+  await mkdir(folder);
+  await writeFile(join(folder, 'endpoint.yaml'), yaml);
+  await writeFile(join(folder, 'query.sql'), sql);
+}
+await addEndpoint(join(definitions.path, 'endpoints'), {
+  name: 'endless.plain',
+  id: 'a0000000-0000-4000-8000-000000000001',
+  sql: ENDLESS_SQL,
+  caching: 'disabled',
+});
+const lines: string[] = [];
+const ORIGIN = 'https://app.example.com';
+const service = await startTestService({
+  env: { ...definitions.env, TAILRACE_MCP_BYTES_MAX: '2000', TAILRACE_CORS_ORIGINS: ORIGIN },
+  logger: pino({ level: 'info' }, { write: (line) => void lines.push(line) }),
+});
+const { store, clock, url, close } = service;
+const { keyring } = service.service;
+const event = (project: string, i: number) => ({
+  id: `${project}${i}`,
+  timestamp: new Date(clock.now - i * 1000).toISOString(),
+  project,
+  event_message: 'x',
+  metadata: { status: [200, 404, 503][i % 3], note: 'a "}" in { a text \\' },
+});
+const events = Array.from({ length: 40 }, (_, i) => [
+  event('p', i),
+  ...(i < 6 ? [event('q', i)] : []),
+]).flat();
+await storeEvents(store, 'app.logs', events, clock.now);
+
+const clients: Client[] = [];
+afterAll(async () => {
+  await Promise.all(clients.map((client) => client.close()));
+  await close();
+  await definitions.remove();
+});
+
+const MODERN = { pin: '2026-07-28' };
+
+async function connect(headers: Record<string, string>, mode: 'legacy' | typeof MODERN = MODERN) {
+  const client = new Client({ name: 'test', version: '1' }, { versionNegotiation: { mode } });
+  await client.connect(
+    new StreamableHTTPClientTransport(new URL(`${url}/mcp`), { requestInit: { headers } }),
+  );
+  clients.push(client);
+  return client;
+}
+const withKey = (key: string) => connect({ 'x-api-key': key });
+const newKey = async (grant: Partial<Parameters<typeof keyring.create>[0]>) =>
+  (await keyring.create({ name: 'agent', scopes: ['query'], ...grant })).key;
+
+interface Structured {
+  readonly result: readonly { readonly id: string; readonly status: number }[];
+  readonly truncated?: string;
+}
+/** What a tool returns; its text has to say the same. */
+async function call(client: Client, name: string, args: Record<string, unknown> = {}) {
+  const { content, structuredContent, isError } = await client.callTool({ name, arguments: args });
+  const [first] = content;
+  const text = first?.type === 'text' ? first.text : '';
+  if (isError !== true) expect(JSON.parse(text)).toEqual(structuredContent);
+  // The SDK's client has checked it against the tool's output schema.
+  return { isError: isError === true, text, ...(structuredContent as Partial<Structured> | undefined) };
+}
+
+const all = await withKey(PRIVATE_KEY);
+
+describe.each([
+  ['2026-07-28', MODERN],
+  ['2025-11-25', 'legacy'],
+] as const)('a client of the protocol of %s', (version, mode) => {
+  test('lists endpoints as tools and calls them, with a key in either header', async () => {
+    for (const headers of [{ 'x-api-key': PRIVATE_KEY }, { authorization: `Bearer ${PRIVATE_KEY}` }]) {
+      const client = await connect(headers, mode);
+      expect(client.getNegotiatedProtocolVersion()).toBe(version);
+      const { tools } = await client.listTools();
+      expect(tools.map(({ name }) => name)).toEqual([
+        'endless_plain',
+        'logs_broken',
+        'logs_of_app',
+        'logs_total',
+        'sandbox_off',
+        'sandbox_on',
+      ]);
+      const rows = (await call(client, 'logs_of_app', { project: 'q', min_status: 404 })).result;
+      expect(rows?.map(({ id, status }) => [id, status])).toEqual([
+        ['q1', 404],
+        ['q2', 503],
+        ['q4', 404],
+        ['q5', 503],
+      ]);
+    }
+  });
+
+  test('is told by the tool what was wrong with the arguments', async () => {
+    const client = await connect({ 'x-api-key': PRIVATE_KEY }, mode);
+    expect(await call(client, 'logs_of_app', { min_status: 99 })).toEqual({
+      isError: true,
+      text: 'invalid_parameter: project is required; min_status must be from 100 to 599, not "99"',
+    });
+  });
+
+  test('gets an error of the protocol for a tool that does not exist', async () => {
+    const client = await connect({ 'x-api-key': PRIVATE_KEY }, mode);
+    await expect(client.callTool({ name: 'no_such', arguments: {} })).rejects.toMatchObject({
+      code: -32602,
+      message: expect.stringContaining('no tool is called "no_such"'),
+    });
+  });
+
+  test('reads the sources as resources', async () => {
+    const client = await connect({ 'x-api-key': PRIVATE_KEY }, mode);
+    const { resources } = await client.listResources();
+    expect(resources.map(({ uri }) => uri)).toEqual([
+      'tailrace://sources/app.logs',
+      'tailrace://sources/secret.logs',
+    ]);
+    const { contents } = await client.readResource({ uri: 'tailrace://sources/app.logs' });
+    expect(JSON.parse((contents[0] as { text: string }).text)).toMatchObject({
+      table: 'app_logs',
+      columns: [{ name: 'status', type: 'integer' }, { name: 'tags' }],
+    });
+    await expect(client.readResource({ uri: 'tailrace://sources/none' })).rejects.toThrow('no resource');
+    expect((await client.listResourceTemplates()).resourceTemplates).toEqual([]);
+  });
+});
+
+describe('a tool', () => {
+  test('describes parameters and columns as the definition and /openapi.json do', async () => {
+    const tool = (await all.listTools()).tools.find(({ name }) => name === 'logs_of_app');
+    expect(tool).toEqual({
+      name: 'logs_of_app',
+      title: 'logs.of-app',
+      description: 'Entries of one project, newest first.',
+      annotations: { readOnlyHint: true },
+      inputSchema: {
+        type: 'object',
+        required: ['project'],
+        additionalProperties: false,
+        properties: {
+          project: { type: 'string', minLength: 1, description: 'A project.' },
+          min_status: {
+            type: 'integer',
+            format: 'int64',
+            minimum: 100,
+            maximum: 599,
+            examples: [500],
+            description: 'The least status.',
+          },
+          statuses: expect.objectContaining({ type: 'array', maxItems: 100 }),
+          since: { type: 'string', description: 'From this instant on.' },
+        },
+      },
+      outputSchema: {
+        type: 'object',
+        required: ['result'],
+        properties: {
+          result: {
+            type: 'array',
+            maxItems: 1000,
+            items: {
+              type: 'object',
+              required: ['id', 'status', 'metadata'],
+              properties: {
+                id: { type: ['string', 'null'], description: 'An id.' },
+                status: { type: ['integer', 'null'], format: 'int64', description: 'A status.' },
+                metadata: { description: 'The whole event.' },
+              },
+            },
+          },
+          truncated: expect.objectContaining({ type: 'string' }),
+        },
+      },
+    });
+  });
+
+  test('shares cached answers with GET', async () => {
+    await get(url, `${QUERY_PATH}/logs.of-app?project=q&min_status=503`);
+    const before = await readMetric(url, 'tailrace_engine_queries_total', { endpoint: 'logs.of-app' });
+    const found = await call(all, 'logs_of_app', { project: 'q', min_status: 503 });
+    expect(found.result).toHaveLength(2);
+    expect(await readMetric(url, 'tailrace_engine_queries_total', { endpoint: 'logs.of-app' })).toBe(before);
+  });
+
+  test('returns whole rows up to the bound, and says how many are missing and what would narrow it', async () => {
+    const { result = [], truncated, text } = await call(all, 'logs_of_app', { project: 'p' });
+    expect(result.length).toBeGreaterThan(5);
+    expect(result.map(({ id }) => id)).toEqual(result.map((_, i) => `p${i}`));
+    expect(JSON.stringify(result).length).toBeLessThan(2_000);
+    expect(truncated).toBe(
+      `the first ${result.length} of 40 rows, since an answer has at most 2000 bytes of rows; ask for less with project, min_status, statuses, since`,
+    );
+    expect(text.length).toBeLessThan(2_300);
+    expect(
+      await call(all, 'logs_of_app', { project: 'p', since: new Date(clock.now - 1_500).toISOString() }),
+    ).not.toHaveProperty('truncated');
+  });
+
+  test('runs a SELECT of the caller’s own if the endpoint is sandboxed, and none otherwise', async () => {
+    const sql = "SELECT status AS s, 'it''s' AS t FROM app WHERE id = 'q2'";
+    const { result } = await call(all, 'sandbox_on', { project: 'q', sql });
+    expect(result).toEqual([{ s: 503, t: "it's" }]);
+    const refused = await call(all, 'sandbox_on', { project: 'q', sql: 'SELECT * FROM app_logs' });
+    expect(refused).toMatchObject({ isError: true, text: expect.stringMatching(/^invalid_parameter: sql /) });
+    expect((await call(all, 'sandbox_off', { project: 'q', sql })).text).toContain('"sql" is not known');
+  });
+
+  test.each([
+    [{ project: 5 }, 'project must be a text, not 5'],
+    [
+      { project: 'p', projct: 'p' },
+      '"projct" is not known; known here: project, min_status, statuses, since',
+    ],
+    [{ project: 'p', min_status: null }, 'min_status must be a text, or a number, not null'],
+    [
+      { project: 'p', min_status: 2 ** 63 },
+      'min_status must be a whole number, such as 100, not "9.223372036854776e+18"',
+    ],
+    [
+      { project: 'p', statuses: [1, true] },
+      'statuses must be a text, or a list of numbers, not another list',
+    ],
+    [
+      { project: 'p', since: 'yesterday' },
+      'since must be an ISO 8601 timestamp, such as 2026-11-20T07:00:00Z, not "yesterday"',
+    ],
+    [
+      { project: { a: 1 }, statuses: true },
+      'project must be a text, not an object; statuses must be a text, or a list of numbers, not true',
+    ],
+    [{ project: 'p'.repeat(65_537) }, 'project must be at most 65536 bytes long'],
+    [{ project: 'p', ['__proto__x']: 1, constructor: 'x' }, '"__proto__x" is not known'],
+  ])('refuses wrong arguments by name: %j', async (args, message) => {
+    const answer = await call(all, 'logs_of_app', args);
+    expect([answer.isError, answer.text]).toEqual([true, expect.stringContaining(message)]);
+    expect(answer.text).toMatch(/^invalid_parameter: /);
+  });
+
+  test('says that rows are no JSON, which a column of type json can bring about', async () => {
+    const { text } = await call(all, 'logs_broken');
+    expect(text).toBe(
+      'query_failed: the rows of logs.broken are no JSON: a column of type json has another text',
+    );
+  });
+
+  test('refuses thousands of arguments and deep ones in few words', async () => {
+    const many = Object.fromEntries(Array.from({ length: 5_000 }, (_, i) => [`x${i}`, i]));
+    expect((await call(all, 'logs_of_app', many)).text.match(/is not known/g)).toHaveLength(5);
+    const project = `${'['.repeat(50_000)}${']'.repeat(50_000)}`;
+    const params = `{"name":"logs_of_app","arguments":{"project":${project}}}`;
+    const deep = await send(`{"jsonrpc":"2.0","id":1,"method":"tools/call","params":${params}}`);
+    expect(deep.text).toContain('project must be a text, not a list');
+  });
+
+  test('is counted and logged as other requests are, without values', async () => {
+    const labels = { endpoint: 'logs.of-app', code: 'invalid_parameter' };
+    const before = await readMetric(url, 'tailrace_failures_total', labels);
+    lines.length = 0;
+    await call(all, 'logs_of_app', { project: 'canary-5a', min_status: 1 });
+    await call(all, 'logs_of_app', { project: 'canary-5a' });
+    expect(await readMetric(url, 'tailrace_failures_total', labels)).toBe(before + 1);
+    const logged = () => lines.map((line) => JSON.parse(line) as object).filter((line) => 'endpoint' in line);
+    await expect.poll(logged).toMatchObject([
+      { route: '/mcp', endpoint: 'logs.of-app', status: 200, error: 'invalid_parameter', key: 'private' },
+      { route: '/mcp', endpoint: 'logs.of-app', status: 200, cache: 'miss', rows: 0 },
+    ]);
+    expect(lines.join()).not.toContain('canary');
+  });
+});
+
+describe('a key', () => {
+  test('sees only the endpoints that it may read, and no sources without a right to them', async () => {
+    const client = await withKey(await newKey({ endpoints: ['logs.total'] }));
+    expect((await client.listTools()).tools.map(({ name }) => name)).toEqual(['logs_total']);
+    await expect(client.callTool({ name: 'logs_of_app', arguments: { project: 'p' } })).rejects.toThrow(
+      'no tool',
+    );
+    expect((await client.listResources()).resources).toEqual([]);
+    await expect(client.readResource({ uri: 'tailrace://sources/app.logs' })).rejects.toThrow('no resource');
+  });
+
+  test('with a pin has no argument for it, reads its own project alone, and no endpoint without one', async () => {
+    const client = await withKey(await newKey({ pins: { project: 'q' } }));
+    const { tools } = await client.listTools();
+    expect(tools.map(({ name }) => name)).toEqual([
+      'endless_plain',
+      'logs_of_app',
+      'sandbox_off',
+      'sandbox_on',
+    ]);
+    expect(Object.keys(tools[1]?.inputSchema.properties ?? {})).toEqual(['min_status', 'statuses', 'since']);
+    const { result = [] } = await call(client, 'logs_of_app');
+    expect(result.map(({ id }) => id)).toEqual(['q0', 'q1', 'q2', 'q3', 'q4', 'q5']);
+    const foreign = await call(client, 'logs_of_app', { project: 'p' });
+    expect(foreign).toEqual({ isError: true, text: 'forbidden: project is pinned to "q" by the key' });
+    await expect(client.callTool({ name: 'logs_total', arguments: {} })).rejects.toThrow('no tool');
+  });
+
+  test('may be a signed token', async () => {
+    const signed = await request(url, '/api/tokens', {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ endpoints: ['logs.of-app'], pins: { project: 'q' } }),
+    });
+    const { token } = signed.body as unknown as { token: string };
+    const client = await connect({ authorization: `Bearer ${token}` });
+    expect((await client.listTools()).tools.map(({ name }) => name)).toEqual(['logs_of_app']);
+    expect((await call(client, 'logs_of_app')).result).toHaveLength(6);
+  });
+
+  test('is held to its rate, a token for each message', async () => {
+    const key = await newKey({ rate: { perSecond: 1, burst: 2 } });
+    const client = await withKey(key); // the first message
+    expect((await call(client, 'logs_total')).result).toEqual([{ n: 46 }]);
+    await expect(client.callTool({ name: 'logs_total', arguments: {} })).rejects.toMatchObject({
+      status: 429,
+    });
+    const refused = await send(LIST, { 'x-api-key': key });
+    expectError(refused, 'rate_limited');
+    expect(refused.headers.get('ratelimit-remaining')).toBe('0');
+    clock.now += 1_000;
+    expect((await call(client, 'logs_total')).result).toEqual([{ n: 46 }]);
+  });
+
+  test('that is revoked is refused with the next message', async () => {
+    const { id, key } = await keyring.create({ name: 'agent', scopes: ['query'] });
+    const client = await withKey(key);
+    await call(client, 'logs_total');
+    await keyring.revoke(id);
+    await expect(client.callTool({ name: 'logs_total', arguments: {} })).rejects.toThrow('revoked');
+  });
+
+  test.each([
+    ['none', {}, 'unauthorized'],
+    ['an unknown one', { 'x-api-key': 'tr_0000000000000000_wrong' }, 'unauthorized'],
+    ['one without the scope', { 'x-api-key': PUBLIC_KEY }, 'forbidden'],
+  ])('is needed: %s', async (_what, headers, code) => {
+    const answer = await send(LIST, { 'x-api-key': '', ...headers });
+    expectError(answer, code as 'forbidden');
+    await expect(connect(headers as Record<string, string>)).rejects.toThrow();
+  });
+});
+
+const metaOf = (version: string) => ({
+  'io.modelcontextprotocol/protocolVersion': version,
+  'io.modelcontextprotocol/clientInfo': { name: 'x', version: '1' },
+  'io.modelcontextprotocol/clientCapabilities': {},
+});
+const LIST = { jsonrpc: '2.0', id: 1, method: 'tools/list', params: {} };
+const TYPES = { 'content-type': 'application/json', accept: 'application/json, text/event-stream' };
+const send = (body: unknown, headers: Record<string, string> = {}) =>
+  request(url, '/mcp', {
+    method: 'POST',
+    headers: { ...TYPES, ...headers },
+    body: typeof body === 'string' ? body : JSON.stringify(body),
+  });
+
+describe('bad messages', () => {
+  test('another version of the protocol is refused with those that are served', async () => {
+    const old = await send(LIST, { 'mcp-protocol-version': '1999-01-01' });
+    expect([old.status, old.text]).toEqual([400, expect.stringContaining('2025-06-18')]);
+    const later = await send(
+      { ...LIST, params: { _meta: metaOf('2099-01-01') } },
+      { 'mcp-protocol-version': '2099-01-01', 'mcp-method': 'tools/list' },
+    );
+    expect([later.status, later.body]).toEqual([
+      400,
+      expect.objectContaining({
+        error: expect.objectContaining({
+          code: -32022,
+          data: { supported: ['2026-07-28'], requested: '2099-01-01' },
+        }),
+      }),
+    ]);
+    await expect(connect({ 'x-api-key': PRIVATE_KEY }, { pin: '2099-01-01' })).rejects.toThrow();
+  });
+
+  test.each([
+    ['3 MB', JSON.stringify({ ...LIST, params: { x: 'x'.repeat(3_000_000) } }), {}, 'body_too_large'],
+    ['no JSON', '{"jsonrpc":', {}, 'invalid_request'],
+    ['a batch', JSON.stringify([LIST, LIST]), {}, 'invalid_request'],
+    ['text/plain', JSON.stringify(LIST), { 'content-type': 'text/plain' }, 'unsupported_media_type'],
+  ] as const)('%s is refused', async (_what, body, headers, code) => {
+    expectError(await send(body, headers), code);
+  });
+
+  test.each([
+    ['an empty body', '', 400, -32700],
+    ['a number', '5', 400, -32600],
+    ['no method', '{"jsonrpc":"2.0","id":1}', 400, -32600],
+  ])('%s is an error of the protocol', async (_what, body, status, code) => {
+    const answer = await send(body);
+    expect([answer.status, answer.body.error]).toEqual([status, expect.objectContaining({ code })]);
+  });
+
+  test('an unknown method is an error, and a stream of changes ends at once: nothing announces any', async () => {
+    expect((await send({ ...LIST, method: 'tools/delete' })).text).toContain('-32601');
+    const params = { notifications: { toolsListChanged: true }, _meta: metaOf('2026-07-28') };
+    const headers = { 'mcp-protocol-version': '2026-07-28', 'mcp-method': 'subscriptions/listen' };
+    const listen = await send({ ...LIST, method: 'subscriptions/listen', params }, headers);
+    expect([listen.status, listen.text]).toEqual([200, expect.stringContaining('"resultType":"complete"')]);
+  });
+
+  test('GET and DELETE, which are about sessions, get 405', async () => {
+    for (const method of ['GET', 'DELETE']) {
+      const answer = await request(url, '/mcp', { method });
+      expectError(answer, 'method_not_allowed');
+      expect(answer.headers.get('allow')).toBe('POST');
+    }
+  });
+});
+
+test.each(['http://rebound.example', 'null', 'https://app.example.com.evil.com'])(
+  'a page of an origin that is not listed is refused: %s',
+  async (origin) => {
+    const answer = await send(LIST, { origin });
+    expectError(answer, 'forbidden');
+    expect(answer.headers.get('access-control-allow-origin')).toBeNull();
+  },
+);
+
+test('the query of an agent that hangs up is stopped', async () => {
+  const controller = new AbortController();
+  const params = { name: 'endless_plain', arguments: { project: 'p' } };
+  const body = JSON.stringify({ ...LIST, method: 'tools/call', params });
+  const headers = { ...TYPES, 'x-api-key': PRIVATE_KEY };
+  const sent = fetch(`${url}/mcp`, { method: 'POST', headers, body, signal: controller.signal });
+  await expect.poll(() => store.engine.gauges().running).toBe(1);
+  controller.abort();
+  await expect(sent).rejects.toThrow('aborted');
+  await expect.poll(() => store.engine.gauges().running).toBe(0);
+  await expect.poll(() => lines.join()).toContain('"status":499');
+});
+
+test('a page of a listed origin may call it', async () => {
+  const preflight = await request(url, '/mcp', {
+    method: 'OPTIONS',
+    headers: { 'x-api-key': '', origin: ORIGIN, 'access-control-request-method': 'POST' },
+  });
+  expect(preflight.headers.get('access-control-allow-headers')).toContain('mcp-protocol-version');
+  const answer = await send(LIST, { origin: ORIGIN });
+  expect([answer.status, answer.headers.get('access-control-allow-origin')]).toEqual([200, ORIGIN]);
+});
