@@ -47,6 +47,7 @@ function createRequestMetrics({ counter, unlabelledCounter, gauge, histogram }: 
     })),
   );
   const tailsEnded = counter('tailrace_tails_ended_total', 'Live tails that ended, by reason.', ['reason']);
+  tailsEnded.at('left');
   let open = 0;
   gauge('tailrace_connections_open', 'Connections of clients.', () => open);
   return {

@@ -4,6 +4,15 @@ import { type Followed, follow } from '../../console/src/page/endpoint/follow.ts
 
 const row = (id: string): EventSourceMessage => ({ event: 'row', id, data: id });
 
+function toStream(events: readonly EventSourceMessage[]): ReadableStream<EventSourceMessage> {
+  return new ReadableStream({
+    start(controller) {
+      for (const event of events) controller.enqueue(event);
+      controller.close();
+    },
+  });
+}
+
 /** Follows tails that send these events and end; stops behind the last. @returns what happened, in order */
 async function run(tails: readonly (readonly EventSourceMessage[] | Error)[]): Promise<string[]> {
   const done: string[] = [];
@@ -15,7 +24,7 @@ async function run(tails: readonly (readonly EventSourceMessage[] | Error)[]): P
       const tail = rest.shift() ?? [];
       if (rest.length === 0) stopping.abort();
       if (tail instanceof Error) throw tail;
-      return ReadableStream.from(tail);
+      return toStream(tail);
     },
     catchUp: async () => void done.push('catch up'),
     onRows: (rows) => void done.push(`rows ${rows.join(' ')}`),

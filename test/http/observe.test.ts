@@ -114,6 +114,8 @@ describe('/metrics', () => {
     ]);
     expect(Object.fromEntries(names)).toEqual({
       tailrace_build_info: 'gauge',
+      tailrace_tails_open: 'gauge',
+      tailrace_tails_ended_total: 'counter',
       tailrace_disk_free_bytes: 'gauge',
       tailrace_retention_stopped: 'gauge',
       tailrace_stored_bytes: 'gauge',

@@ -1,4 +1,4 @@
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { cp, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -46,11 +46,10 @@ for (const [name, yaml, sql] of [
   await writeFile(join(folder, name, 'query.sql'), sql);
 }
 
+await cp('endpoints/logs.all', join(folder, SHIPPED), { recursive: true });
 const own = await startTestService({ env: { TAILRACE_ENDPOINTS_DIR: folder } });
-const shipped = await startTestService();
 afterAll(async () => {
   await own.close();
-  await shipped.close();
   await rm(folder, { recursive: true });
 });
 
@@ -108,7 +107,7 @@ describe('following the links', () => {
   test('reaches each row that was there once, newest first, while events come in at the same microseconds', async ({
     task: { result },
   }) => {
-    const { store, clock, url } = shipped;
+    const { store, clock, url } = own;
     const project = `busy-${result?.retryCount ?? 0}`;
     const there = events(project, 0, 730, clock.now);
     await storeEvents(store, EDGE, there, clock.now);
@@ -148,7 +147,7 @@ describe('following the links', () => {
   });
 
   test('reaches each row that was there once in CSV, newest first, while events come in', async () => {
-    const { store, clock, url } = shipped;
+    const { store, clock, url } = own;
     const there = events('csv', 0, 330, clock.now);
     await storeEvents(store, EDGE, there, clock.now);
     let isStoring = true;
