@@ -140,7 +140,7 @@ describe('parameters that are values of their type in the SQL', () => {
   test('are in /openapi.json as their JSON type', async () => {
     const { body } = await get(url, '/openapi.json', { 'x-api-key': PRIVATE_KEY });
     const { paths } = body as unknown as { paths: Record<string, { get: { parameters: unknown[] } }> };
-    expect(paths[`${QUERY_PATH}/typed.on`]?.get.parameters.slice(0, 5)).toMatchObject([
+    expect(paths[`${QUERY_PATH}/typed.on`]?.get.parameters.slice(0, 7)).toMatchObject([
       { name: 'project', schema: { type: 'string', maxLength: 20, minLength: 1 }, example: 'aurora' },
       { name: 'min_status', schema: { type: 'integer', minimum: 100, maximum: 599 }, example: 500 },
       { name: 'statuses', schema: { type: 'array', items: { type: 'integer' }, maxItems: 3 } },
