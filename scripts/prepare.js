@@ -20,7 +20,9 @@ export async function install() {
     .update(readFileSync(join(root, 'package-lock.json')))
     .digest('hex');
   if (existsSync(node) && existsSync(stamp) && readFileSync(stamp, 'utf8') === wanted) return;
-  say('installing packages, among them Node 24 and the ClickHouse engine (about 1.2 GB on disk, tools for tests included)');
+  say(
+    'installing packages, among them Node 24 and the ClickHouse engine (about 1.2 GB on disk, tools for tests included)',
+  );
   const started = Date.now();
   const ticking = setInterval(
     () => say(`installing, ${Math.round((Date.now() - started) / 1000)} s so far`),

@@ -56,7 +56,7 @@ describe.each([
       return { ...row, metadata: { ...request, id: '', status: response.status_code } };
     };
     await vi.waitFor(async () => expect(await find('ours')).toEqual(await find('theirs')), {
-      timeout: 5_000,
+      timeout: 15_000,
     });
     expect(await find('ours')).toMatchObject({ status_code: 200, metadata: { host: 'b.example' } });
   });

@@ -23,7 +23,7 @@ async function waitForRecords(prefix: string, count: number): Promise<Record<str
       expect(rows).toHaveLength(count);
       return rows;
     },
-    { timeout: 5_000 },
+    { timeout: 15_000 },
   );
 }
 

@@ -486,7 +486,7 @@ describe.skipIf(findProgram('redis-server') === undefined)('replicas over one Re
       const [a, b] = await openTwo();
       await redis.kill();
       await vi.waitFor(() => expect([a.redis.isUp, b.redis.isUp]).toEqual([false, false]), {
-        timeout: 5_000,
+        timeout: 15_000,
       });
       expect((await a.ask()).outcome).toBe('miss');
       expect((await b.ask()).outcome).toBe('miss');
