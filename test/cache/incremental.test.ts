@@ -400,7 +400,7 @@ describe('a refreshed answer equals one computed anew', () => {
           await expectSame(question, project, kept);
         }
       }),
-      runs(100),
+      runs(60),
     );
     const incremental = world.extents.filter((extent) => extent === 'incremental').length;
     expect(incremental).toBeGreaterThan(world.extents.length / 4);
