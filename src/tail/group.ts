@@ -1,3 +1,4 @@
+import type { Pages } from '../definitions/pages.ts';
 import { isManaged } from '../definitions/source.ts';
 import type { WriteMarks, WriteVersion } from '../engine/write-marks.ts';
 import { MICROS_PER_MS, type Micros, parseInstant } from '../lib/instant.ts';
@@ -58,9 +59,9 @@ export function createGroup(parts: GroupParts, question: Question, lane: string 
   }
 
   function take(next: Reading): void {
-    reading = next;
-    known = new Set(next.rows.map(({ name }) => name));
     for (const { position } of next.rows) mark = advance(mark, position);
+    reading = cutToPage(next, pages);
+    known = new Set(reading.rows.map(({ name }) => name));
   }
 
   function encode(rows: readonly TailRow[], from: Position | undefined): Buffer {
@@ -118,6 +119,11 @@ export function createGroup(parts: GroupParts, question: Question, lane: string 
     /** Stops its queries. */
     close: () => closing.abort(),
   };
+}
+
+/** Those of a burst would stay in memory until rows are stored again. */
+function cutToPage({ rows, end }: Reading, { size }: Pages): Reading {
+  return rows.length <= size ? { rows, end } : { rows: rows.slice(0, size), end: 'met' };
 }
 
 /** Rows beyond the reading before may be old ones that came into view, such as after a deletion. */

@@ -10,7 +10,7 @@ import type { Question } from '../query/question.ts';
 import type { EndReason } from './event.ts';
 import { createGroup, type Group, type GroupParts } from './group.ts';
 import { createMember, type Member, type Sink } from './member.ts';
-import { READ_ROWS_MAX, type TailRow } from './read-back.ts';
+import { READ_MAX, type TailRow } from './read-back.ts';
 
 export interface TailsOptions extends GroupParts {
   readonly registry: Pick<Registry, 'endpoints' | 'findEndpoint'>;
@@ -185,7 +185,7 @@ function createHistory() {
     const name = JSON.stringify([group.question.key, olderThan, position]);
     const { value } = await flights.run(name, () => group.readBetween(olderThan, position));
     if (value !== undefined) return [...value, ...rows];
-    const message = `lies more than ${READ_ROWS_MAX} rows back, which a live tail does not send; read them page by page, or begin without it`;
+    const message = `lies more than ${READ_MAX} back, which a live tail does not send; read them page by page, or begin without it`;
     throw invalidParameters([{ parameter: CURSOR_PARAMETER, message }]);
   };
 }

@@ -1,7 +1,6 @@
 import { afterAll, beforeEach, describe, expect, test } from 'vitest';
 import { createCursors } from '../../src/query/cursor.ts';
 import { NDJSON_FORMAT } from '../../src/query/format.ts';
-import { createPagedRun } from '../../src/query/page.ts';
 import { parseParameters } from '../../src/query/parameters.ts';
 import type { Position } from '../../src/query/position.ts';
 import { createQuestion } from '../../src/query/question.ts';
@@ -33,7 +32,7 @@ const run: Run = async (question, options) => {
 
 function openTails(limits: object = {}) {
   return createTails({
-    ...{ run: createPagedRun(run), writes: store.writes, seesEveryWrite: true, cursors },
+    ...{ run, writes: store.writes, seesEveryWrite: true, cursors },
     registry: store.registry,
     now: () => NOW,
     limits: { ...config, tailBufferBytesMax: 4_096, ...limits },
@@ -165,8 +164,35 @@ describe('the tails of one question', () => {
     await tick(tails, () => reader.reason() !== undefined);
     expect([reader.reason(), reader.ids(), ended]).toEqual(['too_many_rows', [], ['too_many_rows']]);
     const position = [String((NOW - 60_001) * 1_000), 'e'];
-    await expect(open(tails, position)).rejects.toThrow(/lies more than 10000 rows back/);
+    await expect(open(tails, position)).rejects.toThrow(/lies more than 10000 rows or 8 MiB back/);
     expect(tails.count).toBe(0);
+  });
+});
+
+describe('the memory of live tails', () => {
+  test('has no more rows than a page after a burst, and older ones are read again', async () => {
+    const tails = openTails({ tailBufferBytesMax: 1_000_000 });
+    const reader = await open(tails);
+    await storeRows(range(0, 330), (i) => 60_000 - i);
+    await tick(tails, () => reader.ids().length === 330);
+    queries = 0;
+    const again = await open(tails, [String((NOW - 60_000 + 29) * 1_000), 'e000029']);
+    expect(queries).toBeGreaterThan(0);
+    expect(again.ids()).toEqual(range(30, 330));
+    await storeRows(['next'], () => 10);
+    await tick(tails, () => again.ids().length === 301 && reader.ids().length === 331);
+    expect([again.ids().at(-1), reader.ids().at(-1)]).toEqual(['next', 'next']);
+    tails.close();
+  });
+
+  test('is bounded for rows that are large', async () => {
+    const tails = openTails();
+    const reader = await open(tails);
+    const timestamp = new Date(NOW - 1_000).toISOString();
+    const events = range(0, 101).map((id) => ({ id, project, timestamp, event_message: 'x'.repeat(90_000) }));
+    await storeEvents(store, 'cloudflare.logs.prod', events, NOW);
+    await tick(tails, () => reader.reason() !== undefined || reader.ids().length > 0);
+    expect([reader.reason(), reader.ids()]).toEqual(['too_many_rows', []]);
   });
 });
 
