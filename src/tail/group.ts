@@ -34,14 +34,15 @@ const UNSEEN_TICKS = 2;
  * rows of the first page, and its cursor is that of the newest row so far: going on from there repeats nothing.
  *
  * @param question of the first page, in NDJSON
+ * @param nextLane the lane of its next queries: each tail takes its turn, so that no key holds up the tails of others
  */
-export function createGroup(parts: GroupParts, question: Question, lane: string | undefined) {
+export function createGroup(parts: GroupParts, question: Question, nextLane: () => string) {
   const { run, writes, cursors, now } = parts;
   const { endpoint, values } = question;
   const pages = getPages(question);
   const cursorOf = cursors.createWriter(endpoint, values);
   const closing = new AbortController();
-  const how = { signal: closing.signal, lane };
+  const how = () => ({ signal: closing.signal, lane: nextLane() });
   const seesEveryWrite = parts.seesEveryWrite && pages.sources.every(isManaged);
   let version: WriteVersion = -1;
   let ticks = 0;
@@ -85,7 +86,7 @@ export function createGroup(parts: GroupParts, question: Question, lane: string 
     /** Reads the newest rows, which are not sent. @throws what the query fails with */
     async start(): Promise<void> {
       const { version: before } = writes;
-      const first = await readFirst(run, question, how);
+      const first = await readFirst(run, question, how());
       version = before;
       take(first);
     },
@@ -96,7 +97,7 @@ export function createGroup(parts: GroupParts, question: Question, lane: string 
       const floor = floorOf(reading);
       const isNew = ({ name, position }: TailRow) =>
         !known.has(name) && (floor === undefined || isNewer(position, floor));
-      const next = await readBack(run, question, { ...how, isEnough: (row) => !isNew(row) });
+      const next = await readBack(run, question, { ...how(), isEnough: (row) => !isNew(row) });
       version = before;
       const rows = next.rows.filter(isNew).reverse();
       const from = mark;
@@ -113,7 +114,7 @@ export function createGroup(parts: GroupParts, question: Question, lane: string 
     /** Rows between two positions, oldest first; `undefined` if there are too many. @throws what the query fails with */
     async readBetween(from: Position, until: Position): Promise<readonly TailRow[] | undefined> {
       const isEnough = (row: TailRow) => !isNewer(row.position, until);
-      const { rows, end } = await readBack(run, question, { ...how, from, isEnough });
+      const { rows, end } = await readBack(run, question, { ...how(), from, isEnough });
       return end === 'cut' ? undefined : rows.filter((row) => isNewer(row.position, until)).reverse();
     },
     /** Stops its queries. */

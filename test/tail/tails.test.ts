@@ -19,12 +19,14 @@ const cursors = createCursors(Buffer.from('secret'));
 const ended: string[] = [];
 const failures: unknown[] = [];
 let queries = 0;
+const lanes: (string | undefined)[] = [];
 /** Fails a query if it returns an error. */
 let fault: () => Error | undefined = () => undefined;
 
 const runner = createRunner(store.engine, () => NOW);
 const run: Run = async (question, options) => {
   queries++;
+  lanes.push(options?.lane);
   const error = fault();
   if (error !== undefined) throw error;
   return await runner(question, options);
@@ -75,11 +77,11 @@ function createSink() {
   return { sink, state, ids, text: () => text, reason: () => reason };
 }
 
-async function open(tails: ReturnType<typeof openTails>, position?: Position) {
+async function open(tails: ReturnType<typeof openTails>, position?: Position, lane = 'key') {
   const question = createQuestion(endpoint, parseParameters(endpoint, { project }, 1_000), NDJSON_FORMAT);
   const reader = createSink();
   const authenticate = () => caller;
-  const tail = await tails.open({ question, position, caller, authenticate, lane: 'key' });
+  const tail = await tails.open({ question, position, caller, authenticate, lane });
   tail.start(reader.sink);
   return { ...reader, leave: tail.leave };
 }
@@ -113,6 +115,22 @@ describe('the tails of one question', () => {
     expect(queries).toBe(1);
     tails.close();
     expect(tails.count).toBe(0);
+  });
+
+  test('ask in the lanes of all by turns, so that a key with a full queue ends no tail of another', async () => {
+    const tails = openTails();
+    const busy = await open(tails, undefined, 'busy');
+    const other = await open(tails, undefined, 'other');
+    lanes.length = 0;
+    await storeRows(['a']);
+    await tick(tails, () => other.ids().length === 1);
+    await storeRows(['b']);
+    await tick(tails, () => other.ids().length === 2);
+    busy.leave();
+    await storeRows(['c']);
+    await tick(tails, () => other.ids().length === 3);
+    expect([lanes.slice(0, 2).toSorted(), lanes.slice(2)]).toEqual([['busy', 'other'], ['other']]);
+    tails.close();
   });
 
   test('get every row once, if more come in a tick than a page has', async () => {
