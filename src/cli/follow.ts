@@ -3,7 +3,7 @@ import { EventSourceParserStream } from 'eventsource-parser/stream';
 import { InputError, StoppedError, TailraceError } from '../errors.ts';
 import { NDJSON_FORMAT, splitLines } from '../query/format.ts';
 import type { RawParameters } from '../query/parameters.ts';
-import { EVENT_STREAM } from '../serve/resolve-tail.ts';
+import { EVENT_STREAM } from '../serve/resolve.ts';
 import { endpointPath, mediaTypeIn, openRemote, queryRemote, type Remote } from './remote.ts';
 
 interface Followed {

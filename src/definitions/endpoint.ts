@@ -55,6 +55,8 @@ const DESCRIPTION = Type.String({ expected: 'a text' });
 const FLAG = Type.Boolean({ expected: 'true or false' });
 
 const ROWS_MAX = 1_000_000;
+// The event loop reads the position of each row of a page, of CSV and the like, and each tick of a live tail.
+const PAGE_ROWS_MAX = 10_000;
 const SECONDS_MAX = 7 * 86_400;
 const SECONDS = wholeNumber(SECONDS_MAX, 'of seconds ');
 
@@ -104,7 +106,7 @@ const ENDPOINT_FILE = Type.Object(
             maxItems: 8,
             expected: 'a list of columns with their directions, such as [timestamp desc, id desc]',
           }),
-          size: wholeNumber(ROWS_MAX, 'of rows '),
+          size: wholeNumber(PAGE_ROWS_MAX, 'of rows '),
         },
         MAP,
       ),

@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import type { FastifyReply } from 'fastify';
-import { EVENT_STREAM } from '../serve/resolve-tail.ts';
+import { EVENT_STREAM } from '../serve/resolve.ts';
 import type { Sink } from '../tail/member.ts';
 
 // For a reader that takes nothing more, not even the last event.

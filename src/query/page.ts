@@ -1,7 +1,7 @@
 import type { Endpoint } from '../definitions/endpoint.ts';
 import type { Pages } from '../definitions/pages.ts';
 import { TailraceError } from '../errors.ts';
-import { JSON_FORMAT, NDJSON_FORMAT, splitLines } from './format.ts';
+import { NDJSON_FORMAT, splitLines } from './format.ts';
 import { bindPosition, type Position, positionBefore, readPosition } from './position.ts';
 import type { Question } from './question.ts';
 import type { Answer, Run, RunOptions } from './run.ts';
@@ -10,10 +10,10 @@ import type { Answer, Run, RunOptions } from './run.ts';
 const TRIES_MAX = 5;
 
 /**
- * Adds to each full page where it ends. Of rows in JSON the runner knows; for other formats the positions are asked for before and
- * after the page, until both agree: then the page has the same rows.
+ * Runs questions about opaque pages (`isOpaquePage`), and adds to each full one where it ends: the positions are asked for before
+ * and after the page, until both agree. Then the page has the same rows.
  */
-export function createPagedRun(run: Run): Run {
+export function createPageRun(run: Run): Run {
   const narrowed = new WeakMap<Endpoint, Endpoint>();
 
   /** The endpoint with its cursor columns alone. */
@@ -50,12 +50,8 @@ export function createPagedRun(run: Run): Run {
   }
 
   return async (question, options = {}) => {
-    const { endpoint, format } = question;
-    const { pages } = endpoint;
-    const isReadable = format.engineFormat === JSON_FORMAT.engineFormat;
-    return await (pages === undefined || isReadable
-      ? run(question, options)
-      : runBetween(question, pages, options));
+    const { pages } = question.endpoint;
+    return await (pages === undefined ? run(question, options) : runBetween(question, pages, options));
   };
 }
 

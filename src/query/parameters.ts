@@ -30,6 +30,7 @@ export function parseParameters(endpoint: Endpoint, raw: RawParameters, bytesMax
   }
   if (errors.length > 0) throw invalidParameters(errors);
   for (const name of endpoint.pinned) values[PINNED_PREFIX + name] = ''; // pins.ts sets those of a key
+  if (endpoint.pages === undefined) return values;
   return { ...values, ...bindPosition(endpoint.pages) }; // the first page
 }
 

@@ -68,10 +68,15 @@ export function createRunner(engine: Engine, now: () => number): Run {
   };
 }
 
-/** Where a full page of JSON rows ends. That of other formats is not in sight; see page.ts. */
-function findEnd({ endpoint, format }: Question, rows: number, lines: Buffer): Pick<Answer, 'last'> {
-  const { pages } = endpoint;
-  if (pages === undefined || rows < pages.size || format.engineFormat !== JSON_FORMAT.engineFormat) return {};
+/** Whether a question is about a page with rows that are no JSON: where such a page ends is not in sight; see page.ts. */
+export function isOpaquePage({ endpoint, format }: Question): boolean {
+  return endpoint.pages !== undefined && format.engineFormat !== JSON_FORMAT.engineFormat;
+}
+
+/** Where a full page of JSON rows ends. */
+function findEnd(question: Question, rows: number, lines: Buffer): Pick<Answer, 'last'> {
+  const { pages } = question.endpoint;
+  if (pages === undefined || rows < pages.size || isOpaquePage(question)) return {};
   return { last: readPosition(pages, lastLine(lines)) };
 }
 

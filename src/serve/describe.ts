@@ -65,10 +65,11 @@ export function createDescribe(cursors: Cursors): Describe {
   const represent = createRepresent();
   const findNextLink = createNextLinks(cursors);
   return (exchange, served) => {
-    const { stream } = served.answer;
+    const { answer } = served;
+    const { stream, last } = answer;
     if (stream !== undefined) return describeStream(exchange, served, stream);
-    const representation = represent(served.answer, exchange.encoding);
-    const next = findNextLink(exchange, served.answer);
+    const representation = represent(answer, exchange.encoding);
+    const next = last === undefined ? undefined : findNextLink({ ...exchange, last }, answer);
     if (!(representation instanceof Promise)) return describe({ ...exchange, next }, served, representation);
     return representation.then((ready) => describe({ ...exchange, next }, served, ready));
   };

@@ -1,20 +1,23 @@
 import { CURSOR_PARAMETER } from '../definitions/pages.ts';
 import type { Cursors } from '../query/cursor.ts';
+import type { Position } from '../query/position.ts';
 import type { Question } from '../query/question.ts';
 import type { Answer } from '../query/run.ts';
 
 interface Asked {
   readonly url: string | undefined;
   readonly question: Question;
+  /** Where the answer ends. */
+  readonly last: Position;
 }
 
-/** Finds the `Link` of an answer to its next page (RFC 8288); `undefined` if it is the last. Each cursor is signed once. */
+/** Finds the `Link` of a full page to the next one (RFC 8288). Each cursor is signed once. */
 export function createNextLinks(cursors: Pick<Cursors, 'createWriter'>) {
   const known = new WeakMap<Answer, string>();
-  return ({ url, question }: Asked, answer: Answer): string | undefined => {
-    if (answer.last === undefined || url === undefined) return undefined;
+  return ({ url, question, last }: Asked, answer: Answer): string | undefined => {
+    if (url === undefined) return undefined;
     const { endpoint, values } = question;
-    const cursor = known.get(answer) ?? cursors.createWriter(endpoint, values)(answer.last);
+    const cursor = known.get(answer) ?? cursors.createWriter(endpoint, values)(last);
     known.set(answer, cursor);
     return `<${withCursor(url, cursor)}>; rel="next"`;
   };

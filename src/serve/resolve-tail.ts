@@ -2,25 +2,12 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { hasNewestFirst } from '../definitions/pages.ts';
 import { TailraceError } from '../errors.ts';
 import type { Cursors } from '../query/cursor.ts';
-import { FORMATS, findNamedFormat, NDJSON_FORMAT } from '../query/format.ts';
+import { NDJSON_FORMAT } from '../query/format.ts';
 import type { RawParameters } from '../query/parameters.ts';
 import { parsePinnedParameters } from '../query/pins.ts';
 import type { Position } from '../query/position.ts';
 import { createQuestion, type Question } from '../query/question.ts';
 import { type Inquiry, requireEndpoint } from './resolve.ts';
-
-export const EVENT_STREAM = 'text/event-stream';
-
-/** Whether a request asks for a live tail rather than for an answer. `format` asks for an answer, whatever `Accept` says. */
-export function wantsTail({
-  accepts,
-  endpoint,
-  parameters,
-}: Pick<Inquiry, 'accepts' | 'endpoint' | 'parameters'>): boolean {
-  if (findNamedFormat(endpoint, parameters) !== undefined) return false;
-  const offered = [...FORMATS.flatMap(({ mediaTypes }) => mediaTypes), EVENT_STREAM];
-  return accepts.type(offered) === EVENT_STREAM;
-}
 
 export interface ResolvedTail {
   /** Of the first page. */

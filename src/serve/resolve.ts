@@ -2,13 +2,14 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { LRUCache } from 'lru-cache';
 import type { CacheDirectives } from '../cache/store.ts';
 import type { Endpoint } from '../definitions/endpoint.ts';
+import { hasNewestFirst } from '../definitions/pages.ts';
 import type { Registry } from '../definitions/registry.ts';
 import { TailraceError } from '../errors.ts';
 import { isListed } from '../keys/grant.ts';
 import type { Caller } from '../keys/keyring.ts';
 import type { Cursors } from '../query/cursor.ts';
 import { FORMATS, type Format, findNamedFormat, mediaTypeOf } from '../query/format.ts';
-import type { RawParameters } from '../query/parameters.ts';
+import type { ParameterValues, RawParameters } from '../query/parameters.ts';
 import { parsePinnedParameters } from '../query/pins.ts';
 import { bindPosition } from '../query/position.ts';
 import { createQuestion, type Question } from '../query/question.ts';
@@ -95,13 +96,17 @@ export function createResolve(options: ResolveOptions): Resolve {
     remembered.set(nameOf(caller, url, headers), { ...resolved, ...grant });
   }
 
+  /** The values of the page that a request asks for. */
+  function goOn(endpoint: Endpoint, first: ParameterValues, raw: RawParameters): ParameterValues {
+    return { ...first, ...bindPosition(endpoint.pages, cursors.read(endpoint, first, raw)) };
+  }
+
   function read(inquiry: Inquiry): Resolved | Promise<Resolved> {
     const { caller, endpoint, parameters, accepts, headers, sandboxed } = inquiry;
     requireEndpoint(caller, endpoint);
     const format = findNamedFormat(endpoint, parameters) ?? chooseFormat(accepts);
     const first = parsePinnedParameters(endpoint, parameters, { pins: caller.pins, bytesMax });
-    const position = cursors.read(endpoint, first, parameters);
-    const values = { ...first, ...bindPosition(endpoint.pages, position) };
+    const values = endpoint.pages === undefined ? first : goOn(endpoint, first, parameters);
     const encoding = ENCODINGS.find((one) => accepts.encodings([one]) !== false) ?? 'identity';
     const header = headers['cache-control'];
     const directives = header === undefined ? NO_DIRECTIVES : parseCacheControl(header);
@@ -132,8 +137,26 @@ export function requireEndpoint({ endpoints }: Caller, endpoint: Endpoint): void
   throw new TailraceError('forbidden', message, { refusal: 'endpoint' });
 }
 
+const ANSWER_TYPES = FORMATS.flatMap(({ mediaTypes }) => mediaTypes);
+export const EVENT_STREAM = 'text/event-stream';
+
+/**
+ * Whether a request asks for a live tail rather than for an answer. `format` asks for an answer, whatever `Accept` says. So does any
+ * other type in `Accept` at an endpoint that has no live tail.
+ */
+export function wantsTail({
+  accepts,
+  endpoint,
+  parameters,
+}: Pick<Inquiry, 'accepts' | 'endpoint' | 'parameters'>): boolean {
+  if (findNamedFormat(endpoint, parameters) !== undefined) return false;
+  if (accepts.type([...ANSWER_TYPES, EVENT_STREAM]) !== EVENT_STREAM) return false;
+  const { pages } = endpoint;
+  return (pages !== undefined && hasNewestFirst(pages)) || accepts.type(ANSWER_TYPES) === false;
+}
+
 function chooseFormat(accepts: Accepts): Format {
-  const type = accepts.type(FORMATS.flatMap(({ mediaTypes }) => mediaTypes));
+  const type = accepts.type(ANSWER_TYPES);
   const format = FORMATS.find(({ mediaTypes }) => mediaTypes.some((one) => one === type));
   if (format !== undefined) return format;
   const offered = FORMATS.map(mediaTypeOf).join(', ');

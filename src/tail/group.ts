@@ -1,3 +1,4 @@
+import type { Pages } from '../definitions/pages.ts';
 import { isManaged } from '../definitions/source.ts';
 import type { WriteMarks, WriteVersion } from '../engine/write-marks.ts';
 import { MICROS_PER_MS, type Micros, parseInstant } from '../lib/instant.ts';
@@ -33,14 +34,15 @@ const UNSEEN_TICKS = 2;
  * rows of the first page, and its cursor is that of the newest row so far: going on from there repeats nothing.
  *
  * @param question of the first page, in NDJSON
+ * @param nextLane the lane of its next queries: each tail takes its turn, so that no key holds up the tails of others
  */
-export function createGroup(parts: GroupParts, question: Question, lane: string | undefined) {
+export function createGroup(parts: GroupParts, question: Question, nextLane: () => string) {
   const { run, writes, cursors, now } = parts;
   const { endpoint, values } = question;
   const pages = getPages(question);
   const cursorOf = cursors.createWriter(endpoint, values);
   const closing = new AbortController();
-  const how = { signal: closing.signal, lane };
+  const how = () => ({ signal: closing.signal, lane: nextLane() });
   const seesEveryWrite = parts.seesEveryWrite && pages.sources.every(isManaged);
   let version: WriteVersion = -1;
   let ticks = 0;
@@ -58,9 +60,9 @@ export function createGroup(parts: GroupParts, question: Question, lane: string 
   }
 
   function take(next: Reading): void {
-    reading = next;
-    known = new Set(next.rows.map(({ name }) => name));
     for (const { position } of next.rows) mark = advance(mark, position);
+    reading = cutToPage(next, pages);
+    known = new Set(reading.rows.map(({ name }) => name));
   }
 
   function encode(rows: readonly TailRow[], from: Position | undefined): Buffer {
@@ -84,7 +86,7 @@ export function createGroup(parts: GroupParts, question: Question, lane: string 
     /** Reads the newest rows, which are not sent. @throws what the query fails with */
     async start(): Promise<void> {
       const { version: before } = writes;
-      const first = await readFirst(run, question, how);
+      const first = await readFirst(run, question, how());
       version = before;
       take(first);
     },
@@ -95,7 +97,7 @@ export function createGroup(parts: GroupParts, question: Question, lane: string 
       const floor = floorOf(reading);
       const isNew = ({ name, position }: TailRow) =>
         !known.has(name) && (floor === undefined || isNewer(position, floor));
-      const next = await readBack(run, question, { ...how, isEnough: (row) => !isNew(row) });
+      const next = await readBack(run, question, { ...how(), isEnough: (row) => !isNew(row) });
       version = before;
       const rows = next.rows.filter(isNew).reverse();
       const from = mark;
@@ -112,12 +114,17 @@ export function createGroup(parts: GroupParts, question: Question, lane: string 
     /** Rows between two positions, oldest first; `undefined` if there are too many. @throws what the query fails with */
     async readBetween(from: Position, until: Position): Promise<readonly TailRow[] | undefined> {
       const isEnough = (row: TailRow) => !isNewer(row.position, until);
-      const { rows, end } = await readBack(run, question, { ...how, from, isEnough });
+      const { rows, end } = await readBack(run, question, { ...how(), from, isEnough });
       return end === 'cut' ? undefined : rows.filter((row) => isNewer(row.position, until)).reverse();
     },
     /** Stops its queries. */
     close: () => closing.abort(),
   };
+}
+
+/** Those of a burst would stay in memory until rows are stored again. */
+function cutToPage({ rows, end }: Reading, { size }: Pages): Reading {
+  return rows.length <= size ? { rows, end } : { rows: rows.slice(0, size), end: 'met' };
 }
 
 /** Rows beyond the reading before may be old ones that came into view, such as after a deletion. */

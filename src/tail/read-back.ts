@@ -28,8 +28,9 @@ export interface ReadBackOptions extends Pick<RunOptions, 'signal' | 'lane'> {
 }
 
 /** Beyond either the reading is cut: rows are held in memory until the oldest is sent. */
-export const READ_ROWS_MAX = 10_000;
-const READ_BYTES_MAX = 32 * 1024 * 1024;
+const READ_ROWS_MAX = 10_000;
+const READ_MIB_MAX = 8;
+export const READ_MAX = `${READ_ROWS_MAX} rows or ${READ_MIB_MAX} MiB`;
 
 /** The pages of a question that is tailed. */
 export function getPages({ endpoint }: Question): Pages {
@@ -62,7 +63,7 @@ export async function readBack(
     if (page.last === undefined) return { rows, end: 'whole' };
     const last = page.rows.at(-1);
     if (last === undefined || isEnough(last)) return { rows, end: 'met' };
-    if (rows.length >= READ_ROWS_MAX || bytes >= READ_BYTES_MAX) return { rows, end: 'cut' };
+    if (rows.length >= READ_ROWS_MAX || bytes >= READ_MIB_MAX * 1024 * 1024) return { rows, end: 'cut' };
     next = page.last;
   }
 }

@@ -10,7 +10,7 @@ import type { Question } from '../query/question.ts';
 import type { EndReason } from './event.ts';
 import { createGroup, type Group, type GroupParts } from './group.ts';
 import { createMember, type Member, type Sink } from './member.ts';
-import { READ_ROWS_MAX, type TailRow } from './read-back.ts';
+import { READ_MAX, type TailRow } from './read-back.ts';
 
 export interface TailsOptions extends GroupParts {
   readonly registry: Pick<Registry, 'endpoints' | 'findEndpoint'>;
@@ -39,7 +39,8 @@ export interface Tail {
 
 interface Running {
   readonly group: Group;
-  readonly members: Set<Member>;
+  /** Each with its lane. */
+  readonly members: Map<Member, string>;
   readonly ready: Promise<void>;
   isBusy: boolean;
   failures: number;
@@ -62,16 +63,14 @@ export function createTails(options: TailsOptions) {
   let served = registry.endpoints;
   let isClosed = false;
 
-  function openGroup({ question, lane }: TailRequest): Running {
-    const known = groups.get(question.key);
-    if (known !== undefined) return known;
-    const group = createGroup(options, question, lane);
-    const running = { group, members: new Set<Member>(), ready: group.start(), isBusy: false, failures: 0 };
-    groups.set(question.key, running);
+  function openGroup(request: TailRequest): Running {
+    const { key } = request.question;
+    const running = groups.get(key) ?? startGroup(options, request);
+    groups.set(key, running);
     return running;
   }
 
-  function add(running: Running, { caller, authenticate }: TailRequest): Member {
+  function add(running: Running, { caller, authenticate, lane }: TailRequest): Member {
     const { group, members } = running;
     const member = createMember({
       ...{ caller, authenticate, bufferBytesMax: limits.tailBufferBytesMax },
@@ -84,7 +83,7 @@ export function createTails(options: TailsOptions) {
         groups.delete(group.question.key);
       },
     });
-    members.add(member);
+    members.set(member, lane);
     return member;
   }
 
@@ -94,11 +93,11 @@ export function createTails(options: TailsOptions) {
     served = registry.endpoints;
     for (const { group, members } of [...groups.values()]) {
       const { id, fileHash } = group.question.endpoint;
-      if (registry.findEndpoint(id)?.fileHash !== fileHash) endAll(members, 'definition_changed');
+      if (registry.findEndpoint(id)?.fileHash !== fileHash) endAll(members.keys(), 'definition_changed');
     }
   }
 
-  const all = () => [...groups.values()].flatMap(({ members }) => [...members]);
+  const all = () => [...groups.values()].flatMap(({ members }) => [...members.keys()]);
 
   return {
     get count() {
@@ -185,9 +184,21 @@ function createHistory() {
     const name = JSON.stringify([group.question.key, olderThan, position]);
     const { value } = await flights.run(name, () => group.readBetween(olderThan, position));
     if (value !== undefined) return [...value, ...rows];
-    const message = `lies more than ${READ_ROWS_MAX} rows back, which a live tail does not send; read them page by page, or begin without it`;
+    const message = `lies more than ${READ_MAX} back, which a live tail does not send; read them page by page, or begin without it`;
     throw invalidParameters([{ parameter: CURSOR_PARAMETER, message }]);
   };
+}
+
+function startGroup(options: TailsOptions, { question, lane }: TailRequest): Running {
+  const members: Running['members'] = new Map();
+  const group = createGroup(options, question, createTurns(members, lane));
+  return { group, members, ready: group.start(), isBusy: false, failures: 0 };
+}
+
+/** The lanes of the members by turns. @param first as long as there is none */
+function createTurns(members: ReadonlyMap<Member, string>, first: string): () => string {
+  let turn = 0;
+  return () => [...members.values()][turn++ % members.size] ?? first;
 }
 
 async function tickGroup(running: Running, onFailure: TailsOptions['onFailure']): Promise<void> {
@@ -197,12 +208,12 @@ async function tickGroup(running: Running, onFailure: TailsOptions['onFailure'])
     await running.ready;
     const news = await group.tick();
     running.failures = 0;
-    if (news === 'cut') endAll(members, 'too_many_rows');
-    else if (news !== undefined) for (const member of [...members]) member.send(news);
+    if (news === 'cut') endAll(members.keys(), 'too_many_rows');
+    else if (news !== undefined) for (const member of [...members.keys()]) member.send(news);
   } catch (error) {
     if (members.size === 0) return; // the last one has left
     onFailure(error, group.question.endpoint.name);
-    if (++running.failures >= FAILURES_MAX) endAll(members, 'unavailable');
+    if (++running.failures >= FAILURES_MAX) endAll(members.keys(), 'unavailable');
   } finally {
     running.isBusy = false;
   }

@@ -122,6 +122,11 @@ describe('a cursor', () => {
       CURSOR.replace('100', '101'),
       [`${YAML}:7: "size" must be at most the LIMIT of the query, which is 100: no page would ever be full`],
     ],
+    [
+      'pages that would hold up other requests',
+      CURSOR.replace('100', '10001'),
+      [`${YAML}:7: "size" must be a whole number of rows from 1 to 10000, not 10001`],
+    ],
     ['no size', CURSOR.replace(', size: 100', ''), [`${YAML}:7: "size" is missing`]],
     [
       'an unknown field',

@@ -184,6 +184,13 @@ describe('a live tail', () => {
     expect((await get(url, pathOf('p'), { accept })).body.result).toEqual([]);
   });
 
+  test('is not sent by an endpoint without a cursor to a caller that accepts an answer, too', async () => {
+    const accept = 'text/event-stream, application/json;q=0.5';
+    const path = `${QUERY_PATH}/functions.invocation-stats?project=p`;
+    const { status, body } = await get(url, path, { accept });
+    expect([status, body.result]).toEqual([200, expect.any(Array)]);
+  });
+
   test('with a wrong cursor or parameter is refused like an answer', async () => {
     expectError(await get(url, `${pathOf('p')}&cursor=x`, EVENTS), 'invalid_parameter');
     expectError(await get(url, pathOf('p'), { ...EVENTS, 'last-event-id': 'x.y' }), 'invalid_parameter');

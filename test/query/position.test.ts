@@ -4,11 +4,11 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterAll, describe, expect, test } from 'vitest';
 import { NDJSON_FORMAT, splitLines } from '../../src/query/format.ts';
-import { at, createPagedRun } from '../../src/query/page.ts';
+import { at, createPageRun } from '../../src/query/page.ts';
 import { parseParameters } from '../../src/query/parameters.ts';
 import { comparePositions, type Position, positionBefore, readPosition } from '../../src/query/position.ts';
 import { createQuestion } from '../../src/query/question.ts';
-import { createRunner } from '../../src/query/run.ts';
+import { createRunner, isOpaquePage, type Run } from '../../src/query/run.ts';
 import { runs } from '../support/property.ts';
 import { openTestStore } from '../support/service.ts';
 
@@ -53,7 +53,9 @@ afterAll(async () => {
   await close();
   await rm(folder, { recursive: true });
 });
-const run = createPagedRun(createRunner(store.engine, Date.now));
+const runOne = createRunner(store.engine, Date.now);
+const runPage = createPageRun(runOne);
+const run: Run = (question, how) => (isOpaquePage(question) ? runPage : runOne)(question, how);
 
 const INT64 = { min: -(2n ** 63n), max: 2n ** 63n - 1n };
 const number = fc.oneof(fc.constantFrom(-1n, 0n, 1n, INT64.min, INT64.max, 2n ** 53n + 1n), fc.bigInt(INT64));

@@ -1,7 +1,6 @@
 import { afterAll, beforeEach, describe, expect, test } from 'vitest';
 import { createCursors } from '../../src/query/cursor.ts';
 import { NDJSON_FORMAT } from '../../src/query/format.ts';
-import { createPagedRun } from '../../src/query/page.ts';
 import { parseParameters } from '../../src/query/parameters.ts';
 import type { Position } from '../../src/query/position.ts';
 import { createQuestion } from '../../src/query/question.ts';
@@ -20,12 +19,14 @@ const cursors = createCursors(Buffer.from('secret'));
 const ended: string[] = [];
 const failures: unknown[] = [];
 let queries = 0;
+const lanes: (string | undefined)[] = [];
 /** Fails a query if it returns an error. */
 let fault: () => Error | undefined = () => undefined;
 
 const runner = createRunner(store.engine, () => NOW);
 const run: Run = async (question, options) => {
   queries++;
+  lanes.push(options?.lane);
   const error = fault();
   if (error !== undefined) throw error;
   return await runner(question, options);
@@ -33,7 +34,7 @@ const run: Run = async (question, options) => {
 
 function openTails(limits: object = {}) {
   return createTails({
-    ...{ run: createPagedRun(run), writes: store.writes, seesEveryWrite: true, cursors },
+    ...{ run, writes: store.writes, seesEveryWrite: true, cursors },
     registry: store.registry,
     now: () => NOW,
     limits: { ...config, tailBufferBytesMax: 4_096, ...limits },
@@ -76,11 +77,11 @@ function createSink() {
   return { sink, state, ids, text: () => text, reason: () => reason };
 }
 
-async function open(tails: ReturnType<typeof openTails>, position?: Position) {
+async function open(tails: ReturnType<typeof openTails>, position?: Position, lane = 'key') {
   const question = createQuestion(endpoint, parseParameters(endpoint, { project }, 1_000), NDJSON_FORMAT);
   const reader = createSink();
   const authenticate = () => caller;
-  const tail = await tails.open({ question, position, caller, authenticate, lane: 'key' });
+  const tail = await tails.open({ question, position, caller, authenticate, lane });
   tail.start(reader.sink);
   return { ...reader, leave: tail.leave };
 }
@@ -114,6 +115,22 @@ describe('the tails of one question', () => {
     expect(queries).toBe(1);
     tails.close();
     expect(tails.count).toBe(0);
+  });
+
+  test('ask in the lanes of all by turns, so that a key with a full queue ends no tail of another', async () => {
+    const tails = openTails();
+    const busy = await open(tails, undefined, 'busy');
+    const other = await open(tails, undefined, 'other');
+    lanes.length = 0;
+    await storeRows(['a']);
+    await tick(tails, () => other.ids().length === 1);
+    await storeRows(['b']);
+    await tick(tails, () => other.ids().length === 2);
+    busy.leave();
+    await storeRows(['c']);
+    await tick(tails, () => other.ids().length === 3);
+    expect([lanes.slice(0, 2).toSorted(), lanes.slice(2)]).toEqual([['busy', 'other'], ['other']]);
+    tails.close();
   });
 
   test('get every row once, if more come in a tick than a page has', async () => {
@@ -165,8 +182,35 @@ describe('the tails of one question', () => {
     await tick(tails, () => reader.reason() !== undefined);
     expect([reader.reason(), reader.ids(), ended]).toEqual(['too_many_rows', [], ['too_many_rows']]);
     const position = [String((NOW - 60_001) * 1_000), 'e'];
-    await expect(open(tails, position)).rejects.toThrow(/lies more than 10000 rows back/);
+    await expect(open(tails, position)).rejects.toThrow(/lies more than 10000 rows or 8 MiB back/);
     expect(tails.count).toBe(0);
+  });
+});
+
+describe('the memory of live tails', () => {
+  test('has no more rows than a page after a burst, and older ones are read again', async () => {
+    const tails = openTails({ tailBufferBytesMax: 1_000_000 });
+    const reader = await open(tails);
+    await storeRows(range(0, 330), (i) => 60_000 - i);
+    await tick(tails, () => reader.ids().length === 330);
+    queries = 0;
+    const again = await open(tails, [String((NOW - 60_000 + 29) * 1_000), 'e000029']);
+    expect(queries).toBeGreaterThan(0);
+    expect(again.ids()).toEqual(range(30, 330));
+    await storeRows(['next'], () => 10);
+    await tick(tails, () => again.ids().length === 301 && reader.ids().length === 331);
+    expect([again.ids().at(-1), reader.ids().at(-1)]).toEqual(['next', 'next']);
+    tails.close();
+  });
+
+  test('is bounded for rows that are large', async () => {
+    const tails = openTails();
+    const reader = await open(tails);
+    const timestamp = new Date(NOW - 1_000).toISOString();
+    const events = range(0, 101).map((id) => ({ id, project, timestamp, event_message: 'x'.repeat(90_000) }));
+    await storeEvents(store, 'cloudflare.logs.prod', events, NOW);
+    await tick(tails, () => reader.reason() !== undefined || reader.ids().length > 0);
+    expect([reader.reason(), reader.ids()]).toEqual(['too_many_rows', []]);
   });
 });
 

@@ -9,7 +9,7 @@ import {
   JSON_FORMAT,
   mediaTypeOf,
 } from '../../query/format.ts';
-import { EVENT_STREAM } from '../../serve/resolve-tail.ts';
+import { EVENT_STREAM } from '../../serve/resolve.ts';
 import { ROUTES } from '../routes/index.ts';
 import { QUERY_PATH, QUERY_POST } from '../routes/query.ts';
 import { failures, routePaths, SECURITY_SCHEMES, security } from './operation.ts';
