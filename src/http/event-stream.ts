@@ -1,10 +1,13 @@
 import { once } from 'node:events';
+import { setTimeout as pause } from 'node:timers/promises';
 import type { FastifyReply } from 'fastify';
 import { EVENT_STREAM } from '../serve/resolve.ts';
 import type { Sink } from '../tail/member.ts';
 
 // For a reader that takes nothing more, not even the last event.
 const LAST_EVENT_MS = 5_000;
+// For a part of the rows before the first new one, which are in memory until the last part is sent.
+const DRAIN_MS_MAX = 15_000;
 
 /** Headers of a response with events. The connection is not used again: it may be open for days. */
 export const EVENT_STREAM_HEAD = {
@@ -33,11 +36,16 @@ export function openEventStream(reply: FastifyReply): Sink {
       raw.once('close', () => clearTimeout(cut));
     },
     async drained() {
-      if (!raw.writableNeedDrain || raw.destroyed) return;
+      if (!raw.writableNeedDrain || raw.destroyed) return true;
       const waiting = new AbortController();
       const { signal } = waiting;
-      await Promise.race([once(raw, 'drain', { signal }), once(raw, 'close', { signal })]);
-      waiting.abort();
+      const taken = Promise.race([once(raw, 'drain', { signal }), once(raw, 'close', { signal })]);
+      const late = pause(DRAIN_MS_MAX, false, { signal });
+      try {
+        return await Promise.race([taken.then(() => true), late]);
+      } finally {
+        waiting.abort();
+      }
     },
   };
 }

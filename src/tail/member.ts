@@ -8,8 +8,8 @@ export interface Sink {
   write(events: Buffer): void;
   /** Writes the last event; nothing is written afterwards. */
   end(event: Buffer, reason: EndReason): void;
-  /** Resolves when no bytes wait, or the reader has gone. */
-  drained(): Promise<void>;
+  /** Resolves when no bytes wait or the reader has gone; with `false` if the reader takes too long. */
+  drained(): Promise<boolean>;
 }
 
 export interface MemberOptions {
@@ -64,7 +64,7 @@ export function createMember({ caller, authenticate, bufferBytesMax, onEnd }: Me
       for (const events of before) {
         if (ended !== undefined) return;
         to.write(events);
-        if (to.waitingBytes > 0) await to.drained();
+        if (to.waitingBytes > 0 && !(await to.drained())) return end('slow_reader');
       }
       const rest = held ?? [];
       held = undefined;

@@ -4,6 +4,7 @@ import type { Registry } from '../definitions/registry.ts';
 import { TailraceError } from '../errors.ts';
 import type { Caller } from '../keys/keyring.ts';
 import { createSingleFlight } from '../lib/single-flight.ts';
+import { createSlots } from '../lib/slots.ts';
 import { invalidParameters } from '../query/parameters.ts';
 import type { Position } from '../query/position.ts';
 import type { Question } from '../query/question.ts';
@@ -51,6 +52,8 @@ const FAILURES_MAX = 40;
 const RETRY_SECONDS = 10;
 // Sent at a time, of the rows before the first new one.
 const ROWS_AT_ONCE = 100;
+// Each has the rows before the first new one in memory until they are sent.
+const RESUMPTIONS_MAX = 8;
 
 export type Tails = ReturnType<typeof createTails>;
 
@@ -59,7 +62,7 @@ export function createTails(options: TailsOptions) {
   const { registry, limits, onEnded, onFailure } = options;
   const groups = new Map<string, Running>();
   const places = createPlaces(limits);
-  const readSince = createHistory();
+  const readPast = createHistory();
   let served = registry.endpoints;
   let isClosed = false;
 
@@ -115,11 +118,9 @@ export function createTails(options: TailsOptions) {
       const member = add(running, request);
       try {
         await running.ready;
-        const rows = position === undefined ? [] : await readSince(running.group, position);
+        const past = await readPast(running.group, position);
         if (isClosed) member.end('shutdown');
-        const before = inPieces(running.group, rows, position);
-        const start = (sink: Sink) => void member.start(sink, before).catch(() => member.end('unavailable'));
-        return { start, leave: member.leave };
+        return createTail(member, past);
       } catch (error) {
         member.leave();
         throw error;
@@ -175,10 +176,33 @@ function tooMany(message: string): TailraceError {
   return new TailraceError('rate_limited', message, { retryAfterSeconds: RETRY_SECONDS });
 }
 
-/** Reads the rows after a position, oldest first, of a group whose new rows are held meanwhile. */
+/** The rows after a position, oldest first, as events. They are in memory until `release`. */
+interface Past {
+  readonly events: Iterable<Buffer>;
+  /** Idempotent. */
+  readonly release: () => void;
+}
+
+function createTail(member: Member, { events, release }: Past): Tail {
+  return {
+    start: (sink) =>
+      void member
+        .start(sink, events)
+        .catch(() => member.end('unavailable'))
+        .finally(release),
+    leave() {
+      member.leave();
+      release();
+    },
+  };
+}
+
+/** Reads the rows after a position of a group whose new rows are held meanwhile. */
 function createHistory() {
+  const takeSlot = createSlots(RESUMPTIONS_MAX);
   const flights = createSingleFlight<readonly TailRow[] | undefined>();
-  return async (group: Group, position: Position): Promise<readonly TailRow[]> => {
+
+  async function readSince(group: Group, position: Position): Promise<readonly TailRow[]> {
     const { rows, olderThan } = group.findSince(position);
     if (olderThan === undefined) return rows;
     const name = JSON.stringify([group.question.key, olderThan, position]);
@@ -186,6 +210,17 @@ function createHistory() {
     if (value !== undefined) return [...value, ...rows];
     const message = `lies more than ${READ_MAX} back, which a live tail does not send; read them page by page, or begin without it`;
     throw invalidParameters([{ parameter: CURSOR_PARAMETER, message }]);
+  }
+
+  return async (group: Group, position: Position | undefined): Promise<Past> => {
+    if (position === undefined) return { events: [], release() {} };
+    const release = await takeSlot();
+    try {
+      return { events: inPieces(group, await readSince(group, position), position), release };
+    } catch (error) {
+      release();
+      throw error;
+    }
   };
 }
 

@@ -58,7 +58,10 @@ function createSink() {
   let text = '';
   let waiting = 0;
   let reason: EndReason | undefined;
-  const state = { isSlow: false };
+  const state: { isSlow: boolean; drained: Promise<boolean> } = {
+    isSlow: false,
+    drained: Promise.resolve(true),
+  };
   const sink: Sink = {
     get waitingBytes() {
       return waiting;
@@ -71,7 +74,7 @@ function createSink() {
       text += event.toString();
       reason = why;
     },
-    drained: async () => undefined,
+    drained: async () => await state.drained,
   };
   const ids = () => [...text.matchAll(/"id":"([^"]*)"/g)].map(([, id]) => id);
   return { sink, state, ids, text: () => text, reason: () => reason };
@@ -95,6 +98,22 @@ async function storeRows(ids: readonly string[], agoMs: (i: number) => number = 
 async function tick(tails: ReturnType<typeof openTails>, until: () => boolean) {
   tails.tick();
   await expect.poll(until, { timeout: 30_000, interval: 5 }).toBe(true);
+}
+
+/** How readers that go on after a position are served, eight at a time. */
+async function openResumed(tails: ReturnType<typeof openTails>, count: number, drained: Promise<boolean>) {
+  const question = createQuestion(endpoint, parseParameters(endpoint, { project }, 1_000), NDJSON_FORMAT);
+  const position = [String((NOW - 3_600_000) * 1_000), ''];
+  const readers: ReturnType<typeof createSink>[] = [];
+  const opened = Array.from({ length: count }, async () => {
+    const tail = await tails.open({ question, position, caller, authenticate: () => caller, lane: 'key' });
+    const reader = createSink();
+    Object.assign(reader.state, { isSlow: true, drained });
+    readers.push(reader);
+    tail.start(reader.sink);
+    return tail;
+  });
+  return { readers, opened };
 }
 
 const range = (from: number, to: number) =>
@@ -265,5 +284,30 @@ describe('a tail', () => {
     reader.leave();
     tails.keepAlive();
     expect(reader.text()).toBe(': keep-alive\n\n');
+  });
+});
+
+describe('tails that go on after a position', () => {
+  test('hold their rows eight at a time, and give way when they are read or left', async () => {
+    const tails = openTails();
+    await storeRows(['a', 'b']);
+    const { promise, resolve } = Promise.withResolvers<boolean>();
+    const { readers, opened } = await openResumed(tails, 10, promise);
+    await expect.poll(() => readers.length).toBe(8);
+    (await opened[0])?.leave();
+    await expect.poll(() => readers.length).toBe(9);
+    resolve(true);
+    await Promise.all(opened);
+    expect(readers.map(({ ids }) => ids())).toEqual(readers.map(() => ['a', 'b']));
+    tails.close();
+  });
+
+  test('end if their reader takes too long, so that others go on', async () => {
+    const tails = openTails();
+    await storeRows(['a']);
+    const { readers, opened } = await openResumed(tails, 9, Promise.resolve(false));
+    await Promise.all(opened);
+    await expect.poll(() => readers.map(({ reason }) => reason())).toEqual(readers.map(() => 'slow_reader'));
+    expect(tails.count).toBe(0);
   });
 });
