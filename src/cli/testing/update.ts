@@ -1,5 +1,6 @@
 import { readFile, writeFile } from 'node:fs/promises';
-import { type Document, isMap as isMapNode, isScalar, isSeq, parseDocument, YAMLSeq } from 'yaml';
+import { isDeepStrictEqual } from 'node:util';
+import { type Document, isMap as isMapNode, isNode, isScalar, isSeq, parseDocument, YAMLSeq } from 'yaml';
 import { InputError, messageOf } from '../../errors.ts';
 import { adopt, expectationOf, isMap } from './expectation.ts';
 import type { CaseResult } from './run-file.ts';
@@ -11,8 +12,8 @@ type Path = readonly (string | number)[];
 const LINE_CHARS_MIN = 110;
 
 /**
- * Writes the answers of failed cases into their test file as what is expected. Comments and order stay, and numbers that are near
- * the answer's.
+ * Writes the answers of failed cases into their test file as what is expected. The text of other cases stays as it is; comments,
+ * order, and numbers that are near the answer's stay in all.
  *
  * @param failed of one file
  * @throws InputError if the file has changed since it was read, or aliases that prevent it
@@ -27,10 +28,41 @@ export async function updateTestFile(file: string, failed: readonly CaseResult[]
   for (const result of failed) updateCase(document, result);
   try {
     const lineWidth = Math.max(LINE_CHARS_MIN, ...text.split('\n').map((line) => line.length + 1));
-    await writeFile(file, document.toString({ lineWidth }));
+    const indexes = failed.map(({ test, case: one }) => test.cases.indexOf(one));
+    await writeFile(file, replaceCases(text, document.toString({ lineWidth }), indexes));
   } catch (error) {
     throw new InputError([`${file} cannot be written: ${messageOf(error)}`], { cause: error });
   }
+}
+
+/** A document's text with some cases of another one. All of the other if that would mean something else. */
+function replaceCases(text: string, other: string, indexes: readonly number[]): string {
+  const [rangeOf, rangeOfOther] = [findCases(text), findCases(other)];
+  let replaced = text;
+  for (const index of indexes.toSorted((a, b) => b - a)) {
+    const [from, to] = [rangeOf(index), rangeOfOther(index)];
+    const lines = other.slice(to.start, to.end).split(`\n${' '.repeat(to.column)}`);
+    const own = lines.join(`\n${' '.repeat(from.column)}`);
+    replaced = replaced.slice(0, from.start) + own + replaced.slice(from.end);
+  }
+  return isDeepStrictEqual(toValue(replaced), toValue(other)) ? replaced : other;
+}
+
+/** Where each case stands in a text, with the comment at its end. */
+function findCases(text: string) {
+  const document = parseDocument(text);
+  return (index: number) => {
+    const node = document.getIn(['cases', index], true);
+    const [start, , nodeEnd] = (isNode(node) ? node.range : undefined) ?? [0, 0, 0];
+    const end = start + text.slice(start, nodeEnd).trimEnd().length;
+    return { start, end, column: start - text.lastIndexOf('\n', start - 1) - 1 };
+  };
+}
+
+/** @returns undefined if it is no YAML */
+function toValue(text: string): unknown {
+  const document = parseDocument(text, { intAsBigInt: true });
+  return document.errors.length > 0 ? undefined : document.toJS();
 }
 
 function updateCase(document: Document, { test, case: one, outcome }: CaseResult): void {
