@@ -7,7 +7,7 @@ import type { Fault } from '../../definitions/fault.ts';
 import { SQL_PARAMETER } from '../../definitions/parameter.ts';
 import { createShapeCheck } from '../../definitions/shape.ts';
 import { readYamlFile, YAML_OPTIONS, type YamlFile, type YamlPath } from '../../definitions/yaml-file.ts';
-import { ERROR_CODES } from '../../errors.ts';
+import { ERROR_CODES, InputError } from '../../errors.ts';
 import { EARLIEST_MICROS, LATEST_MICROS, MICROS_PER_MS, parseInstant } from '../../lib/instant.ts';
 
 /** Columns or members by name. Integers beyond 2^53 are BigInts. */
@@ -105,10 +105,13 @@ type CaseFields = FileFields['cases'][number];
 
 const checkShape = createShapeCheck(TEST_FILE);
 
-/** The paths of an endpoint's test files, in order; empty if it has none. */
+/** The paths of an endpoint's test files, in order; empty if it has none. @throws InputError if their folder cannot be read */
 export async function findTestFiles({ file }: Endpoint): Promise<string[]> {
   const folder = join(dirname(file), 'tests');
-  const names = await readdir(folder).catch(() => []);
+  const names = await readdir(folder).catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') return [];
+    throw new InputError([`${folder} cannot be read as a folder: ${error.message}`], { cause: error });
+  });
   const tests = names.filter((name) => /\.ya?ml$/.test(name) && !name.startsWith('.'));
   return tests.toSorted().map((name) => join(folder, name));
 }

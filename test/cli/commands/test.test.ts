@@ -1,5 +1,6 @@
 import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import { gzipSync } from 'node:zlib';
 import { afterAll, beforeEach, describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { addEndpoint } from '../../../trial/endpoint.ts';
@@ -129,6 +130,36 @@ describe('tailrace test', () => {
       ].join('')}`,
     );
     expect((await run()).stdout.match(/[✓✗]/g)).toEqual(['✓', '✓', '✓', '✓', '✗', '✗']);
+  });
+
+  test('reads events from files, also packed ones', async () => {
+    const line = JSON.stringify({
+      timestamp: '2026-11-20T11:01:00Z',
+      project: 'p1',
+      metadata: { request: { path: '/a' }, response: { status_code: 500 } },
+    });
+    await write('lines.ndjson', `${line}\r\n\n${line}`);
+    await writeFile(join(tests, 'lines.ndjson.gz'), gzipSync(`${line}\n`));
+    await writeFile(join(tests, 'zeros.ndjson.gz'), gzipSync(Buffer.alloc(17 * 1024 * 1024)));
+    const expecting = (file: string, n: number) =>
+      `${HEAD.trimEnd()} { file: ${file} }\ncases:\n  - { parameters: { project: p1 }, approximately: 0.01, rows: [{ path: /a, seconds: ${n / 3}, failures: ${n} }] }\n`;
+    await write('plain.yaml', expecting('lines.ndjson', 2));
+    await write('packed.yaml', expecting('lines.ndjson.gz', 1));
+    expect((await run()).stdout).toMatch(/2 tests passed\n$/);
+    await write('zeros.yaml', expecting('zeros.ndjson.gz', 1));
+    expect((await run()).stderr).toMatch(
+      /zeros\.yaml:3: file "zeros\.ndjson\.gz" cannot be read: .*16777216 bytes/,
+    );
+  });
+
+  test('refuses a folder of tests that it cannot read', async () => {
+    await rm(tests, { recursive: true });
+    await writeFile(tests, '');
+    const { code, stderr } = await run();
+    expect([code, stderr]).toEqual([
+      1,
+      expect.stringContaining(`tailrace: ${tests} cannot be read as a folder: ENOTDIR`),
+    ]);
   });
 
   test('merges maps by <<, and reads aliases', async () => {
