@@ -8,6 +8,8 @@ import type { Row } from './test-file.ts';
 
 type Path = readonly (string | number)[];
 
+const ALIASED = 'another case has an alias (*) for what would change; give each case its own rows';
+
 // Longer lists and maps are broken into lines; those of the file that are as long stay.
 const LINE_CHARS_MIN = 110;
 
@@ -29,7 +31,10 @@ export async function updateTestFile(file: string, failed: readonly CaseResult[]
   try {
     const lineWidth = Math.max(LINE_CHARS_MIN, ...text.split('\n').map((line) => line.length + 1));
     const indexes = failed.map(({ test, case: one }) => test.cases.indexOf(one));
-    await writeFile(file, replaceCases(text, document.toString({ lineWidth }), indexes));
+    const updated = replaceCases(text, document.toString({ lineWidth }), indexes);
+    if (!isDeepStrictEqual(withoutCases(text, indexes), withoutCases(updated, indexes)))
+      throw new InputError([ALIASED]);
+    await writeFile(file, updated);
   } catch (error) {
     throw new InputError([`${file} cannot be written: ${messageOf(error)}`], { cause: error });
   }
@@ -46,6 +51,12 @@ function replaceCases(text: string, other: string, indexes: readonly number[]): 
     replaced = replaced.slice(0, from.start) + own + replaced.slice(from.end);
   }
   return isDeepStrictEqual(toValue(replaced), toValue(other)) ? replaced : other;
+}
+
+/** What a file says beside some of its cases, with aliases resolved. */
+function withoutCases(text: string, indexes: readonly number[]): unknown {
+  const { cases, ...others } = toValue(text) as { cases: readonly unknown[] }; // of a test file without faults
+  return { ...others, cases: cases.filter((_, i) => !indexes.includes(i)) };
 }
 
 /** Where each case stands in a text, with the comment at its end. */

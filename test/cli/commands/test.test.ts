@@ -299,6 +299,21 @@ cases:
     },
   );
 
+  test('refuses to change what another case has an alias for', async () => {
+    const text = `${HEAD}${events('/a')}
+cases:
+  - { name: wrong, parameters: { project: p1, statuses: [501] }, rows: &shared [{ path: /a, seconds: 0.33, failures: 1 }] }
+  - { name: right, parameters: { project: p1 }, approximately: 0.02, rows: *shared }
+`;
+    await write('aliased.yaml', text);
+    const { code, stderr } = await run('--update');
+    expect([code, stderr]).toEqual([
+      1,
+      `tailrace: ${join(tests, 'aliased.yaml')} cannot be written: another case has an alias (*) for what would change; give each case its own rows\n`,
+    ]);
+    expect(await readFile(join(tests, 'aliased.yaml'), 'utf8')).toBe(text);
+  });
+
   test('puts rows into a case in one line with a comment, and into the last one', async () => {
     const head = `${HEAD}${events('/a')}\ncases:\n`;
     const before = `  - { name: first, parameters: { project: p2 } } # a comment\n  - { name: last, parameters: {project: p2}, error: { code: internal } }`;
