@@ -47,7 +47,8 @@ function replaceCases(text: string, other: string, indexes: readonly number[]): 
   for (const index of indexes.toSorted((a, b) => b - a)) {
     const [from, to] = [rangeOf(index), rangeOfOther(index)];
     const lines = other.slice(to.start, to.end).split(`\n${' '.repeat(to.column)}`);
-    const own = lines.join(`\n${' '.repeat(from.column)}`);
+    const lineEnd = text.includes('\r\n') ? '\r\n' : '\n';
+    const own = lines.join(`\n${' '.repeat(from.column)}`).replaceAll('\n', lineEnd);
     replaced = replaced.slice(0, from.start) + own + replaced.slice(from.end);
   }
   return isDeepStrictEqual(toValue(replaced), toValue(other)) ? replaced : other;

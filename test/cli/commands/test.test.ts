@@ -314,16 +314,20 @@ cases:
     expect(await readFile(join(tests, 'aliased.yaml'), 'utf8')).toBe(text);
   });
 
-  test('puts rows into a case in one line with a comment, and into the last one', async () => {
-    const head = `${HEAD}${events('/a')}\ncases:\n`;
-    const before = `  - { name: first, parameters: { project: p2 } } # a comment\n  - { name: last, parameters: {project: p2}, error: { code: internal } }`;
-    await write('lines.yaml', head + before);
-    expect((await run('--update')).code).toBe(0);
-    const after = await readFile(join(tests, 'lines.yaml'), 'utf8');
-    expect(after.startsWith(head)).toBe(true);
-    expect(after.match(/# a comment/g)).toHaveLength(1);
-    expect((await run()).stdout).toMatch(/2 tests passed\n$/);
-  });
+  test.each(['\n', '\r\n'])(
+    'puts rows into a case in one line, and into the last one; lines end with %j',
+    async (lineEnd) => {
+      const head = `${HEAD}${events('/a')}\ncases:\n`.replaceAll('\n', lineEnd);
+      const before = `  - { name: first, parameters: { project: p1 } } # a comment\n  - { name: last, parameters: {project: p2}, error: { code: internal } }`;
+      await write('lines.yaml', head + before.replaceAll('\n', lineEnd));
+      expect((await run('--update')).code).toBe(0);
+      const after = await readFile(join(tests, 'lines.yaml'), 'utf8');
+      expect(after.startsWith(head)).toBe(true);
+      expect(after.match(/# a comment/g)).toHaveLength(1);
+      expect(new Set(after.match(/\r?\n/g))).toEqual(new Set([lineEnd]));
+      expect((await run()).stdout).toMatch(/2 tests passed\n$/);
+    },
+  );
 });
 
 describe('tailrace test refuses, with file and line,', () => {
