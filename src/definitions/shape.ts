@@ -37,16 +37,17 @@ function pathOf(error: ErrorObject): string[] {
 }
 
 function describe(error: ErrorObject, path: readonly string[]): string {
-  const name = path.at(-1) ?? 'the file';
+  const last = path.at(-1);
+  const name = last === undefined ? 'the file' : JSON.stringify(last);
   const parent = error.parentSchema as { properties?: object; expected?: string; patternProperties?: object };
   if (error.keyword === 'additionalProperties') {
-    if (parent.patternProperties !== undefined) return `${JSON.stringify(name)} must be ${parent.expected}`;
-    return `unknown field ${JSON.stringify(name)}; known here: ${Object.keys(parent.properties ?? {}).join(', ')}`;
+    if (parent.patternProperties !== undefined) return `${name} must be ${parent.expected}`;
+    return `unknown field ${name}; known here: ${Object.keys(parent.properties ?? {}).join(', ')}`;
   }
-  if (error.keyword === 'required') return `${JSON.stringify(name)} is missing`;
+  if (error.keyword === 'required') return `${name} is missing`;
   const expected = parent.expected ?? error.message?.replace(/^must (be )?/, '') ?? 'something else';
   const given = error.data === undefined ? '' : `, not ${shorten(JSON.stringify(error.data))}`;
-  return `${JSON.stringify(name)} must be ${expected}${given}`;
+  return `${name} must be ${expected}${given}`;
 }
 
 function shorten(text: string): string {

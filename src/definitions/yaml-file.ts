@@ -7,6 +7,9 @@ const FILE_BYTES_MAX = 1024 * 1024;
 // A document of a few nested aliases can stand for gigabytes; no definition needs more than a handful.
 const ALIASES_MAX = 100;
 
+/** `<<` merges a map, as in YAML 1.1 and the tools that people know; YAML 1.2 has no such key. */
+export const YAML_OPTIONS = { merge: true } as const;
+
 /** Place of a value in the document, such as `['parameters', 'interval', 'values']`. */
 export type YamlPath = readonly (string | number)[];
 
@@ -22,7 +25,7 @@ export async function readYamlFile(path: string): Promise<YamlFile | Fault[]> {
   const text = await readText(path);
   if (typeof text !== 'string') return [text];
   const lines = new LineCounter();
-  const document = parseDocument(text, { lineCounter: lines });
+  const document = parseDocument(text, { ...YAML_OPTIONS, lineCounter: lines });
   if (document.errors.length > 0)
     return document.errors.map((error) => ({
       file: path,

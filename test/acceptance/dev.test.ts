@@ -1,4 +1,4 @@
-import { cp, mkdir, readFile, writeFile } from 'node:fs/promises';
+import { cp, mkdir, readFile, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, expect, onTestFinished, test } from 'vitest';
 import { addEndpoint } from '../../trial/endpoint.ts';
@@ -57,11 +57,15 @@ test('tailrace dev serves the folder on sample logs of its own, and tests what c
   expect(await readFile(join(folder.path, '.tailrace/.gitignore'), 'utf8')).toBe('*\n');
 
   // The store and the key are kept.
+  expect(first.output().stderr).not.toContain('old; delete it');
+  const twoDaysAgo = new Date(Date.now() - 49 * 3_600_000);
+  await utimes(join(folder.path, '.tailrace/.gitignore'), twoDaysAgo, twoDaysAgo);
   await writeFile(join(own, 'query.sql'), sqlOf(2));
   const second = start();
   await second.waitFor(/ready at/);
   expect(second.output().stdout).toContain(key);
   expect(second.output().stderr).not.toContain('sample: storing');
+  expect(second.output().stderr).toContain('the events in .tailrace are 2 days old; delete it');
   second.child.kill('SIGTERM');
   expect((await second.ended).code).toBe(0);
 });

@@ -63,6 +63,8 @@ await storeEvents(service.store, 'cloudflare.logs.prod', [event, event], service
 const page = await readFile(join(import.meta.dirname, '../../docs/clients.md'), 'utf8');
 const [, PAGE = ''] = /^```ts\n([\s\S]*?)```$/m.exec(page) ?? [];
 
+const [, COMMAND = ''] = /`npx tsc (.*?) client\.ts`/.exec(page) ?? [];
+
 /** Every parameter and column of the endpoint above, by GET and POST. */
 const TYPED = `import createClient from 'openapi-fetch';
 import type { paths } from './tailrace.ts';
@@ -163,13 +165,8 @@ async function generateTypes(): Promise<string> {
 /** For each program its errors: code and line. All of them import the generated types, which exist in memory only. */
 function compile(types: string, texts: readonly string[]) {
   const options: ts.CompilerOptions = {
-    target: ts.ScriptTarget.ES2024,
-    module: ts.ModuleKind.NodeNext,
-    types: ['node'],
-    strict: true,
-    noUncheckedIndexedAccess: true,
-    allowImportingTsExtensions: true,
-    noEmit: true,
+    ...ts.parseCommandLine(COMMAND.split(' ')).options,
+    noUncheckedIndexedAccess: true, // as `tsc --init` sets it
     skipLibCheck: true,
   };
   const files = new Map(texts.map((text, index) => [nameOf(index), text]));

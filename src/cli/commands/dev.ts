@@ -1,4 +1,4 @@
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join, resolve, sep } from 'node:path';
 import { Command } from 'commander';
 import type { Config } from '../../config/config.ts';
@@ -16,6 +16,8 @@ import { fillWithSample } from './sample.ts';
 
 /** Of its own, so that no production data is near. */
 const DATA_DIR = '.tailrace';
+/** Written once: it is as old as the sample logs. */
+const IGNORE_FILE = join(DATA_DIR, '.gitignore');
 // Stored in a second or two, and enough for every chart of the console.
 const SAMPLE_ROWS = 20_000;
 
@@ -41,7 +43,10 @@ async function dev(): Promise<void> {
   );
   await runService({
     ...{ config, logger, stop, command: 'dev', isWatching: true },
-    fill: (store) => fillWithSample(store, stop, SAMPLE_ROWS),
+    async fill(store) {
+      await fillWithSample(store, stop, SAMPLE_ROWS);
+      reportOldSample();
+    },
     onReloaded: (paths, store) => testChanged(paths, store, { config, signal: stop }),
     async welcome({ store }, address) {
       const about =
@@ -57,12 +62,23 @@ async function dev(): Promise<void> {
 function createDataDir(): void {
   try {
     mkdirSync(DATA_DIR, { recursive: true, mode: 0o700 });
-    writeFileSync(join(DATA_DIR, '.gitignore'), '*\n');
+    if (!existsSync(IGNORE_FILE)) writeFileSync(IGNORE_FILE, '*\n');
   } catch (error) {
     throw new InputError([`data directory ${DATA_DIR} cannot be used: ${messageOf(error)}`], {
       cause: error,
     });
   }
+}
+
+const DAY_MS = 86_400_000;
+
+/** Without this, an endpoint of the last hour returns nothing on the next day, and no reason for it. */
+function reportOldSample(): void {
+  const days = Math.floor((Date.now() - statSync(IGNORE_FILE).mtimeMs) / DAY_MS);
+  if (days > 0)
+    process.stderr.write(
+      `sample: the events in ${DATA_DIR} are ${days === 1 ? 'a day' : `${days} days`} old; delete it for new ones and a new key\n`,
+    );
 }
 
 /** The key of the data directory, which is always the same: calls in the history of a shell go on working. */

@@ -34,11 +34,18 @@ function adoptMembers(value: Row, other: Row, toleranceOf: Tolerance): Row {
 }
 
 function adoptValue(value: unknown, other: unknown, tolerance: number): unknown {
-  if (typeof value === 'number' && typeof other === 'number')
-    return Math.abs(value - other) <= tolerance * Math.max(Math.abs(value), Math.abs(other)) ? other : value;
+  if (isNumber(value) && isNumber(other)) {
+    if (tolerance === 0 && typeof value === 'bigint') return value; // exact, as doubles are not
+    const [a, b] = [Number(value), Number(other)]; // the engine writes also 1e20 as an integer
+    return Math.abs(a - b) <= tolerance * Math.max(Math.abs(a), Math.abs(b)) ? other : value;
+  }
   if (isMap(value) && isMap(other)) return adoptMembers(value, other, () => tolerance);
   if (!Array.isArray(value) || !Array.isArray(other)) return value;
   return value.map((one, i) => adoptValue(one, other[i], tolerance));
+}
+
+function isNumber(value: unknown): value is number | bigint {
+  return typeof value === 'number' || typeof value === 'bigint';
 }
 
 export function isMap(value: unknown): value is Row {

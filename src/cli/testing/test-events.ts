@@ -1,6 +1,7 @@
 import { readFile, stat } from 'node:fs/promises';
 import { dirname, isAbsolute, join, normalize } from 'node:path';
 import { Readable } from 'node:stream';
+import { gunzipSync } from 'node:zlib';
 import type { Fault } from '../../definitions/fault.ts';
 import type { Registry } from '../../definitions/registry.ts';
 import { isManaged, type Source } from '../../definitions/source.ts';
@@ -126,7 +127,9 @@ function isBelow(name: string): boolean {
 async function readBytes(file: string): Promise<Buffer | string> {
   try {
     const { size } = await stat(file);
-    return size > FILE_BYTES_MAX ? `is ${size} bytes; it may have ${FILE_BYTES_MAX}` : await readFile(file);
+    if (size > FILE_BYTES_MAX) return `is ${size} bytes; it may have ${FILE_BYTES_MAX}`;
+    const bytes = await readFile(file);
+    return file.endsWith('.gz') ? gunzipSync(bytes, { maxOutputLength: FILE_BYTES_MAX }) : bytes;
   } catch (error) {
     return `cannot be read: ${messageOf(error)}`;
   }

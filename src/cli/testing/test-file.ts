@@ -6,9 +6,9 @@ import type { Endpoint } from '../../definitions/endpoint.ts';
 import type { Fault } from '../../definitions/fault.ts';
 import { SQL_PARAMETER } from '../../definitions/parameter.ts';
 import { createShapeCheck } from '../../definitions/shape.ts';
-import { readYamlFile, type YamlFile, type YamlPath } from '../../definitions/yaml-file.ts';
-import { ERROR_CODES } from '../../errors.ts';
-import { MICROS_PER_MS, parseInstant } from '../../lib/instant.ts';
+import { readYamlFile, YAML_OPTIONS, type YamlFile, type YamlPath } from '../../definitions/yaml-file.ts';
+import { ERROR_CODES, InputError } from '../../errors.ts';
+import { EARLIEST_MICROS, LATEST_MICROS, MICROS_PER_MS, parseInstant } from '../../lib/instant.ts';
 
 /** Columns or members by name. Integers beyond 2^53 are BigInts. */
 export type Row = Readonly<Record<string, unknown>>;
@@ -105,10 +105,13 @@ type CaseFields = FileFields['cases'][number];
 
 const checkShape = createShapeCheck(TEST_FILE);
 
-/** The paths of an endpoint's test files, in order; empty if it has none. */
+/** The paths of an endpoint's test files, in order; empty if it has none. @throws InputError if their folder cannot be read */
 export async function findTestFiles({ file }: Endpoint): Promise<string[]> {
   const folder = join(dirname(file), 'tests');
-  const names = await readdir(folder).catch(() => []);
+  const names = await readdir(folder).catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') return [];
+    throw new InputError([`${folder} cannot be read as a folder: ${error.message}`], { cause: error });
+  });
   const tests = names.filter((name) => /\.ya?ml$/.test(name) && !name.startsWith('.'));
   return tests.toSorted().map((name) => join(folder, name));
 }
@@ -145,7 +148,7 @@ export async function readTestFile(
 
 /** The fields of a file that passed `checkShape`, with integers beyond 2^53 as BigInts: they would be rounded. */
 function readExact({ text }: YamlFile): FileFields {
-  const exact = parseDocument(text, { intAsBigInt: true }).toJS({
+  const exact = parseDocument(text, { ...YAML_OPTIONS, intAsBigInt: true }).toJS({
     reviver: (_: unknown, value: unknown) =>
       typeof value === 'bigint' && Number.isSafeInteger(Number(value)) ? Number(value) : value,
   });
@@ -158,6 +161,8 @@ function readNow(text: string, report: (message: string) => void): number {
     report(
       `"now" must be an ISO 8601 timestamp, such as 2026-11-20T12:00:00Z, not ${JSON.stringify(text.slice(0, 60))}`,
     );
+  else if (micros === EARLIEST_MICROS || micros === LATEST_MICROS)
+    report('"now" must be after the first day of 1900 and before June 2255');
   else if (micros % MICROS_PER_MS !== 0) report('"now" must be a whole number of milliseconds');
   return (micros ?? 0) / MICROS_PER_MS;
 }

@@ -1,5 +1,6 @@
 import { readFile, writeFile } from 'node:fs/promises';
-import { type Document, isMap as isMapNode, isScalar, isSeq, parseDocument, YAMLSeq } from 'yaml';
+import { isDeepStrictEqual } from 'node:util';
+import { type Document, isMap as isMapNode, isNode, isScalar, isSeq, parseDocument, YAMLSeq } from 'yaml';
 import { InputError, messageOf } from '../../errors.ts';
 import { adopt, expectationOf, isMap } from './expectation.ts';
 import type { CaseResult } from './run-file.ts';
@@ -7,12 +8,14 @@ import type { Row } from './test-file.ts';
 
 type Path = readonly (string | number)[];
 
+const ALIASED = 'another case has an alias (*) for what would change; give each case its own rows';
+
 // Longer lists and maps are broken into lines; those of the file that are as long stay.
 const LINE_CHARS_MIN = 110;
 
 /**
- * Writes the answers of failed cases into their test file as what is expected. Comments and order stay, and numbers that are near
- * the answer's.
+ * Writes the answers of failed cases into their test file as what is expected. The text of other cases stays as it is; comments,
+ * order, and numbers that are near the answer's stay in all.
  *
  * @param failed of one file
  * @throws InputError if the file has changed since it was read, or aliases that prevent it
@@ -27,10 +30,51 @@ export async function updateTestFile(file: string, failed: readonly CaseResult[]
   for (const result of failed) updateCase(document, result);
   try {
     const lineWidth = Math.max(LINE_CHARS_MIN, ...text.split('\n').map((line) => line.length + 1));
-    await writeFile(file, document.toString({ lineWidth }));
+    const indexes = failed.map(({ test, case: one }) => test.cases.indexOf(one));
+    const updated = replaceCases(text, document.toString({ lineWidth }), indexes);
+    if (!isDeepStrictEqual(withoutCases(text, indexes), withoutCases(updated, indexes)))
+      throw new InputError([ALIASED]);
+    await writeFile(file, updated);
   } catch (error) {
     throw new InputError([`${file} cannot be written: ${messageOf(error)}`], { cause: error });
   }
+}
+
+/** A document's text with some cases of another one. All of the other if that would mean something else. */
+function replaceCases(text: string, other: string, indexes: readonly number[]): string {
+  const [rangeOf, rangeOfOther] = [findCases(text), findCases(other)];
+  let replaced = text;
+  for (const index of indexes.toSorted((a, b) => b - a)) {
+    const [from, to] = [rangeOf(index), rangeOfOther(index)];
+    const lines = other.slice(to.start, to.end).split(`\n${' '.repeat(to.column)}`);
+    const lineEnd = text.includes('\r\n') ? '\r\n' : '\n';
+    const own = lines.join(`\n${' '.repeat(from.column)}`).replaceAll('\n', lineEnd);
+    replaced = replaced.slice(0, from.start) + own + replaced.slice(from.end);
+  }
+  return isDeepStrictEqual(toValue(replaced), toValue(other)) ? replaced : other;
+}
+
+/** What a file says beside some of its cases, with aliases resolved. */
+function withoutCases(text: string, indexes: readonly number[]): unknown {
+  const { cases, ...others } = toValue(text) as { cases: readonly unknown[] }; // of a test file without faults
+  return { ...others, cases: cases.filter((_, i) => !indexes.includes(i)) };
+}
+
+/** Where each case stands in a text, with the comment at its end. */
+function findCases(text: string) {
+  const document = parseDocument(text);
+  return (index: number) => {
+    const node = document.getIn(['cases', index], true);
+    const [start, , nodeEnd] = (isNode(node) ? node.range : undefined) ?? [0, 0, 0];
+    const end = start + text.slice(start, nodeEnd).trimEnd().length;
+    return { start, end, column: start - text.lastIndexOf('\n', start - 1) - 1 };
+  };
+}
+
+/** @returns undefined if it is no YAML */
+function toValue(text: string): unknown {
+  const document = parseDocument(text, { intAsBigInt: true });
+  return document.errors.length > 0 ? undefined : document.toJS();
 }
 
 function updateCase(document: Document, { test, case: one, outcome }: CaseResult): void {

@@ -151,8 +151,11 @@ describe('the template', () => {
 
   test('names in .env.example what its compose file requires', async () => {
     const { services } = parse(await read('template/compose.yaml')) as {
-      services: { tailrace: { environment: Record<string, string> } };
+      services: { tailrace: { environment: Record<string, string>; env_file: string } };
     };
+    // The settings that .env may add; those of the image's own stay.
+    expect(services.tailrace.env_file).toBe('.env');
+    expect(services.tailrace.environment).toMatchObject({ TAILRACE_HOST: '0.0.0.0', TAILRACE_PORT: '4000' });
     const required = Object.values(services.tailrace.environment)
       .join('\n')
       .match(/(?<=\$\{)\w+(?=:\?)/g);

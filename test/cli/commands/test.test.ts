@@ -1,5 +1,6 @@
 import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import { gzipSync } from 'node:zlib';
 import { afterAll, beforeEach, describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { addEndpoint } from '../../../trial/endpoint.ts';
@@ -111,6 +112,68 @@ describe('tailrace test', () => {
     expect(stdout).toContain('-   - { path: /a, seconds: 1.34, failures: 4 }');
   });
 
+  test('compares large numbers, too: decimal ones as doubles, whole ones exactly', async () => {
+    const sql = `SELECT 1e20 AS seconds, toInt64(9007199254740993) AS failures, '' AS path FROM edge_logs
+      WHERE project = @project AND empty(@statuses) AND timestamp < toDateTime64(@now, 6, 'UTC')`;
+    await writeFile(join(endpoints, 'errors.by-path', 'query.sql'), sql);
+    const expecting = (seconds: string, failures: string, approximately = '') =>
+      `  - { parameters: { project: p1 }, ${approximately} rows: [{ path: '', seconds: ${seconds}, failures: ${failures} }] }\n`;
+    await write(
+      'large.yaml',
+      `${HEAD}${events('/a')}\ncases:\n${[
+        expecting('1e20', '9007199254740993'),
+        expecting('100000000000000000000', '9007199254740993'),
+        expecting('1.001e20', '9007199254740993', 'approximately: 0.01,'),
+        expecting('1e20', '9007199254740999', 'approximately: { failures: 0.01 },'),
+        expecting('1e20', '9007199254740992'),
+        expecting('1.1e20', '9007199254740993', 'approximately: 0.01,'),
+      ].join('')}`,
+    );
+    expect((await run()).stdout.match(/[✓✗]/g)).toEqual(['✓', '✓', '✓', '✓', '✗', '✗']);
+  });
+
+  test('reads events from files, also packed ones', async () => {
+    const line = JSON.stringify({
+      timestamp: '2026-11-20T11:01:00Z',
+      project: 'p1',
+      metadata: { request: { path: '/a' }, response: { status_code: 500 } },
+    });
+    await write('lines.ndjson', `${line}\r\n\n${line}`);
+    await writeFile(join(tests, 'lines.ndjson.gz'), gzipSync(`${line}\n`));
+    await writeFile(join(tests, 'zeros.ndjson.gz'), gzipSync(Buffer.alloc(17 * 1024 * 1024)));
+    const expecting = (file: string, n: number) =>
+      `${HEAD.trimEnd()} { file: ${file} }\ncases:\n  - { parameters: { project: p1 }, approximately: 0.01, rows: [{ path: /a, seconds: ${n / 3}, failures: ${n} }] }\n`;
+    await write('plain.yaml', expecting('lines.ndjson', 2));
+    await write('packed.yaml', expecting('lines.ndjson.gz', 1));
+    expect((await run()).stdout).toMatch(/2 tests passed\n$/);
+    await write('zeros.yaml', expecting('zeros.ndjson.gz', 1));
+    expect((await run()).stderr).toMatch(
+      /zeros\.yaml:3: file "zeros\.ndjson\.gz" cannot be read: .*16777216 bytes/,
+    );
+  });
+
+  test('refuses a folder of tests that it cannot read', async () => {
+    await rm(tests, { recursive: true });
+    await writeFile(tests, '');
+    const { code, stderr } = await run();
+    expect([code, stderr]).toEqual([
+      1,
+      expect.stringContaining(`tailrace: ${tests} cannot be read as a folder: ENOTDIR`),
+    ]);
+  });
+
+  test('merges maps by <<, and reads aliases', async () => {
+    const shared = `    - &event { timestamp: 2026-11-20T11:01:00Z, project: p1, metadata: { request: { path: /a }, response: { status_code: 500 } } }
+    - *event
+    - { <<: *event, project: p1 }
+cases:
+  - { parameters: &p { project: p1 }, rows: [{ path: /a, seconds: 1, failures: 3 }] }
+  - { name: again, parameters: *p, rows: [{ path: /a, seconds: 1, failures: 3 }] }
+`;
+    await write('aliases.yaml', HEAD + shared);
+    expect((await run()).stdout).toMatch(/2 tests passed\n$/);
+  });
+
   test('reads parameters as a POST body has them, and reports errors by their code and parameter', async () => {
     const cases = `cases:
   - { parameters: { project: p1, statuses: [500, 502] }, approximately: 0.01, rows: [{ path: /a, seconds: 0.67, failures: 2 }] }
@@ -218,6 +281,53 @@ cases:
     expect((await run('--update')).stderr).toBe('tailrace: every test passed; nothing was written\n');
     expect(await readFile(join(tests, 'update.yaml'), 'utf8')).toBe(after);
   });
+
+  test.each(['  ', '', '      '])(
+    'leaves the text of other cases as it is, indented by %j',
+    async (indent) => {
+      const kept = `${indent}- {name:   kept,parameters: {project:   p2}, rows: []}   # spaces\n\n`;
+      const changed = (n: number, list: string) =>
+        `${indent}# Changed.\n${indent}- name: one\n${indent}  parameters: { project: p1 }\n${indent}  rows:\n${indent}    - ${list}\n${indent}      failures: ${n} # of path\n`;
+      const text = (n: number) => {
+        const list = `path: /a\n${indent}      seconds: 1`;
+        return `now:   2026-11-20T12:00:00Z   # noon\n${HEAD.slice(HEAD.indexOf('events'))}${events('/a', '/a', '/a')}\n\ncases:\n${kept}${changed(n, list)}\n# tail\n`;
+      };
+      await write('others.yaml', text(1));
+      expect((await run('--update')).code).toBe(0);
+      expect(await readFile(join(tests, 'others.yaml'), 'utf8')).toBe(text(3));
+      expect((await run()).code).toBe(0);
+    },
+  );
+
+  test('refuses to change what another case has an alias for', async () => {
+    const text = `${HEAD}${events('/a')}
+cases:
+  - { name: wrong, parameters: { project: p1, statuses: [501] }, rows: &shared [{ path: /a, seconds: 0.33, failures: 1 }] }
+  - { name: right, parameters: { project: p1 }, approximately: 0.02, rows: *shared }
+`;
+    await write('aliased.yaml', text);
+    const { code, stderr } = await run('--update');
+    expect([code, stderr]).toEqual([
+      1,
+      `tailrace: ${join(tests, 'aliased.yaml')} cannot be written: another case has an alias (*) for what would change; give each case its own rows\n`,
+    ]);
+    expect(await readFile(join(tests, 'aliased.yaml'), 'utf8')).toBe(text);
+  });
+
+  test.each(['\n', '\r\n'])(
+    'puts rows into a case in one line, and into the last one; lines end with %j',
+    async (lineEnd) => {
+      const head = `${HEAD}${events('/a')}\ncases:\n`.replaceAll('\n', lineEnd);
+      const before = `  - { name: first, parameters: { project: p1 } } # a comment\n  - { name: last, parameters: {project: p2}, error: { code: internal } }`;
+      await write('lines.yaml', head + before.replaceAll('\n', lineEnd));
+      expect((await run('--update')).code).toBe(0);
+      const after = await readFile(join(tests, 'lines.yaml'), 'utf8');
+      expect(after.startsWith(head)).toBe(true);
+      expect(after.match(/# a comment/g)).toHaveLength(1);
+      expect(new Set(after.match(/\r?\n/g))).toEqual(new Set([lineEnd]));
+      expect((await run()).stdout).toMatch(/2 tests passed\n$/);
+    },
+  );
 });
 
 describe('tailrace test refuses, with file and line,', () => {
@@ -239,6 +349,12 @@ describe('tailrace test refuses, with file and line,', () => {
       'micros',
       `now: 2026-11-20T12:00:00.000001Z\n${CASE}`,
       '1: "now" must be a whole number of milliseconds',
+    ],
+    ['empty', '', '1: the file must be a map of fields, not null'],
+    [
+      'now-late',
+      `now: 2300-11-20T12:00:00Z\n${CASE}`,
+      '1: "now" must be after the first day of 1900 and before June 2255',
     ],
     ['unknown-field', `${AT}case: []\n${CASE}`, '2: unknown field "case"; known here: now, events, cases'],
     ['no-case', `${AT}cases: []\n`, '2: "cases" must be a list of 1 to 1000 cases'],
