@@ -1,17 +1,13 @@
 import type { Config } from '../config/config.ts';
-import { CURSOR_PARAMETER } from '../definitions/pages.ts';
 import type { Registry } from '../definitions/registry.ts';
 import { TailraceError } from '../errors.ts';
 import type { Caller } from '../keys/keyring.ts';
-import { createSingleFlight } from '../lib/single-flight.ts';
-import { createSlots } from '../lib/slots.ts';
-import { invalidParameters } from '../query/parameters.ts';
 import type { Position } from '../query/position.ts';
 import type { Question } from '../query/question.ts';
 import type { EndReason } from './event.ts';
 import { createGroup, type Group, type GroupParts } from './group.ts';
+import { createHistory, type Past } from './history.ts';
 import { createMember, type Member, type Sink } from './member.ts';
-import { READ_MAX, type TailRow } from './read-back.ts';
 
 export interface TailsOptions extends GroupParts {
   readonly registry: Pick<Registry, 'endpoints' | 'findEndpoint'>;
@@ -50,10 +46,6 @@ interface Running {
 // Ten seconds in which the engine restarts or a server comes back.
 const FAILURES_MAX = 40;
 const RETRY_SECONDS = 10;
-// Sent at a time, of the rows before the first new one.
-const ROWS_AT_ONCE = 100;
-// Each has the rows before the first new one in memory until they are sent.
-const RESUMPTIONS_MAX = 8;
 
 export type Tails = ReturnType<typeof createTails>;
 
@@ -176,13 +168,6 @@ function tooMany(message: string): TailraceError {
   return new TailraceError('rate_limited', message, { retryAfterSeconds: RETRY_SECONDS });
 }
 
-/** The rows after a position, oldest first, as events. They are in memory until `release`. */
-interface Past {
-  readonly events: Iterable<Buffer>;
-  /** Idempotent. */
-  readonly release: () => void;
-}
-
 function createTail(member: Member, { events, release }: Past): Tail {
   return {
     start: (sink) =>
@@ -194,33 +179,6 @@ function createTail(member: Member, { events, release }: Past): Tail {
       member.leave();
       release();
     },
-  };
-}
-
-/** Reads the rows after a position of a group whose new rows are held meanwhile. */
-function createHistory() {
-  const takeSlot = createSlots(RESUMPTIONS_MAX);
-  const flights = createSingleFlight<readonly TailRow[] | undefined>();
-
-  async function readSince(group: Group, position: Position): Promise<readonly TailRow[]> {
-    const { rows, olderThan } = group.findSince(position);
-    if (olderThan === undefined) return rows;
-    const name = JSON.stringify([group.question.key, olderThan, position]);
-    const { value } = await flights.run(name, () => group.readBetween(olderThan, position));
-    if (value !== undefined) return [...value, ...rows];
-    const message = `lies more than ${READ_MAX} back, which a live tail does not send; read them page by page, or begin without it`;
-    throw invalidParameters([{ parameter: CURSOR_PARAMETER, message }]);
-  }
-
-  return async (group: Group, position: Position | undefined): Promise<Past> => {
-    if (position === undefined) return { events: [], release() {} };
-    const release = await takeSlot();
-    try {
-      return { events: inPieces(group, await readSince(group, position), position), release };
-    } catch (error) {
-      release();
-      throw error;
-    }
   };
 }
 
@@ -256,9 +214,4 @@ async function tickGroup(running: Running, onFailure: TailsOptions['onFailure'])
 
 function endAll(members: Iterable<Member>, reason: EndReason): void {
   for (const member of [...members]) member.end(reason);
-}
-
-function* inPieces(group: Group, rows: readonly TailRow[], from: Position | undefined): Generator<Buffer> {
-  for (let at = 0; at < rows.length; at += ROWS_AT_ONCE)
-    yield group.encode(rows.slice(at, at + ROWS_AT_ONCE), rows[at - 1]?.position ?? from);
 }
