@@ -58,6 +58,7 @@ async function writeProject(dir: string, keepsPackage: boolean): Promise<void> {
 const REASONS: Readonly<Record<string, string>> = {
   ENOTDIR: 'it is a file, or lies below one',
   EEXIST: 'it is a file, or lies below one',
+  ENOENT: 'its name is empty, or it is a link to nothing',
   EACCES: 'this user has no right to write there',
 };
 
