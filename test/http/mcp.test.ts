@@ -42,9 +42,15 @@ const definitions = await writeDefinitions();
 const BROKEN = TOTAL.replace('8dea', '9dea')
   .replace('logs.total', 'logs.broken')
   .replace('type: integer', 'type: json');
+const PAGED = TOTAL.replace('8dea', 'adea')
+  .replace('logs.total', 'logs.paged')
+  .replace('columns:', 'cursor: { by: [n asc], size: 3 }\ncolumns:');
+const PAGED_SQL =
+  'SELECT toInt64(number) AS n FROM numbers(5) WHERE @cursor_n IS NULL OR n > @cursor_n ORDER BY n LIMIT 3';
 for (const [name, yaml, sql] of [
   ['logs.broken', BROKEN, "SELECT '{' AS n FROM app_logs"],
   ['logs.of-app', YAML, SQL],
+  ['logs.paged', PAGED, PAGED_SQL],
   ['logs.total', TOTAL, 'SELECT count() AS n FROM app_logs'],
 ] as const) {
   const folder = join(definitions.path, 'endpoints', name);
@@ -129,6 +135,7 @@ describe.each([
         'endless_plain',
         'logs_broken',
         'logs_of_app',
+        'logs_paged',
         'logs_total',
         'sandbox_off',
         'sandbox_on',
@@ -245,6 +252,12 @@ describe('a tool', () => {
     expect(
       await call(all, 'logs_of_app', { project: 'p', since: new Date(clock.now - 1_500).toISOString() }),
     ).not.toHaveProperty('truncated');
+  });
+
+  test('says that a full page may not be all', async () => {
+    const { result, truncated } = await call(all, 'logs_paged');
+    expect(result).toEqual([{ n: 0 }, { n: 1 }, { n: 2 }]);
+    expect(truncated).toBe('the first 3 rows, a full page: there may be more; no argument narrows it');
   });
 
   test('runs a SELECT of the caller’s own if the endpoint is sandboxed, and none otherwise', async () => {

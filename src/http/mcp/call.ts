@@ -9,6 +9,7 @@ import { visibleEndpoints } from '../../management/definitions.ts';
 import { JSON_FORMAT } from '../../query/format.ts';
 import { invalidParameters, type RawParameters, shorten } from '../../query/parameters.ts';
 import { keepsPins, type Pins } from '../../query/pins.ts';
+import type { Answer } from '../../query/run.ts';
 import { describeServed } from '../../serve/describe.ts';
 import type { Inquiry } from '../../serve/resolve.ts';
 import { getCaller, noteRefusal } from '../plugins/auth.ts';
@@ -75,9 +76,11 @@ async function findRows(
   request.detail = describeServed(served);
   const { answer } = served;
   const first = takeRows(answer, config.mcpBytesMax);
-  const cut = { ...first, of: answer.rows, bytesMax: config.mcpBytesMax };
+  const missing = describeMissing(answer, first, config.mcpBytesMax);
   const truncated =
-    first.rows === answer.rows ? '' : `,"truncated":${JSON.stringify(describeCut(endpoint, caller, cut))}`;
+    missing === undefined
+      ? ''
+      : `,"truncated":${JSON.stringify(`${missing}; ${describeArguments(endpoint, caller)}`)}`;
   const text = `{"result":[${first.text}]${truncated}}`;
   return { content: [{ type: 'text', text }], structuredContent: parseRows(text, endpoint) };
 }
@@ -118,20 +121,18 @@ function readArguments(
   return raw;
 }
 
-interface Cut extends FirstRows {
-  readonly of: number;
-  readonly bytesMax: number;
+/** Which rows an agent has not got; `undefined` if it has all. */
+function describeMissing({ rows, last }: Answer, first: FirstRows, bytesMax: number): string | undefined {
+  if (first.rows < rows)
+    return `the first ${first.rows} of ${rows} rows, since an answer has at most ${bytesMax} bytes of rows`;
+  return last === undefined ? undefined : `the first ${rows} rows, a full page: there may be more`;
 }
 
-function describeCut(
-  { parameters, sandboxing }: Endpoint,
-  { pins }: Caller,
-  { rows, of, bytesMax }: Cut,
-): string {
+/** What makes an answer shorter. */
+function describeArguments({ parameters, sandboxing }: Endpoint, { pins }: Caller): string {
   const free = parameters.map(({ name }) => name).filter((name) => !Object.hasOwn(pins, name));
   const names = [...free, ...(sandboxing ? [SQL_PARAMETER] : [])].join(', ');
-  const how = names === '' ? 'no argument narrows it' : `ask for less with ${names}`;
-  return `the first ${rows} of ${of} rows, since an answer has at most ${bytesMax} bytes of rows; ${how}`;
+  return names === '' ? 'no argument narrows it' : `ask for less with ${names}`;
 }
 
 function toResult({ code, message, retryAfterSeconds }: TailraceError): CallToolResult {

@@ -37,7 +37,7 @@ const SQL = {
 
 const TRUNCATED = {
   type: 'string',
-  description: 'How many rows of how many are here, and how to ask for less. Left out if all are here.',
+  description: 'Which rows of how many are here, and how to ask for less. Left out if all are here.',
 };
 
 function argumentSchema(parameter: Parameter) {
