@@ -1,17 +1,52 @@
-/** So many may hold a slot at once; others wait for one, first come, first served. @returns takes a slot, and what gives it back */
-export function createSlots(count: number): () => Promise<() => void> {
-  const waiting: (() => void)[] = [];
+import { untilAborted } from './abort.ts';
+
+/** What a holder has to give back. */
+export interface Slot {
+  /** Idempotent. */
+  readonly release: () => void;
+  /** Releases it after so many ms, at the latest. */
+  readonly releaseAfter: (ms: number) => void;
+}
+
+/**
+ * Slots with a FIFO queue: so many may be held at once. With one it is a lock.
+ *
+ * @returns acquires a slot; throws the signal's reason when it aborts first
+ */
+export function createSlots(count: number) {
+  const waiting = new Set<() => void>();
   let free = count;
-  return async () => {
+
+  function giveOn(): void {
+    const [next] = waiting;
+    if (next === undefined) {
+      free++;
+      return;
+    }
+    waiting.delete(next);
+    next();
+  }
+
+  async function wait(signal: AbortSignal | undefined): Promise<void> {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    waiting.add(resolve);
+    if (signal === undefined) return await promise;
+    await untilAborted(promise, signal).catch((error: unknown) => {
+      if (!waiting.delete(resolve)) giveOn(); // it had been given the slot just before
+      throw error;
+    });
+  }
+
+  return async (signal?: AbortSignal): Promise<Slot> => {
+    signal?.throwIfAborted();
     if (free > 0) free--;
-    else await new Promise<void>((resolve) => waiting.push(resolve));
+    else await wait(signal);
     let isHeld = true;
-    return () => {
+    const release = () => {
       if (!isHeld) return;
       isHeld = false;
-      const next = waiting.shift();
-      if (next === undefined) free++;
-      else next();
+      giveOn();
     };
+    return { release, releaseAfter: (ms) => void setTimeout(release, ms).unref() };
   };
 }

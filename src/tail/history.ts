@@ -39,7 +39,7 @@ export function createHistory() {
 
   return async (group: Group, position: Position | undefined): Promise<Past> => {
     if (position === undefined) return { events: [], release() {} };
-    const release = await takeSlot();
+    const { release } = await takeSlot();
     try {
       return { events: inPieces(group, await readSince(group, position), position), release };
     } catch (error) {

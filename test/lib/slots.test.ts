@@ -1,11 +1,11 @@
-import { expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { createSlots } from '../../src/lib/slots.ts';
 
 test('slots are held by so many at once, and given on in the order of asking, once each', async () => {
   const take = createSlots(2);
   const order: number[] = [];
   const taken = [0, 1, 2, 3].map(async (i) => {
-    const release = await take();
+    const { release } = await take();
     order.push(i);
     return release;
   });
@@ -17,4 +17,52 @@ test('slots are held by so many at once, and given on in the order of asking, on
   (await taken[2])?.();
   await taken[3];
   expect(order).toEqual([0, 1, 2, 3]);
+});
+
+const never = new AbortController().signal;
+const settle = () => new Promise(setImmediate);
+
+describe('one slot', () => {
+  test('is acquired by one after the other, in order', async () => {
+    const acquire = createSlots(1);
+    const begun: number[] = [];
+    const locks = [0, 1, 2].map(async (i) => {
+      const lock = await acquire(never);
+      begun.push(i);
+      return lock;
+    });
+    await settle();
+    expect(begun).toEqual([0]);
+    (await locks[0])?.release();
+    await settle();
+    expect(begun).toEqual([0, 1]);
+    (await locks[1])?.release();
+    (await locks[2])?.release();
+    expect(begun).toEqual([0, 1, 2]);
+  });
+
+  test('is released by itself after a time, if one was set', async () => {
+    vi.useFakeTimers();
+    const acquire = createSlots(1);
+    (await acquire(never)).releaseAfter(1_000);
+    const next = vi.fn();
+    void acquire(never).then(next);
+    await vi.advanceTimersByTimeAsync(999);
+    expect(next).not.toHaveBeenCalled();
+    await vi.advanceTimersByTimeAsync(1);
+    expect(next).toHaveBeenCalled();
+    vi.useRealTimers();
+  });
+
+  test('an aborted wait does not delay those behind it', async () => {
+    const acquire = createSlots(1);
+    const first = await acquire(never);
+    const left = new AbortController();
+    const leaving = acquire(left.signal);
+    const behind = acquire(never);
+    left.abort(new Error('hung up'));
+    await expect(leaving).rejects.toThrow('hung up');
+    first.release();
+    await behind;
+  });
 });

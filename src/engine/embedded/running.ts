@@ -1,11 +1,11 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { TailraceError } from '../../errors.ts';
+import { createSlots } from '../../lib/slots.ts';
 import { quote } from '../../sql/quote.ts';
 import type { QueryOptions } from '../engine.ts';
 import { createBlame, type Sent } from '../process/blame.ts';
 import { type EngineAnswer, EngineLostError } from '../process/channel.ts';
 import type { EngineProcess } from '../process/engine-process.ts';
-import { createLock } from '../process/lock.ts';
 import type { Pulse } from '../process/pulse.ts';
 import type { Supervisor } from '../process/supervisor.ts';
 import type { SuspectQuery, Suspects } from '../process/suspects.ts';
@@ -43,7 +43,7 @@ export function createRunningQueries(options: RunningOptions) {
   const { guard, kill } = createKill(options);
   const running = new Map<string, Sent>();
   const blame = createBlame(running);
-  const acquire = createLock();
+  const acquire = createSlots(1);
   let last = 0;
 
   /** @throws EngineLostError; then the query is in `suspects` if it may be the cause */
