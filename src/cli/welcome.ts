@@ -1,5 +1,6 @@
 import type { Endpoint } from '../definitions/endpoint.ts';
 import { describeShipped } from '../definitions/folders.ts';
+import { exampleOf } from '../http/openapi/document.ts';
 import type { Store } from '../open-store.ts';
 
 // `aurora` is a project of the sample logs.
@@ -41,10 +42,6 @@ export function printWelcome(
 /** Values for the required parameters of any other endpoint. */
 function exampleQuery({ name, parameters }: Endpoint): string {
   const required = parameters.filter((parameter) => parameter.required);
-  const values = required.map((parameter): [string, string] => {
-    const { examples, example } = parameter;
-    const known = examples[0] ?? (parameter.name === 'project' ? 'aurora' : example) ?? 'x';
-    return [parameter.name, String(known)];
-  });
+  const values = required.map((one): [string, string] => [one.name, String(exampleOf(one) ?? 'x')]);
   return EXAMPLES[name] ?? new URLSearchParams(values).toString();
 }

@@ -146,7 +146,14 @@ export function parameterSchema({ schema, required }: Parameter): Schema {
  * A value that works with the sample logs, if the declaration has one. Of optional parameters only choices have an example: the
  * reference fills examples into its forms, and with both bounds of time at one instant an answer is empty.
  */
-function exampleOf({ name, required, values, schema, example, examples: [declared] }: Parameter): unknown {
+export function exampleOf({
+  name,
+  required,
+  values,
+  schema,
+  example,
+  examples: [declared],
+}: Parameter): unknown {
   if (declared !== undefined) return declared;
   if (name === 'project' && schema['type'] === 'string') return 'aurora';
   return schema['default'] ?? (required || values.length > 0 ? example : undefined);
