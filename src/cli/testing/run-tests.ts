@@ -60,16 +60,17 @@ function findEndpoints(
   { faults }: Reading,
 ): readonly Endpoint[] {
   if (names.length === 0) return registry.endpoints;
-  const unknown = names.filter((name) => registry.findEndpoint(name) === undefined);
-  if (unknown.length > 0) refuseFaults(faults); // the name may be that of a file with faults
-  const known = registry.endpoints.map(({ name }) => name).join(', ');
-  if (unknown.length > 0)
+  const found = new Map(names.map((name) => [name, registry.findEndpoint(name)]));
+  const unknown = names.filter((name) => found.get(name) === undefined);
+  if (unknown.length > 0) {
+    refuseFaults(faults); // the name may be that of a file with faults
+    const known = registry.endpoints.map(({ name }) => name).join(', ');
     throw new InputError(
       unknown.map((name) => `no endpoint has the UUID or name ${JSON.stringify(name)}; there are ${known}`),
     );
-  return registry.endpoints.filter(({ id, name }) =>
-    names.some((one) => one === name || one.toLowerCase() === id),
-  );
+  }
+  const named = new Set(found.values());
+  return registry.endpoints.filter((endpoint) => named.has(endpoint));
 }
 
 /** Every test file without faults, with its events. */
