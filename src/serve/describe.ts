@@ -1,7 +1,6 @@
-import { createHash, hash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import { pipeline, type Readable, type Transform } from 'node:stream';
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import {
   brotliCompress,
@@ -16,6 +15,7 @@ import fresh from 'fresh';
 import { type CacheOutcome, COMPRESSED_SHARE_MAX, type Served, TEXT_BYTES_MAX } from '../cache/store.ts';
 import type { Endpoint } from '../definitions/endpoint.ts';
 import type { AnswerStream } from '../engine/engine.ts';
+import { HASHED_BYTES_MAX, hashByParts } from '../lib/hash-by-parts.ts';
 import type { Cursors } from '../query/cursor.ts';
 import type { Question } from '../query/question.ts';
 import type { Answer } from '../query/run.ts';
@@ -239,19 +239,6 @@ export function createRepresent(): (
     if (!(forms instanceof Promise)) return formOf(forms, answer, encoding);
     return forms.then((ready) => formOf(ready, answer, encoding));
   };
-}
-
-// A few milliseconds, for which no other request is served.
-const HASHED_BYTES_MAX = 4 * 1024 * 1024;
-
-/** In turns with other requests. */
-async function hashByParts(body: Buffer): Promise<string> {
-  const sha = createHash('sha256');
-  for (let at = 0; at < body.length; at += HASHED_BYTES_MAX) {
-    sha.update(body.subarray(at, at + HASHED_BYTES_MAX));
-    await nextTurn();
-  }
-  return sha.digest('base64url');
 }
 
 function createForm(encoding: Encoding, body: Buffer, etag: string): Representation {

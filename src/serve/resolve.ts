@@ -139,6 +139,7 @@ export function requireEndpoint({ endpoints }: Caller, endpoint: Endpoint): void
 
 const ANSWER_TYPES = FORMATS.flatMap(({ mediaTypes }) => mediaTypes);
 export const EVENT_STREAM = 'text/event-stream';
+const ALL_TYPES = [...ANSWER_TYPES, EVENT_STREAM];
 
 /**
  * Whether a request asks for a live tail rather than for an answer. `format` asks for an answer, whatever `Accept` says. So does any
@@ -150,7 +151,7 @@ export function wantsTail({
   parameters,
 }: Pick<Inquiry, 'accepts' | 'endpoint' | 'parameters'>): boolean {
   if (findNamedFormat(endpoint, parameters) !== undefined) return false;
-  if (accepts.type([...ANSWER_TYPES, EVENT_STREAM]) !== EVENT_STREAM) return false;
+  if (accepts.type(ALL_TYPES) !== EVENT_STREAM) return false;
   const { pages } = endpoint;
   return (pages !== undefined && hasNewestFirst(pages)) || accepts.type(ANSWER_TYPES) === false;
 }

@@ -150,7 +150,7 @@ describe.each([
     }
   });
 
-  test('is told by the tool what was wrong with the arguments', async () => {
+  test('gets what is wrong with the arguments as the result of the tool', async () => {
     const client = await connect({ 'x-api-key': PRIVATE_KEY }, mode);
     expect(await call(client, 'logs_of_app', { min_status: 99 })).toEqual({
       isError: true,
