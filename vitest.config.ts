@@ -6,12 +6,16 @@ const isShort = process.env['TEST_SHORT'] === '1';
 // Of all random values. A failed test prints it; TEST_SEED=… repeats them.
 const seed = process.env['TEST_SEED'] ?? String(randomInt(2 ** 31));
 
-/** Each tests a whole program, image or page; faster tests cover the parts. */
+/** Each tests a whole program, image or page, or one thing at length; faster tests cover the parts. */
 const SLOW = [
   'test/acceptance/!(kill|replicas|serve).test.ts',
   'test/attack/**/*.test.ts',
   'test/deploy/{package,proxy}.test.ts',
   'test/e2e/!(pages).test.ts',
+  'test/endpoints/*-many.test.ts',
+  'test/engine/embedded-restart.test.ts',
+  'test/http/external.test.ts',
+  'test/query/sandbox/{time-zone,value-size}.test.ts',
 ];
 
 const slow = isShort ? SLOW : [];
