@@ -39,7 +39,7 @@ process.once('message', async ({ dataDir, endMs, clock }: PastJob) => {
   let steps = 0;
   const begunMs = Date.now();
   const now = () => endMs + (clock === 'steps' ? steps++ : Date.now() - begunMs);
-  const config = parseConfig({ TAILRACE_DATA_DIR: dataDir, TAILRACE_PRIVATE_KEY: KEY });
+  const config = parseConfig({ ...(process.env["TAILRACE_ENDPOINTS_DIR"] ? { TAILRACE_ENDPOINTS_DIR: process.env["TAILRACE_ENDPOINTS_DIR"] } : {}), TAILRACE_DATA_DIR: dataDir, TAILRACE_PRIVATE_KEY: KEY });
   const logger = pino({ level: 'silent' });
   const { app, store } = await createService(config, { logger, owner: 'the benchmark', now });
   const url = await app.listen({ port: 0, host: '127.0.0.1', backlog: 4_096 });

@@ -2,14 +2,14 @@ import type { Endpoint } from '../definitions/endpoint.ts';
 import type { Engine, QueryOptions } from '../engine/engine.ts';
 import { TailraceError } from '../errors.ts';
 import { serviceValues, type TimeRange } from './bucket-range.ts';
-import { FORMATS, type Format, type Framed, frameAnswer, JSON_FORMAT, lastLine } from './format.ts';
+import { type Format, type Framed, frameAnswer, JSON_FORMAT, lastLine } from './format.ts';
 import { invalidParameters } from './parameters.ts';
 import { findOwner } from './pins.ts';
 import { type Position, readPosition } from './position.ts';
 import type { Question } from './question.ts';
 import { isCallersOwn } from './sandbox/base.ts';
 import { refuse } from './sandbox/refusal.ts';
-import { createStatement, type Statement } from './statement.ts';
+import { arePlainTexts, createStatement, type Statement } from './statement.ts';
 
 /** The finished bytes of a question. */
 export interface Answer extends Framed {
@@ -34,11 +34,15 @@ export type Run = (question: Question, options?: RunOptions) => Promise<Answer>;
 
 /** @param now ms since the epoch */
 export function createRunner(engine: Engine, now: () => number): Run {
-  const statements = new Map(FORMATS.map((format) => [format, new WeakMap<Endpoint, Statement>()]));
+  const statements = new WeakMap<Endpoint, Map<string, Statement>>();
 
-  function statementOf({ endpoint, format }: Question): Statement {
-    const statement = statements.get(format)?.get(endpoint) ?? createStatement(endpoint, format);
-    statements.get(format)?.set(endpoint, statement);
+  function statementOf({ endpoint, values, format }: Question): Statement {
+    const own = statements.get(endpoint) ?? new Map<string, Statement>();
+    statements.set(endpoint, own);
+    const checksPatterns = !arePlainTexts(endpoint, values);
+    const kind = `${format.name} ${checksPatterns}`;
+    const statement = own.get(kind) ?? createStatement(endpoint, format, checksPatterns);
+    own.set(kind, statement);
     return statement;
   }
 

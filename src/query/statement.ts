@@ -2,6 +2,7 @@ import type { Endpoint, ResultColumn, ResultType } from '../definitions/endpoint
 import { CURSOR_PREFIX } from '../definitions/pages.ts';
 import type { Parameter } from '../definitions/parameter.ts';
 import type { FileFormat, QueryOptions } from '../engine/engine.ts';
+import { findFinalSelect, type SelectItem } from '../sql/final-select.ts';
 import { createRewriter } from '../sql/parameter.ts';
 import { quote } from '../sql/quote.ts';
 import { dropUnusedViews } from '../sql/with-list.ts';
@@ -15,19 +16,46 @@ export interface Statement {
 
 /**
  * The SQL that answers an endpoint in a format: the declared columns of the stored query, or all of a caller's SELECT, cut at
- * max rows (spec 8). As a subquery the stored query can only be one SELECT; ClickHouse keeps the order of its rows. Views that it does
- * not read are left out, since the engine would parse them for each request; the check of a definition shows the engine all.
+ * max rows (spec 8). What the stored query does not read is left out, since the engine would parse it for each request; the check of a
+ * definition shows the engine all.
+ *
+ * @param patterns whether the engine is to compile every pattern, see `patternChecks`
  */
-export function createStatement(endpoint: Endpoint, { engineFormat } = JSON_FORMAT): Statement {
+export function createStatement(
+  endpoint: Endpoint,
+  { engineFormat } = JSON_FORMAT,
+  patterns = true,
+): Statement {
   const { columns, sqlOrigin } = endpoint;
   const joinsText = engineFormat === 'JSONEachRow' && columns.some(({ type }) => type === 'json');
+  const format = joinsText ? 'TSVRaw' : engineFormat;
+  const stored = dropUnusedViews(writeTypes(endpoint));
+  const checks = patterns ? patternChecks(endpoint) : '';
+  const flat = sqlOrigin === 'file' && checks === '' ? writeFlat(endpoint, stored, format) : undefined;
+  if (flat !== undefined) return { sql: flat, format };
   const write = writerOf(engineFormat);
   const named = joinsText
     ? rowAsText(columns)
     : columns.map(({ name, type }) => write(identifier(name), type)).join(', ');
   const selected = sqlOrigin === 'select' ? '*' : named;
-  const sql = `SELECT ${selected} FROM (\n${dropUnusedViews(writeTypes(endpoint))}\n)${patternChecks(endpoint)} LIMIT ${endpoint.maxRows}`;
-  return { sql, format: joinsText ? 'TSVRaw' : engineFormat };
+  // As a subquery the stored query can only be one SELECT; ClickHouse keeps the order of its rows.
+  return { sql: `SELECT ${selected} FROM (\n${stored}\n)${checks} LIMIT ${endpoint.maxRows}`, format };
+}
+
+/** The stored query by itself, if it plainly returns the declared columns; `undefined` if it needs another SELECT around it. */
+function writeFlat(
+  { columns, maxRows }: Endpoint,
+  stored: string,
+  format: QueryOptions['format'],
+): string | undefined {
+  const select = findFinalSelect(stored);
+  if (select?.items.map(({ name }) => name).join() !== columns.map(({ name }) => name).join())
+    return undefined;
+  const list = format === 'JSONEachRow' ? select.items.map(({ sql }) => sql).join(', ') : undefined;
+  const row = format === 'TSVRaw' && !select.countsItems ? rowAsText(columns, select.items) : undefined;
+  const selected = list ?? row;
+  const limit = Math.min(select.limit ?? maxRows, maxRows);
+  return selected && `${select.before} ${selected} ${select.after}\nLIMIT ${limit}`;
 }
 
 /** The SQL of an endpoint with each parameter as a value of its type: the engine gets its canonical text. */
@@ -57,7 +85,7 @@ function writerOf(format: QueryOptions['format']): WriteColumn {
 
 type ColumnTypes = Partial<Record<ResultType, (column: string) => string>>;
 
-const jsonText = (column: string) => `if(empty(ifNull(${column}, '')), 'null', ${column})`;
+const jsonText = (column: string) => `ifNull(nullIf(${column}, ''), 'null')`;
 
 const TEXTS: ColumnTypes = {
   string: (column) => `toValidUTF8(toString(${column}))`,
@@ -80,24 +108,28 @@ const FILE_COLUMNS: Readonly<Record<FileFormat, ColumnTypes>> = {
  * A row as JSON, concatenated by the engine, for results with a `json` column: JSONEachRow would quote the column's text, which
  * has to stand in the row as it is. Ingest keeps that text to one line of valid JSON.
  */
-function rowAsText(columns: readonly ResultColumn[]): string {
+function rowAsText(columns: readonly ResultColumn[], items: readonly SelectItem[] = []): string {
   const members = columns.map(({ name, type }, i) => {
-    const label = quote(`${i === 0 ? '' : ','}${JSON.stringify(name)}:`);
-    const column = identifier(name);
-    if (type === 'json') return `${label}, ${jsonText(column)}`;
-    return `${label}, ifNull(toJSONString(${column}), 'null')`;
+    const label = quote(`${i === 0 ? '{' : ','}${JSON.stringify(name)}:`);
+    const column = items[i]?.sql ?? identifier(name);
+    return `${label}, ${type === 'json' ? jsonText(column) : `ifNull(toJSONString(${column}), 'null')`}`;
   });
-  return `concat('{', ${members.join(', ')}, '}')`;
+  return `concat(${members.join(', ')}, '}')`;
 }
 
 /**
- * Compiles every pattern while the query is analysed. Otherwise a pattern that RE2 refuses would fail only if there are rows
+ * Compiles every pattern while the query is analysed; see `arePlainTexts`. Otherwise a pattern that RE2 refuses would fail only if there are rows
  * to match, and return an empty answer if there are none.
  */
 function patternChecks(endpoint: Endpoint): string {
   const patterns = endpoint.parameters.filter(({ isPattern }) => isPattern);
   const checks = patterns.map(({ name }) => `NOT ignore(replaceRegexpOne('', @${name}, ''))`);
   return checks.length === 0 ? '' : ` WHERE ${checks.join(' AND ')}`;
+}
+
+/** Whether the values of all patterns are texts without a meaning in patterns, so that no engine can refuse them. */
+export function arePlainTexts({ parameters }: Endpoint, values: Readonly<Record<string, string>>): boolean {
+  return parameters.every(({ name, isPattern }) => !isPattern || /^[\w :/-]{0,1000}$/.test(values[name] ?? ''));
 }
 
 function identifier(name: string): string {

@@ -7,10 +7,11 @@ import { messageOf } from '../errors.ts';
 import { createRewriter, findParameters } from '../sql/parameter.ts';
 import { quote } from '../sql/quote.ts';
 import { serviceValues } from './bucket-range.ts';
+import { JSON_FORMAT } from './format.ts';
 import { bindPosition } from './position.ts';
 import { findSandboxFault } from './sandbox/base.ts';
 import { NO_TABLE } from './sandbox/tree-node.ts';
-import { createStatement, writeTypes } from './statement.ts';
+import { arePlainTexts, createStatement, writeTypes } from './statement.ts';
 import { readQueryTree, readSyntaxTree, type SyntaxNode, SyntaxTreeError, walk } from './syntax-tree.ts';
 
 /** Has the engine, which has the tables of the sources, check every stored query. Each refusal is a fault of the definition. */
@@ -31,7 +32,8 @@ async function verifyQuery(engine: Engine, endpoint: Endpoint): Promise<Fault[]>
     const faults = compareColumns(endpoint, described);
     if (faults.length > 0) return faults;
     // As a request runs it: on a reader, with its rights.
-    await engine.query(`EXPLAIN ${createStatement(endpoint).sql}`, values, { format: 'TSVRaw' });
+    const { sql: sent } = createStatement(endpoint, JSON_FORMAT, !arePlainTexts(endpoint, values));
+    await engine.query(`EXPLAIN ${sent}`, values, { format: 'TSVRaw' });
     const fault = await findSandboxFault(engine, endpoint, values);
     return fault === undefined ? [] : [at(endpoint, 1, fault)];
   } catch (error) {

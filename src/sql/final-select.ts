@@ -1,0 +1,88 @@
+import { scanTokens, type Token } from './token.ts';
+import { PLAIN_NAME } from './with-list.ts';
+
+/** A column of a SELECT, as it is written: `expression AS name`, or the name of a column. */
+export interface SelectItem {
+  readonly name: string;
+  readonly sql: string;
+}
+
+/** A query cut at the list of its final SELECT. */
+export interface FinalSelect {
+  /** Up to the list. */
+  readonly before: string;
+  readonly items: readonly SelectItem[];
+  /** From the list to the end, without comments and `LIMIT`. */
+  readonly after: string;
+  /** Of `LIMIT n`, if the query ends with it. */
+  readonly limit: number | undefined;
+  /** Whether the order or the groups of rows may depend on places in the list, as in `ORDER BY 1`. */
+  readonly countsItems: boolean;
+}
+
+/** Words of the final SELECT that change what its list or a LIMIT after it means. Such a query is left as it is. */
+const CHANGES = new Set(
+  `SELECT DISTINCT TOP UNION INTERSECT EXCEPT WITH LIMIT OFFSET FETCH SETTINGS FORMAT INTO APPLY REPLACE WINDOW QUALIFY`.split(
+    ' ',
+  ),
+);
+const CLAUSES = new Set('FROM PREWHERE WHERE GROUP HAVING ORDER ARRAY JOIN'.split(' '));
+
+/**
+ * Cuts a query at its final SELECT, so that its list can be replaced and its rows be limited without another SELECT around it: the
+ * engine takes half a millisecond to analyse one.
+ *
+ * @returns `undefined` for any query that is not plainly `[WITH …] SELECT item, … FROM … [LIMIT n]`: in doubt it is not cut
+ */
+export function findFinalSelect(sql: string): FinalSelect | undefined {
+  const tokens = [...scanTokens(sql)].filter(({ kind }) => kind !== 'comment');
+  const texts = tokens.map(({ start, end }) => sql.slice(start, end));
+  const outer = findOuter(tokens, texts);
+  const words = outer.map((i) => (tokens[i]?.kind === 'word' ? (texts[i] ?? '').toUpperCase() : ''));
+  const hasLimit = words.at(-2) === 'LIMIT' && /^\d{1,9}$/.test(words.at(-1) ?? '');
+  const end = words.length - (hasLimit ? 2 : 0);
+  const select = words.indexOf('SELECT');
+  const clause = words.findIndex((word, i) => i > select && CLAUSES.has(word));
+  const listEnd = clause === -1 ? end : clause;
+  if (select === -1 || (select > 0 && words[0] !== 'WITH') || (clause !== -1 && words[clause] !== 'FROM'))
+    return undefined;
+  if (words.slice(select + 1, end).some((word) => CHANGES.has(word))) return undefined;
+  const at = (i: number) => outer[i] ?? tokens.length;
+  const commas = outer.filter((i) => i > at(select) && i < at(listEnd) && texts[i] === ',');
+  const edges = [at(select), ...commas, at(listEnd)];
+  const items = edges.slice(1).map((to, i) => readItem(sql, tokens.slice((edges[i] ?? 0) + 1, to)));
+  const known = items.filter((item) => item !== undefined);
+  if (known.length !== items.length) return undefined;
+  return {
+    before: sql.slice(0, tokens[at(select)]?.end),
+    items: known,
+    after: sql.slice(tokens[at(listEnd)]?.start ?? sql.length, tokens[at(end) - 1]?.end),
+    limit: hasLimit ? Number(words.at(-1)) : undefined,
+    countsItems: words.slice(listEnd, end).some((word) => /^(?:\d+|ALL)$/.test(word)),
+  };
+}
+
+/** Indexes of the tokens outside of all brackets; none if brackets do not match. */
+function findOuter(tokens: readonly Token[], texts: readonly string[]): number[] {
+  let depth = 0;
+  const outer: number[] = [];
+  for (const [i, { kind }] of tokens.entries()) {
+    const text = kind === 'sign' ? (texts[i] ?? '') : '';
+    if (')]}'.includes(text) && text !== '') depth--;
+    if (depth < 0) return [];
+    if (depth === 0) outer.push(i);
+    if ('([{'.includes(text) && text !== '') depth++;
+  }
+  return depth === 0 ? outer : [];
+}
+
+/** `name`, or `… AS name`; `undefined` for anything else, such as `*`, `table.name` and a name in quotes. */
+function readItem(sql: string, tokens: readonly Token[]): SelectItem | undefined {
+  const [first, last] = [tokens[0], tokens.at(-1)];
+  if (first === undefined || last?.kind !== 'word') return undefined;
+  const name = sql.slice(last.start, last.end);
+  const before = tokens.at(-2);
+  const isNamed = before?.kind === 'word' && sql.slice(before.start, before.end).toUpperCase() === 'AS';
+  if (!PLAIN_NAME.test(name) || (tokens.length > 1 && !isNamed)) return undefined;
+  return { name, sql: sql.slice(first.start, last.end) };
+}
