@@ -1,6 +1,7 @@
 import pino from 'pino';
 import { parseConfig } from '../src/config/config.ts';
 import { serviceValues } from '../src/query/bucket-range.ts';
+import { JSON_FORMAT } from '../src/query/format.ts';
 import { parseParameters } from '../src/query/parameters.ts';
 import { createStatement } from '../src/query/statement.ts';
 import { createService } from '../src/service.ts';
@@ -39,7 +40,13 @@ process.once('message', async ({ dataDir, endMs, clock }: PastJob) => {
   let steps = 0;
   const begunMs = Date.now();
   const now = () => endMs + (clock === 'steps' ? steps++ : Date.now() - begunMs);
-  const config = parseConfig({ ...(process.env["TAILRACE_ENDPOINTS_DIR"] ? { TAILRACE_ENDPOINTS_DIR: process.env["TAILRACE_ENDPOINTS_DIR"] } : {}), TAILRACE_DATA_DIR: dataDir, TAILRACE_PRIVATE_KEY: KEY });
+  const config = parseConfig({
+    ...(process.env['TAILRACE_ENDPOINTS_DIR']
+      ? { TAILRACE_ENDPOINTS_DIR: process.env['TAILRACE_ENDPOINTS_DIR'] }
+      : {}),
+    TAILRACE_DATA_DIR: dataDir,
+    TAILRACE_PRIVATE_KEY: KEY,
+  });
   const logger = pino({ level: 'silent' });
   const { app, store } = await createService(config, { logger, owner: 'the benchmark', now });
   const url = await app.listen({ port: 0, host: '127.0.0.1', backlog: 4_096 });
@@ -47,8 +54,8 @@ process.once('message', async ({ dataDir, endMs, clock }: PastJob) => {
 
   process.on('message', async ({ endpoint: name, parameters, nowMs }: DirectQuestion) => {
     const endpoint = registry.getEndpoint(name);
-    const { sql, format } = createStatement(endpoint);
     const values = parseParameters(endpoint, parameters, 1_000);
+    const { sql, format } = createStatement(endpoint, JSON_FORMAT, values);
     const bound = { ...values, ...serviceValues(endpoint, values, { instantMs: nowMs ?? now() }) };
     const startMs = performance.now();
     const { bytes } = await engine.query(sql, bound, { format });

@@ -1,4 +1,5 @@
 import type { Readable } from 'node:stream';
+import type { Values } from '../sql/quote.ts';
 
 /** The bytes of a complete answer, on their way from the engine. They fail only if the engine ends meanwhile. */
 export interface AnswerStream {
@@ -100,7 +101,7 @@ export interface Engine {
    * @throws TailraceError `query_failed`, `query_timeout`, `overloaded`, `engine_unavailable`; the signal's reason when
    * it was aborted
    */
-  query(sql: string, values: Readonly<Record<string, string>>, options: QueryOptions): Promise<QueryResult>;
+  query(sql: string, values: Values, options: QueryOptions): Promise<QueryResult>;
   /**
    * Adds rows; when it resolves they survive a crash of the process. Rows of one day are added all or none. After a rejection the
    * rows may or may not be stored; nothing changes later.

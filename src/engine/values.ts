@@ -1,16 +1,14 @@
 import { LRUCache } from 'lru-cache';
 import { TailraceError } from '../errors.ts';
 import { createRewriter } from '../sql/parameter.ts';
-import { quote } from '../sql/quote.ts';
+import { type Value, type Values, writeValue } from '../sql/quote.ts';
 import { guardSearches } from '../sql/search-guard.ts';
 import { findTextSearches } from '../sql/text-search.ts';
 
-type Values = Readonly<Record<string, string>>;
-
-/** A statement with bound parameters: `values` holds those that the text names. */
+/** A statement with bound parameters: `values` holds the texts that it names; numbers stand in it. */
 export interface BoundStatement {
   readonly sql: string;
-  readonly values: Values;
+  readonly values: Readonly<Record<string, string>>;
 }
 
 const STATEMENTS_MAX = 500;
@@ -23,14 +21,14 @@ export function parseRows(bytes: Buffer): Record<string, unknown>[] {
   return lines.map((line) => JSON.parse(line) as Record<string, unknown>);
 }
 
-/** Replaces each `@name` with the quoted value, and guards searches (sql/search-guard.ts). */
+/** Replaces each `@name` with its value as a literal, and guards searches (sql/search-guard.ts). */
 export function createValueWriter(): (sql: string, values: Values) => string {
   const getRewriter = createRewriters();
-  return (sql, values) => getRewriter(sql, values)((name) => quote(getValue(values, name)));
+  return (sql, values) => getRewriter(sql, values)((name) => writeValue(getValue(values, name)));
 }
 
 /**
- * Replaces each `@name` with `{name:String}`, which the server binds, and guards searches. Values that are too long for a URL are
+ * Replaces each `@name` of a text with `{name:String}`, which the server binds, and guards searches. Values that are too long for a URL are
  * quoted in the text instead, which means the same.
  */
 export function createValueBinder(): (sql: string, values: Values) => BoundStatement {
@@ -40,13 +38,15 @@ export function createValueBinder(): (sql: string, values: Values) => BoundState
     const bound: Record<string, string> = {};
     let chars = 0;
     const text = rewrite((name) => {
-      const value = getValue(values, name).toWellFormed();
+      const given = getValue(values, name);
+      if (typeof given === 'number') return writeValue(given);
+      const value = given.toWellFormed();
       if (!Object.hasOwn(bound, name)) chars += value.length;
       bound[name] = value;
       return `{${name}:String}`;
     });
     if (chars <= BOUND_CHARS_MAX) return { sql: text, values: bound };
-    return { sql: rewrite((name) => quote(getValue(values, name))), values: {} };
+    return { sql: rewrite((name) => writeValue(getValue(values, name))), values: {} };
   };
 }
 
@@ -55,7 +55,9 @@ function createRewriters() {
   const getSearches = cacheBySql(findTextSearches);
   const getRewriter = cacheBySql(createRewriter);
   return (sql: string, values: Values) =>
-    getRewriter(guardSearches(sql, getSearches(sql), (name) => getValue(values, name).toWellFormed()));
+    getRewriter(
+      guardSearches(sql, getSearches(sql), (name) => String(getValue(values, name)).toWellFormed()),
+    );
 }
 
 function cacheBySql<T extends object>(create: (sql: string) => T): (sql: string) => T {
@@ -63,7 +65,7 @@ function cacheBySql<T extends object>(create: (sql: string) => T): (sql: string)
   return (sql) => cache.memo(sql);
 }
 
-function getValue(values: Values, name: string): string {
+function getValue(values: Values, name: string): Value {
   const value = Object.hasOwn(values, name) ? values[name] : undefined;
   if (value === undefined) throw new TailraceError('internal', `no value was given for @${name}`);
   return value;

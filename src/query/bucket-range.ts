@@ -9,6 +9,7 @@ import {
   MICROS_PER_SECOND,
   type Micros,
 } from '../lib/instant.ts';
+import type { Values } from '../sql/quote.ts';
 import type { ParameterValues } from './parameters.ts';
 
 /** A range of event time: from `from`, before `until`. */
@@ -47,7 +48,7 @@ export function serviceValues(
   { bucket }: Endpoint,
   values: ParameterValues,
   { instantMs, range }: { instantMs: number; range?: TimeRange | undefined },
-): Record<string, string> {
+): Values {
   const now = { [NOW_PARAMETER]: formatInstant(instantMs * MICROS_PER_MS) };
   if (bucket === undefined) return now;
   const { width, from } = findBuckets(bucket, values, instantMs);
@@ -55,6 +56,6 @@ export function serviceValues(
     ...now,
     [BUCKET_FROM]: formatInstant(Math.max(range?.from ?? from, EARLIEST_MICROS)),
     [BUCKET_UNTIL]: formatInstant(Math.min(range?.until ?? LATEST_MICROS, LATEST_MICROS)),
-    [BUCKET_WIDTH]: String(width / MICROS_PER_SECOND),
+    [BUCKET_WIDTH]: width / MICROS_PER_SECOND,
   };
 }

@@ -9,7 +9,7 @@ import { type Position, readPosition } from './position.ts';
 import type { Question } from './question.ts';
 import { isCallersOwn } from './sandbox/base.ts';
 import { refuse } from './sandbox/refusal.ts';
-import { arePlainTexts, createStatement, type Statement } from './statement.ts';
+import { createStatements } from './statement.ts';
 
 /** The finished bytes of a question. */
 export interface Answer extends Framed {
@@ -34,16 +34,12 @@ export type Run = (question: Question, options?: RunOptions) => Promise<Answer>;
 
 /** @param now ms since the epoch */
 export function createRunner(engine: Engine, now: () => number): Run {
-  const statements = new WeakMap<Endpoint, Map<string, Statement>>();
+  const statements = new WeakMap<Endpoint, ReturnType<typeof createStatements>>();
 
-  function statementOf({ endpoint, values, format }: Question): Statement {
-    const own = statements.get(endpoint) ?? new Map<string, Statement>();
-    statements.set(endpoint, own);
-    const checksPatterns = !arePlainTexts(endpoint, values);
-    const kind = `${format.name} ${checksPatterns}`;
-    const statement = own.get(kind) ?? createStatement(endpoint, format, checksPatterns);
-    own.set(kind, statement);
-    return statement;
+  function statementOf({ endpoint, values, format }: Question) {
+    const find = statements.get(endpoint) ?? createStatements(endpoint);
+    statements.set(endpoint, find);
+    return find(format, values);
   }
 
   return async (question, { part, requestId, streams, ...how } = {}) => {

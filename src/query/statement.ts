@@ -1,13 +1,18 @@
+import { LRUCache } from 'lru-cache';
 import type { Endpoint, ResultColumn, ResultType } from '../definitions/endpoint.ts';
 import { CURSOR_PREFIX } from '../definitions/pages.ts';
 import type { Parameter } from '../definitions/parameter.ts';
 import type { FileFormat, QueryOptions } from '../engine/engine.ts';
 import { findFinalSelect, type SelectItem } from '../sql/final-select.ts';
+import { decideOptionalConditions, findOptionalParameters } from '../sql/optional-condition.ts';
 import { createRewriter } from '../sql/parameter.ts';
-import { quote } from '../sql/quote.ts';
+import { quote, type Values } from '../sql/quote.ts';
 import { dropUnusedViews } from '../sql/with-list.ts';
-import { JSON_FORMAT } from './format.ts';
+import { type Format, JSON_FORMAT } from './format.ts';
 import { writeCursorColumn } from './position.ts';
+
+// Of one endpoint: for each format, and each choice of optional conditions.
+const STATEMENTS_MAX = 100;
 
 export interface Statement {
   readonly sql: string;
@@ -19,18 +24,19 @@ export interface Statement {
  * max rows (spec 8). What the stored query does not read is left out, since the engine would parse it for each request; the check of a
  * definition shows the engine all.
  *
- * @param patterns whether the engine is to compile every pattern, see `patternChecks`
+ * @param values of the question, by which parts may be left out; none: the statement answers any question
  */
 export function createStatement(
   endpoint: Endpoint,
   { engineFormat } = JSON_FORMAT,
-  patterns = true,
+  values: Values = {},
 ): Statement {
   const { columns, sqlOrigin } = endpoint;
   const joinsText = engineFormat === 'JSONEachRow' && columns.some(({ type }) => type === 'json');
   const format = joinsText ? 'TSVRaw' : engineFormat;
-  const stored = dropUnusedViews(writeTypes(endpoint));
-  const checks = patterns ? patternChecks(endpoint) : '';
+  const isEmpty = (name: string) => (Object.hasOwn(values, name) ? values[name] === '' : undefined);
+  const stored = dropUnusedViews(decideOptionalConditions(writeTypes(endpoint), isEmpty));
+  const checks = arePlainTexts(endpoint, values) ? '' : patternChecks(endpoint);
   const flat = sqlOrigin === 'file' && checks === '' ? writeFlat(endpoint, stored, format) : undefined;
   if (flat !== undefined) return { sql: flat, format };
   const write = writerOf(engineFormat);
@@ -40,6 +46,19 @@ export function createStatement(
   const selected = sqlOrigin === 'select' ? '*' : named;
   // As a subquery the stored query can only be one SELECT; ClickHouse keeps the order of its rows.
   return { sql: `SELECT ${selected} FROM (\n${stored}\n)${checks} LIMIT ${endpoint.maxRows}`, format };
+}
+
+/** The statements of an endpoint: questions that need the same one share it. */
+export function createStatements(endpoint: Endpoint): (format: Format, values: Values) => Statement {
+  const optional = [...findOptionalParameters(endpoint.sql)];
+  const known = new LRUCache<string, Statement>({ max: STATEMENTS_MAX });
+  return (format, values) => {
+    const decided = optional.filter((name) => values[name] === '');
+    const key = `${format.name} ${arePlainTexts(endpoint, values)} ${decided}`;
+    const statement = known.get(key) ?? createStatement(endpoint, format, values);
+    known.set(key, statement);
+    return statement;
+  };
 }
 
 /** The stored query by itself, if it plainly returns the declared columns; `undefined` if it needs another SELECT around it. */
@@ -128,9 +147,13 @@ function patternChecks(endpoint: Endpoint): string {
 }
 
 /** Whether the values of all patterns are texts without a meaning in patterns, so that no engine can refuse them. */
-export function arePlainTexts({ parameters }: Endpoint, values: Readonly<Record<string, string>>): boolean {
-  return parameters.every(({ name, isPattern }) => !isPattern || /^[\w :/-]{0,1000}$/.test(values[name] ?? ''));
+function arePlainTexts({ parameters }: Endpoint, values: Values): boolean {
+  return parameters.every(
+    ({ name, isPattern }) => !isPattern || PLAIN_TEXT.test(String(values[name] ?? '(')),
+  );
 }
+
+const PLAIN_TEXT = /^[\w :/-]{1,1000}$/;
 
 function identifier(name: string): string {
   return `\`${name}\``; // proven by the definition's schema to be letters, digits and underscores

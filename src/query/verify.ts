@@ -5,13 +5,13 @@ import type { SqlFile } from '../definitions/read.ts';
 import type { Engine } from '../engine/engine.ts';
 import { messageOf } from '../errors.ts';
 import { createRewriter, findParameters } from '../sql/parameter.ts';
-import { quote } from '../sql/quote.ts';
+import { quote, type Values, writeValue } from '../sql/quote.ts';
 import { serviceValues } from './bucket-range.ts';
 import { JSON_FORMAT } from './format.ts';
 import { bindPosition } from './position.ts';
 import { findSandboxFault } from './sandbox/base.ts';
 import { NO_TABLE } from './sandbox/tree-node.ts';
-import { arePlainTexts, createStatement, writeTypes } from './statement.ts';
+import { createStatement, writeTypes } from './statement.ts';
 import { readQueryTree, readSyntaxTree, type SyntaxNode, SyntaxTreeError, walk } from './syntax-tree.ts';
 
 /** Has the engine, which has the tables of the sources, check every stored query. Each refusal is a fault of the definition. */
@@ -32,8 +32,8 @@ async function verifyQuery(engine: Engine, endpoint: Endpoint): Promise<Fault[]>
     const faults = compareColumns(endpoint, described);
     if (faults.length > 0) return faults;
     // As a request runs it: on a reader, with its rights.
-    const { sql: sent } = createStatement(endpoint, JSON_FORMAT, !arePlainTexts(endpoint, values));
-    await engine.query(`EXPLAIN ${sent}`, values, { format: 'TSVRaw' });
+    for (const sent of [createStatement(endpoint), createStatement(endpoint, JSON_FORMAT, values)])
+      await engine.query(`EXPLAIN ${sent.sql}`, values, { format: 'TSVRaw' });
     const fault = await findSandboxFault(engine, endpoint, values);
     return fault === undefined ? [] : [at(endpoint, 1, fault)];
   } catch (error) {
@@ -95,14 +95,16 @@ function noTableByText(name: string): string {
 
 /** The stored query with a sample value for each parameter. */
 export function createSampleSql(endpoint: Endpoint, values = sampleValues(endpoint)): string {
-  return createRewriter(writeTypes(endpoint))((name) => quote(values[name] ?? ''));
+  return createRewriter(writeTypes(endpoint))((name) => writeValue(values[name] ?? ''));
 }
 
 const SAMPLE_MS = Date.UTC(2026, 0, 1);
 
 /** A value that its declaration allows for each parameter. */
-function sampleValues(endpoint: Endpoint): Record<string, string> {
-  const values = Object.fromEntries(endpoint.parameters.map(({ name, sample }) => [name, sample]));
+function sampleValues(endpoint: Endpoint): Values {
+  const values: Record<string, string> = Object.fromEntries(
+    endpoint.parameters.map(({ name, sample }) => [name, sample]),
+  );
   for (const name of endpoint.pinned) values[PINNED_PREFIX + name] = values[name] ?? '';
   return {
     ...values,

@@ -1,5 +1,18 @@
 const NEEDS_ESCAPE = /[\\'\0]/g;
 
+/** A parameter's value as a literal: a text, or a whole number that the service itself has computed. */
+export type Value = string | number;
+
+/** The values of a statement's parameters, by name. */
+export type Values = Readonly<Record<string, Value>>;
+
+/** @throws RangeError for a number that a double does not hold exactly */
+export function writeValue(value: Value): string {
+  if (typeof value === 'string') return quote(value);
+  if (!Number.isSafeInteger(value)) throw new RangeError(`${value} is no whole number`);
+  return String(value);
+}
+
 /**
  * A string as a ClickHouse literal: the only function by which a value enters SQL. A file of its own, so that its importers show.
  *

@@ -8,12 +8,7 @@ describe('the final SELECT of a query', () => {
     ['select 1 as one limit 5', ['one'], '', 5],
     ['WITH v AS (SELECT 1 AS x, 2) SELECT x FROM v LIMIT 10 -- the end', ['x'], 'FROM v', 10],
     ['WITH f(a, b) AS c SELECT c, [c, 1] AS d FROM t ORDER BY c', ['c', 'd'], 'FROM t ORDER BY c', undefined],
-    [
-      "SELECT concat('a, b AS x FROM y', z) AS w FROM t /* LIMIT 3 */",
-      ['w'],
-      'FROM t',
-      undefined,
-    ],
+    ["SELECT concat('a, b AS x FROM y', z) AS w FROM t /* LIMIT 3 */", ['w'], 'FROM t', undefined],
     ['SELECT (SELECT max(a) FROM t) AS m FROM t GROUP BY b', ['m'], 'FROM t GROUP BY b', undefined],
   ])('of %j', (sql, names, after, limit) => {
     const found = findFinalSelect(sql);

@@ -1,7 +1,7 @@
 import type { Endpoint } from '../../definitions/endpoint.ts';
 import type { Engine } from '../../engine/engine.ts';
 import { createRewriter } from '../../sql/parameter.ts';
-import { quote } from '../../sql/quote.ts';
+import { quote, type Values, writeValue } from '../../sql/quote.ts';
 import { findWithList, PLAIN_NAME, type WithList } from '../../sql/with-list.ts';
 import { createStatement, writeTypes } from '../statement.ts';
 
@@ -80,7 +80,7 @@ export async function readStoredNames(engine: Engine, base: WithList): Promise<S
 export async function findSandboxFault(
   engine: Engine,
   endpoint: Endpoint,
-  values: Readonly<Record<string, string>>,
+  values: Values,
 ): Promise<string | undefined> {
   if (!endpoint.sandboxing) return undefined;
   const base = findBase(endpoint);
@@ -95,7 +95,7 @@ export async function findSandboxFault(
     if (tables.has(view) || views.indexOf(view) < i)
       return `must not call a view "${view}": with query_sandboxing, no view has the name of a table or of another view`;
     const select = { ...endpoint, sql: `${base.sql}\nSELECT * FROM \`${view}\`` };
-    const sql = createRewriter(writeTypes(select))((name) => quote(values[name] ?? ''));
+    const sql = createRewriter(writeTypes(select))((name) => writeValue(values[name] ?? ''));
     const columns = await engine.inspect(`DESCRIBE TABLE (${sql}\n)`);
     // If an expression has the column's name, the engine reports the column as `view.column`.
     const names = columns.map((column) => String(column['name']).replace(`${view}.`, ''));

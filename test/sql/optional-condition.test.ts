@@ -1,0 +1,58 @@
+import { describe, expect, test } from 'vitest';
+import { decideOptionalConditions, findOptionalParameters } from '../../src/sql/optional-condition.ts';
+
+const decide = (sql: string, empty: boolean) => decideOptionalConditions(sql, () => empty);
+
+describe('an optional condition', () => {
+  test.each([
+    [
+      "SELECT a FROM t WHERE x AND (@p = '' OR b = @p) GROUP BY a",
+      'SELECT a FROM t WHERE x  GROUP BY a',
+      'SELECT a FROM t WHERE x AND (b = @p) GROUP BY a',
+    ],
+    [
+      "SELECT (SELECT 1 WHERE x AND (@p = '' OR y OR z)) FROM t",
+      'SELECT (SELECT 1 WHERE x ) FROM t',
+      'SELECT (SELECT 1 WHERE x AND (y OR z)) FROM t',
+    ],
+    [
+      "SELECT a FROM t WHERE x AND (@p = '' OR b) AND (@q = '' OR c)",
+      'SELECT a FROM t WHERE x  ',
+      'SELECT a FROM t WHERE x AND (b) AND (c)',
+    ],
+  ])('is decided in %j', (sql, empty, given) => {
+    expect(decide(sql, true)).toBe(empty);
+    expect(decide(sql, false)).toBe(given);
+  });
+
+  test.each([
+    "SELECT x AND (@p = '' OR y) AS z FROM t",
+    "SELECT a FROM t WHERE (@p = '' OR y)",
+    "SELECT a FROM t WHERE x OR (@p = '' OR y)",
+    "SELECT a FROM t WHERE x AND NOT (@p = '' OR y)",
+    "SELECT a FROM t WHERE x BETWEEN 1 AND (@p = '' OR y)",
+    "SELECT a FROM t WHERE x AND (@p = '' OR y) = 0",
+    "SELECT a FROM t WHERE x AND (@p = '' OR y ? 1 : 0)",
+    "SELECT a FROM t WHERE x AND (@p = '' OR y, 2)",
+    "SELECT a FROM t WHERE x AND (@p = '' OR f(y, 2))",
+    "SELECT a FROM t WHERE x AND (@p = '' OR (y + 1 AS w) > 2)",
+    "SELECT a FROM t WHERE x AND (@p = '' OR y -> 1)",
+    "SELECT a FROM t WHERE x AND (@p = ' ' OR y)",
+    "SELECT a FROM t WHERE x AND ('' = @p OR y)",
+    "SELECT a FROM t WHERE x AND (@p = '' AND y)",
+    "SELECT a FROM t WHERE x AND (@p = '' OR y",
+    "SELECT a FROM t WHERE x ? 1 : 2 AND (@p = '' OR y)",
+    "SELECT a FROM t JOIN u ON x AND (@p = '' OR y)",
+    "SELECT a FROM t WHERE f(x AND (@p = '' OR y))",
+    "SELECT 'WHERE x AND (@p = \\'\\' OR y)' FROM t",
+  ])('is left as it is in %j', (sql) => {
+    expect(decide(sql, true)).toBe(sql);
+    expect(findOptionalParameters(sql).size).toBe(0);
+  });
+
+  test('names its parameter', () => {
+    expect([
+      ...findOptionalParameters("SELECT 1 FROM t WHERE 1 AND (@a = '' OR b = @a) AND (@c = '' OR @d = e)"),
+    ]).toEqual(['a', 'c']);
+  });
+});
