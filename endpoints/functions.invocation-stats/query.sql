@@ -6,7 +6,7 @@ WITH
   toStartOfInterval(function_edge_logs.timestamp, toIntervalMicrosecond(least(@bucket_width, 3600) * 1000000)) AS time,
   toStartOfInterval(time, toIntervalMicrosecond(@bucket_width * 1000000)) AS bucket,
   clamp(execution_time_ms, -1e38, 1e38) AS duration,
-  -- The nearest rank: of 200 times, p95 is the 190th. Each time counts as a number of 8 bits, less than 1/128 nearer to 0.
+  -- The nearest rank: of 200 times, p95 is the 190th. Each time counts with 8 significant bits, so less than 1/128 nearer to 0.
   quantilesBFloat16(0.95, 0.99)(duration) AS percentiles,
   -- 1xx to 5xx; not returned, so they do not reach the engine until an item below asks for them.
   sumForEach(arrayMap(class -> intDiv(status_code, 100) = class, [1, 2, 3, 4, 5])) AS class_counts
@@ -16,8 +16,8 @@ SELECT
   max(execution_time_ms) AS max_execution_time,
   -- Decimals: a sum of floating-point numbers depends on the order.
   avg(toDecimal256(duration, 20)) AS avg_execution_time,
-  ifNotFinite(percentiles[1], NULL) AS p95_execution_time,
-  ifNotFinite(percentiles[2], NULL) AS p99_execution_time,
+  clamp(percentiles[1], min_execution_time, max_execution_time) AS p95_execution_time,
+  clamp(percentiles[2], min_execution_time, max_execution_time) AS p99_execution_time,
   count() AS count,
   countIf(status_code >= 400) AS error_count
 FROM function_edge_logs

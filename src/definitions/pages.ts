@@ -1,4 +1,4 @@
-import { dropUnusedViews } from '../sql/with-list.ts';
+import { dropUnused } from '../sql/with-list.ts';
 import { findSources } from './bucket.ts';
 import type { Source } from './source.ts';
 
@@ -44,7 +44,7 @@ export function createPages(
     const type = columns[name]?.type === 'integer' ? ('integer' as const) : ('string' as const);
     return { name, type, isDescending: direction === 'desc' };
   });
-  return { by: parsed, size, sources: findSources(dropUnusedViews(sql), sources) };
+  return { by: parsed, size, sources: findSources(dropUnused(sql), sources) };
 }
 
 /** `timestamp desc` → its column and direction; `undefined` if the text is not of this form. */

@@ -7,7 +7,7 @@ import { findFinalSelect, type SelectItem } from '../sql/final-select.ts';
 import { decideOptionalConditions, findOptionalParameters } from '../sql/optional-condition.ts';
 import { createRewriter } from '../sql/parameter.ts';
 import { quote, type Values } from '../sql/quote.ts';
-import { dropUnusedViews } from '../sql/with-list.ts';
+import { dropUnused } from '../sql/with-list.ts';
 import { type Format, JSON_FORMAT } from './format.ts';
 import { writeCursorColumn } from './position.ts';
 
@@ -35,7 +35,7 @@ export function createStatement(
   const joinsText = engineFormat === 'JSONEachRow' && columns.some(({ type }) => type === 'json');
   const format = joinsText ? 'TSVRaw' : engineFormat;
   const isEmpty = (name: string) => (Object.hasOwn(values, name) ? values[name] === '' : undefined);
-  const stored = dropUnusedViews(decideOptionalConditions(writeTypes(endpoint), isEmpty));
+  const stored = dropUnused(decideOptionalConditions(writeTypes(endpoint), isEmpty));
   const checks = arePlainTexts(endpoint, values) ? '' : patternChecks(endpoint);
   const flat = sqlOrigin === 'file' && checks === '' ? writeFlat(endpoint, stored, format) : undefined;
   if (flat !== undefined) return { sql: flat, format };

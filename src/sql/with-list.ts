@@ -8,11 +8,13 @@ export interface WithList {
   readonly sql: string;
 }
 
-interface View {
+/** `name AS (SELECT …)`, or `expression AS name`. */
+interface Member {
   readonly name: string;
-  readonly bodyStart: number;
-  readonly bodyEnd: number;
-  /** The view with one comma of the list, so that the list stays valid without it; `undefined` for the only member. */
+  /** Of a view, its SELECT. */
+  readonly body: { readonly start: number; readonly end: number } | undefined;
+  readonly end: number;
+  /** The member with one comma of the list, so that the list stays valid without it; `undefined` for the only member. */
   readonly cut: { readonly start: number; readonly end: number } | undefined;
 }
 
@@ -21,67 +23,103 @@ export const PLAIN_NAME = /^[A-Za-z_]\w*$/;
 
 /** The WITH list of a query, by words and brackets only: the check of a definition compares it with the engine's own reading. */
 export function findWithList(sql: string, rewrite: (select: string) => string): WithList | undefined {
-  const found = findViews(sql);
-  if (found === undefined) return undefined;
+  const found = findMembers(sql);
+  const views = found?.members.filter(({ body }) => body !== undefined) ?? [];
+  if (found === undefined || views.length === 0) return undefined;
   let text = '';
   let at = 0;
-  for (const { bodyStart, bodyEnd } of found.views) {
-    text += sql.slice(at, bodyStart) + rewrite(sql.slice(bodyStart, bodyEnd));
-    at = bodyEnd;
+  for (const { body = { start: 0, end: 0 } } of views) {
+    text += sql.slice(at, body.start) + rewrite(sql.slice(body.start, body.end));
+    at = body.end;
   }
-  return { views: found.views.map((view) => view.name), sql: text + sql.slice(at, found.end) };
+  return { views: views.map(({ name }) => name), sql: text + sql.slice(at, found.end) };
 }
 
-/** The query without views that it does not name, directly or through another. A name counts anywhere, so in doubt a view stays. */
-export function dropUnusedViews(sql: string): string {
-  const cut = findViews(sql)?.views.find((view) => view.cut !== undefined && !isNamedOutside(sql, view))?.cut;
-  return cut === undefined ? sql : dropUnusedViews(sql.slice(0, cut.start) + sql.slice(cut.end));
+/**
+ * The query without views and named expressions of its WITH list that it does not name, directly or through another. A name counts
+ * anywhere, so in doubt one stays.
+ */
+export function dropUnused(sql: string): string {
+  const members = findMembers(sql)?.members ?? [];
+  const cut = members.find((member) => member.cut !== undefined && !isNamedOutside(sql, member))?.cut;
+  return cut === undefined ? sql : dropUnused(sql.slice(0, cut.start) + sql.slice(cut.end));
 }
 
-function isNamedOutside(sql: string, { name, bodyEnd, cut }: View): boolean {
+function isNamedOutside(sql: string, { name, end, cut }: Member): boolean {
   const start = cut?.start ?? 0;
   return [...scanTokens(sql)].some(({ kind, ...token }) => {
-    if (token.end > start && token.start <= bodyEnd) return false;
+    if (token.end > start && token.start < end) return false;
     const text = sql.slice(token.start, token.end);
     return unquote(text) === name || (kind === 'name' && text.includes('\\')); // an escape may spell any name
   });
 }
 
-/** The views of a query's WITH list, and where the final SELECT begins. */
-function findViews(sql: string): { views: readonly View[]; end: number } | undefined {
-  const tokens = [...scanTokens(sql)].filter((token) => token.kind !== 'comment');
-  const isWord = (i: number, word: string) => {
-    const token = tokens[i];
-    return token?.kind === 'word' && sql.slice(token.start, token.end).toUpperCase() === word;
-  };
-  const { closing, end } = pairBrackets(sql, tokens, (i) => isWord(i, 'SELECT'));
-  const final = end === undefined ? undefined : tokens[end];
-  if (!isWord(0, 'WITH') || end === undefined || final === undefined) return undefined;
-  const comma = (i: number) => (sql.charAt(tokens[i]?.start ?? 0) === ',' ? tokens[i] : undefined);
-  const views: View[] = [];
-  for (let i = 1; i < end; i = (closing.get(i) ?? i) + 1) {
-    const close = closing.get(i + 1);
-    const opens =
-      close !== undefined && isWord(i, 'AS') && ['SELECT', 'WITH'].some((word) => isWord(i + 2, word));
-    if (!opens) continue;
-    const nameAt = nameBefore(i, closing);
-    const [open, last, name] = [tokens[i + 1], tokens[close], tokens[nameAt]];
-    if (open === undefined || last === undefined || name === undefined) continue;
-    // The engine allows a comma after the last member of the list.
-    const after = close + 2 < end ? comma(close + 1) : undefined;
-    const cut = findCut({ name, last }, { before: comma(nameAt - 1), after });
-    const written = unquote(sql.slice(name.start, name.end));
-    views.push({ name: written, bodyStart: open.end, bodyEnd: last.start, cut });
-  }
-  return views.length === 0 ? undefined : { views, end: final.start };
+/** The tokens of a query with a WITH list, which begins at token 1. */
+interface ListTokens {
+  readonly sql: string;
+  readonly tokens: readonly Token[];
+  /** Opening → closing bracket, by index. */
+  readonly closing: ReadonlyMap<number, number>;
+  /** Index of the final SELECT. */
+  readonly end: number;
 }
 
-/** The range that removes a view: its tokens and one of the commas beside it. */
+/** The named members of a query's WITH list, and where the final SELECT begins. */
+function findMembers(sql: string): { members: readonly Member[]; end: number } | undefined {
+  const tokens = [...scanTokens(sql)].filter((token) => token.kind !== 'comment');
+  const { closing, end } = pairBrackets(sql, tokens, (i) => isWord({ sql, tokens }, i, 'SELECT'));
+  const final = end === undefined ? undefined : tokens[end];
+  if (!isWord({ sql, tokens }, 0, 'WITH') || end === undefined || final === undefined) return undefined;
+  const list = { sql, tokens, closing, end };
+  const members: Member[] = [];
+  let first = 1; // of the member
+  for (let i = 1; i < end; i = (closing.get(i) ?? i) + 1) {
+    if (isComma(list, i)) first = i + 1;
+    const member = isWord(list, i, 'AS') ? readMember(list, first, i) : undefined;
+    if (member !== undefined) members.push(member);
+  }
+  return { members, end: final.start };
+}
+
+function isWord({ sql, tokens }: Pick<ListTokens, 'sql' | 'tokens'>, i: number, word: string): boolean {
+  const token = tokens[i];
+  return token?.kind === 'word' && sql.slice(token.start, token.end).toUpperCase() === word;
+}
+
+function isComma({ sql, tokens }: ListTokens, i: number): boolean {
+  return sql.charAt(tokens[i]?.start ?? sql.length) === ',';
+}
+
+/** The member that begins at token `first`, with its AS at `as`. */
+function readMember(list: ListTokens, first: number, as: number): Member | undefined {
+  const { sql, tokens, closing, end } = list;
+  const close = closing.get(as + 1);
+  const isView = close !== undefined && ['SELECT', 'WITH'].some((word) => isWord(list, as + 2, word));
+  const lastAt = isView ? close : as + 1;
+  const isFollowed = isComma(list, lastAt + 1);
+  if (!isView && !isFollowed && lastAt + 1 !== end) return undefined;
+  const nameAt = isView ? nameBefore(as, closing) : lastAt;
+  const [start, open, last, name] = [tokens[first], tokens[as + 1], tokens[lastAt], tokens[nameAt]];
+  if (start === undefined || open === undefined || last === undefined || name === undefined) return undefined;
+  // A name inside an expression may be used outside of it.
+  const isCuttable = isView || !tokens.slice(first, as).some((_, at) => isWord(list, first + at, 'AS'));
+  const before = isComma(list, first - 1) ? tokens[first - 1] : undefined;
+  // The engine allows a comma after the last member of the list.
+  const after = isFollowed && lastAt + 2 < end ? tokens[lastAt + 1] : undefined;
+  return {
+    name: unquote(sql.slice(name.start, name.end)),
+    body: isView ? { start: open.end, end: last.start } : undefined,
+    end: last.end,
+    cut: isCuttable ? findCut({ start, last }, { before, after }) : undefined,
+  };
+}
+
+/** The range that removes a member: its tokens and one of the commas beside it. */
 function findCut(
-  { name, last }: { name: Token; last: Token },
+  { start, last }: { start: Token; last: Token },
   { before, after }: { before: Token | undefined; after: Token | undefined },
-): View['cut'] {
-  if (after !== undefined) return { start: name.start, end: after.end };
+): Member['cut'] {
+  if (after !== undefined) return { start: start.start, end: after.end };
   return before && { start: before.start, end: last.end };
 }
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { dropUnusedViews, findWithList } from '../../src/sql/with-list.ts';
+import { dropUnused, findWithList } from '../../src/sql/with-list.ts';
 
 const wrap = (sql: string) => findWithList(sql, (select) => `<${select}>`);
 
@@ -43,16 +43,18 @@ describe('the WITH list of a query', () => {
   });
 });
 
-describe('views that nothing reads', () => {
+describe('what nothing reads', () => {
   test.each([
     ['WITH a AS (SELECT 1), b AS (SELECT 2) SELECT * FROM b', 'WITH  b AS (SELECT 2) SELECT * FROM b'],
     ['WITH a AS (SELECT 1), b AS (SELECT 2) SELECT * FROM a', 'WITH a AS (SELECT 1) SELECT * FROM a'],
     // Named by one that goes.
     ['WITH a AS (SELECT 1), b AS (SELECT * FROM a), 1 AS x SELECT x', 'WITH   1 AS x SELECT x'],
+    ['WITH 1 AS x, f(a, x -> x + 1) AS y, x + y AS z SELECT x', 'WITH 1 AS x SELECT x'],
+    ['WITH f(a, [1, 2]) AS x, 1 AS y SELECT y', 'WITH  1 AS y SELECT y'],
     ['WITH 1 AS x, /* , */ a AS (SELECT 1) -- ,\n SELECT x', 'WITH 1 AS x -- ,\n SELECT x'],
     ['WITH 1 AS x, a (b, c) AS (SELECT 1, 2) SELECT x', 'WITH 1 AS x SELECT x'],
   ])('%j becomes %j', (sql, dropped) => {
-    expect(dropUnusedViews(sql)).toBe(dropped);
+    expect(dropUnused(sql)).toBe(dropped);
   });
 
   test.each([
@@ -62,11 +64,16 @@ describe('views that nothing reads', () => {
     'WITH a AS (SELECT 1), b AS (SELECT * FROM a) SELECT * FROM b',
     'WITH a AS (SELECT 1), 1 AS x SELECT x IN a',
     'WITH a AS (SELECT 1), 1 AS x SELECT a.x',
-    'WITH a AS (SELECT 1), 1 AS x SELECT * FROM “a”',
+    'WITH a AS (SELECT 1), 1 AS x SELECT x, * FROM “a”',
+    'WITH (1 AS x) + 2 AS y, 3 AS z SELECT x, z',
     'WITH a AS (SELECT 1), 1 AS x SELECT * FROM `\\x61`',
+    'WITH 1 AS x SELECT 2',
+    'WITH (1 AS x) + 2 AS y SELECT y, x',
+    'WITH 1 AS x, x + 1 AS y SELECT y',
+    'WITH CAST(1 AS x) + 1, 2 AS y SELECT y',
     'WITH a AS (SELECT 1), SELECT 2', // a comma after the last one, too
     'WITH a AS (SELECT 1',
   ])('%j stays as it is', (sql) => {
-    expect(dropUnusedViews(sql)).toBe(sql);
+    expect(dropUnused(sql)).toBe(sql);
   });
 });
