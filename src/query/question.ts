@@ -1,6 +1,7 @@
 import type { Endpoint } from '../definitions/endpoint.ts';
 import { CURSOR_PREFIX } from '../definitions/pages.ts';
 import { PINNED_PREFIX } from '../definitions/parameter.ts';
+import type { Values } from '../sql/quote.ts';
 import { type Format, JSON_FORMAT } from './format.ts';
 import type { ParameterValues } from './parameters.ts';
 
@@ -24,3 +25,12 @@ export function createQuestion(endpoint: Endpoint, values: ParameterValues, form
   const key = JSON.stringify([endpoint.id, endpoint.hash, format.name, ...resolved, ...pinned, ...position]);
   return { endpoint, values, format, key };
 }
+
+/** Whether the values of all patterns are texts without a meaning in patterns, so that no engine can refuse them. */
+export function arePlainPatterns({ parameters }: Endpoint, values: Values): boolean {
+  return parameters.every(
+    ({ name, isPattern }) => !isPattern || PLAIN_TEXT.test(String(values[name] ?? '(')),
+  );
+}
+
+const PLAIN_TEXT = /^[\w :/-]{1,1000}$/;

@@ -1,15 +1,17 @@
+import { LRUCache } from 'lru-cache';
 import type { Endpoint } from '../definitions/endpoint.ts';
 import type { Engine, QueryOptions } from '../engine/engine.ts';
 import { TailraceError } from '../errors.ts';
+import { findOptionalParameters } from '../sql/optional-condition.ts';
 import { serviceValues, type TimeRange } from './bucket-range.ts';
 import { type Format, type Framed, frameAnswer, JSON_FORMAT, lastLine } from './format.ts';
 import { invalidParameters } from './parameters.ts';
 import { findOwner } from './pins.ts';
 import { type Position, readPosition } from './position.ts';
-import type { Question } from './question.ts';
+import { arePlainPatterns, type Question } from './question.ts';
 import { isCallersOwn } from './sandbox/base.ts';
 import { refuse } from './sandbox/refusal.ts';
-import { createStatements } from './statement.ts';
+import { createStatement, type Statement } from './statement.ts';
 
 /** The finished bytes of a question. */
 export interface Answer extends Framed {
@@ -29,17 +31,36 @@ export interface RunOptions extends Pick<QueryOptions, 'signal' | 'lane' | 'onJo
   readonly part?: { readonly range: TimeRange; readonly instantMs: number } | undefined;
 }
 
+/** The statements of one endpoint. */
+interface OwnStatements {
+  /** Parameters with optional conditions, which are decided before the engine. */
+  readonly optional: readonly string[];
+  readonly byKind: LRUCache<string, Statement>;
+}
+
+// Of one endpoint: for each format, and each choice of optional conditions.
+const STATEMENTS_MAX = 100;
+
+function createOwn({ sql }: Endpoint): OwnStatements {
+  return { optional: [...findOptionalParameters(sql)], byKind: new LRUCache({ max: STATEMENTS_MAX }) };
+}
+
 /** Runs the query of a question. The answer depends on the question, the clock and the data, and on nothing else. */
 export type Run = (question: Question, options?: RunOptions) => Promise<Answer>;
 
 /** @param now ms since the epoch */
 export function createRunner(engine: Engine, now: () => number): Run {
-  const statements = new WeakMap<Endpoint, ReturnType<typeof createStatements>>();
+  const statements = new WeakMap<Endpoint, OwnStatements>();
 
-  function statementOf({ endpoint, values, format }: Question) {
-    const find = statements.get(endpoint) ?? createStatements(endpoint);
-    statements.set(endpoint, find);
-    return find(format, values);
+  /** Questions of one kind share a statement. */
+  function statementOf({ endpoint, values, format }: Question): Statement {
+    const own = statements.get(endpoint) ?? createOwn(endpoint);
+    statements.set(endpoint, own);
+    const empty = own.optional.filter((name) => values[name] === '');
+    const kind = `${format.name} ${arePlainPatterns(endpoint, values)} ${empty}`;
+    const statement = own.byKind.get(kind) ?? createStatement(endpoint, format, values);
+    own.byKind.set(kind, statement);
+    return statement;
   }
 
   return async (question, { part, requestId, streams, ...how } = {}) => {

@@ -1,18 +1,15 @@
-import { LRUCache } from 'lru-cache';
 import type { Endpoint, ResultColumn, ResultType } from '../definitions/endpoint.ts';
 import { CURSOR_PREFIX } from '../definitions/pages.ts';
 import type { Parameter } from '../definitions/parameter.ts';
 import type { FileFormat, QueryOptions } from '../engine/engine.ts';
 import { findFinalSelect, type SelectItem } from '../sql/final-select.ts';
-import { decideOptionalConditions, findOptionalParameters } from '../sql/optional-condition.ts';
+import { decideOptionalConditions } from '../sql/optional-condition.ts';
 import { createRewriter } from '../sql/parameter.ts';
 import { quote, type Values } from '../sql/quote.ts';
 import { dropUnused } from '../sql/with-list.ts';
-import { type Format, JSON_FORMAT } from './format.ts';
+import { JSON_FORMAT } from './format.ts';
 import { writeCursorColumn } from './position.ts';
-
-// Of one endpoint: for each format, and each choice of optional conditions.
-const STATEMENTS_MAX = 100;
+import { arePlainPatterns } from './question.ts';
 
 export interface Statement {
   readonly sql: string;
@@ -36,7 +33,7 @@ export function createStatement(
   const format = joinsText ? 'TSVRaw' : engineFormat;
   const isEmpty = (name: string) => (Object.hasOwn(values, name) ? values[name] === '' : undefined);
   const stored = dropUnused(decideOptionalConditions(writeTypes(endpoint), isEmpty));
-  const checks = arePlainTexts(endpoint, values) ? '' : patternChecks(endpoint);
+  const checks = arePlainPatterns(endpoint, values) ? '' : patternChecks(endpoint);
   const flat = sqlOrigin === 'file' && checks === '' ? writeFlat(endpoint, stored, format) : undefined;
   if (flat !== undefined) return { sql: flat, format };
   const write = writerOf(engineFormat);
@@ -46,19 +43,6 @@ export function createStatement(
   const selected = sqlOrigin === 'select' ? '*' : named;
   // As a subquery the stored query can only be one SELECT; ClickHouse keeps the order of its rows.
   return { sql: `SELECT ${selected} FROM (\n${stored}\n)${checks} LIMIT ${endpoint.maxRows}`, format };
-}
-
-/** The statements of an endpoint: questions that need the same one share it. */
-export function createStatements(endpoint: Endpoint): (format: Format, values: Values) => Statement {
-  const optional = [...findOptionalParameters(endpoint.sql)];
-  const known = new LRUCache<string, Statement>({ max: STATEMENTS_MAX });
-  return (format, values) => {
-    const decided = optional.filter((name) => values[name] === '');
-    const key = `${format.name} ${arePlainTexts(endpoint, values)} ${decided}`;
-    const statement = known.get(key) ?? createStatement(endpoint, format, values);
-    known.set(key, statement);
-    return statement;
-  };
 }
 
 /** The stored query by itself, if it plainly returns the declared columns; `undefined` if it needs another SELECT around it. */
@@ -137,7 +121,7 @@ function rowAsText(columns: readonly ResultColumn[], items: readonly SelectItem[
 }
 
 /**
- * Compiles every pattern while the query is analysed; see `arePlainTexts`. Otherwise a pattern that RE2 refuses would fail only if there are rows
+ * Compiles every pattern while the query is analysed; see `arePlainPatterns`. Otherwise a pattern that RE2 refuses would fail only if there are rows
  * to match, and return an empty answer if there are none.
  */
 function patternChecks(endpoint: Endpoint): string {
@@ -145,15 +129,6 @@ function patternChecks(endpoint: Endpoint): string {
   const checks = patterns.map(({ name }) => `NOT ignore(replaceRegexpOne('', @${name}, ''))`);
   return checks.length === 0 ? '' : ` WHERE ${checks.join(' AND ')}`;
 }
-
-/** Whether the values of all patterns are texts without a meaning in patterns, so that no engine can refuse them. */
-function arePlainTexts({ parameters }: Endpoint, values: Values): boolean {
-  return parameters.every(
-    ({ name, isPattern }) => !isPattern || PLAIN_TEXT.test(String(values[name] ?? '(')),
-  );
-}
-
-const PLAIN_TEXT = /^[\w :/-]{1,1000}$/;
 
 function identifier(name: string): string {
   return `\`${name}\``; // proven by the definition's schema to be letters, digits and underscores

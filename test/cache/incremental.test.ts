@@ -59,6 +59,12 @@ async function writeDefinitions(): Promise<void> {
   await cp('endpoints/functions.invocation-stats', cut, { recursive: true });
   const yaml = await readFile(join(cut, 'endpoint.yaml'), 'utf8');
   const other = yaml.replace(/^id: .*$/m, 'id: a0000000-0000-4000-8000-000000000001');
+  // For callers' SELECTs, the rows in a view.
+  const sql = await readFile(join(cut, 'query.sql'), 'utf8');
+  await writeFile(
+    join(cut, 'query.sql'),
+    `WITH buckets AS (${sql}) SELECT * FROM buckets ORDER BY timestamp`,
+  );
   await writeFile(
     join(cut, 'endpoint.yaml'),
     other
