@@ -55,7 +55,11 @@ const MANAGED_FILE = Type.Object(
         Type.Object(
           {
             type: COLUMN_TYPE,
-            path: PATH,
+            path: Type.Optional(PATH),
+            column: Type.Optional(Type.String({ expected: 'the name of a column' })),
+            contains: Type.Optional(
+              Type.String({ minLength: 1, maxLength: 100, expected: 'a text of 1 to 100 characters' }),
+            ),
             otherwise: Type.Optional(
               Type.Array(Type.String(), { maxItems: 8, expected: 'a list of names of columns' }),
             ),
