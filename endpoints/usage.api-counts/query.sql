@@ -9,9 +9,8 @@ SELECT
   countIf(is_realtime) AS total_realtime_requests
 FROM edge_logs
 WHERE edge_logs.timestamp >= @bucket_from AND edge_logs.timestamp < @bucket_until
-  -- The url, or project and path of an event without one; the source keeps an index of it.
-  AND match(address, @project)
-  -- The key of one project counts that project's own requests, and no others whose url happens to contain its name.
-  AND (@pinned_project = '' OR project = @pinned_project)
+  -- The address is the url, or project and path of an event without one; the source keeps an index of it. The key of one project
+  -- counts that project's own requests, and no others whose address happens to contain its name: @project is that name, escaped.
+  AND if(@pinned_project = '', match(address, @project), project = @pinned_project AND names_project)
 GROUP BY bucket
 ORDER BY bucket

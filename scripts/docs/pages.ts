@@ -151,7 +151,7 @@ function sourceSection({ name, table: tableName, id, description, columns }: Sou
     const path = [
       contains === undefined
         ? `\`${column.path.join('.')}\``
-        : `\`${contains.column}\` contains \`${contains.text}\``,
+        : `\`${contains.column}\` contains ${contains.text === undefined ? 'project' : `\`${contains.text}\``}`,
       ...(otherwise.length > 0 ? [`else ${otherwise.join(' and ')}`] : []),
     ];
     return `- \`${column.name}\` (${column.type}, ${path.join(', ')}): ${column.description}`;

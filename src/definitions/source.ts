@@ -10,13 +10,20 @@ export interface SourceColumn {
   readonly type: ColumnType;
   /** Member names from the event's root; none if the column is computed. */
   readonly path: readonly string[];
-  /** If given, the column is never null: whether another column of texts contains a text, case-sensitively. */
-  readonly contains: { readonly column: string; readonly text: string } | undefined;
+  /** If given, the column is never null: whether another column of texts contains `text`, case-sensitively. */
+  readonly contains: ContainedText | undefined;
   /** If given, the column is never null: without a text at `path` it holds these columns' values, joined. */
   readonly otherwise: readonly string[] | undefined;
   /** Whether the table has an index for substring searches in the column. */
   readonly hasSubstringIndex: boolean;
   readonly description: string;
+}
+
+export interface ContainedText {
+  /** The column that is searched. */
+  readonly column: string;
+  /** `undefined`: the event's project. */
+  readonly text: string | undefined;
 }
 
 /** SQL over the columns of an existing table. */
@@ -129,8 +136,9 @@ function createExternal(file: YamlFile, value: ExternalFile): Source {
   };
 }
 
-function toContains({ column, contains: text }: NonNullable<ManagedFile['columns']>[string]) {
-  return column === undefined || text === undefined ? undefined : { column, text };
+function toContains({ column, contains }: NonNullable<ManagedFile['columns']>[string]) {
+  if (column === undefined || contains === undefined) return undefined;
+  return { column, text: typeof contains === 'string' ? contains : undefined };
 }
 
 function toPath(path: string | readonly string[]): readonly string[] {

@@ -72,7 +72,8 @@ export function tableColumns(source: Source): TableColumn[] {
  */
 function typedColumn({ name, type, path, contains, otherwise }: SourceColumn): TableColumn {
   if (contains !== undefined) {
-    const expression = `position(ifNull(\`${contains.column}\`, ''), ${quote(contains.text)}) > 0`;
+    const text = contains.text === undefined ? 'project' : quote(contains.text);
+    const expression = `position(ifNull(\`${contains.column}\`, ''), ${text}) > 0`;
     return { name, type: 'Bool', expression, codec: '', settings: '' };
   }
   const { type: sqlType, extract, kinds } = TYPES[type];

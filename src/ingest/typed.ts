@@ -40,7 +40,8 @@ export function typedValues(
   for (const [i, { contains }] of columns.entries()) {
     if (contains === undefined) continue;
     const text = values[columns.findIndex(({ name }) => name === contains.column)];
-    values[i] = typeof text === 'string' && text.toWellFormed().includes(contains.text.toWellFormed());
+    values[i] =
+      typeof text === 'string' && text.toWellFormed().includes((contains.text ?? project).toWellFormed());
   }
   return values;
 }

@@ -503,7 +503,14 @@ describe('a source', () => {
       'type: integer, path: metadata.status,',
       "type: boolean, column: text, contains: '',",
       8,
-      /^"contains" must be a text of 1 to 100 characters, not ""$/,
+      /^"contains" must be a text of 1 to 100 characters, or { column: project }, not ""$/,
+    ],
+    [
+      'a text to find in each row that is not its project',
+      'type: integer, path: metadata.status,',
+      'type: boolean, column: text, contains: { column: status },',
+      8,
+      /^"contains" of "status" must be a text or { column: project }$/,
     ],
   ])('with %s is refused', async (_, from, to, line, message) => {
     await write(LOGS, SOURCE.replace(from, to));

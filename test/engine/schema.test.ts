@@ -188,19 +188,24 @@ describe('the tables of sources', () => {
   test('gain a column that is computed from another new one, in any order', async () => {
     const source = makeSource([]);
     await applySchema(engine, [source]);
-    const lines = ['{"id":"a","metadata":{"path":"/rest"}}', '{"id":"b"}'];
+    const lines = ['{"id":"a","metadata":{"path":"/rest"}}', '{"id":"b","project":"p","url":"x"}'];
     await store(source, lines);
     const contains = { column: 'address', text: 'p/rest' };
     const address = { ...column('address', 'string', ['url']), otherwise: ['project', 'path'] };
     const columns = [
       { ...column('is_rest', 'boolean', []), contains },
+      { ...column('names_project', 'boolean', []), contains: { column: 'address', text: undefined } },
       address,
       column('path', 'string', ['metadata', 'path']),
     ];
     const wider = { ...source, columns };
     await applySchema(engine, [wider]);
-    await store(wider, ['{"id":"c","project":"p","metadata":{"path":"/rest"}}']);
-    const expected = [{ is_rest: false }, { is_rest: false }, { is_rest: true }];
+    await store(wider, [...lines, '{"id":"c","project":"p","metadata":{"path":"/rest"}}']);
+    const [a, b] = [
+      { is_rest: false, names_project: true },
+      { is_rest: false, names_project: false },
+    ];
+    const expected = [a, a, b, b, { is_rest: true, names_project: true }];
     expect(await readAll(wider)).toMatchObject(expected);
     await engine.command(`OPTIMIZE TABLE tailrace.${wider.table} FINAL`);
     expect(await readAll(wider)).toMatchObject(expected);
@@ -427,19 +432,23 @@ describe('the value of a typed column', () => {
     const property = fc.asyncProperty(
       fc.array(fc.oneof(held, other), { minLength: 1, maxLength: 20 }),
       async (cases) => {
-        const computed = cases.map(({ found }, i) => ({
+        const computed: SourceColumn[] = cases.map(({ found }, i) => ({
           ...column(`c${i}`, 'boolean', []),
           contains: { column: 'path', text: found },
         }));
+        computed.push({ ...column('own', 'boolean', []), contains: { column: 'path', text: undefined } });
         const source = makeSource([column('path', 'string', ['path']), ...computed]);
         const expressions = tableColumns(source).filter(({ type }) => type === 'Bool');
-        const values = cases.map(({ value }) => (value === null ? 'NULL' : quote(value)));
+        const values = cases.map(
+          ({ value, found }) => `(${value === null ? 'NULL' : quote(value)}, ${quote(found)})`,
+        );
         const [row = {}] = await engine.inspect(
           `SELECT ${expressions.map(({ name, expression }) => `groupArray((${expression})::Bool) AS ${name}`).join(', ')}
-           FROM (SELECT arrayJoin([${values.join(', ')}]::Array(Nullable(String))) AS path)`,
+           FROM (SELECT arrayJoin([${values.join(', ')}]::Array(Tuple(Nullable(String), String))) AS row, row.1 AS path,
+             row.2::LowCardinality(String) AS project)`,
         );
-        for (const [i, { value }] of cases.entries()) {
-          const taken = typedValues({ path: value }, '', source.columns).slice(1);
+        for (const [i, { value, found }] of cases.entries()) {
+          const taken = typedValues({ path: value }, found, source.columns).slice(1);
           expect(taken).toEqual(computed.map(({ name }) => (row[name] as boolean[])[i]));
         }
       },
