@@ -1,28 +1,16 @@
 -- Requests to a project's API by product area, in time buckets (spec 4.3, 2.4). Width and range of the buckets are
 -- under `bucket` in endpoint.yaml.
-WITH
-  toUInt32(@bucket_width) AS width,
-  buckets AS (
-    SELECT
-      intDiv(toUnixTimestamp64Micro(timestamp), width * 1000000) * width AS bucket,
-      countIf(position(path, '/rest') > 0) AS total_rest_requests,
-      countIf(position(path, '/storage') > 0) AS total_storage_requests,
-      countIf(position(path, '/auth') > 0) AS total_auth_requests,
-      countIf(position(path, '/realtime') > 0) AS total_realtime_requests
-    FROM edge_logs
-    WHERE timestamp >= toDateTime64(@bucket_from, 6, 'UTC')
-      AND timestamp < toDateTime64(@bucket_until, 6, 'UTC')
-      -- The url, or project and path of an event without one; the source keeps an index of it.
-      AND match(address, @project)
-      -- The key of one project counts that project's own requests, and no others whose url happens to contain its name.
-      AND (@pinned_project = '' OR project = @pinned_project)
-    GROUP BY bucket
-  )
+WITH toStartOfInterval(edge_logs.timestamp, toIntervalMicrosecond(toUInt32(@bucket_width) * 1000000)) AS bucket
 SELECT
-  formatDateTime(toDateTime(bucket, 'UTC'), '%Y-%m-%dT%H:%i:%S', 'UTC') AS timestamp,
-  total_rest_requests,
-  total_storage_requests,
-  total_auth_requests,
-  total_realtime_requests
-FROM buckets
+  formatDateTime(bucket, '%Y-%m-%dT%H:%i:%S') AS timestamp,
+  countIf(is_rest) AS total_rest_requests,
+  countIf(is_storage) AS total_storage_requests,
+  countIf(is_auth) AS total_auth_requests,
+  countIf(is_realtime) AS total_realtime_requests
+FROM edge_logs
+WHERE edge_logs.timestamp >= @bucket_from AND edge_logs.timestamp < @bucket_until
+  -- The address is the url, or project and path of an event without one; the source keeps an index of it. The key of one project
+  -- counts that project's own requests, and no others whose address happens to contain its name: @project is that name, escaped.
+  AND if(@pinned_project = '', match(address, @project), project = @pinned_project AND names_project)
+GROUP BY bucket
 ORDER BY bucket

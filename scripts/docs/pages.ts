@@ -147,9 +147,11 @@ function sourcesPage(sources: readonly Source[]): string {
 
 function sourceSection({ name, table: tableName, id, description, columns }: Source): string {
   const lines = columns.map((column) => {
-    const { otherwise = [] } = column;
+    const { otherwise = [], contains } = column;
     const path = [
-      `\`${column.path.join('.')}\``,
+      contains === undefined
+        ? `\`${column.path.join('.')}\``
+        : `\`${contains.column}\` contains ${contains.text === undefined ? 'project' : `\`${contains.text}\``}`,
       ...(otherwise.length > 0 ? [`else ${otherwise.join(' and ')}`] : []),
     ];
     return `- \`${column.name}\` (${column.type}, ${path.join(', ')}): ${column.description}`;

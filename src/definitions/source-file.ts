@@ -55,7 +55,17 @@ const MANAGED_FILE = Type.Object(
         Type.Object(
           {
             type: COLUMN_TYPE,
-            path: PATH,
+            path: Type.Optional(PATH),
+            column: Type.Optional(Type.String({ expected: 'the name of a column' })),
+            contains: Type.Optional(
+              Type.Union(
+                [
+                  Type.String({ minLength: 1, maxLength: 100 }),
+                  Type.Object({ column: Type.String() }, { additionalProperties: false }),
+                ],
+                { expected: 'a text of 1 to 100 characters, or { column: project }' },
+              ),
+            ),
             otherwise: Type.Optional(
               Type.Array(Type.String(), { maxItems: 8, expected: 'a list of names of columns' }),
             ),

@@ -4,17 +4,26 @@ import type { YamlFile } from './yaml-file.ts';
 /** Type of a typed column. A value of another type is null in the column and remains in the metadata. */
 export type ColumnType = 'string' | 'keyword' | 'integer' | 'number' | 'boolean';
 
-/** A column taken from a path of the event, such as `metadata.request.path`. */
+/** A column taken from a path of the event, such as `metadata.request.path`, or computed from another column. */
 export interface SourceColumn {
   readonly name: string;
   readonly type: ColumnType;
-  /** Member names from the event's root. */
+  /** Member names from the event's root; none if the column is computed. */
   readonly path: readonly string[];
+  /** If given, the column is never null: whether another column of texts contains `text`, case-sensitively. */
+  readonly contains: ContainedText | undefined;
   /** If given, the column is never null: without a text at `path` it holds these columns' values, joined. */
   readonly otherwise: readonly string[] | undefined;
   /** Whether the table has an index for substring searches in the column. */
   readonly hasSubstringIndex: boolean;
   readonly description: string;
+}
+
+export interface ContainedText {
+  /** The column that is searched. */
+  readonly column: string;
+  /** `undefined`: the event's project. */
+  readonly text: string | undefined;
 }
 
 /** SQL over the columns of an existing table. */
@@ -87,7 +96,8 @@ function createManaged(file: YamlFile, value: ManagedFile): Source {
     columns: Object.entries(value.columns ?? {}).map(([name, column]) => ({
       name,
       type: column.type,
-      path: toPath(column.path),
+      path: toPath(column.path ?? []),
+      contains: toContains(column),
       otherwise: column.otherwise,
       hasSubstringIndex: column.index === 'substrings',
       description: column.description,
@@ -107,6 +117,7 @@ function createExternal(file: YamlFile, value: ExternalFile): Source {
       name,
       type,
       path: [],
+      contains: undefined,
       otherwise: undefined,
       hasSubstringIndex: false,
       description,
@@ -123,6 +134,11 @@ function createExternal(file: YamlFile, value: ExternalFile): Source {
       })),
     },
   };
+}
+
+function toContains({ column, contains }: NonNullable<ManagedFile['columns']>[string]) {
+  if (column === undefined || contains === undefined) return undefined;
+  return { column, text: typeof contains === 'string' ? contains : undefined };
 }
 
 function toPath(path: string | readonly string[]): readonly string[] {

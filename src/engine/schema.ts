@@ -1,4 +1,4 @@
-import { isManaged, type Source } from '../definitions/source.ts';
+import { isManaged, type Source, type SourceColumn } from '../definitions/source.ts';
 import { InputError } from '../errors.ts';
 import { quote } from '../sql/quote.ts';
 import type { Engine } from './engine.ts';
@@ -103,10 +103,8 @@ function findAdditions(source: Source, all: ReadonlyMap<string, StoredTable>, cl
     return [{ add: createTable(source, cluster), remove: dropTable(source, cluster), table: source.table }];
   // On a cluster the table over all servers may be missing by itself; it holds nothing.
   const over = all.has(source.table) ? [] : [{ add: createTable(source, cluster), remove: [] }];
-  // A column with `otherwise` comes after the columns that it falls back to: they may be new, too.
-  const ordered = source.columns.toSorted(
-    (a, b) => Number(a.otherwise !== undefined) - Number(b.otherwise !== undefined),
-  );
+  // A computed column comes after the columns that it reads, which may be new, too.
+  const ordered = source.columns.toSorted((a, b) => dependencyRank(a) - dependencyRank(b));
   const columns = tableColumns({ ...source, columns: ordered }).filter(
     ({ name }) => !stored.columns.has(name),
   );
@@ -116,6 +114,11 @@ function findAdditions(source: Source, all: ReadonlyMap<string, StoredTable>, cl
     ...columns.map((column) => addColumn(source, column, cluster)),
     ...indexes.map((index) => addIndex(source, index, cluster)),
   ];
+}
+
+function dependencyRank({ otherwise, contains }: SourceColumn): number {
+  if (contains !== undefined) return 2;
+  return otherwise === undefined ? 0 : 1;
 }
 
 /** The view of a source that reads an existing table, if it is missing or outdated. */
@@ -148,7 +151,7 @@ function compare(source: Source, table: StoredTable, expressions: ReadonlyMap<st
     const fault =
       old.type !== column.type
         ? `as ${old.type} and cannot become ${column.type}`
-        : `from another path of the event: ${old.expression}`;
+        : `${column.type === 'Bool' ? 'with another rule' : 'from another path of the event'}: ${old.expression}`;
     return [
       `${source.file}: column "${column.name}" of ${source.name} is stored ${fault}; give the new column another name`,
     ];

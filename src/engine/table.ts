@@ -70,7 +70,12 @@ export function tableColumns(source: Source): TableColumn[] {
  * was added; later rows bring the value. Its JSON parser rejects a text with a number beyond 64 bits or a lone surrogate anywhere:
  * the value is then NULL.
  */
-function typedColumn({ name, type, path, otherwise }: SourceColumn): TableColumn {
+function typedColumn({ name, type, path, contains, otherwise }: SourceColumn): TableColumn {
+  if (contains !== undefined) {
+    const text = contains.text === undefined ? 'project' : quote(contains.text);
+    const expression = `position(ifNull(\`${contains.column}\`, ''), ${text}) > 0`;
+    return { name, type: 'Bool', expression, codec: '', settings: '' };
+  }
   const { type: sqlType, extract, kinds } = TYPES[type];
   const [first = '', ...rest] = path;
   const [column, keys] = first === 'metadata' ? ['metadata', rest] : ['attributes', path];

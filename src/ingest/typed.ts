@@ -37,5 +37,11 @@ export function typedValues(
       name === 'project' ? project : values[columns.findIndex((column) => column.name === name)];
     values[i] = otherwise.map((name) => standIn(name) ?? '').join('');
   }
+  for (const [i, { contains }] of columns.entries()) {
+    if (contains === undefined) continue;
+    const text = values[columns.findIndex(({ name }) => name === contains.column)];
+    values[i] =
+      typeof text === 'string' && text.toWellFormed().includes((contains.text ?? project).toWellFormed());
+  }
   return values;
 }

@@ -42,6 +42,7 @@ retention_days: 90
 project: project
 columns:
   status: { type: integer, path: metadata.status, description: A status. }
+  text: { type: string, path: text, description: A text. }
 `;
 
 async function write(path: string, text: string | Buffer): Promise<void> {
@@ -448,7 +449,69 @@ describe('a source', () => {
       8,
       /^"type" must be one of string, keyword, integer, number, boolean, not "int"$/,
     ],
-    ['a column without a path', ' path: metadata.status,', '', 8, /^"path" is missing$/],
+    [
+      'a column without a path',
+      ' path: metadata.status,',
+      '',
+      8,
+      /^"status" needs "path", or "column" and "contains"$/,
+    ],
+    [
+      'a column that has both a path and another column',
+      'type: integer,',
+      'type: boolean, column: text, contains: x,',
+      8,
+      /^"status" has "path", or "column" and "contains", but not both$/,
+    ],
+    [
+      'a computed column that is no boolean',
+      'path: metadata.status,',
+      'column: text, contains: x,',
+      8,
+      /^"contains" of "status" needs type boolean, not integer$/,
+    ],
+    [
+      'a computed column without the text to find',
+      'type: integer, path: metadata.status,',
+      'type: boolean, column: text,',
+      8,
+      /^"column" of "status" needs "contains", the text to find$/,
+    ],
+    [
+      'a computed column without the column to search',
+      'type: integer, path: metadata.status,',
+      'type: boolean, contains: x,',
+      8,
+      /^"contains" of "status" needs "column", the column to search$/,
+    ],
+    [
+      'a computed column over one that is no text',
+      'type: integer, path: metadata.status,',
+      'type: boolean, column: status, contains: x,',
+      8,
+      /^"column" of "status" must name a column of texts in this file, not "status"$/,
+    ],
+    [
+      'a computed column over one that the file does not have',
+      'type: integer, path: metadata.status,',
+      'type: boolean, column: toString, contains: x,',
+      8,
+      /^"column" of "status" must name a column of texts in this file, not "toString"$/,
+    ],
+    [
+      'an empty text to find',
+      'type: integer, path: metadata.status,',
+      "type: boolean, column: text, contains: '',",
+      8,
+      /^"contains" must be a text of 1 to 100 characters, or { column: project }, not ""$/,
+    ],
+    [
+      'a text to find in each row that is not its project',
+      'type: integer, path: metadata.status,',
+      'type: boolean, column: text, contains: { column: status },',
+      8,
+      /^"contains" of "status" must be a text or { column: project }$/,
+    ],
   ])('with %s is refused', async (_, from, to, line, message) => {
     await write(LOGS, SOURCE.replace(from, to));
     const found = await faults();

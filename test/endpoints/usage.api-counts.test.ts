@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { afterAll, describe, expect, test } from 'vitest';
 import { parseParameters } from '../../src/query/parameters.ts';
+import { parsePinnedParameters } from '../../src/query/pins.ts';
 import { createQuestion } from '../../src/query/question.ts';
 import { createRunner } from '../../src/query/run.ts';
 import { apiCounts } from '../../trial/oracle/api-counts.ts';
@@ -129,6 +130,27 @@ describe('one rule at a time', () => {
       { ago: 1, path: '/rest', url: 'https://elsewhere.example.co/rest' },
     ]);
     expect(rows.map((row) => row['total_rest_requests'])).toEqual([3]);
+  });
+
+  test('the key of one project counts its own requests that name it, in any spelling of a pattern', async () => {
+    const project = 'rule.(pinned)\\z';
+    service.clock.now = now;
+    const own = ['https://x.example.com/rest', `https://${project}.example.com/rest`, undefined, 5].map(
+      (url, i) => ({
+        id: `pinned-${i}`,
+        timestamp: now * 1000 - 1,
+        project,
+        metadata: { request: { url, path: '/rest' } },
+      }),
+    );
+    const foreign = own.map((event) => ({ ...event, id: `${event.id}-foreign`, project: 'rule-other' }));
+    await storeEvents(service.store, SOURCE, [...own, ...foreign], now);
+    stored.push(...own, ...foreign);
+    const raw = { interval: 'daily' };
+    const values = parsePinnedParameters(endpoint, raw, { pins: { project }, bytesMax: 1024 });
+    const answer = await run(createQuestion(endpoint, values));
+    const counts = parseRows(answer.body.toString()).map((row) => row['total_rest_requests']);
+    expect(counts).toEqual([3]);
   });
 
   test('buckets come in ascending order and those without requests not at all', async () => {

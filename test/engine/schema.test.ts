@@ -30,7 +30,15 @@ afterAll(async () => {
 const NOW = Date.UTC(2026, 10, 20) * 1000;
 
 function column(name: string, type: ColumnType, path: readonly string[]): SourceColumn {
-  return { name, type, path, otherwise: undefined, hasSubstringIndex: false, description: '' };
+  return {
+    name,
+    type,
+    path,
+    contains: undefined,
+    otherwise: undefined,
+    hasSubstringIndex: false,
+    description: '',
+  };
 }
 
 let made = 0;
@@ -177,6 +185,32 @@ describe('the tables of sources', () => {
     expect(await readAll(source)).toMatchObject([{ address: 'ph', host: 'h' }]);
   });
 
+  test('gain a column that is computed from another new one, in any order', async () => {
+    const source = makeSource([]);
+    await applySchema(engine, [source]);
+    const lines = ['{"id":"a","metadata":{"path":"/rest"}}', '{"id":"b","project":"p","url":"x"}'];
+    await store(source, lines);
+    const contains = { column: 'address', text: 'p/rest' };
+    const address = { ...column('address', 'string', ['url']), otherwise: ['project', 'path'] };
+    const columns = [
+      { ...column('is_rest', 'boolean', []), contains },
+      { ...column('names_project', 'boolean', []), contains: { column: 'address', text: undefined } },
+      address,
+      column('path', 'string', ['metadata', 'path']),
+    ];
+    const wider = { ...source, columns };
+    await applySchema(engine, [wider]);
+    await store(wider, [...lines, '{"id":"c","project":"p","metadata":{"path":"/rest"}}']);
+    const [a, b] = [
+      { is_rest: false, names_project: true },
+      { is_rest: false, names_project: false },
+    ];
+    const expected = [a, a, b, b, { is_rest: true, names_project: true }];
+    expect(await readAll(wider)).toMatchObject(expected);
+    await engine.command(`OPTIMIZE TABLE tailrace.${wider.table} FINAL`);
+    expect(await readAll(wider)).toMatchObject(expected);
+  });
+
   test('keep columns that no source names any more, with their data', async () => {
     const source = makeSource(every);
     await applySchema(engine, [source]);
@@ -205,6 +239,19 @@ describe('the tables of sources', () => {
       'sources/test.logs.yaml: column "a_number" of test.logs is stored as Nullable(Float64) and cannot become Nullable(Bool); give the new column another name',
     ]);
     expect(await describeTables()).toEqual(before);
+  });
+
+  test('refuse another text to find, naming the column', async () => {
+    const ofText = (text: string) => [
+      column('path', 'string', ['path']),
+      { ...column('is_rest', 'boolean', []), contains: { column: 'path', text } },
+    ];
+    const source = makeSource(ofText("/re'st\\\0\u2028"));
+    await applySchema(engine, [source]);
+    await applySchema(engine, [source]);
+    await expect(applySchema(engine, [{ ...source, columns: ofText('/rest') }])).rejects.toThrow(
+      /column "is_rest" of test.logs is stored with another rule: position\(/,
+    );
   });
 
   test('refuse another path, naming the column', async () => {
@@ -369,6 +416,44 @@ describe('the value of a typed column', () => {
     ).toEqual(expected);
     const rows = await readAll(wide); // each once computed by the engine, once stored as ingest took it
     expect(rows.map((row) => row['address'])).toEqual(expected.flatMap((value) => [value, value]));
+  });
+
+  test('is the same for both if it says whether another column contains a text', async () => {
+    const char = fc.oneof(
+      fc.constantFrom("'", '\\', '\0', '"', '%', 'é', 'É', 'a', 'A', '\ud83d', '\ude00', '\ufffd', '\n', '`'),
+      fc.string({ unit: 'binary', minLength: 1, maxLength: 1 }),
+    );
+    const text = (minLength: number, maxLength: number) =>
+      fc.array(char, { minLength, maxLength, size: 'max' }).map((chars) => chars.join(''));
+    const held = fc
+      .tuple(text(0, 4), text(1, 3), text(0, 4))
+      .map(([before, found, after]) => ({ value: before + found + after, found }));
+    const other = fc.record({ value: fc.option(text(0, 8)), found: text(1, 3) });
+    const property = fc.asyncProperty(
+      fc.array(fc.oneof(held, other), { minLength: 1, maxLength: 20 }),
+      async (cases) => {
+        const computed: SourceColumn[] = cases.map(({ found }, i) => ({
+          ...column(`c${i}`, 'boolean', []),
+          contains: { column: 'path', text: found },
+        }));
+        computed.push({ ...column('own', 'boolean', []), contains: { column: 'path', text: undefined } });
+        const source = makeSource([column('path', 'string', ['path']), ...computed]);
+        const expressions = tableColumns(source).filter(({ type }) => type === 'Bool');
+        const values = cases.map(
+          ({ value, found }) => `(${value === null ? 'NULL' : quote(value)}, ${quote(found)})`,
+        );
+        const [row = {}] = await engine.inspect(
+          `SELECT ${expressions.map(({ name, expression }) => `groupArray((${expression})::Bool) AS ${name}`).join(', ')}
+           FROM (SELECT arrayJoin([${values.join(', ')}]::Array(Tuple(Nullable(String), String))) AS row, row.1 AS path,
+             row.2::LowCardinality(String) AS project)`,
+        );
+        for (const [i, { value, found }] of cases.entries()) {
+          const taken = typedValues({ path: value }, found, source.columns).slice(1);
+          expect(taken).toEqual(computed.map(({ name }) => (row[name] as boolean[])[i]));
+        }
+      },
+    );
+    await fc.assert(property, runs(150));
   });
 
   // The engine's reader gives up on a text that holds such a number anywhere, so no column of that event is computed.

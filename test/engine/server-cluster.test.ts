@@ -111,6 +111,7 @@ test('an existing schema is left unchanged; a new column is added to both tables
     name: 'added',
     type: 'string',
     path: ['metadata', 'added'],
+    contains: undefined,
     otherwise: undefined,
     hasSubstringIndex: false,
     description: 'x',

@@ -8,7 +8,15 @@ import { runs } from '../support/property.ts';
 
 const NOW = Date.UTC(2026, 10, 20, 7) * 1000;
 function column(name: string, type: ColumnType, path: readonly string[]): SourceColumn {
-  return { name, type, path, otherwise: undefined, hasSubstringIndex: false, description: '' };
+  return {
+    name,
+    type,
+    path,
+    contains: undefined,
+    otherwise: undefined,
+    hasSubstringIndex: false,
+    description: '',
+  };
 }
 
 const SOURCE: Source = {

@@ -16,18 +16,45 @@ export const COMMON_COLUMNS = [
 const MISREAD = ['false', 'inf', 'infinity', 'nan', 'not', 'top', 'true'];
 
 type ColumnFields = NonNullable<ManagedFile['columns']>;
-type Report = (field: 'otherwise' | 'index', message: string) => void;
+type Report = (field: keyof ColumnFields[string], message: string) => void;
 
-/** No typed column has the name of a common column; only texts have `index` and `otherwise`. */
+/**
+ * No typed column has the name of a common column; each has a path or is computed from another column; only texts have `index` and
+ * `otherwise`.
+ */
 export function checkSourceColumns(file: YamlFile): Fault[] {
   const { columns = {} } = file.value as ManagedFile; // readDefinitions has called checkSourceShape
   return Object.keys(columns).flatMap((name) => {
     const faults: Fault[] = [];
     const taken = `column "${name}" is already a column of every source; take another name`;
     if (COMMON_COLUMNS.some((common) => common === name)) faults.push(file.fault(['columns', name], taken));
-    checkText(columns, name, (field, message) => faults.push(file.fault(['columns', name, field], message)));
+    const report: Report = (field, message) => faults.push(file.fault(['columns', name, field], message));
+    checkOrigin(columns, name, report);
+    checkText(columns, name, report);
     return faults;
   });
+}
+
+function checkOrigin(columns: ColumnFields, name: string, report: Report): void {
+  const { type, path, column, contains } = columns[name] ?? {};
+  if (column === undefined && contains === undefined) {
+    if (path === undefined) report('path', `"${name}" needs "path", or "column" and "contains"`);
+    return;
+  }
+  if (path !== undefined) report('path', `"${name}" has "path", or "column" and "contains", but not both`);
+  if (column === undefined) report('column', `"contains" of "${name}" needs "column", the column to search`);
+  if (contains === undefined) report('contains', `"column" of "${name}" needs "contains", the text to find`);
+  if (typeof contains === 'object' && contains.column !== 'project')
+    report('contains', `"contains" of "${name}" must be a text or { column: project }`);
+  if (type !== 'boolean') report('type', `"contains" of "${name}" needs type boolean, not ${type}`);
+  if (column === undefined) return;
+  if (MISREAD.includes(column))
+    report('column', `"column" of "${name}" cannot name "${column}", which is a word of SQL`);
+  else if (!isText(columns, column))
+    report(
+      'column',
+      `"column" of "${name}" must name a column of texts in this file, not ${JSON.stringify(column)}`,
+    );
 }
 
 function checkText(columns: ColumnFields, name: string, report: Report): void {
@@ -55,7 +82,10 @@ function checkText(columns: ColumnFields, name: string, report: Report): void {
 
 /** Only columns without `otherwise`, so that the order of columns does not matter. */
 function mayStandIn(columns: ColumnFields, name: string): boolean {
-  if (name === 'project') return true;
-  const column = Object.hasOwn(columns, name) ? columns[name] : undefined;
-  return (column?.type === 'string' || column?.type === 'keyword') && column.otherwise === undefined;
+  return name === 'project' || (isText(columns, name) && columns[name]?.otherwise === undefined);
+}
+
+function isText(columns: ColumnFields, name: string): boolean {
+  const type = Object.hasOwn(columns, name) ? columns[name]?.type : undefined;
+  return type === 'string' || type === 'keyword';
 }
