@@ -1,6 +1,6 @@
 -- Requests to a project's API by product area, in time buckets (spec 4.3, 2.4). Width and range of the buckets are
 -- under `bucket` in endpoint.yaml.
-WITH toStartOfInterval(edge_logs.timestamp, toIntervalMicrosecond(toUInt32(@bucket_width) * 1000000)) AS bucket
+WITH toStartOfInterval(edge_logs.timestamp, toIntervalMicrosecond(@bucket_width * 1000000)) AS bucket
 SELECT
   formatDateTime(bucket, '%Y-%m-%dT%H:%i:%S') AS timestamp,
   countIf(is_rest) AS total_rest_requests,
