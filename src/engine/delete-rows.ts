@@ -113,7 +113,7 @@ async function syncParts(engine: Engine, source: Source): Promise<void> {
 }
 
 /** A system table; on a cluster that of every server. */
-function everywhere({ cluster }: Engine, table: string): string {
+export function everywhere({ cluster }: Engine, table: string): string {
   return cluster === '' ? table : `clusterAllReplicas(${quote(cluster)}, ${table})`;
 }
 
