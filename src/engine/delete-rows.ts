@@ -107,7 +107,8 @@ async function syncParts(engine: Engine, source: Source): Promise<void> {
     `SELECT path FROM system.parts WHERE ${isOf(engine, source)} AND active AND path != ''`,
   );
   for (const { path } of rows) {
-    const files = await readdir(String(path)).catch(() => []); // merged meanwhile, and then synced
+    // With the folder of its rollup. A part that was merged meanwhile has been synced.
+    const files = await readdir(String(path), { recursive: true }).catch(() => []);
     for (const file of files) await syncFile(join(String(path), file));
   }
 }
