@@ -7,6 +7,7 @@ import type { Engine } from '../../src/engine/engine.ts';
 import { applySchema } from '../../src/engine/schema.ts';
 import { openStore } from '../../src/open-store.ts';
 import { serviceValues } from '../../src/query/bucket-range.ts';
+import { JSON_FORMAT } from '../../src/query/format.ts';
 import { createStatement } from '../../src/query/statement.ts';
 import { withFolder } from '../folder.ts';
 import { type Row, say } from '../report.ts';
@@ -63,7 +64,6 @@ const INTERVALS = ['1day', '7day'] as const;
 
 /** The shortest time of each interval, ms. */
 async function measure(engine: Engine, endpoint: Endpoint): Promise<number[]> {
-  const { sql } = createStatement(endpoint);
   const shortest: number[] = [];
   for (const interval of INTERVALS) {
     const times: number[] = [];
@@ -71,7 +71,8 @@ async function measure(engine: Engine, endpoint: Endpoint): Promise<number[]> {
       const values = { project: PROJECT, function_id: '', interval };
       // Each question is another one: nothing is found in a cache of the engine.
       const bound = { ...values, ...serviceValues(endpoint, values, { instantMs: Date.now() }) };
-      const { elapsedMs } = await engine.query(sql, bound, { format: 'JSONEachRow' });
+      const { sql, format } = createStatement(endpoint, JSON_FORMAT, bound);
+      const { elapsedMs } = await engine.query(sql, bound, { format });
       times.push(elapsedMs);
     }
     shortest.push(Math.min(...times));

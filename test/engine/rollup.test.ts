@@ -7,9 +7,10 @@ import { applySchema } from '../../src/engine/schema.ts';
 import { dropDay, truncateTable } from '../../src/engine/table.ts';
 import { formatInstant } from '../../src/lib/instant.ts';
 import { serviceValues } from '../../src/query/bucket-range.ts';
-import { createStatement, writeTypes } from '../../src/query/statement.ts';
+import { JSON_FORMAT } from '../../src/query/format.ts';
+import { createStatement } from '../../src/query/statement.ts';
 import { createRewriter } from '../../src/sql/parameter.ts';
-import { quote } from '../../src/sql/quote.ts';
+import { type Values, writeValue } from '../../src/sql/quote.ts';
 import { runs } from '../support/property.ts';
 import { openTestStore, storeEvents } from '../support/service.ts';
 
@@ -66,6 +67,8 @@ interface Invocation {
   readonly time: unknown;
   readonly status: number | null;
 }
+
+const EVENT: Invocation = { day: 0, second: 0, project: 'a', functionId: 'f1', time: 5, status: 200 };
 
 const invocation: fc.Arbitrary<Invocation> = fc.record({
   day: fc.integer({ min: 0, max: DAYS - 1 }),
@@ -133,21 +136,20 @@ const question = fc.record({
   hours: fc.integer({ min: 0, max: DAYS * 24 }),
 });
 
-const shipped = createRewriter(writeTypes(endpoint));
-
 /** The shipped query over some buckets, with and without projections. */
 async function askBoth({ from, hours, ...asked }: typeof question extends fc.Arbitrary<infer Q> ? Q : never) {
   const at = (hour: number) => formatInstant((dayMs(DAYS - 1) + hour * 3_600_000) * 1000);
-  const values: Record<string, string> = {
+  const values: Values = {
     ...asked,
-    bucket_width: String(asked.bucket_width),
     bucket_from: at(from),
     bucket_until: at(from + hours),
   };
-  const sql = shipped((name) => quote(values[name] ?? ''));
+  const statement = createStatement(endpoint, JSON_FORMAT, values);
+  const sql = createRewriter(statement.sql)((name) => writeValue(values[name] ?? ''));
   const read = async (projections: 0 | 1) =>
     JSON.stringify(await engine.inspect(`${sql} SETTINGS optimize_use_projections = ${projections}`));
-  return { with: await read(1), without: await read(0) };
+  const plan = JSON.stringify(await engine.inspect(`EXPLAIN ${sql}`));
+  return { with: await read(1), without: await read(0), readsRollup: plan.includes('(rollup_') };
 }
 
 test('answers from rollups are those from rows, byte for byte', async () => {
@@ -164,39 +166,42 @@ test('answers from rollups are those from rows, byte for byte', async () => {
         const answers = await askBoth(asked);
         expect(answers.with).toBe(answers.without);
       }
+      await insert([EVENT]);
+      const days = { project: 'a', function_id: '', bucket_width: 86_400, from: 0, hours: DAYS * 24 };
+      const { readsRollup, ...answers } = await askBoth(days);
+      expect(readsRollup).toBe(true);
+      expect(answers.with).toBe(answers.without);
     },
   );
   await fc.assert(property, runs(8));
 });
 
 describe('the shipped statistics', () => {
-  const event = { day: 0, second: 0, project: 'a', functionId: 'f1', time: 5, status: 200 };
-
   async function explain(parameters: Record<string, string>): Promise<string> {
     const values = { project: 'a', function_id: '', ...parameters };
     const bound = { ...values, ...serviceValues(endpoint, values, { instantMs: Date.now() }) };
-    const { sql } = createStatement(endpoint);
+    const { sql } = createStatement(endpoint, JSON_FORMAT, bound);
     const { bytes } = await engine.query(`EXPLAIN ${sql}`, bound, { format: 'TSVRaw' });
     return bytes.toString();
   }
 
   test.each(['1day', '7day'])('of %s read the rollup, as a request asks for them', async (interval) => {
-    await insert([event]);
+    await insert([EVENT]);
     expect(await explain({ interval })).toMatch(/\(rollup_[0-9a-f]{16}\)/);
   });
 
   test.each([{ interval: '5min' }, { interval: '1hr' }, { interval: '7day', function_id: 'f1' }])(
     'of %j read rows',
     async (parameters) => {
-      await insert([event]);
+      await insert([EVENT]);
       expect(await explain(parameters)).not.toContain('rollup_');
     },
   );
 
   test('read both, if some parts have no rollup yet', async () => {
-    await insert([event, { ...event, day: 2 }]);
+    await insert([EVENT, { ...EVENT, day: 2 }]);
     await forgetRollup();
-    await insert([{ ...event, day: 1 }]);
+    await insert([{ ...EVENT, day: 1 }]);
     expect(await countRows()).toEqual({ inside: 1, outside: 2 });
     const [row] = await engine.inspect(`SELECT count() AS rows FROM ${source.table} WHERE project = 'a'`);
     expect(row).toEqual({ rows: 3 });
@@ -205,8 +210,7 @@ describe('the shipped statistics', () => {
 });
 
 describe('a rollup that is declared later', () => {
-  const event = { day: 0, second: 0, project: 'a', functionId: 'f1', time: 5, status: 200 };
-  const three = [event, { ...event, day: 1 }, { ...event, day: 2 }];
+  const three = [EVENT, { ...EVENT, day: 1 }, { ...EVENT, day: 2 }];
 
   test('is added to stored events in the background, with progress', async () => {
     await insert(three);
