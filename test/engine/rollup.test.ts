@@ -167,7 +167,13 @@ test('answers from rollups are those from rows, byte for byte', async () => {
         expect(answers.with).toBe(answers.without);
       }
       await insert([EVENT]);
-      const days = { project: 'a', function_id: '', bucket_width: 86_400, from: 0, hours: DAYS * 24 };
+      const days = {
+        project: 'a',
+        function_id: '',
+        bucket_width: 86_400,
+        from: 0,
+        hours: DAYS * 24,
+      } as const;
       const { readsRollup, ...answers } = await askBoth(days);
       expect(readsRollup).toBe(true);
       expect(answers.with).toBe(answers.without);
