@@ -22,6 +22,7 @@ import { parseSection } from './section/parse.ts';
 import { refreshSection } from './section/refresh.ts';
 import { replicasSection } from './section/replicas.ts';
 import { rivalsSection } from './section/rivals.ts';
+import { rollupSection } from './section/rollup.ts';
 import { serverSection } from './section/server.ts';
 import { soakSection } from './section/soak.ts';
 import { startSection } from './section/start.ts';
@@ -45,6 +46,7 @@ const SECTIONS: Readonly<Record<string, Section>> = {
   formats: formatsSection,
   cost: costSection,
   refresh: refreshSection,
+  rollup: rollupSection,
   ingest: ingestSection,
   kill: killSection,
   engine: engineSection,

@@ -30,6 +30,7 @@ import { createProjects } from './management/projects.ts';
 import { createNotices, observeStore } from './open-observe.ts';
 import { createServiceDeletions, openOperatorSide } from './open-operator.ts';
 import { ageAt, createServiceRetention } from './open-retention.ts';
+import { startRollups } from './open-rollups.ts';
 import { type EngineWatch, openStore, type Store } from './open-store.ts';
 import { type Cursors, createCursors } from './query/cursor.ts';
 import { createPageRun } from './query/page.ts';
@@ -114,7 +115,7 @@ export async function createService(config: Config, options: ServiceOptions): Pr
   const shared = await openReplicas(parts, secret);
   const cursors = createCursors(secret);
   const { cache, cached, warmer, tails } = openReadSide(parts, cursors, shared?.flights);
-  const { ingest, record, retention } = await openWriteSide(parts);
+  const { ingest, record, retention, rollupRowsLeft } = await openWriteSide(parts);
   const deletions = createServiceDeletions(parts, control);
   let isStopping = false;
   const notReady = () => (isStopping ? 'the service is shutting down' : ENGINE_FAULTS[engine.gauges().state]);
@@ -124,6 +125,7 @@ export async function createService(config: Config, options: ServiceOptions): Pr
     control,
     tails,
     ingest: ingest.committer.gauges,
+    rollupRowsLeft,
     ...observed,
   });
   const { readSizes, build } = observed;
@@ -316,7 +318,9 @@ async function openWriteSide({ config, store, metrics, storing, logger, now, ope
   const retention = createServiceRetention({ config, store, metrics, logger });
   opened.defer(retention.stop);
   await retention.run();
-  return { ingest, record, retention };
+  const { rollupRowsLeft, stop } = startRollups(store, logger);
+  opened.defer(stop);
+  return { ingest, record, retention, rollupRowsLeft };
 }
 
 type Served = Pick<OverviewParts, 'cache' | 'traffic' | 'notReady' | 'readNotices' | 'readSizes'> &

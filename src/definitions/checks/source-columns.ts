@@ -13,7 +13,7 @@ export const COMMON_COLUMNS = [
 ] as const;
 
 /** Names that the engine writes into a table's definition without quotes: after a restart they mean something else, or loading fails. */
-const MISREAD = ['false', 'inf', 'infinity', 'nan', 'not', 'top', 'true'];
+export const MISREAD = ['false', 'inf', 'infinity', 'nan', 'not', 'top', 'true'];
 
 type ColumnFields = NonNullable<ManagedFile['columns']>;
 type Report = (field: keyof ColumnFields[string], message: string) => void;
