@@ -2,8 +2,9 @@ import { Command } from 'commander';
 import { ATTACKS } from '../trial/attack/attack.ts';
 import { type Choice, chooseSections, parseCount, parseCounts, splitNames } from './choice.ts';
 import { describeSize, withGrowth } from './growth.ts';
+import { settleLoad } from './load-average.ts';
 import { printTable, type Row, say, writeJson } from './report.ts';
-import { RIVALS_ROWS_MAX } from './rival/names.ts';
+import { RIVAL_NAMES, RIVALS_ROWS_MAX } from './rival/names.ts';
 import { attacksSection } from './section/attacks.ts';
 import { cachedSection } from './section/cached.ts';
 import { coldSection } from './section/cold.ts';
@@ -72,6 +73,9 @@ interface Given extends Omit<BenchOptions, 'rows' | 'only'> {
   readonly json?: string;
 }
 
+/** Sections so far. */
+let begun = 0;
+
 // Without a handler, cleanup on exit would not run.
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(1));
 
@@ -93,7 +97,7 @@ const command = new Command('bench')
   )
   .option(
     '--rivals <names>',
-    `postgresql, duckdb or both, whatever the size (default: both, up to ${describeSize(RIVALS_ROWS_MAX)} rows)`,
+    `of ${RIVAL_NAMES.join(', ')}, whatever the size (default: all, up to ${describeSize(RIVALS_ROWS_MAX)} rows)`,
     splitNames,
   )
   .option('--minutes <n>', 'how long the memory is watched', parseCount, 1)
@@ -134,8 +138,9 @@ async function runAll(
   for (const { section: name, only } of choices) {
     const section = sections[name];
     if (section === undefined) continue;
-    say(`${name} begins, ${describeSize(options.rows)} rows`);
-    rows.push(...(await section({ ...options, only })));
+    const load = await settleLoad(begun++ === 0);
+    say(`${name} begins, ${describeSize(options.rows)} rows, load average ${load.toFixed(1)}`);
+    rows.push(...(await section({ ...options, only })).map((row) => ({ ...row, load })));
   }
   return rows;
 }
