@@ -9,6 +9,7 @@ import { attacksSection } from './section/attacks.ts';
 import { cachedSection } from './section/cached.ts';
 import { coldSection } from './section/cold.ts';
 import { collapseSection } from './section/collapse.ts';
+import { coresSection } from './section/cores.ts';
 import { costSection } from './section/cost.ts';
 import { diskSection } from './section/disk.ts';
 import { engineSection } from './section/engine.ts';
@@ -38,6 +39,7 @@ const SIZED_SECTIONS: Readonly<Record<string, Section>> = {
   start: startSection,
   disk: diskSection,
   soak: soakSection,
+  cores: coresSection,
 };
 
 /** Each runs on its own store in a temporary folder, with the first size if it uses rows. */

@@ -1,3 +1,5 @@
+import { cpSync } from 'node:fs';
+import { join } from 'node:path';
 import pino from 'pino';
 import { parseConfig } from '../src/config/config.ts';
 import { serviceValues } from '../src/query/bucket-range.ts';
@@ -39,7 +41,14 @@ process.once('message', async ({ dataDir, endMs, clock }: PastJob) => {
   let steps = 0;
   const begunMs = Date.now();
   const now = () => endMs + (clock === 'steps' ? steps++ : Date.now() - begunMs);
-  const config = parseConfig({ TAILRACE_DATA_DIR: dataDir, TAILRACE_PRIVATE_KEY: KEY });
+  const endpoints = join(dataDir, 'endpoints');
+  for (const from of ['../endpoints', 'endpoints'])
+    cpSync(join(import.meta.dirname, from), endpoints, { recursive: true });
+  const config = parseConfig({
+    TAILRACE_DATA_DIR: dataDir,
+    TAILRACE_ENDPOINTS_DIR: endpoints,
+    TAILRACE_PRIVATE_KEY: KEY,
+  });
   const logger = pino({ level: 'silent' });
   const { app, store } = await createService(config, { logger, owner: 'the benchmark', now });
   const url = await app.listen({ port: 0, host: '127.0.0.1', backlog: 4_096 });

@@ -5,6 +5,8 @@ import { type Window, windowOf } from './window.ts';
 export interface ProjectPaths {
   readonly edge: string;
   readonly invocation: string;
+  /** Usage counts the project's own requests, which an index can find; otherwise all whose address matches. */
+  readonly countsOwn: boolean;
 }
 
 export interface PostgresQuery {
@@ -58,7 +60,7 @@ const QUERIES: Readonly<Record<string, Query>> = {
       LIMIT 100`,
     values: [parameters['project'], toTimestamp(since)],
   }),
-  'usage.api-counts': ({ parameters }, { since, bucketSeconds }) => ({
+  'usage.api-counts': ({ parameters }, { since, bucketSeconds }, paths) => ({
     text: `
       SELECT to_char(bucket, 'YYYY-MM-DD"T"HH24:MI:SS') AS timestamp,
         (count(*) FILTER (WHERE path LIKE '%/rest%'))::int AS total_rest_requests,
@@ -69,7 +71,8 @@ const QUERIES: Readonly<Record<string, Query>> = {
         SELECT date_bin(make_interval(secs => $3), timestamp, TIMESTAMP '1970-01-01') AS bucket,
           body -> 'metadata' -> 'request' ->> 'path' AS path
         FROM edge_logs
-        WHERE timestamp >= $2 AND coalesce(body -> 'metadata' -> 'request' ->> 'url', concat(body ->> 'project', body -> 'metadata' -> 'request' ->> 'path')) ~ $1
+        WHERE timestamp >= $2 ${paths.countsOwn ? `AND ${paths.edge} = $1` : ''}
+          AND coalesce(body -> 'metadata' -> 'request' ->> 'url', concat(body ->> 'project', body -> 'metadata' -> 'request' ->> 'path')) ~ $1
       ) AS requests
       GROUP BY bucket
       ORDER BY bucket`,
