@@ -13,7 +13,7 @@ import { openEngine } from '../src/open-store.ts';
 import { quote } from '../src/sql/quote.ts';
 import { fillSample } from '../trial/server.ts';
 import { findShortage } from './disk-space.ts';
-import { say } from './report.ts';
+import { say, Unmeasured } from './report.ts';
 
 /** A store filled with realistic logs. */
 export interface BenchData {
@@ -38,6 +38,8 @@ const MEMORY_BYTES_MAX = String(8 * 1024 ** 3);
 /**
  * Creates the data for a number of rows once. It is kept in the system's temporary folder for the next run, and recreated if
  * the schema has changed. Each day is one part, as in a store some minutes after its last event.
+ *
+ * @throws Unmeasured if it is not there and the disk has no room for it
  */
 export async function openBenchData(rows: number): Promise<BenchData> {
   const dataDir = join(tmpdir(), 'tailrace-bench-data', `${rows}-rows`);
@@ -53,7 +55,7 @@ export async function openBenchData(rows: number): Promise<BenchData> {
   for (const folder of [dataDir, unfinished]) rmSync(folder, { recursive: true, force: true });
   mkdirSync(unfinished, { recursive: true });
   const shortage = findShortage(unfinished, rows * BYTES_PER_EVENT * (1 + UNMERGED_SHARE));
-  if (shortage !== undefined) throw new Error(`${rows.toLocaleString('en')} rows: ${shortage}`);
+  if (shortage !== undefined) throw new Unmeasured(shortage);
   say(`making ${rows.toLocaleString('en')} rows, kept in ${dataDir}`);
   const endMs = Date.now();
   await fillSample(unfinished, rows / times, ['--projects', String(PROJECTS)]);
@@ -63,12 +65,12 @@ export async function openBenchData(rows: number): Promise<BenchData> {
   return { dataDir, endMs };
 }
 
-/** How often the sampled rows are in the data. @throws Error if these are not as many equal parts */
+/** How often the sampled rows are in the data. @throws Unmeasured if these are not as many equal parts */
 export function countCopies(rows: number): number {
   const times = Math.ceil(rows / SAMPLED_ROWS_MAX);
   if (rows % times === 0) return times;
   const near = Math.round(rows / SAMPLED_ROWS_MAX) * SAMPLED_ROWS_MAX;
-  throw new Error(
+  throw new Unmeasured(
     `${rows.toLocaleString('en')} rows cannot be ${times} equal parts; ${near.toLocaleString('en')} can`,
   );
 }

@@ -3,8 +3,8 @@ import { ATTACKS } from '../trial/attack/attack.ts';
 import { type Choice, chooseSections, parseCount, parseCounts, splitNames } from './choice.ts';
 import { describeSize, withGrowth } from './growth.ts';
 import { settleLoad } from './load-average.ts';
-import { printTable, type Row, say, writeJson } from './report.ts';
-import { RIVAL_NAMES, RIVALS_ROWS_MAX } from './rival/names.ts';
+import { printTable, type Row, say, Unmeasured, unmeasuredRow, writeJson } from './report.ts';
+import { parseRivals, RIVAL_NAMES, RIVALS_ROWS_MAX } from './rival/names.ts';
 import { attacksSection } from './section/attacks.ts';
 import { cachedSection } from './section/cached.ts';
 import { coldSection } from './section/cold.ts';
@@ -100,11 +100,11 @@ const command = new Command('bench')
   .option(
     '--rivals <names>',
     `of ${RIVAL_NAMES.join(', ')}, whatever the size (default: all, up to ${describeSize(RIVALS_ROWS_MAX)} rows)`,
-    splitNames,
+    (text) => parseRivals(splitNames(text)),
   )
   .option('--minutes <n>', 'how long the memory is watched', parseCount, 1)
   .option('--times <n>', 'how often the server is killed, or attacked', parseCount, 10)
-  .option('--seconds <n>', 'how long the service is flooded', parseCount, 60)
+  .option('--seconds <n>', 'how long the service is flooded; cores: of each load, 10 at most', parseCount, 60)
   .option('--requests <n>', 'requests by chance of the tenants', parseCount, 20_000)
   .option('--inputs <n>', 'how many random requests are sent', parseCount, 200_000)
   .option('--json <file>', 'write the results there, too')
@@ -142,7 +142,18 @@ async function runAll(
     if (section === undefined) continue;
     const load = await settleLoad(begun++ === 0);
     say(`${name} begins, ${describeSize(options.rows)} rows, load average ${load.toFixed(1)}`);
-    rows.push(...(await section({ ...options, only })).map((row) => ({ ...row, load })));
+    const measured = await measure(name, () => section({ ...options, only }));
+    rows.push(...measured.map((row) => ({ ...row, load })));
   }
   return rows;
+}
+
+/** What cannot be measured is a row, too, so that what was measured before it is reported. */
+async function measure(name: string, section: () => Promise<Row[]>): Promise<Row[]> {
+  try {
+    return await section();
+  } catch (error) {
+    if (!(error instanceof Unmeasured)) throw error;
+    return [unmeasuredRow(name, error.message)];
+  }
 }

@@ -25,6 +25,17 @@ export interface Row {
 /** Beside more load, times say less. */
 export const LOAD_MAX = 1;
 
+/** Something cannot be measured on this machine; its row has the message as the reason. */
+export class Unmeasured extends Error {
+  override readonly name = 'Unmeasured';
+}
+
+/** The row of something that is not measured. */
+export function unmeasuredRow(name: string, reason: string): Row {
+  say(`${name} is not measured: ${reason}`);
+  return { name, unit: '', values: [], reason };
+}
+
 const MIB = 1024 * 1024;
 
 /** A row with the median and p99 of single times, which are too many to be shown. */

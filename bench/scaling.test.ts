@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { fitScaling, reckonMs } from './scaling.ts';
+import { fitScaling, reckonMs, reckonRate } from './scaling.ts';
 
 describe('the model of more cores', () => {
   test('finds the serial and the parallel part of times that follow it', () => {
@@ -26,5 +26,23 @@ describe('the model of more cores', () => {
 
   test('is not made of one number of cores', () => {
     expect(() => fitScaling([{ cores: 2, ms: 5 }])).toThrow('two numbers of cores');
+  });
+});
+
+describe('the reckoned rate of new answers', () => {
+  const inputs = {
+    alone: { serialMs: 5, parallelMs: 5 },
+    many: { serialMs: 0, parallelMs: 10 },
+    loopMs: 1,
+    readers: 8,
+  };
+
+  test('is bound by the cores as long as the event loop and the readers allow more', () => {
+    expect(reckonRate(inputs, 8)).toEqual({ perSecond: 800, bound: 'cores' });
+    expect(reckonRate({ ...inputs, readers: 16 }, 16)).toEqual({ perSecond: 1000, bound: 'event loop' });
+  });
+
+  test('is bound by the readers, each of which has one query at a time', () => {
+    expect(reckonRate({ ...inputs, readers: 2 }, 5)).toEqual({ perSecond: 2000 / 6, bound: 'readers' });
   });
 });

@@ -43,6 +43,29 @@ export function reckonMs({ serialMs, parallelMs }: ScalingModel, cores: number):
   return serialMs + parallelMs / cores;
 }
 
+/** What decides how many new answers a service gives on a machine. */
+export interface RateInputs {
+  /** Of one caller's answer: a query cannot be faster, however many cores are free. */
+  readonly alone: ScalingModel;
+  /** Of each of many answers. */
+  readonly many: ScalingModel;
+  /** Core time of the event loop, of which there is one, for an answer. */
+  readonly loopMs: number;
+  /** Queries at once. */
+  readonly readers: number;
+}
+
+/** The rate with so many cores, and what keeps it from being higher. */
+export function reckonRate(inputs: RateInputs, cores: number): { perSecond: number; bound: string } {
+  const { alone, many, loopMs, readers } = inputs;
+  const bounds = [
+    { bound: 'cores', perSecond: 1000 / reckonMs(many, cores) },
+    { bound: 'event loop', perSecond: 1000 / loopMs },
+    { bound: 'readers', perSecond: (readers * 1000) / reckonMs(alone, cores) },
+  ];
+  return bounds.reduce((least, one) => (one.perSecond < least.perSecond ? one : least));
+}
+
 function mean(values: readonly number[]): number {
   return values.reduce((sum, value) => sum + value, 0) / values.length;
 }

@@ -6,8 +6,7 @@ import type { ExportJob } from '../export-process.ts';
 import { withFolder } from '../folder.ts';
 import { withLinkedCopy } from '../linked-copy.ts';
 import { runChild } from '../load.ts';
-import { say } from '../report.ts';
-import { AbsentRival } from './rival.ts';
+import { say, Unmeasured } from '../report.ts';
 
 const MADE_FILE = 'made.json';
 const EXPORT_MS_MAX = 3_600_000;
@@ -16,7 +15,7 @@ const EXPORT_MS_MAX = 3_600_000;
  * The folder of a rival's data beside ours. `make` fills it once, and again if our data are newer.
  *
  * @param kept `bytes`: the disk space that it takes while it is filled
- * @throws AbsentRival if the disk has no room for it
+ * @throws Unmeasured if the disk has no room for it
  */
 export async function openKept(
   { dataDir, endMs }: BenchData,
@@ -28,7 +27,7 @@ export async function openKept(
   if (existsSync(made) && JSON.parse(readFileSync(made, 'utf8')).endMs === endMs) return folder;
   rmSync(folder, { recursive: true, force: true });
   const shortage = findShortage(dataDir, bytes);
-  if (shortage !== undefined) throw new AbsentRival(shortage);
+  if (shortage !== undefined) throw new Unmeasured(shortage);
   mkdirSync(folder, { recursive: true });
   say(`loading the same rows into ${name}, kept in ${folder}`);
   const startMs = performance.now();

@@ -1,3 +1,4 @@
+import { InvalidArgumentError } from 'commander';
 import type { QuestionKind } from '../questions.ts';
 import type { Goal } from '../report.ts';
 import { openDuckDb } from './duckdb.ts';
@@ -59,12 +60,12 @@ export const RIVAL_NAMES = Object.keys(RIVALS);
 /** Beyond this, a rival takes hours; `--rivals` includes it nevertheless. */
 export const RIVALS_ROWS_MAX = 10_000_000;
 
-/** @throws Error for an unknown name */
-export function parseRivals(names: readonly string[]): RivalEntry[] {
+/** @throws InvalidArgumentError for an unknown name */
+export function parseRivals(names: readonly string[] = RIVAL_NAMES): RivalEntry[] {
   return names.map((name) => {
     const [, known] = Object.entries(RIVALS).find(([one]) => one === name) ?? [];
     if (known === undefined)
-      throw new Error(`there is no rival ${name}; there are ${RIVAL_NAMES.join(', ')}`);
+      throw new InvalidArgumentError(`There is no rival ${name}; there are ${RIVAL_NAMES.join(', ')}.`);
     return known;
   });
 }

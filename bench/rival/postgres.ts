@@ -1,11 +1,11 @@
 import { join } from 'node:path';
 import type { BenchData } from '../data.ts';
 import { findShortage } from '../disk-space.ts';
-import { say } from '../report.ts';
+import { say, Unmeasured } from '../report.ts';
 import { exportDays, openKept } from './kept.ts';
 import { type ProjectPaths, queryPostgres } from './postgres-query.ts';
 import { findPrograms, initPostgres, type PostgresServer, startPostgres } from './postgres-server.ts';
-import { AbsentRival, type AnswerRow, type RivalEngine, type RivalVariant, timeRows } from './rival.ts';
+import { type AnswerRow, type RivalEngine, type RivalVariant, timeRows } from './rival.ts';
 
 /** The whole event in one JSONB column, with the common columns and an index on the time. */
 const TABLES = ['edge_logs', 'function_edge_logs'] as const;
@@ -58,7 +58,7 @@ const PROJECT_INDEXES: Readonly<Record<(typeof TABLES)[number], string>> = {
   function_edge_logs: `(${invocation}), timestamp`,
 };
 
-/** PostgreSQL on rows inserted by time. @throws AbsentRival if it is not installed, or needs more disk than there is */
+/** PostgreSQL on rows inserted by time. @throws Unmeasured if it is not installed, or needs more disk than there is */
 export async function openPostgres(data: BenchData, rows: number): Promise<RivalEngine> {
   const { bin, major } = findPrograms();
   const kept = { name: `postgresql-${major}`, bytes: rows * BYTES_PER_EVENT };
@@ -93,7 +93,7 @@ async function indexProjects(
   const known = await client.query('SELECT 1 FROM pg_class WHERE relname = $1', [name]);
   if (known.rows.length > 0) return;
   const shortage = findShortage(folder, rows * INDEX_BYTES_PER_EVENT);
-  if (shortage !== undefined) throw new AbsentRival(`an index ${shortage}`);
+  if (shortage !== undefined) throw new Unmeasured(`an index ${shortage}`);
   say(`PostgreSQL creates the index on project and time of ${table}`);
   await client.query(`CREATE INDEX ${name} ON ${table} (${PROJECT_INDEXES[table]})`);
   await client.query(`ANALYZE ${table}`); // the planner knows the values of an expression by its index

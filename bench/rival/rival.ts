@@ -24,18 +24,13 @@ export type RivalVariant = 'plain' | 'extended';
 
 /** The engine of rivals, with the events. */
 export interface RivalEngine {
-  /** @throws AbsentRival if this variant is not available */
+  /** @throws Unmeasured if this variant is not available */
   rival(variant: RivalVariant): Promise<Rival>;
   close(): Promise<void>;
 }
 
-/** @throws AbsentRival if the engine is not available */
+/** @throws Unmeasured if the engine is not available */
 export type OpenRivalEngine = (data: BenchData, rows: number) => Promise<RivalEngine>;
-
-/** A rival that is not available on this machine, and why. */
-export class AbsentRival extends Error {
-  override readonly name = 'AbsentRival';
-}
 
 /** Times an answer that is there as rows. */
 export async function timeRows(ask: () => Promise<readonly AnswerRow[]>): Promise<RivalAnswer> {

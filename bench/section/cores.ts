@@ -1,3 +1,4 @@
+import { BY_MACHINE } from '../../src/config/machine.ts';
 import { coreCounts, findCpus, mainThreadMs } from '../cpus.ts';
 import { type BenchData, openBenchData } from '../data.ts';
 import { askCold, openAgent } from '../http.ts';
@@ -5,8 +6,8 @@ import { runLoad } from '../load.ts';
 import { median } from '../measure.ts';
 import { type PastServer, withPastServer } from '../past-server.ts';
 import { QUESTION_KINDS } from '../questions.ts';
-import { type Row, say, timesRow } from '../report.ts';
-import { type CorePoint, fitScaling, reckonMs } from '../scaling.ts';
+import { type Row, say, timesRow, Unmeasured } from '../report.ts';
+import { fitScaling, reckonMs, reckonRate, type ScalingModel } from '../scaling.ts';
 import type { BenchOptions } from '../section.ts';
 import { EVENTS_PER_BATCH, eventRate } from './ingest-load.ts';
 
@@ -31,10 +32,7 @@ interface Measured {
 export async function coresSection({ rows, seconds }: BenchOptions): Promise<Row[]> {
   const cpus = findCpus();
   const counts = coreCounts(cpus.length);
-  if (counts.length < 2) {
-    const reason = 'needs Linux, taskset and two cores';
-    return [{ name: 'cores', unit: '', values: [], reason }];
-  }
+  if (counts.length < 2) throw new Unmeasured('needs Linux and two cores');
   const data = await openBenchData(rows);
   const measured: Measured[] = [];
   for (const cores of counts)
@@ -140,27 +138,30 @@ function toRows({
   ];
 }
 
-/** The parts of the model, and its times for more cores than were measured. */
+/** The parts of the model, and what it makes of more cores than were measured, with the defaults of such a machine. */
 function reckon(measured: readonly Measured[]): Row[] {
+  const alone = fitScaling(measured.map((one) => ({ cores: one.cores, ms: median(one.alone) })));
+  const many = fitScaling(measured.map((one) => ({ cores: one.cores, ms: 1000 / one.answersPerSecond })));
+  const loopMs = median(measured.map((one) => one.loopMsPerAnswer));
   const most = Math.max(...measured.map(({ cores }) => cores));
-  const more = RECKONED.filter((cores) => cores > most);
-  const models = {
-    'a new answer, one caller': measured.map(({ cores, alone }) => ({ cores, ms: median(alone) })),
-    'each of many new answers': measured.map(({ cores, answersPerSecond }) => ({
-      cores,
-      ms: 1000 / answersPerSecond,
-    })),
-  } satisfies Record<string, CorePoint[]>;
-  return Object.entries(models).flatMap(([what, points]) => {
-    const model = fitScaling(points);
-    return [
-      { name: `model, ${what}: serial part`, unit: 'ms', values: [model.serialMs] },
-      { name: `model, ${what}: parallel part, on one core`, unit: 'ms', values: [model.parallelMs] },
-      ...more.map((cores) => ({
-        name: `model, ${what}: reckoned for ${cores} cores`,
-        unit: 'ms',
-        values: [reckonMs(model, cores)],
-      })),
-    ];
-  });
+  return [
+    ...partRows('one caller', alone),
+    ...partRows('each of many answers', many),
+    ...RECKONED.filter((cores) => cores > most).flatMap((cores) => {
+      const readers = BY_MACHINE.readers({ cores, memoryBytes: 0 });
+      const { perSecond, bound } = reckonRate({ alone, many, loopMs, readers }, cores);
+      const name = (what: string) => `cores, ${cores}, reckoned: ${what}`;
+      return [
+        { name: name('a new answer, one caller'), unit: 'ms', values: [reckonMs(alone, cores)] },
+        { name: name(`new answers, bound by ${bound}`), unit: 'answers/s', values: [perSecond] },
+      ];
+    }),
+  ];
+}
+
+function partRows(what: string, { serialMs, parallelMs }: ScalingModel): Row[] {
+  return [
+    { name: `model, ${what}: serial part`, unit: 'ms', values: [serialMs] },
+    { name: `model, ${what}: parallel part, on one core`, unit: 'ms', values: [parallelMs] },
+  ];
 }

@@ -3,16 +3,10 @@ import { askCold, openAgent } from '../http.ts';
 import { median } from '../measure.ts';
 import { type PastServer, withPastServer } from '../past-server.ts';
 import { QUESTION_KINDS, type QuestionKind } from '../questions.ts';
-import { type Row, say, timesRow } from '../report.ts';
+import { type Row, say, timesRow, Unmeasured, unmeasuredRow } from '../report.ts';
 import { findDifference } from '../rival/agree.ts';
-import { parseRivals, RIVAL_NAMES, RIVALS_ROWS_MAX, type RivalEntry, rivalGoal } from '../rival/names.ts';
-import {
-  AbsentRival,
-  type AnswerRow,
-  type OpenRivalEngine,
-  type Rival,
-  type RivalEngine,
-} from '../rival/rival.ts';
+import { parseRivals, RIVALS_ROWS_MAX, type RivalEntry, rivalGoal } from '../rival/names.ts';
+import type { AnswerRow, OpenRivalEngine, Rival, RivalEngine } from '../rival/rival.ts';
 import type { BenchOptions } from '../section.ts';
 
 const ASKED = 40;
@@ -29,10 +23,10 @@ interface Opponent extends Rival {
 
 /** The same questions to other engines with the same rows and to ours over HTTP, in turn, one at a time. */
 export async function rivalsSection({ rows, rivals }: BenchOptions): Promise<Row[]> {
-  const entries = parseRivals(rivals ?? RIVAL_NAMES);
+  const entries = rivals ?? parseRivals();
   if (rivals === undefined && rows > RIVALS_ROWS_MAX)
-    return entries.map((entry) =>
-      toAbsentRow(entry, `takes hours; --rivals ${RIVAL_NAMES.join(',')} includes it`),
+    return entries.map(({ title }) =>
+      unmeasuredRow(title, 'loading it takes hours, so only if --rivals names it'),
     );
   const data = await openBenchData(rows);
   const engines = new Map<OpenRivalEngine, RivalEngine>();
@@ -45,8 +39,8 @@ export async function rivalsSection({ rows, rivals }: BenchOptions): Promise<Row
         engines.set(entry.open, engine);
         opponents.push({ ...(await engine.rival(entry.variant)), entry });
       } catch (error) {
-        if (!(error instanceof AbsentRival)) throw error;
-        absent.push(toAbsentRow(entry, error.message));
+        if (!(error instanceof Unmeasured)) throw error;
+        absent.push(unmeasuredRow(entry.title, error.message));
       }
     }
     if (opponents.length === 0) return absent;
@@ -60,11 +54,6 @@ export async function rivalsSection({ rows, rivals }: BenchOptions): Promise<Row
   } finally {
     for (const { close } of engines.values()) await close();
   }
-}
-
-function toAbsentRow({ title }: RivalEntry, reason: string): Row {
-  say(`rivals: ${title} is left out: ${reason}`);
-  return { name: title, unit: '', values: [], reason };
 }
 
 /** @throws if the answers of the engines differ, which would make the comparison void */
