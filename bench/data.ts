@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { parseConfig } from '../src/config/config.ts';
 import { readDefinitions } from '../src/definitions/read.ts';
 import type { Source } from '../src/definitions/source.ts';
@@ -54,7 +54,7 @@ export async function openBenchData(rows: number): Promise<BenchData> {
   const unfinished = `${dataDir}.unfinished`;
   for (const folder of [dataDir, unfinished]) rmSync(folder, { recursive: true, force: true });
   mkdirSync(unfinished, { recursive: true });
-  const shortage = findShortage(unfinished, rows * BYTES_PER_EVENT * (1 + UNMERGED_SHARE));
+  const shortage = findShortage(dirname(dataDir), rows * BYTES_PER_EVENT * (1 + UNMERGED_SHARE));
   if (shortage !== undefined) throw new Unmeasured(shortage);
   say(`making ${rows.toLocaleString('en')} rows, kept in ${dataDir}`);
   const endMs = Date.now();
