@@ -12,7 +12,7 @@ import { formatInstant, MICROS_PER_MS, MICROS_PER_SECOND } from '../src/lib/inst
 import { openEngine } from '../src/open-store.ts';
 import { quote } from '../src/sql/quote.ts';
 import { fillSample } from '../trial/server.ts';
-import { findShortage } from './disk-space.ts';
+import { findShortage } from './machine/disk-space.ts';
 import { say, Unmeasured } from './report.ts';
 
 /** A store filled with realistic logs. */
@@ -32,6 +32,8 @@ const MOVED_SECONDS_MAX = 600;
 const BYTES_PER_EVENT = 105;
 // While a day is merged, its parts are there twice; the next day is copied meanwhile.
 const UNMERGED_SHARE = 2 / 7;
+// Progress of large data only.
+const SAID_SECONDS_MIN = 10;
 // The engine's memory while it copies.
 const MEMORY_BYTES_MAX = String(8 * 1024 ** 3);
 
@@ -96,8 +98,9 @@ async function settle(
         const startMs = performance.now();
         if (times > 1) await copyDay(engine, source, { day, times, endMs });
         await merged;
-        if (times > 1)
-          say(`${source.name}: ${day} after ${Math.round((performance.now() - startMs) / 1000)} s`);
+        const seconds = (performance.now() - startMs) / 1000;
+        if (seconds > SAID_SECONDS_MIN)
+          say(`${source.name}: ${day} is copied after ${Math.round(seconds)} s`);
         // Not by `command`, which would block the writer for the next day.
         merged = engine.inspect(`OPTIMIZE TABLE ${nameOf(source)} PARTITION '${day}' FINAL`);
       }

@@ -2,7 +2,7 @@ import { Command } from 'commander';
 import { ATTACKS } from '../trial/attack/attack.ts';
 import { type Choice, chooseSections, parseCount, parseCounts, splitNames } from './choice.ts';
 import { describeSize, withGrowth } from './growth.ts';
-import { settleLoad } from './load-average.ts';
+import { settleLoad } from './machine/load-average.ts';
 import { printTable, type Row, say, Unmeasured, unmeasuredRow, writeJson } from './report.ts';
 import { parseRivals, RIVAL_NAMES, RIVALS_ROWS_MAX } from './rival/names.ts';
 import { attacksSection } from './section/attacks.ts';

@@ -1,11 +1,11 @@
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { BenchData } from '../data.ts';
-import { findShortage } from '../disk-space.ts';
 import type { ExportJob } from '../export-process.ts';
 import { withFolder } from '../folder.ts';
 import { withLinkedCopy } from '../linked-copy.ts';
 import { runChild } from '../load.ts';
+import { findShortage } from '../machine/disk-space.ts';
 import { say, Unmeasured } from '../report.ts';
 
 const MADE_FILE = 'made.json';

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import type { BenchData } from '../data.ts';
-import { findShortage } from '../disk-space.ts';
+import { findShortage } from '../machine/disk-space.ts';
 import { say, Unmeasured } from '../report.ts';
 import { exportDays, openKept } from './kept.ts';
 import { type ProjectPaths, queryPostgres } from './postgres-query.ts';

@@ -1,13 +1,13 @@
 import { BY_MACHINE } from '../../src/config/machine.ts';
-import { coreCounts, findCpus, mainThreadMs } from '../cpus.ts';
 import { type BenchData, openBenchData } from '../data.ts';
 import { askCold, openAgent } from '../http.ts';
 import { runLoad } from '../load.ts';
+import { coreCounts, findCpus, mainThreadMs } from '../machine/cpus.ts';
+import { fitScaling, reckonMs, reckonRate, type ScalingModel } from '../machine/scaling.ts';
 import { median } from '../measure.ts';
 import { type PastServer, withPastServer } from '../past-server.ts';
 import { QUESTION_KINDS } from '../questions.ts';
 import { type Row, say, timesRow, Unmeasured } from '../report.ts';
-import { fitScaling, reckonMs, reckonRate, type ScalingModel } from '../scaling.ts';
 import type { BenchOptions } from '../section.ts';
 import { EVENTS_PER_BATCH, eventRate } from './ingest-load.ts';
 

@@ -1,6 +1,6 @@
 import { loadavg } from 'node:os';
 import { setTimeout as wait } from 'node:timers/promises';
-import { LOAD_MAX, say } from './report.ts';
+import { LOAD_MAX, say } from '../report.ts';
 
 /** The average of a minute keeps the benchmark's own last section for about so long. */
 const WAIT_MS_MAX = 90_000;
