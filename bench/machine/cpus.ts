@@ -24,15 +24,3 @@ export function parseCpuList(list: string): number[] {
 export function coreCounts(cpus: number): number[] {
   return [1, 2, 4, 8, 16].filter((count) => count <= cpus);
 }
-
-/** What the system calls a second of core time; fixed for programs on Linux. */
-const TICKS_PER_SECOND = 100;
-
-/** The core time of a process's main thread, such as an event loop's, ms; NaN without /proc. */
-export function mainThreadMs(pid: number): number {
-  const file = `/proc/${pid}/task/${pid}/stat`;
-  if (!existsSync(file)) return Number.NaN;
-  // The name in brackets may have spaces; the times in user and kernel mode are the 14th and 15th field.
-  const fields = readFileSync(file, 'utf8').split(') ').at(-1)?.split(' ') ?? [];
-  return ((Number(fields[11]) + Number(fields[12])) * 1000) / TICKS_PER_SECOND;
-}
