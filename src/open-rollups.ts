@@ -10,6 +10,8 @@ export function startRollups({ engine, registry }: Store, logger: FastifyBaseLog
   const builder = createRollupBuilder({
     engine,
     sources: () => registry.sources.filter(isManaged),
+    onNotDropped: (error) =>
+      logger.warn({ err: error }, 'an older rollup could not be dropped; trying again'),
     onProgress({ source, rows, left }, state) {
       const percent = Math.floor(100 * (1 - left / Math.max(rows, 1)));
       if (state === 'started')

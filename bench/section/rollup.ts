@@ -35,7 +35,12 @@ export async function rollupSection(_: BenchOptions): Promise<Row[]> {
       const rows = await measure(engine, endpoint);
       await applySchema(engine, [source]);
       const begunMs = performance.now();
-      const builder = createRollupBuilder({ engine, sources: () => [source], onProgress() {} });
+      const builder = createRollupBuilder({
+        engine,
+        sources: () => [source],
+        onProgress() {},
+        onNotDropped() {},
+      });
       do await builder.tick();
       while ((builder.left.get(source.name) ?? 0) > 0);
       say(`rollup: built in ${((performance.now() - begunMs) / 1000).toFixed(1)} s`);

@@ -2,8 +2,8 @@ import type { Source } from '../definitions/source.ts';
 import { quote } from '../sql/quote.ts';
 import { everywhere } from './delete-rows.ts';
 import type { Engine } from './engine.ts';
-import { rollupProjection } from './rollup.ts';
-import { onCluster, storedTable } from './table.ts';
+import { findOldRollups, rollupProjection } from './rollup.ts';
+import { dropIndex, onCluster, storedTable } from './table.ts';
 
 /** Events of a source that are in parts with and without its rollup. */
 export interface RollupProgress {
@@ -17,9 +17,14 @@ export interface RollupBuilderOptions {
   /** Sources with tables of Tailrace's own. */
   readonly sources: () => readonly Source[];
   readonly onProgress: (progress: RollupProgress, state: 'started' | 'running' | 'done' | 'failed') => void;
+  /** An older rollup could not be dropped; the next `tick` tries again. */
+  readonly onNotDropped: (error: unknown) => void;
 }
 
-/** Adds rollups to the parts of tables that were written before the rollup was declared, in the background. */
+/**
+ * Adds rollups to the parts of tables that were written before the rollup was declared, in the background, and drops those that no
+ * source has any more.
+ */
 export interface RollupBuilder {
   /** Looks at every table, and continues with one; to be called every few seconds. Never rejects for a part that failed. */
   tick(): Promise<void>;
@@ -28,13 +33,17 @@ export interface RollupBuilder {
 }
 
 /** Each part is rewritten whole or not at all, so after a crash the engine, or the next `tick`, continues with the others. */
-export function createRollupBuilder({ engine, sources, onProgress }: RollupBuilderOptions): RollupBuilder {
+export function createRollupBuilder(options: RollupBuilderOptions): RollupBuilder {
+  const { engine, sources, onProgress, onNotDropped } = options;
   let left: ReadonlyMap<string, number> = new Map();
   let building: { readonly projection: string; percent: number } | undefined;
   // By projection: a part that cannot be rewritten is not tried again and again.
   const failed = new Set<string>();
+  // The rollups whose predecessors have been dropped.
+  let dropped: string | undefined;
 
   async function tick(): Promise<void> {
+    await dropOld().catch(onNotDropped);
     const all = await readProgress(engine, sources());
     left = new Map(all.map((one) => [one.source.name, one.left]));
     const current = all.find(({ projection }) => projection === building?.projection);
@@ -45,6 +54,15 @@ export function createRollupBuilder({ engine, sources, onProgress }: RollupBuild
     building = { projection: next.projection, percent: 0 };
     report(next, 'started');
     if (!(await isRunning(engine, next))) await materialize(engine, next);
+  }
+
+  async function dropOld(): Promise<void> {
+    const declared = sources().map(
+      ({ table, rollup }) => `${table} ${rollup && rollupProjection(rollup).name}`,
+    );
+    if (declared.join() === dropped) return;
+    for (const source of sources()) await dropOldRollups(engine, source);
+    dropped = declared.join();
   }
 
   /** @returns whether it is still being built */
@@ -127,4 +145,18 @@ async function materialize(engine: Engine, { source, projection }: TableProgress
   await engine.command(
     `ALTER TABLE ${table} MATERIALIZE PROJECTION \`${projection}\` SETTINGS mutations_sync = 0`,
   );
+}
+
+/** Parts are rewritten without them in the background. */
+async function dropOldRollups(engine: Engine, source: Source): Promise<void> {
+  const { cluster } = engine;
+  const isTable = `database = currentDatabase() AND name = ${quote(storedTable(source, cluster))}`;
+  const [row] = await engine.inspect(`SELECT create_table_query AS sql FROM system.tables WHERE ${isTable}`);
+  for (const name of findOldRollups(source, String(row?.['sql']))) {
+    // The engine does not drop what it still adds to older parts, or fails to add. Without the right to end that, it has to be done first.
+    const isOf = `table = ${quote(storedTable(source, cluster))} AND position(command, ${quote(name)}) > 0`;
+    const kill = `KILL MUTATION${onCluster(cluster)} WHERE database = currentDatabase() AND ${isOf}`;
+    await engine.command(kill).catch(() => {});
+    await engine.command(dropIndex(source, { kind: 'PROJECTION', name }, cluster));
+  }
 }

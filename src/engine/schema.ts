@@ -3,15 +3,12 @@ import { InputError } from '../errors.ts';
 import { quote } from '../sql/quote.ts';
 import type { Engine } from './engine.ts';
 import { createView, dropView, isOwnView, restoreView, viewComment } from './external.ts';
-import { findOldRollups } from './rollup.ts';
 import {
   type Addition,
   addColumn,
   addIndex,
   createTable,
-  dropIndex,
   dropTable,
-  onCluster,
   setTableTtl,
   storedTable,
   TABLE_TTL,
@@ -64,30 +61,12 @@ export async function applySchema(
     for (const addition of done) await undo(engine, addition).catch(() => {});
     throw error;
   }
-  const updates = sources.flatMap((source) => {
-    return findUpdates(source, stored.get(storedTable(source, cluster)), cluster);
-  });
-  for (const sql of updates) await engine.command(sql);
-}
-
-/** What cannot be undone, for accepted definitions: another TTL, and rollups that the source no longer has. */
-function findUpdates(source: Source, table: StoredTable | undefined, cluster: string): string[] {
-  if (table === undefined) return [];
-  const hasTtl = table.definition.includes(`TTL ${TABLE_TTL} `);
-  const rollups = findOldRollups(source, table.definition);
-  return [
-    ...(hasTtl ? [] : [setTableTtl(`\`${storedTable(source, cluster)}\``, cluster)]),
-    ...rollups.flatMap((name) => dropRollup(source, name, cluster)),
-  ];
-}
-
-/** The engine does not drop what it still adds to older parts. */
-function dropRollup(source: Source, name: string, cluster: string): string[] {
-  const isOf = `table = ${quote(storedTable(source, cluster))} AND position(command, ${quote(name)}) > 0`;
-  return [
-    `KILL MUTATION${onCluster(cluster)} WHERE database = currentDatabase() AND ${isOf}`,
-    dropIndex(source, { kind: 'PROJECTION', name }, cluster),
-  ];
+  for (const source of sources) {
+    const name = storedTable(source, cluster);
+    const table = stored.get(name);
+    const isOther = table !== undefined && !table.definition.includes(`TTL ${TABLE_TTL} `);
+    if (isOther) await engine.command(setTableTtl(`\`${name}\``, cluster));
+  }
 }
 
 /**

@@ -68,7 +68,7 @@ async function runOnSamples(engine: Engine, source: Source, all: readonly string
 }
 
 const SAMPLES: readonly (readonly [type: RegExp, values: readonly string[]])[] = [
-  [/String/, ["''", "'x'", "'-1'", "'\\0'", "'9e999'"]],
+  [/String/, ["''", "'x'", "'-1'", "'\\0'", "'9e999'", "'('"]],
   [/Int64/, ['0', '-1', '500', `${Number.MAX_SAFE_INTEGER}`, `-${Number.MAX_SAFE_INTEGER}`]],
   [/Float64/, ['0', '-1', '5e-324', `${Number.MAX_VALUE}`, `-${Number.MAX_VALUE}`]],
   [/Bool/, ['true', 'false']],

@@ -362,6 +362,10 @@ describe('a reload', () => {
     ['count(', /Syntax error/],
     ['count()) FROM test_logs --', /Syntax error/],
     ['max(intDiv(1, status))', /must not fail for any event: Division by zero/],
+    [
+      'countIf(match(event_message, project))',
+      /must not fail for any event: OptimizedRegularExpression: cannot compile re2: \(/,
+    ],
     ['sum(toInt64(event_message))', /must not fail for any event: Cannot parse string/],
   ])('refuses a rollup of %s', async (value, message) => {
     await write(
