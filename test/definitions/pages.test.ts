@@ -219,6 +219,12 @@ AND (@cursor_id IS NULL OR t < @page_until OR id < @cursor_id) LIMIT 100`;
         `${QUERY}:1: must end with LIMIT 100, the "size" of a page`,
       ],
       [
+        'time alone, of which rows may share an instant',
+        RANGED.replace(', id desc', ''),
+        QUERIED.replace('@cursor_id IS NULL OR', '').replace('OR id < @cursor_id', ''),
+        `${QUERY}:1: must use @cursor_timestamp: with "cursor"`,
+      ],
+      [
         'no LIMIT',
         RANGED,
         QUERIED.replace('LIMIT 100', ''),

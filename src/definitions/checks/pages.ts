@@ -25,7 +25,8 @@ export function checkPages(file: YamlFile, sql: { file: string; text: string }):
   const used = usedIn(sql.text);
   faults.push(...findBoundFaults(file, used), ...findRangeFaults(file, sql));
   for (const name of new Set(names)) {
-    const continues = name === names[0] && used.has(PAGE_UNTIL);
+    // The other columns decide between rows of the instant of @page_until.
+    const continues = name === names[0] && names.length > 1 && used.has(PAGE_UNTIL);
     if (name === undefined || continues || used.has(CURSOR_PREFIX + name) || sql.text.trim() === '') continue;
     const message = `must use @${CURSOR_PREFIX}${name}: with "cursor", a query continues after the row with these values, and begins at the first row if they are NULL`;
     faults.push({ file: sql.file, line: 1, message });
