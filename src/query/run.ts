@@ -27,7 +27,7 @@ export interface Answer extends Framed {
 export interface RunOptions extends Pick<QueryOptions, 'signal' | 'lane' | 'onJoin' | 'streams'> {
   /** The request that asked first; work of the service itself has none. */
   readonly requestId?: string | undefined;
-  /** Only these time buckets, as they stand at an instant; all of them at the present instant if left out. */
+  /** Only the time buckets, or the rows of a page, of a range, as they stand at an instant; all at the present one if left out. */
   readonly part?: { readonly range: TimeRange; readonly instantMs: number } | undefined;
 }
 
