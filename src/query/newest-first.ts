@@ -38,7 +38,8 @@ export function createNewestFirst(
     const instantMs = now();
     const end = Math.min(until, instantMs * MICROS_PER_MS);
     const stretch = learnt.get(key) ?? FIRST_STRETCH;
-    const start = Math.max(end - stretch, from);
+    // A stretch that was halved may have a fraction, which no instant has.
+    const start = Math.max(Math.floor(end - stretch), from);
     const runFrom = (first: Micros, how: RunOptions) =>
       run(question, { ...how, part: { range: { from: first, until }, instantMs } });
 
