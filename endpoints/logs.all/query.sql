@@ -9,6 +9,8 @@ WITH
   edge_view AS (
     SELECT id, timestamp AS at, event_message, metadata FROM edge_logs
     WHERE project = @project AND timestamp > bound AND timestamp >= @page_from AND timestamp <= @page_until
+      -- Of several entries at the instant of the cursor, those after its row.
+      AND (@cursor_id IS NULL OR timestamp < @page_until OR id < @cursor_id)
     ORDER BY timestamp DESC, id DESC
   ),
   postgres_view AS (
@@ -53,6 +55,4 @@ WITH
   )
 SELECT id, toUnixTimestamp64Micro(at) AS timestamp, event_message, metadata
 FROM edge_view
--- Of several entries at the instant of the cursor, those after its row. On the first page the condition is constant.
-WHERE @cursor_id IS NULL OR at < @page_until OR id < @cursor_id
 LIMIT 100
