@@ -44,6 +44,9 @@ export function bucketStart(instant: Micros, width: Micros): Micros {
   return Math.floor(instant / width) * width;
 }
 
+/** The upper bound of a range without one; optional conditions with it are left out. */
+export const UNBOUNDED = formatInstant(LATEST_MICROS);
+
 /** The values that the service binds in an endpoint's SQL: the instant and, with time buckets or pages, `range`, or else the whole range. */
 export function serviceValues(
   endpoint: Endpoint,

@@ -1,13 +1,13 @@
 import { LRUCache } from 'lru-cache';
 import { CURSOR_PREFIX } from '../definitions/pages.ts';
 import { createDeadline } from '../lib/abort.ts';
-import { MICROS_PER_MINUTE, MICROS_PER_MS, type Micros } from '../lib/instant.ts';
+import { MICROS_PER_DAY, MICROS_PER_MINUTE, MICROS_PER_MS, type Micros } from '../lib/instant.ts';
 import { findPageRange } from './page-range.ts';
 import type { Question } from './question.ts';
 import type { Answer, Run, RunOptions } from './run.ts';
 
-// A page that it does not fill costs a second query; a longer one opens more parts.
-const FIRST_STRETCH: Micros = 60 * MICROS_PER_MINUTE;
+// A page that it does not fill costs a second query. An hour takes the engine no less time than a day, which is two parts at most.
+const FIRST_STRETCH: Micros = MICROS_PER_DAY;
 const STRETCH_MIN: Micros = MICROS_PER_MINUTE;
 // Rates vary: the next page may need more time than the last one.
 const RESERVE = 2;
