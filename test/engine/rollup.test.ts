@@ -47,9 +47,12 @@ async function build(of = source): Promise<[string, RollupProgress][]> {
     },
     onProgress: (progress, state) => reports.push([state, progress]),
   });
+  // All rows may have it before the engine says that the mutation is done.
   do await builder.tick();
-  while ((builder.left.get(source.name) ?? 0) > 0);
-  await builder.tick();
+  while (
+    ['started', 'running'].includes(reports.at(-1)?.[0] ?? '') ||
+    (builder.left.get(source.name) ?? 0) > 0
+  );
   return reports;
 }
 
