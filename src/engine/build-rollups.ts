@@ -37,8 +37,9 @@ export function createRollupBuilder(options: RollupBuilderOptions): RollupBuilde
   const { engine, sources, onProgress, onNotDropped } = options;
   let left: ReadonlyMap<string, number> = new Map();
   let building: { readonly projection: string; percent: number } | undefined;
-  // By projection: a part that cannot be rewritten is not tried again and again.
-  const failed = new Set<string>();
+  // By projection, rounds that have left parts: a part that cannot be rewritten is not tried for ever.
+  const rounds = new Map<string, number>();
+  const hasFailed = (projection: string) => (rounds.get(projection) ?? 0) >= ROUNDS_MAX;
   // The rollups whose predecessors have been dropped.
   let dropped: string | undefined;
 
@@ -49,7 +50,7 @@ export function createRollupBuilder(options: RollupBuilderOptions): RollupBuilde
     const current = all.find(({ projection }) => projection === building?.projection);
     if (building !== undefined && current !== undefined && (await follow(current))) return;
     building = undefined;
-    const next = all.find((one) => one.left > 0 && !failed.has(one.projection));
+    const next = all.find((one) => one.left > 0 && !hasFailed(one.projection));
     if (next === undefined) return;
     building = { projection: next.projection, percent: 0 };
     report(next, 'started');
@@ -73,10 +74,10 @@ export function createRollupBuilder(options: RollupBuilderOptions): RollupBuilde
     }
     // Read again: the last parts may have been replaced since.
     const [now = current] = await readProgress(engine, [current.source]);
-    const state = now.left === 0 ? 'done' : 'failed';
-    if (state === 'failed') failed.add(now.projection);
     left = new Map([...left, [now.source.name, now.left]]);
-    report(now, state);
+    rounds.set(now.projection, now.left === 0 ? 0 : (rounds.get(now.projection) ?? 0) + 1);
+    if (now.left === 0) report(now, 'done');
+    else if (hasFailed(now.projection)) report(now, 'failed');
     return false;
   }
 
@@ -100,6 +101,8 @@ export function createRollupBuilder(options: RollupBuilderOptions): RollupBuilde
 }
 
 const PERCENT_STEP = 10;
+// A merge of a part that has the rollup with one that does not have it yet loses it, and the next round finds that part again.
+const ROUNDS_MAX = 5;
 
 interface TableProgress {
   readonly source: Source;

@@ -49,10 +49,7 @@ async function build(of = source): Promise<[string, RollupProgress][]> {
   });
   // All rows may have it before the engine says that the mutation is done.
   do await builder.tick();
-  while (
-    ['started', 'running'].includes(reports.at(-1)?.[0] ?? '') ||
-    (builder.left.get(source.name) ?? 0) > 0
-  );
+  while (['started', 'running'].includes(reports.at(-1)?.[0] ?? ''));
   return reports;
 }
 
