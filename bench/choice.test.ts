@@ -45,11 +45,11 @@ describe('what the benchmark runs', () => {
 describe('--rows', () => {
   test('is a number or several', () => {
     expect(parseCounts('1000000')).toEqual([1_000_000]);
-    expect(parseCounts('1000000,10000000')).toEqual([1_000_000, 10_000_000]);
+    expect(parseCounts('1000000,1000000000')).toEqual([1_000_000, 1_000_000_000]);
   });
 
-  test.each(['', '0', '1,', '1,,2', '-1', '1.5', '1e6', ' 1', '1000000000'])('refuses %j', (text) => {
-    expect(() => parseCounts(text)).toThrow('It must be a whole number from 1 to 999,999,999.');
+  test.each(['', '0', '1,', '1,,2', '-1', '1.5', '1e6', ' 1', '10000000000'])('refuses %j', (text) => {
+    expect(() => parseCounts(text)).toThrow('It must be a whole number from 1 to 9,999,999,999.');
   });
 
   test('refuses a size twice', () => {

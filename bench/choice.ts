@@ -46,10 +46,10 @@ export function parseCounts(text: string): number[] {
   throw new InvalidArgumentError('It must not name a number twice.');
 }
 
-/** @throws InvalidArgumentError unless it is a whole number from 1 to 999,999,999 */
+/** @throws InvalidArgumentError unless it is a whole number from 1 to 9,999,999,999 */
 export function parseCount(text: string): number {
-  if (/^[1-9]\d{0,8}$/.test(text)) return Number(text);
-  throw new InvalidArgumentError('It must be a whole number from 1 to 999,999,999.');
+  if (/^[1-9]\d{0,9}$/.test(text)) return Number(text);
+  throw new InvalidArgumentError('It must be a whole number from 1 to 9,999,999,999.');
 }
 
 /** Names joined by commas. */

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { parseConfig } from '../src/config/config.ts';
 import { readDefinitions } from '../src/definitions/read.ts';
 import type { Source } from '../src/definitions/source.ts';
@@ -12,7 +12,8 @@ import { formatInstant, MICROS_PER_MS, MICROS_PER_SECOND } from '../src/lib/inst
 import { openEngine } from '../src/open-store.ts';
 import { quote } from '../src/sql/quote.ts';
 import { fillSample } from '../trial/server.ts';
-import { say } from './report.ts';
+import { findShortage } from './machine/disk-space.ts';
+import { say, Unmeasured } from './report.ts';
 
 /** A store filled with realistic logs. */
 export interface BenchData {
@@ -28,15 +29,23 @@ const AGE_MS_MAX = 60 * 86_400_000;
 // Further rows are copies with their own ids and times, which the engine creates many times faster.
 const SAMPLED_ROWS_MAX = 10_000_000;
 const MOVED_SECONDS_MAX = 600;
+const BYTES_PER_EVENT = 105;
+// While a day is merged, its parts are there twice; the next day is copied meanwhile.
+const UNMERGED_SHARE = 2 / 7;
+// Progress of large data only.
+const SAID_SECONDS_MIN = 10;
 // The engine's memory while it copies.
 const MEMORY_BYTES_MAX = String(8 * 1024 ** 3);
 
 /**
  * Creates the data for a number of rows once. It is kept in the system's temporary folder for the next run, and recreated if
  * the schema has changed. Each day is one part, as in a store some minutes after its last event.
+ *
+ * @throws Unmeasured if it is not there and the disk has no room for it
  */
 export async function openBenchData(rows: number): Promise<BenchData> {
   const dataDir = join(tmpdir(), 'tailrace-bench-data', `${rows}-rows`);
+  const times = countCopies(rows);
   const sources = (await readDefinitions(parseConfig({}))).definitions.sources;
   const tables = createHash('sha256')
     .update(sources.flatMap((source) => createTable(source, '')).join())
@@ -47,15 +56,25 @@ export async function openBenchData(rows: number): Promise<BenchData> {
   const unfinished = `${dataDir}.unfinished`;
   for (const folder of [dataDir, unfinished]) rmSync(folder, { recursive: true, force: true });
   mkdirSync(unfinished, { recursive: true });
+  const shortage = findShortage(dirname(dataDir), rows * BYTES_PER_EVENT * (1 + UNMERGED_SHARE));
+  if (shortage !== undefined) throw new Unmeasured(shortage);
   say(`making ${rows.toLocaleString('en')} rows, kept in ${dataDir}`);
   const endMs = Date.now();
-  const times = Math.ceil(rows / SAMPLED_ROWS_MAX);
-  if (rows % times !== 0) throw new Error(`${rows} rows cannot be made of ${times} equal parts`);
   await fillSample(unfinished, rows / times, ['--projects', String(PROJECTS)]);
   await settle(unfinished, sources, { times, endMs });
   writeFileSync(join(unfinished, MADE_FILE), JSON.stringify({ endMs, tables }));
   renameSync(unfinished, dataDir);
   return { dataDir, endMs };
+}
+
+/** How often the sampled rows are in the data. @throws Unmeasured if these are not as many equal parts */
+export function countCopies(rows: number): number {
+  const times = Math.ceil(rows / SAMPLED_ROWS_MAX);
+  if (rows % times === 0) return times;
+  const near = Math.round(rows / SAMPLED_ROWS_MAX) * SAMPLED_ROWS_MAX;
+  throw new Unmeasured(
+    `${rows.toLocaleString('en')} rows cannot be ${times} equal parts; ${near.toLocaleString('en')} can`,
+  );
 }
 
 function readMade(dataDir: string): { endMs: number; tables?: string } | undefined {
@@ -76,8 +95,12 @@ async function settle(
     let merged: Promise<unknown> = Promise.resolve();
     for (const source of sources) {
       for (const day of await findDays(engine, source)) {
+        const startMs = performance.now();
         if (times > 1) await copyDay(engine, source, { day, times, endMs });
         await merged;
+        const seconds = (performance.now() - startMs) / 1000;
+        if (seconds > SAID_SECONDS_MIN)
+          say(`${source.name}: ${day} is copied after ${Math.round(seconds)} s`);
         // Not by `command`, which would block the writer for the next day.
         merged = engine.inspect(`OPTIMIZE TABLE ${nameOf(source)} PARTITION '${day}' FINAL`);
       }

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { Session } from 'chdb';
 
-/** An export of a table of a closed store, one file per day. */
+/** An export of one day of a table of a closed store. */
 export interface ExportJob {
   readonly dataDir: string;
   readonly table: string;
@@ -10,6 +10,8 @@ export interface ExportJob {
   readonly orderBy: string;
   readonly format: 'Parquet' | 'TabSeparated';
   readonly folder: string;
+  /** Which of the table's days, from 0. */
+  readonly nth: number;
 }
 
 process.once('message', async (job: ExportJob) => {
@@ -19,25 +21,19 @@ process.once('message', async (job: ExportJob) => {
 // The benchmark has ended.
 process.once('disconnect', () => process.exit());
 
-/** The engine writes the files: unlike a service's, this session has the right to. @returns the files, oldest first */
-async function run({ dataDir, table, columns, orderBy, format, folder }: ExportJob): Promise<string[]> {
+/** The engine writes the file: unlike a service's, this session has the right to. @returns the file; empty without such a day */
+async function run({ dataDir, table, columns, orderBy, format, folder, nth }: ExportJob): Promise<string> {
   const session = new Session(join(dataDir, 'store'));
   const days = await session.queryAsync(
-    `SELECT DISTINCT toString(toDate(timestamp)) FROM tailrace.${table} ORDER BY 1`,
+    `SELECT DISTINCT toString(toDate(timestamp)) FROM tailrace.${table} ORDER BY 1 LIMIT 1 OFFSET ${nth}`,
     { format: 'TabSeparated' },
   );
-  const files: string[] = [];
-  for (const day of lines(days.text())) {
-    const file = join(folder, `${table}-${day}.${format}`);
+  const day = days.text().trim();
+  const file = day === '' ? '' : join(folder, `${table}-${day}.${format}`);
+  if (file !== '')
     await session.queryAsync(`
       INSERT INTO FUNCTION file('${file}', '${format}')
       SELECT ${columns} FROM tailrace.${table} WHERE toDate(timestamp) = '${day}' ORDER BY ${orderBy}`);
-    files.push(file);
-  }
   session.close();
-  return files;
-}
-
-function lines(text: string): string[] {
-  return text.split('\n').filter((line) => line !== '');
+  return file;
 }

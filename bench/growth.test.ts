@@ -27,6 +27,14 @@ test('names the size of every row and adds how those grew that say by how much t
   ]);
 });
 
+test('marks a growth with the larger load average of the two', () => {
+  const rows = withGrowth([
+    { size: 1_000_000, rows: [{ ...row('logs', 1, 1.5), load: 2.3 }] },
+    { size: 2_000_000, rows: [{ ...row('logs', 1, 1.5), load: 0.4 }] },
+  ]);
+  expect(rows.at(-1)?.load).toBe(2.3);
+});
+
 test('has no growth of one size, nor of what was measured with one size only', () => {
   expect(withGrowth([{ size: 1_000_000, rows: [row('logs', 1, 1.5)] }])).toHaveLength(1);
   const rows = withGrowth([

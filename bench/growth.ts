@@ -18,10 +18,11 @@ export function withGrowth(results: readonly SizeResult[]): Row[] {
 
 function growthOf(smaller: SizeResult | undefined, larger: SizeResult): Row[] {
   if (smaller === undefined) return [];
-  return larger.rows.flatMap(({ name, growth, values }) => {
+  return larger.rows.flatMap(({ name, growth, values, load }) => {
     const before = smaller.rows.find((row) => row.name === name);
     if (growth === undefined || before === undefined) return [];
     return {
+      ...(load !== undefined && { load: Math.max(load, before.load ?? 0) }),
       name: `growth ${describeSize(smaller.size)} → ${describeSize(larger.size)}: ${name}`,
       unit: 'ratio',
       values: [median(values) / median(before.values)],

@@ -1,4 +1,5 @@
 import { fork } from 'node:child_process';
+import { once } from 'node:events';
 import { join } from 'node:path';
 
 /** The load of a separate process, bounded in time and in number of requests. */
@@ -51,4 +52,19 @@ export function runChild<Job extends object, Result>(
     child.once('error', reject);
     child.once('close', (code) => reject(new Error(`${script} ended with ${code} and no result`)));
   });
+}
+
+/** Starts a script of this folder with `job` in a separate process, which goes on after its only message. */
+export async function startChild<Job extends object, Started>(
+  script: string,
+  job: Job,
+): Promise<{ started: Started; end: () => void }> {
+  const child = fork(join(import.meta.dirname, script));
+  child.send(job);
+  const early = once(child, 'exit').then(([code]) =>
+    Promise.reject(new Error(`${script} ended with ${code} and no message`)),
+  );
+  early.catch(() => {}); // it ends later, too
+  const [started] = await Promise.race([once(child, 'message'), early]);
+  return { started: started as Started, end: () => void child.kill() }; // sent by that script alone
 }

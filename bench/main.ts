@@ -2,12 +2,14 @@ import { Command } from 'commander';
 import { ATTACKS } from '../trial/attack/attack.ts';
 import { type Choice, chooseSections, parseCount, parseCounts, splitNames } from './choice.ts';
 import { describeSize, withGrowth } from './growth.ts';
-import { printTable, type Row, say, writeJson } from './report.ts';
-import { RIVALS_ROWS_MAX } from './rival/names.ts';
+import { settleLoad } from './machine/load-average.ts';
+import { printTable, type Row, say, Unmeasured, unmeasuredRow, writeJson } from './report.ts';
+import { parseRivals, RIVAL_NAMES, RIVALS_ROWS_MAX } from './rival/names.ts';
 import { attacksSection } from './section/attacks.ts';
 import { cachedSection } from './section/cached.ts';
 import { coldSection } from './section/cold.ts';
 import { collapseSection } from './section/collapse.ts';
+import { coresSection } from './section/cores.ts';
 import { costSection } from './section/cost.ts';
 import { diskSection } from './section/disk.ts';
 import { engineSection } from './section/engine.ts';
@@ -22,6 +24,7 @@ import { parseSection } from './section/parse.ts';
 import { refreshSection } from './section/refresh.ts';
 import { replicasSection } from './section/replicas.ts';
 import { rivalsSection } from './section/rivals.ts';
+import { rollupSection } from './section/rollup.ts';
 import { serverSection } from './section/server.ts';
 import { soakSection } from './section/soak.ts';
 import { startSection } from './section/start.ts';
@@ -37,6 +40,7 @@ const SIZED_SECTIONS: Readonly<Record<string, Section>> = {
   start: startSection,
   disk: diskSection,
   soak: soakSection,
+  cores: coresSection,
 };
 
 /** Each runs on its own store in a temporary folder, with the first size if it uses rows. */
@@ -45,6 +49,7 @@ const SECTIONS: Readonly<Record<string, Section>> = {
   formats: formatsSection,
   cost: costSection,
   refresh: refreshSection,
+  rollup: rollupSection,
   ingest: ingestSection,
   kill: killSection,
   engine: engineSection,
@@ -72,6 +77,9 @@ interface Given extends Omit<BenchOptions, 'rows' | 'only'> {
   readonly json?: string;
 }
 
+/** Sections so far. */
+let begun = 0;
+
 // Without a handler, cleanup on exit would not run.
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(1));
 
@@ -93,12 +101,12 @@ const command = new Command('bench')
   )
   .option(
     '--rivals <names>',
-    `postgresql, duckdb or both, whatever the size (default: both, up to ${describeSize(RIVALS_ROWS_MAX)} rows)`,
-    splitNames,
+    `of ${RIVAL_NAMES.join(', ')}, whatever the size (default: all, up to ${describeSize(RIVALS_ROWS_MAX)} rows)`,
+    (text) => parseRivals(splitNames(text)),
   )
   .option('--minutes <n>', 'how long the memory is watched', parseCount, 1)
   .option('--times <n>', 'how often the server is killed, or attacked', parseCount, 10)
-  .option('--seconds <n>', 'how long the service is flooded', parseCount, 60)
+  .option('--seconds <n>', 'how long the service is flooded; cores: of each load, 10 at most', parseCount, 60)
   .option('--requests <n>', 'requests by chance of the tenants', parseCount, 20_000)
   .option('--inputs <n>', 'how many random requests are sent', parseCount, 200_000)
   .option('--json <file>', 'write the results there, too')
@@ -134,8 +142,20 @@ async function runAll(
   for (const { section: name, only } of choices) {
     const section = sections[name];
     if (section === undefined) continue;
-    say(`${name} begins, ${describeSize(options.rows)} rows`);
-    rows.push(...(await section({ ...options, only })));
+    const load = await settleLoad(begun++ === 0);
+    say(`${name} begins, ${describeSize(options.rows)} rows, load average ${load.toFixed(1)}`);
+    const measured = await measure(name, () => section({ ...options, only }));
+    rows.push(...measured.map((row) => ({ ...row, load })));
   }
   return rows;
+}
+
+/** What cannot be measured is a row, too, so that what was measured before it is reported. */
+async function measure(name: string, section: () => Promise<Row[]>): Promise<Row[]> {
+  try {
+    return await section();
+  } catch (error) {
+    if (!(error instanceof Unmeasured)) throw error;
+    return [unmeasuredRow(name, error.message)];
+  }
 }

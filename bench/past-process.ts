@@ -1,3 +1,5 @@
+import { cpSync } from 'node:fs';
+import { join } from 'node:path';
 import pino from 'pino';
 import { parseConfig } from '../src/config/config.ts';
 import { serviceValues } from '../src/query/bucket-range.ts';
@@ -40,11 +42,12 @@ process.once('message', async ({ dataDir, endMs, clock }: PastJob) => {
   let steps = 0;
   const begunMs = Date.now();
   const now = () => endMs + (clock === 'steps' ? steps++ : Date.now() - begunMs);
+  const endpoints = join(dataDir, 'endpoints');
+  for (const from of ['../endpoints', 'endpoints'])
+    cpSync(join(import.meta.dirname, from), endpoints, { recursive: true });
   const config = parseConfig({
-    ...(process.env['TAILRACE_ENDPOINTS_DIR']
-      ? { TAILRACE_ENDPOINTS_DIR: process.env['TAILRACE_ENDPOINTS_DIR'] }
-      : {}),
     TAILRACE_DATA_DIR: dataDir,
+    TAILRACE_ENDPOINTS_DIR: endpoints,
     TAILRACE_PRIVATE_KEY: KEY,
   });
   const logger = pino({ level: 'silent' });

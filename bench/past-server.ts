@@ -8,6 +8,7 @@ import type { DirectAnswer, DirectQuestion, PastJob, PastStarted } from './past-
 
 /** A service with its clock at the end of its data, on a copy of them, in a separate process. */
 export interface PastServer extends PastStarted {
+  readonly pid: number;
   /** Queries its engine directly, without HTTP, parameters or cache; one at a time. */
   ask(question: DirectQuestion): Promise<DirectAnswer>;
   /** Resident memory now, in MB. */
@@ -17,14 +18,24 @@ export interface PastServer extends PastStarted {
 // As bin/tailrace.js sets them; both are read before the program runs.
 const ENV = { UV_THREADPOOL_SIZE: '32', JE_MALLOC_CONF: 'dirty_decay_ms:1000' };
 
-/** Runs `work` beside such a service and ends it, also after a failure. */
+/**
+ * Runs `work` beside such a service and ends it, also after a failure.
+ *
+ * @param cpus the ids of the CPUs that it may use; by default all
+ */
 export async function withPastServer<T>(
   data: BenchData,
   clock: PastJob['clock'],
   work: (server: PastServer) => Promise<T>,
+  cpus?: readonly number[],
 ): Promise<T> {
   return await withLinkedCopy(data, async (copy) => {
-    const child = fork(join(import.meta.dirname, 'past-process.ts'), { env: { ...process.env, ...ENV } });
+    // From the start, since the service's defaults follow the CPUs that it finds.
+    const pinned = { execPath: 'taskset', execArgv: ['-c', cpus?.join(',') ?? '', process.execPath] };
+    const child = fork(join(import.meta.dirname, 'past-process.ts'), {
+      env: { ...process.env, ...ENV },
+      ...(cpus !== undefined && pinned),
+    });
     const ended = once(child, 'exit'); // there is no 'close' if this side disconnects
     const kill = () => child.kill('SIGKILL');
     process.prependOnceListener('exit', kill); // before the copy that it writes to is removed
@@ -39,6 +50,7 @@ export async function withPastServer<T>(
       const started = await next<PastStarted>();
       return await work({
         ...started,
+        pid: child.pid ?? 0,
         ask(question) {
           child.send(question);
           return next<DirectAnswer>();

@@ -16,6 +16,24 @@ export interface Row {
   readonly goal?: Goal;
   /** The allowed growth with more rows: a factor; `rows`: the factor of the rows. */
   readonly growth?: number | 'rows';
+  /** The load average of a minute at the start of its section, of other work; more than 1 marks the row. */
+  readonly load?: number;
+  /** Why it has no values. */
+  readonly reason?: string;
+}
+
+/** Beside more load, times say less. */
+export const LOAD_MAX = 1;
+
+/** Something cannot be measured on this machine; its row has the message as the reason. */
+export class Unmeasured extends Error {
+  override readonly name = 'Unmeasured';
+}
+
+/** The row of something that is not measured. */
+export function unmeasuredRow(name: string, reason: string): Row {
+  say(`${name} is not measured: ${reason}`);
+  return { name, unit: '', values: [], reason };
 }
 
 const MIB = 1024 * 1024;
@@ -31,21 +49,31 @@ export function say(line: string): void {
 }
 
 export function printTable(rows: readonly Row[]): void {
+  process.stdout.write(`${describeRows(rows)}\n${describeMachine()}\n`);
+}
+
+export function describeRows(rows: readonly Row[]): string {
   const table = new Table({
     style: { head: [], border: [] },
     head: ['what', 'median', 'p99', 'all', 'unit', 'goal', 'reached'],
   });
   for (const row of rows) {
-    const all = row.values.length > 1 ? row.values.map(round).join(' ') : '';
+    const all = row.reason ?? (row.values.length > 1 ? row.values.map(round).join(' ') : '');
+    const value = row.values.length === 0 ? '' : round(median(row.values));
     const p99 = row.p99 === undefined ? '' : round(row.p99);
-    table.push([row.name, round(median(row.values)), p99, all, row.unit, describeGoal(row), isReached(row)]);
+    table.push([row.name, value, p99, all, row.unit, describeGoal(row), describeOutcome(row)]);
   }
-  process.stdout.write(`${table.toString()}\n${describeMachine()}\n`);
+  return table.toString();
 }
 
 export function writeJson(file: string, rows: readonly Row[]): void {
   const machine = { cores: availableParallelism(), memoryMiB: totalmem() / MIB, loadAverage: loadavg() };
-  const results = rows.map((row) => ({ ...row, median: median(row.values), reached: isReached(row) }));
+  const results = rows.map((row) => ({
+    ...row,
+    median: median(row.values),
+    reached: isReached(row),
+    busy: (row.load ?? 0) > LOAD_MAX,
+  }));
   writeFileSync(file, `${JSON.stringify({ machine, results }, undefined, 2)}\n`);
 }
 
@@ -54,8 +82,16 @@ function describeGoal({ goal }: Row): string {
   return 'atLeast' in goal ? `≥ ${round(goal.atLeast)}` : `< ${round(goal.below)}`;
 }
 
+/** Whether the goal is reached, and a load average at which that says less. */
+function describeOutcome(row: Row): string {
+  const { load = 0 } = row;
+  return [isReached(row), load > LOAD_MAX ? `load ${load.toFixed(1)}` : '']
+    .filter((one) => one !== '')
+    .join(', ');
+}
+
 function isReached({ goal, values }: Row): 'yes' | 'no' | '' {
-  if (goal === undefined) return '';
+  if (goal === undefined || values.length === 0) return '';
   const value = median(values);
   return ('atLeast' in goal ? value >= goal.atLeast : value < goal.below) ? 'yes' : 'no';
 }

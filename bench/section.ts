@@ -1,10 +1,11 @@
 import type { Row } from './report.ts';
+import type { RivalEntry } from './rival/names.ts';
 
 export interface BenchOptions {
   /** Rows in the store. */
   readonly rows: number;
-  /** Names of the rivals to compare with; by default all, up to a size. */
-  readonly rivals?: readonly string[];
+  /** The rivals to compare with; by default all, up to a size. */
+  readonly rivals?: readonly RivalEntry[];
   /** How long memory is sampled. */
   readonly minutes: number;
   /** How often the server is killed. */

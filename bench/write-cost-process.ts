@@ -4,6 +4,7 @@ import { encodeRow, parseEvent } from '../src/ingest/event.ts';
 import { MICROS_PER_MS } from '../src/lib/instant.ts';
 import { openStore } from '../src/open-store.ts';
 import { makeLines, SOURCE_NAME } from './events.ts';
+import { takeCores } from './machine/core-time.ts';
 
 export interface WriteJob {
   readonly dataDir: string;
@@ -43,21 +44,13 @@ async function measure(dataDir: string): Promise<WriteCost> {
   for (let i = 1; i <= BATCHES; i++) {
     const lines = await makeLines(EVENTS_PER_BATCH, i);
     const made = await takeCores(async () => encode(lines));
-    spent.read += made.micros;
-    spent.insert += (await takeCores(() => insert(made.result))).micros;
+    spent.read += made.coreMs;
+    spent.insert += (await takeCores(() => insert(made.result))).coreMs;
   }
   const merge = await takeCores(() =>
     engine.inspect(`OPTIMIZE TABLE tailrace.${source.table} FINAL SETTINGS optimize_throw_if_noop = 0`),
   );
   await close();
-  const events = BATCHES * EVENTS_PER_BATCH;
-  return { read: spent.read / events, insert: spent.insert / events, merge: merge.micros / events };
-}
-
-/** The result of `work` and its CPU time, µs. */
-async function takeCores<T>(work: () => Promise<T>): Promise<{ result: T; micros: number }> {
-  const before = process.cpuUsage();
-  const result = await work();
-  const { user, system } = process.cpuUsage(before);
-  return { result, micros: user + system };
+  const perEvent = (coreMs: number) => (coreMs * MICROS_PER_MS) / (BATCHES * EVENTS_PER_BATCH);
+  return { read: perEvent(spent.read), insert: perEvent(spent.insert), merge: perEvent(merge.coreMs) };
 }

@@ -26,6 +26,7 @@ import { hideOld, openClock } from './open-clock.ts';
 import { narrowHashes } from './query/tables-read.ts';
 import { verifyDrafts, verifyQueries } from './query/verify.ts';
 import { verifyExternal } from './query/verify-external.ts';
+import { verifyRollups } from './query/verify-rollup.ts';
 
 /** The store of the settings, with the tables of its sources: the data directory's, which one process owns, or a server's. */
 export interface Store {
@@ -180,8 +181,11 @@ function withDeletions(definitions: Definitions, deletions: number): Definitions
 export async function prepare(engine: Engine, reading: Reading, hasExternal: boolean): Promise<Definitions> {
   const { definitions, faults, sourcesAreWhole, drafts } = reading;
   if (!sourcesAreWhole) refuseFaults([...faults, ...(await verifyDrafts(engine, drafts, false))]);
-  const externalFaults = await verifyExternal(engine, definitions.sources, hasExternal);
-  if (externalFaults.length > 0) refuseFaults([...faults, ...externalFaults]);
+  const sourceFaults = [
+    ...(await verifyExternal(engine, definitions.sources, hasExternal)),
+    ...(await verifyRollups(engine, definitions.sources)),
+  ];
+  if (sourceFaults.length > 0) refuseFaults([...faults, ...sourceFaults]);
   const sources = hasExternal ? definitions.sources : definitions.sources.map(withoutTable);
   let narrowed = definitions;
   await applySchema(engine, sources, async () => {

@@ -9,6 +9,7 @@ import type { Config } from './config/config.ts';
 import type { Endpoint } from './definitions/endpoint.ts';
 import { isManaged } from './definitions/source.ts';
 import type { Engine, EngineGauges } from './engine/engine.ts';
+import { queryTimeout } from './engine/gate.ts';
 import { InputError } from './errors.ts';
 import { buildApp } from './http/app.ts';
 import { createOpenApi } from './http/openapi/document.ts';
@@ -30,8 +31,10 @@ import { createProjects } from './management/projects.ts';
 import { createNotices, observeStore } from './open-observe.ts';
 import { createServiceDeletions, openOperatorSide } from './open-operator.ts';
 import { ageAt, createServiceRetention } from './open-retention.ts';
+import { startRollups } from './open-rollups.ts';
 import { type EngineWatch, openStore, type Store } from './open-store.ts';
 import { type Cursors, createCursors } from './query/cursor.ts';
+import { createNewestFirst } from './query/newest-first.ts';
 import { createPageRun } from './query/page.ts';
 import { createRunner, isOpaquePage, type Run } from './query/run.ts';
 import { createSandbox } from './query/sandbox/sandbox.ts';
@@ -114,7 +117,7 @@ export async function createService(config: Config, options: ServiceOptions): Pr
   const shared = await openReplicas(parts, secret);
   const cursors = createCursors(secret);
   const { cache, cached, warmer, tails } = openReadSide(parts, cursors, shared?.flights);
-  const { ingest, record, retention } = await openWriteSide(parts);
+  const { ingest, record, retention, rollupRowsLeft } = await openWriteSide(parts);
   const deletions = createServiceDeletions(parts, control);
   let isStopping = false;
   const notReady = () => (isStopping ? 'the service is shutting down' : ENGINE_FAULTS[engine.gauges().state]);
@@ -124,6 +127,7 @@ export async function createService(config: Config, options: ServiceOptions): Pr
     control,
     tails,
     ingest: ingest.committer.gauges,
+    rollupRowsLeft,
     ...observed,
   });
   const { readSizes, build } = observed;
@@ -247,9 +251,7 @@ function openReadSide(parts: Parts, cursors: Cursors, shared: SharedFlights | un
     logger.warn({ err: error, endpoint: endpoint.name }, 'a warm answer could not be refreshed');
   };
   const cache = createMemoryStore(config.cacheBytesMax);
-  const runOne = countQueries(createRunner(engine, now), metrics);
-  const runPage = createPageRun(runOne);
-  const run: Run = (question, how) => (isOpaquePage(question) ? runPage : runOne)(question, how);
+  const run = createPagedRun(countQueries(createRunner(engine, now), metrics), parts);
   const engineNow = () => ageAt(store.clock, Date.now);
   const onExtent = metrics.recomputed;
   const refresh = createRefresh({ run, writes, seesEveryWrite, now, engineNow, onExtent });
@@ -266,6 +268,17 @@ function openReadSide(parts: Parts, cursors: Cursors, shared: SharedFlights | un
     onFailure: (error, endpoint) => logger.warn({ err: error, endpoint }, 'a live tail could not be read'),
   });
   return { cache, cached, warmer, tails };
+}
+
+/** Pages take further steps; other questions pass none of them. */
+function createPagedRun(run: Run, { config: { queryTimeoutMs: timeoutMs }, now }: Parts): Run {
+  const late = () => queryTimeout(timeoutMs);
+  const runNewest = createNewestFirst(run, { now, timeoutMs, late });
+  const runOpaque = createPageRun(runNewest);
+  return (question, how) => {
+    if (question.endpoint.pages === undefined) return run(question, how);
+    return (isOpaquePage(question) ? runOpaque : runNewest)(question, how);
+  };
 }
 
 function countQueries(run: Run, metrics: Metrics): Run {
@@ -316,7 +329,9 @@ async function openWriteSide({ config, store, metrics, storing, logger, now, ope
   const retention = createServiceRetention({ config, store, metrics, logger });
   opened.defer(retention.stop);
   await retention.run();
-  return { ingest, record, retention };
+  const { rollupRowsLeft, stop } = startRollups(store, logger);
+  opened.defer(stop);
+  return { ingest, record, retention, rollupRowsLeft };
 }
 
 type Served = Pick<OverviewParts, 'cache' | 'traffic' | 'notReady' | 'readNotices' | 'readSizes'> &

@@ -1,10 +1,12 @@
 import { join } from 'node:path';
-import { type DuckDBConnection, DuckDBInstance, version } from '@duckdb/node-api';
+import { type DuckDBConnection, version } from '@duckdb/node-api';
 import type { BenchData } from '../data.ts';
-import type { Question } from '../questions.ts';
+import type { DuckDbJob, DuckDbStarted } from '../duckdb-process.ts';
+import { askText, openAgent } from '../http.ts';
+import { startChild } from '../load.ts';
+import { askDuckDb, connectDuckDb, NOW_PARAMETER, quote } from './duckdb-query.ts';
 import { exportDays, openKept } from './kept.ts';
-import type { Rival } from './rival.ts';
-import { type Window, windowOf } from './window.ts';
+import { type Rival, type RivalEngine, timeRows } from './rival.ts';
 
 /** The same typed columns as ours, with the metadata as text. */
 const COLUMNS = {
@@ -13,41 +15,65 @@ const COLUMNS = {
 } as const;
 
 const FILE = 'data.duckdb';
+/** In its file, and a day of the export. */
+const BYTES_PER_EVENT = 550;
 
-/** DuckDB in this process, on rows sorted as ours are: by day, project and time. */
-export async function openDuckDb(data: BenchData): Promise<Rival> {
-  const folder = await openKept(data, `duckdb-${version()}`, (made) => load(data, join(made, FILE)));
-  const { connection, close } = await connect(join(folder, FILE));
+/** DuckDB on rows sorted as ours are: by day, project and time. */
+export async function openDuckDb(data: BenchData, rows: number): Promise<RivalEngine> {
+  const kept = { name: `duckdb-${version()}`, bytes: rows * BYTES_PER_EVENT };
+  const folder = await openKept(data, kept, (made) => load(data, join(made, FILE)));
+  const file = join(folder, FILE);
+  const opened: { close(): void | Promise<void> }[] = [];
+  return {
+    async rival(variant) {
+      const rival = await (variant === 'plain' ? openInside(file) : openBehindHttp(file));
+      opened.push(rival);
+      return rival;
+    },
+    async close() {
+      for (const rival of opened) await rival.close();
+    },
+  };
+}
+
+type OpenedRival = Rival & { close(): void };
+
+/** In this process: without socket, key and JSON. */
+async function openInside(file: string): Promise<OpenedRival> {
+  const { connection, close } = await connectDuckDb(file, 'read_only');
   return {
     name: `DuckDB ${version()}`,
-    async ask(question, nowMs) {
-      const query = QUERIES[question.endpoint];
-      if (query === undefined) throw new Error(`DuckDB has no query for ${question.endpoint}`);
-      const reader = await connection.runAndReadAll(query(question, windowOf(question, nowMs)));
-      return reader.getRowObjectsJS();
-    },
+    ask: (question, nowMs) => timeRows(() => askDuckDb(connection, question, nowMs)),
     close,
   };
 }
 
-async function connect(file: string) {
-  const instance = await DuckDBInstance.create(file);
-  const connection = await instance.connect();
-  const close = async () => {
-    connection.closeSync();
-    instance.closeSync();
+/** A process of its own with a bare Fastify route, asked by the same client as ours. */
+async function openBehindHttp(file: string): Promise<OpenedRival> {
+  const { started, end } = await startChild<DuckDbJob, DuckDbStarted>('duckdb-process.ts', { file });
+  const agent = openAgent();
+  return {
+    name: `DuckDB ${version()} behind Fastify`,
+    async ask({ endpoint, parameters }, nowMs) {
+      const asked = { endpoint, parameters: { ...parameters, [NOW_PARAMETER]: String(nowMs) } };
+      const { ms, text } = await askText(started.url, agent, asked);
+      return { ms, rows: () => JSON.parse(text).result };
+    },
+    close() {
+      agent.destroy();
+      end();
+    },
   };
-  return { connection, close };
 }
 
 async function load(data: BenchData, file: string): Promise<void> {
-  const { connection, close } = await connect(file);
+  const { connection, close } = await connectDuckDb(file, 'read_write');
   try {
     for (const table of ['edge_logs', 'function_edge_logs'] as const)
       await loadTable(data, connection, table);
     await connection.run('CHECKPOINT');
   } finally {
-    await close();
+    close();
   }
 }
 
@@ -66,54 +92,4 @@ async function loadTable(
     );
     made = true;
   });
-}
-
-type Query = (question: Question, window: Window) => string;
-
-/** The same queries, written by hand. Values are literals, as in ours; numbers are cast to JavaScript numbers. */
-const QUERIES: Readonly<Record<string, Query>> = {
-  'functions.invocation-stats': ({ parameters }, { since, bucketSeconds }) => `
-    SELECT bucket::DOUBLE AS timestamp, min_execution_time, max_execution_time, avg_execution_time,
-      percentiles[1] AS p95_execution_time, percentiles[2] AS p99_execution_time, count, error_count
-    FROM (
-      SELECT epoch_us(timestamp) // ${bucketSeconds}000000 * ${bucketSeconds}000000 AS bucket,
-        min(execution_time_ms) AS min_execution_time, max(execution_time_ms) AS max_execution_time,
-        avg(execution_time_ms) AS avg_execution_time,
-        approx_quantile(execution_time_ms, [0.95, 0.99]) AS percentiles,
-        count(*)::INTEGER AS count, (count(*) FILTER (WHERE status_code >= 400))::INTEGER AS error_count
-      FROM function_edge_logs
-      WHERE project = ${quote(parameters['project'])} AND timestamp >= ${toTimestamp(since)}
-        AND (${quote(parameters['function_id'])} = '' OR function_id = ${quote(parameters['function_id'])})
-      GROUP BY bucket
-    )
-    ORDER BY timestamp`,
-  'logs.all': ({ parameters }, { since }) => `
-    SELECT id, epoch_us(timestamp)::DOUBLE AS timestamp, event_message, metadata
-    FROM edge_logs
-    WHERE project = ${quote(parameters['project'])} AND edge_logs.timestamp > ${toTimestamp(since)}
-    ORDER BY edge_logs.timestamp DESC, id DESC
-    LIMIT 100`,
-  'usage.api-counts': ({ parameters }, { since, bucketSeconds }) => `
-    SELECT strftime(make_timestamp(bucket), '%Y-%m-%dT%H:%M:%S') AS timestamp,
-      total_rest_requests, total_storage_requests, total_auth_requests, total_realtime_requests
-    FROM (
-      SELECT epoch_us(timestamp) // ${bucketSeconds}000000 * ${bucketSeconds}000000 AS bucket,
-        (count(*) FILTER (WHERE contains(path, '/rest')))::INTEGER AS total_rest_requests,
-        (count(*) FILTER (WHERE contains(path, '/storage')))::INTEGER AS total_storage_requests,
-        (count(*) FILTER (WHERE contains(path, '/auth')))::INTEGER AS total_auth_requests,
-        (count(*) FILTER (WHERE contains(path, '/realtime')))::INTEGER AS total_realtime_requests
-      FROM edge_logs
-      WHERE timestamp >= ${toTimestamp(since)}
-        AND regexp_matches(address, ${quote(parameters['project'])})
-      GROUP BY bucket
-    )
-    ORDER BY bucket`,
-};
-
-function quote(value = ''): string {
-  return `'${value.replaceAll("'", "''")}'`;
-}
-
-function toTimestamp(instant: Date): string {
-  return `TIMESTAMP '${instant.toISOString().replace('T', ' ').replace('Z', '')}'`;
 }

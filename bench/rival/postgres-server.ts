@@ -4,7 +4,7 @@ import { chownSync, closeSync, globSync, mkdirSync, openSync, readFileSync } fro
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { Client, type ClientConfig } from 'pg';
-import { AbsentRival } from './rival.ts';
+import { Unmeasured } from '../report.ts';
 
 /** A separate PostgreSQL server with a socket in its folder. */
 export interface PostgresServer {
@@ -39,7 +39,7 @@ const SETTINGS = {
   fsync: 'off',
 } as const;
 
-/** The programs of the newest PostgreSQL. @throws AbsentRival if there is none */
+/** The programs of the newest PostgreSQL. @throws Unmeasured if there is none */
 export function findPrograms(): { bin: string; major: number } {
   const found = globSync(PROGRAMS).map((file) => {
     const bin = join(file, '..');
@@ -47,11 +47,11 @@ export function findPrograms(): { bin: string; major: number } {
   });
   const [newest] = found.toSorted((a, b) => b.major - a.major);
   if (newest === undefined)
-    throw new AbsentRival(`no PostgreSQL in ${PROGRAMS}; Debian's package is called postgresql`);
+    throw new Unmeasured(`no PostgreSQL in ${PROGRAMS}; Debian's package is called postgresql`);
   return newest;
 }
 
-/** Creates an empty database in a folder. @throws AbsentRival if there is no account to run it */
+/** Creates an empty database in a folder. @throws Unmeasured if there is no account to run it */
 export function initPostgres(bin: string, dataDir: string): void {
   const account = findAccount();
   mkdirSync(dataDir, { mode: 0o700 });
@@ -105,7 +105,7 @@ function findAccount(): { uid: number; gid: number } | undefined {
     const id = (what: string) => Number(execFileSync('id', [what, ACCOUNT], { stdio: 'pipe' }));
     return { uid: id('-u'), gid: id('-g') };
   } catch (error) {
-    throw new AbsentRival(`PostgreSQL refuses to run as root and there is no account ${ACCOUNT}`, {
+    throw new Unmeasured(`PostgreSQL refuses to run as root and there is no account ${ACCOUNT}`, {
       cause: error,
     });
   }

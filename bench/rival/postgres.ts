@@ -1,10 +1,11 @@
 import { join } from 'node:path';
 import type { BenchData } from '../data.ts';
-import type { Question } from '../questions.ts';
+import { findShortage } from '../machine/disk-space.ts';
+import { say, Unmeasured } from '../report.ts';
 import { exportDays, openKept } from './kept.ts';
+import { type ProjectPaths, queryPostgres } from './postgres-query.ts';
 import { findPrograms, initPostgres, type PostgresServer, startPostgres } from './postgres-server.ts';
-import type { AnswerRow, Rival } from './rival.ts';
-import { type Window, windowOf } from './window.ts';
+import { type AnswerRow, type RivalEngine, type RivalVariant, timeRows } from './rival.ts';
 
 /** The whole event in one JSONB column, with the common columns and an index on the time. */
 const TABLES = ['edge_logs', 'function_edge_logs'] as const;
@@ -18,23 +19,84 @@ const BODIES: Readonly<Record<(typeof TABLES)[number], string>> = {
   function_edge_logs: `concat('{"metadata":', metadata, '}')`,
 };
 
-/** PostgreSQL on rows inserted by time. @throws AbsentRival if it is not installed */
-export async function openPostgres(data: BenchData): Promise<Rival> {
+/** In its table with the index on time, and a day of the export. */
+const BYTES_PER_EVENT = 2_750;
+const INDEX_BYTES_PER_EVENT = 100;
+
+interface Variant {
+  readonly title: string;
+  readonly paths: ProjectPaths;
+}
+
+/**
+ * Both ask one database. The planner uses an index only for the expression that it was created with, so each variant
+ * writes the same paths in its own way. No such index finds the addresses that match a pattern.
+ */
+const VARIANTS: Readonly<Record<RivalVariant, Variant>> = {
+  plain: {
+    title: 'one JSONB column',
+    paths: {
+      edge: "body ->> 'project'",
+      invocation: "body -> 'metadata' ->> 'project_ref'",
+      countsOwn: false,
+    },
+  },
+  extended: {
+    title: 'indexes on project and time',
+    paths: {
+      edge: "body #>> '{project}'",
+      invocation: "body #>> '{metadata,project_ref}'",
+      countsOwn: true,
+    },
+  },
+};
+
+const { edge, invocation } = VARIANTS.extended.paths;
+/** Table → columns of the index for its questions: the newest of a project, and a range of time. */
+const PROJECT_INDEXES: Readonly<Record<(typeof TABLES)[number], string>> = {
+  edge_logs: `(${edge}), timestamp DESC`,
+  function_edge_logs: `(${invocation}), timestamp`,
+};
+
+/** PostgreSQL on rows inserted by time. @throws Unmeasured if it is not installed, or needs more disk than there is */
+export async function openPostgres(data: BenchData, rows: number): Promise<RivalEngine> {
   const { bin, major } = findPrograms();
-  const folder = await openKept(data, `postgresql-${major}`, (made) => load(data, bin, join(made, 'pgdata')));
+  const kept = { name: `postgresql-${major}`, bytes: rows * BYTES_PER_EVENT };
+  const folder = await openKept(data, kept, (made) => load(data, bin, join(made, 'pgdata')));
   const server = await startPostgres(bin, join(folder, 'pgdata'));
-  const { rows } = await server.client.query<{ server_version: string }>('SHOW server_version');
-  const version = rows[0]?.server_version.split(' ')[0];
+  const answer = await server.client.query<{ server_version: string }>('SHOW server_version');
+  const version = answer.rows[0]?.server_version.split(' ')[0];
   return {
-    name: `PostgreSQL ${version}, one JSONB column`,
-    async ask(question, nowMs) {
-      const query = QUERIES[question.endpoint];
-      if (query === undefined) throw new Error(`PostgreSQL has no query for ${question.endpoint}`);
-      const answer = await server.client.query<AnswerRow>(query(question, windowOf(question, nowMs)));
-      return answer.rows;
+    async rival(variant) {
+      if (variant === 'extended')
+        for (const table of TABLES) await indexProjects(server, table, { folder, rows });
+      const { title, paths } = VARIANTS[variant];
+      return {
+        name: `PostgreSQL ${version}, ${title}`,
+        ask(question, nowMs) {
+          const { text, values } = queryPostgres(paths, question, nowMs);
+          return timeRows(async () => (await server.client.query<AnswerRow>(text, [...values])).rows);
+        },
+      };
     },
     close: server.close,
   };
+}
+
+/** Creates the index on project and time once. */
+async function indexProjects(
+  { client }: PostgresServer,
+  table: (typeof TABLES)[number],
+  { folder, rows }: { folder: string; rows: number },
+): Promise<void> {
+  const name = `${table}_project`;
+  const known = await client.query('SELECT 1 FROM pg_class WHERE relname = $1', [name]);
+  if (known.rows.length > 0) return;
+  const shortage = findShortage(folder, rows * INDEX_BYTES_PER_EVENT);
+  if (shortage !== undefined) throw new Unmeasured(`an index ${shortage}`);
+  say(`PostgreSQL creates the index on project and time of ${table}`);
+  await client.query(`CREATE INDEX ${name} ON ${table} (${PROJECT_INDEXES[table]})`);
+  await client.query(`ANALYZE ${table}`); // the planner knows the values of an expression by its index
 }
 
 async function load(data: BenchData, bin: string, dataDir: string): Promise<void> {
@@ -59,66 +121,4 @@ async function loadTable(
   await exportDays(data, rows, (file) => server.copy(`COPY ${table} FROM STDIN`, file));
   await server.client.query(createIndex(table));
   await server.client.query(`VACUUM (ANALYZE, FREEZE) ${table}`); // so that no query has to set hint bits
-}
-
-type Query = (question: Question, window: Window) => { text: string; values: unknown[] };
-
-/**
- * The same queries, written by hand. Numbers are cast to JavaScript numbers, times to microseconds. `since` is text
- * without a zone, so that no time zone shifts it.
- */
-const QUERIES: Readonly<Record<string, Query>> = {
-  'functions.invocation-stats': ({ parameters }, { since, bucketSeconds }) => ({
-    text: `
-      SELECT (extract(epoch FROM bucket) * 1000000)::float8 AS timestamp,
-        min_execution_time, max_execution_time, avg_execution_time,
-        percentiles[1] AS p95_execution_time, percentiles[2] AS p99_execution_time, count, error_count
-      FROM (
-        SELECT bucket, min(ms) AS min_execution_time, max(ms) AS max_execution_time, avg(ms) AS avg_execution_time,
-          percentile_cont(ARRAY[0.95, 0.99]) WITHIN GROUP (ORDER BY ms) AS percentiles,
-          count(*)::int AS count, (count(*) FILTER (WHERE status >= 400))::int AS error_count
-        FROM (
-          SELECT date_bin(make_interval(secs => $3), timestamp, TIMESTAMP '1970-01-01') AS bucket,
-            (body -> 'metadata' ->> 'execution_time_ms')::float8 AS ms,
-            (body -> 'metadata' -> 'response' ->> 'status_code')::int AS status
-          FROM function_edge_logs
-          WHERE body -> 'metadata' ->> 'project_ref' = $1 AND timestamp >= $2
-            AND ($4 = '' OR body -> 'metadata' ->> 'function_id' = $4)
-        ) AS invocations
-        GROUP BY bucket
-      ) AS buckets
-      ORDER BY timestamp`,
-    values: [parameters['project'], toTimestamp(since), bucketSeconds, parameters['function_id'] ?? ''],
-  }),
-  'logs.all': ({ parameters }, { since }) => ({
-    text: `
-      SELECT id, (extract(epoch FROM timestamp) * 1000000)::float8 AS timestamp, event_message,
-        body -> 'metadata' AS metadata
-      FROM edge_logs
-      WHERE body ->> 'project' = $1 AND timestamp > $2
-      ORDER BY edge_logs.timestamp DESC, id DESC
-      LIMIT 100`,
-    values: [parameters['project'], toTimestamp(since)],
-  }),
-  'usage.api-counts': ({ parameters }, { since, bucketSeconds }) => ({
-    text: `
-      SELECT to_char(bucket, 'YYYY-MM-DD"T"HH24:MI:SS') AS timestamp,
-        (count(*) FILTER (WHERE path LIKE '%/rest%'))::int AS total_rest_requests,
-        (count(*) FILTER (WHERE path LIKE '%/storage%'))::int AS total_storage_requests,
-        (count(*) FILTER (WHERE path LIKE '%/auth%'))::int AS total_auth_requests,
-        (count(*) FILTER (WHERE path LIKE '%/realtime%'))::int AS total_realtime_requests
-      FROM (
-        SELECT date_bin(make_interval(secs => $3), timestamp, TIMESTAMP '1970-01-01') AS bucket,
-          body -> 'metadata' -> 'request' ->> 'path' AS path
-        FROM edge_logs
-        WHERE timestamp >= $2 AND coalesce(body -> 'metadata' -> 'request' ->> 'url', concat(body ->> 'project', body -> 'metadata' -> 'request' ->> 'path')) ~ $1
-      ) AS requests
-      GROUP BY bucket
-      ORDER BY bucket`,
-    values: [parameters['project'], toTimestamp(since), bucketSeconds],
-  }),
-};
-
-function toTimestamp(instant: Date): string {
-  return instant.toISOString().replace('Z', '');
 }

@@ -1,12 +1,10 @@
-import { fork } from 'node:child_process';
-import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fillSample, KEY, type Server, withServer } from '../../trial/server.ts';
 import type { BareJob, BareStarted } from '../bare-process.ts';
 import type { CannonJob, CannonResult } from '../cannon-process.ts';
-import { runChild } from '../load.ts';
+import { runChild, startChild } from '../load.ts';
 import { type Row, say } from '../report.ts';
 import type { BenchOptions } from '../section.ts';
 import { CACHED_PATHS } from './ingest-load.ts';
@@ -46,14 +44,15 @@ export interface Turns {
 /** One answer, cached by the service, beside a bare Fastify route with the same bytes and headers. */
 export async function compareCached(server: Server, path: string, turns: Turns): Promise<Row[]> {
   const { name, rounds, seconds, warmUpSeconds } = turns;
-  const bare = await startBare(await fetchAnswer(`${server.url}${path}`));
+  const job = await fetchAnswer(`${server.url}${path}`);
+  const bare = await startChild<BareJob, BareStarted>('bare-process.ts', job);
   const ours: CannonResult[] = [];
   const theirs: CannonResult[] = [];
   try {
-    for (const url of [server.url, bare.url]) await fire(`${url}${path}`, warmUpSeconds);
+    for (const url of [server.url, bare.started.url]) await fire(`${url}${path}`, warmUpSeconds);
     for (let round = 1; round <= rounds; round++) {
       ours.push(await fire(`${server.url}${path}`, seconds));
-      theirs.push(await fire(`${bare.url}${path}`, seconds));
+      theirs.push(await fire(`${bare.started.url}${path}`, seconds));
       const rates = [ours, theirs].map((all) => Math.round(all.at(-1)?.requestsPerSecond ?? 0));
       say(`${name} ${round}/${rounds}: ${rates[0]} requests/s, bare Fastify ${rates[1]}`);
     }
@@ -104,11 +103,4 @@ async function fetchAnswer(url: string): Promise<BareJob> {
   const headers = [...answer.headers].filter(([name]) => !OWN_HEADERS.has(name));
   const body = Buffer.from(await answer.arrayBuffer()).toString('base64');
   return { body, headers: Object.fromEntries(headers) };
-}
-
-async function startBare(job: BareJob): Promise<{ url: string; end: () => void }> {
-  const child = fork(join(import.meta.dirname, '../bare-process.ts'));
-  child.send(job);
-  const [started] = (await once(child, 'message')) as [BareStarted]; // its only message
-  return { url: started.url, end: () => void child.kill() };
 }

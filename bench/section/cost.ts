@@ -4,6 +4,7 @@ import type { Cost, CostJob, CostResult } from '../cost-process.ts';
 import { withFolder } from '../folder.ts';
 import { describeSize } from '../growth.ts';
 import { runChild } from '../load.ts';
+import { type GoalsByRows, goalAt } from '../questions.ts';
 import { type Row, say } from '../report.ts';
 import type { BenchOptions } from '../section.ts';
 import type { WriteCost, WriteJob } from '../write-cost-process.ts';
@@ -11,6 +12,10 @@ import type { WriteCost, WriteJob } from '../write-cost-process.ts';
 const ROUNDS = 3;
 const MS_MAX = 15 * 60_000;
 const SIZES = 4;
+/** Goals for a question's core time by the rows of its project in a week. */
+const BELOW_CORE_MS: Readonly<Record<string, GoalsByRows>> = {
+  'functions.invocation-stats 7day': { 10000000: 30 },
+};
 
 /**
  * CPU time, which other work on the machine affects less than elapsed time: of an event, and of a
@@ -41,7 +46,7 @@ function toRows(name: string, sizes: readonly number[], costs: readonly Cost[]):
   return costs.flatMap(({ coreMs, ms }, i) => {
     const what = `cost, ${name}, ${describeSize(sizes[i] ?? 0)} rows a week`;
     return [
-      { name: what, unit: 'core ms', values: [coreMs] },
+      { name: what, unit: 'core ms', values: [coreMs], ...goalAt(BELOW_CORE_MS[name], sizes[i] ?? 0) },
       { name: `${what}, until the answer`, unit: 'ms', values: [ms] },
     ];
   });

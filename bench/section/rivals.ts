@@ -1,15 +1,12 @@
-import { Agent } from 'node:http';
 import { type BenchData, openBenchData } from '../data.ts';
-import { askCold } from '../http.ts';
+import { askCold, openAgent } from '../http.ts';
 import { median } from '../measure.ts';
 import { type PastServer, withPastServer } from '../past-server.ts';
 import { QUESTION_KINDS, type QuestionKind } from '../questions.ts';
-import { type Goal, type Row, say, timesRow } from '../report.ts';
+import { type Row, say, timesRow, Unmeasured, unmeasuredRow } from '../report.ts';
 import { findDifference } from '../rival/agree.ts';
-import { openDuckDb } from '../rival/duckdb.ts';
-import { parseRivals, RIVAL_NAMES, RIVALS_ROWS_MAX, type RivalName } from '../rival/names.ts';
-import { openPostgres } from '../rival/postgres.ts';
-import { AbsentRival, type AnswerRow, type Rival } from '../rival/rival.ts';
+import { parseRivals, RIVALS_ROWS_MAX, type RivalEntry, rivalGoal } from '../rival/names.ts';
+import type { AnswerRow, OpenRivalEngine, Rival, RivalEngine } from '../rival/rival.ts';
 import type { BenchOptions } from '../section.ts';
 
 const ASKED = 40;
@@ -20,57 +17,42 @@ const ASKED_MIN = 3;
 /** Projects for the comparison of answers before the measurement: those with the most, some, and the fewest rows. */
 const COMPARED_AT = [0, 0.5, 1];
 
-const OPEN: Readonly<Record<RivalName, (data: BenchData) => Promise<Rival>>> = {
-  postgresql: openPostgres,
-  duckdb: openDuckDb,
-};
-
 interface Opponent extends Rival {
-  readonly goal: (kind: QuestionKind, rows: number) => { goal?: Goal };
+  readonly entry: RivalEntry;
 }
 
 /** The same questions to other engines with the same rows and to ours over HTTP, in turn, one at a time. */
 export async function rivalsSection({ rows, rivals }: BenchOptions): Promise<Row[]> {
-  if (rivals === undefined && rows > RIVALS_ROWS_MAX) {
-    say(`rivals: not asked with ${rows.toLocaleString('en')} rows, unless --rivals names them`);
-    return [];
-  }
-  const names = rivals === undefined ? RIVAL_NAMES : parseRivals(rivals);
+  const entries = rivals ?? parseRivals();
+  if (rivals === undefined && rows > RIVALS_ROWS_MAX)
+    return entries.map(({ title }) =>
+      unmeasuredRow(title, 'loading it takes hours, so only if --rivals names it'),
+    );
   const data = await openBenchData(rows);
+  const engines = new Map<OpenRivalEngine, RivalEngine>();
   const opponents: Opponent[] = [];
+  const absent: Row[] = [];
   try {
-    for (const name of names) {
-      const rival = await openRival(name, data);
-      if (rival !== undefined) opponents.push({ ...rival, goal: GOALS[name] });
+    for (const entry of entries) {
+      try {
+        const engine = engines.get(entry.open) ?? (await entry.open(data, rows));
+        engines.set(entry.open, engine);
+        opponents.push({ ...(await engine.rival(entry.variant)), entry });
+      } catch (error) {
+        if (!(error instanceof Unmeasured)) throw error;
+        absent.push(unmeasuredRow(entry.title, error.message));
+      }
     }
-    if (opponents.length === 0) return [];
+    if (opponents.length === 0) return absent;
     return await withPastServer(data, 'steps', async (server) => {
       await compareAnswers(server, opponents, data.endMs);
       const measured: Row[] = [];
       for (const kind of QUESTION_KINDS)
         measured.push(...(await measure(server, opponents, { kind, data, rows })));
-      return measured;
+      return [...measured, ...absent];
     });
   } finally {
-    for (const { close } of opponents) await close();
-  }
-}
-
-/** The goal for the rival's median, as a multiple of ours. */
-const GOALS: Readonly<Record<RivalName, Opponent['goal']>> = {
-  postgresql: (_kind, rows) =>
-    rows >= 1_000_000 ? { goal: { atLeast: rows >= 10_000_000 ? 100 : 20 } } : {},
-  duckdb: (kind, rows) =>
-    rows >= 10_000_000 ? { goal: { atLeast: kind.name.startsWith('logs.all') ? 1 : 2 } } : {},
-};
-
-async function openRival(name: RivalName, data: BenchData): Promise<Rival | undefined> {
-  try {
-    return await OPEN[name](data);
-  } catch (error) {
-    if (!(error instanceof AbsentRival)) throw error;
-    say(`rivals: ${name} is left out: ${error.message}`);
-    return undefined;
+    for (const { close } of engines.values()) await close();
   }
 }
 
@@ -87,7 +69,7 @@ async function compareAnswers(
       const question = kind.question(project);
       const ours = parseRows((await ask({ ...question, nowMs })).lines);
       for (const rival of opponents) {
-        const difference = findDifference(ours, await rival.ask(question, nowMs));
+        const difference = findDifference(ours, (await rival.ask(question, nowMs)).rows());
         if (difference !== undefined)
           throw new Error(
             `${rival.name} answers something else to ${kind.name} of ${project}: ${difference}`,
@@ -114,7 +96,7 @@ interface Round {
 
 async function measure(server: PastServer, opponents: readonly Opponent[], round: Round): Promise<Row[]> {
   const { kind, data, rows } = round;
-  const agent = new Agent({ keepAlive: true });
+  const agent = openAgent();
   const ours: number[] = [];
   const theirs = opponents.map((opponent) => ({ opponent, times: [] as number[] }));
   for (let i = 0; i < ASKED + WARM_UP; i++) {
@@ -123,9 +105,7 @@ async function measure(server: PastServer, opponents: readonly Opponent[], round
       async () => ours.push(await askCold(server.url, agent, question)),
       ...theirs.map(({ opponent, times }) => async () => {
         if (isOverBudget(times)) return;
-        const startMs = performance.now();
-        await opponent.ask(question, data.endMs + i);
-        times.push(performance.now() - startMs);
+        times.push((await opponent.ask(question, data.endMs + i)).ms);
       }),
     ];
     // The order alternates, so that none always follows the same one.
@@ -144,7 +124,7 @@ async function measure(server: PastServer, opponents: readonly Opponent[], round
       name: `${kind.name}, ${opponent.name} / Tailrace`,
       unit: 'ratio',
       values: [median(kept) / median(own)],
-      ...opponent.goal(kind, rows),
+      ...rivalGoal(opponent.entry, kind, rows),
     });
   }
   return measured;

@@ -23,7 +23,7 @@ SELECT
 FROM function_edge_logs
 WHERE project = @project
   AND time >= @bucket_from
-  AND time < @bucket_until
+  AND (@bucket_until = '' OR time < @bucket_until)
   AND (@function_id = '' OR function_id = @function_id)
 GROUP BY timestamp
 ORDER BY timestamp

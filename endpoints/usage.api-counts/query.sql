@@ -8,7 +8,8 @@ SELECT
   countIf(is_auth) AS total_auth_requests,
   countIf(is_realtime) AS total_realtime_requests
 FROM edge_logs
-WHERE edge_logs.timestamp >= @bucket_from AND edge_logs.timestamp < @bucket_until
+WHERE edge_logs.timestamp >= @bucket_from
+  AND (@bucket_until = '' OR edge_logs.timestamp < @bucket_until)
   -- The address is the url, or project and path of an event without one; the source keeps an index of it. The key of one project
   -- counts that project's own requests, and no others whose address happens to contain its name: @project is that name, escaped.
   AND if(@pinned_project = '', match(address, @project), project = @pinned_project AND names_project)

@@ -18,6 +18,7 @@ scripts/docs/capacity-figures.ts and run \`npm run docs\`. [Scaling](scaling.md#
       `## Calculated\n\n${table(['', ...SCALES.map(({ name }) => `${name} events`)], scaleRows(calculated))}`,
       READING,
       `## One project that grows\n\n${PROJECT}`,
+      MORE_CORES,
       LEFT_OUT,
     ].join('\n\n'),
   );
@@ -36,6 +37,12 @@ const WEEKS_MEASURED = `Core ms of queries over a week (\`functions.invocation-s
 const PROJECT = `On the line through the least and most rows measured, a row costs ${plain(rowMs('stats') * NANOS_PER_MS)} core ns for statistics and ${plain(rowMs('usage') * NANOS_PER_MS)} for usage: ${plain(GROWN_ROWS)} rows
 a week, ${plain(weekMs('stats', GROWN_ROWS))} and ${plain(weekMs('usage', GROWN_ROWS))} core ms. A query uses up to ${ASSUMED.threads.value} threads, so with free cores it may take an eighth of that time. The newest
 entries do not grow. On the embedded engine an incremental refresh of statistics was [5.7 times cheaper](performance.md#one-process-embedded-engine).`;
+
+const MORE_CORES = `## More cores
+
+Readers, merge threads and memory [follow the cores](settings.md) of the machine, up to 16 readers. Measure what further cores are worth to you with
+\`npm run bench -- cores\`: it restricts the service to 1, 2, 4 and more of your cores, and reckons up to 16 with a model (marked as reckoned), with what
+bounds the rate there: cores, event loop or readers. If the event loop does, start [a second process](scaling.md) instead.`;
 
 const LEFT_OUT = `## Not included
 

@@ -107,6 +107,8 @@ const ENDPOINT_FILE = Type.Object(
             expected: 'a list of columns with their directions, such as [timestamp desc, id desc]',
           }),
           size: wholeNumber(PAGE_ROWS_MAX, 'of rows '),
+          after: Type.Optional(TEXT),
+          until: Type.Optional(TEXT),
         },
         MAP,
       ),

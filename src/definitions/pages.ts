@@ -1,3 +1,4 @@
+import { findParameters } from '../sql/parameter.ts';
 import { dropUnused } from '../sql/with-list.ts';
 import { findSources } from './bucket.ts';
 import type { Source } from './source.ts';
@@ -17,6 +18,16 @@ export interface Pages {
   readonly size: number;
   /** The sources that the query may read. */
   readonly sources: readonly Source[];
+  /** How the query's range of time is bound; `undefined` if it does not read `@page_from` and `@page_until`. */
+  readonly range: PageRange | undefined;
+}
+
+/** Parameters of type timestamp that bound the rows of an endpoint whose first cursor column is their time. */
+export interface PageRange {
+  /** Exclusive lower bound. */
+  readonly after: string | undefined;
+  /** Inclusive upper bound. */
+  readonly until: string | undefined;
 }
 
 /** The parameter in which callers send the cursor of a page. */
@@ -25,17 +36,24 @@ export const CURSOR_PARAMETER = 'cursor';
 /** `@cursor_id` is the value of the column `id` in the last row of the page before; NULL on the first page. */
 export const CURSOR_PREFIX = 'cursor_';
 
+/** Parameters that the service binds in a query with the newest rows first: instants in the form of `@now`, both inclusive. */
+export const PAGE_FROM = 'page_from';
+export const PAGE_UNTIL = 'page_until';
+export const PAGE_PARAMETERS = [PAGE_FROM, PAGE_UNTIL] as const;
+
 /** `cursor` of a file that passed `checkEndpointShape`. */
 export interface PagesFields {
   readonly by: readonly string[];
   readonly size: number;
+  readonly after?: string;
+  readonly until?: string;
 }
 
 type ColumnTypes = Readonly<Record<string, { readonly type: string } | undefined>>;
 
 /** `cursor` of a file that passed `checkPages`. */
 export function createPages(
-  { by, size }: PagesFields,
+  { by, size, after, until }: PagesFields,
   columns: ColumnTypes,
   { sql, sources }: { readonly sql: string; readonly sources: readonly Source[] },
 ): Pages {
@@ -44,7 +62,9 @@ export function createPages(
     const type = columns[name]?.type === 'integer' ? ('integer' as const) : ('string' as const);
     return { name, type, isDescending: direction === 'desc' };
   });
-  return { by: parsed, size, sources: findSources(dropUnused(sql), sources) };
+  const isRanged = findParameters(sql).some(({ name }) => name === PAGE_FROM);
+  const range = isRanged ? { after, until } : undefined;
+  return { by: parsed, size, sources: findSources(dropUnused(sql), sources), range };
 }
 
 /** `timestamp desc` → its column and direction; `undefined` if the text is not of this form. */
@@ -55,7 +75,7 @@ export function parseOrder(text: string): { name: string; direction: 'asc' | 'de
 }
 
 // As everywhere in the platform: the time of an event, and of a row.
-const TIME_COLUMN = 'timestamp';
+export const TIME_COLUMN = 'timestamp';
 
 /** Whether the first page has the newest rows, so that new ones can be followed (live tail). */
 export function hasNewestFirst({ by: [first] }: Pages): boolean {

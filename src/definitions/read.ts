@@ -6,6 +6,7 @@ import { packagePath } from '../lib/package-path.ts';
 import { checkBucket } from './checks/bucket.ts';
 import { checkPages } from './checks/pages.ts';
 import { checkParameters, checkParameterUse } from './checks/parameters.ts';
+import { checkRollup } from './checks/rollup.ts';
 import { checkCaching, checkSandboxing, findNameWarning } from './checks/settings.ts';
 import { checkSourceColumns } from './checks/source-columns.ts';
 import { checkEndpointShape, createEndpoint, type Endpoint, endpointFields, toToolName } from './endpoint.ts';
@@ -42,7 +43,7 @@ export async function readDefinitions(named: DefinitionFolders): Promise<Reading
   faults.push(...checkUnique(sourceFiles, ['id', 'name', 'table']));
   const sources = sourceFiles.flatMap((file) => {
     const shape = checkSourceShape(file);
-    const own = shape.length > 0 ? shape : checkSourceColumns(file);
+    const own = shape.length > 0 ? shape : [...checkSourceColumns(file), ...checkRollup(file)];
     faults.push(...own);
     return own.length === 0 ? [createSource(file)] : [];
   });

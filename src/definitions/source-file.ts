@@ -4,6 +4,7 @@ import { createShapeCheck, wholeNumber } from './shape.ts';
 import type { YamlFile } from './yaml-file.ts';
 
 const DAYS_MAX = 36_500;
+export const DAY_SECONDS = 86_400;
 
 export const UUID_TEXT = Type.String({
   pattern: '^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$',
@@ -77,6 +78,25 @@ const MANAGED_FILE = Type.Object(
           { additionalProperties: false },
         ),
         COLUMN_NAMES,
+      ),
+    ),
+    rollup: Type.Optional(
+      Type.Object(
+        {
+          every: wholeNumber(DAY_SECONDS, 'of seconds '),
+          by: Type.Optional(
+            Type.Array(Type.String(), {
+              maxItems: 4,
+              uniqueItems: true,
+              expected: 'a list of at most 4 different columns of this file',
+            }),
+          ),
+          values: Type.Array(
+            Type.String({ pattern: '\\S', maxLength: 1_000, expected: 'an aggregate of ClickHouse SQL' }),
+            { minItems: 1, maxItems: 32, expected: 'a list of 1 to 32 aggregates of ClickHouse SQL' },
+          ),
+        },
+        MAP,
       ),
     ),
   },

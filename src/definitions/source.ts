@@ -48,6 +48,16 @@ export interface ExternalTable {
   readonly typed: readonly Expression[];
 }
 
+/** Aggregates that a table keeps beside its rows, by project and interval of time. */
+export interface Rollup {
+  /** Length of an interval; a divisor of a day. */
+  readonly everySeconds: number;
+  /** Typed columns by which it is divided further. */
+  readonly by: readonly string[];
+  /** Aggregates, as queries write them. */
+  readonly values: readonly Pick<Expression, 'sql' | 'line'>[];
+}
+
 /** A kind of log: its wire name, its table, and the columns taken from its events. */
 export interface Source {
   readonly id: string;
@@ -59,6 +69,7 @@ export interface Source {
   /** Paths to the project of an event; the first that holds a text wins. */
   readonly projectPaths: readonly (readonly string[])[];
   readonly columns: readonly SourceColumn[];
+  readonly rollup: Rollup | undefined;
   /** If given, the source's table is a view of this one: nothing is stored or deleted there. */
   readonly external: ExternalTable | undefined;
   readonly file: string;
@@ -102,7 +113,18 @@ function createManaged(file: YamlFile, value: ManagedFile): Source {
       hasSubstringIndex: column.index === 'substrings',
       description: column.description,
     })),
+    rollup: createRollup(file, value.rollup),
     external: undefined,
+  };
+}
+
+function createRollup(file: YamlFile, rollup: ManagedFile['rollup']): Rollup | undefined {
+  if (rollup === undefined) return undefined;
+  const lineOf = (index: number) => file.fault(['rollup', 'values', String(index)], '').line;
+  return {
+    everySeconds: rollup.every,
+    by: rollup.by ?? [],
+    values: rollup.values.map((sql, index) => ({ sql, line: lineOf(index) })),
   };
 }
 
@@ -122,6 +144,7 @@ function createExternal(file: YamlFile, value: ExternalFile): Source {
       hasSubstringIndex: false,
       description,
     })),
+    rollup: undefined,
     external: {
       database: value.from.database,
       table: value.from.table,

@@ -107,13 +107,14 @@ async function syncParts(engine: Engine, source: Source): Promise<void> {
     `SELECT path FROM system.parts WHERE ${isOf(engine, source)} AND active AND path != ''`,
   );
   for (const { path } of rows) {
-    const files = await readdir(String(path)).catch(() => []); // merged meanwhile, and then synced
+    // With the folder of its rollup. A part that was merged meanwhile has been synced.
+    const files = await readdir(String(path), { recursive: true }).catch(() => []);
     for (const file of files) await syncFile(join(String(path), file));
   }
 }
 
 /** A system table; on a cluster that of every server. */
-function everywhere({ cluster }: Engine, table: string): string {
+export function everywhere({ cluster }: Engine, table: string): string {
   return cluster === '' ? table : `clusterAllReplicas(${quote(cluster)}, ${table})`;
 }
 

@@ -10,8 +10,7 @@ import { toTailraceError } from './failure.ts';
  */
 export function createGate(timeoutMs: number, stop: () => Promise<void>) {
   let closing: Promise<void> | undefined;
-  const late = () =>
-    new TailraceError('query_timeout', `the query took longer than ${timeoutMs} ms and was stopped`);
+  const late = () => queryTimeout(timeoutMs);
   const closed = (cause?: unknown) =>
     new TailraceError('engine_unavailable', 'the service is shutting down', { cause });
 
@@ -58,4 +57,9 @@ export function createGate(timeoutMs: number, stop: () => Promise<void>) {
       return closing;
     },
   };
+}
+
+/** The error of a query that was stopped at its deadline. */
+export function queryTimeout(timeoutMs: number): TailraceError {
+  return new TailraceError('query_timeout', `the query took longer than ${timeoutMs} ms and was stopped`);
 }

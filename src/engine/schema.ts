@@ -108,7 +108,9 @@ function findAdditions(source: Source, all: ReadonlyMap<string, StoredTable>, cl
   const columns = tableColumns({ ...source, columns: ordered }).filter(
     ({ name }) => !stored.columns.has(name),
   );
-  const indexes = tableIndexes(source).filter(({ name }) => !stored.definition.includes(`INDEX ${name} `));
+  const indexes = tableIndexes(source).filter(
+    ({ kind, name }) => !stored.definition.includes(`${kind} ${name} `),
+  );
   return [
     ...over,
     ...columns.map((column) => addColumn(source, column, cluster)),

@@ -1,6 +1,7 @@
 import { COMMON_COLUMNS } from '../definitions/checks/source-columns.ts';
 import type { ColumnType, Source, SourceColumn } from '../definitions/source.ts';
 import { quote } from '../sql/quote.ts';
+import { rollupInterval, rollupProjection } from './rollup.ts';
 
 /** A column of a table, in the engine's terms. */
 export interface TableColumn {
@@ -14,8 +15,9 @@ export interface TableColumn {
   readonly settings: string;
 }
 
-/** A data skipping index. */
+/** Data that the engine keeps beside the rows of each part: a data skipping index or a projection. */
 export interface TableIndex {
+  readonly kind: 'INDEX' | 'PROJECTION';
   readonly name: string;
   readonly definition: string;
 }
@@ -87,14 +89,16 @@ function typedColumn({ name, type, path, contains, otherwise }: SourceColumn): T
   return { name, type: 'String', expression, codec: '', settings: '' };
 }
 
-/** The indexes of a source's table. */
-export function tableIndexes(source: Source): TableIndex[] {
-  return source.columns
+/** The indexes of a source's table, and its rollup. */
+export function tableIndexes({ columns, rollup }: Source): TableIndex[] {
+  const indexes = columns
     .filter((column) => column.hasSubstringIndex)
     .map(({ name }) => ({
+      kind: 'INDEX' as const,
       name: `${name}_substrings`,
       definition: `\`${name}_substrings\` \`${name}\` TYPE ${SUBSTRINGS}`,
     }));
+  return rollup === undefined ? indexes : [...indexes, rollupProjection(rollup)];
 }
 
 // Three letters at a time: texts with identifiers in them have nearly all groups of four, and few of three. 4 KiB for each
@@ -136,7 +140,7 @@ export function storedTable({ table }: Source, cluster: string): string {
  */
 function createStoredTable(source: Source, cluster: string): string {
   const columns = tableColumns(source).map(columnDefinition);
-  const indexes = tableIndexes(source).map((index) => `INDEX ${index.definition}`);
+  const indexes = tableIndexes(source).map(({ kind, definition }) => `${kind} ${definition}`);
   const [engine, window] =
     cluster === ''
       ? ['MergeTree', 'non_replicated_deduplication_window']
@@ -175,12 +179,23 @@ export function addColumn(source: Source, column: TableColumn, cluster: string):
   };
 }
 
-export function addIndex(source: Source, { name, definition }: TableIndex, cluster: string): Addition {
+export function addIndex(source: Source, index: TableIndex, cluster: string): Addition {
+  const { kind, definition } = index;
   const table = `ALTER TABLE \`${storedTable(source, cluster)}\`${onCluster(cluster)}`;
   return {
-    add: [`${table} ADD INDEX IF NOT EXISTS ${definition}`],
-    remove: [`${table} DROP INDEX IF EXISTS \`${name}\``],
+    add: [`${table} ADD ${kind} IF NOT EXISTS ${definition}`],
+    remove: [dropIndex(source, index, cluster)],
   };
+}
+
+/** Parts are rewritten without it in the background. */
+export function dropIndex(
+  source: Source,
+  { kind, name }: Pick<TableIndex, 'kind' | 'name'>,
+  cluster: string,
+): string {
+  const table = `\`${storedTable(source, cluster)}\`${onCluster(cluster)}`;
+  return `ALTER TABLE ${table} DROP ${kind} IF EXISTS \`${name}\` SETTINGS alter_sync = 0`;
 }
 
 /** Empties a source's table. */
@@ -205,13 +220,17 @@ export function onCluster(cluster: string): string {
 }
 
 /**
- * The condition that an event is within its source's retention.
+ * The condition that an event is within its source's retention. A rollup knows only the interval of an event: with one, events are
+ * hidden up to an interval late, and never early.
  *
  * @param atMs the time by which its age is judged, ms since the epoch; `undefined`: the engine's own clock
  */
 export function isKept(source: Source, atMs: number | undefined): string {
   const at = atMs === undefined ? "now64(6, 'UTC')" : `fromUnixTimestamp64Milli(${Math.trunc(atMs)}, 'UTC')`;
-  return `timestamp > ${at} - toIntervalDay(${source.retentionDays})`;
+  const oldest = `${at} - toIntervalDay(${source.retentionDays})`;
+  const { rollup } = source;
+  if (rollup === undefined) return `timestamp > ${oldest}`;
+  return `${rollupInterval(rollup)} > ${oldest} - toIntervalSecond(${rollup.everySeconds})`;
 }
 
 /**
@@ -219,11 +238,6 @@ export function isKept(source: Source, atMs: number | undefined): string {
  * would follow the engine's clock, and a clock that is wrong for a moment would cost every event (src/retention/retention.ts).
  */
 export const TABLE_TTL = `timestamp + toIntervalDay(${RECOMPRESSED_AFTER_DAYS}) RECOMPRESS CODEC(ZSTD(9))`;
-
-/** Whether a table's definition still has the clause by which the engine deleted old events itself. */
-export function deletesByItself(definition: string): boolean {
-  return /\bTTL timestamp \+ toIntervalDay\(\d+\)(?! RECOMPRESS)/.test(definition);
-}
 
 /** @param table its name, quoted if necessary */
 export function setTableTtl(table: string, cluster: string): string {

@@ -10,6 +10,7 @@ import {
   type Micros,
 } from '../lib/instant.ts';
 import type { Values } from '../sql/quote.ts';
+import { pageValues } from './page-range.ts';
 import type { ParameterValues } from './parameters.ts';
 
 /** A range of event time: from `from`, before `until`. */
@@ -43,13 +44,20 @@ export function bucketStart(instant: Micros, width: Micros): Micros {
   return Math.floor(instant / width) * width;
 }
 
-/** The values that the service binds in an endpoint's SQL: the instant and, with time buckets, `range`, or else the whole range. */
+/** The upper bound of a range without one; optional conditions with it are left out. */
+export const UNBOUNDED = formatInstant(LATEST_MICROS);
+
+/** The values that the service binds in an endpoint's SQL: the instant and, with time buckets or pages, `range`, or else the whole range. */
 export function serviceValues(
-  { bucket }: Endpoint,
+  endpoint: Endpoint,
   values: ParameterValues,
   { instantMs, range }: { instantMs: number; range?: TimeRange | undefined },
 ): Values {
-  const now = { [NOW_PARAMETER]: formatInstant(instantMs * MICROS_PER_MS) };
+  const { bucket } = endpoint;
+  const now = {
+    [NOW_PARAMETER]: formatInstant(instantMs * MICROS_PER_MS),
+    ...(endpoint.pages && pageValues(endpoint.pages, values, range?.from)),
+  };
   if (bucket === undefined) return now;
   const { width, from } = findBuckets(bucket, values, instantMs);
   return {

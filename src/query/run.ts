@@ -3,7 +3,8 @@ import type { Endpoint } from '../definitions/endpoint.ts';
 import type { Engine, QueryOptions } from '../engine/engine.ts';
 import { TailraceError } from '../errors.ts';
 import { findOptionalParameters } from '../sql/optional-condition.ts';
-import { serviceValues, type TimeRange } from './bucket-range.ts';
+import type { Values } from '../sql/quote.ts';
+import { serviceValues, type TimeRange, UNBOUNDED } from './bucket-range.ts';
 import { type Format, type Framed, frameAnswer, JSON_FORMAT, lastLine } from './format.ts';
 import { invalidParameters } from './parameters.ts';
 import { findOwner } from './pins.ts';
@@ -27,7 +28,7 @@ export interface Answer extends Framed {
 export interface RunOptions extends Pick<QueryOptions, 'signal' | 'lane' | 'onJoin' | 'streams'> {
   /** The request that asked first; work of the service itself has none. */
   readonly requestId?: string | undefined;
-  /** Only these time buckets, as they stand at an instant; all of them at the present instant if left out. */
+  /** Only the time buckets, or the rows of a page, of a range, as they stand at an instant; all at the present one if left out. */
   readonly part?: { readonly range: TimeRange; readonly instantMs: number } | undefined;
 }
 
@@ -53,12 +54,13 @@ export function createRunner(engine: Engine, now: () => number): Run {
   const statements = new WeakMap<Endpoint, OwnStatements>();
 
   /** Questions of one kind share a statement. */
-  function statementOf({ endpoint, values, format }: Question): Statement {
+  function statementOf({ endpoint, format }: Question, bound: Values): Statement {
     const own = statements.get(endpoint) ?? createOwn(endpoint);
     statements.set(endpoint, own);
-    const empty = own.optional.filter((name) => values[name] === '');
-    const kind = `${format.name} ${arePlainPatterns(endpoint, values)} ${empty}`;
-    const statement = own.byKind.get(kind) ?? createStatement(endpoint, format, values);
+    const empty = own.optional.filter((name) => bound[name] === '' || bound[name] === UNBOUNDED);
+    const kind = `${format.name} ${arePlainPatterns(endpoint, bound)} ${empty}`;
+    const decided = { ...bound, ...Object.fromEntries(empty.map((name) => [name, ''])) };
+    const statement = own.byKind.get(kind) ?? createStatement(endpoint, format, decided);
     own.byKind.set(kind, statement);
     return statement;
   }
@@ -70,9 +72,9 @@ export function createRunner(engine: Engine, now: () => number): Run {
       origin: requestId === undefined ? endpoint.name : `${endpoint.name} ${requestId}`,
       sandboxed: isCallersOwn(endpoint) ? { project: findOwner(endpoint, values) } : undefined,
     };
-    const statement = statementOf(question);
     const instantMs = part?.instantMs ?? now();
     const bound = { ...values, ...serviceValues(endpoint, values, { instantMs, range: part?.range }) };
+    const statement = statementOf(question, bound);
     try {
       // A page has to be read to its last row before its head is sent.
       const mayStream = streams === true && format.framing === undefined && endpoint.pages === undefined;

@@ -32,7 +32,8 @@ export function createStatement(
   const joinsText = engineFormat === 'JSONEachRow' && columns.some(({ type }) => type === 'json');
   const format = joinsText ? 'TSVRaw' : engineFormat;
   const isEmpty = (name: string) => (Object.hasOwn(values, name) ? values[name] === '' : undefined);
-  const stored = dropUnused(decideOptionalConditions(writeTypes(endpoint), isEmpty));
+  const decided = decideOptionalConditions(endpoint.sql, isEmpty);
+  const stored = dropUnused(writeTypes({ ...endpoint, sql: decided }));
   const checks = arePlainPatterns(endpoint, values) ? '' : patternChecks(endpoint);
   const flat = sqlOrigin === 'file' && checks === '' ? writeFlat(endpoint, stored, format) : undefined;
   if (flat !== undefined) return { sql: flat, format };

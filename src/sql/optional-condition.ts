@@ -1,6 +1,6 @@
 import { scanTokens, type Token } from './token.ts';
 
-/** `AND (@name = '' OR …)` in the WHERE of a query. Offsets are UTF-16 units. */
+/** `AND (@name = '' OR …)` or `AND (@name IS NULL OR …)` in the WHERE of a query. Offsets are UTF-16 units. */
 interface OptionalCondition {
   readonly name: string;
   /** Of `AND`. */
@@ -11,7 +11,7 @@ interface OptionalCondition {
   readonly restEnd: number;
 }
 
-/** The parameters of a query's optional conditions, `AND (@name = '' OR …)`. */
+/** The parameters of a query's optional conditions, `AND (@name = '' OR …)` and `AND (@name IS NULL OR …)`. */
 export function findOptionalParameters(sql: string): ReadonlySet<string> {
   return new Set(findOptionalConditions(sql).map(({ name }) => name));
 }
@@ -63,12 +63,12 @@ function readCondition(
   words: readonly string[],
   i: number,
 ): OptionalCondition | undefined {
-  if (words[i] !== 'AND' || words[i + 1] !== '(' || words[i + 3] !== '=' || words[i + 5] !== 'OR')
-    return undefined;
+  if (words[i] !== 'AND' || words[i + 1] !== '(' || words[i + 5] !== 'OR') return undefined;
   const [and, parameter, text, rest] = [tokens[i], tokens[i + 2], tokens[i + 4], tokens[i + 6]];
   if (and === undefined || rest === undefined || text === undefined || parameter?.kind !== 'parameter')
     return undefined;
-  if (sql.slice(text.start, text.end) !== "''") return undefined;
+  const isEmptyText = words[i + 3] === '=' && sql.slice(text.start, text.end) === "''";
+  if (!isEmptyText && (words[i + 3] !== 'IS' || words[i + 4] !== 'NULL')) return undefined;
   const close = findClosing(words, i + 1);
   const end = tokens[close];
   const isFit = end !== undefined && isInConditions(words, i) && isOneOperand(words.slice(i + 6, close));

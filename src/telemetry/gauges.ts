@@ -16,6 +16,8 @@ export interface GaugedParts {
   readonly ingest: () => ReturnType<Committer['gauges']>;
   /** Sources with tables of Tailrace's own. */
   readonly sources: () => readonly Source[];
+  /** Events that are not in their source's rollup yet, by source. */
+  readonly rollupRowsLeft: () => ReadonlyMap<string, number>;
   readonly readSizes: () => Promise<StoreSizes | undefined>;
   /** On the disk of the data directory; `undefined` if unknown. */
   readonly readFreeBytes: () => Promise<number | undefined>;
@@ -66,6 +68,9 @@ export function registerGauges(registry: MetricRegistry, parts: GaugedParts): vo
     'tailrace_stored_bytes',
     'Bytes of the events on disk, by source.',
     ofSources(({ bytes }) => bytes),
+  );
+  gauge('tailrace_rollup_rows_left', 'Events that are not in the rollup of their source yet.', () =>
+    [...parts.rollupRowsLeft()].map(([source, value]) => ({ labels: { source }, value })),
   );
   gauge('tailrace_disk_free_bytes', 'Free bytes on the disk of the data directory.', parts.readFreeBytes);
   gauge('tailrace_build_info', 'Versions of what runs, as labels; always 1.', () => [

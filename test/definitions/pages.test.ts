@@ -131,7 +131,7 @@ describe('a cursor', () => {
     [
       'an unknown field',
       CURSOR.replace('size', 'lines: 1, size'),
-      [`${YAML}:7: unknown field "lines"; known here: by, size`],
+      [`${YAML}:7: unknown field "lines"; known here: by, size, after, until`],
     ],
     [
       'time buckets beside it',
@@ -165,5 +165,91 @@ describe('a cursor', () => {
     const own = `parameters:\n  cursor: { type: string, description: x }\n  cursor_id: { type: string, description: x }\n`;
     const yaml = ENDPOINT.replace(`${CURSOR}\n`, '').replace('parameters:\n', own);
     expect((await read(yaml, 'SELECT @project, @cursor, @cursor_id')).faults).toEqual([]);
+  });
+
+  describe('with @page_from', () => {
+    const RANGED = ENDPOINT.replace('size: 100', 'size: 100, after: start, until: end').replace(
+      'columns:',
+      '  start: { type: timestamp, description: x }\n  end: { type: timestamp, description: x }\ncolumns:',
+    );
+    const QUERIED = `SELECT * FROM test_logs WHERE project = @project AND t >= @page_from AND t <= @page_until
+AND (@cursor_id IS NULL OR t < @page_until OR id < @cursor_id) LIMIT 100`;
+
+    test('names the bounds of a caller, and continues after @page_until', async () => {
+      const { pages, faults } = await read(RANGED, QUERIED);
+      expect(faults).toEqual([]);
+      expect(pages?.range).toEqual({ after: 'start', until: 'end' });
+      expect((await read(ENDPOINT, QUERIED)).pages?.range).toEqual({ after: undefined, until: undefined });
+      expect((await read(ENDPOINT, SQL)).pages?.range).toBeUndefined();
+    });
+
+    const first = `${YAML}:7: "by" must begin with timestamp desc, an integer in microseconds since 1970: the query uses @page_from`;
+    test.each([
+      ['another order', RANGED.replace('[timestamp desc, ', '['), QUERIED, first],
+      ['an ascending order', RANGED.replace('timestamp desc', 'timestamp asc'), QUERIED, first],
+      ['a time that is a text', RANGED.replace('{ type: integer', '{ type: string'), QUERIED, first],
+      [
+        'a bound of another type',
+        RANGED.replace('after: start', 'after: project'),
+        QUERIED,
+        '"after" must name a parameter of type timestamp, not "project"',
+      ],
+      [
+        'a bound that is missing',
+        RANGED.replace('until: end', 'until: never'),
+        QUERIED,
+        '"until" must name a parameter of type timestamp, not "never"',
+      ],
+      [
+        'one end alone',
+        RANGED,
+        QUERIED.replaceAll('@page_until', '@cursor_timestamp'),
+        `${QUERY}:1: must use @page_until: a page has the rows with`,
+      ],
+      [
+        'the other end alone',
+        RANGED,
+        QUERIED.replace('t >= @page_from AND', ''),
+        `${QUERY}:1: must use @page_from: a page has the rows with`,
+      ],
+      [
+        'more rows than a page',
+        RANGED,
+        QUERIED.replace('100', '101'),
+        `${QUERY}:1: must end with LIMIT 100, the "size" of a page`,
+      ],
+      [
+        'time alone, of which rows may share an instant',
+        RANGED.replace(', id desc', ''),
+        QUERIED.replace('@cursor_id IS NULL OR', '').replace('OR id < @cursor_id', ''),
+        `${QUERY}:1: must use @cursor_timestamp: with "cursor"`,
+      ],
+      [
+        'no LIMIT',
+        RANGED,
+        QUERIED.replace('LIMIT 100', ''),
+        `${QUERY}:1: must end with LIMIT 100, the "size" of a page`,
+      ],
+      [
+        'a parameter of its name',
+        RANGED.replaceAll('start', 'page_from'),
+        QUERIED,
+        '"page_from" is bound by the service if there is a "cursor"; take another name',
+      ],
+      [
+        'bounds without it',
+        RANGED,
+        `${SQL.replace('LIMIT', 'AND @start != @end LIMIT')}`,
+        '"after" needs a query that uses @page_from and @page_until',
+      ],
+      [
+        'no cursor',
+        ENDPOINT.replace(`${CURSOR}\n`, ''),
+        'SELECT @project, @page_from',
+        `${QUERY}:1: @page_from needs "cursor" in ${YAML}`,
+      ],
+    ])('%s is refused', async (_name, yaml, sql, expected) => {
+      expect((await read(yaml, sql)).faults).toContainEqual(expect.stringContaining(expected));
+    });
   });
 });

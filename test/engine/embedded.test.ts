@@ -58,3 +58,19 @@ describe('the store of the embedded engine', () => {
     await folder.remove();
   });
 });
+
+test('a query is not compiled when it runs again: a short one would take several times as long', async () => {
+  const folder = await temporaryFolder();
+  const limits = { timeoutMs: 10_000, memoryBytesMax: 1024 ** 3, resultBytesMax: 1024 ** 2 };
+  const engine = await open(folder.path, { readers: 1, queueMax: 1, limits });
+  const compiled =
+    "SELECT sum(value) FROM system.events WHERE event IN ('CompileFunction', 'CompileExpressionsMicroseconds')";
+  const sql =
+    'SELECT sum(number * 2 + 1), count() FROM numbers(100) WHERE number % 7 > 2 GROUP BY number % 3';
+  const count = async () => JSON.stringify(await engine.inspect(compiled));
+  const before = await count();
+  for (let run = 0; run < 6; run++) await engine.query(sql, {}, { format: 'TSVRaw' });
+  expect(await count()).toBe(before);
+  await engine.close();
+  await folder.remove();
+});

@@ -51,6 +51,7 @@ function makeSource(columns: readonly SourceColumn[], more: Partial<Source> = {}
     retentionDays: 30_000,
     projectPaths: [['project']],
     columns,
+    rollup: undefined,
     external: undefined,
     file: 'sources/test.logs.yaml',
     ...more,

@@ -27,6 +27,7 @@ const SOURCE: Source = {
   retentionDays: 90,
   projectPaths: [['project'], ['metadata', 'project_ref'], ['metadata', 'project']],
   columns: [column('status', 'integer', ['metadata', 'status']), column('level', 'keyword', ['level'])],
+  rollup: undefined,
   external: undefined,
   file: '',
 };

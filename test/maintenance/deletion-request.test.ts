@@ -11,6 +11,7 @@ const OWN: Source = {
   retentionDays: 90,
   projectPaths: [],
   columns: [],
+  rollup: undefined,
   external: undefined,
   file: '',
 };

@@ -342,6 +342,59 @@ describe('a reload', () => {
     },
   );
 
+  test.each([
+    ['status', /Column 'status' is not under aggregate function/],
+    ['max(state)', /Unknown expression or function identifier `state`/],
+    [
+      'max(status) - min(status)',
+      /must be one aggregate over columns of the source, such as max\(status_code\)$/,
+    ],
+    ['min(status), max(status)', /must be one aggregate over columns/],
+    ['count() OVER ()', /must be one aggregate over columns/],
+    ['1', /must be one aggregate over columns/],
+    ['count() AS n', /must not have an alias$/],
+    ['uniq(*)', /must not have \*: name the columns$/],
+    ['max((SELECT 1))', /must not have a subquery$/],
+    ['maxIf(status, timestamp < now())', /must not call now\(\): it depends on more than the event$/],
+    ['sum(arrayJoin([status, 1]))', /must not call arrayJoin\(\)/],
+    ["any(file('/etc/passwd'))", /must not call file\(\)/],
+    ['max(`true`)', /must not use the column "true"|Unknown expression/],
+    ['count(', /Syntax error/],
+    ['count()) FROM test_logs --', /Syntax error/],
+    ['max(intDiv(1, status))', /must not fail for any event: Division by zero/],
+    [
+      'countIf(match(event_message, project))',
+      /must not fail for any event: OptimizedRegularExpression: cannot compile re2: \(/,
+    ],
+    ['sum(toInt64(event_message))', /must not fail for any event: Cannot parse string/],
+  ])('refuses a rollup of %s', async (value, message) => {
+    await write(
+      LOGS,
+      `${FILES[LOGS]}rollup:\n  every: 60\n  values:\n    - count()\n    - ${JSON.stringify(value)}\n`,
+    );
+    const found = await faults();
+    expect(found).toHaveLength(1);
+    expect(found[0]).toMatch(/^sources\/test\.logs\.yaml:12: "values" of "rollup": /);
+    expect(found[0]).toMatch(message);
+    expect(found[0]).not.toMatch(/CAST|defaultValue/);
+  });
+
+  test('with a rollup hides events by their interval, and never before their retention ends', async () => {
+    const rollup =
+      'retention_days: 1\nrollup: { every: 3600, by: [status], values: [count() -- all of them] }';
+    await write(LOGS, FILES[LOGS].replace('project: project', `project: project\n${rollup}`));
+    expect(await faults()).toEqual([]);
+    const ages = [3_590, 2, -2, -3_610].map((seconds) => `now64(6) - toIntervalDay(1) + ${seconds}`);
+    await store.engine.command(
+      `INSERT INTO tailrace.test_logs (id, timestamp) SELECT 'age', arrayJoin([${ages.join(', ')}])`,
+    );
+    const sql = "SELECT count() FROM test_logs WHERE id = 'age'";
+    const { bytes } = await store.engine.query(sql, {}, { format: 'TSVRaw' });
+    expect(bytes.toString()).toMatch(/^[23]\n$/); // by where in its hour the day begins
+    await writeAll();
+    expect(await faults()).toEqual([]);
+  });
+
   test('keeps the old retention until the whole set is accepted', async () => {
     await store.engine.command(
       "INSERT INTO tailrace.test_logs (id, timestamp) SELECT 'old', now64(6) - toIntervalDay(9)",

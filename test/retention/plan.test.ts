@@ -13,6 +13,7 @@ const SOURCE: Source = {
   retentionDays: 10,
   projectPaths: [],
   columns: [],
+  rollup: undefined,
   external: undefined,
   file: 'sources/test.logs.yaml',
 };

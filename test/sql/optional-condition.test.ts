@@ -20,6 +20,11 @@ describe('an optional condition', () => {
       'SELECT a FROM t WHERE x  ',
       'SELECT a FROM t WHERE x AND (b) AND (c)',
     ],
+    [
+      'SELECT a FROM t WHERE x AND (@p IS NULL OR b < @p)',
+      'SELECT a FROM t WHERE x ',
+      'SELECT a FROM t WHERE x AND (b < @p)',
+    ],
   ])('is decided in %j', (sql, empty, given) => {
     expect(decide(sql, true)).toBe(empty);
     expect(decide(sql, false)).toBe(given);
@@ -40,6 +45,8 @@ describe('an optional condition', () => {
     "SELECT a FROM t WHERE x AND (@p = ' ' OR y)",
     "SELECT a FROM t WHERE x AND ('' = @p OR y)",
     "SELECT a FROM t WHERE x AND (@p = '' AND y)",
+    'SELECT a FROM t WHERE x AND (@p IS 1 OR y)',
+    'SELECT a FROM t WHERE x AND (@p NOT NULL OR y)',
     "SELECT a FROM t WHERE x AND (@p = '' OR y",
     "SELECT a FROM t WHERE x ? 1 : 2 AND (@p = '' OR y)",
     "SELECT a FROM t JOIN u ON x AND (@p = '' OR y)",

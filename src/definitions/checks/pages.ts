@@ -1,7 +1,7 @@
 import { findParameters } from '../../sql/parameter.ts';
 import { type EndpointFile, endpointFields } from '../endpoint.ts';
 import type { Fault } from '../fault.ts';
-import { CURSOR_PREFIX, parseOrder } from '../pages.ts';
+import { CURSOR_PREFIX, PAGE_FROM, PAGE_PARAMETERS, PAGE_UNTIL, parseOrder, TIME_COLUMN } from '../pages.ts';
 import type { YamlFile, YamlPath } from '../yaml-file.ts';
 
 type Report = (path: YamlPath, message: string) => void;
@@ -22,13 +22,61 @@ export function checkPages(file: YamlFile, sql: { file: string; text: string }):
   for (const [i, name] of names.entries())
     if (name !== undefined && names.indexOf(name) < i)
       report(['by', i], `"by" has "${name}" twice; name each column once`);
-  const used = new Set(findParameters(sql.text).map((use) => use.name));
+  const used = usedIn(sql.text);
+  faults.push(...findBoundFaults(file, used), ...findRangeFaults(file, sql));
   for (const name of new Set(names)) {
-    if (name === undefined || used.has(CURSOR_PREFIX + name) || sql.text.trim() === '') continue;
+    // The other columns decide between rows of the instant of @page_until.
+    const continues = name === names[0] && names.length > 1 && used.has(PAGE_UNTIL);
+    if (name === undefined || continues || used.has(CURSOR_PREFIX + name) || sql.text.trim() === '') continue;
     const message = `must use @${CURSOR_PREFIX}${name}: with "cursor", a query continues after the row with these values, and begins at the first row if they are NULL`;
     faults.push({ file: sql.file, line: 1, message });
   }
   return faults;
+}
+
+/** `after` and `until` name parameters that the service can bind as the range of time. */
+function* findBoundFaults(file: YamlFile, used: ReadonlySet<string>): Generator<Fault> {
+  const { cursor, parameters = {} } = endpointFields(file);
+  for (const field of ['after', 'until'] as const) {
+    const name = cursor?.[field];
+    if (name === undefined) continue;
+    const type = Object.hasOwn(parameters, name) ? parameters[name]?.type : undefined;
+    if (type !== 'timestamp')
+      yield file.fault(
+        ['cursor', field],
+        `"${field}" must name a parameter of type timestamp, not ${JSON.stringify(name)}`,
+      );
+    else if (!used.has(PAGE_FROM))
+      yield file.fault(
+        ['cursor', field],
+        `"${field}" needs a query that uses @${PAGE_FROM} and @${PAGE_UNTIL}`,
+      );
+  }
+}
+
+/** A query with a range of time reads both its ends, and an answer is one page of the newest rows in it. */
+function* findRangeFaults(file: YamlFile, sql: { file: string; text: string }): Generator<Fault> {
+  const { cursor, columns, max_rows: rowsMax } = endpointFields(file);
+  const used = usedIn(sql.text);
+  if (cursor === undefined || !PAGE_PARAMETERS.some((name) => used.has(name))) return;
+  for (const name of PAGE_PARAMETERS)
+    if (!used.has(name)) yield { file: sql.file, line: 1, message: `must use @${name}: ${RANGE}` };
+  const order = parseOrder(cursor.by[0] ?? '');
+  if (order?.name !== TIME_COLUMN || order.direction !== 'desc' || columns[TIME_COLUMN]?.type !== 'integer')
+    yield file.fault(
+      ['cursor', 'by', 0],
+      `"by" must begin with ${TIME_COLUMN} desc, an integer in microseconds since 1970: the query uses @${PAGE_FROM}`,
+    );
+  const limit = Number(/\bLIMIT\s+(\d+)\s*$/i.exec(sql.text)?.[1] ?? rowsMax);
+  if (Math.min(limit, rowsMax) <= cursor.size) return;
+  const message = `must end with LIMIT ${cursor.size}, the "size" of a page: with @${PAGE_FROM}, an answer has at most one page`;
+  yield { file: sql.file, line: 1, message };
+}
+
+const RANGE = `a page has the rows with ${TIME_COLUMN} >= @${PAGE_FROM} AND ${TIME_COLUMN} <= @${PAGE_UNTIL}`;
+
+function usedIn(sql: string): ReadonlySet<string> {
+  return new Set(findParameters(sql).map((use) => use.name));
 }
 
 function findSizeFault({ cursor, max_rows: rowsMax }: EndpointFile, sql: string): string | undefined {

@@ -2,7 +2,7 @@ import { findParameters } from '../../sql/parameter.ts';
 import { BUCKET_PARAMETERS } from '../bucket.ts';
 import { endpointFields } from '../endpoint.ts';
 import type { Fault } from '../fault.ts';
-import { CURSOR_PARAMETER, CURSOR_PREFIX } from '../pages.ts';
+import { CURSOR_PARAMETER, CURSOR_PREFIX, PAGE_FROM, PAGE_PARAMETERS } from '../pages.ts';
 import { NOW_PARAMETER, PINNED_PREFIX, readParameter } from '../parameter.ts';
 import type { YamlFile } from '../yaml-file.ts';
 
@@ -35,6 +35,7 @@ function findCursorFault(name: string): string | undefined {
     return '"cursor" is where callers send the cursor of a page if there is a "cursor"; rename the parameter or remove "cursor"';
   if (name.startsWith(CURSOR_PREFIX))
     return `"${name}" must not begin with ${CURSOR_PREFIX}: if there is a "cursor", the service binds such names`;
+  if (isOfRange(name)) return `"${name}" is bound by the service if there is a "cursor"; take another name`;
   return undefined;
 }
 
@@ -46,6 +47,7 @@ export function checkParameterUse(file: YamlFile, sql: { file: string; text: str
     NOW_PARAMETER,
     ...(bucket === undefined ? [] : BUCKET_PARAMETERS),
     ...pageParameters(cursor?.by),
+    ...(cursor === undefined ? [] : PAGE_PARAMETERS),
     ...declared,
     ...declared.map((name) => PINNED_PREFIX + name),
   ]);
@@ -57,11 +59,14 @@ export function checkParameterUse(file: YamlFile, sql: { file: string; text: str
       line: use.line,
       message: isOfBucket(use.name)
         ? `@${use.name} needs "bucket" in ${file.file}`
-        : isOfPages(use.name)
-          ? `@${use.name} needs "${use.name.slice(CURSOR_PREFIX.length)}" in "by" of "cursor" in ${file.file}`
-          : `@${use.name} is not declared under "parameters" of ${file.file}`,
+        : isOfRange(use.name)
+          ? `@${use.name} needs "cursor" in ${file.file}`
+          : isOfPages(use.name)
+            ? `@${use.name} needs "${use.name.slice(CURSOR_PREFIX.length)}" in "by" of "cursor" in ${file.file}`
+            : `@${use.name} is not declared under "parameters" of ${file.file}`,
     }));
   const used = new Set([...uses.map((use) => use.name), bucket?.by]);
+  if (used.has(PAGE_FROM)) for (const name of [cursor?.after, cursor?.until]) used.add(name);
   const unused = declared.filter((name) => !used.has(name) && findNameFault(name) === undefined); // checkParameters reports those
   const notUsed = (name: string) => `parameter "${name}" is declared but @${name} is not used in ${sql.file}`;
   return [...undeclared, ...unused.map((name) => file.fault(['parameters', name], notUsed(name)))];
@@ -79,4 +84,8 @@ function isOfPages(name: string): boolean {
 
 function isOfBucket(name: string): boolean {
   return BUCKET_PARAMETERS.some((one) => one === name);
+}
+
+function isOfRange(name: string): boolean {
+  return PAGE_PARAMETERS.some((one) => one === name);
 }

@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type EngineEnv, endProcess, startEngineProcess } from '../process/engine-process.ts';
-import { deletesByItself, setTableTtl } from '../table.ts';
+import { setTableTtl } from '../table.ts';
 import { DATABASE, writeEngineConfig } from './config.ts';
 import { openFirst } from './open-process.ts';
 import { findConfigDir, findStoreDir } from './sessions.ts';
@@ -42,4 +42,9 @@ function findTables(dir: string): string[] {
   return readdirSync(dir)
     .filter((file) => file.endsWith('.sql') && deletesByItself(readFileSync(join(dir, file), 'utf8')))
     .map((file) => decodeURIComponent(file.slice(0, -'.sql'.length)));
+}
+
+/** Whether a table's definition still has the clause by which the engine deleted old events itself. */
+function deletesByItself(definition: string): boolean {
+  return /\bTTL timestamp \+ toIntervalDay\(\d+\)(?! RECOMPRESS)/.test(definition);
 }

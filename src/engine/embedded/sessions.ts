@@ -14,6 +14,16 @@ import {
 } from '../read-settings.ts';
 import { DATABASE, writeEngineConfig } from './config.ts';
 
+/**
+ * By default the engine compiles the functions of a statement when it runs for the fourth time. That takes 20 to 30 ms, again after
+ * each start, and saves a twentieth of pure arithmetic on millions of rows; sums and counts are as fast without.
+ */
+const NOT_COMPILED = {
+  compile_expressions: 0,
+  compile_aggregate_expressions: 0,
+  compile_sort_description: 0,
+};
+
 /** The channel number of each session; readers follow from `firstReader` on. */
 export const CHANNEL = {
   /** Runs KILL and heartbeats while the others are busy. */
@@ -69,6 +79,7 @@ export function describeSessions(
       openWith({
         ...readSettings(options.limits),
         ...ALL_FILE_SETTINGS,
+        ...NOT_COMPILED,
         additional_table_filters: writeFilters(DATABASE, filters),
         readonly: 1, // last: nothing can be set after it
       }),

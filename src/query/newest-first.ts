@@ -1,0 +1,104 @@
+import { LRUCache } from 'lru-cache';
+import { CURSOR_PREFIX } from '../definitions/pages.ts';
+import { createDeadline } from '../lib/abort.ts';
+import { MICROS_PER_DAY, MICROS_PER_MINUTE, MICROS_PER_MS, type Micros } from '../lib/instant.ts';
+import { findPageRange } from './page-range.ts';
+import type { Question } from './question.ts';
+import type { Answer, Run, RunOptions } from './run.ts';
+
+// A page that it does not fill costs a second query. An hour takes the engine no less time than a day, which is two parts at most.
+const FIRST_STRETCH: Micros = MICROS_PER_DAY;
+const STRETCH_MIN: Micros = MICROS_PER_MINUTE;
+// Rates vary: the next page may need more time than the last one.
+const RESERVE = 2;
+// What is forgotten costs a query. Keys hold callers' values, so their characters are bounded, too.
+const LEARNT_MAX = 20_000;
+const LEARNT_CHARS_MAX = 8 * 1024 * 1024;
+
+/**
+ * Runs questions with the newest rows first: asks for the newest stretch of time, and for all of it only if that has less than a page.
+ * A full page of the stretch is the whole answer, since rows before the stretch are older than each of its rows. Both queries
+ * have the same `@now`. Stretches are learnt from answers, so a known question takes one query as long as its rate does not fall.
+ *
+ * @param now ms since the epoch
+ * @param late the error if both queries together take longer than `timeoutMs`
+ */
+export function createNewestFirst(
+  run: Run,
+  { now, timeoutMs, late }: { now: () => number; timeoutMs: number; late: () => Error },
+): Run {
+  const learnt = new LRUCache<string, Micros>({
+    max: LEARNT_MAX,
+    maxSize: LEARNT_CHARS_MAX,
+    sizeCalculation: (_stretch, key) => key.length,
+  });
+
+  async function runFirst(question: Question, asked: Asked, options: RunOptions): Promise<Answer> {
+    const { key, size, from, until } = asked;
+    const instantMs = now();
+    const end = Math.min(until, instantMs * MICROS_PER_MS);
+    const stretch = learnt.get(key) ?? FIRST_STRETCH;
+    // A stretch that was halved may have a fraction, which no instant has.
+    const start = Math.max(Math.floor(end - stretch), from);
+    const runFrom = (first: Micros, how: RunOptions) =>
+      run(question, { ...how, part: { range: { from: first, until }, instantMs } });
+
+    /** @param least the shortest stretch to ask for next */
+    function learn({ rows, last }: Answer, least: Micros): void {
+      const needed = rows < size ? end - from : last && end - Number(last[0]);
+      if (needed !== undefined) learnt.set(key, Math.max(needed * RESERVE, least));
+    }
+
+    const { onJoin, onJoinAgain } = repeatJoins(options.onJoin);
+    const newest = await runFrom(start, { ...options, onJoin });
+    if (start === from || newest.rows >= size) {
+      // After a burst it shrinks step by step: the next page may lie before the burst.
+      learn(newest, start === from ? STRETCH_MIN : Math.max(stretch / RESERVE, STRETCH_MIN));
+      return newest;
+    }
+    const all = await runFrom(from, { ...options, onJoin: onJoinAgain });
+    learn(all, STRETCH_MIN);
+    return { ...all, engineMs: newest.engineMs + all.engineMs };
+  }
+
+  return async (question, options = {}) => {
+    const asked = findAsked(question);
+    if (asked === undefined) return await run(question, options);
+    const deadline = createDeadline(timeoutMs, late, options.signal);
+    return await runFirst(question, asked, { ...options, signal: deadline.signal }).finally(deadline.clear);
+  };
+}
+
+interface Asked {
+  /** Of all questions that share a stretch: these differ only in their range of time and their format. */
+  readonly key: string;
+  /** Rows of a full page. */
+  readonly size: number;
+  /** The time of the rows, both inclusive. */
+  readonly from: Micros;
+  readonly until: Micros;
+}
+
+/** @returns `undefined` for endpoints without `@page_from` */
+function findAsked({ endpoint, values }: Question): Asked | undefined {
+  const { pages, id, hash } = endpoint;
+  if (pages?.range === undefined) return undefined;
+  const { after, until } = pages.range;
+  const shared = Object.entries(values).filter(
+    ([name]) => name !== after && name !== until && !name.startsWith(CURSOR_PREFIX),
+  );
+  const key = JSON.stringify([id, hash, shared]);
+  return { key, size: pages.size, ...findPageRange(pages, pages.range, values) };
+}
+
+/** The second query waits in the lanes of all callers that joined during the first. */
+function repeatJoins(onJoin: RunOptions['onJoin']) {
+  const joined: string[] = [];
+  if (onJoin === undefined) return {};
+  onJoin((lane) => void joined.push(lane));
+  const onJoinAgain: typeof onJoin = (listener) => {
+    onJoin(listener);
+    for (const lane of joined) listener(lane);
+  };
+  return { onJoin, onJoinAgain };
+}

@@ -1,0 +1,269 @@
+import fc from 'fast-check';
+import { afterAll, beforeEach, describe, expect, test } from 'vitest';
+import { createRollupBuilder, type RollupProgress } from '../../src/engine/build-rollups.ts';
+import { deleteRows } from '../../src/engine/delete-rows.ts';
+import { rollupProjection } from '../../src/engine/rollup.ts';
+import { applySchema } from '../../src/engine/schema.ts';
+import { dropDay, truncateTable } from '../../src/engine/table.ts';
+import { formatInstant } from '../../src/lib/instant.ts';
+import { serviceValues } from '../../src/query/bucket-range.ts';
+import { JSON_FORMAT } from '../../src/query/format.ts';
+import { createStatement } from '../../src/query/statement.ts';
+import { createRewriter } from '../../src/sql/parameter.ts';
+import { type Values, writeValue } from '../../src/sql/quote.ts';
+import { runs } from '../support/property.ts';
+import { openTestStore, storeEvents } from '../support/service.ts';
+
+const { store, close } = await openTestStore();
+afterAll(close);
+const { engine, registry } = store;
+const source = registry.getSource('deno-relay-logs');
+const endpoint = registry.getEndpoint('functions.invocation-stats');
+const withoutRollup = { ...source, rollup: undefined };
+const DAY_MS = 86_400_000;
+const DAYS = 5;
+const TODAY_MS = Math.floor(Date.now() / DAY_MS) * DAY_MS;
+const dayMs = (day: number) => TODAY_MS - day * DAY_MS;
+
+beforeEach(async () => {
+  await engine.command(truncateTable(source, engine.cluster));
+});
+
+/** The stored events are without the rollup, as if it had been declared after them. */
+async function forgetRollup(): Promise<void> {
+  await build(withoutRollup);
+  while ((await countRows()).inside > 0); // parts are rewritten in the background
+  await applySchema(engine, [source]);
+}
+
+/** Ticks until nothing is left. */
+async function build(of = source): Promise<[string, RollupProgress][]> {
+  const reports: [string, RollupProgress][] = [];
+  const builder = createRollupBuilder({
+    engine,
+    sources: () => [of],
+    onNotDropped(error) {
+      throw error;
+    },
+    onProgress: (progress, state) => reports.push([state, progress]),
+  });
+  // All rows may have it before the engine says that the mutation is done.
+  do await builder.tick();
+  while (['started', 'running'].includes(reports.at(-1)?.[0] ?? ''));
+  return reports;
+}
+
+/** Rows in parts that have the rollup, and in those that do not. */
+async function countRows(): Promise<{ inside: number; outside: number }> {
+  const [row] = await engine.inspect(
+    `SELECT sumIf(rows, notEmpty(projections)) AS inside, sumIf(rows, empty(projections)) AS outside
+     FROM system.parts WHERE database = currentDatabase() AND table = '${source.table}' AND active`,
+  );
+  return { inside: Number(row?.['inside']), outside: Number(row?.['outside']) };
+}
+
+interface Invocation {
+  readonly day: number;
+  readonly second: number;
+  readonly project: string;
+  readonly functionId: string | null;
+  readonly time: unknown;
+  readonly status: number | null;
+}
+
+const EVENT: Invocation = { day: 0, second: 0, project: 'a', functionId: 'f1', time: 5, status: 200 };
+
+const invocation: fc.Arbitrary<Invocation> = fc.record({
+  day: fc.integer({ min: 0, max: DAYS - 1 }),
+  second: fc.oneof(
+    fc.integer({ min: 0, max: 86_399 }),
+    fc.constantFrom(0, 3_599.999_999, 3_600, 86_399.999_999),
+  ),
+  project: fc.constantFrom('a', 'b'),
+  functionId: fc.constantFrom('f1', 'f2', null),
+  time: fc.oneof(
+    fc.double({ min: -10, max: 400_000, noNaN: true }),
+    fc.constantFrom<unknown[]>(null, 'x', 0, -1e300, 1.7e308, 5e-324, 1e38, 1e17),
+  ),
+  status: fc.constantFrom(null, -1, 200, 399, 400, 599),
+});
+
+async function insert(events: readonly Invocation[]): Promise<void> {
+  const wire = events.map(({ day, second, project, functionId, time, status }) => ({
+    timestamp: formatInstant(dayMs(day) * 1000 + Math.round(second * 1e6)),
+    event_message: '',
+    metadata: {
+      project_ref: project,
+      function_id: functionId,
+      execution_time_ms: time,
+      response: { status_code: status },
+    },
+  }));
+  await storeEvents(store, source.name, wire, TODAY_MS + DAY_MS);
+}
+
+type Step =
+  | { readonly kind: 'insert'; readonly events: readonly Invocation[] }
+  | { readonly kind: 'forget' | 'build' | 'merge' | 'delete' | 'drop' };
+
+const step: fc.Arbitrary<Step> = fc.oneof(
+  {
+    weight: 4,
+    arbitrary: fc.record({
+      kind: fc.constant('insert' as const),
+      events: fc.array(invocation, { minLength: 1, maxLength: 60, size: 'max' }),
+    }),
+  },
+  {
+    weight: 3,
+    arbitrary: fc.record({ kind: fc.constantFrom('forget', 'build', 'merge', 'delete', 'drop') }),
+  },
+);
+
+async function take(taken: Step): Promise<void> {
+  if (taken.kind === 'insert') await insert(taken.events);
+  if (taken.kind === 'forget') await forgetRollup();
+  if (taken.kind === 'build') await build();
+  if (taken.kind === 'merge') await engine.command(`OPTIMIZE TABLE ${source.table} FINAL`);
+  if (taken.kind === 'delete')
+    await deleteRows(engine, source, "function_id = 'f2'", { pause: async () => {}, onParts() {} });
+  if (taken.kind === 'drop')
+    await engine.command(dropDay(source, new Date(dayMs(1)).toISOString().slice(0, 10), engine.cluster));
+}
+
+const question = fc.record({
+  project: fc.constantFrom('a', 'b'),
+  function_id: fc.constantFrom('', '', 'f1'),
+  bucket_width: fc.constantFrom(1, 60, 3_600, 7_200, 86_400, 604_800),
+  from: fc.integer({ min: 0, max: DAYS * 24 }),
+  hours: fc.integer({ min: 0, max: DAYS * 24 }),
+});
+
+/** The shipped query over some buckets, with and without projections. */
+async function askBoth({ from, hours, ...asked }: typeof question extends fc.Arbitrary<infer Q> ? Q : never) {
+  const at = (hour: number) => formatInstant((dayMs(DAYS - 1) + hour * 3_600_000) * 1000);
+  const values: Values = {
+    ...asked,
+    bucket_from: at(from),
+    bucket_until: at(from + hours),
+  };
+  const statement = createStatement(endpoint, JSON_FORMAT, values);
+  const sql = createRewriter(statement.sql)((name) => writeValue(values[name] ?? ''));
+  const read = async (projections: 0 | 1) =>
+    JSON.stringify(await engine.inspect(`${sql} SETTINGS optimize_use_projections = ${projections}`));
+  const plan = JSON.stringify(await engine.inspect(`EXPLAIN ${sql}`));
+  return { with: await read(1), without: await read(0), readsRollup: plan.includes('(rollup_') };
+}
+
+test('answers from rollups are those from rows, byte for byte', async () => {
+  const steps = fc.array(step, { minLength: 1, maxLength: 6, size: 'max' });
+  const property = fc.asyncProperty(
+    fc.array(invocation, { minLength: 20, maxLength: 60, size: 'max' }),
+    steps,
+    fc.array(question, { minLength: 12, maxLength: 12 }),
+    async (first, others, questions) => {
+      await engine.command(truncateTable(source, engine.cluster));
+      await insert(first);
+      for (const one of others) await take(one);
+      for (const asked of questions) {
+        const answers = await askBoth(asked);
+        expect(answers.with).toBe(answers.without);
+      }
+      await insert([EVENT]);
+      const days = {
+        project: 'a',
+        function_id: '',
+        bucket_width: 86_400,
+        from: 0,
+        hours: DAYS * 24,
+      } as const;
+      const { readsRollup, ...answers } = await askBoth(days);
+      expect(readsRollup).toBe(true);
+      expect(answers.with).toBe(answers.without);
+    },
+  );
+  await fc.assert(property, runs(5));
+});
+
+describe('the shipped statistics', () => {
+  async function explain(parameters: Record<string, string>): Promise<string> {
+    const values = { project: 'a', function_id: '', ...parameters };
+    const bound = { ...values, ...serviceValues(endpoint, values, { instantMs: Date.now() }) };
+    const { sql } = createStatement(endpoint, JSON_FORMAT, bound);
+    const { bytes } = await engine.query(`EXPLAIN ${sql}`, bound, { format: 'TSVRaw' });
+    return bytes.toString();
+  }
+
+  test.each(['1day', '7day'])('of %s read the rollup, as a request asks for them', async (interval) => {
+    await insert([EVENT]);
+    expect(await explain({ interval })).toMatch(/\(rollup_[0-9a-f]{16}\)/);
+  });
+
+  test.each([{ interval: '5min' }, { interval: '1hr' }, { interval: '7day', function_id: 'f1' }])(
+    'of %j read rows',
+    async (parameters) => {
+      await insert([EVENT]);
+      expect(await explain(parameters)).not.toContain('rollup_');
+    },
+  );
+
+  test('read both, if some parts have no rollup yet', async () => {
+    await insert([EVENT, { ...EVENT, day: 2 }]);
+    await forgetRollup();
+    await insert([{ ...EVENT, day: 1 }]);
+    expect(await countRows()).toEqual({ inside: 1, outside: 2 });
+    const [row] = await engine.inspect(`SELECT count() AS rows FROM ${source.table} WHERE project = 'a'`);
+    expect(row).toEqual({ rows: 3 });
+    expect(await explain({ interval: '7day' })).toContain('rollup_');
+  });
+});
+
+describe('a rollup that is declared later', () => {
+  const three = [EVENT, { ...EVENT, day: 1 }, { ...EVENT, day: 2 }];
+
+  test('is added to stored events in the background, with progress', async () => {
+    await insert(three);
+    await forgetRollup();
+    expect(await countRows()).toEqual({ inside: 0, outside: 3 });
+    const reports = await build();
+    expect(await countRows()).toEqual({ inside: 3, outside: 0 });
+    expect(reports[0]).toEqual(['started', { source: source.name, rows: 3, left: 3 }]);
+    expect(reports.at(-1)).toEqual(['done', { source: source.name, rows: 3, left: 0 }]);
+    expect(await build()).toEqual([]); // nothing is left
+  });
+
+  test('replaces another one, also while that is being built', async () => {
+    const other = {
+      ...source,
+      rollup: { everySeconds: 60, by: ['function_id'], values: [{ sql: 'count() -- all', line: 1 }] },
+    };
+    await applySchema(engine, [other]);
+    await insert(three);
+    await engine.command(
+      `ALTER TABLE ${source.table} MATERIALIZE PROJECTION ${rollupProjection(other.rollup).name} SETTINGS mutations_sync = 0`,
+    );
+    await applySchema(engine, [source]);
+    await build();
+    const [table] = await engine.inspect(
+      `SELECT create_table_query AS sql FROM system.tables WHERE database = currentDatabase() AND name = '${source.table}'`,
+    );
+    expect(String(table?.['sql']).match(/PROJECTION rollup_\w+/g)).toHaveLength(1);
+    const projection = source.rollup === undefined ? '' : rollupProjection(source.rollup).name;
+    expect(String(table?.['sql'])).toContain(`PROJECTION ${projection} `);
+    expect(await countRows()).toEqual({ inside: 3, outside: 0 });
+  });
+
+  test('is removed again if the definitions are refused', async () => {
+    await build(withoutRollup);
+    const refused = new Error('refused');
+    const accept = async () => {
+      throw refused;
+    };
+    await expect(applySchema(engine, [source], accept)).rejects.toThrow(refused);
+    const [table] = await engine.inspect(
+      `SELECT create_table_query AS sql FROM system.tables WHERE database = currentDatabase() AND name = '${source.table}'`,
+    );
+    expect(String(table?.['sql'])).not.toContain('PROJECTION');
+    await applySchema(engine, [source]);
+  });
+});
