@@ -6,11 +6,11 @@ import { TailraceError } from '../../errors.ts';
 import { scanTokens } from '../../sql/token.ts';
 import type { RawParameters } from '../parameters.ts';
 import { parseQueryTree, parseSyntaxTree, type SyntaxNode, SyntaxTreeError } from '../syntax-tree.ts';
-import { findBase, readStoredNames, readTableNames, type StoredNames, withSelect } from './base.ts';
+import { findBase, readStoredNames, type StoredNames, withSelect } from './base.ts';
 import { canonicalise } from './canonical.ts';
 import { checkQueryTree, checkTables, checkTree } from './check-tree.ts';
 import { refuseLarge } from './measure.ts';
-import { bindNames, findViews, writeTree } from './names.ts';
+import { bindNames, findViews, refuseNested, refuseTaken } from './names.ts';
 import { refuse } from './refusal.ts';
 import { createTimeZones } from './time-zone.ts';
 import { refuseWork } from './work.ts';
@@ -61,12 +61,11 @@ export function createSandbox(
     if (base === undefined) throw refuse(`cannot be taken: ${endpoint.name} has no view`);
     const storedNames = names.get(endpoint) ?? (await readStoredNames(engine, base));
     names.set(endpoint, storedNames);
-    const tables = await readTableNames(engine);
     engineNames ??= readEngineNames(engine).catch((error: unknown) => {
       engineNames = undefined; // the next caller retries
       throw error;
     });
-    const context = { engine, storedNames, tables, options, ...(await engineNames) };
+    const context = { engine, storedNames, options, ...(await engineNames) };
     const select = await check(endpoint, sql.toWellFormed(), context);
     const own = withSelect(endpoint, base, select);
     checked.set(key, own);
@@ -100,8 +99,6 @@ function refuseLongValues({ parameters }: Endpoint, raw: RawParameters): void {
 interface CheckContext extends Awaited<ReturnType<typeof readEngineNames>> {
   readonly engine: Engine;
   readonly storedNames: StoredNames;
-  /** Existing tables: refused as names of views, so that no name means both. */
-  readonly tables: ReadonlySet<string>;
   readonly options: SandboxOptions;
 }
 
@@ -110,7 +107,7 @@ interface CheckContext extends Awaited<ReturnType<typeof readEngineNames>> {
  * within its limits. Each step is safe for any text that passed the steps before it: the engine shows its tree before it resolves a name.
  */
 async function check(endpoint: Endpoint, sql: string, context: CheckContext): Promise<string> {
-  const { storedNames, engine, options, functions, zones, tables } = context;
+  const { storedNames, engine, options, functions, zones } = context;
   const query = async (text: string, values = {}, whenRefused = 'is not SQL that the engine takes') => {
     const how = { ...options, format: 'TSVRaw', sandboxed: { project: undefined } } as const;
     const { bytes } = await engine.query(text, values, how).catch((error) => {
@@ -142,10 +139,11 @@ async function check(endpoint: Endpoint, sql: string, context: CheckContext): Pr
   checkQueryTree(lines);
   const queryTree = readTree(parseQueryTree, lines);
   const own = findViews(queryTree);
-  refuseTaken(own, storedNames.views, tables);
-  checkTables(tree, new Set([...storedNames.views, ...own.keys()]));
+  refuseTaken(own, storedNames.views);
+  checkTables(tree, new Set([...storedNames.views, ...own.keys()]), storedNames.read.get('') ?? new Set());
   const names = bindNames(queryTree, storedNames.views);
   refuseLarge(queryTree, names);
+  refuseNested(names);
   refuseWork(names);
   zones.use(usedZones);
   return runs;
@@ -176,19 +174,6 @@ function readTree(parse: (lines: readonly string[]) => SyntaxNode, lines: readon
 function toRefusal(error: unknown, message: string): unknown {
   if (!(error instanceof TailraceError) || error.code !== 'query_failed') return error;
   return refuse(`${message}: ${error.message}`, error);
-}
-
-/** No view has the name of another or of a table. In a UNION the engine copies the first WITH to the others: equal views are one. */
-function refuseTaken(
-  own: ReadonlyMap<string, readonly SyntaxNode[]>,
-  stored: readonly string[],
-  tables: ReadonlySet<string>,
-): void {
-  for (const [name, views] of own) {
-    const areEqual = new Set(views.map(writeTree)).size === 1;
-    if (stored.includes(name) || tables.has(name) || !areEqual)
-      throw refuse(`must not call a view ${name}: the name is taken; give each a name of its own`);
-  }
 }
 
 /** The engine resolves a view's names at each use: a caller's `0 AS days` would replace an expression that the view's conditions need. */
