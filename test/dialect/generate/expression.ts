@@ -1,3 +1,4 @@
+// One file of more than 250 lines: texts, numbers, instants and conditions are built from each other.
 import fc from 'fast-check';
 import * as e from '../../../trial/oracle/bigquery/expression.ts';
 import { type Expression, quoted } from '../../../trial/oracle/bigquery/expression.ts';
@@ -17,6 +18,8 @@ export interface Scope {
   /** Whole numbers that only comparisons and casts take. */
   readonly bigs: readonly Expression[];
   readonly instants: readonly Expression[];
+  /** Equal to the identifier of one event: such conditions, and those on time, may become bounds of what is read. */
+  readonly isOne?: () => Expression;
 }
 
 const JSON_PATHS = [
@@ -52,7 +55,7 @@ const micros = (value: Value) => (isTimestamp(value) ? value.timestamp : 0);
 /** A text. @param depth how many operations may be nested */
 export function string(scope: Scope, depth: number): Expression {
   const { choose } = scope;
-  if (depth <= 0) return choose(...scope.texts, textLiteral(choose));
+  if (depth <= 0) return choose(...scope.texts, ...scope.texts, textLiteral(choose));
   const inner = () => string(scope, depth - 1);
   return choose<() => Expression>(
     () => string(scope, 0),
@@ -121,7 +124,7 @@ function intLiteral(choose: Choose): Expression {
 export function number(scope: Scope, depth: number, use?: 'big'): Expression {
   const { choose } = scope;
   const bigs = use === 'big' ? scope.bigs : [];
-  if (depth <= 0) return choose(...scope.numbers, ...bigs, intLiteral(choose));
+  if (depth <= 0) return choose(...scope.numbers, ...scope.numbers, ...bigs, intLiteral(choose));
   const inner = () => e.read('float', number(scope, depth - 1));
   const whole = () => choose(intLiteral(choose), length(scope));
   return choose<() => Expression>(
@@ -247,6 +250,17 @@ function either(scope: Scope, depth: number, of: Expression, b: Expression): Exp
     },
     () => e.coalesce([a, b], `${choose('coalesce', 'ifnull')}(${a.sql}, ${b.sql})`),
   )();
+}
+
+/** A condition of WHERE, often with bounds on time. */
+export function filter(scope: Scope, depth: number): Expression {
+  const { choose } = scope;
+  const inner = condition(scope, depth);
+  if (choose(true, true, false)) return inner;
+  const bounds = ['>', '>=', '<', '<=']
+    .filter(() => choose(true, false))
+    .map((operator) => e.comparison(operator, choose(...scope.instants), instantLiteral(choose)));
+  return connect('and', [...bounds, { ...inner, sql: `(${inner.sql})` }]);
 }
 
 /** A condition. */

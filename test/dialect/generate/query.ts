@@ -3,14 +3,18 @@ import type { Expression } from '../../../trial/oracle/bigquery/expression.ts';
 import * as e from '../../../trial/oracle/bigquery/expression.ts';
 import type { Item, Order, Query, Relation } from '../../../trial/oracle/bigquery/query.ts';
 import * as q from '../../../trial/oracle/bigquery/query.ts';
-import { compare, number as toNumber, type Value } from '../../../trial/oracle/bigquery/value.ts';
-import { type Choose, chooser, condition, instant, number, type Scope, string } from './expression.ts';
-import { SCHEMA, type Shape, TABLES, type Table } from './schema.ts';
-
-interface Source {
-  readonly from: Relation;
-  readonly scope: Scope;
-}
+import { aggregate, lengthOf } from './aggregate.ts';
+import {
+  type Choose,
+  chooser,
+  condition,
+  filter,
+  instant,
+  number,
+  type Scope,
+  string,
+} from './expression.ts';
+import { readTable, type Source } from './source.ts';
 
 /** Queries as Studio writes them, with their answers computed from the events. */
 export const query: fc.Arbitrary<Query> = fc.gen().map((g) => {
@@ -25,73 +29,6 @@ export const query: fc.Arbitrary<Query> = fc.gen().map((g) => {
     () => joined(choose),
   )();
 });
-
-/** A table with some of its records unnested. */
-function readTable(choose: Choose): Source {
-  const name = choose(...TABLES);
-  const alias = choose(undefined, 't');
-  const join = choose('cross join', 'CROSS JOIN', 'left join', ',');
-  // An alias may hide the column.
-  const metadata = choose('m', 'metadata');
-  const column = alias === undefined ? 'metadata' : `${alias}.metadata`;
-  const base = q.table(name, alias, choose('', '`'));
-  const read = q.unnested(base, e.path('dynamic', column, column.split('.')), metadata, join);
-  const opened = open({ choose, join, alias: metadata, shape: SCHEMA[name], from: read });
-  const prefix = alias === undefined ? '' : choose(`${alias}.`, '');
-  const own = (type: e.Type, field: string) =>
-    e.path(type, `${prefix}${field}`, `${prefix}${field}`.split('.'));
-  const fields = (kinds: readonly string[]) =>
-    opened.records.flatMap((record) =>
-      Object.entries(record.shape).flatMap(([field, kind]) =>
-        typeof kind === 'string' && kinds.includes(kind) ? [fieldOf(choose, name, record.alias, field)] : [],
-      ),
-    );
-  return {
-    from: opened.from,
-    scope: {
-      choose,
-      texts: [...fields(['text']), own('string', 'event_message'), own('string', 'id')],
-      numbers: fields(['mixed']),
-      bigs: fields(['big']),
-      instants: [own('timestamp', 'timestamp')],
-    },
-  };
-}
-
-interface Opened {
-  readonly from: Relation;
-  readonly records: readonly { readonly alias: string; readonly shape: Shape }[];
-}
-
-/** Unnests some of the records of a record, and so on. */
-function open(of: { choose: Choose; join: string; alias: string; shape: Shape; from: Relation }): Opened {
-  const { choose, join, alias, shape } = of;
-  const start: Opened = { from: of.from, records: [{ alias, shape }] };
-  return Object.entries(shape).reduce<Opened>(({ from, records }, [name, inner]) => {
-    if (typeof inner === 'string' || choose(false, true, true) === false) return { from, records };
-    const own = choose(name, `${name}_record`);
-    const read = q.unnested(from, e.path('dynamic', `${alias}.${name}`, [alias, name]), own, join);
-    const below = open({ choose, join, alias: own, shape: inner, from: read });
-    return { from: below.from, records: [...records, ...below.records] };
-  }, start);
-}
-
-/** A field of a record; one that no other record of the table has may stand without the record's alias. */
-function fieldOf(choose: Choose, table: Table, alias: string, field: string): Expression {
-  const isUnique = countNames(SCHEMA[table], field) === 1;
-  return e.path('dynamic', isUnique ? choose(`${alias}.${field}`, field) : `${alias}.${field}`, [
-    alias,
-    field,
-  ]);
-}
-
-function countNames(shape: Shape, name: string): number {
-  return Object.entries(shape).reduce(
-    (sum, [own, inner]) =>
-      sum + Number(own === name) + (typeof inner === 'string' ? 0 : countNames(inner, name)),
-    0,
-  );
-}
 
 const NAMES = ['a', 'n', 'timestamp', 'event_message', 'id', 'count', 'status', 'Total'];
 
@@ -118,7 +55,7 @@ function rowsQuery({ from, scope }: Source): Query {
   return q.select({
     items,
     from,
-    where: choose(true, true, false) ? condition(scope, choose(0, 1, 2)) : undefined,
+    where: choose(true, true, false) ? filter(scope, choose(0, 1, 2)) : undefined,
     order: orderBy(choose, items),
     limit: choose(undefined, 5, 100),
     trailingComma: choose(false, false, true),
@@ -149,7 +86,7 @@ function groupedQuery({ from, scope }: Source): Query {
   return q.select({
     items,
     from,
-    where: choose(true, true, false) ? condition(scope, choose(0, 1)) : undefined,
+    where: choose(true, true, false) ? filter(scope, choose(0, 1)) : undefined,
     group: keys.map(({ expression, name }, i) => ({
       sql: choose(name ?? `${i + 1}`, `${i + 1}`),
       by: expression,
@@ -170,64 +107,6 @@ function groupKey(scope: Scope): Expression {
   )();
 }
 
-function aggregate(scope: Scope): Expression {
-  const { choose } = scope;
-  const countAll = e.countRows(choose('count(*)', 'COUNT(*)', 'count(1)'));
-  const text = () => e.read('string', string(scope, 1));
-  const figure = () => e.read('float', number(scope, choose(0, 1)));
-  const count = () => {
-    const when = condition(scope, choose(0, 1));
-    return e.aggregate(
-      'int',
-      `countif(${when.sql})`,
-      when,
-      (values) => values.filter((one) => one === true).length,
-    );
-  };
-  const over = (type: e.Type, name: string, of: Expression, compute: (values: readonly Value[]) => Value) =>
-    e.aggregate(type, `${name}(${of.sql})`, of, compute);
-  return choose<() => Expression>(
-    () => countAll,
-    count,
-    () => over('int', 'count', string(scope, 1), (values) => values.length),
-    () => {
-      const of = text();
-      return e.aggregate('int', `count(distinct ${of.sql})`, of, e.distinct);
-    },
-    () => over('float', choose('sum', 'SUM'), figure(), e.sum),
-    () => over('float', 'avg', figure(), e.average),
-    () => over('timestamp', 'max', instant(scope, 1), (values) => e.extreme(1, values)),
-    () => over('timestamp', 'min', instant(scope, 1), (values) => e.extreme(-1, values)),
-    () => {
-      const [name, sign] = choose(['max', 1] as const, ['min', -1] as const);
-      return over('int', name, lengthOf(text()), (values) => e.extreme(sign, values));
-    },
-    () => {
-      const [part, whole] = [count(), countAll];
-      return e.strict('float', `safe_divide(${part.sql}, ${whole.sql})`, [part, whole], (a, b) =>
-        b === 0 ? null : Number(a) / Number(b),
-      );
-    },
-    () => quantile(scope, figure()),
-  )();
-}
-
-function quantile({ choose }: Scope, of: Expression): Expression {
-  const [parts, offset] = choose([2, 1], [100, 95], [100, 50], [4, 3], [10, 0], [10, 10]) as [number, number]; // a pair
-  return e.aggregate('float', `approx_quantiles(${of.sql}, ${parts})[offset(${offset})]`, of, (values) =>
-    quantileRange(values, offset / parts),
-  );
-}
-
-/** Between the values beside the rank, which is as near as an approximation has to be. */
-function quantileRange(values: readonly Value[], share: number): Value {
-  const sorted = [...values].sort(compare).map((value) => Number(toNumber(value)));
-  const rank = share * (sorted.length - 1);
-  const least = sorted[Math.max(0, Math.floor(rank) - 1)];
-  const most = sorted[Math.min(sorted.length - 1, Math.ceil(rank) + 1)];
-  return least === undefined || most === undefined ? null : { least, most };
-}
-
 /** Columns of a fixed type, over which another query goes. */
 function inner(choose: Choose): Query {
   const { from, scope } = readTable(choose);
@@ -236,11 +115,7 @@ function inner(choose: Choose): Query {
     { expression: e.read('string', string(scope, 1)), name: 'word', alias: true },
     { expression: lengthOf(e.read('string', string(scope, 1))), name: 'size', alias: true },
   ];
-  return q.select({ items, from, where: choose(true, false) ? condition(scope, 1) : undefined });
-}
-
-function lengthOf(of: Expression): Expression {
-  return e.strict('int', `length(${of.sql})`, [of], (value) => [...String(value)].length);
+  return q.select({ items, from, where: choose(true, false) ? filter(scope, 1) : undefined });
 }
 
 function over(choose: Choose, from: Relation, alias: string): Source {
