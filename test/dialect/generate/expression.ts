@@ -276,6 +276,7 @@ export function condition(scope: Scope, depth: number): Expression {
         intLiteral(choose),
       ),
     () => e.comparison(choose('<', '<=', '>', '>='), instant(scope, depth - 1), instantLiteral(choose)),
+    scope.isOne ?? (() => e.isNull(choose(...scope.instants), true)),
     () => e.isNull(choose(string(scope, 0), number(scope, 0, 'big')), choose(true, false)),
     () => e.like(read(string(scope, depth - 1)), choose(...LIKES), choose(true, false)),
     () => {
