@@ -1,4 +1,6 @@
-import type { Endpoint } from '../../definitions/endpoint.ts';
+import { SQL_BOUNDS } from '../../definitions/dialect.ts';
+import type { Endpoint, ResultType } from '../../definitions/endpoint.ts';
+import type { Translation } from '../../dialect/bigquery/translate.ts';
 import type { Engine } from '../../engine/engine.ts';
 import { createRewriter } from '../../sql/parameter.ts';
 import { quote, type Values, writeValue } from '../../sql/quote.ts';
@@ -35,6 +37,30 @@ export function withSelect(endpoint: Endpoint, base: WithList, select: string): 
   };
 }
 
+/** The same endpoint with what a translator knows about the SELECT. */
+export function withTranslation(endpoint: Endpoint, { columns, bounds }: Translation): Endpoint {
+  const { from = '', until = '', id = '' } = bounds;
+  const bound = { [SQL_BOUNDS.from]: from, [SQL_BOUNDS.until]: until, [SQL_BOUNDS.id]: id };
+  return {
+    ...endpoint,
+    bound,
+    columns: columns.map(({ name, type }) => ({ name, type: RESULT_TYPES[type], description: '' })),
+    records: columns.flatMap(({ type }, i) => (type === 'record' ? [i] : [])),
+    hash: `${endpoint.hash} ${JSON.stringify([columns, bound])}`,
+  };
+}
+
+const RESULT_TYPES: Readonly<Record<Translation['columns'][number]['type'], ResultType>> = {
+  timestamp: 'integer',
+  datetime: 'string',
+  int64: 'integer',
+  float64: 'number',
+  bool: 'boolean',
+  string: 'string',
+  json: 'json',
+  record: 'json',
+};
+
 /** The first name of a view that it may not have. @param tables names of all tables */
 function findNameFault(stored: StoredNames, tables: ReadonlySet<string>): string | undefined {
   for (const [i, view] of stored.views.entries()) {
@@ -56,6 +82,8 @@ async function readTableNames(engine: Engine): Promise<ReadonlySet<string>> {
 
 /** The names in the WITH list of a stored query, as the engine reads it. */
 export interface StoredNames {
+  /** The list that they are in. */
+  readonly base: WithList;
   /** Views, in order. */
   readonly views: readonly string[];
   /** Aliases of expressions of the list, and within them. */
@@ -88,7 +116,7 @@ export async function readStoredNames(engine: Engine, base: WithList): Promise<S
     const name = /\bidentifier: ([^ ,.]+)/.exec(line)?.[1];
     if (name !== undefined) read.set(view ?? '', (read.get(view ?? '') ?? new Set()).add(name));
   }
-  return { views, expressions, read };
+  return { base, views, expressions, read };
 }
 
 /** A view or `''` (see `StoredNames`) that reads the view of this name; the view itself reads the table of its name. */

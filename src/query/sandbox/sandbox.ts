@@ -1,12 +1,16 @@
 import { LRUCache } from 'lru-cache';
+import type { Dialect } from '../../definitions/dialect.ts';
 import type { Endpoint } from '../../definitions/endpoint.ts';
 import { SQL_PARAMETER } from '../../definitions/parameter.ts';
+import type { DialectView } from '../../dialect/bigquery/translate.ts';
+import { DIALECTS } from '../../dialect/dialect.ts';
 import type { Engine, QueryOptions } from '../../engine/engine.ts';
 import { TailraceError } from '../../errors.ts';
+import { formatInstant, MICROS_PER_MS } from '../../lib/instant.ts';
 import { scanTokens } from '../../sql/token.ts';
 import type { RawParameters } from '../parameters.ts';
 import { parseQueryTree, parseSyntaxTree, type SyntaxNode, SyntaxTreeError } from '../syntax-tree.ts';
-import { findBase, readStoredNames, type StoredNames, withSelect } from './base.ts';
+import { findBase, readStoredNames, type StoredNames, withSelect, withTranslation } from './base.ts';
 import { canonicalise } from './canonical.ts';
 import { checkQueryTree, checkTables, checkTree } from './check-tree.ts';
 import { refuseLarge } from './measure.ts';
@@ -32,13 +36,19 @@ const TREE_LINES_MAX = 20_000;
 // Twice the allowed depth, in the tree that indents by four.
 const TREE_INDENT_MAX = 1_000;
 
+interface SandboxSettings {
+  readonly sandboxSqlBytesMax: number;
+  /** ms since the epoch: what a SELECT in another dialect has its bounds from. */
+  readonly now?: () => number;
+}
+
 /**
  * Checks callers' SELECTs by the engine's own trees of them. A result is cached: it depends on the text, the endpoint's definition and
  * the engine's version alone, not on tables that are created later (names.ts).
  */
 export function createSandbox(
   engine: Engine,
-  { sandboxSqlBytesMax }: { readonly sandboxSqlBytesMax: number },
+  { sandboxSqlBytesMax, now = Date.now }: SandboxSettings,
 ): Sandbox {
   const checked = new LRUCache<string, Endpoint>({
     maxSize: CHECKED_BYTES_MAX,
@@ -54,23 +64,46 @@ export function createSandbox(
     if (Buffer.byteLength(sql) > sandboxSqlBytesMax)
       throw refuse(`must be at most ${sandboxSqlBytesMax} bytes long`);
     refuseLongValues(endpoint, raw);
-    const key = `${endpoint.id} ${endpoint.hash} ${sql}`;
-    const known = checked.get(key);
+    if (endpoint.dialect === undefined) return await checkOnce(endpoint, sql, options);
+    const translate = await DIALECTS[endpoint.dialect.name]();
+    const views = findDialectViews(endpoint.dialect, await readNames(endpoint));
+    const translation = translate(sql, { views, now: formatInstant(now() * MICROS_PER_MS) });
+    return withTranslation(await checkOnce(endpoint, translation.sql, options), translation);
+  };
+
+  async function readNames(endpoint: Endpoint): Promise<StoredNames> {
+    const known = names.get(endpoint);
     if (known !== undefined) return known;
     const base = findBase(endpoint);
     if (base === undefined) throw refuse(`cannot be taken: ${endpoint.name} has no view`);
-    const storedNames = names.get(endpoint) ?? (await readStoredNames(engine, base));
-    names.set(endpoint, storedNames);
+    const stored = await readStoredNames(engine, base);
+    names.set(endpoint, stored);
+    return stored;
+  }
+
+  /** The endpoint of a SELECT in the engine's own SQL. */
+  async function checkOnce(endpoint: Endpoint, sql: string, options: SandboxOptions): Promise<Endpoint> {
+    const key = `${endpoint.id} ${endpoint.hash} ${sql}`;
+    const known = checked.get(key);
+    if (known !== undefined) return known;
+    const storedNames = await readNames(endpoint);
     engineNames ??= readEngineNames(engine).catch((error: unknown) => {
       engineNames = undefined; // the next caller retries
       throw error;
     });
     const context = { engine, storedNames, options, ...(await engineNames) };
     const select = await check(endpoint, sql.toWellFormed(), context);
-    const own = withSelect(endpoint, base, select);
+    const own = withSelect(endpoint, storedNames.base, select);
     checked.set(key, own);
     return own;
-  };
+  }
+}
+
+/** The views that a SELECT in another dialect may read, each with the columns of its table that it has. */
+function findDialectViews({ tables }: Dialect, { views, read }: StoredNames): Map<string, DialectView> {
+  const columnsOf = (view: string) =>
+    (tables.get(view) ?? []).filter(({ name }) => read.get(view)?.has(name) === true);
+  return new Map(views.map((view) => [view, { columns: columnsOf(view) }]));
 }
 
 /** Functions in lower case, and time zones: they do not depend on what is stored. */

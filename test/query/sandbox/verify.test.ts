@@ -72,3 +72,12 @@ test('a parameter called sql is a fault where sandboxing is on, and a parameter 
   );
   expect(await faults(sql, yaml.replace('query_sandboxing: true', 'query_sandboxing: false'))).toBe('');
 });
+
+test('a dialect needs answers that are not kept, and binds the bounds of SELECTs alone', async () => {
+  const yaml = YAML.replace('query_sandboxing: true', 'query_sandboxing: true\nsql_dialect: bigquery');
+  expect(await faults(SQL, yaml)).toMatch(/"caching" must be disabled with "sql_dialect"/);
+  const uncached = yaml.replace('caching: 900\ncache_warming: 300', 'caching: disabled');
+  const bounded = SQL.replace('project = @project', "project = @project AND (@sql_id = '' OR id = @sql_id)");
+  expect(await faults(bounded, uncached)).toBe('');
+  expect(await faults(bounded)).toMatch(/@sql_id needs "sql_dialect" in/);
+});
