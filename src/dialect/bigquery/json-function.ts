@@ -1,0 +1,44 @@
+import type { Context } from './context.ts';
+import { as, isJson, WrongType } from './convert.ts';
+import { readJsonPath } from './json-path.ts';
+import { readName } from './name.ts';
+import { findName } from './scope.ts';
+import { type Step, writeSteps } from './steps.ts';
+import type { Node } from './tree.ts';
+import { jsonValue, type Value } from './value.ts';
+
+/** Functions of a JSON value and a path in it. `isScalar`: NULL for objects and lists, and a text without its quotes. */
+export const JSON_FUNCTIONS: Readonly<Record<string, { readonly isScalar: boolean }>> = {
+  json_value: { isScalar: true },
+  json_extract_scalar: { isScalar: true },
+  json_query: { isScalar: false },
+  json_extract: { isScalar: false },
+  to_json_string: { isScalar: false },
+};
+
+/** The text of what is at a path. @throws WrongType */
+export function translateJson(
+  { isScalar }: { readonly isScalar: boolean },
+  { first, second }: { readonly first: Node; readonly second: Node | undefined },
+  context: Context,
+): Value {
+  const path = second === undefined ? '$' : context.translate(second).text;
+  if (path === undefined) throw new WrongType(`has no path in quotes, such as '$.status', where one belongs`);
+  const { sql, json } = valueAt(first, readJsonPath(path), context);
+  const isWhole = `(startsWith(ifNull(${sql}, ''), '{') OR startsWith(ifNull(${sql}, ''), '['))`;
+  return { type: 'string', sql: isScalar ? `if(${isWhole}, NULL, ${json?.text})` : sql };
+}
+
+/** Of a field the column or the path is known; of other texts the JSON in them is read. */
+function valueAt(node: Node, steps: readonly Step[], context: Context): Value {
+  const { reader, scope, translate } = context;
+  if (reader.word(node, 'type') === 'column_ref') {
+    const name = readName(reader, node);
+    const found = name.kind === 'name' ? findName(name.names, scope) : undefined;
+    if (typeof found === 'object' && 'origin' in found)
+      return found.origin.relation.value(found.origin, [...found.steps, ...steps]);
+  }
+  const value = translate(node);
+  const text = isJson(value) ? value.sql : as(value, 'string');
+  return jsonValue(writeSteps(`ifNull(${text}, '')`, steps));
+}
