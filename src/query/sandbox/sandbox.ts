@@ -2,7 +2,7 @@ import { LRUCache } from 'lru-cache';
 import type { Dialect } from '../../definitions/dialect.ts';
 import type { Endpoint } from '../../definitions/endpoint.ts';
 import { SQL_PARAMETER } from '../../definitions/parameter.ts';
-import type { DialectView } from '../../dialect/bigquery/translate.ts';
+import type { DialectView } from '../../dialect/bigquery/relation.ts';
 import { DIALECTS } from '../../dialect/dialect.ts';
 import type { Engine, QueryOptions } from '../../engine/engine.ts';
 import { TailraceError } from '../../errors.ts';

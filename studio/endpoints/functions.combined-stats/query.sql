@@ -13,6 +13,13 @@ WITH
       CAST(NULL, 'Nullable(Float64)') AS cpu, cpu AS memory, cpu AS heap, cpu AS external
     FROM function_edge_logs
     WHERE project = @project AND timestamp >= since AND (@function_id = '' OR function_id = @function_id)
+      AND (status_code IS NOT NULL OR execution_time_ms IS NOT NULL)
+    UNION ALL
+    -- The others are lines of functions' output.
+    SELECT timestamp, 'log', NULL, NULL, lower(JSONExtractString(metadata, 'level')), NULL, NULL, NULL, NULL
+    FROM function_edge_logs
+    WHERE project = @project AND timestamp >= since AND (@function_id = '' OR function_id = @function_id)
+      AND status_code IS NULL AND execution_time_ms IS NULL
     UNION ALL
     SELECT timestamp, 'request', status_code, NULL, '', NULL, NULL, NULL, NULL
     FROM edge_logs

@@ -1,4 +1,4 @@
--- Invocations of one project's functions in time buckets. A self-hosted Supabase stores no records of invocations, so in a bucket
+-- Invocations of one project's functions in time buckets. A self-hosted Supabase has no records of invocations, so in a bucket
 -- without any, the gateway's requests for functions count, which have no execution time.
 WITH
   multiIf(@interval = '5min', 1, @interval IN ('15min', '1hr'), 60, @interval = '3hr', 300, @interval = '7day', 86400, 3600) AS width,
@@ -12,6 +12,7 @@ WITH
     SELECT timestamp AS at, true AS is_recorded, execution_time_ms AS duration, status_code AS status
     FROM function_edge_logs
     WHERE project = @project AND timestamp >= since AND (@function_id = '' OR function_id = @function_id)
+      AND (status_code IS NOT NULL OR execution_time_ms IS NOT NULL) -- else it is a line of a function's output
     UNION ALL
     SELECT timestamp, false, NULL, status_code
     FROM edge_logs
