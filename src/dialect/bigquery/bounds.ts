@@ -26,41 +26,60 @@ export function findBounds(
   context: Context,
 ): readonly TableBounds[] {
   const bounds = new Map<object, TableBounds>(relations.map((relation) => [relation, {}]));
-  if (where !== undefined) visit(where);
-  return relations.filter(({ source }) => source.view !== undefined).map((one) => bounds.get(one) ?? {});
-
-  function visit(node: Node): void {
-    const { reader, translate } = context;
-    if (reader.word(node, 'type') !== 'binary_expr') return;
-    const operator = reader.word(node, 'operator') ?? '';
-    const [left, right] = [reader.must(node, 'left'), reader.must(node, 'right')];
-    if (operator === 'AND') {
-      visit(left);
-      visit(right);
-    } else if (operator === 'BETWEEN') {
-      const [low, high] = reader.nodes(right, 'value');
-      if (low !== undefined) take('>=', translate(left), translate(low));
-      if (high !== undefined) take('<=', translate(left), translate(high));
-    } else if (Object.hasOwn(MIRRORED, operator)) {
-      const values = [translate(left), translate(right)] as const;
-      take(operator, ...values);
-      take(MIRRORED[operator] ?? '', values[1], values[0]);
+  if (where !== undefined) {
+    for (const { operator, left, right } of comparisons(where, context)) {
+      take(operator, left, right, bounds);
+      take(MIRRORED[operator] ?? '', right, left, bounds);
     }
   }
+  return relations.filter(({ source }) => source.view !== undefined).map((one) => bounds.get(one) ?? {});
+}
 
-  function take(operator: string, { column }: Value, { instant, text }: Value): void {
-    const own = column && bounds.get(column.table);
-    if (own === undefined) return;
-    if (column?.name === 'id' && operator === '=' && text !== undefined) own.id = text;
-    if (column?.name !== 'timestamp') return;
-    const micros = text === undefined ? instant : instantOf(text, 'timestamp').instant;
-    if (micros === undefined) return;
-    if (/^(?:=|>=?)$/.test(operator)) own.from = Math.max(own.from ?? micros, micros);
-    if (/^(?:=|<=?)$/.test(operator)) own.until = Math.min(own.until ?? micros, micros);
+interface Comparison {
+  readonly operator: string;
+  readonly left: Value;
+  readonly right: Value;
+}
+
+/** The comparisons that all have to hold. */
+function comparisons(node: Node, context: Context): readonly Comparison[] {
+  const { reader, translate } = context;
+  if (reader.word(node, 'type') !== 'binary_expr') return [];
+  const operator = reader.word(node, 'operator') ?? '';
+  const [left, right] = [reader.must(node, 'left'), reader.must(node, 'right')];
+  if (operator === 'AND') return [...comparisons(left, context), ...comparisons(right, context)];
+  if (operator === 'BETWEEN') {
+    const bounds = reader.nodes(right, 'value').map(translate);
+    return bounds.map((bound, i) => ({
+      operator: i === 0 ? '>=' : '<=',
+      left: translate(left),
+      right: bound,
+    }));
   }
+  if (!Object.hasOwn(MIRRORED, operator)) return [];
+  return [{ operator, left: translate(left), right: translate(right) }];
 }
 
 const MIRRORED: Readonly<Record<string, string>> = { '=': '=', '<': '>', '<=': '>=', '>': '<', '>=': '<=' };
+
+function take(
+  operator: string,
+  { column }: Value,
+  constant: Value,
+  bounds: ReadonlyMap<object, TableBounds>,
+): void {
+  const own = column && bounds.get(column.table);
+  if (own === undefined) return;
+  if (column?.name === 'id' && operator === '=' && constant.text !== undefined) own.id = constant.text;
+  const micros = column?.name === 'timestamp' ? instantIn(constant) : undefined;
+  if (micros === undefined) return;
+  if (/^(?:=|>=?)$/.test(operator)) own.from = Math.max(own.from ?? micros, micros);
+  if (/^(?:=|<=?)$/.test(operator)) own.until = Math.min(own.until ?? micros, micros);
+}
+
+function instantIn({ instant, text }: Value): Micros | undefined {
+  return text === undefined ? instant : instantOf(text, 'timestamp').instant;
+}
 
 /** The bounds of several reads together: the widest. */
 export function joinBounds(reads: readonly TableBounds[]): Bounds {

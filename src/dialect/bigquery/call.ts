@@ -1,16 +1,18 @@
+import { findPatternFault } from '../../sql/pattern.ts';
 import { quote } from '../../sql/quote.ts';
+import { createMatcher } from '../../sql/text-matcher.ts';
 import { AGGREGATES, writeQuantile } from './aggregate.ts';
 import { aggregate, writeOver } from './aggregate-call.ts';
 import { cast } from './cast.ts';
 import { CHOICES } from './choice.ts';
 import type { Context } from './context.ts';
-import { as, WrongType } from './convert.ts';
+import { as, type Wanted, WrongType } from './convert.ts';
 import { type BigQueryFunction, FUNCTIONS } from './function.ts';
 import { JSON_FUNCTIONS, translateJson } from './json-function.ts';
 import { type NameNode, readArguments, readFunctionName, readPart } from './name.ts';
-import { microsOf, TIME_FUNCTIONS } from './time-function.ts';
+import { microsOf, writeAdded } from './time-function.ts';
 import type { Node } from './tree.ts';
-import type { Value } from './value.ts';
+import type { Type, Value } from './value.ts';
 
 /** Functions that cast their argument. */
 const CASTS: ReadonlySet<string> = new Set(['timestamp', 'datetime', 'date', 'string']);
@@ -37,8 +39,8 @@ export function translateCall(node: Node, context: Context): Value {
   }
   if (Object.hasOwn(AGGREGATES, name)) {
     requireCount(name, args.length, { min: 1, max: 1 });
-    const value = first === undefined ? undefined : translate(first);
-    return aggregate(name, { value, isDistinct: false, over: writeOver(node, context) });
+    const value = first === undefined ? undefined : context.translateRow(first);
+    return aggregate(name, { value, isDistinct: false, over: writeOver(name, node, context) });
   }
   const known = FUNCTIONS.get(name);
   if (known === undefined)
@@ -55,35 +57,45 @@ function requireCount(name: string, count: number, { min, max }: { min: number; 
 function callKnown(
   name: string,
   { args: wanted, optional = 0, isVariadic = false, type, write }: BigQueryFunction,
-  { args, context }: { args: readonly Node[]; context: Context },
+  { args, context }: { readonly args: readonly Node[]; readonly context: Context },
 ): Value {
   const max = isVariadic ? 50 : wanted.length;
   requireCount(name, args.length, { min: wanted.length - optional, max });
-  let instant: Value['instant'];
+  if (/^current_(?:timestamp|datetime)$/.test(name)) return { type, sql: write(), instant: context.now };
+  const [time, interval] = args;
+  if (wanted[1] === 'interval' && time !== undefined && interval !== undefined) {
+    const value = context.translate(time);
+    const sign = name.endsWith('_sub') ? 'subtract' : 'add';
+    return addInterval(value, interval, { type, sign, context });
+  }
   const sqls = args.map((arg, i) => {
-    const kind = wanted[Math.min(i, wanted.length - 1)];
-    if (kind === 'part') return readPart(context.reader, arg);
-    if (kind === 'interval') {
-      const { part, count, micros } = readInterval(arg, context);
-      const sign = name.endsWith('_sub') ? -1 : 1;
-      instant = instant === undefined || micros === undefined ? undefined : instant + sign * micros;
-      return `${part} ${count}`;
-    }
-    const value = context.translate(arg);
-    instant = value.instant;
-    if (kind === 'text' || kind === 'pattern') return readText(name, value);
-    return kind === undefined || kind === 'any' ? value.sql : as(value, kind);
+    const kind = wanted[Math.min(i, wanted.length - 1)] ?? 'string';
+    return kind === 'part'
+      ? readPart(context.reader, arg)
+      : writeArgument(name, kind, context.translate(arg));
   });
-  if (Object.hasOwn(TIME_FUNCTIONS, name) && /^current_(?:timestamp|datetime)$/.test(name))
-    instant = context.now;
-  const sql = write(...sqls);
-  const isConstant = instant !== undefined && /^(?:current_|(?:timestamp|datetime)_(?:add|sub)$)/.test(name);
-  return { type, sql, ...(isConstant && instant !== undefined && { instant }) };
+  return { type, sql: write(...sqls) };
 }
 
-function readText(name: string, { text }: Value): string {
-  if (text !== undefined) return quote(text);
-  throw new WrongType(`calls ${name} without a text in quotes where one belongs`);
+function writeArgument(name: string, kind: BigQueryFunction['args'][number], value: Value): string {
+  const { text, sql } = value;
+  if (kind === 'count') {
+    if (/^\d{1,9}$/.test(sql)) return sql;
+    throw new WrongType(`calls ${name} without a whole number where one belongs`);
+  }
+  if (kind !== 'text' && kind !== 'pattern') return as(value, kind as Wanted); // the others have been read
+  if (text === undefined) throw new WrongType(`calls ${name} without a text in quotes where one belongs`);
+  return quote(kind === 'pattern' ? readPattern(text) : text);
+}
+
+/** @throws WrongType for a pattern that is refused */
+function readPattern(pattern: string): string {
+  const fault = findPatternFault(pattern);
+  if (fault !== undefined) throw new WrongType(`has a pattern that ${fault}`);
+  if (typeof createMatcher(pattern) === 'string')
+    throw new WrongType(`has ${JSON.stringify(pattern.slice(0, 60))}, which is no regular expression of RE2`);
+  // In ClickHouse a dot is also the end of a line.
+  return pattern.includes('.') ? `(?-s)${pattern}` : pattern;
 }
 
 /** INTERVAL. `micros` is given if it is constant, and always as long. */
@@ -100,15 +112,22 @@ function readInterval(node: Node, context: Context) {
   return { part, count: sql, micros };
 }
 
-/** `time + INTERVAL …` and `time - INTERVAL …`. */
-export function addInterval(time: Value, node: Node, sign: 'add' | 'subtract', context: Context): Value {
-  const type = time.type === 'datetime' ? 'datetime' : 'timestamp';
+/** A time and an INTERVAL before or after it. */
+export function addInterval(
+  time: Value,
+  node: Node,
+  {
+    type,
+    sign,
+    context,
+  }: { readonly type: Type; readonly sign: 'add' | 'subtract'; readonly context: Context },
+): Value {
+  const wanted = type === 'datetime' ? 'datetime' : 'timestamp';
   const { part, count, micros } = readInterval(node, context);
-  const name = `${type}_${sign === 'add' ? 'add' : 'sub'}`;
-  const sql = TIME_FUNCTIONS[name]?.write(as(time, type), `${part} ${count}`) ?? '';
+  const sql = writeAdded(sign, as(time, wanted), { part, count });
   const { instant } = time;
-  if (instant === undefined || micros === undefined) return { type, sql };
-  return { type, sql, instant: sign === 'add' ? instant + micros : instant - micros };
+  if (instant === undefined || micros === undefined) return { type: wanted, sql };
+  return { type: wanted, sql, instant: sign === 'add' ? instant + micros : instant - micros };
 }
 
 /** `approx_quantiles(x, n)[offset(k)]`. @throws WrongType for the member of any other list */
@@ -123,14 +142,10 @@ export function translateMember(
   const isQuantiles = isCall && readFunctionName(reader, list) === 'approx_quantiles' && others.length === 0;
   if (!isQuantiles || value === undefined || parts === undefined)
     throw new WrongType(
-      `has […] after something else than approx_quantiles(x, 100), which is not understood`,
+      `has […] after something else than approx_quantiles(x, 100): ${offset.toUpperCase()}`,
     );
-  if (offset !== 'offset' && offset !== 'ordinal')
-    throw new WrongType(`has [${offset || '…'}] without OFFSET or ORDINAL in it`);
+  if (offset !== 'offset')
+    throw new WrongType(`has […] with ${offset.toUpperCase()}, which is not understood; write [OFFSET(50)]`);
   const number = /^\d+$/.test(place.sql) ? Number(place.sql) : Number.NaN;
-  return writeQuantile(
-    translate(value),
-    Number(translate(parts).sql),
-    offset === 'ordinal' ? number - 1 : number,
-  );
+  return writeQuantile(translate(value), Number(translate(parts).sql), number);
 }

@@ -1,4 +1,4 @@
-import { as, instantOf, isJson, isNumber, isTime, nameOf, WrongType } from './convert.ts';
+import { as, instantOf, isJson, isTime, nameOf, WrongType } from './convert.ts';
 import { roundToInteger, type Type, type Value } from './value.ts';
 
 /** The types of CAST, by every name that they have. */
@@ -33,17 +33,24 @@ export function cast(value: Value, name: string, isSafe: boolean): Value {
   return { type, sql: toPlain(value, type, isSafe) };
 }
 
+/** Casts between other types, by both types. */
+const PLAIN: Readonly<Record<string, (sql: string, suffix: '' | 'OrNull') => string>> = {
+  'string int64': (sql, suffix) => `toInt64${suffix}(${sql})`,
+  'string float64': (sql, suffix) => `toFloat64${suffix}(${sql})`,
+  'string bool': (sql, suffix) => {
+    const other = suffix === '' ? `toBool(toInt64(${sql}))` : 'NULL';
+    return `multiIf(lower(${sql}) = 'true', true, lower(${sql}) = 'false', false, ${other})`;
+  },
+  'int64 float64': (sql) => `toFloat64(${sql})`,
+  'int64 bool': (sql) => `(${sql} != 0)`,
+  'float64 int64': roundToInteger,
+  'bool int64': (sql) => `if(${sql}, 1, 0)`,
+};
+
 function toPlain(value: Value, type: 'int64' | 'float64' | 'bool', isSafe: boolean): string {
-  const { sql } = value;
-  const suffix = isSafe ? 'OrNull' : '';
-  if (type === 'bool') {
-    if (value.type === 'int64') return `(${sql} != 0)`;
-    if (value.type === 'string')
-      return `multiIf(lower(${sql}) = 'true', true, lower(${sql}) = 'false', false, ${isSafe ? 'NULL' : `toBool(toInt64(${sql}))`})`;
-  } else if (value.type === 'bool' && type === 'int64') return `if(${sql}, 1, 0)`;
-  else if (value.type === 'string') return `${type === 'int64' ? 'toInt64' : 'toFloat64'}${suffix}(${sql})`;
-  else if (isNumber(value)) return type === 'float64' ? `toFloat64(${sql})` : roundToInteger(sql);
-  throw refuseCast(value, type);
+  const write = PLAIN[`${value.type} ${type}`];
+  if (write === undefined) throw refuseCast(value, type);
+  return write(value.sql, isSafe ? 'OrNull' : '');
 }
 
 function refuseCast(value: Value, type: Type) {

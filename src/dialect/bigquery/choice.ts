@@ -7,7 +7,7 @@ import { jsonValue, type Type, type Value } from './value.ts';
 
 /** A value of a type that an expression has found; JSON as its text. */
 export function toValue(type: Type, sql: string): Value {
-  return type === 'json' ? jsonValue(`ifNull(${sql}, '')`) : { type, sql };
+  return type === 'json' || type === 'record' ? jsonValue(`ifNull(${sql}, '')`) : { type, sql };
 }
 
 /** Values of which one is taken, all as one type. @throws WrongType if they have none */

@@ -10,6 +10,8 @@ export interface Context {
   readonly now: number;
   /** Translates an expression within this one. */
   readonly translate: (node: Node) => Value;
+  /** Translates an argument of an aggregate function: names in it are those of a row, not of a group. */
+  readonly translateRow: (node: Node) => Value;
   /** Translates a SELECT in brackets with one column. */
   readonly subquery: (node: Node) => { readonly sql: string; readonly type: Type };
 }

@@ -20,18 +20,26 @@ export const isTime = ({ type }: Value) => TIMES.includes(type);
 /** A value as a type, where BigQuery converts without a cast: JSON and constants. @throws WrongType */
 export function as(value: Value, wanted: Wanted): string {
   const { type, sql, json, text } = value;
+  if (json !== undefined) return FORMS[wanted](json);
   if (type === 'null' || type === wanted || (wanted === 'number' && isNumber(value))) return sql;
   if (wanted === 'float64' && type === 'int64') return `toFloat64(${sql})`;
-  if (json !== undefined) {
-    if (wanted === 'string') return json.text;
-    if (wanted === 'bool') return json.bool;
-    if (wanted === 'int64') return json.integer;
-    if (wanted === 'number' || wanted === 'float64') return json.number;
-    return readTime(json.text, wanted);
-  }
   if (text !== undefined && isTimeType(wanted)) return instantOf(text, wanted).sql;
   throw new WrongType(`has a ${nameOf(value)} where a ${wanted} belongs`);
 }
+
+type Json = NonNullable<Value['json']>;
+
+/** What JSON is read as. */
+const FORMS: Readonly<Record<Wanted, (json: Json) => string>> = {
+  string: ({ text }) => text,
+  number: ({ number }) => number,
+  float64: ({ number }) => number,
+  int64: ({ integer }) => integer,
+  bool: ({ bool }) => bool,
+  timestamp: ({ text }) => readTime(text, 'timestamp'),
+  datetime: ({ text }) => readTime(text, 'datetime'),
+  date: ({ text }) => readTime(text, 'date'),
+};
 
 export const nameOf = ({ type, text }: Value) =>
   text === undefined ? type : `text ${JSON.stringify(text.slice(0, 60))}`;

@@ -2,7 +2,7 @@ import { quote } from '../../sql/quote.ts';
 import { translateAggregate } from './aggregate-call.ts';
 import { addInterval, translateCall, translateMember } from './call.ts';
 import { cast } from './cast.ts';
-import { translateCase } from './choice.ts';
+import { toValue, translateCase } from './choice.ts';
 import type { Context } from './context.ts';
 import { as, instantOf, WrongType } from './convert.ts';
 import { readName } from './name.ts';
@@ -10,7 +10,7 @@ import { commonOf, compare, is, operate } from './operator.ts';
 import { findName, readFound } from './scope.ts';
 import { writeExtract } from './time-function.ts';
 import type { Node, Reader } from './tree.ts';
-import { jsonValue, type Value } from './value.ts';
+import type { Type, Value } from './value.ts';
 
 /** Translates an expression. @throws TailraceError `invalid_parameter` for what is not understood in it */
 export function translateExpression(node: Node, around: Omit<Context, 'translate'>): Value {
@@ -62,7 +62,12 @@ const KINDS: Readonly<Record<string, Translate>> = {
     const { reader } = context;
     const args = reader.must(node, 'args');
     const field = (reader.word(args, 'field') ?? '').toLowerCase();
-    const source = context.translate(reader.must(args, 'source'));
+    const type = reader.word(args, 'cast_type'); // of a literal, such as TIMESTAMP '2026-11-20'
+    const inner = reader.must(args, 'source');
+    const source =
+      type === undefined
+        ? context.translate(inner)
+        : cast(context.translate(inner), type.toLowerCase(), false);
     if (field === 'date') return cast(source, 'date', false);
     const time = source.type === 'datetime' || source.type === 'date' ? source.sql : as(source, 'timestamp');
     return { type: 'int64', sql: writeExtract(field, time) };
@@ -72,7 +77,7 @@ const KINDS: Readonly<Record<string, Translate>> = {
   any_value: translateAggregate,
   subquery: (node, { subquery }) => {
     const { sql, type } = subquery(node);
-    return type === 'json' ? jsonValue(`ifNull(${sql}, '')`) : { type, sql };
+    return toValue(type, sql);
   },
   expr_list: (node, { reader }) => {
     throw reader.refuse('has a list of values in a place that is not understood', node);
@@ -97,7 +102,10 @@ function translateName(node: Node, context: Context): Value {
   if (alias !== undefined) return alias;
   const found = findName(name.names, scope);
   if (typeof found === 'string') throw reader.refuse(`has an ambiguous name: ${found}`, node);
-  if (found !== undefined) return readFound(found);
+  if (found !== undefined) {
+    const value = readFound(found);
+    return scope.grouped.get(value.sql) ?? value;
+  }
   const known = scope.relations.flatMap(({ source }) => [...source.columns.keys()]);
   const written = name.names.join('.');
   throw reader.refuse(
@@ -107,31 +115,46 @@ function translateName(node: Node, context: Context): Value {
 }
 
 function translateOperator(node: Node, context: Context): Value {
-  const { reader } = context;
+  const { reader, translate } = context;
   const operator = reader.word(node, 'operator') ?? '';
   const leftNode = reader.must(node, 'left');
-  const rightNode = reader.must(node, 'right');
-  const left = context.translate(leftNode);
-  if (operator === 'IN' || operator === 'NOT IN') return translateIn(left, rightNode, operator, context);
-  if (operator === 'BETWEEN' || operator === 'NOT BETWEEN') {
-    const [low, high] = reader.nodes(rightNode, 'value').map((bound) => context.translate(bound));
-    reader.word(rightNode, 'type');
-    if (low === undefined || high === undefined) throw new WrongType('has BETWEEN without two bounds');
-    const sql = `(${compare('>=', left, low)} AND ${compare('<=', left, high)})`;
-    return { type: 'bool', sql: operator === 'BETWEEN' ? sql : `(NOT ${sql})` };
-  }
-  if (operator === 'IS' || operator === 'IS NOT') {
-    const what = reader.word(rightNode, 'type');
-    const value = reader.take(rightNode, 'value');
-    if (what === 'null') return is(left, 'null', operator === 'IS NOT');
-    if (what === 'bool') return is(left, value === true, operator === 'IS NOT');
-    throw new WrongType(`has ${operator} without NULL, TRUE or FALSE after it`);
-  }
+  const right = reader.must(node, 'right');
+  const left = translate(leftNode);
+  const special = Object.hasOwn(SPECIAL, operator) ? SPECIAL[operator] : undefined;
+  if (special !== undefined) return special(left, right, context);
   if (/^[=<>!]+$/.test(operator) && isComparison(leftNode, reader))
     throw new WrongType(`has a comparison of a comparison by ${operator}; use brackets`);
-  if (reader.word(rightNode, 'type') === 'interval' && (operator === '+' || operator === '-'))
-    return addInterval(left, rightNode, operator === '+' ? 'add' : 'subtract', context);
-  return operate(operator, left, context.translate(rightNode));
+  const isInterval = reader.word(right, 'type') === 'interval';
+  if (!isInterval || (operator !== '+' && operator !== '-')) return operate(operator, left, translate(right));
+  const type = left.type === 'datetime' ? 'datetime' : 'timestamp';
+  return addInterval(left, right, { type, sign: operator === '+' ? 'add' : 'subtract', context });
+}
+
+const not = ({ sql }: Value): Value => ({ type: 'bool', sql: `(NOT ${sql})` });
+
+/** Operators with something else than a value on the right. */
+const SPECIAL: Readonly<Record<string, (left: Value, right: Node, context: Context) => Value>> = {
+  IN: (left, right, context) => translateIn(left, right, context),
+  'NOT IN': (left, right, context) => not(translateIn(left, right, context)),
+  BETWEEN: translateBetween,
+  'NOT BETWEEN': (left, right, context) => not(translateBetween(left, right, context)),
+  IS: (left, right, { reader }) => is(left, readConstant(right, reader), false),
+  'IS NOT': (left, right, { reader }) => is(left, readConstant(right, reader), true),
+};
+
+function translateBetween(left: Value, bounds: Node, { reader, translate }: Context): Value {
+  const [low, high] = reader.nodes(bounds, 'value').map(translate);
+  reader.word(bounds, 'type');
+  if (low === undefined || high === undefined) throw new WrongType('has BETWEEN without two bounds');
+  return { type: 'bool', sql: `(${compare('>=', left, low)} AND ${compare('<=', left, high)})` };
+}
+
+function readConstant(node: Node, reader: Reader): 'null' | boolean {
+  const type = reader.word(node, 'type');
+  const value = reader.take(node, 'value');
+  if (type === 'null') return 'null';
+  if (type === 'bool') return value === true;
+  throw new WrongType('has IS without NULL, TRUE or FALSE after it');
 }
 
 /** Without brackets BigQuery does not take `a = b = c`, which the parser does. */
@@ -159,31 +182,34 @@ function translateCast(node: Node, { reader, translate }: Context): Value {
   return cast(translate(reader.must(node, 'expr')), type, keyword === 'safe_cast');
 }
 
-function translateIn(left: Value, list: Node, operator: string, context: Context): Value {
-  const { reader } = context;
-  if (reader.word(list, 'type') !== 'expr_list')
-    throw new WrongType(`has ${operator} without a list in brackets`);
+function translateIn(left: Value, list: Node, context: Context): Value {
+  const { reader, translate } = context;
+  if (reader.word(list, 'type') !== 'expr_list') throw new WrongType('has IN without a list in brackets');
   const nodes = reader.nodes(list, 'value');
   const [first] = nodes;
-  if (nodes.length === 1 && first !== undefined && reader.take(first, 'ast') !== undefined) {
-    // With a NULL among the rows NOT IN finds none in BigQuery, and some in ClickHouse.
-    if (operator === 'NOT IN') throw new WrongType('has NOT IN (SELECT …), which is not understood');
-    const { sql: select, type: innerType } = context.subquery(first);
-    const member: Value = innerType === 'json' ? jsonValue("ifNull(c0, '')") : { type: innerType, sql: 'c0' };
-    const type = commonOf(left, member);
-    return { type: 'bool', sql: `(${as(left, type)} IN (SELECT ${as(member, type)} FROM ${select}))` };
-  }
-  const values = nodes.map((node) => context.translate(node));
+  if (nodes.length === 1 && first !== undefined && reader.take(first, 'ast') !== undefined)
+    return isInSelect(left, context.subquery(first));
+  const values = nodes.map(translate);
   const types = new Set(values.map((value) => commonOf(left, value)));
   const [type] = types;
   const areConstant = values.every(({ text, sql }) => text !== undefined || /^\d+$/.test(sql));
-  if (type !== undefined && types.size === 1 && areConstant) {
-    return {
-      type: 'bool',
-      sql: `(${as(left, type)} ${operator} (${values.map((value) => as(value, type)).join(', ')}))`,
-    };
+  if (type === undefined || types.size > 1 || !areConstant) {
+    const tests = values.map((value) => compare('=', left, value));
+    return { type: 'bool', sql: `(${tests.join(' OR ')})` };
   }
-  const tests = values.map((value) => compare('=', left, value));
-  const sql = `(${tests.join(' OR ')})`;
-  return { type: 'bool', sql: operator === 'IN' ? sql : `(NOT ${sql})` };
+  const members = values.map((value) => as(value, type));
+  return { type: 'bool', sql: `(${as(left, type)} IN (${members.join(', ')}))` };
+}
+
+/** NULL in place of false if there is a NULL among the rows, which the engine leaves out. */
+function isInSelect(left: Value, { sql, type }: { readonly sql: string; readonly type: Type }): Value {
+  const member = toValue(type, 'c0');
+  const wanted = commonOf(left, member);
+  const values = as(member, wanted);
+  const nulls = `(SELECT countIf(isNull(${values})) FROM ${sql})`;
+  const found = `${as(left, wanted)} IN (SELECT ${values} FROM ${sql})`;
+  return {
+    type: 'bool',
+    sql: `if(${found}, true, if(${nulls} > 0, NULL, if(isNull(${as(left, wanted)}), NULL, false)))`,
+  };
 }

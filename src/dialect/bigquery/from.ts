@@ -1,6 +1,6 @@
 import type { Context } from './context.ts';
 import { as } from './convert.ts';
-import { readAlias, readName } from './name.ts';
+import { readAlias, readFunctionName, readName } from './name.ts';
 import { compare } from './operator.ts';
 import { createRelation, type Origin, type Relation, type Source } from './relation.ts';
 import { findName, readColumn, type Scope } from './scope.ts';
@@ -40,7 +40,7 @@ export function translateFrom(items: readonly Node[], context: FromContext): Fro
   const records: { readonly name: string; readonly origin: Origin }[] = [];
   const shared = new Set<string>();
   const joins: (() => string)[] = [];
-  const scope: Scope = { relations, records, shared, aliases: new Map() };
+  const scope: Scope = { relations, records, shared, aliases: new Map(), grouped: new Map() };
 
   for (const item of items) {
     const join = readJoin(item, relations.length === 0, reader);
@@ -115,7 +115,14 @@ function requireNoCondition(item: Node, reader: Reader): void {
 function readSource(item: Node, { reader, findSource, known, subquery }: FromContext) {
   const alias = readAlias(reader, item);
   const inner = reader.node(item, 'expr');
-  if (inner !== undefined) return { name: alias ?? '', source: subquery(inner) };
+  if (inner !== undefined) {
+    if (reader.word(inner, 'type') === 'function')
+      throw reader.refuse(
+        `has a function in the place of a table, ${readFunctionName(reader, inner)}, which is not known`,
+        item,
+      );
+    return { name: alias ?? '', source: subquery(inner) };
+  }
   const table = reader.word(item, 'table');
   if (table === undefined) throw reader.refuse('has a FROM that is not understood', item);
   const source = findSource(table);

@@ -5,8 +5,11 @@ import { roundAway } from './value.ts';
 
 /** A function of BigQuery that takes values and gives a value. */
 export interface BigQueryFunction {
-  /** `part` is a word such as HOUR, `pattern` a regular expression, and `text` any other text in quotes. */
-  readonly args: readonly (Wanted | 'any' | 'part' | 'pattern' | 'text' | 'interval')[];
+  /**
+   * `part` is a word such as HOUR, `pattern` a regular expression, `text` any other text in quotes, `count` a whole number in digits,
+   * and `interval` the part and the count of an INTERVAL, such as `hour 1`.
+   */
+  readonly args: readonly (Wanted | 'any' | 'part' | 'pattern' | 'text' | 'count' | 'interval')[];
   /** How many of the last arguments may be left out. */
   readonly optional?: number;
   /** Whether the last argument may be repeated. */
@@ -50,8 +53,10 @@ const TEXT_FUNCTIONS: Readonly<Record<string, BigQueryFunction>> = {
     type: 'int64',
     write: (s, part) => `toInt64(positionUTF8(${s}, ${part}))`,
   },
-  left: text('leftUTF8', ['string', 'int64']),
-  right: text('rightUTF8', ['string', 'int64']),
+  left: text('leftUTF8', ['string', 'count']),
+  right: text('rightUTF8', ['string', 'count']),
+  substr: { ...text('substringUTF8', ['string', 'count', 'count']), optional: 1 },
+  substring: { ...text('substringUTF8', ['string', 'count', 'count']), optional: 1 },
   replace: text('replaceAll', ['string', 'text', 'string']),
   regexp_contains: { args: ['string', 'pattern'], type: 'bool', write: call('match') },
 };
@@ -69,7 +74,7 @@ const NUMBER_FUNCTIONS: Readonly<Record<string, BigQueryFunction>> = {
   trunc: { args: ['float64'], type: 'float64', write: call('trunc') },
   sqrt: { args: ['float64'], type: 'float64', write: call('sqrt') },
   round: {
-    args: ['float64', 'int64'],
+    args: ['float64', 'count'],
     optional: 1,
     type: 'float64',
     write: (x, digits) =>

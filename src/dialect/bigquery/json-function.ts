@@ -1,5 +1,5 @@
 import type { Context } from './context.ts';
-import { as, isJson, WrongType } from './convert.ts';
+import { as, WrongType } from './convert.ts';
 import { readJsonPath } from './json-path.ts';
 import { readName } from './name.ts';
 import { findName } from './scope.ts';
@@ -29,16 +29,18 @@ export function translateJson(
   return { type: 'string', sql: isScalar ? `if(${isWhole}, NULL, ${json?.text})` : sql };
 }
 
-/** Of a field the column or the path is known; of other texts the JSON in them is read. */
+/** Below a record a typed column may have the value. A text, also one in the metadata, is read as JSON. */
 function valueAt(node: Node, steps: readonly Step[], context: Context): Value {
   const { reader, scope, translate } = context;
   if (reader.word(node, 'type') === 'column_ref') {
     const name = readName(reader, node);
     const found = name.kind === 'name' ? findName(name.names, scope) : undefined;
-    if (typeof found === 'object' && 'origin' in found)
-      return found.origin.relation.value(found.origin, [...found.steps, ...steps]);
+    const isRecord = typeof found === 'object' && 'origin' in found && found.steps.length === 0;
+    if (isRecord && scope.grouped.size === 0) return found.origin.relation.value(found.origin, steps);
   }
-  const value = translate(node);
-  const text = isJson(value) ? value.sql : as(value, 'string');
-  return jsonValue(writeSteps(`ifNull(${text}, '')`, steps));
+  const { type, sql, json, text } = translate(node);
+  if (json !== undefined) return jsonValue(writeSteps(`ifNull(coalesce(${json.text}, ${sql}), '')`, steps));
+  return jsonValue(
+    writeSteps(`ifNull(${as({ type, sql, ...(text !== undefined && { text }) }, 'string')}, '')`, steps),
+  );
 }

@@ -46,12 +46,15 @@ export function commonOf(left: Value, right: Value, operator = '='): Wanted {
     if (operator === '=' || operator === '!=' || operator === '<>') return 'string';
     throw new WrongType(`compares two fields of the metadata by ${operator}; cast one of them`);
   }
-  if (left.type === 'null' || right.type === 'null') return wantedOf(left.type === 'null' ? right : left);
-  if (isJson(left) || (left.text !== undefined && isTime(right))) return wantedOf(right);
-  if (isJson(right) || (right.text !== undefined && isTime(left)) || left.type === right.type)
-    return wantedOf(left);
+  if (isReadAs(left, right)) return wantedOf(right);
+  if (isReadAs(right, left) || left.type === right.type) return wantedOf(left);
   if (isNumber(left) && isNumber(right)) return 'number';
   throw new WrongType(`compares a ${nameOf(left)} with a ${nameOf(right)}; cast one of them`);
+}
+
+/** Whether a value is read as another's type. */
+function isReadAs(value: Value, other: Value): boolean {
+  return isJson(value) || value.type === 'null' || (value.text !== undefined && isTime(other));
 }
 
 // A larger integer and its neighbour are the same as floats.

@@ -1,6 +1,5 @@
 import { toValue } from './choice.ts';
 import type { Context } from './context.ts';
-import { isJson } from './convert.ts';
 import type { Node, Reader } from './tree.ts';
 import type { Type, Value } from './value.ts';
 
@@ -57,7 +56,6 @@ function readCount(node: Node, reader: Reader): string {
 /** The columns of a SELECT in brackets, by place. */
 export function outputValues(columns: readonly { readonly type: Type }[]): readonly Value[] {
   return columns.map(({ type }, i) => {
-    const value = toValue(type === 'record' ? 'json' : type, `c${i}`);
-    return isJson(value) ? { ...value, type } : value;
+    return { ...toValue(type, `c${i}`), type };
   });
 }

@@ -1,4 +1,4 @@
-import { type Place, placeOf, refuse } from './refusal.ts';
+import { type Place, placeOf, refuse, shorten } from './refusal.ts';
 import { readTokens, type Token } from './token.ts';
 
 /** A caller's text in a spelling that the parser reads without loss. */
@@ -10,6 +10,8 @@ export interface Prepared {
   readonly literals: readonly Token[];
   /** The place in the caller's text of an offset in `text`. */
   readonly placeAt: (offset: number) => Place;
+  /** What the caller wrote just before an offset in `text`, and there. */
+  readonly wordsAt: (offset: number) => string;
 }
 
 interface Piece {
@@ -44,34 +46,53 @@ const BEFORE_OPERAND = new Set(
 
 /** @throws TailraceError `invalid_parameter` for a text beyond the bounds, or with what is no token of BigQuery's */
 export function prepare(sql: string): Prepared {
-  const tokens = withoutEnd(readTokens(sql), sql);
+  const tokens = withoutEnd(readTokens(sql), sql).filter(isKept);
+  const writer = createWriter();
+  for (const [i, token] of tokens.entries()) {
+    const before = tokens[i - 1];
+    if (isSign(before, '::')) writer.cast(token);
+    else if (isSign(token, '::')) requireType(tokens[i + 1], token, sql);
+    else writer.add(token, before);
+  }
+  return join(writer.pieces, { sql, tokens, literals: writer.literals });
+}
+
+const isSign = (token: Token | undefined, sign: string) => token?.kind === 'sign' && token.value === sign;
+const isWord = (token: Token | undefined, word: string) =>
+  token?.kind === 'word' && token.value.toLowerCase() === word;
+
+const isBracket = ({ kind, value }: Token, brackets: string) => kind === 'sign' && brackets.includes(value);
+
+function requireType(type: Token | undefined, { start }: Token, sql: string): void {
+  if (type?.kind !== 'word') throw refuse('must have a type after ::', placeOf(sql, start));
+}
+
+function createWriter() {
   const literals: Token[] = [{ kind: 'number', value: '0', start: 0 }]; // counted from 1: -0 is 0
   const pieces: Piece[] = [];
   const open: number[] = []; // first pieces of the operands that brackets stand in
   let operand = 0; // first piece of the last operand, such as a.b or f(x)
-  for (let i = 0; i < tokens.length; i++) {
-    const token = tokens[i];
-    if (token === undefined) break;
-    const before = tokens[i - 1];
-    if (token.value === '::' && token.kind === 'sign') {
-      const type = tokens[++i];
-      if (type?.kind !== 'word') throw refuse('must have a type after ::', placeOf(sql, token.start));
-      const name = type.value.toLowerCase();
-      pieces.splice(operand, 0, { text: 'cast(', start: token.start, isApart: true });
-      pieces.push({ text: `as ${TYPES[name] ?? name})`, start: type.start, isApart: true });
-      continue;
-    }
-    if (token.kind === 'text' || token.kind === 'number') literals.push(token);
-    const isOpening = token.kind === 'sign' && '(['.includes(token.value);
-    if (isOpening) open.push(isCall(before) ? operand : pieces.length);
-    else if (token.kind === 'sign' && ')]'.includes(token.value)) operand = open.pop() ?? 0;
-    else if (token.kind !== 'sign' && before?.value !== '.') operand = pieces.length;
+
+  /** `operand::type` becomes a cast. */
+  function cast({ value, start }: Token): void {
+    const name = value.toLowerCase();
+    pieces.splice(operand, 0, { text: 'cast(', start: pieces[operand]?.start ?? start, isApart: true });
+    pieces.push({ text: `as ${Object.hasOwn(TYPES, name) ? TYPES[name] : name})`, start, isApart: true });
+  }
+
+  function add(token: Token, before: Token | undefined): void {
+    const { kind, start } = token;
+    if (kind === 'text' || kind === 'number') literals.push(token);
+    if (kind !== 'sign' && !isSign(before, '.')) operand = pieces.length;
+    if (isBracket(token, '([')) open.push(isCall(before) ? operand : pieces.length);
+    if (isBracket(token, ')]')) operand = open.pop() ?? 0;
     // The parser takes NOT before a bracket for a call, so that NOT (a) = 1 would be (NOT a) = 1.
-    if (token.value === '(' && isOpening && before?.kind === 'word' && before.value.toLowerCase() === 'not')
-      pieces.push({ text: BRACKETS, start: token.start, isApart: true });
+    const isNegated = isSign(token, '(') && isWord(before, 'not');
+    if (isNegated) pieces.push({ text: BRACKETS, start, isApart: true });
     pieces.push(writePiece(token, before, literals.length - 1));
   }
-  return join(pieces, { sql, tokens, literals });
+
+  return { pieces, literals, cast, add };
 }
 
 /** Removes semicolons at the end. */
@@ -79,10 +100,18 @@ function withoutEnd(tokens: readonly Token[], sql: string): readonly Token[] {
   const last = tokens.findLastIndex(({ kind, value }) => kind !== 'sign' || value !== ';');
   if (last < 0) throw refuse('is empty; send one SELECT');
   const kept = tokens.slice(0, last + 1);
+  const first = kept.find(({ value }) => value !== '(');
+  if (first !== undefined && !isWord(first, 'select') && !isWord(first, 'with'))
+    throw refuse(`must be one SELECT; it begins with ${shorten(first.value)}`, placeOf(sql, first.start));
   const second = kept.find(({ kind, value }) => kind === 'sign' && value === ';');
   if (second !== undefined)
     throw refuse('must be one SELECT; there is a semicolon', placeOf(sql, second.start));
   return kept;
+}
+
+/** Whether a token is not a comma at the end of the SELECT list: the parser takes `, from (…)` for a call. */
+function isKept(token: Token, i: number, tokens: readonly Token[]): boolean {
+  return !(isSign(token, ',') && isWord(tokens[i + 1], 'from'));
 }
 
 function isCall(before: Token | undefined): boolean {
@@ -96,11 +125,10 @@ function isCall(before: Token | undefined): boolean {
 function writePiece(token: Token, before: Token | undefined, literal: number): Piece {
   const { kind, value, start } = token;
   // The parser takes `a-b` for one name, and does not take `a . b`.
-  const isSign = (one: Token | undefined, sign: string) => one?.kind === 'sign' && one.value === sign;
   const isTight =
     isSign(token, '.') ||
     isSign(before, '.') ||
-    (isSign(token, '(') && (isCall(before) || before?.value.toLowerCase() === 'not'));
+    (isSign(token, '(') && (isCall(before) || isWord(before, 'not')));
   const text = kind === 'text' ? `'${literal}'` : kind === 'number' ? String(literal) : value;
   return { text: kind === 'name' ? `\`${value}\`` : text, start, isApart: !isTight };
 }
@@ -115,9 +143,12 @@ function join(
     text += `${piece.isApart ? ' ' : ''}${piece.text}`;
     ends.push(text.length);
   }
-  const placeAt = (offset: number) => {
-    const piece = pieces[ends.findIndex((end) => end > offset)];
-    return placeOf(sql, piece?.start ?? sql.length);
+  const startAt = (offset: number) => pieces[ends.findIndex((end) => end > offset)]?.start ?? sql.length;
+  const placeAt = (offset: number) => placeOf(sql, startAt(offset));
+  const wordsAt = (offset: number) => {
+    const next = tokens.findIndex(({ start }) => start > startAt(offset));
+    const from = tokens.at(next < 0 ? -2 : Math.max(0, next - 2)) ?? tokens[0];
+    return sql.slice(from?.start ?? 0, next < 0 ? sql.length : tokens[next]?.start).trim();
   };
-  return { sql, text, tokens, literals, placeAt };
+  return { sql, text, tokens, literals, placeAt, wordsAt };
 }

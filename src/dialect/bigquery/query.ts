@@ -135,6 +135,7 @@ export function translateQuery({ reader, views, now }: Options): Query {
         reader,
         scope,
         now,
+        translateRow: (node) => contextOf({ ...scope, grouped: new Map() }).translate(node),
         subquery: (node) => {
           const { sql, columns } = query(bare(node), visible);
           const [column, ...others] = columns;

@@ -11,6 +11,8 @@ export interface Scope {
   readonly shared: ReadonlySet<string>;
   /** Expressions of the SELECT list by name, in lower case, for GROUP BY, HAVING and ORDER BY. */
   readonly aliases: ReadonlyMap<string, Value>;
+  /** What values by which rows are grouped stand for, by their SQL. */
+  readonly grouped: ReadonlyMap<string, Value>;
 }
 
 /** What a name stands for: a value, or JSON that steps lead into. */
@@ -34,7 +36,7 @@ export function findName(names: readonly string[], scope: Scope): Found | string
     return `${first} is in ${holders.map(({ name }) => name).join(' and ')}; write one of them before it`;
   const [holder] = holders;
   if (holder !== undefined) return findColumn(holder, first, rest);
-  return findField(names, scope);
+  return rest.length === 0 ? findField(names, scope) : undefined;
 }
 
 /**
@@ -55,7 +57,6 @@ function firstOf(values: readonly Value[]): Value {
   return {
     type: 'json',
     sql: all(({ sql }) => sql),
-    keys: values.flatMap(({ keys = [] }) => keys),
     json: {
       text: all(({ json, sql }) => json?.text ?? sql),
       number: all(({ json, sql }) => json?.number ?? sql),

@@ -1,12 +1,12 @@
 import { findBounds, type TableBounds } from './bounds.ts';
 import type { Context } from './context.ts';
-import { as } from './convert.ts';
+import { as, isJson } from './convert.ts';
 import { type FromContext, translateFrom } from './from.ts';
 import { readAlias, readName } from './name.ts';
 import { outputValues, readPlaced, writeTail } from './order.ts';
 import { readColumn, type Scope } from './scope.ts';
 import type { Node } from './tree.ts';
-import type { Type, Value } from './value.ts';
+import { groupedValue, type Type, type Value } from './value.ts';
 
 /** A column of a SELECT: in its SQL it is `c0`, `c1` and so on. */
 export interface OutputColumn {
@@ -40,10 +40,17 @@ export function translateSelect(node: Node, context: SelectContext, hasTail: boo
   const whereNode = reader.node(node, 'where');
   const where = whereNode === undefined ? '' : ` WHERE ${as(inner.translate(whereNode), 'bool')}`;
   for (const bounds of findBounds(whereNode, from.scope.relations, inner)) context.addRead(bounds);
-  const items = readItems(node, from.scope, inner);
-  const named = contextOf(withAliases(from.scope, items));
+  const rows = readItems(node, from.scope, inner);
+  const keys = readKeys(node, rows, { named: contextOf(withAliases(from.scope, rows)), inner });
+  const grouped = new Map(keys.filter(isJson).map((key) => [key.sql, groupedValue(key)]));
+  const groups: Scope = { ...from.scope, grouped };
+  const items = grouped.size === 0 ? rows : readItems(node, groups, contextOf(groups));
+  const named = contextOf(withAliases(groups, items));
   const values = items.map(({ value }) => value);
-  const group = readGroup(node, values, { named, inner });
+  const group =
+    keys.length === 0
+      ? ''
+      : ` GROUP BY ${[...new Set(keys.map(({ sql, json }) => json?.text ?? sql))].join(', ')}`;
   const havingNode = reader.node(node, 'having');
   const having = havingNode === undefined ? '' : ` HAVING ${as(named.translate(havingNode), 'bool')}`;
   const isDistinct = distinct === 'DISTINCT';
@@ -61,7 +68,13 @@ export function withTail({ sql, columns }: Select, node: Node, { contextOf }: Se
   const items = columns.map(
     ({ label }, i) => ({ label, value: values[i] ?? { type: 'null', sql: 'NULL' } }) as const,
   );
-  const scope: Scope = { relations: [], records: [], shared: new Set(), aliases: new Map() };
+  const scope: Scope = {
+    relations: [],
+    records: [],
+    shared: new Set(),
+    aliases: new Map(),
+    grouped: new Map(),
+  };
   const tail = writeTail(node, values, contextOf(withAliases(scope, items)));
   if (tail === '') return { sql, columns };
   return { sql: `SELECT ${columns.map((_, i) => `c${i}`).join(', ')} FROM (${sql})${tail}`, columns };
@@ -75,21 +88,21 @@ function withAliases(scope: Scope, items: readonly Item[]): Scope {
   };
 }
 
-function readGroup(
+/** The values of GROUP BY. */
+function readKeys(
   node: Node,
-  values: readonly Value[],
+  items: readonly Item[],
   { named, inner }: { readonly named: Context; readonly inner: Context },
-): string {
+): readonly Value[] {
   const { reader } = inner;
   const group = reader.node(node, 'groupby');
-  if (group === undefined) return '';
-  const keys = reader.nodes(group, 'columns').flatMap((key) => {
+  if (group === undefined) return [];
+  const values = items.map(({ value }) => value);
+  return reader.nodes(group, 'columns').map((key) => {
     // A name by itself is that of a column of the list first, as in `timestamp_trunc(timestamp, hour) AS timestamp`.
     const isName = reader.word(key, 'type') === 'column_ref';
-    const value = readPlaced(key, values, inner) ?? (isName ? named : inner).translate(key);
-    return value.keys ?? [value.sql];
+    return readPlaced(key, values, inner) ?? (isName ? named : inner).translate(key);
   });
-  return ` GROUP BY ${[...new Set(keys)].join(', ')}`;
 }
 
 function readItems(node: Node, scope: Scope, context: Context): readonly Item[] {
@@ -99,7 +112,8 @@ function readItems(node: Node, scope: Scope, context: Context): readonly Item[] 
     const stars = readStar(item, scope, context);
     if (stars !== undefined) return stars;
     const expression = reader.must(item, 'expr');
-    const value = context.translate(expression);
+    const own = context.translate(expression);
+    const value = scope.grouped.get(own.sql) ?? own;
     const label = readAlias(reader, item) ?? findLabel(expression, context) ?? `f${nameless++}_`;
     return [{ label, value }];
   });

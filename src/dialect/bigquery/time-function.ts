@@ -79,10 +79,21 @@ export function microsOf(part: string): number {
 
 const truncate = (time: string, part: string) => `toDateTime64(${pick(STARTS, part)(time)}, 6, 'UTC')`;
 
-const add = (sign: 'add' | 'subtract') => (time: string, interval: string) => {
-  const [part = '', count = ''] = interval.split(' ', 1).concat(interval.slice(interval.indexOf(' ') + 1));
+/** A time with a count of parts added. @throws WrongType */
+export function writeAdded(
+  sign: 'add' | 'subtract',
+  time: string,
+  { part, count }: { part: string; count: string },
+): string {
   return `${sign}${pick(ADDED, part)}(${time}, ${count})`;
-};
+}
+
+/** The four functions of an INTERVAL are written by `writeAdded`. */
+const moved = (type: 'timestamp' | 'datetime'): BigQueryFunction => ({
+  args: [type, 'interval'],
+  type,
+  write: (time) => time,
+});
 
 const FORMATS: Readonly<Record<string, string>> = {
   Y: '%Y',
@@ -160,10 +171,10 @@ export const TIME_FUNCTIONS: Readonly<Record<string, BigQueryFunction>> = {
   current_date: { args: [], type: 'date', write: () => `toDate(${NOW})` },
   timestamp_trunc: { args: ['timestamp', 'part'], type: 'timestamp', write: truncate },
   datetime_trunc: { args: ['datetime', 'part'], type: 'datetime', write: truncate },
-  timestamp_add: { args: ['timestamp', 'interval'], type: 'timestamp', write: add('add') },
-  timestamp_sub: { args: ['timestamp', 'interval'], type: 'timestamp', write: add('subtract') },
-  datetime_add: { args: ['datetime', 'interval'], type: 'datetime', write: add('add') },
-  datetime_sub: { args: ['datetime', 'interval'], type: 'datetime', write: add('subtract') },
+  timestamp_add: moved('timestamp'),
+  timestamp_sub: moved('timestamp'),
+  datetime_add: moved('datetime'),
+  datetime_sub: moved('datetime'),
   timestamp_diff: { args: ['timestamp', 'timestamp', 'part'], type: 'int64', write: writeElapsed },
   format_timestamp: {
     args: ['text', 'timestamp'],

@@ -1,4 +1,4 @@
-import { placeOf, refuse, shorten } from './refusal.ts';
+import { placeOf, refuse } from './refusal.ts';
 
 /** A token of BigQuery's SQL. `name` is an identifier in backticks. */
 export interface Token {
@@ -40,23 +40,34 @@ export function readTokens(sql: string): readonly Token[] {
   while (pattern.lastIndex < sql.length) {
     const start = pattern.lastIndex;
     const groups = pattern.exec(sql)?.groups;
-    const place = () => placeOf(sql, start);
-    if (groups === undefined && /^(?:[rR]?['"`]|\/\*)/.test(sql.slice(start)))
-      throw refuse('has a text, a name or a comment without an end', place());
-    if (groups === undefined)
-      throw refuse(
-        `has ${JSON.stringify(shorten(sql.slice(start, start + 20)))}, which is not understood`,
-        place(),
-      );
+    if (groups === undefined) throw refuseUnknown(sql, start);
     const token = readToken(groups, start);
     if (token === undefined) continue;
-    if (token === 'bytes') throw refuse('has bytes such as b"x", which are not understood', place());
+    if (token === 'bytes')
+      throw refuse('has bytes such as b"x", which are not understood', placeOf(sql, start));
     tokens.push(token);
-    if (token.kind === 'sign') depth += '(['.includes(token.value) ? 1 : ')]'.includes(token.value) ? -1 : 0;
-    if (depth > BRACKETS_MAX) throw refuse(`has more than ${BRACKETS_MAX} levels of brackets`, place());
-    if (tokens.length > TOKENS_MAX) throw refuse(`has more than ${TOKENS_MAX} words and signs`, place());
+    if (token.kind === 'sign') depth += DEPTHS[token.value] ?? 0;
+    requireAtMost(BRACKETS_MAX, 'levels of brackets', { count: depth, sql, start });
+    requireAtMost(TOKENS_MAX, 'words and signs', { count: tokens.length, sql, start });
   }
   return tokens;
+}
+
+const DEPTHS: Readonly<Record<string, number>> = { '(': 1, '[': 1, ')': -1, ']': -1 };
+
+function requireAtMost(
+  max: number,
+  unit: string,
+  { count, sql, start }: { readonly count: number; readonly sql: string; readonly start: number },
+): void {
+  if (count > max) throw refuse(`must have at most ${max} ${unit}; there is one more`, placeOf(sql, start));
+}
+
+function refuseUnknown(sql: string, start: number) {
+  const place = placeOf(sql, start);
+  if (/^(?:[rR]?['"`]|\/\*)/.test(sql.slice(start, start + 2)))
+    return refuse('has a text, a name or a comment without an end', place);
+  return refuse(`has ${JSON.stringify(sql.slice(start, start + 20))}, which is not understood`, place);
 }
 
 function readToken(

@@ -31,7 +31,8 @@ export function parse(prepared: Prepared): Reader {
   } catch (error) {
     const offset = readOffset(error);
     if (offset === undefined) throw refuse('is not BigQuery SQL that is understood', undefined, error);
-    throw refuse('is not BigQuery SQL that is understood', prepared.placeAt(offset), error);
+    const words = shorten(prepared.wordsAt(offset));
+    throw refuse(`is not BigQuery SQL that is understood near "${words}"`, prepared.placeAt(offset), error);
   }
   if (!isNode(tree)) throw refuse('must be one SELECT');
   return createReader(prepared, tree);
@@ -59,15 +60,15 @@ const REPEATING = new Set([
   'brackets',
 ]);
 
-/** Words of clauses, and the members that show each. The parser drops some clauses, such as ORDER BY after brackets. */
+/** Members that show a clause, and its word. The parser drops some clauses, such as ORDER BY after brackets. */
 const CLAUSES: Readonly<Record<string, string>> = {
   where: 'where',
   having: 'having',
-  group: 'groupby',
-  order: 'orderby',
+  groupby: 'group',
+  orderby: 'order',
   limit: 'limit',
   with: 'with',
-  union: '_next',
+  _next: 'union',
   over: 'over',
   using: 'using',
 };
@@ -160,14 +161,26 @@ function refuseUnread(
   read: ReadonlyMap<Node, ReadonlySet<string>>,
   fail: (message: string, node: Node) => Error,
 ): void {
-  for (const [name, value] of Object.entries(node)) {
-    const isEmpty = value === null || value === undefined || (Array.isArray(value) && value.length === 0);
-    if (isEmpty || REPEATING.has(name)) continue;
+  for (const [name, values] of members(node)) {
     if (read.get(node)?.has(name) !== true)
-      throw fail(`has ${name.replaceAll('_', ' ').toUpperCase()} that is not understood`, node);
-    for (const child of Array.isArray(value) ? value : [value])
-      if (isNode(child)) refuseUnread(child, read, fail);
+      throw fail(`has ${describe(name, values)}, which is not understood`, node);
+    for (const child of values) if (isNode(child)) refuseUnread(child, read, fail);
   }
+}
+
+/** The members that say something, each as a list. */
+function* members(node: Node): Generator<readonly [name: string, values: readonly unknown[]]> {
+  for (const [name, value] of Object.entries(node)) {
+    if (value === null || value === undefined || REPEATING.has(name)) continue;
+    const values: readonly unknown[] = Array.isArray(value) ? value : [value];
+    if (values.length > 0) yield [name, values];
+  }
+}
+
+function describe(name: string, [value]: readonly unknown[]): string {
+  const type = isNode(value) && name === 'operator' ? value['type'] : value;
+  const words = name.replaceAll('_', ' ').toUpperCase();
+  return typeof type === 'string' ? `${words} (${type.toUpperCase()})` : words;
 }
 
 /** Refuses a text with a word that the tree has less often than the text. */
@@ -194,13 +207,12 @@ function refuseDropped({ kind, value, start }: Token, { sql }: Prepared) {
 }
 
 function countWords(node: Node, add: (word: string) => void): void {
-  for (const [name, value] of Object.entries(node)) {
-    if (value === null || value === undefined || REPEATING.has(name)) continue;
-    for (const [word, member] of Object.entries(CLAUSES))
-      if (name === member && (!Array.isArray(value) || value.length > 0)) add(word);
-    for (const child of Array.isArray(value) ? value : [value]) {
-      if (isNode(child)) countWords(child, add);
-      else if (typeof child === 'string') add(child.toLowerCase());
+  for (const [name, values] of members(node)) {
+    const clause = Object.hasOwn(CLAUSES, name) ? CLAUSES[name] : undefined;
+    if (clause !== undefined) add(clause);
+    for (const value of values) {
+      if (isNode(value)) countWords(value, add);
+      else if (typeof value === 'string') add(value.toLowerCase());
     }
   }
 }

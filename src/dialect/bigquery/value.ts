@@ -20,8 +20,6 @@ export interface Value {
   readonly sql: string;
   /** What a `json` is read as, by its use. */
   readonly json?: JsonForms;
-  /** The expressions that GROUP BY has for it, of which all its forms are functions. */
-  readonly keys?: readonly string[];
   /** The value of a text in quotes. */
   readonly text?: string;
   /** The instant of a constant timestamp or datetime. */
@@ -54,32 +52,34 @@ export interface TypedSql {
  * @param typed the typed column of its path; then `raw` is empty if the column has the value
  */
 export function jsonValue(raw: string, typed?: TypedSql): Value {
-  const own = `if(startsWith(${raw}, '"'), JSONExtractString(${raw}), ${raw})`;
-  if (typed === undefined)
-    return {
-      type: 'json',
-      sql: `nullIf(${raw}, '')`,
-      keys: [raw],
-      json: { text: `if(${raw} = '', NULL, ${own})`, number: finite(own), ...otherForms(own, finite(own)) },
-    };
+  const own = `multiIf(startsWith(${raw}, '"'), JSONExtractString(${raw}), ${raw} = '' OR startsWith(${raw}, '{') OR startsWith(${raw}, '['), NULL, ${raw})`;
+  if (typed === undefined) return { type: 'json', sql: `nullIf(${raw}, '')`, json: formsOf(own) };
   const { sql, type } = typed;
-  const text = `ifNull(toString(${sql}), ${own})`;
   const isNumber = type === 'integer' || type === 'number';
-  const number = isNumber ? `ifNull(toFloat64(${sql}), ${finite(own)})` : finite(text);
   const json = `${type === 'string' ? 'toJSONString' : 'toString'}(assumeNotNull(${sql}))`;
   return {
     type: 'json',
     sql: `if(isNull(${sql}), nullIf(${raw}, ''), ${json})`,
-    keys: [sql, raw],
-    json: { text: `if(isNull(${sql}) AND ${raw} = '', NULL, ${text})`, number, ...otherForms(text, number) },
+    json: formsOf(
+      `ifNull(toString(${sql}), ${own})`,
+      isNumber ? `ifNull(toFloat64(${sql}), ${finite(own)})` : undefined,
+    ),
   };
 }
 
-function otherForms(text: string, number: string) {
+/** @param text the value as a text, or NULL */
+function formsOf(text: string, number = finite(text)): JsonForms {
   return {
+    text,
+    number,
     integer: `ifNull(toInt64OrNull(${text}), ${roundToInteger(number)})`,
     bool: `multiIf(lower(${text}) = 'true', true, lower(${text}) = 'false', false, NULL)`,
   };
+}
+
+/** A JSON value by which rows are grouped: by its text, so that 200 and "200" are one group. Outside of aggregates it has one of the group's values. */
+export function groupedValue({ type, sql, json }: Value): Value {
+  return json === undefined ? { type, sql } : { type, sql: `any(${sql})`, json: formsOf(json.text) };
 }
 
 /** `toFloat64OrNull` also reads words such as inf. */
