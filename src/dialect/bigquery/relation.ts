@@ -1,0 +1,159 @@
+import { type Step, writeSteps } from './steps.ts';
+import { jsonValue, type Type, type TypedSql, type Value } from './value.ts';
+
+/** A view of the stored query, as callers' SELECTs see it. */
+export interface DialectView {
+  /** Typed columns. Each is NULL if the event has no value of its type at its path. */
+  readonly columns: readonly DialectColumn[];
+  /**
+   * A column with the text of the metadata if a typed column does not show what the event has at its path: a value of another type,
+   * or a list on the way there. Otherwise it is empty, so that a SELECT over typed columns reads no metadata. Without it, such a
+   * SELECT reads the metadata.
+   */
+  readonly untyped?: string;
+}
+
+export interface DialectColumn {
+  readonly name: string;
+  readonly type: 'string' | 'keyword' | 'integer' | 'number' | 'boolean';
+  /** Member names from the event's root, such as `metadata`, `request`, `method`. */
+  readonly path: readonly string[];
+}
+
+/** What a SELECT reads from: a view, a WITH member or a SELECT in brackets. */
+export interface Source {
+  readonly sql: string;
+  readonly columns: ReadonlyMap<string, SourceColumn>;
+  /** Given for a view of the stored query. */
+  readonly view?: DialectView;
+}
+
+export interface SourceColumn {
+  /** Its name in the source's SQL. */
+  readonly name: string;
+  /** As callers name it; in lower case its key in `columns`. */
+  readonly label: string;
+  readonly type: Type;
+}
+
+/** JSON that steps lead into: a column of a relation, or a record of an UNNEST. */
+export interface Origin {
+  readonly relation: Relation;
+  /** Its JSON text within the relation, never NULL. */
+  readonly sql: string;
+  /** Member names from the event's root; `undefined` if no typed column can have what is below it. */
+  readonly path: readonly string[] | undefined;
+}
+
+/** One member of a FROM, with the records that are unnested from it. */
+export type Relation = ReturnType<typeof createRelation>;
+
+/**
+ * Collects the columns, paths and records that a SELECT uses of a source, and writes the subquery that computes just these.
+ *
+ * A list of several records gives a row for each, a single record or none gives one row.
+ */
+export function createRelation(name: string, alias: string, source: Source) {
+  const columns = new Map<string, string>(); // by name in the subquery
+  const records: { readonly name: string; readonly from: string; readonly steps: readonly Step[] }[] = [];
+  let readsAll = false; // whether a path without a typed column is read
+  let isOptional = false;
+  const inner = `${alias}s`; // names like those of functions have to be qualified
+  const values = new Map<string, Value>();
+
+  function addColumn(name: string, sql: string): string {
+    columns.set(name, sql);
+    return `${alias}.${name}`;
+  }
+
+  function findTyped(path: readonly string[] | undefined) {
+    if (path === undefined) return undefined;
+    return source.view?.columns.find((column) => column.path.join('\0') === path.join('\0'));
+  }
+
+  /** Whether `untyped` shows lists at a path. */
+  function isAboveTyped(path: readonly string[] | undefined): boolean {
+    const start = `${path?.join('\0')}\0`;
+    return source.view?.columns.some((column) => column.path.join('\0').startsWith(start)) === true;
+  }
+
+  const relation = {
+    name,
+    source,
+    /** A column that is not JSON. */
+    column(column: SourceColumn): Value {
+      const sql = addColumn(column.name, `${inner}.${column.name}`);
+      return { type: column.type, sql, column: { table: relation, name: column.name } };
+    },
+    origin(column: SourceColumn): Origin {
+      const isMetadata = source.view !== undefined && column.type === 'record';
+      if (isMetadata) return { relation, sql: METADATA, path: [column.name] };
+      return { relation, sql: `ifNull(${inner}.${column.name}, '')`, path: undefined };
+    },
+    /** The record of an UNNEST: each member of the list at these steps, or what else is there. */
+    unnest(origin: Origin, steps: readonly Step[]): Origin {
+      const path = extend(origin.path, steps);
+      readsAll ||= !isAboveTyped(path);
+      const record = { name: `${alias}e${records.length}`, from: origin.sql, steps };
+      records.push(record);
+      return { relation, sql: record.name, path };
+    },
+    /** Whether a typed column has what is at these steps. */
+    isTyped: (origin: Origin, steps: readonly Step[]) => findTyped(extend(origin.path, steps)) !== undefined,
+    /** What is at these steps. */
+    value(origin: Origin, steps: readonly Step[]): Value {
+      const key = JSON.stringify([origin.sql, ...steps]);
+      const known = values.get(key);
+      if (known !== undefined) return known;
+      const column = findTyped(extend(origin.path, steps));
+      readsAll ||= column === undefined;
+      const number = values.size;
+      const raw = writeSteps(origin.sql, steps);
+      const value =
+        column === undefined
+          ? jsonValue(addColumn(`p${number}`, raw))
+          : jsonValue(
+              addColumn(`p${number}`, `if(isNull(${inner}.${column.name}), ${raw}, '')`),
+              typedSql(addColumn(column.name, `${inner}.${column.name}`), column),
+            );
+      values.set(key, value);
+      return value;
+    },
+    /** Marks the right side of a LEFT JOIN: the engine would fill in a default for a column that has no NULL. */
+    setOptional(): void {
+      isOptional = true;
+    },
+    /** The relation in FROM. */
+    write(): string {
+      const { untyped } = source.view ?? {};
+      const metadata = `${inner}.${untyped !== undefined && !readsAll ? untyped : 'metadata'}`;
+      const origin = (sql: string) => sql.replaceAll(METADATA, metadata);
+      const list = [...columns].map(([name, sql]) => {
+        const isStored = isOptional && sql === `${inner}.${name}`;
+        return `${isStored ? `toNullable(${sql})` : origin(sql)} AS ${name}`;
+      });
+      const joins = records.map(
+        (record) => ` LEFT ARRAY JOIN ${origin(writeList(record))} AS ${record.name}`,
+      );
+      return `(SELECT ${list.join(', ') || '1 AS one'} FROM ${source.sql} AS ${inner}${joins.join('')}) AS ${alias}`;
+    },
+  };
+  return relation;
+
+  function writeList({ from, steps }: { from: string; steps: readonly Step[] }): string {
+    const raw = writeSteps(from, steps);
+    return `if(startsWith(${raw}, '['), JSONExtractArrayRaw(${raw}), [${raw}])`;
+  }
+}
+
+// Stands for the column with the metadata until it is known which one is read. No token of SQL looks like it.
+const METADATA = '\u0001';
+
+function extend(path: readonly string[] | undefined, steps: readonly Step[]): readonly string[] | undefined {
+  const names = steps.filter((step) => typeof step === 'string');
+  return path === undefined || names.length < steps.length ? undefined : [...path, ...names];
+}
+
+function typedSql(sql: string, { type }: DialectColumn): TypedSql {
+  return { sql, type: type === 'keyword' ? 'string' : type };
+}
