@@ -260,6 +260,32 @@ describe('a rollup that is declared later', () => {
     expect(await build()).toEqual([]); // nothing is left
   });
 
+  test('is not begun again if it is complete just after its state was read', async () => {
+    await insert(three);
+    await forgetRollup();
+    let held: string | undefined;
+    const slow = {
+      ...engine,
+      async command(sql: string) {
+        held = sql;
+      },
+      inspect: async (sql: string) => {
+        if (held !== undefined && sql.includes('system.mutations'))
+          await engine.command(held.replace('mutations_sync = 0', 'mutations_sync = 1'));
+        return await engine.inspect(sql);
+      },
+    };
+    const states: string[] = [];
+    const builder = createRollupBuilder({
+      engine: slow,
+      sources: () => [source],
+      onNotDropped() {},
+      onProgress: (_progress, state) => states.push(state),
+    });
+    for (let ticks = 0; ticks < 3; ticks++) await builder.tick();
+    expect(states).toEqual(['started', 'done']);
+  });
+
   test('replaces another one, also while that is being built', async () => {
     const other = {
       ...source,
