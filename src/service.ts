@@ -251,8 +251,8 @@ function openReadSide(parts: Parts, cursors: Cursors, shared: SharedFlights | un
     logger.warn({ err: error, endpoint: endpoint.name }, 'a warm answer could not be refreshed');
   };
   const cache = createMemoryStore(config.cacheBytesMax);
-  const run = createPagedRun(countQueries(createRunner(engine, now), metrics), parts);
   const engineNow = () => ageAt(store.clock, Date.now);
+  const run = createPagedRun(countQueries(createRunner(engine, now, engineNow), metrics), parts);
   const onExtent = metrics.recomputed;
   const refresh = createRefresh({ run, writes, seesEveryWrite, now, engineNow, onExtent });
   const cached = createCached({ ...config, run, refresh, store: cache, shared, now, random, onRefresh });

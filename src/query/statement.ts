@@ -31,8 +31,11 @@ export function createStatement(
   const { columns, sqlOrigin } = endpoint;
   const joinsText = engineFormat === 'JSONEachRow' && columns.some(({ type }) => type === 'json');
   const format = joinsText ? 'TSVRaw' : engineFormat;
-  const isEmpty = (name: string) => (Object.hasOwn(values, name) ? values[name] === '' : undefined);
-  const decided = decideOptionalConditions(endpoint.sql, isEmpty);
+  const decided = decideOptionalConditions(endpoint.sql, (name, test) => {
+    const isText = isBoundAsText(endpoint, name);
+    if (!Object.hasOwn(values, name) || isText !== (test === 'text')) return undefined;
+    return values[name] === '';
+  });
   const stored = dropUnused(writeTypes({ ...endpoint, sql: decided }));
   const checks = arePlainPatterns(endpoint, values) ? '' : patternChecks(endpoint);
   const flat = sqlOrigin === 'file' && checks === '' ? writeFlat(endpoint, stored, format) : undefined;
@@ -60,6 +63,12 @@ function writeFlat(
   const selected = list ?? row;
   const limit = Math.min(select.limit ?? maxRows, maxRows);
   return selected && `${select.before} ${selected} ${select.after}\nLIMIT ${limit}`;
+}
+
+/** Whether an empty value reaches the SQL as the empty text; NULL otherwise. */
+function isBoundAsText({ parameters, pages }: Endpoint, name: string): boolean {
+  const isOfCursor = pages?.by.some((column) => CURSOR_PREFIX + column.name === name) === true;
+  return !isOfCursor && (parameters.find((one) => one.name === name)?.sqlType ?? 'String') === 'String';
 }
 
 /** The SQL of an endpoint with each parameter as a value of its type: the engine gets its canonical text. */

@@ -72,8 +72,9 @@ function findMembers(sql: string): { members: readonly Member[]; end: number } |
   if (!isWord({ sql, tokens }, 0, 'WITH') || end === undefined || final === undefined) return undefined;
   const list = { sql, tokens, closing, end };
   const members: Member[] = [];
-  let first = 1; // of the member
-  for (let i = 1; i < end; i = (closing.get(i) ?? i) + 1) {
+  const start = isWord(list, 1, 'RECURSIVE') ? 2 : 1;
+  let first = start; // of the member
+  for (let i = start; i < end; i = (closing.get(i) ?? i) + 1) {
     if (isComma(list, i)) first = i + 1;
     const member = isWord(list, i, 'AS') ? readMember(list, first, i) : undefined;
     if (member !== undefined) members.push(member);
