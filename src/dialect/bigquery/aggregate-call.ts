@@ -1,7 +1,7 @@
 import { AGGREGATES } from './aggregate.ts';
 import type { Context } from './context.ts';
 import { WrongType } from './convert.ts';
-import { isNode, type Node } from './tree.ts';
+import { isNode, type Node } from './parse/tree.ts';
 import type { Value } from './value.ts';
 
 /** An aggregate function that the parser knows as one. */

@@ -1,10 +1,10 @@
 import type { Context } from './context.ts';
 import { as, WrongType } from './convert.ts';
 import { readJsonPath } from './json-path.ts';
-import { readName } from './name.ts';
+import { readName } from './parse/name.ts';
+import type { Node } from './parse/tree.ts';
 import { findName } from './scope.ts';
 import { type Step, writeSteps } from './steps.ts';
-import type { Node } from './tree.ts';
 import { jsonValue, type Value } from './value.ts';
 
 /** Functions of a JSON value and a path in it. `isScalar`: NULL for objects and lists, and a text without its quotes. */

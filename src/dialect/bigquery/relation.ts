@@ -55,27 +55,16 @@ export type Relation = ReturnType<typeof createRelation>;
  */
 export function createRelation(name: string, alias: string, source: Source) {
   const columns = new Map<string, string>(); // by name in the subquery
-  const records: { readonly name: string; readonly from: string; readonly steps: readonly Step[] }[] = [];
+  const records: UnnestedRecord[] = [];
   let readsAll = false; // whether a path without a typed column is read
   let isOptional = false;
   const inner = `${alias}s`; // names like those of functions have to be qualified
   const values = new Map<string, Value>();
 
-  function addColumn(name: string, sql: string): string {
-    columns.set(name, sql);
-    return `${alias}.${name}`;
-  }
-
-  function findTyped(path: readonly string[] | undefined) {
-    if (path === undefined) return undefined;
-    return source.view?.columns.find((column) => column.path.join('\0') === path.join('\0'));
-  }
-
-  /** Whether `untyped` shows lists at a path. */
-  function isAboveTyped(path: readonly string[] | undefined): boolean {
-    const start = `${path?.join('\0')}\0`;
-    return source.view?.columns.some((column) => column.path.join('\0').startsWith(start)) === true;
-  }
+  const addColumn = (column: string, sql: string) => {
+    columns.set(column, sql);
+    return `${alias}.${column}`;
+  };
 
   const relation = {
     name,
@@ -93,19 +82,20 @@ export function createRelation(name: string, alias: string, source: Source) {
     /** The record of an UNNEST: each member of the list at these steps, or what else is there. */
     unnest(origin: Origin, steps: readonly Step[]): Origin {
       const path = extend(origin.path, steps);
-      readsAll ||= !isAboveTyped(path);
+      readsAll ||= !isAboveTyped(source.view, path);
       const record = { name: `${alias}e${records.length}`, from: origin.sql, steps };
       records.push(record);
       return { relation, sql: record.name, path };
     },
     /** Whether a typed column has what is at these steps. */
-    isTyped: (origin: Origin, steps: readonly Step[]) => findTyped(extend(origin.path, steps)) !== undefined,
+    isTyped: (origin: Origin, steps: readonly Step[]) =>
+      findTyped(source.view, extend(origin.path, steps)) !== undefined,
     /** What is at these steps. */
     value(origin: Origin, steps: readonly Step[]): Value {
       const key = JSON.stringify([origin.sql, ...steps]);
       const known = values.get(key);
       if (known !== undefined) return known;
-      const column = findTyped(extend(origin.path, steps));
+      const column = findTyped(source.view, extend(origin.path, steps));
       readsAll ||= column === undefined;
       const number = values.size;
       const raw = writeSteps(origin.sql, steps);
@@ -128,22 +118,37 @@ export function createRelation(name: string, alias: string, source: Source) {
       const { untyped } = source.view ?? {};
       const metadata = `${inner}.${untyped !== undefined && !readsAll ? untyped : 'metadata'}`;
       const origin = (sql: string) => sql.replaceAll(METADATA, metadata);
-      const list = [...columns].map(([name, sql]) => {
-        const isStored = isOptional && sql === `${inner}.${name}`;
-        return `${isStored ? `toNullable(${sql})` : origin(sql)} AS ${name}`;
+      const list = [...columns].map(([column, sql]) => {
+        const isStored = isOptional && sql === `${inner}.${column}`;
+        return `${isStored ? `toNullable(${sql})` : origin(sql)} AS ${column}`;
       });
-      const joins = records.map(
-        (record) => ` LEFT ARRAY JOIN ${origin(writeList(record))} AS ${record.name}`,
-      );
+      const joins = records.map((record) => origin(writeUnnest(record)));
       return `(SELECT ${list.join(', ') || '1 AS one'} FROM ${source.sql} AS ${inner}${joins.join('')}) AS ${alias}`;
     },
   };
   return relation;
+}
 
-  function writeList({ from, steps }: { from: string; steps: readonly Step[] }): string {
-    const raw = writeSteps(from, steps);
-    return `if(startsWith(${raw}, '['), JSONExtractArrayRaw(${raw}), [${raw}])`;
-  }
+interface UnnestedRecord {
+  readonly name: string;
+  readonly from: string;
+  readonly steps: readonly Step[];
+}
+
+function writeUnnest({ name, from, steps }: UnnestedRecord): string {
+  const raw = writeSteps(from, steps);
+  return ` LEFT ARRAY JOIN if(startsWith(${raw}, '['), JSONExtractArrayRaw(${raw}), [${raw}]) AS ${name}`;
+}
+
+function findTyped(view: DialectView | undefined, path: readonly string[] | undefined) {
+  if (path === undefined) return undefined;
+  return view?.columns.find((column) => column.path.join('\0') === path.join('\0'));
+}
+
+/** Whether `untyped` shows lists at a path. */
+function isAboveTyped(view: DialectView | undefined, path: readonly string[] | undefined): boolean {
+  const start = `${path?.join('\0')}\0`;
+  return view?.columns.some((column) => column.path.join('\0').startsWith(start)) === true;
 }
 
 // Stands for the column with the metadata until it is known which one is read. No token of SQL looks like it.

@@ -2,10 +2,10 @@ import { findBounds, type TableBounds } from './bounds.ts';
 import type { Context } from './context.ts';
 import { as, isJson } from './convert.ts';
 import { type FromContext, translateFrom } from './from.ts';
-import { readAlias, readName } from './name.ts';
 import { outputValues, readPlaced, writeTail } from './order.ts';
+import { readAlias, readName } from './parse/name.ts';
+import type { Node } from './parse/tree.ts';
 import { readColumn, type Scope } from './scope.ts';
-import type { Node } from './tree.ts';
 import { groupedValue, type Type, type Value } from './value.ts';
 
 /** A column of a SELECT: in its SQL it is `c0`, `c1` and so on. */
