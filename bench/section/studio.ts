@@ -84,7 +84,8 @@ columns:
 
 const HAND_SQL = `SELECT id, toUnixTimestamp64Micro(edge_logs.timestamp) AS timestamp, event_message, method, path, status_code
 FROM edge_logs
-WHERE project = @project AND edge_logs.timestamp > parseDateTime64BestEffort(@since, 6, 'UTC') AND status_code >= 500
+WHERE project = @project AND status_code >= 500
+  AND edge_logs.timestamp > greatest(toDateTime64(@now, 6, 'UTC') - toIntervalDay(90), parseDateTime64BestEffort(@since, 6, 'UTC'))
 ORDER BY edge_logs.timestamp DESC
 LIMIT 100
 `;
