@@ -25,6 +25,7 @@ import { rivalsSection } from './section/rivals.ts';
 import { serverSection } from './section/server.ts';
 import { soakSection } from './section/soak.ts';
 import { startSection } from './section/start.ts';
+import { STUDIO_MEASUREMENTS, studioSection } from './section/studio.ts';
 import { tailsSection } from './section/tails.ts';
 import { tenantsSection } from './section/tenants.ts';
 import type { BenchOptions, Section } from './section.ts';
@@ -37,6 +38,7 @@ const SIZED_SECTIONS: Readonly<Record<string, Section>> = {
   start: startSection,
   disk: diskSection,
   soak: soakSection,
+  studio: studioSection,
 };
 
 /** Each runs on its own store in a temporary folder, with the first size if it uses rows. */
@@ -64,6 +66,7 @@ const MEASUREMENTS = {
   ...Object.fromEntries(Object.keys({ ...SIZED_SECTIONS, ...SECTIONS }).map((name) => [name, []])),
   ingest: INGEST_MEASUREMENTS,
   attacks: ATTACKS,
+  studio: STUDIO_MEASUREMENTS,
 };
 
 interface Given extends Omit<BenchOptions, 'rows' | 'only'> {

@@ -36,14 +36,12 @@ export interface DirectAnswer {
  * A service with its clock at the end of its data, and direct access to its engine: in one process, so that both use the same
  * caches.
  */
-process.once('message', async ({ dataDir, endMs, clock }: PastJob) => {
+process.once('message', async ({ dataDir, endMs, endpointsDir, clock }: PastJob) => {
   let steps = 0;
   const begunMs = Date.now();
   const now = () => endMs + (clock === 'steps' ? steps++ : Date.now() - begunMs);
   const config = parseConfig({
-    ...(process.env['TAILRACE_ENDPOINTS_DIR']
-      ? { TAILRACE_ENDPOINTS_DIR: process.env['TAILRACE_ENDPOINTS_DIR'] }
-      : {}),
+    TAILRACE_ENDPOINTS_DIR: endpointsDir ?? process.env['TAILRACE_ENDPOINTS_DIR'],
     TAILRACE_DATA_DIR: dataDir,
     TAILRACE_PRIVATE_KEY: KEY,
   });

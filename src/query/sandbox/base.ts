@@ -88,7 +88,7 @@ export interface StoredNames {
   readonly views: readonly string[];
   /** Aliases of expressions of the list, and within them. */
   readonly expressions: ReadonlySet<string>;
-  /** Member → the names that it reads, without what follows a dot. The members are the views, and `''` for all expressions. */
+  /** Member → the names that it reads or gives, without what follows a dot. The members are the views, and `''` for all expressions. */
   readonly read: ReadonlyMap<string, ReadonlySet<string>>;
 }
 
@@ -111,12 +111,17 @@ export async function readStoredNames(engine: Engine, base: WithList): Promise<S
       view = / cte_name: (.*?)(?:, union_mode: \w+)?$/.exec(line)?.[1];
       if (view !== undefined) views.push(view);
     }
-    const alias = /, alias: ([^ ,]+)/.exec(line)?.[1];
+    const alias = findName(line, 'alias');
     if (view === undefined && alias !== undefined) expressions.add(alias);
-    const name = /\bidentifier: ([^ ,.]+)/.exec(line)?.[1];
-    if (name !== undefined) read.set(view ?? '', (read.get(view ?? '') ?? new Set()).add(name));
+    const names = [alias, findName(line, 'identifier')].filter((name) => name !== undefined);
+    read.set(view ?? '', new Set([...(read.get(view ?? '') ?? []), ...names]));
   }
   return { base, views, expressions, read };
+}
+
+/** The first part of the name in a field of a line. */
+function findName(line: string, field: string): string | undefined {
+  return new RegExp(`\\b${field}: ([^ ,.]+)`).exec(line)?.[1];
 }
 
 /** A view or `''` (see `StoredNames`) that reads the view of this name; the view itself reads the table of its name. */

@@ -101,10 +101,16 @@ export function createSandbox(
 
 /** The views that a SELECT in another dialect may read, each with the columns of its table that it has. */
 function findDialectViews({ tables }: Dialect, { views, read }: StoredNames): Map<string, DialectView> {
-  const columnsOf = (view: string) =>
-    (tables.get(view) ?? []).filter(({ name }) => read.get(view)?.has(name) === true);
-  return new Map(views.map((view) => [view, { columns: columnsOf(view) }]));
+  const describe = (view: string) => {
+    const names = read.get(view) ?? new Set();
+    const columns = (tables.get(view) ?? []).filter(({ name }) => names.has(name));
+    return { columns, ...(names.has(UNTYPED) && { untyped: UNTYPED }) };
+  };
+  return new Map(views.map((view) => [view, describe(view)]));
 }
+
+/** The column of a view that has the metadata of events with a typed column that is NULL, and is empty for others. */
+const UNTYPED = 'untyped';
 
 /** Functions in lower case, and time zones: they do not depend on what is stored. */
 async function readEngineNames(engine: Engine) {

@@ -16,17 +16,33 @@ WITH
     ifNull(parseDateTime64BestEffortOrNull(@sql_until, 6, 'UTC'), studio_far)
   ) AS studio_until,
 
+  -- Of events with all typed columns, a chart of an hour reads these columns of an hour, and no metadata. Where one of them is NULL,
+  -- the metadata may have a value of another type: then "untyped" is the metadata.
   edge_logs AS (
-    SELECT id, timestamp, event_message, metadata, method, path, address, status_code
+    SELECT id, timestamp, event_message, metadata, method, path, status_code, '' AS untyped
     FROM edge_logs
     WHERE project = @project AND timestamp > studio_after AND timestamp >= studio_from AND timestamp <= studio_until
       AND (@sql_id = '' OR id = @sql_id)
+      AND method IS NOT NULL AND path IS NOT NULL AND status_code IS NOT NULL
+    UNION ALL
+    SELECT id, timestamp, event_message, metadata, method, path, status_code, metadata
+    FROM edge_logs
+    WHERE project = @project AND timestamp > studio_after AND timestamp >= studio_from AND timestamp <= studio_until
+      AND (@sql_id = '' OR id = @sql_id)
+      AND (method IS NULL OR path IS NULL OR status_code IS NULL)
   ),
   postgres_logs AS (
-    SELECT id, timestamp, event_message, metadata, error_severity, user_name
+    SELECT id, timestamp, event_message, metadata, error_severity, '' AS untyped
     FROM postgres_logs
     WHERE project = @project AND timestamp > studio_after AND timestamp >= studio_from AND timestamp <= studio_until
       AND (@sql_id = '' OR id = @sql_id)
+      AND error_severity IS NOT NULL
+    UNION ALL
+    SELECT id, timestamp, event_message, metadata, error_severity, metadata
+    FROM postgres_logs
+    WHERE project = @project AND timestamp > studio_after AND timestamp >= studio_from AND timestamp <= studio_until
+      AND (@sql_id = '' OR id = @sql_id)
+      AND (error_severity IS NULL)
   ),
   function_edge_logs AS (
     SELECT id, timestamp, event_message, metadata, function_id, execution_time_ms, status_code
