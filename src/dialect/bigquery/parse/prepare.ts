@@ -110,9 +110,13 @@ function withoutEnd(tokens: readonly Token[], sql: string): readonly Token[] {
   return kept;
 }
 
-/** Whether a token is not a comma at the end of the SELECT list: the parser takes `, from (…)` for a call. */
+/**
+ * Whether the parser needs a token. It takes `, from (…)` for a call, so the comma at the end of a SELECT list is left out; OUTER says
+ * nothing after LEFT.
+ */
 function isKept(token: Token, i: number, tokens: readonly Token[]): boolean {
-  return !(isSign(token, ',') && isWord(tokens[i + 1], 'from'));
+  const isLast = isSign(token, ',') && isWord(tokens[i + 1], 'from');
+  return !isLast && !(isWord(token, 'outer') && isWord(tokens[i - 1], 'left'));
 }
 
 function isCall(before: Token | undefined): boolean {
