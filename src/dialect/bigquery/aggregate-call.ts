@@ -1,7 +1,7 @@
 import { AGGREGATES } from './aggregate.ts';
 import type { Context } from './context.ts';
 import { WrongType } from './convert.ts';
-import { isNode, type Node } from './tree.ts';
+import { isNode, type Node } from './parse/tree.ts';
 import type { Value } from './value.ts';
 
 /** An aggregate function that the parser knows as one. */
@@ -9,6 +9,7 @@ export function translateAggregate(node: Node, context: Context): Value {
   const { reader, translateRow } = context;
   const name =
     reader.word(node, 'type') === 'any_value' ? 'any_value' : (reader.word(node, 'name') ?? '').toLowerCase();
+  requireKnown(name);
   const args = reader.must(node, 'args');
   const isDistinct = reader.take(args, 'distinct') !== undefined;
   const argument = reader.must(args, 'expr');
@@ -32,14 +33,19 @@ export function aggregate(name: string, { value, isDistinct, over }: Arguments):
     const counted = isDistinct ? `uniqExact(${value.json?.text ?? value.sql})` : `count(${value.sql})`;
     return { type: 'int64', sql: `toInt64(${counted}${over})` };
   }
-  const write = Object.hasOwn(AGGREGATES, name) ? AGGREGATES[name] : undefined;
-  if (write === undefined || value === undefined)
-    throw new WrongType(
-      `calls ${name}, which is not understood; known are count, ${Object.keys(AGGREGATES).join(', ')}`,
-    );
+  const write = requireKnown(name);
+  if (write === undefined || value === undefined) throw new WrongType(`calls ${name} without a value`);
   if (isDistinct && name !== 'min' && name !== 'max')
     throw new WrongType(`has DISTINCT in ${name}, which is not understood`);
   return write(value);
+}
+
+/** `undefined` for COUNT. */
+function requireKnown(name: string) {
+  const write = Object.hasOwn(AGGREGATES, name) ? AGGREGATES[name] : undefined;
+  if (write !== undefined || name === 'count') return write;
+  const known = Object.keys(AGGREGATES).join(', ');
+  throw new WrongType(`calls ${name}, which is not understood; known are count, ${known}`);
 }
 
 /** OVER (). @throws WrongType for a window, or another function than COUNT */

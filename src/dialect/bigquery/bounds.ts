@@ -1,8 +1,8 @@
 import { formatInstant, type Micros } from '../../lib/instant.ts';
 import type { Context } from './context.ts';
 import { instantOf } from './convert.ts';
+import type { Node } from './parse/tree.ts';
 import type { Relation } from './relation.ts';
-import type { Node } from './tree.ts';
 import type { Value } from './value.ts';
 
 /** Bounds that hold for every row of one table that a SELECT reads. */

@@ -9,9 +9,9 @@ import type { Context } from './context.ts';
 import { as, type Wanted, WrongType } from './convert.ts';
 import { type BigQueryFunction, FUNCTIONS } from './function.ts';
 import { JSON_FUNCTIONS, translateJson } from './json-function.ts';
-import { type NameNode, readArguments, readFunctionName, readPart } from './name.ts';
+import { type NameNode, readArguments, readFunctionName, readPart } from './parse/name.ts';
+import type { Node } from './parse/tree.ts';
 import { microsOf, writeAdded } from './time-function.ts';
-import type { Node } from './tree.ts';
 import type { Type, Value } from './value.ts';
 
 /** Functions that cast their argument. */

@@ -1,8 +1,8 @@
 import type { Context } from './context.ts';
 import { as, unify, WrongType } from './convert.ts';
 import { compare } from './operator.ts';
-import { BRACKETS } from './prepare.ts';
-import type { Node } from './tree.ts';
+import { BRACKETS } from './parse/prepare.ts';
+import type { Node } from './parse/tree.ts';
 import { jsonValue, type Type, type Value } from './value.ts';
 
 /** A value of a type that an expression has found; JSON as its text. */

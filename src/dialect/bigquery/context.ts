@@ -1,5 +1,5 @@
+import type { Node, Reader } from './parse/tree.ts';
 import type { Scope } from './scope.ts';
-import type { Node, Reader } from './tree.ts';
 import type { Type, Value } from './value.ts';
 
 /** What the translation of an expression needs. */

@@ -5,11 +5,11 @@ import { cast } from './cast.ts';
 import { toValue, translateCase } from './choice.ts';
 import type { Context } from './context.ts';
 import { as, instantOf, WrongType } from './convert.ts';
-import { readName } from './name.ts';
 import { commonOf, compare, is, operate } from './operator.ts';
+import { readName } from './parse/name.ts';
+import type { Node, Reader } from './parse/tree.ts';
 import { findName, readFound } from './scope.ts';
 import { writeExtract } from './time-function.ts';
-import type { Node, Reader } from './tree.ts';
 import type { Type, Value } from './value.ts';
 
 /** Translates an expression. @throws TailraceError `invalid_parameter` for what is not understood in it */

@@ -1,10 +1,10 @@
 import type { Context } from './context.ts';
 import { as } from './convert.ts';
-import { readAlias, readFunctionName, readName } from './name.ts';
 import { compare } from './operator.ts';
+import { readAlias, readFunctionName, readName } from './parse/name.ts';
+import type { Node, Reader } from './parse/tree.ts';
 import { createRelation, type Origin, type Relation, type Source } from './relation.ts';
 import { findName, readColumn, type Scope } from './scope.ts';
-import type { Node, Reader } from './tree.ts';
 
 /** What FROM needs of the SELECT around it. */
 export interface FromContext {

@@ -14,7 +14,7 @@ export function readJsonPath(text: string): readonly Step[] {
     new WrongType(
       `has the path ${JSON.stringify(text.slice(0, 60))}; write one such as '$.request.headers[0]'`,
     );
-  if (!text.startsWith('$')) throw wrong();
+  if (!text.startsWith('$') || /\p{Cc}/u.test(text)) throw wrong();
   while (pattern.lastIndex < text.length) {
     const match = pattern.exec(text);
     if (match === null) throw wrong();

@@ -1,6 +1,6 @@
 import { toValue } from './choice.ts';
 import type { Context } from './context.ts';
-import type { Node, Reader } from './tree.ts';
+import type { Node, Reader } from './parse/tree.ts';
 import type { Type, Value } from './value.ts';
 
 /** The ORDER BY and LIMIT of a SELECT. @param values of the SELECT's list, by place */

@@ -1,4 +1,4 @@
-import { type Step, writeSteps } from './steps.ts';
+import { type Step, withoutNull, writeSteps } from './steps.ts';
 import { jsonValue, type Type, type TypedSql, type Value } from './value.ts';
 
 /** A view of the stored query, as callers' SELECTs see it. */
@@ -49,40 +49,30 @@ export interface Origin {
 export type Relation = ReturnType<typeof createRelation>;
 
 /**
- * Collects the columns, paths and records that a SELECT uses of a source, and writes the subquery that computes just these.
+ * Collects the columns, paths and records that a SELECT uses of a source, and writes the subquery that computes just these, each once.
  *
  * A list of several records gives a row for each, a single record or none gives one row.
  */
 export function createRelation(name: string, alias: string, source: Source) {
+  const inner = `${alias}s`; // of what the subquery reads; names like those of functions have to be qualified
   const columns = new Map<string, string>(); // by name in the subquery
-  const records: { readonly name: string; readonly from: string; readonly steps: readonly Step[] }[] = [];
+  const forms = new Map<string, string>(); // computed from these
+  const records: UnnestedRecord[] = [];
+  const values = new Map<string, Value>();
   let readsAll = false; // whether a path without a typed column is read
   let isOptional = false;
-  const inner = `${alias}s`; // names like those of functions have to be qualified
-  const values = new Map<string, Value>();
 
-  function addColumn(name: string, sql: string): string {
-    columns.set(name, sql);
-    return `${alias}.${name}`;
-  }
-
-  function findTyped(path: readonly string[] | undefined) {
-    if (path === undefined) return undefined;
-    return source.view?.columns.find((column) => column.path.join('\0') === path.join('\0'));
-  }
-
-  /** Whether `untyped` shows lists at a path. */
-  function isAboveTyped(path: readonly string[] | undefined): boolean {
-    const start = `${path?.join('\0')}\0`;
-    return source.view?.columns.some((column) => column.path.join('\0').startsWith(start)) === true;
-  }
+  const addTo = (list: Map<string, string>, column: string, sql: string) => {
+    list.set(column, sql);
+    return `${alias}.${column}`;
+  };
 
   const relation = {
     name,
     source,
     /** A column that is not JSON. */
     column(column: SourceColumn): Value {
-      const sql = addColumn(column.name, `${inner}.${column.name}`);
+      const sql = addTo(columns, column.name, `${inner}.${column.name}`);
       return { type: column.type, sql, column: { table: relation, name: column.name } };
     },
     origin(column: SourceColumn): Origin {
@@ -93,29 +83,18 @@ export function createRelation(name: string, alias: string, source: Source) {
     /** The record of an UNNEST: each member of the list at these steps, or what else is there. */
     unnest(origin: Origin, steps: readonly Step[]): Origin {
       const path = extend(origin.path, steps);
-      readsAll ||= !isAboveTyped(path);
+      readsAll ||= !isAboveTyped(source.view, path);
       const record = { name: `${alias}e${records.length}`, from: origin.sql, steps };
       records.push(record);
       return { relation, sql: record.name, path };
     },
     /** Whether a typed column has what is at these steps. */
-    isTyped: (origin: Origin, steps: readonly Step[]) => findTyped(extend(origin.path, steps)) !== undefined,
+    isTyped: (origin: Origin, steps: readonly Step[]) =>
+      findTyped(source.view, extend(origin.path, steps)) !== undefined,
     /** What is at these steps. */
     value(origin: Origin, steps: readonly Step[]): Value {
       const key = JSON.stringify([origin.sql, ...steps]);
-      const known = values.get(key);
-      if (known !== undefined) return known;
-      const column = findTyped(extend(origin.path, steps));
-      readsAll ||= column === undefined;
-      const number = values.size;
-      const raw = writeSteps(origin.sql, steps);
-      const value =
-        column === undefined
-          ? jsonValue(addColumn(`p${number}`, raw))
-          : jsonValue(
-              addColumn(`p${number}`, `if(isNull(${inner}.${column.name}), ${raw}, '')`),
-              typedSql(addColumn(column.name, `${inner}.${column.name}`), column),
-            );
+      const value = values.get(key) ?? readValue(origin, steps);
       values.set(key, value);
       return value;
     },
@@ -124,26 +103,93 @@ export function createRelation(name: string, alias: string, source: Source) {
       isOptional = true;
     },
     /** The relation in FROM. */
-    write(): string {
-      const { untyped } = source.view ?? {};
-      const metadata = `${inner}.${untyped !== undefined && !readsAll ? untyped : 'metadata'}`;
-      const origin = (sql: string) => sql.replaceAll(METADATA, metadata);
-      const list = [...columns].map(([name, sql]) => {
-        const isStored = isOptional && sql === `${inner}.${name}`;
-        return `${isStored ? `toNullable(${sql})` : origin(sql)} AS ${name}`;
-      });
-      const joins = records.map(
-        (record) => ` LEFT ARRAY JOIN ${origin(writeList(record))} AS ${record.name}`,
-      );
-      return `(SELECT ${list.join(', ') || '1 AS one'} FROM ${source.sql} AS ${inner}${joins.join('')}) AS ${alias}`;
-    },
+    write: () => writeRelation({ alias, inner, source, columns, forms, records, readsAll, isOptional }),
   };
   return relation;
 
-  function writeList({ from, steps }: { from: string; steps: readonly Step[] }): string {
-    const raw = writeSteps(from, steps);
-    return `if(startsWith(${raw}, '['), JSONExtractArrayRaw(${raw}), [${raw}])`;
+  function readValue(origin: Origin, steps: readonly Step[]): Value {
+    const typed = findTyped(source.view, extend(origin.path, steps));
+    readsAll ||= typed === undefined;
+    const number = `p${values.size}`;
+    const stored = typed && `${inner}.${typed.name}`;
+    const json = withoutNull(writeSteps(origin.sql, steps));
+    const raw = addTo(columns, number, stored === undefined ? json : `if(isNull(${stored}), ${json}, '')`);
+    const column =
+      typed === undefined ? undefined : typedSql(addTo(columns, typed.name, `${inner}.${typed.name}`), typed);
+    return jsonValue(raw, column, (form, sql) => addTo(forms, `${number}_${form}`, sql));
   }
+}
+
+interface UnnestedRecord {
+  readonly name: string;
+  readonly from: string;
+  readonly steps: readonly Step[];
+}
+
+interface Written {
+  readonly alias: string;
+  readonly inner: string;
+  readonly source: Source;
+  readonly columns: ReadonlyMap<string, string>;
+  readonly forms: ReadonlyMap<string, string>;
+  readonly records: readonly UnnestedRecord[];
+  readonly readsAll: boolean;
+  readonly isOptional: boolean;
+}
+
+/** Up to three SELECTs: one with a row for each record, one for the columns, one for what is computed from these. */
+function writeRelation({
+  alias,
+  inner,
+  source,
+  columns,
+  forms,
+  records,
+  readsAll,
+  isOptional,
+}: Written): string {
+  const { untyped } = source.view ?? {};
+  const metadata = untyped !== undefined && !readsAll ? untyped : 'metadata';
+  const list = [...columns].map(([column, sql]) => {
+    const isStored = isOptional && sql === `${inner}.${column}`;
+    return `${isStored ? `toNullable(${sql})` : sql} AS ${column}`;
+  });
+  const from = records.length === 0 ? source.sql : writeUnnested(source.sql, { inner, records, list });
+  const select = `SELECT ${list.join(', ') || '1 AS one'} FROM ${from} AS ${inner}`;
+  const read = select.replaceAll(METADATA, `${inner}.${metadata}`);
+  if (forms.size === 0) return `(${read}) AS ${alias}`;
+  const passed = [...columns.keys()].map((column) => `${alias}.${column} AS ${column}`);
+  const computed = [...forms].map(([form, sql]) => `${sql} AS ${form}`);
+  return `(SELECT ${[...passed, ...computed].join(', ')} FROM (${read}) AS ${alias}) AS ${alias}`;
+}
+
+/** A subquery with the columns of the source that a list uses, and the records. */
+function writeUnnested(
+  source: string,
+  { inner, records, list }: { inner: string; records: readonly UnnestedRecord[]; list: readonly string[] },
+): string {
+  const used = list.join(' ');
+  const pattern = new RegExp(`\\b${inner}\\.(\\w+)`, 'g');
+  const stored = new Set([...used.matchAll(pattern)].map(([, column]) => column));
+  const columns = [...stored].map((column) => `${inner}.${column} AS ${column}`);
+  if (used.includes(METADATA)) columns.push(METADATA);
+  const joins = records.map(({ name, from, steps }) => {
+    const raw = writeSteps(from, steps);
+    return ` LEFT ARRAY JOIN if(startsWith(${raw}, '['), JSONExtractArrayRaw(${raw}), [${raw}]) AS ${name}`;
+  });
+  const names = records.map(({ name }) => name);
+  return `(SELECT ${[...columns, ...names].join(', ')} FROM ${source} AS ${inner}${joins.join('')})`;
+}
+
+function findTyped(view: DialectView | undefined, path: readonly string[] | undefined) {
+  if (path === undefined) return undefined;
+  return view?.columns.find((column) => column.path.join('\0') === path.join('\0'));
+}
+
+/** Whether `untyped` shows lists at a path. */
+function isAboveTyped(view: DialectView | undefined, path: readonly string[] | undefined): boolean {
+  const start = `${path?.join('\0')}\0`;
+  return view?.columns.some((column) => column.path.join('\0').startsWith(start)) === true;
 }
 
 // Stands for the column with the metadata until it is known which one is read. No token of SQL looks like it.

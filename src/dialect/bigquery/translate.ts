@@ -1,11 +1,11 @@
 import { parseInstant } from '../../lib/instant.ts';
 import type { Bounds } from './bounds.ts';
 import { formatTime } from './cast.ts';
-import { prepare } from './prepare.ts';
+import { prepare } from './parse/prepare.ts';
+import { refuse } from './parse/refusal.ts';
+import { parse } from './parse/tree.ts';
 import { translateQuery } from './query.ts';
-import { refuse } from './refusal.ts';
 import type { DialectView } from './relation.ts';
-import { parse } from './tree.ts';
 import type { Type } from './value.ts';
 
 export interface TranslateOptions {

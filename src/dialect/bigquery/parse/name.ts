@@ -41,6 +41,12 @@ function readPlainName(reader: Reader, node: Node): string | undefined {
   return reader.word(node, 'value');
 }
 
+// The parser takes some of these for names: in `FROM t RIGHT JOIN u` it would call the table RIGHT.
+const RESERVED = new Set(
+  `cross except for from full group having inner intersect join lateral left limit natural on order outer over pivot qualify right
+  select tablesample union unpivot using where window with`.split(/\s+/),
+);
+
 const ALIAS = /^[A-Za-z_]\w{0,127}$/;
 
 /** The name that AS gives. @throws TailraceError `invalid_parameter` for a text in quotes, or letters that no column may have */
@@ -48,6 +54,8 @@ export function readAlias(reader: Reader, node: Node): string | undefined {
   const given = reader.take(node, 'as');
   if (given === undefined) return undefined;
   const name = isNode(given) ? readPlainName(reader, given) : given;
+  if (typeof given === 'string' && RESERVED.has(given.toLowerCase()))
+    throw reader.refuse(`has ${given.toUpperCase()} in a place that is not understood`, node);
   if (typeof name === 'string' && ALIAS.test(name)) return name;
   const hint =
     'has AS without a plain name after it; a name has letters, digits and underscores, without quotes';

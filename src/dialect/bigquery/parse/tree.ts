@@ -75,7 +75,7 @@ const CLAUSES: Readonly<Record<string, string>> = {
 
 /** Words that only the tree's structure shows. */
 const STRUCTURE = new Set(
-  `select from as cross join left right full outer inner on unnest by all distinct and or not in is like between null true false case
+  `select from as on unnest by all distinct and or not in is like between null true false case
   when then else end cast safe_cast extract interval partition asc desc`.split(/\s+/),
 );
 
@@ -210,9 +210,15 @@ function countWords(node: Node, add: (word: string) => void): void {
   for (const [name, values] of members(node)) {
     const clause = Object.hasOwn(CLAUSES, name) ? CLAUSES[name] : undefined;
     if (clause !== undefined) add(clause);
-    for (const value of values) {
+    for (const value of values)
       if (isNode(value)) countWords(value, add);
-      else if (typeof value === 'string') add(value.toLowerCase());
-    }
+      else for (const word of wordsOf(value)) add(word);
   }
+}
+
+/** A name by itself, and the words of one such as LEFT JOIN. */
+function wordsOf(value: unknown): readonly string[] {
+  if (typeof value !== 'string') return [];
+  const small = value.toLowerCase();
+  return small.includes(' ') ? [small, ...small.split(' ')] : [small];
 }

@@ -1,5 +1,5 @@
-import { SQL_PARAMETER } from '../../definitions/parameter.ts';
-import { TailraceError } from '../../errors.ts';
+import { SQL_PARAMETER } from '../../../definitions/parameter.ts';
+import { TailraceError } from '../../../errors.ts';
 
 /** A place in the caller's text, each counted from 1. */
 export interface Place {

@@ -24,7 +24,7 @@ const TOKEN = new RegExp(
     /`(?<name>[^`\\\n]+)`/,
     /(?<number>(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?(?!\w))/,
     /(?<word>[A-Za-z_]\w*)/,
-    /(?<sign>::|<>|!=|<=|>=|\|\||[()[\],.;+*/%=<>-])/,
+    /(?<sign>::|<>|!=|<=|>=|\|\||[()[\],.;+*%=<>-]|\/(?!\*))/,
   ]
     .map((part) => part.source)
     .join('|'),
@@ -43,8 +43,7 @@ export function readTokens(sql: string): readonly Token[] {
     if (groups === undefined) throw refuseUnknown(sql, start);
     const token = readToken(groups, start);
     if (token === undefined) continue;
-    if (token === 'bytes')
-      throw refuse('has bytes such as b"x", which are not understood', placeOf(sql, start));
+    if (token === 'bytes') throw refuse('has bytes, which are not understood', placeOf(sql, start));
     tokens.push(token);
     if (token.kind === 'sign') depth += DEPTHS[token.value] ?? 0;
     requireAtMost(BRACKETS_MAX, 'levels of brackets', { count: depth, sql, start });
@@ -82,7 +81,7 @@ function readToken(
     const inner = quoted.slice(quotes, -quotes).replaceAll('\r\n', '\n');
     return { kind: 'text', value: prefix === '' ? readEscapes(inner) : inner, start };
   }
-  if (name !== undefined) return { kind: 'name', value: name, start };
+  if (name !== undefined) return /\p{Cc}/u.test(name) ? 'bytes' : { kind: 'name', value: name, start };
   if (number !== undefined) return { kind: 'number', value: number, start };
   return word !== undefined
     ? { kind: 'word', value: word, start }

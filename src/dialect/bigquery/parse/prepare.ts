@@ -61,8 +61,6 @@ const isSign = (token: Token | undefined, sign: string) => token?.kind === 'sign
 const isWord = (token: Token | undefined, word: string) =>
   token?.kind === 'word' && token.value.toLowerCase() === word;
 
-const isBracket = ({ kind, value }: Token, brackets: string) => kind === 'sign' && brackets.includes(value);
-
 function requireType(type: Token | undefined, { start }: Token, sql: string): void {
   if (type?.kind !== 'word') throw refuse('must have a type after ::', placeOf(sql, start));
 }
@@ -83,13 +81,16 @@ function createWriter() {
   function add(token: Token, before: Token | undefined): void {
     const { kind, start } = token;
     if (kind === 'text' || kind === 'number') literals.push(token);
-    if (kind !== 'sign' && !isSign(before, '.')) operand = pieces.length;
-    if (isBracket(token, '([')) open.push(isCall(before) ? operand : pieces.length);
-    if (isBracket(token, ')]')) operand = open.pop() ?? 0;
+    if (kind === 'sign') takeBracket(token, before);
+    else if (!isSign(before, '.')) operand = pieces.length;
     // The parser takes NOT before a bracket for a call, so that NOT (a) = 1 would be (NOT a) = 1.
-    const isNegated = isSign(token, '(') && isWord(before, 'not');
-    if (isNegated) pieces.push({ text: BRACKETS, start, isApart: true });
+    if (isSign(token, '(') && isWord(before, 'not')) pieces.push({ text: BRACKETS, start, isApart: true });
     pieces.push(writePiece(token, before, literals.length - 1));
+  }
+
+  function takeBracket({ value }: Token, before: Token | undefined): void {
+    if ('(['.includes(value)) open.push(isCall(before) ? operand : pieces.length);
+    else if (')]'.includes(value)) operand = open.pop() ?? 0;
   }
 
   return { pieces, literals, cast, add };
@@ -109,9 +110,13 @@ function withoutEnd(tokens: readonly Token[], sql: string): readonly Token[] {
   return kept;
 }
 
-/** Whether a token is not a comma at the end of the SELECT list: the parser takes `, from (…)` for a call. */
+/**
+ * Whether the parser needs a token. It takes `, from (…)` for a call, so the comma at the end of a SELECT list is left out; OUTER says
+ * nothing after LEFT.
+ */
 function isKept(token: Token, i: number, tokens: readonly Token[]): boolean {
-  return !(isSign(token, ',') && isWord(tokens[i + 1], 'from'));
+  const isLast = isSign(token, ',') && isWord(tokens[i + 1], 'from');
+  return !isLast && !(isWord(token, 'outer') && isWord(tokens[i - 1], 'left'));
 }
 
 function isCall(before: Token | undefined): boolean {
