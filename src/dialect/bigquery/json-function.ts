@@ -4,7 +4,7 @@ import { readJsonPath } from './json-path.ts';
 import { readName } from './parse/name.ts';
 import type { Node } from './parse/tree.ts';
 import { findName } from './scope.ts';
-import { type Step, withoutNull, writeSteps } from './steps.ts';
+import { firstOf, type Step, writeSteps } from './steps.ts';
 import { jsonValue, type Value } from './value.ts';
 
 /** Functions of a JSON value and a path in it. `isScalar`: NULL for objects and lists, and a text without its quotes. */
@@ -41,5 +41,5 @@ function valueAt(node: Node, steps: readonly Step[], context: Context): Value {
   const value = translate(node);
   const { json } = value;
   const text = json === undefined ? as(value, 'string') : `coalesce(${json.text}, ${value.sql})`;
-  return jsonValue(withoutNull(writeSteps(`ifNull(${text}, '')`, steps)));
+  return jsonValue(firstOf([writeSteps(`ifNull(${text}, '')`, steps)]));
 }
