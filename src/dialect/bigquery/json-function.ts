@@ -4,7 +4,7 @@ import { readJsonPath } from './json-path.ts';
 import { readName } from './parse/name.ts';
 import type { Node } from './parse/tree.ts';
 import { findName } from './scope.ts';
-import { type Step, writeSteps } from './steps.ts';
+import { type Step, withoutNull, writeSteps } from './steps.ts';
 import { jsonValue, type Value } from './value.ts';
 
 /** Functions of a JSON value and a path in it. `isScalar`: NULL for objects and lists, and a text without its quotes. */
@@ -39,7 +39,8 @@ function valueAt(node: Node, steps: readonly Step[], context: Context): Value {
     if (isRecord && scope.grouped.size === 0) return found.origin.relation.value(found.origin, steps);
   }
   const { type, sql, json, text } = translate(node);
-  if (json !== undefined) return jsonValue(writeSteps(`ifNull(coalesce(${json.text}, ${sql}), '')`, steps));
+  if (json !== undefined)
+    return jsonValue(withoutNull(writeSteps(`ifNull(coalesce(${json.text}, ${sql}), '')`, steps)));
   return jsonValue(
     writeSteps(`ifNull(${as({ type, sql, ...(text !== undefined && { text }) }, 'string')}, '')`, steps),
   );

@@ -6,7 +6,7 @@ import { outputValues } from './order.ts';
 import { isNode, type Node, type Reader } from './parse/tree.ts';
 import type { DialectView, Source } from './relation.ts';
 import type { Scope } from './scope.ts';
-import { type Select, type SelectContext, translateSelect, withTail } from './select.ts';
+import { type Select, type SelectContext, toSource, translateSelect, withTail } from './select.ts';
 import type { Type } from './value.ts';
 
 export interface Query extends Select {
@@ -73,7 +73,7 @@ function readWith(node: Node, around: Visible, state: State): Visible {
     const select = query(bare(statement, reader), visible, state);
     const sql = `w${withs.length}`;
     withs.push(`${sql} AS (${select.sql})`);
-    const source = toSource({ sql, columns: select.columns, place: statement, reader });
+    const source = readable({ sql, columns: select.columns }, statement, reader);
     visible.set((reader.word(name, 'value') ?? '').toLowerCase(), source);
   }
   return visible;
@@ -139,18 +139,11 @@ function bare(node: Node, reader: Reader): Node {
   return isNode(inner) ? inner : node;
 }
 
-interface Output extends Select {
-  readonly place: Node;
-  readonly reader: Reader;
-}
-
-function toSource({ sql, columns, place, reader }: Output): Source {
-  const named = columns.map(({ label, type }, i) => {
-    if (type === 'null')
-      throw reader.refuse(`has the column ${label}, which is NULL without a type; cast it`, place);
-    return [label.toLowerCase(), { name: `c${i}`, label, type: type === 'record' ? 'json' : type }] as const;
-  });
-  return { sql, columns: new Map(named) };
+/** @throws TailraceError `invalid_parameter` for a column without a type */
+function readable(select: Select, place: Node, reader: Reader): Source {
+  const untyped = select.columns.find(({ type }) => type === 'null');
+  if (untyped === undefined) return toSource(select);
+  throw reader.refuse(`has the column ${untyped.label}, which is NULL without a type; cast it`, place);
 }
 
 function contextIn(visible: Visible, state: State): SelectContext {
@@ -176,7 +169,7 @@ function contextIn(visible: Visible, state: State): SelectContext {
     known: () => [...visible.keys()],
     subquery: (node) => {
       const { sql, columns } = inner(node);
-      return toSource({ sql: `(${sql})`, columns, place: node, reader });
+      return readable({ sql: `(${sql})`, columns }, node, reader);
     },
     addRead: (bounds) => state.reads.push(bounds),
   };

@@ -1,4 +1,4 @@
-import { type Step, writeSteps } from './steps.ts';
+import { type Step, withoutNull, writeSteps } from './steps.ts';
 import { jsonValue, type Type, type TypedSql, type Value } from './value.ts';
 
 /** A view of the stored query, as callers' SELECTs see it. */
@@ -49,20 +49,21 @@ export interface Origin {
 export type Relation = ReturnType<typeof createRelation>;
 
 /**
- * Collects the columns, paths and records that a SELECT uses of a source, and writes the subquery that computes just these.
+ * Collects the columns, paths and records that a SELECT uses of a source, and writes the subquery that computes just these, each once.
  *
  * A list of several records gives a row for each, a single record or none gives one row.
  */
 export function createRelation(name: string, alias: string, source: Source) {
+  const inner = `${alias}s`; // of what the subquery reads; names like those of functions have to be qualified
   const columns = new Map<string, string>(); // by name in the subquery
+  const forms = new Map<string, string>(); // computed from these
   const records: UnnestedRecord[] = [];
+  const values = new Map<string, Value>();
   let readsAll = false; // whether a path without a typed column is read
   let isOptional = false;
-  const inner = `${alias}s`; // names like those of functions have to be qualified
-  const values = new Map<string, Value>();
 
-  const addColumn = (column: string, sql: string) => {
-    columns.set(column, sql);
+  const addTo = (list: Map<string, string>, column: string, sql: string) => {
+    list.set(column, sql);
     return `${alias}.${column}`;
   };
 
@@ -71,7 +72,7 @@ export function createRelation(name: string, alias: string, source: Source) {
     source,
     /** A column that is not JSON. */
     column(column: SourceColumn): Value {
-      const sql = addColumn(column.name, `${inner}.${column.name}`);
+      const sql = addTo(columns, column.name, `${inner}.${column.name}`);
       return { type: column.type, sql, column: { table: relation, name: column.name } };
     },
     origin(column: SourceColumn): Origin {
@@ -95,17 +96,17 @@ export function createRelation(name: string, alias: string, source: Source) {
       const key = JSON.stringify([origin.sql, ...steps]);
       const known = values.get(key);
       if (known !== undefined) return known;
-      const column = findTyped(source.view, extend(origin.path, steps));
-      readsAll ||= column === undefined;
-      const number = values.size;
-      const raw = writeSteps(origin.sql, steps);
-      const value =
-        column === undefined
-          ? jsonValue(addColumn(`p${number}`, raw))
-          : jsonValue(
-              addColumn(`p${number}`, `if(isNull(${inner}.${column.name}), ${raw}, '')`),
-              typedSql(addColumn(column.name, `${inner}.${column.name}`), column),
-            );
+      const typed = findTyped(source.view, extend(origin.path, steps));
+      readsAll ||= typed === undefined;
+      const number = `p${values.size}`;
+      const stored = typed && `${inner}.${typed.name}`;
+      const json = withoutNull(writeSteps(origin.sql, steps));
+      const raw = addTo(columns, number, stored === undefined ? json : `if(isNull(${stored}), ${json}, '')`);
+      const column =
+        typed === undefined
+          ? undefined
+          : typedSql(addTo(columns, typed.name, `${inner}.${typed.name}`), typed);
+      const value = jsonValue(raw, column, (form, sql) => addTo(forms, `${number}_${form}`, sql));
       values.set(key, value);
       return value;
     },
@@ -116,14 +117,20 @@ export function createRelation(name: string, alias: string, source: Source) {
     /** The relation in FROM. */
     write(): string {
       const { untyped } = source.view ?? {};
-      const metadata = `${inner}.${untyped !== undefined && !readsAll ? untyped : 'metadata'}`;
-      const origin = (sql: string) => sql.replaceAll(METADATA, metadata);
+      const metadata = untyped !== undefined && !readsAll ? untyped : 'metadata';
       const list = [...columns].map(([column, sql]) => {
         const isStored = isOptional && sql === `${inner}.${column}`;
-        return `${isStored ? `toNullable(${sql})` : origin(sql)} AS ${column}`;
+        return `${isStored ? `toNullable(${sql})` : sql} AS ${column}`;
       });
-      const joins = records.map((record) => origin(writeUnnest(record)));
-      return `(SELECT ${list.join(', ') || '1 AS one'} FROM ${source.sql} AS ${inner}${joins.join('')}) AS ${alias}`;
+      const from = records.length === 0 ? source.sql : writeUnnested(source.sql, { inner, records, list });
+      const read = `SELECT ${list.join(', ') || '1 AS one'} FROM ${from} AS ${inner}`.replaceAll(
+        METADATA,
+        `${inner}.${metadata}`,
+      );
+      if (forms.size === 0) return `(${read}) AS ${alias}`;
+      const computed = [...forms].map(([form, sql]) => `${sql} AS ${form}`);
+      const passed = [...columns.keys()].map((column) => `${alias}.${column} AS ${column}`);
+      return `(SELECT ${[...passed, ...computed].join(', ')} FROM (${read}) AS ${alias}) AS ${alias}`;
     },
   };
   return relation;
@@ -135,9 +142,22 @@ interface UnnestedRecord {
   readonly steps: readonly Step[];
 }
 
-function writeUnnest({ name, from, steps }: UnnestedRecord): string {
-  const raw = writeSteps(from, steps);
-  return ` LEFT ARRAY JOIN if(startsWith(${raw}, '['), JSONExtractArrayRaw(${raw}), [${raw}]) AS ${name}`;
+/** A subquery with the columns of the source that a list uses, and the records. */
+function writeUnnested(
+  source: string,
+  { inner, records, list }: { inner: string; records: readonly UnnestedRecord[]; list: readonly string[] },
+): string {
+  const used = list.join(' ');
+  const pattern = new RegExp(`\\b${inner}\\.(\\w+)`, 'g');
+  const stored = new Set([...used.matchAll(pattern)].map(([, column]) => column));
+  const columns = [...stored].map((column) => `${inner}.${column} AS ${column}`);
+  if (used.includes(METADATA)) columns.push(METADATA);
+  const joins = records.map(({ name, from, steps }) => {
+    const raw = writeSteps(from, steps);
+    return ` LEFT ARRAY JOIN if(startsWith(${raw}, '['), JSONExtractArrayRaw(${raw}), [${raw}]) AS ${name}`;
+  });
+  const names = records.map(({ name }) => name);
+  return `(SELECT ${[...columns, ...names].join(', ')} FROM ${source} AS ${inner}${joins.join('')})`;
 }
 
 function findTyped(view: DialectView | undefined, path: readonly string[] | undefined) {

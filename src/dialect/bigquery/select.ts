@@ -2,9 +2,10 @@ import { findBounds, type TableBounds } from './bounds.ts';
 import type { Context } from './context.ts';
 import { as, isJson } from './convert.ts';
 import { type FromContext, translateFrom } from './from.ts';
-import { notPlace, outputValues, readPlaced, writeTail } from './order.ts';
+import { notPlace, readPlaced, writeTail } from './order.ts';
 import { readAlias, readName } from './parse/name.ts';
 import type { Node } from './parse/tree.ts';
+import { createRelation, type Source } from './relation.ts';
 import { readColumn, type Scope } from './scope.ts';
 import { groupedValue, type Type, type Value } from './value.ts';
 
@@ -63,8 +64,10 @@ export function translateSelect(node: Node, context: SelectContext, hasTail: boo
 }
 
 /** A SELECT with an ORDER BY and a LIMIT around it, which name its columns only. */
-export function withTail({ sql, columns }: Select, node: Node, { contextOf }: SelectContext): Select {
-  const values = outputValues(columns);
+export function withTail(select: Select, node: Node, { contextOf, nextAlias }: SelectContext): Select {
+  const { sql, columns } = select;
+  const relation = createRelation('', nextAlias(), toSource({ sql: `(${sql})`, columns }));
+  const values = [...relation.source.columns.values()].map((column) => readColumn(relation, column));
   const items = columns.map(
     ({ label }, i) => ({ label, value: values[i] ?? { type: 'null', sql: 'NULL' } }) as const,
   );
@@ -76,8 +79,17 @@ export function withTail({ sql, columns }: Select, node: Node, { contextOf }: Se
     grouped: new Map(),
   };
   const tail = writeTail(node, values, contextOf(withAliases(scope, items)));
-  if (tail === '') return { sql, columns };
-  return { sql: `SELECT ${columns.map((_, i) => `c${i}`).join(', ')} FROM (${sql})${tail}`, columns };
+  if (tail === '') return select;
+  const list = values.map((value, i) => `${value.sql} AS c${i}`);
+  return { sql: `SELECT ${list.join(', ')} FROM ${relation.write()}${tail}`, columns };
+}
+
+/** What FROM can read of a SELECT. */
+export function toSource({ sql, columns }: Select): Source {
+  const named = columns.map(
+    ({ label, type }, i) => [label.toLowerCase(), { name: `c${i}`, label, type }] as const,
+  );
+  return { sql, columns: new Map(named) };
 }
 
 /** The first of several columns of one name counts. */

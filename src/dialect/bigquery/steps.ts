@@ -3,7 +3,7 @@ import { quote } from '../../sql/quote.ts';
 /** A step into JSON: a member of an object, or of a list, from 0. */
 export type Step = string | number;
 
-/** The JSON text at some steps into a JSON text, empty if there is none or it is null. */
+/** The JSON text at some steps into a JSON text, empty if there is none. */
 export function writeSteps(json: string, steps: readonly Step[]): string {
   let sql = json;
   for (let i = 0; i < steps.length; ) {
@@ -19,5 +19,10 @@ export function writeSteps(json: string, steps: readonly Step[]): string {
     sql = `JSONExtractRaw(${[sql, ...names.map((step) => quote(String(step)))].join(', ')})`;
     i += names.length;
   }
-  return `if(${sql} = 'null', '', ${sql})`;
+  return sql;
+}
+
+/** A JSON text, empty if it is null. */
+export function withoutNull(json: string): string {
+  return `if(${json} = 'null', '', ${json})`;
 }

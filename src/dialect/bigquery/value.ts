@@ -50,36 +50,48 @@ export interface TypedSql {
  *
  * @param raw its JSON text, empty if there is none or it is null
  * @param typed the typed column of its path; then `raw` is empty if the column has the value
+ * @param share computes a form once, and returns the name for it
  */
-export function jsonValue(raw: string, typed?: TypedSql): Value {
+export function jsonValue(raw: string, typed?: TypedSql, share: Share = (_, sql) => sql): Value {
   const own = `multiIf(startsWith(${raw}, '"'), JSONExtractString(${raw}), ${raw} = '' OR startsWith(${raw}, '{') OR startsWith(${raw}, '['), NULL, ${raw})`;
-  if (typed === undefined) return { type: 'json', sql: `nullIf(${raw}, '')`, json: formsOf(own) };
+  if (typed === undefined) return { type: 'json', sql: `nullIf(${raw}, '')`, json: formsOf(own, share) };
   const { sql, type } = typed;
+  const text = `ifNull(toString(${sql}), ${own})`;
   const isNumber = type === 'integer' || type === 'number';
+  const number = isNumber ? `ifNull(toFloat64(${sql}), ${finite(own)})` : finite(text);
   const json = `${type === 'string' ? 'toJSONString' : 'toString'}(assumeNotNull(${sql}))`;
   return {
     type: 'json',
     sql: `if(isNull(${sql}), nullIf(${raw}, ''), ${json})`,
-    json: formsOf(
-      `ifNull(toString(${sql}), ${own})`,
-      isNumber ? `ifNull(toFloat64(${sql}), ${finite(own)})` : undefined,
-    ),
+    json: formsOf(text, share, number),
   };
 }
 
+type Share = (form: string, sql: string) => string;
+
 /** @param text the value as a text, or NULL */
-function formsOf(text: string, number = finite(text)): JsonForms {
+function formsOf(text: string, share: Share, number = finite(text)): JsonForms {
   return {
-    text,
-    number,
-    integer: `ifNull(toInt64OrNull(${text}), ${roundToInteger(number)})`,
-    bool: `multiIf(lower(${text}) = 'true', true, lower(${text}) = 'false', false, NULL)`,
+    get text() {
+      return share('text', text);
+    },
+    get number() {
+      return share('number', number);
+    },
+    get integer() {
+      return share('integer', `ifNull(toInt64OrNull(${text}), ${roundToInteger(number)})`);
+    },
+    get bool() {
+      return share('bool', `multiIf(lower(${text}) = 'true', true, lower(${text}) = 'false', false, NULL)`);
+    },
   };
 }
 
 /** A JSON value by which rows are grouped: by its text, so that 200 and "200" are one group. Outside of aggregates it has one of the group's values. */
 export function groupedValue({ type, sql, json }: Value): Value {
-  return json === undefined ? { type, sql } : { type, sql: `any(${sql})`, json: formsOf(json.text) };
+  return json === undefined
+    ? { type, sql }
+    : { type, sql: `any(${sql})`, json: formsOf(json.text, (_, form) => form) };
 }
 
 /** `toFloat64OrNull` also reads words such as inf. */
