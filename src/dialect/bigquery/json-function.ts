@@ -38,10 +38,8 @@ function valueAt(node: Node, steps: readonly Step[], context: Context): Value {
     const isRecord = typeof found === 'object' && 'origin' in found && found.steps.length === 0;
     if (isRecord && scope.grouped.size === 0) return found.origin.relation.value(found.origin, steps);
   }
-  const { type, sql, json, text } = translate(node);
-  if (json !== undefined)
-    return jsonValue(withoutNull(writeSteps(`ifNull(coalesce(${json.text}, ${sql}), '')`, steps)));
-  return jsonValue(
-    writeSteps(`ifNull(${as({ type, sql, ...(text !== undefined && { text }) }, 'string')}, '')`, steps),
-  );
+  const value = translate(node);
+  const { json } = value;
+  const text = json === undefined ? as(value, 'string') : `coalesce(${json.text}, ${value.sql})`;
+  return jsonValue(withoutNull(writeSteps(`ifNull(${text}, '')`, steps)));
 }

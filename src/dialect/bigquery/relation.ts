@@ -94,19 +94,7 @@ export function createRelation(name: string, alias: string, source: Source) {
     /** What is at these steps. */
     value(origin: Origin, steps: readonly Step[]): Value {
       const key = JSON.stringify([origin.sql, ...steps]);
-      const known = values.get(key);
-      if (known !== undefined) return known;
-      const typed = findTyped(source.view, extend(origin.path, steps));
-      readsAll ||= typed === undefined;
-      const number = `p${values.size}`;
-      const stored = typed && `${inner}.${typed.name}`;
-      const json = withoutNull(writeSteps(origin.sql, steps));
-      const raw = addTo(columns, number, stored === undefined ? json : `if(isNull(${stored}), ${json}, '')`);
-      const column =
-        typed === undefined
-          ? undefined
-          : typedSql(addTo(columns, typed.name, `${inner}.${typed.name}`), typed);
-      const value = jsonValue(raw, column, (form, sql) => addTo(forms, `${number}_${form}`, sql));
+      const value = values.get(key) ?? readValue(origin, steps);
       values.set(key, value);
       return value;
     },
@@ -115,31 +103,64 @@ export function createRelation(name: string, alias: string, source: Source) {
       isOptional = true;
     },
     /** The relation in FROM. */
-    write(): string {
-      const { untyped } = source.view ?? {};
-      const metadata = untyped !== undefined && !readsAll ? untyped : 'metadata';
-      const list = [...columns].map(([column, sql]) => {
-        const isStored = isOptional && sql === `${inner}.${column}`;
-        return `${isStored ? `toNullable(${sql})` : sql} AS ${column}`;
-      });
-      const from = records.length === 0 ? source.sql : writeUnnested(source.sql, { inner, records, list });
-      const read = `SELECT ${list.join(', ') || '1 AS one'} FROM ${from} AS ${inner}`.replaceAll(
-        METADATA,
-        `${inner}.${metadata}`,
-      );
-      if (forms.size === 0) return `(${read}) AS ${alias}`;
-      const computed = [...forms].map(([form, sql]) => `${sql} AS ${form}`);
-      const passed = [...columns.keys()].map((column) => `${alias}.${column} AS ${column}`);
-      return `(SELECT ${[...passed, ...computed].join(', ')} FROM (${read}) AS ${alias}) AS ${alias}`;
-    },
+    write: () => writeRelation({ alias, inner, source, columns, forms, records, readsAll, isOptional }),
   };
   return relation;
+
+  function readValue(origin: Origin, steps: readonly Step[]): Value {
+    const typed = findTyped(source.view, extend(origin.path, steps));
+    readsAll ||= typed === undefined;
+    const number = `p${values.size}`;
+    const stored = typed && `${inner}.${typed.name}`;
+    const json = withoutNull(writeSteps(origin.sql, steps));
+    const raw = addTo(columns, number, stored === undefined ? json : `if(isNull(${stored}), ${json}, '')`);
+    const column =
+      typed === undefined ? undefined : typedSql(addTo(columns, typed.name, `${inner}.${typed.name}`), typed);
+    return jsonValue(raw, column, (form, sql) => addTo(forms, `${number}_${form}`, sql));
+  }
 }
 
 interface UnnestedRecord {
   readonly name: string;
   readonly from: string;
   readonly steps: readonly Step[];
+}
+
+interface Written {
+  readonly alias: string;
+  readonly inner: string;
+  readonly source: Source;
+  readonly columns: ReadonlyMap<string, string>;
+  readonly forms: ReadonlyMap<string, string>;
+  readonly records: readonly UnnestedRecord[];
+  readonly readsAll: boolean;
+  readonly isOptional: boolean;
+}
+
+/** Up to three SELECTs: one with a row for each record, one for the columns, one for what is computed from these. */
+function writeRelation({
+  alias,
+  inner,
+  source,
+  columns,
+  forms,
+  records,
+  readsAll,
+  isOptional,
+}: Written): string {
+  const { untyped } = source.view ?? {};
+  const metadata = untyped !== undefined && !readsAll ? untyped : 'metadata';
+  const list = [...columns].map(([column, sql]) => {
+    const isStored = isOptional && sql === `${inner}.${column}`;
+    return `${isStored ? `toNullable(${sql})` : sql} AS ${column}`;
+  });
+  const from = records.length === 0 ? source.sql : writeUnnested(source.sql, { inner, records, list });
+  const select = `SELECT ${list.join(', ') || '1 AS one'} FROM ${from} AS ${inner}`;
+  const read = select.replaceAll(METADATA, `${inner}.${metadata}`);
+  if (forms.size === 0) return `(${read}) AS ${alias}`;
+  const passed = [...columns.keys()].map((column) => `${alias}.${column} AS ${column}`);
+  const computed = [...forms].map(([form, sql]) => `${sql} AS ${form}`);
+  return `(SELECT ${[...passed, ...computed].join(', ')} FROM (${read}) AS ${alias}) AS ${alias}`;
 }
 
 /** A subquery with the columns of the source that a list uses, and the records. */

@@ -33,7 +33,7 @@ interface JsonForms {
   readonly text: string;
   /** A number, or the number in a text, as Float64. */
   readonly number: string;
-  /** The same rounded, half away from zero, as Int64. */
+  /** A number rounded half away from zero, or the whole number in a text, as Int64. */
   readonly integer: string;
   /** True or false, or the word in a text. */
   readonly bool: string;
@@ -54,23 +54,32 @@ export interface TypedSql {
  */
 export function jsonValue(raw: string, typed?: TypedSql, share: Share = (_, sql) => sql): Value {
   const own = `multiIf(startsWith(${raw}, '"'), JSONExtractString(${raw}), ${raw} = '' OR startsWith(${raw}, '{') OR startsWith(${raw}, '['), NULL, ${raw})`;
-  if (typed === undefined) return { type: 'json', sql: `nullIf(${raw}, '')`, json: formsOf(own, share) };
+  const inText = `toInt64OrNull(JSONExtractString(${raw}))`;
+  const integer = `if(startsWith(${raw}, '"'), ${inText}, ${toInteger(raw, finite(raw))})`;
+  if (typed === undefined)
+    return {
+      type: 'json',
+      sql: `nullIf(${raw}, '')`,
+      json: formsOf({ text: own, number: finite(own), integer }, share),
+    };
   const { sql, type } = typed;
   const text = `ifNull(toString(${sql}), ${own})`;
   const isNumber = type === 'integer' || type === 'number';
   const number = isNumber ? `ifNull(toFloat64(${sql}), ${finite(own)})` : finite(text);
   const json = `${type === 'string' ? 'toJSONString' : 'toString'}(assumeNotNull(${sql}))`;
+  const stored = isNumber
+    ? toInteger(`toString(${sql})`, `toFloat64(${sql})`)
+    : `toInt64OrNull(toString(${sql}))`;
   return {
     type: 'json',
     sql: `if(isNull(${sql}), nullIf(${raw}, ''), ${json})`,
-    json: formsOf(text, share, number),
+    json: formsOf({ text, number, integer: `if(isNull(${sql}), ${integer}, ${stored})` }, share),
   };
 }
 
 type Share = (form: string, sql: string) => string;
 
-/** @param text the value as a text, or NULL */
-function formsOf(text: string, share: Share, number = finite(text)): JsonForms {
+function formsOf({ text, number, integer }: Omit<JsonForms, 'bool'>, share: Share): JsonForms {
   return {
     get text() {
       return share('text', text);
@@ -79,7 +88,7 @@ function formsOf(text: string, share: Share, number = finite(text)): JsonForms {
       return share('number', number);
     },
     get integer() {
-      return share('integer', `ifNull(toInt64OrNull(${text}), ${roundToInteger(number)})`);
+      return share('integer', integer);
     },
     get bool() {
       return share('bool', `multiIf(lower(${text}) = 'true', true, lower(${text}) = 'false', false, NULL)`);
@@ -87,11 +96,20 @@ function formsOf(text: string, share: Share, number = finite(text)): JsonForms {
   };
 }
 
+function toInteger(text: string, number: string): string {
+  return `ifNull(toInt64OrNull(${text}), ${roundToInteger(number)})`;
+}
+
 /** A JSON value by which rows are grouped: by its text, so that 200 and "200" are one group. Outside of aggregates it has one of the group's values. */
 export function groupedValue({ type, sql, json }: Value): Value {
   return json === undefined
     ? { type, sql }
-    : { type, sql: `any(${sql})`, json: formsOf(json.text, (_, form) => form) };
+    : { type, sql: `any(${sql})`, json: formsOf(formsOfText(json.text), (_, form) => form) };
+}
+
+function formsOfText(text: string) {
+  const number = finite(text);
+  return { text, number, integer: toInteger(text, number) };
 }
 
 /** `toFloat64OrNull` also reads words such as inf. */
