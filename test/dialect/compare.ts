@@ -111,11 +111,8 @@ function isScalar(value: unknown): value is { readonly scalar: Json } {
   return isRecord(value) && Object.keys(value).join() === 'scalar';
 }
 
-/** A number is answered as a number; a text that holds one as either. */
 function matchesScalar(expected: Json, actual: unknown): boolean {
   if (typeof expected === 'number' && typeof actual === 'number') return isNear(expected, actual);
-  if (typeof expected === 'string' || typeof expected === 'boolean')
-    return actual !== null && typeof actual !== 'object' && String(expected) === String(actual);
   return isEqual(expected, actual);
 }
 

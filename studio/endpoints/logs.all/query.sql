@@ -1,90 +1,116 @@
 -- The SELECTs of Supabase Studio's log pages and its Logs Explorer, over one view for each of its tables. Without one, the newest
 -- requests of the gateway.
 WITH
-  -- How far back the plan reaches, in days; exclusive. Names begin with studio_, since callers' SELECTs cannot use them.
-  multiIf(@project_tier = 'PRO', 7, @project_tier IN ('PAYG', 'ENTERPRISE'), 90, 1) AS studio_days,
-  toDateTime64(@now, 6, 'UTC') - toIntervalDay(studio_days) AS studio_tier_bound,
-  toDateTime64('2255-01-01', 6, 'UTC') AS studio_far,
-  -- The bounds of the request: exclusive below, inclusive above. Those of the SELECT are inclusive on both sides.
-  greatest(
-    studio_tier_bound,
-    ifNull(parseDateTime64BestEffortOrNull(@iso_timestamp_start, 6, 'UTC'), studio_tier_bound)
-  ) AS studio_after,
-  ifNull(parseDateTime64BestEffortOrNull(@sql_from, 6, 'UTC'), studio_tier_bound) AS studio_from,
-  least(
-    ifNull(parseDateTime64BestEffortOrNull(@iso_timestamp_end, 6, 'UTC'), studio_far),
-    ifNull(parseDateTime64BestEffortOrNull(@sql_until, 6, 'UTC'), studio_far)
-  ) AS studio_until,
+  -- Names begin with studio_, since callers' SELECTs cannot use them. The plan's bound is exclusive, as is that of iso_timestamp_start;
+  -- those of the SELECT are inclusive. Conditions with an empty parameter are left out before the engine sees them.
+  toDateTime64(@now, 6, 'UTC') - toIntervalDay(multiIf(@project_tier = 'PRO', 7, @project_tier = 'FREE', 1, 90)) AS studio_after,
+  parseDateTime64BestEffortOrNull(@iso_timestamp_start, 6, 'UTC') AS studio_start,
+  parseDateTime64BestEffortOrNull(@iso_timestamp_end, 6, 'UTC') AS studio_end,
+  parseDateTime64BestEffortOrNull(@sql_from, 6, 'UTC') AS studio_from,
+  parseDateTime64BestEffortOrNull(@sql_until, 6, 'UTC') AS studio_until,
 
   -- Of events with all typed columns, a chart of an hour reads these columns of an hour, and no metadata. Where one of them is NULL,
   -- the metadata may have a value of another type: then "untyped" is the metadata.
   edge_logs AS (
     SELECT id, timestamp, event_message, metadata, method, path, status_code, '' AS untyped
     FROM edge_logs
-    WHERE project = @project AND timestamp > studio_after AND timestamp >= studio_from AND timestamp <= studio_until
+    WHERE project = @project
       AND (@sql_id = '' OR id = @sql_id)
+      AND (@iso_timestamp_start = '' OR timestamp > studio_start) AND (@iso_timestamp_end = '' OR timestamp <= studio_end)
+      AND (@sql_from = '' OR timestamp >= studio_from) AND (@sql_until = '' OR timestamp <= studio_until)
+      AND timestamp > studio_after
       AND method IS NOT NULL AND path IS NOT NULL AND status_code IS NOT NULL
     UNION ALL
     SELECT id, timestamp, event_message, metadata, method, path, status_code, metadata
     FROM edge_logs
-    WHERE project = @project AND timestamp > studio_after AND timestamp >= studio_from AND timestamp <= studio_until
+    WHERE project = @project
       AND (@sql_id = '' OR id = @sql_id)
+      AND (@iso_timestamp_start = '' OR timestamp > studio_start) AND (@iso_timestamp_end = '' OR timestamp <= studio_end)
+      AND (@sql_from = '' OR timestamp >= studio_from) AND (@sql_until = '' OR timestamp <= studio_until)
+      AND timestamp > studio_after
       AND (method IS NULL OR path IS NULL OR status_code IS NULL)
   ),
   postgres_logs AS (
     SELECT id, timestamp, event_message, metadata, error_severity, '' AS untyped
     FROM postgres_logs
-    WHERE project = @project AND timestamp > studio_after AND timestamp >= studio_from AND timestamp <= studio_until
+    WHERE project = @project
       AND (@sql_id = '' OR id = @sql_id)
+      AND (@iso_timestamp_start = '' OR timestamp > studio_start) AND (@iso_timestamp_end = '' OR timestamp <= studio_end)
+      AND (@sql_from = '' OR timestamp >= studio_from) AND (@sql_until = '' OR timestamp <= studio_until)
+      AND timestamp > studio_after
       AND error_severity IS NOT NULL
     UNION ALL
     SELECT id, timestamp, event_message, metadata, error_severity, metadata
     FROM postgres_logs
-    WHERE project = @project AND timestamp > studio_after AND timestamp >= studio_from AND timestamp <= studio_until
+    WHERE project = @project
       AND (@sql_id = '' OR id = @sql_id)
+      AND (@iso_timestamp_start = '' OR timestamp > studio_start) AND (@iso_timestamp_end = '' OR timestamp <= studio_end)
+      AND (@sql_from = '' OR timestamp >= studio_from) AND (@sql_until = '' OR timestamp <= studio_until)
+      AND timestamp > studio_after
       AND (error_severity IS NULL)
   ),
   function_edge_logs AS (
     SELECT id, timestamp, event_message, metadata, function_id, execution_time_ms, status_code
     FROM function_edge_logs
-    WHERE project = @project AND timestamp > studio_after AND timestamp >= studio_from AND timestamp <= studio_until
+    WHERE project = @project
       AND (@sql_id = '' OR id = @sql_id)
+      AND (@iso_timestamp_start = '' OR timestamp > studio_start) AND (@iso_timestamp_end = '' OR timestamp <= studio_end)
+      AND (@sql_from = '' OR timestamp >= studio_from) AND (@sql_until = '' OR timestamp <= studio_until)
+      AND timestamp > studio_after
   ),
   function_logs AS (
     SELECT id, timestamp, event_message, metadata, function_id, level, event_type
     FROM function_logs
-    WHERE project = @project AND timestamp > studio_after AND timestamp >= studio_from AND timestamp <= studio_until
+    WHERE project = @project
       AND (@sql_id = '' OR id = @sql_id)
+      AND (@iso_timestamp_start = '' OR timestamp > studio_start) AND (@iso_timestamp_end = '' OR timestamp <= studio_end)
+      AND (@sql_from = '' OR timestamp >= studio_from) AND (@sql_until = '' OR timestamp <= studio_until)
+      AND timestamp > studio_after
   ),
   auth_logs AS (
     SELECT id, timestamp, event_message, metadata, level, path, status_code
     FROM auth_logs
-    WHERE project = @project AND timestamp > studio_after AND timestamp >= studio_from AND timestamp <= studio_until
+    WHERE project = @project
       AND (@sql_id = '' OR id = @sql_id)
+      AND (@iso_timestamp_start = '' OR timestamp > studio_start) AND (@iso_timestamp_end = '' OR timestamp <= studio_end)
+      AND (@sql_from = '' OR timestamp >= studio_from) AND (@sql_until = '' OR timestamp <= studio_until)
+      AND timestamp > studio_after
   ),
   realtime_logs AS (
     SELECT id, timestamp, event_message, metadata, level
     FROM realtime_logs
-    WHERE project = @project AND timestamp > studio_after AND timestamp >= studio_from AND timestamp <= studio_until
+    WHERE project = @project
       AND (@sql_id = '' OR id = @sql_id)
+      AND (@iso_timestamp_start = '' OR timestamp > studio_start) AND (@iso_timestamp_end = '' OR timestamp <= studio_end)
+      AND (@sql_from = '' OR timestamp >= studio_from) AND (@sql_until = '' OR timestamp <= studio_until)
+      AND timestamp > studio_after
   ),
   storage_logs AS (
     SELECT id, timestamp, event_message, metadata, level, status_code
     FROM storage_logs
-    WHERE project = @project AND timestamp > studio_after AND timestamp >= studio_from AND timestamp <= studio_until
+    WHERE project = @project
       AND (@sql_id = '' OR id = @sql_id)
+      AND (@iso_timestamp_start = '' OR timestamp > studio_start) AND (@iso_timestamp_end = '' OR timestamp <= studio_end)
+      AND (@sql_from = '' OR timestamp >= studio_from) AND (@sql_until = '' OR timestamp <= studio_until)
+      AND timestamp > studio_after
   ),
   postgrest_logs AS (
     SELECT id, timestamp, event_message, metadata, level
     FROM postgrest_logs
-    WHERE project = @project AND timestamp > studio_after AND timestamp >= studio_from AND timestamp <= studio_until
+    WHERE project = @project
       AND (@sql_id = '' OR id = @sql_id)
+      AND (@iso_timestamp_start = '' OR timestamp > studio_start) AND (@iso_timestamp_end = '' OR timestamp <= studio_end)
+      AND (@sql_from = '' OR timestamp >= studio_from) AND (@sql_until = '' OR timestamp <= studio_until)
+      AND timestamp > studio_after
   ),
   pgbouncer_logs AS (
     SELECT id, timestamp, event_message, metadata, level
     FROM pgbouncer_logs
-    WHERE project = @project AND timestamp > studio_after AND timestamp >= studio_from AND timestamp <= studio_until
+    WHERE project = @project
       AND (@sql_id = '' OR id = @sql_id)
+      AND (@iso_timestamp_start = '' OR timestamp > studio_start) AND (@iso_timestamp_end = '' OR timestamp <= studio_end)
+      AND (@sql_from = '' OR timestamp >= studio_from) AND (@sql_until = '' OR timestamp <= studio_until)
+      AND timestamp > studio_after
   ),
 
   -- Tables of the hosted platform, for which a self-hosted one has no events.

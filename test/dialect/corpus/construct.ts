@@ -202,6 +202,16 @@ limit 7;`,
     limit: 9,
   },
   {
+    sql: `select id from auth_logs where starts_with(event_message, 'GET') or regexp_contains(event_message, 'user') and id = 'auth_logs-1' or false and true`,
+    expected: ({ auth_logs = [] }) =>
+      auth_logs
+        .filter(
+          ({ id, event_message }) =>
+            event_message.startsWith('GET') || (event_message.includes('user') && id === 'auth_logs-1'),
+        )
+        .map(({ id }) => ({ id })),
+  },
+  {
     sql: `select 7 as seven, count(*) as n from edge_logs group by seven order by seven`,
     expected: ({ edge_logs = [] }) => [{ seven: 7, n: edge_logs.length }],
   },

@@ -134,7 +134,7 @@ from function_edge_logs ${UNNEST} where safe_cast(m.execution_time_ms as float64
       grouped(
         open(function_edge_logs).filter(({ m }) => str(m, 'version') === '7' || num(m, 'version') === 200),
         ({ m }) => str(m, 'version'),
-      ).map(({ key, rows }) => ({ version: scalar(key), n: rows.length })),
+      ).map(({ key, rows }) => ({ version: (actual: unknown) => String(actual) === key, n: rows.length })),
   },
   {
     sql: `select id, timestamp, event_message, metadata.event_type, metadata.function_id, metadata.level from function_logs cross join unnest(metadata) as metadata where metadata.event_type is not null order by timestamp desc limit 100`,

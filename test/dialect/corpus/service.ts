@@ -67,8 +67,8 @@ export const SERVICE: readonly CorpusQuery[] = [
   },
   {
     sql: `select avg(connected) as mean, max(safe_cast(connected as int64)) as peak from realtime_logs cross join unnest(metadata) as m cross join unnest(m.measurements) as measurements where safe_cast(connected as float64) between 0 and 1000 and mod(safe_cast(connected as int64), 1) = 0`,
-    expected: (tables) => {
-      const found = realtime(tables)
+    expected: ({ realtime_logs }) => {
+      const found = open(realtime_logs, { measurements: ['m', 'measurements'] })
         .filter(({ measurements }) => !/\./.test(textOf(measurements)))
         .map(({ measurements }) => num(measurements, 'connected'))
         .filter((value) => value >= 0 && value <= 1000);

@@ -1,4 +1,5 @@
 import { createRequire } from 'node:module';
+import { restorePrecedence } from './precedence.ts';
 import type { Prepared } from './prepare.ts';
 import { placeOf, refuse, shorten } from './refusal.ts';
 import type { Token } from './token.ts';
@@ -27,7 +28,9 @@ function loadParser(): { astify: Parse } {
 export function parse(prepared: Prepared): Reader {
   let tree: unknown;
   try {
-    tree = loadParser().astify(prepared.text, { parseOptions: { includeLocations: true } });
+    tree = restorePrecedence(
+      loadParser().astify(prepared.text, { parseOptions: { includeLocations: true } }),
+    );
   } catch (error) {
     const offset = readOffset(error);
     if (offset === undefined) throw refuse('is not BigQuery SQL that is understood', undefined, error);
