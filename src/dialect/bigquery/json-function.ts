@@ -25,8 +25,7 @@ export function translateJson(
   const path = second === undefined ? '$' : context.translate(second).text;
   if (path === undefined) throw new WrongType(`has no path in quotes, such as '$.status', where one belongs`);
   const { sql, json } = valueAt(first, readJsonPath(path), context);
-  const isWhole = `(startsWith(ifNull(${sql}, ''), '{') OR startsWith(ifNull(${sql}, ''), '['))`;
-  return { type: 'string', sql: isScalar ? `if(${isWhole}, NULL, ${json?.text})` : sql };
+  return { type: 'string', sql: isScalar && json !== undefined ? json.text : sql };
 }
 
 /** Below a record a typed column may have the value. A text, also one in the metadata, is read as JSON. */
