@@ -28,9 +28,14 @@ export function readPlaced(node: Node, values: readonly Value[], { reader }: Con
 function writeTerm(value: Value, isDescending: boolean): string {
   const [way, nulls] = isDescending ? ['DESC', 'NULLS LAST'] : ['ASC', 'NULLS FIRST'];
   const { json, sql } = value;
-  if (json === undefined) return `${sql} ${way} ${nulls}`;
+  if (json === undefined) return `${notPlace(sql)} ${way} ${nulls}`;
   const other = isDescending ? 'ASC' : 'DESC';
   return `isNull(${sql}) ${other}, isNull(${json.number}) ${way}, ${json.number} ${way}, ${json.text} ${way}`;
+}
+
+/** The engine takes a whole number in ORDER BY or GROUP BY for the place of a column; here it is a value. */
+export function notPlace(sql: string): string {
+  return /^\(?-?\d+\)?$/.test(sql) ? `toInt64(${sql})` : sql;
 }
 
 function writeLimit(node: Node, reader: Reader): string {

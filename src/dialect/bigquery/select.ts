@@ -2,7 +2,7 @@ import { findBounds, type TableBounds } from './bounds.ts';
 import type { Context } from './context.ts';
 import { as, isJson } from './convert.ts';
 import { type FromContext, translateFrom } from './from.ts';
-import { readPlaced, writeTail } from './order.ts';
+import { notPlace, readPlaced, writeTail } from './order.ts';
 import { readAlias, readName } from './parse/name.ts';
 import type { Node } from './parse/tree.ts';
 import { createRelation, type Source } from './relation.ts';
@@ -51,7 +51,7 @@ export function translateSelect(node: Node, context: SelectContext, hasTail: boo
   const group =
     keys.length === 0
       ? ''
-      : ` GROUP BY ${[...new Set(keys.map(({ sql, json }) => json?.text ?? sql))].join(', ')}`;
+      : ` GROUP BY ${[...new Set(keys.map(({ sql, json }) => json?.text ?? notPlace(sql)))].join(', ')}`;
   const havingNode = reader.node(node, 'having');
   const having = havingNode === undefined ? '' : ` HAVING ${as(named.translate(havingNode), 'bool')}`;
   const isDistinct = distinct === 'DISTINCT';

@@ -132,8 +132,7 @@ export function number(scope: Scope, depth: number, use?: 'big'): Expression {
     () => length(scope),
     () => {
       const of = choose(...scope.numbers, ...bigs, read(string(scope, 0)));
-      if (of.type === 'string') return e.strict('int', `safe_cast(${of.sql} as int64)`, [of], castInt);
-      return e.strict('int', `safe_cast(${of.sql} as int64)`, [of], e.toInt);
+      return e.strict('int', `safe_cast(${of.sql} as int64)`, [of], castInt);
     },
     () => {
       const [a, b, operator] = [inner(), inner(), choose('+', '-', '*')];
@@ -177,8 +176,10 @@ export function number(scope: Scope, depth: number, use?: 'big'): Expression {
   )();
 }
 
+/** A text has to be a whole number; a number is rounded. */
 function castInt(value: Value): Value {
-  return typeof value === 'string' && /^-?\d+$/.test(value) ? e.toInt(value) : null;
+  if (typeof value !== 'string') return e.toInt(value);
+  return /^-?\d+$/.test(value) ? e.toInt(value) : null;
 }
 
 function length(scope: Scope): Expression {

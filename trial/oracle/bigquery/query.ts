@@ -93,10 +93,10 @@ export function joinUsing(
   return {
     sql: `${left.sql} ${kind} ${right.sql} using (${name})`,
     rows: (tables) => {
-      const others = right.rows(tables);
+      const others = Map.groupBy(right.rows(tables), (other) => keyOf(other[name] ?? null));
       return left.rows(tables).flatMap((row) => {
         const key = row[name] ?? null;
-        const equal = others.filter((other) => key !== null && keyOf(other[name] ?? null) === keyOf(key));
+        const equal = key === null ? [] : (others.get(keyOf(key)) ?? []);
         if (equal.length > 0) return equal.map((other) => ({ ...other, ...row }));
         return kind === 'left join' ? [row] : [];
       });

@@ -1,4 +1,5 @@
 import { createRequire } from 'node:module';
+import { restorePrecedence } from './precedence.ts';
 import type { Prepared } from './prepare.ts';
 import { placeOf, refuse, shorten } from './refusal.ts';
 import type { Token } from './token.ts';
@@ -15,9 +16,10 @@ let parser: { astify: Parse } | undefined;
 /** The parser takes 70 MB of memory once it is loaded, so only callers' BigQuery SELECTs load it. */
 function loadParser(): { astify: Parse } {
   if (parser === undefined) {
-    const library: unknown = createRequire(import.meta.url)('node-sql-parser/build/bigquery.js');
-    // Its types export this class under the name of the whole package.
-    const { Parser } = library as { Parser: new () => { astify: Parse } };
+    // The types of the package, which are also those of this build of it.
+    const { Parser } = createRequire(import.meta.url)(
+      'node-sql-parser/build/bigquery.js',
+    ) as typeof import('node-sql-parser');
     parser = new Parser();
   }
   return parser;
@@ -27,7 +29,9 @@ function loadParser(): { astify: Parse } {
 export function parse(prepared: Prepared): Reader {
   let tree: unknown;
   try {
-    tree = loadParser().astify(prepared.text, { parseOptions: { includeLocations: true } });
+    tree = restorePrecedence(
+      loadParser().astify(prepared.text, { parseOptions: { includeLocations: true } }),
+    );
   } catch (error) {
     const offset = readOffset(error);
     if (offset === undefined) throw refuse('is not BigQuery SQL that is understood', undefined, error);
