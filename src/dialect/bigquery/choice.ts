@@ -11,7 +11,7 @@ export function toValue(type: Type, sql: string): Value {
 }
 
 /** Values of which one is taken, all as one type. @throws WrongType if they have none */
-export function chooseBetween(values: readonly Value[], write: (sqls: readonly string[]) => string): Value {
+function chooseBetween(values: readonly Value[], write: (sqls: readonly string[]) => string): Value {
   const { type, sqls } = unify(values);
   return toValue(type, write(sqls));
 }

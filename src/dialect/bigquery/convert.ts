@@ -49,7 +49,7 @@ function isTimeType(type: Wanted): type is 'timestamp' | 'datetime' | 'date' {
 }
 
 /** A timestamp, datetime or date in a text. NULL for other texts. */
-export function readTime(text: string, type: 'timestamp' | 'datetime' | 'date'): string {
+function readTime(text: string, type: 'timestamp' | 'datetime' | 'date'): string {
   const time = `parseDateTime64BestEffortOrNull(${text}, 6, 'UTC')`;
   return type === 'date' ? `toDate(${time})` : time;
 }
@@ -66,7 +66,7 @@ export function instantOf(text: string, type: 'timestamp' | 'datetime' | 'date')
 }
 
 /** A constant. */
-export function writeInstant(instant: Micros, type: 'timestamp' | 'datetime' | 'date'): Value {
+function writeInstant(instant: Micros, type: 'timestamp' | 'datetime' | 'date'): Value {
   const iso = formatInstant(instant).replace('T', ' ').replace('Z', '');
   const sql =
     type === 'date' ? `toDate(${quote(iso.slice(0, 10))})` : `toDateTime64(${quote(iso)}, 6, 'UTC')`;

@@ -4,7 +4,7 @@ import { readJsonPath } from './json-path.ts';
 import { readName } from './parse/name.ts';
 import type { Node } from './parse/tree.ts';
 import { findName } from './scope.ts';
-import { type Step, withoutNull, writeSteps } from './steps.ts';
+import { firstOf, type Step, writeSteps } from './steps.ts';
 import { jsonValue, type Value } from './value.ts';
 
 /** Functions of a JSON value and a path in it. `isScalar`: NULL for objects and lists, and a text without its quotes. */
@@ -25,8 +25,7 @@ export function translateJson(
   const path = second === undefined ? '$' : context.translate(second).text;
   if (path === undefined) throw new WrongType(`has no path in quotes, such as '$.status', where one belongs`);
   const { sql, json } = valueAt(first, readJsonPath(path), context);
-  const isWhole = `(startsWith(ifNull(${sql}, ''), '{') OR startsWith(ifNull(${sql}, ''), '['))`;
-  return { type: 'string', sql: isScalar ? `if(${isWhole}, NULL, ${json?.text})` : sql };
+  return { type: 'string', sql: isScalar && json !== undefined ? json.text : sql };
 }
 
 /** Below a record a typed column may have the value. A text, also one in the metadata, is read as JSON. */
@@ -41,5 +40,5 @@ function valueAt(node: Node, steps: readonly Step[], context: Context): Value {
   const value = translate(node);
   const { json } = value;
   const text = json === undefined ? as(value, 'string') : `coalesce(${json.text}, ${value.sql})`;
-  return jsonValue(withoutNull(writeSteps(`ifNull(${text}, '')`, steps)));
+  return jsonValue(firstOf([writeSteps(`ifNull(${text}, '')`, steps)]));
 }

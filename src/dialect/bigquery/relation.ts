@@ -1,4 +1,4 @@
-import { type Step, withoutNull, writeSteps } from './steps.ts';
+import { firstOf, type Step, writeSteps } from './steps.ts';
 import { jsonValue, type Type, type TypedSql, type Value } from './value.ts';
 
 /** A view of the stored query, as callers' SELECTs see it. */
@@ -91,10 +91,10 @@ export function createRelation(name: string, alias: string, source: Source) {
     /** Whether a typed column has what is at these steps. */
     isTyped: (origin: Origin, steps: readonly Step[]) =>
       findTyped(source.view, extend(origin.path, steps)) !== undefined,
-    /** What is at these steps. */
-    value(origin: Origin, steps: readonly Step[]): Value {
-      const key = JSON.stringify([origin.sql, ...steps]);
-      const value = values.get(key) ?? readValue(origin, steps);
+    /** What is at these steps. @param others read in this order if there is nothing */
+    value(origin: Origin, steps: readonly Step[], others: readonly Origin[] = []): Value {
+      const key = JSON.stringify([[origin, ...others].map(({ sql }) => sql), ...steps]);
+      const value = values.get(key) ?? readValue(origin, steps, others);
       values.set(key, value);
       return value;
     },
@@ -107,12 +107,12 @@ export function createRelation(name: string, alias: string, source: Source) {
   };
   return relation;
 
-  function readValue(origin: Origin, steps: readonly Step[]): Value {
-    const typed = findTyped(source.view, extend(origin.path, steps));
+  function readValue(origin: Origin, steps: readonly Step[], others: readonly Origin[]): Value {
+    const typed = others.length > 0 ? undefined : findTyped(source.view, extend(origin.path, steps));
     readsAll ||= typed === undefined;
     const number = `p${values.size}`;
     const stored = typed && `${inner}.${typed.name}`;
-    const json = withoutNull(writeSteps(origin.sql, steps));
+    const json = firstOf([origin, ...others].map(({ sql }) => writeSteps(sql, steps)));
     const raw = addTo(columns, number, stored === undefined ? json : `if(isNull(${stored}), ${json}, '')`);
     const column =
       typed === undefined ? undefined : typedSql(addTo(columns, typed.name, `${inner}.${typed.name}`), typed);

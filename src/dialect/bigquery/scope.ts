@@ -48,22 +48,11 @@ function findField(names: readonly string[], { records }: Scope): Found | string
   const [record, ...others] = typed.length > 0 ? typed : records;
   if (record === undefined) return undefined;
   if (others.length === 0) return { origin: record.origin, steps: names };
-  return { value: firstOf([record, ...others].map(({ origin }) => origin.relation.value(origin, names))) };
-}
-
-/** The first of JSON values that is not NULL. */
-function firstOf(values: readonly Value[]): Value {
-  const all = (form: (value: Value) => string) => `coalesce(${values.map(form).join(', ')})`;
-  return {
-    type: 'json',
-    sql: all(({ sql }) => sql),
-    json: {
-      text: all(({ json, sql }) => json?.text ?? sql),
-      number: all(({ json, sql }) => json?.number ?? sql),
-      integer: all(({ json, sql }) => json?.integer ?? sql),
-      bool: all(({ json, sql }) => json?.bool ?? sql),
-    },
-  };
+  const { relation } = record.origin;
+  if (others.some(({ origin }) => origin.relation !== relation))
+    return `${names.join('.')} may be in the records of several tables; write a record before it`;
+  const origins = others.map(({ origin }) => origin);
+  return { value: relation.value(record.origin, names, origins) };
 }
 
 function findColumn(relation: Relation, name: string, steps: readonly Step[]): Found | undefined {

@@ -22,7 +22,9 @@ export function writeSteps(json: string, steps: readonly Step[]): string {
   return sql;
 }
 
-/** A JSON text, empty if it is null. */
-export function withoutNull(json: string): string {
-  return `if(${json} = 'null', '', ${json})`;
+/** The first of JSON texts that is neither empty nor null; empty if there is none. */
+export function firstOf(texts: readonly string[]): string {
+  const [text, ...others] = texts;
+  if (others.length === 0) return `ifNull(nullIf(${text}, 'null'), '')`;
+  return `coalesce(${texts.map((one) => `nullIf(nullIf(${one}, 'null'), '')`).join(', ')}, '')`;
 }

@@ -191,4 +191,4 @@ export const TIME_FUNCTIONS: Readonly<Record<string, BigQueryFunction>> = {
 };
 
 /** The instant of the query. */
-export const NOW = "toDateTime64(@now, 6, 'UTC')";
+const NOW = "toDateTime64(@now, 6, 'UTC')";

@@ -53,7 +53,7 @@ export interface TypedSql {
  * @param share computes a form once, and returns the name for it
  */
 export function jsonValue(raw: string, typed?: TypedSql, share: Share = (_, sql) => sql): Value {
-  const own = `multiIf(startsWith(${raw}, '"'), JSONExtractString(${raw}), ${raw} = '' OR startsWith(${raw}, '{') OR startsWith(${raw}, '['), NULL, ${raw})`;
+  const own = `multiIf(startsWith(${raw}, '"'), JSONExtractString(${raw}), left(${raw}, 1) IN ('', '{', '['), NULL, ${raw})`;
   const inText = `toInt64OrNull(JSONExtractString(${raw}))`;
   const integer = `if(startsWith(${raw}, '"'), ${inText}, ${toInteger(raw, finite(raw))})`;
   if (typed === undefined)
@@ -114,7 +114,7 @@ function formsOfText(text: string) {
 
 /** `toFloat64OrNull` also reads words such as inf. */
 function finite(text: string): string {
-  return `if(isFinite(toFloat64OrNull(${text})), toFloat64OrNull(${text}), NULL)`;
+  return `ifNotFinite(toFloat64OrNull(${text}), NULL)`;
 }
 
 /** NULL beyond Int64. */

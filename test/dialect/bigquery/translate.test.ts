@@ -1,5 +1,14 @@
+import { readFile } from 'node:fs/promises';
 import { expect, test } from 'vitest';
-import { translate } from './views.ts';
+import { AGGREGATES } from '../../../src/dialect/bigquery/aggregate.ts';
+import { CHOICES } from '../../../src/dialect/bigquery/choice.ts';
+import { FUNCTIONS } from '../../../src/dialect/bigquery/function.ts';
+import { JSON_FUNCTIONS } from '../../../src/dialect/bigquery/json-function.ts';
+import { BRACKETS } from '../../../src/dialect/bigquery/parse/prepare.ts';
+import { translateBigQuery } from '../../../src/dialect/bigquery/translate.ts';
+import { NOW, translate, VIEWS } from './views.ts';
+
+const UNTYPED = new Map([...VIEWS].map(([name, view]) => [name, { ...view, untyped: 'untyped' }]));
 
 const CHAIN = `from edge_logs as t
   cross join unnest(metadata) as m cross join unnest(m.request) as request left join unnest(m.response) as response`;
@@ -46,13 +55,25 @@ test('takes the widest bounds of several reads', () => {
   expect(translate(`${read('11:30:00')} union all select id from postgres_logs`).bounds).toEqual({});
 });
 
-test('reads no metadata for typed columns, if a column shows what else there is', () => {
-  expect(translate(`select t.id ${CHAIN} where status_code = 500`).sql).toContain('.metadata');
-});
-
 test('gives NOT in front of brackets the precedence of BigQuery', () => {
   const [a, b] = ['not (status_code) = 1', 'not status_code = 1'].map(
     (where) => translate(`select id ${CHAIN} where ${where}`).sql,
   );
   expect(a).toBe(b);
+});
+
+test('the page lists every function', async () => {
+  const page = await readFile('docs/studio-sql.md', 'utf8');
+  const tables = [FUNCTIONS.keys(), ...[AGGREGATES, CHOICES, JSON_FUNCTIONS].map(Object.keys)];
+  const names = tables.flatMap((table) => [...table]).filter((name) => name !== BRACKETS);
+  expect(names.filter((name) => !page.includes(`\`${name}\``))).toEqual([]);
+});
+
+test('reads the column of untyped values in the place of the metadata, unless another path is used', () => {
+  const ask = (sql: string) => translateBigQuery(sql, { views: UNTYPED, now: NOW }).sql;
+  const FROM = 'from edge_logs cross join unnest(metadata) as m cross join unnest(m.response) as response';
+  expect(ask(`select id ${FROM} where response.status_code = 500`)).not.toMatch(/\bmetadata\b/);
+  expect(ask(`select id, response.status_code ${FROM} group by id, status_code`)).not.toMatch(/\bmetadata\b/);
+  expect(ask(`select id, response.other ${FROM}`)).not.toMatch(/\buntyped\b/);
+  expect(ask(`select id ${FROM}, unnest(m.list) as list where status_code = 500`)).not.toMatch(/\buntyped\b/);
 });

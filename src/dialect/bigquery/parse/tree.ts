@@ -16,9 +16,10 @@ let parser: { astify: Parse } | undefined;
 /** The parser takes 70 MB of memory once it is loaded, so only callers' BigQuery SELECTs load it. */
 function loadParser(): { astify: Parse } {
   if (parser === undefined) {
-    const library: unknown = createRequire(import.meta.url)('node-sql-parser/build/bigquery.js');
-    // Its types export this class under the name of the whole package.
-    const { Parser } = library as { Parser: new () => { astify: Parse } };
+    // The types of the package, which are also those of this build of it.
+    const { Parser } = createRequire(import.meta.url)(
+      'node-sql-parser/build/bigquery.js',
+    ) as typeof import('node-sql-parser');
     parser = new Parser();
   }
   return parser;
