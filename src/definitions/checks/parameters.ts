@@ -65,11 +65,11 @@ export function checkParameterUse(file: YamlFile, sql: { file: string; text: str
         ? `@${use.name} needs "bucket" in ${file.file}`
         : isOfRange(use.name)
           ? `@${use.name} needs "cursor" in ${file.file}`
-        : isOfDialect(use.name)
-          ? `@${use.name} needs "sql_dialect" in ${file.file}`
-          : isOfPages(use.name)
-            ? `@${use.name} needs "${use.name.slice(CURSOR_PREFIX.length)}" in "by" of "cursor" in ${file.file}`
-            : `@${use.name} is not declared under "parameters" of ${file.file}`,
+          : isOfDialect(use.name)
+            ? `@${use.name} needs "sql_dialect" in ${file.file}`
+            : isOfPages(use.name)
+              ? `@${use.name} needs "${use.name.slice(CURSOR_PREFIX.length)}" in "by" of "cursor" in ${file.file}`
+              : `@${use.name} is not declared under "parameters" of ${file.file}`,
     }));
   const used = new Set([...uses.map((use) => use.name), bucket?.by]);
   if (used.has(PAGE_FROM)) for (const name of [cursor?.after, cursor?.until]) used.add(name);
