@@ -58,7 +58,7 @@ function matchesRow(expected: AnswerRow, actual: AnswerRow): boolean {
 }
 
 /** Whether the JSON of an answer is the value, in the shape that Studio reads. */
-export function matches(expected: unknown, actual: unknown): boolean {
+function matches(expected: unknown, actual: unknown): boolean {
   if (typeof expected === 'function') return expected(actual) === true;
   if (isRange(expected))
     return typeof actual === 'number' && actual >= expected.least && actual <= expected.most;

@@ -56,7 +56,7 @@ export function orNull(value: number): number | null {
   return Number.isNaN(value) ? null : value;
 }
 
-export function numbers(values: readonly number[]): number[] {
+function numbers(values: readonly number[]): number[] {
   return values.filter((value) => !Number.isNaN(value));
 }
 

@@ -230,7 +230,7 @@ export function extreme(sign: 1 | -1, values: readonly Value[]): Value {
 }
 
 /** A bigint as a number where a number holds it exactly. */
-export function plain(value: bigint): number | bigint {
+function plain(value: bigint): number | bigint {
   return Number.isSafeInteger(Number(value)) ? Number(value) : value;
 }
 

@@ -1,4 +1,4 @@
-import type { Datetime, Timestamp } from './value.ts';
+import type { Timestamp } from './value.ts';
 
 export const MICROS = {
   microsecond: 1,
@@ -125,8 +125,4 @@ export function parseInstant(text: string): number | null {
 
 export function timestamp(micros: number): Timestamp {
   return { timestamp: micros };
-}
-
-export function datetime(micros: number): Datetime {
-  return { datetime: micros };
 }
