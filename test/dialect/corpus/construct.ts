@@ -156,9 +156,12 @@ limit 7;`,
     by: ['hour', 'minute'],
   },
   {
-    sql: `select id, cast(timestamp as datetime) as timestamp from storage_logs order by timestamp desc limit 4`,
+    sql: `select id, cast(timestamp as datetime) as timestamp from storage_logs order by timestamp desc, id desc limit 4`,
     expected: ({ storage_logs = [] }) =>
-      newest(storage_logs).map(({ id, timestamp }) => ({ id, timestamp: datetime(timestamp) })),
+      newest(storage_logs.toSorted((a, b) => (a.id < b.id ? 1 : -1))).map(({ id, timestamp }) => ({
+        id,
+        timestamp: datetime(timestamp),
+      })),
     by: ['id'],
     limit: 4,
   },
