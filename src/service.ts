@@ -344,9 +344,20 @@ type Served = Pick<OverviewParts, 'cache' | 'traffic' | 'notReady' | 'readNotice
     version: string;
   };
 
+/** Logs once that a caller sends SQL where it is ignored: Studio would show the same rows on every page. */
+function createIgnoredSqlWarning(logger: FastifyBaseLogger): (endpoint: Endpoint) => void {
+  let isLogged = false;
+  return ({ name }) => {
+    if (isLogged) return;
+    isLogged = true;
+    const text = `requests to ${name} send sql, which is ignored: it has no query sandboxing; if they come from Supabase Studio, set TAILRACE_STUDIO=1 (docs/supabase.md)`;
+    logger.warn({ endpoint: name }, text);
+  };
+}
+
 /** Hands each group of routes what it works with. */
 function createRouteParts(
-  { config, store, metrics, now }: Parts,
+  { config, store, metrics, logger, now }: Parts,
   { cached, cursors, tails, ingest, keyring, deletions, version, ...live }: Served,
 ): RouteParts {
   const { engine, registry } = store;
@@ -354,13 +365,14 @@ function createRouteParts(
   const { notReady, readNotices } = live;
   const { parameterBytesMax } = config;
   const sending = { config, registry, receive };
-  const sandbox = createSandbox(engine, config);
+  const sandbox = createSandbox(engine, { ...config, now });
+  const onIgnoredSql = createIgnoredSqlWarning(logger);
   const asking = {
     config,
     registry,
     cached,
     metrics,
-    ...createResolve({ registry, cursors, sandbox, parameterBytesMax }),
+    ...createResolve({ registry, cursors, sandbox, parameterBytesMax, onIgnoredSql }),
   };
   return {
     query: {
@@ -373,7 +385,10 @@ function createRouteParts(
     deletions: { deletions, registry },
     keys: { keyring, registry, now },
     tokens: { keyring, registry, now },
-    definitions: { registry, version, listProjects: createProjects(engine, registry, now) },
+    definitions: {
+      ...{ registry, version, listProjects: createProjects(engine, registry, now) },
+      studio: config.studio === '1',
+    },
     overview: { config, engine, registry, now, committer, ...live },
     about: {
       ...{ engine, metrics, registry, notReady, readNotices },

@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache';
 import type { Endpoint } from '../definitions/endpoint.ts';
-import type { Engine, QueryOptions } from '../engine/engine.ts';
+import type { Engine, QueryOptions, QueryResult } from '../engine/engine.ts';
 import { TailraceError } from '../errors.ts';
 import { findOptionalParameters } from '../sql/optional-condition.ts';
 import type { Values } from '../sql/quote.ts';
@@ -10,6 +10,7 @@ import { invalidParameters } from './parameters.ts';
 import { findOwner } from './pins.ts';
 import { type Position, readPosition } from './position.ts';
 import { arePlainPatterns, type Question } from './question.ts';
+import { listRecords } from './record-list.ts';
 import { isCallersOwn } from './sandbox/base.ts';
 import { refuse } from './sandbox/refusal.ts';
 import { createStatement, type Statement } from './statement.ts';
@@ -80,7 +81,7 @@ export function createRunner(engine: Engine, now: () => number, engineNow?: () =
     const statement = statementOf(question, bound);
     try {
       // A page has to be read to its last row before its head is sent.
-      const mayStream = streams === true && format.framing === undefined && endpoint.pages === undefined;
+      const mayStream = streams === true && format.framing === undefined && !readsRows(endpoint);
       const engineNowMs = engineNow?.();
       const skipsReadFilters =
         engineNowMs !== undefined &&
@@ -93,7 +94,7 @@ export function createRunner(engine: Engine, now: () => number, engineNow?: () =
         skipsReadFilters,
         ...options,
       };
-      const result = await engine.query(statement.sql, bound, query);
+      const result = await listed(await engine.query(statement.sql, bound, query), question);
       const framed = frameAnswer(format, result, endpoint.bucket !== undefined);
       const end = findEnd(question, framed.rows, result.bytes);
       return { ...framed, ...end, format, instantMs, engineMs: result.elapsedMs };
@@ -103,6 +104,18 @@ export function createRunner(engine: Engine, now: () => number, engineNow?: () =
       throw await nameBadPattern(error, question, check);
     }
   };
+}
+
+/** Whether the answer is read before it is sent. */
+function readsRows({ pages, records }: Endpoint): boolean {
+  return pages !== undefined || records.length > 0;
+}
+
+/** A result with lists in the place of records, if it is JSON. */
+async function listed(result: QueryResult, { endpoint, format }: Question): Promise<QueryResult> {
+  const isJson = format.engineFormat === JSON_FORMAT.engineFormat;
+  if (!isJson || endpoint.records.length === 0) return result;
+  return { ...result, bytes: await listRecords(result.bytes, endpoint.records) };
 }
 
 /** Whether a question is about a page with rows that are no JSON: where such a page ends is not in sight; see page.ts. */

@@ -44,7 +44,7 @@ export function createStatement(
   const named = joinsText
     ? rowAsText(columns)
     : columns.map(({ name, type }) => write(identifier(name), type)).join(', ');
-  const selected = sqlOrigin === 'select' ? '*' : named;
+  const selected = named === '' ? '*' : named; // no columns are declared for a caller's SELECT
   // As a subquery the stored query can only be one SELECT; ClickHouse keeps the order of its rows.
   return { sql: `SELECT ${selected} FROM (\n${stored}\n)${checks} LIMIT ${endpoint.maxRows}`, format };
 }
