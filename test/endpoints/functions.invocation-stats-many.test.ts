@@ -87,7 +87,7 @@ test('of 200 times p95 is the 190th and p99 the 198th', async () => {
   ]);
 });
 
-test('the average of times whose sum would overflow is what its column says', async () => {
+test('the average of times whose sum would overflow is within their range', async () => {
   const { rows } = await answerFor((project) =>
     [1.7e308, 1.7e308].map((time, i) => ({
       id: `e${i}`,
@@ -95,7 +95,7 @@ test('the average of times whose sum would overflow is what its column says', as
       metadata: { project_ref: project, execution_time_ms: time },
     })),
   );
-  expect(rows).toMatchObject([{ avg_execution_time: 1e38, p95_execution_time: 1.7e308 }]);
+  expect(rows).toMatchObject([{ avg_execution_time: 1.7e308, p95_execution_time: 1.7e308 }]);
 });
 
 test('a bucket without any time has a count and nothing else', async () => {

@@ -65,13 +65,17 @@ const FILES: Readonly<Record<string, string>> = {
     .replace('sandbox.on', 'sandbox.off')
     .replace('query_sandboxing: true', 'query_sandboxing: false'),
   'endpoints/sandbox.off/query.sql': SQL,
-  'endpoints/sandbox.named/endpoint.yaml': YAML.replace('5dea32a0', '7dea32a0').replace(
+  'sources/app.logs.yaml': source('eca3fc05-a0a4-4270-92ac-ecfc72d28b68', 'app.logs', 'app_logs'),
+  'sources/secret.logs.yaml': source('fca3fc05-a0a4-4270-92ac-ecfc72d28b68', 'secret.logs', 'secret_logs'),
+};
+
+/** A third endpoint, for tests of the sandbox itself. */
+const NAMED_FILES: Readonly<Record<string, string>> = {
+  'endpoints/sandbox.named/endpoint.yaml': YAML.replace('5dea32a0', 'b5ea32a0').replace(
     'sandbox.on',
     'sandbox.named',
   ),
   'endpoints/sandbox.named/query.sql': NAMED_SQL,
-  'sources/app.logs.yaml': source('eca3fc05-a0a4-4270-92ac-ecfc72d28b68', 'app.logs', 'app_logs'),
-  'sources/secret.logs.yaml': source('fca3fc05-a0a4-4270-92ac-ecfc72d28b68', 'secret.logs', 'secret_logs'),
 };
 
 /** Whether the engine refuses a call for the number of its arguments, whatever they are. */
@@ -81,10 +85,10 @@ export function isWrongCount(error: unknown): boolean {
   );
 }
 
-/** Definitions of endpoints alike, `sandbox.on`, `sandbox.off` and `sandbox.named`, in a temporary folder. */
-export async function writeDefinitions() {
+/** Definitions of endpoints alike, `sandbox.on`, `sandbox.off` and those of `more`, in a temporary folder. */
+export async function writeDefinitions(more: Readonly<Record<string, string>> = {}) {
   const folder = await temporaryFolder();
-  for (const [path, text] of Object.entries(FILES)) {
+  for (const [path, text] of Object.entries({ ...FILES, ...more })) {
     await mkdir(join(folder.path, path, '..'), { recursive: true });
     await writeFile(join(folder.path, path), text);
   }
@@ -115,7 +119,7 @@ export async function storeCanaries(store: Awaited<ReturnType<typeof openStore>>
 
 /** A store with these endpoints, and what a caller's SELECT over one of them answers for project `p`. */
 export async function openSandbox(env: Readonly<Record<string, string>> = {}, name = 'sandbox.on') {
-  const definitions = await writeDefinitions();
+  const definitions = await writeDefinitions(NAMED_FILES);
   const config = testConfig(join(definitions.path, 'data'), {
     ...definitions.env,
     TAILRACE_QUERY_TIMEOUT_MS: '10000',
