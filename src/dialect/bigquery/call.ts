@@ -112,6 +112,10 @@ function readInterval(node: Node, context: Context) {
   return { part, count: sql, micros };
 }
 
+// Times of the engine; the last is the largest number of microseconds that a double holds exactly.
+const INSTANT_MIN = Date.UTC(1900, 0) * 1000;
+const INSTANT_MAX = Number.MAX_SAFE_INTEGER;
+
 /** A time and an INTERVAL before or after it. */
 export function addInterval(
   time: Value,
@@ -127,7 +131,10 @@ export function addInterval(
   const sql = writeAdded(sign, as(time, wanted), { part, count });
   const { instant } = time;
   if (instant === undefined || micros === undefined) return { type: wanted, sql };
-  return { type: wanted, sql, instant: sign === 'add' ? instant + micros : instant - micros };
+  const moved = sign === 'add' ? instant + micros : instant - micros;
+  if (moved < INSTANT_MIN || moved > INSTANT_MAX)
+    throw new WrongType('has an INTERVAL that leads beyond the years 1900 to 2255');
+  return { type: wanted, sql, instant: moved };
 }
 
 /** `approx_quantiles(x, n)[offset(k)]`. @throws WrongType for the member of any other list */

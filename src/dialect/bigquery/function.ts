@@ -36,6 +36,11 @@ const flag = (name: string): BigQueryFunction => ({
   write: call(name),
 });
 
+/** A text from its character at `start`, counted from 1; 0 is the first too, which the engine would take for none. */
+function writePart(s: string, start: string, ...count: string[]): string {
+  return call('substringUTF8')(s, /^0+$/.test(start) ? '1' : start, ...count);
+}
+
 const TEXT_FUNCTIONS: Readonly<Record<string, BigQueryFunction>> = {
   lower: text('lowerUTF8'),
   upper: text('upperUTF8'),
@@ -55,8 +60,8 @@ const TEXT_FUNCTIONS: Readonly<Record<string, BigQueryFunction>> = {
   },
   left: text('leftUTF8', ['string', 'count']),
   right: text('rightUTF8', ['string', 'count']),
-  substr: { ...text('substringUTF8', ['string', 'count', 'count']), optional: 1 },
-  substring: { ...text('substringUTF8', ['string', 'count', 'count']), optional: 1 },
+  substr: { args: ['string', 'count', 'count'], optional: 1, type: 'string', write: writePart },
+  substring: { args: ['string', 'count', 'count'], optional: 1, type: 'string', write: writePart },
   replace: text('replaceAll', ['string', 'text', 'string']),
   regexp_contains: { args: ['string', 'pattern'], type: 'bool', write: call('match') },
 };

@@ -154,9 +154,10 @@ function writeRelation({
     const isStored = isOptional && sql === `${inner}.${column}`;
     return `${isStored ? `toNullable(${sql})` : sql} AS ${column}`;
   });
-  const from = records.length === 0 ? source.sql : writeUnnested(source.sql, { inner, records, list });
+  const from = records.length === 0 ? SOURCE : writeUnnested({ inner, records, list });
   const select = `SELECT ${list.join(', ') || '1 AS one'} FROM ${from} AS ${inner}`;
-  const read = select.replaceAll(METADATA, `${inner}.${metadata}`);
+  // The source comes last: its texts may have the characters that stand for others here.
+  const read = select.replaceAll(METADATA, `${inner}.${metadata}`).replace(SOURCE, () => source.sql);
   if (forms.size === 0) return `(${read}) AS ${alias}`;
   const passed = [...columns.keys()].map((column) => `${alias}.${column} AS ${column}`);
   const computed = [...forms].map(([form, sql]) => `${sql} AS ${form}`);
@@ -164,11 +165,16 @@ function writeRelation({
 }
 
 /** A subquery with the columns of the source that a list uses, and the records. */
-function writeUnnested(
-  source: string,
-  { inner, records, list }: { inner: string; records: readonly UnnestedRecord[]; list: readonly string[] },
-): string {
-  const used = list.join(' ');
+function writeUnnested({
+  inner,
+  records,
+  list,
+}: {
+  inner: string;
+  records: readonly UnnestedRecord[];
+  list: readonly string[];
+}): string {
+  const used = list.join(' ').replaceAll(LITERAL, '');
   const pattern = new RegExp(`\\b${inner}\\.(\\w+)`, 'g');
   const stored = new Set([...used.matchAll(pattern)].map(([, column]) => column));
   const columns = [...stored].map((column) => `${inner}.${column} AS ${column}`);
@@ -178,7 +184,7 @@ function writeUnnested(
     return ` LEFT ARRAY JOIN if(startsWith(${raw}, '['), JSONExtractArrayRaw(${raw}), [${raw}]) AS ${name}`;
   });
   const names = records.map(({ name }) => name);
-  return `(SELECT ${[...columns, ...names].join(', ')} FROM ${source} AS ${inner}${joins.join('')})`;
+  return `(SELECT ${[...columns, ...names].join(', ')} FROM ${SOURCE} AS ${inner}${joins.join('')})`;
 }
 
 function findTyped(view: DialectView | undefined, path: readonly string[] | undefined) {
@@ -194,6 +200,10 @@ function isAboveTyped(view: DialectView | undefined, path: readonly string[] | u
 
 // Stands for the column with the metadata until it is known which one is read. No token of SQL looks like it.
 const METADATA = '\u0001';
+// The same for what is read from.
+const SOURCE = '\u0002';
+// Names of members are literals, and may look like columns.
+const LITERAL = /'(?:[^'\\]|\\.)*'/gs;
 
 function extend(path: readonly string[] | undefined, steps: readonly Step[]): readonly string[] | undefined {
   const names = steps.filter((step) => typeof step === 'string');

@@ -160,7 +160,10 @@ function readStar(item: Node, scope: Scope, { reader }: Context): readonly Item[
   reader.word(item, 'type');
   const left = new Set(
     reader.nodes(item, 'expr_list').map((one) => {
-      const excepted = readName(reader, reader.must(one, 'expr'));
+      const column = reader.must(one, 'expr');
+      if (reader.word(column, 'type') !== 'column_ref')
+        throw reader.refuse('has EXCEPT of something else than columns', item);
+      const excepted = readName(reader, column);
       return excepted.kind === 'name' ? excepted.names.join('.').toLowerCase() : '*';
     }),
   );

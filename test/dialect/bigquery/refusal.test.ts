@@ -63,6 +63,10 @@ const REFUSED: readonly (readonly [sql: string, message: string])[] = [
   [`select m.* ${M}`, '* of an unnested record'],
   [`select * ${M}`, '* of an unnested record'],
   ['select * except (nothing) from edge_logs', 'EXCEPT of what is no column'],
+  [
+    'select id from edge_logs where timestamp < timestamp_add(current_timestamp(), interval 999999999 day)',
+    'beyond the years 1900 to 2255',
+  ],
   // Names.
   ['select nothing from edge_logs', 'has the name nothing, which is not known there'],
   [`select x.y ${M}`, 'has the name x.y'],

@@ -77,3 +77,23 @@ test('reads the column of untyped values in the place of the metadata, unless an
   expect(ask(`select id, response.other ${FROM}`)).not.toMatch(/\buntyped\b/);
   expect(ask(`select id ${FROM}, unnest(m.list) as list where status_code = 500`)).not.toMatch(/\buntyped\b/);
 });
+
+test('changes no text of a SELECT in FROM', () => {
+  expect(translate("select x from (select 'a\\x01b' as x from edge_logs) as t").sql).toContain("'a\u0001b'");
+});
+
+test('takes no name of a member for a column', () => {
+  const { sql } = translate('select m.`t0s.project` as p from edge_logs cross join unnest(metadata) as m');
+  expect(sql).not.toContain('t0s.project AS');
+});
+
+test('leaves out the columns of EXCEPT', () => {
+  const { columns } = translate('select * except (metadata, event_message) from edge_logs');
+  expect(columns.map(({ name }) => name)).toEqual(['id', 'timestamp']);
+});
+
+test('takes place 0 of a text for the first', () => {
+  expect(translate("select substr('abc', 0) as s, substring('abc', 00, 2) as t").sql).toContain(
+    "substringUTF8('abc', 1) AS c0, substringUTF8('abc', 1, 2) AS c1",
+  );
+});
