@@ -140,8 +140,20 @@ test.each([
   [
     'deep SELECTs',
     `${times(500, 'select * from (').join('')}select 1 as n${times(500, ')').join('')}`,
-    'at most 24 levels',
+    'at most 6 levels of SELECTs',
   ],
+  [
+    'SELECTs as values, with which the time of the parser doubles',
+    `select ${times(7, '(select ').join('')}1 as a${times(7, ') as a').join('')}`,
+    'at most 6 levels of SELECTs, casts, arrays and structs',
+  ],
+  [
+    'deep casts',
+    `select ${times(7, 'cast(').join('')}1${times(7, ' as string)').join('')}`,
+    'at most 6 levels',
+  ],
+  ['deep arrays', `select ${times(7, '[').join('')}1${times(7, ']').join('')}`, 'at most 6 levels'],
+  ['deep structs', `select ${times(7, 'struct(').join('')}1${times(7, ')').join('')}`, 'at most 6 levels'],
   ['many SELECTs', times(30, 'select 1 as n').join(' union all '), 'at most 20 SELECTs'],
   ['many columns', `select ${times(300, '1').map((one, i) => `${one} as a${i}`)}`, 'more than 200 columns'],
   ['a text without an end', "select 'x", 'without an end'],

@@ -9,10 +9,14 @@ export interface Token {
   readonly start: number;
 }
 
-/** Bounds of a caller's text. The parser cannot be stopped; a text at the bounds takes it some 40 ms. */
+/** Bounds of a caller's text. The parser cannot be stopped; a text at the bounds takes it up to half a second. */
 const BYTES_MAX = 64 * 1024;
 const TOKENS_MAX = 2_000;
 const BRACKETS_MAX = 24;
+// With each level of these the parser takes twice as long, or more.
+const COSTLY_MAX = 6;
+const COSTLY_IN_ALL_MAX = 60;
+const COSTLY_CALLS = new Set(['CAST', 'SAFE_CAST', 'STRUCT', 'ARRAY']);
 
 const TOKEN = new RegExp(
   [
@@ -33,7 +37,7 @@ export function readTokens(sql: string): readonly Token[] {
   if (Buffer.byteLength(sql) > BYTES_MAX) throw refuse(`must be at most ${BYTES_MAX} bytes long`);
   const tokens: Token[] = [];
   const pattern = new RegExp(TOKEN);
-  let depth = 0;
+  const brackets = createBrackets();
   while (pattern.lastIndex < sql.length) {
     const start = pattern.lastIndex;
     const groups = pattern.exec(sql)?.groups;
@@ -42,14 +46,46 @@ export function readTokens(sql: string): readonly Token[] {
     if (token === undefined) continue;
     if (token === 'bytes') throw refuse('has bytes, which are not understood', placeOf(sql, start));
     tokens.push(token);
-    if (token.kind === 'sign') depth += DEPTHS[token.value] ?? 0;
-    requireAtMost(BRACKETS_MAX, 'levels of brackets', { count: depth, sql, start });
+    brackets.add(token, tokens.at(-2));
+    requireAtMost(BRACKETS_MAX, 'levels of brackets', { count: brackets.depth, sql, start });
+    requireAtMost(COSTLY_MAX, `levels of ${COSTLY}`, { count: brackets.costly, sql, start });
+    requireAtMost(COSTLY_IN_ALL_MAX, COSTLY, { count: brackets.costlyInAll, sql, start });
     requireAtMost(TOKENS_MAX, 'words and signs', { count: tokens.length, sql, start });
   }
   return tokens;
 }
 
-const DEPTHS: Readonly<Record<string, number>> = { '(': 1, '[': 1, ')': -1, ']': -1 };
+const COSTLY = 'SELECTs, casts, arrays and structs in brackets';
+
+/** The open brackets, and how many of them are costly to parse. */
+function createBrackets() {
+  const open: boolean[] = [];
+  let costlyInAll = 0;
+  const isWord = (token: Token | undefined, words: ReadonlySet<string>) =>
+    token?.kind === 'word' && words.has(token.value.toUpperCase());
+  return {
+    get depth() {
+      return open.length;
+    },
+    get costly() {
+      return open.filter(Boolean).length;
+    },
+    get costlyInAll() {
+      return costlyInAll;
+    },
+    add(token: Token, before: Token | undefined): void {
+      const sign = token.kind === 'sign' ? token.value : '';
+      if (sign === '[') open.push(true);
+      if (sign === '(') open.push(isWord(before, COSTLY_CALLS));
+      if (sign === ')' || sign === ']') open.pop();
+      const opens = before?.kind === 'sign' && before.value === '(';
+      if (opens && isWord(token, SELECT)) open[open.length - 1] = true;
+      if (open.at(-1) === true && (sign === '[' || sign === '(' || opens)) costlyInAll++;
+    },
+  };
+}
+
+const SELECT = new Set(['SELECT']);
 
 function requireAtMost(
   max: number,
