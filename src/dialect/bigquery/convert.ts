@@ -97,3 +97,19 @@ function common(values: readonly Value[], types: readonly Type[]): Exclude<Wante
   if (types.length === 1 && (only === 'string' || only === 'bool')) return only;
   throw new WrongType(`has a ${types.join(' and a ')} where one type belongs; cast one of them`);
 }
+
+/** A function of BigQuery that takes values and gives a value. */
+export interface BigQueryFunction {
+  /**
+   * `part` is a word such as HOUR, `pattern` a regular expression, `text` any other text in quotes, `count` a whole number in digits,
+   * and `interval` the part and the count of an INTERVAL, such as `hour 1`.
+   */
+  readonly args: readonly (Wanted | 'any' | 'part' | 'pattern' | 'text' | 'count' | 'interval')[];
+  /** How many of the last arguments may be left out. */
+  readonly optional?: number;
+  /** Whether the last argument may be repeated. */
+  readonly isVariadic?: boolean;
+  readonly type: Type;
+  /** @throws WrongType for a `part` or `text` that is not known */
+  readonly write: (...args: string[]) => string;
+}

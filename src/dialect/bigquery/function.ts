@@ -1,23 +1,6 @@
-import type { Wanted } from './convert.ts';
+import type { BigQueryFunction } from './convert.ts';
 import { TIME_FUNCTIONS } from './time-function.ts';
-import type { Type } from './value.ts';
 import { roundAway } from './value.ts';
-
-/** A function of BigQuery that takes values and gives a value. */
-export interface BigQueryFunction {
-  /**
-   * `part` is a word such as HOUR, `pattern` a regular expression, `text` any other text in quotes, `count` a whole number in digits,
-   * and `interval` the part and the count of an INTERVAL, such as `hour 1`.
-   */
-  readonly args: readonly (Wanted | 'any' | 'part' | 'pattern' | 'text' | 'count' | 'interval')[];
-  /** How many of the last arguments may be left out. */
-  readonly optional?: number;
-  /** Whether the last argument may be repeated. */
-  readonly isVariadic?: boolean;
-  readonly type: Type;
-  /** @throws WrongType for a `part` or `text` that is not known */
-  readonly write: (...args: string[]) => string;
-}
 
 const call =
   (name: string) =>

@@ -1,5 +1,4 @@
-import { WrongType } from './convert.ts';
-import type { BigQueryFunction } from './function.ts';
+import { type BigQueryFunction, WrongType } from './convert.ts';
 
 /** Microseconds of the parts that always take the same time. */
 const MICROS: Readonly<Record<string, number>> = {
