@@ -98,6 +98,9 @@ function common(values: readonly Value[], types: readonly Type[]): Exclude<Wante
   throw new WrongType(`has a ${types.join(' and a ')} where one type belongs; cast one of them`);
 }
 
+/** Longest SQL of a translation, and of each expression in it. */
+export const SQL_CHARS_MAX = 256 * 1024;
+
 /** A function of BigQuery that takes values and gives a value. */
 export interface BigQueryFunction {
   /**

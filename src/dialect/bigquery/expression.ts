@@ -4,7 +4,7 @@ import { addInterval, translateCall, translateMember } from './call.ts';
 import { cast } from './cast.ts';
 import { toValue, translateCase } from './choice.ts';
 import type { Context } from './context.ts';
-import { as, instantOf, WrongType } from './convert.ts';
+import { as, instantOf, SQL_CHARS_MAX, WrongType } from './convert.ts';
 import { commonOf, compare, is, operate } from './operator.ts';
 import { readName } from './parse/name.ts';
 import type { Node, Reader } from './parse/tree.ts';
@@ -21,7 +21,10 @@ export function translateExpression(node: Node, around: Omit<Context, 'translate
   if (translate === undefined)
     throw reader.refuse(`has ${type.replaceAll('_', ' ').toUpperCase()}, which is not understood`, node);
   try {
-    return translate(node, context);
+    const value = translate(node, context);
+    // Checked at every level: some functions write their argument several times.
+    if (value.sql.length > SQL_CHARS_MAX) throw new WrongType('is too large: ask in several requests');
+    return value;
   } catch (error) {
     throw error instanceof WrongType ? reader.refuse(error.message, node) : error;
   }

@@ -1,6 +1,7 @@
 import { parseInstant } from '../../lib/instant.ts';
 import type { Bounds } from './bounds.ts';
 import { formatTime } from './cast.ts';
+import { SQL_CHARS_MAX } from './convert.ts';
 import { prepare } from './parse/prepare.ts';
 import { refuse } from './parse/refusal.ts';
 import { parse } from './parse/tree.ts';
@@ -52,8 +53,6 @@ export function translateBigQuery(sql: string, { views, now }: TranslateOptions)
   const columns = query.columns.map(({ label, type }) => ({ name: label, type: outputType(type) }));
   return { sql: translated, columns, bounds: query.bounds };
 }
-
-const SQL_CHARS_MAX = 256 * 1024;
 
 function outputType(type: Type): TranslatedColumn['type'] {
   return type === 'null' || type === 'date' ? 'string' : type;

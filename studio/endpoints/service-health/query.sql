@@ -7,7 +7,7 @@ WITH
   signals AS (
     SELECT
       timestamp AS at,
-      extract(path, '^/(rest|auth|storage|realtime|functions|graphql)/') AS area,
+      ifNull(extract(path, '^/(rest|auth|storage|realtime|functions|graphql)/'), '') AS area,
       if(area = '', 'other', area) AS service,
       multiIf(status_code >= 500, 'error', status_code >= 400, 'warning', 'ok') AS grade
     FROM edge_logs

@@ -148,6 +148,11 @@ test.each([
     'at most 6 levels of SELECTs, casts, arrays and structs',
   ],
   [
+    'functions that write their argument several times',
+    `select ${times(8, 'json_query(').join('')}metadata${times(8, ", '$[0][0][0]')").join('')} as x from edge_logs`,
+    'too large',
+  ],
+  [
     'deep casts',
     `select ${times(7, 'cast(').join('')}1${times(7, ' as string)').join('')}`,
     'at most 6 levels',

@@ -59,30 +59,41 @@ const COSTLY = 'SELECTs, casts, arrays and structs in brackets';
 
 /** The open brackets, and how many of them are costly to parse. */
 function createBrackets() {
-  const open: boolean[] = [];
+  const open: { isCostly: boolean }[] = [];
   let costlyInAll = 0;
-  const isWord = (token: Token | undefined, words: ReadonlySet<string>) =>
-    token?.kind === 'word' && words.has(token.value.toUpperCase());
+
+  function markCostly(bracket: { isCostly: boolean } | undefined): void {
+    if (bracket === undefined || bracket.isCostly) return;
+    bracket.isCostly = true;
+    costlyInAll++;
+  }
+
   return {
     get depth() {
       return open.length;
     },
     get costly() {
-      return open.filter(Boolean).length;
+      return open.filter(({ isCostly }) => isCostly).length;
     },
     get costlyInAll() {
       return costlyInAll;
     },
     add(token: Token, before: Token | undefined): void {
-      const sign = token.kind === 'sign' ? token.value : '';
-      if (sign === '[') open.push(true);
-      if (sign === '(') open.push(isWord(before, COSTLY_CALLS));
-      if (sign === ')' || sign === ']') open.pop();
-      const opens = before?.kind === 'sign' && before.value === '(';
-      if (opens && isWord(token, SELECT)) open[open.length - 1] = true;
-      if (open.at(-1) === true && (sign === '[' || sign === '(' || opens)) costlyInAll++;
+      if (isSign(token, '([')) open.push({ isCostly: false });
+      if (isSign(token, ')]')) open.pop();
+      const isCall = isSign(token, '(') && isWord(before, COSTLY_CALLS);
+      const isSelect = isWord(token, SELECT) && isSign(before, '(');
+      if (isSign(token, '[') || isCall || isSelect) markCostly(open.at(-1));
     },
   };
+}
+
+function isSign(token: Token | undefined, signs: string): boolean {
+  return token?.kind === 'sign' && signs.includes(token.value);
+}
+
+function isWord(token: Token | undefined, words: ReadonlySet<string>): boolean {
+  return token?.kind === 'word' && words.has(token.value.toUpperCase());
 }
 
 const SELECT = new Set(['SELECT']);
