@@ -10,12 +10,14 @@ const seed = process.env['TEST_SEED'] ?? String(randomInt(2 ** 31));
 const SLOW = [
   'test/acceptance/!(kill|replicas|serve).test.ts',
   'test/attack/**/*.test.ts',
+  'test/cli/commands/{retention,sample,test}.test.ts',
   'test/deploy/{package,proxy}.test.ts',
+  'test/dialect/{corpus,property}.test.ts',
   'test/e2e/!(pages).test.ts',
   'test/endpoints/*-many.test.ts',
   'test/engine/embedded-restart.test.ts',
-  'test/http/external.test.ts',
-  'test/query/sandbox/{time-zone,value-size}.test.ts',
+  'test/http/{external,fairness,retention-guard}.test.ts',
+  'test/query/sandbox/{analysis,named-views,time-zone,value-size}.test.ts',
 ];
 
 const slow = isShort ? SLOW : [];
