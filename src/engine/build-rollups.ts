@@ -1,6 +1,6 @@
 import type { Source } from '../definitions/source.ts';
 import { quote } from '../sql/quote.ts';
-import { everywhere } from './delete-rows.ts';
+import { everywhere, isOf } from './delete-rows.ts';
 import type { Engine } from './engine.ts';
 import { findOldRollups, rollupProjection } from './rollup.ts';
 import { dropIndex, onCluster, storedTable } from './table.ts';
@@ -140,7 +140,7 @@ async function readProgress(engine: Engine, sources: readonly Source[]): Promise
 async function isRunning(engine: Engine, { source, projection }: TableProgress): Promise<boolean> {
   const rows = await engine.inspect(
     `SELECT 1 FROM ${everywhere(engine, 'system.mutations')}
-     WHERE database = currentDatabase() AND table = ${quote(storedTable(source, engine.cluster))} AND NOT is_done
+     WHERE ${isOf(engine, source)} AND NOT is_done
        AND position(command, ${quote(`MATERIALIZE PROJECTION ${projection}`)}) > 0`,
   );
   return rows.length > 0;
@@ -160,8 +160,7 @@ async function dropOldRollups(engine: Engine, source: Source): Promise<void> {
   const [row] = await engine.inspect(`SELECT create_table_query AS sql FROM system.tables WHERE ${isTable}`);
   for (const name of findOldRollups(source, String(row?.['sql']))) {
     // The engine does not drop what it still adds to older parts, or fails to add. Without the right to end that, it has to be done first.
-    const isOf = `table = ${quote(storedTable(source, cluster))} AND position(command, ${quote(name)}) > 0`;
-    const kill = `KILL MUTATION${onCluster(cluster)} WHERE database = currentDatabase() AND ${isOf}`;
+    const kill = `KILL MUTATION${onCluster(cluster)} WHERE ${isOf(engine, source)} AND position(command, ${quote(name)}) > 0`;
     await engine.command(kill).catch(() => {});
     await engine.command(dropIndex(source, { kind: 'PROJECTION', name }, cluster));
   }

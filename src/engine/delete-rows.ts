@@ -118,6 +118,7 @@ export function everywhere({ cluster }: Engine, table: string): string {
   return cluster === '' ? table : `clusterAllReplicas(${quote(cluster)}, ${table})`;
 }
 
-function isOf({ cluster }: Engine, source: Source): string {
+/** The condition on system tables with a column `table`: only those of a source's rows. */
+export function isOf({ cluster }: Engine, source: Source): string {
   return `database = currentDatabase() AND table = ${quote(storedTable(source, cluster))}`;
 }

@@ -63,8 +63,10 @@ export function createRunner(engine: Engine, now: () => number, engineNow?: () =
     statements.set(endpoint, own);
     const empty = own.optional.filter((name) => bound[name] === '' || bound[name] === UNBOUNDED);
     const kind = `${format.name} ${arePlainPatterns(endpoint, bound)} ${empty}`;
+    const known = own.byKind.get(kind);
+    if (known !== undefined) return known;
     const decided = { ...bound, ...Object.fromEntries(empty.map((name) => [name, ''])) };
-    const statement = own.byKind.get(kind) ?? createStatement(endpoint, format, decided);
+    const statement = createStatement(endpoint, format, decided);
     own.byKind.set(kind, statement);
     return statement;
   }

@@ -122,7 +122,7 @@ export function jsonText(value: unknown): (actual: unknown) => boolean {
     value === undefined ? actual === null : typeof actual === 'string' && isEqual(value, JSON.parse(actual));
 }
 
-/** A record selected by itself: an object, or a list of it, as any record within. */
+/** A selected record: an object, or a list with it as the only member. Records inside it are such lists. */
 export function record(value: Json): (actual: unknown) => boolean {
   const lists = asLists(value);
   return (actual) => isEqual(lists, actual) || (Array.isArray(lists) && isEqual(lists[0], actual));

@@ -209,7 +209,7 @@ describe('the Logs Explorer', () => {
     ['select session_user() from edge_logs', /session_user/i],
     ['select id from', /understood/],
     ['select 1 settings max_threads = 9', /./],
-  ])('is told why %s is refused', async (sql, message) => {
+  ])('gets the reason why %s is refused', async (sql, message) => {
     const { status, result, error } = await ask('logs.all', { sql });
     expect([status, result]).toEqual([400, undefined]);
     expect(error?.message).toMatch(message);

@@ -86,12 +86,13 @@ export async function openEmbeddedEngine(options: EmbeddedOptions): Promise<Engi
   return {
     cluster: '',
     seesEveryWrite: true, // store-lock.ts excludes every other process
-    query: (sql, values, { format, signal, origin, identity = sql, lane, onJoin, streams = false, ...how }) =>
+    query: (sql, values, { format, signal, origin, identity = sql, lane, onJoin, ...how }) =>
       gate.answer(signal, async (deadline) => {
+        const { streams = false, skipsReadFilters = false } = how;
         const query = { sql: write(sql, values), format, identity, origin, lane, streams };
         const reader = await pool.acquire(deadline, { lane, onJoin });
         // The reader is released when the engine has ended the query, which after an abort is later than the answer.
-        const channel = how.skipsReadFilters === true ? reader.unfiltered : reader.channel;
+        const channel = skipsReadFilters ? reader.unfiltered : reader.channel;
         const result = running.start({ ...query, channel }, deadline).finally(() => pool.release(reader));
         const answer = await untilAborted(result, deadline);
         if ((answer.stream ?? answer.bytes).length > limits.resultBytesMax)

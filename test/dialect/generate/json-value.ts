@@ -4,7 +4,7 @@ export function jsonValue(text: string, path: string): string | null {
   return found === null || found === undefined || typeof found === 'object' ? null : String(found);
 }
 
-/** JSON_QUERY over a text: the value at a path as parsed JSON; `undefined` where nothing is. */
+/** JSON_QUERY over a text: the value at a path as parsed JSON; `undefined` if there is none. */
 export function find(text: string, path: string): unknown {
   const steps = [...path.matchAll(/\.(\w+)|\['([^']*)'\]|\[(\d+)\]/g)].map(([, name, quoted, index]) =>
     index === undefined ? (name ?? quoted ?? '') : Number(index),
