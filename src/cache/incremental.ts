@@ -2,14 +2,8 @@ import type { Bucket } from '../definitions/bucket.ts';
 import type { Endpoint } from '../definitions/endpoint.ts';
 import { isManaged } from '../definitions/source.ts';
 import type { WriteMarks, WriteVersion } from '../engine/write-marks.ts';
-import {
-  MICROS_PER_DAY,
-  MICROS_PER_MS,
-  MICROS_PER_SECOND,
-  type Micros,
-  parseInstant,
-} from '../lib/instant.ts';
-import { type Buckets, bucketStart, findBuckets, type TimeRange } from '../query/bucket-range.ts';
+import { MICROS_PER_MS, MICROS_PER_SECOND, type Micros, parseInstant } from '../lib/instant.ts';
+import { type Buckets, bucketStart, findBuckets, findHidden, type TimeRange } from '../query/bucket-range.ts';
 import { type Framing, joinRows, rowAt } from '../query/format.ts';
 import type { Question } from '../query/question.ts';
 import type { Answer, Run, RunOptions } from '../query/run.ts';
@@ -71,7 +65,8 @@ export function createRefresh(options: IncrementalOptions): Refresh {
     const { version } = writes;
     const answer = await run(question, runOptions);
     const { bucket } = question.endpoint;
-    if (bucket !== undefined) bases.set(answer, { version, lostUntil: findLost(bucket, options) });
+    if (bucket !== undefined)
+      bases.set(answer, { version, lostUntil: findHidden(bucket, options.engineNow()) });
     return answer;
   }
 
@@ -104,7 +99,10 @@ export function createRefresh(options: IncrementalOptions): Refresh {
       rows.map(({ row }) => row),
     );
     const answer = { ...body, format, instantMs, engineMs };
-    bases.set(answer, { version, lostUntil: Math.max(basis.lostUntil, findLost(bucket, options)) });
+    bases.set(answer, {
+      version,
+      lostUntil: Math.max(basis.lostUntil, findHidden(bucket, options.engineNow())),
+    });
     return answer;
   }
 
@@ -124,12 +122,6 @@ export function createRefresh(options: IncrementalOptions): Refresh {
   };
 }
 
-/** Retention hides events up to here, or may: those of one of the sources are too old. */
-function findLost({ sources }: Bucket, { engineNow }: IncrementalOptions): Micros {
-  const days = Math.min(...sources.map(({ retentionDays }) => retentionDays));
-  return engineNow() * MICROS_PER_MS - days * MICROS_PER_DAY;
-}
-
 /** What has to be computed again; `undefined` if that is everything. */
 function plan(
   { bucket, kept, basis, instantMs, buckets }: Task,
@@ -146,7 +138,7 @@ function plan(
     now: instantMs * MICROS_PER_MS,
     keptNow,
     unseenFrom: seesEveryWrite ? keptNow : keptNow - (bucket.latenessSeconds ?? 0) * MICROS_PER_SECOND,
-    lostUntil: Math.max(basis.lostUntil, findLost(bucket, options)),
+    lostUntil: Math.max(basis.lostUntil, findHidden(bucket, options.engineNow())),
     changed: changed.filter((set) => set !== undefined),
   });
 }

@@ -66,8 +66,17 @@ export function isWithinRetention(
   if (bucket === undefined || bucket.sources.length === 0) return false;
   if (bucket.sources.some(({ rollup }) => rollup === undefined)) return false;
   const from = range?.from ?? findBuckets(bucket, values, instantMs).from;
-  const days = Math.min(...bucket.sources.map(({ retentionDays }) => retentionDays));
-  return from >= engineNowMs * MICROS_PER_MS - days * MICROS_PER_DAY + CLOCKS_DIFFER_MAX;
+  return from >= findHidden(bucket, engineNowMs) + CLOCKS_DIFFER_MAX;
+}
+
+/**
+ * Retention hides events up to here, or may: those of one of the sources are too old.
+ *
+ * @param engineNowMs the time by which events are hidden, ms since the epoch
+ */
+export function findHidden({ sources }: Bucket, engineNowMs: number): Micros {
+  const days = Math.min(...sources.map(({ retentionDays }) => retentionDays));
+  return engineNowMs * MICROS_PER_MS - days * MICROS_PER_DAY;
 }
 
 /** The upper bound of a range without one; optional conditions with it are left out. */

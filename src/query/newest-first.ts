@@ -6,7 +6,7 @@ import { findPageRange } from './page-range.ts';
 import type { Question } from './question.ts';
 import type { Answer, Run, RunOptions } from './run.ts';
 
-// A page that it does not fill costs a second query. An hour takes the engine no less time than a day, which is two parts at most.
+// A page that it does not fill costs a second query. A day, two parts at most, takes the engine little more time than an hour.
 const FIRST_STRETCH: Micros = MICROS_PER_DAY;
 const STRETCH_MIN: Micros = MICROS_PER_MINUTE;
 // Rates vary: the next page may need more time than the last one.

@@ -39,8 +39,8 @@ export function findFinalSelect(sql: string): FinalSelect | undefined {
   const texts = tokens.map(({ start, end }) => sql.slice(start, end));
   const outer = findOuter(tokens, texts);
   const words = outer.map((i) => (tokens[i]?.kind === 'word' ? (texts[i] ?? '').toUpperCase() : ''));
-  const hasLimit = words.at(-2) === 'LIMIT' && /^\d{1,9}$/.test(words.at(-1) ?? '');
-  const end = words.length - (hasLimit ? 2 : 0);
+  const limit = readLimit(words);
+  const end = words.length - (limit === undefined ? 0 : 2);
   const select = words.indexOf('SELECT');
   const clause = words.findIndex((word, i) => i > select && CLAUSES.has(word));
   const listEnd = clause === -1 ? end : clause;
@@ -57,7 +57,7 @@ export function findFinalSelect(sql: string): FinalSelect | undefined {
     before: sql.slice(0, tokens[at(select)]?.end),
     items: known,
     after: sql.slice(tokens[at(listEnd)]?.start ?? sql.length, tokens[at(end) - 1]?.end),
-    limit: hasLimit ? Number(words.at(-1)) : undefined,
+    limit,
     countsItems: countsItems(texts.slice(at(listEnd), at(end))),
   };
 }
@@ -65,8 +65,13 @@ export function findFinalSelect(sql: string): FinalSelect | undefined {
 /** `n` of a query that ends with `LIMIT n`, whatever it is otherwise. */
 export function findLimit(sql: string): number | undefined {
   const last = [...scanTokens(sql)].filter(({ kind }) => kind !== 'comment').slice(-2);
-  const [word = '', rows = ''] = last.map(({ start, end }) => sql.slice(start, end));
-  return word.toUpperCase() === 'LIMIT' && /^\d{1,9}$/.test(rows) ? Number(rows) : undefined;
+  return readLimit(last.map(({ start, end }) => sql.slice(start, end).toUpperCase()));
+}
+
+/** @param words in capital letters */
+function readLimit(words: readonly string[]): number | undefined {
+  const rows = words.at(-1) ?? '';
+  return words.at(-2) === 'LIMIT' && /^\d{1,9}$/.test(rows) ? Number(rows) : undefined;
 }
 
 /** Whether a clause may have ALL, or a number, in the place of an expression; brackets around one change nothing. */
