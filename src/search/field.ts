@@ -1,0 +1,113 @@
+import { LEVEL_TEXTS, LEVELS, type LevelRule } from '../definitions/level.ts';
+import type { Source, SourceColumn } from '../definitions/source.ts';
+import { quote } from '../sql/quote.ts';
+import { printField, type SearchField } from './tree.ts';
+
+/** A field of one source's events in SQL. Expressions without a value are NULL. */
+export type Operand =
+  | { readonly kind: 'text' | 'json' | 'number' | 'boolean'; readonly sql: string }
+  | { readonly kind: 'time' | 'level'; readonly sql: string }
+  /** The same for all events of the source. */
+  | { readonly kind: 'constant'; readonly sql: string; readonly text: string };
+
+/** Binds a value of the search as a parameter of the statement, and returns its `@name`. */
+export type Bind = (text: string) => string;
+
+/** The fields of one source as a statement uses them. */
+export interface Fields {
+  find(field: SearchField): Operand;
+  /** `expression AS name` of each field that is not a column, for the WITH of the source's SELECT. */
+  definitions(): readonly string[];
+  /** Fields that were read from the JSON of the metadata, as callers write them. */
+  readonly extracted: ReadonlySet<string>;
+}
+
+/** The source's table within its SELECT. Names without it could be taken for those of results. */
+const TABLE = 't';
+// No column of a table has such a name: definitions are bound to it alone.
+const PREFIX = 'tailrace_';
+
+export const column = (name: string) => `${TABLE}.\`${name}\``;
+
+/** Fields by the names of a row; else by the typed column of the path, if there is one; else in the JSON of the metadata. */
+export function createFields(source: Source, bind: Bind): Fields {
+  const definitions = new Map<string, string>();
+  const extracted = new Set<string>();
+
+  function define(name: string, expression: string): string {
+    definitions.set(`${PREFIX}${name}`, expression);
+    return `${PREFIX}${name}`;
+  }
+
+  /** The text of the JSON value at a path: of anything but a text, its JSON. The metadata is parsed once for each path. */
+  function extract(path: SearchField): Operand {
+    const written = printField(path);
+    const names = path.map(bind);
+    extracted.add(written);
+    const suffix = names.map((name) => name.replace(/\D/g, '')).join('_');
+    const raw = define(`json_${suffix}`, `JSONExtractRaw(${[column('metadata'), ...names].join(', ')})`);
+    const text = `if(startsWith(${raw}, '"'), JSONExtractString(${raw}), nullIf(nullIf(${raw}, ''), 'null'))`;
+    return { kind: 'json', sql: define(`text_${suffix}`, text) };
+  }
+
+  function findOfRow(name: string): Operand | undefined {
+    if (name === 'source') return { kind: 'constant', sql: bind(source.name), text: source.name };
+    if (name === 'timestamp') return { kind: 'time', sql: column(name) };
+    if (name === 'level') return { kind: 'level', sql: define('level', writeLevel(source.level)) };
+    return TEXTS.includes(name) ? { kind: 'text', sql: column(name) } : undefined;
+  }
+
+  function findInMetadata(path: SearchField): Operand {
+    const typed = source.columns.find((one) => isAt(one, path));
+    return typed === undefined ? extract(path) : toOperand(typed);
+  }
+
+  function find(field: SearchField): Operand {
+    const [first, second, ...others] = field;
+    if (second === undefined) return findOfRow(first) ?? findInMetadata(field);
+    return findInMetadata(first === 'metadata' ? [second, ...others] : field);
+  }
+
+  return {
+    find,
+    definitions: () => [...definitions].map(([name, expression]) => `${expression} AS ${name}`),
+    extracted,
+  };
+}
+
+const TEXTS = ['id', 'project', 'event_message', 'metadata'];
+
+/** Whether a column has exactly the value at a path of the metadata; one without such a path has its own name. */
+function isAt({ name, path, otherwise }: SourceColumn, field: SearchField): boolean {
+  const [first, ...rest] = path;
+  if (first !== 'metadata') return field.length === 1 && field[0] === name;
+  if (otherwise !== undefined || rest.length !== field.length) return false;
+  return rest.every((member, i) => member === field[i]);
+}
+
+const KINDS = {
+  string: 'text',
+  keyword: 'text',
+  integer: 'number',
+  number: 'number',
+  boolean: 'boolean',
+} as const;
+
+function toOperand({ name, type }: SourceColumn): Operand {
+  return { kind: KINDS[type], sql: column(name) };
+}
+
+/** The level of an event, one of `LEVELS` or NULL. */
+export function writeLevel(rule: LevelRule | undefined): string {
+  if (rule === undefined) return "CAST(NULL, 'Nullable(String)')";
+  const byText =
+    rule.column === undefined ? [] : LEVELS.flatMap((level) => [textIs(rule.column, level), quote(level)]);
+  const status = rule.status && column(rule.status);
+  const byStatus = [`${status} >= ${rule.errorFrom}`, "'error'", `${status} >= ${rule.warnFrom}`, "'warn'"];
+  const cases = status ? [...byText, ...byStatus, `${status} IS NOT NULL`, "'info'"] : byText;
+  return `CAST(multiIf(${[...cases, 'NULL'].join(', ')}), 'Nullable(String)')`;
+}
+
+function textIs(name = '', level: keyof typeof LEVEL_TEXTS): string {
+  return `lower(${column(name)}) IN (${LEVEL_TEXTS[level].map(quote).join(', ')})`;
+}
