@@ -24,8 +24,10 @@ export interface Fields {
 
 /** The source's table within its SELECT. Names without it could be taken for those of results. */
 const TABLE = 't';
-// No column of a table has such a name: definitions are bound to it alone.
-const PREFIX = 'tailrace_';
+// No column has a name with a capital letter. A letter is enough: an alias is repeated for each term of each source.
+const LEVEL = 'L';
+const JSON_PREFIX = 'J';
+const TEXT_PREFIX = 'X';
 
 export const column = (name: string) => `${TABLE}.\`${name}\``;
 
@@ -35,8 +37,8 @@ export function createFields(source: Source, bind: Bind): Fields {
   const extracted = new Set<string>();
 
   function define(name: string, expression: string): string {
-    definitions.set(`${PREFIX}${name}`, expression);
-    return `${PREFIX}${name}`;
+    definitions.set(name, expression);
+    return name;
   }
 
   /** The text of the JSON value at a path: of anything but a text, its JSON. The metadata is parsed once for each path. */
@@ -45,15 +47,15 @@ export function createFields(source: Source, bind: Bind): Fields {
     const names = path.map(bind);
     extracted.add(written);
     const suffix = names.map((name) => name.replace(/\D/g, '')).join('_');
-    const raw = define(`json_${suffix}`, `JSONExtractRaw(${[column('metadata'), ...names].join(', ')})`);
+    const raw = define(JSON_PREFIX + suffix, `JSONExtractRaw(${[column('metadata'), ...names].join(', ')})`);
     const text = `if(startsWith(${raw}, '"'), JSONExtractString(${raw}), nullIf(nullIf(${raw}, ''), 'null'))`;
-    return { kind: 'json', sql: define(`text_${suffix}`, text) };
+    return { kind: 'json', sql: define(TEXT_PREFIX + suffix, text) };
   }
 
   function findOfRow(name: string): Operand | undefined {
     if (name === 'source') return { kind: 'constant', sql: bind(source.name), text: source.name };
     if (name === 'timestamp') return { kind: 'time', sql: column(name) };
-    if (name === 'level') return { kind: 'level', sql: define('level', writeLevel(source.level)) };
+    if (name === 'level') return { kind: 'level', sql: define(LEVEL, writeLevel(source.level)) };
     return TEXTS.includes(name) ? { kind: 'text', sql: column(name) } : undefined;
   }
 
@@ -98,16 +100,24 @@ function toOperand({ name, type }: SourceColumn): Operand {
 }
 
 /** The level of an event, one of `LEVELS` or NULL. */
-export function writeLevel(rule: LevelRule | undefined): string {
-  if (rule === undefined) return "CAST(NULL, 'Nullable(String)')";
-  const byText =
-    rule.column === undefined ? [] : LEVELS.flatMap((level) => [textIs(rule.column, level), quote(level)]);
-  const status = rule.status && column(rule.status);
-  const byStatus = [`${status} >= ${rule.errorFrom}`, "'error'", `${status} >= ${rule.warnFrom}`, "'warn'"];
-  const cases = status ? [...byText, ...byStatus, `${status} IS NOT NULL`, "'info'"] : byText;
-  return `CAST(multiIf(${[...cases, 'NULL'].join(', ')}), 'Nullable(String)')`;
+function writeLevel(rule: LevelRule | undefined): string {
+  const ways = [
+    ...(rule?.column === undefined ? [] : [byText(rule.column)]),
+    ...(rule?.status === undefined ? [] : [byStatus(rule, column(rule.status))]),
+    "CAST(NULL, 'Nullable(String)')",
+  ];
+  return `coalesce(${ways.join(', ')})`;
 }
 
-function textIs(name = '', level: keyof typeof LEVEL_TEXTS): string {
-  return `lower(${column(name)}) IN (${LEVEL_TEXTS[level].map(quote).join(', ')})`;
+const ALL_TEXTS = LEVELS.flatMap((level) => LEVEL_TEXTS[level].map((text) => [text, level] as const));
+const TEXT_LIST = ALL_TEXTS.map(([text]) => quote(text)).join(', ');
+const LEVEL_LIST = ALL_TEXTS.map(([, level]) => quote(level)).join(', ');
+
+/** By `transform`, which the engine analyses faster than a condition for each level. */
+function byText(name: string): string {
+  return `nullIf(transform(lower(ifNull(${column(name)}, '')), [${TEXT_LIST}], [${LEVEL_LIST}], ''), '')`;
+}
+
+function byStatus({ warnFrom, errorFrom }: LevelRule, status: string): string {
+  return `multiIf(${status} >= ${errorFrom}, 'error', ${status} >= ${warnFrom}, 'warn', ${status} IS NOT NULL, 'info', NULL)`;
 }
