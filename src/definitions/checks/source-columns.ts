@@ -1,5 +1,5 @@
 import type { Fault } from '../fault.ts';
-import type { ManagedFile } from '../source-file.ts';
+import { isExternalFile, type ManagedFile } from '../source-file.ts';
 import type { YamlFile } from '../yaml-file.ts';
 
 /** The columns of every source's table. */
@@ -29,7 +29,7 @@ export function checkSourceColumns(file: YamlFile): Fault[] {
     const taken = `column "${name}" is already a column of every source; take another name`;
     if (COMMON_COLUMNS.some((common) => common === name)) faults.push(file.fault(['columns', name], taken));
     const report: Report = (field, message) => faults.push(file.fault(['columns', name, field], message));
-    checkOrigin(columns, name, report);
+    if (!isExternalFile(file)) checkOrigin(columns, name, report);
     checkText(columns, name, report);
     return faults;
   });
