@@ -3,7 +3,6 @@ import type { ParameterFields } from '../definitions/parameter-type.ts';
 import { SEARCH_PARAMETER } from './parse.ts';
 
 export const SEARCH_ROWS_MAX = 1_000;
-export const SEARCH_PARTS = ['rows', 'histogram', 'values'] as const;
 const BUCKETS_MAX = 1_000;
 
 const FIELDS: Readonly<Record<string, ParameterFields>> = {
@@ -27,7 +26,7 @@ const FIELDS: Readonly<Record<string, ParameterFields>> = {
   },
   part: {
     type: 'enum',
-    values: [...SEARCH_PARTS],
+    values: ['rows', 'histogram', 'values'],
     default: 'rows',
     description: 'The events; how many there are in each time bucket; or the top values of a field.',
   },
