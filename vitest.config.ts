@@ -33,6 +33,8 @@ const UNIT = [
   'test/cli/{program,table}.test.ts',
   'test/cli/commands/{key-options,keys}.test.ts',
   'test/definitions/!(parameter).test.ts',
+  'test/dialect/oracle.test.ts',
+  'test/dialect/bigquery/{refusal,translate}.test.ts',
   'test/deploy/{dockerfile,workflow}.test.ts',
   'test/engine/{failure,sandbox-rights,session-pool,write-marks}.test.ts',
   'test/engine/process/!(engine-process).test.ts',

@@ -20,6 +20,8 @@ export interface BenchData {
   readonly dataDir: string;
   /** The end of the logs, ms since the epoch; queries at that instant find them recent. */
   readonly endMs: number;
+  /** Endpoints to serve in the place of the shipped ones. */
+  readonly endpointsDir?: string;
 }
 
 const PROJECTS = 50;

@@ -14,12 +14,12 @@ const NOT_COPIED = new Set(['lock.sqlite', 'owner.txt']);
  * (hard links on the same file system), so it takes no time and no space, however many rows there are.
  */
 export async function withLinkedCopy<T>(
-  { dataDir, endMs }: BenchData,
+  { dataDir, ...rest }: BenchData,
   work: (copy: BenchData) => Promise<T>,
 ): Promise<T> {
   return await withFolder(`${dataDir}.copy-`, async (folder) => {
     linkTree(dataDir, folder);
-    return await work({ dataDir: folder, endMs });
+    return await work({ ...rest, dataDir: folder });
   });
 }
 

@@ -28,6 +28,7 @@ import { rollupSection } from './section/rollup.ts';
 import { serverSection } from './section/server.ts';
 import { soakSection } from './section/soak.ts';
 import { startSection } from './section/start.ts';
+import { STUDIO_MEASUREMENTS, studioSection } from './section/studio.ts';
 import { tailsSection } from './section/tails.ts';
 import { tenantsSection } from './section/tenants.ts';
 import type { BenchOptions, Section } from './section.ts';
@@ -41,6 +42,7 @@ const SIZED_SECTIONS: Readonly<Record<string, Section>> = {
   disk: diskSection,
   soak: soakSection,
   cores: coresSection,
+  studio: studioSection,
 };
 
 /** Each runs on its own store in a temporary folder, with the first size if it uses rows. */
@@ -69,6 +71,7 @@ const MEASUREMENTS = {
   ...Object.fromEntries(Object.keys({ ...SIZED_SECTIONS, ...SECTIONS }).map((name) => [name, []])),
   ingest: INGEST_MEASUREMENTS,
   attacks: ATTACKS,
+  studio: STUDIO_MEASUREMENTS,
 };
 
 interface Given extends Omit<BenchOptions, 'rows' | 'only'> {

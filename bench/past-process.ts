@@ -38,7 +38,7 @@ export interface DirectAnswer {
  * A service with its clock at the end of its data, and direct access to its engine: in one process, so that both use the same
  * caches.
  */
-process.once('message', async ({ dataDir, endMs, clock }: PastJob) => {
+process.once('message', async ({ dataDir, endMs, endpointsDir, clock }: PastJob) => {
   let steps = 0;
   const begunMs = Date.now();
   const now = () => endMs + (clock === 'steps' ? steps++ : Date.now() - begunMs);
@@ -47,7 +47,7 @@ process.once('message', async ({ dataDir, endMs, clock }: PastJob) => {
     cpSync(join(import.meta.dirname, from), endpoints, { recursive: true });
   const config = parseConfig({
     TAILRACE_DATA_DIR: dataDir,
-    TAILRACE_ENDPOINTS_DIR: endpoints,
+    TAILRACE_ENDPOINTS_DIR: endpointsDir ?? endpoints,
     TAILRACE_PRIVATE_KEY: KEY,
   });
   const logger = pino({ level: 'silent' });

@@ -252,8 +252,8 @@ function openReadSide(parts: Parts, cursors: Cursors, shared: SharedFlights | un
     logger.warn({ err: error, endpoint: endpoint.name }, 'a warm answer could not be refreshed');
   };
   const cache = createMemoryStore(config.cacheBytesMax);
-  const run = createPagedRun(countQueries(createRunner(engine, now), metrics), parts);
   const engineNow = () => ageAt(store.clock, Date.now);
+  const run = createPagedRun(countQueries(createRunner(engine, now, engineNow), metrics), parts);
   const onExtent = metrics.recomputed;
   const refresh = createRefresh({ run, writes, seesEveryWrite, now, engineNow, onExtent });
   const cached = createCached({ ...config, run, refresh, store: cache, shared, now, random, onRefresh });
@@ -345,9 +345,20 @@ type Served = Pick<OverviewParts, 'cache' | 'traffic' | 'notReady' | 'readNotice
     version: string;
   };
 
+/** Logs once that a caller sends SQL where it is ignored: Studio would show the same rows on every page. */
+function createIgnoredSqlWarning(logger: FastifyBaseLogger): (endpoint: Endpoint) => void {
+  let isLogged = false;
+  return ({ name }) => {
+    if (isLogged) return;
+    isLogged = true;
+    const text = `requests to ${name} send sql, which is ignored: it has no query sandboxing; if they come from Supabase Studio, set TAILRACE_STUDIO=1 (docs/supabase.md)`;
+    logger.warn({ endpoint: name }, text);
+  };
+}
+
 /** Hands each group of routes what it works with. */
 function createRouteParts(
-  { config, store, metrics, now }: Parts,
+  { config, store, metrics, logger, now }: Parts,
   { cached, cursors, tails, ingest, keyring, deletions, version, ...live }: Served,
 ): RouteParts {
   const { engine, registry } = store;
@@ -355,13 +366,14 @@ function createRouteParts(
   const { notReady, readNotices } = live;
   const { parameterBytesMax } = config;
   const sending = { config, registry, receive };
-  const sandbox = createSandbox(engine, config);
+  const sandbox = createSandbox(engine, { ...config, now });
+  const onIgnoredSql = createIgnoredSqlWarning(logger);
   const asking = {
     config,
     registry,
     cached,
     metrics,
-    ...createResolve({ registry, cursors, sandbox, parameterBytesMax }),
+    ...createResolve({ registry, cursors, sandbox, parameterBytesMax, onIgnoredSql }),
   };
   const describe = createDescribe(cursors);
   return {
@@ -381,7 +393,10 @@ function createRouteParts(
     deletions: { deletions, registry },
     keys: { keyring, registry, now },
     tokens: { keyring, registry, now },
-    definitions: { registry, version, listProjects: createProjects(engine, registry, now) },
+    definitions: {
+      ...{ registry, version, listProjects: createProjects(engine, registry, now) },
+      studio: config.studio === '1',
+    },
     overview: { config, engine, registry, now, committer, ...live },
     about: {
       ...{ engine, metrics, registry, notReady, readNotices },

@@ -14,8 +14,8 @@ SELECT
   toUnixTimestamp64Micro(bucket) AS timestamp,
   min(execution_time_ms) AS min_execution_time,
   max(execution_time_ms) AS max_execution_time,
-  -- Decimals: a sum of floating-point numbers depends on the order.
-  avg(toDecimal256(duration, 20)) AS avg_execution_time,
+  -- Decimals: a sum of floating-point numbers depends on the order. They round, by less than 1e-15, beyond an only time.
+  clamp(avg(toDecimal256(duration, 20)), min_execution_time, max_execution_time) AS avg_execution_time,
   clamp(percentiles[1], min_execution_time, max_execution_time) AS p95_execution_time,
   clamp(percentiles[2], min_execution_time, max_execution_time) AS p99_execution_time,
   count() AS count,

@@ -49,6 +49,17 @@ export const SETTINGS = {
     'Folder of source definitions. Empty: `./sources` if it exists, else the shipped ones.',
     parseText,
   ),
+  studio: choice(
+    'TAILRACE_STUDIO',
+    '0',
+    ['0', '1'],
+    'Serve the log pages of Supabase Studio ([how](supabase.md)): the endpoints of the shipped folder `studio/endpoints`, unless `TAILRACE_ENDPOINTS_DIR` names another.',
+  ),
+  defaultTier: checked(
+    'TAILRACE_DEFAULT_TIER',
+    'Plan of requests without `project_tier`: FREE, PRO, PAYG or ENTERPRISE. Empty: the default of the endpoint.',
+    parseTier,
+  ),
   privateKey: secret('TAILRACE_PRIVATE_KEY', ['LOGFLARE_PRIVATE_ACCESS_TOKEN'], 'A key with every scope.'),
   publicKey: secret(
     'TAILRACE_PUBLIC_KEY',
@@ -519,6 +530,12 @@ function hidden(env: string, help: string, parse = (value: string) => value): Se
 
 function checked(env: string, help: string, parse: (value: string) => string): Setting<string> {
   return { env, aliases: [], help, unit: '', fallback: '', secret: false, parse };
+}
+
+function parseTier(value: string): string {
+  if (!['FREE', 'PRO', 'PAYG', 'ENTERPRISE'].includes(value))
+    throw new Error('must be FREE, PRO, PAYG or ENTERPRISE');
+  return value;
 }
 
 function parseText(value: string): string {

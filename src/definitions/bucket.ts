@@ -22,7 +22,7 @@ export interface Bucket {
   readonly sources: readonly Source[];
 }
 
-/** Parameters that the service binds in a query with buckets, all texts: instants in the form of `@now`, the width in seconds. */
+/** Parameters that the service binds in a query with buckets: instants in the form of `@now`, and the width as a number of seconds. */
 export const BUCKET_FROM = 'bucket_from';
 export const BUCKET_UNTIL = 'bucket_until';
 export const BUCKET_WIDTH = 'bucket_width';

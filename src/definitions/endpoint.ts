@@ -1,6 +1,7 @@
 import { type Static, Type } from 'typebox';
 import { findParameters } from '../sql/parameter.ts';
 import { type Bucket, createBucket } from './bucket.ts';
+import { createDialect, DIALECT_NAMES, type Dialect, SQL_BOUNDS } from './dialect.ts';
 import { createPages, type Pages } from './pages.ts';
 import { createParameter, type Parameter, PINNED_PREFIX } from './parameter.ts';
 import { PARAMETER_FIELDS } from './parameter-type.ts';
@@ -29,6 +30,10 @@ export interface Endpoint {
   /** Seconds between refreshes of an answer in use; `undefined` if answers are not kept warm. */
   readonly warmingSeconds: number | undefined;
   readonly sandboxing: boolean;
+  /** Of callers' SELECTs; `undefined`: the engine's own. */
+  readonly dialect: Dialect | undefined;
+  /** Values that the service binds besides those of parameters: the bounds of a caller's SELECT. */
+  readonly bound: Readonly<Record<string, string>> | undefined;
   /** How rows belong to time buckets; `undefined` if every refresh computes the whole answer. */
   readonly bucket: Bucket | undefined;
   /** How callers read the rows page by page; `undefined` if an answer has all of them. */
@@ -38,6 +43,8 @@ export interface Endpoint {
   readonly pinned: readonly string[];
   /** Empty for a caller's SELECT: it declares no columns. */
   readonly columns: readonly ResultColumn[];
+  /** Places of the columns of JSON in which each object becomes a list of itself: those of a dialect whose records repeat. */
+  readonly records: readonly number[];
   readonly sql: string;
   /** The endpoint's query.sql, or a caller's SELECT over the views of it (query/sandbox/base.ts). */
   readonly sqlOrigin: 'file' | 'select';
@@ -85,6 +92,9 @@ const ENDPOINT_FILE = Type.Object(
     }),
     cache_warming: Type.Optional(SECONDS),
     query_sandboxing: Type.Optional(FLAG),
+    sql_dialect: Type.Optional(
+      Type.Enum([...DIALECT_NAMES], { expected: `one of ${DIALECT_NAMES.join(', ')}` }),
+    ),
     bucket: Type.Optional(
       Type.Object(
         {
@@ -155,6 +165,10 @@ export function endpointFields(file: YamlFile): EndpointFile {
   return file.value as EndpointFile; // readDefinitions has called checkEndpointShape
 }
 
+const EMPTY_BOUNDS: Readonly<Record<string, string>> = Object.fromEntries(
+  Object.values(SQL_BOUNDS).map((name) => [name, '']),
+);
+
 /** The endpoint that a checked pair of files defines. */
 export function createEndpoint(
   file: YamlFile,
@@ -172,11 +186,14 @@ export function createEndpoint(
     cachingSeconds: value.caching === 'disabled' ? undefined : value.caching,
     warmingSeconds: value.cache_warming,
     sandboxing: value.query_sandboxing ?? false,
+    dialect: value.sql_dialect && createDialect(value.sql_dialect, sources),
+    bound: value.sql_dialect && EMPTY_BOUNDS,
     bucket: value.bucket && createBucket(value.bucket, sql.text, sources),
     pages: value.cursor && createPages(value.cursor, value.columns, { sql: sql.text, sources }),
     parameters: parameters.map(([name, declared]) => createParameter(name, declared)),
     pinned: parameters.map(([name]) => name).filter((name) => used.has(PINNED_PREFIX + name)),
     columns: Object.entries(value.columns).map(([name, column]) => ({ name, ...column })),
+    records: [],
     sql: sql.text,
     sqlOrigin: 'file',
     fileHash,
@@ -184,4 +201,16 @@ export function createEndpoint(
     file: file.file,
     sqlFile: sql.file,
   };
+}
+
+const TIER_PARAMETER = 'project_tier';
+
+/** The endpoint with another default of `project_tier`, for clients that send none. @param tier empty: its own */
+export function withDefaultTier(endpoint: Endpoint, tier: string): Endpoint {
+  const parameters = endpoint.parameters.map((parameter) => {
+    const { name, values, schema } = parameter;
+    if (name !== TIER_PARAMETER || !values.includes(tier)) return parameter;
+    return { ...parameter, fallback: tier, defaultText: tier, schema: { ...schema, default: tier } };
+  });
+  return { ...endpoint, parameters };
 }

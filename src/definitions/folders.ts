@@ -7,8 +7,16 @@ export interface DefinitionFolders {
   readonly sourcesDir: string;
 }
 
+/** What the settings say about folders. */
+export interface NamedFolders extends DefinitionFolders {
+  /** `1`: endpoints are those for Supabase Studio, unless a folder is named. */
+  readonly studio?: '0' | '1';
+  /** See `withDefaultTier`. */
+  readonly defaultTier?: string;
+}
+
 /** The folders of one reading. */
-export interface ReadFolders extends DefinitionFolders {
+export interface ReadFolders extends NamedFolders {
   /** Folders that were neither named nor in the working folder: those of this package were read instead. */
   readonly shipped: readonly (keyof DefinitionFolders)[];
 }
@@ -17,26 +25,38 @@ export interface ReadFolders extends DefinitionFolders {
 export const OWN_FOLDERS: DefinitionFolders = { endpointsDir: './endpoints', sourcesDir: './sources' };
 
 const FOLDER_NAMES = { endpointsDir: 'endpoints', sourcesDir: 'sources' } as const;
+/** Endpoints for Supabase Studio, below the package. */
+const STUDIO_FOLDER = 'studio/endpoints';
 const KINDS = ['endpointsDir', 'sourcesDir'] as const;
 
 /** The named folder, even if it is missing, which reading reports; else that in the working folder; else that shipped with Tailrace. */
-export function findFolders(named: DefinitionFolders): ReadFolders {
-  const shipped = KINDS.filter((kind) => named[kind] === '' && !existsSync(OWN_FOLDERS[kind]));
-  const find = (kind: keyof DefinitionFolders) =>
-    shipped.includes(kind) ? packagePath(FOLDER_NAMES[kind]) : named[kind] || OWN_FOLDERS[kind];
-  return { endpointsDir: find('endpointsDir'), sourcesDir: find('sourcesDir'), shipped };
+export function findFolders(named: NamedFolders): ReadFolders {
+  const isStudios = (kind: keyof DefinitionFolders) => named.studio === '1' && kind === 'endpointsDir';
+  const shipped = KINDS.filter(
+    (kind) => named[kind] === '' && (isStudios(kind) || !existsSync(OWN_FOLDERS[kind])),
+  );
+  const find = (kind: keyof DefinitionFolders) => {
+    if (!shipped.includes(kind)) return named[kind] || OWN_FOLDERS[kind];
+    return packagePath(isStudios(kind) ? STUDIO_FOLDER : FOLDER_NAMES[kind]);
+  };
+  return { ...pickRest(named), endpointsDir: find('endpointsDir'), sourcesDir: find('sourcesDir'), shipped };
+}
+
+function pickRest({ studio, defaultTier }: NamedFolders): Pick<NamedFolders, 'studio' | 'defaultTier'> {
+  return { ...(studio === '1' && { studio }), ...(defaultTier && { defaultTier }) };
 }
 
 /** The folders of the next reload. The loss of a user's folder is a fault; shipped definitions give way to a folder that appears later. */
-export function keepFolders(read: ReadFolders): DefinitionFolders {
+export function keepFolders(read: ReadFolders): NamedFolders {
   const keep = (kind: keyof DefinitionFolders) => (read.shipped.includes(kind) ? '' : read[kind]);
-  return { endpointsDir: keep('endpointsDir'), sourcesDir: keep('sourcesDir') };
+  return { ...pickRest(read), endpointsDir: keep('endpointsDir'), sourcesDir: keep('sourcesDir') };
 }
 
 /** One line for each kind of definition that was read from this package. */
 export function describeShipped(read: ReadFolders): string[] {
-  return read.shipped.map(
-    (kind) =>
-      `there is no folder ${OWN_FOLDERS[kind]} here, so the ${FOLDER_NAMES[kind]} that ship with Tailrace are used: ${read[kind]}`,
+  return read.shipped.map((kind) =>
+    read.studio === '1' && kind === 'endpointsDir'
+      ? `TAILRACE_STUDIO is 1, so the endpoints for Supabase Studio are used: ${read[kind]}`
+      : `there is no folder ${OWN_FOLDERS[kind]} here, so the ${FOLDER_NAMES[kind]} that ship with Tailrace are used: ${read[kind]}`,
   );
 }

@@ -10,9 +10,16 @@ import { checkParameters, checkParameterUse } from './checks/parameters.ts';
 import { checkRollup } from './checks/rollup.ts';
 import { checkCaching, checkSandboxing, findNameWarning } from './checks/settings.ts';
 import { checkSourceColumns } from './checks/source-columns.ts';
-import { checkEndpointShape, createEndpoint, type Endpoint, endpointFields, toToolName } from './endpoint.ts';
+import {
+  checkEndpointShape,
+  createEndpoint,
+  type Endpoint,
+  endpointFields,
+  toToolName,
+  withDefaultTier,
+} from './endpoint.ts';
 import type { Fault } from './fault.ts';
-import { type DefinitionFolders, findFolders, type ReadFolders } from './folders.ts';
+import { findFolders, type NamedFolders, type ReadFolders } from './folders.ts';
 import { createSource, type Source } from './source.ts';
 import { checkSourceShape } from './source-file.ts';
 import { readText, readYamlFile, type YamlFile } from './yaml-file.ts';
@@ -37,7 +44,7 @@ export interface Reading {
 }
 
 /** Reads every definition and reports all faults at once. */
-export async function readDefinitions(named: DefinitionFolders): Promise<Reading> {
+export async function readDefinitions(named: NamedFolders): Promise<Reading> {
   const folders = findFolders(named);
   const faults: Fault[] = [];
   const sourceFiles = await readSourceFiles(folders.sourcesDir, faults);
@@ -65,7 +72,9 @@ export async function readDefinitions(named: DefinitionFolders): Promise<Reading
     if (own.length === 0) warnings.push(...findNameWarning(yaml));
     const fileHash = hashOf(yaml.text, sql.text);
     const hash = hashEndpoint(fileHash, sources);
-    return isWhole ? [createEndpoint(yaml, sql, { fileHash, hash, sources })] : [];
+    if (!isWhole) return [];
+    const endpoint = createEndpoint(yaml, sql, { fileHash, hash, sources });
+    return [withDefaultTier(endpoint, named.defaultTier ?? '')];
   });
   return { definitions: { endpoints, sources }, folders, faults, warnings, sourcesAreWhole, drafts };
 }

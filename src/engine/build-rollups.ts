@@ -26,7 +26,7 @@ export interface RollupBuilderOptions {
  * source has any more.
  */
 export interface RollupBuilder {
-  /** Looks at every table, and continues with one; to be called every few seconds. Never rejects for a part that failed. */
+  /** Looks at every table, and continues or begins with one; to be called every few seconds. Never rejects for a part that failed. */
   tick(): Promise<void>;
   /** Rows without the rollup by source, as of the last `tick`; only sources that have one. */
   readonly left: ReadonlyMap<string, number>;
@@ -48,7 +48,10 @@ export function createRollupBuilder(options: RollupBuilderOptions): RollupBuilde
     const all = await readProgress(engine, sources());
     left = new Map(all.map((one) => [one.source.name, one.left]));
     const current = all.find(({ projection }) => projection === building?.projection);
-    if (building !== undefined && current !== undefined && (await follow(current))) return;
+    if (building !== undefined && current !== undefined) {
+      if (!(await follow(current))) building = undefined;
+      return; // what was read before is of another state than what `follow` found
+    }
     building = undefined;
     const next = all.find((one) => one.left > 0 && !hasFailed(one.projection));
     if (next === undefined) return;

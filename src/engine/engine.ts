@@ -46,6 +46,11 @@ export interface QueryOptions extends QueueOptions {
    * is one. The embedded engine ignores it. `project`: the requested one, for row policies; `undefined`: no project's rows are read.
    */
   readonly sandboxed?: { readonly project: string | undefined } | undefined;
+  /**
+   * The read filters need not apply, since the query reads nothing that they hide. With one on a table, the engine cannot read its
+   * rollup. Default: false.
+   */
+  readonly skipsReadFilters?: boolean | undefined;
   /** Aborting stops the query inside the engine, not only the wait for it. */
   readonly signal?: AbortSignal | undefined;
 }

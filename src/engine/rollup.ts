@@ -10,7 +10,7 @@ const NAME_PREFIX = 'rollup_';
 const ROWS_PER_GRANULE = 64;
 
 /** The interval of an event as queries have to write it, letter by letter but for names of tables. */
-export function rollupInterval({ everySeconds }: Rollup): string {
+function rollupInterval({ everySeconds }: Rollup): string {
   return `toStartOfInterval(timestamp, toIntervalMicrosecond(${everySeconds} * 1000000))`;
 }
 

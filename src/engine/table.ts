@@ -1,7 +1,7 @@
 import { COMMON_COLUMNS } from '../definitions/checks/source-columns.ts';
 import type { ColumnType, Source, SourceColumn } from '../definitions/source.ts';
 import { quote } from '../sql/quote.ts';
-import { rollupInterval, rollupProjection } from './rollup.ts';
+import { rollupProjection } from './rollup.ts';
 
 /** A column of a table, in the engine's terms. */
 export interface TableColumn {
@@ -220,17 +220,13 @@ export function onCluster(cluster: string): string {
 }
 
 /**
- * The condition that an event is within its source's retention. A rollup knows only the interval of an event: with one, events are
- * hidden up to an interval late, and never early.
+ * The condition that an event is within its source's retention.
  *
  * @param atMs the time by which its age is judged, ms since the epoch; `undefined`: the engine's own clock
  */
 export function isKept(source: Source, atMs: number | undefined): string {
   const at = atMs === undefined ? "now64(6, 'UTC')" : `fromUnixTimestamp64Milli(${Math.trunc(atMs)}, 'UTC')`;
-  const oldest = `${at} - toIntervalDay(${source.retentionDays})`;
-  const { rollup } = source;
-  if (rollup === undefined) return `timestamp > ${oldest}`;
-  return `${rollupInterval(rollup)} > ${oldest} - toIntervalSecond(${rollup.everySeconds})`;
+  return `timestamp > ${at} - toIntervalDay(${source.retentionDays})`;
 }
 
 /**

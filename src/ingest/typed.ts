@@ -39,9 +39,8 @@ export function typedValues(
   }
   for (const [i, { contains }] of columns.entries()) {
     if (contains === undefined) continue;
-    const text = values[columns.findIndex(({ name }) => name === contains.column)];
-    values[i] =
-      typeof text === 'string' && text.toWellFormed().includes((contains.text ?? project).toWellFormed());
+    const text = String(values[columns.findIndex(({ name }) => name === contains.column)] ?? '');
+    values[i] = text.toWellFormed().includes((contains.text ?? project).toWellFormed());
   }
   return values;
 }

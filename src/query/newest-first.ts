@@ -46,8 +46,9 @@ export function createNewestFirst(
 
     /** @param least the shortest stretch to ask for next */
     function learn({ rows, last }: Answer, least: Micros): void {
-      const needed = rows < size ? end - from : last && end - Number(last[0]);
-      if (needed !== undefined) learnt.set(key, Math.max(needed * RESERVE, least));
+      // Of a range with less than a page it is only known that a page needs more time.
+      if (rows < size) learnt.set(key, Math.max((end - from) * RESERVE, stretch));
+      else if (last !== undefined) learnt.set(key, Math.max((end - Number(last[0])) * RESERVE, least));
     }
 
     const { onJoin, onJoinAgain } = repeatJoins(options.onJoin);

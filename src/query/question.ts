@@ -23,7 +23,8 @@ export function createQuestion(endpoint: Endpoint, values: ParameterValues, form
   const pinned = endpoint.pinned.map((name) => values[PINNED_PREFIX + name]);
   const position = endpoint.pages?.by.map(({ name }) => values[CURSOR_PREFIX + name]) ?? [];
   const key = JSON.stringify([endpoint.id, endpoint.hash, format.name, ...resolved, ...pinned, ...position]);
-  return { endpoint, values, format, key };
+  const { bound } = endpoint; // is in the hash
+  return { endpoint, values: bound === undefined ? values : { ...values, ...bound }, format, key };
 }
 
 /** Whether the values of all patterns are texts without a meaning in patterns, so that no engine can refuse them. */

@@ -31,8 +31,11 @@ export function createStatement(
   const { columns, sqlOrigin } = endpoint;
   const joinsText = engineFormat === 'JSONEachRow' && columns.some(({ type }) => type === 'json');
   const format = joinsText ? 'TSVRaw' : engineFormat;
-  const isEmpty = (name: string) => (Object.hasOwn(values, name) ? values[name] === '' : undefined);
-  const decided = decideOptionalConditions(endpoint.sql, isEmpty);
+  const decided = decideOptionalConditions(endpoint.sql, (name, test) => {
+    const isText = isBoundAsText(endpoint, name);
+    if (!Object.hasOwn(values, name) || isText !== (test === 'text')) return undefined;
+    return values[name] === '';
+  });
   const stored = dropUnused(writeTypes({ ...endpoint, sql: decided }));
   const checks = arePlainPatterns(endpoint, values) ? '' : patternChecks(endpoint);
   const flat = sqlOrigin === 'file' && checks === '' ? writeFlat(endpoint, stored, format) : undefined;
@@ -41,7 +44,7 @@ export function createStatement(
   const named = joinsText
     ? rowAsText(columns)
     : columns.map(({ name, type }) => write(identifier(name), type)).join(', ');
-  const selected = sqlOrigin === 'select' ? '*' : named;
+  const selected = named === '' ? '*' : named; // no columns are declared for a caller's SELECT
   // As a subquery the stored query can only be one SELECT; ClickHouse keeps the order of its rows.
   return { sql: `SELECT ${selected} FROM (\n${stored}\n)${checks} LIMIT ${endpoint.maxRows}`, format };
 }
@@ -60,6 +63,12 @@ function writeFlat(
   const selected = list ?? row;
   const limit = Math.min(select.limit ?? maxRows, maxRows);
   return selected && `${select.before} ${selected} ${select.after}\nLIMIT ${limit}`;
+}
+
+/** Whether an empty value reaches the SQL as the empty text; NULL otherwise. */
+function isBoundAsText({ parameters, pages }: Endpoint, name: string): boolean {
+  const isOfCursor = pages?.by.some((column) => CURSOR_PREFIX + column.name === name) === true;
+  return !isOfCursor && (parameters.find((one) => one.name === name)?.sqlType ?? 'String') === 'String';
 }
 
 /** The SQL of an endpoint with each parameter as a value of its type: the engine gets its canonical text. */

@@ -108,6 +108,7 @@ function sampleValues(endpoint: Endpoint): Values {
   for (const name of endpoint.pinned) values[PINNED_PREFIX + name] = values[name] ?? '';
   return {
     ...values,
+    ...endpoint.bound,
     ...bindPosition(endpoint.pages),
     ...serviceValues(endpoint, values, { instantMs: SAMPLE_MS }),
   };

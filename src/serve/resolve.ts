@@ -3,6 +3,7 @@ import { LRUCache } from 'lru-cache';
 import type { CacheDirectives } from '../cache/store.ts';
 import type { Endpoint } from '../definitions/endpoint.ts';
 import { hasNewestFirst } from '../definitions/pages.ts';
+import { SQL_PARAMETER } from '../definitions/parameter.ts';
 import type { Registry } from '../definitions/registry.ts';
 import { TailraceError } from '../errors.ts';
 import { isListed } from '../keys/grant.ts';
@@ -60,6 +61,8 @@ export interface ResolveOptions {
   readonly sandbox: Sandbox;
   readonly cursors: Cursors;
   readonly parameterBytesMax: number;
+  /** A caller sends `sql` to an endpoint without sandboxing and without a parameter of this name. */
+  readonly onIgnoredSql: (endpoint: Endpoint) => void;
 }
 
 // Beyond it the least recently used are resolved again. Twice as many bytes: a character has up to two.
@@ -76,7 +79,7 @@ interface Remembered extends Resolved {
 
 /** Remembers what cacheable URLs ask for: clients repeat them, and resolving costs more than finding the answer. */
 export function createResolve(options: ResolveOptions): Resolve {
-  const { registry, sandbox, cursors, parameterBytesMax: bytesMax } = options;
+  const { registry, sandbox, cursors, parameterBytesMax: bytesMax, onIgnoredSql } = options;
   const remembered = new LRUCache<string, Remembered>({
     maxSize: REMEMBERED_CHARS_MAX,
     sizeCalculation: ({ question }, name) => name.length + 2 * question.key.length + OVERHEAD_CHARS,
@@ -115,12 +118,17 @@ export function createResolve(options: ResolveOptions): Resolve {
       directives,
     });
     if (endpoint.sandboxing) return sandbox(endpoint, parameters, sandboxed).then(toResolved);
+    if (ignoresSql(endpoint, parameters)) onIgnoredSql(endpoint);
     const resolved = toResolved(endpoint);
     remember(inquiry, resolved);
     return resolved;
   }
 
   return { recall, resolve: (inquiry) => recall(inquiry) ?? read(inquiry) };
+}
+
+function ignoresSql({ parameters: declared }: Endpoint, parameters: RawParameters): boolean {
+  return Boolean(parameters[SQL_PARAMETER]) && !declared.some(({ name }) => name === SQL_PARAMETER);
 }
 
 /** Everything of a request that shapes what it asks for. No part can hold a newline. */

@@ -58,8 +58,26 @@ export function findFinalSelect(sql: string): FinalSelect | undefined {
     items: known,
     after: sql.slice(tokens[at(listEnd)]?.start ?? sql.length, tokens[at(end) - 1]?.end),
     limit: hasLimit ? Number(words.at(-1)) : undefined,
-    countsItems: words.slice(listEnd, end).some((word) => /^(?:\d+|ALL)$/.test(word)),
+    countsItems: countsItems(texts.slice(at(listEnd), at(end))),
   };
+}
+
+/** `n` of a query that ends with `LIMIT n`, whatever it is otherwise. */
+export function findLimit(sql: string): number | undefined {
+  const last = [...scanTokens(sql)].filter(({ kind }) => kind !== 'comment').slice(-2);
+  const [word = '', rows = ''] = last.map(({ start, end }) => sql.slice(start, end));
+  return word.toUpperCase() === 'LIMIT' && /^\d{1,9}$/.test(rows) ? Number(rows) : undefined;
+}
+
+/** Whether a clause may have ALL, or a number, in the place of an expression; brackets around one change nothing. */
+function countsItems(texts: readonly string[]): boolean {
+  let depth = 0;
+  return texts.some((text, i) => {
+    if (text === '(') depth++;
+    if (text === ')') depth--;
+    const isInside = texts[i - 1] === '(' && /^(?:BY|[,(])$/i.test(texts[i - 2] ?? '');
+    return /^(?:\d\w*|ALL)$/i.test(text) && (depth === 0 || isInside);
+  });
 }
 
 /** Indexes of the tokens outside of all brackets; none if brackets do not match. */

@@ -41,17 +41,47 @@ export function findWithList(sql: string, rewrite: (select: string) => string): 
  */
 export function dropUnused(sql: string): string {
   const members = findMembers(sql)?.members ?? [];
-  const cut = members.find((member) => member.cut !== undefined && !isNamedOutside(sql, member))?.cut;
-  return cut === undefined ? sql : dropUnused(sql.slice(0, cut.start) + sql.slice(cut.end));
+  const uses = members.length === 0 ? [] : findUses(sql);
+  const unused = members.filter((member) => member.cut !== undefined && !isNamedOutside(uses, member));
+  const cuts = unused.slice(unused.length === members.length ? 1 : 0).flatMap(({ cut }) => cut ?? []);
+  return cuts.length === 0 ? sql : dropUnused(removeRanges(sql, cuts));
 }
 
-function isNamedOutside(sql: string, { name, end, cut }: Member): boolean {
-  const start = cut?.start ?? 0;
-  return [...scanTokens(sql)].some(({ kind, ...token }) => {
-    if (token.end > start && token.start < end) return false;
-    const text = sql.slice(token.start, token.end);
-    return unquote(text) === name || (kind === 'name' && text.includes('\\')); // an escape may spell any name
+/** A name in a query; `undefined` for one with an escape, which may spell any name. */
+interface Use {
+  readonly name: string | undefined;
+  readonly start: number;
+  readonly end: number;
+}
+
+function findUses(sql: string): Use[] {
+  const named = [...scanTokens(sql)].filter(({ kind }) => kind === 'word' || kind === 'name');
+  return named.map(({ kind, start, end }) => {
+    const text = sql.slice(start, end);
+    return { name: kind === 'name' && text.includes('\\') ? undefined : unquote(text), start, end };
   });
+}
+
+function isNamedOutside(uses: readonly Use[], { name, end, cut }: Member): boolean {
+  const start = cut?.start ?? 0;
+  return uses.some((use) => {
+    const isInside = use.end > start && use.start < end;
+    return !isInside && (use.name === undefined || use.name === name);
+  });
+}
+
+/** @param ranges in order; two may share a comma */
+function removeRanges(
+  sql: string,
+  ranges: readonly { readonly start: number; readonly end: number }[],
+): string {
+  let text = '';
+  let at = 0;
+  for (const { start, end } of ranges) {
+    text += sql.slice(at, Math.max(at, start));
+    at = end;
+  }
+  return text + sql.slice(at);
 }
 
 /** The tokens of a query with a WITH list, which begins at token 1. */
@@ -72,8 +102,9 @@ function findMembers(sql: string): { members: readonly Member[]; end: number } |
   if (!isWord({ sql, tokens }, 0, 'WITH') || end === undefined || final === undefined) return undefined;
   const list = { sql, tokens, closing, end };
   const members: Member[] = [];
-  let first = 1; // of the member
-  for (let i = 1; i < end; i = (closing.get(i) ?? i) + 1) {
+  const start = isWord(list, 1, 'RECURSIVE') ? 2 : 1;
+  let first = start; // of the member
+  for (let i = start; i < end; i = (closing.get(i) ?? i) + 1) {
     if (isComma(list, i)) first = i + 1;
     const member = isWord(list, i, 'AS') ? readMember(list, first, i) : undefined;
     if (member !== undefined) members.push(member);

@@ -41,6 +41,18 @@ test('a folder that was named is read, also one that does not exist', () => {
   expect(findFolders(named)).toEqual({ ...named, shipped: [] });
 });
 
+test('with TAILRACE_STUDIO the endpoints for Studio are read, unless a folder is named, also after a reload', async () => {
+  await mkdir('endpoints');
+  const first = findFolders({ ...NONE, studio: '1', defaultTier: 'PRO' });
+  expect(first).toMatchObject({ endpointsDir: shipped('studio/endpoints'), defaultTier: 'PRO' });
+  expect(findFolders(keepFolders(first))).toEqual(first);
+  expect(describeShipped(first)[0]).toBe(
+    `TAILRACE_STUDIO is 1, so the endpoints for Supabase Studio are used: ${shipped('studio/endpoints')}`,
+  );
+  expect(findFolders({ ...NONE, studio: '1', endpointsDir: 'mine' }).endpointsDir).toBe('mine');
+  await rmdir('endpoints');
+});
+
 test('at a reload a folder that was read stays, and a shipped one gives way to one that appeared', async () => {
   await mkdir('endpoints');
   const first = findFolders(NONE);

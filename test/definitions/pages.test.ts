@@ -231,6 +231,12 @@ AND (@cursor_id IS NULL OR t < @page_until OR id < @cursor_id) LIMIT 100`;
         `${QUERY}:1: must end with LIMIT 100, the "size" of a page`,
       ],
       [
+        'a LIMIT in a comment',
+        RANGED,
+        QUERIED.replace('LIMIT 100', '-- LIMIT 100'),
+        `${QUERY}:1: must end with LIMIT 100, the "size" of a page`,
+      ],
+      [
         'a parameter of its name',
         RANGED.replaceAll('start', 'page_from'),
         QUERIED,

@@ -153,7 +153,7 @@ describe('definitions', () => {
 
 describe('an endpoint.yaml', () => {
   const known =
-    'id, name, description, max_rows, caching, cache_warming, query_sandboxing, bucket, cursor, parameters, columns';
+    'id, name, description, max_rows, caching, cache_warming, query_sandboxing, sql_dialect, bucket, cursor, parameters, columns';
   const name = 'words of small letters, digits, - and _, joined by dots, such as logs.all';
   const cache = 'a whole number of seconds from 1 to 604800';
   test.each([
@@ -217,6 +217,20 @@ describe('an endpoint.yaml', () => {
       'query_sandboxing: true',
       7,
       '"query_sandboxing" needs a query with views that callers may read: WITH name AS (SELECT …) SELECT …',
+    ],
+    [
+      'a dialect without sandboxing',
+      'query_sandboxing: false',
+      'query_sandboxing: false\nsql_dialect: bigquery',
+      8,
+      '"sql_dialect" is of the SELECTs that callers send if "query_sandboxing" is true',
+    ],
+    [
+      'a dialect that is not known',
+      'query_sandboxing: false',
+      'query_sandboxing: false\nsql_dialect: sqlite',
+      8,
+      '"sql_dialect" must be one of bigquery, not "sqlite"',
     ],
     [
       'an enum without values',

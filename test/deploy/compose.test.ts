@@ -17,14 +17,20 @@ import {
   SCALED,
   type Service,
   SINGLE,
+  SUPABASE,
 } from './compose.ts';
+import { DOCKERFILE, readImage } from './dockerfile.ts';
 import { findSettingFaults, isSecretSetting } from './settings.ts';
 
 const exec = promisify(execFile);
 const folder = await temporaryFolder();
 afterAll(folder.remove);
 
-const text = { single: await readFile(SINGLE, 'utf8'), scaled: await readFile(SCALED, 'utf8') };
+const text = {
+  single: await readFile(SINGLE, 'utf8'),
+  scaled: await readFile(SCALED, 'utf8'),
+  supabase: await readFile(SUPABASE, 'utf8'),
+};
 const SECRET = 'a'.repeat(64);
 
 // Which key stands before which is a matter of taste, and ours is what a service is, what it gets, what it may.
@@ -222,11 +228,35 @@ describe('the scaled compose file', () => {
   });
 });
 
-test('the image has the version of package.json in both', async () => {
+test('the image has the version of package.json in all', async () => {
   const { version } = JSON.parse(await readFile('package.json', 'utf8')) as { version: string };
   const images = Object.values(text).flatMap((one) => Object.values(readServices(one)));
   const ours = images.filter(isOurs).map(({ image }) => image);
   expect(new Set(ours)).toEqual(new Set([`tailrace:${version}`]));
+});
+
+describe('the overlay for Supabase', () => {
+  const { analytics } = readServices(text.supabase);
+
+  test('takes the place of the service that Studio and Vector know, on its port', () => {
+    expect(Object.keys(readServices(text.supabase))).toEqual(['analytics']);
+    expect(readImage(DOCKERFILE).env['TAILRACE_PORT']).toBe('4000');
+    expect(analytics?.environment?.['TAILRACE_STUDIO']).toBe('1');
+    expect(analytics?.environment?.['TAILRACE_DEFAULT_PROJECT']).toBe('default');
+  });
+
+  test('starts the image as the image does, with the keys of Supabase’s own .env', () => {
+    const { entrypoint, command } = analytics ?? {};
+    const [node, program, ...args] = readImage(DOCKERFILE).command;
+    expect([entrypoint, command].flat()).toEqual([node, `/app/${program}`, ...args]);
+    const keys = ['LOGFLARE_PRIVATE_ACCESS_TOKEN', 'LOGFLARE_PUBLIC_ACCESS_TOKEN'];
+    expect([...findVariables(text.supabase).required].toSorted()).toEqual(keys);
+  });
+
+  test('checks its health by the curl of the image', () => {
+    expect(JSON.stringify(analytics?.healthcheck)).toContain('"CMD","curl"');
+    expect(DOCKERFILE).toMatch(/apt-get install -y --no-install-recommends curl/);
+  });
 });
 
 describe('deploy/make-env.sh', () => {

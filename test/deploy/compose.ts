@@ -50,6 +50,8 @@ export const SINGLE = 'deploy/compose.yaml';
 /** Of projects that `tailrace init` creates. */
 export const PROJECT = 'template/compose.yaml';
 export const SCALED = 'deploy/compose.scaled.yaml';
+/** An overlay of another project's file. */
+export const SUPABASE = 'deploy/compose.supabase.yaml';
 
 export const readScaled = () => readServices(readFileSync(SCALED, 'utf8'));
 

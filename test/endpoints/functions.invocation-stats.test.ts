@@ -156,14 +156,14 @@ describe('the edges of the range', () => {
 
   test('counts are JSON numbers and timestamps whole microseconds', async () => {
     const events = [
-      { id: 'a', timestamp: now * 1000, metadata: { project_ref: 'as-text', execution_time_ms: 1.5 } },
+      { id: 'a', timestamp: now * 1000, metadata: { project_ref: 'as-text', execution_time_ms: 100.3 } },
     ];
     service.clock.now = now;
     await storeEvents(service.store, SOURCE, events, now);
     const { text } = await ask(service.url, NAME, { project: 'as-text', interval: '5min' });
     expect(text).toBe(
-      '{"result":[{"timestamp":1795158000000000,"min_execution_time":1.5,"max_execution_time":1.5,' +
-        '"avg_execution_time":1.5,"p95_execution_time":1.5,"p99_execution_time":1.5,"count":1,"error_count":0}]}',
+      '{"result":[{"timestamp":1795158000000000,"min_execution_time":100.3,"max_execution_time":100.3,' +
+        '"avg_execution_time":100.3,"p95_execution_time":100.3,"p99_execution_time":100.3,"count":1,"error_count":0}]}',
     );
   });
 });

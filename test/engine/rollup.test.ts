@@ -2,12 +2,15 @@ import fc from 'fast-check';
 import { afterAll, beforeEach, describe, expect, test } from 'vitest';
 import { createRollupBuilder, type RollupProgress } from '../../src/engine/build-rollups.ts';
 import { deleteRows } from '../../src/engine/delete-rows.ts';
+import type { Engine, QueryOptions } from '../../src/engine/engine.ts';
 import { rollupProjection } from '../../src/engine/rollup.ts';
 import { applySchema } from '../../src/engine/schema.ts';
 import { dropDay, truncateTable } from '../../src/engine/table.ts';
 import { formatInstant } from '../../src/lib/instant.ts';
 import { serviceValues } from '../../src/query/bucket-range.ts';
 import { JSON_FORMAT } from '../../src/query/format.ts';
+import { createQuestion } from '../../src/query/question.ts';
+import { createRunner } from '../../src/query/run.ts';
 import { createStatement } from '../../src/query/statement.ts';
 import { createRewriter } from '../../src/sql/parameter.ts';
 import { type Values, writeValue } from '../../src/sql/quote.ts';
@@ -190,9 +193,34 @@ describe('the shipped statistics', () => {
     const values = { project: 'a', function_id: '', ...parameters };
     const bound = { ...values, ...serviceValues(endpoint, values, { instantMs: Date.now() }) };
     const { sql } = createStatement(endpoint, JSON_FORMAT, bound);
-    const { bytes } = await engine.query(`EXPLAIN ${sql}`, bound, { format: 'TSVRaw' });
-    return bytes.toString();
+    const options = { format: 'TSVRaw', skipsReadFilters: true } as const;
+    return (await engine.query(`EXPLAIN ${sql}`, bound, options)).bytes.toString();
   }
+
+  test.each([
+    ['7day', 90, true],
+    ['7day', 8, true],
+    ['7day', 7, false],
+    ['1day', 7, true],
+  ])(
+    'of %s are read without the filter of %i days of retention, if nothing is hidden: %s',
+    async (interval, days, skips) => {
+      const asked: QueryOptions[] = [];
+      const watched: Engine = {
+        ...engine,
+        query(sql, values, options) {
+          asked.push(options);
+          return engine.query(sql, values, options);
+        },
+      };
+      const sources = [{ ...source, retentionDays: days }];
+      const own = { ...endpoint, bucket: endpoint.bucket && { ...endpoint.bucket, sources } };
+      const question = createQuestion(own, { project: 'a', function_id: '', interval });
+      await createRunner(watched, Date.now, Date.now)(question);
+      await createRunner(watched, Date.now)(question); // by a clock that is not known, nothing is certain
+      expect(asked.map(({ skipsReadFilters }) => skipsReadFilters)).toEqual([skips, false]);
+    },
+  );
 
   test.each(['1day', '7day'])('of %s read the rollup, as a request asks for them', async (interval) => {
     await insert([EVENT]);
@@ -230,6 +258,32 @@ describe('a rollup that is declared later', () => {
     expect(reports[0]).toEqual(['started', { source: source.name, rows: 3, left: 3 }]);
     expect(reports.at(-1)).toEqual(['done', { source: source.name, rows: 3, left: 0 }]);
     expect(await build()).toEqual([]); // nothing is left
+  });
+
+  test('is not begun again if it is complete just after its state was read', async () => {
+    await insert(three);
+    await forgetRollup();
+    let held: string | undefined;
+    const slow = {
+      ...engine,
+      async command(sql: string) {
+        held = sql;
+      },
+      inspect: async (sql: string) => {
+        if (held !== undefined && sql.includes('system.mutations'))
+          await engine.command(held.replace('mutations_sync = 0', 'mutations_sync = 1'));
+        return await engine.inspect(sql);
+      },
+    };
+    const states: string[] = [];
+    const builder = createRollupBuilder({
+      engine: slow,
+      sources: () => [source],
+      onNotDropped() {},
+      onProgress: (_progress, state) => states.push(state),
+    });
+    for (let ticks = 0; ticks < 3; ticks++) await builder.tick();
+    expect(states).toEqual(['started', 'done']);
   });
 
   test('replaces another one, also while that is being built', async () => {

@@ -429,7 +429,7 @@ describe('the value of a typed column', () => {
     const held = fc
       .tuple(text(0, 4), text(1, 3), text(0, 4))
       .map(([before, found, after]) => ({ value: before + found + after, found }));
-    const other = fc.record({ value: fc.option(text(0, 8)), found: text(1, 3) });
+    const other = fc.record({ value: fc.option(text(0, 8)), found: text(0, 3) }); // a project may be empty
     const property = fc.asyncProperty(
       fc.array(fc.oneof(held, other), { minLength: 1, maxLength: 20 }),
       async (cases) => {

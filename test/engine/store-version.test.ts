@@ -73,7 +73,8 @@ async function makeStore(dir: string, version: number, count: number) {
   return { rows, key: secret.key };
 }
 
-const ROWS = 'SELECT * FROM edge_logs ORDER BY id';
+// The columns that version 1 had.
+const ROWS = `SELECT * EXCEPT (is_rest, is_storage, is_auth, is_realtime, names_project) FROM edge_logs ORDER BY id`;
 
 describe.skipIf(ON_SERVER)('the version of a store', () => {
   const versions = readVersions();

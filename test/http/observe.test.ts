@@ -118,6 +118,7 @@ describe('/metrics', () => {
       tailrace_tails_ended_total: 'counter',
       tailrace_disk_free_bytes: 'gauge',
       tailrace_retention_stopped: 'gauge',
+      tailrace_rollup_rows_left: 'gauge',
       tailrace_stored_bytes: 'gauge',
       tailrace_stored_rows: 'gauge',
       tailrace_http_requests_total: 'counter',

@@ -126,6 +126,15 @@ describe('the newest rows', () => {
     expect((await run(question)).queries).toBe(1);
   });
 
+  test('are found at once after questions about a short time', async () => {
+    const run = createCounted();
+    const project = await storeAges(spread(150, 0, 3 * DAY_MS));
+    const start = new Date(clock.now - 2 * MINUTE_MS).toISOString();
+    expect((await run(ask({ project, project_tier: 'PRO' }))).queries).toBe(2);
+    expect((await run(ask({ project, project_tier: 'PRO', iso_timestamp_start: start }))).queries).toBe(1);
+    expect((await run(ask({ project, project_tier: 'PRO' }))).queries).toBe(1);
+  });
+
   test('are found in a stretch that shrinks to any length', async () => {
     const run = createCounted();
     const project = await storeAges([...spread(99, DAY_MS, DAY_MS), 2 * DAY_MS + 1]);

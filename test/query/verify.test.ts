@@ -351,6 +351,7 @@ describe('a reload', () => {
     ],
     ['min(status), max(status)', /must be one aggregate over columns/],
     ['count() OVER ()', /must be one aggregate over columns/],
+    ['count()), (max(status)', /must be one aggregate over columns/],
     ['1', /must be one aggregate over columns/],
     ['count() AS n', /must not have an alias$/],
     ['uniq(*)', /must not have \*: name the columns$/],
@@ -377,6 +378,22 @@ describe('a reload', () => {
     expect(found[0]).toMatch(/^sources\/test\.logs\.yaml:12: "values" of "rollup": /);
     expect(found[0]).toMatch(message);
     expect(found[0]).not.toMatch(/CAST|defaultValue/);
+  });
+
+  test('refuses the rollups of all sources at once', async () => {
+    const rollup = 'rollup:\n  every: 60\n  values:\n    - ';
+    const other = FILES[LOGS].replace(/^id: d/, 'id: e').replaceAll('test.logs', 'other.logs');
+    await write(LOGS, `${FILES[LOGS]}${rollup}max(intDiv(1, status))\n`);
+    await write(
+      'sources/other.logs.yaml',
+      `${other.replace('test_logs', 'other_logs')}${rollup}max(status) - 1\n`,
+    );
+    const found = await faults();
+    await rm(join(folder.path, 'sources/other.logs.yaml'));
+    expect(found.map((fault) => fault.replace(/:.*/, '')).toSorted()).toEqual([
+      'sources/other.logs.yaml',
+      LOGS,
+    ]);
   });
 
   test('with a rollup hides events by their interval, and never before their retention ends', async () => {

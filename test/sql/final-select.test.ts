@@ -60,6 +60,9 @@ describe('the final SELECT of a query', () => {
   test.each([
     ['SELECT a FROM t ORDER BY 1', true],
     ['SELECT a FROM t GROUP BY ALL', true],
+    ['SELECT a FROM t ORDER BY (1) DESC', true],
+    ['SELECT a FROM t GROUP BY a, ((0x1))', true],
+    ['SELECT a FROM t WHERE b > now() - toIntervalDay(7) ORDER BY f(a, 1)', false],
     ['SELECT a FROM t ORDER BY a', false],
   ])('%j counts items: %j', (sql, counts) => {
     expect(findFinalSelect(sql)?.countsItems).toBe(counts);

@@ -53,6 +53,10 @@ describe('what nothing reads', () => {
     ['WITH f(a, [1, 2]) AS x, 1 AS y SELECT y', 'WITH  1 AS y SELECT y'],
     ['WITH 1 AS x, /* , */ a AS (SELECT 1) -- ,\n SELECT x', 'WITH 1 AS x -- ,\n SELECT x'],
     ['WITH 1 AS x, a (b, c) AS (SELECT 1, 2) SELECT x', 'WITH 1 AS x SELECT x'],
+    [
+      'WITH RECURSIVE a AS (SELECT 1), b AS (SELECT 1 AS n UNION ALL SELECT n + 1 FROM b WHERE n < 3) SELECT n FROM b',
+      'WITH RECURSIVE  b AS (SELECT 1 AS n UNION ALL SELECT n + 1 FROM b WHERE n < 3) SELECT n FROM b',
+    ],
   ])('%j becomes %j', (sql, dropped) => {
     expect(dropUnused(sql)).toBe(dropped);
   });

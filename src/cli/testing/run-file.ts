@@ -56,8 +56,8 @@ export async function runTestFile(test: TestFile, events: TestEvents, on: TestEn
 
 /** Asks as a POST does: parameters, the SELECT of a caller, the instant, and what retention hides then. */
 function createAsk({ endpoint }: TestFile, { engine, registry, config, signal }: TestEngine) {
-  const sandbox = createSandbox(engine, config);
   let nowMs: number | undefined;
+  const sandbox = createSandbox(engine, { ...config, now: () => nowMs ?? 0 });
   const run = createRunner(engine, () => nowMs ?? 0);
   return async (one: TestCase): Promise<Outcome> => {
     if (one.nowMs !== nowMs) await hideOlder(engine, registry.sources.filter(isManaged), one.nowMs);

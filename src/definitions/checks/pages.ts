@@ -1,3 +1,4 @@
+import { findLimit } from '../../sql/final-select.ts';
 import { findParameters } from '../../sql/parameter.ts';
 import { type EndpointFile, endpointFields } from '../endpoint.ts';
 import type { Fault } from '../fault.ts';
@@ -67,7 +68,7 @@ function* findRangeFaults(file: YamlFile, sql: { file: string; text: string }): 
       ['cursor', 'by', 0],
       `"by" must begin with ${TIME_COLUMN} desc, an integer in microseconds since 1970: the query uses @${PAGE_FROM}`,
     );
-  const limit = Number(/\bLIMIT\s+(\d+)\s*$/i.exec(sql.text)?.[1] ?? rowsMax);
+  const limit = findLimit(sql.text) ?? rowsMax;
   if (Math.min(limit, rowsMax) <= cursor.size) return;
   const message = `must end with LIMIT ${cursor.size}, the "size" of a page: with @${PAGE_FROM}, an answer has at most one page`;
   yield { file: sql.file, line: 1, message };
@@ -82,8 +83,8 @@ function usedIn(sql: string): ReadonlySet<string> {
 function findSizeFault({ cursor, max_rows: rowsMax }: EndpointFile, sql: string): string | undefined {
   const size = cursor?.size ?? 0;
   if (size > rowsMax) return `"size" must be at most "max_rows", which is ${rowsMax}`;
-  const limit = /\bLIMIT\s+(\d+)\s*$/i.exec(sql)?.[1];
-  if (limit === undefined || Number(limit) >= size) return undefined;
+  const limit = findLimit(sql);
+  if (limit === undefined || limit >= size) return undefined;
   return `"size" must be at most the LIMIT of the query, which is ${limit}: no page would ever be full`;
 }
 

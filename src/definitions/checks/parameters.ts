@@ -1,5 +1,6 @@
 import { findParameters } from '../../sql/parameter.ts';
 import { BUCKET_PARAMETERS } from '../bucket.ts';
+import { SQL_BOUNDS } from '../dialect.ts';
 import { endpointFields } from '../endpoint.ts';
 import type { Fault } from '../fault.ts';
 import { CURSOR_PARAMETER, CURSOR_PREFIX, PAGE_FROM, PAGE_PARAMETERS } from '../pages.ts';
@@ -23,6 +24,8 @@ export function checkParameters(file: YamlFile): Fault[] {
 function findNameFault(name: string): string | undefined {
   if (name === NOW_PARAMETER)
     return '"now" is bound by the service to the instant of the query; take another name';
+  if (isOfDialect(name))
+    return `"${name}" is bound by the service if there is a "sql_dialect"; take another name`;
   if (isOfBucket(name)) return `"${name}" is bound by the service if there is a "bucket"; take another name`;
   if (name.startsWith(PINNED_PREFIX))
     return `"${name}" must not begin with ${PINNED_PREFIX}: the service binds such names to the pins of keys`;
@@ -41,11 +44,12 @@ function findCursorFault(name: string): string | undefined {
 
 /** Every `@name` of the SQL is declared, and every declared parameter is used. */
 export function checkParameterUse(file: YamlFile, sql: { file: string; text: string }): Fault[] {
-  const { parameters = {}, bucket, cursor } = endpointFields(file);
+  const { parameters = {}, bucket, cursor, sql_dialect: dialect } = endpointFields(file);
   const declared = Object.keys(parameters);
   const bound = new Set([
     NOW_PARAMETER,
     ...(bucket === undefined ? [] : BUCKET_PARAMETERS),
+    ...(dialect === undefined ? [] : Object.values(SQL_BOUNDS)),
     ...pageParameters(cursor?.by),
     ...(cursor === undefined ? [] : PAGE_PARAMETERS),
     ...declared,
@@ -61,9 +65,11 @@ export function checkParameterUse(file: YamlFile, sql: { file: string; text: str
         ? `@${use.name} needs "bucket" in ${file.file}`
         : isOfRange(use.name)
           ? `@${use.name} needs "cursor" in ${file.file}`
-          : isOfPages(use.name)
-            ? `@${use.name} needs "${use.name.slice(CURSOR_PREFIX.length)}" in "by" of "cursor" in ${file.file}`
-            : `@${use.name} is not declared under "parameters" of ${file.file}`,
+          : isOfDialect(use.name)
+            ? `@${use.name} needs "sql_dialect" in ${file.file}`
+            : isOfPages(use.name)
+              ? `@${use.name} needs "${use.name.slice(CURSOR_PREFIX.length)}" in "by" of "cursor" in ${file.file}`
+              : `@${use.name} is not declared under "parameters" of ${file.file}`,
     }));
   const used = new Set([...uses.map((use) => use.name), bucket?.by]);
   if (used.has(PAGE_FROM)) for (const name of [cursor?.after, cursor?.until]) used.add(name);
@@ -80,6 +86,10 @@ function pageParameters(by: unknown): string[] {
 
 function isOfPages(name: string): boolean {
   return name.startsWith(CURSOR_PREFIX) && name.length > CURSOR_PREFIX.length;
+}
+
+function isOfDialect(name: string): boolean {
+  return Object.values(SQL_BOUNDS).some((one) => one === name);
 }
 
 function isOfBucket(name: string): boolean {

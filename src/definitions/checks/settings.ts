@@ -24,10 +24,20 @@ export function checkCaching(file: YamlFile): Fault[] {
 
 /** With sandboxing callers read the views of the stored query and send their SELECT in `sql`. */
 export function checkSandboxing(file: YamlFile, sql: { text: string }): Fault[] {
-  const { query_sandboxing: isOn, parameters = {} } = endpointFields(file);
-  if (isOn !== true) return [];
+  const { query_sandboxing: isOn, sql_dialect: dialect, caching, parameters = {} } = endpointFields(file);
   const faults: Fault[] = [];
   const report = (path: string[], message: string) => faults.push(file.fault(path, message));
+  if (isOn !== true && dialect !== undefined)
+    report(
+      ['sql_dialect'],
+      '"sql_dialect" is of the SELECTs that callers send if "query_sandboxing" is true',
+    );
+  if (isOn !== true) return faults;
+  if (dialect !== undefined && caching !== 'disabled')
+    report(
+      ['caching'],
+      '"caching" must be disabled with "sql_dialect": the bounds of a SELECT are of the instant at which it came',
+    );
   if (Object.hasOwn(parameters, SQL_PARAMETER))
     report(
       ['parameters', SQL_PARAMETER],

@@ -78,7 +78,7 @@ export async function openEmbeddedEngine(options: EmbeddedOptions): Promise<Engi
     // If no process runs, one may be starting; it has to end before another may open the store.
     const process = await Promise.race([supervisor.close(), late]);
     if (process === undefined) return;
-    const ended = running.stop().then(() => closeSessions(process, options.readers));
+    const ended = running.stop().then(() => closeSessions(process, readers.opens().length));
     await Promise.race([ended, late]);
     await endProcess(process);
   }
@@ -86,12 +86,13 @@ export async function openEmbeddedEngine(options: EmbeddedOptions): Promise<Engi
   return {
     cluster: '',
     seesEveryWrite: true, // store-lock.ts excludes every other process
-    query: (sql, values, { format, signal, origin, identity = sql, lane, onJoin, streams = false }) =>
+    query: (sql, values, { format, signal, origin, identity = sql, lane, onJoin, streams = false, ...how }) =>
       gate.answer(signal, async (deadline) => {
         const query = { sql: write(sql, values), format, identity, origin, lane, streams };
         const reader = await pool.acquire(deadline, { lane, onJoin });
         // The reader is released when the engine has ended the query, which after an abort is later than the answer.
-        const result = running.start({ ...query, ...reader }, deadline).finally(() => pool.release(reader));
+        const channel = how.skipsReadFilters === true ? reader.unfiltered : reader.channel;
+        const result = running.start({ ...query, channel }, deadline).finally(() => pool.release(reader));
         const answer = await untilAborted(result, deadline);
         if ((answer.stream ?? answer.bytes).length > limits.resultBytesMax)
           throw tooLarge(limits.resultBytesMax);
@@ -119,15 +120,24 @@ export async function openEmbeddedEngine(options: EmbeddedOptions): Promise<Engi
   };
 }
 
-/** The reader sessions, each by its channel, which it keeps when the process is replaced. */
+/**
+ * The readers, each with two sessions by their channels, which it keeps when the process is replaced: with the read filters and without.
+ * It runs one query at a time.
+ */
 function createReaders(options: EmbeddedOptions, sessions: EmbeddedSessions) {
-  const readers = Array.from({ length: options.readers }, (_, i) => ({ channel: CHANNEL.firstReader + i }));
+  const readers = Array.from({ length: options.readers }, (_, i) => ({
+    channel: CHANNEL.firstReader + i,
+    unfiltered: CHANNEL.firstReader + options.readers + i,
+  }));
   const pool = createSessionPool(readers, options);
   let filters: ReadFilters = new Map();
   return {
     pool,
     /** The requests that open them now, in the order of the channels. */
-    opens: () => readers.map(() => sessions.reader(filters)),
+    opens: () => [
+      ...readers.map(() => sessions.reader(filters)),
+      ...readers.map(() => sessions.reader(new Map())),
+    ],
     /** See `Engine.setReadFilters`. After a failure the previous filters apply. */
     async setFilters(next: ReadFilters, ask: Ask): Promise<void> {
       const previous = filters;

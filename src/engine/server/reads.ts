@@ -90,7 +90,7 @@ export function createServerReads(options: ReadsOptions) {
       const ofFile = fileSettings(query.format);
       const querySettings = {
         default_format: query.format,
-        additional_table_filters: slot.filters,
+        additional_table_filters: query.skipsReadFilters === true ? '{}' : slot.filters,
         ...describe(query),
         // The answer is complete before its headers, which have the number of its rows.
         ...(ofFile !== undefined && { ...ofFile, wait_end_of_query: 1 }),

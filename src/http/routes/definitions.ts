@@ -1,4 +1,5 @@
 import type { Registry } from '../../definitions/registry.ts';
+import { TailraceError } from '../../errors.ts';
 import { SCOPES } from '../../keys/grant.ts';
 import type { Caller } from '../../keys/keyring.ts';
 import {
@@ -18,6 +19,8 @@ export interface DefinitionParts {
   readonly listProjects: (caller: Caller) => Promise<Projects>;
   /** Of Tailrace. */
   readonly version: string;
+  /** Whether lists have the shape that Supabase Studio reads. */
+  readonly studio: boolean;
 }
 
 /** What a key may do, and the definitions and projects that it may know of. */
@@ -50,11 +53,27 @@ export const definitionRoutes: RouteGroup<DefinitionParts> = {
       path: '/api/sources',
       scopes: ['ingest', 'manage'],
       summary: 'Definitions of the sources that the key may know of',
-      operation: { id: 'list_sources', tag: 'console' },
+      operation: {
+        id: 'list_sources',
+        tag: 'console',
+        description: 'With `TAILRACE_STUDIO=1` the response is the list itself.',
+      },
       answer: { 200: json('As it is now.', object({ result: list(SOURCE) })) },
-      handle: async ({ registry }: DefinitionParts, request) => ({
-        result: visibleSources(registry.sources, getCaller(request)).map(toSourceView),
-      }),
+      handle: async ({ registry, studio }: DefinitionParts, request) => {
+        const result = visibleSources(registry.sources, getCaller(request)).map(toSourceView);
+        return studio ? result : { result };
+      },
+    }),
+    defineRoute({
+      method: 'GET',
+      path: '/api/backends',
+      scopes: SCOPES,
+      summary: 'Log drains for Supabase Studio, with `TAILRACE_STUDIO=1`: none',
+      errors: ['not_found'],
+      handle: async ({ studio }: DefinitionParts) => {
+        if (studio) return [];
+        throw new TailraceError('not_found', 'there is nothing here without TAILRACE_STUDIO=1');
+      },
     }),
     defineRoute({
       method: 'GET',

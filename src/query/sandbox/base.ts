@@ -1,4 +1,6 @@
-import type { Endpoint } from '../../definitions/endpoint.ts';
+import { SQL_BOUNDS } from '../../definitions/dialect.ts';
+import type { Endpoint, ResultType } from '../../definitions/endpoint.ts';
+import type { Translation } from '../../dialect/bigquery/translate.ts';
 import type { Engine } from '../../engine/engine.ts';
 import { createRewriter } from '../../sql/parameter.ts';
 import { quote, type Values, writeValue } from '../../sql/quote.ts';
@@ -35,18 +37,59 @@ export function withSelect(endpoint: Endpoint, base: WithList, select: string): 
   };
 }
 
-/** The names of all tables, which no view may have. */
-export async function readTableNames(engine: Engine): Promise<ReadonlySet<string>> {
+/** The same endpoint with what a translator knows about the SELECT. */
+export function withTranslation(endpoint: Endpoint, { columns, bounds }: Translation): Endpoint {
+  const { from = '', until = '', id = '' } = bounds;
+  const bound = { [SQL_BOUNDS.from]: from, [SQL_BOUNDS.until]: until, [SQL_BOUNDS.id]: id };
+  return {
+    ...endpoint,
+    bound,
+    columns: columns.map(({ name, type }) => ({ name, type: RESULT_TYPES[type], description: '' })),
+    records: columns.flatMap(({ type }, i) => (type === 'record' ? [i] : [])),
+    hash: `${endpoint.hash} ${JSON.stringify([columns, bound])}`,
+  };
+}
+
+const RESULT_TYPES: Readonly<Record<Translation['columns'][number]['type'], ResultType>> = {
+  timestamp: 'integer',
+  datetime: 'string',
+  int64: 'integer',
+  float64: 'number',
+  bool: 'boolean',
+  string: 'string',
+  json: 'json',
+  record: 'json',
+};
+
+/** The first name of a view that it may not have. @param tables names of all tables */
+function findNameFault(stored: StoredNames, tables: ReadonlySet<string>): string | undefined {
+  for (const [i, view] of stored.views.entries()) {
+    if (!PLAIN_NAME.test(view))
+      return `must not call a view "${view}": with query_sandboxing, names have letters, digits and underscores only`;
+    if (stored.views.indexOf(view) < i)
+      return `must not call a view "${view}": with query_sandboxing, no view has the name of another view`;
+    const reader = tables.has(view) ? findReader(view, stored) : undefined;
+    if (reader !== undefined)
+      return `must not read ${view} in ${reader === '' ? 'an expression of WITH' : `view "${reader}"`}: with query_sandboxing, only callers read a view with the name of a table, since elsewhere the engine may read the table`;
+  }
+  return undefined;
+}
+
+async function readTableNames(engine: Engine): Promise<ReadonlySet<string>> {
   const rows = await engine.inspect('SELECT name FROM system.tables WHERE database = currentDatabase()');
   return new Set(rows.map((row) => String(row['name'])));
 }
 
 /** The names in the WITH list of a stored query, as the engine reads it. */
 export interface StoredNames {
+  /** The list that they are in. */
+  readonly base: WithList;
   /** Views, in order. */
   readonly views: readonly string[];
   /** Aliases of expressions of the list, and within them. */
   readonly expressions: ReadonlySet<string>;
+  /** Member → the names that it reads or gives, without what follows a dot. The members are the views, and `''` for all expressions. */
+  readonly read: ReadonlyMap<string, ReadonlySet<string>>;
 }
 
 // A member of the WITH list of the outermost query; lines that are indented more belong to the member before them.
@@ -61,16 +104,29 @@ export async function readStoredNames(engine: Engine, base: WithList): Promise<S
   const end = lines.findIndex((line) => /^ {2}PROJECTION/.test(line));
   const views: string[] = [];
   const expressions = new Set<string>();
+  const read = new Map<string, Set<string>>();
   let view: string | undefined; // the member that the line belongs to
   for (const line of lines.slice(0, end)) {
     if (MEMBER.test(line)) {
       view = / cte_name: (.*?)(?:, union_mode: \w+)?$/.exec(line)?.[1];
       if (view !== undefined) views.push(view);
     }
-    const alias = /, alias: ([^ ,]+)/.exec(line)?.[1];
+    const alias = findName(line, 'alias');
     if (view === undefined && alias !== undefined) expressions.add(alias);
+    const names = [alias, findName(line, 'identifier')].filter((name) => name !== undefined);
+    read.set(view ?? '', new Set([...(read.get(view ?? '') ?? []), ...names]));
   }
-  return { views, expressions };
+  return { base, views, expressions, read };
+}
+
+/** The first part of the name in a field of a line. */
+function findName(line: string, field: string): string | undefined {
+  return new RegExp(`\\b${field}: ([^ ,.]+)`).exec(line)?.[1];
+}
+
+/** A view or `''` (see `StoredNames`) that reads the view of this name; the view itself reads the table of its name. */
+function findReader(view: string, { read }: StoredNames): string | undefined {
+  return [...read].find(([member, names]) => member !== view && names.has(view))?.[0];
 }
 
 /**
@@ -85,15 +141,13 @@ export async function findSandboxFault(
   if (!endpoint.sandboxing) return undefined;
   const base = findBase(endpoint);
   if (base === undefined) return 'must be WITH name AS (SELECT …) SELECT …, for query_sandboxing';
-  const { views, expressions } = await readStoredNames(engine, base);
+  const stored = await readStoredNames(engine, base);
+  const { views, expressions } = stored;
   if (JSON.stringify(views) !== JSON.stringify(base.views))
     return `must have plain views for query_sandboxing, name AS (SELECT …): the engine sees ${views.join(', ') || 'none'}`;
-  const tables = await readTableNames(engine);
-  for (const [i, view] of views.entries()) {
-    if (!PLAIN_NAME.test(view))
-      return `must not call a view "${view}": with query_sandboxing, names have letters, digits and underscores only`;
-    if (tables.has(view) || views.indexOf(view) < i)
-      return `must not call a view "${view}": with query_sandboxing, no view has the name of a table or of another view`;
+  const fault = findNameFault(stored, await readTableNames(engine));
+  if (fault !== undefined) return fault;
+  for (const view of views) {
     const select = { ...endpoint, sql: `${base.sql}\nSELECT * FROM \`${view}\`` };
     const sql = createRewriter(writeTypes(select))((name) => writeValue(values[name] ?? ''));
     const columns = await engine.inspect(`DESCRIBE TABLE (${sql}\n)`);

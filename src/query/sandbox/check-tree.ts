@@ -38,6 +38,7 @@ export function checkTree(root: SyntaxNode, context: TreeContext): void {
   const nodes = [...walk(root)];
   refuseBeyond('nodes', nodes.length);
   const aliases = new Set(nodes.flatMap((node) => givenNameOf(node) ?? []));
+  const columns = new Set([...findExpressions(nodes)].flatMap((node) => givenNameOf(node) ?? []));
   for (const node of nodes) {
     if (!KINDS.has(node.kind)) throw refuse(`must not have ${WORDS[node.kind] ?? node.kind}`);
     if (node.kind === 'TableExpression') checkTableExpression(node, context);
@@ -46,23 +47,43 @@ export function checkTree(root: SyntaxNode, context: TreeContext): void {
       checkArguments(node, { ...context, aliases });
       checkAlias(node);
     }
-    if (node.kind === 'Identifier') checkIdentifier(nameOf(node), context);
+    // The engine reads the name of a column as a function only in the place of a lambda, which argument-rules.ts checks.
+    if (node.kind === 'Identifier' && !columns.has(nameOf(node))) checkIdentifier(nameOf(node), context);
   }
+}
+
+// Not subqueries, which are tables elsewhere.
+const EXPRESSIONS = ['Function', 'Identifier', 'Literal'];
+
+/** The expressions of a SELECT, without what stands in the place of a table. */
+function findExpressions(nodes: readonly SyntaxNode[]): ReadonlySet<SyntaxNode> {
+  const places = nodes.filter(({ kind }) => kind === 'TableExpression');
+  const tables = new Set(places.flatMap(({ children }) => children));
+  return new Set(nodes.filter((node) => EXPRESSIONS.includes(node.kind) && !tables.has(node)));
 }
 
 function depthOf({ children }: SyntaxNode): number {
   return 1 + children.reduce((deepest, child) => Math.max(deepest, depthOf(child)), 0);
 }
 
-/** Checks that the tree reads views only. @throws TailraceError `invalid_parameter` for any other table */
-export function checkTables(root: SyntaxNode, views: ReadonlySet<string>): void {
-  for (const node of walk(root)) {
+/**
+ * Checks that the tree reads views only. Expressions may have the name of a view, since the engine looks tables up among tables alone.
+ *
+ * @param read names in the expressions of the stored WITH, which the engine looks up in the caller's SELECT, too
+ * @throws TailraceError `invalid_parameter` for any other table
+ */
+export function checkTables(root: SyntaxNode, views: ReadonlySet<string>, read: ReadonlySet<string>): void {
+  const nodes = [...walk(root)];
+  const expressions = findExpressions(nodes);
+  for (const node of nodes) {
     const name = nameOf(node);
     if (node.kind === 'TableIdentifier' && !views.has(name))
       throw refuse(`must not read ${name}; what can be read is ${[...views].join(', ')}`);
     // In `FROM app AS recent, recent` the engine reads app twice.
     const alias = givenNameOf(node);
-    if (alias !== undefined && views.has(alias) && !(node.kind === 'TableIdentifier' && name === alias))
+    const isOwn = node.kind === 'TableIdentifier' && name === alias;
+    const isColumn = expressions.has(node) && !read.has(alias ?? '');
+    if (alias !== undefined && views.has(alias) && !isOwn && !isColumn)
       throw refuse(`must not call anything ${alias}: it is a view`);
   }
 }

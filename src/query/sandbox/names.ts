@@ -41,10 +41,13 @@ export function bindNames(root: SyntaxNode, storedViews: readonly string[]) {
     const scope = { query, parent, aliases: findAliases(query) };
     scopes.set(query, scope);
     const seen = new Map(visible);
+    const given = new Set<string>();
     for (const member of clause(query, 'WITH')) {
       visit(member, seen, scope);
       const name = viewNameOf(member);
       if (name === undefined) continue;
+      if (given.has(name)) throw refuseName(name);
+      given.add(name);
       seen.set(name, member);
       views.push(member);
     }
@@ -75,9 +78,48 @@ export function findViews(root: SyntaxNode): ReadonlyMap<string, readonly Syntax
   throw refuse('must have views with names of letters, digits and underscores only');
 }
 
-/** A tree as a text: equal for trees that mean the same in the same place. */
-export function writeTree({ kind, text, children }: SyntaxNode): string {
-  return `${kind} ${text}(${children.map(writeTree).join()})`;
+/** No view of a caller has the name of a stored one: inside of itself the engine would read a table of this name. */
+export function refuseTaken(own: ReadonlyMap<string, unknown>, stored: readonly string[]): void {
+  for (const name of own.keys()) if (stored.includes(name)) throw refuseName(name);
+}
+
+/**
+ * Views of one name may stand beside each other, as in the SELECTs of a UNION, but none may be made of another: while the engine resolves
+ * a view, it reads the view's name as a table's, at any depth.
+ */
+export function refuseNested(names: Names): void {
+  const known = new Map<SyntaxNode, ReadonlySet<string>>();
+
+  /** The names of all views that a view is made of. */
+  function namesIn(view: SyntaxNode): ReadonlySet<string> {
+    const found = known.get(view);
+    if (found !== undefined) return found;
+    const parts = findParts(view, names);
+    const inner = new Set(parts.flatMap((part) => [viewNameOf(part) ?? '', ...namesIn(part)]));
+    known.set(view, inner);
+    return inner;
+  }
+
+  for (const view of names.views) {
+    const name = viewNameOf(view) ?? '';
+    if (namesIn(view).has(name)) throw refuseName(name);
+  }
+}
+
+/** The views that a view reads or contains, without those inside of them. */
+function findParts(view: SyntaxNode, { reads }: Names): SyntaxNode[] {
+  const parts: SyntaxNode[] = [];
+  const left = [...view.children];
+  for (let node = left.pop(); node !== undefined; node = left.pop()) {
+    const part = viewNameOf(node) === undefined ? reads.get(node) : node;
+    if (part === undefined) left.push(...node.children);
+    else parts.push(part);
+  }
+  return parts;
+}
+
+function refuseName(name: string) {
+  return refuse(`must not call a view ${name}: the name is taken; give each a name of its own`);
 }
 
 /** The aliases of one QUERY: those in its expressions, and of its subqueries, but not those inside of subqueries. */

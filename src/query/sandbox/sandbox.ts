@@ -1,16 +1,20 @@
 import { LRUCache } from 'lru-cache';
+import type { Dialect } from '../../definitions/dialect.ts';
 import type { Endpoint } from '../../definitions/endpoint.ts';
 import { SQL_PARAMETER } from '../../definitions/parameter.ts';
+import type { DialectView } from '../../dialect/bigquery/relation.ts';
+import { DIALECTS } from '../../dialect/dialect.ts';
 import type { Engine, QueryOptions } from '../../engine/engine.ts';
 import { TailraceError } from '../../errors.ts';
+import { formatInstant, MICROS_PER_MS } from '../../lib/instant.ts';
 import { scanTokens } from '../../sql/token.ts';
 import type { RawParameters } from '../parameters.ts';
 import { parseQueryTree, parseSyntaxTree, type SyntaxNode, SyntaxTreeError } from '../syntax-tree.ts';
-import { findBase, readStoredNames, readTableNames, type StoredNames, withSelect } from './base.ts';
+import { findBase, readStoredNames, type StoredNames, withSelect, withTranslation } from './base.ts';
 import { canonicalise } from './canonical.ts';
 import { checkQueryTree, checkTables, checkTree } from './check-tree.ts';
 import { refuseLarge } from './measure.ts';
-import { bindNames, findViews, writeTree } from './names.ts';
+import { bindNames, findViews, refuseNested, refuseTaken } from './names.ts';
 import { refuse } from './refusal.ts';
 import { createTimeZones } from './time-zone.ts';
 import { refuseWork } from './work.ts';
@@ -32,13 +36,19 @@ const TREE_LINES_MAX = 20_000;
 // Twice the allowed depth, in the tree that indents by four.
 const TREE_INDENT_MAX = 1_000;
 
+interface SandboxSettings {
+  readonly sandboxSqlBytesMax: number;
+  /** ms since the epoch: what a SELECT in another dialect has its bounds from. */
+  readonly now?: () => number;
+}
+
 /**
  * Checks callers' SELECTs by the engine's own trees of them. A result is cached: it depends on the text, the endpoint's definition and
  * the engine's version alone, not on tables that are created later (names.ts).
  */
 export function createSandbox(
   engine: Engine,
-  { sandboxSqlBytesMax }: { readonly sandboxSqlBytesMax: number },
+  { sandboxSqlBytesMax, now = Date.now }: SandboxSettings,
 ): Sandbox {
   const checked = new LRUCache<string, Endpoint>({
     maxSize: CHECKED_BYTES_MAX,
@@ -54,25 +64,69 @@ export function createSandbox(
     if (Buffer.byteLength(sql) > sandboxSqlBytesMax)
       throw refuse(`must be at most ${sandboxSqlBytesMax} bytes long`);
     refuseLongValues(endpoint, raw);
-    const key = `${endpoint.id} ${endpoint.hash} ${sql}`;
+    if (endpoint.dialect === undefined) return await checkOnce(endpoint, sql, options);
+    return await translateOnce(endpoint, { sql, dialect: endpoint.dialect, options });
+  };
+
+  /** The endpoint of a SELECT in another dialect. */
+  async function translateOnce(
+    endpoint: Endpoint,
+    { sql, dialect, options }: { sql: string; dialect: Dialect; options: SandboxOptions },
+  ): Promise<Endpoint> {
+    const key = `${endpoint.id} ${endpoint.hash} ${dialect.name} ${sql}`;
     const known = checked.get(key);
+    if (known !== undefined) return known;
+    const translate = await DIALECTS[dialect.name]();
+    const views = findDialectViews(dialect, await readNames(endpoint));
+    const translation = translate(sql, { views, now: formatInstant(now() * MICROS_PER_MS) });
+    const own = withTranslation(await checkOnce(endpoint, translation.sql, options), translation);
+    if (!BY_CLOCK.test(sql)) checked.set(key, own);
+    return own;
+  }
+
+  async function readNames(endpoint: Endpoint): Promise<StoredNames> {
+    const known = names.get(endpoint);
     if (known !== undefined) return known;
     const base = findBase(endpoint);
     if (base === undefined) throw refuse(`cannot be taken: ${endpoint.name} has no view`);
-    const storedNames = names.get(endpoint) ?? (await readStoredNames(engine, base));
-    names.set(endpoint, storedNames);
-    const tables = await readTableNames(engine);
+    const stored = await readStoredNames(engine, base);
+    names.set(endpoint, stored);
+    return stored;
+  }
+
+  /** The endpoint of a SELECT in the engine's own SQL. */
+  async function checkOnce(endpoint: Endpoint, sql: string, options: SandboxOptions): Promise<Endpoint> {
+    const key = `${endpoint.id} ${endpoint.hash} ${sql}`;
+    const known = checked.get(key);
+    if (known !== undefined) return known;
+    const storedNames = await readNames(endpoint);
     engineNames ??= readEngineNames(engine).catch((error: unknown) => {
       engineNames = undefined; // the next caller retries
       throw error;
     });
-    const context = { engine, storedNames, tables, options, ...(await engineNames) };
+    const context = { engine, storedNames, options, ...(await engineNames) };
     const select = await check(endpoint, sql.toWellFormed(), context);
-    const own = withSelect(endpoint, base, select);
+    const own = withSelect(endpoint, storedNames.base, select);
     checked.set(key, own);
     return own;
-  };
+  }
 }
+
+// With `current_timestamp()` the bounds of a SELECT are others each time.
+const BY_CLOCK = /current_/i;
+
+/** The views that a SELECT in another dialect may read, each with the columns of its table that it has. */
+function findDialectViews({ tables }: Dialect, { views, read }: StoredNames): Map<string, DialectView> {
+  const describe = (view: string) => {
+    const names = read.get(view) ?? new Set();
+    const columns = (tables.get(view) ?? []).filter(({ name }) => names.has(name));
+    return { columns, ...(names.has(UNTYPED) && { untyped: UNTYPED }) };
+  };
+  return new Map(views.map((view) => [view, describe(view)]));
+}
+
+/** The column of a view that has the metadata of events with a typed column that is NULL, and is empty for others. */
+const UNTYPED = 'untyped';
 
 /** Functions in lower case, and time zones: they do not depend on what is stored. */
 async function readEngineNames(engine: Engine) {
@@ -100,8 +154,6 @@ function refuseLongValues({ parameters }: Endpoint, raw: RawParameters): void {
 interface CheckContext extends Awaited<ReturnType<typeof readEngineNames>> {
   readonly engine: Engine;
   readonly storedNames: StoredNames;
-  /** Existing tables: refused as names of views, so that no name means both. */
-  readonly tables: ReadonlySet<string>;
   readonly options: SandboxOptions;
 }
 
@@ -110,7 +162,7 @@ interface CheckContext extends Awaited<ReturnType<typeof readEngineNames>> {
  * within its limits. Each step is safe for any text that passed the steps before it: the engine shows its tree before it resolves a name.
  */
 async function check(endpoint: Endpoint, sql: string, context: CheckContext): Promise<string> {
-  const { storedNames, engine, options, functions, zones, tables } = context;
+  const { storedNames, engine, options, functions, zones } = context;
   const query = async (text: string, values = {}, whenRefused = 'is not SQL that the engine takes') => {
     const how = { ...options, format: 'TSVRaw', sandboxed: { project: undefined } } as const;
     const { bytes } = await engine.query(text, values, how).catch((error) => {
@@ -142,10 +194,11 @@ async function check(endpoint: Endpoint, sql: string, context: CheckContext): Pr
   checkQueryTree(lines);
   const queryTree = readTree(parseQueryTree, lines);
   const own = findViews(queryTree);
-  refuseTaken(own, storedNames.views, tables);
-  checkTables(tree, new Set([...storedNames.views, ...own.keys()]));
+  refuseTaken(own, storedNames.views);
+  checkTables(tree, new Set([...storedNames.views, ...own.keys()]), storedNames.read.get('') ?? new Set());
   const names = bindNames(queryTree, storedNames.views);
   refuseLarge(queryTree, names);
+  refuseNested(names);
   refuseWork(names);
   zones.use(usedZones);
   return runs;
@@ -176,19 +229,6 @@ function readTree(parse: (lines: readonly string[]) => SyntaxNode, lines: readon
 function toRefusal(error: unknown, message: string): unknown {
   if (!(error instanceof TailraceError) || error.code !== 'query_failed') return error;
   return refuse(`${message}: ${error.message}`, error);
-}
-
-/** No view has the name of another or of a table. In a UNION the engine copies the first WITH to the others: equal views are one. */
-function refuseTaken(
-  own: ReadonlyMap<string, readonly SyntaxNode[]>,
-  stored: readonly string[],
-  tables: ReadonlySet<string>,
-): void {
-  for (const [name, views] of own) {
-    const areEqual = new Set(views.map(writeTree)).size === 1;
-    if (stored.includes(name) || tables.has(name) || !areEqual)
-      throw refuse(`must not call a view ${name}: the name is taken; give each a name of its own`);
-  }
 }
 
 /** The engine resolves a view's names at each use: a caller's `0 AS days` would replace an expression that the view's conditions need. */

@@ -84,7 +84,11 @@ export function createSizes(names: Names) {
     if (parts !== undefined) return { units: SMALL, parts, isConstant: false };
     const definitions = findDefinitions(node, scope, names);
     if (definitions.length === 0) return columns.ofColumn(name.split('.').at(-1) ?? '', scope);
-    return largest(definitions.map((one) => of(one.node, { scope: one.scope, params: NO_PARAMS })));
+    const sizes = definitions.map((one) => {
+      const ofHere = (part: SyntaxNode) => of(part, { scope: one.scope, params: NO_PARAMS });
+      return isMember(node, one.node, names) ? sizeOfMember(one.node, ofHere) : ofHere(one.node);
+    });
+    return largest(sizes);
   }
 
   /** The place of the expression of a lambda that is called for the members of these lists. */
@@ -95,6 +99,26 @@ export function createSizes(names: Names) {
   }
 
   return { of, inside, countColumns: columns.count };
+}
+
+/** Whether a name stands for a member of a list in ARRAY JOIN. Within that ARRAY JOIN it stands for the list. */
+function isMember(name: SyntaxNode, list: SyntaxNode, { parents }: Names): boolean {
+  const items = parents.get(list);
+  const lists = items && parents.get(items);
+  if (lists?.kind !== 'JOIN EXPRESSIONS') return false;
+  const join = parents.get(lists);
+  let around = parents.get(name);
+  while (around !== undefined && around !== join) around = parents.get(around);
+  return around === undefined;
+}
+
+function sizeOfMember(list: SyntaxNode, of: (part: SyntaxNode) => ValueSize): ValueSize {
+  const name = functionNameOf(list);
+  const args = clause(list, 'ARGUMENTS');
+  if (name === 'array') return largest(args.map(of));
+  if (name === 'if') return largest(args.slice(1).map((arg) => sizeOfMember(arg, of)));
+  const [text] = name === 'jsonextractarrayraw' ? args : [];
+  return text === undefined ? of(list) : { ...of(text), isConstant: false };
 }
 
 /** @param aggregate the function's name without suffixes */

@@ -59,6 +59,13 @@ describe('tailrace test', () => {
     for (const name of await readdir('endpoints')) expect(stdout).toContain(`endpoints/${name}/tests/`);
   });
 
+  test('passes the tests of every endpoint for Studio', async () => {
+    const { code, stdout } = await runProgram(['test'], { TAILRACE_STUDIO: '1' });
+    expect([code, stdout]).toEqual([0, expect.stringMatching(/\n\d+ tests passed\n$/)]);
+    for (const name of await readdir('studio/endpoints'))
+      expect(stdout).toContain(`studio/endpoints/${name}/tests/`);
+  });
+
   test('passes the tests of the README’s endpoint, as the docs show them and their output', async () => {
     const readme = await readFile('README.md', 'utf8');
     const docs = await readFile('docs/testing-endpoints.md', 'utf8');

@@ -225,6 +225,12 @@ const GROWN = [
   'WITH (SELECT groupArray(a.id) FROM app AS a, app AS b) AS t SELECT indexOf(t, id), countEqual(t, id) FROM app',
   'SELECT groupArray(100)(x) FROM (SELECT arrayMap(a -> arrayMap(b -> arrayMap(c -> (a, b, c), n), n), n) AS x FROM (SELECT groupArray(status) AS n FROM app))',
   "SELECT has(splitByString('', groupConcat(event_message)), 'a') FROM app",
+  // Within its ARRAY JOIN a name stands for the whole list, not for a member.
+  ...SEARCHES.slice(0, 3).flatMap((search) => [
+    `SELECT ${search.replace('(t', '(x')} FROM app ARRAY JOIN [groupConcat(event_message)] AS t, [toString(t)] AS x`,
+    `SELECT u FROM (SELECT groupArray(event_message) AS g FROM app) ARRAY JOIN [${search.replaceAll(/\bt\b/g, 'toString(t)')}] AS u ARRAY JOIN g AS t`,
+    `SELECT u FROM (SELECT groupArray(event_message) AS g FROM app) ARRAY JOIN g AS t, [${search.replaceAll(/\bt\b/g, 'toString(t)')}] AS u`,
+  ]),
   `SELECT ${list(100, (i) => `JSONExtractInt(groupConcat(tags), 'k${i}')`)} FROM app`,
   `SELECT ${list(300, (i) => `lower(concat(event_message, '${i}'))`)} FROM app`,
   `SELECT ${list(100, (i) => `match(event_message, 'a${i}+')`)} FROM app`,

@@ -36,7 +36,7 @@ test('a text that was checked before a table of its name was there never reads i
     const rows = await ask(sql);
     expect(rows).toEqual(before[i]);
     expect(JSON.stringify(rows)).not.toContain(CANARY);
-    await expect(check(`${sql} -- again`)).rejects.toThrow(/must not call a view later: the name is taken/);
+    expect(await ask(`${sql} -- again`)).toEqual(before[i]);
   }
   for (const sql of ATTACKS['names of tables to come'] ?? [])
     await expect(check(sql)).rejects.toMatchObject({ code: 'invalid_parameter' });

@@ -82,6 +82,9 @@ export const LEGITIMATE: readonly string[] = [
   'SELECT 1 AS one',
   'SELECT number FROM (SELECT status AS number FROM app)',
   'SELECT app.status AS user, app.id AS version FROM app',
+  'WITH 1 AS app SELECT count() FROM errors',
+  'WITH secret_logs AS (SELECT * FROM app) SELECT * FROM secret_logs',
+  'WITH x AS (SELECT 1) SELECT * FROM (WITH x AS (SELECT 2) SELECT * FROM x)',
   'SELECT t.user FROM (SELECT id AS user FROM app) AS t',
   'SELECT exists(SELECT 1 FROM errors) AS any, EXISTS (SELECT 1 FROM app) AS some',
   // Times

@@ -40,6 +40,14 @@ WITH
 SELECT count() AS n FROM app
 `;
 
+/** The same with views that have the names of tables; the second one answers no rows. */
+export const NAMED_SQL = SQL.replace('  app AS (', '  app_logs AS (')
+  .replace('FROM app\n', 'FROM app_logs\n')
+  .replace(
+    'errors AS (SELECT * FROM app WHERE',
+    'secret_logs AS (SELECT * FROM secret_logs WHERE status < 0 AND',
+  );
+
 const source = (id: string, name: string, table: string) => `id: ${id}
 name: ${name}
 table: ${table}
@@ -57,6 +65,11 @@ const FILES: Readonly<Record<string, string>> = {
     .replace('sandbox.on', 'sandbox.off')
     .replace('query_sandboxing: true', 'query_sandboxing: false'),
   'endpoints/sandbox.off/query.sql': SQL,
+  'endpoints/sandbox.named/endpoint.yaml': YAML.replace('5dea32a0', '7dea32a0').replace(
+    'sandbox.on',
+    'sandbox.named',
+  ),
+  'endpoints/sandbox.named/query.sql': NAMED_SQL,
   'sources/app.logs.yaml': source('eca3fc05-a0a4-4270-92ac-ecfc72d28b68', 'app.logs', 'app_logs'),
   'sources/secret.logs.yaml': source('fca3fc05-a0a4-4270-92ac-ecfc72d28b68', 'secret.logs', 'secret_logs'),
 };
@@ -68,7 +81,7 @@ export function isWrongCount(error: unknown): boolean {
   );
 }
 
-/** Definitions of two endpoints alike, `sandbox.on` and `sandbox.off`, in a temporary folder. */
+/** Definitions of endpoints alike, `sandbox.on`, `sandbox.off` and `sandbox.named`, in a temporary folder. */
 export async function writeDefinitions() {
   const folder = await temporaryFolder();
   for (const [path, text] of Object.entries(FILES)) {
@@ -100,8 +113,8 @@ export async function storeCanaries(store: Awaited<ReturnType<typeof openStore>>
   await storeEvents(store, 'secret.logs', [event('p', 0, CANARY)], now);
 }
 
-/** A store with both endpoints, and what a caller's SELECT over `sandbox.on` answers for project `p`. */
-export async function openSandbox(env: Readonly<Record<string, string>> = {}) {
+/** A store with these endpoints, and what a caller's SELECT over one of them answers for project `p`. */
+export async function openSandbox(env: Readonly<Record<string, string>> = {}, name = 'sandbox.on') {
   const definitions = await writeDefinitions();
   const config = testConfig(join(definitions.path, 'data'), {
     ...definitions.env,
@@ -115,7 +128,7 @@ export async function openSandbox(env: Readonly<Record<string, string>> = {}) {
   await storeCanaries(store);
   const sandbox = createSandbox(store.engine, config);
   const run = createRunner(store.engine, Date.now);
-  const stored = store.registry.getEndpoint('sandbox.on');
+  const stored = store.registry.getEndpoint(name);
 
   const check = (sql: string) => sandbox(stored, { sql });
   async function ask(sql: string, parameters: Readonly<Record<string, string>> = {}) {

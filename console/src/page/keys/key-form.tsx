@@ -1,5 +1,5 @@
 import { type FormEvent, useEffect, useId, useRef, useState } from 'react';
-import type { EndpointView, MadeKeyView, SourceView } from '../../../../src/management/view.ts';
+import type { EndpointView, MadeKeyView } from '../../../../src/management/view.ts';
 import { useClient } from '../../api/client.ts';
 import { useLoad } from '../../api/use-load.ts';
 import { Dialog } from '../../ui/dialog.tsx';
@@ -7,6 +7,7 @@ import { ErrorNote } from '../../ui/error-note.tsx';
 import { describedBy, Field } from '../../ui/field.tsx';
 import { FormActions } from '../../ui/form-actions.tsx';
 import { TimeControl } from '../../ui/time-control.tsx';
+import { type SourceList, sourcesOf } from '../source/use-sources.ts';
 import { createDraft, type Draft, faultOf, findTwice, toBody } from './draft.ts';
 import { ListChoice } from './list-choice.tsx';
 import { NameFields } from './name-fields.tsx';
@@ -34,7 +35,7 @@ export function KeyForm({ onClose, onMade }: KeyFormProps) {
   const [draft, setDraft] = useState(() => createDraft(client.self));
   const change = (part: Partial<Draft>) => setDraft((before) => ({ ...before, ...part }));
   const endpoints = useLoad<{ result: EndpointView[] }>('/api/endpoints').value?.result ?? [];
-  const sources = useLoad<{ result: SourceView[] }>('/api/sources').value?.result ?? [];
+  const sources = sourcesOf(useLoad<SourceList>('/api/sources').value ?? []);
   const { busy, error, run } = useTask();
   const twice = findTwice(draft.pins);
   const form = useRef<HTMLFormElement>(null);

@@ -12,15 +12,22 @@ export interface Sources {
   readonly errors: readonly ApiError[];
 }
 
+/** With TAILRACE_STUDIO=1 the response is the list itself. */
+export type SourceList = { result: SourceView[] } | SourceView[];
+
+export function sourcesOf(list: SourceList): SourceView[] {
+  return Array.isArray(list) ? list : list.result;
+}
+
 const EVERY_MS = 5_000;
 
 /** The sources that the key may see, with live numbers if it has `manage`. */
 export function useSources(): Sources {
   const mayWatch = useClient().self.scopes.includes('manage');
-  const definitions = useLoad<{ result: SourceView[] }>('/api/sources');
+  const definitions = useLoad<SourceList>('/api/sources');
   const live = useLoad<Overview>(mayWatch ? '/api/overview' : undefined, EVERY_MS);
   return {
-    sources: definitions.value?.result,
+    sources: definitions.value && sourcesOf(definitions.value),
     stateOf: (name) => live.value?.sources.find((one) => one.name === name),
     mayWatch,
     nowMs: live.value === undefined ? Date.now() : Date.parse(live.value.at),

@@ -1,0 +1,31 @@
+import type { ColumnType, Source } from './source.ts';
+
+/** Dialects of callers' SELECTs besides the engine's own. src/dialect/dialect.ts has a translator for each. */
+export const DIALECT_NAMES = ['bigquery'] as const;
+
+export type DialectName = (typeof DIALECT_NAMES)[number];
+
+/** The dialect of callers' SELECTs at an endpoint. */
+export interface Dialect {
+  readonly name: DialectName;
+  /** Table → the columns that hold the value at a path of the event, and nothing else. */
+  readonly tables: ReadonlyMap<string, readonly PathColumn[]>;
+}
+
+export interface PathColumn {
+  readonly name: string;
+  readonly type: ColumnType;
+  readonly path: readonly string[];
+}
+
+/**
+ * What the service binds in the views of an endpoint with a dialect: bounds that a translator finds in a caller's SELECT, empty if it
+ * finds none. Rows outside of them cannot change the answer, and are not read.
+ */
+export const SQL_BOUNDS = { from: 'sql_from', until: 'sql_until', id: 'sql_id' } as const;
+
+export function createDialect(name: DialectName, sources: readonly Source[]): Dialect {
+  const columnsOf = ({ columns }: Source) =>
+    columns.filter(({ path, otherwise }) => path.length > 0 && otherwise === undefined);
+  return { name, tables: new Map(sources.map((source) => [source.table, columnsOf(source)])) };
+}

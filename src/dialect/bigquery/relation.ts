@@ -1,0 +1,205 @@
+import { firstOf, type Step, writeSteps } from './steps.ts';
+import { jsonValue, type Type, type TypedSql, type Value } from './value.ts';
+
+/** A view of the stored query, as callers' SELECTs see it. */
+export interface DialectView {
+  /** Typed columns. Each is NULL if the event has no value of its type at its path. */
+  readonly columns: readonly DialectColumn[];
+  /**
+   * A column with the text of the metadata if a typed column does not show what the event has at its path: a value of another type,
+   * or a list on the way there. Otherwise it is empty, so that a SELECT over typed columns reads no metadata. Without it, such a
+   * SELECT reads the metadata.
+   */
+  readonly untyped?: string;
+}
+
+export interface DialectColumn {
+  readonly name: string;
+  readonly type: 'string' | 'keyword' | 'integer' | 'number' | 'boolean';
+  /** Member names from the event's root, such as `metadata`, `request`, `method`. */
+  readonly path: readonly string[];
+}
+
+/** What a SELECT reads from: a view, a WITH member or a SELECT in brackets. */
+export interface Source {
+  readonly sql: string;
+  readonly columns: ReadonlyMap<string, SourceColumn>;
+  /** Given for a view of the stored query. */
+  readonly view?: DialectView;
+}
+
+export interface SourceColumn {
+  /** Its name in the source's SQL. */
+  readonly name: string;
+  /** As callers name it; in lower case its key in `columns`. */
+  readonly label: string;
+  readonly type: Type;
+}
+
+/** JSON that steps lead into: a column of a relation, or a record of an UNNEST. */
+export interface Origin {
+  readonly relation: Relation;
+  /** Its JSON text within the relation, never NULL. */
+  readonly sql: string;
+  /** Member names from the event's root; `undefined` if no typed column can have what is below it. */
+  readonly path: readonly string[] | undefined;
+}
+
+/** One member of a FROM, with the records that are unnested from it. */
+export type Relation = ReturnType<typeof createRelation>;
+
+/**
+ * Collects the columns, paths and records that a SELECT uses of a source, and writes the subquery that computes just these, each once.
+ *
+ * A list of several records gives a row for each, a single record or none gives one row.
+ */
+export function createRelation(name: string, alias: string, source: Source) {
+  const inner = `${alias}s`; // of what the subquery reads; names like those of functions have to be qualified
+  const columns = new Map<string, string>(); // by name in the subquery
+  const forms = new Map<string, string>(); // computed from these
+  const records: UnnestedRecord[] = [];
+  const values = new Map<string, Value>();
+  let readsAll = false; // whether a path without a typed column is read
+  let isOptional = false;
+
+  const addTo = (list: Map<string, string>, column: string, sql: string) => {
+    list.set(column, sql);
+    return `${alias}.${column}`;
+  };
+
+  const relation = {
+    name,
+    source,
+    /** A column that is not JSON. */
+    column(column: SourceColumn): Value {
+      const sql = addTo(columns, column.name, `${inner}.${column.name}`);
+      return { type: column.type, sql, column: { table: relation, name: column.name } };
+    },
+    origin(column: SourceColumn): Origin {
+      const isMetadata = source.view !== undefined && column.type === 'record';
+      if (isMetadata) return { relation, sql: METADATA, path: [column.name] };
+      return { relation, sql: `ifNull(${inner}.${column.name}, '')`, path: undefined };
+    },
+    /** The record of an UNNEST: each member of the list at these steps, or what else is there. */
+    unnest(origin: Origin, steps: readonly Step[]): Origin {
+      const path = extend(origin.path, steps);
+      readsAll ||= !isAboveTyped(source.view, path);
+      const record = { name: `${alias}e${records.length}`, from: origin.sql, steps };
+      records.push(record);
+      return { relation, sql: record.name, path };
+    },
+    /** Whether a typed column has what is at these steps. */
+    isTyped: (origin: Origin, steps: readonly Step[]) =>
+      findTyped(source.view, extend(origin.path, steps)) !== undefined,
+    /** What is at these steps. @param others read in this order if there is nothing */
+    value(origin: Origin, steps: readonly Step[], others: readonly Origin[] = []): Value {
+      const key = JSON.stringify([[origin, ...others].map(({ sql }) => sql), ...steps]);
+      const value = values.get(key) ?? readValue(origin, steps, others);
+      values.set(key, value);
+      return value;
+    },
+    /** Marks the right side of a LEFT JOIN: the engine would fill in a default for a column that has no NULL. */
+    setOptional(): void {
+      isOptional = true;
+    },
+    /** The relation in FROM. */
+    write: () => writeRelation({ alias, inner, source, columns, forms, records, readsAll, isOptional }),
+  };
+  return relation;
+
+  function readValue(origin: Origin, steps: readonly Step[], others: readonly Origin[]): Value {
+    const typed = others.length > 0 ? undefined : findTyped(source.view, extend(origin.path, steps));
+    readsAll ||= typed === undefined;
+    const number = `p${values.size}`;
+    const stored = typed && `${inner}.${typed.name}`;
+    const json = firstOf([origin, ...others].map(({ sql }) => writeSteps(sql, steps)));
+    const raw = addTo(columns, number, stored === undefined ? json : `if(isNull(${stored}), ${json}, '')`);
+    const column =
+      typed === undefined ? undefined : typedSql(addTo(columns, typed.name, `${inner}.${typed.name}`), typed);
+    return jsonValue(raw, column, (form, sql) => addTo(forms, `${number}_${form}`, sql));
+  }
+}
+
+interface UnnestedRecord {
+  readonly name: string;
+  readonly from: string;
+  readonly steps: readonly Step[];
+}
+
+interface Written {
+  readonly alias: string;
+  readonly inner: string;
+  readonly source: Source;
+  readonly columns: ReadonlyMap<string, string>;
+  readonly forms: ReadonlyMap<string, string>;
+  readonly records: readonly UnnestedRecord[];
+  readonly readsAll: boolean;
+  readonly isOptional: boolean;
+}
+
+/** Up to three SELECTs: one with a row for each record, one for the columns, one for what is computed from these. */
+function writeRelation({
+  alias,
+  inner,
+  source,
+  columns,
+  forms,
+  records,
+  readsAll,
+  isOptional,
+}: Written): string {
+  const { untyped } = source.view ?? {};
+  const metadata = untyped !== undefined && !readsAll ? untyped : 'metadata';
+  const list = [...columns].map(([column, sql]) => {
+    const isStored = isOptional && sql === `${inner}.${column}`;
+    return `${isStored ? `toNullable(${sql})` : sql} AS ${column}`;
+  });
+  const from = records.length === 0 ? source.sql : writeUnnested(source.sql, { inner, records, list });
+  const select = `SELECT ${list.join(', ') || '1 AS one'} FROM ${from} AS ${inner}`;
+  const read = select.replaceAll(METADATA, `${inner}.${metadata}`);
+  if (forms.size === 0) return `(${read}) AS ${alias}`;
+  const passed = [...columns.keys()].map((column) => `${alias}.${column} AS ${column}`);
+  const computed = [...forms].map(([form, sql]) => `${sql} AS ${form}`);
+  return `(SELECT ${[...passed, ...computed].join(', ')} FROM (${read}) AS ${alias}) AS ${alias}`;
+}
+
+/** A subquery with the columns of the source that a list uses, and the records. */
+function writeUnnested(
+  source: string,
+  { inner, records, list }: { inner: string; records: readonly UnnestedRecord[]; list: readonly string[] },
+): string {
+  const used = list.join(' ');
+  const pattern = new RegExp(`\\b${inner}\\.(\\w+)`, 'g');
+  const stored = new Set([...used.matchAll(pattern)].map(([, column]) => column));
+  const columns = [...stored].map((column) => `${inner}.${column} AS ${column}`);
+  if (used.includes(METADATA)) columns.push(METADATA);
+  const joins = records.map(({ name, from, steps }) => {
+    const raw = writeSteps(from, steps);
+    return ` LEFT ARRAY JOIN if(startsWith(${raw}, '['), JSONExtractArrayRaw(${raw}), [${raw}]) AS ${name}`;
+  });
+  const names = records.map(({ name }) => name);
+  return `(SELECT ${[...columns, ...names].join(', ')} FROM ${source} AS ${inner}${joins.join('')})`;
+}
+
+function findTyped(view: DialectView | undefined, path: readonly string[] | undefined) {
+  if (path === undefined) return undefined;
+  return view?.columns.find((column) => column.path.join('\0') === path.join('\0'));
+}
+
+/** Whether `untyped` shows lists at a path. */
+function isAboveTyped(view: DialectView | undefined, path: readonly string[] | undefined): boolean {
+  const start = `${path?.join('\0')}\0`;
+  return view?.columns.some((column) => column.path.join('\0').startsWith(start)) === true;
+}
+
+// Stands for the column with the metadata until it is known which one is read. No token of SQL looks like it.
+const METADATA = '\u0001';
+
+function extend(path: readonly string[] | undefined, steps: readonly Step[]): readonly string[] | undefined {
+  const names = steps.filter((step) => typeof step === 'string');
+  return path === undefined || names.length < steps.length ? undefined : [...path, ...names];
+}
+
+function typedSql(sql: string, { type }: DialectColumn): TypedSql {
+  return { sql, type: type === 'keyword' ? 'string' : type };
+}

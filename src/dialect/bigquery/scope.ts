@@ -1,0 +1,88 @@
+import type { Origin, Relation, Source, SourceColumn } from './relation.ts';
+import type { Step } from './steps.ts';
+import type { Value } from './value.ts';
+
+/** The names that the expressions of one SELECT can use. */
+export interface Scope {
+  readonly relations: readonly Relation[];
+  /** The records of UNNEST by name, the last first. A record without a name has a name that nothing can be called. */
+  readonly records: readonly { readonly name: string; readonly origin: Origin }[];
+  /** Columns of USING, which two relations have. */
+  readonly shared: ReadonlySet<string>;
+  /** Expressions of the SELECT list by name, in lower case, for GROUP BY, HAVING and ORDER BY. */
+  readonly aliases: ReadonlyMap<string, Value>;
+  /** What values by which rows are grouped stand for, by their SQL. */
+  readonly grouped: ReadonlyMap<string, Value>;
+}
+
+/** What a name stands for: a value, or JSON that steps lead into. */
+export type Found = { readonly value: Value } | { readonly origin: Origin; readonly steps: readonly Step[] };
+
+/**
+ * Finds what a name of one or more parts stands for: a record of an UNNEST first, whose name hides columns, then a relation, a column,
+ * and last a field of a record, named without it. @returns `undefined` if there is none; a text that says why it is ambiguous
+ */
+export function findName(names: readonly string[], scope: Scope): Found | string | undefined {
+  const [first = '', ...rest] = names;
+  const record = scope.records.find(({ name }) => isSame(name, first));
+  if (record !== undefined) return { origin: record.origin, steps: rest };
+  const relation = scope.relations.find(({ name }) => isSame(name, first));
+  if (relation !== undefined && rest.length > 0) {
+    const [column = '', ...steps] = rest;
+    return findColumn(relation, column, steps);
+  }
+  const holders = scope.relations.filter((one) => getColumn(one.source, first) !== undefined);
+  if (holders.length > 1 && !scope.shared.has(first.toLowerCase()))
+    return `${first} is in ${holders.map(({ name }) => name).join(' and ')}; write one of them before it`;
+  const [holder] = holders;
+  if (holder !== undefined) return findColumn(holder, first, rest);
+  return rest.length === 0 ? findField(names, scope) : undefined;
+}
+
+/**
+ * A field without the name of its record. The fields of records are not known beforehand: the record with a typed column for it, or else
+ * the last record of an event that has it.
+ */
+function findField(names: readonly string[], { records }: Scope): Found | string | undefined {
+  const typed = records.filter(({ origin }) => origin.relation.isTyped(origin, names));
+  const [record, ...others] = typed.length > 0 ? typed : records;
+  if (record === undefined) return undefined;
+  if (others.length === 0) return { origin: record.origin, steps: names };
+  const { relation } = record.origin;
+  if (others.some(({ origin }) => origin.relation !== relation))
+    return `${names.join('.')} may be in the records of several tables; write a record before it`;
+  const origins = others.map(({ origin }) => origin);
+  return { value: relation.value(record.origin, names, origins) };
+}
+
+function findColumn(relation: Relation, name: string, steps: readonly Step[]): Found | undefined {
+  const column = getColumn(relation.source, name);
+  if (column === undefined) return undefined;
+  if (isRecord(column)) return { origin: relation.origin(column), steps };
+  return steps.length === 0 ? { value: relation.column(column) } : undefined;
+}
+
+const isRecord = ({ type }: SourceColumn) => type === 'json' || type === 'record';
+
+/** A column as a whole. */
+export function readColumn(relation: Relation, column: SourceColumn): Value {
+  if (!isRecord(column)) return relation.column(column);
+  return { ...relation.value(relation.origin(column), []), type: column.type };
+}
+
+/** Names of columns are the same in any letter case. */
+function getColumn({ columns }: Source, name: string) {
+  return columns.get(name.toLowerCase());
+}
+
+function isSame(a: string, b: string): boolean {
+  return a.toLowerCase() === b.toLowerCase();
+}
+
+/** The value that was found. */
+export function readFound(found: Found): Value {
+  if ('value' in found) return found.value;
+  const value = found.origin.relation.value(found.origin, found.steps);
+  const isWhole = found.steps.length === 0 && found.origin.path !== undefined;
+  return isWhole ? { ...value, type: 'record' } : value;
+}

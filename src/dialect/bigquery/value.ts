@@ -1,0 +1,128 @@
+import type { Micros } from '../../lib/instant.ts';
+
+/** The type of an expression. `json` is what the metadata have at a path: a number in one event, a text in the next. */
+export type Type =
+  | 'timestamp'
+  | 'datetime'
+  | 'date'
+  | 'int64'
+  | 'float64'
+  | 'bool'
+  | 'string'
+  | 'json'
+  | 'record'
+  | 'null';
+
+/** An expression in ClickHouse's SQL. */
+export interface Value {
+  readonly type: Type;
+  /** Of a `json` or `record`: its JSON text, NULL if there is none. */
+  readonly sql: string;
+  /** What a `json` is read as, by its use. */
+  readonly json?: JsonForms;
+  /** The value of a text in quotes. */
+  readonly text?: string;
+  /** The instant of a constant timestamp or datetime. */
+  readonly instant?: Micros;
+  /** The column of a table that it is, for bounds. */
+  readonly column?: { readonly table: object; readonly name: string };
+}
+
+interface JsonForms {
+  /** A text without its quotes, any other value as its JSON text. */
+  readonly text: string;
+  /** A number, or the number in a text, as Float64. */
+  readonly number: string;
+  /** A number rounded half away from zero, or the whole number in a text, as Int64. */
+  readonly integer: string;
+  /** True or false, or the word in a text. */
+  readonly bool: string;
+}
+
+/** A typed column that holds the value at a path if the value has the column's type. */
+export interface TypedSql {
+  readonly sql: string;
+  readonly type: 'string' | 'integer' | 'number' | 'boolean';
+}
+
+/**
+ * A value of the metadata.
+ *
+ * @param raw its JSON text, empty if there is none or it is null
+ * @param typed the typed column of its path; then `raw` is empty if the column has the value
+ * @param share computes a form once, and returns the name for it
+ */
+export function jsonValue(raw: string, typed?: TypedSql, share: Share = (_, sql) => sql): Value {
+  const own = `multiIf(startsWith(${raw}, '"'), JSONExtractString(${raw}), left(${raw}, 1) IN ('', '{', '['), NULL, ${raw})`;
+  const inText = `toInt64OrNull(JSONExtractString(${raw}))`;
+  const integer = `if(startsWith(${raw}, '"'), ${inText}, ${toInteger(raw, finite(raw))})`;
+  if (typed === undefined)
+    return {
+      type: 'json',
+      sql: `nullIf(${raw}, '')`,
+      json: formsOf({ text: own, number: finite(own), integer }, share),
+    };
+  const { sql, type } = typed;
+  const text = `ifNull(toString(${sql}), ${own})`;
+  const isNumber = type === 'integer' || type === 'number';
+  const number = isNumber ? `ifNull(toFloat64(${sql}), ${finite(own)})` : finite(text);
+  const json = `${type === 'string' ? 'toJSONString' : 'toString'}(assumeNotNull(${sql}))`;
+  const stored = isNumber
+    ? toInteger(`toString(${sql})`, `toFloat64(${sql})`)
+    : `toInt64OrNull(toString(${sql}))`;
+  return {
+    type: 'json',
+    sql: `if(isNull(${sql}), nullIf(${raw}, ''), ${json})`,
+    json: formsOf({ text, number, integer: `if(isNull(${sql}), ${integer}, ${stored})` }, share),
+  };
+}
+
+type Share = (form: string, sql: string) => string;
+
+function formsOf({ text, number, integer }: Omit<JsonForms, 'bool'>, share: Share): JsonForms {
+  return {
+    get text() {
+      return share('text', text);
+    },
+    get number() {
+      return share('number', number);
+    },
+    get integer() {
+      return share('integer', integer);
+    },
+    get bool() {
+      return share('bool', `multiIf(lower(${text}) = 'true', true, lower(${text}) = 'false', false, NULL)`);
+    },
+  };
+}
+
+function toInteger(text: string, number: string): string {
+  return `ifNull(toInt64OrNull(${text}), ${roundToInteger(number)})`;
+}
+
+/** A JSON value by which rows are grouped: by its text, so that 200 and "200" are one group. Outside of aggregates it has one of the group's values. */
+export function groupedValue({ type, sql, json }: Value): Value {
+  return json === undefined
+    ? { type, sql }
+    : { type, sql: `any(${sql})`, json: formsOf(formsOfText(json.text), (_, form) => form) };
+}
+
+function formsOfText(text: string) {
+  const number = finite(text);
+  return { text, number, integer: toInteger(text, number) };
+}
+
+/** `toFloat64OrNull` also reads words such as inf. */
+function finite(text: string): string {
+  return `ifNotFinite(toFloat64OrNull(${text}), NULL)`;
+}
+
+/** NULL beyond Int64. */
+export function roundToInteger(float: string): string {
+  return `if(abs(${float}) < 9.2e18, toInt64(${roundAway(float)}), NULL)`;
+}
+
+/** BigQuery rounds half away from zero, ClickHouse to the even neighbour. */
+export function roundAway(float: string): string {
+  return `sign(${float}) * floor(abs(${float}) + 0.5)`;
+}

@@ -1,0 +1,147 @@
+import { expect, test } from 'vitest';
+import { TailraceError } from '../../../src/errors.ts';
+import { translate } from './views.ts';
+
+const M = 'from edge_logs as t cross join unnest(metadata) as m';
+
+/** What is not understood, and what the message says about it. A text of the first column that begins with FROM gets a SELECT before it. */
+const REFUSED: readonly (readonly [sql: string, message: string])[] = [
+  // Clauses that the parser drops, or gives to another part than BigQuery.
+  ['(select id from edge_logs) union all (select id from postgres_logs) order by 1', 'has 1 in a place'],
+  ['(select id from edge_logs) union all (select id from postgres_logs) order by id', 'has order in a place'],
+  ['(select id from edge_logs) union all (select id from postgres_logs) limit 3', 'has 3 in a place'],
+  [
+    'select id from edge_logs limit 1 union all select id from postgres_logs',
+    'ORDER BY or LIMIT before UNION ALL',
+  ],
+  ['select 0x10 as n', 'has "0x10'],
+  ["select b'x' as b", 'bytes'],
+  ["select '\\q' as b", 'the escape \\q'],
+  ['select id = event_message = id from edge_logs', 'a comparison of a comparison by ='],
+  // Other statements and set operations.
+  ['update edge_logs set id = 1 where true', 'begins with update at line 1, column 1'],
+  ['select 1 as a; select 2 as b', 'there is a semicolon at line 1, column 14'],
+  ['select id from edge_logs union distinct select id from edge_logs', 'UNION DISTINCT'],
+  ['select id from edge_logs union select id from edge_logs', 'has UNION, which'],
+  ['select id from edge_logs intersect distinct select id from edge_logs', 'INTERSECT DISTINCT'],
+  ['select id from edge_logs except distinct select id from edge_logs', 'EXCEPT'],
+  // Clauses.
+  ['select id from edge_logs limit @n', 'has "@n", which is not understood'],
+  ["select id from edge_logs limit '3'", `near "limit '3'"`],
+  ['select id from edge_logs limit 1.5', 'a LIMIT other than a whole number'],
+  ['select id from edge_logs order by 3', 'names column 3 by its place; there are 1'],
+  ['select id from edge_logs order by id nulls last', 'near "id nulls"'],
+  ['select id from edge_logs group by rollup(id)', 'calls rollup'],
+  ['select as struct id from edge_logs', 'AS STRUCT'],
+  ['select id, event_message as id from edge_logs', 'two columns id'],
+  ["select id as 'x' from edge_logs", 'AS without a plain name'],
+  ['select id as `x y` from edge_logs', 'AS without a plain name'],
+  ['select count(*) over (partition by id) as n from edge_logs', 'PARTITION BY'],
+  ['select count(*) over (order by id) as n from edge_logs', 'OVER (ORDER BY'],
+  ['select sum(1) over () as n from edge_logs', 'OVER after sum'],
+  ['select count(*) over w as n from edge_logs window w as (order by id)', 'OVER with a name'],
+  ['select count(*) over (rows between 1 preceding and current row) as n from edge_logs', 'near'],
+  ['select id from edge_logs window w as (order by id)', 'has WINDOW'],
+  ['select id from edge_logs for system_time as of current_timestamp()', 'FOR SYS TIME AS OF'],
+  // Tables and joins.
+  ['select id from secret_logs', 'reads secret_logs, which is not known'],
+  ['select id from system.edge_logs', 'reads system.edge_logs'],
+  ['select id from `a.b.edge_logs`', 'reads a.b.edge_logs'],
+  ["select * from file('/etc/passwd')", 'file'],
+  ['select id from edge_logs right join postgres_logs using (id)', 'has RIGHT in a place'],
+  ['select id from edge_logs natural join postgres_logs', 'has NATURAL in a place'],
+  ['select id from edge_logs outer join postgres_logs using (id)', 'near "edge_logs outer"'],
+  ['select id from edge_logs full join postgres_logs using (id)', 'FULL JOIN'],
+  ['select id from edge_logs join postgres_logs', 'JOIN without ON or USING'],
+  ['select id from edge_logs join postgres_logs using (level)', 'USING (level)'],
+  ['select t.id from edge_logs as t join postgres_logs as t using (id)', 'reads t twice'],
+  ['select id from edge_logs, postgres_logs', 'id is in edge_logs and postgres_logs'],
+  [`select m.x ${M} with offset as o`, 'WITH OFFSET'],
+  ['select x from unnest([1, 2]) as x', 'UNNEST of something else'],
+  [`select x.y ${M} cross join unnest(timestamp) as x`, 'UNNEST of timestamp, which is no record'],
+  [`select r.y ${M} left join unnest(m.response) as r on r.x = 1`, 'ON after UNNEST'],
+  [`select m.* ${M}`, '* of an unnested record'],
+  [`select * ${M}`, '* of an unnested record'],
+  ['select * except (nothing) from edge_logs', 'EXCEPT of what is no column'],
+  // Names.
+  ['select nothing from edge_logs', 'has the name nothing, which is not known there'],
+  [`select x.y ${M}`, 'has the name x.y'],
+  ['select t.id from edge_logs', 'has the name t.id'],
+  ['select edge_logs.timestamp.x from edge_logs', 'has the name edge_logs.timestamp.x'],
+  ['select id from edge_logs where id in (select o.id from postgres_logs where t.id = o.id)', 'has the name'],
+  // Functions, operators and types.
+  ['select sleep(3) as x', 'calls sleep'],
+  ['select net.host(id) as x from edge_logs', 'calls net.host'],
+  ['select safe.parse_timestamp("%F", id) as x from edge_logs', 'calls safe.parse_timestamp'],
+  ['select starts_with(id) as x from edge_logs', 'calls starts_with with 1 arguments; it takes 2'],
+  ['select array_agg(id) as x from edge_logs', 'calls array_agg'],
+  ['select sum(distinct 1) as x from edge_logs', 'near "distinct 1"'],
+  ['select [1, 2] as x', 'has ARRAY'],
+  ['select struct(1) as x', 'has STRUCT'],
+  ['select (1, 2) as x', 'has a list of values'],
+  ["select split(id, '-')[offset(0)] as x from edge_logs", 'has […] after something else'],
+  [`select approx_quantiles(m.x, 100)[safe_offset(1)] as x ${M}`, 'SAFE_OFFSET'],
+  [`select approx_quantiles(m.x, 4)[offset(5)] as x ${M}`, 'an offset beyond the 5 members'],
+  [`select approx_quantiles(m.x, 4) as x ${M}`, 'calls approx_quantiles'],
+  [`select cast(m.x as bytes) as x ${M}`, 'near'],
+  [`select cast(m.x as json) as x ${M}`, 'near "as json"'],
+  [`select m.a < m.b as x ${M}`, 'compares two fields of the metadata by <'],
+  ['select id > 3 as x from edge_logs', 'compares a string with a int64'],
+  ["select timestamp > 'yesterday' as x from edge_logs", '"yesterday", which is no timestamp'],
+  ['select lower(timestamp) as x from edge_logs', 'has a timestamp where a string belongs'],
+  ['select id + 1 as x from edge_logs', 'has a string where a float64 belongs'],
+  ['select timestamp + 1 as x from edge_logs', 'has a timestamp where'],
+  ['select timestamp_trunc(timestamp, fortnight) as x from edge_logs', 'the part fortnight of a time'],
+  ['select timestamp_diff(timestamp, timestamp, month) as x from edge_logs', 'the part month of a time'],
+  ["select format_timestamp('%Q', timestamp) as x from edge_logs", 'has %Q in a format'],
+  ["select parse_timestamp('%d/%m', id) as x from edge_logs", 'has the format'],
+  ["select regexp_contains(id, '(') as x from edge_logs", 'no regular expression of RE2'],
+  ['select regexp_contains(id, event_message) as x from edge_logs', 'without a text in quotes'],
+  ['select id like event_message as x from edge_logs', 'LIKE without a text in quotes'],
+  ["select json_value(metadata, 'a b') as x from edge_logs", 'has the path "a b"'],
+  ['select json_value(metadata, id) as x from edge_logs', 'no path in quotes'],
+  ['select id not in (select id from edge_logs) as x, exists(select 1) from edge_logs', 'calls exists'],
+  ['select 9223372036854775808 as x', 'beyond INT64'],
+  ["select if(true, 1, 'x') as x", 'has a int64 and a string'],
+  ['select id from edge_logs union all select timestamp from edge_logs', 'column id of UNION ALL'],
+  ['select id from edge_logs union all select id, timestamp from edge_logs', 'different numbers of columns'],
+];
+
+test.each(REFUSED)('refuses %s', (sql, message) => {
+  expect(() => translate(sql)).toThrowError(TailraceError);
+  expect(() => translate(sql)).toThrowError(message);
+});
+
+test('there are many', () => {
+  expect(REFUSED.length).toBeGreaterThanOrEqual(60);
+});
+
+test('says where, in the lines of the caller', () => {
+  expect(() => translate("select id, -- 'a'\n  'é' as x,\n  nothing\nfrom edge_logs")).toThrowError(
+    'line 3, column 3',
+  );
+  expect(() => translate('select id\nfrom edge_logs\nwhere id = = 3')).toThrowError('line 3, column 12');
+});
+
+const times = (count: number, text: string) => Array.from({ length: count }, () => text);
+
+test.each([
+  ['a long list', `select ${times(40_000, '1').join(', ')}`, 'at most 65536 bytes'],
+  ['many words', `select ${times(3_000, '1').join(' + ')} as n`, 'at most 2000 words and signs'],
+  [
+    'deep brackets',
+    `select ${times(500, '(').join('')}1${times(500, ')').join('')} as n`,
+    'at most 24 levels of brackets',
+  ],
+  [
+    'deep SELECTs',
+    `${times(500, 'select * from (').join('')}select 1 as n${times(500, ')').join('')}`,
+    'at most 24 levels',
+  ],
+  ['many SELECTs', times(30, 'select 1 as n').join(' union all '), 'at most 20 SELECTs'],
+  ['many columns', `select ${times(300, '1').map((one, i) => `${one} as a${i}`)}`, 'more than 200 columns'],
+  ['a text without an end', "select 'x", 'without an end'],
+  ['a comment without an end', 'select 1 /* x', 'without an end'],
+])('refuses %s before it costs time', (_, sql, message) => {
+  expect(() => translate(sql)).toThrowError(message);
+});

@@ -1,0 +1,63 @@
+import { type TableEvent, type Tables, toJson } from '../../trial/oracle/bigquery/value.ts';
+import { storeLines } from '../endpoints/support.ts';
+import { PRIVATE_KEY, startTestService } from '../support/service.ts';
+import type { AnswerRow } from './compare.ts';
+import { SOURCES, TABLES } from './generate/schema.ts';
+
+interface Reply {
+  readonly status: number;
+  readonly rows: AnswerRow[];
+  /** Of a query that is refused. */
+  readonly error: { readonly code: string; readonly message: string } | undefined;
+}
+
+/** A service with Studio's endpoints, and what it answers to a SELECT in BigQuery's SQL. @param now ms */
+export async function openStudio(now: number) {
+  const { store, url, close } = await startTestService({ now, env: { TAILRACE_STUDIO: '1' } });
+  const { engine } = store;
+  const executed: string[] = [];
+  const query = engine.query.bind(engine);
+  engine.query = (sql, values, options) => {
+    if (!/^(?:EXPLAIN|SELECT formatQuery)/.test(sql)) executed.push(sql);
+    return query(sql, values, options);
+  };
+
+  /** Stores events of a project. */
+  async function add(project: string, tables: Tables): Promise<void> {
+    for (const table of TABLES)
+      await storeLines(store, SOURCES[table], linesOf(tables[table] ?? [], project), now);
+  }
+
+  async function ask(sql: string, project: string): Promise<Reply> {
+    // As Studio sends it, with empty parameters.
+    const sent = { project, sql, iso_timestamp_start: '', iso_timestamp_end: '' };
+    const response = await fetch(`${url}/api/endpoints/query/logs.all?${new URLSearchParams(sent)}`, {
+      headers: { 'x-api-key': PRIVATE_KEY },
+    });
+    const body = parseExact(await response.text()) as { result?: AnswerRow[]; error?: Reply['error'] }; // the service's answer
+    return { status: response.status, rows: body.result ?? [], error: body.error };
+  }
+
+  return {
+    add,
+    ask,
+    /** Statements that the engine was sent to run, without those that only parse a text. */
+    executed,
+    sources: store.registry.sources,
+    close,
+  };
+}
+
+/** Events as their source sends them. */
+function linesOf(events: readonly TableEvent[], project: string): string[] {
+  return events.map((event) => toJson({ ...event, project }));
+}
+
+/** JSON with whole numbers beyond 2^53 as bigint. */
+function parseExact(text: string): unknown {
+  const revive = (_: string, value: unknown, context?: { readonly source?: string }) =>
+    typeof value === 'number' && Number.isInteger(value) && !Number.isSafeInteger(value)
+      ? BigInt(context?.source ?? value)
+      : value;
+  return JSON.parse(text, revive);
+}

@@ -1,0 +1,269 @@
+import { afterAll, describe, expect, test } from 'vitest';
+import { PRIVATE_KEY, PUBLIC_KEY, startTestService } from '../support/service.ts';
+
+// A stub of what Studio's server and the Vector of a self-hosted Supabase send, by paths, headers, parameters and bodies.
+
+const NOW = Date.UTC(2026, 10, 20, 12);
+const service = await startTestService({
+  env: { TAILRACE_STUDIO: '1', TAILRACE_DEFAULT_PROJECT: 'default' },
+  now: NOW,
+});
+afterAll(service.close);
+
+const at = (secondsAgo: number) => new Date(NOW - secondsAgo * 1000).toISOString();
+const micros = (secondsAgo: number) => (NOW - secondsAgo * 1000) * 1000;
+
+const request = (method: string, path: string) => ({
+  method,
+  path,
+  protocol: 'HTTP/1.1',
+  headers: { user_agent: 'curl' },
+});
+const gateway = (secondsAgo: number, path: string, status: number) => ({
+  timestamp: at(secondsAgo),
+  appname: 'supabase-kong',
+  project: 'default',
+  event_message: `"GET ${path} HTTP/1.1" ${status}`,
+  metadata: { request: request('GET', path), response: { status_code: status } },
+});
+
+/** Source → the events of one body, as Vector sends them. */
+const POSTS: Readonly<Record<string, readonly object[]>> = {
+  'cloudflare.logs.prod': [
+    gateway(10, '/rest/v1/orders?select=*', 200),
+    gateway(70, '/auth/v1/token', 400),
+    gateway(130, '/functions/v1/hello', 503),
+  ],
+  'postgres.logs': [
+    {
+      timestamp: at(20),
+      project: 'default',
+      event_message: 'relation "x" does not exist',
+      metadata: { host: 'db-default', parsed: { error_severity: 'ERROR', timestamp: at(20) } },
+    },
+  ],
+  'gotrue.logs.prod': [
+    {
+      timestamp: at(30),
+      project: 'default',
+      event_message: '{"msg":"login"}',
+      metadata: { level: 'info', status: '200', msg: 'login' },
+    },
+  ],
+  'postgREST.logs.prod': [
+    { timestamp: at(40), project: 'default', event_message: 'started', metadata: { host: 'default' } },
+  ],
+  'realtime.logs.prod': [
+    {
+      timestamp: at(50),
+      event_message: 'joined',
+      metadata: { project: 'default', level: 'info', external_id: 'default' },
+    },
+  ],
+  'storage.logs.prod.2': [
+    {
+      timestamp: at(60),
+      event_message: 'GET object',
+      metadata: { project: 'default', level: 'info', context: [{ host: 'a' }, { host: 'b' }] },
+    },
+  ],
+  'deno-relay-logs': [{ timestamp: at(45), event_message: 'hello', metadata: { project_ref: 'default' } }],
+};
+
+for (const [source, events] of Object.entries(POSTS)) {
+  const response = await fetch(`${service.url}/api/logs?source_name=${source}`, {
+    method: 'POST',
+    headers: { 'x-api-key': PUBLIC_KEY, 'content-type': 'application/json' },
+    body: JSON.stringify(events),
+  });
+  if (!response.ok) throw new Error(`${source}: ${response.status} ${await response.text()}`);
+}
+
+/** As Studio's server asks: each parameter that it knows of, empty ones too. */
+async function ask(endpoint: string, parameters: Readonly<Record<string, string>> = {}) {
+  const all = { project: 'default', iso_timestamp_start: '', iso_timestamp_end: '', ...parameters };
+  const query = new URLSearchParams(all);
+  const response = await fetch(`${service.url}/api/endpoints/query/${endpoint}?${query}`, {
+    headers: { 'x-api-key': PRIVATE_KEY, 'content-type': 'application/json' },
+  });
+  const body = (await response.json()) as {
+    result?: Record<string, unknown>[];
+    error?: { message: unknown };
+  };
+  return { status: response.status, ...body };
+}
+const rowsOf = async (sql: string, parameters = {}) => {
+  const { result, error } = await ask('logs.all', { sql, ...parameters });
+  if (result === undefined) throw new Error(`${sql}: ${String(error?.message)}`);
+  return result;
+};
+
+const UNNESTED = `cross join unnest(metadata) as m cross join unnest(m.request) as request
+  cross join unnest(m.response) as response`;
+
+describe('a log page', () => {
+  test('has the newest rows, each with a time in microseconds', async () => {
+    const rows =
+      await rowsOf(`select id, edge_logs.timestamp, event_message, request.method, request.path, response.status_code
+      from edge_logs ${UNNESTED} order by timestamp desc limit 100`);
+    expect(rows).toMatchObject([
+      { timestamp: micros(10), method: 'GET', path: '/rest/v1/orders?select=*', status_code: 200 },
+      { timestamp: micros(70), path: '/auth/v1/token', status_code: 400 },
+      { timestamp: micros(130), path: '/functions/v1/hello', status_code: 503 },
+    ]);
+    expect(String(rows[0]?.['timestamp'])).toMatch(/^\d{16}$/);
+  });
+
+  test('filters by status and by time', async () => {
+    const filter = `select id, response.status_code from edge_logs ${UNNESTED} where response.status_code >= 400`;
+    expect(await rowsOf(filter)).toHaveLength(2);
+    expect(await rowsOf(filter, { iso_timestamp_start: at(100) })).toMatchObject([{ status_code: 400 }]);
+    expect(await rowsOf(filter, { iso_timestamp_end: at(100) })).toMatchObject([{ status_code: 503 }]);
+    expect(await rowsOf(`${filter} and timestamp >= '${at(100)}'`)).toMatchObject([{ status_code: 400 }]);
+  });
+
+  test('opens one entry, with each object of the metadata as a list of one', async () => {
+    const [first] = await rowsOf(`select id from edge_logs order by timestamp desc limit 1`);
+    const rows = await rowsOf(
+      `select id, timestamp, event_message, metadata from edge_logs where id = '${first?.['id']}' limit 1`,
+    );
+    expect(rows).toMatchObject([
+      {
+        id: first?.['id'],
+        timestamp: micros(10),
+        metadata: [
+          {
+            request: [{ method: 'GET', path: '/rest/v1/orders?select=*', headers: [{ user_agent: 'curl' }] }],
+            response: [{ status_code: 200 }],
+          },
+        ],
+      },
+    ]);
+    expect(await rowsOf('select metadata from storage_logs')).toEqual([
+      { metadata: [{ project: 'default', level: 'info', context: [{ host: 'a' }, { host: 'b' }] }] },
+    ]);
+  });
+
+  test('has a chart by minute', async () => {
+    const rows = await rowsOf(`SELECT
+      -- log-event-chart
+      timestamp_trunc(t.timestamp, minute) as timestamp,
+      count(CASE WHEN NOT (response.status_code >= 400) THEN 1 END) as ok_count,
+      count(CASE WHEN response.status_code >= 500 THEN 1 END) as error_count,
+      count(CASE WHEN response.status_code >= 400 AND response.status_code < 500 THEN 1 END) as warning_count,
+      FROM edge_logs t ${UNNESTED.replace('unnest(metadata)', 'unnest(t.metadata)')}
+      GROUP BY timestamp ORDER BY timestamp ASC`);
+    expect(rows).toEqual([
+      { timestamp: micros(180), ok_count: 0, error_count: 1, warning_count: 0 },
+      { timestamp: micros(120), ok_count: 0, error_count: 0, warning_count: 1 },
+      { timestamp: micros(60), ok_count: 1, error_count: 0, warning_count: 0 },
+    ]);
+  });
+
+  test.each([
+    ['postgres_logs', 'parsed.error_severity', 'cross join unnest(m.parsed) as parsed', 'ERROR'],
+    ['auth_logs', 'm.msg', '', 'login'],
+    ['auth_logs', 'm.status', '', '200'],
+    ['realtime_logs', 'm.level', '', 'info'],
+    ['storage_logs', 'm.level', '', 'info'],
+    ['postgrest_logs', 'm.host', '', 'default'],
+    ['function_edge_logs', 'm.project_ref', '', 'default'],
+  ])('reads %s', async (table, field, more, value) => {
+    const sql = `select id, ${field} as field from ${table} cross join unnest(metadata) as m ${more}`;
+    expect(await rowsOf(sql)).toEqual([{ id: expect.any(String), field: value }]);
+  });
+
+  test.each([
+    'supavisor_logs',
+    'auth_audit_logs',
+    'pg_upgrade_logs',
+    'pg_cron_logs',
+    'etl_replication_logs',
+    'multigres_logs',
+    'function_logs',
+    'pgbouncer_logs',
+  ])('has no rows of %s', async (table) => {
+    expect(await rowsOf(`select id, timestamp, event_message, metadata from ${table} limit 5`)).toEqual([]);
+  });
+});
+
+describe('the Logs Explorer', () => {
+  test('names columns without a name, and writes times without a zone as texts', async () => {
+    expect(await rowsOf('select count(*) from edge_logs')).toEqual([{ f0_: 3 }]);
+    const [row] = await rowsOf('select cast(timestamp as datetime) as at, event_message from postgres_logs');
+    expect(row).toEqual({ at: '2026-11-20T11:59:40', event_message: 'relation "x" does not exist' });
+  });
+
+  test('counts several tables together', async () => {
+    const sql = `select 'edge' as source, count(*) as count from edge_logs union all
+      select 'postgres' as source, count(*) as count from postgres_logs order by source`;
+    expect(await rowsOf(sql)).toEqual([
+      { source: 'edge', count: 3 },
+      { source: 'postgres', count: 1 },
+    ]);
+  });
+
+  test.each([
+    ['drop table edge_logs', /SELECT|understood/],
+    ['select * from edge_logs_of_others', /edge_logs_of_others/],
+    ['select session_user() from edge_logs', /session_user/i],
+    ['select id from', /understood/],
+    ['select 1 settings max_threads = 9', /./],
+  ])('is told why %s is refused', async (sql, message) => {
+    const { status, result, error } = await ask('logs.all', { sql });
+    expect([status, result]).toEqual([400, undefined]);
+    expect(error?.message).toMatch(message);
+  });
+
+  test('reads no other project', async () => {
+    const other = { project: 'other' };
+    expect(await rowsOf('select count(*) as n from edge_logs', other)).toEqual([{ n: 0 }]);
+    expect(await rowsOf(`select id from edge_logs where 'default' = 'default' or true`, other)).toEqual([]);
+  });
+});
+
+describe('the pages of newer versions', () => {
+  test('send ClickHouse’s SQL over one view', async () => {
+    const sql = `SELECT source, severity_text, log_attributes['request.method'] AS method FROM logs
+      WHERE log_attributes['response.status_code'] = '503' ORDER BY timestamp DESC LIMIT 100`;
+    const { result } = await ask('logs.all.otel', { sql });
+    expect(result).toEqual([{ source: 'edge_logs', severity_text: 'ERROR', method: 'GET' }]);
+  });
+});
+
+describe('counts and charts', () => {
+  test.each([
+    [
+      'usage.api-counts',
+      { interval: '1day' },
+      { timestamp: '2026-11-20T11:00:00', total_rest_requests: 1, total_auth_requests: 1 },
+    ],
+    [
+      'usage.api-counts',
+      { interval: 'hourly' },
+      { timestamp: '2026-11-20T11:00:00', total_rest_requests: 1 },
+    ],
+    ['usage.api-requests-count', {}, { count: 3 }],
+    [
+      'functions.invocation-stats',
+      { interval: '1hr', function_id: 'hello' },
+      { timestamp: micros(180), count: 1, error_count: 1, avg_execution_time: null },
+    ],
+    [
+      'functions.combined-stats',
+      { interval: '3hr', function_id: '' },
+      { timestamp: micros(300), requests_count: 1, server_err_count: 1, log_count: 1 },
+    ],
+    ['service-health', {}, { timestamp: micros(180), service: 'functions', count: 1, error_count: 1 }],
+  ] as const)('%s %j', async (endpoint, parameters, row) => {
+    const { status, result } = await ask(endpoint, parameters);
+    expect(status).toBe(200);
+    expect(result?.[0]).toMatchObject(row);
+  });
+});
+
+test('a missing key is an error with a message', async () => {
+  const response = await fetch(`${service.url}/api/endpoints/query/logs.all?project=default&sql=select 1`);
+  expect(response.status).toBe(401);
+  expect(await response.json()).toMatchObject({ error: { message: expect.any(String) } });
+});
