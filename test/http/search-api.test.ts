@@ -292,10 +292,25 @@ describe('pages', () => {
       expectError(await search({ ...other, cursor }), 'invalid_parameter');
   });
 
+  test('tell events apart that share instant and id', async () => {
+    const timestamp = new Date(nowMs + HOUR_MS / 2).toISOString();
+    const same = ['aurora', 'borealis'].map((project) => ({ id: 'same', timestamp, project, metadata: {} }));
+    for (const source of [EDGE, AUTH]) await storeEvents(store, source, same, nowMs);
+    const seen: string[] = [];
+    let path = '/api/search?from=2026-11-20T12:00:00Z&until=2026-11-20T13:00:00Z&limit=1';
+    while (path !== '' && seen.length < 10) {
+      const { body, headers } = await get(url, path);
+      seen.push(...body.result.map(({ source, project }) => `${source} ${project}`));
+      path = /^<(.*)>; rel="next"$/.exec(headers.get('link') ?? '')?.[1] ?? '';
+    }
+    const places = [AUTH, EDGE].flatMap((source) => [`${source} borealis`, `${source} aurora`]);
+    expect(seen).toEqual(places);
+  });
+
   test('of a long range read all of it', async () => {
     const found = await rows({ from: '1990-01-01', until: '2026-11-20T12:00:00Z', limit: '1000' });
     expect(found).toHaveLength(events.length);
-    const empty = await rows({ from: '2026-11-20T12:00:00Z', until: '2100-01-01' });
+    const empty = await rows({ from: '2026-11-20T13:00:00Z', until: '2100-01-01' });
     expect(empty).toEqual([]);
   });
 });
