@@ -74,6 +74,8 @@ export type ErrorCode = keyof typeof ERROR_CODES;
 export interface ParameterFault {
   readonly parameter: string;
   readonly message: string;
+  /** Where the fault is in a value that is parsed: UTF-16 units from its start. */
+  readonly position?: number;
 }
 
 export interface TailraceErrorOptions {

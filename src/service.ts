@@ -41,6 +41,7 @@ import { createSandbox } from './query/sandbox/sandbox.ts';
 import type { RetentionSchedule } from './retention/schedule.ts';
 import { createDescribe } from './serve/describe.ts';
 import { createResolve } from './serve/resolve.ts';
+import { createResolveSearch } from './serve/resolve-search.ts';
 import { createResolveTail } from './serve/resolve-tail.ts';
 import { createTails, type Tails } from './tail/tails.ts';
 import { registerGauges } from './telemetry/gauges.ts';
@@ -374,10 +375,17 @@ function createRouteParts(
     metrics,
     ...createResolve({ registry, cursors, sandbox, parameterBytesMax, onIgnoredSql }),
   };
+  const describe = createDescribe(cursors);
   return {
     query: {
-      ...{ ...asking, tails, keyring, describe: createDescribe(cursors) },
+      ...{ ...asking, tails, keyring, describe },
       resolveTail: createResolveTail({ cursors, parameterBytesMax }),
+    },
+    search: {
+      cached,
+      metrics,
+      describe,
+      resolveSearch: createResolveSearch({ registry, cursors, limits: config, now }),
     },
     mcp: { ...asking, keyring, version, describeTool },
     ingest: sending,

@@ -311,6 +311,20 @@ export const SETTINGS = {
     'bytes',
     'Longest value of a query parameter; beyond it 400.',
   ),
+  searchBytesMax: integer(
+    'TAILRACE_SEARCH_BYTES_MAX',
+    8_192,
+    [64, 65_536],
+    'bytes',
+    'Longest search, and any other parameter of `/api/search`; beyond it 400.',
+  ),
+  searchClausesMax: integer(
+    'TAILRACE_SEARCH_CLAUSES_MAX',
+    128,
+    [1, 1_024],
+    'terms',
+    'Most words, phrases and conditions of a search; beyond it 400.',
+  ),
   sandboxSqlBytesMax: integer(
     'TAILRACE_SANDBOX_SQL_BYTES_MAX',
     16_384,

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { messageOf } from '../errors.ts';
 import { packagePath } from '../lib/package-path.ts';
 import { checkBucket } from './checks/bucket.ts';
+import { checkLevel } from './checks/level.ts';
 import { checkPages } from './checks/pages.ts';
 import { checkParameters, checkParameterUse } from './checks/parameters.ts';
 import { checkRollup } from './checks/rollup.ts';
@@ -50,7 +51,8 @@ export async function readDefinitions(named: NamedFolders): Promise<Reading> {
   faults.push(...checkUnique(sourceFiles, ['id', 'name', 'table']));
   const sources = sourceFiles.flatMap((file) => {
     const shape = checkSourceShape(file);
-    const own = shape.length > 0 ? shape : [...checkSourceColumns(file), ...checkRollup(file)];
+    const own =
+      shape.length > 0 ? shape : [...checkSourceColumns(file), ...checkLevel(file), ...checkRollup(file)];
     faults.push(...own);
     return own.length === 0 ? [createSource(file)] : [];
   });

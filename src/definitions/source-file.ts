@@ -1,5 +1,6 @@
 import { type Static, Type } from 'typebox';
 import type { Fault } from './fault.ts';
+import { LEVEL_FIELDS } from './level.ts';
 import { createShapeCheck, wholeNumber } from './shape.ts';
 import type { YamlFile } from './yaml-file.ts';
 
@@ -50,6 +51,7 @@ const MANAGED_FILE = Type.Object(
     managed: Type.Optional(Type.Literal(true, { expected: 'true or false' })),
     retention_days: Type.Optional(wholeNumber(DAYS_MAX, 'of days ')),
     project: PATH,
+    level: Type.Optional(LEVEL_FIELDS),
     columns: Type.Optional(
       Type.Record(
         Type.String({ pattern: COLUMN_NAME }),
@@ -134,6 +136,7 @@ const EXTERNAL_FILE = Type.Object(
       },
       { additionalProperties: false, expected: 'a map of the columns of every event' },
     ),
+    level: Type.Optional(LEVEL_FIELDS),
     columns: Type.Optional(
       Type.Record(
         Type.String({ pattern: COLUMN_NAME }),

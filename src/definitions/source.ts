@@ -1,3 +1,4 @@
+import { createLevel, type LevelRule } from './level.ts';
 import { type ExternalFile, isExternalFile, type ManagedFile } from './source-file.ts';
 import type { YamlFile } from './yaml-file.ts';
 
@@ -69,6 +70,8 @@ export interface Source {
   /** Paths to the project of an event; the first that holds a text wins. */
   readonly projectPaths: readonly (readonly string[])[];
   readonly columns: readonly SourceColumn[];
+  /** Without it no event of the source has a level. */
+  readonly level?: LevelRule;
   readonly rollup: Rollup | undefined;
   /** If given, the source's table is a view of this one: nothing is stored or deleted there. */
   readonly external: ExternalTable | undefined;
@@ -93,8 +96,9 @@ export function createSource(file: YamlFile): Source {
 }
 
 /** The fields that both kinds of sources have. */
-function identify({ file }: YamlFile, { id, name, table, description }: ManagedFile | ExternalFile) {
-  return { id: id.toLowerCase(), name, table, description, file };
+function identify({ file }: YamlFile, { id, name, table, description, level }: ManagedFile | ExternalFile) {
+  const rule = level && { level: createLevel(level) };
+  return { id: id.toLowerCase(), name, table, description, file, ...rule };
 }
 
 function createManaged(file: YamlFile, value: ManagedFile): Source {

@@ -1,6 +1,7 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import type { Endpoint } from '../definitions/endpoint.ts';
-import { CURSOR_PARAMETER, CURSOR_PREFIX, type Pages } from '../definitions/pages.ts';
+import { CURSOR_PARAMETER, type Pages } from '../definitions/pages.ts';
+import { PINNED_PREFIX } from '../definitions/parameter.ts';
 import { deriveSecret } from '../lib/derived-secret.ts';
 import { invalidParameters, type ParameterValues, type RawParameters } from './parameters.ts';
 import { isPosition, type Position } from './position.ts';
@@ -28,7 +29,7 @@ export function createCursors(secret: Uint8Array) {
   const sign = (payload: string) => digest(`cursor ${payload}`).subarray(0, MAC_BYTES);
 
   function partsOf(endpoint: Endpoint, values: ParameterValues): string[] {
-    const sent = Object.entries(values).filter(([name]) => !name.startsWith(CURSOR_PREFIX));
+    const sent = Object.entries(values).filter(([name]) => isOfQuestion(endpoint, name));
     const question = JSON.stringify(sent.toSorted(([a], [b]) => (a < b ? -1 : 1)));
     return [endpoint.id, endpoint.fileHash, question].map((text) =>
       digest(`part ${text}`).toString('base64url').slice(0, PART_CHARS),
@@ -69,6 +70,11 @@ export function createCursors(secret: Uint8Array) {
       return parse(endpoint, pages, values, text);
     },
   };
+}
+
+/** Whether a value is one that the caller sent, or a pin: others follow from these, or from the clock. */
+function isOfQuestion({ parameters }: Endpoint, name: string): boolean {
+  return name.startsWith(PINNED_PREFIX) || parameters.some((parameter) => parameter.name === name);
 }
 
 type Sign = (payload: string) => Buffer;

@@ -1,5 +1,6 @@
 import { LRUCache } from 'lru-cache';
 import { CURSOR_PREFIX } from '../definitions/pages.ts';
+import type { Parameter } from '../definitions/parameter.ts';
 import { createDeadline } from '../lib/abort.ts';
 import { MICROS_PER_DAY, MICROS_PER_MINUTE, MICROS_PER_MS, type Micros } from '../lib/instant.ts';
 import { findPageRange } from './page-range.ts';
@@ -82,14 +83,20 @@ interface Asked {
 
 /** @returns `undefined` for endpoints without `@page_from` */
 function findAsked({ endpoint, values }: Question): Asked | undefined {
-  const { pages, id, hash } = endpoint;
+  const { pages, id, hash, parameters } = endpoint;
   if (pages?.range === undefined) return undefined;
   const { after, until } = pages.range;
+  // Times of a search are in parameters of their own, from which the service computes the two.
+  const times = new Set([after, until, ...parameters.filter(isTime).map(({ name }) => name)]);
   const shared = Object.entries(values).filter(
-    ([name]) => name !== after && name !== until && !name.startsWith(CURSOR_PREFIX),
+    ([name]) => !times.has(name) && !name.startsWith(CURSOR_PREFIX),
   );
   const key = JSON.stringify([id, hash, shared]);
   return { key, size: pages.size, ...findPageRange(pages, pages.range, values) };
+}
+
+function isTime({ type }: Parameter): boolean {
+  return type === 'timestamp';
 }
 
 /** The second query waits in the lanes of all callers that joined during the first. */

@@ -110,9 +110,8 @@ export function createResolve(options: ResolveOptions): Resolve {
     const format = findNamedFormat(endpoint, parameters) ?? chooseFormat(accepts);
     const first = parsePinnedParameters(endpoint, parameters, { pins: caller.pins, bytesMax });
     const values = endpoint.pages === undefined ? first : goOn(endpoint, first, parameters);
-    const encoding = ENCODINGS.find((one) => accepts.encodings([one]) !== false) ?? 'identity';
-    const header = headers['cache-control'];
-    const directives = header === undefined ? NO_DIRECTIVES : parseCacheControl(header);
+    const encoding = chooseEncoding(accepts);
+    const directives = readDirectives(headers);
     const toResolved = (of: Endpoint) => ({
       question: createQuestion(of, values, format),
       encoding,
@@ -164,7 +163,16 @@ export function wantsTail({
   return (pages !== undefined && hasNewestFirst(pages)) || accepts.type(ANSWER_TYPES) === false;
 }
 
-function chooseFormat(accepts: Accepts): Format {
+export function chooseEncoding(accepts: Accepts): Encoding {
+  return ENCODINGS.find((one) => accepts.encodings([one]) !== false) ?? 'identity';
+}
+
+export function readDirectives({ 'cache-control': header }: IncomingHttpHeaders): CacheDirectives {
+  return header === undefined ? NO_DIRECTIVES : parseCacheControl(header);
+}
+
+/** @throws TailraceError `not_acceptable` */
+export function chooseFormat(accepts: Accepts): Format {
   const type = accepts.type(ANSWER_TYPES);
   const format = FORMATS.find(({ mediaTypes }) => mediaTypes.some((one) => one === type));
   if (format !== undefined) return format;

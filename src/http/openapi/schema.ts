@@ -26,7 +26,15 @@ export const ERROR_SCHEMA = object({
     message: { type: 'string', description: 'A sentence for people; programs read `code`.' },
     status: { type: 'integer', description: 'The HTTP status.' },
     request_id: { type: 'string', description: 'Equals the header `X-Request-Id`.' },
-    errors: list(object({ parameter: { type: 'string' }, message: { type: 'string' } })),
+    errors: list({
+      type: 'object',
+      required: ['parameter', 'message'],
+      properties: {
+        parameter: { type: 'string' },
+        message: { type: 'string' },
+        position: { type: 'integer', description: 'Where in the value, from 0; only of a search.' },
+      },
+    }),
   }),
 });
 

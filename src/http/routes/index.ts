@@ -14,10 +14,12 @@ import { mcpRoutes } from './mcp.ts';
 import { otlpRoutes } from './otlp.ts';
 import { overviewRoutes } from './overview.ts';
 import { queryRoutes } from './query.ts';
+import { searchRoutes } from './search.ts';
 
 /** Every group of routes, in the order of docs/api.md and /openapi.json. */
 const GROUPS = {
   query: queryRoutes,
+  search: searchRoutes,
   mcp: mcpRoutes,
   ingest: ingestRoutes,
   otlp: otlpRoutes,

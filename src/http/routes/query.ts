@@ -9,7 +9,7 @@ import { laneOf } from '../../engine/lanes.ts';
 import { TailraceError } from '../../errors.ts';
 import type { RawParameters } from '../../query/parameters.ts';
 import { type Describe, describeServed } from '../../serve/describe.ts';
-import { type Resolve, wantsTail } from '../../serve/resolve.ts';
+import { type Resolve, type Resolved, wantsTail } from '../../serve/resolve.ts';
 import type { Metrics } from '../../telemetry/metrics.ts';
 import { addHead, getCaller } from '../plugins/auth.ts';
 import { PARAMETERS_MAX } from '../query-string.ts';
@@ -66,7 +66,7 @@ async function runQuery(
   request: RouteRequest<typeof QUERY_PATH, TObject, TSchema>,
   reply: FastifyReply,
 ): Promise<FastifyReply> {
-  const { registry, resolve, cached, describe, metrics } = parts;
+  const { registry, resolve } = parts;
   const { method, headers } = request;
   const endpoint = registry.getEndpoint(request.params.endpoint);
   request.endpointName = endpoint.name;
@@ -76,19 +76,44 @@ async function runQuery(
   const parameters = mergeParameters(request.query, request.body, endpoint.parameters);
   if (wantsTail({ accepts, endpoint, parameters }))
     return await sendTail(parts, { endpoint, parameters, lane: how.lane }, { request, reply });
-  const { question, encoding, directives } = await resolve({
+  const resolved = await resolve({
     ...{ caller, endpoint, headers, parameters, accepts, sandboxed: how },
     url: method === 'POST' ? undefined : request.url,
   });
+  return await sendAnswer(parts, { ...resolved, how }, { request, reply });
+}
+
+interface Asked extends Resolved {
+  readonly how: ReturnType<typeof describeRun>;
+  /** For a caller that gets no rows. */
+  readonly hint?: string | undefined;
+}
+
+/** Finds or computes the answer, and responds with it. */
+export async function sendAnswer(
+  { cached, describe, metrics }: Pick<QueryParts, 'cached' | 'describe' | 'metrics'>,
+  { question, encoding, directives, how, hint }: Asked,
+  { request, reply }: { readonly request: FastifyRequest; readonly reply: FastifyReply },
+): Promise<FastifyReply> {
+  const { method, headers } = request;
   const served =
     cached.find(question, directives) ??
     (await cached.compute(question, { ...how, ...directives, streams: true }));
-  metrics.served(endpoint.name, served.outcome, served.answer.rows);
+  metrics.served(question.endpoint.name, served.outcome, served.answer.rows);
   request.detail = describeServed(served);
+  if (hint !== undefined && served.answer.rows === 0) reply.header(HINT_HEADER, toHeader(hint));
   const vary = reply.getHeader('vary')?.toString();
   const described = await describe({ method, headers, vary, url: request.url, question, encoding }, served);
   addHead(reply.code(described.status), described.head);
   return reply.send(described.stream ?? described.representation?.body);
+}
+
+/** Says what may be wrong with a question that has an empty answer. */
+export const HINT_HEADER = 'x-tailrace-hint';
+
+/** A text with names of a caller as the value of a header: other characters than printable ASCII as `\\u{…}`. */
+function toHeader(text: string): string {
+  return text.replaceAll(/[^ -~]/gu, (c) => `\\u{${c.codePointAt(0)?.toString(16)}}`);
 }
 
 /** How the query of a request is run. */

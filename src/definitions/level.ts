@@ -1,0 +1,64 @@
+import { Type } from 'typebox';
+import { wholeNumber } from './shape.ts';
+
+/** Levels of events, least severe first. */
+export const LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal'] as const;
+
+export type Level = (typeof LEVELS)[number];
+
+/** What sources write for each level, in lower case. */
+export const LEVEL_TEXTS: Readonly<Record<Level, readonly string[]>> = {
+  trace: ['trace', 'debug5', 'debug4'],
+  debug: ['debug', 'debug3', 'debug2', 'debug1', 'verbose'],
+  info: ['info', 'log', 'notice', 'information', 'informational'],
+  warn: ['warn', 'warning'],
+  error: ['error', 'err', 'severe'],
+  fatal: ['fatal', 'panic', 'critical', 'crit', 'alert', 'emergency', 'emerg'],
+};
+
+/** The level that a text means, in any letter case. */
+export function findLevel(text: string): Level | undefined {
+  return LEVELS.find((level) => LEVEL_TEXTS[level].includes(text.toLowerCase()));
+}
+
+/** How a source's events say their level: by the text of a typed column, else by the HTTP status in another. */
+export interface LevelRule {
+  readonly column: string | undefined;
+  readonly status: string | undefined;
+  /** Statuses from here on are `warn`, and from `errorFrom` on `error`; lower ones are `info`. */
+  readonly warnFrom: number;
+  readonly errorFrom: number;
+}
+
+const STATUS_MAX = 999;
+const WARN_FROM = 400;
+const ERROR_FROM = 500;
+
+const COLUMN = Type.String({ expected: 'the name of a column of this file' });
+
+/** `level` in a source's file. */
+export const LEVEL_FIELDS = Type.Object(
+  {
+    column: Type.Optional(COLUMN),
+    status: Type.Optional(COLUMN),
+    warn_from: Type.Optional(wholeNumber(STATUS_MAX)),
+    error_from: Type.Optional(wholeNumber(STATUS_MAX)),
+  },
+  {
+    additionalProperties: false,
+    minProperties: 1,
+    expected: 'a map with "column", a column of texts, or "status", a column of integers, or both',
+  },
+);
+
+export interface LevelFields {
+  readonly column?: string;
+  readonly status?: string;
+  readonly warn_from?: number;
+  readonly error_from?: number;
+}
+
+export function createLevel(fields: LevelFields): LevelRule {
+  const { column, status, warn_from: warnFrom = WARN_FROM, error_from: errorFrom = ERROR_FROM } = fields;
+  return { column, status, warnFrom, errorFrom };
+}

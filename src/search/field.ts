@@ -1,0 +1,123 @@
+import { LEVEL_TEXTS, LEVELS, type LevelRule } from '../definitions/level.ts';
+import type { Source, SourceColumn } from '../definitions/source.ts';
+import { quote } from '../sql/quote.ts';
+import { printField, type SearchField } from './tree.ts';
+
+/** A field of one source's events in SQL. Expressions without a value are NULL. */
+export type Operand =
+  | { readonly kind: 'text' | 'json' | 'number' | 'boolean'; readonly sql: string }
+  | { readonly kind: 'time' | 'level'; readonly sql: string }
+  /** The same for all events of the source. */
+  | { readonly kind: 'constant'; readonly sql: string; readonly text: string };
+
+/** Binds a value of the search as a parameter of the statement, and returns its `@name`. */
+export type Bind = (text: string) => string;
+
+/** The fields of one source as a statement uses them. */
+export interface Fields {
+  find(field: SearchField): Operand;
+  /** `expression AS name` of each field that is not a column, for the WITH of the source's SELECT. */
+  definitions(): readonly string[];
+  /** Fields that were read from the JSON of the metadata, as callers write them. */
+  readonly extracted: ReadonlySet<string>;
+}
+
+/** The source's table within its SELECT. Names without it could be taken for those of results. */
+const TABLE = 't';
+// No column has a name with a capital letter. A letter is enough: an alias is repeated for each term of each source.
+const LEVEL = 'L';
+const JSON_PREFIX = 'J';
+const TEXT_PREFIX = 'X';
+
+export const column = (name: string) => `${TABLE}.\`${name}\``;
+
+/** Fields by the names of a row; else by the typed column of the path, if there is one; else in the JSON of the metadata. */
+export function createFields(source: Source, bind: Bind): Fields {
+  const definitions = new Map<string, string>();
+  const extracted = new Set<string>();
+
+  function define(name: string, expression: string): string {
+    definitions.set(name, expression);
+    return name;
+  }
+
+  /** The text of the JSON value at a path: of anything but a text, its JSON. The metadata is parsed once for each path. */
+  function extract(path: SearchField): Operand {
+    const written = printField(path);
+    const names = path.map(bind);
+    extracted.add(written);
+    const suffix = names.map((name) => name.replace(/\D/g, '')).join('_');
+    const raw = define(JSON_PREFIX + suffix, `JSONExtractRaw(${[column('metadata'), ...names].join(', ')})`);
+    const text = `if(startsWith(${raw}, '"'), JSONExtractString(${raw}), nullIf(nullIf(${raw}, ''), 'null'))`;
+    return { kind: 'json', sql: define(TEXT_PREFIX + suffix, text) };
+  }
+
+  function findOfRow(name: string): Operand | undefined {
+    if (name === 'source') return { kind: 'constant', sql: bind(source.name), text: source.name };
+    if (name === 'timestamp') return { kind: 'time', sql: column(name) };
+    if (name === 'level') return { kind: 'level', sql: define(LEVEL, writeLevel(source.level)) };
+    return TEXTS.includes(name) ? { kind: 'text', sql: column(name) } : undefined;
+  }
+
+  function findInMetadata(path: SearchField): Operand {
+    const typed = source.columns.find((one) => isAt(one, path));
+    return typed === undefined ? extract(path) : toOperand(typed);
+  }
+
+  function find(field: SearchField): Operand {
+    const [first, second, ...others] = field;
+    if (second === undefined) return findOfRow(first) ?? findInMetadata(field);
+    return findInMetadata(first === 'metadata' ? [second, ...others] : field);
+  }
+
+  return {
+    find,
+    definitions: () => [...definitions].map(([name, expression]) => `${expression} AS ${name}`),
+    extracted,
+  };
+}
+
+const TEXTS = ['id', 'project', 'event_message', 'metadata'];
+
+/** Whether a column has exactly the value at a path of the metadata; one without such a path has its own name. */
+function isAt({ name, path, otherwise }: SourceColumn, field: SearchField): boolean {
+  const [first, ...rest] = path;
+  if (first !== 'metadata') return field.length === 1 && field[0] === name;
+  if (otherwise !== undefined || rest.length !== field.length) return false;
+  return rest.every((member, i) => member === field[i]);
+}
+
+const KINDS = {
+  string: 'text',
+  keyword: 'text',
+  integer: 'number',
+  number: 'number',
+  boolean: 'boolean',
+} as const;
+
+function toOperand({ name, type }: SourceColumn): Operand {
+  return { kind: KINDS[type], sql: column(name) };
+}
+
+/** The level of an event, one of `LEVELS` or NULL. */
+function writeLevel(rule: LevelRule | undefined): string {
+  const ways = [
+    ...(rule?.column === undefined ? [] : [byText(rule.column)]),
+    ...(rule?.status === undefined ? [] : [byStatus(rule, column(rule.status))]),
+    "CAST(NULL, 'Nullable(String)')",
+  ];
+  return `coalesce(${ways.join(', ')})`;
+}
+
+const ALL_TEXTS = LEVELS.flatMap((level) => LEVEL_TEXTS[level].map((text) => [text, level] as const));
+const TEXT_LIST = ALL_TEXTS.map(([text]) => quote(text)).join(', ');
+const LEVEL_LIST = ALL_TEXTS.map(([, level]) => quote(level)).join(', ');
+
+/** By `transform`, which the engine analyses faster than a condition for each level. */
+function byText(name: string): string {
+  return `nullIf(transform(lower(ifNull(${column(name)}, '')), [${TEXT_LIST}], [${LEVEL_LIST}], ''), '')`;
+}
+
+function byStatus({ warnFrom, errorFrom }: LevelRule, status: string): string {
+  return `multiIf(${status} >= ${errorFrom}, 'error', ${status} >= ${warnFrom}, 'warn', ${status} IS NOT NULL, 'info', NULL)`;
+}

@@ -1,0 +1,205 @@
+import { invalidParameters } from '../query/parameters.ts';
+import {
+  BARE,
+  FIELD,
+  KEYWORD,
+  type SearchField,
+  type SearchOperator,
+  type SearchTree,
+  type SearchValue,
+  unquoteText,
+} from './tree.ts';
+
+/** The parameter that holds a search. */
+export const SEARCH_PARAMETER = 'q';
+
+// Deeper nesting helps no one, and each level takes frames of the stack, here and in the engine's parser.
+const DEPTH_MAX = 50;
+
+/** A text being parsed. */
+interface Reader {
+  readonly text: string;
+  /** UTF-16 units. */
+  at: number;
+  clauses: number;
+  readonly clausesMax: number;
+}
+
+/**
+ * Parses a search: words and `"phrases"`, `field:value`, `-`, `not`, `and`, `or` and parentheses. `and` binds closer than `or`. Takes
+ * time linear in the length of the text.
+ *
+ * @returns `undefined` for an empty text
+ * @throws TailraceError `invalid_parameter` with the `position` of the fault
+ */
+export function parseSearch(text: string, clausesMax: number): SearchTree | undefined {
+  const reader: Reader = { text, at: 0, clauses: 0, clausesMax };
+  skipSpace(reader);
+  if (reader.at === text.length) return undefined;
+  const tree = readOr(reader, 0);
+  if (reader.at < text.length)
+    throw refuse(reader.at, 'has ) without (; remove it, or put the text in quotes');
+  return tree;
+}
+
+/** The path of a field, such as `request.path`. @throws TailraceError `invalid_parameter` */
+export function parseField(text: string, parameter: string): SearchField {
+  if (matchAt(FIELD, `${text}:`, 0) === `${text}:`) return readSegments(text);
+  const message = 'must be a field, such as level or request.path; names with other characters are in quotes';
+  throw invalidParameters([{ parameter, message }]);
+}
+
+/** The error of a search. @param position UTF-16 units from its start */
+export function refuse(position: number, message: string) {
+  const parameter = SEARCH_PARAMETER;
+  return invalidParameters([{ parameter, message: `${message} (position ${position})`, position }]);
+}
+
+function readOr(reader: Reader, depth: number): SearchTree {
+  const items = [readAnd(reader, depth)];
+  while (takeKeyword(reader, 'or')) items.push(readAnd(reader, depth));
+  return join('or', items);
+}
+
+function readAnd(reader: Reader, depth: number): SearchTree {
+  const items = [readTerm(reader, depth)];
+  for (;;) {
+    const isNamed = takeKeyword(reader, 'and');
+    if (!isNamed && (isAtEnd(reader) || peekKeyword(reader) === 'or')) return join('and', items);
+    items.push(readTerm(reader, depth));
+  }
+}
+
+function join(kind: 'and' | 'or', items: readonly SearchTree[]): SearchTree {
+  const [first] = items;
+  return first !== undefined && items.length === 1 ? first : { kind, items };
+}
+
+function readTerm(reader: Reader, depth: number): SearchTree {
+  const { text, at } = reader;
+  if (depth > DEPTH_MAX) throw refuse(at, `is nested more than ${DEPTH_MAX} deep; use fewer parentheses`);
+  if (takeKeyword(reader, 'not')) return { kind: 'not', item: readTerm(reader, depth + 1) };
+  if (text[at] === '-') {
+    reader.at++;
+    if (/^[\s)]?$/.test(text[at + 1] ?? ''))
+      throw refuse(at, 'has - without a term; write it directly before one, as in -word, or in quotes');
+    return { kind: 'not', item: readTerm(reader, depth + 1) };
+  }
+  if (text[at] === '(') return readGroup(reader, depth);
+  const keyword = peekKeyword(reader);
+  if (isAtEnd(reader) || keyword !== undefined)
+    throw refuse(at, `needs a term ${describePlace(text, at, keyword)}`);
+  return readClause(reader);
+}
+
+function describePlace(text: string, at: number, keyword: string | undefined): string {
+  if (keyword !== undefined) return `before "${keyword}"; to search for the word, put it in quotes`;
+  const last = /(\S+)\s*$/.exec(text.slice(Math.max(0, at - 20), at))?.[1];
+  const where = text[at] === ')' ? 'before )' : 'at its end';
+  return last === undefined ? where : `${where}, after ${last}`;
+}
+
+function readGroup(reader: Reader, depth: number): SearchTree {
+  const { at } = reader;
+  reader.at++;
+  skipSpace(reader);
+  const tree = readOr(reader, depth + 1);
+  if (reader.text[reader.at] !== ')')
+    throw refuse(at, 'has ( without ); close it, or put the text in quotes');
+  reader.at++;
+  skipSpace(reader);
+  return tree;
+}
+
+function readClause(reader: Reader): SearchTree {
+  const { text, at } = reader;
+  if (++reader.clauses > reader.clausesMax)
+    throw refuse(at, `has more than ${reader.clausesMax} terms; search for fewer`);
+  const named = matchAt(FIELD, text, at);
+  const tree = named === undefined ? readText(reader) : readFieldClause(reader, named);
+  skipSpace(reader);
+  return tree;
+}
+
+function readText(reader: Reader): SearchTree {
+  const { text, at } = reader;
+  if (text[at] === '"') return { kind: 'text', value: [readQuoted(reader)] };
+  const word = matchAt(BARE, text, at) ?? '';
+  const colon = word.indexOf(':');
+  if (colon !== -1)
+    throw refuse(
+      at + colon,
+      'has : after something that is no field, whose names are joined by dots and have no *; put a text with a colon in quotes',
+    );
+  reader.at += word.length;
+  return { kind: 'text', value: toValue(word) };
+}
+
+function readFieldClause(reader: Reader, named: string): SearchTree {
+  const { at, text } = reader;
+  const field = readSegments(named.slice(0, -1));
+  reader.at += named.length;
+  const operator = (matchAt(/[<>]=?/y, text, reader.at) ?? '=') as SearchOperator; // the pattern matches these alone
+  if (operator !== '=') reader.at += operator.length;
+  const position = reader.at;
+  if (text[position] === '"')
+    return { kind: 'compare', field, operator, value: [readQuoted(reader)], position };
+  const word = matchAt(BARE, text, position);
+  if (word === undefined)
+    throw refuse(
+      position,
+      `needs a value directly after ${named}${operator === '=' ? '' : operator}, such as 500, /rest/* or "two words"`,
+    );
+  reader.at += word.length;
+  const value = toValue(word);
+  if (operator !== '=' && value.length > 1)
+    throw refuse(position, `has * after ${operator}, which takes a value without wildcards`);
+  if (operator === '=' && /^\*+$/.test(word)) return { kind: 'exists', field, position: at };
+  return { kind: 'compare', field, operator, value, position };
+}
+
+function readSegments(text: string): SearchField {
+  const [first = '', ...rest] = text.match(/"(?:[^"\\]|\\[\s\S])*"|[^".]+/g) ?? [];
+  const read = (name: string) => (name.startsWith('"') ? unquoteText(name) : name);
+  return [read(first), ...rest.map(read)];
+}
+
+/** At an opening quote. */
+function readQuoted(reader: Reader): string {
+  const quoted = matchAt(/"(?:[^"\\]|\\[\s\S])*"/y, reader.text, reader.at);
+  if (quoted === undefined)
+    throw refuse(reader.at, 'has " without an end; close it, or write \\" within quotes for one of its own');
+  reader.at += quoted.length;
+  return unquoteText(quoted);
+}
+
+function toValue(word: string): SearchValue {
+  const [first = '', ...rest] = word.split(/\*+/);
+  return [first, ...rest];
+}
+
+function isAtEnd({ text, at }: Reader): boolean {
+  return at === text.length || text[at] === ')';
+}
+
+function peekKeyword({ text, at }: Reader): string | undefined {
+  const word = matchAt(BARE, text, at);
+  return word !== undefined && KEYWORD.test(word) ? word.toLowerCase() : undefined;
+}
+
+function takeKeyword(reader: Reader, keyword: string): boolean {
+  if (peekKeyword(reader) !== keyword) return false;
+  reader.at += keyword.length;
+  skipSpace(reader);
+  return true;
+}
+
+function skipSpace(reader: Reader): void {
+  reader.at += matchAt(/\s+/y, reader.text, reader.at)?.length ?? 0;
+}
+
+/** @param pattern sticky */
+function matchAt(pattern: RegExp, text: string, at: number): string | undefined {
+  pattern.lastIndex = at;
+  return pattern.exec(text)?.[0];
+}

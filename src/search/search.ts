@@ -1,0 +1,220 @@
+import { hash } from 'node:crypto';
+import type { Endpoint, ResultColumn } from '../definitions/endpoint.ts';
+import type { Source } from '../definitions/source.ts';
+import {
+  formatInstant,
+  MICROS_PER_MINUTE,
+  MICROS_PER_MS,
+  type Micros,
+  parseInstant,
+} from '../lib/instant.ts';
+import { invalidParameters, type ParameterValues } from '../query/parameters.ts';
+import { SEARCH_PARAMETERS, SEARCH_ROWS_MAX } from './parameters.ts';
+import { parseField, parseSearch, SEARCH_PARAMETER } from './parse.ts';
+import {
+  SEARCH_FROM,
+  SEARCH_UNTIL,
+  SEARCH_WIDTH,
+  SERIES_ROWS_MAX,
+  type SearchScope,
+  type SearchStatement,
+  VALUES_MAX,
+  writeHistogram,
+  writeRows,
+  writeValues,
+} from './statement.ts';
+import type { SearchField } from './tree.ts';
+
+/** What callers can search, before they say for what: its parameters are checked as those of any endpoint. */
+export const SEARCH: Endpoint = {
+  id: 'search',
+  name: 'search',
+  description: 'Events of every source, by text and by field.',
+  maxRows: SEARCH_ROWS_MAX,
+  cachingSeconds: undefined,
+  warmingSeconds: undefined,
+  sandboxing: false,
+  dialect: undefined,
+  bound: undefined,
+  records: [],
+  bucket: undefined,
+  pages: undefined,
+  parameters: SEARCH_PARAMETERS,
+  pinned: [],
+  columns: [],
+  sql: '',
+  sqlOrigin: 'file',
+  fileHash: '',
+  hash: '',
+  file: '',
+  sqlFile: '',
+};
+
+/** A search as an endpoint of its own, so that it is run, written and paged as any other. */
+export interface CreatedSearch {
+  readonly endpoint: Endpoint;
+  /** The checked parameters and what the SQL reads besides. */
+  readonly values: ParameterValues;
+  /** What to tell a caller that finds nothing. */
+  readonly hint: string | undefined;
+}
+
+export interface SearchLimits {
+  readonly searchClausesMax: number;
+}
+
+const DEFAULT_RANGE: Micros = 60 * MICROS_PER_MINUTE;
+// Each term is a condition in the SELECT of each source. The event loop reads that SQL for some 0.1 ms per condition.
+const CONDITIONS_MAX = 2_048;
+
+/**
+ * The endpoint that answers a search.
+ *
+ * @param values of `SEARCH`, checked
+ * @param sources that are searched; at least one
+ * @param nowMs ms since the epoch, for the range if the caller does not bound it
+ * @throws TailraceError `invalid_parameter`
+ */
+export function createSearch(
+  values: ParameterValues,
+  { sources, nowMs, limits }: { sources: readonly Source[]; nowMs: number; limits: SearchLimits },
+): CreatedSearch {
+  const clausesMax = Math.min(limits.searchClausesMax, Math.floor(CONDITIONS_MAX / sources.length));
+  const tree = parseSearch(values[SEARCH_PARAMETER] ?? '', clausesMax);
+  const scope: SearchScope = { sources, tree, hasProject: values['project'] !== '' };
+  const range = findRange(values, nowMs);
+  const { statement, part } = writePart(scope, values, range);
+  const { sql } = statement;
+  const digest = hash('sha256', sql, 'base64url');
+  return {
+    endpoint: { ...SEARCH, ...part, sql, fileHash: digest, hash: digest },
+    values: { ...values, ...statement.values, ...part.values },
+    hint: describeUnknown(statement.extracted),
+  };
+}
+
+/** From `from`, before `until`. */
+interface Range {
+  readonly from: Micros;
+  readonly until: Micros;
+}
+
+function findRange(values: ParameterValues, nowMs: number): Range {
+  const end = parseInstant(values['until'] ?? '');
+  const until = end ?? nowMs * MICROS_PER_MS;
+  const from = parseInstant(values['from'] ?? '') ?? until - DEFAULT_RANGE;
+  if (from < until) return { from, until };
+  const message =
+    end === undefined
+      ? 'must be before now, since there is no "until"'
+      : 'must be before "until"; exchange the two, or leave one out';
+  throw invalidParameters([{ parameter: 'from', message }]);
+}
+
+interface Part extends Pick<Endpoint, 'columns' | 'maxRows' | 'pages'> {
+  readonly values: ParameterValues;
+}
+
+function writePart(
+  scope: SearchScope,
+  values: ParameterValues,
+  range: Range,
+): { statement: SearchStatement; part: Part } {
+  if (values['part'] === 'histogram') return writeHistogramPart(scope, values, range);
+  const bounds = boundsOf(range);
+  if (values['part'] === 'values') {
+    const field = readField(values, 'field');
+    const part = { columns: VALUE_COLUMNS, maxRows: VALUES_MAX, pages: undefined, values: bounds };
+    return { statement: writeValues(scope, field), part };
+  }
+  const size = Number(values['limit']);
+  const pages = {
+    by: [
+      { name: 'timestamp', type: 'integer', isDescending: true },
+      ...['id', 'source', 'project'].map((name) => ({ name, type: 'string', isDescending: true }) as const),
+    ],
+    size,
+    sources: scope.sources,
+    range: { after: AFTER, until: SEARCH_UNTIL },
+  } as const;
+  const after = { [AFTER]: formatInstant(range.from - 1) };
+  const part = { columns: ROW_COLUMNS, maxRows: size, pages, values: { ...bounds, ...after } };
+  return { statement: writeRows(scope, size), part };
+}
+
+/** Exclusive lower bound, as pages have it. */
+const AFTER = 'search_after';
+
+function boundsOf({ from, until }: Range): ParameterValues {
+  return { [SEARCH_FROM]: formatInstant(from), [SEARCH_UNTIL]: formatInstant(until - 1) };
+}
+
+function writeHistogramPart(scope: SearchScope, values: ParameterValues, range: Range) {
+  const field = readField(values, 'by');
+  const name = values['by'] ?? '';
+  if (!/^[\w.@$-]{1,200}$/.test(name) || name === 'count')
+    throw refuseField(
+      'by',
+      'must have letters, digits, _, -, @, $ and dots alone; "count" is metadata.count',
+    );
+  const buckets = Number(values['buckets']);
+  const width = Math.ceil((range.until - range.from) / buckets);
+  const columns: ResultColumn[] = [
+    {
+      name: 'timestamp',
+      type: 'integer',
+      description: 'Start of the time bucket, microseconds since the epoch, UTC.',
+    },
+    { name, type: 'string', description: 'Value of the field.' },
+    COUNT,
+  ];
+  const part: Part = {
+    columns,
+    maxRows: buckets * SERIES_ROWS_MAX,
+    pages: undefined,
+    values: { ...boundsOf(range), [SEARCH_WIDTH]: String(width) },
+  };
+  return { statement: writeHistogram(scope, field, name), part };
+}
+
+const COUNT: ResultColumn = { name: 'count', type: 'integer', description: 'Number of events.' };
+const VALUE_COLUMNS: readonly ResultColumn[] = [
+  { name: 'value', type: 'string', description: 'Value of the field.' },
+  COUNT,
+];
+const ROW_COLUMNS: readonly ResultColumn[] = [
+  { name: 'source', type: 'string', description: 'Name of the source.' },
+  { name: 'id', type: 'string', description: 'Identifier of the event.' },
+  {
+    name: 'timestamp',
+    type: 'integer',
+    description: 'Time of the event, microseconds since the epoch, UTC.',
+  },
+  { name: 'project', type: 'string', description: 'Project of the event.' },
+  { name: 'level', type: 'string', description: 'trace, debug, info, warn, error, fatal or null.' },
+  { name: 'event_message', type: 'string', description: 'Message of the event.' },
+  { name: 'metadata', type: 'json', description: 'Attributes of the event, exactly as received.' },
+];
+
+/** A field to group by. */
+function readField(values: ParameterValues, parameter: 'by' | 'field'): SearchField {
+  const text = values[parameter] ?? '';
+  if (text === '') throw refuseField(parameter, 'is required with part=values, such as request.path');
+  const field = parseField(text, parameter);
+  if (text !== 'timestamp') return field;
+  throw refuseField(parameter, 'must be another field than timestamp; part=histogram counts by time');
+}
+
+function refuseField(parameter: string, message: string) {
+  return invalidParameters([{ parameter, message }]);
+}
+
+const HINT_FIELDS_MAX = 5;
+
+/** An empty answer may come from a misspelt field, which cannot be told from one that these events happen not to have. */
+function describeUnknown(extracted: ReadonlySet<string>): string | undefined {
+  if (extracted.size === 0) return undefined;
+  const names = [...extracted].slice(0, HINT_FIELDS_MAX).map((name) => name.slice(0, 100));
+  const more = extracted.size > HINT_FIELDS_MAX ? ` and ${extracted.size - HINT_FIELDS_MAX} more` : '';
+  return `no source declares ${names.join(', ')}${more}: read from the metadata, which may not have it`;
+}

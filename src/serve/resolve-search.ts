@@ -1,0 +1,81 @@
+import type { Registry } from '../definitions/registry.ts';
+import type { Source } from '../definitions/source.ts';
+import { TailraceError } from '../errors.ts';
+import { isListed } from '../keys/grant.ts';
+import type { Caller } from '../keys/keyring.ts';
+import type { Cursors } from '../query/cursor.ts';
+import { findNamedFormat } from '../query/format.ts';
+import type { RawParameters } from '../query/parameters.ts';
+import { invalidParameters } from '../query/parameters.ts';
+import { parsePinnedParameters } from '../query/pins.ts';
+import { bindPosition } from '../query/position.ts';
+import { createQuestion } from '../query/question.ts';
+import { createSearch, SEARCH, type SearchLimits } from '../search/search.ts';
+import { chooseEncoding, chooseFormat, type Inquiry, type Resolved, readDirectives } from './resolve.ts';
+
+export interface ResolveSearchOptions {
+  readonly registry: Registry;
+  readonly cursors: Cursors;
+  readonly limits: SearchLimits & { readonly searchBytesMax: number };
+  /** ms since the epoch. */
+  readonly now: () => number;
+}
+
+export interface ResolvedSearch extends Resolved {
+  /** What to tell a caller that finds nothing. */
+  readonly hint: string | undefined;
+}
+
+export type ResolveSearch = ReturnType<typeof createResolveSearch>;
+
+type SearchInquiry = Pick<Inquiry, 'caller' | 'parameters' | 'headers' | 'accepts'>;
+
+/**
+ * Sources, search, range and pins → question.
+ *
+ * @throws TailraceError `forbidden`, `source_not_found`, `not_acceptable`, `invalid_parameter`
+ */
+export function createResolveSearch({ registry, cursors, limits, now }: ResolveSearchOptions) {
+  return ({ caller, parameters: raw, headers, accepts }: SearchInquiry): ResolvedSearch => {
+    requireReader(caller);
+    const format = findNamedFormat(SEARCH, raw) ?? chooseFormat(accepts);
+    const joined = { ...raw, source: joinList(raw['source']) };
+    const checked = parsePinnedParameters(SEARCH, joined, {
+      pins: caller.pins,
+      bytesMax: limits.searchBytesMax,
+    });
+    const sources = findSources(registry, caller, checked['source'] ?? '');
+    const { endpoint, values, hint } = createSearch(checked, { sources, nowMs: now(), limits });
+    const position = cursors.read(endpoint, values, raw);
+    const bound = { ...values, ...bindPosition(endpoint.pages, position) };
+    const question = createQuestion(endpoint, bound, format);
+    return { question, encoding: chooseEncoding(accepts), directives: readDirectives(headers), hint };
+  };
+}
+
+/** A key that is limited to endpoints reads what those return, and no events by themselves. @throws TailraceError `forbidden` */
+function requireReader({ endpoints }: Caller): void {
+  if (endpoints === undefined) return;
+  const message = `the key may not search: it may read ${endpoints.join(', ')} alone`;
+  throw new TailraceError('forbidden', message, { refusal: 'endpoint' });
+}
+
+function joinList(sent: RawParameters[string]): string | undefined {
+  return sent === undefined || typeof sent === 'string' ? sent : sent.join(',');
+}
+
+/** The sources that are named, or all that the key may read. @throws TailraceError `forbidden`, `source_not_found` */
+function findSources(registry: Registry, caller: Caller, named: string): readonly Source[] {
+  const names = [...new Set(named.split(',').map((name) => name.trim()))].filter((name) => name !== '');
+  const found = [...new Set(names.map((name) => registry.getSource(name)))];
+  const refused = found.find((source) => !isListed(caller.sources, source));
+  if (refused !== undefined) {
+    const message = `the key may not read ${refused.name}; it may read ${caller.sources?.join(', ')}`;
+    throw new TailraceError('forbidden', message, { refusal: 'source' });
+  }
+  if (found.length > 0) return found;
+  if (named !== '') throw invalidParameters([{ parameter: 'source', message: 'must name a source' }]);
+  const all = registry.sources.filter((source) => isListed(caller.sources, source));
+  if (all.length > 0) return all;
+  throw new TailraceError('forbidden', 'the key may read no source that there is', { refusal: 'source' });
+}

@@ -1,0 +1,428 @@
+import fc from 'fast-check';
+import { afterAll, describe, expect, test } from 'vitest';
+import { createRandom } from '../../src/lib/random.ts';
+import { printSearch, type SearchTree, type SearchValue } from '../../src/search/tree.ts';
+import { findEvents, levelOf, type SearchedEvent, textOf } from '../../trial/oracle/search.ts';
+import { expectError, get } from '../support/http.ts';
+import { runs, SEED } from '../support/property.ts';
+import { startTestService, storeEvents } from '../support/service.ts';
+
+const nowMs = Date.UTC(2026, 10, 20, 12);
+const HOUR_MS = 3_600_000;
+const { store, url, close } = await startTestService({
+  now: nowMs,
+  env: { TAILRACE_SEARCH_CLAUSES_MAX: '128' },
+});
+afterAll(close);
+
+const EDGE = 'cloudflare.logs.prod';
+const POSTGRES = 'postgres.logs';
+const AUTH = 'gotrue.logs.prod';
+const SOURCES = [EDGE, POSTGRES, AUTH];
+
+const TEXTS = [
+  ...[
+    'timeout',
+    'Time Out',
+    "it's",
+    '"quoted"',
+    'back\\slash',
+    '100%',
+    'a_b',
+    'nul\0nul',
+    'été É',
+    '𝄞',
+    '(a|b)+$',
+    '',
+  ],
+  ...[
+    '-- comment',
+    "'); DROP TABLE edge_logs; --",
+    '/* x */',
+    '@project',
+    '$x$',
+    '500',
+    '-1',
+    'a*b',
+    'line\nbreak',
+    '\\',
+  ],
+];
+const MORE = ['null', 'true', '{', '1.5', 'x:y', 'Σίσυφος'];
+const STATUSES = [200, 204, 301, 404, 429, 500, 503, '500', null, 1.5, true];
+
+const random = createRandom(`search ${SEED}`);
+const any = <T>(items: readonly T[]): T => random.pick(items.map((item) => [item] as const))[0];
+
+function createMetadata(): object {
+  const odd = any([undefined, null, {}, [], ['a', 1], { b: 'c' }, any(TEXTS), any(STATUSES)]);
+  return {
+    request: { path: any([...TEXTS, '/rest/v1/orders', '/auth/v1/token', 7]), method: any(['GET', 'POST']) },
+    response: {
+      status_code: any(STATUSES),
+      headers: { length: any(['12', '900', '', null]), 'a.b': any(TEXTS) },
+    },
+    parsed: { error_severity: any(['LOG', 'ERROR', 'PANIC', 'WARNING', 'whatever', null]) },
+    level: any(['info', 'WARN', 'debug1', 'odd', null]),
+    status: any(STATUSES),
+    ...(odd !== undefined && { odd }),
+  };
+}
+
+const events: SearchedEvent[] = Array.from({ length: 400 }, (_, i) => ({
+  source: any(SOURCES),
+  id: `${i}-${any(['a', 'é', '~'])}`,
+  timestamp: (nowMs - random.whole(1, 60) * 50_000) * 1_000,
+  project: any(['aurora', 'borealis']),
+  event_message: `${any(TEXTS)} ${any(TEXTS)}`,
+  metadata: createMetadata(),
+}));
+
+for (const source of SOURCES) {
+  const own = events.filter((event) => event.source === source);
+  const sent = own.map(({ timestamp, ...event }) => ({
+    ...event,
+    timestamp: new Date(timestamp / 1_000).toISOString(),
+  }));
+  await storeEvents(store, source, sent, nowMs);
+}
+const { sources } = store.registry;
+const sourceOf = (event: SearchedEvent) => store.registry.getSource(event.source);
+
+const newestFirst = (a: SearchedEvent, b: SearchedEvent) =>
+  b.timestamp - a.timestamp || Buffer.compare(Buffer.from(b.id), Buffer.from(a.id));
+
+function search(parameters: Record<string, string>, headers: Record<string, string> = {}) {
+  return get(url, `/api/search?${new URLSearchParams(parameters)}`, headers);
+}
+
+async function rows(parameters: Record<string, string>, headers: Record<string, string> = {}) {
+  const answer = await search(parameters, headers);
+  expect(answer.status, answer.text).toBe(200);
+  return answer.body.result;
+}
+
+const TEXT = fc.constantFrom(...TEXTS, ...MORE, '/rest/v1/orders', 'time', 'É', '12', '429');
+const VALUE: fc.Arbitrary<SearchValue> = fc.oneof(
+  { weight: 3, arbitrary: TEXT.map((text) => [text] as const) },
+  {
+    weight: 1,
+    arbitrary: fc.constantFrom(
+      ['/rest/', ''] as const,
+      ['', '0'] as const,
+      ['t', 'm', ''] as const,
+      ['', '\\', ''] as const,
+      ['', '%', ''] as const,
+    ),
+  },
+);
+const NUMBERS = fc.constantFrom('500', '404', '1.5', '-1', '1e3', '0').map((text) => [text] as const);
+const FIELD = fc.constantFrom(
+  ...([
+    ['request', 'path'],
+    ['request', 'method'],
+    ['response', 'status_code'],
+    ['status'],
+    ['odd'],
+    ['odd', 'b'],
+  ] as const),
+  ...([
+    ['metadata', 'odd'],
+    ['response', 'headers', 'a.b'],
+    ['response', 'headers', 'length'],
+    ['nowhere'],
+  ] as const),
+  ...([['parsed', 'error_severity'], ['project'], ['id'], ['event_message'], ['source']] as const),
+);
+const OPERATOR = fc.constantFrom('=' as const, '>=' as const, '<=' as const, '>' as const, '<' as const);
+const LEVEL = fc
+  .constantFrom('info', 'Warning', 'error', 'fatal', 'debug', 'LOG')
+  .map((text) => [text] as const);
+const TIME = fc
+  .integer({ min: 0, max: 60 })
+  .map((i) => [new Date(nowMs - i * 50_000).toISOString()] as const);
+const compare = <F extends readonly [string, ...string[]]>(
+  field: fc.Arbitrary<F>,
+  operator: fc.Arbitrary<'=' | '>=' | '<=' | '>' | '<'>,
+  value: fc.Arbitrary<SearchValue>,
+) => fc.record({ kind: fc.constant('compare' as const), field, operator, value, position: fc.constant(0) });
+
+const { tree: TREE } = fc.letrec<{ tree: SearchTree }>((tie) => ({
+  tree: fc.oneof(
+    { maxDepth: 3 },
+    VALUE.map((value) => ({ kind: 'text' as const, value })),
+    FIELD.map((field) => ({ kind: 'exists' as const, field, position: 0 })),
+    compare(FIELD, fc.constant('=' as const), VALUE),
+    compare(FIELD, OPERATOR, NUMBERS),
+    compare(
+      FIELD,
+      OPERATOR,
+      TEXT.map((text) => [text] as const),
+    ),
+    compare(fc.constant(['level'] as const), OPERATOR, LEVEL),
+    compare(fc.constant(['timestamp'] as const), OPERATOR, TIME),
+    fc.record({ kind: fc.constant('not' as const), item: tie('tree') }),
+    fc.record({
+      kind: fc.constantFrom('and' as const, 'or' as const),
+      items: fc.array(tie('tree'), { minLength: 2, maxLength: 3 }),
+    }),
+  ),
+}));
+
+test('finds the events that an oracle finds, newest first', async () => {
+  await fc.assert(
+    fc.asyncProperty(TREE, async (tree) => {
+      const q = printSearch(tree);
+      const found = await rows({ q, limit: '1000' });
+      const expected = findEvents(events, sources, tree).toSorted(newestFirst);
+      expect(
+        found.map(({ id }) => id),
+        q,
+      ).toEqual(expected.map(({ id }) => id));
+    }),
+    runs(120),
+  );
+}, 60_000);
+
+test('counts by time and by field, and lists values, as the oracle does', async () => {
+  const fields = [
+    'level',
+    'source',
+    'project',
+    'request.path',
+    'response.status_code',
+    'odd',
+    'request.method',
+  ];
+  await fc.assert(
+    fc.asyncProperty(
+      TREE,
+      fc.constantFrom(...fields),
+      fc.constantFrom(1, 7, 60),
+      async (tree, by, buckets) => {
+        const q = printSearch(tree);
+        const expected = findEvents(events, sources, tree);
+        const width = (HOUR_MS * 1_000) / buckets;
+        const start = (nowMs - HOUR_MS) * 1_000;
+        const whole = Math.ceil(width);
+        const groupOf = (event: SearchedEvent) =>
+          by === 'level' ? levelOf(event, sourceOf(event)) : textOf(event, sourceOf(event), by.split('.'));
+        const counted = await rows({ q, by, buckets: String(buckets), part: 'histogram' });
+        const sum = (all: readonly (readonly [string, number])[]) => {
+          const totals = new Map<string, number>();
+          for (const [key, count] of all) totals.set(key, (totals.get(key) ?? 0) + count);
+          return Object.fromEntries([...totals].toSorted());
+        };
+        const bucketOf = ({ timestamp }: SearchedEvent) =>
+          start + Math.floor((timestamp - start) / whole) * whole;
+        const times = expected.map((event) => [String(bucketOf(event)), 1] as const);
+        expect(sum(counted.map((row) => [String(row['timestamp']), Number(row['count'])])), q).toEqual(
+          sum(times),
+        );
+        const values = expected.map((event) => [String(groupOf(event)), 1] as const);
+        if (new Set(values.map(([value]) => value)).size <= 20)
+          expect(sum(counted.map((row) => [String(row[by]), Number(row['count'])])), q).toEqual(sum(values));
+        const top = await rows({ q, field: by, part: 'values' });
+        const counts = sum(expected.flatMap((event) => groupOf(event) ?? []).map((value) => [value, 1]));
+        for (const { value, count } of top) expect(counts[String(value)], q).toBe(count);
+        expect(top.map(({ count }) => count)).toEqual(
+          Object.values(counts)
+            .toSorted((a, b) => b - a)
+            .slice(0, 20),
+        );
+      },
+    ),
+    runs(40),
+  );
+}, 60_000);
+
+test('returns events as they were received, with their level', async () => {
+  for (const row of await rows({ limit: '1000' })) {
+    const event = events.find(({ id }) => id === row['id']);
+    expect(event).toBeDefined();
+    if (event !== undefined) expect(row).toEqual({ ...event, level: levelOf(event, sourceOf(event)) });
+  }
+  const [first] = await rows({ limit: '1' });
+  expect(Object.keys(first ?? {})).toEqual([
+    'source',
+    'id',
+    'timestamp',
+    'project',
+    'level',
+    'event_message',
+    'metadata',
+  ]);
+});
+
+describe('pages', () => {
+  test.each(['json', 'ndjson', 'csv', 'arrow', 'parquet'])(
+    'go on to the last event, in %s',
+    async (format) => {
+      const seen: string[] = [];
+      let path = `/api/search?format=${format}&limit=150&q=not%20zzz`;
+      for (let page = 0; path !== '' && page < 10; page++) {
+        const answer = await get(url, path);
+        expect(answer.status, answer.text).toBe(200);
+        if (format === 'json') seen.push(...answer.body.result.map(({ id }) => String(id)));
+        if (format === 'ndjson')
+          seen.push(
+            ...answer.text
+              .trim()
+              .split('\n')
+              .map((line) => JSON.parse(line).id),
+          );
+        path = /^<(.*)>; rel="next"$/.exec(answer.headers.get('link') ?? '')?.[1] ?? '';
+        if (path === '') expect(page).toBe(2);
+      }
+      const expected = events.toSorted(newestFirst).map(({ id }) => id);
+      if (format === 'json' || format === 'ndjson') expect(seen).toEqual(expected);
+    },
+  );
+
+  test('of another search have another cursor', async () => {
+    const { headers } = await search({ limit: '5', q: 'a' });
+    const [, cursor = ''] = /cursor=([^>&]+)/.exec(headers.get('link') ?? '') ?? [];
+    expect((await search({ limit: '5', q: 'a', cursor })).status).toBe(200);
+    for (const other of [
+      { q: 'b', limit: '5' },
+      { q: 'a', limit: '6' },
+      { q: 'a', limit: '5', source: EDGE },
+    ])
+      expectError(await search({ ...other, cursor }), 'invalid_parameter');
+  });
+
+  test('tell events apart that share instant and id', async () => {
+    const timestamp = new Date(nowMs + HOUR_MS / 2).toISOString();
+    const same = ['aurora', 'borealis'].map((project) => ({ id: 'same', timestamp, project, metadata: {} }));
+    for (const source of [EDGE, AUTH]) await storeEvents(store, source, same, nowMs);
+    const seen: string[] = [];
+    let path = '/api/search?from=2026-11-20T12:00:00Z&until=2026-11-20T13:00:00Z&limit=1';
+    while (path !== '' && seen.length < 10) {
+      const { body, headers } = await get(url, path);
+      seen.push(...body.result.map(({ source, project }) => `${source} ${project}`));
+      path = /^<(.*)>; rel="next"$/.exec(headers.get('link') ?? '')?.[1] ?? '';
+    }
+    const places = [AUTH, EDGE].flatMap((source) => [`${source} borealis`, `${source} aurora`]);
+    expect(seen).toEqual(places);
+  });
+
+  test('of a long range read all of it', async () => {
+    const found = await rows({ from: '1990-01-01', until: '2026-11-20T12:00:00Z', limit: '1000' });
+    expect(found).toHaveLength(events.length);
+    const empty = await rows({ from: '2026-11-20T13:00:00Z', until: '2100-01-01' });
+    expect(empty).toEqual([]);
+  });
+});
+
+async function createKey(body: object): Promise<Record<string, string>> {
+  const headers = { 'x-api-key': 'test-private-key-0123456789', 'content-type': 'application/json' };
+  const response = await fetch(`${url}/api/keys`, {
+    method: 'POST',
+    headers,
+    body: JSON.stringify({ name: 'a test', scopes: ['query'], ...body }),
+  });
+  const { key } = (await response.json()) as { key: string };
+  return { 'x-api-key': key };
+}
+
+describe('a key', () => {
+  test('that pins project sees its own events alone, whatever it searches for', async () => {
+    const key = await createKey({ pins: { project: 'aurora' } });
+    const own = events.filter(({ project }) => project === 'aurora');
+    expect(await rows({ limit: '1000' }, key)).toHaveLength(own.length);
+    for (const q of ['project:borealis', 'project:b*', '-project:aurora'])
+      expect(await rows({ q }, key)).toEqual([]);
+    expect(await rows({ q: 'x or not x or project:borealis', limit: '1000' }, key)).toHaveLength(own.length);
+    const values = await rows({ part: 'values', field: 'project' }, key);
+    expect(values).toEqual([{ value: 'aurora', count: own.length }]);
+    const counted = await rows({ part: 'histogram', by: 'project', buckets: '1' }, key);
+    expect(counted.map((row) => row['project'])).toEqual(['aurora']);
+    expectError(await search({ project: 'borealis' }, key), 'forbidden');
+    expectError(await search({ project: 'borealis', part: 'histogram' }, key), 'forbidden');
+  });
+
+  test('that does not may name one', async () => {
+    expect(await rows({ project: 'borealis', limit: '1000' })).toHaveLength(
+      events.filter(({ project }) => project === 'borealis').length,
+    );
+  });
+
+  test('that pins something else is refused, as one that is limited to endpoints', async () => {
+    expectError(await search({}, await createKey({ pins: { project_tier: 'FREE' } })), 'forbidden');
+    expectError(await search({}, await createKey({ endpoints: ['logs.all'] })), 'forbidden');
+  });
+
+  test('that is limited to sources searches those', async () => {
+    const key = await createKey({ sources: [POSTGRES, AUTH] });
+    const found = await rows({ part: 'values', field: 'source' }, key);
+    expect(found.map(({ value }) => String(value)).toSorted()).toEqual([AUTH, POSTGRES]);
+    expectError(await search({ source: `${POSTGRES},${EDGE}` }, key), 'forbidden');
+    expect(await rows({ source: EDGE, q: 'source:postgres.logs' })).toEqual([]);
+  });
+
+  test('without the scope query is refused', async () => {
+    expectError(await search({}, await createKey({ scopes: ['ingest'] })), 'forbidden');
+    expectError(await search({}, { 'x-api-key': '' }), 'unauthorized');
+  });
+});
+
+describe('refuses', () => {
+  test.each([
+    ['q', { q: 'a (b' }, 2],
+    ['q', { q: 'level:banana' }, 6],
+    ['q', { q: 'timestamp:>yesterday' }, 11],
+    ['q', { q: 'timestamp:2026*' }, 10],
+    ['q', { q: 'a '.repeat(129) }, 256],
+    ['q', { q: 'a'.repeat(65_536) }, undefined],
+    ['from', { from: '2026-11-20T11:00:00Z', until: '2026-11-20T11:00:00Z' }, undefined],
+    ['from', { from: '2026-11-21' }, undefined],
+    ['from', { from: 'yesterday' }, undefined],
+    ['limit', { limit: '1001' }, undefined],
+    ['part', { part: 'lines' }, undefined],
+    ['buckets', { part: 'histogram', buckets: '0' }, undefined],
+    ['by', { part: 'histogram', by: 'a`b' }, undefined],
+    ['by', { part: 'histogram', by: 'timestamp' }, undefined],
+    ['by', { part: 'histogram', by: 'count' }, undefined],
+    ['field', { part: 'values' }, undefined],
+    ['field', { part: 'values', field: 'a b' }, undefined],
+    ['format', { format: 'xml' }, undefined],
+    ['source', { source: ',' }, undefined],
+  ])('a wrong %s: %j', async (parameter, parameters, position) => {
+    const answer = await search(parameters as Record<string, string>); // members are texts
+    expectError(answer, 'invalid_parameter');
+    const fault = { parameter, message: expect.any(String), ...(position !== undefined && { position }) };
+    expect(answer.body.error.errors).toEqual([fault]);
+  });
+
+  test('a source that there is not, another method, and another Accept', async () => {
+    expectError(await search({ source: 'nowhere' }), 'source_not_found');
+    expectError(await search({}, { accept: 'text/html' }), 'not_acceptable');
+  });
+});
+
+test('takes a hundred terms', async () => {
+  const q = Array.from({ length: 50 }, (_, i) => `(-"no ${i}" or odd.path${i}:>${i})`).join(' ');
+  expect((await search({ q })).status).toBe(200);
+});
+
+test('hints at fields that no source declares if nothing was found', async () => {
+  const none = await search({ q: 'nowhere.at.all:x "é":y' });
+  expect(none.body.result).toEqual([]);
+  expect(none.headers.get('x-tailrace-hint')).toContain('nowhere.at.all, \\u{e9}');
+  expect((await search({ q: 'id:x' })).headers.get('x-tailrace-hint')).toBeNull();
+  expect((await search({ q: '-nowhere:x' })).headers.get('x-tailrace-hint')).toBeNull();
+});
+
+test('answers HEAD, and is in /openapi.json with its parameters', async () => {
+  const { status } = await fetch(`${url}/api/search`, {
+    method: 'HEAD',
+    headers: { 'x-api-key': 'test-private-key-0123456789' },
+  });
+  expect(status).toBe(200);
+  const document = await get(url, '/openapi.json');
+  const { paths } = JSON.parse(document.text);
+  const names = paths['/api/search'].get.parameters.map(({ name }: { name: string }) => name);
+  expect(names).toEqual(
+    expect.arrayContaining(['q', 'source', 'from', 'until', 'part', 'by', 'cursor', 'format']),
+  );
+});

@@ -1,0 +1,199 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { TailraceError } from '../../src/errors.ts';
+import { parseField, parseSearch } from '../../src/search/parse.ts';
+import { printSearch, type SearchTree } from '../../src/search/tree.ts';
+import { runs } from '../support/property.ts';
+
+const CLAUSES_MAX = 128;
+const parse = (text: string) => parseSearch(text, CLAUSES_MAX);
+
+/** The tree without positions, which change with the spelling. */
+function bare(tree: SearchTree | undefined): unknown {
+  return JSON.parse(JSON.stringify(tree ?? null, (name, value) => (name === 'position' ? undefined : value)));
+}
+
+const WORD = fc.constantFrom(
+  ...[
+    'error',
+    'AND',
+    'or',
+    'not',
+    '-',
+    '',
+    ' ',
+    '"',
+    '\\',
+    '*',
+    ':',
+    '(',
+    ')',
+    '<',
+    '>',
+    '=',
+    "'",
+    '\0',
+    'é',
+    '𝄞',
+  ],
+  ...['a.b', '500', '%', '_', '//', 'status', '\n'],
+);
+const TEXT = fc.array(WORD, { maxLength: 4 }).map((words) => words.join(''));
+const FIELD = fc
+  .tuple(TEXT, fc.array(TEXT, { maxLength: 2 }))
+  .map(([first, rest]) => [first, ...rest] as const);
+const OPERATOR = fc.constantFrom('=' as const, '>=' as const, '<=' as const, '>' as const, '<' as const);
+
+const { tree: TREE } = fc.letrec<{ tree: SearchTree }>((tie) => ({
+  tree: fc.oneof(
+    { maxDepth: 4 },
+    TEXT.map((text) => ({ kind: 'text', value: [text] }) as const),
+    FIELD.map(([first, ...rest]) => ({ kind: 'exists', field: [first, ...rest], position: 0 }) as const),
+    fc.record({
+      kind: fc.constant('compare' as const),
+      field: FIELD.map(([first, ...rest]) => [first, ...rest] as const),
+      operator: OPERATOR,
+      value: TEXT.map((text) => [text] as const),
+      position: fc.constant(0),
+    }),
+    fc.record({ kind: fc.constant('not' as const), item: tie('tree') }),
+    fc.record({
+      kind: fc.constantFrom('and' as const, 'or' as const),
+      items: fc.array(tie('tree'), { minLength: 2, maxLength: 3 }),
+    }),
+  ),
+}));
+
+test('a printed search parses to the same tree', () => {
+  fc.assert(
+    fc.property(TREE, (tree) => {
+      expect(bare(parseSearch(printSearch(tree), 10_000))).toEqual(bare(tree));
+    }),
+    runs(500),
+  );
+});
+
+const GARBAGE = fc.oneof(
+  fc.string(),
+  fc.array(fc.oneof(WORD, TEXT), { maxLength: 60 }).map((all) => all.join('')),
+);
+
+test('any text is a search or a fault with its position, and what is a search is printed as one', () => {
+  fc.assert(
+    fc.property(GARBAGE, (text) => {
+      try {
+        const tree = parse(text);
+        if (tree !== undefined) expect(bare(parse(printSearch(tree)))).toEqual(bare(tree));
+      } catch (error) {
+        if (!(error instanceof TailraceError)) throw error;
+        const [fault] = error.errors;
+        expect(error.code).toBe('invalid_parameter');
+        expect(fault?.parameter).toBe('q');
+        expect(fault?.position).toBeGreaterThanOrEqual(0);
+        expect(fault?.position).toBeLessThanOrEqual(text.length);
+      }
+    }),
+    runs(2_000),
+  );
+});
+
+describe('reads', () => {
+  test.each([
+    ['', null],
+    [' \n ', null],
+    ['timeout', { kind: 'text', value: ['timeout'] }],
+    ['"two words"', { kind: 'text', value: ['two words'] }],
+    ['"a \\"b\\" C:\\temp"', { kind: 'text', value: ['a "b" C:\\temp'] }],
+    ['conn*refused', { kind: 'text', value: ['conn', 'refused'] }],
+    ['"*"', { kind: 'text', value: ['*'] }],
+    ['status:>=500', { kind: 'compare', field: ['status'], operator: '>=', value: ['500'] }],
+    ['a.b:/rest/*', { kind: 'compare', field: ['a', 'b'], operator: '=', value: ['/rest/', ''] }],
+    ['a."b.c":"x:*"', { kind: 'compare', field: ['a', 'b.c'], operator: '=', value: ['x:*'] }],
+    ['url:http://x/', { kind: 'compare', field: ['url'], operator: '=', value: ['http://x/'] }],
+    ['user:*', { kind: 'exists', field: ['user'] }],
+    ['-error', { kind: 'not', item: { kind: 'text', value: ['error'] } }],
+    ['NOT error', { kind: 'not', item: { kind: 'text', value: ['error'] } }],
+  ])('%j', (text, tree) => {
+    expect(bare(parse(text))).toEqual(tree);
+  });
+
+  test('and before or, parentheses first, and terms side by side as and', () => {
+    const word = (text: string) => ({ kind: 'text', value: [text] });
+    expect(bare(parse('a b or c and (d OR e)'))).toEqual({
+      kind: 'or',
+      items: [
+        { kind: 'and', items: [word('a'), word('b')] },
+        { kind: 'and', items: [word('c'), { kind: 'or', items: [word('d'), word('e')] }] },
+      ],
+    });
+  });
+});
+
+describe('refuses, with the place and what would be right', () => {
+  test.each([
+    ['a (b', 2, 'close it'],
+    ['a )', 2, 'has ) without ('],
+    ['a "b', 2, 'close it'],
+    ['a or', 4, 'needs a term at its end, after or'],
+    ['or a', 0, 'put it in quotes'],
+    ['a and or b', 6, 'put it in quotes'],
+    ['()', 1, 'needs a term before )'],
+    ['- a', 0, 'directly before'],
+    ['status:', 7, 'directly after status:'],
+    ['status:>= 5', 9, 'directly after status:>='],
+    ['level:(a or b)', 6, 'directly after level:'],
+    ['a:>5*', 3, 'without wildcards'],
+    ['a*b:c', 3, 'in quotes'],
+    [':a', 0, 'in quotes'],
+    ['a..b:c', 4, 'in quotes'],
+    [`${'('.repeat(60)}a`, 51, 'nested more than 50 deep'],
+    [`${'-'.repeat(60)}a`, 51, 'nested more than 50 deep'],
+    ['a '.repeat(129), 256, 'more than 128 terms'],
+  ])('%j', (text, position, message) => {
+    const error = catchError(() => parse(text));
+    expect(error.errors).toEqual([{ parameter: 'q', position, message: expect.stringContaining(message) }]);
+  });
+
+  test('a field that is none', () => {
+    expect(parseField('request.path', 'by')).toEqual(['request', 'path']);
+    for (const text of ['', 'a b', 'a..b', 'a:b', 'a*', '"a'])
+      expect(catchError(() => parseField(text, 'by')).errors).toMatchObject([{ parameter: 'by' }]);
+  });
+});
+
+test('reads each character a bounded number of times', () => {
+  const hostile = ['"', '\\', '"a".', 'a.', '(', '-', 'not ', 'a:', '"\\', '*', ')', 'a '];
+  for (const piece of hostile) {
+    const text = piece.repeat(65_536 / piece.length);
+    const steps = countSteps(() => parseSearch(text, 1_024));
+    expect(steps, piece).toBeLessThan(2 * text.length);
+  }
+});
+
+/** Matches of regular expressions during the work, whatever it throws. */
+function countSteps(work: () => unknown): number {
+  const { exec } = RegExp.prototype;
+  let steps = 0;
+  RegExp.prototype.exec = function (text) {
+    steps++;
+    return exec.call(this, text);
+  };
+  try {
+    work();
+  } catch (error) {
+    if (!(error instanceof TailraceError)) throw error;
+  } finally {
+    RegExp.prototype.exec = exec;
+  }
+  return steps;
+}
+
+function catchError(work: () => unknown): TailraceError {
+  try {
+    work();
+  } catch (error) {
+    if (error instanceof TailraceError) return error;
+    throw error;
+  }
+  throw new Error('nothing was thrown');
+}

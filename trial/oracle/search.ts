@@ -1,0 +1,160 @@
+import type { Source } from '../../src/definitions/source.ts';
+import type { SearchClause, SearchTree, SearchValue } from '../../src/search/tree.ts';
+
+/** An event as a search sees it. */
+export interface SearchedEvent {
+  readonly source: string;
+  readonly id: string;
+  /** Microseconds since the epoch. */
+  readonly timestamp: number;
+  readonly project: string;
+  readonly event_message: string;
+  readonly metadata: object;
+}
+
+type Compare = Extract<SearchClause, { kind: 'compare' }>;
+type Typed = { readonly type: string; readonly value: unknown };
+
+const RANKS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal'];
+const SPELLINGS: Readonly<Record<string, string>> = {
+  log: 'info',
+  notice: 'info',
+  warning: 'warn',
+  panic: 'fatal',
+  debug1: 'debug',
+};
+
+/** The events that a search finds, written without a thought of SQL: docs/search.md is what it follows. */
+export function findEvents(
+  events: readonly SearchedEvent[],
+  sources: readonly Source[],
+  tree: SearchTree | undefined,
+): SearchedEvent[] {
+  const byName = new Map(sources.map((source) => [source.name, source]));
+  return events.filter((event) => {
+    const source = byName.get(event.source);
+    return source !== undefined && (tree === undefined || isFound(event, source, tree));
+  });
+}
+
+function isFound(event: SearchedEvent, source: Source, tree: SearchTree): boolean {
+  switch (tree.kind) {
+    case 'and':
+      return tree.items.every((item) => isFound(event, source, item));
+    case 'or':
+      return tree.items.some((item) => isFound(event, source, item));
+    case 'not':
+      return !isFound(event, source, tree.item);
+    case 'text':
+      return hasText(event.event_message, tree.value);
+    case 'exists':
+      return (textOf(event, source, tree.field) ?? '') !== '';
+    case 'compare':
+      return isEqual(event, source, tree);
+  }
+}
+
+function hasText(message: string, value: SearchValue): boolean {
+  const isAscii = /^[\0-\x7f]*$/.test(value.join(''));
+  const fold = (text: string) =>
+    isAscii ? text.replaceAll(/[A-Z]/g, (c) => c.toLowerCase()) : text.toLowerCase();
+  return matches(fold(message), ['', ...value.map(fold), '']);
+}
+
+function matches(text: string, pieces: readonly string[]): boolean {
+  const escaped = pieces.map((piece) => piece.replaceAll(/[.*+?^${}()|[\]\\/]/g, '\\$&'));
+  return new RegExp(`^${escaped.join('.*')}$`, 'su').test(text);
+}
+
+/** The level of an event of the shipped sources. */
+export function levelOf(event: SearchedEvent, source: Source): string | null {
+  const { level } = source;
+  const text =
+    level?.column === undefined ? '' : String(typedOf(event, source, level.column) ?? '').toLowerCase();
+  const named = SPELLINGS[text] ?? text;
+  if (RANKS.includes(named)) return named;
+  const status = level?.status === undefined ? null : typedOf(event, source, level.status);
+  if (typeof status !== 'number') return null;
+  return status >= 500 ? 'error' : status >= 400 ? 'warn' : 'info';
+}
+
+function typedOf(event: SearchedEvent, source: Source, name: string): unknown {
+  const column = source.columns.find((one) => one.name === name);
+  return column === undefined ? null : keepType(column.type, readPath(event.metadata, column.path.slice(1)));
+}
+
+/** A value of another type than its column's is none. */
+function keepType(type: string, value: unknown): unknown {
+  if (type === 'string' || type === 'keyword') return typeof value === 'string' ? value : null;
+  if (type === 'integer') return Number.isSafeInteger(value) ? value : null;
+  return typeof value === type ? value : null;
+}
+
+function readPath(json: unknown, path: readonly string[]): unknown {
+  let value = json;
+  for (const name of path) {
+    if (typeof value !== 'object' || value === null || Array.isArray(value)) return undefined;
+    value = Object.hasOwn(value, name) ? (value as Record<string, unknown>)[name] : undefined;
+  }
+  return value;
+}
+
+/** The value of a field and its kind. */
+function typedValueOf(event: SearchedEvent, source: Source, field: readonly string[]): Typed {
+  const name = field.length === 1 ? (field[0] ?? '') : '';
+  if (name === 'level') return { type: 'level', value: levelOf(event, source) };
+  if (name === 'metadata') return { type: 'string', value: JSON.stringify(event.metadata) };
+  if (Object.hasOwn(event, name))
+    return {
+      type: name === 'timestamp' ? 'time' : 'string',
+      value: (event as unknown as Record<string, unknown>)[name],
+    };
+  const path = field[0] === 'metadata' ? field.slice(1) : field;
+  const column = source.columns.find(
+    (one) =>
+      one.otherwise === undefined &&
+      one.path.slice(1).join('\0') === path.join('\0') &&
+      one.path[0] === 'metadata',
+  );
+  const value = readPath(event.metadata, path);
+  if (column !== undefined) return { type: column.type, value: keepType(column.type, value) };
+  return { type: 'json', value: value ?? null };
+}
+
+/** The value of a field as a text; `null` if there is none. */
+export function textOf(event: SearchedEvent, source: Source, field: readonly string[]): string | null {
+  const { value } = typedValueOf(event, source, field);
+  if (value === null) return null;
+  return typeof value === 'string' ? value : JSON.stringify(value);
+}
+
+function isEqual(event: SearchedEvent, source: Source, { field, operator, value }: Compare): boolean {
+  const { type } = typedValueOf(event, source, field);
+  const text = textOf(event, source, field);
+  if (text === null) return false;
+  const [wanted] = value;
+  if (type === 'level' && value.length === 1) {
+    const named = SPELLINGS[wanted.toLowerCase()] ?? wanted.toLowerCase();
+    return test(operator, RANKS.indexOf(text) - RANKS.indexOf(named));
+  }
+  if (type === 'time') return test(operator, Number(text) - Date.parse(wanted) * 1_000);
+  if (value.length > 1) return matches(text, value);
+  const number = isNumber(wanted) ? Number(wanted) : undefined;
+  if (type === 'integer' || type === 'number')
+    return number !== undefined && test(operator, Number(text) - number);
+  if (type === 'boolean') return operator === '=' && text === wanted.toLowerCase();
+  const inText = test(operator, Buffer.compare(Buffer.from(text), Buffer.from(wanted)));
+  if (number === undefined || (type !== 'json' && operator === '=') || field[0] === 'source') return inText;
+  const inNumbers = isNumber(text) && test(operator, Number(text) - number);
+  return operator === '=' ? inText || inNumbers : inNumbers;
+}
+
+function isNumber(text: string): boolean {
+  return /^-?\d+(?:\.\d+)?(?:e[+-]?\d+)?$/i.test(text);
+}
+
+function test(operator: Compare['operator'], order: number): boolean {
+  if (operator === '=') return order === 0;
+  if (operator === '<' || operator === '<=') return order < 0 || (operator === '<=' && order === 0);
+  return order > 0 || (operator === '>=' && order === 0);
+}
