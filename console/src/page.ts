@@ -22,6 +22,20 @@ export const PAGES: readonly Page[] = [
     component: lazy(async () => ({ default: (await import('./page/overview/overview.tsx')).OverviewPage })),
   },
   {
+    path: '/explore',
+    title: 'Explore',
+    scopes: ['query'],
+    component: lazy(async () => ({ default: (await import('./page/explore/explore.tsx')).ExplorePage })),
+  },
+  {
+    path: '/workbench',
+    title: 'Workbench',
+    scopes: ['manage'],
+    component: lazy(async () => ({
+      default: (await import('./page/workbench/workbench.tsx')).WorkbenchPage,
+    })),
+  },
+  {
     path: '/endpoints/:name',
     scopes: ['query', 'manage'],
     component: lazy(async () => ({ default: (await import('./page/endpoint/endpoint.tsx')).EndpointPage })),

@@ -50,7 +50,8 @@ export const consoleRoutes: RouteGroup<ConsoleParts> = {
   routes: [
     defineRoute({
       method: 'GET',
-      path: ['/', '/endpoints/:endpoint', '/keys', '/sources', '/sources/:source'], // each a page of console/src/page.ts
+      // Each is a page of console/src/page.ts.
+      path: ['/', '/explore', '/workbench', '/endpoints/:endpoint', '/keys', '/sources', '/sources/:source'],
       scopes: 'none',
       summary: '[The console](console.md)',
       handle: (parts: ConsoleParts, _request, reply) => sendPage(reply, parts, 'index.html'),

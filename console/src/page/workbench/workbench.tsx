@@ -1,0 +1,7 @@
+export function WorkbenchPage() {
+  return (
+    <div className="page-head">
+      <h1>Workbench</h1>
+    </div>
+  );
+}
