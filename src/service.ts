@@ -41,7 +41,7 @@ import { createSandbox } from './query/sandbox/sandbox.ts';
 import type { RetentionSchedule } from './retention/schedule.ts';
 import { createDescribe } from './serve/describe.ts';
 import { createResolve } from './serve/resolve.ts';
-import { createResolveSearch } from './serve/resolve-search.ts';
+import { createSearchSteps } from './serve/resolve-search.ts';
 import { createResolveTail } from './serve/resolve-tail.ts';
 import { createTails, type Tails } from './tail/tails.ts';
 import { registerGauges } from './telemetry/gauges.ts';
@@ -385,7 +385,7 @@ function createRouteParts(
       cached,
       metrics,
       describe,
-      resolveSearch: createResolveSearch({ registry, cursors, limits: config, now }),
+      ...createSearchSteps({ registry, cursors, limits: config, now }),
     },
     mcp: { ...asking, keyring, version, describeTool },
     ingest: sending,
