@@ -112,6 +112,15 @@ export const SEARCH_SOURCE = Type.Object({
 });
 export type SearchSource = Static<typeof SEARCH_SOURCE>;
 
+export const SAVED_SEARCH = Type.Object({
+  id: Type.String({ format: 'uuid' }),
+  name: Type.String(),
+  address: Type.String({ description: 'Query string of the page Explore, without `?`.' }),
+  created_at: Type.String({ format: 'date-time', description: 'When it was first saved.' }),
+  updated_at: Type.String({ format: 'date-time', description: 'When it was last saved.' }),
+});
+export type SavedSearchView = Static<typeof SAVED_SEARCH>;
+
 const MINUTE = Type.Object({
   at: Type.String({ format: 'date-time', description: 'Start of the minute.' }),
   requests: count('Requests that ended in it.'),
