@@ -35,7 +35,9 @@ export function QueryField(props: QueryFieldProps) {
   const isExpanded = suggestions.length > 0;
   const run = () => {
     show('closed');
-    onRun(value.trim());
+    const text = value.trim();
+    onChange(text); // a fault is about the text that ran
+    onRun(text);
   };
   return (
     <div className="query-field">
