@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { formatTermValue } from '../../console/src/format/search-text.ts';
 import {
   type FieldValue,
   findPlace,
@@ -7,7 +8,7 @@ import {
   suggest,
   textToInsert,
 } from '../../console/src/page/explore/completion.ts';
-import { quoteValue, tokenize } from '../../console/src/page/explore/query-text.ts';
+import { tokenize } from '../../console/src/page/explore/query-text.ts';
 import { parseSearch } from '../../src/search/parse.ts';
 import { printSearch, type SearchClause, type SearchTree } from '../../src/search/tree.ts';
 import { runs } from '../support/property.ts';
@@ -197,7 +198,7 @@ describe('for every search', () => {
           const end = before.includes('(') ? `)${after}` : after;
           const text = start + end;
           const place = findPlace(text, start.length);
-          const label = `${quoteValue(value)} `;
+          const label = `${formatTermValue(value)} `;
           if (place === undefined) throw new Error('no place');
           const whole = insert(text, place, { kind: 'value', label, detail: '', insert: label }).join('');
           const tree = parseSearch(whole, 100);

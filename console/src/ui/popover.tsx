@@ -85,7 +85,8 @@ function PopoverPanel({ id, title, children }: PanelProps) {
     return () => removeEventListener('resize', place);
   }, []);
   return (
-    <div ref={panel} id={id} className="popover-panel" role="dialog" aria-label={title} tabIndex={-1}>
+    // Long content scrolls, by keyboard too.
+    <div ref={panel} id={id} className="popover-panel" role="dialog" aria-label={title} tabIndex={0}>
       {children}
     </div>
   );

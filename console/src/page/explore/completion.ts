@@ -1,5 +1,6 @@
 import { formatCount } from '../../format/number.ts';
-import { isClosed, quoteValue, type Token, tokenize, unquoteValue } from './query-text.ts';
+import { formatTermValue } from '../../format/search-text.ts';
+import { isClosed, type Token, tokenize, unquoteValue } from './query-text.ts';
 
 export interface QueryFieldName {
   /** As a search writes it: `request.path`. */
@@ -160,7 +161,12 @@ function suggestValues({ place, values }: Offer): readonly Suggestion[] {
   const found = values
     .filter(({ value }) => !/[\r\n]/.test(value)) // a field of one line cannot hold them
     .map(({ value, count }): Suggestion => {
-      return { kind: 'value', label: value, detail: formatCount(count), insert: `${quoteValue(value)} ` };
+      return {
+        kind: 'value',
+        label: value,
+        detail: formatCount(count),
+        insert: `${formatTermValue(value)} `,
+      };
     });
   const operators = OPERATORS.map(
     ([label, detail]): Suggestion => ({ kind: 'operator', label, detail, insert: label }),

@@ -130,6 +130,7 @@ function QueryRow({ address, fields, running, error, onRun, onStop }: ExploreHea
       <div className="explore-query">
         <QueryField
           value={draft}
+          searched={address.q}
           onChange={setDraft}
           onRun={onRun}
           fields={fields.fields}

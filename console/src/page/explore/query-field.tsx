@@ -1,9 +1,9 @@
-import { useId, useRef, useState } from 'react';
+import { useEffect, useId, useRef, useState } from 'react';
 import { useClient } from '../../api/client.ts';
 import type { QueryFieldName } from './completion.ts';
 import { QueryHelp } from './query-help.tsx';
 import { QueryPaint } from './query-paint.tsx';
-import { keepRecent, readRecent } from './recent-query.ts';
+import { keepRecent } from './recent-query.ts';
 import { optionId, SuggestionList } from './suggestion-list.tsx';
 import { useCompletion } from './use-completion.ts';
 import type { ReadValues } from './use-field-values.ts';
@@ -15,30 +15,35 @@ interface QueryFieldProps {
   readonly onRun: (text: string) => void;
   readonly fields: readonly QueryFieldName[];
   readonly readValues: ReadValues;
-  /** Of the search that ran last; `position` in UTF-16 units from 0. */
+  /** The search that ran last, which becomes a recent one. */
+  readonly searched: string;
+  /** Of `value`: what the service says about it, such as `has ( without )`; `position` in UTF-16 units from 0. */
   readonly fault: { readonly message: string; readonly position?: number } | undefined;
 }
 
 /** The field of a search: completes fields and values, colours the text, shows a fault at its place. Enter runs it. */
-export function QueryField({ value, onChange, onRun, fields, readValues, fault }: QueryFieldProps) {
+export function QueryField(props: QueryFieldProps) {
+  const { value, searched, onChange, onRun, fields, readValues, fault } = props;
   const id = useId();
   const keyId = useClient().self.id;
   const input = useRef<HTMLInputElement>(null);
-  const [recent, setRecent] = useState(() => readRecent(keyId));
+  const [recent, setRecent] = useState<readonly string[]>([]);
+  useEffect(() => setRecent(keepRecent(keyId, searched.trim())), [keyId, searched]);
   const completion = useCompletion({ input, text: value, fields, recent, readValues });
   const { suggestions, active, state, show } = completion;
   const note = NOTES[state];
   const isExpanded = suggestions.length > 0;
   const run = () => {
     show('closed');
-    setRecent(keepRecent(keyId, value.trim()));
-    onRun(value.trim());
+    const text = value.trim();
+    onChange(text); // a fault is about the text that ran
+    onRun(text);
   };
   return (
     <div className="query-field">
       <div className="query-row">
         <div className="query-box">
-          <QueryPaint text={value} faultAt={useFaultAt(value, fault)} input={input} />
+          <QueryPaint text={value} faultAt={fault?.position} input={input} />
           <input
             ref={input}
             className="input"
@@ -85,7 +90,7 @@ export function QueryField({ value, onChange, onRun, fields, readValues, fault }
         {note ?? (isExpanded ? `${suggestions.length} suggestions` : '')}
       </span>
       <p id={`${id}-fault`} className="query-fault" aria-live="polite">
-        {fault?.message}
+        {fault && `The search ${fault.message}`}
       </p>
     </div>
   );
@@ -97,11 +102,3 @@ const NOTES = {
   reading: 'Reading values…',
   failed: 'Values could not be read.',
 };
-
-/** Where to mark a fault: nowhere once the text has changed, because the position may be another one. */
-function useFaultAt(text: string, fault: QueryFieldProps['fault']): number | undefined {
-  const [marked, setMarked] = useState({ text, fault });
-  const { message, position } = fault ?? {};
-  if (message !== marked.fault?.message || position !== marked.fault?.position) setMarked({ text, fault });
-  return marked.text === text ? position : undefined;
-}

@@ -10,7 +10,7 @@ const ROWS = [
   ['level:>=warn', 'trace, debug, info, warn, error, fatal, and ranges of them'],
   ['request.search:*', 'a value that is not empty'],
   ['-timeout   not timeout', 'events without it'],
-  ['a b   a and b   a or b   (a or b) c', 'and binds closer than or'],
+  ['a b   a or b   (a or b) c', 'both, or one of them; and binds closer than or'],
 ] as const;
 
 /** The language of searches, as docs/search.md has it. */

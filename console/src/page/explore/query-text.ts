@@ -54,12 +54,6 @@ function match(
   return undefined;
 }
 
-/** A value as a search names it exactly: bare if it can be, else in quotes. */
-export function quoteValue(value: string): string {
-  if (/^[^\s()"*<>=][^\s()"*]*$/.test(value)) return value;
-  return `"${value.replaceAll(/["\\]/g, '\\$&')}"`;
-}
-
 /** The text of a value that may still lack its closing quote. */
 export function unquoteValue(text: string): string {
   if (!text.startsWith('"')) return text;
