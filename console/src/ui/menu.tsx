@@ -28,7 +28,7 @@ export function Menu({ label, items, anchor, onClose }: MenuProps) {
   }, [anchor]);
   const onKeyDown = (event: KeyboardEvent) => {
     const all = [...event.currentTarget.querySelectorAll<HTMLElement>('[role=menuitem]')];
-    const now = all.findIndex((one) => one === document.activeElement);
+    const now = all.findIndex((one) => one.matches(':focus'));
     const to = { ArrowDown: now + 1, ArrowUp: now - 1, Home: 0, End: -1 }[event.key];
     event.stopPropagation(); // keys of the page mean something else
     if (event.key === 'Tab') menu.current?.hidePopover();

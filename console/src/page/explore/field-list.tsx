@@ -1,22 +1,12 @@
 import { useEffect, useMemo, useState } from 'react';
 import { ApiError } from '../../api/client.ts';
 import { formatShort } from '../../format/number.ts';
+import type { QueryFieldName } from './completion.ts';
 import { exclude, termOf } from './term.ts';
-
-export interface FieldInfo {
-  readonly name: string;
-  readonly type: string;
-  readonly description?: string;
-}
-
-/** The most frequent values of a field. @throws ApiError */
-export type ReadValues = (
-  field: string,
-  signal: AbortSignal,
-) => Promise<readonly { readonly value: string; readonly count: number }[]>;
+import type { ReadValues } from './use-field-values.ts';
 
 interface FieldListProps {
-  readonly fields: readonly FieldInfo[];
+  readonly fields: readonly QueryFieldName[];
   readonly readValues: ReadValues;
   readonly columns: readonly string[];
   readonly onFilter: (term: string) => void;

@@ -3,14 +3,15 @@ import type { SearchSource } from '../../../../src/management/view.ts';
 import { useClient } from '../../api/client.ts';
 import { useLoad } from '../../api/use-load.ts';
 import { toAnswer } from '../endpoint/answer.ts';
-import type { FieldInfo, ReadValues } from './field-list.tsx';
+import type { QueryFieldName } from './completion.ts';
 import { attributesOf, type Line } from './line/line.ts';
 import { type Search, searchPath } from './search/search.ts';
+import type { ReadValues } from './use-field-values.ts';
 
 export interface Fields {
   readonly sources: readonly SearchSource[];
   /** Of the searched sources, then those that the newest lines have. */
-  readonly fields: readonly FieldInfo[];
+  readonly fields: readonly QueryFieldName[];
   /** Names of those whose values may be few, to count by. */
   readonly groups: readonly string[];
   readonly readValues: ReadValues;
@@ -30,7 +31,7 @@ export function useFields(search: Search, lines: readonly Line[]): Fields {
   const declared = useMemo(() => {
     const searched = sources.filter(({ name }) => search.source.length === 0 || search.source.includes(name));
     const all = searched.flatMap(({ fields }) => fields.map((field) => [field.name, field] as const));
-    return new Map<string, FieldInfo>(all);
+    return new Map<string, QueryFieldName>(all);
   }, [sources, search.source]);
   const newest = lines[0]?.key;
   // The lines that follow seldom have other fields.

@@ -29,7 +29,8 @@ export function HistogramPanel({ histogram, fields, onBy, onZoom, onFilter }: Hi
     <section className="panel histogram" aria-label="Events over time">
       <div className="histogram-head">
         <span className="number">
-          <strong>{formatCount(bars.total)}</strong> <span className="muted">{describeTotal(histogram)}</span>
+          <strong>{histogram.slicesRead === 0 ? '–' : formatCount(bars.total)}</strong>{' '}
+          <span className="muted">{describeTotal(histogram)}</span>
         </span>
         <label className="histogram-by small">
           <span className="muted">by</span>
@@ -72,7 +73,7 @@ export function HistogramPanel({ histogram, fields, onBy, onZoom, onFilter }: Hi
 }
 
 function describeTotal({ slicesRead, slices, isOld, state }: Histogram): string {
-  if (slicesRead === slices || isOld) return 'events';
+  if (slicesRead === slices || slicesRead === 0 || isOld) return 'events';
   return state.kind === 'running' ? 'events so far' : 'events counted, not all';
 }
 

@@ -36,7 +36,7 @@ export interface Histogram extends Omit<Counted, 'slices'> {
 /** Counts the events of a search in time buckets, slice by slice. @param ready false: it waits, for the lines come first */
 export function useHistogram(search: Search, by: string, ready: boolean): Histogram {
   const client = useClient();
-  const { state, start, stop } = useWork();
+  const { state, start, stop, reset } = useWork();
   const empty = useMemo(() => createCounted(search, by), [search, by]);
   const [counted, setCounted] = useState<Counted>(empty);
   const current = useRef(counted);
@@ -55,8 +55,8 @@ export function useHistogram(search: Search, by: string, ready: boolean): Histog
   );
   useEffect(() => {
     if (ready) countOn(empty);
-    else stop();
-  }, [ready, empty, countOn, stop]);
+    else reset();
+  }, [ready, empty, countOn, reset]);
 
   const isOld = counted.search !== search || counted.by !== by;
   // The counts of before stay while the same is counted again; of other events they would mislead.

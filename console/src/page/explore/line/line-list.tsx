@@ -1,6 +1,7 @@
 import { useVirtualizer } from '@tanstack/react-virtual';
 import { useEffect, useId, useRef, useState } from 'react';
 import { atOf, type Line } from './line.ts';
+import { HEADER_PX, LineHeader } from './line-header.tsx';
 import { LineRow } from './line-row.tsx';
 import './line.css';
 import { type LineActions, Record } from './record.tsx';
@@ -37,6 +38,8 @@ export function LineList({ lines, at, old, onEnd, onScrolled, ...actions }: Line
     estimateSize: () => LINE_PX,
     getItemKey: (index) => lines[index]?.key ?? index,
     overscan: 12,
+    scrollMargin: HEADER_PX,
+    scrollPaddingStart: HEADER_PX,
   });
   const items = virtual.getVirtualItems();
   const last = items.at(-1)?.index ?? 0;
@@ -68,10 +71,12 @@ export function LineList({ lines, at, old, onEnd, onScrolled, ...actions }: Line
       className={old ? 'line-list old' : 'line-list'}
       ref={scroll}
       tabIndex={-1}
+      style={{ '--columns': actions.columns.length }}
       aria-label="Lines, newest first"
       onScroll={({ currentTarget }) => onScrolled(currentTarget.scrollTop > LINE_PX)}
     >
-      <ol style={{ height: virtual.getTotalSize(), '--columns': actions.columns.length }}>
+      <LineHeader columns={actions.columns} onColumn={actions.onColumn} />
+      <ol style={{ height: virtual.getTotalSize() }}>
         {items.map((item) => {
           const line = lines[item.index];
           if (line === undefined) return null;
@@ -83,7 +88,7 @@ export function LineList({ lines, at, old, onEnd, onScrolled, ...actions }: Line
               data-index={item.index}
               ref={virtual.measureElement}
               className={`line level-${line.level ?? 'none'}${line.key === marked ? ' marked' : ''}`}
-              style={{ transform: `translateY(${item.start}px)` }}
+              style={{ transform: `translateY(${item.start - HEADER_PX}px)` }}
             >
               <LineRow
                 line={line}

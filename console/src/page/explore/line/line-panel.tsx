@@ -78,7 +78,6 @@ export function LinePanel(props: LinePanelProps) {
         <Status lines={lines} at={at} />
         <WorkNote state={state} doing="Searching" what="The search" progress={lines} onResume={more} />
       </div>
-      <Columns columns={columns} onColumn={actions.onColumn} />
       {tail.error !== undefined && <ErrorNote error={tail.error} />}
       <div className="line-body">
         {showFields && (
@@ -106,27 +105,6 @@ export function LinePanel(props: LinePanelProps) {
         )}
       </div>
     </section>
-  );
-}
-
-/** The chosen columns; a click removes one. */
-function Columns({ columns, onColumn }: Pick<LineActions, 'columns' | 'onColumn'>) {
-  if (columns.length === 0) return null;
-  return (
-    <ul className="line-columns" aria-label="Columns">
-      {columns.map((field) => (
-        <li key={field}>
-          <button
-            type="button"
-            className="tag"
-            aria-label={`Remove the column ${field}`}
-            onClick={() => onColumn(field)}
-          >
-            {field} <span aria-hidden="true">×</span>
-          </button>
-        </li>
-      ))}
-    </ul>
   );
 }
 

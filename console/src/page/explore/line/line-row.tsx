@@ -29,7 +29,7 @@ export function LineRow({ line, columns, open, current, panel, onToggle }: LineR
       aria-controls={open ? panel : undefined}
       onClick={onToggle}
     >
-      <time className="number" dateTime={fromMicros(micros)}>
+      <time className="line-time number" dateTime={fromMicros(micros)}>
         {formatTimeMs(micros / 1000, zone)}
       </time>
       <span className="line-level">{level ?? '–'}</span>

@@ -47,12 +47,8 @@ export function atOf({ source, id }: Line): string {
 /** Newest first, without duplicates; of more than `LINES_MAX` the newest. */
 export function mergeLines(kept: readonly Line[], found: readonly Line[]): readonly Line[] {
   if (found.length === 0) return kept;
-  const last = kept.at(-1);
-  const [first] = found;
   const all = new Map([...kept, ...found].map((line) => [line.key, line]));
-  const isInOrder = last === undefined || first === undefined || first.micros < last.micros;
-  const lines = [...all.values()];
-  return (isInOrder ? lines : lines.sort(compareLines)).slice(0, LINES_MAX);
+  return [...all.values()].sort(compareLines).slice(0, LINES_MAX);
 }
 
 /** The order of the service: newest first. */

@@ -12,6 +12,8 @@ export interface Work {
   readonly start: (work: (signal: AbortSignal) => Promise<void>) => void;
   /** Aborts the request in flight, which ends its query in the engine. */
   readonly stop: () => void;
+  /** Stops it as if there were no work. */
+  readonly reset: () => void;
 }
 
 /** Work of several requests, of which one runs at a time. */
@@ -38,6 +40,10 @@ export function useWork(): Work {
     running.current?.abort();
     setState((before) => (before.kind === 'running' ? { kind: 'stopped' } : before));
   }, []);
+  const reset = useCallback(() => {
+    running.current?.abort();
+    setState({ kind: 'idle' });
+  }, []);
   useEffect(() => () => running.current?.abort(), []);
-  return { state, start, stop };
+  return { state, start, stop, reset };
 }
