@@ -1,4 +1,5 @@
 // Longer than other files: the one place that creates every part and hands it to the next, read from top to bottom.
+import { randomUUID } from 'node:crypto';
 import type { FastifyBaseLogger, FastifyInstance } from 'fastify';
 import { type CachedQueries, createCached } from './cache/cached.ts';
 import { createRefresh } from './cache/incremental.ts';
@@ -22,6 +23,7 @@ import { type Ingest, openIngest } from './ingest/ingest.ts';
 import { createProjectWarning } from './ingest/project-warning.ts';
 import { createRequestRecorder, EDGE_SOURCE } from './ingest/request-recorder.ts';
 import type { StoringWatch } from './ingest/storing-watch.ts';
+import type { ControlStore } from './keys/control-store.ts';
 import { createKeyring, type Keyring } from './keys/keyring.ts';
 import { openControlStore } from './keys/open-control-store.ts';
 import { createTokens } from './keys/token.ts';
@@ -41,7 +43,7 @@ import { createSandbox } from './query/sandbox/sandbox.ts';
 import type { RetentionSchedule } from './retention/schedule.ts';
 import { createDescribe } from './serve/describe.ts';
 import { createResolve } from './serve/resolve.ts';
-import { createResolveSearch } from './serve/resolve-search.ts';
+import { createSearchSteps } from './serve/resolve-search.ts';
 import { createResolveTail } from './serve/resolve-tail.ts';
 import { createTails, type Tails } from './tail/tails.ts';
 import { registerGauges } from './telemetry/gauges.ts';
@@ -133,19 +135,8 @@ export async function createService(config: Config, options: ServiceOptions): Pr
   });
   const { readSizes, build } = observed;
   const routes = createRouteParts(parts, {
-    ...{
-      cached,
-      cursors,
-      tails,
-      cache,
-      ingest,
-      keyring,
-      deletions,
-      traffic,
-      notReady,
-      readSizes,
-      version: build.version,
-    },
+    ...{ cached, control, cursors, tails, cache, ingest, keyring },
+    ...{ deletions, traffic, notReady, readSizes, version: build.version },
     readNotices: createNotices(retention, storing),
   });
   const sharedRates = shared?.rates;
@@ -338,6 +329,7 @@ async function openWriteSide({ config, store, metrics, storing, logger, now, ope
 type Served = Pick<OverviewParts, 'cache' | 'traffic' | 'notReady' | 'readNotices' | 'readSizes'> &
   Pick<RouteParts['deletions'], 'deletions'> & {
     cached: CachedQueries;
+    control: ControlStore;
     cursors: Cursors;
     tails: Tails;
     ingest: Ingest;
@@ -359,7 +351,7 @@ function createIgnoredSqlWarning(logger: FastifyBaseLogger): (endpoint: Endpoint
 /** Hands each group of routes what it works with. */
 function createRouteParts(
   { config, store, metrics, logger, now }: Parts,
-  { cached, cursors, tails, ingest, keyring, deletions, version, ...live }: Served,
+  { cached, control, cursors, tails, ingest, keyring, deletions, version, ...live }: Served,
 ): RouteParts {
   const { engine, registry } = store;
   const { receive, committer } = ingest;
@@ -385,8 +377,9 @@ function createRouteParts(
       cached,
       metrics,
       describe,
-      resolveSearch: createResolveSearch({ registry, cursors, limits: config, now }),
+      ...createSearchSteps({ registry, cursors, limits: config, now }),
     },
+    savedSearches: { control, now, newId: randomUUID },
     mcp: { ...asking, keyring, version, describeTool },
     ingest: sending,
     otlp: sending,

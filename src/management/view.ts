@@ -75,6 +75,30 @@ export const SOURCE = Type.Object({
 });
 export type SourceView = Static<typeof SOURCE>;
 
+export const SEARCH_SOURCE = Type.Object({
+  name: Type.String(),
+  id: Type.String({ format: 'uuid' }),
+  description: Type.String(),
+  fields: Type.Array(
+    Type.Object({
+      name: Type.String({ description: 'As a search names it, such as `request.path`.' }),
+      type: Type.Enum(['string', 'integer', 'number', 'boolean', 'json', 'level', 'timestamp']),
+      description: Type.String(),
+    }),
+    { description: 'Those of a row, then the typed columns. The metadata may have more.' },
+  ),
+});
+export type SearchSource = Static<typeof SEARCH_SOURCE>;
+
+export const SAVED_SEARCH = Type.Object({
+  id: Type.String({ format: 'uuid' }),
+  name: Type.String(),
+  address: Type.String({ description: 'Query string of the page Explore, without `?`.' }),
+  created_at: Type.String({ format: 'date-time', description: 'When it was first saved.' }),
+  updated_at: Type.String({ format: 'date-time', description: 'When it was last saved.' }),
+});
+export type SavedSearchView = Static<typeof SAVED_SEARCH>;
+
 const MINUTE = Type.Object({
   at: Type.String({ format: 'date-time', description: 'Start of the minute.' }),
   requests: count('Requests that ended in it.'),

@@ -79,6 +79,41 @@ export function createFields(source: Source, bind: Bind): Fields {
 
 const TEXTS = ['id', 'project', 'event_message', 'metadata'];
 
+const ROW_FIELDS = {
+  event_message: ['string', 'Message of the event; words without a field are searched for in it.'],
+  id: ['string', 'Identifier of the event.'],
+  level: ['level', `One of ${LEVELS.join(', ')}.`],
+  metadata: ['json', 'Attributes of the event, as JSON text.'],
+  project: ['string', 'Project of the event.'],
+  source: ['string', 'Name of the source.'],
+  timestamp: ['timestamp', 'Time of the event, ISO 8601.'],
+} as const;
+
+/** A field as a search names it, and what its values are. */
+export interface DeclaredField {
+  readonly name: string;
+  readonly type: 'string' | 'integer' | 'number' | 'boolean' | 'json' | 'level' | 'timestamp';
+  readonly description: string;
+}
+
+/** Those of a row, then the typed columns; a column that no search can read from is left out. */
+export function listFields({ columns }: Source): DeclaredField[] {
+  const declared = new Map<string, DeclaredField>();
+  for (const [name, [type, description]] of Object.entries(ROW_FIELDS))
+    declared.set(name, { name, type, description });
+  for (const { name: own, type, path, otherwise, description } of columns) {
+    const [first, ...rest] = path;
+    const [head = own, ...others] = first === 'metadata' ? rest : [];
+    if (first === 'metadata' && otherwise !== undefined) continue;
+    const printed = printField([head, ...others]);
+    const isOfRow = head === 'metadata' || Object.hasOwn(ROW_FIELDS, printed);
+    const name = isOfRow ? `metadata.${printed}` : printed;
+    if (!declared.has(name))
+      declared.set(name, { name, type: type === 'keyword' ? 'string' : type, description });
+  }
+  return [...declared.values()];
+}
+
 /** Whether a column has exactly the value at a path of the metadata; one without such a path has its own name. */
 function isAt({ name, path, otherwise }: SourceColumn, field: SearchField): boolean {
   const [first, ...rest] = path;

@@ -26,30 +26,39 @@ export interface ResolvedSearch extends Resolved {
   readonly hint: string | undefined;
 }
 
-export type ResolveSearch = ReturnType<typeof createResolveSearch>;
+export type SearchSteps = ReturnType<typeof createSearchSteps>;
 
 type SearchInquiry = Pick<Inquiry, 'caller' | 'parameters' | 'headers' | 'accepts'>;
 
-/**
- * Sources, search, range and pins → question.
- *
- * @throws TailraceError `forbidden`, `source_not_found`, `not_acceptable`, `invalid_parameter`
- */
-export function createResolveSearch({ registry, cursors, limits, now }: ResolveSearchOptions) {
-  return ({ caller, parameters: raw, headers, accepts }: SearchInquiry): ResolvedSearch => {
+/** How searches become questions. */
+export function createSearchSteps({ registry, cursors, limits, now }: ResolveSearchOptions) {
+  const { searchBytesMax: bytesMax } = limits;
+
+  function check(caller: Caller, raw: RawParameters) {
     requireReader(caller);
-    const format = findNamedFormat(SEARCH, raw) ?? chooseFormat(accepts);
     const joined = { ...raw, source: joinList(raw['source']) };
-    const checked = parsePinnedParameters(SEARCH, joined, {
-      pins: caller.pins,
-      bytesMax: limits.searchBytesMax,
-    });
-    const sources = findSources(registry, caller, checked['source'] ?? '');
-    const { endpoint, values, hint } = createSearch(checked, { sources, nowMs: now(), limits });
-    const position = cursors.read(endpoint, values, raw);
-    const bound = { ...values, ...bindPosition(endpoint.pages, position) };
-    const question = createQuestion(endpoint, bound, format);
-    return { question, encoding: chooseEncoding(accepts), directives: readDirectives(headers), hint };
+    const values = parsePinnedParameters(SEARCH, joined, { pins: caller.pins, bytesMax });
+    return { values, sources: findSources(registry, caller, values['source'] ?? '') };
+  }
+
+  return {
+    /** The sources that a caller may search. @throws TailraceError `forbidden` if it may search none */
+    findSearchable: (caller: Caller): readonly Source[] => check(caller, {}).sources,
+    /**
+     * Sources, search, range and pins → question.
+     *
+     * @throws TailraceError `forbidden`, `source_not_found`, `not_acceptable`, `invalid_parameter`
+     */
+    resolveSearch({ caller, parameters: raw, headers, accepts }: SearchInquiry): ResolvedSearch {
+      requireReader(caller);
+      const format = findNamedFormat(SEARCH, raw) ?? chooseFormat(accepts);
+      const { values: checked, sources } = check(caller, raw);
+      const { endpoint, values, hint } = createSearch(checked, { sources, nowMs: now(), limits });
+      const position = cursors.read(endpoint, values, raw);
+      const bound = { ...values, ...bindPosition(endpoint.pages, position) };
+      const question = createQuestion(endpoint, bound, format);
+      return { question, encoding: chooseEncoding(accepts), directives: readDirectives(headers), hint };
+    },
   };
 }
 

@@ -1,18 +1,19 @@
 import type { CachedQueries } from '../../cache/cached.ts';
 import { CURSOR_PARAMETER } from '../../definitions/pages.ts';
+import { SEARCH_SOURCE } from '../../management/view.ts';
 import { FORMAT_PARAMETER, formatNames } from '../../query/format.ts';
+import { listFields } from '../../search/field.ts';
 import { SEARCH_PARAMETERS } from '../../search/parameters.ts';
 import { SEARCH } from '../../search/search.ts';
 import type { Describe } from '../../serve/describe.ts';
-import type { ResolveSearch } from '../../serve/resolve-search.ts';
+import type { SearchSteps } from '../../serve/resolve-search.ts';
 import type { Metrics } from '../../telemetry/metrics.ts';
 import { list, object, type Schema } from '../openapi/schema.ts';
 import { getCaller } from '../plugins/auth.ts';
-import { defineRoute, type RouteGroup, textParameter } from '../route.ts';
+import { defineRoute, json, type RouteGroup, textParameter } from '../route.ts';
 import { describeRun, HINT_HEADER, sendAnswer } from './query.ts';
 
-export interface SearchParts {
-  readonly resolveSearch: ResolveSearch;
+export interface SearchParts extends SearchSteps {
   readonly cached: CachedQueries;
   readonly describe: Describe;
   readonly metrics: Metrics;
@@ -69,6 +70,20 @@ export const searchRoutes: RouteGroup<SearchParts> = {
         });
         return sendAnswer(parts, { ...resolved, how: describeRun(request, reply) }, { request, reply });
       },
+    }),
+    defineRoute({
+      method: 'GET',
+      path: '/api/search/sources',
+      scopes: ['query'],
+      summary: 'Sources and fields that the key may search',
+      operation: { id: 'list_search_sources', tag: 'events' },
+      answer: { 200: json('As they are now.', object({ result: list(SEARCH_SOURCE) })) },
+      handle: async ({ findSearchable }: SearchParts, request) => ({
+        result: findSearchable(getCaller(request)).map((source) => ({
+          ...{ name: source.name, id: source.id, description: source.description },
+          fields: listFields(source),
+        })),
+      }),
     }),
   ],
 };
