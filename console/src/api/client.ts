@@ -9,7 +9,12 @@ export class ApiError extends Error {
   readonly code: string;
   readonly status: number;
   readonly requestId: string | undefined;
-  readonly errors: readonly { readonly parameter: string; readonly message: string }[];
+  readonly errors: readonly {
+    readonly parameter: string;
+    readonly message: string;
+    /** Of the fault in the value, UTF-16 units from 0. */
+    readonly position?: number;
+  }[];
   readonly retryAfterSeconds: number | undefined;
 
   constructor(message: string, fields: Omit<ApiError, 'name' | 'message' | 'stack' | 'cause'>) {
