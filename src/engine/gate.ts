@@ -18,11 +18,11 @@ export function createGate(timeoutMs: number, stop: () => Promise<void>) {
     if (closing !== undefined) throw closed();
   }
 
-  async function pass<T>(work: () => Promise<T>): Promise<T> {
+  async function pass<T>(work: () => Promise<T>, isAuthors?: boolean): Promise<T> {
     refuseClosed();
     return await work().catch((error) => {
       // Closing kills running queries, which would otherwise look like timeouts.
-      const failure = toTailraceError(error);
+      const failure = toTailraceError(error, isAuthors);
       throw closing === undefined ? failure : closed(failure);
     });
   }
@@ -37,14 +37,16 @@ export function createGate(timeoutMs: number, stop: () => Promise<void>) {
     /**
      * `pass` for one caller's query.
      *
+     * @param isAuthors see `QueryOptions`
      * @throws the reason of `signal` when it was aborted; TailraceError `query_timeout` after `timeoutMs`
      */
     async answer<T>(
       signal: AbortSignal | undefined,
       work: (deadline: AbortSignal) => Promise<T>,
+      isAuthors?: boolean,
     ): Promise<T> {
       const deadline = createDeadline(timeoutMs, late, signal);
-      return await pass(() => work(deadline.signal))
+      return await pass(() => work(deadline.signal), isAuthors)
         .catch((error) => {
           signal?.throwIfAborted();
           throw error;

@@ -26,7 +26,7 @@ export interface Answer extends Framed {
 }
 
 /** How a query is run, and for whom. */
-export interface RunOptions extends Pick<QueryOptions, 'signal' | 'lane' | 'onJoin' | 'streams'> {
+export interface RunOptions extends Pick<QueryOptions, 'signal' | 'lane' | 'onJoin' | 'streams' | 'isAuthors'> {
   /** The request that asked first; work of the service itself has none. */
   readonly requestId?: string | undefined;
   /** Only the time buckets, or the rows of a page, of a range, as they stand at an instant; all at the present one if left out. */

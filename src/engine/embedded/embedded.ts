@@ -98,7 +98,7 @@ export async function openEmbeddedEngine(options: EmbeddedOptions): Promise<Engi
         if ((answer.stream ?? answer.bytes).length > limits.resultBytesMax)
           throw tooLarge(limits.resultBytesMax);
         return answer;
-      }),
+      }, how.isAuthors),
     insert: (batch) => gate.pass(async () => void (await ask(CHANNEL.writer, toInsert(batch), batch.bytes))),
     command: (sql) =>
       gate.pass(async () => {

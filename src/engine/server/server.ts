@@ -58,7 +58,7 @@ export async function openServerEngine(options: ServerOptions): Promise<Engine> 
         const deadline = AbortSignal.any([late, watch.signal]);
         const reads = query.sandboxed === undefined ? stored : (sandboxed ?? stored);
         return await reads.query(bind(sql, values), query, deadline);
-      }),
+      }, query.isAuthors),
     insert: (batch) => gate.pass(() => writes.insert(batch)),
     command: (sql) => gate.pass(() => writes.command(sql)),
     async inspect(sql) {
