@@ -95,8 +95,7 @@ export function useLog(
     return followTail(client, path, {
       catchUp,
       onOpen: () => setError(undefined),
-      onRows: (rows) =>
-        take(shown.current, rows.map((row) => toEntry(parseJson(row) as Row)).reverse()), // of `columns`
+      onRows: (rows) => take(shown.current, rows.map((row) => toEntry(parseJson(row) as Row)).reverse()), // of `columns`
       onFailure: fail,
     });
   }, [live, client, endpoint, values, read, start, end, first]);
