@@ -15,7 +15,7 @@ import { runs } from '../support/property.ts';
 
 const FIELDS = ['level', 'project', 'request.path', 'response.status_code', 'event_message'].map((name) => ({
   name,
-  type: 'string',
+  type: name === 'response.status_code' ? 'integer' : 'string',
 }));
 
 /** What is offered where `|` stands. */
@@ -105,6 +105,10 @@ describe('after a field and its colon', () => {
     expect(accept('level:"in|for" x', 'info', values)).toBe('level:info| x');
     expect(accept('level:|>=error', 'info', values)).toBe('level:info |');
     expect(accept('level:|', '>=', values)).toBe('level:>=|');
+  });
+
+  test('operators come first for numbers and times', () => {
+    expect(offer('response.status_code:|', false, values).labels.slice(0, 2)).toEqual(['*', '>=']);
   });
 
   test('values of several lines are not offered', () => {

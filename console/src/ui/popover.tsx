@@ -80,7 +80,7 @@ function PopoverPanel({ id, title, children }: PanelProps) {
     };
     place();
     addEventListener('resize', place);
-    const first = current.querySelector<HTMLElement>('button:enabled, input:enabled');
+    const first = current.querySelector<HTMLElement>('button:enabled');
     (first ?? current).focus({ preventScroll: true });
     return () => removeEventListener('resize', place);
   }, []);

@@ -156,7 +156,10 @@ const OPERATORS = [
   ['<', 'less than'],
 ] as const;
 
-function suggestValues({ place, values }: Offer): readonly Suggestion[] {
+// Of these a range is more likely than one value.
+const RANGED_TYPES: readonly unknown[] = ['integer', 'number', 'timestamp'];
+
+function suggestValues({ place, fields, values }: Offer): readonly Suggestion[] {
   const { typed, operator } = place;
   const found = values
     .filter(({ value }) => !/[\r\n]/.test(value)) // a field of one line cannot hold them
@@ -171,7 +174,9 @@ function suggestValues({ place, values }: Offer): readonly Suggestion[] {
   const operators = OPERATORS.map(
     ([label, detail]): Suggestion => ({ kind: 'operator', label, detail, insert: label }),
   );
-  return [...rank(found, typed), ...(typed === '' && operator === '' ? operators : [])];
+  if (typed !== '' || operator !== '') return rank(found, typed);
+  const type = fields.find(({ name }) => name === place.field)?.type;
+  return RANGED_TYPES.includes(type) ? [...operators, ...found] : [...found, ...operators];
 }
 
 /** Those that contain what is typed, in any letter case: first if they begin with it, next if one of their words does. */

@@ -134,7 +134,7 @@ function QueryRow({ address, fields, running, error, onRun, onStop }: ExploreHea
           onChange={setDraft}
           onRun={onRun}
           fields={fields.fields}
-          readValues={fields.readValues}
+          readValues={fields.readAllValues}
           fault={shown}
         />
       </div>

@@ -65,6 +65,7 @@ function SavedPanel({ address, onOpen }: SavedSearchesProps) {
   const shownError = failure ?? error;
   return (
     <div className="saved">
+      <SaveForm input={nameInput} searches={value?.result ?? []} onSave={save} />
       {value?.result.length === 0 && <p className="saved-note">This key has no saved searches yet.</p>}
       <ul className="saved-list">
         {value?.result.map((search) => (
@@ -77,7 +78,6 @@ function SavedPanel({ address, onOpen }: SavedSearchesProps) {
           />
         ))}
       </ul>
-      <SaveForm input={nameInput} searches={value?.result ?? []} onSave={save} />
       <p className="saved-note" role="status">
         {message}
       </p>

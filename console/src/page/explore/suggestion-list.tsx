@@ -39,14 +39,14 @@ export function SuggestionList({ id, suggestions, active, note, onAccept }: Sugg
           ))}
         </div>
       )}
-      <p className="suggestions-foot">
-        {note ?? (
-          <>
-            <kbd>↑</kbd> <kbd>↓</kbd> choose · <kbd>Tab</kbd> complete · <kbd>Enter</kbd> run · <kbd>Esc</kbd>{' '}
-            close
-          </>
-        )}
-      </p>
+      {note === undefined ? (
+        <p className="suggestions-foot suggestions-keys">
+          <kbd>↑</kbd> <kbd>↓</kbd> choose · <kbd>Tab</kbd> complete · <kbd>Enter</kbd> run · <kbd>Esc</kbd>{' '}
+          close
+        </p>
+      ) : (
+        <p className="suggestions-foot">{note}</p>
+      )}
     </div>
   );
 }

@@ -14,7 +14,10 @@ export interface Fields {
   readonly fields: readonly QueryFieldName[];
   /** Names of those whose values may be few, to count by. */
   readonly groups: readonly string[];
+  /** Of the events found. */
   readonly readValues: ReadValues;
+  /** Of all events in the range: the search that ran may be the one that is rewritten. */
+  readonly readAllValues: ReadValues;
 }
 
 const LINES_LOOKED_AT = 50;
@@ -46,20 +49,25 @@ export function useFields(search: Search, lines: readonly Line[]): Fields {
     }
     return [...all.values()];
   }, [declared, newest]);
-  const readValues: ReadValues = useCallback(
-    async (field, signal) => {
-      const raw = await client.callRaw(searchPath(search, search, { part: 'values', field }), { signal });
-      return toAnswer(raw).rows.map(({ value: text, count }) => ({
+  const read = useCallback(
+    async (q: string, field: string, signal: AbortSignal) => {
+      const path = searchPath({ ...search, q }, search, { part: 'values', field });
+      return toAnswer(await client.callRaw(path, { signal })).rows.map(({ value: text, count }) => ({
         value: String(text),
         count: Number(count),
       }));
     },
     [client, search],
   );
+  const readValues: ReadValues = useCallback(
+    (field, signal) => read(search.q, field, signal),
+    [read, search.q],
+  );
+  const readAllValues: ReadValues = useCallback((field, signal) => read('', field, signal), [read]);
   const groups = fields
     .map(({ name }) => name)
     .filter((name) => !UNIQUE.includes(name) && GROUP_NAME.test(name));
-  return { sources, fields, groups, readValues };
+  return { sources, fields, groups, readValues, readAllValues };
 }
 
 const NONE: readonly SearchSource[] = [];
