@@ -1,5 +1,6 @@
 import { TailraceError } from '../errors.ts';
 import { createDeadline } from '../lib/abort.ts';
+import type { QueryOptions } from './engine.ts';
 import { toTailraceError } from './failure.ts';
 
 /**
@@ -41,9 +42,8 @@ export function createGate(timeoutMs: number, stop: () => Promise<void>) {
      * @throws the reason of `signal` when it was aborted; TailraceError `query_timeout` after `timeoutMs`
      */
     async answer<T>(
-      signal: AbortSignal | undefined,
+      { signal, isAuthors }: Pick<QueryOptions, 'signal' | 'isAuthors'>,
       work: (deadline: AbortSignal) => Promise<T>,
-      isAuthors?: boolean,
     ): Promise<T> {
       const deadline = createDeadline(timeoutMs, late, signal);
       return await pass(() => work(deadline.signal), isAuthors)

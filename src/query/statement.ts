@@ -39,7 +39,8 @@ export function createStatement(
   });
   const stored = dropUnused(writeTypes({ ...endpoint, sql: decided }));
   const checks = arePlainPatterns(endpoint, values) ? '' : patternChecks(endpoint);
-  const flat = isJson && sqlOrigin === 'file' && checks === '' ? writeFlat(endpoint, stored, joinsText) : undefined;
+  const flat =
+    isJson && sqlOrigin === 'file' && checks === '' ? writeFlat(endpoint, stored, joinsText) : undefined;
   if (flat !== undefined) return { sql: flat, format };
   const write = writerOf(engineFormat);
   const named = joinsText
@@ -54,16 +55,14 @@ export function createStatement(
 const TEXT_FORMATS = { JSONEachRow: 'TSVRaw', JSON: 'JSONCompact' } as const;
 
 /** The stored query by itself, if it plainly returns the declared columns; `undefined` if it needs another SELECT around it. */
-function writeFlat(
-  { columns, maxRows }: Endpoint,
-  stored: string,
-  joinsText: boolean,
-): string | undefined {
+function writeFlat({ columns, maxRows }: Endpoint, stored: string, joinsText: boolean): string | undefined {
   const select = findFinalSelect(stored);
   if (select?.items.map(({ name }) => name).join() !== columns.map(({ name }) => name).join())
     return undefined;
   if (joinsText && select.countsItems) return undefined;
-  const selected = joinsText ? rowAsText(columns, select.items) : select.items.map(({ sql }) => sql).join(', ');
+  const selected = joinsText
+    ? rowAsText(columns, select.items)
+    : select.items.map(({ sql }) => sql).join(', ');
   const limit = Math.min(select.limit ?? maxRows, maxRows);
   return `${select.before} ${selected} ${select.after}\nLIMIT ${limit}`;
 }

@@ -59,7 +59,8 @@ const BY_NAME = /\bidentifier: (?:dict|joinGet|hasColumn)/i;
 // A name with one of these in it could forge a field.
 const LABELS = ['identifier: ', 'function_name: ', 'cte_name: '];
 
-const hasLabelTwice = (text: string) => LABELS.some((label) => text.indexOf(label) !== text.lastIndexOf(label));
+const hasLabelTwice = (text: string) =>
+  LABELS.some((label) => text.indexOf(label) !== text.lastIndexOf(label));
 
 function isOpaque({ kind, text }: SyntaxNode): boolean {
   if (hasLabelTwice(text)) return true;
