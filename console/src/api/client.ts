@@ -9,7 +9,13 @@ export class ApiError extends Error {
   readonly code: string;
   readonly status: number;
   readonly requestId: string | undefined;
-  readonly errors: readonly { readonly parameter: string; readonly message: string }[];
+  /** Line and column, from 1, of a fault in a text. */
+  readonly errors: readonly {
+    readonly parameter: string;
+    readonly message: string;
+    readonly line?: number;
+    readonly column?: number;
+  }[];
   readonly retryAfterSeconds: number | undefined;
 
   constructor(message: string, fields: Omit<ApiError, 'name' | 'message' | 'stack' | 'cause'>) {
