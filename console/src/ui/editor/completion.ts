@@ -47,7 +47,7 @@ export function suggest(text: string, position: number, words: Vocabulary): Sugg
     const table = findTable(text, qualifier, words.tables);
     return { from, options: table === undefined ? [] : table.columns.map((one) => toColumn(one, table, 2)) };
   }
-  const tables = [...viewsOf(text), ...words.tables.map(toTable)];
+  const tables = [...findViews(text).map(toView), ...words.tables.map(toTable)];
   if (AFTER_FROM.test(before.slice(0, before.length - all.length))) return { from, options: tables };
   return { from, options: [...toColumns(text, words.tables), ...tables, ...functionsOf(words), ...RESERVED] };
 }
@@ -68,8 +68,12 @@ function toColumn({ name, type, description }: Word, table: Table, boost: number
   };
 }
 
-function toTable({ name }: Table): Completion {
-  return { label: name, type: 'class', boost: 1, detail: 'table' };
+function toTable({ name, columns }: Table): Completion {
+  return { label: name, type: 'class', boost: 1, detail: columns.length === 0 ? 'view' : 'table' };
+}
+
+function toView(label: string): Completion {
+  return { label, type: 'class', boost: 2, detail: 'view' };
 }
 
 function functionsOf({ functions }: Vocabulary): Completion[] {
@@ -98,9 +102,9 @@ function toColumns(text: string, tables: readonly Table[]): Completion[] {
   return [...found.values()];
 }
 
-function viewsOf(text: string): Completion[] {
-  const names = new Set([...text.matchAll(VIEW)].map(([, name = '']) => name));
-  return [...names].map((label) => ({ label, type: 'class', boost: 2, detail: 'view' }));
+/** Names of the views in the WITH of a query. */
+export function findViews(text: string): string[] {
+  return [...new Set([...text.matchAll(VIEW)].map(([, name = '']) => name))];
 }
 
 /** The table of this name or alias. */
