@@ -39,7 +39,6 @@ export function Bench({ name, opened, workbench, choice, onSaved }: BenchProps) 
     complete: (definition) => complete(definition, check, workbench),
     onSaved,
   });
-  const isChecked = check.isCurrent && check.faults.definition.length === 0 && check.columns.length > 0;
   return (
     <>
       <div className="page-head bench-head">
@@ -63,7 +62,7 @@ export function Bench({ name, opened, workbench, choice, onSaved }: BenchProps) 
           onEdit={work.edit}
           onRun={run.start}
           onUseColumns={
-            isChecked
+            check.isCurrent && check.columns.length > 0
               ? () =>
                   work.edit({ definition: withColumns(files.definition, check.columns, workbench.tables) })
               : undefined

@@ -35,8 +35,16 @@ export function useCheck({ definition, sql }: Files): Check {
           body: of,
           signal,
         });
-        const { parameters, columns, errors } = found;
-        setState({ of, faults: toFaults(errors), parameters, columns, error: undefined });
+        const { columns, errors } = found;
+        // A definition with faults has no parameters: their form stays while it is being written.
+        const isBroken = errors.length > 0 && found.parameters.length === 0;
+        setState(({ parameters }) => ({
+          of,
+          faults: toFaults(errors),
+          parameters: isBroken ? parameters : found.parameters,
+          columns,
+          error: undefined,
+        }));
       } catch (error) {
         if (signal.aborted || !(error instanceof ApiError)) return;
         const faults = toFaults(error.errors);
