@@ -47,6 +47,7 @@ import { createTails, type Tails } from './tail/tails.ts';
 import { registerGauges } from './telemetry/gauges.ts';
 import { createMetrics, type Metrics } from './telemetry/metrics.ts';
 import { createTraffic, SAMPLE_MS } from './telemetry/traffic.ts';
+import { createCatalogue } from './workbench/catalogue.ts';
 
 export interface Service {
   readonly app: FastifyInstance;
@@ -398,6 +399,11 @@ function createRouteParts(
       studio: config.studio === '1',
     },
     overview: { config, engine, registry, now, committer, ...live },
+    workbench: {
+      ...{ config, engine, registry, folders: () => store.folders },
+      run: createRunner(engine, now, () => ageAt(store.clock, Date.now)),
+      readCatalogue: createCatalogue(engine, registry),
+    },
     about: {
       ...{ engine, metrics, registry, notReady, readNotices },
       describe: (endpoints) => createOpenApi({ version, endpoints }),

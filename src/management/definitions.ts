@@ -51,21 +51,29 @@ export function toEndpointView(endpoint: Endpoint, { scopes, pins }: Caller): En
     warming_seconds: warmingSeconds ?? null,
     query_sandboxing: sandboxing,
     live_tail: pages !== undefined && hasNewestFirst(pages),
-    parameters: endpoint.parameters.map((parameter) => ({
-      name: parameter.name,
-      type: parameter.type,
-      control: parameter.control,
-      required: parameter.required,
-      description: parameter.description,
-      default: parameter.defaultText,
-      values: [...parameter.values],
-      otherwise: parameter.otherwise ?? null,
-      pinned: (Object.hasOwn(pins, parameter.name) ? pins[parameter.name] : undefined) ?? null,
-    })),
+    parameters: toParameterViews(endpoint, pins),
     formats: formatNames(endpoint),
     columns: endpoint.columns.map((column) => ({ ...column })),
     sql: scopes.includes('manage') ? endpoint.sql : null,
   };
+}
+
+/** @param pins of the caller */
+export function toParameterViews(
+  { parameters }: Pick<Endpoint, 'parameters'>,
+  pins: Caller['pins'],
+): EndpointView['parameters'] {
+  return parameters.map((parameter) => ({
+    name: parameter.name,
+    type: parameter.type,
+    control: parameter.control,
+    required: parameter.required,
+    description: parameter.description,
+    default: parameter.defaultText,
+    values: [...parameter.values],
+    otherwise: parameter.otherwise ?? null,
+    pinned: (Object.hasOwn(pins, parameter.name) ? pins[parameter.name] : undefined) ?? null,
+  }));
 }
 
 export function toSourceView(source: Source): SourceView {

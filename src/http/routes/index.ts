@@ -15,6 +15,7 @@ import { otlpRoutes } from './otlp.ts';
 import { overviewRoutes } from './overview.ts';
 import { queryRoutes } from './query.ts';
 import { searchRoutes } from './search.ts';
+import { workbenchRoutes } from './workbench.ts';
 
 /** Every group of routes, in the order of docs/api.md and /openapi.json. */
 const GROUPS = {
@@ -28,6 +29,7 @@ const GROUPS = {
   tokens: tokenRoutes,
   definitions: definitionRoutes,
   overview: overviewRoutes,
+  workbench: workbenchRoutes,
   about: aboutRoutes,
   console: consoleRoutes,
 };
