@@ -14,6 +14,9 @@ export class ApiError extends Error {
     readonly message: string;
     /** Of the fault in the value, UTF-16 units from 0. */
     readonly position?: number;
+    /** Line and column, from 1, of a fault in a text. */
+    readonly line?: number;
+    readonly column?: number;
   }[];
   readonly retryAfterSeconds: number | undefined;
 
