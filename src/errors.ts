@@ -28,7 +28,7 @@ export const ERROR_CODES = {
   not_acceptable: {
     status: 406,
     exit: 1,
-    meaning: '`Accept` excludes JSON, the only format.',
+    meaning: '`Accept` has none of the formats of the answer, or only a live tail that there is not.',
   },
   body_too_large: { status: 413, exit: 1, meaning: 'The request body is larger than the limit.' },
   uri_too_long: { status: 414, exit: 1, meaning: 'The URL, or URL and headers together, exceed the limit.' },

@@ -371,12 +371,10 @@ function createRouteParts(
   return {
     query: {
       ...{ ...asking, tails, keyring, describe },
-      resolveTail: createResolveTail({ cursors, parameterBytesMax }),
+      resolveTail: createResolveTail({ registry, cursors, parameterBytesMax }),
     },
     search: {
-      cached,
-      metrics,
-      describe,
+      ...{ cached, metrics, describe, tails, keyring },
       ...createSearchSteps({ registry, cursors, limits: config, now }),
     },
     savedSearches: { control, now, newId: randomUUID },

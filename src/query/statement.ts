@@ -3,7 +3,11 @@ import { CURSOR_PREFIX } from '../definitions/pages.ts';
 import type { Parameter } from '../definitions/parameter.ts';
 import type { FileFormat, QueryOptions } from '../engine/engine.ts';
 import { findFinalSelect, type SelectItem } from '../sql/final-select.ts';
-import { decideOptionalConditions } from '../sql/optional-condition.ts';
+import {
+  decideOptionalConditions,
+  findOptionalConditions,
+  type OptionalCondition,
+} from '../sql/optional-condition.ts';
 import { createRewriter } from '../sql/parameter.ts';
 import { quote, type Values } from '../sql/quote.ts';
 import { dropUnused } from '../sql/with-list.ts';
@@ -31,12 +35,7 @@ export function createStatement(
   const { columns, sqlOrigin } = endpoint;
   const joinsText = engineFormat === 'JSONEachRow' && columns.some(({ type }) => type === 'json');
   const format = joinsText ? 'TSVRaw' : engineFormat;
-  const decided = decideOptionalConditions(endpoint.sql, (name, test) => {
-    const isText = isBoundAsText(endpoint, name);
-    if (!Object.hasOwn(values, name) || isText !== (test === 'text')) return undefined;
-    return values[name] === '';
-  });
-  const stored = dropUnused(writeTypes({ ...endpoint, sql: decided }));
+  const stored = dropUnused(writeTypes(decideConditions(endpoint, values)));
   const checks = arePlainPatterns(endpoint, values) ? '' : patternChecks(endpoint);
   const flat = sqlOrigin === 'file' && checks === '' ? writeFlat(endpoint, stored, format) : undefined;
   if (flat !== undefined) return { sql: flat, format };
@@ -47,6 +46,20 @@ export function createStatement(
   const selected = named === '' ? '*' : named; // no columns are declared for a caller's SELECT
   // As a subquery the stored query can only be one SELECT; ClickHouse keeps the order of its rows.
   return { sql: `SELECT ${selected} FROM (\n${stored}\n)${checks} LIMIT ${endpoint.maxRows}`, format };
+}
+
+/** The endpoint without those optional conditions that the values decide. */
+export function decideConditions(
+  endpoint: Endpoint,
+  values: Values,
+  conditions: readonly OptionalCondition[] = findOptionalConditions(endpoint.sql),
+): Endpoint {
+  const sql = decideOptionalConditions(endpoint.sql, conditions, (name, test) => {
+    const isText = isBoundAsText(endpoint, name);
+    if (!Object.hasOwn(values, name) || isText !== (test === 'text')) return undefined;
+    return values[name] === '';
+  });
+  return { ...endpoint, sql };
 }
 
 /** The stored query by itself, if it plainly returns the declared columns; `undefined` if it needs another SELECT around it. */
@@ -75,7 +88,8 @@ function isBoundAsText({ parameters, pages }: Endpoint, name: string): boolean {
 export function writeTypes({ sql, parameters, pages }: Endpoint): string {
   const typed = new Map(parameters.map((parameter) => [parameter.name, writeTyped(parameter)]));
   for (const column of pages?.by ?? []) typed.set(CURSOR_PREFIX + column.name, writeCursorColumn(column));
-  return createRewriter(sql)((name) => typed.get(name) ?? `@${name}`);
+  const isNamed = [...typed].some(([name, text]) => text !== `@${name}` && sql.includes(`@${name}`));
+  return isNamed ? createRewriter(sql)((name) => typed.get(name) ?? `@${name}`) : sql;
 }
 
 function writeTyped({ name, sqlType, required, fallback }: Parameter): string {

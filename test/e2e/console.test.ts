@@ -18,7 +18,11 @@ const STATS = '/endpoints/functions.invocation-stats?project=aurora&interval=7da
 const USAGE = '/endpoints/usage.api-counts?project=aurora&interval=daily';
 const LOGS = '/endpoints/logs.all?project=aurora&project_tier=PRO';
 const legendOf = (page: Awaited<ReturnType<typeof open>>, chart: string) =>
-  page.getByRole('figure', { name: chart }).getByRole('listitem').allInnerTexts();
+  page
+    .getByRole('figure', { name: chart })
+    .getByRole('listitem')
+    .filter({ has: page.locator('.legend-value') })
+    .allInnerTexts();
 const oneLine = (texts: readonly string[]) => texts.map((text) => text.replaceAll(/\s+/g, ' ').trim());
 
 describe('signing in', () => {
@@ -199,6 +203,7 @@ describe('an endpoint', () => {
     await pinned.getByRole('list', { name: 'About this answer' }).waitFor();
     expect(await pinned.getByLabel('project', { exact: false }).first().inputValue()).toBe('aurora');
     expect(await pinned.getByLabel('project', { exact: false }).first().isDisabled()).toBe(true);
+    await pinned.getByRole('tab', { name: 'SQL' }).click();
     await pinned.getByText('The SQL needs the scope manage.').waitFor();
   });
 
@@ -226,8 +231,9 @@ describe('an endpoint', () => {
     const address = /'(http[^']+)'/.exec(text)?.[1] ?? '';
     const response = await fetch(address, { headers: { 'x-api-key': KEY } });
     expect(response.status).toBe(200);
-    await page.getByRole('tab', { name: 'Python' }).click();
+    await page.getByRole('radio', { name: 'Python' }).check();
     expect(await page.getByRole('region', { name: 'The call in Python' }).innerText()).toContain('urllib');
+    await page.getByRole('tab', { name: 'SQL' }).click();
     await page.getByRole('region', { name: 'The stored query' }).waitFor();
     expect(await page.locator('.hljs-keyword').count()).toBeGreaterThan(3);
   });

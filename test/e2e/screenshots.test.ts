@@ -43,10 +43,8 @@ async function take(
   const page = await open(ADDRESSES[name], { key: KEY, colorScheme, viewport: { width: 1280, height: 900 } });
   await page.getByRole('heading', { level: 1 }).waitFor();
   await page.waitForLoadState('networkidle');
-  if (ADDRESSES[name].startsWith('/endpoints/')) {
-    await page.getByRole('heading', { name: 'Answer' }).scrollIntoViewIfNeeded();
-    await page.evaluate(() => document.querySelector('.answer')?.scrollIntoView({ block: 'center' }));
-  }
+  if (name === 'statistics')
+    await page.getByRole('figure', { name: 'Count and errors' }).locator('.u-over').click();
   if (name === 'logs') await page.getByRole('region', { name: /^Log/ }).getByRole('button').nth(1).click();
   await page.screenshot({ path, animations: 'disabled' });
 }

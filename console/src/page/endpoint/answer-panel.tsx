@@ -6,12 +6,14 @@ import { Code } from '../../ui/code.tsx';
 import { DataTable } from '../../ui/data-table.tsx';
 import { Empty } from '../../ui/empty.tsx';
 import { ErrorNote } from '../../ui/error-note.tsx';
+import { LinkedCharts } from '../../ui/linked-charts.tsx';
 import { Panel } from '../../ui/panel.tsx';
 import { Tabs } from '../../ui/tabs.tsx';
 import { Tag, type Tone } from '../../ui/tag.tsx';
-import { TimeChart } from '../../ui/time-chart.tsx';
 import { type Answer, type CacheState, formatJson, parseJson, type Row } from './answer.ts';
+import { findAnswerRange } from './answer-range.ts';
 import { Downloads } from './downloads.tsx';
+import { linesPath } from './lines.ts';
 import { LogView } from './log-view.tsx';
 import { hasOneRowPerTime, isDrawable, isLog, toCharts } from './shape.ts';
 import { toColumns } from './table-columns.tsx';
@@ -102,7 +104,7 @@ function Views({ endpoint, values, answer, url, onChange }: ViewsProps) {
       ) : answer.rows.length === 0 ? (
         <NoRows />
       ) : view === 'chart' ? (
-        <Charts columns={columns} rows={answer.rows} />
+        <Charts endpoint={endpoint} values={values} answer={answer} />
       ) : (
         <Rows columns={columns} rows={answer.rows} />
       )}
@@ -124,20 +126,21 @@ function NoRows() {
   );
 }
 
+interface ChartsProps extends Pick<ViewsProps, 'endpoint' | 'values' | 'answer'> {}
+
+function Charts({ endpoint, values, answer }: ChartsProps) {
+  const charts = useMemo(() => {
+    const range = findAnswerRange(endpoint, values, answer.atMs);
+    return toCharts(endpoint.columns, answer.rows, range);
+  }, [endpoint, values, answer]);
+  return (
+    <LinkedCharts charts={charts} linesOf={(span, search) => linesPath(endpoint, values, { span, search })} />
+  );
+}
+
 interface RowsProps {
   readonly columns: EndpointView['columns'];
   readonly rows: readonly Row[];
-}
-
-function Charts({ columns, rows }: RowsProps) {
-  const charts = useMemo(() => toCharts(columns, rows), [columns, rows]);
-  return (
-    <div className="charts">
-      {charts.map((chart) => (
-        <TimeChart key={chart.title} {...chart} />
-      ))}
-    </div>
-  );
 }
 
 function Rows({ columns, rows }: RowsProps) {
