@@ -54,6 +54,11 @@ describe('the query field', () => {
     await page.keyboard.press('Enter');
     expect(await query.inputValue()).toBe('-timeout level:error ');
     expect(await query.getAttribute('aria-expanded')).toBe('false');
+    await page.keyboard.press('Control+z');
+    expect(await query.inputValue()).toBe('-timeout level:err');
+    await page.keyboard.press('Control+Shift+z');
+    expect(await query.inputValue()).toBe('-timeout level:error ');
+    await page.keyboard.press('Escape');
     expect(addressOf(page)['q']).toBeUndefined();
     await page.keyboard.press('Enter');
     await expect.poll(() => addressOf(page)['q']).toBe('-timeout level:error');
