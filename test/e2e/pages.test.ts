@@ -6,7 +6,7 @@ startBrowser();
 
 const SOURCE = '/sources/cloudflare.logs.prod';
 
-/** Each page of keys and sources, with what stands over it. */
+/** Pages, with what stands over them. */
 const STATES: Readonly<Record<string, { path: string; act?: (page: Page) => Promise<void> }>> = {
   keys: { path: '/keys' },
   'the form for a key': {
@@ -35,6 +35,29 @@ const STATES: Readonly<Record<string, { path: string; act?: (page: Page) => Prom
   'the choice of a rotation': {
     path: '/keys',
     act: (page) => page.getByRole('button', { name: 'Rotate of these tests' }).first().click(),
+  },
+  explore: {
+    path: '/explore?columns=request.path,response.status_code',
+    async act(page) {
+      await page.getByRole('button', { name: 'Fields', exact: true }).click();
+      await page.getByRole('button', { name: 'level', exact: true }).click();
+      await page.locator('.field-value').first().waitFor();
+      await page.locator('.line-head').first().click();
+      await page.locator('.record').waitFor();
+    },
+  },
+  'the menu of a value': {
+    path: '/explore',
+    async act(page) {
+      await page.locator('.line-head').first().click();
+      await page.locator('.record-value').first().click();
+      await page.getByRole('menu').waitFor();
+    },
+  },
+  'a search that finds nothing': { path: '/explore?q=no.such:1&range=15m' },
+  'the sources of Explore': {
+    path: '/explore',
+    act: (page) => page.getByRole('button', { name: /^Sources:/ }).click(),
   },
   sources: { path: '/sources' },
   'a source': { path: SOURCE },
