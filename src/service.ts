@@ -1,4 +1,5 @@
 // Longer than other files: the one place that creates every part and hands it to the next, read from top to bottom.
+import { randomUUID } from 'node:crypto';
 import type { FastifyBaseLogger, FastifyInstance } from 'fastify';
 import { type CachedQueries, createCached } from './cache/cached.ts';
 import { createRefresh } from './cache/incremental.ts';
@@ -22,6 +23,7 @@ import { type Ingest, openIngest } from './ingest/ingest.ts';
 import { createProjectWarning } from './ingest/project-warning.ts';
 import { createRequestRecorder, EDGE_SOURCE } from './ingest/request-recorder.ts';
 import type { StoringWatch } from './ingest/storing-watch.ts';
+import type { ControlStore } from './keys/control-store.ts';
 import { createKeyring, type Keyring } from './keys/keyring.ts';
 import { openControlStore } from './keys/open-control-store.ts';
 import { createTokens } from './keys/token.ts';
@@ -47,6 +49,7 @@ import { createTails, type Tails } from './tail/tails.ts';
 import { registerGauges } from './telemetry/gauges.ts';
 import { createMetrics, type Metrics } from './telemetry/metrics.ts';
 import { createTraffic, SAMPLE_MS } from './telemetry/traffic.ts';
+import { createCatalogue } from './workbench/catalogue.ts';
 
 export interface Service {
   readonly app: FastifyInstance;
@@ -133,19 +136,8 @@ export async function createService(config: Config, options: ServiceOptions): Pr
   });
   const { readSizes, build } = observed;
   const routes = createRouteParts(parts, {
-    ...{
-      cached,
-      cursors,
-      tails,
-      cache,
-      ingest,
-      keyring,
-      deletions,
-      traffic,
-      notReady,
-      readSizes,
-      version: build.version,
-    },
+    ...{ cached, control, cursors, tails, cache, ingest, keyring },
+    ...{ deletions, traffic, notReady, readSizes, version: build.version },
     readNotices: createNotices(retention, storing),
   });
   const sharedRates = shared?.rates;
@@ -338,6 +330,7 @@ async function openWriteSide({ config, store, metrics, storing, logger, now, ope
 type Served = Pick<OverviewParts, 'cache' | 'traffic' | 'notReady' | 'readNotices' | 'readSizes'> &
   Pick<RouteParts['deletions'], 'deletions'> & {
     cached: CachedQueries;
+    control: ControlStore;
     cursors: Cursors;
     tails: Tails;
     ingest: Ingest;
@@ -359,7 +352,7 @@ function createIgnoredSqlWarning(logger: FastifyBaseLogger): (endpoint: Endpoint
 /** Hands each group of routes what it works with. */
 function createRouteParts(
   { config, store, metrics, logger, now }: Parts,
-  { cached, cursors, tails, ingest, keyring, deletions, version, ...live }: Served,
+  { cached, control, cursors, tails, ingest, keyring, deletions, version, ...live }: Served,
 ): RouteParts {
   const { engine, registry } = store;
   const { receive, committer } = ingest;
@@ -379,14 +372,13 @@ function createRouteParts(
   return {
     query: {
       ...{ ...asking, tails, keyring, describe },
-      resolveTail: createResolveTail({ cursors, parameterBytesMax }),
+      resolveTail: createResolveTail({ registry, cursors, parameterBytesMax }),
     },
     search: {
-      cached,
-      metrics,
-      describe,
+      ...{ cached, metrics, describe, tails, keyring },
       ...createSearchSteps({ registry, cursors, limits: config, now }),
     },
+    savedSearches: { control, now, newId: randomUUID },
     mcp: { ...asking, keyring, version, describeTool },
     ingest: sending,
     otlp: sending,
@@ -398,6 +390,11 @@ function createRouteParts(
       studio: config.studio === '1',
     },
     overview: { config, engine, registry, now, committer, ...live },
+    workbench: {
+      ...{ config, engine, registry, folders: () => store.folders },
+      run: createRunner(engine, now, () => ageAt(store.clock, Date.now)),
+      readCatalogue: createCatalogue(engine, registry),
+    },
     about: {
       ...{ engine, metrics, registry, notReady, readNotices },
       describe: (endpoints) => createOpenApi({ version, endpoints }),

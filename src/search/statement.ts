@@ -1,4 +1,4 @@
-import type { Source } from '../definitions/source.ts';
+import { isManaged, type Source } from '../definitions/source.ts';
 import { writeCondition } from './condition.ts';
 import { type Bind, column, createFields, type Fields, type Operand } from './field.ts';
 import type { SearchField, SearchTree } from './tree.ts';
@@ -124,13 +124,12 @@ function compile({ sources, tree, hasProject }: SearchScope, arm: Arm): SearchSt
       `${time} >= @${from} AND ${time} <= @${until}`,
       hasProject && `AND ${column('project')} = @project`,
       arm.more?.(bind, source),
-      tree !== undefined && `AND ${writeCondition(tree, { fields, bind })}`,
     ];
+    const searched = tree && writeCondition(tree, { fields, bind });
     const definitions = fields.definitions();
     extracted = extracted?.intersection(fields.extracted) ?? fields.extracted;
     return `(${definitions.length === 0 ? '' : `WITH ${definitions.join(', ')} `}SELECT ${selected}
-FROM \`${source.table}\` AS t
-WHERE ${conditions.filter(Boolean).join(' ')}
+FROM ${writeSearched(source, searched)}${conditions.filter(Boolean).join(' ')}
 ${arm.end ?? ''})`;
   });
   return {
@@ -138,6 +137,16 @@ ${arm.end ?? ''})`;
     values: Object.fromEntries(values()),
     extracted: extracted ?? new Set(),
   };
+}
+
+/**
+ * The table with the condition of the search, up to the other conditions. In reading newest first, the engine reads what it sorts by for all rows,
+ * unless PREWHERE has the condition; there it also remembers, for any range of time, which granules have no match. Views have no PREWHERE.
+ */
+function writeSearched(source: Source, condition: string | undefined): string {
+  const table = `\`${source.table}\` AS t`;
+  if (condition === undefined) return `${table}\nWHERE `;
+  return isManaged(source) ? `${table}\nPREWHERE ${condition}\nWHERE ` : `${table}\nWHERE ${condition} AND `;
 }
 
 /** Gives each text a parameter of its own, numbered in the order of their first use. */

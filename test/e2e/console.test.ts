@@ -384,19 +384,6 @@ describe('the first load', () => {
   });
 });
 
-describe('the reference at /docs', () => {
-  test('lists the endpoints of the tab’s key, and without one what is the same for all', async () => {
-    const page = await open('/docs', { key: KEY });
-    await page.getByText('/api/endpoints/query/logs.all').first().waitFor();
-    const without = await open('/docs');
-    await without.getByText('/api/overview').first().waitFor();
-    expect(await without.getByText('/api/endpoints/query/').count()).toBe(0);
-    await without.getByLabel('Key', { exact: true }).fill(KEY);
-    await without.getByRole('button', { name: 'Show its endpoints' }).click();
-    await without.getByText('/api/endpoints/query/usage.api-counts').first().waitFor();
-  });
-});
-
 /** In the page: marks the moment at which its heading comes. */
 function noteHeading(): void {
   const observer = new MutationObserver(() => {

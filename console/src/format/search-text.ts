@@ -10,7 +10,12 @@ export function formatField(path: readonly string[]): string {
 
 /** The term for events in which the field has exactly this value. */
 export function formatTerm(field: string, value: string): string {
-  return `${field}:${BARE_VALUE.test(value) ? value : quote(value)}`;
+  return `${field}:${formatTermValue(value)}`;
+}
+
+/** A value behind a field's colon or an operator, for exactly this text. */
+export function formatTermValue(value: string): string {
+  return BARE_VALUE.test(value) ? value : quote(value);
 }
 
 /** A search for events that match all of these searches. */

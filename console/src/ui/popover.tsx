@@ -70,21 +70,23 @@ function PopoverPanel({ id, title, children }: PanelProps) {
   useLayoutEffect(() => {
     const { current } = panel;
     if (current === null) return;
-    // Aligned with the button, but never beyond the window's right edge.
+    // Below the button, aligned with its left edge, or with its right edge if the window ends before.
     const place = () => {
       current.style.translate = '0';
-      const { right } = current.getBoundingClientRect();
-      const beyond = right + MARGIN_PX - document.documentElement.clientWidth;
-      current.style.translate = `${-Math.max(0, beyond)}px`;
+      const { left, right, width } = current.getBoundingClientRect();
+      if (right + MARGIN_PX <= document.documentElement.clientWidth) return;
+      const end = current.parentElement?.getBoundingClientRect().right ?? 0;
+      current.style.translate = `${Math.max(MARGIN_PX, end - width) - left}px`;
     };
     place();
     addEventListener('resize', place);
-    const first = current.querySelector<HTMLElement>('button:enabled, input:enabled');
+    const first = current.querySelector<HTMLElement>('button:enabled');
     (first ?? current).focus({ preventScroll: true });
     return () => removeEventListener('resize', place);
   }, []);
   return (
-    <div ref={panel} id={id} className="popover-panel" role="dialog" aria-label={title} tabIndex={-1}>
+    // Long content scrolls, by keyboard too.
+    <div ref={panel} id={id} className="popover-panel" role="dialog" aria-label={title} tabIndex={0}>
       {children}
     </div>
   );

@@ -1,4 +1,5 @@
 import { ERROR_CODES } from '../../errors.ts';
+import { EVENT_STREAM } from '../../serve/resolve.ts';
 
 /** A JSON Schema (2020-12), which OpenAPI 3.1 takes as it is. */
 export type Schema = Readonly<Record<string, unknown>>;
@@ -19,6 +20,14 @@ export function plain(schema: unknown): Schema {
   ) as Schema;
 }
 
+/** A response that is a live tail. */
+export const EVENTS: Schema = {
+  type: 'string',
+  contentMediaType: EVENT_STREAM,
+  description:
+    'A live tail: an event `row` for each new row, its cursor as id; last an event `end` with a reason.',
+};
+
 /** The one shape of every failure (docs/errors.md). */
 export const ERROR_SCHEMA = object({
   error: object({
@@ -32,6 +41,8 @@ export const ERROR_SCHEMA = object({
       properties: {
         parameter: { type: 'string' },
         message: { type: 'string' },
+        line: { type: 'integer', description: 'Line of a text with several, from 1.' },
+        column: { type: 'integer', description: 'Where in that line, from 1.' },
         position: { type: 'integer', description: 'Where in the value, from 0; only of a search.' },
       },
     }),

@@ -1,11 +1,13 @@
+import { QUICK_RANGES, type QuickRange } from '../../format/time-range.ts';
+
 /** What Explore's address holds: everything but the key. `?q=level:error&source=postgres.logs&range=6h` */
 export interface ExploreAddress {
   readonly q: string;
   /** Names of sources; none: all that the key may search. */
   readonly source: readonly string[];
   readonly project: string;
-  /** One of `RANGES`; left out if `from` and `until` are set. */
-  readonly range: Range | undefined;
+  /** Left out if `from` and `until` are set. */
+  readonly range: QuickRange | undefined;
   /** ISO 8601, UTC; both or none. */
   readonly from: string | undefined;
   readonly until: string | undefined;
@@ -20,9 +22,7 @@ export interface ExploreAddress {
   readonly at: string;
 }
 
-export const RANGES = ['15m', '1h', '6h', '24h', '7d', '30d'] as const;
-export type Range = (typeof RANGES)[number];
-export const REFRESHES: readonly number[] = [5, 10, 30, 60];
+const REFRESHES: readonly number[] = [5, 10, 30, 60];
 
 const NONE: ExploreAddress = {
   q: '',
@@ -52,7 +52,7 @@ export function parseAddress(search: string): ExploreAddress {
     project: text('project'),
     ...(isAbsolute
       ? { ...times, range: undefined }
-      : { range: RANGES.find((range) => range === text('range')) ?? NONE.range }),
+      : { range: QUICK_RANGES.find(({ id }) => id === text('range'))?.id ?? NONE.range }),
     by: text('by') || NONE.by,
     columns: parseList(query.getAll('columns')),
     refresh: REFRESHES.includes(refresh) ? refresh : undefined,
