@@ -192,7 +192,7 @@ interface Files {
   readonly may_edit: boolean;
 }
 
-describe('SQL that reads more than the tables of sources, or does more than read, is refused:', () => {
+describe('SQL that reads more than the tables of sources, or does more than read:', () => {
   test.each([
     'INSERT INTO edge_logs (id) VALUES (1)',
     'INSERT INTO FUNCTION file("x") SELECT 1',
@@ -229,7 +229,7 @@ describe('SQL that reads more than the tables of sources, or does more than read
     'SELECT * FROM default.edge_logs',
     'SELECT 1 IN other_table AS n',
     'WITH x AS (SELECT * FROM other_table) SELECT * FROM x',
-  ])('%s', async (sql) => {
+  ])('%s is refused as a draft', async (sql) => {
     for (const path of ['run', 'plan', 'check']) {
       const body = { definition: PLAIN, sql, ...(path !== 'check' && { values: {} }) };
       const answer = await post(path, body);
