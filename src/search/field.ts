@@ -1,4 +1,4 @@
-import type { Level } from '../definitions/level.ts';
+import { LEVELS, type Level } from '../definitions/level.ts';
 import type { Source, SourceColumn } from '../definitions/source.ts';
 import { writeIsOfLevel, writeLevelRank } from './level.ts';
 import { printField, type SearchField } from './tree.ts';
