@@ -189,7 +189,7 @@ describe('the time range', () => {
     expect(await page.evaluate(() => document.activeElement?.textContent)).toContain('Last 7 days');
   });
 
-  test('is refreshed at the chosen interval', async () => {
+  test('the interval of refreshes is in the address', async () => {
     const page = await openExplore();
     await page.getByRole('combobox', { name: 'Refresh automatically' }).selectOption('30 s');
     await expect.poll(() => addressOf(page)['refresh']).toBe('30');
@@ -246,7 +246,7 @@ describe('saved searches', () => {
     await panelOf(other).getByText('This key has no saved searches yet.').waitFor();
   });
 
-  test('a signed token is told that it has none', async () => {
+  test('with a signed token the panel says why there are none', async () => {
     const response = await fetch(`${URL_OF_SERVICE}/api/tokens`, {
       method: 'POST',
       headers: { 'x-api-key': key },

@@ -48,7 +48,7 @@ async function take(
   if (name === 'statistics')
     await page.getByRole('figure', { name: 'Count and errors' }).locator('.u-over').click();
   if (name === 'logs') await page.getByRole('region', { name: /^Log/ }).getByRole('button').nth(1).click();
-  if (name === 'explore') await page.locator('.line.level-error > .line-head').first().click();
+  if (name === 'explore') await page.locator('.line-head').nth(4).click();
   await page.screenshot({ path, animations: 'disabled' });
 }
 

@@ -59,7 +59,7 @@ export function HistogramPanel({ histogram, fields, onBy, onZoom, onFilter }: Hi
         <BarChart
           bars={bars}
           widthMs={search.widthMs}
-          countedBackToMs={histogram.backToMs}
+          countedBackToMs={histogram.slicesRead < histogram.slices ? histogram.backToMs : 0}
           at={at}
           onPoint={setAt}
           onZoom={onZoom}
