@@ -1,7 +1,7 @@
 import { parseConfig } from '../../src/config/config.ts';
 import { readDefinitions } from '../../src/definitions/read.ts';
 import type { Source } from '../../src/definitions/source.ts';
-import { createFields } from '../../src/search/field.ts';
+import { writeLevelName, writeLevelRank } from '../../src/search/level.ts';
 import type { BenchData } from '../data.ts';
 import type { RivalAnswer } from '../rival/rival.ts';
 import type { SearchQuestion } from './question.ts';
@@ -24,21 +24,18 @@ export async function readSources(): Promise<readonly Source[]> {
 }
 
 /**
- * What a rival gets of a source's table: `RIVAL_COLUMNS` in their order, with the level, called `L`, as a search computes it.
+ * What a rival gets of a source's table: `RIVAL_COLUMNS` in their order, with the name of the level, called `L`, as a search computes it.
  *
  * @param time the instant in the rival's format
  */
 export function exportColumns(source: Source, time = 'timestamp'): string {
-  const fields = createFields(source, () => {
-    throw new Error('a level has no parameters');
-  });
-  fields.find(['level']);
   const typed = (name: string, type: string) =>
     source.columns.some((column) => column.name === name) ? `t.${name}` : `CAST(NULL, '${type}') AS ${name}`;
   return Object.keys(RIVAL_COLUMNS)
     .map((name) => {
       if (name === 'timestamp') return time;
-      if (name === 'level') return fields.definitions().join();
+      if (name === 'level')
+        return `${writeLevelName(`(${writeLevelRank(source.level, (of) => `t.${of}`)})`)} AS L`;
       if (name === 'path') return typed(name, 'Nullable(String)');
       return name === 'status_code' ? typed(name, 'Nullable(Int64)') : `t.${name}`;
     })

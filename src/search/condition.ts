@@ -1,6 +1,5 @@
 import { findLevel, LEVELS, type Level } from '../definitions/level.ts';
 import { formatInstant, parseInstant } from '../lib/instant.ts';
-import { quote } from '../sql/quote.ts';
 import { type Bind, column, type Fields, type Operand } from './field.ts';
 import { refuse } from './parse.ts';
 import type { SearchClause, SearchTree, SearchValue } from './tree.ts';
@@ -59,14 +58,15 @@ function writePlainText(value: SearchValue, bind: Bind): string {
 const MESSAGE_IN_LOWER_CASE = `lower(${column('event_message')})`;
 
 function writeExists({ kind, sql }: Operand): string {
+  if (kind === 'level') return `${sql} > 0`;
   return kind === 'time' || kind === 'constant' ? ALWAYS : `nullIf(toString(${sql}), '') IS NOT NULL`;
 }
 
 function writeCompare(clause: Compare, { fields, bind }: Writer): string {
   const operand = fields.find(clause.field);
   const { operator, value } = clause;
+  if (operand.kind === 'level') return operand.isOf(findLevels(clause));
   const { kind, sql } = operand;
-  if (kind === 'level') return writeLevels(sql, clause);
   if (kind === 'time') return `${sql} ${operator} ${bind(readTime(clause))}`;
   if (kind === 'constant') return isFitting(operand.text, clause) ? ALWAYS : NEVER;
   if (kind === 'boolean') return writeBoolean(operand, clause, bind);
@@ -89,10 +89,9 @@ function writeBoolean(operand: Operand, { operator, value }: Compare, bind: Bind
   return isFit ? `${operand.sql} = ${value[0].toLowerCase()}` : NEVER;
 }
 
-/** The condition by which the range of values is one of levels, in their order. */
-function writeLevels(sql: string, { operator, value, position }: Compare): string {
-  const levels = LEVELS.filter(findTest());
-  return levels.length === 0 ? NEVER : `${sql} IN (${levels.map(quote).join(', ')})`;
+/** The levels that are meant, by their names or in their order. */
+function findLevels({ operator, value, position }: Compare): readonly Level[] {
+  return LEVELS.filter(findTest());
 
   function findTest(): (level: Level) => boolean {
     if (value.length > 1) return (level) => matches(level, value);

@@ -31,7 +31,7 @@ export async function checkDraft(parts: CheckParts, texts: DraftTexts, how: How)
   if (draft.endpoint !== undefined) {
     const { faults, columns } = await verifyQuery(engine, draft.endpoint, findForeign(registry));
     throwFailure();
-    return { draft, columns, faults: faults.map((fault) => withoutPaths(fault, texts)) };
+    return { draft, columns, faults: faults.map((fault) => inAuthorText(fault, texts)) };
   }
   // Its types are unknown, so only the syntax can be checked: names are resolved for what the checks above have passed.
   const drafts = draft.sql.text.trim() === '' ? [] : [draft.sql];
@@ -40,7 +40,7 @@ export async function checkDraft(parts: CheckParts, texts: DraftTexts, how: How)
   return {
     draft,
     columns: [],
-    faults: [...draft.faults, ...faults].map((fault) => withoutPaths(fault, texts)),
+    faults: [...draft.faults, ...faults].map((fault) => inAuthorText(fault, texts)),
   };
 }
 
@@ -67,12 +67,21 @@ function findForeign({ sources }: Registry) {
 }
 
 const PATH = /(?<![\w.])(?:\/[\w.-]+){2,}\/?/g;
+// The place is that of the text as it was sent; what stands there is repeated.
+const POSITION = /: failed at position \d+ \((.*?)\)(?: \(line \d+, col \d+\))?:.*?(?=\bUnmatched\b|$)/s;
+const SCOPE = / in (?:scope|query) (?:SELECT|WITH|\().*?(?=\. Maybe you meant|$)/is;
 
-/** Paths of this machine are left out of the engine's words; those in the author's own text are not. */
+/** The engine's words for the author of a text: without the statement, which is longer than the text, and without paths. */
+export function toAuthorText(message: string, texts: DraftTexts): string {
+  const text = message.replace(POSITION, ' at “$1”. ').replace(SCOPE, '');
+  return hidePaths(text.replace(/[\s.]*\([A-Z_]+\)$/, '').trim(), texts);
+}
+
+/** Paths of this machine are left out; those in the author's own text stay. */
 export function hidePaths(text: string, { sql, definition }: DraftTexts): string {
   return text.replace(PATH, (path) => (sql.includes(path) || definition.includes(path) ? path : '…'));
 }
 
-function withoutPaths(fault: Fault, texts: DraftTexts): Fault {
-  return { ...fault, message: hidePaths(fault.message, texts) };
+function inAuthorText(fault: Fault, texts: DraftTexts): Fault {
+  return { ...fault, message: toAuthorText(fault.message, texts) };
 }

@@ -9,7 +9,7 @@ import { createQuestion } from '../query/question.ts';
 import type { Run } from '../query/run.ts';
 import { engineMessage } from '../query/verify.ts';
 import type { How } from './author-engine.ts';
-import { type CheckParts, getEndpoint, hidePaths } from './check.ts';
+import { type CheckParts, getEndpoint, hidePaths, toAuthorText } from './check.ts';
 import type { DraftTexts } from './draft.ts';
 import { dropLastRow, readReport, unwrapRows } from './report.ts';
 
@@ -88,7 +88,7 @@ async function ask({ run, config }: RunParts, { endpoint, call, format, lead }: 
     return await run(createQuestion(endpoint, values, format), { ...how, lead, isAuthors: true });
   } catch (error) {
     if (!(error instanceof TailraceError) || error.code !== 'query_failed') throw error;
-    const message = hidePaths(engineMessage(error), call);
+    const message = toAuthorText(engineMessage(error), call);
     throw new TailraceError('query_failed', message, {
       errors: [{ parameter: 'sql', message }],
       cause: error.cause,

@@ -4,7 +4,7 @@ import { resolveSearch } from '../../console/src/page/explore/search/search.ts';
 
 const MINUTE_MS = 60_000;
 const NOW_MS = Date.parse('2026-11-20T12:34:20Z');
-const ASKED = { q: '', source: [], project: '', at: '', from: undefined, until: undefined };
+const ASKED = { q: '', source: [], project: '', from: undefined, until: undefined };
 const SEARCH = resolveSearch({ ...ASKED, range: '1h' }, NOW_MS, 0);
 
 test('bars are stacked by level from the worst, with those without events, and the running minute is partial', () => {

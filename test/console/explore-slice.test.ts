@@ -5,7 +5,7 @@ import { planCounts, planSlices } from '../../console/src/page/explore/search/sl
 
 const NOW_MS = Date.parse('2026-11-20T12:34:56.789Z');
 const HOUR_MS = 3_600_000;
-const LAST = { q: '', source: [], project: '', from: undefined, until: undefined, at: '' };
+const LAST = { q: '', source: [], project: '', from: undefined, until: undefined };
 
 describe('a range', () => {
   test.each([

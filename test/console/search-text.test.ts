@@ -42,7 +42,7 @@ describe('the text of a search', () => {
     expect(joinSearches(['', ' level:error ', ''])).toBe('level:error');
     expect(joinSearches(['a or b', 'level:error'])).toBe('(a or b) level:error');
     expect(joinSearches(['"a or b"', 'word', 'operator:x'])).toBe('"a or b" word operator:x');
-    for (const text of ['a OR(b)', '(a)or b', 'a or"b"', 'a or -b', 'x or y z'])
+    for (const text of ['a OR(b)', '(a)or b', 'a or"b"', '"a"or b', 'a or -b', 'x or y z'])
       expect(parse(joinSearches([text, 'c']))).toEqual({
         kind: 'and',
         items: [parse(text), parse('c')].map((tree) => expect.objectContaining({ kind: tree?.kind })),

@@ -13,6 +13,7 @@ const ADDRESSES = {
   usage: '/endpoints/usage.api-counts?project=aurora&interval=daily',
   logs: '/endpoints/logs.all?project=aurora&project_tier=PRO',
   keys: '/keys',
+  explore: '/explore?source=cloudflare.logs.prod,postgres.logs,deno-relay-logs&columns=response.status_code',
   source: '/sources/deno-relay-logs',
 };
 const PICTURES = [
@@ -20,6 +21,7 @@ const PICTURES = [
   ['statistics', 'light'],
   ['usage', 'dark'],
   ['logs', 'dark'],
+  ['explore', 'light'],
   ['keys', 'light'],
   ['source', 'dark'],
 ] as const;
@@ -46,6 +48,7 @@ async function take(
   if (name === 'statistics')
     await page.getByRole('figure', { name: 'Count and errors' }).locator('.u-over').click();
   if (name === 'logs') await page.getByRole('region', { name: /^Log/ }).getByRole('button').nth(1).click();
+  if (name === 'explore') await page.locator('.line.level-error > .line-head').first().click();
   await page.screenshot({ path, animations: 'disabled' });
 }
 

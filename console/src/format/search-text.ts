@@ -27,7 +27,7 @@ export function joinSearches(searches: readonly string[]): string {
 /** In parentheses if it has an `or`, which binds less than the `and` between searches. */
 function group(search: string): string {
   const bare = search.replaceAll(/"(?:[^"\\]|\\[\s\S])*"/g, '""');
-  return /(?:^|[\s)])or(?=[\s("-]|$)/i.test(bare) ? `(${search})` : search;
+  return /(?:^|[\s)"])or(?=[\s("-]|$)/i.test(bare) ? `(${search})` : search;
 }
 
 function quote(text: string): string {

@@ -1,9 +1,17 @@
 import { Type } from 'typebox';
 import { toParameterViews } from '../../management/definitions.ts';
-import { DRAFT_CHECK, ENDPOINT_FILES, RUN_REPORT, type RunReport, WORKBENCH } from '../../management/view.ts';
+import {
+  DRAFT_CHECK,
+  ENDPOINT_FILES,
+  RUN_REPORT,
+  type RunReport,
+  SAVED_ENDPOINT,
+  WORKBENCH,
+} from '../../management/view.ts';
 import { checkDraft } from '../../workbench/check.ts';
 import { toDraftError } from '../../workbench/draft.ts';
 import { planDraft, runDraft } from '../../workbench/run.ts';
+import type { createSave } from '../../workbench/save.ts';
 import {
   describeWorkbench,
   readFiles,
@@ -11,8 +19,13 @@ import {
   type WorkbenchParts,
 } from '../../workbench/workbench.ts';
 import { list, object, plain } from '../openapi/schema.ts';
+import { getCaller } from '../plugins/auth.ts';
 import { defineRoute, json, jsonBody, type RouteGroup } from '../route.ts';
 import { describeRun } from './query.ts';
+
+export interface WorkbenchRouteParts extends WorkbenchParts {
+  readonly save: ReturnType<typeof createSave>;
+}
 
 const TEXT = Type.String({ expected: 'a text' });
 const DRAFT = { definition: TEXT, sql: TEXT };
@@ -23,6 +36,15 @@ const VALUES = Type.Record(
   { maxProperties: 1_000, expected: 'an object of texts by parameter name' },
 );
 const CALL = Type.Object({ ...DRAFT, values: Type.Optional(VALUES) }, MAP);
+
+const SAVE = Type.Object(
+  {
+    name: Type.String({ maxLength: 100, expected: 'the name of the endpoint, at most 100 characters' }),
+    ...DRAFT,
+    version: Type.Union([TEXT, Type.Null()], { expected: 'the version that was read, or null' }),
+  },
+  MAP,
+);
 
 const DEFINITION_EXAMPLE = `name: errors.by-path
 description: Failed requests by path.
@@ -53,7 +75,7 @@ const RUN_ERRORS = [
 const BODY_BYTES_MAX = 1024 * 1024;
 
 /** Writing endpoints in the console: SQL over the tables of all sources, for keys that may read everything. */
-export const workbenchRoutes: RouteGroup<WorkbenchParts> = {
+export const workbenchRoutes: RouteGroup<WorkbenchRouteParts> = {
   bodyBytesMax: () => BODY_BYTES_MAX,
   routes: [
     defineRoute({
@@ -131,6 +153,23 @@ export const workbenchRoutes: RouteGroup<WorkbenchParts> = {
           errors: checked.faults.map(toDraftError),
         };
       },
+    }),
+    defineRoute({
+      ...common,
+      method: 'POST',
+      path: '/api/workbench/save',
+      summary: 'Write the two files of an endpoint, serve them, and run its tests',
+      operation: {
+        id: 'save_endpoint',
+        tag: 'console',
+        description:
+          'With `TAILRACE_EDIT_ENDPOINTS=1` or in `tailrace dev`. A failed test does not undo the save. `version` is that of the texts that were read before; null for a new endpoint.',
+      },
+      body: jsonBody(SAVE, { example: { name: 'errors.by-path', ...EXAMPLE, version: null } }),
+      answer: { 200: json('Saved and served.', SAVED_ENDPOINT) },
+      errors: ['invalid_definition', 'conflict', 'query_failed', 'overloaded', 'query_timeout'],
+      handle: ({ save }: WorkbenchRouteParts, request, reply) =>
+        save(request.body, getCaller(request), describeRun(request, reply)),
     }),
   ],
 };

@@ -1,8 +1,9 @@
 import { useMemo } from 'react';
-import type { EndpointView, Self } from '../../../../src/management/view.ts';
+import type { EndpointView, Self, WorkbenchView } from '../../../../src/management/view.ts';
 import { useClient } from '../../api/client.ts';
 import { useLoad } from '../../api/use-load.ts';
 import { findViews, type Vocabulary } from '../../ui/editor/completion.ts';
+import { withConditional } from '../../ui/editor/keyword.ts';
 import type { Row } from './answer.ts';
 
 /** The parameter in which callers of a sandboxed endpoint send a SELECT; no such endpoint declares one of this name. */
@@ -55,8 +56,8 @@ export function mayUseWorkbench({ token, scopes, endpoints, sources, pins }: Sel
 export function useSandboxWords({ query_sandboxing: isOn, parameters, sql }: EndpointView): Vocabulary {
   const { self } = useClient();
   const path = isOn && mayUseWorkbench(self) ? '/api/workbench' : undefined;
-  const { value } = useLoad<{ readonly functions: readonly { readonly name: string }[] }>(path);
-  const functions = useMemo(() => value?.functions.map(({ name }) => name) ?? [], [value]);
+  const { value } = useLoad<WorkbenchView>(path);
+  const functions = useMemo(() => withConditional(value?.functions ?? []), [value]);
   return useMemo(
     () => ({
       functions,

@@ -1,6 +1,7 @@
 import { useCallback, useEffect, useMemo, useState } from 'react';
 import { useClient } from '../../api/client.ts';
-import { usePreference } from '../../preference.ts';
+import { offsetOf } from '../../format/time-axis.ts';
+import { useZone } from '../../preference.ts';
 import { type ExploreAddress, explorePath } from './address.ts';
 import './explore.css';
 import { ExploreHead } from './explore-head.tsx';
@@ -102,16 +103,16 @@ function useExplore(address: ExploreAddress, held: boolean) {
 
 /** The search of an address. Another `round` resolves a range that ends now anew. */
 function useSearchOf(address: ExploreAddress, round: number | string): Search {
-  const { zone } = usePreference().preference;
-  const { q, project, range, from, until, at } = address;
+  const zone = useZone();
+  const { q, project, range, from, until } = address;
   const names = address.source.join(',');
   // biome-ignore lint/correctness/useExhaustiveDependencies: `round` is how the same is searched again
   return useMemo(() => {
     const nowMs = Date.now();
-    const offsetMs = zone === 'utc' ? 0 : -new Date(nowMs).getTimezoneOffset() * 60_000;
+    const offsetMs = offsetOf(zone)(nowMs / 1000) * 1_000;
     const source = names === '' ? [] : names.split(',');
-    return resolveSearch({ q, source, project, range, from, until, at }, nowMs, offsetMs);
-  }, [q, names, project, range, from, until, at, zone, round]);
+    return resolveSearch({ q, source, project, range, from, until }, nowMs, offsetMs);
+  }, [q, names, project, range, from, until, zone, round]);
 }
 
 const AROUND_MS = 2 * 60_000;

@@ -110,7 +110,7 @@ export function SignInPage({ kept, message, onSignIn, onSkip }: SignInProps) {
             <Link href="/docs" onClick={onSkip}>
               API reference
             </Link>{' '}
-            needs none.
+            needs no key.
           </p>
         </div>
       </form>

@@ -1,7 +1,7 @@
-import type { EndpointView } from '../../../../src/management/view.ts';
+import type { RunReport } from '../../../../src/management/view.ts';
 import type { ApiError } from '../../api/client.ts';
-import type { Table } from '../../ui/editor/completion.ts';
 import type { Fault } from '../../ui/editor/fault.ts';
+import type { Row } from '../endpoint/answer.ts';
 
 /** The two files of an endpoint. */
 export interface Files {
@@ -9,51 +9,9 @@ export interface Files {
   readonly sql: string;
 }
 
-/** `GET /api/workbench` */
-export interface Workbench {
-  readonly may_edit: boolean;
-  readonly functions: readonly { readonly name: string }[];
-  readonly tables: readonly Table[];
-}
-
-/** `GET /api/workbench/endpoints/:name` */
-export interface StoredFiles extends Files {
-  readonly name: string;
-  readonly version: string;
-  readonly may_edit: boolean;
-}
-
-export interface DescribedColumn {
-  readonly name: string;
-  readonly type: EndpointView['columns'][number]['type'];
-}
-
-/** `POST /api/workbench/check` */
-export interface Checked {
-  readonly parameters: EndpointView['parameters'];
-  readonly columns: readonly DescribedColumn[];
-  readonly errors: ApiError['errors'];
-}
-
-/** `POST /api/workbench/run`; its rows are `result`. */
-export interface Answered {
-  readonly result: readonly Readonly<Record<string, unknown>>[];
-  readonly columns: readonly DescribedColumn[];
-  readonly rows_read: number;
-  readonly bytes_read: number;
-  readonly engine_ms: number;
-  readonly truncated: boolean;
-}
-
-/** `POST /api/workbench/save` */
-export interface Saved {
-  readonly name: string;
-  readonly version: string;
-  readonly tests: readonly {
-    readonly name: string;
-    readonly passed: boolean;
-    readonly message?: string | null;
-  }[];
+/** Response of a run. */
+export interface Answered extends RunReport {
+  readonly result: readonly Row[];
 }
 
 /** Faults of each file. */

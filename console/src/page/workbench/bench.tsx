@@ -1,10 +1,10 @@
 import { type ReactNode, useMemo, useState } from 'react';
 import { Link } from 'wouter';
-import type { Projects } from '../../../../src/management/view.ts';
+import type { Projects, WorkbenchView } from '../../../../src/management/view.ts';
 import { useLoad } from '../../api/use-load.ts';
 import { ErrorNote } from '../../ui/error-note.tsx';
 import { Tag } from '../../ui/tag.tsx';
-import { type Files, toFaults, type Workbench } from './api.ts';
+import { type Files, toFaults } from './api.ts';
 import { type Outline, readOutline, withColumns } from './definition.ts';
 import { Panes } from './panes.tsx';
 import { Result, type ResultView } from './result.tsx';
@@ -19,8 +19,8 @@ import { useSave } from './use-save.ts';
 interface BenchProps {
   /** Empty: a new endpoint. */
   readonly name: string;
-  readonly opened: Base & { readonly may_edit: boolean };
-  readonly workbench: Workbench;
+  readonly opened: Base;
+  readonly workbench: WorkbenchView;
   /** The control that opens another endpoint. */
   readonly choice: ReactNode;
   readonly onSaved: (name: string) => void;
@@ -50,7 +50,7 @@ export function Bench({ name, opened, workbench, choice, onSaved }: BenchProps) 
             Its page
           </Link>
         )}
-        <SaveBar name={name} mayEdit={opened.may_edit} work={work} outline={outline} save={save} />
+        <SaveBar name={name} refusal={workbench.refusal} work={work} outline={outline} save={save} />
       </div>
       <SaveNotes opened={opened} work={work} save={save} />
       {check.error !== undefined && <ErrorNote error={check.error} />}
@@ -91,7 +91,7 @@ export function Bench({ name, opened, workbench, choice, onSaved }: BenchProps) 
 }
 
 /** A definition is saved with columns: those of the query if it has none. */
-function complete(definition: string, { columns, isCurrent }: Check, { tables }: Workbench): string {
+function complete(definition: string, { columns, isCurrent }: Check, { tables }: WorkbenchView): string {
   const isComplete = readOutline(definition).columns.size > 0;
   return isComplete || !isCurrent ? definition : withColumns(definition, columns, tables);
 }

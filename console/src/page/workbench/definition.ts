@@ -1,6 +1,7 @@
 import { isMap, isScalar, type Pair, parseDocument, stringify, type YAMLMap } from 'yaml';
+import type { RunReport } from '../../../../src/management/view.ts';
 import type { Table, Word } from '../../ui/editor/completion.ts';
-import type { DescribedColumn, Files } from './api.ts';
+import type { Files } from './api.ts';
 
 /** What the workbench reads of an endpoint.yaml under work; what is wrong in it is missing. */
 export interface Outline {
@@ -54,7 +55,7 @@ function fieldsOf(root: YAMLMap | undefined, field: string) {
  */
 export function withColumns(
   definition: string,
-  columns: readonly DescribedColumn[],
+  columns: RunReport['columns'],
   tables: readonly Table[],
 ): string {
   const written = readOutline(definition).columns;

@@ -1,10 +1,12 @@
 import { useMemo, useRef, useState } from 'react';
 import { flushSync } from 'react-dom';
+import type { WorkbenchView } from '../../../../src/management/view.ts';
 import type { Vocabulary } from '../../ui/editor/completion.ts';
 import { Editor } from '../../ui/editor/editor.tsx';
 import type { Fault } from '../../ui/editor/fault.ts';
+import { withConditional } from '../../ui/editor/keyword.ts';
 import { Segmented } from '../../ui/segmented.tsx';
-import type { FileFaults, Files, Workbench } from './api.ts';
+import type { FileFaults, Files } from './api.ts';
 import { readOutline } from './definition.ts';
 
 type File = keyof Files;
@@ -12,7 +14,7 @@ const PATHS: Readonly<Record<File, string>> = { sql: 'query.sql', definition: 'e
 const FILES: readonly File[] = ['sql', 'definition'];
 
 interface PanesProps {
-  readonly workbench: Workbench;
+  readonly workbench: WorkbenchView;
   readonly files: Files;
   readonly faults: FileFaults;
   readonly onEdit: (change: Partial<Files>) => void;
@@ -91,8 +93,8 @@ function countOf(faults: readonly Fault[]): string {
   return faults.length === 0 ? '' : ` (${faults.length})`;
 }
 
-function useWords({ functions, tables }: Workbench, definition: string): Vocabulary {
-  const names = useMemo(() => functions.map(({ name }) => name), [functions]);
+function useWords({ functions, tables }: WorkbenchView, definition: string): Vocabulary {
+  const names = useMemo(() => withConditional(functions), [functions]);
   const { parameters } = useMemo(() => readOutline(definition), [definition]);
   return useMemo(() => ({ functions: names, tables, parameters }), [names, tables, parameters]);
 }

@@ -107,6 +107,9 @@ interface ShownProps<T> {
 /** What there is of a run: its value, the one before while it is running, or why there is none. */
 function Shown<T>({ work, idle, children }: ShownProps<T>) {
   const value = latestOf(work);
+  if (work.state === 'failed' && work.error.code === 'invalid_definition') {
+    return <p role="alert">Not run: the files have the faults above.</p>;
+  }
   if (work.state === 'failed') return <ErrorNote error={work.error} />;
   if (value === undefined) {
     const text = { idle, stopped: 'Stopped.', running: 'Running…', done: '' }[work.state];

@@ -7,24 +7,30 @@ import type { Saving } from './use-save.ts';
 interface SaveBarProps {
   /** Empty: a new endpoint. */
   readonly name: string;
-  readonly mayEdit: boolean;
+  /** Why the service may not write files; null: it may. */
+  readonly refusal: string | null;
   readonly work: WorkedFiles;
   readonly outline: Outline;
   readonly save: Saving;
 }
 
 /** Saves, under the name or another one; shows the files if the service may not write them. */
-export function SaveBar({ name, mayEdit, work, outline, save }: SaveBarProps) {
+export function SaveBar({ name, refusal, work, outline, save }: SaveBarProps) {
   const [isShown, setShown] = useState(false);
   const busy = save.saving.state === 'busy';
-  if (!mayEdit) {
+  if (refusal !== null) {
     return (
       <div className="bench-save">
         <button type="button" className="button" onClick={() => setShown(true)}>
           Copy the files
         </button>
         {isShown && (
-          <FilesDialog name={outline.name || name} files={work.files} onClose={() => setShown(false)} />
+          <FilesDialog
+            name={outline.name || name}
+            files={work.files}
+            refusal={refusal}
+            onClose={() => setShown(false)}
+          />
         )}
       </div>
     );

@@ -52,19 +52,17 @@ export function SaveDialog({ name, save }: SaveDialogProps) {
 interface FilesDialogProps {
   readonly name: string;
   readonly files: Files;
+  /** Why the service does not write them. */
+  readonly refusal: string;
   readonly onClose: () => void;
 }
 
 /** The two files, to be copied where this service may not write them. */
-export function FilesDialog({ name, files, onClose }: FilesDialogProps) {
+export function FilesDialog({ name, files, refusal, onClose }: FilesDialogProps) {
   const folder = `endpoints/${name || 'my.endpoint'}`;
   return (
     <Dialog title="Two files to copy" onClose={onClose} wide>
-      <p className="muted">
-        This service does not write definitions: <code>tailrace dev</code> does, and so does a service with{' '}
-        <code>TAILRACE_EDIT_ENDPOINTS=1</code>. Put these files into the folder of its definitions, and reload
-        it.
-      </p>
+      <p className="muted">Not saved here: {refusal}.</p>
       <Code text={files.definition} language="yaml" label={`${folder}/endpoint.yaml`} />
       <Code text={files.sql} language="sql" label={`${folder}/query.sql`} />
       <div className="dialog-actions">

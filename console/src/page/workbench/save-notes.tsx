@@ -1,5 +1,5 @@
+import type { SavedEndpoint } from '../../../../src/management/view.ts';
 import { ErrorNote } from '../../ui/error-note.tsx';
-import type { Saved } from './api.ts';
 import type { Base, WorkedFiles } from './use-files.ts';
 import type { Saving } from './use-save.ts';
 
@@ -51,7 +51,7 @@ export function SaveNotes({ opened, work, save }: SaveNotesProps) {
   );
 }
 
-function SavedNote({ saved: { name, tests } }: { readonly saved: Saved }) {
+function SavedNote({ saved: { name, tests } }: { readonly saved: SavedEndpoint }) {
   const failed = tests.filter(({ passed }) => !passed);
   const outcome =
     tests.length === 0
@@ -69,7 +69,7 @@ function SavedNote({ saved: { name, tests } }: { readonly saved: Saved }) {
           {failed.map((test) => (
             <li key={test.name}>
               <strong>{test.name}</strong>
-              {test.message != null && <pre>{test.message}</pre>}
+              <pre>{test.message}</pre>
             </li>
           ))}
         </ul>

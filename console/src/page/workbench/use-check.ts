@@ -1,6 +1,7 @@
 import { useEffect, useState } from 'react';
+import type { DraftCheck } from '../../../../src/management/view.ts';
 import { ApiError, useClient } from '../../api/client.ts';
-import { type Checked, type FileFaults, type Files, NO_FAULTS, toFaults } from './api.ts';
+import { type FileFaults, type Files, NO_FAULTS, toFaults } from './api.ts';
 
 const DELAY_MS = 500;
 
@@ -9,8 +10,8 @@ export interface Check {
   readonly isCurrent: boolean;
   readonly faults: FileFaults;
   /** Of the last text without a fault in its definition. */
-  readonly parameters: Checked['parameters'];
-  readonly columns: Checked['columns'];
+  readonly parameters: DraftCheck['parameters'];
+  readonly columns: DraftCheck['columns'];
   /** A failure that is no fault of the texts. */
   readonly error: ApiError | undefined;
 }
@@ -30,7 +31,7 @@ export function useCheck({ definition, sql }: Files): Check {
     const of = { definition, sql };
     const check = async () => {
       try {
-        const found = await client.call<Checked>('/api/workbench/check', {
+        const found = await client.call<DraftCheck>('/api/workbench/check', {
           method: 'POST',
           body: of,
           signal,

@@ -1,13 +1,13 @@
 import { useState } from 'react';
+import type { EndpointFiles, SavedEndpoint } from '../../../../src/management/view.ts';
 import { ApiError, useClient } from '../../api/client.ts';
-import type { Saved, StoredFiles } from './api.ts';
 import { newId, withName } from './definition.ts';
 import { keepDraft } from './draft.ts';
 import type { WorkedFiles } from './use-files.ts';
 
 type SaveState =
   | { readonly state: 'idle' | 'busy' }
-  | { readonly state: 'saved'; readonly saved: Saved }
+  | { readonly state: 'saved'; readonly saved: SavedEndpoint }
   | { readonly state: 'conflict' | 'failed'; readonly error: ApiError };
 
 export interface Saving {
@@ -51,7 +51,7 @@ export function useSave({ name, work, complete, onSaved }: SaveOptions): Saving 
   const send = (to: string, definition: string, version: string | null) =>
     attempt(async () => {
       const body = { name: to, definition, sql: files.sql, version };
-      const saved = await call<Saved>('/api/workbench/save', { method: 'POST', body });
+      const saved = await call<SavedEndpoint>('/api/workbench/save', { method: 'POST', body });
       keepDraft(name, { values: {} });
       work.settle({ definition, sql: files.sql, version: saved.version }, files);
       setAsking(false);
@@ -72,7 +72,7 @@ export function useSave({ name, work, complete, onSaved }: SaveOptions): Saving 
     },
     loadStored: () =>
       void attempt(async () => {
-        work.reset(await call<StoredFiles>(`/api/workbench/endpoints/${encodeURIComponent(name)}`));
+        work.reset(await call<EndpointFiles>(`/api/workbench/endpoints/${encodeURIComponent(name)}`));
         return { state: 'idle' };
       }),
   };

@@ -1,11 +1,10 @@
 import { useState } from 'react';
 import { flushSync } from 'react-dom';
 import { useLocation, useSearch } from 'wouter';
-import type { EndpointView } from '../../../../src/management/view.ts';
+import type { EndpointFiles, EndpointView, WorkbenchView } from '../../../../src/management/view.ts';
 import { useLoad } from '../../api/use-load.ts';
 import { Empty } from '../../ui/empty.tsx';
 import { ErrorNote } from '../../ui/error-note.tsx';
-import type { StoredFiles, Workbench } from './api.ts';
 import { Bench } from './bench.tsx';
 import { newFiles } from './definition.ts';
 import './workbench.css';
@@ -14,7 +13,7 @@ import './workbench.css';
 export function WorkbenchPage() {
   const name = new URLSearchParams(useSearch()).get('endpoint') ?? '';
   const [, navigate] = useLocation();
-  const { value: workbench, error } = useLoad<Workbench>('/api/workbench');
+  const { value: workbench, error } = useLoad<WorkbenchView>('/api/workbench');
   // A new endpoint that is saved gets a name and stays on the page as it is.
   const [opened, setOpened] = useState({ name, round: 0 });
   if (opened.name !== name) setOpened({ name, round: opened.round + 1 });
@@ -53,7 +52,7 @@ function pathOf(name: string): string {
 
 interface OpenedProps {
   readonly name: string;
-  readonly workbench: Workbench;
+  readonly workbench: WorkbenchView;
   readonly onOpen: (name: string) => void;
   readonly onSaved: (name: string) => void;
 }
@@ -62,8 +61,8 @@ function Opened({ name, workbench, onOpen, onSaved }: OpenedProps) {
   const [first] = useState(name);
   const [started] = useState(() => newFiles(workbench.tables));
   const path = first === '' ? undefined : `/api/workbench/endpoints/${encodeURIComponent(first)}`;
-  const { value: stored, error } = useLoad<StoredFiles>(path);
-  const opened = path === undefined ? { ...started, version: null, may_edit: workbench.may_edit } : stored;
+  const { value: stored, error } = useLoad<EndpointFiles>(path);
+  const opened = path === undefined ? { ...started, version: null } : stored;
   const chosen = <EndpointChoice name={name} onOpen={onOpen} />;
   if (opened === undefined) {
     return (

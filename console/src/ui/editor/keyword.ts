@@ -51,3 +51,22 @@ export const TYPES: readonly string[] = [
     'IPv6',
   ],
 ];
+
+const CONDITIONAL = [
+  'count',
+  'sum',
+  'avg',
+  'min',
+  'max',
+  'any',
+  'uniq',
+  'uniqExact',
+  'quantile',
+  'groupArray',
+];
+
+/** Functions of the engine and the forms with a condition, such as `countIf`, which the engine does not list. */
+export function withConditional(functions: readonly { readonly name: string }[]): string[] {
+  const names = functions.map(({ name }) => name);
+  return [...names, ...CONDITIONAL.filter((name) => names.includes(name)).map((name) => `${name}If`)];
+}

@@ -24,6 +24,7 @@ import { NO_WORDS, suggest, type Vocabulary } from './completion.ts';
 import { type Fault, placeOf } from './fault.ts';
 import { type EditedLanguage, isQuoted, languageOf, markFunctions } from './language.ts';
 import { theme } from './theme.ts';
+import { typeOver } from './type-over.ts';
 
 interface MountOptions {
   readonly language: EditedLanguage;
@@ -106,6 +107,7 @@ function createExtensions({ language, label, onChange, onRun }: MountOptions): E
     bracketMatching(),
     closeBrackets(),
     indentOnInput(),
+    typeOver,
     indentUnit.of('  '),
     tooltips({ position: 'fixed' }),
     languageOf(language),

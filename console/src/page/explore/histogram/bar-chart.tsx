@@ -1,6 +1,7 @@
 import { type KeyboardEvent, useEffect, useRef } from 'react';
 import uPlot from 'uplot';
 import 'uplot/dist/uPlot.min.css';
+import { offsetOf } from '../../../format/time-axis.ts';
 import { usePreference } from '../../../preference.ts';
 import { createBarOptions, HEIGHT_PX, stack } from './bar-options.ts';
 import type { Bars } from './series.ts';
@@ -34,7 +35,8 @@ export function BarChart({ bars, widthMs, countedBackToMs, at, onPoint, onZoom }
     if (element === null) return;
     const made = new uPlot(
       createBarOptions({
-        ...{ bars, widthMs, countedBackToMs, zone, onPoint },
+        ...{ bars, widthMs, countedBackToMs, onPoint },
+        offsetAt: offsetOf(zone),
         widthPx: element.clientWidth,
         onZoom: (from, until) => zoom.current(from, until),
       }),

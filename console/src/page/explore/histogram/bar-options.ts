@@ -1,6 +1,6 @@
 import uPlot from 'uplot';
 import { formatShort } from '../../../format/number.ts';
-import { formatTime, type Zone } from '../../../format/time.ts';
+import { findTicks, labelTicks, type OffsetAt } from '../../../format/time-axis.ts';
 import type { Bars } from './series.ts';
 
 export const HEIGHT_PX = 116;
@@ -9,7 +9,7 @@ interface BarOptionParts {
   readonly bars: Bars;
   readonly widthMs: number;
   readonly countedBackToMs: number;
-  readonly zone: Zone;
+  readonly offsetAt: OffsetAt;
   readonly widthPx: number;
   readonly onPoint: (at: number | undefined) => void;
   readonly onZoom: (fromMs: number, untilMs: number) => void;
@@ -19,9 +19,11 @@ interface BarOptionParts {
 const PARTIAL_ALPHA = 0.45;
 const BAR_SHARE = 0.86;
 const DRAG_PX = 6;
+// A label such as `20 Nov` and the space beside it.
+const TICK_PX = 84;
 
 export function createBarOptions(parts: BarOptionParts): uPlot.Options {
-  const { bars, widthMs, zone, widthPx, onPoint, onZoom } = parts;
+  const { bars, widthMs, offsetAt, widthPx, onPoint, onZoom } = parts;
   const style = getComputedStyle(document.documentElement);
   const color = (name: string) => style.getPropertyValue(`--${name}`).trim();
   const axis = { stroke: color('text-3'), font: `11px ${color('font')}`, ticks: { show: false } };
@@ -32,10 +34,11 @@ export function createBarOptions(parts: BarOptionParts): uPlot.Options {
       bars.starts.length - 1,
       Math.max(0, Math.floor((self.posToVal(px, 'x') * 1000 - first) / widthMs)),
     );
+  const ticksOf = (plot: uPlot) =>
+    findTicks(first / 1000, end / 1000, { max: Math.floor(plot.width / TICK_PX), offsetAt });
   return {
     width: widthPx,
     height: HEIGHT_PX,
-    ...(zone === 'utc' && { tzDate: (seconds: number) => uPlot.tzDate(new Date(seconds * 1000), 'Etc/UTC') }),
     legend: { show: false },
     padding: [6, 14, 0, 0],
     cursor: {
@@ -70,9 +73,9 @@ export function createBarOptions(parts: BarOptionParts): uPlot.Options {
       {
         ...axis,
         grid: { show: false },
-        space: 84,
         size: 34,
-        values: (_self, splits, _i, _space, step) => labelTimes(splits, step, zone),
+        splits: (plot) => [...ticksOf(plot).times],
+        values: (plot, times) => labelTicks({ ...ticksOf(plot), times }, offsetAt),
       },
       {
         ...axis,
@@ -89,19 +92,6 @@ export function createBarOptions(parts: BarOptionParts): uPlot.Options {
 
 /** Counts are whole. */
 const POWERS = Array.from({ length: 12 }, (_, i) => 10 ** i);
-
-/** Times of day, each first of a day with its date. */
-function labelTimes(splits: readonly number[], stepSeconds: number, zone: Zone): string[] {
-  let day = '';
-  return splits.map((seconds) => {
-    const [date = '', time = ''] = formatTime(seconds * 1000, zone).split(' ');
-    const isNew = date !== day;
-    day = date;
-    if (stepSeconds >= 86_400) return date.slice(5);
-    const short = stepSeconds >= 60 ? time.slice(0, 5) : time;
-    return isNew ? `${short}\n${date.slice(5)}` : short;
-  });
-}
 
 function shadeUncounted(self: uPlot, { bars, countedBackToMs }: BarOptionParts, fill: string): void {
   const [first = 0] = bars.starts;

@@ -1,7 +1,9 @@
 import { useMemo, useState } from 'react';
 import { formatCount, formatShort } from '../../../format/number.ts';
-import { formatTime, formatTimeMs, type Zone, zoneName } from '../../../format/time.ts';
+import { type Zone, zoneName } from '../../../format/time.ts';
+import { formatSpan } from '../../../format/time-axis.ts';
 import { useZone } from '../../../preference.ts';
+import type { Search } from '../search/search.ts';
 import { WorkNote } from '../search/work-note.tsx';
 import { exclude, termOf } from '../term.ts';
 import { BarChart } from './bar-chart.tsx';
@@ -50,7 +52,7 @@ export function HistogramPanel({ histogram, fields, onBy, onZoom, onFilter }: Hi
         <span className="histogram-time small muted number">
           {at === undefined || bars.starts[at] === undefined
             ? `times in ${zoneName(zone)}`
-            : describeBucket(bars, at, { widthMs: search.widthMs, zone })}
+            : describeBucket(bars, at, { search, zone })}
         </span>
       </div>
       <div className={isOld ? 'histogram-body old' : 'histogram-body'}>
@@ -66,6 +68,9 @@ export function HistogramPanel({ histogram, fields, onBy, onZoom, onFilter }: Hi
           {bars.series.map((series) => (
             <LegendEntry key={series.label} {...{ series, by, at, onFilter }} />
           ))}
+          {bars.partial.includes(true) && bars.total > 0 && (
+            <li className="histogram-entry muted">fainter: partial</li>
+          )}
         </ul>
       </div>
     </section>
@@ -77,15 +82,17 @@ function describeTotal({ slicesRead, slices, isOld, state }: Histogram): string 
   return state.kind === 'running' ? 'events so far' : 'events counted, not all';
 }
 
-function describeBucket(
-  { starts, partial }: Bars,
-  at: number,
-  { widthMs, zone }: { readonly widthMs: number; readonly zone: Zone },
-): string {
+function describeBucket({ starts, partial }: Bars, at: number, { search, zone }: Shown): string {
+  const { widthMs, fromMs, untilMs } = search;
   const start = starts[at] ?? 0;
-  const format = widthMs < 1_000 ? formatTimeMs : formatTime;
-  const [, until] = format(start + widthMs, zone).split(' ');
-  return `${format(start, zone)} – ${until}${partial[at] === true ? ', partial' : ''}`;
+  const range = { from: fromMs / 1000, until: untilMs / 1000 };
+  const span = { from: start / 1000, until: (start + widthMs) / 1000 };
+  return `${formatSpan(span, { zone, range })}${partial[at] === true ? ' · partial' : ''}`;
+}
+
+interface Shown {
+  readonly search: Search;
+  readonly zone: Zone;
 }
 
 interface LegendEntryProps {

@@ -53,7 +53,7 @@ export function LineList({ lines, at, old, onEnd, onScrolled, ...actions }: Line
   // biome-ignore lint/correctness/useExhaustiveDependencies: see above
   useEffect(() => {
     if (marked === undefined) return;
-    toggle(marked, true);
+    setCurrent(marked);
     virtual.scrollToIndex(found, { align: 'center' });
   }, [marked]);
 

@@ -14,14 +14,9 @@ export interface Search {
   /** Of a time bucket. Buckets begin at multiples of it in a zone with this offset. */
   readonly widthMs: number;
   readonly offsetMs: number;
-  readonly limit: number;
 }
 
-type Asked = Pick<ExploreAddress, 'q' | 'source' | 'project' | 'range' | 'from' | 'until' | 'at'>;
-
-export const PAGE_ROWS = 200;
-/** To find a line, pages are as long as the service allows. */
-const SEEK_ROWS = 1_000;
+type Asked = Pick<ExploreAddress, 'q' | 'source' | 'project' | 'range' | 'from' | 'until'>;
 
 export function rangeOf({ range, from, until }: Pick<Asked, 'range' | 'from' | 'until'>): TimeRange {
   if (from !== undefined && until !== undefined) return { kind: 'absolute', from, until };
@@ -30,7 +25,7 @@ export function rangeOf({ range, from, until }: Pick<Asked, 'range' | 'from' | '
 
 /** @param offsetMs of the displayed zone from UTC */
 export function resolveSearch(asked: Asked, nowMs: number, offsetMs: number): Search {
-  const { q, source, project, at } = asked;
+  const { q, source, project } = asked;
   const range = rangeOf(asked);
   const { fromMs, untilMs } = resolveRange(range, nowMs);
   const widthMs = chooseWidthMs(untilMs - fromMs);
@@ -45,7 +40,6 @@ export function resolveSearch(asked: Asked, nowMs: number, offsetMs: number): Se
     nowMs,
     widthMs,
     offsetMs,
-    limit: at === '' ? PAGE_ROWS : SEEK_ROWS,
   };
 }
 
