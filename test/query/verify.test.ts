@@ -147,7 +147,12 @@ describe('a search in endpoint.yaml', () => {
   });
 
   test.each([
-    ['without an end', 'status', '"(level:error"', ['7: "search" of "count" has \\( without \\); .*position 0']],
+    [
+      'without an end',
+      'status',
+      '"(level:error"',
+      ['7: "search" of "count" has \\( without \\); .*position 0'],
+    ],
     [
       'with a value instead of a field',
       '"status:500"',
@@ -161,7 +166,13 @@ describe('a search in endpoint.yaml', () => {
       `"${'a '.repeat(33)}"`,
       ['7: "search" of "count" has more than 32 terms'],
     ],
-    ['for a pattern', 'status', 'level:error', ['10: "search" of "status" needs a type with exact values'], 'regex'],
+    [
+      'for a pattern',
+      'status',
+      'level:error',
+      ['10: "search" of "status" needs a type with exact values'],
+      'regex',
+    ],
   ])('is refused %s', async (_what, field, search, expected, type?: string) => {
     await write(YAML, withSearches(field, search, type));
     await write(SQL, sql);
