@@ -1,6 +1,6 @@
 import { type KeyboardEvent, Suspense, useEffect, useRef, useState } from 'react';
 import { Link, Redirect, Route, Switch, useLocation, useParams } from 'wouter';
-import type { EndpointView } from '../../src/management/view.ts';
+import type { EndpointView, Self } from '../../src/management/view.ts';
 import { useClient } from './api/client.ts';
 import { useLoad } from './api/use-load.ts';
 import { isOfferedTo, PAGES, type Page } from './page.ts';
@@ -60,21 +60,20 @@ export function Shell({ onSignIn, onSignOut }: ShellProps) {
 }
 
 function Pages() {
-  const { scopes } = useClient().self;
-  const first = offeredTo(scopes).find(({ title }) => title !== undefined);
+  const { self } = useClient();
+  const first = offeredTo(self).find(({ title }) => title !== undefined);
   return (
     <Suspense fallback={<p className="muted">Loading…</p>}>
       <Switch>
         {PAGES.map((page) => (
           <Route key={page.path} path={page.path}>
-            {isOfferedTo(page, scopes) ? (
+            {isOfferedTo(page, self) ? (
               <Titled page={page} />
             ) : page.path === '/' && first !== undefined ? (
               <Redirect to={first.path} replace />
             ) : (
               <Empty title="This key may not see this page">
-                Its scopes: {scopes.join(', ') || 'none'}. This page needs {[page.scopes].flat().join(' or ')}
-                .
+                Its scopes: {self.scopes.join(', ') || 'none'}. This page needs {needsOf(page)}.
               </Empty>
             )}
           </Route>
@@ -89,6 +88,10 @@ function Pages() {
   );
 }
 
+function needsOf({ scopes, needs }: Page): string {
+  return [[scopes].flat().join(' or '), ...(needs === undefined ? [] : [needs.text])].join(', of a key ');
+}
+
 /** A page, its name in the title of the window. */
 function Titled({ page }: { readonly page: Page }) {
   const { name = 'Tailrace' } = useParams();
@@ -100,13 +103,14 @@ function Titled({ page }: { readonly page: Page }) {
 }
 
 function Navigation({ onGo }: { readonly onGo: () => void }) {
-  const { scopes } = useClient().self;
+  const { self } = useClient();
+  const { scopes } = self;
   const mayList = scopes.includes('query') || scopes.includes('manage');
   const { value, error } = useLoad<{ result: EndpointView[] }>(mayList ? '/api/endpoints' : undefined);
   return (
     <nav aria-label="Console">
       <ul className="pages">
-        {offeredTo(scopes).map((page) =>
+        {offeredTo(self).map((page) =>
           page.title === undefined ? null : (
             <NavItem key={page.path} href={page.path} label={page.title} onGo={onGo} />
           ),
@@ -124,8 +128,8 @@ function Navigation({ onGo }: { readonly onGo: () => void }) {
   );
 }
 
-function offeredTo(scopes: readonly string[]): readonly Page[] {
-  return PAGES.filter((page) => isOfferedTo(page, scopes));
+function offeredTo(self: Self): readonly Page[] {
+  return PAGES.filter((page) => isOfferedTo(page, self));
 }
 
 interface NavItemProps {

@@ -5,6 +5,7 @@ import { faultsOf, KEY, makeKey, open, overflowOf, startBrowser, URL_OF_SERVICE 
 startBrowser();
 
 const SOURCE = '/sources/cloudflare.logs.prod';
+const ENDPOINTS = ['functions.invocation-stats', 'logs.all', 'usage.api-counts'];
 const PHONE = { width: 360, height: 780 };
 
 /** Pages, with what stands over them. */
@@ -121,12 +122,14 @@ test('a source leads to its lines, for keys that may search', { tags: 'slow' }, 
 });
 
 test.each([
-  [['ingest'], ['Sources', 'API reference']],
-  [['query'], ['Overview', 'Explore', 'API reference', 'logs.all']],
-  [['manage'], ['Overview', 'Workbench', 'Sources', 'Keys', 'API reference', 'logs.all']],
-] as const)('the navigation of a key for %j leads to %j only', { tags: 'slow' }, async (scopes, expected) => {
-  const key = await makeKey({ scopes, ...(scopes[0] !== 'ingest' && { endpoints: ['logs.all'] }) });
-  const page = await open('/', { key, viewport: PHONE });
+  [{ scopes: ['ingest'] }, ['Sources', 'API reference']],
+  [{ scopes: ['query'], endpoints: ['logs.all'] }, ['Overview', 'API reference', 'logs.all']],
+  [
+    { scopes: ['query', 'manage'], pins: { project: 'aurora' } },
+    ['Overview', 'Explore', 'Sources', 'Keys', 'API reference', ...ENDPOINTS],
+  ],
+])('the navigation of a key with %j leads to %j only', { tags: 'slow' }, async (rights, expected) => {
+  const page = await open('/', { key: await makeKey(rights), viewport: PHONE });
   await page.locator('#content').getByRole('heading', { level: 1 }).waitFor();
   await page.getByRole('button', { name: 'Menu' }).click();
   const links = page.getByRole('navigation', { name: 'Console' }).getByRole('link');
@@ -135,6 +138,13 @@ test.each([
   await page.keyboard.press('Escape');
   expect(await links.first().isVisible()).toBe(false);
   expect(await page.evaluate(() => document.activeElement?.textContent)).toBe('Menu');
+});
+
+test('a page says what a key needs that lacks more than a scope', { tags: 'slow' }, async () => {
+  const page = await open('/explore', { key: await makeKey({ endpoints: ['logs.all'] }) });
+  await page.getByText('This page needs query, of a key that is not limited to endpoints').waitFor();
+  const other = await open('/workbench', { key: await makeKey({ scopes: ['manage'] }) });
+  await other.getByText('also with the scope query').waitFor();
 });
 
 describe('axe finds nothing wrong', { tags: 'slow' }, () => {

@@ -1,6 +1,7 @@
 import { Link } from 'wouter';
 import type { Overview } from '../../../../src/management/view.ts';
 import { useClient } from '../../api/client.ts';
+import { maySearch } from '../../api/right.ts';
 import { formatBytes, formatCount, formatRate, formatShort } from '../../format/number.ts';
 import { Empty } from '../../ui/empty.tsx';
 import { Panel } from '../../ui/panel.tsx';
@@ -22,7 +23,7 @@ const HEADS = [
 /** A line per source: events received and stored. */
 export function SourceList({ overview }: { readonly overview: Overview }) {
   const { sources, at } = overview;
-  const maySearch = useClient().self.scopes.includes('query');
+  const hasLines = maySearch(useClient().self);
   const nowMs = Date.parse(at);
   if (sources.length === 0) {
     return (
@@ -35,7 +36,7 @@ export function SourceList({ overview }: { readonly overview: Overview }) {
   }
   const most = Math.max(1, ...sources.map((one) => one.bytes));
   return (
-    <PanelTable title="Sources" heads={maySearch ? [...HEADS, { name: 'Lines' }] : HEADS}>
+    <PanelTable title="Sources" heads={hasLines ? [...HEADS, { name: 'Lines' }] : HEADS}>
       {sources.map((source) => (
         <tr key={source.name} className="source-line">
           <th scope="row">
@@ -72,7 +73,7 @@ export function SourceList({ overview }: { readonly overview: Overview }) {
           <td data-label="Newest">
             {source.newest === null ? '–' : <Ago iso={source.newest} nowMs={nowMs} />}
           </td>
-          {maySearch && (
+          {hasLines && (
             <td data-label="Lines" className="lines">
               <ExploreLink source={source.name} />
             </td>

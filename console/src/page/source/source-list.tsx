@@ -1,6 +1,7 @@
 import { Link } from 'wouter';
 import type { SourceState, SourceView } from '../../../../src/management/view.ts';
 import { useClient } from '../../api/client.ts';
+import { maySearch } from '../../api/right.ts';
 import { formatBytes, formatCount, formatRate, formatShort } from '../../format/number.ts';
 import { Empty } from '../../ui/empty.tsx';
 import { ErrorNote } from '../../ui/error-note.tsx';
@@ -27,8 +28,8 @@ const LIVE = [
 /** Every source that the key may see. */
 export function SourceListPage() {
   const { sources, stateOf, mayWatch, nowMs, errors } = useSources();
-  const maySearch = useClient().self.scopes.includes('query');
-  const heads = [...ABOUT, ...(mayWatch ? LIVE : []), ...(maySearch ? [{ name: 'Lines' }] : [])];
+  const hasLines = maySearch(useClient().self);
+  const heads = [...ABOUT, ...(mayWatch ? LIVE : []), ...(hasLines ? [{ name: 'Lines' }] : [])];
   return (
     <>
       <div className="page-head">
@@ -57,7 +58,7 @@ export function SourceListPage() {
               source={source}
               state={mayWatch ? (stateOf(source.name) ?? null) : undefined}
               nowMs={nowMs}
-              maySearch={maySearch}
+              hasLines={hasLines}
             />
           ))}
         </PanelTable>
@@ -71,10 +72,10 @@ interface SourceLineProps {
   /** Null: not read yet; `undefined`: not shown to this key. */
   readonly state: SourceState | null | undefined;
   readonly nowMs: number;
-  readonly maySearch: boolean;
+  readonly hasLines: boolean;
 }
 
-function SourceLine({ source, state, nowMs, maySearch }: SourceLineProps) {
+function SourceLine({ source, state, nowMs, hasLines }: SourceLineProps) {
   const { name, description, table, columns, retention_days: days } = source;
   return (
     <tr className="source-summary">
@@ -99,7 +100,7 @@ function SourceLine({ source, state, nowMs, maySearch }: SourceLineProps) {
         {days === null ? 'external' : `${days} d`}
       </td>
       {state !== undefined && <Live state={source.managed ? state : null} nowMs={nowMs} />}
-      {maySearch && (
+      {hasLines && (
         <td data-label="Lines" className="lines">
           <ExploreLink source={name} />
         </td>

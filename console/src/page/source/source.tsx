@@ -1,6 +1,7 @@
 import { Link, useParams } from 'wouter';
 import type { SourceState, SourceView } from '../../../../src/management/view.ts';
 import { useClient } from '../../api/client.ts';
+import { maySearch } from '../../api/right.ts';
 import { formatBytes, formatCount, formatRate, formatShort } from '../../format/number.ts';
 import { formatAgo, formatTime, zoneName } from '../../format/time.ts';
 import { useZone } from '../../preference.ts';
@@ -53,7 +54,7 @@ export function SourcePage() {
 
 function Head({ source }: { readonly source: SourceView }) {
   const { id, name, description, table, retention_days: days } = source;
-  const { scopes } = useClient().self;
+  const hasLines = maySearch(useClient().self);
   return (
     <div className="page-head">
       <p className="small">
@@ -61,7 +62,7 @@ function Head({ source }: { readonly source: SourceView }) {
       </p>
       <div className="source-title">
         <h1>{name}</h1>
-        {scopes.includes('query') && (
+        {hasLines && (
           <Link href={explorePath({ source: [name] })} className="button">
             Explore its lines
           </Link>
