@@ -29,12 +29,30 @@ const PARAMETER = Type.Object({
   values: Type.Array(Type.String(), { description: 'Of an enum.' }),
   otherwise: orNull(Type.String({ description: 'What any other value behaves as; null: it is refused.' })),
   pinned: orNull(Type.String({ description: 'The one value that this key may send; null: any.' })),
+  search: orNull(
+    Type.String({ description: 'Field of the events that have the value, as a search names it.' }),
+  ),
 });
 
 const COLUMN = Type.Object({
   name: Type.String(),
   type: Type.Enum(['string', 'integer', 'number', 'boolean', 'json']),
   description: Type.String(),
+  search: orNull(Type.String({ description: 'Search for the events that the column is about.' })),
+});
+
+const BUCKET = Type.Object({
+  column: Type.String({ description: 'Column with the start of the bucket.' }),
+  by: orNull(Type.String({ description: 'Parameter whose value selects the span; null: there is one.' })),
+  spans: Type.Record(
+    Type.String(),
+    Type.Object({
+      width_seconds: count('Of a bucket, counted from 1970.'),
+      range_seconds: count('How far back the answer reaches from its query.'),
+    }),
+    { description: 'By the value of that parameter, or under the empty text.' },
+  ),
+  aligned: Type.Boolean({ description: 'Whether the range begins with a whole bucket.' }),
 });
 
 export const ENDPOINT = Type.Object({
@@ -51,6 +69,10 @@ export const ENDPOINT = Type.Object({
     description: 'What the parameter `format` takes; none if the endpoint has a parameter of this name.',
   }),
   columns: Type.Array(COLUMN),
+  bucket: orNull(BUCKET),
+  sources: Type.Array(Type.String(), {
+    description: 'Sources that the query reads and that this key may search; none if it may not search.',
+  }),
   sql: orNull(Type.String({ description: 'The stored query, for keys with the scope `manage`.' })),
 });
 export type EndpointView = Static<typeof ENDPOINT>;
@@ -225,12 +247,13 @@ export const TOKEN = Type.Object({
 export const KEY_ENTRY = Type.Object({
   id: Type.Integer({ description: 'Rises with every entry.' }),
   at: time('Of refusals that are counted together, the first.'),
-  action: Type.Enum(['created', 'changed', 'rotated', 'revoked', 'minted', 'refused', 'deleted']),
+  action: Type.Enum(['created', 'changed', 'rotated', 'revoked', 'minted', 'refused', 'deleted', 'saved']),
   key_id: Type.String({
-    description: 'The key that it is about; empty if it is unknown, and for deleted events.',
+    description:
+      'The key that it is about; empty if it is unknown, for deleted events and for saved endpoints.',
   }),
   actor: Type.String({ description: 'Id of the key that did it, `private` or `cli`; empty for refusals.' }),
-  detail: Type.String({ description: 'What was granted, or why it was refused.' }),
+  detail: Type.String({ description: 'What was granted, why it was refused, what was saved.' }),
   count: Type.Integer({ description: 'How often, within a minute.' }),
 });
 export type KeyEntry = Static<typeof KEY_ENTRY>;
@@ -256,3 +279,74 @@ export const DELETION = Type.Object({
   ),
 });
 export type DeletionView = Static<typeof DELETION>;
+
+/** What the workbench's editor completes, and whether it may save. */
+export const WORKBENCH = Type.Object({
+  may_edit: Type.Boolean(),
+  refusal: orNull(Type.String({ description: 'Why it may not save.' })),
+  functions: Type.Array(Type.Object({ name: Type.String() })),
+  tables: Type.Array(
+    Type.Object({
+      name: Type.String(),
+      source: Type.String(),
+      columns: Type.Array(
+        Type.Object({
+          name: Type.String(),
+          type: Type.String({ description: 'Of the engine.' }),
+          description: Type.String(),
+        }),
+      ),
+    }),
+  ),
+  parameter_types: Type.Array(Type.String()),
+});
+export type WorkbenchView = Static<typeof WORKBENCH>;
+
+/** The two files of an endpoint as texts. */
+export const ENDPOINT_FILES = Type.Object({
+  name: Type.String(),
+  definition: Type.String({ description: 'endpoint.yaml' }),
+  sql: Type.String({ description: 'query.sql' }),
+  version: Type.String({ description: 'Of both; a save names it.' }),
+  may_edit: Type.Boolean(),
+});
+export type EndpointFiles = Static<typeof ENDPOINT_FILES>;
+
+const RESULT_COLUMNS = Type.Array(
+  Type.Object(
+    { name: Type.String(), type: COLUMN.properties.type },
+    { description: 'As declared, else as the engine says.' },
+  ),
+);
+
+/** All of a run but its rows, which are the engine's bytes. */
+export const RUN_REPORT = Type.Object({
+  columns: RESULT_COLUMNS,
+  parameters: Type.Array(PARAMETER),
+  rows_read: count('Rows that the engine has read.'),
+  bytes_read: count('Bytes that it has read, uncompressed.'),
+  engine_ms: Type.Number(),
+  truncated: Type.Boolean({ description: 'Whether there are more than max_rows rows.' }),
+});
+export type RunReport = Static<typeof RUN_REPORT>;
+
+export const DRAFT_CHECK = Type.Object({
+  parameters: Type.Array(PARAMETER),
+  columns: RESULT_COLUMNS,
+  errors: Type.Array(
+    Type.Object({
+      parameter: Type.Enum(['definition', 'sql']),
+      message: Type.String(),
+      line: Type.Optional(Type.Integer({ description: 'From 1.' })),
+      column: Type.Optional(Type.Integer({ description: 'From 1.' })),
+    }),
+  ),
+});
+export type DraftCheck = Static<typeof DRAFT_CHECK>;
+
+export const SAVED_ENDPOINT = Type.Object({
+  name: Type.String(),
+  version: Type.String(),
+  tests: Type.Array(Type.Object({ name: Type.String(), passed: Type.Boolean(), message: Type.String() })),
+});
+export type SavedEndpoint = Static<typeof SAVED_ENDPOINT>;

@@ -49,6 +49,8 @@ export const ERROR_SCHEMA = object({
       properties: {
         parameter: { type: 'string' },
         message: { type: 'string' },
+        line: { type: 'integer', description: 'Line of a text with several, from 1.' },
+        column: { type: 'integer', description: 'Where in that line, from 1.' },
         position: { type: 'integer', description: 'Where in the value, from 0; only of a search.' },
       },
     }),
