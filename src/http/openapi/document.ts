@@ -1,12 +1,12 @@
 import { type Endpoint, type ResultColumn, type ResultType, toToolName } from '../../definitions/endpoint.ts';
 import { CURSOR_PARAMETER, hasNewestFirst } from '../../definitions/pages.ts';
 import { createParameter, type Parameter, SQL_PARAMETER } from '../../definitions/parameter.ts';
-import { FORMAT_PARAMETER, type Format, formatNames } from '../../query/format.ts';
+import { FORMAT_PARAMETER, formatNames } from '../../query/format.ts';
 import { EVENT_STREAM } from '../../serve/resolve.ts';
 import { ROUTES } from '../routes/index.ts';
 import { QUERY_PATH, QUERY_POST } from '../routes/query.ts';
 import { failures, routePaths, SECURITY_SCHEMES, security } from './operation.ts';
-import { ERROR_SCHEMA, EVENTS, errorResponses, list, object, type Schema } from './schema.ts';
+import { contentOf, ERROR_SCHEMA, EVENTS, errorResponses, list, object, type Schema } from './schema.ts';
 
 export interface OpenApiOptions {
   readonly version: string;

@@ -2,7 +2,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { CachedQueries } from '../../cache/cached.ts';
 import { CURSOR_PARAMETER } from '../../definitions/pages.ts';
 import { SEARCH_SOURCE } from '../../management/view.ts';
-import { FORMAT_PARAMETER, type Format, formatNames } from '../../query/format.ts';
+import { FORMAT_PARAMETER, formatNames } from '../../query/format.ts';
 import { listFields } from '../../search/field.ts';
 import { adviseSmaller } from '../../search/hint.ts';
 import { SEARCH_PARAMETERS } from '../../search/parameters.ts';
