@@ -2,14 +2,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { CachedQueries } from '../../cache/cached.ts';
 import { CURSOR_PARAMETER } from '../../definitions/pages.ts';
 import { SEARCH_SOURCE } from '../../management/view.ts';
-import {
-  FORMAT_PARAMETER,
-  FORMATS,
-  type Format,
-  formatNames,
-  JSON_FORMAT,
-  mediaTypeOf,
-} from '../../query/format.ts';
+import { FORMAT_PARAMETER, formatNames } from '../../query/format.ts';
 import { listFields } from '../../search/field.ts';
 import { adviseSmaller } from '../../search/hint.ts';
 import { SEARCH_PARAMETERS } from '../../search/parameters.ts';
@@ -18,7 +11,7 @@ import type { Describe } from '../../serve/describe.ts';
 import { EVENT_STREAM, wantsTail } from '../../serve/resolve.ts';
 import type { SearchSteps } from '../../serve/resolve-search.ts';
 import type { Metrics } from '../../telemetry/metrics.ts';
-import { EVENTS, list, object, type Schema } from '../openapi/schema.ts';
+import { contentOf, EVENTS, list, object, type Schema } from '../openapi/schema.ts';
 import { getCaller } from '../plugins/auth.ts';
 import { defineRoute, json, type RawQuery, type RouteGroup, textParameter } from '../route.ts';
 import { describeRun, HINT_HEADER, sendAnswer } from './query.ts';
@@ -32,11 +25,6 @@ export interface SearchParts extends SearchSteps, TailParts {
 
 const text = (description: string): Schema => ({ schema: { type: 'string' }, description });
 
-function schemaOf(format: Format): Schema {
-  if (format === JSON_FORMAT) return object({ result: list({ type: 'object' }) });
-  return { type: 'string', contentMediaType: mediaTypeOf(format) };
-}
-
 const ANSWER: Schema = {
   description: 'Rows; their columns depend on `part`. Or a live tail.',
   headers: {
@@ -44,7 +32,7 @@ const ANSWER: Schema = {
     [HINT_HEADER]: text('For an empty answer: fields that no source declares.'),
   },
   content: {
-    ...Object.fromEntries(FORMATS.map((format) => [mediaTypeOf(format), { schema: schemaOf(format) }])),
+    ...contentOf(object({ result: list({ type: 'object' }) })),
     [EVENT_STREAM]: { schema: EVENTS },
   },
 };
