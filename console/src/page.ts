@@ -9,8 +9,8 @@ export interface Page {
   readonly path: string;
   /** Its name in the navigation; without one another page links to it. */
   readonly title?: string;
-  /** Shown to keys with one of these scopes. */
-  readonly scopes: readonly string[];
+  /** Shown to keys with one of these scopes; `none`: to everyone, also without a key. */
+  readonly scopes: readonly string[] | 'none';
   readonly component: ComponentType;
 }
 
@@ -59,4 +59,16 @@ export const PAGES: readonly Page[] = [
     scopes: ['manage'],
     component: lazy(async () => ({ default: (await import('./page/keys/keys.tsx')).KeysPage })),
   },
+  {
+    path: '/docs',
+    title: 'API reference',
+    scopes: 'none',
+    component: lazy(async () => ({
+      default: (await import('./page/reference/reference.tsx')).ReferencePage,
+    })),
+  },
 ];
+
+export function isOfferedTo({ scopes }: Page, own: readonly string[]): boolean {
+  return scopes === 'none' || scopes.some((scope) => own.includes(scope));
+}

@@ -1,12 +1,13 @@
 import type { Page } from 'playwright-core';
 import { describe, expect, test } from 'vitest';
-import { faultsOf, KEY, makeKey, open, overflowOf, startBrowser } from './browser.ts';
+import { faultsOf, KEY, makeKey, open, overflowOf, startBrowser, URL_OF_SERVICE } from './browser.ts';
 
 startBrowser();
 
 const SOURCE = '/sources/cloudflare.logs.prod';
+const PHONE = { width: 360, height: 780 };
 
-/** Each page of keys and sources, with what stands over it. */
+/** Pages, with what stands over them. */
 const STATES: Readonly<Record<string, { path: string; act?: (page: Page) => Promise<void> }>> = {
   keys: { path: '/keys' },
   'the form for a key': {
@@ -36,6 +37,29 @@ const STATES: Readonly<Record<string, { path: string; act?: (page: Page) => Prom
     path: '/keys',
     act: (page) => page.getByRole('button', { name: 'Rotate of these tests' }).first().click(),
   },
+  explore: {
+    path: '/explore?columns=request.path,response.status_code',
+    async act(page) {
+      await page.getByRole('button', { name: 'Fields', exact: true }).click();
+      await page.getByRole('button', { name: 'level', exact: true }).click();
+      await page.locator('.field-value').first().waitFor();
+      await page.locator('.line-head').first().click();
+      await page.locator('.record').waitFor();
+    },
+  },
+  'the menu of a value': {
+    path: '/explore',
+    async act(page) {
+      await page.locator('.line-head').first().click();
+      await page.locator('.record-value').first().click();
+      await page.getByRole('menu').waitFor();
+    },
+  },
+  'a search that finds nothing': { path: '/explore?q=no.such:1&range=15m' },
+  'the sources of Explore': {
+    path: '/explore',
+    act: (page) => page.getByRole('button', { name: /^Sources:/ }).click(),
+  },
   sources: { path: '/sources' },
   'a source': { path: SOURCE },
 };
@@ -56,13 +80,61 @@ async function show(name: string, options: Parameters<typeof open>[1]): Promise<
 
 describe('at 360 px', { tags: 'slow' }, () => {
   test.each(Object.keys(STATES))('%s: nothing is wider than the window', async (name) => {
-    const page = await show(name, { viewport: { width: 360, height: 780 } });
+    const page = await show(name, { viewport: PHONE });
     expect(await overflowOf(page)).toBeLessThanOrEqual(0);
     const dialog = page.getByRole('dialog');
     if ((await dialog.count()) > 0) {
       expect(await dialog.evaluate((one) => one.scrollWidth - one.clientWidth)).toBeLessThanOrEqual(0);
     }
   });
+});
+
+test('the overview is shorter than three screens of a phone, and tables keep what is too wide to themselves', async () => {
+  const page = await open('/', { key: KEY, viewport: PHONE });
+  await page.getByText('Running since').waitFor();
+  await page.getByRole('row', { name: /storage\.logs\.prod\.2/ }).waitFor();
+  const height = await page.evaluate(() => document.documentElement.scrollHeight);
+  expect(height).toBeGreaterThan(PHONE.height);
+  expect(height).toBeLessThan(3 * PHONE.height);
+  for (const width of [360, 780, 1000, 1280, 2560]) {
+    await page.setViewportSize({ width, height: 780 });
+    expect(await overflowOf(page), `${width} px`).toBeLessThanOrEqual(0);
+  }
+});
+
+test('a source leads to its lines, for keys that may search', { tags: 'slow' }, async () => {
+  const page = await open(SOURCE, { key: KEY });
+  const toLines = page.locator('#content').getByRole('link', { name: /^Explore/ });
+  expect(await toLines.getAttribute('href')).toBe('/explore?source=cloudflare.logs.prod');
+  for (const [path, source] of [
+    ['/sources', 'postgres.logs'],
+    ['/', 'gotrue.logs.prod'],
+  ] as const) {
+    await page.goto(URL_OF_SERVICE + path);
+    await page.getByRole('link', { name: `Explore ${source}` }).click();
+    await page.getByRole('heading', { name: 'Explore', level: 1 }).waitFor();
+    expect(new URL(page.url()).searchParams.get('source')).toBe(source);
+  }
+  const sender = await open(SOURCE, { key: await makeKey({ scopes: ['ingest'] }) });
+  await sender.getByRole('heading', { name: 'Fields' }).waitFor();
+  expect(await sender.getByRole('link', { name: /^Explore/ }).count()).toBe(0);
+});
+
+test.each([
+  [['ingest'], ['Sources', 'API reference']],
+  [['query'], ['Overview', 'Explore', 'API reference', 'logs.all']],
+  [['manage'], ['Overview', 'Workbench', 'Sources', 'Keys', 'API reference', 'logs.all']],
+] as const)('the navigation of a key for %j leads to %j only', { tags: 'slow' }, async (scopes, expected) => {
+  const key = await makeKey({ scopes, ...(scopes[0] !== 'ingest' && { endpoints: ['logs.all'] }) });
+  const page = await open('/', { key, viewport: PHONE });
+  await page.locator('#content').getByRole('heading', { level: 1 }).waitFor();
+  await page.getByRole('button', { name: 'Menu' }).click();
+  const links = page.getByRole('navigation', { name: 'Console' }).getByRole('link');
+  await expect.poll(() => links.allInnerTexts()).toEqual(expected);
+  await links.first().focus();
+  await page.keyboard.press('Escape');
+  expect(await links.first().isVisible()).toBe(false);
+  expect(await page.evaluate(() => document.activeElement?.textContent)).toBe('Menu');
 });
 
 describe('axe finds nothing wrong', { tags: 'slow' }, () => {

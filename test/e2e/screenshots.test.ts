@@ -13,6 +13,7 @@ const ADDRESSES = {
   usage: '/endpoints/usage.api-counts?project=aurora&interval=daily',
   logs: '/endpoints/logs.all?project=aurora&project_tier=PRO',
   keys: '/keys',
+  explore: '/explore?source=cloudflare.logs.prod,postgres.logs,deno-relay-logs&columns=response.status_code',
   source: '/sources/deno-relay-logs',
 };
 const PICTURES = [
@@ -20,6 +21,7 @@ const PICTURES = [
   ['statistics', 'light'],
   ['usage', 'dark'],
   ['logs', 'dark'],
+  ['explore', 'light'],
   ['keys', 'light'],
   ['source', 'dark'],
 ] as const;
@@ -43,11 +45,10 @@ async function take(
   const page = await open(ADDRESSES[name], { key: KEY, colorScheme, viewport: { width: 1280, height: 900 } });
   await page.getByRole('heading', { level: 1 }).waitFor();
   await page.waitForLoadState('networkidle');
-  if (ADDRESSES[name].startsWith('/endpoints/')) {
-    await page.getByRole('heading', { name: 'Answer' }).scrollIntoViewIfNeeded();
-    await page.evaluate(() => document.querySelector('.answer')?.scrollIntoView({ block: 'center' }));
-  }
+  if (name === 'statistics')
+    await page.getByRole('figure', { name: 'Count and errors' }).locator('.u-over').click();
   if (name === 'logs') await page.getByRole('region', { name: /^Log/ }).getByRole('button').nth(1).click();
+  if (name === 'explore') await page.locator('.line.level-error > .line-head').first().click();
   await page.screenshot({ path, animations: 'disabled' });
 }
 

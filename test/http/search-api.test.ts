@@ -366,6 +366,47 @@ describe('a key', () => {
   });
 });
 
+describe('GET /api/search/sources', () => {
+  const list = async (headers: Record<string, string> = {}) => get(url, '/api/search/sources', headers);
+
+  test('has the fields of every source, as a search names them', async () => {
+    const { status, body } = await list();
+    expect(status).toBe(200);
+    expect(body.result.map(({ name }) => name)).toEqual(sources.map(({ name }) => name));
+    const edge = body.result.find(({ name }) => name === EDGE);
+    expect(edge).toMatchObject({ id: expect.any(String), description: expect.stringContaining('gateway') });
+    const fields = edge?.['fields'] as { name: string; type: string }[];
+    const names = fields.map(({ name }) => name);
+    expect(names).toEqual(
+      expect.arrayContaining(['level', 'timestamp', 'request.path', 'response.status_code', 'is_rest']),
+    );
+    expect(names).not.toContain('address'); // computed for events without the path
+    expect(new Set(names).size).toBe(names.length);
+    expect(fields.find(({ name }) => name === 'request.method')?.type).toBe('string');
+    expect(fields.find(({ name }) => name === 'level')?.type).toBe('level');
+  });
+
+  test('names fields that no search reads from the JSON of the metadata', async () => {
+    const { body } = await list();
+    for (const { name, fields } of body.result) {
+      const all = fields as { name: string; type: string }[];
+      const values = { level: 'error', timestamp: '2026-11-20T12:00:00Z' } as Record<string, string>;
+      const q = all.map((field) => `${field.name}:${values[field.name] ?? 'zz'}`).join(' ');
+      const answer = await search({ q, source: String(name) });
+      expect(answer.status, answer.text).toBe(200);
+      expect(answer.headers.get('x-tailrace-hint')).toBeNull();
+    }
+  });
+
+  test('has those that the key may search', async () => {
+    const { body } = await list(await createKey({ sources: [POSTGRES], pins: { project: 'aurora' } }));
+    expect(body.result.map(({ name }) => name)).toEqual([POSTGRES]);
+    expectError(await list(await createKey({ endpoints: ['logs.all'] })), 'forbidden');
+    expectError(await list(await createKey({ pins: { project_tier: 'FREE' } })), 'forbidden');
+    expectError(await list(await createKey({ scopes: ['manage'] })), 'forbidden');
+  });
+});
+
 describe('refuses', () => {
   test.each([
     ['q', { q: 'a (b' }, 2],

@@ -1,8 +1,10 @@
-import { type KeyboardEvent, useEffect, useId, useRef, useState } from 'react';
+import { type KeyboardEvent, type ReactNode, useEffect, useId, useRef, useState } from 'react';
 import uPlot from 'uplot';
 import 'uplot/dist/uPlot.min.css';
-import { formatTime, zoneName } from '../format/time.ts';
+import { type Zone, zoneName } from '../format/time.ts';
+import { formatSpan, offsetOf, type Span } from '../format/time-axis.ts';
 import { usePreference } from '../preference.ts';
+import { createOptions, HEIGHT_PX, toData } from './chart-options.ts';
 import './time-chart.css';
 
 export type DataColor = 'data-1' | 'data-2' | 'data-3' | 'data-4' | 'data-bad';
@@ -10,18 +12,22 @@ export type DataColor = 'data-1' | 'data-2' | 'data-3' | 'data-4' | 'data-bad';
 export interface ChartSeries {
   readonly label: string;
   readonly color: DataColor;
-  /** One per time; null: no value. */
+  /** One per span; null: no value. */
   readonly values: readonly (number | null)[];
-  /** `range`: an extreme, drawn faintly; the axis includes it. */
-  readonly kind?: 'area' | 'line' | 'dashed' | 'range';
+  /** `range`: an extreme, drawn faintly; `wide`: to be seen also below a line with the same values. */
+  readonly kind?: 'area' | 'line' | 'dashed' | 'range' | 'wide';
   /** Shades the area between this series and the one at that index. */
   readonly bandTo?: number;
+  /** A search for the events that the series is about. */
+  readonly search?: string | undefined;
 }
 
-export interface TimeChartProps {
+export interface Chart {
   readonly title: string;
-  /** Seconds since the epoch, ascending. */
-  readonly times: readonly number[];
+  /** Time buckets of the values, ascending; one that ends where it begins is an instant. */
+  readonly spans: readonly Span[];
+  /** Places of the spans of which the values cover only a part. */
+  readonly partial: readonly number[];
   readonly series: readonly ChartSeries[];
   readonly format: (value: number) => string;
   /** Stacks the areas. */
@@ -30,181 +36,234 @@ export interface TimeChartProps {
   readonly summary: (values: readonly (number | null)[]) => string;
 }
 
-const HEIGHT_PX = 240;
+/** Places of spans, both inclusive. */
+export interface Selection {
+  readonly first: number;
+  readonly last: number;
+}
+
+interface TimeChartProps {
+  readonly chart: Chart;
+  /** Place of the span that the cursor is at. */
+  readonly at: number | null;
+  readonly onPoint: (at: number | null) => void;
+  readonly selected: Selection | undefined;
+  /** @param opens whether the focus goes to what the selection offers */
+  readonly onSelect: (selected: Selection | undefined, opens: boolean) => void;
+  readonly zoom: Selection | undefined;
+  readonly onReset: () => void;
+  /** In the place of the title: what the selection offers. */
+  readonly children: ReactNode | undefined;
+}
 
 /**
- * Values over time. Mouse, touch and arrow keys select an instant; the legend shows its values, which a
- * screen reader announces.
+ * Values over time. Mouse, touch and arrow keys move the cursor, whose values the legend shows, and a screen reader announces; click,
+ * Enter, drag and Shift with arrow keys select.
  */
-export function TimeChart({ title, times, series, format, stacked = false, summary }: TimeChartProps) {
-  const { preference, shown } = usePreference();
-  const { zone } = preference;
+export function TimeChart(props: TimeChartProps) {
+  const { chart, at, onPoint, selected, onSelect, zoom, onReset, children } = props;
   const id = useId();
+  const { zone } = usePreference().preference;
+  const [hasFocus, setHasFocus] = useState(false);
+  const { host, tag, plot } = usePlot(props);
+  const { title, spans } = chart;
+
+  const onKeyDown = (event: KeyboardEvent) => {
+    const last = spans.length - 1;
+    const now = at ?? last;
+    const moves = {
+      ArrowLeft: Math.max(0, now - 1),
+      ArrowRight: Math.min(last, now + 1),
+      Home: 0,
+      End: last,
+    };
+    const to = Object.entries(moves).find(([key]) => key === event.key)?.[1];
+    if (to !== undefined) {
+      onPoint(to);
+      onSelect(event.shiftKey ? extend(selected ?? { first: now, last: now }, now, to) : undefined, false);
+    } else if (event.key === 'Enter') onSelect(selected ?? { first: now, last: now }, true);
+    else if (event.key === 'Escape') onSelect(undefined, false);
+    else return;
+    event.preventDefault();
+  };
+  const onClick = () => {
+    const index = plot.current?.cursor.idx;
+    if (index != null) onSelect({ first: index, last: index }, false);
+  };
+  return (
+    <figure className="chart" aria-labelledby={id}>
+      <figcaption className="chart-head">
+        <h3 id={id} className={children === undefined ? '' : 'visually-hidden'}>
+          {title}
+        </h3>
+        {children ?? <span className="small muted">times in {zoneName(zone)}</span>}
+        {zoom !== undefined && (
+          <button type="button" className="button quiet" onClick={onReset}>
+            Reset zoom
+          </button>
+        )}
+      </figcaption>
+      <Legend chart={chart} at={at} isLive={hasFocus} />
+      <div className="chart-frame">
+        <div
+          className="chart-plot"
+          ref={host}
+          role="application"
+          tabIndex={0}
+          aria-label={`${title}: arrow keys move through the times, with Shift they select a range, Enter opens it`}
+          onKeyDown={onKeyDown}
+          onClick={onClick}
+          onDoubleClick={onReset}
+          onFocus={() => setHasFocus(true)}
+          onBlur={() => setHasFocus(false)}
+        />
+        <span className="chart-time small number" ref={tag} aria-hidden="true">
+          {at !== null && describeAt(chart, at, zone)}
+        </span>
+      </div>
+    </figure>
+  );
+}
+
+interface LegendProps extends Pick<TimeChartProps, 'chart' | 'at'> {
+  readonly isLive: boolean;
+}
+
+/** The values at the cursor, or a summary. */
+function Legend({ chart, at, isLive }: LegendProps) {
+  const { zone } = usePreference().preference;
+  const { partial, series, format, summary } = chart;
+  return (
+    <ul className="legend" aria-live={isLive ? 'polite' : 'off'}>
+      {series.map((one) => {
+        const value = at === null ? undefined : one.values[at];
+        return (
+          <li key={one.label}>
+            <span className={`swatch ${one.kind ?? 'area'} ${one.color}`} />
+            <span className="muted">{one.label}</span>
+            <span className="number legend-value">
+              {value === undefined ? summary(one.values) : value === null ? '–' : format(value)}
+            </span>
+          </li>
+        );
+      })}
+      {partial.length > 0 && (
+        <li>
+          <span className="swatch partial" />
+          <span className="muted">partial</span>
+        </li>
+      )}
+      {at !== null && <li className="visually-hidden">{describeAt(chart, at, zone)}</li>}
+    </ul>
+  );
+}
+
+/** `2026-11-20 07:00 – 08:00 · partial` */
+function describeAt({ spans, partial }: Chart, at: number, zone: Zone): string {
+  const span = spans[at];
+  if (span === undefined) return '';
+  const range = { from: spans[0]?.from ?? 0, until: spans.at(-1)?.until ?? 0 };
+  return `${formatSpan(span, { zone, range })}${partial.includes(at) ? ' · partial' : ''}`;
+}
+
+/** The end of a selection that is at `from` goes to `to`. */
+function extend({ first, last }: Selection, from: number, to: number): Selection {
+  const fixed = from === last ? first : last;
+  return { first: Math.min(fixed, to), last: Math.max(fixed, to) };
+}
+
+/** Keeps a uPlot in `host` as the properties say. */
+function usePlot({ chart, at, onPoint, selected, onSelect, zoom }: TimeChartProps) {
+  const { preference, shown } = usePreference();
   const host = useRef<HTMLDivElement>(null);
+  const tag = useRef<HTMLSpanElement>(null);
   const plot = useRef<uPlot>(null);
-  const [at, setAt] = useState<number | null>(null);
+  const latest = useRef({ onPoint, onSelect, show: () => {} });
+  const { spans, stacked = false } = chart;
+
+  const show = () => {
+    if (plot.current === null) return;
+    showZoom(plot.current, spans, zoom);
+    showSelection(plot.current, spans, selected);
+  };
+  latest.current = { onPoint, onSelect, show };
 
   // `shown`: the chart reads its colours from the style sheet when it is created, so a new theme needs a new chart.
   // biome-ignore lint/correctness/useExhaustiveDependencies: see above
   useEffect(() => {
     const element = host.current;
     if (element === null) return;
-    const made = new uPlot(
-      createOptions({ series, format, stacked, zone, width: element.clientWidth, onPoint: setAt }),
-      toData(times, series, stacked),
+    const created: uPlot = new uPlot(
+      createOptions({
+        ...chart,
+        stacked,
+        offsetAt: offsetOf(preference.zone),
+        width: element.clientWidth,
+        onPoint: (index) => latest.current.onPoint(index),
+        onDrag: (left, right) =>
+          latest.current.onSelect({ first: created.posToIdx(left), last: created.posToIdx(right) }, false),
+      }),
+      toData(chart, stacked),
       element,
     );
-    plot.current = made;
-    const resized = new ResizeObserver(() => made.setSize({ width: element.clientWidth, height: HEIGHT_PX }));
+    plot.current = created;
+    const resized = new ResizeObserver(() => {
+      created.setSize({ width: element.clientWidth, height: HEIGHT_PX });
+      latest.current.show();
+    });
     resized.observe(element);
     return () => {
       resized.disconnect();
-      made.destroy();
+      created.destroy();
       plot.current = null;
     };
-  }, [times, series, format, stacked, zone, shown]);
+  }, [chart, preference.zone, shown]);
 
-  const point = (index: number) => {
-    const chart = plot.current;
-    const time = times[index];
-    if (chart === null || time === undefined) return;
-    chart.setCursor({ left: chart.valToPos(time, 'x'), top: HEIGHT_PX / 3 });
-  };
-  const onKeyDown = (event: KeyboardEvent) => {
-    const last = times.length - 1;
-    const now = at ?? last;
-    const to = {
-      ArrowLeft: Math.max(0, now - 1),
-      ArrowRight: Math.min(last, now + 1),
-      Home: 0,
-      End: last,
-    }[event.key];
-    if (to === undefined) return;
-    event.preventDefault();
-    point(to);
-  };
-  const time = at === null ? undefined : times[at];
-  return (
-    <figure className="chart" aria-labelledby={id}>
-      <figcaption className="chart-head">
-        <h3 id={id}>{title}</h3>
-        <span className="small muted number">
-          {time === undefined ? `times in ${zoneName(zone)}` : formatTime(time * 1000, zone)}
-        </span>
-      </figcaption>
-      <ul className="legend" aria-live="polite">
-        {series.map((one) => {
-          const value = at === null ? undefined : one.values[at];
-          return (
-            <li key={one.label}>
-              <span className={`swatch ${one.kind ?? 'area'} ${one.color}`} />
-              <span className="muted">{one.label}</span>
-              <span className="number legend-value">
-                {value === undefined ? summary(one.values) : value === null ? '–' : format(value)}
-              </span>
-            </li>
-          );
-        })}
-      </ul>
-      <div
-        className="chart-plot"
-        ref={host}
-        role="application"
-        tabIndex={0}
-        aria-label={`${title}: arrow keys walk through the instants`}
-        onKeyDown={onKeyDown}
-      />
-    </figure>
-  );
+  // Not with the cursor: while it is dragged, the selection is uPlot's.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: a new plot shows nothing yet
+  useEffect(show, [chart, preference.zone, shown, selected, zoom]);
+  useEffect(() => {
+    if (plot.current !== null) showCursor(plot.current, spans[at ?? -1], tag.current);
+  }, [spans, at]);
+  return { host, tag, plot };
 }
 
-interface OptionParts extends Pick<TimeChartProps, 'series' | 'format'> {
-  readonly stacked: boolean;
-  readonly zone: 'local' | 'utc';
-  readonly width: number;
-  readonly onPoint: (index: number | null) => void;
+/** Moves the cursor, and the tag with its time. */
+function showCursor(plot: uPlot, span: Span | undefined, tag: HTMLElement | null): void {
+  if (span === undefined) {
+    // Outside of the plot there is no cursor. Without the hook: all charts have this place already.
+    if (plot.cursor.idx != null) plot.setCursor({ left: -10, top: -10 }, false);
+    return;
+  }
+  const left = plot.valToPos(span.from, 'x');
+  if (plot.data[0][plot.cursor.idx ?? -1] !== span.from) plot.setCursor({ left, top: HEIGHT_PX / 3 }, false);
+  if (tag === null) return;
+  const center = plot.over.offsetLeft + left;
+  const most = plot.width - tag.offsetWidth;
+  tag.style.left = `${Math.max(0, Math.min(center - tag.offsetWidth / 2, most))}px`;
 }
 
-function createOptions({ series, format, stacked, zone, width, onPoint }: OptionParts): uPlot.Options {
-  const style = getComputedStyle(document.documentElement);
-  const color = (name: string) => style.getPropertyValue(`--${name}`).trim();
-  const font = `11px ${color('font')}`;
-  const axis = {
-    stroke: color('text-3'),
-    font,
-    ticks: { show: false },
-    grid: { stroke: color('grid'), width: 1 },
-  };
-  const bands = stacked
-    ? series.slice(1).map((_one, i): uPlot.Band => ({ series: [i + 2, i + 1] }))
-    : series.flatMap((one, i): uPlot.Band[] =>
-        one.bandTo === undefined
-          ? []
-          : [{ series: [i + 1, one.bandTo + 1], fill: toAlpha(color(one.color), 0.13) }],
-      );
-  return {
-    width,
-    height: HEIGHT_PX,
-    ...(zone === 'utc' && { tzDate: (seconds: number) => uPlot.tzDate(new Date(seconds * 1000), 'Etc/UTC') }),
-    legend: { show: false },
-    padding: [8, 22, 0, 0],
-    cursor: { y: false, drag: { x: true, y: false }, points: { size: 7 } },
-    hooks: { setCursor: [(self) => onPoint(self.cursor.idx ?? null)] },
-    scales: { y: { range: (_self, _min, max) => [0, max > 0 ? max * 1.08 : 1] } },
-    axes: [
-      { ...axis, grid: { show: false }, space: 72, size: 44, values: TIME_LABELS },
-      { ...axis, size: 64, space: 40, values: (_self, values) => values.map((value) => format(value)) },
-    ],
-    bands,
-    series: [{}, ...series.map((one) => toSeries(one, color, stacked))],
-  };
+function showZoom(plot: uPlot, spans: readonly Span[], zoom: Selection | undefined): void {
+  const min = spans[zoom?.first ?? 0]?.from;
+  const max = spans[zoom?.last ?? spans.length - 1]?.from;
+  const { scales } = plot;
+  if (min === undefined || max === undefined || min === max) return;
+  if (scales['x']?.min !== min || scales['x']?.max !== max) plot.setScale('x', { min, max });
 }
 
-const DAY = '\n{D} {MMM}';
-/** uPlot's table: width of a step in seconds, its label, and the additions at the start of a year, month, day … */
-const TIME_LABELS: uPlot.Axis.Values = [
-  [31_536_000, '{YYYY}', null, null, null, null, null, null, 1],
-  [2_419_200, '{MMM}', '\n{YYYY}', null, null, null, null, null, 1],
-  [86_400, '{D} {MMM}', '\n{YYYY}', null, null, null, null, null, 1],
-  [60, '{HH}:{mm}', DAY, null, DAY, null, null, null, 1],
-  [1, '{HH}:{mm}:{ss}', DAY, null, DAY, null, null, null, 1],
-];
-
-function toSeries(
-  { label, color: name, kind = 'area', values }: ChartSeries,
-  color: (name: string) => string,
-  stacked: boolean,
-): uPlot.Series {
-  const stroke = color(name);
-  const fill = toAlpha(stroke, stacked ? 0.45 : 0.16);
-  return {
-    label,
-    stroke: kind === 'range' ? toAlpha(stroke, 0.35) : stroke,
-    width: kind === 'range' ? 1 : 1.75,
-    ...(kind === 'dashed' && { dash: [5, 4] }),
-    ...(kind === 'area' && { fill }),
-    // A value between two gaps is not on a line, so it gets a point.
-    points: { size: 4, fill: stroke, show: values.length < 3 || values.includes(null) },
-  };
+function showSelection(plot: uPlot, spans: readonly Span[], selected: Selection | undefined): void {
+  const first = spans[selected?.first ?? -1];
+  const last = spans[selected?.last ?? -1];
+  const height = plot.over.clientHeight;
+  if (first === undefined || last === undefined) {
+    plot.setSelect({ left: 0, top: 0, width: 0, height: 0 }, false);
+    return;
+  }
+  const limit = (left: number) => Math.min(Math.max(left, 0), plot.over.clientWidth);
+  // Values are drawn at the start of their span: one value is a narrow stripe.
+  const left = limit(plot.valToPos(first.from, 'x') - STRIPE_PX);
+  const right = limit(plot.valToPos(last.from, 'x') + STRIPE_PX);
+  plot.setSelect({ left, top: 0, width: right - left, height }, false);
 }
 
-function toData(
-  times: readonly number[],
-  series: readonly ChartSeries[],
-  stacked: boolean,
-): uPlot.AlignedData {
-  const sums = times.map(() => 0);
-  const ys = series.map(({ values }) =>
-    stacked
-      ? values.map((value, i) => {
-          sums[i] = (sums[i] ?? 0) + (value ?? 0);
-          return sums[i] ?? 0;
-        })
-      : [...values],
-  );
-  return [[...times], ...ys];
-}
-
-function toAlpha(color: string, alpha: number): string {
-  return `color-mix(in srgb, ${color} ${alpha * 100}%, transparent)`;
-}
+const STRIPE_PX = 3;

@@ -13,7 +13,7 @@ import { EVENT_STREAM } from '../../serve/resolve.ts';
 import { ROUTES } from '../routes/index.ts';
 import { QUERY_PATH, QUERY_POST } from '../routes/query.ts';
 import { failures, routePaths, SECURITY_SCHEMES, security } from './operation.ts';
-import { ERROR_SCHEMA, errorResponses, list, object, type Schema } from './schema.ts';
+import { ERROR_SCHEMA, EVENTS, errorResponses, list, object, type Schema } from './schema.ts';
 
 export interface OpenApiOptions {
   readonly version: string;
@@ -222,12 +222,5 @@ const ANSWER_HEADERS: Schema = {
 };
 
 const NEXT_LINK = text('`rel="next"`: the next page, if there may be one.');
-
-const EVENTS: Schema = {
-  type: 'string',
-  contentMediaType: EVENT_STREAM,
-  description:
-    'A live tail: an event `row` for each new row, its cursor as id; last an event `end` with a reason.',
-};
 
 const NOT_MODIFIED: Schema = { description: 'The caller has this answer: its `If-None-Match` named it.' };

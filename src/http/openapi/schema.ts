@@ -1,4 +1,5 @@
 import { ERROR_CODES } from '../../errors.ts';
+import { EVENT_STREAM } from '../../serve/resolve.ts';
 
 /** A JSON Schema (2020-12), which OpenAPI 3.1 takes as it is. */
 export type Schema = Readonly<Record<string, unknown>>;
@@ -18,6 +19,14 @@ export function plain(schema: unknown): Schema {
     JSON.stringify(schema, (key, value) => (key === 'expected' ? undefined : value)),
   ) as Schema;
 }
+
+/** A response that is a live tail. */
+export const EVENTS: Schema = {
+  type: 'string',
+  contentMediaType: EVENT_STREAM,
+  description:
+    'A live tail: an event `row` for each new row, its cursor as id; last an event `end` with a reason.',
+};
 
 /** The one shape of every failure (docs/errors.md). */
 export const ERROR_SCHEMA = object({

@@ -1,17 +1,17 @@
 import { useMemo, useState } from 'react';
 import { Link, useParams } from 'wouter';
 import type { EndpointView } from '../../../../src/management/view.ts';
+import { useClient } from '../../api/client.ts';
 import { useLoad } from '../../api/use-load.ts';
 import { formatCount, formatSeconds } from '../../format/number.ts';
-import { CopyButton } from '../../ui/copy-button.tsx';
 import { Empty } from '../../ui/empty.tsx';
 import { ErrorNote } from '../../ui/error-note.tsx';
-import { Panel } from '../../ui/panel.tsx';
 import { Tag } from '../../ui/tag.tsx';
 import { AnswerPanel } from './answer-panel.tsx';
 import { Definition } from './definition.tsx';
 import './endpoint.css';
 import { ParameterForm } from './parameter-form.tsx';
+import { mayUseWorkbench, withColumnsOf, withSql } from './sandbox.ts';
 import { useUrlState } from './url-state.ts';
 import { queryPath, useRun } from './use-run.ts';
 
@@ -19,7 +19,8 @@ import { queryPath, useRun } from './use-run.ts';
 export function EndpointPage() {
   const { name = '' } = useParams();
   const { value, error } = useLoad<{ result: EndpointView[] }>('/api/endpoints');
-  const endpoint = value?.result.find((one) => one.name === name || one.id === name.toLowerCase());
+  const found = value?.result.find((one) => one.name === name || one.id === name.toLowerCase());
+  const endpoint = useMemo(() => found && withSql(found), [found]);
   if (endpoint !== undefined) return <Known key={endpoint.id} endpoint={endpoint} />;
   return (
     <>
@@ -46,24 +47,24 @@ function Known({ endpoint }: { readonly endpoint: EndpointView }) {
   const missing = endpoint.parameters.filter(({ name, required }) => required && !values[name]);
   const path = missing.length === 0 ? queryPath(endpoint.name, values) : undefined;
   const run = useRun(path, round, fresh);
+  const answer = run.state === 'done' ? run.answer : run.state === 'running' ? run.before : undefined;
+  const answered = useMemo(() => withColumnsOf(endpoint, answer?.rows), [endpoint, answer]);
   return (
     <>
       <Head endpoint={endpoint} />
-      <Panel title="Call it">
-        <ParameterForm
-          endpoint={endpoint}
-          values={values}
-          busy={run.state === 'running'}
-          error={run.state === 'failed' ? run.error : undefined}
-          onRun={(next, isFresh) => {
-            setFresh(isFresh);
-            setRound((before) => before + 1);
-            change({ values: next });
-          }}
-        />
-      </Panel>
-      <AnswerPanel
+      <ParameterForm
         endpoint={endpoint}
+        values={values}
+        busy={run.state === 'running'}
+        error={run.state === 'failed' ? run.error : undefined}
+        onRun={(next, isFresh) => {
+          setFresh(isFresh);
+          setRound((before) => before + 1);
+          change({ values: next });
+        }}
+      />
+      <AnswerPanel
+        endpoint={answered}
         values={values}
         run={run}
         missing={missing.map(({ name }) => name)}
@@ -76,27 +77,23 @@ function Known({ endpoint }: { readonly endpoint: EndpointView }) {
 }
 
 function Head({ endpoint }: { readonly endpoint: EndpointView }) {
-  const {
-    id,
-    name,
-    description,
-    caching_seconds: caching,
-    warming_seconds: warming,
-    max_rows: rows,
-  } = endpoint;
+  const { self } = useClient();
+  const { name, description, caching_seconds: caching, warming_seconds: warming, max_rows: rows } = endpoint;
   return (
     <div className="page-head">
-      <h1>{name}</h1>
-      <p>{description}</p>
-      <div className="endpoint-facts">
+      <div className="endpoint-head">
+        <h1>{name}</h1>
         <Tag>{caching === null ? 'not cached' : `cached ${formatSeconds(caching)}`}</Tag>
         {warming !== null && <Tag>kept warm every {formatSeconds(warming)}</Tag>}
         <Tag>at most {formatCount(rows)} rows</Tag>
         {endpoint.query_sandboxing && <Tag tone="accent">accepts your own SELECT</Tag>}
-        <span className="endpoint-id small muted">
-          <code>{id}</code> <CopyButton text={id} label="Copy the UUID" />
-        </span>
+        {mayUseWorkbench(self) && (
+          <Link className="small" href={`/workbench?endpoint=${name}`}>
+            Open in the workbench
+          </Link>
+        )}
       </div>
+      <p>{description}</p>
     </div>
   );
 }

@@ -2,9 +2,12 @@ import { type FormEvent, type KeyboardEvent, useEffect, useId, useState } from '
 import type { EndpointView, Projects } from '../../../../src/management/view.ts';
 import { type ApiError, useClient } from '../../api/client.ts';
 import { useLoad } from '../../api/use-load.ts';
+import { zoneName } from '../../format/time.ts';
+import { useZone } from '../../preference.ts';
 import { Field } from '../../ui/field.tsx';
 import { Tag } from '../../ui/tag.tsx';
 import { ParameterControl } from './parameter-control.tsx';
+import { useSandboxWords } from './sandbox.ts';
 
 interface ParameterFormProps {
   readonly endpoint: EndpointView;
@@ -20,10 +23,12 @@ interface ParameterFormProps {
 export function ParameterForm({ endpoint, values, busy, error, onRun }: ParameterFormProps) {
   const id = useId();
   const { scopes } = useClient().self;
+  const zone = useZone();
   const [draft, setDraft] = useState(() => fillIn(endpoint, values));
   const [fresh, setFresh] = useState(false);
   useEffect(() => setDraft(fillIn(endpoint, values)), [endpoint, values]);
   const hasProject = endpoint.parameters.some(({ name }) => name === 'project');
+  const words = useSandboxWords(endpoint);
   const projects = useLoad<Projects>(hasProject && scopes.includes('query') ? '/api/projects' : undefined);
 
   const run = () => onRun(draft, fresh);
@@ -32,38 +37,38 @@ export function ParameterForm({ endpoint, values, busy, error, onRun }: Paramete
     run();
   };
   const onKeyDown = (event: KeyboardEvent) => {
-    if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) run();
+    const isRun = event.key === 'Enter' && (event.ctrlKey || event.metaKey);
+    if (isRun && !event.defaultPrevented) run(); // an editor in the form has run it
   };
   return (
     <form className="parameters" onSubmit={onSubmit} onKeyDown={onKeyDown} noValidate aria-label="Parameters">
-      <div className="parameter-grid">
-        {endpoint.parameters.map((parameter) => {
-          const { name, required, description, pinned } = parameter;
-          return (
-            <Field
-              key={name}
+      {endpoint.parameters.map((parameter) => {
+        const { name, required, description, pinned, control } = parameter;
+        return (
+          <Field
+            key={name}
+            id={`${id}-${name}`}
+            label={
+              <>
+                {name}
+                {required && <span className="muted small">required</span>}
+                {pinned !== null && <Tag tone="accent">set by your key</Tag>}
+              </>
+            }
+            help={control === 'time' ? `In ${zoneName(zone)}. ${description}` : description}
+            fault={error?.errors.find((one) => one.parameter === name)?.message}
+          >
+            <ParameterControl
               id={`${id}-${name}`}
-              label={
-                <>
-                  {name}
-                  {required && <span className="muted small">required</span>}
-                  {pinned !== null && <Tag tone="accent">set by your key</Tag>}
-                </>
-              }
-              help={description}
-              fault={error?.errors.find((one) => one.parameter === name)?.message}
-            >
-              <ParameterControl
-                id={`${id}-${name}`}
-                parameter={parameter}
-                value={draft[name] ?? ''}
-                suggestions={name === 'project' ? (projects.value?.result ?? []) : []}
-                onChange={(value) => setDraft((before) => ({ ...before, [name]: value }))}
-              />
-            </Field>
-          );
-        })}
-      </div>
+              parameter={parameter}
+              value={draft[name] ?? ''}
+              suggestions={name === 'project' ? (projects.value?.result ?? []) : []}
+              onChange={(value) => setDraft((before) => ({ ...before, [name]: value }))}
+              sql={endpoint.query_sandboxing && name === 'sql' ? { words, onRun: run } : undefined}
+            />
+          </Field>
+        );
+      })}
       <div className="parameter-actions">
         <button type="submit" className="button primary" disabled={busy}>
           {busy ? 'Running…' : 'Run'}
@@ -74,9 +79,6 @@ export function ParameterForm({ endpoint, values, busy, error, onRun }: Paramete
             Bypass the cache
           </label>
         )}
-        <span className="small muted keys-hint">
-          <kbd>Enter</kbd> to run
-        </span>
       </div>
     </form>
   );

@@ -1,11 +1,14 @@
 import { Link } from 'wouter';
 import type { SourceState, SourceView } from '../../../../src/management/view.ts';
+import { useClient } from '../../api/client.ts';
 import { formatBytes, formatCount, formatRate, formatShort } from '../../format/number.ts';
 import { Empty } from '../../ui/empty.tsx';
 import { ErrorNote } from '../../ui/error-note.tsx';
 import { Panel } from '../../ui/panel.tsx';
 import { PanelTable } from '../../ui/panel-table.tsx';
 import { Ago } from '../../ui/time.tsx';
+import { ExploreLink } from '../explore/explore-link.tsx';
+import './source.css';
 import { useSources } from './use-sources.ts';
 
 const ABOUT = [
@@ -24,6 +27,8 @@ const LIVE = [
 /** Every source that the key may see. */
 export function SourceListPage() {
   const { sources, stateOf, mayWatch, nowMs, errors } = useSources();
+  const maySearch = useClient().self.scopes.includes('query');
+  const heads = [...ABOUT, ...(mayWatch ? LIVE : []), ...(maySearch ? [{ name: 'Lines' }] : [])];
   return (
     <>
       <div className="page-head">
@@ -45,13 +50,14 @@ export function SourceListPage() {
         </Panel>
       )}
       {sources !== undefined && sources.length > 0 && (
-        <PanelTable title="Sources" heads={mayWatch ? [...ABOUT, ...LIVE] : ABOUT}>
+        <PanelTable title="Sources" heads={heads}>
           {sources.map((source) => (
             <SourceLine
               key={source.id}
               source={source}
               state={mayWatch ? (stateOf(source.name) ?? null) : undefined}
               nowMs={nowMs}
+              maySearch={maySearch}
             />
           ))}
         </PanelTable>
@@ -65,12 +71,13 @@ interface SourceLineProps {
   /** Null: not read yet; `undefined`: not shown to this key. */
   readonly state: SourceState | null | undefined;
   readonly nowMs: number;
+  readonly maySearch: boolean;
 }
 
-function SourceLine({ source, state, nowMs }: SourceLineProps) {
+function SourceLine({ source, state, nowMs, maySearch }: SourceLineProps) {
   const { name, description, table, columns, retention_days: days } = source;
   return (
-    <tr>
+    <tr className="source-summary">
       <th scope="row">
         <div className="named">
           <Link href={`/sources/${name}`}>{name}</Link>
@@ -82,7 +89,7 @@ function SourceLine({ source, state, nowMs }: SourceLineProps) {
           )}
         </div>
       </th>
-      <td data-label="Table">
+      <td data-label="Table" className="table-name">
         <code className="small">{table}</code>
       </td>
       <td data-label="Fields" className="numeric">
@@ -92,6 +99,11 @@ function SourceLine({ source, state, nowMs }: SourceLineProps) {
         {days === null ? 'external' : `${days} d`}
       </td>
       {state !== undefined && <Live state={source.managed ? state : null} nowMs={nowMs} />}
+      {maySearch && (
+        <td data-label="Lines" className="lines">
+          <ExploreLink source={name} />
+        </td>
+      )}
     </tr>
   );
 }
