@@ -1,3 +1,4 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { CachedQueries } from '../../cache/cached.ts';
 import { CURSOR_PARAMETER } from '../../definitions/pages.ts';
 import { SEARCH_SOURCE } from '../../management/view.ts';
@@ -10,6 +11,7 @@ import {
   mediaTypeOf,
 } from '../../query/format.ts';
 import { listFields } from '../../search/field.ts';
+import { adviseSmaller } from '../../search/hint.ts';
 import { SEARCH_PARAMETERS } from '../../search/parameters.ts';
 import { SEARCH } from '../../search/search.ts';
 import type { Describe } from '../../serve/describe.ts';
@@ -18,7 +20,7 @@ import type { SearchSteps } from '../../serve/resolve-search.ts';
 import type { Metrics } from '../../telemetry/metrics.ts';
 import { EVENTS, list, object, type Schema } from '../openapi/schema.ts';
 import { getCaller } from '../plugins/auth.ts';
-import { defineRoute, json, type RouteGroup, textParameter } from '../route.ts';
+import { defineRoute, json, type RawQuery, type RouteGroup, textParameter } from '../route.ts';
 import { describeRun, HINT_HEADER, sendAnswer } from './query.ts';
 import { sendTail, type TailParts } from './tail.ts';
 
@@ -80,19 +82,7 @@ export const searchRoutes: RouteGroup<SearchParts> = {
         ...(['invalid_parameter', 'source_not_found', 'not_acceptable'] as const),
         ...(['query_failed', 'overloaded', 'query_timeout'] as const),
       ],
-      async handle(parts: SearchParts, request, reply) {
-        request.endpointName = SEARCH.name;
-        const { query: parameters, headers } = request;
-        const [caller, accepts] = [getCaller(request), request.accepts()];
-        const how = describeRun(request, reply);
-        const hasTail = (parameters['part'] ?? 'rows') === 'rows';
-        if (wantsTail({ accepts, endpoint: SEARCH, parameters }, hasTail)) {
-          const followed = parts.resolveSearchTail({ caller, parameters, headers });
-          return sendTail(parts, { ...followed, lane: how.lane }, { request, reply });
-        }
-        const resolved = parts.resolveSearch({ caller, parameters, headers, accepts });
-        return sendAnswer(parts, { ...resolved, how }, { request, reply });
-      },
+      handle: runSearch,
     }),
     defineRoute({
       method: 'GET',
@@ -110,3 +100,25 @@ export const searchRoutes: RouteGroup<SearchParts> = {
     }),
   ],
 };
+
+async function runSearch(
+  parts: SearchParts,
+  request: FastifyRequest<{ Querystring: RawQuery }>,
+  reply: FastifyReply,
+): Promise<FastifyReply> {
+  request.endpointName = SEARCH.name;
+  const { query: parameters, headers } = request;
+  const [caller, accepts] = [getCaller(request), request.accepts()];
+  const how = describeRun(request, reply);
+  const hasTail = (parameters['part'] ?? 'rows') === 'rows';
+  try {
+    if (wantsTail({ accepts, endpoint: SEARCH, parameters }, hasTail)) {
+      const followed = parts.resolveSearchTail({ caller, parameters, headers });
+      return await sendTail(parts, { ...followed, lane: how.lane }, { request, reply });
+    }
+    const resolved = parts.resolveSearch({ caller, parameters, headers, accepts });
+    return await sendAnswer(parts, { ...resolved, how }, { request, reply });
+  } catch (error) {
+    throw adviseSmaller(error);
+  }
+}
