@@ -137,10 +137,9 @@ export async function createService(config: Config, options: ServiceOptions): Pr
     rollupRowsLeft,
     ...observed,
   });
-  const { readSizes, build } = observed;
   const routes = createRouteParts(parts, {
     ...{ cached, control, cursors, tails, cache, ingest, keyring },
-    ...{ deletions, traffic, notReady, readSizes, version: build.version },
+    ...{ deletions, traffic, notReady, readSizes: observed.readSizes, version: observed.build.version },
     workbench: createWorkbench(parts, control, options.runTests),
     readNotices: createNotices(retention, storing),
   });

@@ -97,6 +97,25 @@ describe('a draft that is run', () => {
     expect(json['truncated']).toBe(false);
   });
 
+  test('may have totals and columns with any name', async () => {
+    const definition = `${PLAIN}columns:
+  rows: { type: integer, description: Events. }
+  rows_read: { type: integer, description: A number. }
+`;
+    const sql =
+      'SELECT count() AS rows, toInt64(7) AS rows_read FROM edge_logs GROUP BY id WITH TOTALS LIMIT 2';
+    const { json } = await run(sql, {}, definition);
+    expect(json['result']).toEqual([
+      { rows: 1, rows_read: 7 },
+      { rows: 1, rows_read: 7 },
+    ]);
+    expect(json['rows_read']).toBeGreaterThanOrEqual(30);
+    expect((await run('SELECT 1 AS a, 2 AS b WHERE 0', {}, PLAIN)).json).toMatchObject({
+      result: [],
+      truncated: false,
+    });
+  });
+
   test('without a row is an empty list', async () => {
     expect((await run(SQL, { project: 'nobody' })).json).toMatchObject({ result: [], truncated: false });
   });
@@ -192,8 +211,11 @@ describe('a draft that is run', () => {
   });
 
   test('runs every shipped endpoint', async () => {
-    for (const name of await readdir('endpoints')) {
-      const read = (file: string) => readFile(join('endpoints', name, file), 'utf8');
+    const folders = await Promise.all(
+      ['endpoints', 'studio/endpoints'].map(async (dir) => (await readdir(dir)).map((one) => join(dir, one))),
+    );
+    for (const name of folders.flat()) {
+      const read = (file: string) => readFile(join(name, file), 'utf8');
       const values = { project: 'aurora', interval: 'daily' };
       const answer = await run(await read('query.sql'), values, await read('endpoint.yaml'));
       expect(answer.status, `${name}: ${answer.text.slice(0, 500)}`).toBe(200);
@@ -315,6 +337,7 @@ describe('a fault', () => {
     ['a wrong value', YAML.replace('max_rows: 5', 'max_rows: many'), { line: 3, column: 1 }],
     ['a wrong type', YAML.replace('type: string', 'type: text'), { line: 6, column: 14 }],
     ['a list', '- 1\n', { line: 1, column: 1 }],
+    ['a search', YAML.replace('type: string', 'search: "a b:(", type: string'), { line: 6, column: 14 }],
   ])('of the definition, %s, is reported at its place', async (_, definition, place) => {
     const [fault] = await check(SQL, definition);
     expect(fault).toEqual({ parameter: 'definition', message: expect.stringMatching(/\S/), ...place });
