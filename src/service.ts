@@ -137,7 +137,6 @@ export async function createService(config: Config, options: ServiceOptions): Pr
     rollupRowsLeft,
     ...observed,
   });
-  const { readSizes, build } = observed;
   const routes = createRouteParts(parts, {
     ...{
       cached,
@@ -150,12 +149,13 @@ export async function createService(config: Config, options: ServiceOptions): Pr
       workbench: createWorkbench(parts, control, options.runTests),
       traffic,
       notReady,
-      readSizes,
-      version: build.version,
+      readSizes: observed.readSizes,
+      version: observed.build.version,
     },
     readNotices: createNotices(retention, storing),
   });
-  const app = await buildApp({ config, tls, keyring, metrics, record, sharedRates: shared?.rates, logger, now, routes });
+  const sharedRates = shared?.rates;
+  const app = await buildApp({ config, tls, keyring, metrics, record, sharedRates, logger, now, routes });
   opened.defer(() => closeApp(app, engine, config.shutdownTimeoutMs));
   opened.defer(await openOperatorSide(parts, deletions));
   const timers = [

@@ -44,7 +44,11 @@ export async function runService(run: ServiceRun): Promise<void> {
   await using cleanup = new AsyncDisposableStack();
   // Before the definitions are read, so that no change is missed.
   if (isWatching) cleanup.defer(await watchDefinitions(config, reloads.request));
-  const service = await createService(config, { logger, owner: ownerName(command), runTests: testsOf(config) });
+  const service = await createService(config, {
+    logger,
+    owner: ownerName(command),
+    runTests: testsOf(config),
+  });
   cleanup.defer(service.close);
   reloads.start(service.store);
   // Before a sample is stored, so that a port in use is reported at once.

@@ -1,6 +1,7 @@
 import { type Static, type TSchema, Type } from 'typebox';
 import { CONTROLS, PARAMETER_TYPES } from '../definitions/parameter-type.ts';
 
+// Longer than other files: one table of what the console reads.
 // Responses that the console reads: the schemas go into /openapi.json, the types into the routes and the console. The console
 // imports this file, so it imports nothing of the service.
 

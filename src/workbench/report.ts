@@ -24,14 +24,15 @@ export function readReport(document: Buffer): Report {
   const tail = document.toString('utf8', end);
   return {
     rows: document.subarray(start, Math.max(start, end)),
-    count: readNumber(tail, 'rows'),
-    rowsRead: readNumber(tail, 'rows_read'),
-    bytesRead: readNumber(tail, 'bytes_read'),
+    count: readNumber(tail, '\n\t"rows": '),
+    rowsRead: readNumber(tail, '\n\t\t"rows_read": '),
+    bytesRead: readNumber(tail, '\n\t\t"bytes_read": '),
   };
 }
 
-function readNumber(tail: string, name: string): number {
-  return Number(new RegExp(`\\n\\t+"${name}": (\\d+)`).exec(tail)?.[1] ?? 0);
+/** The last of its name: columns of totals, which may have any, stand before it. */
+function readNumber(tail: string, label: string): number {
+  return Number.parseInt(tail.slice(tail.lastIndexOf(label) + label.length), 10);
 }
 
 /** The same without its last row. */

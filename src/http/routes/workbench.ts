@@ -2,6 +2,7 @@ import { Type } from 'typebox';
 import { toParameterViews } from '../../management/definitions.ts';
 import {
   DRAFT_CHECK,
+  type DraftCheck,
   ENDPOINT_FILES,
   RUN_REPORT,
   type RunReport,
@@ -144,12 +145,12 @@ export const workbenchRoutes: RouteGroup<WorkbenchRouteParts> = {
       body: jsonBody(Type.Object(DRAFT, MAP), { example: EXAMPLE }),
       answer: { 200: json('Without faults `errors` is empty.', DRAFT_CHECK) },
       errors: ['overloaded', 'query_timeout'],
-      async handle(parts: WorkbenchParts, request, reply) {
+      async handle(parts: WorkbenchParts, request, reply): Promise<DraftCheck> {
         const checked = await checkDraft(parts, request.body, describeRun(request, reply));
         const { endpoint } = checked.draft;
         return {
           parameters: endpoint === undefined ? [] : toParameterViews(endpoint, {}),
-          columns: checked.columns,
+          columns: [...checked.columns],
           errors: checked.faults.map(toDraftError),
         };
       },
