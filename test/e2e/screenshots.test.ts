@@ -14,6 +14,7 @@ const ADDRESSES = {
   logs: '/endpoints/logs.all?project=aurora&project_tier=PRO',
   keys: '/keys',
   source: '/sources/deno-relay-logs',
+  workbench: '/workbench?endpoint=usage.api-counts',
 };
 const PICTURES = [
   ['overview', 'light'],
@@ -22,6 +23,7 @@ const PICTURES = [
   ['logs', 'dark'],
   ['keys', 'light'],
   ['source', 'dark'],
+  ['workbench', 'light'],
 ] as const;
 
 // `npm run screenshots` takes them anew; otherwise they stay as they are, since each taking differs by the hour.
@@ -48,6 +50,11 @@ async function take(
     await page.evaluate(() => document.querySelector('.answer')?.scrollIntoView({ block: 'center' }));
   }
   if (name === 'logs') await page.getByRole('region', { name: /^Log/ }).getByRole('button').nth(1).click();
+  if (name === 'workbench') {
+    await page.getByLabel('project').fill('aurora');
+    await page.getByRole('button', { name: 'Run', exact: true }).click();
+    await page.getByRole('figure').waitFor();
+  }
   await page.screenshot({ path, animations: 'disabled' });
 }
 

@@ -13,9 +13,8 @@ const definitions = await writeDefinitions({
   'endpoints/kept.alone/endpoint.yaml': definition('kept.alone', '7dea32a0-fb99-4b83-9c42-c900fca9aeb6'),
   'endpoints/kept.alone/query.sql': 'SELECT count() AS n FROM app_logs WHERE project = @project',
   'endpoints/kept.alone/tests/one.yaml': `now: 2026-01-01T00:00:00Z
-events: { app.logs: [{ timestamp: 2026-01-01T00:00:00Z, project: p, event_message: a }] }
-parameters: { project: p }
-result: [{ n: 1 }]
+cases:
+  - { name: no events, parameters: { project: p }, rows: [{ n: 0 }] }
 `,
 });
 const service = await startTestService({
