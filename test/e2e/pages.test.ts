@@ -61,6 +61,29 @@ const STATES: Readonly<Record<string, { path: string; act?: (page: Page) => Prom
     path: '/explore',
     act: (page) => page.getByRole('button', { name: /^Sources:/ }).click(),
   },
+  'the workbench with a result': {
+    path: '/workbench',
+    async act(page) {
+      await page.getByLabel('project').fill('aurora');
+      await page.getByRole('button', { name: 'Run', exact: true }).click();
+      await page.getByRole('figure').waitFor();
+    },
+  },
+  'the workbench with a fault and completions': {
+    path: '/workbench?endpoint=usage.api-counts',
+    async act(page) {
+      const sql = page.getByRole('textbox', { name: 'SQL of the query' });
+      await sql.press('Control+End');
+      await page.keyboard.type(' WHERE 1 ');
+      await page.getByRole('list', { name: 'Faults' }).waitFor();
+      await page.keyboard.type('coun');
+      await page.getByRole('listbox').waitFor();
+    },
+  },
+  'the files of the workbench': {
+    path: '/workbench?endpoint=usage.api-counts',
+    act: (page) => page.getByRole('button', { name: 'Copy the files' }).click(),
+  },
   sources: { path: '/sources' },
   'a source': { path: SOURCE },
 };
@@ -214,7 +237,9 @@ test('the first load has none of the other pages in it, which load little themse
         .map(({ name, transferSize }) => [new URL(name).pathname, transferSize] as const),
     );
   const first = await loaded();
-  expect(first.filter(([path]) => /\/(keys|source|sources|endpoint)-/.test(path))).toEqual([]);
+  expect(first.filter(([path]) => /\/(keys|source|sources|endpoint|workbench|mount)-/.test(path))).toEqual(
+    [],
+  );
   await page.getByRole('link', { name: 'Keys' }).click();
   await page.getByRole('button', { name: 'Create a key' }).waitFor();
   const later = (await loaded()).slice(first.length);

@@ -29,7 +29,7 @@ export interface WorkedFiles {
 export function useFiles(name: string, opened: Base): WorkedFiles {
   const [draft] = useState(() => readDraft(name));
   const [base, setBase] = useState({ ...opened, version: draft.work?.version ?? opened.version });
-  const [files, setFiles] = useState<Files>(draft.work ?? opened);
+  const [files, setFiles] = useState(() => textsOf(draft.work ?? opened));
   const [values, setValues] = useState(draft.values);
   const [isRestored, setRestored] = useState(draft.work !== undefined);
   const [isKept, setKept] = useState(true);
@@ -52,7 +52,7 @@ export function useFiles(name: string, opened: Base): WorkedFiles {
     setValue: (parameter, value) => setValues((before) => ({ ...before, [parameter]: value })),
     reset(next) {
       setBase(next);
-      setFiles({ definition: next.definition, sql: next.sql });
+      setFiles(textsOf(next));
       setRestored(false);
     },
     settle(next, sent) {
@@ -64,4 +64,9 @@ export function useFiles(name: string, opened: Base): WorkedFiles {
       );
     },
   };
+}
+
+/** Files are sent as they are, and routes refuse what they do not know. */
+function textsOf({ definition, sql }: Files): Files {
+  return { definition, sql };
 }

@@ -1,5 +1,4 @@
-import { useState } from 'react';
-import { flushSync } from 'react-dom';
+import { useRef, useState } from 'react';
 import { useLocation, useSearch } from 'wouter';
 import type { EndpointFiles, EndpointView, WorkbenchView } from '../../../../src/management/view.ts';
 import { useLoad } from '../../api/use-load.ts';
@@ -14,14 +13,15 @@ export function WorkbenchPage() {
   const name = new URLSearchParams(useSearch()).get('endpoint') ?? '';
   const [, navigate] = useLocation();
   const { value: workbench, error } = useLoad<WorkbenchView>('/api/workbench');
-  // A new endpoint that is saved gets a name and stays on the page as it is.
   const [opened, setOpened] = useState({ name, round: 0 });
-  if (opened.name !== name) setOpened({ name, round: opened.round + 1 });
+  const saved = useRef('');
+  // What was saved under a new name stays on the page as it is.
+  if (opened.name !== name)
+    setOpened({ name, round: saved.current === name ? opened.round : opened.round + 1 });
 
-  const onSaved = (saved: string) => {
-    if (saved === name) return;
-    flushSync(() => setOpened((before) => ({ ...before, name: saved })));
-    navigate(pathOf(saved));
+  const onSaved = (to: string) => {
+    saved.current = to;
+    if (to !== name) navigate(pathOf(to));
   };
   if (workbench === undefined) {
     return (

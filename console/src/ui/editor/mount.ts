@@ -113,7 +113,7 @@ function createExtensions({ language, label, onChange, onRun }: MountOptions): E
     languageOf(language),
     theme,
     EditorView.lineWrapping,
-    EditorView.contentAttributes.of({ 'aria-label': label, spellcheck: 'false' }),
+    EditorView.contentAttributes.of({ 'aria-label': label, tabindex: '0', spellcheck: 'false' }),
     EditorView.updateListener.of((update) => {
       const isOwn = update.transactions.some((one) => one.annotation(fromOutside) === true);
       if (update.docChanged && !isOwn) onChange(update.state.doc.toString());
@@ -131,6 +131,9 @@ function createExtensions({ language, label, onChange, onRun }: MountOptions): E
   ];
 }
 
+// All of them fit: a list that scrolls would have to take the focus.
+const OPTIONS_MAX = 10;
+
 function completing(words: () => Vocabulary): Extension {
   const source = ({ state, pos, explicit }: CompletionContext) => {
     const { from, options } = suggest(state.doc.toString(), pos, words());
@@ -138,7 +141,7 @@ function completing(words: () => Vocabulary): Extension {
     if (!isWanted || isQuoted(state, pos, -1)) return null;
     return { from, options: options.map(withCall), validFor: /^@?\w*$/ };
   };
-  return autocompletion({ override: [source], maxRenderedOptions: 60 });
+  return autocompletion({ override: [source], maxRenderedOptions: OPTIONS_MAX });
 }
 
 /** A function is inserted with brackets, and the cursor between them. */

@@ -52,7 +52,7 @@ const look = EditorView.theme({
   '.cm-diagnostic': { padding: '0.25rem 0.5rem', font: '400 var(--text-sm) / 1.5 var(--font)' },
   '.cm-diagnostic-error': { borderLeft: '3px solid var(--bad)' },
   '.cm-tooltip.cm-tooltip-autocomplete > ul': {
-    maxHeight: '16rem',
+    maxHeight: 'none',
     font: '400 var(--text-sm) / 1.6 var(--mono)',
   },
   '.cm-tooltip.cm-tooltip-autocomplete > ul > li': { padding: '0.0625rem 0.5rem' },
