@@ -1,7 +1,6 @@
 import type { Source } from '../../src/definitions/source.ts';
 
-export const SEARCH_DAYS = 7;
-const WEEK_MS = SEARCH_DAYS * 86_400_000;
+const WEEK_MS = 7 * 86_400_000;
 export const SEARCH_BUCKETS = 60;
 /** The sources of a question: one, with most of the events, or all. */
 export const SEARCH_SCOPES = ['one source', 'all sources'] as const;

@@ -63,14 +63,8 @@ export function createFields(source: Source, bind: Bind): Fields {
 
   function findLevel(): Operand {
     const rule = source.level;
-    const rank = () => define(LEVEL, writeLevelRank(rule, column));
-    return {
-      kind: 'level',
-      get sql() {
-        return rank();
-      },
-      isOf: (levels) => writeIsOfLevel(levels, { rule, rank, column }),
-    };
+    const sql = define(LEVEL, writeLevelRank(rule, column));
+    return { kind: 'level', sql, isOf: (levels) => writeIsOfLevel(levels, { rule, rank: sql, column }) };
   }
 
   function findInMetadata(path: SearchField): Operand {

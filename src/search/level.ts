@@ -21,18 +21,14 @@ export function writeLevelRank(rule: LevelRule | undefined, column: (name: strin
 /** Whether an event's level is one of these. @param rank of the event's level, as `writeLevelRank` writes it */
 export function writeIsOfLevel(
   levels: readonly Level[],
-  {
-    rule,
-    rank,
-    column,
-  }: { rule: LevelRule | undefined; rank: () => string; column: (name: string) => string },
+  { rule, rank, column }: { rule: LevelRule | undefined; rank: string; column: (name: string) => string },
 ): string {
   if (levels.length === 0) return '0';
   if (rule?.column !== undefined && rule.status === undefined) {
     const texts = levels.flatMap((level) => LEVEL_TEXTS[level]);
     return `lower(ifNull(${column(rule.column)}, '')) IN (${texts.map(quote).join(', ')})`;
   }
-  return `${rank()} IN (${levels.map(rankOf).join(', ')})`;
+  return `${rank} IN (${levels.map(rankOf).join(', ')})`;
 }
 
 const ALL_TEXTS = LEVELS.flatMap((level) => LEVEL_TEXTS[level].map((text) => [text, level] as const));

@@ -97,16 +97,20 @@ function writeSeries(arms: string): string {
 
 /** The most frequent values of a field, without events that have none. */
 export function writeValues(scope: SearchScope, field: SearchField): SearchStatement {
+  // Of other fields than the level there are too many values for a source to count them first.
+  const [own, end, count] = isLevel(field)
+    ? [', count() AS own', 'GROUP BY value', 'sum(own)']
+    : ['', '', 'count()'];
   const arms = compile(scope, {
     bounds: [SEARCH_FROM, SEARCH_UNTIL],
-    select: (fields) => `${writeValue(fields.find(field))} AS value, count() AS events`,
-    end: 'GROUP BY value',
+    select: (fields) => `${writeValue(fields.find(field))} AS value${own}`,
+    end,
   });
-  const value = isLevel(field) ? writeLevelName('value') : 'value';
-  const sql = `SELECT text AS value, sum(events) AS count
-FROM (SELECT ${value} AS text, events FROM (\n${arms.sql}\n))
-WHERE text IS NOT NULL
-GROUP BY text
+  const [shown, exists] = isLevel(field)
+    ? [writeLevelName('value'), 'value > 0']
+    : ['value', 'value IS NOT NULL'];
+  const sql = `SELECT shown AS value, events AS count
+FROM (SELECT ${shown} AS shown, ${count} AS events FROM (\n${arms.sql}\n) WHERE ${exists} GROUP BY value)
 ORDER BY count DESC, value
 LIMIT ${VALUES_MAX}`;
   return { ...arms, sql };
