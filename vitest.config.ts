@@ -51,6 +51,7 @@ const UNIT = [
   'test/serve/{failed-keys,representation}.test.ts',
   'test/sql/!(parameter).test.ts',
   'test/telemetry/!(overview).test.ts',
+  'test/workbench/**/*.test.ts',
 ];
 
 /** Files that load the engine into their own process, which can have one store only, or count the processes that it has. */

@@ -11,6 +11,11 @@ export const ERROR_CODES = {
     meaning: 'A query parameter is missing, repeated or has a value that is not allowed.',
   },
   invalid_request: { status: 400, exit: 1, meaning: 'The request itself is malformed.' },
+  invalid_definition: {
+    status: 400,
+    exit: 1,
+    meaning: 'The text of a definition or its SQL has faults; `errors` names the place of each.',
+  },
   unauthorized: { status: 401, exit: 1, meaning: 'The key is missing, unknown, revoked or expired.' },
   forbidden: {
     status: 403,
@@ -30,6 +35,7 @@ export const ERROR_CODES = {
     exit: 1,
     meaning: '`Accept` has none of the formats of the answer, or only a live tail that there is not.',
   },
+  conflict: { status: 409, exit: 1, meaning: 'It has been changed since the caller read it.' },
   body_too_large: { status: 413, exit: 1, meaning: 'The request body is larger than the limit.' },
   uri_too_long: { status: 414, exit: 1, meaning: 'The URL, or URL and headers together, exceed the limit.' },
   unsupported_media_type: {
@@ -76,6 +82,9 @@ export interface ParameterFault {
   readonly message: string;
   /** Where the fault is in a value that is parsed: UTF-16 units from its start. */
   readonly position?: number;
+  /** Where the fault is in a text of several lines; both count from 1, columns in UTF-16 units. */
+  readonly line?: number;
+  readonly column?: number;
 }
 
 export interface TailraceErrorOptions {

@@ -22,6 +22,7 @@ import { findStoreVersion, upgradeStore, writeStoreVersion } from './engine/stor
 import { writeStoredTables } from './engine/stored-tables.ts';
 import { createWriteMarks, type WriteMarks, watchWrites } from './engine/write-marks.ts';
 import type { ClockGuard } from './lib/clock-guard.ts';
+import { createSlots } from './lib/slots.ts';
 import { hideOld, openClock } from './open-clock.ts';
 import { narrowHashes } from './query/tables-read.ts';
 import { verifyDrafts, verifyQueries } from './query/verify.ts';
@@ -47,6 +48,8 @@ export interface Store {
    * @throws InputError with a line for each fault
    */
   reload(): Promise<void>;
+  /** Runs `work`, which changes files of the definitions, while no reload reads them; it may have them reloaded itself. */
+  edit<T>(work: (reload: () => Promise<void>) => Promise<T>): Promise<T>;
   /**
    * To be called when events of these sources have been deleted: nothing that was answered before is served again, by this process at
    * once, by others on the same server after their next `followDeletions`.
@@ -134,7 +137,7 @@ async function serve(
   engine: Engine,
   first: Definitions,
   read: () => Promise<Definitions>,
-): Promise<Pick<Store, 'registry' | 'reload' | 'eventsDeleted' | 'followDeletions'>> {
+): Promise<Pick<Store, 'registry' | 'reload' | 'edit' | 'eventsDeleted' | 'followDeletions'>> {
   const isShared = !engine.seesEveryWrite;
   let definitions = first;
   let deletions = isShared ? await readDeletions(engine) : 0;
@@ -147,12 +150,20 @@ async function serve(
     replace();
   }
 
+  const acquire = createSlots(1);
+  const reload = async () => {
+    definitions = await read();
+    replace();
+  };
+  const edit: Store['edit'] = async (work) => {
+    const slot = await acquire();
+    return await work(reload).finally(slot.release);
+  };
+
   return {
     registry,
-    async reload() {
-      definitions = await read();
-      replace();
-    },
+    edit,
+    reload: () => edit((now) => now()),
     eventsDeleted: async (sources, nowMs) =>
       follow(isShared ? await writeDeletion(engine, sources, nowMs) : deletions + 1),
     followDeletions: async () => follow(isShared ? await readDeletions(engine) : deletions),

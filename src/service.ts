@@ -49,6 +49,8 @@ import { createTails, type Tails } from './tail/tails.ts';
 import { registerGauges } from './telemetry/gauges.ts';
 import { createMetrics, type Metrics } from './telemetry/metrics.ts';
 import { createTraffic, SAMPLE_MS } from './telemetry/traffic.ts';
+import { createCatalogue } from './workbench/catalogue.ts';
+import { createSave, type RunTests, type SavedEntry } from './workbench/save.ts';
 
 export interface Service {
   readonly app: FastifyInstance;
@@ -67,6 +69,8 @@ export interface ServiceOptions {
   /** ms since the epoch. */
   readonly now?: () => number;
   readonly random?: () => number;
+  /** Tests of an endpoint that the workbench has saved; without it none are run. */
+  readonly runTests?: RunTests;
 }
 
 /** What the groups of parts below have in common. */
@@ -133,14 +137,23 @@ export async function createService(config: Config, options: ServiceOptions): Pr
     rollupRowsLeft,
     ...observed,
   });
-  const { readSizes, build } = observed;
   const routes = createRouteParts(parts, {
     ...{ cached, control, cursors, tails, cache, ingest, keyring },
-    ...{ deletions, traffic, notReady, readSizes, version: build.version },
+    ...{ deletions, traffic, notReady, readSizes: observed.readSizes, version: observed.build.version },
+    workbench: createWorkbench(parts, control, options.runTests),
     readNotices: createNotices(retention, storing),
   });
-  const sharedRates = shared?.rates;
-  const app = await buildApp({ config, tls, keyring, metrics, record, sharedRates, logger, now, routes });
+  const app = await buildApp({
+    config,
+    tls,
+    keyring,
+    metrics,
+    record,
+    sharedRates: shared?.rates,
+    logger,
+    now,
+    routes,
+  });
   opened.defer(() => closeApp(app, engine, config.shutdownTimeoutMs));
   opened.defer(await openOperatorSide(parts, deletions));
   const timers = [
@@ -327,7 +340,8 @@ async function openWriteSide({ config, store, metrics, storing, logger, now, ope
 }
 
 type Served = Pick<OverviewParts, 'cache' | 'traffic' | 'notReady' | 'readNotices' | 'readSizes'> &
-  Pick<RouteParts['deletions'], 'deletions'> & {
+  Pick<RouteParts['deletions'], 'deletions'> &
+  Pick<RouteParts, 'workbench'> & {
     cached: CachedQueries;
     control: ControlStore;
     cursors: Cursors;
@@ -348,10 +362,30 @@ function createIgnoredSqlWarning(logger: FastifyBaseLogger): (endpoint: Endpoint
   };
 }
 
+function createWorkbench(
+  { config, store, logger, now }: Parts,
+  control: ControlStore,
+  runTests: RunTests = async () => [],
+): RouteParts['workbench'] {
+  const { engine, registry, edit } = store;
+  const parts = {
+    ...{ config, engine, registry, edit, runTests, folders: () => store.folders, newId: randomUUID },
+    run: createRunner(engine, now, () => ageAt(store.clock, Date.now)),
+    readCatalogue: createCatalogue(engine, registry),
+    audit: (entry: SavedEntry) =>
+      control
+        .record({ used: [], entries: [{ ...entry, atMs: now(), count: 1 }] })
+        .catch((error) =>
+          logger.error({ err: error, ...entry }, 'a saved endpoint is not in the audit trail'),
+        ),
+  };
+  return { ...parts, save: createSave(parts) };
+}
+
 /** Hands each group of routes what it works with. */
 function createRouteParts(
   { config, store, metrics, logger, now }: Parts,
-  { cached, control, cursors, tails, ingest, keyring, deletions, version, ...live }: Served,
+  { cached, control, cursors, tails, ingest, keyring, deletions, workbench, version, ...live }: Served,
 ): RouteParts {
   const { engine, registry } = store;
   const { receive, committer } = ingest;
@@ -389,6 +423,7 @@ function createRouteParts(
       studio: config.studio === '1',
     },
     overview: { config, engine, registry, now, committer, ...live },
+    workbench,
     about: {
       ...{ engine, metrics, registry, notReady, readNotices },
       describe: (endpoints) => createOpenApi({ version, endpoints }),

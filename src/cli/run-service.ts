@@ -7,6 +7,7 @@ import { describeShipped } from '../definitions/folders.ts';
 import { InputError } from '../errors.ts';
 import type { Store } from '../open-store.ts';
 import { createService, type Service } from '../service.ts';
+import type { RunTests } from '../workbench/save.ts';
 import { ownerName } from './environment.ts';
 import { createReloads, watchDefinitions } from './reload.ts';
 
@@ -43,13 +44,24 @@ export async function runService(run: ServiceRun): Promise<void> {
   await using cleanup = new AsyncDisposableStack();
   // Before the definitions are read, so that no change is missed.
   if (isWatching) cleanup.defer(await watchDefinitions(config, reloads.request));
-  const service = await createService(config, { logger, owner: ownerName(command) });
+  const service = await createService(config, {
+    logger,
+    owner: ownerName(command),
+    runTests: testsOf(config),
+  });
   cleanup.defer(service.close);
   reloads.start(service.store);
   // Before a sample is stored, so that a port in use is reported at once.
   await checkAddress(config);
   await run.fill(service.store);
   if (!run.stop.aborted) await serve(service, run);
+}
+
+function testsOf(config: Config): RunTests {
+  return async (name, signal) => {
+    const { createEndpointTests } = await import('./testing/endpoint-tests.ts'); // loaded only if it is used
+    return await createEndpointTests(config)(name, signal);
+  };
 }
 
 /** Logs to standard error unless another stream is given; standard output is for people. */

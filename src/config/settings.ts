@@ -55,6 +55,12 @@ export const SETTINGS = {
     ['0', '1'],
     'Serve the log pages of Supabase Studio ([how](supabase.md)): the endpoints of the shipped folder `studio/endpoints`, unless `TAILRACE_ENDPOINTS_DIR` names another.',
   ),
+  editEndpoints: choice(
+    'TAILRACE_EDIT_ENDPOINTS',
+    '0',
+    ['0', '1'],
+    'Let the [workbench](workbench.md) write endpoints into `TAILRACE_ENDPOINTS_DIR`; `tailrace dev` always does.',
+  ),
   defaultTier: checked(
     'TAILRACE_DEFAULT_TIER',
     'Plan of requests without `project_tier`: FREE, PRO, PAYG or ENTERPRISE. Empty: the default of the endpoint.',

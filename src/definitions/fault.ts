@@ -6,6 +6,8 @@ export interface Fault {
   readonly file: string;
   /** Counts from 1. */
   readonly line: number;
+  /** Of the character in the line, in UTF-16 units; counts from 1. Left out if the fault has no place in the line. */
+  readonly column?: number;
   /** What is wrong, and what would be right. */
   readonly message: string;
 }

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { readdir, stat } from 'node:fs/promises';
-import { join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { messageOf } from '../errors.ts';
 import { packagePath } from '../lib/package-path.ts';
 import { checkBucket } from './checks/bucket.ts';
@@ -22,7 +22,7 @@ import type { Fault } from './fault.ts';
 import { findFolders, type NamedFolders, type ReadFolders } from './folders.ts';
 import { createSource, type Source } from './source.ts';
 import { checkSourceShape } from './source-file.ts';
-import { readText, readYamlFile, type YamlFile } from './yaml-file.ts';
+import { readText, readYamlFile, type UnsavedTexts, type YamlFile } from './yaml-file.ts';
 
 /** Endpoints and sources from files without faults; the engine has not checked the SQL yet. */
 export interface Definitions {
@@ -43,8 +43,8 @@ export interface Reading {
   readonly drafts: readonly SqlFile[];
 }
 
-/** Reads every definition and reports all faults at once. */
-export async function readDefinitions(named: NamedFolders): Promise<Reading> {
+/** Reads every definition and reports all faults at once. @param unsaved as `readYamlFile`: they are checked before they are written */
+export async function readDefinitions(named: NamedFolders, unsaved?: UnsavedTexts): Promise<Reading> {
   const folders = findFolders(named);
   const faults: Fault[] = [];
   const sourceFiles = await readSourceFiles(folders.sourcesDir, faults);
@@ -58,23 +58,18 @@ export async function readDefinitions(named: NamedFolders): Promise<Reading> {
   });
   const sourcesAreWhole = faults.length === 0;
 
-  const { pairs, drafts } = await readEndpointFiles(folders.endpointsDir, faults);
+  const { pairs, drafts } = await readEndpointFiles(folders.endpointsDir, faults, unsaved);
   const yamlFiles = pairs.map(({ yaml }) => yaml);
   faults.push(...checkUnique(yamlFiles, ['id', 'name']), ...checkToolNames(yamlFiles));
   const warnings: Fault[] = [];
   const endpoints = pairs.flatMap(({ yaml, sql }) => {
-    const shape = checkEndpointShape(yaml);
-    const own = shape.length === 0 ? checkEndpoint(yaml, sql) : [...shape, ...checkDraft(yaml, sql)];
+    const own = checkPair(yaml, sql);
     faults.push(...own);
     const hasSql = sql.text.trim() !== ''; // otherwise a fault has been reported
     const isWhole = own.length === 0 && hasSql;
     if (hasSql && !(isWhole && sourcesAreWhole)) drafts.push(sql);
     if (own.length === 0) warnings.push(...findNameWarning(yaml));
-    const fileHash = hashOf(yaml.text, sql.text);
-    const hash = hashEndpoint(fileHash, sources);
-    if (!isWhole) return [];
-    const endpoint = createEndpoint(yaml, sql, { fileHash, hash, sources });
-    return [withDefaultTier(endpoint, named.defaultTier ?? '')];
+    return isWhole ? [withDefaultTier(createFromPair(yaml, sql, sources), named.defaultTier ?? '')] : [];
   });
   return { definitions: { endpoints, sources }, folders, faults, warnings, sourcesAreWhole, drafts };
 }
@@ -118,6 +113,18 @@ function firstFiles(files: readonly YamlFile[], field: string): Map<string | und
 function textOf(file: YamlFile, field: string): string | undefined {
   const value = (file.value as Record<string, unknown> | null)?.[field];
   return typeof value === 'string' ? value : undefined;
+}
+
+/** Every fault of an endpoint's two files that shows without the engine and without other definitions. */
+export function checkPair(yaml: YamlFile, sql: SqlFile): Fault[] {
+  const shape = checkEndpointShape(yaml);
+  return shape.length === 0 ? checkEndpoint(yaml, sql) : [...shape, ...checkDraft(yaml, sql)];
+}
+
+/** The endpoint of two files in which `checkPair` found no fault, and whose SQL is not empty. */
+export function createFromPair(yaml: YamlFile, sql: SqlFile, sources: readonly Source[]): Endpoint {
+  const fileHash = hashOf(yaml.text, sql.text);
+  return createEndpoint(yaml, sql, { fileHash, hash: hashEndpoint(fileHash, sources), sources });
 }
 
 function checkEndpoint(yaml: YamlFile, sql: SqlFile): Fault[] {
@@ -166,15 +173,17 @@ async function readSourceFiles(dir: string, faults: Fault[]): Promise<YamlFile[]
 }
 
 /** @returns `drafts`: queries without an endpoint.yaml, or with one that is not YAML */
-async function readEndpointFiles(dir: string, faults: Fault[]) {
+async function readEndpointFiles(dir: string, faults: Fault[], unsaved?: UnsavedTexts) {
   const entries = await listFolder(dir, faults);
-  const names = entries.flatMap(({ name, isFolder }) => (isFolder && !name.startsWith('.') ? [name] : []));
+  const found = entries.flatMap(({ name, isFolder }) => (isFolder && !name.startsWith('.') ? [name] : []));
+  const added = [...(unsaved?.keys() ?? [])].map((path) => basename(dirname(path)));
+  const names = [...new Set([...found, ...added])];
   const pairs: { yaml: YamlFile; sql: SqlFile }[] = [];
   const drafts: SqlFile[] = [];
   for (const name of names.toSorted()) {
     const sqlPath = join(dir, name, 'query.sql');
-    const yaml = await readYamlFile(join(dir, name, 'endpoint.yaml'));
-    const text = await readText(sqlPath);
+    const yaml = await readYamlFile(join(dir, name, 'endpoint.yaml'), unsaved);
+    const text = await readText(sqlPath, unsaved);
     if (typeof text !== 'string') faults.push(text);
     else if (text.trim() === '')
       faults.push({ file: sqlPath, line: 1, message: 'is empty: it holds one SELECT' });

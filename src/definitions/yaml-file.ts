@@ -13,6 +13,9 @@ export const YAML_OPTIONS = { merge: true } as const;
 /** Place of a value in the document, such as `['parameters', 'interval', 'values']`. */
 export type YamlPath = readonly (string | number)[];
 
+/** Texts in the place of those of files, by path: what is about to be written. */
+export type UnsavedTexts = ReadonlyMap<string, string>;
+
 export interface YamlFile {
   readonly file: string;
   readonly text: string;
@@ -20,29 +23,37 @@ export interface YamlFile {
   fault(path: YamlPath, message: string): Fault;
 }
 
-/** Reads one YAML file, or returns every fault of its syntax. */
-export async function readYamlFile(path: string): Promise<YamlFile | Fault[]> {
-  const text = await readText(path);
-  if (typeof text !== 'string') return [text];
+/** Reads one YAML file, or returns every fault of its syntax. @param unsaved texts in the place of those of files */
+export async function readYamlFile(path: string, unsaved?: UnsavedTexts): Promise<YamlFile | Fault[]> {
+  const text = await readText(path, unsaved);
+  return typeof text === 'string' ? parseYaml(path, text) : [text];
+}
+
+/** The text of a YAML file as `readYamlFile` returns it. */
+export function parseYaml(path: string, text: string): YamlFile | Fault[] {
   const lines = new LineCounter();
   const document = parseDocument(text, { ...YAML_OPTIONS, lineCounter: lines });
+  const placeOf = (offset: number) => {
+    const { line, col } = lines.linePos(offset);
+    return { line: Math.max(line, 1), column: Math.max(col, 1) }; // an empty text has no lines
+  };
   if (document.errors.length > 0)
     return document.errors.map((error) => ({
       file: path,
-      line: lines.linePos(error.pos[0]).line,
+      ...placeOf(error.pos[0]),
       message: (error.message.split('\n')[0] ?? '').replace(/ at line \d+, column \d+:?$/, ''),
     }));
-  const lineOf = (at: YamlPath): number => {
+  const findPlace = (at: YamlPath) => {
     // A missing field is reported at the nearest map that exists.
     for (let length = at.length; length >= 0; length--) {
       const start = startOf(document, at.slice(0, length));
-      if (start !== undefined) return lines.linePos(start).line;
+      if (start !== undefined) return placeOf(start);
     }
-    return 1;
+    return { line: 1 };
   };
   try {
     const value: unknown = document.toJS({ maxAliasCount: ALIASES_MAX });
-    return { file: path, text, value, fault: (at, message) => ({ file: path, line: lineOf(at), message }) };
+    return { file: path, text, value, fault: (at, message) => ({ file: path, ...findPlace(at), message }) };
   } catch (error) {
     return [{ file: path, line: 1, message: messageOf(error) }];
   }
@@ -60,7 +71,9 @@ function startOf(document: Document.Parsed, at: YamlPath): number | undefined {
 }
 
 /** The text of a definition file, or the fault that prevents reading it. */
-export async function readText(path: string): Promise<string | Fault> {
+export async function readText(path: string, unsaved?: UnsavedTexts): Promise<string | Fault> {
+  const text = unsaved?.get(path);
+  if (text !== undefined) return text;
   const fault = (message: string) => ({ file: path, line: 1, message });
   try {
     const bytes = await readFile(path);

@@ -25,6 +25,9 @@ export type RowFormat = 'JSONEachRow' | 'TSVRaw' | 'TabSeparated';
 /** Formats in which an answer is one file, valid also without rows: with a line of column names, or a schema. */
 export type FileFormat = 'CSVWithNames' | 'ArrowStream' | 'Parquet';
 
+/** Formats in which an answer is one JSON document with the rows, a line each from two tabs on, and what was read for them. */
+export type ReportFormat = 'JSON' | 'JSONCompact';
+
 /** How a query queues for a reader. */
 export interface QueueOptions {
   /** Lane of the key or its token (lanes.ts), or the name of internal work. Without one the query has no bound of its own. */
@@ -34,7 +37,7 @@ export interface QueueOptions {
 }
 
 export interface QueryOptions extends QueueOptions {
-  readonly format: RowFormat | FileFormat;
+  readonly format: RowFormat | FileFormat | ReportFormat;
   /** Whether a large answer may be returned as a stream, as soon as it has been computed. Default: false. A server's never is. */
   readonly streams?: boolean | undefined;
   /** Endpoint and request, for the engine's own query log. */
@@ -51,6 +54,11 @@ export interface QueryOptions extends QueueOptions {
    * rollup. Default: false.
    */
   readonly skipsReadFilters?: boolean | undefined;
+  /**
+   * The caller has written the statement and may read all rows: `query_failed` has the engine's own message, which quotes both. Default:
+   * false.
+   */
+  readonly isAuthors?: boolean | undefined;
   /** Aborting stops the query inside the engine, not only the wait for it. */
   readonly signal?: AbortSignal | undefined;
 }

@@ -44,13 +44,15 @@ export function isDiskFull(error: unknown): boolean {
 /**
  * Maps an engine's error to a TailraceError. The cause, which is logged, is stripped like the message, since the engine quotes the
  * query and with it the values of parameters.
+ *
+ * @param isAuthors see `QueryOptions`
  */
-export function toTailraceError(thrown: unknown): TailraceError {
+export function toTailraceError(thrown: unknown, isAuthors = false): TailraceError {
   if (thrown instanceof TailraceError) return thrown;
   const raw = messageOf(thrown);
   const engineCode = findEngineCode(thrown, raw);
   const cause = new Error(`ClickHouse ${engineCode ?? 'without a code'}: ${publicMessage(raw)}`);
-  const { code, message } = classify(engineCode, raw);
+  const { code, message } = classify(engineCode, raw, isAuthors);
   return new TailraceError(code, message, { cause });
 }
 
@@ -59,7 +61,11 @@ export function tooLarge(bytesMax: number): TailraceError {
   return new TailraceError('query_failed', `the answer is larger than ${bytesMax} bytes; ask for less`);
 }
 
-function classify(engineCode: number | undefined, raw: string): { code: ErrorCode; message: string } {
+function classify(
+  engineCode: number | undefined,
+  raw: string,
+  isAuthors: boolean,
+): { code: ErrorCode; message: string } {
   if (engineCode === MEMORY_LIMIT_EXCEEDED) {
     // "(total)": the engine as a whole lacks memory, so a retry may succeed. "(for query)": it cannot.
     return raw.includes('(total)')
@@ -75,7 +81,7 @@ function classify(engineCode: number | undefined, raw: string): { code: ErrorCod
     return { code: 'invalid_parameter', message };
   }
   const code = engineCode === undefined ? 'engine_unavailable' : (CODES[engineCode] ?? 'query_failed');
-  return { code, message: FIXED[code] ?? publicMessage(raw) };
+  return { code, message: FIXED[code] ?? (isAuthors ? raw : publicMessage(raw)) };
 }
 
 const FIXED: Partial<Record<ErrorCode, string>> = {

@@ -1,5 +1,6 @@
 import { TailraceError } from '../errors.ts';
 import { createDeadline } from '../lib/abort.ts';
+import type { QueryOptions } from './engine.ts';
 import { toTailraceError } from './failure.ts';
 
 /**
@@ -18,11 +19,11 @@ export function createGate(timeoutMs: number, stop: () => Promise<void>) {
     if (closing !== undefined) throw closed();
   }
 
-  async function pass<T>(work: () => Promise<T>): Promise<T> {
+  async function pass<T>(work: () => Promise<T>, isAuthors?: boolean): Promise<T> {
     refuseClosed();
     return await work().catch((error) => {
       // Closing kills running queries, which would otherwise look like timeouts.
-      const failure = toTailraceError(error);
+      const failure = toTailraceError(error, isAuthors);
       throw closing === undefined ? failure : closed(failure);
     });
   }
@@ -37,14 +38,15 @@ export function createGate(timeoutMs: number, stop: () => Promise<void>) {
     /**
      * `pass` for one caller's query.
      *
+     * @param isAuthors see `QueryOptions`
      * @throws the reason of `signal` when it was aborted; TailraceError `query_timeout` after `timeoutMs`
      */
     async answer<T>(
-      signal: AbortSignal | undefined,
+      { signal, isAuthors }: Pick<QueryOptions, 'signal' | 'isAuthors'>,
       work: (deadline: AbortSignal) => Promise<T>,
     ): Promise<T> {
       const deadline = createDeadline(timeoutMs, late, signal);
-      return await pass(() => work(deadline.signal))
+      return await pass(() => work(deadline.signal), isAuthors)
         .catch((error) => {
           signal?.throwIfAborted();
           throw error;

@@ -6,16 +6,17 @@ export const AUDIT_ACTIONS = [
   'minted',
   'refused',
   'deleted',
+  'saved',
 ] as const;
 
 export type AuditAction = (typeof AUDIT_ACTIONS)[number];
 
-/** A change or a refusal of a key, or a deletion of events. */
+/** A change or a refusal of a key, a deletion of events, or an endpoint that was saved. */
 export interface AuditEntry {
   /** ms since the epoch; of refusals that are counted together, that of the first. */
   readonly atMs: number;
   readonly action: AuditAction;
-  /** The key concerned; empty if it is unknown, or for events. */
+  /** The key concerned; empty if it is unknown, for events and for endpoints. */
   readonly keyId: string;
   /** The id of the acting key, or `cli`; empty for refusals. */
   readonly actor: string;

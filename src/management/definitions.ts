@@ -57,18 +57,7 @@ export function toEndpointView(endpoint: Endpoint, caller: Caller, sources: read
     warming_seconds: warmingSeconds ?? null,
     query_sandboxing: sandboxing,
     live_tail: pages !== undefined && hasNewestFirst(pages),
-    parameters: endpoint.parameters.map((parameter) => ({
-      name: parameter.name,
-      type: parameter.type,
-      control: parameter.control,
-      required: parameter.required,
-      description: parameter.description,
-      default: parameter.defaultText,
-      values: [...parameter.values],
-      otherwise: parameter.otherwise ?? null,
-      pinned: (Object.hasOwn(pins, parameter.name) ? pins[parameter.name] : undefined) ?? null,
-      search: parameter.search ?? null,
-    })),
+    parameters: toParameterViews(endpoint, pins),
     formats: formatNames(endpoint),
     columns: endpoint.columns.map((column) => ({ ...column, search: column.search ?? null })),
     bucket: endpoint.bucket === undefined ? null : toBucketView(endpoint.bucket),
@@ -88,6 +77,25 @@ function toBucketView({ column, by, spans, aligned }: Bucket): NonNullable<Endpo
     return [value, { width_seconds: widthSeconds, range_seconds: rangeSeconds }] as const;
   });
   return { column, by: by ?? null, spans: Object.fromEntries(seconds), aligned };
+}
+
+/** @param pins of the caller */
+export function toParameterViews(
+  { parameters }: Pick<Endpoint, 'parameters'>,
+  pins: Caller['pins'],
+): EndpointView['parameters'] {
+  return parameters.map((parameter) => ({
+    name: parameter.name,
+    type: parameter.type,
+    control: parameter.control,
+    required: parameter.required,
+    description: parameter.description,
+    default: parameter.defaultText,
+    values: [...parameter.values],
+    otherwise: parameter.otherwise ?? null,
+    pinned: (Object.hasOwn(pins, parameter.name) ? pins[parameter.name] : undefined) ?? null,
+    search: parameter.search ?? null,
+  }));
 }
 
 export function toSourceView(source: Source): SourceView {

@@ -1,6 +1,7 @@
 import { type Static, type TSchema, Type } from 'typebox';
 import { CONTROLS, PARAMETER_TYPES } from '../definitions/parameter-type.ts';
 
+// Longer than other files: one table of what the console reads.
 // Responses that the console reads: the schemas go into /openapi.json, the types into the routes and the console. The console
 // imports this file, so it imports nothing of the service.
 
@@ -247,12 +248,13 @@ export const TOKEN = Type.Object({
 export const KEY_ENTRY = Type.Object({
   id: Type.Integer({ description: 'Rises with every entry.' }),
   at: time('Of refusals that are counted together, the first.'),
-  action: Type.Enum(['created', 'changed', 'rotated', 'revoked', 'minted', 'refused', 'deleted']),
+  action: Type.Enum(['created', 'changed', 'rotated', 'revoked', 'minted', 'refused', 'deleted', 'saved']),
   key_id: Type.String({
-    description: 'The key that it is about; empty if it is unknown, and for deleted events.',
+    description:
+      'The key that it is about; empty if it is unknown, for deleted events and for saved endpoints.',
   }),
   actor: Type.String({ description: 'Id of the key that did it, `private` or `cli`; empty for refusals.' }),
-  detail: Type.String({ description: 'What was granted, or why it was refused.' }),
+  detail: Type.String({ description: 'What was granted, why it was refused, what was saved.' }),
   count: Type.Integer({ description: 'How often, within a minute.' }),
 });
 export type KeyEntry = Static<typeof KEY_ENTRY>;
@@ -278,3 +280,74 @@ export const DELETION = Type.Object({
   ),
 });
 export type DeletionView = Static<typeof DELETION>;
+
+/** What the workbench's editor completes, and whether it may save. */
+export const WORKBENCH = Type.Object({
+  may_edit: Type.Boolean(),
+  refusal: orNull(Type.String({ description: 'Why it may not save.' })),
+  functions: Type.Array(Type.Object({ name: Type.String() })),
+  tables: Type.Array(
+    Type.Object({
+      name: Type.String(),
+      source: Type.String(),
+      columns: Type.Array(
+        Type.Object({
+          name: Type.String(),
+          type: Type.String({ description: 'Of the engine.' }),
+          description: Type.String(),
+        }),
+      ),
+    }),
+  ),
+  parameter_types: Type.Array(Type.String()),
+});
+export type WorkbenchView = Static<typeof WORKBENCH>;
+
+/** The two files of an endpoint as texts. */
+export const ENDPOINT_FILES = Type.Object({
+  name: Type.String(),
+  definition: Type.String({ description: 'endpoint.yaml' }),
+  sql: Type.String({ description: 'query.sql' }),
+  version: Type.String({ description: 'Of both; a save names it.' }),
+  may_edit: Type.Boolean(),
+});
+export type EndpointFiles = Static<typeof ENDPOINT_FILES>;
+
+const RESULT_COLUMNS = Type.Array(
+  Type.Object(
+    { name: Type.String(), type: COLUMN.properties.type },
+    { description: 'As declared, else as the engine says.' },
+  ),
+);
+
+/** All of a run but its rows, which are the engine's bytes. */
+export const RUN_REPORT = Type.Object({
+  columns: RESULT_COLUMNS,
+  parameters: Type.Array(PARAMETER),
+  rows_read: count('Rows that the engine has read.'),
+  bytes_read: count('Bytes that it has read, uncompressed.'),
+  engine_ms: Type.Number(),
+  truncated: Type.Boolean({ description: 'Whether there are more than max_rows rows.' }),
+});
+export type RunReport = Static<typeof RUN_REPORT>;
+
+export const DRAFT_CHECK = Type.Object({
+  parameters: Type.Array(PARAMETER),
+  columns: RESULT_COLUMNS,
+  errors: Type.Array(
+    Type.Object({
+      parameter: Type.Enum(['definition', 'sql']),
+      message: Type.String(),
+      line: Type.Optional(Type.Integer({ description: 'From 1.' })),
+      column: Type.Optional(Type.Integer({ description: 'From 1.' })),
+    }),
+  ),
+});
+export type DraftCheck = Static<typeof DRAFT_CHECK>;
+
+export const SAVED_ENDPOINT = Type.Object({
+  name: Type.String(),
+  version: Type.String(),
+  tests: Type.Array(Type.Object({ name: Type.String(), passed: Type.Boolean(), message: Type.String() })),
+});
+export type SavedEndpoint = Static<typeof SAVED_ENDPOINT>;

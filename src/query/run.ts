@@ -26,9 +26,12 @@ export interface Answer extends Framed {
 }
 
 /** How a query is run, and for whom. */
-export interface RunOptions extends Pick<QueryOptions, 'signal' | 'lane' | 'onJoin' | 'streams'> {
+export interface RunOptions
+  extends Pick<QueryOptions, 'signal' | 'lane' | 'onJoin' | 'streams' | 'isAuthors'> {
   /** The request that asked first; work of the service itself has none. */
   readonly requestId?: string | undefined;
+  /** Stands before the statement, such as `EXPLAIN`. */
+  readonly lead?: string | undefined;
   /** Only the time buckets, or the rows of a page, of a range, as they stand at an instant; all at the present one if left out. */
   readonly part?: { readonly range: TimeRange; readonly instantMs: number } | undefined;
 }
@@ -73,7 +76,7 @@ export function createRunner(engine: Engine, now: () => number, engineNow?: () =
     return statement;
   }
 
-  return async (question, { part, requestId, streams, ...how } = {}) => {
+  return async (question, { part, requestId, streams, lead, ...how } = {}) => {
     const { endpoint, values, format } = question;
     const options = {
       ...how,
@@ -98,7 +101,8 @@ export function createRunner(engine: Engine, now: () => number, engineNow?: () =
         skipsReadFilters,
         ...options,
       };
-      const result = await listed(await engine.query(statement.sql, bound, query), question);
+      const sent = lead === undefined ? statement.sql : `${lead} ${statement.sql}`;
+      const result = await listed(await engine.query(sent, bound, query), question);
       const framed = frameAnswer(format, result, endpoint.bucket !== undefined);
       const end = findEnd(question, framed.rows, result.bytes);
       return { ...framed, ...end, format, instantMs, engineMs: result.elapsedMs };

@@ -33,11 +33,13 @@ export function createStatement(
   values: Values = {},
 ): Statement {
   const { columns, sqlOrigin } = endpoint;
-  const joinsText = engineFormat === 'JSONEachRow' && columns.some(({ type }) => type === 'json');
-  const format = joinsText ? 'TSVRaw' : engineFormat;
+  const isJson = engineFormat === 'JSONEachRow' || engineFormat === 'JSON';
+  const joinsText = isJson && columns.some(({ type }) => type === 'json');
+  const format = joinsText ? TEXT_FORMATS[engineFormat] : engineFormat;
   const stored = dropUnused(writeTypes(decideConditions(endpoint, values)));
   const checks = arePlainPatterns(endpoint, values) ? '' : patternChecks(endpoint);
-  const flat = sqlOrigin === 'file' && checks === '' ? writeFlat(endpoint, stored, format) : undefined;
+  const flat =
+    isJson && sqlOrigin === 'file' && checks === '' ? writeFlat(endpoint, stored, joinsText) : undefined;
   if (flat !== undefined) return { sql: flat, format };
   const write = writerOf(engineFormat);
   const named = joinsText
@@ -47,6 +49,9 @@ export function createStatement(
   // As a subquery the stored query can only be one SELECT; ClickHouse keeps the order of its rows.
   return { sql: `SELECT ${selected} FROM (\n${stored}\n)${checks} LIMIT ${endpoint.maxRows}`, format };
 }
+
+/** For rows that the engine joins to texts itself. */
+const TEXT_FORMATS = { JSONEachRow: 'TSVRaw', JSON: 'JSONCompact' } as const;
 
 /** The endpoint without those optional conditions that the values decide. */
 export function decideConditions(
@@ -63,19 +68,16 @@ export function decideConditions(
 }
 
 /** The stored query by itself, if it plainly returns the declared columns; `undefined` if it needs another SELECT around it. */
-function writeFlat(
-  { columns, maxRows }: Endpoint,
-  stored: string,
-  format: QueryOptions['format'],
-): string | undefined {
+function writeFlat({ columns, maxRows }: Endpoint, stored: string, joinsText: boolean): string | undefined {
   const select = findFinalSelect(stored);
   if (select?.items.map(({ name }) => name).join() !== columns.map(({ name }) => name).join())
     return undefined;
-  const list = format === 'JSONEachRow' ? select.items.map(({ sql }) => sql).join(', ') : undefined;
-  const row = format === 'TSVRaw' && !select.countsItems ? rowAsText(columns, select.items) : undefined;
-  const selected = list ?? row;
+  if (joinsText && select.countsItems) return undefined;
+  const selected = joinsText
+    ? rowAsText(columns, select.items)
+    : select.items.map(({ sql }) => sql).join(', ');
   const limit = Math.min(select.limit ?? maxRows, maxRows);
-  return selected && `${select.before} ${selected} ${select.after}\nLIMIT ${limit}`;
+  return `${select.before} ${selected} ${select.after}\nLIMIT ${limit}`;
 }
 
 /** Whether an empty value reaches the SQL as the empty text; NULL otherwise. */

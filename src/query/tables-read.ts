@@ -59,8 +59,11 @@ const BY_NAME = /\bidentifier: (?:dict|joinGet|hasColumn)/i;
 // A name with one of these in it could forge a field.
 const LABELS = ['identifier: ', 'function_name: ', 'cte_name: '];
 
+const hasLabelTwice = (text: string) =>
+  LABELS.some((label) => text.indexOf(label) !== text.lastIndexOf(label));
+
 function isOpaque({ kind, text }: SyntaxNode): boolean {
-  if (LABELS.some((label) => text.indexOf(label) !== text.lastIndexOf(label))) return true;
+  if (hasLabelTwice(text)) return true;
   const [, name = ''] = /(?:^|, )(?:table_)?function_name: (\w+)(?:,|$)/.exec(text) ?? [];
   const small = name.toLowerCase();
   if (kind === 'FUNCTION') return !isAllowedFunction(name) && !OTHER_FUNCTIONS.includes(small);
@@ -87,6 +90,25 @@ interface Scope {
 
 const TABLE_NODES = new Set(['QUERY', 'UNION', 'TABLE_FUNCTION', 'JOIN', 'CROSS JOIN', 'ARRAY_JOIN']);
 const IN = /(?:^|, )function_name: (?:global)?(?:not)?(?:null)?in(?:ignoreset)?(?:,|$)/i;
+
+/**
+ * A table function that reads something else than its arguments, or else the name of a table that is neither one of `tables` nor a view of the
+ * query: what a query would read beside them. @param root as for `findTablesRead`
+ */
+export function findForeignTable(root: SyntaxNode, tables: ReadonlySet<string>): string | undefined {
+  const nodes = [...walk(root)];
+  for (const { kind, text } of nodes) {
+    const [, name = 'a table function'] = /\btable_function_name: (\w+)/.exec(text) ?? [];
+    if (kind === 'TABLE_FUNCTION' && !TABLE_FUNCTIONS.includes(name)) return `${name}()`;
+  }
+  const isForged = nodes.some(({ text }) => hasLabelTwice(text));
+  if (!isForged && areTablesKnown(root, { tables, views: new Set() })) return undefined;
+  const views = new Set(nodes.map(viewName));
+  const places = nodes.filter(isTablePlace).flatMap(({ children }) => children);
+  const named = places.flatMap(({ text }) => /\bidentifier: ([\w.]+)/.exec(text)?.[1] ?? []);
+  const isForeign = (name: string) => !tables.has(name) && !views.has(name) && name !== NO_TABLE;
+  return named.find(isForeign) ?? 'another table';
+}
 
 /** Whether every name and expression in the place of a table is known. */
 function areTablesKnown(node: SyntaxNode, scope: Scope): boolean {

@@ -4,7 +4,8 @@ import type { Engine } from '../engine/engine.ts';
 import { externalName, selectExternal } from '../engine/external.ts';
 import { TailraceError } from '../errors.ts';
 import { readSyntaxTree } from './syntax-tree.ts';
-import { bareType, engineMessage, findUnfit } from './verify.ts';
+import { findUnfit } from './unfit.ts';
+import { bareType, engineMessage } from './verify.ts';
 
 /** Has the engine check each expression of sources over existing tables; only the syntax if it does not have the tables. */
 export async function verifyExternal(

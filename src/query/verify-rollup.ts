@@ -6,7 +6,8 @@ import { tableColumns } from '../engine/table.ts';
 import { quote } from '../sql/quote.ts';
 import { clause, givenNameOf, nameOf } from './sandbox/tree-node.ts';
 import { parseQueryTree, readSyntaxTree, walk } from './syntax-tree.ts';
-import { engineMessage, findUnfit } from './verify.ts';
+import { findUnfit } from './unfit.ts';
+import { engineMessage } from './verify.ts';
 
 /** Has the engine check the aggregates of each rollup, which do not need the table to exist. */
 export async function verifyRollups(engine: Engine, sources: readonly Source[]): Promise<Fault[]> {

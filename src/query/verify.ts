@@ -8,90 +8,79 @@ import { createRewriter, findParameters } from '../sql/parameter.ts';
 import { quote, type Values, writeValue } from '../sql/quote.ts';
 import { serviceValues } from './bucket-range.ts';
 import { JSON_FORMAT } from './format.ts';
+import { findPlace } from './place.ts';
 import { bindPosition } from './position.ts';
 import { findSandboxFault } from './sandbox/base.ts';
-import { NO_TABLE } from './sandbox/tree-node.ts';
 import { createStatement, writeTypes } from './statement.ts';
-import { readQueryTree, readSyntaxTree, type SyntaxNode, SyntaxTreeError, walk } from './syntax-tree.ts';
+import { SyntaxTreeError } from './syntax-tree.ts';
+import { type FindUnfit, findUnfitAnywhere } from './unfit.ts';
 
 /** Has the engine, which has the tables of the sources, check every stored query. Each refusal is a fault of the definition. */
 export async function verifyQueries(engine: Engine, endpoints: readonly Endpoint[]): Promise<Fault[]> {
   const faults: Fault[] = [];
-  for (const endpoint of endpoints) faults.push(...(await verifyQuery(engine, endpoint)));
+  for (const endpoint of endpoints) faults.push(...(await verifyQuery(engine, endpoint)).faults);
   return faults;
 }
 
-async function verifyQuery(engine: Engine, endpoint: Endpoint): Promise<Fault[]> {
+/** What the engine says of a query. */
+export interface Verified {
+  readonly faults: readonly Fault[];
+  /** The columns that it returns; empty if that cannot be said. */
+  readonly columns: readonly { readonly name: string; readonly type: ResultType }[];
+}
+
+/**
+ * The check of one query. An endpoint without columns is one of which they are not known yet.
+ *
+ * @param findOwnUnfit runs before the engine resolves a name
+ */
+export async function verifyQuery(
+  engine: Engine,
+  endpoint: Endpoint,
+  findOwnUnfit?: FindUnfit,
+): Promise<Verified> {
   const values = sampleValues(endpoint);
   const sql = createSampleSql(endpoint, values);
+  const columns: { name: string; type: ResultType }[] = [];
   try {
-    const unfit = await findUnfitAnywhere(engine, sql);
-    if (unfit !== undefined) return [at(endpoint, 1, unfit)];
+    const unfit = await findUnfitAnywhere(engine, sql, findOwnUnfit);
+    if (unfit !== undefined) return { faults: [at(endpoint, 1, unfit)], columns };
     // The query begins on the line of the bracket, so that the engine's line numbers are those of the file.
     const described = await engine.inspect(`DESCRIBE TABLE (${sql}\n)`);
-    const faults = compareColumns(endpoint, described);
-    if (faults.length > 0) return faults;
-    // As a request runs it: on a reader, with its rights.
-    for (const sent of [createStatement(endpoint), createStatement(endpoint, JSON_FORMAT, values)])
-      await engine.query(`EXPLAIN ${sent.sql}`, values, { format: 'TSVRaw' });
-    const fault = await findSandboxFault(engine, endpoint, values);
-    return fault === undefined ? [] : [at(endpoint, 1, fault)];
+    columns.push(...described.map(toResultColumn));
+    return { faults: await verifyUse(engine, endpoint, { values, described }), columns };
   } catch (error) {
-    if (error instanceof SyntaxTreeError) return [at(endpoint, 1, error.message)];
-    const lastLine = endpoint.sql.trimEnd().split('\n').length;
-    if (/;\s*$/.test(endpoint.sql)) return [at(endpoint, lastLine, ENDS_WITH_SEMICOLON)];
-    const message = engineMessage(error);
-    return [at(endpoint, findLine(message, endpoint.sql), message)];
+    return { faults: [toQueryFault(endpoint, error)], columns };
   }
 }
 
-const NO_FILE = 'must not call file(): stored queries read tables only';
+/** Checks the columns, and how requests run the query. @throws the engine's error */
+async function verifyUse(
+  engine: Engine,
+  endpoint: Endpoint,
+  { values, described }: { values: Values; described: readonly Record<string, unknown>[] },
+): Promise<Fault[]> {
+  const faults = compareColumns(endpoint, described);
+  if (faults.length > 0) return faults;
+  // As a request runs it: on a reader, with its rights.
+  for (const sent of [createStatement(endpoint), createStatement(endpoint, JSON_FORMAT, values)])
+    await engine.query(`EXPLAIN ${sent.sql}`, values, { format: 'TSVRaw' });
+  const fault = await findSandboxFault(engine, endpoint, values);
+  return fault === undefined ? [] : [at(endpoint, 1, fault)];
+}
+
+function toQueryFault(endpoint: Endpoint, error: unknown): Fault {
+  if (error instanceof SyntaxTreeError) return at(endpoint, 1, error.message);
+  const text = endpoint.sql.trimEnd();
+  if (text.endsWith(';')) {
+    const column = text.length - text.lastIndexOf('\n') - 1;
+    return { ...at(endpoint, text.split('\n').length, ENDS_WITH_SEMICOLON), column };
+  }
+  const write = (name: string) => createSampleSql({ ...endpoint, sql: `@${name}` });
+  return toFault({ file: endpoint.sqlFile, text: endpoint.sql }, error, write);
+}
+
 const ENDS_WITH_SEMICOLON = 'must not end with a semicolon: the query runs as a part of another';
-
-const NO_SYSTEM = 'must not read system tables: stored queries read the tables of sources only';
-// The engine lets every user read most of `system`: queries of other callers with their values, and paths of this machine.
-const SYSTEM = /^(?:system|information_schema)\./i;
-// These take a table's name as a text, which may be a system table, and read rows beyond retention.
-const BY_TEXT = /^(?:merge|loop|mergeTreeIndex|mergeTreeProjection|dictionary)$/i;
-
-/** The first part of a query that no stored query may have, by both trees: each omits parts. @throws as `readSyntaxTree` */
-async function findUnfitAnywhere(engine: Engine, sql: string): Promise<string | undefined> {
-  return findUnfit(await readSyntaxTree(engine, sql)) ?? findUnfitInside(await readQueryTree(engine, sql));
-}
-
-/** Why a parsed query may not be stored; the engine's rights do not cover these. */
-export function findUnfit(root: SyntaxNode): string | undefined {
-  if (root.kind !== 'SelectWithUnionQuery') return 'must be one SELECT: stored queries only read';
-  const nodes = [...walk(root)];
-  if (nodes.some(({ kind }) => kind === 'Set'))
-    return 'must not have SETTINGS: the limits are those of the service';
-  const functions = nodes
-    .filter(({ kind }) => kind === 'Function')
-    .map(({ text }) => /^\w*/.exec(text)?.[0] ?? '');
-  if (functions.some((name) => name.toLowerCase() === 'file')) return NO_FILE;
-  if (nodes.some(({ kind, text }) => /^(?:Table)?Identifier$/.test(kind) && SYSTEM.test(text)))
-    return NO_SYSTEM;
-  const byText = functions.find((name) => BY_TEXT.test(name));
-  return byText && noTableByText(byText);
-}
-
-/** The same inside APPLY, which the parse tree omits, and for functions passed by name, as in `arrayMap(file, …)` or `* APPLY(file)`. */
-function findUnfitInside(root: SyntaxNode): string | undefined {
-  for (const { kind, text } of walk(root)) {
-    if (kind === 'FUNCTION' && /\bfunction_name: file\b/i.test(text)) return NO_FILE;
-    const [, name = ''] = (kind === 'IDENTIFIER' && /\bidentifier: (.*)$/.exec(text)) || [];
-    if (/^file$/i.test(name))
-      return `${NO_FILE}; a column of this name is written with its table's, such as logs.file`;
-    if (SYSTEM.test(name) && name !== NO_TABLE) return NO_SYSTEM;
-    const [, byText = ''] = (kind === 'TABLE_FUNCTION' && /\btable_function_name: (\w+)/.exec(text)) || [];
-    if (BY_TEXT.test(byText)) return noTableByText(byText);
-  }
-  return undefined;
-}
-
-function noTableByText(name: string): string {
-  return `must not call ${name}(): stored queries name the tables that they read`;
-}
 
 /** The stored query with a sample value for each parameter. */
 export function createSampleSql(endpoint: Endpoint, values = sampleValues(endpoint)): string {
@@ -122,7 +111,18 @@ const ENGINE_TYPES: Record<ResultType, RegExp> = {
   json: /^String$/,
 };
 
+// The first that fits: an integer is a number, too.
+const RESULT_TYPES = ['integer', 'number', 'boolean', 'string'] as const;
+
+/** A type that no column of an endpoint has, such as an array, is written as JSON. */
+function toResultColumn(row: Record<string, unknown>): Verified['columns'][number] {
+  const type = bareType(String(row['type']));
+  const found = RESULT_TYPES.find((one) => ENGINE_TYPES[one].test(type));
+  return { name: String(row['name']), type: found ?? 'json' };
+}
+
 function compareColumns(endpoint: Endpoint, described: readonly Record<string, unknown>[]): Fault[] {
+  if (endpoint.columns.length === 0) return [];
   const types = new Map(described.map((row) => [String(row['name']), bareType(String(row['type']))]));
   const { file, columns } = endpoint;
   const wrong = columns.flatMap(({ name, type }) => {
@@ -167,16 +167,6 @@ export function engineMessage(error: unknown): string {
     .trim();
 }
 
-/** The line of an engine's message: the one that a syntax error names, else the first with the unknown name. */
-function findLine(message: string, sql: string): number {
-  const reported = /\(line (\d+), col/.exec(message)?.[1];
-  if (reported !== undefined) return Number(reported);
-  const name = /`([^`]+)`/.exec(message)?.[1] ?? /'([\w.]+)'/.exec(message)?.[1];
-  if (name === undefined) return 1;
-  const last = name.slice(name.lastIndexOf('.') + 1);
-  return Math.max(1, sql.split('\n').findIndex((text) => text.includes(last)) + 1);
-}
-
 /**
  * Has the engine check queries with a faulty endpoint.yaml, so that one check reports both. Types of parameters and columns are
  * unknown here: only faults that no change of the YAML can fix are reported.
@@ -201,7 +191,7 @@ async function verifySyntax(engine: Engine, draft: SqlFile): Promise<Fault | und
     const message = await findUnfitAnywhere(engine, withText(draft, STAND_INS[0]));
     return message === undefined ? undefined : { file: draft.file, line: 1, message };
   } catch (error) {
-    const fault = toFault(draft, error);
+    const fault = toFault(draft, error, () => quote(STAND_INS[0]));
     return error instanceof SyntaxTreeError ? { ...fault, line: 1, message: error.message } : fault;
   }
 }
@@ -218,7 +208,7 @@ async function verifyNames(engine: Engine, draft: SqlFile): Promise<Fault | unde
       await engine.inspect(`DESCRIBE TABLE (${withText(draft, text)}\n)`);
       return undefined;
     } catch (error) {
-      if (UNKNOWN_NAME.test(messageOf(error))) return toFault(draft, error);
+      if (UNKNOWN_NAME.test(messageOf(error))) return toFault(draft, error, () => quote(text));
     }
   }
   return undefined;
@@ -229,7 +219,7 @@ function withText(draft: SqlFile, text: string): string {
   return createRewriter(draft.text)(() => quote(text));
 }
 
-function toFault({ file, text }: SqlFile, error: unknown): Fault {
-  const message = engineMessage(error);
-  return { file, line: findLine(message, text), message };
+/** @param write what the engine got in the place of a `@name` */
+function toFault({ file, text: sql }: SqlFile, error: unknown, write: (name: string) => string): Fault {
+  return { file, line: 1, ...findPlace(messageOf(error), { sql, write }), message: engineMessage(error) };
 }

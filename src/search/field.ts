@@ -1,12 +1,14 @@
-import { LEVEL_TEXTS, LEVELS, type LevelRule } from '../definitions/level.ts';
+import { LEVELS, type Level } from '../definitions/level.ts';
 import type { Source, SourceColumn } from '../definitions/source.ts';
-import { quote } from '../sql/quote.ts';
+import { writeIsOfLevel, writeLevelRank } from './level.ts';
 import { printField, type SearchField } from './tree.ts';
 
 /** A field of one source's events in SQL. Expressions without a value are NULL. */
 export type Operand =
   | { readonly kind: 'text' | 'json' | 'number' | 'boolean'; readonly sql: string }
-  | { readonly kind: 'time' | 'level'; readonly sql: string }
+  | { readonly kind: 'time'; readonly sql: string }
+  /** `sql` is its rank (search/level.ts). */
+  | { readonly kind: 'level'; readonly sql: string; readonly isOf: (levels: readonly Level[]) => string }
   /** The same for all events of the source. */
   | { readonly kind: 'constant'; readonly sql: string; readonly text: string };
 
@@ -55,8 +57,14 @@ export function createFields(source: Source, bind: Bind): Fields {
   function findOfRow(name: string): Operand | undefined {
     if (name === 'source') return { kind: 'constant', sql: bind(source.name), text: source.name };
     if (name === 'timestamp') return { kind: 'time', sql: column(name) };
-    if (name === 'level') return { kind: 'level', sql: define(LEVEL, writeLevel(source.level)) };
+    if (name === 'level') return findLevel();
     return TEXTS.includes(name) ? { kind: 'text', sql: column(name) } : undefined;
+  }
+
+  function findLevel(): Operand {
+    const rule = source.level;
+    const sql = define(LEVEL, writeLevelRank(rule, column));
+    return { kind: 'level', sql, isOf: (levels) => writeIsOfLevel(levels, { rule, rank: sql, column }) };
   }
 
   function findInMetadata(path: SearchField): Operand {
@@ -132,27 +140,4 @@ const KINDS = {
 
 function toOperand({ name, type }: SourceColumn): Operand {
   return { kind: KINDS[type], sql: column(name) };
-}
-
-/** The level of an event, one of `LEVELS` or NULL. */
-function writeLevel(rule: LevelRule | undefined): string {
-  const ways = [
-    ...(rule?.column === undefined ? [] : [byText(rule.column)]),
-    ...(rule?.status === undefined ? [] : [byStatus(rule, column(rule.status))]),
-    "CAST(NULL, 'Nullable(String)')",
-  ];
-  return `coalesce(${ways.join(', ')})`;
-}
-
-const ALL_TEXTS = LEVELS.flatMap((level) => LEVEL_TEXTS[level].map((text) => [text, level] as const));
-const TEXT_LIST = ALL_TEXTS.map(([text]) => quote(text)).join(', ');
-const LEVEL_LIST = ALL_TEXTS.map(([, level]) => quote(level)).join(', ');
-
-/** By `transform`, which the engine analyses faster than a condition for each level. */
-function byText(name: string): string {
-  return `nullIf(transform(lower(ifNull(${column(name)}, '')), [${TEXT_LIST}], [${LEVEL_LIST}], ''), '')`;
-}
-
-function byStatus({ warnFrom, errorFrom }: LevelRule, status: string): string {
-  return `multiIf(${status} >= ${errorFrom}, 'error', ${status} >= ${warnFrom}, 'warn', ${status} IS NOT NULL, 'info', NULL)`;
 }

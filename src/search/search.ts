@@ -11,6 +11,7 @@ import {
   parseInstant,
 } from '../lib/instant.ts';
 import { invalidParameters, type ParameterValues } from '../query/parameters.ts';
+import { describeDoubts } from './hint.ts';
 import { SEARCH_PARAMETERS, SEARCH_ROWS_MAX } from './parameters.ts';
 import { parseField, parseSearch, SEARCH_PARAMETER } from './parse.ts';
 import {
@@ -99,7 +100,7 @@ export function createSearch(
   return {
     endpoint: { ...SEARCH, ...part, sql, fileHash: digest, hash: digest },
     values: { ...values, ...statement.values, ...part.values },
-    hint: describeUnknown(statement.extracted),
+    hint: describeDoubts(tree, { extracted: statement.extracted, sources }),
   };
 }
 
@@ -220,14 +221,4 @@ function readField(values: ParameterValues, parameter: 'by' | 'field'): SearchFi
 
 function refuseField(parameter: string, message: string) {
   return invalidParameters([{ parameter, message }]);
-}
-
-const HINT_FIELDS_MAX = 5;
-
-/** An empty answer may come from a misspelt field, which cannot be told from one that these events happen not to have. */
-function describeUnknown(extracted: ReadonlySet<string>): string | undefined {
-  if (extracted.size === 0) return undefined;
-  const names = [...extracted].slice(0, HINT_FIELDS_MAX).map((name) => name.slice(0, 100));
-  const more = extracted.size > HINT_FIELDS_MAX ? ` and ${extracted.size - HINT_FIELDS_MAX} more` : '';
-  return `no source declares ${names.join(', ')}${more}: read from the metadata, which may not have it`;
 }

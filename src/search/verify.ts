@@ -1,18 +1,21 @@
 import type { Endpoint } from '../definitions/endpoint.ts';
 import type { Fault } from '../definitions/fault.ts';
-import { readYamlFile, type YamlPath } from '../definitions/yaml-file.ts';
+import { readYamlFile, type UnsavedTexts, type YamlPath } from '../definitions/yaml-file.ts';
 import { TailraceError } from '../errors.ts';
 import { parseField, parseSearch } from './parse.ts';
 
 // Of one definition; callers add terms of their own.
 const CLAUSES_MAX = 32;
 
-/** Checks that `search` of each parameter is a field and that of each column a search. */
-export async function verifySearches(endpoints: readonly Endpoint[]): Promise<Fault[]> {
+/** Checks that `search` of each parameter is a field and that of each column a search. @param unsaved as `readYamlFile` */
+export async function verifySearches(
+  endpoints: readonly Endpoint[],
+  unsaved?: UnsavedTexts,
+): Promise<Fault[]> {
   const faults: Fault[] = [];
   for (const endpoint of endpoints)
     for (const [path, message] of findSearchFaults(endpoint))
-      faults.push(await locate(endpoint, path, message));
+      faults.push(await locate(endpoint, { path, message, unsaved }));
   return faults;
 }
 
@@ -38,7 +41,10 @@ function messageOfFault(parse: () => unknown): string | undefined {
 }
 
 /** Endpoints have no lines, so the file is read again. */
-async function locate({ file }: Endpoint, path: YamlPath, message: string): Promise<Fault> {
-  const yaml = await readYamlFile(file);
+async function locate(
+  { file }: Endpoint,
+  { path, message, unsaved }: { path: YamlPath; message: string; unsaved: UnsavedTexts | undefined },
+): Promise<Fault> {
+  const yaml = await readYamlFile(file, unsaved);
   return Array.isArray(yaml) ? { file, line: 1, message } : yaml.fault(path, message);
 }

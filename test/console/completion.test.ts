@@ -1,6 +1,5 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { formatTermValue } from '../../console/src/format/search-text.ts';
 import {
   type FieldValue,
   findPlace,
@@ -202,9 +201,12 @@ describe('for every search', () => {
           const end = before.includes('(') ? `)${after}` : after;
           const text = start + end;
           const place = findPlace(text, start.length);
-          const label = `${formatTermValue(value)} `;
           if (place === undefined) throw new Error('no place');
-          const whole = insert(text, place, { kind: 'value', label, detail: '', insert: label }).join('');
+          const values = [{ value, count: 1 }];
+          const found = suggest({ text, place, fields: FIELDS, values, recent: [], isAsked: false });
+          const suggestion = found.find(({ kind }) => kind === 'value');
+          if (suggestion === undefined) throw new Error('not offered');
+          const whole = insert(text, place, suggestion).join('');
           const tree = parseSearch(whole, 100);
           const expected = expect.objectContaining({ operator: operator || '=', value: [value] });
           expect(tree && clausesOf(tree)).toContainEqual(expected);

@@ -87,6 +87,8 @@ describe('the charts of an answer', () => {
     expect(startsOf(toCharts(columns, rows, range)[0])).toEqual([3600, 7200, 10_800, 14_400]);
     expect(toCharts(columns, rows.slice(0, 1), range)[0]?.spans).toEqual([{ from: 3600, until: 7200 }]);
     expect(toCharts(columns, rows.slice(0, 1))[0]?.spans).toEqual([{ from: 3600, until: 3600 }]);
+    const unknown = { ...range, widthSeconds: undefined };
+    expect(toCharts(columns, rows.slice(0, 1), unknown)[0]?.spans).toEqual([{ from: 3600, until: 20_000 }]);
   });
 
   test('say which buckets the answer has only a part of', () => {

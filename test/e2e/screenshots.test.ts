@@ -15,6 +15,7 @@ const ADDRESSES = {
   keys: '/keys',
   explore: '/explore?source=cloudflare.logs.prod,postgres.logs,deno-relay-logs&columns=response.status_code',
   source: '/sources/deno-relay-logs',
+  workbench: '/workbench?endpoint=usage.api-counts',
 };
 const PICTURES = [
   ['overview', 'light'],
@@ -24,6 +25,7 @@ const PICTURES = [
   ['explore', 'light'],
   ['keys', 'light'],
   ['source', 'dark'],
+  ['workbench', 'light'],
 ] as const;
 
 // `npm run screenshots` takes them anew; otherwise they stay as they are, since each taking differs by the hour.
@@ -49,6 +51,11 @@ async function take(
     await page.getByRole('figure', { name: 'Count and errors' }).locator('.u-over').click();
   if (name === 'logs') await page.getByRole('region', { name: /^Log/ }).getByRole('button').nth(1).click();
   if (name === 'explore') await page.locator('.line-head').nth(4).click();
+  if (name === 'workbench') {
+    await page.getByLabel('project').fill('aurora');
+    await page.getByRole('button', { name: 'Run', exact: true }).click();
+    await page.getByRole('figure').waitFor();
+  }
   await page.screenshot({ path, animations: 'disabled' });
 }
 

@@ -6,7 +6,7 @@ import { type Config, parseConfig } from '../../src/config/config.ts';
 import { parseEvent } from '../../src/ingest/event.ts';
 import { createEventWriter } from '../../src/ingest/writer.ts';
 import { openStore, type Store } from '../../src/open-store.ts';
-import { createService, type Service } from '../../src/service.ts';
+import { createService, type Service, type ServiceOptions } from '../../src/service.ts';
 import { openTestEngine } from './server-engine.ts';
 
 /** The key of every scope in services that the tests start. */
@@ -56,7 +56,12 @@ export async function openTestStore(env: Readonly<Record<string, string>> = {}) 
 
 /** A service that listens on a free port of 127.0.0.1, with a clock that the test moves. */
 export async function startTestService(
-  options: { env?: Readonly<Record<string, string>>; now?: number; logger?: Logger } = {},
+  options: {
+    env?: Readonly<Record<string, string>>;
+    now?: number;
+    logger?: Logger;
+    runTests?: ServiceOptions['runTests'];
+  } = {},
 ) {
   const folder = await temporaryFolder();
   const sources = join(folder.path, 'sources');
@@ -69,6 +74,7 @@ export async function startTestService(
     owner: 'a test',
     now: () => clock.now,
     random: () => 0,
+    ...(options.runTests !== undefined && { runTests: options.runTests }),
   });
   const url = await service.app.listen({ host: '127.0.0.1', port: 0 });
 

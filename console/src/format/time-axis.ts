@@ -1,4 +1,4 @@
-import type { Zone } from './time.ts';
+import { formatTime, type Zone } from './time.ts';
 import { describeRange } from './time-range.ts';
 
 /** Seconds that a zone is ahead of UTC at an instant, in seconds since the epoch. */
@@ -74,6 +74,7 @@ export interface Span {
 
 /** `2026-11-20 07:00 – 08:00`; with the zone's offsets if the clock changes within `range`, since two hours then have one name. */
 export function formatSpan({ from, until }: Span, { zone, range }: { zone: Zone; range: Span }): string {
+  if (from === until) return formatTime(from * 1000, zone);
   const text = describeRange({ kind: 'absolute', from: toIso(from), until: toIso(until) }, zone);
   const offsetAt = offsetOf(zone);
   if (offsetAt(range.from) === offsetAt(range.until)) return text;

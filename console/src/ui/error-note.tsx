@@ -25,7 +25,7 @@ export function ErrorNote({ error }: { readonly error: ApiError }) {
       {errors.length > 1 && (
         <ul>
           {errors.map((one) => (
-            <li key={one.parameter}>
+            <li key={`${one.parameter} ${one.message}`}>
               <code>{one.parameter}</code> {one.message}
             </li>
           ))}

@@ -35,7 +35,7 @@ async function dev(): Promise<void> {
   const given = { ...readConfig(), ...own };
   createDataDir();
   const key = given.privateKey === '' ? openDevKey(given) : undefined;
-  const config = { ...given, privateKey: key ?? given.privateKey };
+  const config = { ...given, privateKey: key ?? given.privateKey, editEndpoints: '1' as const };
   const stop = stopSignal();
   const logger = createLogger(
     config,

@@ -21,7 +21,7 @@ function coloured(line: string): string {
 }
 
 /** Why a case failed. */
-function failureLines({ case: one, outcome }: CaseResult): string[] {
+export function failureLines({ case: one, outcome }: CaseResult): string[] {
   const why = 'error' in outcome ? [`answered ${outcome.error.code}: ${outcome.error.message}`] : [];
   return [...why, '- expected', '+ answered', ...diffLines(one, outcome)];
 }

@@ -61,6 +61,7 @@ export function checkParameterUse(file: YamlFile, sql: { file: string; text: str
     .map((use) => ({
       file: sql.file,
       line: use.line,
+      column: use.start - sql.text.lastIndexOf('\n', use.start - 1),
       message: isOfBucket(use.name)
         ? `@${use.name} needs "bucket" in ${file.file}`
         : isOfRange(use.name)

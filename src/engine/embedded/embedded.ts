@@ -87,7 +87,7 @@ export async function openEmbeddedEngine(options: EmbeddedOptions): Promise<Engi
     cluster: '',
     seesEveryWrite: true, // store-lock.ts excludes every other process
     query: (sql, values, { format, signal, origin, identity = sql, lane, onJoin, ...how }) =>
-      gate.answer(signal, async (deadline) => {
+      gate.answer({ signal, ...how }, async (deadline) => {
         const { streams = false, skipsReadFilters = false } = how;
         const query = { sql: write(sql, values), format, identity, origin, lane, streams };
         const reader = await pool.acquire(deadline, { lane, onJoin });

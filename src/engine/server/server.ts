@@ -54,7 +54,7 @@ export async function openServerEngine(options: ServerOptions): Promise<Engine> 
     cluster,
     seesEveryWrite: false, // other processes store events there, too
     query: (sql, values, query) =>
-      gate.answer(query.signal, async (late) => {
+      gate.answer(query, async (late) => {
         const deadline = AbortSignal.any([late, watch.signal]);
         const reads = query.sandboxed === undefined ? stored : (sandboxed ?? stored);
         return await reads.query(bind(sql, values), query, deadline);

@@ -1,4 +1,5 @@
 import { ERROR_CODES } from '../../errors.ts';
+import { FORMATS, type Format, JSON_FORMAT, mediaTypeOf } from '../../query/format.ts';
 import { EVENT_STREAM } from '../../serve/resolve.ts';
 
 /** A JSON Schema (2020-12), which OpenAPI 3.1 takes as it is. */
@@ -18,6 +19,13 @@ export function plain(schema: unknown): Schema {
   return JSON.parse(
     JSON.stringify(schema, (key, value) => (key === 'expected' ? undefined : value)),
   ) as Schema;
+}
+
+/** The content of a response in every format. @param json the schema of the first of them */
+export function contentOf(json: Schema): Record<string, unknown> {
+  const toSchema = (format: Format) =>
+    format === JSON_FORMAT ? json : { type: 'string', contentMediaType: mediaTypeOf(format) };
+  return Object.fromEntries(FORMATS.map((format) => [mediaTypeOf(format), { schema: toSchema(format) }]));
 }
 
 /** A response that is a live tail. */
@@ -41,6 +49,8 @@ export const ERROR_SCHEMA = object({
       properties: {
         parameter: { type: 'string' },
         message: { type: 'string' },
+        line: { type: 'integer', description: 'Line of a text with several, from 1.' },
+        column: { type: 'integer', description: 'Where in that line, from 1.' },
         position: { type: 'integer', description: 'Where in the value, from 0; only of a search.' },
       },
     }),

@@ -16,6 +16,7 @@ import { overviewRoutes } from './overview.ts';
 import { queryRoutes } from './query.ts';
 import { searchRoutes } from './search.ts';
 import { savedSearchRoutes } from './searches.ts';
+import { workbenchRoutes } from './workbench.ts';
 
 /** Every group of routes, in the order of docs/api.md and /openapi.json. */
 const GROUPS = {
@@ -30,6 +31,7 @@ const GROUPS = {
   tokens: tokenRoutes,
   definitions: definitionRoutes,
   overview: overviewRoutes,
+  workbench: workbenchRoutes,
   about: aboutRoutes,
   console: consoleRoutes,
 };

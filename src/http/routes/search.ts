@@ -1,24 +1,19 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { CachedQueries } from '../../cache/cached.ts';
 import { CURSOR_PARAMETER } from '../../definitions/pages.ts';
 import { SEARCH_SOURCE } from '../../management/view.ts';
-import {
-  FORMAT_PARAMETER,
-  FORMATS,
-  type Format,
-  formatNames,
-  JSON_FORMAT,
-  mediaTypeOf,
-} from '../../query/format.ts';
+import { FORMAT_PARAMETER, formatNames } from '../../query/format.ts';
 import { listFields } from '../../search/field.ts';
+import { adviseSmaller } from '../../search/hint.ts';
 import { SEARCH_PARAMETERS } from '../../search/parameters.ts';
 import { SEARCH } from '../../search/search.ts';
 import type { Describe } from '../../serve/describe.ts';
 import { EVENT_STREAM, wantsTail } from '../../serve/resolve.ts';
 import type { SearchSteps } from '../../serve/resolve-search.ts';
 import type { Metrics } from '../../telemetry/metrics.ts';
-import { EVENTS, list, object, type Schema } from '../openapi/schema.ts';
+import { contentOf, EVENTS, list, object, type Schema } from '../openapi/schema.ts';
 import { getCaller } from '../plugins/auth.ts';
-import { defineRoute, json, type RouteGroup, textParameter } from '../route.ts';
+import { defineRoute, json, type RawQuery, type RouteGroup, textParameter } from '../route.ts';
 import { describeRun, HINT_HEADER, sendAnswer } from './query.ts';
 import { sendTail, type TailParts } from './tail.ts';
 
@@ -30,11 +25,6 @@ export interface SearchParts extends SearchSteps, TailParts {
 
 const text = (description: string): Schema => ({ schema: { type: 'string' }, description });
 
-function schemaOf(format: Format): Schema {
-  if (format === JSON_FORMAT) return object({ result: list({ type: 'object' }) });
-  return { type: 'string', contentMediaType: mediaTypeOf(format) };
-}
-
 const ANSWER: Schema = {
   description: 'Rows; their columns depend on `part`. Or a live tail.',
   headers: {
@@ -42,7 +32,7 @@ const ANSWER: Schema = {
     [HINT_HEADER]: text('For an empty answer: fields that no source declares.'),
   },
   content: {
-    ...Object.fromEntries(FORMATS.map((format) => [mediaTypeOf(format), { schema: schemaOf(format) }])),
+    ...contentOf(object({ result: list({ type: 'object' }) })),
     [EVENT_STREAM]: { schema: EVENTS },
   },
 };
@@ -80,19 +70,7 @@ export const searchRoutes: RouteGroup<SearchParts> = {
         ...(['invalid_parameter', 'source_not_found', 'not_acceptable'] as const),
         ...(['query_failed', 'overloaded', 'query_timeout'] as const),
       ],
-      async handle(parts: SearchParts, request, reply) {
-        request.endpointName = SEARCH.name;
-        const { query: parameters, headers } = request;
-        const [caller, accepts] = [getCaller(request), request.accepts()];
-        const how = describeRun(request, reply);
-        const hasTail = (parameters['part'] ?? 'rows') === 'rows';
-        if (wantsTail({ accepts, endpoint: SEARCH, parameters }, hasTail)) {
-          const followed = parts.resolveSearchTail({ caller, parameters, headers });
-          return sendTail(parts, { ...followed, lane: how.lane }, { request, reply });
-        }
-        const resolved = parts.resolveSearch({ caller, parameters, headers, accepts });
-        return sendAnswer(parts, { ...resolved, how }, { request, reply });
-      },
+      handle: runSearch,
     }),
     defineRoute({
       method: 'GET',
@@ -110,3 +88,25 @@ export const searchRoutes: RouteGroup<SearchParts> = {
     }),
   ],
 };
+
+async function runSearch(
+  parts: SearchParts,
+  request: FastifyRequest<{ Querystring: RawQuery }>,
+  reply: FastifyReply,
+): Promise<FastifyReply> {
+  request.endpointName = SEARCH.name;
+  const { query: parameters, headers } = request;
+  const [caller, accepts] = [getCaller(request), request.accepts()];
+  const how = describeRun(request, reply);
+  const hasTail = (parameters['part'] ?? 'rows') === 'rows';
+  try {
+    if (wantsTail({ accepts, endpoint: SEARCH, parameters }, hasTail)) {
+      const followed = parts.resolveSearchTail({ caller, parameters, headers });
+      return await sendTail(parts, { ...followed, lane: how.lane }, { request, reply });
+    }
+    const resolved = parts.resolveSearch({ caller, parameters, headers, accepts });
+    return await sendAnswer(parts, { ...resolved, how }, { request, reply });
+  } catch (error) {
+    throw adviseSmaller(error);
+  }
+}

@@ -1,12 +1,13 @@
 import { useMemo } from 'react';
 import type { EndpointView } from '../../../../src/management/view.ts';
 import { formatBytes, formatCount, formatMs, formatSeconds } from '../../format/number.ts';
+import type { Span } from '../../format/time-axis.ts';
 import { useZone } from '../../preference.ts';
+import { LinkedCharts } from '../../ui/chart/linked-charts.tsx';
 import { Code } from '../../ui/code.tsx';
 import { DataTable } from '../../ui/data-table.tsx';
 import { Empty } from '../../ui/empty.tsx';
 import { ErrorNote } from '../../ui/error-note.tsx';
-import { LinkedCharts } from '../../ui/linked-charts.tsx';
 import { Panel } from '../../ui/panel.tsx';
 import { Tabs } from '../../ui/tabs.tsx';
 import { Tag, type Tone } from '../../ui/tag.tsx';
@@ -129,13 +130,15 @@ function NoRows() {
 interface ChartsProps extends Pick<ViewsProps, 'endpoint' | 'values' | 'answer'> {}
 
 function Charts({ endpoint, values, answer }: ChartsProps) {
-  const charts = useMemo(() => {
+  // biome-ignore lint/correctness/useExhaustiveDependencies: `values` as they were for this answer, also while the next one is computed
+  const shown = useMemo(() => {
     const range = findAnswerRange(endpoint, values, answer.atMs);
-    return toCharts(endpoint.columns, answer.rows, range);
-  }, [endpoint, values, answer]);
-  return (
-    <LinkedCharts charts={charts} linesOf={(span, search) => linesPath(endpoint, values, { span, search })} />
-  );
+    return {
+      charts: toCharts(endpoint.columns, answer.rows, range),
+      linesOf: (span: Span, search?: string) => linesPath(endpoint, values, { span, search }),
+    };
+  }, [endpoint, answer]);
+  return <LinkedCharts {...shown} />;
 }
 
 interface RowsProps {

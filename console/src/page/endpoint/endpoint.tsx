@@ -1,6 +1,7 @@
 import { useMemo, useState } from 'react';
 import { Link, useParams } from 'wouter';
 import type { EndpointView } from '../../../../src/management/view.ts';
+import { useClient } from '../../api/client.ts';
 import { useLoad } from '../../api/use-load.ts';
 import { formatCount, formatSeconds } from '../../format/number.ts';
 import { Empty } from '../../ui/empty.tsx';
@@ -10,6 +11,7 @@ import { AnswerPanel } from './answer-panel.tsx';
 import { Definition } from './definition.tsx';
 import './endpoint.css';
 import { ParameterForm } from './parameter-form.tsx';
+import { mayUseWorkbench, withColumnsOf, withSql } from './sandbox.ts';
 import { useUrlState } from './url-state.ts';
 import { queryPath, useRun } from './use-run.ts';
 
@@ -17,7 +19,8 @@ import { queryPath, useRun } from './use-run.ts';
 export function EndpointPage() {
   const { name = '' } = useParams();
   const { value, error } = useLoad<{ result: EndpointView[] }>('/api/endpoints');
-  const endpoint = value?.result.find((one) => one.name === name || one.id === name.toLowerCase());
+  const found = value?.result.find((one) => one.name === name || one.id === name.toLowerCase());
+  const endpoint = useMemo(() => found && withSql(found), [found]);
   if (endpoint !== undefined) return <Known key={endpoint.id} endpoint={endpoint} />;
   return (
     <>
@@ -44,6 +47,8 @@ function Known({ endpoint }: { readonly endpoint: EndpointView }) {
   const missing = endpoint.parameters.filter(({ name, required }) => required && !values[name]);
   const path = missing.length === 0 ? queryPath(endpoint.name, values) : undefined;
   const run = useRun(path, round, fresh);
+  const answer = run.state === 'done' ? run.answer : run.state === 'running' ? run.before : undefined;
+  const answered = useMemo(() => withColumnsOf(endpoint, answer?.rows), [endpoint, answer]);
   return (
     <>
       <Head endpoint={endpoint} />
@@ -59,7 +64,7 @@ function Known({ endpoint }: { readonly endpoint: EndpointView }) {
         }}
       />
       <AnswerPanel
-        endpoint={endpoint}
+        endpoint={answered}
         values={values}
         run={run}
         missing={missing.map(({ name }) => name)}
@@ -72,6 +77,7 @@ function Known({ endpoint }: { readonly endpoint: EndpointView }) {
 }
 
 function Head({ endpoint }: { readonly endpoint: EndpointView }) {
+  const { self } = useClient();
   const { name, description, caching_seconds: caching, warming_seconds: warming, max_rows: rows } = endpoint;
   return (
     <div className="page-head">
@@ -81,6 +87,11 @@ function Head({ endpoint }: { readonly endpoint: EndpointView }) {
         {warming !== null && <Tag>kept warm every {formatSeconds(warming)}</Tag>}
         <Tag>at most {formatCount(rows)} rows</Tag>
         {endpoint.query_sandboxing && <Tag tone="accent">accepts your own SELECT</Tag>}
+        {mayUseWorkbench(self) && (
+          <Link className="small" href={`/workbench?endpoint=${name}`}>
+            Open in the workbench
+          </Link>
+        )}
       </div>
       <p>{description}</p>
     </div>

@@ -1,5 +1,7 @@
 import { useId } from 'react';
 import type { EndpointView } from '../../../../src/management/view.ts';
+import type { Vocabulary } from '../../ui/editor/completion.ts';
+import { Editor } from '../../ui/editor/editor.tsx';
 import { describedBy } from '../../ui/field.tsx';
 import { TimeControl } from '../../ui/time-control.tsx';
 
@@ -9,13 +11,24 @@ interface ParameterControlProps {
   readonly value: string;
   readonly suggestions: readonly string[];
   readonly onChange: (value: string) => void;
+  /** Of a caller's SELECT, which is written in an editor. */
+  readonly sql?: { readonly words: Vocabulary; readonly onRun: () => void } | undefined;
 }
 
 /** The control of a parameter, as the service names it. */
-export function ParameterControl({ id, parameter, value, suggestions, onChange }: ParameterControlProps) {
+export function ParameterControl({
+  id,
+  parameter,
+  value,
+  suggestions,
+  onChange,
+  sql,
+}: ParameterControlProps) {
   const { control, required, values, pinned, default: fallback } = parameter;
   const list = useId();
   const shared = { id, 'aria-describedby': describedBy(id), className: 'input', disabled: pinned !== null };
+  if (sql !== undefined)
+    return <Editor {...sql} language="sql" label="sql" value={value} onChange={onChange} />;
   if (control === 'choice') {
     return (
       <select {...shared} value={value} onChange={(event) => onChange(event.target.value)}>

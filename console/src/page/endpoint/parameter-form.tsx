@@ -7,6 +7,7 @@ import { useZone } from '../../preference.ts';
 import { Field } from '../../ui/field.tsx';
 import { Tag } from '../../ui/tag.tsx';
 import { ParameterControl } from './parameter-control.tsx';
+import { useSandboxWords } from './sandbox.ts';
 
 interface ParameterFormProps {
   readonly endpoint: EndpointView;
@@ -27,6 +28,7 @@ export function ParameterForm({ endpoint, values, busy, error, onRun }: Paramete
   const [fresh, setFresh] = useState(false);
   useEffect(() => setDraft(fillIn(endpoint, values)), [endpoint, values]);
   const hasProject = endpoint.parameters.some(({ name }) => name === 'project');
+  const words = useSandboxWords(endpoint);
   const projects = useLoad<Projects>(hasProject && scopes.includes('query') ? '/api/projects' : undefined);
 
   const run = () => onRun(draft, fresh);
@@ -35,7 +37,8 @@ export function ParameterForm({ endpoint, values, busy, error, onRun }: Paramete
     run();
   };
   const onKeyDown = (event: KeyboardEvent) => {
-    if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) run();
+    const isRun = event.key === 'Enter' && (event.ctrlKey || event.metaKey);
+    if (isRun && !event.defaultPrevented) run(); // an editor in the form has run it
   };
   return (
     <form className="parameters" onSubmit={onSubmit} onKeyDown={onKeyDown} noValidate aria-label="Parameters">
@@ -61,6 +64,7 @@ export function ParameterForm({ endpoint, values, busy, error, onRun }: Paramete
               value={draft[name] ?? ''}
               suggestions={name === 'project' ? (projects.value?.result ?? []) : []}
               onChange={(value) => setDraft((before) => ({ ...before, [name]: value }))}
+              sql={endpoint.query_sandboxing && name === 'sql' ? { words, onRun: run } : undefined}
             />
           </Field>
         );

@@ -1,6 +1,6 @@
 import { formatMs, formatShort } from '../../format/number.ts';
 import type { Span } from '../../format/time-axis.ts';
-import type { Chart, ChartSeries, DataColor } from '../../ui/time-chart.tsx';
+import type { Chart, ChartSeries, DataColor } from '../../ui/chart/chart.ts';
 import type { Row } from './answer.ts';
 import { type AnswerRange, findPartial } from './answer-range.ts';
 
@@ -59,7 +59,7 @@ export function toCharts(columns: Columns, rows: readonly Row[], range?: AnswerR
   const take = (names: readonly string[]) => names.filter((name) => left.delete(name));
   const { spans, at } = toGrid(
     rows.map((row) => toSeconds(row[time])),
-    range?.widthSeconds,
+    range,
   );
   const grid = { spans, partial: range === undefined ? [] : findPartial(spans, range) };
   const searchOf = (name: string) => columns.find((column) => column.name === name)?.search ?? undefined;
@@ -129,21 +129,23 @@ const POINTS_MAX = 5_000;
 /**
  * Empty time buckets are not returned: fills the grid from the first to the last bucket with the rows.
  *
- * @param given width of the buckets; otherwise it is the least distance of two rows
+ * @param range with the width of the buckets; otherwise it is the least distance of two rows, and one row is of all the rest of the range
  */
-function toGrid(seconds: readonly number[], given: number | undefined) {
+function toGrid(seconds: readonly number[], range: AnswerRange | undefined) {
   const rowOf = new Map(seconds.map((second, i) => [second, i]));
   const sorted = [...rowOf.keys()].filter(Number.isFinite).sort((a, b) => a - b);
   const [first = 0] = sorted;
   const end = sorted.at(-1) ?? 0;
-  const width = given ?? Math.min(...sorted.slice(1).map((second, i) => second - (sorted[i] ?? 0)));
+  const width =
+    range?.widthSeconds ?? Math.min(...sorted.slice(1).map((second, i) => second - (sorted[i] ?? 0)));
   const count = Number.isFinite(width) ? Math.round((end - first) / width) + 1 : sorted.length;
   const isEven = sorted.every((second) => Math.abs(((second - first) / width) % 1) < 1e-6);
   const isFilled = isEven && count <= POINTS_MAX && sorted.length > 1;
   const times = isFilled ? Array.from({ length: count }, (_, i) => first + i * width) : sorted;
   const spans = times.map((from, i): Span => {
     const next = isEven ? undefined : times[i + 1];
-    return { from, until: next ?? from + (Number.isFinite(width) ? width : 0) };
+    const until = Number.isFinite(width) ? from + width : Math.max(from, range?.until ?? from);
+    return { from, until: next ?? until };
   });
   return { spans, at: times.map((second) => rowOf.get(second)) };
 }

@@ -65,7 +65,7 @@ function SavedPanel({ address, onOpen }: SavedSearchesProps) {
   const shownError = failure ?? error;
   return (
     <div className="saved">
-      <SaveForm input={nameInput} searches={value?.result ?? []} onSave={save} />
+      <SaveForm input={nameInput} searches={value?.result ?? (error && [])} onSave={save} />
       {value?.result.length === 0 && <p className="saved-note">This key has no saved searches yet.</p>}
       <ul className="saved-list">
         {value?.result.map((search) => (
@@ -88,7 +88,8 @@ function SavedPanel({ address, onOpen }: SavedSearchesProps) {
 
 interface SaveFormProps {
   readonly input: RefObject<HTMLInputElement | null>;
-  readonly searches: readonly SavedSearchView[];
+  /** `undefined` until it is known which names are taken. */
+  readonly searches: readonly SavedSearchView[] | undefined;
   readonly onSave: (name: string) => void;
 }
 
@@ -98,11 +99,11 @@ function SaveForm({ input, searches, onSave }: SaveFormProps) {
   const [draft, setDraft] = useState('');
   const [asked, setAsked] = useState<string>();
   const name = draft.trim();
-  const isAsked = asked === name && searches.some((search) => search.name === name);
+  const isTaken = searches?.some((search) => search.name === name) === true;
+  const isAsked = isTaken && asked === name;
   const submit = (event: FormEvent) => {
     event.preventDefault();
-    if (name === '') return;
-    if (!isAsked && searches.some((search) => search.name === name)) return setAsked(name);
+    if (isTaken && !isAsked) return setAsked(name);
     setAsked(undefined);
     setDraft('');
     onSave(name);
@@ -119,7 +120,7 @@ function SaveForm({ input, searches, onSave }: SaveFormProps) {
         value={draft}
         onChange={({ target }) => setDraft(target.value)}
       />
-      <button type="submit" className="button primary" disabled={name === ''}>
+      <button type="submit" className="button primary" disabled={name === '' || searches === undefined}>
         {isAsked ? 'Replace' : 'Save'}
       </button>
       <p className="saved-note" role="status">

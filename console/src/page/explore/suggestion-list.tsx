@@ -19,7 +19,14 @@ export function SuggestionList({ id, suggestions, active, note, onAccept }: Sugg
   return (
     <div className="suggestions">
       {suggestions.length > 0 && (
-        <div ref={list} id={id} role="listbox" aria-label="Suggestions" tabIndex={-1}>
+        <div
+          ref={list}
+          id={id}
+          role="listbox"
+          aria-label="Suggestions"
+          tabIndex={-1}
+          onMouseDown={(event) => event.preventDefault()} // the field keeps the focus, also while the list is scrolled
+        >
           {suggestions.map((suggestion, i) => (
             <div
               key={`${suggestion.kind} ${suggestion.insert}`}
@@ -28,10 +35,7 @@ export function SuggestionList({ id, suggestions, active, note, onAccept }: Sugg
               tabIndex={-1}
               aria-selected={i === active}
               className="suggestion"
-              onMouseDown={(event) => {
-                event.preventDefault(); // keeps the focus in the field
-                onAccept(suggestion);
-              }}
+              onMouseDown={() => onAccept(suggestion)}
             >
               <span className={`suggestion-label token-${suggestion.kind}`}>{suggestion.label}</span>
               <span className="suggestion-detail">{suggestion.detail}</span>

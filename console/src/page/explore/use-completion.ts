@@ -90,8 +90,9 @@ export function useCompletion({ input, text, fields, recent, readValues }: Compl
   };
 }
 
-/** As if it were typed: the field's own event reports it, with the caret behind it. */
+/** As if it were typed: the field's own event reports it, the caret is behind it, and undo takes it back. */
 function insertInto(input: HTMLInputElement, { from, until }: Place, suggestion: Suggestion): void {
-  input.setRangeText(textToInsert(suggestion, input.value.slice(until)), from, until, 'end');
-  input.dispatchEvent(new InputEvent('input', { bubbles: true }));
+  input.setSelectionRange(from, until);
+  // The one way that keeps the field's history: after `setRangeText` undo would mix old and new text.
+  document.execCommand('insertText', false, textToInsert(suggestion, input.value.slice(until)));
 }

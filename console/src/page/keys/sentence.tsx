@@ -68,6 +68,11 @@ export function Sentence({ entry, keys }: SentenceProps) {
         {who} deleted {detail}
       </>
     ),
+    saved: (
+      <>
+        {who} saved the endpoint {detail.split(' ')[0]}
+      </>
+    ),
   };
   return <span className="trail-text">{sentences[action]}</span>;
 }

@@ -26,6 +26,7 @@ const TONES: Readonly<Record<KeyEntry['action'], Tone>> = {
   minted: 'neutral',
   refused: 'bad',
   deleted: 'warn',
+  saved: 'accent',
 };
 const LABELS = { minted: 'tokens' } as const;
 

@@ -1,8 +1,9 @@
 import { type KeyboardEvent, useEffect, useRef, useState } from 'react';
 import { Link } from 'wouter';
-import { formatSpan, type Span } from '../format/time-axis.ts';
-import { useZone } from '../preference.ts';
-import { type Chart, type Selection, TimeChart } from './time-chart.tsx';
+import { formatSpan, type Span } from '../../format/time-axis.ts';
+import { useZone } from '../../preference.ts';
+import type { Chart, Selection } from './chart.ts';
+import { TimeChart } from './time-chart.tsx';
 
 interface LinkedChartsProps {
   /** Of the same spans. */

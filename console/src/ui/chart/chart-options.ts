@@ -1,6 +1,6 @@
 import type uPlot from 'uplot';
-import { findTicks, labelTicks, type OffsetAt } from '../format/time-axis.ts';
-import type { Chart, ChartSeries } from './time-chart.tsx';
+import { findTicks, labelTicks, type OffsetAt } from '../../format/time-axis.ts';
+import type { Chart, ChartSeries } from './chart.ts';
 
 export const HEIGHT_PX = 220;
 // A label such as `20 Nov` and the space beside it.
@@ -47,7 +47,9 @@ export function createOptions(parts: OptionParts): uPlot.Options {
       setSelect: [({ select }) => onDrag(select.left, select.left + select.width)],
       draw: [(plot) => hatch(plot, parts, color)],
     },
-    scales: { y: { range: (_self, _min, max) => [0, max > 0 ? max * 1.08 : 1] } },
+    scales: {
+      y: { range: (_self, _min, max) => [0, max > 0 ? max * 1.08 : 1] },
+    },
     axes: [
       {
         ...axis,

@@ -1,0 +1,69 @@
+import { useMemo } from 'react';
+import type { EndpointView, Self, WorkbenchView } from '../../../../src/management/view.ts';
+import { useClient } from '../../api/client.ts';
+import { useLoad } from '../../api/use-load.ts';
+import { findViews, type Vocabulary } from '../../ui/editor/completion.ts';
+import { withConditional } from '../../ui/editor/keyword.ts';
+import type { Row } from './answer.ts';
+
+/** The parameter in which callers of a sandboxed endpoint send a SELECT; no such endpoint declares one of this name. */
+const SQL: EndpointView['parameters'][number] = {
+  name: 'sql',
+  type: 'string',
+  required: false,
+  description: 'A SELECT of your own over the views of the stored query; empty: the stored SELECT.',
+  default: '',
+  control: 'text',
+  values: [],
+  otherwise: null,
+  pinned: null,
+  search: null,
+};
+
+/** The endpoint with `sql` among its parameters if it is sandboxed (docs/sandboxing.md). */
+export function withSql(endpoint: EndpointView): EndpointView {
+  return endpoint.query_sandboxing ? { ...endpoint, parameters: [...endpoint.parameters, SQL] } : endpoint;
+}
+
+/** The endpoint with the columns of these rows: those of a caller's SELECT are declared nowhere. */
+export function withColumnsOf(endpoint: EndpointView, rows: readonly Row[] = []): EndpointView {
+  const names = Object.keys(rows[0] ?? {});
+  const isStored =
+    names.length === endpoint.columns.length && endpoint.columns.every(({ name }) => names.includes(name));
+  if (!endpoint.query_sandboxing || isStored || names.length === 0) return endpoint;
+  return {
+    ...endpoint,
+    columns: names.map((name) => ({ name, type: typeOf(rows, name), description: '', search: null })),
+  };
+}
+
+function typeOf(rows: readonly Row[], name: string): EndpointView['columns'][number]['type'] {
+  const values = rows.map((row) => row[name]).filter((value) => value !== null);
+  if (values.length === 0) return 'string';
+  if (values.every((value) => typeof value === 'bigint' || Number.isInteger(value))) return 'integer';
+  if (values.every((value) => typeof value === 'number' || typeof value === 'bigint')) return 'number';
+  if (values.every((value) => typeof value === 'boolean')) return 'boolean';
+  return values.every((value) => typeof value === 'string') ? 'string' : 'json';
+}
+
+/** Whether the service lets this key use the workbench. */
+export function mayUseWorkbench({ token, scopes, endpoints, sources, pins }: Self): boolean {
+  const mayAll = ['query', 'manage'].every((scope) => scopes.includes(scope));
+  return mayAll && !token && endpoints === null && sources === null && Object.keys(pins).length === 0;
+}
+
+/** What a caller's SELECT may use: parameters; views and functions as far as the key may know them. */
+export function useSandboxWords({ query_sandboxing: isOn, parameters, sql }: EndpointView): Vocabulary {
+  const { self } = useClient();
+  const path = isOn && mayUseWorkbench(self) ? '/api/workbench' : undefined;
+  const { value } = useLoad<WorkbenchView>(path);
+  const functions = useMemo(() => withConditional(value?.functions ?? []), [value]);
+  return useMemo(
+    () => ({
+      functions,
+      tables: findViews(sql ?? '').map((name) => ({ name, columns: [] })),
+      parameters: [...parameters.filter(({ name }) => name !== SQL.name), { name: 'now' }],
+    }),
+    [functions, parameters, sql],
+  );
+}

@@ -1,0 +1,25 @@
+import type { RunReport } from '../../../../src/management/view.ts';
+import type { ApiError } from '../../api/client.ts';
+import type { Fault } from '../../ui/editor/fault.ts';
+import type { Row } from '../endpoint/answer.ts';
+
+/** The two files of an endpoint. */
+export interface Files {
+  readonly definition: string;
+  readonly sql: string;
+}
+
+/** Response of a run. */
+export interface Answered extends RunReport {
+  readonly result: readonly Row[];
+}
+
+/** Faults of each file. */
+export type FileFaults = Readonly<Record<keyof Files, readonly Fault[]>>;
+
+export const NO_FAULTS: FileFaults = { definition: [], sql: [] };
+
+export function toFaults(errors: ApiError['errors']): FileFaults {
+  const of = (file: keyof Files) => errors.filter(({ parameter }) => parameter === file);
+  return { definition: of('definition'), sql: of('sql') };
+}

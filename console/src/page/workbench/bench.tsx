@@ -1,0 +1,138 @@
+import { type ReactNode, useMemo, useState } from 'react';
+import { Link } from 'wouter';
+import type { Projects, WorkbenchView } from '../../../../src/management/view.ts';
+import { useLoad } from '../../api/use-load.ts';
+import { ErrorNote } from '../../ui/error-note.tsx';
+import { Tag } from '../../ui/tag.tsx';
+import { type Files, toFaults } from './api.ts';
+import { type Outline, readOutline, withColumns } from './definition.ts';
+import { Panes } from './panes.tsx';
+import { Result, type ResultView } from './result.tsx';
+import { fillIn, RunForm } from './run-form.tsx';
+import { SaveBar } from './save-bar.tsx';
+import { SaveNotes } from './save-notes.tsx';
+import { useAnswer, usePlan } from './use-bench-run.ts';
+import { type Check, useCheck } from './use-check.ts';
+import { type Base, useFiles } from './use-files.ts';
+import { useSave } from './use-save.ts';
+
+interface BenchProps {
+  /** Empty: a new endpoint. */
+  readonly name: string;
+  readonly opened: Base;
+  readonly workbench: WorkbenchView;
+  /** The control that opens another endpoint. */
+  readonly choice: ReactNode;
+  readonly onSaved: (name: string) => void;
+}
+
+/** One endpoint under work: its texts, a form to run them, the result, and saving. */
+export function Bench({ name, opened, workbench, choice, onSaved }: BenchProps) {
+  const work = useFiles(name, opened);
+  const { files } = work;
+  const check = useCheck(files);
+  const outline = useMemo(() => readOutline(files.definition), [files.definition]);
+  const run = useBenchRun(files, check, work.values);
+  const save = useSave({
+    name,
+    work,
+    complete: (definition) => complete(definition, check, workbench),
+    onSaved,
+  });
+  return (
+    <>
+      <div className="page-head bench-head">
+        <h1>Workbench</h1>
+        {choice}
+        {work.isChanged && <Tag tone="warn">not saved</Tag>}
+        {name !== '' && (
+          <Link className="small" href={`/endpoints/${name}`}>
+            Its page
+          </Link>
+        )}
+        <SaveBar name={name} refusal={workbench.refusal} work={work} outline={outline} save={save} />
+      </div>
+      <SaveNotes opened={opened} work={work} save={save} />
+      {check.error !== undefined && <ErrorNote error={check.error} />}
+      <section className="panel bench" aria-label="Query and definition">
+        <Panes
+          workbench={workbench}
+          files={files}
+          faults={run.faults}
+          onEdit={work.edit}
+          onRun={run.start}
+          onUseColumns={
+            check.isCurrent && check.columns.length > 0
+              ? () =>
+                  work.edit({ definition: withColumns(files.definition, check.columns, workbench.tables) })
+              : undefined
+          }
+        />
+        <RunForm
+          parameters={check.parameters}
+          values={run.values}
+          projects={useProjects(outline)}
+          busy={run.answer.state === 'running'}
+          error={run.answer.state === 'failed' ? run.answer.error : undefined}
+          onChange={work.setValue}
+          onRun={run.start}
+          onStop={run.stop}
+        />
+      </section>
+      <Result
+        answer={run.answer}
+        plan={run.plan}
+        descriptions={outline.columns}
+        view={run.view}
+        onView={run.show}
+      />
+    </>
+  );
+}
+
+/** A definition is saved with columns: those of the query if it has none. */
+function complete(definition: string, { columns, isCurrent }: Check, { tables }: WorkbenchView): string {
+  const isComplete = readOutline(definition).columns.size > 0;
+  return isComplete || !isCurrent ? definition : withColumns(definition, columns, tables);
+}
+
+function useProjects({ parameters }: Outline): readonly string[] {
+  const hasProject = parameters.some(({ name }) => name === 'project');
+  return useLoad<Projects>(hasProject ? '/api/projects' : undefined).value?.result ?? [];
+}
+
+/** Runs the texts, and reads the plan while it is shown. */
+function useBenchRun(files: Files, check: Check, entered: Readonly<Record<string, string>>) {
+  const [view, setView] = useState<ResultView>('chart');
+  const [ran, setRan] = useState<Files>();
+  const answer = useAnswer();
+  const plan = usePlan();
+  const values = useMemo(() => fillIn(check.parameters, entered), [check.parameters, entered]);
+  const question = () => ({
+    ...files,
+    values: Object.fromEntries(Object.entries(values).filter(([, value]) => value !== '')),
+  });
+  const failed = [answer.work, plan.work].find((one) => one.state === 'failed');
+  // Faults that a run found are of the texts that ran.
+  const found = failed !== undefined && ran === files ? toFaults(failed.error.errors) : undefined;
+  const hasFaults = check.faults.sql.length + check.faults.definition.length > 0;
+  return {
+    answer: answer.work,
+    plan: plan.work,
+    values,
+    faults: hasFaults || found === undefined ? check.faults : found,
+    view,
+    start() {
+      setRan(files);
+      answer.start(question());
+      if (view === 'plan') plan.start(question());
+    },
+    stop: answer.stop,
+    show(next: ResultView) {
+      setView(next);
+      if (next !== 'plan') return;
+      setRan(files);
+      plan.start(question());
+    },
+  };
+}

@@ -1,0 +1,129 @@
+import { useMemo, useRef, useState } from 'react';
+import { flushSync } from 'react-dom';
+import type { WorkbenchView } from '../../../../src/management/view.ts';
+import type { Vocabulary } from '../../ui/editor/completion.ts';
+import { Editor } from '../../ui/editor/editor.tsx';
+import type { Fault } from '../../ui/editor/fault.ts';
+import { withConditional } from '../../ui/editor/keyword.ts';
+import { Segmented } from '../../ui/segmented.tsx';
+import type { FileFaults, Files } from './api.ts';
+import { readOutline } from './definition.ts';
+
+type File = keyof Files;
+const PATHS: Readonly<Record<File, string>> = { sql: 'query.sql', definition: 'endpoint.yaml' };
+const FILES: readonly File[] = ['sql', 'definition'];
+
+interface PanesProps {
+  readonly workbench: WorkbenchView;
+  readonly files: Files;
+  readonly faults: FileFaults;
+  readonly onEdit: (change: Partial<Files>) => void;
+  readonly onRun: () => void;
+  /** Writes the columns of the query into the definition; undefined while they are not known. */
+  readonly onUseColumns: (() => void) | undefined;
+}
+
+/** Both editors, side by side or one at a time, and the faults of their texts. */
+export function Panes({ workbench, files, faults, onEdit, onRun, onUseColumns }: PanesProps) {
+  const [shown, setShown] = useState<File>('sql');
+  const sql = useRef<{ goTo(fault: Fault): void }>(null);
+  const definition = useRef<{ goTo(fault: Fault): void }>(null);
+  const words = useWords(workbench, files.definition);
+  const show = (file: File, fault: Fault) => {
+    flushSync(() => setShown(file)); // a hidden editor takes no focus
+    (file === 'sql' ? sql : definition).current?.goTo(fault);
+  };
+  return (
+    <div className="bench-panes" data-shown={shown}>
+      <div className="bench-choose">
+        <Segmented
+          label="File"
+          options={FILES.map((id) => ({ id, label: PATHS[id] + countOf(faults[id]) }))}
+          selected={shown}
+          onSelect={setShown}
+        />
+      </div>
+      <div className="bench-pane" data-file="sql">
+        <div className="bench-pane-head">
+          <h2>query.sql</h2>
+        </div>
+        <div className="bench-editor">
+          <Editor
+            ref={sql}
+            language="sql"
+            label="SQL of the query"
+            value={files.sql}
+            onChange={(text) => onEdit({ sql: text })}
+            onRun={onRun}
+            faults={faults.sql}
+            words={words}
+          />
+        </div>
+      </div>
+      <div className="bench-pane" data-file="definition">
+        <div className="bench-pane-head">
+          <h2>endpoint.yaml</h2>
+          <button
+            type="button"
+            className="button quiet"
+            disabled={onUseColumns === undefined}
+            onClick={onUseColumns}
+          >
+            Use the columns of the query
+          </button>
+        </div>
+        <div className="bench-editor">
+          <Editor
+            ref={definition}
+            language="yaml"
+            label="Definition of the endpoint"
+            value={files.definition}
+            onChange={(text) => onEdit({ definition: text })}
+            onRun={onRun}
+            faults={faults.definition}
+          />
+        </div>
+      </div>
+      <Faults faults={faults} onShow={show} />
+    </div>
+  );
+}
+
+function countOf(faults: readonly Fault[]): string {
+  return faults.length === 0 ? '' : ` (${faults.length})`;
+}
+
+function useWords({ functions, tables }: WorkbenchView, definition: string): Vocabulary {
+  const names = useMemo(() => withConditional(functions), [functions]);
+  const { parameters } = useMemo(() => readOutline(definition), [definition]);
+  return useMemo(() => ({ functions: names, tables, parameters }), [names, tables, parameters]);
+}
+
+interface FaultsProps {
+  readonly faults: FileFaults;
+  readonly onShow: (file: File, fault: Fault) => void;
+}
+
+/** Every fault as a button that leads to its place. */
+function Faults({ faults, onShow }: FaultsProps) {
+  const all = FILES.flatMap((file) => faults[file].map((fault) => ({ file, fault })));
+  return (
+    <div className="bench-faults">
+      <div role="status" className="visually-hidden">
+        {all.length === 0 ? '' : `${all.length} ${all.length === 1 ? 'fault' : 'faults'} in the files`}
+      </div>
+      {all.length > 0 && (
+        <ul aria-label="Faults">
+          {all.map(({ file, fault }) => (
+            <li key={`${file}:${fault.line}:${fault.column}:${fault.message}`}>
+              <button type="button" onClick={() => onShow(file, fault)}>
+                <code>{[PATHS[file], fault.line, fault.column].filter(Boolean).join(':')}</code>{' '}
+                {fault.message}
+              </button>
+            </li>
+          ))}
+        </ul>
+      )}
+    </div>
+  );
+}

@@ -1,0 +1,51 @@
+import { useState } from 'react';
+import type { Outline } from './definition.ts';
+import { FilesDialog, SaveDialog } from './save-dialog.tsx';
+import type { WorkedFiles } from './use-files.ts';
+import type { Saving } from './use-save.ts';
+
+interface SaveBarProps {
+  /** Empty: a new endpoint. */
+  readonly name: string;
+  /** Why the service may not write files; null: it may. */
+  readonly refusal: string | null;
+  readonly work: WorkedFiles;
+  readonly outline: Outline;
+  readonly save: Saving;
+}
+
+/** Saves, under the name or another one; shows the files if the service may not write them. */
+export function SaveBar({ name, refusal, work, outline, save }: SaveBarProps) {
+  const [isShown, setShown] = useState(false);
+  const busy = save.saving.state === 'busy';
+  if (refusal !== null) {
+    return (
+      <div className="bench-save">
+        <button type="button" className="button" onClick={() => setShown(true)}>
+          Copy the files
+        </button>
+        {isShown && (
+          <FilesDialog
+            name={outline.name || name}
+            files={work.files}
+            refusal={refusal}
+            onClose={() => setShown(false)}
+          />
+        )}
+      </div>
+    );
+  }
+  return (
+    <div className="bench-save">
+      {name !== '' && (
+        <button type="button" className="button" disabled={!work.isChanged || busy} onClick={save.save}>
+          {busy ? 'Saving…' : 'Save'}
+        </button>
+      )}
+      <button type="button" className="button" onClick={() => save.ask(true)}>
+        Save as…
+      </button>
+      {save.isAsking && <SaveDialog name={name === '' ? outline.name : `${name}-copy`} save={save} />}
+    </div>
+  );
+}

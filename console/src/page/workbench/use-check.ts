@@ -1,0 +1,64 @@
+import { useEffect, useState } from 'react';
+import type { DraftCheck } from '../../../../src/management/view.ts';
+import { ApiError, useClient } from '../../api/client.ts';
+import { type FileFaults, type Files, NO_FAULTS, toFaults } from './api.ts';
+
+const DELAY_MS = 500;
+
+export interface Check {
+  /** Whether the result is of the text as it is now. */
+  readonly isCurrent: boolean;
+  readonly faults: FileFaults;
+  /** Of the last text without a fault in its definition. */
+  readonly parameters: DraftCheck['parameters'];
+  readonly columns: DraftCheck['columns'];
+  /** A failure that is no fault of the texts. */
+  readonly error: ApiError | undefined;
+}
+
+type State = Omit<Check, 'isCurrent'> & { readonly of: Files | undefined };
+
+const NOTHING: State = { of: undefined, faults: NO_FAULTS, parameters: [], columns: [], error: undefined };
+
+/** Checks the two texts when they have been left alone for half a second. */
+export function useCheck({ definition, sql }: Files): Check {
+  const client = useClient();
+  const [state, setState] = useState(NOTHING);
+
+  useEffect(() => {
+    const controller = new AbortController();
+    const { signal } = controller;
+    const of = { definition, sql };
+    const check = async () => {
+      try {
+        const found = await client.call<DraftCheck>('/api/workbench/check', {
+          method: 'POST',
+          body: of,
+          signal,
+        });
+        const { columns, errors } = found;
+        // A definition with faults has no parameters: their form stays while it is being written.
+        const isBroken = errors.length > 0 && found.parameters.length === 0;
+        setState(({ parameters }) => ({
+          of,
+          faults: toFaults(errors),
+          parameters: isBroken ? parameters : found.parameters,
+          columns,
+          error: undefined,
+        }));
+      } catch (error) {
+        if (signal.aborted || !(error instanceof ApiError)) return;
+        const faults = toFaults(error.errors);
+        const isFault = faults.definition.length + faults.sql.length > 0;
+        setState((before) => ({ ...before, of, faults, error: isFault ? undefined : error }));
+      }
+    };
+    const timer = setTimeout(() => void check(), DELAY_MS);
+    return () => {
+      clearTimeout(timer);
+      controller.abort();
+    };
+  }, [client, definition, sql]);
+
+  return { ...state, isCurrent: state.of?.definition === definition && state.of.sql === sql };
+}

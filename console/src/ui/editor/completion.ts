@@ -1,0 +1,114 @@
+import type { Completion } from '@codemirror/autocomplete';
+import { KEYWORDS } from './keyword.ts';
+
+/** A name that a query may use. */
+export interface Word {
+  readonly name: string;
+  readonly type?: string;
+  readonly description?: string;
+}
+
+export interface Table {
+  readonly name: string;
+  readonly columns: readonly Word[];
+}
+
+/** What an editor of SQL completes, beside keywords and the views of the text itself. */
+export interface Vocabulary {
+  readonly functions: readonly string[];
+  readonly tables: readonly Table[];
+  /** Without `@`. */
+  readonly parameters: readonly Word[];
+}
+
+export const NO_WORDS: Vocabulary = { functions: [], tables: [], parameters: [] };
+
+/** Completions of the word that starts at `from`. */
+export interface Suggestions {
+  readonly from: number;
+  readonly options: readonly Completion[];
+}
+
+const AT_CURSOR = /(?:([A-Za-z_]\w*)\.)?(@?\w*)$/;
+const AFTER_FROM = /\b(?:from|join)\s+$/i;
+const VIEW = /\b([A-Za-z_]\w*)\s+as\s*\(\s*(?:--[^\n]*\s*)*(?:select|with)\b/gi;
+const READ = /\b(?:from|join)\s+([A-Za-z_]\w*)(?:\s+(?:as\s+)?([A-Za-z_]\w*))?/gi;
+
+/**
+ * What may stand at `position`: parameters after `@`, columns after `table.` or `alias.`, tables after FROM and JOIN,
+ * anything else otherwise, columns of the tables that the text names first.
+ */
+export function suggest(text: string, position: number, words: Vocabulary): Suggestions {
+  const before = text.slice(0, position);
+  const [all = '', qualifier, word = ''] = AT_CURSOR.exec(before) ?? [];
+  const from = position - word.length;
+  if (word.startsWith('@')) return { from, options: words.parameters.map(toParameter) };
+  if (qualifier !== undefined) {
+    const table = findTable(text, qualifier, words.tables);
+    return { from, options: table === undefined ? [] : table.columns.map((one) => toColumn(one, table, 2)) };
+  }
+  const tables = [...findViews(text).map(toView), ...words.tables.map(toTable)];
+  if (AFTER_FROM.test(before.slice(0, before.length - all.length))) return { from, options: tables };
+  return { from, options: [...toColumns(text, words.tables), ...tables, ...functionsOf(words), ...RESERVED] };
+}
+
+const RESERVED: readonly Completion[] = KEYWORDS.map((label) => ({ label, type: 'keyword', boost: -1 }));
+
+function toParameter({ name, type, description }: Word): Completion {
+  return { label: `@${name}`, type: 'variable', ...detail(type), ...info(description) };
+}
+
+function toColumn({ name, type, description }: Word, table: Table, boost: number): Completion {
+  return {
+    label: name,
+    type: 'property',
+    boost,
+    ...detail([type, table.name].filter(Boolean).join(' · ')),
+    ...info(description),
+  };
+}
+
+function toTable({ name, columns }: Table): Completion {
+  return { label: name, type: 'class', boost: 1, detail: columns.length === 0 ? 'view' : 'table' };
+}
+
+function toView(label: string): Completion {
+  return { label, type: 'class', boost: 2, detail: 'view' };
+}
+
+function functionsOf({ functions }: Vocabulary): Completion[] {
+  return functions.map((label) => ({ label, type: 'function' }));
+}
+
+function detail(text: string | undefined): Pick<Completion, 'detail'> {
+  return text === undefined || text === '' ? {} : { detail: text };
+}
+
+function info(text: string | undefined): Pick<Completion, 'info'> {
+  return text === undefined || text === '' ? {} : { info: text };
+}
+
+/** Each name once: of several tables the one that the text names. */
+function toColumns(text: string, tables: readonly Table[]): Completion[] {
+  const named = new Set(text.match(/[A-Za-z_]\w*/g));
+  const sorted = tables.toSorted((a, b) => Number(named.has(b.name)) - Number(named.has(a.name)));
+  const found = new Map<string, Completion>();
+  for (const table of sorted) {
+    for (const column of table.columns) {
+      if (found.has(column.name)) continue;
+      found.set(column.name, toColumn(column, table, named.has(table.name) ? 2 : -2));
+    }
+  }
+  return [...found.values()];
+}
+
+/** Names of the views in the WITH of a query. */
+export function findViews(text: string): string[] {
+  return [...new Set([...text.matchAll(VIEW)].map(([, name = '']) => name))];
+}
+
+/** The table of this name or alias. */
+function findTable(text: string, name: string, tables: readonly Table[]): Table | undefined {
+  const read = [...text.matchAll(READ)].find(([, , alias]) => alias === name)?.[1] ?? name;
+  return tables.find((table) => table.name === read);
+}

@@ -1,0 +1,166 @@
+import {
+  autocompletion,
+  type Completion,
+  type CompletionContext,
+  closeBrackets,
+  closeBracketsKeymap,
+  completionKeymap,
+} from '@codemirror/autocomplete';
+import { defaultKeymap, history, historyKeymap } from '@codemirror/commands';
+import { bracketMatching, indentOnInput, indentUnit } from '@codemirror/language';
+import { type Diagnostic, lintGutter, lintKeymap, setDiagnostics } from '@codemirror/lint';
+import { highlightSelectionMatches, searchKeymap } from '@codemirror/search';
+import { Annotation, Compartment, type Extension } from '@codemirror/state';
+import {
+  drawSelection,
+  EditorView,
+  highlightActiveLine,
+  highlightActiveLineGutter,
+  keymap,
+  lineNumbers,
+  tooltips,
+} from '@codemirror/view';
+import { NO_WORDS, suggest, type Vocabulary } from './completion.ts';
+import { type Fault, placeOf } from './fault.ts';
+import { type EditedLanguage, isQuoted, languageOf, markFunctions } from './language.ts';
+import { theme } from './theme.ts';
+import { typeOver } from './type-over.ts';
+
+interface MountOptions {
+  readonly language: EditedLanguage;
+  /** The accessible name. */
+  readonly label: string;
+  readonly text: string;
+  /** Called with the text after each change by the user. */
+  readonly onChange: (text: string) => void;
+  /** Called on Ctrl+Enter, Cmd+Enter on a Mac. */
+  readonly onRun: () => void;
+}
+
+export interface MountedEditor {
+  /** Replaces the text; can be undone. */
+  setText(text: string): void;
+  setFaults(faults: readonly Fault[]): void;
+  setVocabulary(words: Vocabulary): void;
+  /** Moves the cursor to a fault and the focus into the editor. */
+  goTo(fault: Fault): void;
+  destroy(): void;
+}
+
+const fromOutside = Annotation.define<true>();
+
+/**
+ * Creates an editor in a shadow root of `host`: there CodeMirror adopts style sheets, while in a document it adds `<style>`
+ * elements, which the Content-Security-Policy refuses.
+ */
+export function mountEditor(host: HTMLElement, options: MountOptions): MountedEditor {
+  const root = host.shadowRoot ?? host.attachShadow({ mode: 'open' });
+  let words = NO_WORDS;
+  const functions = new Compartment();
+  const view = new EditorView({
+    root,
+    parent: root,
+    doc: options.text,
+    extensions: [
+      functions.of([]),
+      options.language === 'sql' ? completing(() => words) : [],
+      createExtensions(options),
+    ],
+  });
+  return {
+    setText(text) {
+      const { doc } = view.state;
+      if (doc.toString() === text) return;
+      const changes = { from: 0, to: doc.length, insert: text };
+      view.dispatch({ changes, annotations: fromOutside.of(true) });
+    },
+    setFaults(faults) {
+      view.dispatch(setDiagnostics(view.state, toDiagnostics(view.state.doc.toString(), faults)));
+    },
+    setVocabulary(next) {
+      if (next.functions !== words.functions)
+        view.dispatch({ effects: functions.reconfigure(markFunctions(next.functions)) });
+      words = next;
+    },
+    goTo(fault) {
+      const place = placeOf(view.state.doc.toString(), fault);
+      if (place !== undefined) view.dispatch({ selection: { anchor: place.from }, scrollIntoView: true });
+      view.focus();
+    },
+    destroy: () => view.destroy(),
+  };
+}
+
+function createExtensions({ language, label, onChange, onRun }: MountOptions): Extension {
+  const run = () => {
+    onRun();
+    return true;
+  };
+  return [
+    lineNumbers(),
+    lintGutter(),
+    history(),
+    drawSelection(),
+    highlightActiveLine(),
+    highlightActiveLineGutter(),
+    highlightSelectionMatches(),
+    bracketMatching(),
+    closeBrackets(),
+    indentOnInput(),
+    typeOver,
+    indentUnit.of('  '),
+    tooltips({ position: 'fixed' }),
+    languageOf(language),
+    theme,
+    EditorView.lineWrapping,
+    EditorView.contentAttributes.of({ 'aria-label': label, tabindex: '0', spellcheck: 'false' }),
+    EditorView.updateListener.of((update) => {
+      const isOwn = update.transactions.some((one) => one.annotation(fromOutside) === true);
+      if (update.docChanged && !isOwn) onChange(update.state.doc.toString());
+    }),
+    // Tab is left to the browser, so the keyboard is never trapped; Ctrl+[ and Ctrl+] indent.
+    keymap.of([
+      { key: 'Mod-Enter', run },
+      ...closeBracketsKeymap,
+      ...completionKeymap,
+      ...searchKeymap,
+      ...historyKeymap,
+      ...lintKeymap,
+      ...defaultKeymap,
+    ]),
+  ];
+}
+
+// All of them fit: a list that scrolls would have to take the focus.
+const OPTIONS_MAX = 10;
+
+function completing(words: () => Vocabulary): Extension {
+  const source = ({ state, pos, explicit }: CompletionContext) => {
+    const { from, options } = suggest(state.doc.toString(), pos, words());
+    const isWanted = explicit || from < pos || state.sliceDoc(from - 1, from) === '.';
+    if (!isWanted || isQuoted(state, pos, -1)) return null;
+    return { from, options: options.map(withCall), validFor: /^@?\w*$/ };
+  };
+  return autocompletion({ override: [source], maxRenderedOptions: OPTIONS_MAX });
+}
+
+/** A function is inserted with brackets, and the cursor between them. */
+function withCall(option: Completion): Completion {
+  if (option.type !== 'function') return option;
+  const apply = (view: EditorView, { label }: Completion, from: number, to: number) => {
+    const hasBracket = view.state.sliceDoc(to, to + 1) === '(';
+    view.dispatch({
+      changes: { from, to, insert: hasBracket ? label : `${label}()` },
+      selection: { anchor: from + label.length + 1 },
+      userEvent: 'input.complete',
+    });
+  };
+  return { ...option, apply };
+}
+
+function toDiagnostics(text: string, faults: readonly Fault[]): Diagnostic[] {
+  return faults.flatMap((fault) => {
+    const place = placeOf(text, fault);
+    return place === undefined ? [] : [{ ...place, severity: 'error', message: fault.message }];
+  });
+}

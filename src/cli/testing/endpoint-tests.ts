@@ -1,0 +1,16 @@
+import type { Config } from '../../config/config.ts';
+import type { RunTests } from '../../workbench/save.ts';
+import { failureLines } from './report.ts';
+import { runTests } from './run-tests.ts';
+
+/** Runs the tests of an endpoint that the workbench has saved, on an empty engine of their own. */
+export function createEndpointTests(config: Config): RunTests {
+  return async (name, signal) => {
+    const results = await runTests({ config, names: [name], signal });
+    return results.map((result) => ({
+      name: result.case.name,
+      passed: result.isPassed,
+      message: result.isPassed ? '' : failureLines(result).join('\n'),
+    }));
+  };
+}

@@ -1,0 +1,185 @@
+import { Type } from 'typebox';
+import { toParameterViews } from '../../management/definitions.ts';
+import {
+  DRAFT_CHECK,
+  type DraftCheck,
+  ENDPOINT_FILES,
+  RUN_REPORT,
+  type RunReport,
+  SAVED_ENDPOINT,
+  WORKBENCH,
+} from '../../management/view.ts';
+import { checkDraft } from '../../workbench/check.ts';
+import { toDraftError } from '../../workbench/draft.ts';
+import { planDraft, runDraft } from '../../workbench/run.ts';
+import type { createSave } from '../../workbench/save.ts';
+import {
+  describeWorkbench,
+  readFiles,
+  requireAuthor,
+  type WorkbenchParts,
+} from '../../workbench/workbench.ts';
+import { list, object, plain } from '../openapi/schema.ts';
+import { getCaller } from '../plugins/auth.ts';
+import { defineRoute, json, jsonBody, type RouteGroup } from '../route.ts';
+import { describeRun } from './query.ts';
+
+export interface WorkbenchRouteParts extends WorkbenchParts {
+  readonly save: ReturnType<typeof createSave>;
+}
+
+const TEXT = Type.String({ expected: 'a text' });
+const DRAFT = { definition: TEXT, sql: TEXT };
+const MAP = { additionalProperties: false, expected: 'an object' };
+const VALUES = Type.Record(
+  Type.String({ maxLength: 100 }),
+  Type.Union([TEXT, Type.Array(TEXT)], { expected: 'a text, or a list of texts' }),
+  { maxProperties: 1_000, expected: 'an object of texts by parameter name' },
+);
+const CALL = Type.Object({ ...DRAFT, values: Type.Optional(VALUES) }, MAP);
+
+const SAVE = Type.Object(
+  {
+    name: Type.String({ maxLength: 100, expected: 'the name of the endpoint, at most 100 characters' }),
+    ...DRAFT,
+    version: Type.Union([TEXT, Type.Null()], { expected: 'the version that was read, or null' }),
+  },
+  MAP,
+);
+
+const DEFINITION_EXAMPLE = `name: errors.by-path
+description: Failed requests by path.
+max_rows: 100
+caching: disabled
+parameters:
+  project: { type: string, required: true, description: Project. }
+`;
+const EXAMPLE = {
+  definition: DEFINITION_EXAMPLE,
+  sql: 'SELECT path, count() AS n FROM edge_logs WHERE project = @project AND status_code >= 500 GROUP BY path ORDER BY n DESC',
+};
+const CALL_EXAMPLE = { ...EXAMPLE, values: { project: 'aurora' } };
+
+const common = {
+  scopes: ['manage'],
+  refuse: requireAuthor,
+} as const;
+const RUN_ERRORS = [
+  'invalid_parameter',
+  'invalid_definition',
+  'query_failed',
+  'overloaded',
+  'query_timeout',
+] as const;
+
+// Two texts of 64 KiB and values, in JSON.
+const BODY_BYTES_MAX = 1024 * 1024;
+
+/** Writing endpoints in the console: SQL over the tables of all sources, for keys that may read everything. */
+export const workbenchRoutes: RouteGroup<WorkbenchRouteParts> = {
+  bodyBytesMax: () => BODY_BYTES_MAX,
+  routes: [
+    defineRoute({
+      ...common,
+      method: 'GET',
+      path: '/api/workbench',
+      summary: 'What an editor of endpoints completes, and whether it may save',
+      operation: { id: 'get_workbench', tag: 'console' },
+      answer: { 200: json('As it is now.', WORKBENCH) },
+      handle: (parts: WorkbenchParts) => describeWorkbench(parts),
+    }),
+    defineRoute({
+      ...common,
+      method: 'GET',
+      path: '/api/workbench/endpoints/:name',
+      summary: 'The two files of an endpoint as texts',
+      operation: { id: 'get_endpoint_files', tag: 'console' },
+      answer: { 200: json('As they are now.', ENDPOINT_FILES) },
+      errors: ['endpoint_not_found'],
+      handle: (parts: WorkbenchParts, request) => readFiles(parts, request.params.name),
+    }),
+    defineRoute({
+      ...common,
+      method: 'POST',
+      path: '/api/workbench/run',
+      summary: 'Run a draft of an endpoint, within its limits and uncached',
+      operation: { id: 'run_draft', tag: 'console' },
+      body: jsonBody(CALL, { example: CALL_EXAMPLE }),
+      answer: {
+        200: json('Rows as the endpoint would return them.', {
+          allOf: [object({ result: list({ type: 'object' }) }), plain(RUN_REPORT)],
+        }),
+      },
+      errors: [...RUN_ERRORS],
+      async handle(parts: WorkbenchParts, request, reply) {
+        const { values = {}, ...texts } = request.body;
+        const { rows, count, report } = await runDraft(
+          parts,
+          { ...texts, values },
+          describeRun(request, reply),
+        );
+        request.detail = { rows: count, rows_read: report.rows_read, engine_ms: report.engine_ms };
+        return reply.type('application/json; charset=utf-8').send(frame(rows, report));
+      },
+    }),
+    defineRoute({
+      ...common,
+      method: 'POST',
+      path: '/api/workbench/plan',
+      summary: 'The engine’s plan of a draft’s statement',
+      operation: { id: 'plan_draft', tag: 'console' },
+      body: jsonBody(CALL, { example: CALL_EXAMPLE }),
+      answer: { 200: json('The plan, for people.', object({ plan: { type: 'string' } })) },
+      errors: [...RUN_ERRORS],
+      async handle(parts: WorkbenchParts, request, reply) {
+        const { values = {}, ...texts } = request.body;
+        return { plan: await planDraft(parts, { ...texts, values }, describeRun(request, reply)) };
+      },
+    }),
+    defineRoute({
+      ...common,
+      method: 'POST',
+      path: '/api/workbench/check',
+      summary: 'The faults of a draft, its parameters and its columns',
+      operation: { id: 'check_draft', tag: 'console' },
+      body: jsonBody(Type.Object(DRAFT, MAP), { example: EXAMPLE }),
+      answer: { 200: json('Without faults `errors` is empty.', DRAFT_CHECK) },
+      errors: ['overloaded', 'query_timeout'],
+      async handle(parts: WorkbenchParts, request, reply): Promise<DraftCheck> {
+        const checked = await checkDraft(parts, request.body, describeRun(request, reply));
+        const { endpoint } = checked.draft;
+        return {
+          parameters: endpoint === undefined ? [] : toParameterViews(endpoint, {}),
+          columns: [...checked.columns],
+          errors: checked.faults.map(toDraftError),
+        };
+      },
+    }),
+    defineRoute({
+      ...common,
+      method: 'POST',
+      path: '/api/workbench/save',
+      summary: 'Write the two files of an endpoint, serve them, and run its tests',
+      operation: {
+        id: 'save_endpoint',
+        tag: 'console',
+        description:
+          'With `TAILRACE_EDIT_ENDPOINTS=1` or in `tailrace dev`. A failed test does not undo the save. `version` is that of the texts that were read before; null for a new endpoint.',
+      },
+      body: jsonBody(SAVE, { example: { name: 'errors.by-path', ...EXAMPLE, version: null } }),
+      answer: { 200: json('Saved and served.', SAVED_ENDPOINT) },
+      errors: ['invalid_definition', 'conflict', 'query_failed', 'overloaded', 'query_timeout'],
+      handle: ({ save }: WorkbenchRouteParts, request, reply) =>
+        save(request.body, getCaller(request), describeRun(request, reply)),
+    }),
+  ],
+};
+
+/** The engine's rows in the object of the response. */
+function frame(rows: Buffer, report: RunReport): Buffer {
+  return Buffer.concat([
+    Buffer.from('{"result":['),
+    rows,
+    Buffer.from(`],${JSON.stringify(report).slice(1)}`),
+  ]);
+}

@@ -1,0 +1,39 @@
+import type { Engine, QueryOptions } from '../engine/engine.ts';
+import { parseRows } from '../engine/values.ts';
+import { TailraceError } from '../errors.ts';
+
+/** For whom statements are run, and until when. */
+export type How = Pick<QueryOptions, 'lane' | 'signal'> & { readonly requestId: string };
+
+/**
+ * The engine for checks of SQL that a caller wrote: everything runs on a reader, with its rights and limits, in the caller's lane. Errors have
+ * the engine's own words, since the caller may read all rows.
+ */
+export function createAuthorEngine(engine: Engine, { requestId, ...how }: How) {
+  let failure: unknown;
+  const options = { ...how, origin: `workbench ${requestId}`, isAuthors: true } as const;
+  const query: Engine['query'] = async (sql, values, { format }) => {
+    try {
+      return await engine.query(sql, values, { ...options, format });
+    } catch (error) {
+      if (!isOfText(error)) failure ??= error;
+      throw error;
+    }
+  };
+  const checking: Engine = {
+    ...engine,
+    query,
+    inspect: async (sql) => parseRows((await query(sql, {}, { format: 'JSONEachRow' })).bytes),
+  };
+  return {
+    engine: checking,
+    /** Checks take each error as a fault of the text; one that is not, such as a timeout, is thrown here. */
+    throwFailure(): void {
+      if (failure !== undefined) throw failure;
+    },
+  };
+}
+
+function isOfText(error: unknown): boolean {
+  return error instanceof TailraceError && ['query_failed', 'invalid_parameter'].includes(error.code);
+}

@@ -1,0 +1,90 @@
+import type { Config } from '../config/config.ts';
+import type { Endpoint } from '../definitions/endpoint.ts';
+import type { Fault } from '../definitions/fault.ts';
+import type { Registry } from '../definitions/registry.ts';
+import type { Engine } from '../engine/engine.ts';
+import { findForeignTable } from '../query/tables-read.ts';
+import { type Verified, verifyDrafts, verifyQuery } from '../query/verify.ts';
+import { verifySearches } from '../search/verify.ts';
+import { createAuthorEngine, type How } from './author-engine.ts';
+import { type Draft, type DraftTexts, readDraft, refuseDraft, YAML_FILE } from './draft.ts';
+
+export interface CheckParts {
+  readonly config: Pick<Config, 'defaultTier'>;
+  readonly engine: Engine;
+  readonly registry: Registry;
+}
+
+export interface CheckedDraft extends Pick<Verified, 'columns'> {
+  readonly draft: Draft;
+  readonly faults: readonly Fault[];
+}
+
+/**
+ * Checks the texts of a draft as files are checked, and that the SQL reads tables of sources alone.
+ *
+ * @throws TailraceError for a failure that is not one of the texts, such as `query_timeout`; the signal's reason
+ */
+export async function checkDraft(parts: CheckParts, texts: DraftTexts, how: How): Promise<CheckedDraft> {
+  const { registry, config } = parts;
+  const draft = readDraft(texts, registry.sources, config.defaultTier);
+  const { engine, throwFailure } = createAuthorEngine(parts.engine, how);
+  if (draft.endpoint !== undefined) {
+    const unsaved = new Map([[YAML_FILE, texts.definition]]);
+    const searches = await verifySearches([draft.endpoint], unsaved);
+    const { faults, columns } = await verifyQuery(engine, draft.endpoint, findForeign(registry));
+    throwFailure();
+    return { draft, columns, faults: [...searches, ...faults.map((fault) => inAuthorText(fault, texts))] };
+  }
+  // Its types are unknown, so only the syntax can be checked: names are resolved for what the checks above have passed.
+  const drafts = draft.sql.text.trim() === '' ? [] : [draft.sql];
+  const faults = await verifyDrafts(engine, drafts, false);
+  throwFailure();
+  return {
+    draft,
+    columns: [],
+    faults: [...draft.faults, ...faults].map((fault) => inAuthorText(fault, texts)),
+  };
+}
+
+/** The endpoint of a draft without faults. @throws as `checkDraft`; TailraceError `invalid_definition` */
+export async function getEndpoint(
+  parts: CheckParts,
+  texts: DraftTexts,
+  how: How,
+): Promise<{ endpoint: Endpoint; columns: Verified['columns'] }> {
+  const { draft, faults, columns } = await checkDraft(parts, texts, how);
+  refuseDraft(faults);
+  if (draft.endpoint === undefined) throw new Error('a draft without faults is an endpoint');
+  return { endpoint: draft.endpoint, columns };
+}
+
+/** Stored queries may read whatever the operator lets them; a caller's only what the sources describe. */
+function findForeign({ sources }: Registry) {
+  const tables = new Set(sources.map(({ table }) => table));
+  return (tree: Parameters<typeof findForeignTable>[0]) => {
+    const foreign = findForeignTable(tree, tables);
+    if (foreign === undefined) return undefined;
+    return `must not read ${foreign}: the workbench reads the tables of sources, ${[...tables].join(', ')}`;
+  };
+}
+
+const PATH = /(?<![\w.])(?:\/[\w.-]+){2,}\/?/g;
+// The place is that of the text as it was sent; what stands there is repeated.
+const POSITION = /: failed at position \d+ \((.*?)\)(?: \(line \d+, col \d+\))?:.*?(?=\bUnmatched\b|$)/s;
+const SCOPE = / in (?:scope|query) (?:SELECT|WITH|\().*?(?=\. Maybe you meant|$)/is;
+
+/** The engine's words for the author of a text: without the statement, which is longer than the text, and without paths. */
+export function toAuthorText(message: string, texts: DraftTexts): string {
+  const text = message.replace(POSITION, ' at “$1”. ').replace(SCOPE, '');
+  return hidePaths(text.replace(/[\s.]*\([A-Z_]+\)$/, '').trim(), texts);
+}
+
+/** Paths of this machine are left out; those in the author's own text stay. */
+export function hidePaths(text: string, { sql, definition }: DraftTexts): string {
+  return text.replace(PATH, (path) => (sql.includes(path) || definition.includes(path) ? path : '…'));
+}
+
+function inAuthorText(fault: Fault, texts: DraftTexts): Fault {
+  return { ...fault, message: toAuthorText(fault.message, texts) };
+}

@@ -1,0 +1,94 @@
+import { type Endpoint, withDefaultTier } from '../definitions/endpoint.ts';
+import type { Fault } from '../definitions/fault.ts';
+import { checkPair, createFromPair, type SqlFile } from '../definitions/read.ts';
+import type { Source } from '../definitions/source.ts';
+import { parseYaml, type YamlFile } from '../definitions/yaml-file.ts';
+import { type ParameterFault, TailraceError } from '../errors.ts';
+
+/** The two files of an endpoint that is being written. */
+export interface DraftTexts {
+  readonly definition: string;
+  readonly sql: string;
+}
+
+export const YAML_FILE = 'endpoint.yaml';
+export const SQL_FILE = 'query.sql';
+
+/** A draft that was read. Without `endpoint` it has faults; with it the engine has not checked the SQL yet. */
+export interface Draft {
+  readonly endpoint: Endpoint | undefined;
+  readonly sql: SqlFile;
+  readonly faults: readonly Fault[];
+}
+
+const TEXT_BYTES_MAX = 64 * 1024;
+
+/**
+ * Reads a draft as files are read. It may lack `id`, and `columns` unless it has pages or time buckets: the endpoint then has no columns,
+ * and those of the query count.
+ *
+ * @param tier see `withDefaultTier`
+ */
+export function readDraft(texts: DraftTexts, sources: readonly Source[], tier: string): Draft {
+  const long = findLong(texts);
+  if (long.length > 0) return { endpoint: undefined, sql: { file: SQL_FILE, text: '' }, faults: long };
+  const sql = { file: SQL_FILE, text: texts.sql };
+  const parsed = parseYaml(YAML_FILE, texts.definition);
+  const isEmpty = texts.sql.trim() === '';
+  const noSql = isEmpty ? [{ file: SQL_FILE, line: 1, message: 'is empty: it holds one SELECT' }] : [];
+  if (Array.isArray(parsed)) return { endpoint: undefined, sql, faults: [...parsed, ...noSql] };
+  const yaml = complete(parsed);
+  const faults = [...checkPair(yaml, sql), ...noSql];
+  if (faults.length > 0) return { endpoint: undefined, sql, faults };
+  const endpoint = withDefaultTier(createFromPair(yaml, sql, sources), tier);
+  const columns = hasColumns(parsed.value) ? endpoint.columns : [];
+  return { endpoint: { ...endpoint, columns }, sql, faults };
+}
+
+function findLong({ definition, sql }: DraftTexts): Fault[] {
+  const files = [
+    [YAML_FILE, definition],
+    [SQL_FILE, sql],
+  ] as const;
+  return files.flatMap(([file, text]) => {
+    const bytes = Buffer.byteLength(text);
+    if (bytes <= TEXT_BYTES_MAX) return [];
+    return [{ file, line: 1, message: `is ${bytes} bytes; the workbench takes at most ${TEXT_BYTES_MAX}` }];
+  });
+}
+
+const STAND_IN_ID = '00000000-0000-4000-8000-000000000000';
+const STAND_IN_COLUMNS = { column: { type: 'string', description: '' } };
+
+/** With something in the place of what a draft may lack. */
+function complete(yaml: YamlFile): YamlFile {
+  const { value } = yaml;
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return yaml;
+  const mayLackColumns = !('cursor' in value) && !('bucket' in value) && !hasColumns(value);
+  return {
+    ...yaml,
+    value: { id: STAND_IN_ID, ...value, ...(mayLackColumns && { columns: STAND_IN_COLUMNS }) },
+  };
+}
+
+function hasColumns(value: unknown): boolean {
+  return typeof value === 'object' && value !== null && 'columns' in value && value.columns !== null;
+}
+
+/** @throws TailraceError `invalid_definition` with the place of each fault, if there are any */
+export function refuseDraft(faults: readonly Fault[]): void {
+  if (faults.length === 0) return;
+  const lines = faults.map(({ file, line, message }) => `${file}:${line}: ${message}`);
+  throw new TailraceError('invalid_definition', lines.join('; '), { errors: faults.map(toDraftError) });
+}
+
+/** A fault of a whole text has no line. */
+export function toDraftError({ file, line, column, message }: Fault): DraftError {
+  const parameter = file.endsWith(SQL_FILE) ? 'sql' : 'definition';
+  if (column === undefined && line === 1) return { parameter, message };
+  return { parameter, message, line, ...(column !== undefined && { column }) };
+}
+
+export interface DraftError extends ParameterFault {
+  readonly parameter: 'definition' | 'sql';
+}

@@ -1,0 +1,164 @@
+import { createHash } from 'node:crypto';
+import { lstat, mkdir, open, readFile, realpath, rename, rm } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
+import { TailraceError } from '../errors.ts';
+import { syncFolder } from '../lib/file.ts';
+import { type DraftTexts, SQL_FILE, YAML_FILE } from './draft.ts';
+
+/** The file system as saves use it. */
+export interface FileOptions {
+  /** Default: that of Node. */
+  readonly rename?: typeof rename;
+}
+
+/** The texts of an endpoint's folder; `undefined` if it has neither file. @throws Node's error */
+export async function readTexts(folder: string): Promise<DraftTexts | undefined> {
+  const [definition, sql] = await Promise.all([
+    readIfThere(join(folder, YAML_FILE)),
+    readIfThere(join(folder, SQL_FILE)),
+  ]);
+  if (definition === undefined && sql === undefined) return undefined;
+  return { definition: definition ?? '', sql: sql ?? '' };
+}
+
+async function readIfThere(path: string): Promise<string | undefined> {
+  return await readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') return undefined;
+    throw error;
+  });
+}
+
+/** One version of both texts, with a hash of each. */
+export function versionOf({ definition, sql }: DraftTexts): string {
+  return `${hash(definition)}-${hash(sql)}`;
+}
+
+/** The files that differ between the texts and a version, as the beginning of a sentence; any text may be the version. */
+export function describeChange(texts: DraftTexts, version: string): string {
+  const [definition, sql] = version.split('-');
+  const [newDefinition, newSql] = versionOf(texts).split('-');
+  const changed = [
+    ...(definition === newDefinition ? [] : [YAML_FILE]),
+    ...(sql === newSql ? [] : [SQL_FILE]),
+  ];
+  return `${changed.join(' and ')} ${changed.length === 1 ? 'has' : 'have'} changed`;
+}
+
+function hash(text: string): string {
+  return createHash('sha256').update(text).digest('hex').slice(0, 32);
+}
+
+/**
+ * Refuses a folder that is not itself in the folder of endpoints, or whose files are links: a save would write elsewhere, or replace the link.
+ *
+ * @throws TailraceError `forbidden`
+ */
+export async function refuseLinks(folder: string): Promise<void> {
+  const parent = await realpath(dirname(folder)).catch(() => dirname(folder));
+  const own = await realpath(folder).catch(() => join(parent, basename(folder)));
+  const isElsewhere = own !== join(parent, basename(folder));
+  const stats = await Promise.all(
+    [YAML_FILE, SQL_FILE].map((name) => lstat(join(folder, name)).catch(() => undefined)),
+  );
+  const hasOther = stats.some((one) => one !== undefined && !one.isFile());
+  if (!isElsewhere && !hasOther) return;
+  const message = `the endpoint's folder or one of its files is a link; edit ${YAML_FILE} and ${SQL_FILE} at their own place`;
+  throw new TailraceError('forbidden', message);
+}
+
+/**
+ * Writes both files, or none: a reader of one file sees its old text or the new one, and a new folder appears with both. Between the two
+ * files of an existing folder there is a moment, in which no reload of this process may read them.
+ *
+ * @returns takes it back
+ * @throws Node's error; then the texts are the old ones
+ */
+export async function writeTexts(
+  folder: string,
+  texts: DraftTexts,
+  { rename: move = rename }: FileOptions = {},
+): Promise<() => Promise<void>> {
+  const isNew = (await lstat(folder).catch(() => undefined)) === undefined;
+  return isNew ? await createFolder(folder, texts, move) : await replaceBoth(folder, texts, move);
+}
+
+async function createFolder(folder: string, texts: DraftTexts, move: typeof rename) {
+  // Readers of definitions skip names that begin with a dot.
+  const next = join(dirname(folder), `.${basename(folder)}.new`);
+  try {
+    await rm(next, { recursive: true, force: true });
+    await mkdir(next);
+    await writeSynced(join(next, YAML_FILE), texts.definition);
+    await writeSynced(join(next, SQL_FILE), texts.sql);
+    await move(next, folder);
+  } catch (error) {
+    await rm(next, { recursive: true, force: true });
+    throw error;
+  }
+  syncFolder(dirname(folder));
+  return () => rm(folder, { recursive: true, force: true });
+}
+
+async function replaceBoth(folder: string, texts: DraftTexts, move: typeof rename) {
+  const undo: (() => Promise<void>)[] = [];
+  const takeBack = async () => {
+    for (const one of undo.toReversed()) await one();
+  };
+  const files = [
+    [join(folder, YAML_FILE), texts.definition],
+    [join(folder, SQL_FILE), texts.sql],
+  ] as const;
+  const temporary = (path: string) => join(dirname(path), `.${basename(path)}.new`);
+  try {
+    for (const [path, text] of files) await writeSynced(temporary(path), text, path);
+    for (const [path] of files) {
+      const before = await readIfThere(path);
+      await move(temporary(path), path);
+      undo.push(() => restore(path, before));
+    }
+  } catch (error) {
+    await takeBack();
+    throw error;
+  } finally {
+    for (const [path] of files) await rm(temporary(path), { force: true });
+  }
+  syncFolder(folder);
+  return takeBack;
+}
+
+async function restore(path: string, text: string | undefined): Promise<void> {
+  if (text === undefined) return await rm(path, { force: true });
+  const next = join(dirname(path), `.${basename(path)}.old`);
+  await writeSynced(next, text, path);
+  await rename(next, path);
+}
+
+/** @param like a file with the rights that the new one gets, if it exists */
+async function writeSynced(path: string, text: string, like?: string): Promise<void> {
+  const stats = like === undefined ? undefined : await lstat(like).catch(() => undefined);
+  const file = await open(path, 'w');
+  try {
+    await file.writeFile(text);
+    if (stats !== undefined) await file.chmod(stats.mode & 0o777);
+    await file.sync();
+  } finally {
+    await file.close();
+  }
+}
+
+const REASONS: Readonly<Record<string, string>> = {
+  EROFS: 'is on a read-only file system',
+  EACCES: 'cannot be written by the user of the service',
+  EPERM: 'cannot be written by the user of the service',
+};
+
+/** What a caller may read of a failed write: the cause has the path. */
+export function toSaveError(error: unknown, name: string): unknown {
+  const { code = '' } = error as NodeJS.ErrnoException;
+  if (code === 'ENOSPC' || code === 'EDQUOT')
+    return new TailraceError('overloaded', 'the disk is full; nothing was saved', { cause: error });
+  const reason = REASONS[code];
+  if (reason === undefined) return error;
+  const message = `the folder of ${name} ${reason}; nothing was saved: copy the two texts into their files`;
+  return new TailraceError('forbidden', message, { cause: error });
+}

@@ -1,0 +1,60 @@
+import { parseYaml, type YamlFile } from '../definitions/yaml-file.ts';
+import { type DraftTexts, refuseDraft, YAML_FILE } from './draft.ts';
+
+interface Identity {
+  readonly name: string;
+  /** Of the endpoint that is there; `undefined`: it is new. */
+  readonly id: string | undefined;
+  readonly newId: () => string;
+}
+
+/**
+ * The texts with the name and the UUID of the endpoint, each in a line of its own if the definition has none.
+ *
+ * @throws TailraceError `invalid_definition` if it has others: keys and clients know the endpoint by them
+ */
+export function complete({ definition, sql }: DraftTexts, { name, id, newId }: Identity): DraftTexts {
+  const yaml = parseYaml(YAML_FILE, definition);
+  if (Array.isArray(yaml)) return { definition, sql }; // the check reports its faults
+  const fields = fieldsOf(yaml);
+  if (fields === undefined) return { definition, sql };
+  const faults = [
+    ...(isOther(fields['name'], name) ? [yaml.fault(['name'], nameFault(name))] : []),
+    ...(id !== undefined && isOther(fields['id'], id) ? [yaml.fault(['id'], idFault(name, id))] : []),
+  ];
+  refuseDraft(faults);
+  const lines = [
+    ...(fields['id'] === undefined ? [`id: ${id ?? newId()}\n`] : []),
+    ...(fields['name'] === undefined ? [`name: ${name}\n`] : []),
+  ];
+  if (lines.length === 0) return { definition, sql };
+  const completed = insertLines(definition, lines.join(''));
+  const isWhole = fieldsOf(parseYaml(YAML_FILE, completed))?.['id'] !== undefined;
+  if (!isWhole) refuseDraft([yaml.fault([], `write ${lines.join(' and ').replaceAll('\n', '')}`)]);
+  return { definition: completed, sql };
+}
+
+function fieldsOf(yaml: YamlFile | unknown[]): Readonly<Record<string, unknown>> | undefined {
+  if (Array.isArray(yaml)) return undefined;
+  const { value } = yaml;
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return undefined;
+  return value as Readonly<Record<string, unknown>>; // a map of YAML
+}
+
+function isOther(given: unknown, known: string): boolean {
+  return given !== undefined && String(given).toLowerCase() !== known.toLowerCase();
+}
+
+function nameFault(name: string): string {
+  return `"name" must be ${name}, under which it is saved`;
+}
+
+function idFault(name: string, id: string): string {
+  return `"id" must stay ${id}: keys and clients may know ${name} by it`;
+}
+
+/** At the top, but below `---`. */
+function insertLines(definition: string, lines: string): string {
+  const [start = ''] = /^(?:\s*---[^\S\n]*\n)?/.exec(definition) ?? [];
+  return start + lines + definition.slice(start.length);
+}

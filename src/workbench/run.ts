@@ -1,0 +1,97 @@
+import type { Config } from '../config/config.ts';
+import type { Endpoint } from '../definitions/endpoint.ts';
+import { TailraceError } from '../errors.ts';
+import { toParameterViews } from '../management/definitions.ts';
+import type { RunReport } from '../management/view.ts';
+import { type Format, NDJSON_FORMAT } from '../query/format.ts';
+import { parseParameters, type RawParameters } from '../query/parameters.ts';
+import { createQuestion } from '../query/question.ts';
+import type { Run } from '../query/run.ts';
+import { engineMessage } from '../query/verify.ts';
+import type { How } from './author-engine.ts';
+import { type CheckParts, getEndpoint, hidePaths, toAuthorText } from './check.ts';
+import type { DraftTexts } from './draft.ts';
+import { dropLastRow, readReport, unwrapRows } from './report.ts';
+
+export interface RunParts extends CheckParts {
+  readonly config: CheckParts['config'] & Pick<Config, 'parameterBytesMax'>;
+  /** Uncached, without steps of its own for pages and time buckets. */
+  readonly run: Run;
+}
+
+/** A draft with values of its parameters by name. */
+export interface DraftCall extends DraftTexts {
+  readonly values: RawParameters;
+}
+
+/** Rows, and what the engine has read for them. */
+const REPORT_FORMAT: Format = { ...NDJSON_FORMAT, name: 'report', engineFormat: 'JSON' };
+
+/**
+ * Runs a draft as a request for its endpoint would be run.
+ *
+ * @returns `rows`: the engine's rows of JSON, joined by commas
+ * @throws as `getEndpoint`; TailraceError `invalid_parameter`, `query_failed` with the engine's words
+ */
+export async function runDraft(
+  parts: RunParts,
+  call: DraftCall,
+  how: How,
+): Promise<{ rows: Buffer; count: number; report: RunReport }> {
+  const { endpoint, columns } = await getEndpoint(parts, call, how);
+  const { maxRows } = endpoint;
+  // One more row than it may return shows whether there are more.
+  const asked = { ...endpoint, maxRows: maxRows + 1 };
+  const { body, engineMs } = await ask(parts, { endpoint: asked, call, format: REPORT_FORMAT }, how);
+  const joinsText = endpoint.columns.some(({ type }) => type === 'json');
+  const all = readReport(body);
+  const truncated = all.count > maxRows;
+  const kept = truncated ? dropLastRow(all) : all;
+  const { rows, count } = joinsText ? await unwrapRows(kept) : kept;
+  const declared = endpoint.columns.map(({ name, type }) => ({ name, type }));
+  const report = {
+    columns: declared.length > 0 ? declared : columns.map((column) => ({ ...column })),
+    parameters: toParameterViews(endpoint, {}),
+    rows_read: all.rowsRead,
+    bytes_read: all.bytesRead,
+    engine_ms: Math.round(engineMs * 10) / 10,
+    truncated,
+  };
+  return { rows, count, report };
+}
+
+/** The engine's plan of the statement that answers a call, with its indexes and projections. @throws as `runDraft` */
+export async function planDraft(parts: RunParts, call: DraftCall, how: How): Promise<string> {
+  const { endpoint } = await getEndpoint(parts, call, how);
+  const asked = { endpoint, call, format: NDJSON_FORMAT, lead: 'EXPLAIN indexes = 1, projections = 1' };
+  const { body } = await ask(parts, asked, how);
+  const lines = body.toString().split('\n').map(readPlanLine);
+  return hidePaths(lines.join('\n').trimEnd(), call);
+}
+
+/** In the format of the statement: JSON, or text. */
+function readPlanLine(line: string): string {
+  if (!line.startsWith('{"explain":')) return line;
+  return String((JSON.parse(line) as { explain: unknown }).explain); // EXPLAIN has this one column
+}
+
+interface Asked {
+  readonly endpoint: Endpoint;
+  readonly call: DraftCall;
+  readonly format: Format;
+  readonly lead?: string;
+}
+
+async function ask({ run, config }: RunParts, { endpoint, call, format, lead }: Asked, how: How) {
+  const values = parseParameters(endpoint, call.values, config.parameterBytesMax);
+  try {
+    return await run(createQuestion(endpoint, values, format), { ...how, lead, isAuthors: true });
+  } catch (error) {
+    if (!(error instanceof TailraceError) || error.code !== 'query_failed') throw error;
+    const message = toAuthorText(engineMessage(error), call);
+    throw new TailraceError('query_failed', message, {
+      errors: [{ parameter: 'sql', message }],
+      cause: error.cause,
+    });
+  }
+}

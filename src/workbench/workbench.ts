@@ -1,0 +1,56 @@
+import { dirname } from 'node:path';
+import type { Config } from '../config/config.ts';
+import type { ReadFolders } from '../definitions/folders.ts';
+import { TailraceError } from '../errors.ts';
+import type { Caller } from '../keys/keyring.ts';
+import { requireUnrestricted } from '../management/keys.ts';
+import type { EndpointFiles, WorkbenchView } from '../management/view.ts';
+import type { Catalogue } from './catalogue.ts';
+import { readTexts, versionOf } from './files.ts';
+import type { RunParts } from './run.ts';
+
+export interface WorkbenchParts extends RunParts {
+  readonly config: RunParts['config'] & Pick<Config, 'editEndpoints'>;
+  /** Where the definitions that are served were read from. */
+  readonly folders: () => ReadFolders;
+  readonly readCatalogue: () => Promise<Catalogue>;
+}
+
+/** Free SQL reads every project and every source. Signed tokens never have the scope `manage`. @throws TailraceError `forbidden` */
+export function requireAuthor(caller: Caller): void {
+  const action = 'use the workbench, in which SQL reads every project';
+  requireUnrestricted(caller, action);
+  if (caller.scopes.includes('query')) return;
+  throw new TailraceError('forbidden', `a key without the scope "query" cannot ${action}`, {
+    refusal: 'scope',
+  });
+}
+
+/** Why endpoints cannot be saved here; `undefined` if they can. */
+export function findEditRefusal({
+  config,
+  folders,
+}: Pick<WorkbenchParts, 'config' | 'folders'>): string | undefined {
+  if (config.editEndpoints !== '1')
+    return 'this service does not write endpoints: copy the two texts into their files, or set TAILRACE_EDIT_ENDPOINTS=1';
+  if (!folders().shipped.includes('endpointsDir')) return undefined;
+  return 'the endpoints are those that ship with Tailrace: start the service in a folder with endpoints of your own, as "tailrace init" creates it';
+}
+
+export async function describeWorkbench(parts: WorkbenchParts): Promise<WorkbenchView> {
+  const refusal = findEditRefusal(parts);
+  return {
+    may_edit: refusal === undefined,
+    refusal: refusal ?? null,
+    ...(await parts.readCatalogue()),
+  };
+}
+
+/** The files of an endpoint as they are now, which may be newer than what is served. @throws TailraceError `endpoint_not_found` */
+export async function readFiles(parts: WorkbenchParts, idOrName: string): Promise<EndpointFiles> {
+  const { name, file } = parts.registry.getEndpoint(idOrName);
+  const texts = await readTexts(dirname(file));
+  if (texts === undefined)
+    throw new TailraceError('endpoint_not_found', `the files of ${name} were removed since it was loaded`);
+  return { name, ...texts, version: versionOf(texts), may_edit: findEditRefusal(parts) === undefined };
+}

@@ -1,0 +1,267 @@
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Locator, Page } from 'playwright-core';
+import { afterAll, describe, expect, test } from 'vitest';
+import { createEndpointTests } from '../../src/cli/testing/endpoint-tests.ts';
+import { storeCanaries, writeDefinitions } from '../query/sandbox/support.ts';
+import { PRIVATE_KEY, startTestService } from '../support/service.ts';
+import { KEY, makeKey, type OpenOptions, open, startBrowser } from './browser.ts';
+
+startBrowser();
+
+const definitions = await writeDefinitions({
+  'endpoints/kept.alone/endpoint.yaml': definition('kept.alone', '7dea32a0-fb99-4b83-9c42-c900fca9aeb6'),
+  'endpoints/kept.alone/query.sql': 'SELECT count() AS n FROM app_logs WHERE project = @project',
+  'endpoints/kept.alone/tests/one.yaml': `now: 2026-01-01T00:00:00Z
+cases:
+  - { name: no events, parameters: { project: p }, rows: [{ n: 0 }] }
+`,
+});
+const service = await startTestService({
+  env: { ...definitions.env, TAILRACE_EDIT_ENDPOINTS: '1' },
+  runTests: (name, signal) => createEndpointTests(service.config)(name, signal),
+});
+await storeCanaries(service.store);
+afterAll(async () => {
+  await service.close();
+  await definitions.remove();
+});
+
+function definition(name: string, id: string): string {
+  return `id: ${id}
+name: ${name}
+description: A test.
+max_rows: 5
+caching: disabled
+parameters:
+  project: { type: string, required: true, description: A project. }
+columns:
+  n: { type: integer, description: A count. }
+`;
+}
+
+async function openBench(name?: string, options: OpenOptions = {}): Promise<Page> {
+  const path = name === undefined ? '/workbench' : `/workbench?endpoint=${name}`;
+  const page = await open(path, { key: PRIVATE_KEY, origin: service.url, ...options });
+  await sqlOf(page).waitFor();
+  return page;
+}
+
+const sqlOf = (page: Page) => page.getByRole('textbox', { name: 'SQL of the query' });
+const yamlOf = (page: Page) => page.getByRole('textbox', { name: 'Definition of the endpoint' });
+const press = (page: Page, name: string) => page.getByRole('button', { name, exact: true }).click();
+const fileOf = (name: string, file = 'query.sql') => join(definitions.path, 'endpoints', name, file);
+
+/** Replaces the text of an editor, as by hand. */
+async function write(editor: Locator, text: string): Promise<void> {
+  await editor.press('Control+a');
+  await editor.page().keyboard.insertText(text);
+}
+
+/** The text of an editor, which draws what is in view. */
+async function textOf(editor: Locator): Promise<string> {
+  return await editor.evaluate((one) =>
+    [...one.querySelectorAll('.cm-line')].map((line) => line.textContent).join('\n'),
+  );
+}
+
+test('completes functions, tables, columns and parameters, and marks what they are', async () => {
+  const page = await openBench();
+  const editor = sqlOf(page);
+  const accept = async (typed: string, label: string) => {
+    await page.keyboard.type(typed);
+    await page.getByRole('option', { name: label, exact: false }).first().click();
+  };
+  await write(editor, 'SELECT ');
+  await accept('countI', 'countIf');
+  await accept('app_logs.stat', 'status');
+  await page.keyboard.press('End');
+  await page.keyboard.type(' AS n FROM ');
+  await accept('app', 'app_logs');
+  await page.keyboard.type(' WHERE project = ');
+  await accept('@pro', '@project');
+  expect(await textOf(editor)).toBe(
+    'SELECT countIf(app_logs.status) AS n FROM app_logs WHERE project = @project',
+  );
+  expect(await editor.locator('.cm-function').allTextContents()).toEqual(['countIf']);
+});
+
+test('runs the texts with values of their parameters, and shows rows, figures, JSON and the plan', async () => {
+  const page = await openBench('kept.alone');
+  await write(
+    sqlOf(page),
+    'SELECT status, count() AS n FROM app_logs WHERE project = @project GROUP BY status ORDER BY status',
+  );
+  await press(page, 'Use the columns of the query');
+  expect(await textOf(yamlOf(page))).toContain(
+    '  status: { type: integer, description: A status. }\n  n: { type: integer, description: A count. }',
+  );
+  await page.getByLabel('project', { exact: false }).first().fill('p');
+  await sqlOf(page).press('Control+Enter');
+  const table = page.getByRole('region', { name: 'Rows of the result' });
+  await expect
+    .poll(() => table.getByRole('row').allTextContents())
+    .toEqual(['statusn', '20010', '40410', '50310']);
+  const about = page.getByRole('list', { name: 'About this result' });
+  expect(await about.textContent()).toMatch(/3 rows.*rows read.*read.*in the engine/);
+  await page.getByRole('tab', { name: 'JSON' }).click();
+  await page.getByText('"status": 503').waitFor();
+  await page.getByRole('tab', { name: 'Plan' }).click();
+  await page
+    .getByText(/ReadFrom/)
+    .first()
+    .waitFor();
+});
+
+test('says that an answer is cut at max_rows', async () => {
+  const page = await openBench('kept.alone');
+  await write(sqlOf(page), 'SELECT toInt64(status) AS n FROM app_logs WHERE project = @project');
+  await page.getByLabel('project').fill('p');
+  await press(page, 'Run');
+  await page.getByText('cut at max_rows').waitFor();
+});
+
+test('marks a fault at its place, leads to it, and forgets it once it is mended', async () => {
+  const page = await openBench('kept.alone', { expected: [400] });
+  await write(sqlOf(page), 'SELECT count() AS n\nFROM app_logs\nWHERE projct = @project');
+  const faults = page.getByRole('list', { name: 'Faults' });
+  await faults.getByRole('button', { name: /query\.sql:3:7 .*projct/ }).click();
+  expect(await sqlOf(page).locator('.cm-lintRange-error').textContent()).toBe('projct');
+  await page.keyboard.press('Control+Delete');
+  await page.keyboard.type('project');
+  await faults.waitFor({ state: 'detached' });
+
+  await write(yamlOf(page), definition('kept.alone', 'no uuid'));
+  await faults.getByRole('button', { name: /endpoint\.yaml.*uuid/i }).waitFor();
+  await write(sqlOf(page), 'INSERT INTO app_logs SELECT 1');
+  await faults.getByRole('button', { name: /query\.sql.*must be one SELECT/ }).waitFor();
+  await press(page, 'Run');
+  await page.getByText('Not run: the files have the faults above.').waitFor();
+});
+
+test('a value that is missing or wrong is named at its field', async () => {
+  const page = await openBench('kept.alone', { expected: [400] });
+  await press(page, 'Run');
+  await page
+    .getByRole('form', { name: 'Parameters' })
+    .getByText(/project.* required|missing|send/i)
+    .first()
+    .waitFor();
+});
+
+test('a reload loses nothing, and the changes can be discarded', async () => {
+  const page = await openBench('kept.alone');
+  await write(sqlOf(page), 'SELECT count() AS n FROM app_logs WHERE project = @project -- mine');
+  await page.getByLabel('project').fill('p');
+  await page.getByText('not saved', { exact: true }).waitFor();
+  await page.reload();
+  await sqlOf(page).waitFor();
+  expect(await textOf(sqlOf(page))).toBe(
+    'SELECT count() AS n FROM app_logs WHERE project = @project -- mine',
+  );
+  await expect.poll(() => page.getByLabel('project').inputValue()).toBe('p');
+  await press(page, 'Discard them');
+  expect(await textOf(sqlOf(page))).not.toContain('mine');
+  await page.getByText('not saved', { exact: true }).waitFor({ state: 'detached' });
+});
+
+describe('saving', () => {
+  test('a new endpoint gets the name and columns, and answers at once', async () => {
+    const page = await openBench();
+    await write(
+      yamlOf(page),
+      definition('x', '8dea32a0-fb99-4b83-9c42-c900fca9aeb6').replace(/columns:[\s\S]*/, ''),
+    );
+    await write(
+      sqlOf(page),
+      'SELECT status, count() AS n FROM app_logs WHERE project = @project GROUP BY status',
+    );
+    await page.getByRole('button', { name: 'Use the columns of the query', disabled: false }).waitFor();
+    await press(page, 'Save as…');
+    await page.getByLabel('Name', { exact: true }).fill('made.here');
+    await page.getByRole('dialog').getByRole('button', { name: 'Save' }).click();
+    await page.getByText('Saved as made.here. It has no tests.').waitFor();
+    expect(new URL(page.url()).searchParams.get('endpoint')).toBe('made.here');
+    expect(await readFile(fileOf('made.here', 'endpoint.yaml'), 'utf8')).toContain(
+      'columns:\n  status: { type: integer, description: A status. }\n  n: { type: integer, description: N. }',
+    );
+    const { status, body } = await service.call('made.here', { project: 'p' });
+    expect([status, body.result.length]).toEqual([200, 3]);
+    await page.getByRole('link', { name: 'Its page' }).click();
+    await page.getByRole('link', { name: 'Open in the workbench' }).click();
+    expect(await textOf(sqlOf(page))).toContain('GROUP BY status');
+  });
+
+  test('runs the tests of the endpoint', async () => {
+    const page = await openBench('kept.alone');
+    await write(sqlOf(page), 'SELECT count() + 1 AS n FROM app_logs WHERE project = @project');
+    await press(page, 'Save');
+    await page.getByText('1 of 1 tests failed').waitFor();
+    await write(sqlOf(page), 'SELECT count() AS n FROM app_logs WHERE project = @project');
+    await press(page, 'Save');
+    await page.getByText('Its test passed').waitFor();
+  });
+
+  test('a file that has changed since is kept; the caller continues with it, or with a copy', async () => {
+    const page = await openBench('sandbox.off', { expected: [409] });
+    const theirs = `${await readFile(fileOf('sandbox.off'), 'utf8')}-- theirs\n`;
+    await writeFile(fileOf('sandbox.off'), theirs);
+    await sqlOf(page).press('Control+End');
+    await page.keyboard.type('-- mine');
+    await press(page, 'Save');
+    await page.getByText('Not saved.').waitFor();
+    expect(await readFile(fileOf('sandbox.off'), 'utf8')).toBe(theirs);
+
+    await press(page, 'Keep mine as a copy');
+    await page.getByRole('dialog').getByRole('button', { name: 'Save' }).click();
+    await page.getByText('Saved as sandbox.off-copy').waitFor();
+    expect(await readFile(fileOf('sandbox.off-copy'), 'utf8')).toContain('-- mine');
+
+    await page.getByLabel('Endpoint under work').selectOption('sandbox.off');
+    await expect.poll(() => textOf(sqlOf(page))).toContain('-- theirs');
+  });
+});
+
+test('where files are not written, it shows both to be copied', async () => {
+  const page = await open('/workbench?endpoint=usage.api-counts', { key: KEY });
+  await press(page, 'Copy the files');
+  const dialog = page.getByRole('dialog');
+  await dialog.getByText('endpoints/usage.api-counts/endpoint.yaml').first().waitFor();
+  expect(await dialog.getByRole('region').allTextContents()).toEqual([
+    expect.stringContaining('name: usage.api-counts'),
+    expect.stringContaining('FROM edge_logs'),
+  ]);
+  expect(await dialog.getByRole('button', { name: 'Copy' }).count()).toBe(2);
+});
+
+test('a key that may not read everything sees why it cannot be used', async () => {
+  const key = await makeKey({ scopes: ['query', 'manage'], pins: { project: 'aurora' } });
+  const page = await open('/workbench', { key, expected: [403] });
+  await page.getByText('This key may not use the workbench').waitFor();
+  await page.getByText(/cannot use the workbench/).waitFor();
+});
+
+test('Tab leaves an editor', async () => {
+  const page = await openBench('kept.alone');
+  await sqlOf(page).focus();
+  for (let i = 0; i < 3; i++) await page.keyboard.press('Tab');
+  await expect
+    .poll(() => page.evaluate(() => document.activeElement?.closest('form')?.ariaLabel))
+    .toBe('Parameters');
+});
+
+test('a sandboxed endpoint takes a SELECT, with completion, and shows its columns', async () => {
+  const page = await open('/endpoints/sandbox.on?project=p', { key: PRIVATE_KEY, origin: service.url });
+  const editor = page.getByRole('textbox', { name: 'sql' });
+  await write(editor, 'SELECT status, count() AS requests FROM ');
+  await page.keyboard.type('erro');
+  await page.getByRole('option', { name: 'errors' }).waitFor();
+  await page.keyboard.press('Enter');
+  await page.keyboard.type(' GROUP BY status');
+  await page.keyboard.press('Control+Enter');
+  const table = page.getByRole('region', { name: 'Rows of the answer' });
+  await expect.poll(() => table.getByRole('row').allTextContents()).toEqual(['statusrequests', '50310']);
+  expect(new URL(page.url()).searchParams.get('sql')).toBe(
+    'SELECT status, count() AS requests FROM errors GROUP BY status',
+  );
+});

@@ -1,0 +1,94 @@
+import { chmod, mkdir, readdir, readFile, rename, stat, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterAll, beforeEach, expect, test } from 'vitest';
+import { TailraceError } from '../../src/errors.ts';
+import { describeChange, readTexts, toSaveError, versionOf, writeTexts } from '../../src/workbench/files.ts';
+import { temporaryFolder } from '../support/service.ts';
+
+const root = await temporaryFolder();
+afterAll(root.remove);
+const OLD = { definition: 'old: 1\n', sql: 'SELECT 1\n' };
+const NEW = { definition: 'new: 1\n', sql: 'SELECT 2\n' };
+let count = 0;
+let folder = '';
+beforeEach(async () => {
+  folder = join(root.path, `folder-${++count}`, 'endpoint');
+  await mkdir(folder, { recursive: true });
+  await writeFile(join(folder, 'endpoint.yaml'), OLD.definition);
+  await writeFile(join(folder, 'query.sql'), OLD.sql);
+});
+
+/** A rename that fails at the call of this number. */
+function failAt(call: number, code = 'EIO'): typeof rename {
+  let calls = 0;
+  return async (from, to) => {
+    if (++calls === call) throw Object.assign(new Error('no rename'), { code });
+    await rename(from, to);
+  };
+}
+
+test.each([1, 2])('both files are the old ones if rename %i fails, and nothing is left', async (call) => {
+  await expect(writeTexts(folder, NEW, { rename: failAt(call) })).rejects.toThrow('no rename');
+  expect(await readTexts(folder)).toEqual(OLD);
+  expect(await readdir(folder)).toEqual(['endpoint.yaml', 'query.sql']);
+});
+
+test('a new folder appears with both files or not at all', async () => {
+  const fresh = `${folder}-new`;
+  await expect(writeTexts(fresh, NEW, { rename: failAt(1) })).rejects.toThrow('no rename');
+  expect(await readdir(join(fresh, '..'))).toEqual(['endpoint']);
+  const seen: string[] = [];
+  const takeBack = await writeTexts(fresh, NEW, {
+    rename: async (from, to) => {
+      seen.push(...(await readdir(from)));
+      await rename(from, to);
+    },
+  });
+  expect(seen).toEqual(['endpoint.yaml', 'query.sql']);
+  expect(await readTexts(fresh)).toEqual(NEW);
+  await takeBack();
+  expect(await readTexts(fresh)).toBeUndefined();
+});
+
+test('a save can be taken back, and keeps the rights of the files', async () => {
+  await chmod(join(folder, 'query.sql'), 0o640);
+  const takeBack = await writeTexts(folder, NEW);
+  expect(await readTexts(folder)).toEqual(NEW);
+  expect((await stat(join(folder, 'query.sql'))).mode & 0o777).toBe(0o640);
+  await takeBack();
+  expect(await readTexts(folder)).toEqual(OLD);
+  expect((await stat(join(folder, 'query.sql'))).mode & 0o777).toBe(0o640);
+});
+
+test('a missing file of the two is added, and removed when the save is taken back', async () => {
+  const other = `${folder}-half`;
+  await mkdir(join(other, 'tests'), { recursive: true });
+  await writeFile(join(other, 'query.sql'), OLD.sql);
+  const takeBack = await writeTexts(other, NEW);
+  expect(await readFile(join(other, 'endpoint.yaml'), 'utf8')).toBe(NEW.definition);
+  await takeBack();
+  expect(await readdir(other)).toEqual(['query.sql', 'tests']);
+});
+
+test.each([
+  ['EROFS', 'forbidden', 'read-only file system'],
+  ['EACCES', 'forbidden', 'user of the service'],
+  ['ENOSPC', 'overloaded', 'disk is full'],
+])('a failure %s says why and that nothing was saved, without a path', async (code, expected, text) => {
+  const failure = await writeTexts(folder, NEW, { rename: failAt(2, code) }).catch((error) =>
+    toSaveError(error, 'logs.mine'),
+  );
+  expect(failure).toBeInstanceOf(TailraceError);
+  expect(failure).toMatchObject({ code: expected, message: expect.stringContaining(text) });
+  expect((failure as TailraceError).message).toContain('nothing was saved');
+  expect((failure as TailraceError).message).not.toContain(root.path);
+  expect(await readTexts(folder)).toEqual(OLD);
+});
+
+test('a version says which file has changed', () => {
+  const version = versionOf(OLD);
+  expect(versionOf({ ...OLD })).toBe(version);
+  expect(describeChange({ ...OLD, sql: 'x' }, version)).toBe('query.sql has changed');
+  expect(describeChange({ ...OLD, definition: 'x' }, version)).toBe('endpoint.yaml has changed');
+  expect(describeChange(NEW, 'nothing')).toBe('endpoint.yaml and query.sql have changed');
+});
