@@ -193,6 +193,27 @@ describe('Explore', () => {
   });
 });
 
+test('a search is repeated in the chosen interval, but not while older lines are looked at', async () => {
+  const page = await open('/', { key: KEY });
+  await page.clock.install();
+  let searches = 0;
+  page.on('request', (request) => {
+    const url = new URL(request.url());
+    if (url.pathname === '/api/search' && !url.searchParams.has('part')) searches++;
+  });
+  await page.goto(`${URL_OF_SERVICE}/explore?refresh=60`);
+  await untilCounted(page);
+  expect(searches).toBe(1);
+  await page.clock.fastForward(60_000);
+  await expect.poll(() => searches).toBe(2);
+  await untilCounted(page);
+  await linesOf(page).evaluate((list) => list.scrollTo({ top: 500 }));
+  await expect.poll(() => headsOf(page).first().getAttribute('tabindex')).toBe('-1'); // the first one is out of sight
+  await page.clock.fastForward(60_000);
+  await page.getByRole('button', { name: 'Refresh', exact: true }).click();
+  await expect.poll(() => searches).toBe(3);
+});
+
 describe('a long range', () => {
   test('is searched from newest to oldest; stopped, it keeps what is there and says that it is partial', async () => {
     const page = await open('/', { key: KEY });

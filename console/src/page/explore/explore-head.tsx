@@ -138,7 +138,7 @@ function QueryRow({ address, fields, running, error, onRun, onStop }: ExploreHea
           fault={shown}
         />
       </div>
-      {running ? (
+      {running && draft === address.q ? (
         <button type="button" className="button explore-run" onClick={onStop}>
           Stop
         </button>

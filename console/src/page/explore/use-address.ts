@@ -13,11 +13,6 @@ const SEARCHED: readonly (keyof ExploreAddress)[] = [
   'at',
 ];
 
-/** Each other property: of how the same search is shown. */
-export function isSearch(change: Partial<ExploreAddress>): boolean {
-  return SEARCHED.some((name) => name in change);
-}
-
 /** The address of the page, and a function that changes it. A line to mark belongs to one search: another one has none. */
 export function useAddress(): [ExploreAddress, (change: Partial<ExploreAddress>) => void] {
   const search = useSearch();
@@ -25,7 +20,7 @@ export function useAddress(): [ExploreAddress, (change: Partial<ExploreAddress>)
   const address = useMemo(() => parseAddress(search), [search]);
   const change = useCallback(
     (part: Partial<ExploreAddress>) => {
-      const isOther = isSearch(part);
+      const isOther = SEARCHED.some((name) => name in part);
       const next = { ...address, ...(isOther && { at: '' }), ...part };
       navigate(explorePath(next), { replace: !isOther });
     },

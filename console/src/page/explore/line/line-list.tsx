@@ -1,5 +1,6 @@
 import { useVirtualizer } from '@tanstack/react-virtual';
-import { useEffect, useId, useRef, useState } from 'react';
+import { type RefObject, useEffect, useId, useRef, useState } from 'react';
+import type { Search } from '../search/search.ts';
 import { atOf, type Line } from './line.ts';
 import { HEADER_PX, LineHeader } from './line-header.tsx';
 import { LineRow } from './line-row.tsx';
@@ -8,6 +9,8 @@ import { type LineActions, Record } from './record.tsx';
 import { useLineKeys } from './use-line-keys.ts';
 
 interface LineListProps extends LineActions {
+  /** Of the lines: those of another one begin at the top. */
+  readonly search: Search;
   readonly lines: readonly Line[];
   /** Of the line to mark and to scroll to. */
   readonly at: string;
@@ -28,10 +31,11 @@ const LINE_PX = 27;
 const NEAR_LINES = 50;
 
 /** A virtual list of lines, which open. j and k, or arrow keys, go from one to the next. */
-export function LineList({ lines, at, old, onEnd, onScrolled, ...actions }: LineListProps) {
+export function LineList({ search, lines, at, old, onEnd, onScrolled, ...actions }: LineListProps) {
   const id = useId();
   const { open, current, setCurrent, toggle } = useOpenLines();
   const scroll = useRef<HTMLElement>(null);
+  useTop(scroll, search, onScrolled);
   const virtual = useVirtualizer({
     count: lines.length,
     getScrollElement: () => scroll.current,
@@ -105,6 +109,19 @@ export function LineList({ lines, at, old, onEnd, onScrolled, ...actions }: Line
       </ol>
     </section>
   );
+}
+
+/** Goes to the top for each search. A list that is gone is not scrolled. */
+function useTop(
+  scroll: RefObject<HTMLElement | null>,
+  search: Search,
+  onScrolled: LineListProps['onScrolled'],
+): void {
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the lines are of another search
+  useEffect(() => {
+    scroll.current?.scrollTo({ top: 0 });
+  }, [search]);
+  useEffect(() => () => onScrolled(false), [onScrolled]);
 }
 
 /** The lines whose records are open, and the line that keys start from. */

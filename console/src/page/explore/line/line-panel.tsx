@@ -92,6 +92,7 @@ export function LinePanel(props: LinePanelProps) {
         )}
         {lines.lines.length > 0 ? (
           <LineList
+            search={lines.search}
             lines={lines.lines}
             at={at}
             old={lines.isOld}
@@ -177,19 +178,22 @@ function NoLines({ address, lines, onChange }: LinePanelProps): ReactNode {
   if (state.kind === 'running' || isOld) return <p className="line-none muted">Searching…</p>;
   if (state.kind === 'stopped') return <Empty title="Stopped">Nothing was found before that.</Empty>;
   const range = describeRange(rangeOf(address), zone);
+  const isShort = address.range !== '7d' && address.range !== '30d';
   const where = address.source.length === 0 ? 'any source' : address.source.join(', ');
   return (
     <Empty title={address.live ? 'No events yet' : 'No events'}>
       {address.q === '' ? 'There are no events' : 'No event matches'} in {where}
       {address.project !== '' && `, project ${address.project}`}: {range.toLowerCase()}.
       {hint !== undefined && ` A hint: ${hint}.`}{' '}
-      <button
-        type="button"
-        className="button quiet"
-        onClick={() => onChange({ range: '7d', from: undefined, until: undefined })}
-      >
-        Search the last 7 days
-      </button>
+      {isShort && (
+        <button
+          type="button"
+          className="button quiet"
+          onClick={() => onChange({ range: '7d', from: undefined, until: undefined })}
+        >
+          Search the last 7 days
+        </button>
+      )}
     </Empty>
   );
 }

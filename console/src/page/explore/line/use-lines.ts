@@ -21,7 +21,7 @@ interface Read {
   readonly hint: string | undefined;
 }
 
-export interface Lines extends Pick<Read, 'lines' | 'hint'> {
+export interface Lines extends Pick<Read, 'search' | 'lines' | 'hint'> {
   readonly state: WorkState;
   /** Whether the lines are those of the search before, which stay until the new one has an answer. */
   readonly isOld: boolean;
@@ -76,7 +76,7 @@ export function useLines(search: Search, at: string): Lines {
   const shown = isOld && state.kind !== 'running' ? empty : read;
   const { lines, slices, slicesRead, hint } = shown;
   return {
-    ...{ state, stop, lines, hint, isOld, slicesRead },
+    ...{ search: shown.search, state, stop, lines, hint, isOld, slicesRead },
     hasMore: slicesRead < slices.length,
     slices: slices.length,
     backToMs: slices[slicesRead - 1]?.fromMs ?? search.untilMs,

@@ -27,7 +27,7 @@ export function useTail(search: Search, { live, held, newest, onLines }: TailOpt
   const { q, source, project } = search;
   const names = source.join(',');
   const last = useRef(newest);
-  last.current = newest ?? last.current;
+  last.current = newest;
   const isHeld = useRef(held);
   isHeld.current = held;
 
