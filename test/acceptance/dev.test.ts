@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { afterEach, expect, onTestFinished, test } from 'vitest';
 import { addEndpoint } from '../../trial/endpoint.ts';
 import { endLeftProcesses, startCli } from '../support/cli.ts';
-import { get } from '../support/http.ts';
+import { get, request } from '../support/http.ts';
 import { temporaryFolder } from '../support/service.ts';
 
 afterEach(endLeftProcesses);
@@ -43,7 +43,15 @@ test('tailrace dev serves the folder on sample logs of its own, and tests what c
     );
   await expecting(1);
   await first.waitFor(/✓ project=p1\n1 test passed\n/);
-  await writeFile(join(own, 'query.sql'), sqlOf(2));
+  // The workbench may save, and runs the tests, as the change of the file does.
+  const { origin } = new URL(url);
+  const headers = { 'x-api-key': key, 'content-type': 'application/json' };
+  const { text } = await get(origin, `/api/workbench/endpoints/${ENDPOINT.name}`, headers);
+  const { may_edit: mayEdit, ...files } = JSON.parse(text) as { may_edit: boolean };
+  expect(mayEdit).toBe(true);
+  const save = { method: 'POST', headers, body: JSON.stringify({ ...files, sql: sqlOf(2) }) };
+  const saved = await request(origin, '/api/workbench/save', save);
+  expect(saved.body).toMatchObject({ tests: [{ name: 'project=p1', passed: false }] });
   await first.waitFor(
     /✗ project=p1[\s\S]*- {3}- \{ n: 1 \}\n.*\+ {3}- \{ n: 2 \}\n[\s\S]*1 of 1 test failed\n/,
   );
