@@ -5,7 +5,7 @@ import { Session } from 'chdb';
 export interface ExportJob {
   readonly dataDir: string;
   readonly table: string;
-  /** SQL expressions. */
+  /** SQL expressions; the table is `t`. */
   readonly columns: string;
   readonly orderBy: string;
   readonly format: 'Parquet' | 'TabSeparated';
@@ -33,7 +33,7 @@ async function run({ dataDir, table, columns, orderBy, format, folder, nth }: Ex
   if (file !== '')
     await session.queryAsync(`
       INSERT INTO FUNCTION file('${file}', '${format}')
-      SELECT ${columns} FROM tailrace.${table} WHERE toDate(timestamp) = '${day}' ORDER BY ${orderBy}`);
+      SELECT ${columns} FROM tailrace.${table} AS t WHERE toDate(timestamp) = '${day}' ORDER BY ${orderBy}`);
   session.close();
   return file;
 }

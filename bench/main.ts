@@ -25,6 +25,7 @@ import { refreshSection } from './section/refresh.ts';
 import { replicasSection } from './section/replicas.ts';
 import { rivalsSection } from './section/rivals.ts';
 import { rollupSection } from './section/rollup.ts';
+import { SEARCH_MEASUREMENTS, searchSection } from './section/search.ts';
 import { serverSection } from './section/server.ts';
 import { soakSection } from './section/soak.ts';
 import { startSection } from './section/start.ts';
@@ -43,6 +44,7 @@ const SIZED_SECTIONS: Readonly<Record<string, Section>> = {
   soak: soakSection,
   cores: coresSection,
   studio: studioSection,
+  search: searchSection,
 };
 
 /** Each runs on its own store in a temporary folder, with the first size if it uses rows. */
@@ -72,6 +74,7 @@ const MEASUREMENTS = {
   ingest: INGEST_MEASUREMENTS,
   attacks: ATTACKS,
   studio: STUDIO_MEASUREMENTS,
+  search: SEARCH_MEASUREMENTS,
 };
 
 interface Given extends Omit<BenchOptions, 'rows' | 'only'> {

@@ -13,8 +13,7 @@ export default defineConfig({
     target: 'es2024',
     assetsInlineLimit: 0, // the Content-Security-Policy lets no data: script or font in
     modulePreload: { polyfill: false },
-    chunkSizeWarningLimit: 2_000, // the API reference, which is a page of its own
-    rolldownOptions: { input: ['index.html', 'docs.html'].map((name) => join(import.meta.dirname, name)) },
+    chunkSizeWarningLimit: 2_000, // Swagger UI, which only the API reference loads
   },
   server: {
     proxy: Object.fromEntries(['/api', '/openapi.json', '/health', '/ready'].map((path) => [path, SERVICE])),

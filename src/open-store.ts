@@ -28,6 +28,7 @@ import { narrowHashes } from './query/tables-read.ts';
 import { verifyDrafts, verifyQueries } from './query/verify.ts';
 import { verifyExternal } from './query/verify-external.ts';
 import { verifyRollups } from './query/verify-rollup.ts';
+import { verifySearches } from './search/verify.ts';
 
 /** The store of the settings, with the tables of its sources: the data directory's, which one process owns, or a server's. */
 export interface Store {
@@ -203,6 +204,7 @@ export async function prepare(engine: Engine, reading: Reading, hasExternal: boo
     refuseFaults([
       ...faults,
       ...(await verifyQueries(engine, definitions.endpoints)),
+      ...(await verifySearches(definitions.endpoints)),
       ...(await verifyDrafts(engine, drafts, true)),
     ]);
     narrowed = await narrowHashes(engine, definitions);

@@ -43,7 +43,7 @@ import { createSandbox } from './query/sandbox/sandbox.ts';
 import type { RetentionSchedule } from './retention/schedule.ts';
 import { createDescribe } from './serve/describe.ts';
 import { createResolve } from './serve/resolve.ts';
-import { createResolveSearch } from './serve/resolve-search.ts';
+import { createSearchSteps } from './serve/resolve-search.ts';
 import { createResolveTail } from './serve/resolve-tail.ts';
 import { createTails, type Tails } from './tail/tails.ts';
 import { registerGauges } from './telemetry/gauges.ts';
@@ -138,24 +138,22 @@ export async function createService(config: Config, options: ServiceOptions): Pr
     ...observed,
   });
   const routes = createRouteParts(parts, {
-    ...{
-      cached,
-      cursors,
-      tails,
-      cache,
-      ingest,
-      keyring,
-      deletions,
-      workbench: createWorkbench(parts, control, options.runTests),
-      traffic,
-      notReady,
-      readSizes: observed.readSizes,
-      version: observed.build.version,
-    },
+    ...{ cached, control, cursors, tails, cache, ingest, keyring },
+    ...{ deletions, traffic, notReady, readSizes: observed.readSizes, version: observed.build.version },
+    workbench: createWorkbench(parts, control, options.runTests),
     readNotices: createNotices(retention, storing),
   });
-  const sharedRates = shared?.rates;
-  const app = await buildApp({ config, tls, keyring, metrics, record, sharedRates, logger, now, routes });
+  const app = await buildApp({
+    config,
+    tls,
+    keyring,
+    metrics,
+    record,
+    sharedRates: shared?.rates,
+    logger,
+    now,
+    routes,
+  });
   opened.defer(() => closeApp(app, engine, config.shutdownTimeoutMs));
   opened.defer(await openOperatorSide(parts, deletions));
   const timers = [
@@ -345,6 +343,7 @@ type Served = Pick<OverviewParts, 'cache' | 'traffic' | 'notReady' | 'readNotice
   Pick<RouteParts['deletions'], 'deletions'> &
   Pick<RouteParts, 'workbench'> & {
     cached: CachedQueries;
+    control: ControlStore;
     cursors: Cursors;
     tails: Tails;
     ingest: Ingest;
@@ -386,7 +385,7 @@ function createWorkbench(
 /** Hands each group of routes what it works with. */
 function createRouteParts(
   { config, store, metrics, logger, now }: Parts,
-  { cached, cursors, tails, ingest, keyring, deletions, workbench, version, ...live }: Served,
+  { cached, control, cursors, tails, ingest, keyring, deletions, workbench, version, ...live }: Served,
 ): RouteParts {
   const { engine, registry } = store;
   const { receive, committer } = ingest;
@@ -406,14 +405,13 @@ function createRouteParts(
   return {
     query: {
       ...{ ...asking, tails, keyring, describe },
-      resolveTail: createResolveTail({ cursors, parameterBytesMax }),
+      resolveTail: createResolveTail({ registry, cursors, parameterBytesMax }),
     },
     search: {
-      cached,
-      metrics,
-      describe,
-      resolveSearch: createResolveSearch({ registry, cursors, limits: config, now }),
+      ...{ cached, metrics, describe, tails, keyring },
+      ...createSearchSteps({ registry, cursors, limits: config, now }),
     },
+    savedSearches: { control, now, newId: randomUUID },
     mcp: { ...asking, keyring, version, describeTool },
     ingest: sending,
     otlp: sending,

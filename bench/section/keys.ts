@@ -59,6 +59,7 @@ async function fill(store: ControlStore): Promise<string[]> {
       revokedMs: undefined,
       lastUsedMs: undefined,
       successor: undefined,
+      origin: undefined,
     }),
   );
   await store.change([], () => ({ add, result: undefined }));

@@ -1,23 +1,37 @@
 import { useCallback, useEffect, useMemo, useState } from 'react';
+import { useLocation } from 'wouter';
 import type { Self } from '../../src/management/view.ts';
 import { type Client, ClientContext, callRaw, openEvents, parseAnswer } from './api/client.ts';
 import { keepKey, readKey } from './api/session.ts';
 import { SignInPage } from './page/sign-in/sign-in.tsx';
+import { PAGES } from './page.ts';
 import { PreferenceContext } from './preference.ts';
 import { Shell } from './shell.tsx';
 import { applyPreference, readPreference } from './stored-preference.ts';
 
 /** The signed-in key and its rights. */
 interface Session {
-  readonly key: string;
+  readonly key: string | undefined;
   readonly self: Self;
 }
 
-/** The console: the sign-in, then the pages. Signing in keeps the URL, so a shared view opens afterwards. */
+/** For pages that need no key. */
+const WITHOUT_KEY: Session = {
+  key: undefined,
+  self: { id: '', token: false, scopes: [], endpoints: [], sources: [], pins: {}, version: '' },
+};
+
+/**
+ * The console: the sign-in, then the pages. Signing in keeps the URL, so a shared view opens afterwards. A page that needs no key
+ * is shown without one, unless the user has one or wants to sign in.
+ */
 export function App() {
   const [preference, setPreference] = useState(readPreference);
   const [session, setSession] = useState<Session>();
   const [message, setMessage] = useState<string>();
+  const [location] = useLocation();
+  const [wantsSignIn, setWantsSignIn] = useState(() => readKey() !== undefined);
+  const needsKey = !PAGES.some(({ path, scopes }) => path === location && scopes === 'none');
 
   // The system's own choice may change while the page is open.
   useEffect(() => {
@@ -34,9 +48,11 @@ export function App() {
     keepKey(undefined);
     setSession(undefined);
     setMessage(why);
+    setWantsSignIn(why !== undefined);
   }, []);
 
-  const client = useMemo(() => session && createClient(session, leave), [session, leave]);
+  const shown = session ?? (needsKey || wantsSignIn ? undefined : WITHOUT_KEY);
+  const client = useMemo(() => shown && createClient(shown, leave), [shown, leave]);
   const preferences = useMemo(
     () => ({
       preference,
@@ -61,10 +77,11 @@ export function App() {
             setMessage(undefined);
             setSession({ key, self });
           }}
+          onSkip={() => setWantsSignIn(false)}
         />
       ) : (
         <ClientContext value={client}>
-          <Shell onSignOut={() => leave()} />
+          <Shell onSignIn={() => setWantsSignIn(true)} onSignOut={() => leave()} />
         </ClientContext>
       )}
     </PreferenceContext>

@@ -1,4 +1,6 @@
 import { type ComponentType, lazy } from 'react';
+import type { Self } from '../../src/management/view.ts';
+import { maySearch, mayUseWorkbench } from './api/right.ts';
 
 /**
  * A page of the console. A new page is a folder in page/ and an entry in this list; the service must serve its path, too
@@ -9,8 +11,10 @@ export interface Page {
   readonly path: string;
   /** Its name in the navigation; without one another page links to it. */
   readonly title?: string;
-  /** Shown to keys with one of these scopes. */
-  readonly scopes: readonly string[];
+  /** Shown to keys with one of these scopes; `none`: to everyone, also without a key. */
+  readonly scopes: readonly string[] | 'none';
+  /** What else a key needs. */
+  readonly needs?: { readonly isMet: (self: Self) => boolean; readonly text: string };
   readonly component: ComponentType;
 }
 
@@ -25,12 +29,14 @@ export const PAGES: readonly Page[] = [
     path: '/explore',
     title: 'Explore',
     scopes: ['query'],
+    needs: { isMet: maySearch, text: 'that is not limited to endpoints' },
     component: lazy(async () => ({ default: (await import('./page/explore/explore.tsx')).ExplorePage })),
   },
   {
     path: '/workbench',
     title: 'Workbench',
     scopes: ['manage'],
+    needs: { isMet: mayUseWorkbench, text: 'also with the scope query, and without other limits' },
     component: lazy(async () => ({
       default: (await import('./page/workbench/workbench.tsx')).WorkbenchPage,
     })),
@@ -59,4 +65,17 @@ export const PAGES: readonly Page[] = [
     scopes: ['manage'],
     component: lazy(async () => ({ default: (await import('./page/keys/keys.tsx')).KeysPage })),
   },
+  {
+    path: '/docs',
+    title: 'API reference',
+    scopes: 'none',
+    component: lazy(async () => ({
+      default: (await import('./page/reference/reference.tsx')).ReferencePage,
+    })),
+  },
 ];
+
+export function isOfferedTo({ scopes, needs }: Page, self: Self): boolean {
+  const hasScope = scopes === 'none' || scopes.some((scope) => self.scopes.includes(scope));
+  return hasScope && (needs === undefined || needs.isMet(self));
+}

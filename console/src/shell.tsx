@@ -1,9 +1,9 @@
-import { Suspense, useState } from 'react';
-import { Link, Redirect, Route, Switch, useLocation } from 'wouter';
-import type { EndpointView } from '../../src/management/view.ts';
+import { type KeyboardEvent, Suspense, useEffect, useRef, useState } from 'react';
+import { Link, Redirect, Route, Switch, useLocation, useParams } from 'wouter';
+import type { EndpointView, Self } from '../../src/management/view.ts';
 import { useClient } from './api/client.ts';
 import { useLoad } from './api/use-load.ts';
-import { PAGES, type Page } from './page.ts';
+import { isOfferedTo, PAGES, type Page } from './page.ts';
 import { usePreference } from './preference.ts';
 import './shell.css';
 import type { Theme } from './stored-preference.ts';
@@ -12,9 +12,20 @@ import { ErrorNote } from './ui/error-note.tsx';
 import { Mark } from './ui/mark.tsx';
 import { Segmented } from './ui/segmented.tsx';
 
-/** The frame of every page: navigation, preferences, sign-out. */
-export function Shell({ onSignOut }: { readonly onSignOut: () => void }) {
+interface ShellProps {
+  readonly onSignIn: () => void;
+  readonly onSignOut: () => void;
+}
+
+/** The frame of every page: navigation, preferences, sign-in and sign-out. */
+export function Shell({ onSignIn, onSignOut }: ShellProps) {
   const [open, setOpen] = useState(false);
+  const menu = useRef<HTMLButtonElement>(null);
+  const onKeyDown = ({ key }: KeyboardEvent) => {
+    if (key !== 'Escape' || !open) return;
+    setOpen(false);
+    menu.current?.focus();
+  };
   return (
     <div className="shell">
       <a className="skip" href="#content">
@@ -28,6 +39,7 @@ export function Shell({ onSignOut }: { readonly onSignOut: () => void }) {
         <button
           type="button"
           className="button menu"
+          ref={menu}
           aria-expanded={open}
           aria-controls="side"
           onClick={() => setOpen(!open)}
@@ -35,9 +47,10 @@ export function Shell({ onSignOut }: { readonly onSignOut: () => void }) {
           Menu
         </button>
       </header>
-      <div id="side" className={open ? 'side open' : 'side'}>
+      {/* biome-ignore lint/a11y/noStaticElementInteractions: Escape closes what the menu button opens */}
+      <div id="side" className={open ? 'side open' : 'side'} onKeyDown={onKeyDown}>
         <Navigation onGo={() => setOpen(false)} />
-        <Preferences onSignOut={onSignOut} />
+        <Preferences onSignIn={onSignIn} onSignOut={onSignOut} />
       </div>
       <main id="content" tabIndex={-1}>
         <Pages />
@@ -47,20 +60,20 @@ export function Shell({ onSignOut }: { readonly onSignOut: () => void }) {
 }
 
 function Pages() {
-  const { scopes } = useClient().self;
-  const first = offeredTo(scopes).find(({ title }) => title !== undefined);
+  const { self } = useClient();
+  const first = offeredTo(self).find(({ title }) => title !== undefined);
   return (
     <Suspense fallback={<p className="muted">Loading…</p>}>
       <Switch>
         {PAGES.map((page) => (
           <Route key={page.path} path={page.path}>
-            {page.scopes.some((scope) => scopes.includes(scope)) ? (
-              <page.component />
+            {isOfferedTo(page, self) ? (
+              <Titled page={page} />
             ) : page.path === '/' && first !== undefined ? (
               <Redirect to={first.path} replace />
             ) : (
               <Empty title="This key may not see this page">
-                Its scopes: {scopes.join(', ') || 'none'}. This page needs {page.scopes.join(' or ')}.
+                Its scopes: {self.scopes.join(', ') || 'none'}. This page needs {needsOf(page)}.
               </Empty>
             )}
           </Route>
@@ -75,40 +88,48 @@ function Pages() {
   );
 }
 
+function needsOf({ scopes, needs }: Page): string {
+  return [[scopes].flat().join(' or '), ...(needs === undefined ? [] : [needs.text])].join(', of a key ');
+}
+
+/** A page, its name in the title of the window. */
+function Titled({ page }: { readonly page: Page }) {
+  const { name = 'Tailrace' } = useParams();
+  const title = page.title ?? name;
+  useEffect(() => {
+    document.title = `${title} · Tailrace`;
+  }, [title]);
+  return <page.component />;
+}
+
 function Navigation({ onGo }: { readonly onGo: () => void }) {
-  const { scopes } = useClient().self;
+  const { self } = useClient();
+  const { scopes } = self;
   const mayList = scopes.includes('query') || scopes.includes('manage');
   const { value, error } = useLoad<{ result: EndpointView[] }>(mayList ? '/api/endpoints' : undefined);
-  const offered = offeredTo(scopes);
   return (
     <nav aria-label="Console">
-      <ul>
-        {offered.map((page) =>
+      <ul className="pages">
+        {offeredTo(self).map((page) =>
           page.title === undefined ? null : (
             <NavItem key={page.path} href={page.path} label={page.title} onGo={onGo} />
           ),
         )}
       </ul>
-      <h2>Endpoints</h2>
+      {mayList && <h2>Endpoints</h2>}
       {error !== undefined && <ErrorNote error={error} />}
       <ul>
         {value?.result.map(({ name }) => (
           <NavItem key={name} href={`/endpoints/${name}`} label={name} onGo={onGo} />
         ))}
       </ul>
-      {(!mayList || value?.result.length === 0) && <p className="small muted">This key may read none.</p>}
-      <h2>Reference</h2>
-      <ul>
-        <li>
-          <a href="/docs">API reference</a>
-        </li>
-      </ul>
+      {value?.result.length === 0 && <p className="small muted">This key may read none.</p>}
     </nav>
   );
 }
 
-function offeredTo(scopes: readonly string[]): readonly Page[] {
-  return PAGES.filter((page) => page.scopes.some((scope) => scopes.includes(scope)));
+function offeredTo(self: Self): readonly Page[] {
+  return PAGES.filter((page) => isOfferedTo(page, self));
 }
 
 interface NavItemProps {
@@ -139,7 +160,7 @@ const ZONES = [
   { id: 'utc', label: 'UTC' },
 ] as const;
 
-function Preferences({ onSignOut }: { readonly onSignOut: () => void }) {
+function Preferences({ onSignIn, onSignOut }: ShellProps) {
   const { self } = useClient();
   const { preference, change } = usePreference();
   return (
@@ -163,12 +184,23 @@ function Preferences({ onSignOut }: { readonly onSignOut: () => void }) {
         />
       </div>
       <div className="preference">
-        <span title={self.scopes.join(', ')}>
-          Key <code>{self.id}</code>
-        </span>
-        <button type="button" className="button quiet" onClick={onSignOut}>
-          Sign out
-        </button>
+        {self.id === '' ? (
+          <>
+            <span>No key</span>
+            <button type="button" className="button quiet" onClick={onSignIn}>
+              Sign in
+            </button>
+          </>
+        ) : (
+          <>
+            <span title={self.scopes.join(', ')}>
+              Key <code>{self.id}</code>
+            </span>
+            <button type="button" className="button quiet" onClick={onSignOut}>
+              Sign out
+            </button>
+          </>
+        )}
       </div>
     </section>
   );

@@ -2,7 +2,7 @@ import type { Zone } from './format/time.ts';
 
 export type Theme = 'system' | 'light' | 'dark';
 
-/** The preferences of the user, stored in the browser, for the console and the API reference. */
+/** The preferences of the user, stored in the browser. */
 export interface Preference {
   readonly zone: Zone;
   readonly theme: Theme;
@@ -26,12 +26,7 @@ export function readPreference(): Preference {
 /** Stores and applies a preference. */
 export function applyPreference(preference: Preference): void {
   localStorage.setItem(NAME, JSON.stringify(preference));
-  showTheme(preference.theme);
-}
-
-/** @returns whether it is dark */
-export function showTheme(theme: Theme): boolean {
+  const { theme } = preference;
   const dark = theme === 'system' ? matchMedia('(prefers-color-scheme: dark)').matches : theme === 'dark';
   document.documentElement.dataset['theme'] = dark ? 'dark' : 'light';
-  return dark;
 }

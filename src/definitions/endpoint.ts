@@ -4,7 +4,7 @@ import { type Bucket, createBucket } from './bucket.ts';
 import { createDialect, DIALECT_NAMES, type Dialect, SQL_BOUNDS } from './dialect.ts';
 import { createPages, type Pages } from './pages.ts';
 import { createParameter, type Parameter, PINNED_PREFIX } from './parameter.ts';
-import { PARAMETER_FIELDS } from './parameter-type.ts';
+import { PARAMETER_FIELDS, SEARCH_TEXT } from './parameter-type.ts';
 import { createShapeCheck, wholeNumber } from './shape.ts';
 import type { Source } from './source.ts';
 import { UUID_TEXT } from './source-file.ts';
@@ -17,6 +17,8 @@ export interface ResultColumn {
   readonly name: string;
   readonly type: ResultType;
   readonly description: string;
+  /** A search for the events that the column is about; src/search/verify.ts has checked it. */
+  readonly search?: string;
 }
 
 /** A saved query as the service runs it (spec 2.1). */
@@ -137,6 +139,7 @@ const ENDPOINT_FILE = Type.Object(
             expected: 'one of string, integer, number, boolean, json',
           }),
           description: DESCRIPTION,
+          search: Type.Optional(SEARCH_TEXT),
         },
         MAP,
       ),

@@ -22,6 +22,12 @@ export type ParameterTypeName = (typeof PARAMETER_TYPES)[number];
 export const LIST_MEMBERS = ['string', 'enum', 'integer', 'number', 'date', 'uuid'] as const;
 
 const TEXT = Type.String({ expected: 'a text; put it in quotes' });
+/** A search, or the name of a field in one. */
+export const SEARCH_TEXT = Type.String({
+  minLength: 1,
+  maxLength: 1000,
+  expected: 'a text of 1 to 1,000 characters, as docs/search.md has it; put it in quotes',
+});
 const NUMBER = Type.Number({ expected: 'a number' });
 const ITEMS_MAX = 1_000;
 
@@ -55,6 +61,7 @@ export const PARAMETER_FIELDS = Type.Object(
     description: Type.String({ expected: 'a text' }),
     default: Type.Optional(VALUE),
     examples: Type.Optional(Type.Array(VALUE, { minItems: 1, maxItems: 100, expected: 'a list of values' })),
+    search: Type.Optional(SEARCH_TEXT),
     ...TYPE_FIELDS,
   },
   { additionalProperties: false, expected: 'a map of fields' },

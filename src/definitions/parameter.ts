@@ -26,6 +26,8 @@ export interface Parameter extends ValueRules {
   /** Canonical text of a value that the declaration allows. */
   readonly sample: string;
   readonly examples: readonly DeclaredValue[];
+  /** Field of the events that have the value; src/search/verify.ts has checked its form. */
+  readonly search: string | undefined;
 }
 
 /** The parameter that the service binds to the instant of the query. */
@@ -54,19 +56,21 @@ export function readParameter(
   declared: ParameterFields,
   report: ReportField,
 ): Parameter | undefined {
-  const { type, required = false, description, examples = [] } = declared;
+  const { type, required = false, description, examples = [], search } = declared;
   for (const field of TYPE_FIELD_NAMES)
     if (declared[field] !== undefined && !TYPES[type].fields.includes(field))
       report(field, `needs type ${namesOfTypesWith(field)}, not ${type}`);
   if (required && declared.default !== undefined)
     report('default', `can never be used, since "${name}" is required; remove one of the two`);
   const rules = TYPES[type].createRules(declared, report);
+  if (search !== undefined && rules?.isPattern === true)
+    report('search', `needs a type with exact values, not ${type}: a search has no regular expressions`);
   if (rules === undefined) return undefined;
   for (const example of examples) readDeclared(rules, example, (message) => report('examples', message));
   const defaults = readDefault(rules, declared, report);
   const sample =
     defaults.fallback || readDeclared(rules, rules.example ?? examples[0] ?? 'x', (message) => message);
-  return { ...rules, name, type, required, description, examples, sample, ...defaults };
+  return { ...rules, name, type, required, description, examples, search, sample, ...defaults };
 }
 
 function readDefault(rules: ValueRules, { default: value }: ParameterFields, report: ReportField) {

@@ -98,12 +98,20 @@ export function tableIndexes({ columns, rollup }: Source): TableIndex[] {
       name: `${name}_substrings`,
       definition: `\`${name}_substrings\` \`${name}\` TYPE ${SUBSTRINGS}`,
     }));
-  return rollup === undefined ? indexes : [...indexes, rollupProjection(rollup)];
+  return [MESSAGE_INDEX, ...indexes, ...(rollup === undefined ? [] : [rollupProjection(rollup)])];
 }
 
 // Three letters at a time: texts with identifiers in them have nearly all groups of four, and few of three. 4 KiB for each
 // 8,192 rows is what one project's addresses fill by a third; bench/NOTES.md has the sizes that were tried.
 const SUBSTRINGS = 'ngrambf_v1(3, 4096, 2, 0) GRANULARITY 8';
+
+// For searches. Messages have identifiers, whose groups of three letters are in any few thousand rows: hence four letters, and a filter for each granule.
+// Searched as `search/condition.ts` writes it.
+const MESSAGE_INDEX: TableIndex = {
+  kind: 'INDEX',
+  name: 'event_message_substrings',
+  definition: '`event_message_substrings` lower(event_message) TYPE ngrambf_v1(4, 4096, 1, 0) GRANULARITY 1',
+};
 
 // Deduplication tokens kept by a table: enough for the time between a crash and the retries of interrupted inserts.
 const TOKENS_MAX = 10_000;

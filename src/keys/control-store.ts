@@ -1,5 +1,6 @@
 import type { AuditEntry, AuditPage, StoredEntry } from './audit-entry.ts';
 import type { KeyRecord } from './key-record.ts';
+import type { SearchStore } from './saved-search.ts';
 
 export interface KeyPage {
   readonly limit: number;
@@ -10,7 +11,7 @@ export interface KeyPage {
 /** The writes of one transaction, and its result. */
 export interface Change<T> {
   readonly add?: readonly KeyRecord[];
-  /** Replaces all of an existing key but its id, its hash, and the times of its creation and last use. */
+  /** Replaces all of an existing key but its identity, and the times of its creation and last use. */
   readonly update?: KeyRecord;
   readonly entries?: readonly AuditEntry[];
   readonly result: T;
@@ -47,6 +48,7 @@ export interface ControlStore {
     decide: (find: (id: string) => KeyRecord | undefined) => Change<T>,
   ): Promise<T>;
   record(activity: Activity): Promise<void>;
+  readonly searches: SearchStore;
   /** Whether the last probe reached it. */
   isUp(): boolean;
   close(): Promise<void>;

@@ -1,6 +1,8 @@
 import type { AuditEntry, StoredEntry } from './audit-entry.ts';
 import type { ControlStore } from './control-store.ts';
 import type { KeyRecord } from './key-record.ts';
+import { PRIVATE_KEY_ID } from './keyring.ts';
+import type { SavedSearch } from './saved-search.ts';
 import { sameHash } from './secret.ts';
 
 /** The outcome of a copy. */
@@ -10,6 +12,9 @@ export interface Copied {
   readonly keysLeft: number;
   /** Ids that belong to another key in the target. */
   readonly keysDiffering: readonly string[];
+  /** Saved searches; those of keys that differ, or of a name that their key has in the target, stay behind. */
+  readonly searchesAdded: number;
+  readonly searchesLeft: number;
   readonly entriesAdded: number;
   readonly entriesLeft: number;
 }
@@ -17,7 +22,7 @@ export interface Copied {
 // One transaction of some 200 KB, which blocks others no longer than any change.
 const BATCH = 500;
 
-/** Copies keys, as hashes, and the audit trail into another control store. Idempotent: what is there stays. */
+/** Copies keys, as hashes, their saved searches and the audit trail into another control store. Idempotent: what is there stays. */
 export async function copyControlStore(from: ControlStore, to: ControlStore): Promise<Copied> {
   const keys = { added: 0, left: 0, differing: [] as string[] };
   for (const batch of batchesOf((await from.listKeys()).toReversed())) {
@@ -26,6 +31,7 @@ export async function copyControlStore(from: ControlStore, to: ControlStore): Pr
     keys.differing.push(...differing);
     keys.left += batch.length - added - differing.length;
   }
+  const searches = await copySearches({ from, to, differing: new Set(keys.differing) });
   const entries = await listAll(from);
   const missing = subtract(entries, await listAll(to));
   for (const batch of batchesOf(missing)) await to.record({ used: [], entries: batch });
@@ -33,6 +39,8 @@ export async function copyControlStore(from: ControlStore, to: ControlStore): Pr
     keysAdded: keys.added,
     keysLeft: keys.left,
     keysDiffering: keys.differing,
+    searchesAdded: searches.added,
+    searchesLeft: searches.left,
     entriesAdded: missing.length,
     entriesLeft: entries.length - missing.length,
   };
@@ -50,6 +58,31 @@ async function addKeys(
       return { add, result: { added: add.length, differing: differing.map(({ id }) => id) } };
     },
   );
+}
+
+async function copySearches({
+  from,
+  to,
+  differing,
+}: {
+  readonly from: ControlStore;
+  readonly to: ControlStore;
+  readonly differing: ReadonlySet<string>;
+}): Promise<{ added: number; left: number }> {
+  const ids = (await from.listKeys()).map(({ id }) => id).filter((id) => !differing.has(id));
+  const copied = { added: 0, left: 0 };
+  for (const owners of batchesOf([PRIVATE_KEY_ID, ...ids])) {
+    const there = new Set((await to.searches.list(owners)).map(nameOfSearch));
+    for (const search of await from.searches.list(owners)) {
+      const isAdded = !there.has(nameOfSearch(search)) && (await to.searches.save(search)) !== undefined;
+      copied[isAdded ? 'added' : 'left']++;
+    }
+  }
+  return copied;
+}
+
+function nameOfSearch({ owner, name }: SavedSearch): string {
+  return JSON.stringify([owner, name]);
 }
 
 /** The whole trail, oldest first. */

@@ -55,6 +55,8 @@ export interface KeyringOptions extends Pick<Config, 'privateKey' | 'publicKey'>
   readonly now: () => number;
 }
 
+/** The id of the caller with TAILRACE_PRIVATE_KEY. */
+export const PRIVATE_KEY_ID = 'private';
 const HEADERS = { 'www-authenticate': 'Bearer realm="tailrace"' };
 
 /** Keys of the environment and of the control store (spec 5). For when a change applies see src/keys/control-store.ts. */
@@ -180,7 +182,7 @@ interface Holder {
 /** They have no limits but their scopes: an operator who sets the environment may do everything anyway. */
 function environmentKeys({ privateKey, publicKey }: KeyringOptions): readonly Holder[] {
   const keys: readonly { secret: string; caller: Caller }[] = [
-    { secret: privateKey, caller: { keyId: 'private', scopes: SCOPES, pins: {} } },
+    { secret: privateKey, caller: { keyId: PRIVATE_KEY_ID, scopes: SCOPES, pins: {} } },
     { secret: publicKey, caller: { keyId: 'public', scopes: ['ingest'], pins: {} } },
   ];
   return keys

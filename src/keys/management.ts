@@ -3,6 +3,7 @@ import type { AuditAction } from './audit-entry.ts';
 import type { Change, ControlStore } from './control-store.ts';
 import { describeGrant, type Grant } from './grant.ts';
 import type { KeyRecord } from './key-record.ts';
+import { ownerOf } from './saved-search.ts';
 import { createSecret } from './secret.ts';
 
 /** A new key. Rights other than its scopes are unlimited unless given. */
@@ -60,7 +61,7 @@ export function createManagement(store: ControlStore, now: () => number): KeyMan
     return { atMs: now(), action, keyId, actor, detail, count: 1 };
   }
 
-  function make(fields: Grant & Pick<KeyRecord, 'name' | 'description'>): CreatedKey {
+  function make(fields: Grant & Pick<KeyRecord, 'name' | 'description' | 'origin'>): CreatedKey {
     const { key, id, hash } = createSecret();
     const unused = { revokedMs: undefined, lastUsedMs: undefined, successor: undefined };
     return { id, key, record: { ...fields, ...unused, id, hash, createdMs: now() } };
@@ -80,7 +81,7 @@ export function createManagement(store: ControlStore, now: () => number): KeyMan
     async create({ description = '', pins = {}, ...fields }, { actor } = CLI) {
       refuseUnstorable({ description, ...fields });
       return await store.change([], () => {
-        const created = make({ ...fields, description, pins });
+        const created = make({ ...fields, description, pins, origin: undefined });
         const detail = describeGrant({ ...fields, pins });
         return {
           add: [created.record],
@@ -101,7 +102,7 @@ export function createManagement(store: ControlStore, now: () => number): KeyMan
     rotate: (id, overlapMs, { actor, check } = CLI) =>
       changeExisting(id, check, (old) => {
         refuseUnrotated(old, now());
-        const created = make(old);
+        const created = make({ ...old, origin: ownerOf(old) });
         const ends = Math.min(old.expiresMs ?? Number.POSITIVE_INFINITY, now() + overlapMs);
         return {
           add: [created.record],

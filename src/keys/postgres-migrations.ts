@@ -37,4 +37,14 @@ export const MIGRATIONS = [
   -- One row: how many changes of keys there were. Whoever makes one holds it; all others look at it.
   CREATE TABLE tailrace_changes (only_row boolean PRIMARY KEY CHECK (only_row), count bigint NOT NULL);
   INSERT INTO tailrace_changes VALUES (true, 0)`,
+  `ALTER TABLE tailrace_keys ADD COLUMN origin text COLLATE "C";
+  CREATE TABLE tailrace_searches (
+    id text COLLATE "C" PRIMARY KEY,
+    owner text COLLATE "C" NOT NULL,
+    name text COLLATE "C" NOT NULL,
+    address text NOT NULL,
+    created_ms bigint NOT NULL,
+    updated_ms bigint NOT NULL,
+    UNIQUE (owner, name)
+  )`,
 ] as const;

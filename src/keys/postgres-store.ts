@@ -14,6 +14,7 @@ import type { Activity, Change, ControlStore, KeyPage } from './control-store.ts
 import { CHANGEABLE, type KeyRecord, toRecord, toRow } from './key-record.ts';
 import { createKnownKeys } from './known-keys.ts';
 import { MIGRATIONS } from './postgres-migrations.ts';
+import { createPostgresSearches, endSearches } from './postgres-searches.ts';
 
 export interface PostgresStoreOptions {
   readonly staleMs: number;
@@ -97,6 +98,14 @@ async function openWatched(
       }
     },
     record: (activity) => transact((query) => writeActivity(query, activity)),
+    searches: createPostgresSearches({
+      ask,
+      change: (work) =>
+        transact(async (query) => {
+          await countChanges(query, 'FOR UPDATE');
+          return await work(query);
+        }),
+    }),
     isUp: () => !watch.isDown(),
     async close() {
       await watch.close();
@@ -173,6 +182,7 @@ async function write(query: Query, change: Change<unknown>, number: number): Pro
     const assignments = CHANGEABLE.map((column, i) => `${column} = $${i + 3}`).join(', ');
     const values = [update.id, number, ...CHANGEABLE.map((column) => row[column])];
     await query(`UPDATE tailrace_keys SET change = $2, ${assignments} WHERE id = $1`, values);
+    if (update.revokedMs !== undefined) await endSearches(query, update);
   }
   await addEntries(query, entries);
   if (add.length > 0 || update !== undefined) await query('UPDATE tailrace_changes SET count = $1', [number]);

@@ -29,4 +29,14 @@ export const MIGRATIONS = [
   ) STRICT;
   CREATE INDEX audit_refusals ON audit (action = 'refused', id)`,
   `ALTER TABLE keys ADD COLUMN successor TEXT`,
+  `ALTER TABLE keys ADD COLUMN origin TEXT;
+  CREATE TABLE searches (
+    id TEXT PRIMARY KEY,
+    owner TEXT NOT NULL,
+    name TEXT NOT NULL,
+    address TEXT NOT NULL,
+    created_ms INTEGER NOT NULL,
+    updated_ms INTEGER NOT NULL,
+    UNIQUE (owner, name)
+  ) STRICT`,
 ] as const;

@@ -9,6 +9,7 @@ import { type AuditEntry, ENTRIES_MAX, TRIM_EVERY, toAuditRow, toEntry } from '.
 import type { ControlStore } from './control-store.ts';
 import { CHANGEABLE, COLUMNS, type KeyRecord, toRecord, toRow } from './key-record.ts';
 import { MIGRATIONS } from './sqlite-migrations.ts';
+import { createSearchEnd, createSqliteSearches } from './sqlite-searches.ts';
 
 /** In the data directory. */
 export const SQLITE_FILE = 'control.sqlite';
@@ -41,6 +42,7 @@ export function openSqliteStore(dataDir: string): ControlStore {
     'UPDATE keys SET last_used_ms = max(coalesce(last_used_ms, 0), ?) WHERE id = ?',
   );
   const addEntry = createAuditWriter(database);
+  const endSearches = createSearchEnd(database);
   const cache = createKeyCache(database);
 
   const readKey = (id: string) => {
@@ -74,6 +76,7 @@ export function openSqliteStore(dataDir: string): ControlStore {
         if (updated !== undefined) {
           const row = toRow(updated);
           update.run(...CHANGEABLE.map((column) => row[column]), updated.id);
+          if (updated.revokedMs !== undefined) endSearches(updated);
         }
         for (const entry of entries) addEntry(entry);
         return result;
@@ -83,6 +86,7 @@ export function openSqliteStore(dataDir: string): ControlStore {
         for (const [id, atMs] of used) use.run(atMs, id);
         for (const entry of entries) addEntry(entry);
       }),
+    searches: createSqliteSearches(database, { read: orUnavailable, write }),
     isUp: () => true,
     close: async () => database.close(),
   };
@@ -159,8 +163,8 @@ function orUnavailable<T>(work: () => T): T {
 }
 
 const FULL =
-  'the disk of the data directory is full: nothing about keys was written; make room and try again';
-const BUSY = 'another process is changing keys; try again';
+  'the disk of the data directory is full: nothing was written to the key store; make room and try again';
+const BUSY = 'another process is changing the key store; try again';
 
 function openDatabase(dataDir: string): DatabaseSync {
   const file = join(dataDir, SQLITE_FILE);

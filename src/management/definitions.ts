@@ -1,3 +1,4 @@
+import { type Bucket, findSources } from '../definitions/bucket.ts';
 import type { Endpoint } from '../definitions/endpoint.ts';
 import { hasNewestFirst } from '../definitions/pages.ts';
 import { isManaged, type Source } from '../definitions/source.ts';
@@ -39,8 +40,13 @@ export function toSelf({ keyId, token, scopes, endpoints, sources, pins }: Calle
   };
 }
 
-/** An endpoint as the caller sees it: with the caller's pins. The SQL names tables and columns, so only operators see it. */
-export function toEndpointView(endpoint: Endpoint, { scopes, pins }: Caller): EndpointView {
+/**
+ * An endpoint as the caller sees it: with the caller's pins. The SQL names tables and columns, so only operators see it.
+ *
+ * @param sources all that are served
+ */
+export function toEndpointView(endpoint: Endpoint, caller: Caller, sources: readonly Source[]): EndpointView {
+  const { scopes, pins } = caller;
   const { id, name, description, maxRows, cachingSeconds, warmingSeconds, sandboxing, pages } = endpoint;
   return {
     id,
@@ -53,9 +59,24 @@ export function toEndpointView(endpoint: Endpoint, { scopes, pins }: Caller): En
     live_tail: pages !== undefined && hasNewestFirst(pages),
     parameters: toParameterViews(endpoint, pins),
     formats: formatNames(endpoint),
-    columns: endpoint.columns.map((column) => ({ ...column })),
+    columns: endpoint.columns.map((column) => ({ ...column, search: column.search ?? null })),
+    bucket: endpoint.bucket === undefined ? null : toBucketView(endpoint.bucket),
+    sources: findSources(endpoint.sql, searchableSources(sources, caller)).map(({ name }) => name),
     sql: scopes.includes('manage') ? endpoint.sql : null,
   };
+}
+
+/** As `GET /api/search` has it (serve/resolve-search.ts): a key that is limited to endpoints searches nothing. */
+function searchableSources(sources: readonly Source[], { scopes, endpoints, sources: listed }: Reach) {
+  if (!scopes.includes('query') || endpoints !== undefined) return [];
+  return sources.filter((source) => isListed(listed, source));
+}
+
+function toBucketView({ column, by, spans, aligned }: Bucket): NonNullable<EndpointView['bucket']> {
+  const seconds = [...spans].map(([value, { widthSeconds, rangeSeconds }]) => {
+    return [value, { width_seconds: widthSeconds, range_seconds: rangeSeconds }] as const;
+  });
+  return { column, by: by ?? null, spans: Object.fromEntries(seconds), aligned };
 }
 
 /** @param pins of the caller */
@@ -73,6 +94,7 @@ export function toParameterViews(
     values: [...parameter.values],
     otherwise: parameter.otherwise ?? null,
     pinned: (Object.hasOwn(pins, parameter.name) ? pins[parameter.name] : undefined) ?? null,
+    search: parameter.search ?? null,
   }));
 }
 

@@ -30,12 +30,30 @@ const PARAMETER = Type.Object({
   values: Type.Array(Type.String(), { description: 'Of an enum.' }),
   otherwise: orNull(Type.String({ description: 'What any other value behaves as; null: it is refused.' })),
   pinned: orNull(Type.String({ description: 'The one value that this key may send; null: any.' })),
+  search: orNull(
+    Type.String({ description: 'Field of the events that have the value, as a search names it.' }),
+  ),
 });
 
 const COLUMN = Type.Object({
   name: Type.String(),
   type: Type.Enum(['string', 'integer', 'number', 'boolean', 'json']),
   description: Type.String(),
+  search: orNull(Type.String({ description: 'Search for the events that the column is about.' })),
+});
+
+const BUCKET = Type.Object({
+  column: Type.String({ description: 'Column with the start of the bucket.' }),
+  by: orNull(Type.String({ description: 'Parameter whose value selects the span; null: there is one.' })),
+  spans: Type.Record(
+    Type.String(),
+    Type.Object({
+      width_seconds: count('Of a bucket, counted from 1970.'),
+      range_seconds: count('How far back the answer reaches from its query.'),
+    }),
+    { description: 'By the value of that parameter, or under the empty text.' },
+  ),
+  aligned: Type.Boolean({ description: 'Whether the range begins with a whole bucket.' }),
 });
 
 export const ENDPOINT = Type.Object({
@@ -52,6 +70,10 @@ export const ENDPOINT = Type.Object({
     description: 'What the parameter `format` takes; none if the endpoint has a parameter of this name.',
   }),
   columns: Type.Array(COLUMN),
+  bucket: orNull(BUCKET),
+  sources: Type.Array(Type.String(), {
+    description: 'Sources that the query reads and that this key may search; none if it may not search.',
+  }),
   sql: orNull(Type.String({ description: 'The stored query, for keys with the scope `manage`.' })),
 });
 export type EndpointView = Static<typeof ENDPOINT>;
@@ -75,6 +97,30 @@ export const SOURCE = Type.Object({
   ),
 });
 export type SourceView = Static<typeof SOURCE>;
+
+export const SEARCH_SOURCE = Type.Object({
+  name: Type.String(),
+  id: Type.String({ format: 'uuid' }),
+  description: Type.String(),
+  fields: Type.Array(
+    Type.Object({
+      name: Type.String({ description: 'As a search names it, such as `request.path`.' }),
+      type: Type.Enum(['string', 'integer', 'number', 'boolean', 'json', 'level', 'timestamp']),
+      description: Type.String(),
+    }),
+    { description: 'Those of a row, then the typed columns. The metadata may have more.' },
+  ),
+});
+export type SearchSource = Static<typeof SEARCH_SOURCE>;
+
+export const SAVED_SEARCH = Type.Object({
+  id: Type.String({ format: 'uuid' }),
+  name: Type.String(),
+  address: Type.String({ description: 'Query string of the page Explore, without `?`.' }),
+  created_at: Type.String({ format: 'date-time', description: 'When it was first saved.' }),
+  updated_at: Type.String({ format: 'date-time', description: 'When it was last saved.' }),
+});
+export type SavedSearchView = Static<typeof SAVED_SEARCH>;
 
 const MINUTE = Type.Object({
   at: Type.String({ format: 'date-time', description: 'Start of the minute.' }),

@@ -1,6 +1,7 @@
 import type { Endpoint } from '../definitions/endpoint.ts';
 import type { Pages } from '../definitions/pages.ts';
 import { TailraceError } from '../errors.ts';
+import { EARLIEST_MICROS, formatInstant, type Micros, parseInstant } from '../lib/instant.ts';
 import { NDJSON_FORMAT, splitLines } from './format.ts';
 import { bindPosition, type Position, positionBefore, readPosition } from './position.ts';
 import type { Question } from './question.ts';
@@ -60,6 +61,15 @@ export function at(question: Question, position: Position): Question {
   const { endpoint, values, key } = question;
   const moved = bindPosition(endpoint.pages, position);
   return { ...question, values: { ...values, ...moved }, key: `${key} at ${JSON.stringify(position)}` };
+}
+
+/** The same question without rows from before an instant; as it is if its range is no parameter. */
+export function since(question: Question, from: Micros): Question {
+  const { endpoint, values } = question;
+  const after = endpoint.pages?.range?.after;
+  if (after === undefined) return question;
+  const start = parseInstant(values[after] ?? '') ?? EARLIEST_MICROS;
+  return { ...question, values: { ...values, [after]: formatInstant(Math.max(start, from - 1)) } };
 }
 
 function endOf({ size }: Pages, positions: readonly Position[]): Pick<Answer, 'last'> {

@@ -2,7 +2,7 @@ import { LRUCache } from 'lru-cache';
 import type { Endpoint } from '../definitions/endpoint.ts';
 import type { Engine, QueryOptions, QueryResult } from '../engine/engine.ts';
 import { TailraceError } from '../errors.ts';
-import { findOptionalParameters } from '../sql/optional-condition.ts';
+import { findOptionalConditions, type OptionalCondition } from '../sql/optional-condition.ts';
 import type { Values } from '../sql/quote.ts';
 import { isWithinRetention, serviceValues, type TimeRange, UNBOUNDED } from './bucket-range.ts';
 import { type Format, type Framed, frameAnswer, JSON_FORMAT, lastLine } from './format.ts';
@@ -13,7 +13,7 @@ import { arePlainPatterns, type Question } from './question.ts';
 import { listRecords } from './record-list.ts';
 import { isCallersOwn } from './sandbox/base.ts';
 import { refuse } from './sandbox/refusal.ts';
-import { createStatement, type Statement } from './statement.ts';
+import { createStatement, decideConditions, type Statement } from './statement.ts';
 
 /** The finished bytes of a question. */
 export interface Answer extends Framed {
@@ -38,8 +38,8 @@ export interface RunOptions
 
 /** The statements of one endpoint. */
 interface OwnStatements {
-  /** Parameters with optional conditions, which are decided before the engine. */
-  readonly optional: readonly string[];
+  /** Decided before the engine. */
+  readonly conditions: readonly OptionalCondition[];
   readonly byKind: LRUCache<string, Statement>;
 }
 
@@ -47,7 +47,7 @@ interface OwnStatements {
 const STATEMENTS_MAX = 100;
 
 function createOwn({ sql }: Endpoint): OwnStatements {
-  return { optional: [...findOptionalParameters(sql)], byKind: new LRUCache({ max: STATEMENTS_MAX }) };
+  return { conditions: findOptionalConditions(sql), byKind: new LRUCache({ max: STATEMENTS_MAX }) };
 }
 
 /** Runs the query of a question. The answer depends on the question, the clock and the data, and on nothing else. */
@@ -64,12 +64,14 @@ export function createRunner(engine: Engine, now: () => number, engineNow?: () =
   function statementOf({ endpoint, format }: Question, bound: Values): Statement {
     const own = statements.get(endpoint) ?? createOwn(endpoint);
     statements.set(endpoint, own);
-    const empty = own.optional.filter((name) => bound[name] === '' || bound[name] === UNBOUNDED);
+    const optional = new Set(own.conditions.map(({ name }) => name));
+    const empty = [...optional].filter((name) => bound[name] === '' || bound[name] === UNBOUNDED);
     const kind = `${format.name} ${arePlainPatterns(endpoint, bound)} ${empty}`;
     const known = own.byKind.get(kind);
     if (known !== undefined) return known;
     const decided = { ...bound, ...Object.fromEntries(empty.map((name) => [name, ''])) };
-    const statement = createStatement(endpoint, format, decided);
+    const open = decideConditions(endpoint, decided, own.conditions);
+    const statement = createStatement(open, format, decided);
     own.byKind.set(kind, statement);
     return statement;
   }

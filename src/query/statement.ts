@@ -3,7 +3,11 @@ import { CURSOR_PREFIX } from '../definitions/pages.ts';
 import type { Parameter } from '../definitions/parameter.ts';
 import type { FileFormat, QueryOptions } from '../engine/engine.ts';
 import { findFinalSelect, type SelectItem } from '../sql/final-select.ts';
-import { decideOptionalConditions } from '../sql/optional-condition.ts';
+import {
+  decideOptionalConditions,
+  findOptionalConditions,
+  type OptionalCondition,
+} from '../sql/optional-condition.ts';
 import { createRewriter } from '../sql/parameter.ts';
 import { quote, type Values } from '../sql/quote.ts';
 import { dropUnused } from '../sql/with-list.ts';
@@ -32,12 +36,7 @@ export function createStatement(
   const isJson = engineFormat === 'JSONEachRow' || engineFormat === 'JSON';
   const joinsText = isJson && columns.some(({ type }) => type === 'json');
   const format = joinsText ? TEXT_FORMATS[engineFormat] : engineFormat;
-  const decided = decideOptionalConditions(endpoint.sql, (name, test) => {
-    const isText = isBoundAsText(endpoint, name);
-    if (!Object.hasOwn(values, name) || isText !== (test === 'text')) return undefined;
-    return values[name] === '';
-  });
-  const stored = dropUnused(writeTypes({ ...endpoint, sql: decided }));
+  const stored = dropUnused(writeTypes(decideConditions(endpoint, values)));
   const checks = arePlainPatterns(endpoint, values) ? '' : patternChecks(endpoint);
   const flat =
     isJson && sqlOrigin === 'file' && checks === '' ? writeFlat(endpoint, stored, joinsText) : undefined;
@@ -53,6 +52,20 @@ export function createStatement(
 
 /** For rows that the engine joins to texts itself. */
 const TEXT_FORMATS = { JSONEachRow: 'TSVRaw', JSON: 'JSONCompact' } as const;
+
+/** The endpoint without those optional conditions that the values decide. */
+export function decideConditions(
+  endpoint: Endpoint,
+  values: Values,
+  conditions: readonly OptionalCondition[] = findOptionalConditions(endpoint.sql),
+): Endpoint {
+  const sql = decideOptionalConditions(endpoint.sql, conditions, (name, test) => {
+    const isText = isBoundAsText(endpoint, name);
+    if (!Object.hasOwn(values, name) || isText !== (test === 'text')) return undefined;
+    return values[name] === '';
+  });
+  return { ...endpoint, sql };
+}
 
 /** The stored query by itself, if it plainly returns the declared columns; `undefined` if it needs another SELECT around it. */
 function writeFlat({ columns, maxRows }: Endpoint, stored: string, joinsText: boolean): string | undefined {
@@ -77,7 +90,8 @@ function isBoundAsText({ parameters, pages }: Endpoint, name: string): boolean {
 export function writeTypes({ sql, parameters, pages }: Endpoint): string {
   const typed = new Map(parameters.map((parameter) => [parameter.name, writeTyped(parameter)]));
   for (const column of pages?.by ?? []) typed.set(CURSOR_PREFIX + column.name, writeCursorColumn(column));
-  return createRewriter(sql)((name) => typed.get(name) ?? `@${name}`);
+  const isNamed = [...typed].some(([name, text]) => text !== `@${name}` && sql.includes(`@${name}`));
+  return isNamed ? createRewriter(sql)((name) => typed.get(name) ?? `@${name}`) : sql;
 }
 
 function writeTyped({ name, sqlType, required, fallback }: Parameter): string {

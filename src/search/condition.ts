@@ -1,6 +1,5 @@
 import { findLevel, LEVELS, type Level } from '../definitions/level.ts';
 import { formatInstant, parseInstant } from '../lib/instant.ts';
-import { quote } from '../sql/quote.ts';
 import { type Bind, column, type Fields, type Operand } from './field.ts';
 import { refuse } from './parse.ts';
 import type { SearchClause, SearchTree, SearchValue } from './tree.ts';
@@ -41,24 +40,33 @@ export function writeCondition(tree: SearchTree, writer: Writer): string {
 /** Letter case counts for none of the letters of the texts; only plain letters have a case if all are ASCII, which is faster. */
 function writeText(value: SearchValue, bind: Bind): string {
   const message = column('event_message');
-  const isAscii = value.every((text) => /^[\0-\x7f]*$/.test(text));
-  if (value.length > 1) {
-    const fold = isAscii ? 'lower' : 'lowerUTF8';
-    return `${fold}(${message}) LIKE ${fold}(${bind(toPattern(['', ...value, '']))})`;
-  }
-  const find = isAscii ? 'positionCaseInsensitive' : 'positionCaseInsensitiveUTF8';
-  return value[0] === '' ? ALWAYS : `${find}(${message}, ${bind(value[0])}) > 0`;
+  if (value.length === 1 && value[0] === '') return ALWAYS;
+  if (value.every((text) => /^[\0-\x7f]*$/.test(text))) return writePlainText(value, bind);
+  if (value.length === 1) return `positionCaseInsensitiveUTF8(${message}, ${bind(value[0])}) > 0`;
+  return `lowerUTF8(${message}) LIKE lowerUTF8(${bind(toPattern(['', ...value, '']))})`;
 }
 
+/** A text of ASCII alone, in a form for which the engine reads the index of the message (engine/table.ts). */
+function writePlainText(value: SearchValue, bind: Bind): string {
+  const [text, ...others] = value.map((one) => one.toLowerCase());
+  // With escapes, the engine's look-up of a pattern would find too little (sql/search-guard.ts); without any, LIKE is the fastest.
+  if (others.length === 0 && text !== undefined && ESCAPED.test(text))
+    return `multiSearchAny(${MESSAGE_IN_LOWER_CASE}, [${bind(text)}])`;
+  return `${MESSAGE_IN_LOWER_CASE} LIKE ${bind(toPattern(['', text ?? '', ...others, '']))}`;
+}
+
+const MESSAGE_IN_LOWER_CASE = `lower(${column('event_message')})`;
+
 function writeExists({ kind, sql }: Operand): string {
+  if (kind === 'level') return `${sql} > 0`;
   return kind === 'time' || kind === 'constant' ? ALWAYS : `nullIf(toString(${sql}), '') IS NOT NULL`;
 }
 
 function writeCompare(clause: Compare, { fields, bind }: Writer): string {
   const operand = fields.find(clause.field);
   const { operator, value } = clause;
+  if (operand.kind === 'level') return operand.isOf(findLevels(clause));
   const { kind, sql } = operand;
-  if (kind === 'level') return writeLevels(sql, clause);
   if (kind === 'time') return `${sql} ${operator} ${bind(readTime(clause))}`;
   if (kind === 'constant') return isFitting(operand.text, clause) ? ALWAYS : NEVER;
   if (kind === 'boolean') return writeBoolean(operand, clause, bind);
@@ -81,10 +89,9 @@ function writeBoolean(operand: Operand, { operator, value }: Compare, bind: Bind
   return isFit ? `${operand.sql} = ${value[0].toLowerCase()}` : NEVER;
 }
 
-/** The condition by which the range of values is one of levels, in their order. */
-function writeLevels(sql: string, { operator, value, position }: Compare): string {
-  const levels = LEVELS.filter(findTest());
-  return levels.length === 0 ? NEVER : `${sql} IN (${levels.map(quote).join(', ')})`;
+/** The levels that are meant, by their names or in their order. */
+function findLevels({ operator, value, position }: Compare): readonly Level[] {
+  return LEVELS.filter(findTest());
 
   function findTest(): (level: Level) => boolean {
     if (value.length > 1) return (level) => matches(level, value);
@@ -138,5 +145,7 @@ function writeNumber(text: string, bind: Bind): string | undefined {
 
 /** A pattern of LIKE. */
 function toPattern(value: readonly string[]): string {
-  return value.map((text) => text.replaceAll(/[\\%_]/g, '\\$&')).join('%');
+  return value.map((text) => text.replaceAll(new RegExp(ESCAPED, 'g'), '\\$&')).join('%');
 }
+
+const ESCAPED = /[\\%_]/;

@@ -1,12 +1,14 @@
-import { LEVEL_TEXTS, LEVELS, type LevelRule } from '../definitions/level.ts';
+import { LEVELS, type Level } from '../definitions/level.ts';
 import type { Source, SourceColumn } from '../definitions/source.ts';
-import { quote } from '../sql/quote.ts';
+import { writeIsOfLevel, writeLevelRank } from './level.ts';
 import { printField, type SearchField } from './tree.ts';
 
 /** A field of one source's events in SQL. Expressions without a value are NULL. */
 export type Operand =
   | { readonly kind: 'text' | 'json' | 'number' | 'boolean'; readonly sql: string }
-  | { readonly kind: 'time' | 'level'; readonly sql: string }
+  | { readonly kind: 'time'; readonly sql: string }
+  /** `sql` is its rank (search/level.ts). */
+  | { readonly kind: 'level'; readonly sql: string; readonly isOf: (levels: readonly Level[]) => string }
   /** The same for all events of the source. */
   | { readonly kind: 'constant'; readonly sql: string; readonly text: string };
 
@@ -55,8 +57,20 @@ export function createFields(source: Source, bind: Bind): Fields {
   function findOfRow(name: string): Operand | undefined {
     if (name === 'source') return { kind: 'constant', sql: bind(source.name), text: source.name };
     if (name === 'timestamp') return { kind: 'time', sql: column(name) };
-    if (name === 'level') return { kind: 'level', sql: define(LEVEL, writeLevel(source.level)) };
+    if (name === 'level') return findLevel();
     return TEXTS.includes(name) ? { kind: 'text', sql: column(name) } : undefined;
+  }
+
+  function findLevel(): Operand {
+    const rule = source.level;
+    const rank = () => define(LEVEL, writeLevelRank(rule, column));
+    return {
+      kind: 'level',
+      get sql() {
+        return rank();
+      },
+      isOf: (levels) => writeIsOfLevel(levels, { rule, rank, column }),
+    };
   }
 
   function findInMetadata(path: SearchField): Operand {
@@ -79,6 +93,41 @@ export function createFields(source: Source, bind: Bind): Fields {
 
 const TEXTS = ['id', 'project', 'event_message', 'metadata'];
 
+const ROW_FIELDS = {
+  event_message: ['string', 'Message of the event; words without a field are searched for in it.'],
+  id: ['string', 'Identifier of the event.'],
+  level: ['level', `One of ${LEVELS.join(', ')}.`],
+  metadata: ['json', 'Attributes of the event, as JSON text.'],
+  project: ['string', 'Project of the event.'],
+  source: ['string', 'Name of the source.'],
+  timestamp: ['timestamp', 'Time of the event, ISO 8601.'],
+} as const;
+
+/** A field as a search names it, and what its values are. */
+export interface DeclaredField {
+  readonly name: string;
+  readonly type: 'string' | 'integer' | 'number' | 'boolean' | 'json' | 'level' | 'timestamp';
+  readonly description: string;
+}
+
+/** Those of a row, then the typed columns; a column that no search can read from is left out. */
+export function listFields({ columns }: Source): DeclaredField[] {
+  const declared = new Map<string, DeclaredField>();
+  for (const [name, [type, description]] of Object.entries(ROW_FIELDS))
+    declared.set(name, { name, type, description });
+  for (const { name: own, type, path, otherwise, description } of columns) {
+    const [first, ...rest] = path;
+    const [head = own, ...others] = first === 'metadata' ? rest : [];
+    if (first === 'metadata' && otherwise !== undefined) continue;
+    const printed = printField([head, ...others]);
+    const isOfRow = head === 'metadata' || Object.hasOwn(ROW_FIELDS, printed);
+    const name = isOfRow ? `metadata.${printed}` : printed;
+    if (!declared.has(name))
+      declared.set(name, { name, type: type === 'keyword' ? 'string' : type, description });
+  }
+  return [...declared.values()];
+}
+
 /** Whether a column has exactly the value at a path of the metadata; one without such a path has its own name. */
 function isAt({ name, path, otherwise }: SourceColumn, field: SearchField): boolean {
   const [first, ...rest] = path;
@@ -97,27 +146,4 @@ const KINDS = {
 
 function toOperand({ name, type }: SourceColumn): Operand {
   return { kind: KINDS[type], sql: column(name) };
-}
-
-/** The level of an event, one of `LEVELS` or NULL. */
-function writeLevel(rule: LevelRule | undefined): string {
-  const ways = [
-    ...(rule?.column === undefined ? [] : [byText(rule.column)]),
-    ...(rule?.status === undefined ? [] : [byStatus(rule, column(rule.status))]),
-    "CAST(NULL, 'Nullable(String)')",
-  ];
-  return `coalesce(${ways.join(', ')})`;
-}
-
-const ALL_TEXTS = LEVELS.flatMap((level) => LEVEL_TEXTS[level].map((text) => [text, level] as const));
-const TEXT_LIST = ALL_TEXTS.map(([text]) => quote(text)).join(', ');
-const LEVEL_LIST = ALL_TEXTS.map(([, level]) => quote(level)).join(', ');
-
-/** By `transform`, which the engine analyses faster than a condition for each level. */
-function byText(name: string): string {
-  return `nullIf(transform(lower(ifNull(${column(name)}, '')), [${TEXT_LIST}], [${LEVEL_LIST}], ''), '')`;
-}
-
-function byStatus({ warnFrom, errorFrom }: LevelRule, status: string): string {
-  return `multiIf(${status} >= ${errorFrom}, 'error', ${status} >= ${warnFrom}, 'warn', ${status} IS NOT NULL, 'info', NULL)`;
 }

@@ -15,6 +15,8 @@ export const SEARCH_PARAMETER = 'q';
 
 // Deeper nesting helps no one, and each level takes frames of the stack, here and in the engine's parser.
 const DEPTH_MAX = 50;
+// The engine reads a path of a thousand names, in each event of each source, for seconds.
+const NAMES_MAX = 32;
 
 /** A text being parsed. */
 interface Reader {
@@ -44,8 +46,9 @@ export function parseSearch(text: string, clausesMax: number): SearchTree | unde
 
 /** The path of a field, such as `request.path`. @throws TailraceError `invalid_parameter` */
 export function parseField(text: string, parameter: string): SearchField {
-  if (matchAt(FIELD, `${text}:`, 0) === `${text}:`) return readSegments(text);
-  const message = 'must be a field, such as level or request.path; names with other characters are in quotes';
+  const field = matchAt(FIELD, `${text}:`, 0) === `${text}:` ? readSegments(text) : undefined;
+  if (field !== undefined && field.length <= NAMES_MAX) return field;
+  const message = `must be a field of at most ${NAMES_MAX} names, such as level or request.path; names with other characters are in quotes`;
   throw invalidParameters([{ parameter, message }]);
 }
 
@@ -138,6 +141,8 @@ function readText(reader: Reader): SearchTree {
 function readFieldClause(reader: Reader, named: string): SearchTree {
   const { at, text } = reader;
   const field = readSegments(named.slice(0, -1));
+  if (field.length > NAMES_MAX)
+    throw refuse(at, `has a field of ${field.length} names; it may have ${NAMES_MAX}`);
   reader.at += named.length;
   const operator = (matchAt(/[<>]=?/y, text, reader.at) ?? '=') as SearchOperator; // the pattern matches these alone
   if (operator !== '=') reader.at += operator.length;
@@ -145,6 +150,8 @@ function readFieldClause(reader: Reader, named: string): SearchTree {
   if (text[position] === '"')
     return { kind: 'compare', field, operator, value: [readQuoted(reader)], position };
   const word = matchAt(BARE, text, position);
+  if (text[position] === '(')
+    throw refuse(position, `has ( as a value; repeat the field, as in (${named}a or ${named}b)`);
   if (word === undefined)
     throw refuse(
       position,

@@ -2,13 +2,16 @@ import { hash } from 'node:crypto';
 import type { Endpoint, ResultColumn } from '../definitions/endpoint.ts';
 import type { Source } from '../definitions/source.ts';
 import {
+  EARLIEST_MICROS,
   formatInstant,
+  LATEST_MICROS,
   MICROS_PER_MINUTE,
   MICROS_PER_MS,
   type Micros,
   parseInstant,
 } from '../lib/instant.ts';
 import { invalidParameters, type ParameterValues } from '../query/parameters.ts';
+import { describeDoubts } from './hint.ts';
 import { SEARCH_PARAMETERS, SEARCH_ROWS_MAX } from './parameters.ts';
 import { parseField, parseSearch, SEARCH_PARAMETER } from './parse.ts';
 import {
@@ -63,6 +66,13 @@ export interface SearchLimits {
   readonly searchClausesMax: number;
 }
 
+export interface CreateSearchOptions {
+  readonly sources: readonly Source[];
+  readonly nowMs: number;
+  readonly limits: SearchLimits;
+  readonly isTail?: boolean;
+}
+
 const DEFAULT_RANGE: Micros = 60 * MICROS_PER_MINUTE;
 // Each term is a condition in the SELECT of each source. The event loop reads that SQL for some 0.1 ms per condition.
 const CONDITIONS_MAX = 2_048;
@@ -73,23 +83,24 @@ const CONDITIONS_MAX = 2_048;
  * @param values of `SEARCH`, checked
  * @param sources that are searched; at least one
  * @param nowMs ms since the epoch, for the range if the caller does not bound it
+ * @param isTail new rows are followed: the range has no end, and no start, unless the caller bounds it
  * @throws TailraceError `invalid_parameter`
  */
 export function createSearch(
   values: ParameterValues,
-  { sources, nowMs, limits }: { sources: readonly Source[]; nowMs: number; limits: SearchLimits },
+  { sources, nowMs, limits, isTail = false }: CreateSearchOptions,
 ): CreatedSearch {
   const clausesMax = Math.min(limits.searchClausesMax, Math.floor(CONDITIONS_MAX / sources.length));
   const tree = parseSearch(values[SEARCH_PARAMETER] ?? '', clausesMax);
   const scope: SearchScope = { sources, tree, hasProject: values['project'] !== '' };
-  const range = findRange(values, nowMs);
+  const range = findRange(values, nowMs, isTail);
   const { statement, part } = writePart(scope, values, range);
   const { sql } = statement;
   const digest = hash('sha256', sql, 'base64url');
   return {
     endpoint: { ...SEARCH, ...part, sql, fileHash: digest, hash: digest },
     values: { ...values, ...statement.values, ...part.values },
-    hint: describeUnknown(statement.extracted),
+    hint: describeDoubts(tree, { extracted: statement.extracted, sources }),
   };
 }
 
@@ -99,16 +110,20 @@ interface Range {
   readonly until: Micros;
 }
 
-function findRange(values: ParameterValues, nowMs: number): Range {
+function findRange(values: ParameterValues, nowMs: number, isTail: boolean): Range {
+  const now = nowMs * MICROS_PER_MS;
   const end = parseInstant(values['until'] ?? '');
-  const until = end ?? nowMs * MICROS_PER_MS;
-  const from = parseInstant(values['from'] ?? '') ?? until - DEFAULT_RANGE;
+  const start = parseInstant(values['from'] ?? '');
+  const until = end ?? (isTail ? LATEST_MICROS : now);
+  const from = start ?? (isTail ? EARLIEST_MICROS : until - DEFAULT_RANGE);
+  if (isTail && until <= now)
+    throw refuseField('until', 'is over, so no new rows can come; leave it out for a live tail');
   if (from < until) return { from, until };
   const message =
     end === undefined
       ? 'must be before now, since there is no "until"'
       : 'must be before "until"; exchange the two, or leave one out';
-  throw invalidParameters([{ parameter: 'from', message }]);
+  throw refuseField('from', message);
 }
 
 interface Part extends Pick<Endpoint, 'columns' | 'maxRows' | 'pages'> {
@@ -121,10 +136,9 @@ function writePart(
   range: Range,
 ): { statement: SearchStatement; part: Part } {
   if (values['part'] === 'histogram') return writeHistogramPart(scope, values, range);
-  const bounds = boundsOf(range);
   if (values['part'] === 'values') {
     const field = readField(values, 'field');
-    const part = { columns: VALUE_COLUMNS, maxRows: VALUES_MAX, pages: undefined, values: bounds };
+    const part = { columns: VALUE_COLUMNS, maxRows: VALUES_MAX, pages: undefined, values: boundsOf(range) };
     return { statement: writeValues(scope, field), part };
   }
   const size = Number(values['limit']);
@@ -137,8 +151,8 @@ function writePart(
     sources: scope.sources,
     range: { after: AFTER, until: SEARCH_UNTIL },
   } as const;
-  const after = { [AFTER]: formatInstant(range.from - 1) };
-  const part = { columns: ROW_COLUMNS, maxRows: size, pages, values: { ...bounds, ...after } };
+  const bounds = { [AFTER]: formatInstant(range.from - 1), [SEARCH_UNTIL]: formatInstant(range.until - 1) };
+  const part = { columns: ROW_COLUMNS, maxRows: size, pages, values: bounds };
   return { statement: writeRows(scope, size), part };
 }
 
@@ -207,14 +221,4 @@ function readField(values: ParameterValues, parameter: 'by' | 'field'): SearchFi
 
 function refuseField(parameter: string, message: string) {
   return invalidParameters([{ parameter, message }]);
-}
-
-const HINT_FIELDS_MAX = 5;
-
-/** An empty answer may come from a misspelt field, which cannot be told from one that these events happen not to have. */
-function describeUnknown(extracted: ReadonlySet<string>): string | undefined {
-  if (extracted.size === 0) return undefined;
-  const names = [...extracted].slice(0, HINT_FIELDS_MAX).map((name) => name.slice(0, 100));
-  const more = extracted.size > HINT_FIELDS_MAX ? ` and ${extracted.size - HINT_FIELDS_MAX} more` : '';
-  return `no source declares ${names.join(', ')}${more}: read from the metadata, which may not have it`;
 }

@@ -1,6 +1,7 @@
-import type { Source } from '../definitions/source.ts';
+import { isManaged, type Source } from '../definitions/source.ts';
 import { writeCondition } from './condition.ts';
 import { type Bind, column, createFields, type Fields, type Operand } from './field.ts';
+import { writeLevelName } from './level.ts';
 import type { SearchField, SearchTree } from './tree.ts';
 
 /** A search compiled for some sources. */
@@ -41,10 +42,10 @@ export function writeRows(scope: SearchScope, size: number): SearchStatement {
     bounds: ['page_from', 'page_until'],
     more: (bind, source) => `AND (@cursor_id IS NULL OR ${isAfterCursor(bind(source.name))})`,
     select: (fields) =>
-      `${fields.find(['source']).sql} AS source, ${COLUMNS}, ${fields.find(['level']).sql} AS level`,
+      `${fields.find(['source']).sql} AS source, ${COLUMNS}, ${fields.find(['level']).sql} AS level_rank`,
     end: `ORDER BY ${[...ORDER, 'project'].map((name) => `${column(name)} DESC`).join(', ')} LIMIT ${size}`,
   });
-  const sql = `SELECT source, id, toUnixTimestamp64Micro(at) AS timestamp, project, level, event_message, metadata
+  const sql = `SELECT source, id, toUnixTimestamp64Micro(at) AS timestamp, project, ${writeLevelName('level_rank')} AS level, event_message, metadata
 FROM (
 ${arms.sql}
 )
@@ -73,34 +74,51 @@ export function writeHistogram(scope: SearchScope, by: SearchField, name: string
   const slot = `intDiv(toUnixTimestamp64Micro(${column('timestamp')}) - ${start}, ${width})`;
   const arms = compile(scope, {
     bounds: [SEARCH_FROM, SEARCH_UNTIL],
-    select: (fields) => `${slot} AS slot, ${toText(fields.find(by))} AS value`,
+    select: (fields) => `${slot} AS slot, ${writeValue(fields.find(by))} AS value, count() AS events`,
+    end: 'GROUP BY slot, value',
   });
-  const counted = `SELECT slot, value, count() AS events FROM (\n${arms.sql}\n) GROUP BY slot, value`;
-  const totals = `SELECT *, if(isNull(value), 0, sum(events) OVER (PARTITION BY value)) AS total FROM (${counted})`;
-  const ranked = `SELECT *, dense_rank() OVER (ORDER BY total DESC, value ASC) AS place FROM (${totals})`;
-  const kept = `if(isNull(value) OR place <= ${SERIES_MAX}, value, '${OTHER_VALUES}')`;
-  const sql = `SELECT ${start} + slot * ${width} AS timestamp, series AS \`${name}\`, total_events AS count
-FROM (SELECT slot, ${kept} AS series, sum(events) AS total_events FROM (${ranked}) GROUP BY slot, series)
+  const series = isLevel(by)
+    ? `SELECT slot, ${writeLevelName('value')} AS series, events AS part FROM (\n${arms.sql}\n)`
+    : writeSeries(arms.sql);
+  const sql = `SELECT ${start} + slot * ${width} AS timestamp, series AS \`${name}\`, sum(part) AS count
+FROM (${series})
+GROUP BY slot, series
 ORDER BY slot, series`;
   return { ...arms, sql };
+}
+
+/** The counts of the most frequent values, and of the others together. */
+function writeSeries(arms: string): string {
+  const totals = `SELECT *, if(isNull(value), 0, sum(events) OVER (PARTITION BY value)) AS total FROM (\n${arms}\n)`;
+  const ranked = `SELECT *, dense_rank() OVER (ORDER BY total DESC, value ASC) AS place FROM (${totals})`;
+  const kept = `if(isNull(value) OR place <= ${SERIES_MAX}, value, '${OTHER_VALUES}')`;
+  return `SELECT slot, ${kept} AS series, events AS part FROM (${ranked})`;
 }
 
 /** The most frequent values of a field, without events that have none. */
 export function writeValues(scope: SearchScope, field: SearchField): SearchStatement {
   const arms = compile(scope, {
     bounds: [SEARCH_FROM, SEARCH_UNTIL],
-    select: (fields) => `${toText(fields.find(field))} AS value`,
+    select: (fields) => `${writeValue(fields.find(field))} AS value, count() AS events`,
+    end: 'GROUP BY value',
   });
-  const sql = `SELECT value, events AS count
-FROM (SELECT value, count() AS events FROM (\n${arms.sql}\n) WHERE value IS NOT NULL GROUP BY value)
+  const value = isLevel(field) ? writeLevelName('value') : 'value';
+  const sql = `SELECT text AS value, sum(events) AS count
+FROM (SELECT ${value} AS text, events FROM (\n${arms.sql}\n))
+WHERE text IS NOT NULL
+GROUP BY text
 ORDER BY count DESC, value
 LIMIT ${VALUES_MAX}`;
   return { ...arms, sql };
 }
 
-/** The value of a field as a text that may be NULL: fields may have different types in different sources. */
-function toText({ sql }: Operand): string {
-  return `CAST(toString(${sql}), 'Nullable(String)')`;
+function isLevel(field: SearchField): boolean {
+  return field.length === 1 && field[0] === 'level';
+}
+
+/** The value of a field as a text that may be NULL, since fields may have different types in different sources; of a level its rank. */
+function writeValue({ kind, sql }: Operand): string {
+  return kind === 'level' ? sql : `CAST(toString(${sql}), 'Nullable(String)')`;
 }
 
 interface Arm {
@@ -124,13 +142,12 @@ function compile({ sources, tree, hasProject }: SearchScope, arm: Arm): SearchSt
       `${time} >= @${from} AND ${time} <= @${until}`,
       hasProject && `AND ${column('project')} = @project`,
       arm.more?.(bind, source),
-      tree !== undefined && `AND ${writeCondition(tree, { fields, bind })}`,
     ];
+    const searched = tree && writeCondition(tree, { fields, bind });
     const definitions = fields.definitions();
     extracted = extracted?.intersection(fields.extracted) ?? fields.extracted;
     return `(${definitions.length === 0 ? '' : `WITH ${definitions.join(', ')} `}SELECT ${selected}
-FROM \`${source.table}\` AS t
-WHERE ${conditions.filter(Boolean).join(' ')}
+FROM ${writeSearched(source, searched)}${conditions.filter(Boolean).join(' ')}
 ${arm.end ?? ''})`;
   });
   return {
@@ -138,6 +155,16 @@ ${arm.end ?? ''})`;
     values: Object.fromEntries(values()),
     extracted: extracted ?? new Set(),
   };
+}
+
+/**
+ * The table with the condition of the search, up to the other conditions. In reading newest first, the engine reads what it sorts by for all rows,
+ * unless PREWHERE has the condition; there it also remembers, for any range of time, which granules have no match. Views have no PREWHERE.
+ */
+function writeSearched(source: Source, condition: string | undefined): string {
+  const table = `\`${source.table}\` AS t`;
+  if (condition === undefined) return `${table}\nWHERE `;
+  return isManaged(source) ? `${table}\nPREWHERE ${condition}\nWHERE ` : `${table}\nWHERE ${condition} AND `;
 }
 
 /** Gives each text a parameter of its own, numbered in the order of their first use. */

@@ -3,8 +3,9 @@ import type { Source } from '../definitions/source.ts';
 import { TailraceError } from '../errors.ts';
 import { isListed } from '../keys/grant.ts';
 import type { Caller } from '../keys/keyring.ts';
+import { MICROS_PER_MINUTE, type Micros } from '../lib/instant.ts';
 import type { Cursors } from '../query/cursor.ts';
-import { findNamedFormat } from '../query/format.ts';
+import { findNamedFormat, NDJSON_FORMAT } from '../query/format.ts';
 import type { RawParameters } from '../query/parameters.ts';
 import { invalidParameters } from '../query/parameters.ts';
 import { parsePinnedParameters } from '../query/pins.ts';
@@ -12,6 +13,7 @@ import { bindPosition } from '../query/position.ts';
 import { createQuestion } from '../query/question.ts';
 import { createSearch, SEARCH, type SearchLimits } from '../search/search.ts';
 import { chooseEncoding, chooseFormat, type Inquiry, type Resolved, readDirectives } from './resolve.ts';
+import { notFollowed, type ResolvedTail, withLastId } from './resolve-tail.ts';
 
 export interface ResolveSearchOptions {
   readonly registry: Registry;
@@ -26,30 +28,74 @@ export interface ResolvedSearch extends Resolved {
   readonly hint: string | undefined;
 }
 
-export type ResolveSearch = ReturnType<typeof createResolveSearch>;
+export type SearchSteps = ReturnType<typeof createSearchSteps>;
+
+const TAIL_ROWS_MIN = 100;
+// Each tick reads it, for rows that come late: what is rare would otherwise be looked for in the whole range, four times a second.
+const TAIL_WINDOW: Micros = 15 * MICROS_PER_MINUTE;
 
 type SearchInquiry = Pick<Inquiry, 'caller' | 'parameters' | 'headers' | 'accepts'>;
 
-/**
- * Sources, search, range and pins → question.
- *
- * @throws TailraceError `forbidden`, `source_not_found`, `not_acceptable`, `invalid_parameter`
- */
-export function createResolveSearch({ registry, cursors, limits, now }: ResolveSearchOptions) {
-  return ({ caller, parameters: raw, headers, accepts }: SearchInquiry): ResolvedSearch => {
+/** How searches become questions. */
+export function createSearchSteps({ registry, cursors, limits, now }: ResolveSearchOptions) {
+  const { searchBytesMax: bytesMax } = limits;
+
+  function check(caller: Caller, raw: RawParameters) {
     requireReader(caller);
-    const format = findNamedFormat(SEARCH, raw) ?? chooseFormat(accepts);
     const joined = { ...raw, source: joinList(raw['source']) };
-    const checked = parsePinnedParameters(SEARCH, joined, {
-      pins: caller.pins,
-      bytesMax: limits.searchBytesMax,
-    });
-    const sources = findSources(registry, caller, checked['source'] ?? '');
-    const { endpoint, values, hint } = createSearch(checked, { sources, nowMs: now(), limits });
-    const position = cursors.read(endpoint, values, raw);
-    const bound = { ...values, ...bindPosition(endpoint.pages, position) };
-    const question = createQuestion(endpoint, bound, format);
-    return { question, encoding: chooseEncoding(accepts), directives: readDirectives(headers), hint };
+    const values = parsePinnedParameters(SEARCH, joined, { pins: caller.pins, bytesMax });
+    return { values, sources: findSources(registry, caller, values['source'] ?? '') };
+  }
+
+  /** The question that a live tail follows, and its values before they are bound to it. */
+  function createTail(caller: Caller, raw: RawParameters) {
+    const { values: checked, sources } = check(caller, raw);
+    if (checked['part'] !== 'rows')
+      throw notFollowed(`part=${checked['part']} has no live tail, which needs part=rows`);
+    // A tail that reads page after page of a few rows would be slow.
+    const limit = String(Math.max(Number(checked['limit']), TAIL_ROWS_MIN));
+    return createSearch({ ...checked, limit }, { sources, nowMs: now(), limits, isTail: true });
+  }
+
+  return {
+    /** The sources that a caller may search. @throws TailraceError `forbidden` if it may search none */
+    findSearchable: (caller: Caller): readonly Source[] => check(caller, {}).sources,
+    /**
+     * Sources, search, range and pins → question.
+     *
+     * @throws TailraceError `forbidden`, `source_not_found`, `not_acceptable`, `invalid_parameter`
+     */
+    resolveSearch({ caller, parameters: raw, headers, accepts }: SearchInquiry): ResolvedSearch {
+      requireReader(caller);
+      const format = findNamedFormat(SEARCH, raw) ?? chooseFormat(accepts);
+      const { values: checked, sources } = check(caller, raw);
+      const { endpoint, values, hint } = createSearch(checked, { sources, nowMs: now(), limits });
+      const position = cursors.read(endpoint, values, raw);
+      const bound = { ...values, ...bindPosition(endpoint.pages, position) };
+      const question = createQuestion(endpoint, bound, format);
+      return { question, encoding: chooseEncoding(accepts), directives: readDirectives(headers), hint };
+    },
+    /**
+     * The same for a live tail.
+     *
+     * @throws TailraceError `forbidden`, `source_not_found`, `not_acceptable`, `invalid_parameter`
+     */
+    resolveSearchTail({ caller, parameters: raw, headers }: Omit<SearchInquiry, 'accepts'>): ResolvedTail {
+      const { endpoint, values } = createTail(caller, raw);
+      const first = { ...values, ...bindPosition(endpoint.pages) };
+      return {
+        question: createQuestion(endpoint, first, NDJSON_FORMAT),
+        position: cursors.read(endpoint, values, withLastId(raw, headers)),
+        window: TAIL_WINDOW,
+        isCurrent() {
+          try {
+            return createTail(caller, raw).endpoint.fileHash === endpoint.fileHash;
+          } catch {
+            return false; // a source that it names is gone
+          }
+        },
+      };
+    },
   };
 }
 

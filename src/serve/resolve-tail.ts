@@ -1,20 +1,17 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { hasNewestFirst } from '../definitions/pages.ts';
+import type { Registry } from '../definitions/registry.ts';
 import { TailraceError } from '../errors.ts';
 import type { Cursors } from '../query/cursor.ts';
 import { NDJSON_FORMAT } from '../query/format.ts';
 import type { RawParameters } from '../query/parameters.ts';
 import { parsePinnedParameters } from '../query/pins.ts';
-import type { Position } from '../query/position.ts';
-import { createQuestion, type Question } from '../query/question.ts';
+import { createQuestion } from '../query/question.ts';
+import type { TailRequest } from '../tail/tails.ts';
 import { type Inquiry, requireEndpoint } from './resolve.ts';
 
-export interface ResolvedTail {
-  /** Of the first page. */
-  readonly question: Question;
-  /** Where the caller goes on. */
-  readonly position: Position | undefined;
-}
+/** What a caller follows, and where it goes on. */
+export type ResolvedTail = Pick<TailRequest, 'question' | 'window' | 'isCurrent' | 'position'>;
 
 type TailInquiry = Pick<Inquiry, 'caller' | 'endpoint' | 'parameters' | 'headers'>;
 
@@ -24,7 +21,7 @@ type TailInquiry = Pick<Inquiry, 'caller' | 'endpoint' | 'parameters' | 'headers
  *
  * @throws TailraceError `forbidden`, `not_acceptable` for an endpoint that cannot be followed, `invalid_parameter`
  */
-export function createResolveTail({ cursors, parameterBytesMax: bytesMax }: ResolveTailOptions) {
+export function createResolveTail({ registry, cursors, parameterBytesMax: bytesMax }: ResolveTailOptions) {
   return ({ caller, endpoint, parameters, headers }: TailInquiry): ResolvedTail => {
     requireEndpoint(caller, endpoint);
     const { name, pages } = endpoint;
@@ -34,20 +31,27 @@ export function createResolveTail({ cursors, parameterBytesMax: bytesMax }: Reso
       throw notFollowed(`${name} has no live tail, which needs rows with the newest "timestamp" first`);
     const values = parsePinnedParameters(endpoint, parameters, { pins: caller.pins, bytesMax });
     const position = cursors.read(endpoint, values, withLastId(parameters, headers));
-    return { question: createQuestion(endpoint, values, NDJSON_FORMAT), position };
+    return {
+      question: createQuestion(endpoint, values, NDJSON_FORMAT),
+      position,
+      isCurrent: () => registry.findEndpoint(endpoint.id)?.fileHash === endpoint.fileHash,
+    };
   };
 }
 
 interface ResolveTailOptions {
+  readonly registry: Pick<Registry, 'findEndpoint'>;
   readonly cursors: Cursors;
   readonly parameterBytesMax: number;
 }
 
-function withLastId(parameters: RawParameters, headers: IncomingHttpHeaders): RawParameters {
+/** The parameters with `Last-Event-ID` as the cursor. */
+export function withLastId(parameters: RawParameters, headers: IncomingHttpHeaders): RawParameters {
   const cursor = headers['last-event-id'];
   return typeof cursor === 'string' && cursor !== '' ? { ...parameters, cursor } : parameters;
 }
 
-function notFollowed(message: string): TailraceError {
+/** @param message what has no live tail */
+export function notFollowed(message: string): TailraceError {
   return new TailraceError('not_acceptable', `${message}; accept application/json or */*`);
 }

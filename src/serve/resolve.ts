@@ -150,17 +150,15 @@ const ALL_TYPES = [...ANSWER_TYPES, EVENT_STREAM];
 
 /**
  * Whether a request asks for a live tail rather than for an answer. `format` asks for an answer, whatever `Accept` says. So does any
- * other type in `Accept` at an endpoint that has no live tail.
+ * other type in `Accept` if the endpoint has no live tail.
  */
-export function wantsTail({
-  accepts,
-  endpoint,
-  parameters,
-}: Pick<Inquiry, 'accepts' | 'endpoint' | 'parameters'>): boolean {
+export function wantsTail(
+  { accepts, endpoint, parameters }: Pick<Inquiry, 'accepts' | 'endpoint' | 'parameters'>,
+  hasTail = endpoint.pages !== undefined && hasNewestFirst(endpoint.pages),
+): boolean {
   if (findNamedFormat(endpoint, parameters) !== undefined) return false;
   if (accepts.type(ALL_TYPES) !== EVENT_STREAM) return false;
-  const { pages } = endpoint;
-  return (pages !== undefined && hasNewestFirst(pages)) || accepts.type(ANSWER_TYPES) === false;
+  return hasTail || accepts.type(ANSWER_TYPES) === false;
 }
 
 export function chooseEncoding(accepts: Accepts): Encoding {

@@ -1,4 +1,4 @@
-import { scanTokens, type Token } from './token.ts';
+import { readWords, type Token, type Word } from './token.ts';
 import { PLAIN_NAME } from './with-list.ts';
 
 /** A column of a SELECT, as it is written: `expression AS name`, or the name of a column. */
@@ -35,9 +35,9 @@ const CLAUSES = new Set('FROM PREWHERE WHERE GROUP HAVING ORDER ARRAY JOIN'.spli
  * @returns `undefined` for any query that is not plainly `[WITH …] SELECT item, … FROM … [LIMIT n]`: in doubt it is not cut
  */
 export function findFinalSelect(sql: string): FinalSelect | undefined {
-  const tokens = [...scanTokens(sql)].filter(({ kind }) => kind !== 'comment');
-  const texts = tokens.map(({ start, end }) => sql.slice(start, end));
-  const outer = findOuter(tokens, texts);
+  const tokens = readWords(sql);
+  const texts = tokens.map(({ text }) => text);
+  const outer = findOuter(tokens);
   const words = outer.map((i) => (tokens[i]?.kind === 'word' ? (texts[i] ?? '').toUpperCase() : ''));
   const limit = readLimit(words);
   const end = words.length - (limit === undefined ? 0 : 2);
@@ -64,8 +64,11 @@ export function findFinalSelect(sql: string): FinalSelect | undefined {
 
 /** `n` of a query that ends with `LIMIT n`, whatever it is otherwise. */
 export function findLimit(sql: string): number | undefined {
-  const last = [...scanTokens(sql)].filter(({ kind }) => kind !== 'comment').slice(-2);
-  return readLimit(last.map(({ start, end }) => sql.slice(start, end).toUpperCase()));
+  return readLimit(
+    readWords(sql)
+      .slice(-2)
+      .map(({ text }) => text.toUpperCase()),
+  );
 }
 
 /** @param words in capital letters */
@@ -80,21 +83,27 @@ function countsItems(texts: readonly string[]): boolean {
   return texts.some((text, i) => {
     if (text === '(') depth++;
     if (text === ')') depth--;
-    const isInside = texts[i - 1] === '(' && /^(?:BY|[,(])$/i.test(texts[i - 2] ?? '');
-    return /^(?:\d\w*|ALL)$/i.test(text) && (depth === 0 || isInside);
+    if (!/^(?:\d\w*|ALL)$/i.test(text)) return false;
+    return depth === 0 || (texts[i - 1] === '(' && /^(?:BY|[,(])$/i.test(texts[i - 2] ?? ''));
   });
 }
 
+const OPENING: ReadonlySet<string> = new Set('([{');
+const CLOSING: ReadonlySet<string> = new Set(')]}');
+
 /** Indexes of the tokens outside of all brackets; none if brackets do not match. */
-function findOuter(tokens: readonly Token[], texts: readonly string[]): number[] {
+function findOuter(tokens: readonly Word[]): number[] {
   let depth = 0;
   const outer: number[] = [];
-  for (const [i, { kind }] of tokens.entries()) {
-    const text = kind === 'sign' ? (texts[i] ?? '') : '';
-    if (')]}'.includes(text) && text !== '') depth--;
+  for (const [i, { kind, text }] of tokens.entries()) {
+    if (kind !== 'sign') {
+      if (depth === 0) outer.push(i);
+      continue;
+    }
+    if (CLOSING.has(text)) depth--;
     if (depth < 0) return [];
     if (depth === 0) outer.push(i);
-    if ('([{'.includes(text) && text !== '') depth++;
+    if (OPENING.has(text)) depth++;
   }
   return depth === 0 ? outer : [];
 }

@@ -1,10 +1,10 @@
-import { scanTokens, type Token } from './token.ts';
+import { readWords, type Token } from './token.ts';
 
 /** How a condition tests whether its parameter is empty: `= ''` or `IS NULL`. */
 export type EmptyTest = 'text' | 'null';
 
 /** `AND (@name = '' OR …)` or `AND (@name IS NULL OR …)` in the WHERE of a query. Offsets are UTF-16 units. */
-interface OptionalCondition {
+export interface OptionalCondition {
   readonly name: string;
   readonly test: EmptyTest;
   /** Of `AND`. */
@@ -15,23 +15,20 @@ interface OptionalCondition {
   readonly restEnd: number;
 }
 
-/** The parameters of a query's optional conditions, `AND (@name = '' OR …)` and `AND (@name IS NULL OR …)`. */
-export function findOptionalParameters(sql: string): ReadonlySet<string> {
-  return new Set(findOptionalConditions(sql).map(({ name }) => name));
-}
-
 /**
  * The query with its optional conditions decided: left out if the parameter is empty, the rest alone otherwise. The engine would come
  * to the same, and take a third of a millisecond for it.
  *
+ * @param conditions of the query
  * @param isEmpty whether the test is true of the parameter; `undefined`: the condition stays
  */
 export function decideOptionalConditions(
   sql: string,
+  conditions: readonly OptionalCondition[],
   isEmpty: (name: string, test: EmptyTest) => boolean | undefined,
 ): string {
   let text = sql;
-  for (const { name, test, start, restStart, restEnd } of findOptionalConditions(sql).toReversed()) {
+  for (const { name, test, start, restStart, restEnd } of conditions.toReversed()) {
     const empty = isEmpty(name, test);
     if (empty === undefined) continue;
     const rest = empty ? '' : `AND (${sql.slice(restStart, restEnd)})`;
@@ -51,12 +48,16 @@ const OF_CONDITIONS = new Set(['WHERE', 'PREWHERE']);
 const UNFIT_BEFORE = new Set(['BETWEEN', '?', 'CASE']);
 const UNFIT_INSIDE = new Set(['AS', '?', ',', 'SELECT']);
 
-function findOptionalConditions(sql: string): OptionalCondition[] {
-  const tokens = [...scanTokens(sql)].filter(({ kind }) => kind !== 'comment');
-  const words = tokens.map(({ kind, start, end }) => {
-    const text = sql.slice(start, end);
-    return kind === 'word' ? text.toUpperCase() : kind === 'sign' ? text : '';
-  });
+// Most queries have none, and need not be cut into tokens.
+const CANDIDATE = /\(\s*@\w+\s*(?:=\s*''|IS\s+NULL)\s+OR\b/i;
+
+/** A query's optional conditions, `AND (@name = '' OR …)` and `AND (@name IS NULL OR …)`, in order. */
+export function findOptionalConditions(sql: string): OptionalCondition[] {
+  if (!CANDIDATE.test(sql)) return [];
+  const tokens = readWords(sql);
+  const words = tokens.map(({ kind, text }) =>
+    kind === 'word' ? text.toUpperCase() : kind === 'sign' ? text : '',
+  );
   return tokens.flatMap((_, i) => readCondition(sql, tokens, words, i) ?? []);
 }
 

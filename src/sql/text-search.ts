@@ -1,4 +1,4 @@
-import { scanTokens, type Token } from './token.ts';
+import { readWords, type Word } from './token.ts';
 
 /** An argument in SQL that a text is searched for. */
 export interface TextSearch {
@@ -42,14 +42,16 @@ const EXPLAINS_TEXT = /^EXPLAIN (?:AST|QUERY TREE) /;
 /** The searches of a statement, by the tokens of its SQL. */
 export function findTextSearches(sql: string): TextSearch[] {
   if (EXPLAINS_TEXT.test(sql)) return [];
-  const words = [...scanTokens(sql)]
-    .filter(({ kind }) => kind !== 'comment')
-    .map((token) => ({ ...token, text: sql.slice(token.start, token.end) }));
+  const words = readWords(sql);
   const brackets = findBrackets(words);
-  return words.flatMap((_, i) => findCall(words, i, brackets) ?? findOperator(words, i) ?? []);
+  const searches: TextSearch[] = [];
+  for (const [i, { kind }] of words.entries()) {
+    if (kind !== 'word' && kind !== 'name') continue;
+    const search = findCall(words, i, brackets) ?? findOperator(words, i);
+    if (search !== undefined) searches.push(search);
+  }
+  return searches;
 }
-
-type Word = Token & { readonly text: string };
 
 function findCall(
   words: readonly Word[],
@@ -57,7 +59,7 @@ function findCall(
   brackets: ReadonlyMap<number, readonly number[]>,
 ): TextSearch | undefined {
   const name = words[i];
-  if ((name?.kind !== 'word' && name?.kind !== 'name') || words[i + 1]?.text !== '(') return undefined;
+  if (name === undefined || words[i + 1]?.text !== '(') return undefined;
   const called = FUNCTIONS.get(readName(name.text).toLowerCase());
   if (called === undefined) return undefined;
   // `value LIKE (…)` is the operator.

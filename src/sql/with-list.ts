@@ -94,8 +94,12 @@ interface ListTokens {
   readonly end: number;
 }
 
+// Comments may come before it.
+const BEGINS_WITH = /^\s*(?:WITH\b|--|\/|#)/i;
+
 /** The named members of a query's WITH list, and where the final SELECT begins. */
 function findMembers(sql: string): { members: readonly Member[]; end: number } | undefined {
+  if (!BEGINS_WITH.test(sql)) return undefined;
   const tokens = [...scanTokens(sql)].filter((token) => token.kind !== 'comment');
   const { closing, end } = pairBrackets(sql, tokens, (i) => isWord({ sql, tokens }, i, 'SELECT'));
   const final = end === undefined ? undefined : tokens[end];

@@ -3,6 +3,7 @@ import { isManaged } from '../definitions/source.ts';
 import type { WriteMarks, WriteVersion } from '../engine/write-marks.ts';
 import { MICROS_PER_MS, type Micros, parseInstant } from '../lib/instant.ts';
 import type { Cursors } from '../query/cursor.ts';
+import { since } from '../query/page.ts';
 import { comparePositions, type Position } from '../query/position.ts';
 import type { Question } from '../query/question.ts';
 import type { Run } from '../query/run.ts';
@@ -25,6 +26,14 @@ export type Group = ReturnType<typeof createGroup>;
 /** Of a tick: `row` events in the order of the rows, or that rows were lost. */
 export type News = Buffer | 'cut' | undefined;
 
+/** What a group follows. */
+export interface Followed {
+  /** Of the first page, in NDJSON. */
+  readonly question: Question;
+  /** How far before the present a tick looks for rows; `undefined`: as far as the question says. */
+  readonly window?: Micros | undefined;
+}
+
 // Writes that the service does not see cannot be waited for, so the engine is asked every second tick.
 const UNSEEN_TICKS = 2;
 
@@ -33,21 +42,19 @@ const UNSEEN_TICKS = 2;
  * before did not read are new. So a row that comes late, with an older time than those before it, is sent if it belongs among the
  * rows of the first page, and its cursor is that of the newest row so far: going on from there repeats nothing.
  *
- * @param question of the first page, in NDJSON
  * @param nextLane the lane of its next queries: each tail takes its turn, so that no key holds up the tails of others
  */
-export function createGroup(parts: GroupParts, question: Question, nextLane: () => string) {
+export function createGroup(parts: GroupParts, followed: Followed, nextLane: () => string) {
   const { run, writes, cursors, now } = parts;
-  const { endpoint, values } = question;
+  const { question } = followed;
   const pages = getPages(question);
-  const cursorOf = cursors.createWriter(endpoint, values);
+  const cursorOf = cursors.createWriter(question.endpoint, question.values);
   const closing = new AbortController();
   const how = () => ({ signal: closing.signal, lane: nextLane() });
   const seesEveryWrite = parts.seesEveryWrite && pages.sources.every(isManaged);
   let version: WriteVersion = -1;
   let ticks = 0;
-  let reading: Reading = { rows: [], end: 'whole' };
-  let known: ReadonlySet<string> = new Set();
+  let reading: Read = { rows: [], end: 'whole', start: undefined };
   /** Where the rows that were read end; `undefined` as long as there were none. */
   let mark: Position | undefined;
 
@@ -59,10 +66,9 @@ export function createGroup(parts: GroupParts, question: Question, nextLane: () 
     return from === undefined || isNewer(to, from) ? to : from;
   }
 
-  function take(next: Reading): void {
+  function take(next: Read): void {
     for (const { position } of next.rows) mark = advance(mark, position);
     reading = cutToPage(next, pages);
-    known = new Set(reading.rows.map(({ name }) => name));
   }
 
   function encode(rows: readonly TailRow[], from: Position | undefined): Buffer {
@@ -86,7 +92,7 @@ export function createGroup(parts: GroupParts, question: Question, nextLane: () 
     /** Reads the newest rows, which are not sent. @throws what the query fails with */
     async start(): Promise<void> {
       const { version: before } = writes;
-      const first = await readFirst(run, question, how());
+      const first = await readNewest(followed, now(), (asked) => readFirst(run, asked, how()));
       version = before;
       take(first);
     },
@@ -95,9 +101,11 @@ export function createGroup(parts: GroupParts, question: Question, nextLane: () 
       if (!hasChanged()) return undefined;
       const { version: before } = writes;
       const floor = floorOf(reading);
+      const known = new Set(reading.rows.map(({ name }) => name));
       const isNew = ({ name, position }: TailRow) =>
         !known.has(name) && (floor === undefined || isNewer(position, floor));
-      const next = await readBack(run, question, { ...how(), isEnough: (row) => !isNew(row) });
+      const isEnough = (row: TailRow) => !isNew(row);
+      const next = await readNewest(followed, now(), (asked) => readBack(run, asked, { ...how(), isEnough }));
       version = before;
       const rows = next.rows.filter(isNew).reverse();
       const from = mark;
@@ -114,7 +122,7 @@ export function createGroup(parts: GroupParts, question: Question, nextLane: () 
     /** Rows between two positions, oldest first; `undefined` if there are too many. @throws what the query fails with */
     async readBetween(from: Position, until: Position): Promise<readonly TailRow[] | undefined> {
       const isEnough = (row: TailRow) => !isNewer(row.position, until);
-      const { rows, end } = await readBack(run, question, { ...how(), from, isEnough });
+      const { rows, end } = await readBack(run, askSince(followed, until), { ...how(), from, isEnough });
       return end === 'cut' ? undefined : rows.filter((row) => isNewer(row.position, until)).reverse();
     },
     /** Stops its queries. */
@@ -122,14 +130,36 @@ export function createGroup(parts: GroupParts, question: Question, nextLane: () 
   };
 }
 
+interface Read extends Reading {
+  /** No row after it was looked for. */
+  readonly start: Position | undefined;
+}
+
+/** Reads the rows of the window before the present. */
+async function readNewest(
+  { question, window }: Followed,
+  nowMs: number,
+  read: (asked: Question) => Promise<Reading>,
+): Promise<Read> {
+  if (window === undefined) return { ...(await read(question)), start: undefined };
+  const from = nowMs * MICROS_PER_MS - window;
+  const start = getPages(question).by.map((_, i) => (i === 0 ? String(from) : '')); // before all rows of earlier instants
+  return { ...(await read(since(question, from))), start };
+}
+
+/** The question without rows that come long after a position: the window does not bound what was missed. */
+function askSince({ question, window }: Followed, position: Position): Question {
+  return window === undefined ? question : since(question, timeOf(position));
+}
+
 /** Those of a burst would stay in memory until rows are stored again. */
-function cutToPage({ rows, end }: Reading, { size }: Pages): Reading {
-  return rows.length <= size ? { rows, end } : { rows: rows.slice(0, size), end: 'met' };
+function cutToPage({ rows, end, start }: Read, { size }: Pages): Read {
+  return rows.length <= size ? { rows, end, start } : { rows: rows.slice(0, size), end: 'met', start };
 }
 
 /** Rows beyond the reading before may be old ones that came into view, such as after a deletion. */
-function floorOf({ rows, end }: Reading): Position | undefined {
-  return end === 'whole' ? undefined : rows.at(-1)?.position;
+function floorOf({ rows, end, start }: Read): Position | undefined {
+  return end === 'whole' ? start : rows.at(-1)?.position;
 }
 
 /** The time of a row, which is the first column (definitions/pages.ts); one that is not understood is not ahead. */

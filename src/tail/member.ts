@@ -94,8 +94,8 @@ export function createMember({ caller, authenticate, bufferBytesMax, onEnd }: Me
 }
 
 /** What a tail rests on; the objects themselves may be new ones. */
-function describeRights({ scopes, endpoints, pins }: Caller): string {
-  return JSON.stringify([scopes, endpoints, pins]);
+function describeRights({ scopes, endpoints, sources, pins }: Caller): string {
+  return JSON.stringify([scopes, endpoints, sources, pins]);
 }
 
 function reasonOf(error: unknown): EndReason {

@@ -3,14 +3,13 @@ import type { Registry } from '../definitions/registry.ts';
 import { TailraceError } from '../errors.ts';
 import type { Caller } from '../keys/keyring.ts';
 import type { Position } from '../query/position.ts';
-import type { Question } from '../query/question.ts';
 import type { EndReason } from './event.ts';
-import { createGroup, type Group, type GroupParts } from './group.ts';
+import { createGroup, type Followed, type Group, type GroupParts } from './group.ts';
 import { createHistory, type Past } from './history.ts';
 import { createMember, type Member, type Sink } from './member.ts';
 
 export interface TailsOptions extends GroupParts {
-  readonly registry: Pick<Registry, 'endpoints' | 'findEndpoint'>;
+  readonly registry: Pick<Registry, 'endpoints'>;
   readonly limits: Pick<Config, 'tailsMax' | 'tailsPerKeyMax' | 'tailBufferBytesMax'>;
   /** A tail has ended; without a reason its reader has gone. */
   readonly onEnded: (reason: EndReason | 'left') => void;
@@ -18,8 +17,9 @@ export interface TailsOptions extends GroupParts {
 }
 
 /** A request to follow a question. */
-export interface TailRequest {
-  readonly question: Question;
+export interface TailRequest extends Followed {
+  /** Whether the definitions still give the caller this question; asked when they have changed. */
+  readonly isCurrent: () => boolean;
   /** Rows after it come first; without it only new ones. */
   readonly position: Position | undefined;
   readonly caller: Caller;
@@ -36,8 +36,7 @@ export interface Tail {
 
 interface Running {
   readonly group: Group;
-  /** Each with its lane. */
-  readonly members: Map<Member, string>;
+  readonly members: Map<Member, TailRequest>;
   readonly ready: Promise<void>;
   isBusy: boolean;
   failures: number;
@@ -65,8 +64,9 @@ export function createTails(options: TailsOptions) {
     return running;
   }
 
-  function add(running: Running, { caller, authenticate, lane }: TailRequest): Member {
+  function add(running: Running, request: TailRequest): Member {
     const { group, members } = running;
+    const { caller, authenticate } = request;
     const member = createMember({
       ...{ caller, authenticate, bufferBytesMax: limits.tailBufferBytesMax },
       onEnd(reason) {
@@ -78,7 +78,7 @@ export function createTails(options: TailsOptions) {
         groups.delete(group.question.key);
       },
     });
-    members.set(member, lane);
+    members.set(member, request);
     return member;
   }
 
@@ -86,10 +86,8 @@ export function createTails(options: TailsOptions) {
   function followDefinitions(): void {
     if (served === registry.endpoints) return;
     served = registry.endpoints;
-    for (const { group, members } of [...groups.values()]) {
-      const { id, fileHash } = group.question.endpoint;
-      if (registry.findEndpoint(id)?.fileHash !== fileHash) endAll(members.keys(), 'definition_changed');
-    }
+    for (const { members } of [...groups.values()])
+      for (const [member, { isCurrent }] of [...members]) if (!isCurrent()) member.end('definition_changed');
   }
 
   const all = () => [...groups.values()].flatMap(({ members }) => [...members.keys()]);
@@ -182,16 +180,16 @@ function createTail(member: Member, { events, release }: Past): Tail {
   };
 }
 
-function startGroup(options: TailsOptions, { question, lane }: TailRequest): Running {
+function startGroup(options: TailsOptions, request: TailRequest): Running {
   const members: Running['members'] = new Map();
-  const group = createGroup(options, question, createTurns(members, lane));
+  const group = createGroup(options, request, createTurns(members, request.lane));
   return { group, members, ready: group.start(), isBusy: false, failures: 0 };
 }
 
 /** The lanes of the members by turns. @param first as long as there is none */
-function createTurns(members: ReadonlyMap<Member, string>, first: string): () => string {
+function createTurns(members: Running['members'], first: string): () => string {
   let turn = 0;
-  return () => [...members.values()][turn++ % members.size] ?? first;
+  return () => [...members.values()][turn++ % members.size]?.lane ?? first;
 }
 
 async function tickGroup(running: Running, onFailure: TailsOptions['onFailure']): Promise<void> {

@@ -5,8 +5,9 @@ import type { Registry } from '../definitions/registry.ts';
 import type { Engine } from '../engine/engine.ts';
 import { findForeignTable } from '../query/tables-read.ts';
 import { type Verified, verifyDrafts, verifyQuery } from '../query/verify.ts';
+import { verifySearches } from '../search/verify.ts';
 import { createAuthorEngine, type How } from './author-engine.ts';
-import { type Draft, type DraftTexts, readDraft, refuseDraft } from './draft.ts';
+import { type Draft, type DraftTexts, readDraft, refuseDraft, YAML_FILE } from './draft.ts';
 
 export interface CheckParts {
   readonly config: Pick<Config, 'defaultTier'>;
@@ -29,9 +30,11 @@ export async function checkDraft(parts: CheckParts, texts: DraftTexts, how: How)
   const draft = readDraft(texts, registry.sources, config.defaultTier);
   const { engine, throwFailure } = createAuthorEngine(parts.engine, how);
   if (draft.endpoint !== undefined) {
+    const unsaved = new Map([[YAML_FILE, texts.definition]]);
+    const searches = await verifySearches([draft.endpoint], unsaved);
     const { faults, columns } = await verifyQuery(engine, draft.endpoint, findForeign(registry));
     throwFailure();
-    return { draft, columns, faults: faults.map((fault) => inAuthorText(fault, texts)) };
+    return { draft, columns, faults: [...searches, ...faults.map((fault) => inAuthorText(fault, texts))] };
   }
   // Its types are unknown, so only the syntax can be checked: names are resolved for what the checks above have passed.
   const drafts = draft.sql.text.trim() === '' ? [] : [draft.sql];

@@ -69,6 +69,7 @@ const parameter = (name: string, control: 'text' | 'time' = 'text') => ({
   values: [],
   otherwise: null,
   pinned: null,
+  search: null,
 });
 
 test('the bounds of a log are its parameters of that type', () => {

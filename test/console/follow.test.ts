@@ -1,6 +1,6 @@
 import type { EventSourceMessage } from 'eventsource-parser';
 import { describe, expect, test } from 'vitest';
-import { type Followed, follow } from '../../console/src/page/endpoint/follow.ts';
+import { type Followed, follow } from '../../console/src/api/follow.ts';
 
 const row = (id: string): EventSourceMessage => ({ event: 'row', id, data: id });
 

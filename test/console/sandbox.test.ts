@@ -13,7 +13,9 @@ const ENDPOINT: EndpointView = {
   live_tail: false,
   parameters: [],
   formats: [],
-  columns: [{ name: 'n', type: 'integer', description: 'A count.' }],
+  columns: [{ name: 'n', type: 'integer', description: 'A count.', search: null }],
+  bucket: null,
+  sources: [],
   sql: null,
 };
 

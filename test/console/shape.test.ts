@@ -17,6 +17,8 @@ const column = (
   description,
 });
 const HOUR_MICROS = 3_600_000_000;
+const startsOf = (chart: { spans: readonly { from: number }[] } | undefined) =>
+  chart?.spans.map(({ from }) => from);
 
 describe('the charts of an answer', () => {
   test('have counts and errors as areas, with 0 where a bucket is not returned', () => {
@@ -24,7 +26,8 @@ describe('the charts of an answer', () => {
     const rows = [0, 1, 4].map((hour) => ({ timestamp: hour * HOUR_MICROS, count: 5, error_count: 1 }));
     const [chart, ...others] = toCharts(columns, rows);
     expect(others).toEqual([]);
-    expect(chart?.times).toEqual([0, 3600, 7200, 10_800, 14_400]);
+    expect(startsOf(chart)).toEqual([0, 3600, 7200, 10_800, 14_400]);
+    expect(chart?.spans[4]).toEqual({ from: 14_400, until: 18_000 });
     expect(chart?.series.map((one) => one.values)).toEqual([
       [5, 5, 0, 0, 5],
       [1, 1, 0, 0, 1],
@@ -66,13 +69,54 @@ describe('the charts of an answer', () => {
       ['Depth', false],
     ]);
     expect(charts[0]?.series.map((one) => one.label)).toEqual(['Rest', 'Auth']);
-    expect(charts[0]?.times).toEqual([Date.UTC(2026, 10, 20, 7) / 1000]);
+    expect(startsOf(charts[0])).toEqual([Date.UTC(2026, 10, 20, 7) / 1000]);
   });
 
   test('keep the times as they are where they lie on no even grid', () => {
     const columns = [column('timestamp'), column('n')];
     const rows = [0, 2, 7].map((second) => ({ timestamp: second * 1e6, n: 1 }));
-    expect(toCharts(columns, rows)[0]?.times).toEqual([0, 2, 7]);
+    const [chart] = toCharts(columns, rows);
+    expect(startsOf(chart)).toEqual([0, 2, 7]);
+    expect(chart?.spans.map(({ until }) => until)).toEqual([2, 7, 9]);
+  });
+
+  test('have buckets of the width that the endpoint declares, also if few have rows', () => {
+    const columns = [column('timestamp'), column('n')];
+    const range = { from: 0, until: 20_000, widthSeconds: 3600 };
+    const rows = [1, 4].map((hour) => ({ timestamp: hour * HOUR_MICROS, n: 1 }));
+    expect(startsOf(toCharts(columns, rows, range)[0])).toEqual([3600, 7200, 10_800, 14_400]);
+    expect(toCharts(columns, rows.slice(0, 1), range)[0]?.spans).toEqual([{ from: 3600, until: 7200 }]);
+    expect(toCharts(columns, rows.slice(0, 1))[0]?.spans).toEqual([{ from: 3600, until: 3600 }]);
+    const unknown = { ...range, widthSeconds: undefined };
+    expect(toCharts(columns, rows.slice(0, 1), unknown)[0]?.spans).toEqual([{ from: 3600, until: 20_000 }]);
+  });
+
+  test('say which buckets the answer has only a part of', () => {
+    const columns = [column('timestamp'), column('n')];
+    const rows = [0, 1, 2].map((hour) => ({ timestamp: hour * HOUR_MICROS, n: 1 }));
+    const partialOf = (from: number | undefined, until: number) =>
+      toCharts(columns, rows, { from, until, widthSeconds: undefined })[0]?.partial;
+    expect(partialOf(1, 10_000)).toEqual([0, 2]);
+    expect(partialOf(0, 10_800)).toEqual([]);
+    expect(partialOf(undefined, 10_799)).toEqual([2]);
+    expect(toCharts(columns, rows)[0]?.partial).toEqual([]);
+  });
+
+  test('have the searches of their columns', () => {
+    const columns = [
+      column('timestamp'),
+      column('count'),
+      { ...column('error_count'), search: 'level:error' },
+      { ...column('total_rest'), search: 'is_rest:true' },
+      { ...column('depth'), search: null },
+    ];
+    const rows = [{ timestamp: 0, count: 1, error_count: 1, total_rest: 1, depth: 1 }];
+    expect(toCharts(columns, rows).flatMap(({ series }) => series.map(({ search }) => search))).toEqual([
+      undefined,
+      'level:error',
+      'is_rest:true',
+      undefined,
+    ]);
   });
 
   test('are none without a time', () => {

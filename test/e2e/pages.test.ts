@@ -1,12 +1,14 @@
 import type { Page } from 'playwright-core';
 import { describe, expect, test } from 'vitest';
-import { faultsOf, KEY, makeKey, open, overflowOf, startBrowser } from './browser.ts';
+import { faultsOf, KEY, makeKey, open, overflowOf, startBrowser, URL_OF_SERVICE } from './browser.ts';
 
 startBrowser();
 
 const SOURCE = '/sources/cloudflare.logs.prod';
+const ENDPOINTS = ['functions.invocation-stats', 'logs.all', 'usage.api-counts'];
+const PHONE = { width: 360, height: 780 };
 
-/** Each page of keys and sources, with what stands over it. */
+/** Pages, with what stands over them. */
 const STATES: Readonly<Record<string, { path: string; act?: (page: Page) => Promise<void> }>> = {
   keys: { path: '/keys' },
   'the form for a key': {
@@ -59,6 +61,29 @@ const STATES: Readonly<Record<string, { path: string; act?: (page: Page) => Prom
     path: '/workbench?endpoint=usage.api-counts',
     act: (page) => page.getByRole('button', { name: 'Copy the files' }).click(),
   },
+  explore: {
+    path: '/explore?columns=request.path,response.status_code',
+    async act(page) {
+      await page.getByRole('button', { name: 'Fields', exact: true }).click();
+      await page.getByRole('button', { name: 'level', exact: true }).click();
+      await page.locator('.field-value').first().waitFor();
+      await page.locator('.line-head').first().click();
+      await page.locator('.record').waitFor();
+    },
+  },
+  'the menu of a value': {
+    path: '/explore',
+    async act(page) {
+      await page.locator('.line-head').first().click();
+      await page.locator('.record-value').first().click();
+      await page.getByRole('menu').waitFor();
+    },
+  },
+  'a search that finds nothing': { path: '/explore?q=no.such:1&range=15m' },
+  'the sources of Explore': {
+    path: '/explore',
+    act: (page) => page.getByRole('button', { name: /^Sources:/ }).click(),
+  },
   sources: { path: '/sources' },
   'a source': { path: SOURCE },
 };
@@ -79,13 +104,70 @@ async function show(name: string, options: Parameters<typeof open>[1]): Promise<
 
 describe('at 360 px', { tags: 'slow' }, () => {
   test.each(Object.keys(STATES))('%s: nothing is wider than the window', async (name) => {
-    const page = await show(name, { viewport: { width: 360, height: 780 } });
+    const page = await show(name, { viewport: PHONE });
     expect(await overflowOf(page)).toBeLessThanOrEqual(0);
     const dialog = page.getByRole('dialog');
     if ((await dialog.count()) > 0) {
       expect(await dialog.evaluate((one) => one.scrollWidth - one.clientWidth)).toBeLessThanOrEqual(0);
     }
   });
+});
+
+test('the overview is shorter than three screens of a phone, and tables keep what is too wide to themselves', async () => {
+  const page = await open('/', { key: KEY, viewport: PHONE });
+  await page.getByText('Running since').waitFor();
+  await page.getByRole('row', { name: /storage\.logs\.prod\.2/ }).waitFor();
+  const height = await page.evaluate(() => document.documentElement.scrollHeight);
+  expect(height).toBeGreaterThan(PHONE.height);
+  expect(height).toBeLessThan(3 * PHONE.height);
+  for (const width of [360, 780, 1000, 1280, 2560]) {
+    await page.setViewportSize({ width, height: 780 });
+    expect(await overflowOf(page), `${width} px`).toBeLessThanOrEqual(0);
+  }
+});
+
+test('a source leads to its lines, for keys that may search', { tags: 'slow' }, async () => {
+  const page = await open(SOURCE, { key: KEY });
+  const toLines = page.locator('#content').getByRole('link', { name: /^Explore/ });
+  expect(await toLines.getAttribute('href')).toBe('/explore?source=cloudflare.logs.prod');
+  for (const [path, source] of [
+    ['/sources', 'postgres.logs'],
+    ['/', 'gotrue.logs.prod'],
+  ] as const) {
+    await page.goto(URL_OF_SERVICE + path);
+    await page.getByRole('link', { name: `Explore ${source}` }).click();
+    await page.getByRole('heading', { name: 'Explore', level: 1 }).waitFor();
+    expect(new URL(page.url()).searchParams.get('source')).toBe(source);
+  }
+  const sender = await open(SOURCE, { key: await makeKey({ scopes: ['ingest'] }) });
+  await sender.getByRole('heading', { name: 'Fields' }).waitFor();
+  expect(await sender.getByRole('link', { name: /^Explore/ }).count()).toBe(0);
+});
+
+test.each([
+  [{ scopes: ['ingest'] }, ['Sources', 'API reference']],
+  [{ scopes: ['query'], endpoints: ['logs.all'] }, ['Overview', 'API reference', 'logs.all']],
+  [
+    { scopes: ['query', 'manage'], pins: { project: 'aurora' } },
+    ['Overview', 'Explore', 'Sources', 'Keys', 'API reference', ...ENDPOINTS],
+  ],
+])('the navigation of a key with %j leads to %j only', { tags: 'slow' }, async (rights, expected) => {
+  const page = await open('/', { key: await makeKey(rights), viewport: PHONE });
+  await page.locator('#content').getByRole('heading', { level: 1 }).waitFor();
+  await page.getByRole('button', { name: 'Menu' }).click();
+  const links = page.getByRole('navigation', { name: 'Console' }).getByRole('link');
+  await expect.poll(() => links.allInnerTexts()).toEqual(expected);
+  await links.first().focus();
+  await page.keyboard.press('Escape');
+  expect(await links.first().isVisible()).toBe(false);
+  expect(await page.evaluate(() => document.activeElement?.textContent)).toBe('Menu');
+});
+
+test('a page says what a key needs that lacks more than a scope', { tags: 'slow' }, async () => {
+  const page = await open('/explore', { key: await makeKey({ endpoints: ['logs.all'] }) });
+  await page.getByText('This page needs query, of a key that is not limited to endpoints').waitFor();
+  const other = await open('/workbench', { key: await makeKey({ scopes: ['manage'] }) });
+  await other.getByText('also with the scope query').waitFor();
 });
 
 describe('axe finds nothing wrong', { tags: 'slow' }, () => {

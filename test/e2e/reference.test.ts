@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core';
 import { describe, expect, test } from 'vitest';
-import { KEY, open, overflowOf, startBrowser } from './browser.ts';
+import { faultsOf, KEY, open, overflowOf, startBrowser } from './browser.ts';
 
 startBrowser();
 
@@ -39,32 +39,65 @@ describe('the reference at /docs', () => {
     expect(await description.innerText()).toContain('POST takes the parameters');
   });
 
-  test.each(['light', 'dark'] as const)('has %s colours where the system has', async (colorScheme) => {
-    const page = await openReference({ colorScheme });
-    const ground = await lightnessOf(page, 'body', 'backgroundColor');
-    const isDark = colorScheme === 'dark';
-    expect(ground < 60).toBe(isDark);
-    expect(await lightnessOf(page, '#key', 'backgroundColor')).toBe(ground);
-    for (const text of ['.swagger-ui .info .title', '.opblock-summary-description', '.docs-bar label']) {
-      const lightness = await lightnessOf(page, text, 'color');
-      expect(isDark ? lightness > 150 : lightness < 110, text).toBe(true);
-    }
-    await page.emulateMedia({ colorScheme: isDark ? 'light' : 'dark' });
-    await expect.poll(async () => (await lightnessOf(page, 'body', 'backgroundColor')) < 60).toBe(!isDark);
+  test('is a page of the console, with the endpoints of the key that is signed in', async () => {
+    const page = await open('/', { key: KEY });
+    const navigation = page.getByRole('navigation', { name: 'Console' });
+    await navigation.getByRole('link', { name: 'API reference' }).click();
+    await page.getByRole('heading', { name: 'API reference', level: 1 }).waitFor();
+    await page.getByText('/api/endpoints/query/usage.api-counts').first().waitFor();
+    expect(await page.title()).toBe('API reference · Tailrace');
+    await navigation.getByRole('link', { name: 'Keys' }).click();
+    await page.getByRole('button', { name: 'Create a key' }).waitFor();
+    expect(await page.title()).toBe('Keys · Tailrace');
   });
 
-  test('has the colours that were chosen in the console', async () => {
-    const page = await open('/', { key: KEY });
-    await page.getByRole('radio', { name: 'Dark' }).check();
+  test('needs no key, and lists the endpoints of one after signing in', async () => {
+    const page = await open('/docs');
+    await page.getByText('/api/overview').first().waitFor();
+    expect(await page.getByText('/api/endpoints/query/').count()).toBe(0);
+    const links = page.getByRole('navigation', { name: 'Console' }).getByRole('link');
+    expect(await links.allInnerTexts()).toEqual(['API reference']);
+    await page.getByRole('button', { name: 'Sign in' }).click();
+    await page.getByLabel('API key').fill(KEY);
+    await page.getByRole('button', { name: 'Sign in' }).click();
+    await page.getByText('/api/endpoints/query/usage.api-counts').first().waitFor();
+    await page.getByRole('button', { name: 'Sign out' }).click();
+    await page.getByRole('button', { name: 'Sign in' }).waitFor();
+    expect(await page.getByText('/api/endpoints/query/').count()).toBe(0);
+  });
+
+  test('asks for another key if that of the tab is not accepted', async () => {
+    const page = await open('/docs', { key: 'tr_of_another_service', expected: [401] });
+    await page.getByText('This key is not accepted').waitFor();
     await page.getByRole('link', { name: 'API reference' }).click();
     await page.getByText('/api/overview').first().waitFor();
-    expect(await lightnessOf(page, 'body', 'backgroundColor')).toBeLessThan(60);
   });
 
-  test('is not wider than a phone, with an operation open', async () => {
+  test('tries an operation with the key, which is not in the command to share; axe finds nothing wrong', async () => {
+    const page = await openReference({ reducedMotion: 'reduce' }); // no colours between two
+    await page.getByText('/api/endpoints/query/usage.api-counts').first().click();
+    await page.getByRole('button', { name: 'Try it out' }).click();
+    await page.getByLabel('project', { exact: true }).fill('aurora');
+    await page.getByRole('button', { name: 'Execute' }).click();
+    await page.locator('.live-responses-table').getByText('total_rest_requests').first().waitFor();
+    const command = await page.locator('.curl-command pre').innerText();
+    expect(command).toContain('project=aurora');
+    expect(command).not.toContain(KEY);
+
+    expect(await faultsOf(page)).toEqual([]);
+    expect(await lightnessOf(page, '.opblock-summary-path', 'color')).toBeLessThan(110);
+    await page.getByRole('radio', { name: 'Dark' }).check();
+    expect(await faultsOf(page)).toEqual([]);
+    expect(await lightnessOf(page, '.opblock-summary-path', 'color')).toBeGreaterThan(150);
+    expect(await lightnessOf(page, '.operation-tag-content', 'backgroundColor')).toBeLessThan(60);
+  });
+
+  test('is not wider than the window, with an operation open', async () => {
     const page = await openReference({ viewport: { width: 360, height: 780 } });
     await page.getByText('/api/endpoints/query/usage.api-counts').first().click();
     await page.locator('.opblock.is-open .responses-inner').waitFor();
+    expect(await overflowOf(page)).toBeLessThanOrEqual(0);
+    await page.setViewportSize({ width: 2560, height: 1440 });
     expect(await overflowOf(page)).toBeLessThanOrEqual(0);
   });
 });

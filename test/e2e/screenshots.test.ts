@@ -13,6 +13,7 @@ const ADDRESSES = {
   usage: '/endpoints/usage.api-counts?project=aurora&interval=daily',
   logs: '/endpoints/logs.all?project=aurora&project_tier=PRO',
   keys: '/keys',
+  explore: '/explore?source=cloudflare.logs.prod,postgres.logs,deno-relay-logs&columns=response.status_code',
   source: '/sources/deno-relay-logs',
   workbench: '/workbench?endpoint=usage.api-counts',
 };
@@ -21,6 +22,7 @@ const PICTURES = [
   ['statistics', 'light'],
   ['usage', 'dark'],
   ['logs', 'dark'],
+  ['explore', 'light'],
   ['keys', 'light'],
   ['source', 'dark'],
   ['workbench', 'light'],
@@ -45,16 +47,15 @@ async function take(
   const page = await open(ADDRESSES[name], { key: KEY, colorScheme, viewport: { width: 1280, height: 900 } });
   await page.getByRole('heading', { level: 1 }).waitFor();
   await page.waitForLoadState('networkidle');
-  if (ADDRESSES[name].startsWith('/endpoints/')) {
-    await page.getByRole('heading', { name: 'Answer' }).scrollIntoViewIfNeeded();
-    await page.evaluate(() => document.querySelector('.answer')?.scrollIntoView({ block: 'center' }));
-  }
+  if (name === 'statistics')
+    await page.getByRole('figure', { name: 'Count and errors' }).locator('.u-over').click();
   if (name === 'logs') await page.getByRole('region', { name: /^Log/ }).getByRole('button').nth(1).click();
   if (name === 'workbench') {
     await page.getByLabel('project').fill('aurora');
     await page.getByRole('button', { name: 'Run', exact: true }).click();
     await page.getByRole('figure').waitFor();
   }
+  if (name === 'explore') await page.locator('.line-head').nth(4).click();
   await page.screenshot({ path, animations: 'disabled' });
 }
 

@@ -44,7 +44,7 @@ describe('the sources', () => {
     await line.getByText('MiB').waitFor();
     expect(await page.getByRole('row').count()).toBe(1 + sources.length);
     expect(await line.innerText()).toContain('edge_logs');
-    await page.getByRole('link', { name: EDGE }).click();
+    await page.getByRole('link', { name: EDGE, exact: true }).click();
     await page.getByRole('heading', { name: EDGE, level: 1 }).waitFor();
     expect(new URL(page.url()).pathname).toBe(`/sources/${EDGE}`);
   });
@@ -76,7 +76,7 @@ describe('the sources', () => {
     expect(response.status).toBe(200);
     const page = await open('/sources', { key: KEY });
     await page.getByText('2 events without a project since the start').waitFor();
-    await page.getByRole('link', { name }).click();
+    await page.getByRole('link', { name, exact: true }).click();
     await page.getByText('keys that pin a project cannot read them').waitFor();
   });
 

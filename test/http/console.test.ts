@@ -11,7 +11,6 @@ import { temporaryFolder } from '../support/service.ts';
 const folder = await temporaryFolder();
 await mkdir(join(folder.path, 'assets'));
 await writeFile(join(folder.path, 'index.html'), '<title>console</title>');
-await writeFile(join(folder.path, 'docs.html'), '<title>reference</title>');
 await writeFile(join(folder.path, 'assets/index-abc.js'), 'let whole;');
 await writeFile(join(folder.path, 'assets/index-abc.js.gz'), gzipSync('let packed;'));
 
@@ -33,7 +32,7 @@ describe('the pages', () => {
     ['/keys', 'console'],
     ['/sources', 'console'],
     ['/sources/postgres.logs', 'console'],
-    ['/docs', 'reference'],
+    ['/docs', 'console'],
   ])('%s is the %s, which may load nothing from elsewhere and run nothing of its own', async (url, title) => {
     const answer = await app.inject({ url });
     expect([answer.statusCode, answer.body]).toEqual([200, `<title>${title}</title>`]);

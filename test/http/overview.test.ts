@@ -98,6 +98,34 @@ describe('the definitions', () => {
     expect(all.result.map((one) => one.sql?.includes('SELECT'))).toEqual([true, true, true]);
   });
 
+  test('have the sources of their events that the key may search, and the searches of parameters and columns', async () => {
+    const sourcesOf = async (fields: object) => {
+      const { result } = await read<{ result: EndpointView[] }>('/api/endpoints', await keyOf(fields));
+      return Object.fromEntries(result.map(({ name, sources }) => [name, sources]));
+    };
+    expect(await sourcesOf({})).toMatchObject({
+      'functions.invocation-stats': ['deno-relay-logs'],
+      'usage.api-counts': [EDGE],
+    });
+    expect(await sourcesOf({ sources: [EDGE] })).toEqual({
+      'functions.invocation-stats': [],
+      'logs.all': [EDGE],
+      'usage.api-counts': [EDGE],
+    });
+    expect(await sourcesOf({ endpoints: ['usage.api-counts'] })).toEqual({ 'usage.api-counts': [] });
+    expect(await sourcesOf({ scopes: ['manage'] })).toMatchObject({ 'usage.api-counts': [] });
+    const { result } = await read<{ result: EndpointView[] }>('/api/endpoints');
+    const { parameters, columns, bucket } =
+      result.find((one) => one.name === 'functions.invocation-stats') ?? {};
+    expect(parameters?.map((one) => one.search)).toEqual([null, 'function_id', null]);
+    expect(columns?.at(-1)).toMatchObject({ name: 'error_count', search: 'response.status_code:>=400' });
+    expect(bucket).toMatchObject({
+      by: 'interval',
+      aligned: true,
+      spans: { '1day': { width_seconds: 3600, range_seconds: 86_400 } },
+    });
+  });
+
   test('of sources are returned to keys that may send to them', async () => {
     const { result } = await read<{ result: SourceView[] }>(
       '/api/sources',

@@ -169,12 +169,16 @@ const { tree: TREE } = fc.letrec<{ tree: SearchTree }>((tie) => ({
   ),
 }));
 
+// None: all nine.
+const SOME_SOURCES = fc.subarray([...SOURCES, 'realtime.logs.prod']);
+
 test('finds the events that an oracle finds, newest first', async () => {
   await fc.assert(
-    fc.asyncProperty(TREE, async (tree) => {
+    fc.asyncProperty(TREE, SOME_SOURCES, async (tree, searched) => {
       const q = printSearch(tree);
-      const found = await rows({ q, limit: '1000' });
-      const expected = findEvents(events, sources, tree).toSorted(newestFirst);
+      const found = await rows({ q, limit: '1000', source: searched.join(',') });
+      const own = sources.filter(({ name }) => searched.length === 0 || searched.includes(name));
+      const expected = findEvents(events, own, tree).toSorted(newestFirst);
       expect(
         found.map(({ id }) => id),
         q,
@@ -289,6 +293,13 @@ describe('pages', () => {
       { q: 'a', limit: '5', source: EDGE },
     ])
       expectError(await search({ ...other, cursor }), 'invalid_parameter');
+    for (const limits of [{ sources: [EDGE] }, { pins: { project: 'aurora' } }]) {
+      const refused = await search({ limit: '5', q: 'a', cursor }, await createKey(limits));
+      expectError(refused, 'invalid_parameter');
+      expect(refused.body.error.message).toMatch(
+        /^cursor was made for (an earlier definition of the endpoint, or for another search|other parameters)/,
+      );
+    }
   });
 
   test('tell events apart that share instant and id', async () => {
@@ -366,6 +377,51 @@ describe('a key', () => {
   });
 });
 
+describe('GET /api/search/sources', () => {
+  const list = async (headers: Record<string, string> = {}) => get(url, '/api/search/sources', headers);
+
+  test('has the fields of every source, as a search names them', async () => {
+    const { status, body } = await list();
+    expect(status).toBe(200);
+    expect(body.result.map(({ name }) => name)).toEqual(sources.map(({ name }) => name));
+    const edge = body.result.find(({ name }) => name === EDGE);
+    expect(edge).toMatchObject({ id: expect.any(String), description: expect.stringContaining('gateway') });
+    const fields = edge?.['fields'] as { name: string; type: string }[];
+    const names = fields.map(({ name }) => name);
+    expect(names).toEqual(
+      expect.arrayContaining(['level', 'timestamp', 'request.path', 'response.status_code', 'is_rest']),
+    );
+    expect(names).not.toContain('address'); // computed for events without the path
+    expect(new Set(names).size).toBe(names.length);
+    expect(fields.find(({ name }) => name === 'request.method')?.type).toBe('string');
+    expect(fields.find(({ name }) => name === 'level')?.type).toBe('level');
+  });
+
+  test('names fields that no search reads from the JSON of the metadata', async () => {
+    const { body } = await list();
+    for (const { name, fields } of body.result) {
+      const all = fields as { name: string; type: string }[];
+      const values: Record<string, unknown> = {
+        level: 'error',
+        timestamp: '2026-11-20T12:00:00Z',
+        source: name,
+      };
+      const q = all.map((field) => `${field.name}:${values[field.name] ?? 'zz'}`).join(' ');
+      const answer = await search({ q, source: String(name) });
+      expect(answer.status, answer.text).toBe(200);
+      expect(answer.headers.get('x-tailrace-hint')).toBeNull();
+    }
+  });
+
+  test('has those that the key may search', async () => {
+    const { body } = await list(await createKey({ sources: [POSTGRES], pins: { project: 'aurora' } }));
+    expect(body.result.map(({ name }) => name)).toEqual([POSTGRES]);
+    expectError(await list(await createKey({ endpoints: ['logs.all'] })), 'forbidden');
+    expectError(await list(await createKey({ pins: { project_tier: 'FREE' } })), 'forbidden');
+    expectError(await list(await createKey({ scopes: ['manage'] })), 'forbidden');
+  });
+});
+
 describe('refuses', () => {
   test.each([
     ['q', { q: 'a (b' }, 2],
@@ -374,6 +430,13 @@ describe('refuses', () => {
     ['q', { q: 'timestamp:2026*' }, 10],
     ['q', { q: 'a '.repeat(129) }, 256],
     ['q', { q: 'a'.repeat(65_536) }, undefined],
+    ['q', { q: 'level:(error or fatal)' }, 6],
+    ['q', { q: `x ${'a.'.repeat(32)}a:x` }, 2],
+    ['q', { q: `${'('.repeat(3_000)}a${')'.repeat(3_000)}` }, 51],
+    ['q', { q: `${'-'.repeat(3_000)}a` }, 51],
+    ['field', { part: 'values', field: `${'a.'.repeat(32)}a` }, undefined],
+    ['field', { part: 'values', field: 'a`) FROM x --' }, undefined],
+    ['cursor', { cursor: 'abc.def' }, undefined],
     ['from', { from: '2026-11-20T11:00:00Z', until: '2026-11-20T11:00:00Z' }, undefined],
     ['from', { from: '2026-11-21' }, undefined],
     ['from', { from: 'yesterday' }, undefined],
@@ -400,6 +463,38 @@ describe('refuses', () => {
   });
 });
 
+test.each([
+  ['q=a&q=b', 'q'],
+  ['from=2026-01-01&from=2026-01-02', 'from'],
+])('refuses %s', async (query, parameter) => {
+  const answer = await get(url, `/api/search?${query}`);
+  expectError(answer, 'invalid_parameter');
+  expect(answer.body.error.errors).toMatchObject([{ parameter }]);
+});
+
+test.each([
+  ['half a character', '%ED%A0%80'],
+  ['bytes that are no text', '%ff%fe'],
+  ['a broken escape', '%zz'],
+  ['a NUL', '%00'],
+  ['thousands of wildcards', `event_message:${'*a'.repeat(2_000)}*`],
+  ['a pattern that would take long', encodeURIComponent(`"${'(a*)*'.repeat(1_000)}"`)],
+  ['numbers beyond all bounds', encodeURIComponent('a:>1e400 or a:<-99999999999999999999')],
+  ['names of JavaScript', '__proto__:x%20constructor:*'],
+])('takes %s', async (_, q) => {
+  const answer = await get(url, `/api/search?q=${q}`);
+  expect(answer.status, answer.text).toBe(200);
+});
+
+test('has the formats for counts and values, too', async () => {
+  const counts = await get(url, '/api/search?part=histogram&buckets=1&by=source&format=csv');
+  expect(counts.text.split('\n')[0]?.trim()).toBe('"timestamp","source","count"');
+  const values = await get(url, '/api/search?part=values&field=source', { accept: 'application/x-ndjson' });
+  expect(values.text.trim().split('\n')).toHaveLength(SOURCES.length);
+  for (const format of ['arrow', 'parquet'])
+    expect((await get(url, `/api/search?part=values&field=level&format=${format}`)).status).toBe(200);
+});
+
 test('takes a hundred terms', async () => {
   const q = Array.from({ length: 50 }, (_, i) => `(-"no ${i}" or odd.path${i}:>${i})`).join(' ');
   expect((await search({ q })).status).toBe(200);
@@ -411,6 +506,8 @@ test('hints at fields that no source declares if nothing was found', async () =>
   expect(none.headers.get('x-tailrace-hint')).toContain('nowhere.at.all, \\u{e9}');
   expect((await search({ q: 'id:x' })).headers.get('x-tailrace-hint')).toBeNull();
   expect((await search({ q: '-nowhere:x' })).headers.get('x-tailrace-hint')).toBeNull();
+  const words = await search({ q: 'status>500' });
+  expect(words.headers.get('x-tailrace-hint')).toContain('for a field write status:>500');
 });
 
 test('answers HEAD, and is in /openapi.json with its parameters', async () => {
@@ -419,6 +516,7 @@ test('answers HEAD, and is in /openapi.json with its parameters', async () => {
     headers: { 'x-api-key': 'test-private-key-0123456789' },
   });
   expect(status).toBe(200);
+  expect((await fetch(`${url}/api/search`, { method: 'POST' })).status).toBe(405);
   const document = await get(url, '/openapi.json');
   const { paths } = JSON.parse(document.text);
   const names = paths['/api/search'].get.parameters.map(({ name }: { name: string }) => name);

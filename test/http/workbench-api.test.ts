@@ -337,6 +337,7 @@ describe('a fault', () => {
     ['a wrong value', YAML.replace('max_rows: 5', 'max_rows: many'), { line: 3, column: 1 }],
     ['a wrong type', YAML.replace('type: string', 'type: text'), { line: 6, column: 14 }],
     ['a list', '- 1\n', { line: 1, column: 1 }],
+    ['a search', YAML.replace('type: string', 'search: "a b:(", type: string'), { line: 6, column: 14 }],
   ])('of the definition, %s, is reported at its place', async (_, definition, place) => {
     const [fault] = await check(SQL, definition);
     expect(fault).toEqual({ parameter: 'definition', message: expect.stringMatching(/\S/), ...place });

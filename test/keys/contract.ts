@@ -3,6 +3,7 @@ import { InputError } from '../../src/errors.ts';
 import type { AuditEntry } from '../../src/keys/audit-entry.ts';
 import type { ControlStore } from '../../src/keys/control-store.ts';
 import type { KeyRecord } from '../../src/keys/key-record.ts';
+import { ownerOf, type SavedSearch, SEARCHES_MAX } from '../../src/keys/saved-search.ts';
 import { createSecret, hashKey } from '../../src/keys/secret.ts';
 import { createTestKeyring, rejectionOf } from '../support/keys.ts';
 
@@ -24,6 +25,11 @@ const LIMITED = {
   rate: { perSecond: 0.5, burst: 2 },
   expiresMs: 9_000_000,
 };
+
+const newSearch = (search: Partial<SavedSearch>): SavedSearch => ({
+  ...{ id: createSecret().id, owner: 'private', name: 'a', address: 'q=a', createdMs: 1, updatedMs: 1 },
+  ...search,
+});
 
 /** What every control store does. */
 export function controlStoreContract({ create, open }: Backend): void {
@@ -285,6 +291,7 @@ export function controlStoreContract({ create, open }: Backend): void {
           revokedMs: undefined,
           lastUsedMs: undefined,
           successor: undefined,
+          origin: undefined,
         };
         return { id, hash, name: String(i), description: '', scopes: ['query'], pins: {}, ...times };
       });
@@ -344,6 +351,62 @@ export function controlStoreContract({ create, open }: Backend): void {
       ])
         await expect(work()).rejects.toThrow('not yours');
       expect(await keyring.find(id)).toMatchObject({ name: 'a', revokedMs: undefined, successor: undefined });
+    });
+  });
+
+  describe('saved searches', () => {
+    const namesOf = async (store: ControlStore, ...owners: string[]) =>
+      (await store.searches.list(owners)).map(({ name }) => name).toSorted();
+
+    test('are kept for their owner, one of each name', async () => {
+      const { store, place } = await setUp();
+      const first = newSearch({ name: `né"'\\;-- $1 🔑`, address: 'q=%22' });
+      expect(await store.searches.save(first)).toEqual(first);
+      const again = newSearch({ name: first.name, address: 'q=b', createdMs: 5, updatedMs: 5 });
+      const kept = { ...again, id: first.id, createdMs: 1 };
+      expect(await store.searches.save(again)).toEqual(kept);
+      await store.searches.save(newSearch({ owner: 'another', name: first.name }));
+      const other = await open(place);
+      expect(await other.searches.list(['private'])).toEqual([kept]);
+      expect(await namesOf(other, 'private', 'another', 'none')).toEqual([first.name, first.name]);
+      expect(await other.searches.list([])).toEqual([]);
+      expect(await other.searches.remove('another', first.id)).toBe(false);
+      expect(await other.searches.remove('private', first.id)).toBe(true);
+      expect(await other.searches.remove('private', first.id)).toBe(false);
+      expect(await namesOf(store, 'private', 'another')).toEqual([first.name]);
+    });
+
+    test('are at most a hundred of one owner, also if two processes save at once', async () => {
+      const { store, other } = await setUpTwo();
+      for (let i = 2; i <= SEARCHES_MAX; i++) await store.searches.save(newSearch({ name: `search ${i}` }));
+      const saved = await Promise.all(
+        [store, other, store, other].map((at, i) => at.searches.save(newSearch({ name: `more ${i}` }))),
+      );
+      expect(saved.filter((search) => search !== undefined)).toHaveLength(1);
+      expect(await store.searches.list(['private'])).toHaveLength(SEARCHES_MAX);
+      expect(await store.searches.save(newSearch({ name: 'search 2', address: 'q=new' }))).toMatchObject({
+        address: 'q=new',
+      });
+      expect(await store.searches.save(newSearch({ owner: 'another' }))).toBeDefined();
+    });
+
+    test('are shared by a key and its successors, and end with the last of them', async () => {
+      const { keyring, store } = await setUp();
+      const first = await keyring.create({ name: 'a', scopes: ['query'] });
+      const second = await keyring.rotate(first.id, 1_000);
+      const third = await keyring.rotate(second?.id ?? '', 1_000);
+      const owners = [first.record, await store.readKey(second?.id ?? ''), third?.record].map(
+        (key) => key && ownerOf(key),
+      );
+      expect(owners).toEqual([first.id, first.id, first.id]);
+      await store.searches.save(newSearch({ owner: first.id, name: 'shared' }));
+      await store.searches.save(newSearch({ owner: 'private', name: 'other' }));
+      await keyring.revoke(first.id);
+      await keyring.update(third?.id ?? '', { name: 'b' });
+      await keyring.revoke(second?.id ?? '');
+      expect(await namesOf(store, first.id)).toEqual(['shared']);
+      await keyring.revoke(third?.id ?? '');
+      expect(await namesOf(store, first.id, 'private')).toEqual(['other']);
     });
   });
 

@@ -88,7 +88,9 @@ describe('the control store', () => {
     await store.close();
     const database = new DatabaseSync(join(dir, 'control.sqlite'));
     const { id, key } = createSecret();
-    database.exec(`DROP TABLE keys; DROP TABLE audit; PRAGMA user_version = 1; ${MIGRATIONS[0]}`);
+    database.exec(
+      `DROP TABLE keys; DROP TABLE audit; DROP TABLE searches; PRAGMA user_version = 1; ${MIGRATIONS[0]}`,
+    );
     database
       .prepare(`INSERT INTO keys VALUES (?, 'old', ?, 'query,manage', 5, NULL, NULL)`)
       .run(id, hashKey(key));
@@ -105,7 +107,7 @@ describe('the control store', () => {
         database.exec('PRAGMA user_version = 99');
         database.close();
       },
-      /^the key store is of version 99, newer than this Tailrace \(3\); update Tailrace$/,
+      /^the key store is of version 99, newer than this Tailrace \(4\); update Tailrace$/,
     ],
     [
       'that is no database',

@@ -18,6 +18,7 @@ const RECORD: KeyRecord = {
   revokedMs: undefined,
   lastUsedMs: undefined,
   successor: undefined,
+  origin: undefined,
 };
 
 /** Over a store that answers when the test says so, if it is there. */

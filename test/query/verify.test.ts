@@ -133,6 +133,53 @@ describe('a query beside a faulty endpoint.yaml', () => {
   });
 });
 
+describe('a search in endpoint.yaml', () => {
+  const withSearches = (field: string, search: string, type = 'string') =>
+    `${FILES[YAML].replace('A count. }', `A count., search: ${search} }`)}parameters:
+  status: { type: ${type}, description: A status., search: ${field} }
+`;
+  const sql = FILES[SQL].replace('GROUP', 'WHERE toString(status) = @status GROUP');
+
+  test('may be the field of a parameter and the search of a column', async () => {
+    await write(YAML, withSearches('response."a b"', '"status:>=500 or (level:error -timeout)"'));
+    await write(SQL, sql);
+    expect(await faults()).toEqual([]);
+  });
+
+  test.each([
+    [
+      'without an end',
+      'status',
+      '"(level:error"',
+      ['7: "search" of "count" has \\( without \\); .*position 0'],
+    ],
+    [
+      'with a value instead of a field',
+      '"status:500"',
+      'level:error',
+      ['10: "search" of "status" must be a field'],
+    ],
+    ['that is empty', '""', 'level:error', ['10: "search" must be a text of 1 to 1,000 characters']],
+    [
+      'of too many terms',
+      'status',
+      `"${'a '.repeat(33)}"`,
+      ['7: "search" of "count" has more than 32 terms'],
+    ],
+    [
+      'for a pattern',
+      'status',
+      'level:error',
+      ['10: "search" of "status" needs a type with exact values'],
+      'regex',
+    ],
+  ])('is refused %s', async (_what, field, search, expected, type?: string) => {
+    await write(YAML, withSearches(field, search, type));
+    await write(SQL, sql);
+    expect(await faults()).toEqual(expected.map((text) => expect.stringMatching(`^${YAML}:${text}`)));
+  });
+});
+
 describe('a query', () => {
   const good = FILES[SQL];
   const outFile = join(folder.path, 'out');

@@ -84,7 +84,7 @@ async function open(tails: ReturnType<typeof openTails>, position?: Position, la
   const question = createQuestion(endpoint, parseParameters(endpoint, { project }, 1_000), NDJSON_FORMAT);
   const reader = createSink();
   const authenticate = () => caller;
-  const tail = await tails.open({ question, position, caller, authenticate, lane });
+  const tail = await tails.open({ question, position, caller, authenticate, lane, isCurrent: () => true });
   tail.start(reader.sink);
   return { ...reader, leave: tail.leave };
 }
@@ -106,7 +106,15 @@ async function openResumed(tails: ReturnType<typeof openTails>, count: number, d
   const position = [String((NOW - 3_600_000) * 1_000), ''];
   const readers: ReturnType<typeof createSink>[] = [];
   const opened = Array.from({ length: count }, async () => {
-    const tail = await tails.open({ question, position, caller, authenticate: () => caller, lane: 'key' });
+    const authenticate = () => caller;
+    const tail = await tails.open({
+      question,
+      position,
+      caller,
+      authenticate,
+      lane: 'key',
+      isCurrent: () => true,
+    });
     const reader = createSink();
     Object.assign(reader.state, { isSlow: true, drained });
     readers.push(reader);

@@ -9,10 +9,12 @@ export class ApiError extends Error {
   readonly code: string;
   readonly status: number;
   readonly requestId: string | undefined;
-  /** Line and column, from 1, of a fault in a text. */
   readonly errors: readonly {
     readonly parameter: string;
     readonly message: string;
+    /** Of the fault in the value, UTF-16 units from 0. */
+    readonly position?: number;
+    /** Line and column, from 1, of a fault in a text. */
     readonly line?: number;
     readonly column?: number;
   }[];
@@ -67,7 +69,7 @@ export interface RawAnswer {
   readonly ms: number;
 }
 
-/** The service's API with the key of whoever is signed in. */
+/** The service's API with the key of whoever is signed in; without a key and any scope if nobody is. */
 export interface Client {
   readonly self: Self;
   /** @throws ApiError */
@@ -84,7 +86,11 @@ interface RequestOptions extends CallOptions {
 }
 
 /** Asks the service with a key. @throws ApiError */
-export async function callRaw(key: string, path: string, options: RequestOptions = {}): Promise<RawAnswer> {
+export async function callRaw(
+  key: string | undefined,
+  path: string,
+  options: RequestOptions = {},
+): Promise<RawAnswer> {
   const startMs = performance.now();
   const response = await request(key, path, options);
   const blob = await reachable(response.blob(), options.signal);
@@ -97,7 +103,7 @@ const EVENT_CHARS_MAX = 64 * 1024 * 1024;
 
 /** Opens a live tail. @throws ApiError */
 export async function openEvents(
-  key: string,
+  key: string | undefined,
   path: string,
   options: RequestOptions,
 ): Promise<ReadableStream<EventSourceMessage>> {
@@ -110,7 +116,7 @@ export async function openEvents(
 }
 
 /** @returns a good response @throws ApiError */
-async function request(key: string, path: string, options: RequestOptions): Promise<Response> {
+async function request(key: string | undefined, path: string, options: RequestOptions): Promise<Response> {
   const { method = 'GET', body, headers = {}, signal = null, onRefused } = options;
   const fetching = fetch(path, {
     method,
@@ -119,7 +125,7 @@ async function request(key: string, path: string, options: RequestOptions): Prom
     // too; `no-transform` says nothing of that.
     cache: 'no-store',
     headers: {
-      'x-api-key': key,
+      ...(key !== undefined && { 'x-api-key': key }),
       'cache-control': 'no-transform',
       ...(body !== undefined && { 'content-type': 'application/json' }),
       ...headers,

@@ -23,7 +23,7 @@ function partsOf(ms: number, zone: Zone): Parts {
         ]
       : [d.getFullYear(), d.getMonth(), d.getDate(), d.getHours(), d.getMinutes(), d.getSeconds()];
   return {
-    date: `${y}-${pad(mo + 1)}-${pad(day)}`,
+    date: `${pad(y, 4)}-${pad(mo + 1)}-${pad(day)}`,
     time: `${pad(h)}:${pad(mi)}:${pad(s)}`,
     ms: pad(d.getUTCMilliseconds(), 3),
   };
@@ -57,9 +57,9 @@ export function formatAgo(ms: number, nowMs: number): string {
   return seconds < 0 ? `in ${value} ${unit}` : `${value} ${unit} ago`;
 }
 
-/** The value of a date-time field for an ISO 8601 instant; empty if it is none. */
-export function toField(iso: string, zone: Zone): string {
-  const ms = Date.parse(iso);
+/** The value of a date-time field for an instant, as ISO 8601 or ms since the epoch; empty if it is none. */
+export function toField(instant: string | number, zone: Zone): string {
+  const ms = new Date(instant).getTime();
   if (Number.isNaN(ms)) return '';
   const { date, time } = partsOf(ms, zone);
   return `${date}T${time}`;

@@ -8,8 +8,9 @@ import {
   useTable,
 } from '@tanstack/react-table';
 import { useVirtualizer } from '@tanstack/react-virtual';
-import { type ReactNode, useMemo, useRef } from 'react';
+import { type ReactNode, useId, useMemo, useRef } from 'react';
 import './data-table.css';
+import { useHiddenColumns } from './use-hidden-columns.ts';
 
 export interface DataColumn<Row extends RowData> {
   readonly id: string;
@@ -62,49 +63,56 @@ export function DataTable<Row extends RowData>({ caption, rows, columns }: DataT
   const before = items[0]?.start ?? 0;
   const after = virtual.getTotalSize() - (items.at(-1)?.end ?? 0);
   const headers = table.getHeaderGroups()[0]?.headers ?? [];
+  const hidden = useHiddenColumns(scroll, columns);
+  const note = useId();
   return (
-    <section className="data-table" ref={scroll} tabIndex={0} aria-label={caption}>
-      <table>
-        <caption className="visually-hidden">{caption}</caption>
-        <thead>
-          <tr>
-            {headers.map((header, i) => {
-              const order = header.column.getIsSorted();
+    <div className={hidden > 0 ? 'data-table-frame more' : 'data-table-frame'}>
+      <section className="data-table" ref={scroll} tabIndex={0} aria-label={caption} aria-describedby={note}>
+        <table>
+          <caption className="visually-hidden">{caption}</caption>
+          <thead>
+            <tr>
+              {headers.map((header, i) => {
+                const order = header.column.getIsSorted();
+                return (
+                  <th
+                    key={header.id}
+                    scope="col"
+                    className={columns[i]?.numeric === true ? 'numeric' : ''}
+                    aria-sort={order === false ? 'none' : order === 'asc' ? 'ascending' : 'descending'}
+                  >
+                    <button type="button" onClick={header.column.getToggleSortingHandler()}>
+                      {columns[i]?.header}
+                      <span aria-hidden="true">{order === false ? '' : order === 'asc' ? ' ↑' : ' ↓'}</span>
+                    </button>
+                  </th>
+                );
+              })}
+            </tr>
+          </thead>
+          <tbody>
+            {before > 0 && <Spacer height={before} span={columns.length} />}
+            {items.map((item) => {
+              const row = sorted[item.index];
+              if (row === undefined) return null;
               return (
-                <th
-                  key={header.id}
-                  scope="col"
-                  className={columns[i]?.numeric === true ? 'numeric' : ''}
-                  aria-sort={order === false ? 'none' : order === 'asc' ? 'ascending' : 'descending'}
-                >
-                  <button type="button" onClick={header.column.getToggleSortingHandler()}>
-                    {columns[i]?.header}
-                    <span aria-hidden="true">{order === false ? '' : order === 'asc' ? ' ↑' : ' ↓'}</span>
-                  </button>
-                </th>
+                <tr key={row.id} data-index={item.index} ref={virtual.measureElement}>
+                  {columns.map((column) => (
+                    <td key={column.id} className={column.numeric === true ? 'numeric' : ''}>
+                      {column.cell?.(row.original) ?? column.value(row.original) ?? '–'}
+                    </td>
+                  ))}
+                </tr>
               );
             })}
-          </tr>
-        </thead>
-        <tbody>
-          {before > 0 && <Spacer height={before} span={columns.length} />}
-          {items.map((item) => {
-            const row = sorted[item.index];
-            if (row === undefined) return null;
-            return (
-              <tr key={row.id} data-index={item.index} ref={virtual.measureElement}>
-                {columns.map((column) => (
-                  <td key={column.id} className={column.numeric === true ? 'numeric' : ''}>
-                    {column.cell?.(row.original) ?? column.value(row.original) ?? '–'}
-                  </td>
-                ))}
-              </tr>
-            );
-          })}
-          {after > 0 && <Spacer height={after} span={columns.length} />}
-        </tbody>
-      </table>
-    </section>
+            {after > 0 && <Spacer height={after} span={columns.length} />}
+          </tbody>
+        </table>
+      </section>
+      <p id={note} className="data-table-note small muted">
+        {hidden > 0 && `${hidden} more ${hidden === 1 ? 'column' : 'columns'} to the right →`}
+      </p>
+    </div>
   );
 }
 

@@ -72,7 +72,7 @@ export function keysCommand(): Command {
   keys
     .command('copy')
     .description(
-      'Copy the keys (hashes) and audit trail of a data directory to TAILRACE_CONTROL_URL. Existing keys stay.',
+      'Copy the keys (hashes), saved searches and audit trail of a data directory to TAILRACE_CONTROL_URL. Existing keys stay.',
     )
     .requiredOption('--from <dir>', 'the data directory', parseDirectory)
     .action(copy);
@@ -165,7 +165,7 @@ async function copy({ from }: { from: string }): Promise<void> {
   cleanup.defer(target.close);
   const copied = await copyControlStore(source, target);
   process.stdout.write(
-    `${copied.keysAdded} keys copied, ${copied.keysLeft} were there already; ${copied.entriesAdded} entries of the audit trail copied, ${copied.entriesLeft} were there already.\n`,
+    `${copied.keysAdded} keys copied, ${copied.keysLeft} were there already; ${copied.searchesAdded} saved searches copied, ${copied.searchesLeft} were there already; ${copied.entriesAdded} entries of the audit trail copied, ${copied.entriesLeft} were there already.\n`,
   );
   const faults = copied.keysDiffering.map(
     (id) => `the key ${id} exists there with another secret; it was not copied`,

@@ -1,19 +1,12 @@
 import { type Endpoint, type ResultColumn, type ResultType, toToolName } from '../../definitions/endpoint.ts';
 import { CURSOR_PARAMETER, hasNewestFirst } from '../../definitions/pages.ts';
 import { createParameter, type Parameter, SQL_PARAMETER } from '../../definitions/parameter.ts';
-import {
-  FORMAT_PARAMETER,
-  FORMATS,
-  type Format,
-  formatNames,
-  JSON_FORMAT,
-  mediaTypeOf,
-} from '../../query/format.ts';
+import { FORMAT_PARAMETER, formatNames } from '../../query/format.ts';
 import { EVENT_STREAM } from '../../serve/resolve.ts';
 import { ROUTES } from '../routes/index.ts';
 import { QUERY_PATH, QUERY_POST } from '../routes/query.ts';
 import { failures, routePaths, SECURITY_SCHEMES, security } from './operation.ts';
-import { ERROR_SCHEMA, errorResponses, list, object, type Schema } from './schema.ts';
+import { contentOf, ERROR_SCHEMA, EVENTS, errorResponses, list, object, type Schema } from './schema.ts';
 
 export interface OpenApiOptions {
   readonly version: string;
@@ -185,13 +178,11 @@ function body(endpoint: Endpoint): Schema {
 function answer({ columns, maxRows, pages }: Endpoint): Schema {
   const row = object(Object.fromEntries(columns.map((column) => [column.name, columnSchema(column)])));
   const json = object({ result: { ...list(row), maxItems: maxRows } });
-  const toSchema = (format: Format) =>
-    format === JSON_FORMAT ? json : { type: 'string', contentMediaType: mediaTypeOf(format) };
   return {
     description: 'The rows, columns in their declared order.',
     headers: { ...ANSWER_HEADERS, ...(pages && { Link: NEXT_LINK }) },
     content: {
-      ...Object.fromEntries(FORMATS.map((format) => [mediaTypeOf(format), { schema: toSchema(format) }])),
+      ...contentOf(json),
       ...(pages && hasNewestFirst(pages) && { [EVENT_STREAM]: { schema: EVENTS } }),
     },
   };
@@ -222,12 +213,5 @@ const ANSWER_HEADERS: Schema = {
 };
 
 const NEXT_LINK = text('`rel="next"`: the next page, if there may be one.');
-
-const EVENTS: Schema = {
-  type: 'string',
-  contentMediaType: EVENT_STREAM,
-  description:
-    'A live tail: an event `row` for each new row, its cursor as id; last an event `end` with a reason.',
-};
 
 const NOT_MODIFIED: Schema = { description: 'The caller has this answer: its `If-None-Match` named it.' };

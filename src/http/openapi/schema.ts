@@ -1,4 +1,6 @@
 import { ERROR_CODES } from '../../errors.ts';
+import { FORMATS, type Format, JSON_FORMAT, mediaTypeOf } from '../../query/format.ts';
+import { EVENT_STREAM } from '../../serve/resolve.ts';
 
 /** A JSON Schema (2020-12), which OpenAPI 3.1 takes as it is. */
 export type Schema = Readonly<Record<string, unknown>>;
@@ -18,6 +20,21 @@ export function plain(schema: unknown): Schema {
     JSON.stringify(schema, (key, value) => (key === 'expected' ? undefined : value)),
   ) as Schema;
 }
+
+/** The content of a response in every format. @param json the schema of the first of them */
+export function contentOf(json: Schema): Record<string, unknown> {
+  const toSchema = (format: Format) =>
+    format === JSON_FORMAT ? json : { type: 'string', contentMediaType: mediaTypeOf(format) };
+  return Object.fromEntries(FORMATS.map((format) => [mediaTypeOf(format), { schema: toSchema(format) }]));
+}
+
+/** A response that is a live tail. */
+export const EVENTS: Schema = {
+  type: 'string',
+  contentMediaType: EVENT_STREAM,
+  description:
+    'A live tail: an event `row` for each new row, its cursor as id; last an event `end` with a reason.',
+};
 
 /** The one shape of every failure (docs/errors.md). */
 export const ERROR_SCHEMA = object({

@@ -38,8 +38,7 @@ export function findConsole(dir = CONSOLE_DIR): ConsoleParts {
 }
 
 /**
- * The console and the reference of the API: static files, open to all. What they show comes from the API, with the key of the
- * reader. The names of files below /assets/ contain a hash of their content.
+ * The console: static files, open to all. What they show comes from the API, with the key of the reader. The names of files below /assets/ contain a hash of their content.
  */
 export const consoleRoutes: RouteGroup<ConsoleParts> = {
   async setup(app, { dir, isBuilt }) {
@@ -54,22 +53,22 @@ export const consoleRoutes: RouteGroup<ConsoleParts> = {
       path: ['/', '/explore', '/workbench', '/endpoints/:endpoint', '/keys', '/sources', '/sources/:source'],
       scopes: 'none',
       summary: '[The console](console.md)',
-      handle: (parts: ConsoleParts, _request, reply) => sendPage(reply, parts, 'index.html'),
+      handle: (parts: ConsoleParts, _request, reply) => sendPage(reply, parts),
     }),
     defineRoute({
       method: 'GET',
       path: '/docs',
       scopes: 'none',
       summary: 'The reference of this API',
-      handle: (parts: ConsoleParts, _request, reply) => sendPage(reply, parts, 'docs.html'),
+      handle: (parts: ConsoleParts, _request, reply) => sendPage(reply, parts),
     }),
     // Served by @fastify/static.
     defineRoute({ method: 'GET', path: '/assets/*', scopes: 'none', summary: 'Files of the pages' }),
   ],
 };
 
-function sendPage(reply: FastifyReply, { dir, isBuilt }: ConsoleParts, file: string): FastifyReply {
-  if (isBuilt) return reply.headers(PAGE_HEADERS).sendFile(file, dir, { cacheControl: false });
+function sendPage(reply: FastifyReply, { dir, isBuilt }: ConsoleParts): FastifyReply {
+  if (isBuilt) return reply.headers(PAGE_HEADERS).sendFile('index.html', dir, { cacheControl: false });
   const message = 'the console is not built: npm start builds it, and so does npm run build:console';
   throw new TailraceError('not_found', `${message}; endpoints are at /api/endpoints/query/<uuid or name>`);
 }

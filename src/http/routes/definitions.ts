@@ -45,7 +45,7 @@ export const definitionRoutes: RouteGroup<DefinitionParts> = {
       handle: async ({ registry }: DefinitionParts, request) => {
         const caller = getCaller(request);
         const endpoints = visibleEndpoints(registry.endpoints, caller);
-        return { result: endpoints.map((endpoint) => toEndpointView(endpoint, caller)) };
+        return { result: endpoints.map((endpoint) => toEndpointView(endpoint, caller, registry.sources)) };
       },
     }),
     defineRoute({

@@ -15,12 +15,14 @@ import { otlpRoutes } from './otlp.ts';
 import { overviewRoutes } from './overview.ts';
 import { queryRoutes } from './query.ts';
 import { searchRoutes } from './search.ts';
+import { savedSearchRoutes } from './searches.ts';
 import { workbenchRoutes } from './workbench.ts';
 
 /** Every group of routes, in the order of docs/api.md and /openapi.json. */
 const GROUPS = {
   query: queryRoutes,
   search: searchRoutes,
+  savedSearches: savedSearchRoutes,
   mcp: mcpRoutes,
   ingest: ingestRoutes,
   otlp: otlpRoutes,

@@ -10,6 +10,7 @@ import { TailraceError } from '../../errors.ts';
 import type { RawParameters } from '../../query/parameters.ts';
 import { type Describe, describeServed } from '../../serve/describe.ts';
 import { type Resolve, type Resolved, wantsTail } from '../../serve/resolve.ts';
+import type { createResolveTail } from '../../serve/resolve-tail.ts';
 import type { Metrics } from '../../telemetry/metrics.ts';
 import { addHead, getCaller } from '../plugins/auth.ts';
 import { PARAMETERS_MAX } from '../query-string.ts';
@@ -20,6 +21,7 @@ export const QUERY_PATH = '/api/endpoints/query/:endpoint';
 
 /** The steps of a request (src/serve/), shared with the listener in front of Fastify (../listener.ts). */
 export interface QueryParts extends Resolve, TailParts {
+  readonly resolveTail: ReturnType<typeof createResolveTail>;
   readonly config: Pick<Config, 'urlBytesMax'>;
   readonly registry: Registry;
   readonly cached: CachedQueries;
@@ -74,8 +76,10 @@ async function runQuery(
   const how = describeRun(request, reply);
   const accepts = request.accepts();
   const parameters = mergeParameters(request.query, request.body, endpoint.parameters);
-  if (wantsTail({ accepts, endpoint, parameters }))
-    return await sendTail(parts, { endpoint, parameters, lane: how.lane }, { request, reply });
+  if (wantsTail({ accepts, endpoint, parameters })) {
+    const followed = parts.resolveTail({ caller, endpoint, parameters, headers });
+    return await sendTail(parts, { ...followed, lane: how.lane }, { request, reply });
+  }
   const resolved = await resolve({
     ...{ caller, endpoint, headers, parameters, accepts, sandboxed: how },
     url: method === 'POST' ? undefined : request.url,

@@ -1,18 +1,23 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { CachedQueries } from '../../cache/cached.ts';
 import { CURSOR_PARAMETER } from '../../definitions/pages.ts';
+import { SEARCH_SOURCE } from '../../management/view.ts';
 import { FORMAT_PARAMETER, formatNames } from '../../query/format.ts';
+import { listFields } from '../../search/field.ts';
+import { adviseSmaller } from '../../search/hint.ts';
 import { SEARCH_PARAMETERS } from '../../search/parameters.ts';
 import { SEARCH } from '../../search/search.ts';
 import type { Describe } from '../../serve/describe.ts';
-import type { ResolveSearch } from '../../serve/resolve-search.ts';
+import { EVENT_STREAM, wantsTail } from '../../serve/resolve.ts';
+import type { SearchSteps } from '../../serve/resolve-search.ts';
 import type { Metrics } from '../../telemetry/metrics.ts';
-import { list, object, type Schema } from '../openapi/schema.ts';
+import { contentOf, EVENTS, list, object, type Schema } from '../openapi/schema.ts';
 import { getCaller } from '../plugins/auth.ts';
-import { defineRoute, type RouteGroup, textParameter } from '../route.ts';
+import { defineRoute, json, type RawQuery, type RouteGroup, textParameter } from '../route.ts';
 import { describeRun, HINT_HEADER, sendAnswer } from './query.ts';
+import { sendTail, type TailParts } from './tail.ts';
 
-export interface SearchParts {
-  readonly resolveSearch: ResolveSearch;
+export interface SearchParts extends SearchSteps, TailParts {
   readonly cached: CachedQueries;
   readonly describe: Describe;
   readonly metrics: Metrics;
@@ -21,12 +26,15 @@ export interface SearchParts {
 const text = (description: string): Schema => ({ schema: { type: 'string' }, description });
 
 const ANSWER: Schema = {
-  description: 'Rows. Their columns depend on `part`; other formats than JSON have the same.',
+  description: 'Rows; their columns depend on `part`. Or a live tail.',
   headers: {
     Link: text('`rel="next"`: the next page, if there may be one.'),
     [HINT_HEADER]: text('For an empty answer: fields that no source declares.'),
   },
-  content: { 'application/json': { schema: object({ result: list({ type: 'object' }) }) } },
+  content: {
+    ...contentOf(object({ result: list({ type: 'object' }) })),
+    [EVENT_STREAM]: { schema: EVENTS },
+  },
 };
 
 /** Events by text and field, their counts over time, and the values of a field. */
@@ -41,7 +49,7 @@ export const searchRoutes: RouteGroup<SearchParts> = {
         id: 'search',
         tag: 'events',
         description:
-          'The newest events that match; with `part`, counts by time, or the top values of a field.',
+          'The newest events that match, or a live tail of them; with `part`, counts by time, or the top values of a field.',
       },
       parameters: [
         ...SEARCH_PARAMETERS.map(({ name, description, schema }) => ({
@@ -58,17 +66,47 @@ export const searchRoutes: RouteGroup<SearchParts> = {
         textParameter('query', CURSOR_PARAMETER, 'Continues after a page: from its `Link`.'),
       ],
       answer: { 200: ANSWER },
-      errors: ['source_not_found', 'not_acceptable', 'query_failed', 'overloaded', 'query_timeout'],
-      async handle(parts: SearchParts, request, reply) {
-        request.endpointName = SEARCH.name;
-        const resolved = parts.resolveSearch({
-          caller: getCaller(request),
-          parameters: request.query,
-          headers: request.headers,
-          accepts: request.accepts(),
-        });
-        return sendAnswer(parts, { ...resolved, how: describeRun(request, reply) }, { request, reply });
-      },
+      errors: [
+        ...(['invalid_parameter', 'source_not_found', 'not_acceptable'] as const),
+        ...(['query_failed', 'overloaded', 'query_timeout'] as const),
+      ],
+      handle: runSearch,
+    }),
+    defineRoute({
+      method: 'GET',
+      path: '/api/search/sources',
+      scopes: ['query'],
+      summary: 'Sources and fields that the key may search',
+      operation: { id: 'list_search_sources', tag: 'events' },
+      answer: { 200: json('As they are now.', object({ result: list(SEARCH_SOURCE) })) },
+      handle: async ({ findSearchable }: SearchParts, request) => ({
+        result: findSearchable(getCaller(request)).map((source) => ({
+          ...{ name: source.name, id: source.id, description: source.description },
+          fields: listFields(source),
+        })),
+      }),
     }),
   ],
 };
+
+async function runSearch(
+  parts: SearchParts,
+  request: FastifyRequest<{ Querystring: RawQuery }>,
+  reply: FastifyReply,
+): Promise<FastifyReply> {
+  request.endpointName = SEARCH.name;
+  const { query: parameters, headers } = request;
+  const [caller, accepts] = [getCaller(request), request.accepts()];
+  const how = describeRun(request, reply);
+  const hasTail = (parameters['part'] ?? 'rows') === 'rows';
+  try {
+    if (wantsTail({ accepts, endpoint: SEARCH, parameters }, hasTail)) {
+      const followed = parts.resolveSearchTail({ caller, parameters, headers });
+      return await sendTail(parts, { ...followed, lane: how.lane }, { request, reply });
+    }
+    const resolved = parts.resolveSearch({ caller, parameters, headers, accepts });
+    return await sendAnswer(parts, { ...resolved, how }, { request, reply });
+  } catch (error) {
+    throw adviseSmaller(error);
+  }
+}

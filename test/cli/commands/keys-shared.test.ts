@@ -45,6 +45,9 @@ describe.skipIf(!hasPostgres)('tailrace keys with TAILRACE_CONTROL_URL', () => {
     const gone = await old.keyring.create({ name: 'gone', scopes: ['ingest'] });
     await old.keyring.revoke(gone.id);
     await old.keyring.authenticate(good.key);
+    const times = { createdMs: 1, updatedMs: 2 };
+    const search = { id: 'a search', owner: good.id, name: 'slow', address: 'q=slow', ...times };
+    await old.store.searches.save(search);
     for (let i = 0; i < 2; i++) {
       await rejectionOf(old.keyring.authenticate('wrong'));
       await old.keyring.flush(); // two entries that are the same in everything
@@ -55,7 +58,7 @@ describe.skipIf(!hasPostgres)('tailrace keys with TAILRACE_CONTROL_URL', () => {
     const first = await keys('copy', '--from', from);
     expect([first.code, first.stdout]).toEqual([
       0,
-      '2 keys copied, 0 were there already; 5 entries of the audit trail copied, 0 were there already.\n',
+      '2 keys copied, 0 were there already; 1 saved searches copied, 0 were there already; 5 entries of the audit trail copied, 0 were there already.\n',
     ]);
     const target = await openPostgresStore(env['TAILRACE_CONTROL_URL'] ?? '', {
       staleMs: 0,
@@ -69,6 +72,7 @@ describe.skipIf(!hasPostgres)('tailrace keys with TAILRACE_CONTROL_URL', () => {
       hash: new Uint8Array(good.record.hash),
       lastUsedMs: 1_000_000,
     });
+    expect(await target.searches.list([good.id, 'private'])).toEqual([search]);
     const actions = (await keyring.log({ limit: 10 })).map(({ action }) => action);
     expect(actions).toEqual(['refused', 'refused', 'revoked', 'created', 'created']);
 
@@ -76,7 +80,7 @@ describe.skipIf(!hasPostgres)('tailrace keys with TAILRACE_CONTROL_URL', () => {
     const second = await keys('copy', '--from', from);
     expect([second.code, second.stdout]).toEqual([
       0,
-      '0 keys copied, 2 were there already; 0 entries of the audit trail copied, 5 were there already.\n',
+      '0 keys copied, 2 were there already; 0 saved searches copied, 1 were there already; 0 entries of the audit trail copied, 5 were there already.\n',
     ]);
     expect((await keyring.find(good.id))?.name).toBe('changed since');
 

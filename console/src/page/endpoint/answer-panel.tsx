@@ -1,7 +1,9 @@
 import { useMemo } from 'react';
 import type { EndpointView } from '../../../../src/management/view.ts';
 import { formatBytes, formatCount, formatMs, formatSeconds } from '../../format/number.ts';
+import type { Span } from '../../format/time-axis.ts';
 import { useZone } from '../../preference.ts';
+import { LinkedCharts } from '../../ui/chart/linked-charts.tsx';
 import { Code } from '../../ui/code.tsx';
 import { DataTable } from '../../ui/data-table.tsx';
 import { Empty } from '../../ui/empty.tsx';
@@ -9,9 +11,10 @@ import { ErrorNote } from '../../ui/error-note.tsx';
 import { Panel } from '../../ui/panel.tsx';
 import { Tabs } from '../../ui/tabs.tsx';
 import { Tag, type Tone } from '../../ui/tag.tsx';
-import { TimeChart } from '../../ui/time-chart.tsx';
 import { type Answer, type CacheState, formatJson, parseJson, type Row } from './answer.ts';
+import { findAnswerRange } from './answer-range.ts';
 import { Downloads } from './downloads.tsx';
+import { linesPath } from './lines.ts';
 import { LogView } from './log-view.tsx';
 import { hasOneRowPerTime, isDrawable, isLog, toCharts } from './shape.ts';
 import { toColumns } from './table-columns.tsx';
@@ -102,7 +105,7 @@ function Views({ endpoint, values, answer, url, onChange }: ViewsProps) {
       ) : answer.rows.length === 0 ? (
         <NoRows />
       ) : view === 'chart' ? (
-        <Charts columns={columns} rows={answer.rows} />
+        <Charts endpoint={endpoint} values={values} answer={answer} />
       ) : (
         <Rows columns={columns} rows={answer.rows} />
       )}
@@ -124,20 +127,23 @@ function NoRows() {
   );
 }
 
+interface ChartsProps extends Pick<ViewsProps, 'endpoint' | 'values' | 'answer'> {}
+
+function Charts({ endpoint, values, answer }: ChartsProps) {
+  // biome-ignore lint/correctness/useExhaustiveDependencies: `values` as they were for this answer, also while the next one is computed
+  const shown = useMemo(() => {
+    const range = findAnswerRange(endpoint, values, answer.atMs);
+    return {
+      charts: toCharts(endpoint.columns, answer.rows, range),
+      linesOf: (span: Span, search?: string) => linesPath(endpoint, values, { span, search }),
+    };
+  }, [endpoint, answer]);
+  return <LinkedCharts {...shown} />;
+}
+
 interface RowsProps {
   readonly columns: EndpointView['columns'];
   readonly rows: readonly Row[];
-}
-
-function Charts({ columns, rows }: RowsProps) {
-  const charts = useMemo(() => toCharts(columns, rows), [columns, rows]);
-  return (
-    <div className="charts">
-      {charts.map((chart) => (
-        <TimeChart key={chart.title} {...chart} />
-      ))}
-    </div>
-  );
 }
 
 function Rows({ columns, rows }: RowsProps) {

@@ -10,6 +10,8 @@ export interface Answer {
   readonly ms: number;
   readonly cache: CacheState;
   readonly ageSeconds: number;
+  /** Instant of its query, ms since the epoch: by the clock of the service, within a second. */
+  readonly atMs: number;
   /** Time in the engine for this request, ms. */
   readonly engineMs: number;
   /** Bytes of the body before compression. */
@@ -22,12 +24,15 @@ export type CacheState = 'hit' | 'miss' | 'collapsed' | 'stale' | 'bypass';
 export function toAnswer(raw: RawAnswer): Answer {
   const { text, headers, ms } = raw;
   const { result } = parseAnswer<{ result: Row[] }>(raw, parseJson);
+  const ageSeconds = Number(headers.get('age') ?? 0);
+  const sentMs = Date.parse(headers.get('date') ?? '');
   return {
     rows: result,
     text,
     ms,
     cache: parseCacheStatus(headers.get('cache-status') ?? ''),
-    ageSeconds: Number(headers.get('age') ?? 0),
+    ageSeconds,
+    atMs: (Number.isNaN(sentMs) ? Date.now() : sentMs) - ageSeconds * 1000,
     engineMs: Number(/dur=([\d.]+)/.exec(headers.get('server-timing') ?? '')?.[1] ?? 0),
     bytes: new TextEncoder().encode(text).length,
   };

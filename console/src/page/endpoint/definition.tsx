@@ -1,7 +1,9 @@
 import { useMemo, useState } from 'react';
 import type { EndpointView } from '../../../../src/management/view.ts';
 import { Code } from '../../ui/code.tsx';
+import { CopyButton } from '../../ui/copy-button.tsx';
 import { Panel } from '../../ui/panel.tsx';
+import { Segmented } from '../../ui/segmented.tsx';
 import { Tabs } from '../../ui/tabs.tsx';
 import { createSnippets } from './snippet.ts';
 
@@ -10,31 +12,48 @@ interface DefinitionProps {
   readonly values: Readonly<Record<string, string>>;
 }
 
+const PARTS = [
+  { id: 'calls', label: 'Call it from your code' },
+  { id: 'columns', label: 'Columns' },
+  { id: 'sql', label: 'SQL' },
+] as const;
+
 /** Snippets that call the endpoint, and its definition. */
 export function Definition({ endpoint, values }: DefinitionProps) {
+  const [selected, setSelected] = useState<(typeof PARTS)[number]['id']>('calls');
+  const id = (
+    <span className="endpoint-id small muted">
+      <code>{endpoint.id}</code> <CopyButton text={endpoint.id} label="Copy the UUID" />
+    </span>
+  );
   return (
-    <div className="definition">
-      <Calls endpoint={endpoint} values={values} />
-      <Panel title="SQL">
-        {endpoint.sql === null ? (
-          <p className="muted">The SQL needs the scope manage.</p>
-        ) : (
-          <Code text={endpoint.sql.trimEnd()} language="sql" label="The stored query" />
-        )}
-      </Panel>
-      <Panel title="Columns">
-        <dl className="columns">
-          {endpoint.columns.map(({ name, type, description }) => (
-            <div key={name}>
-              <dt>
-                <code>{name}</code> <span className="small muted">{type}</span>
-              </dt>
-              <dd className="muted">{description}</dd>
-            </div>
-          ))}
-        </dl>
-      </Panel>
-    </div>
+    <Panel title="Definition" actions={id}>
+      <Tabs label="Parts" tabs={PARTS} selected={selected} onSelect={setSelected}>
+        {selected === 'calls' && <Calls endpoint={endpoint} values={values} />}
+        {selected === 'columns' && <Columns columns={endpoint.columns} />}
+        {selected === 'sql' && <Sql sql={endpoint.sql} />}
+      </Tabs>
+    </Panel>
+  );
+}
+
+function Sql({ sql }: Pick<EndpointView, 'sql'>) {
+  if (sql === null) return <p className="muted">The SQL needs the scope manage.</p>;
+  return <Code text={sql.trimEnd()} language="sql" label="The stored query" />;
+}
+
+function Columns({ columns }: Pick<EndpointView, 'columns'>) {
+  return (
+    <dl className="columns">
+      {columns.map(({ name, type, description }) => (
+        <div key={name}>
+          <dt>
+            <code>{name}</code> <span className="small muted">{type}</span>
+          </dt>
+          <dd className="muted">{description}</dd>
+        </div>
+      ))}
+    </dl>
   );
 }
 
@@ -43,15 +62,16 @@ function Calls({ endpoint, values }: DefinitionProps) {
   const snippets = useMemo(() => createSnippets(location.origin, endpoint.name, values), [endpoint, values]);
   const snippet = snippets.find((one) => one.id === selected);
   return (
-    <Panel title="Call it from your code">
-      <Tabs label="Language" tabs={snippets} selected={selected} onSelect={setSelected}>
-        {snippet !== undefined && (
-          <Code text={snippet.text} language={snippet.language} label={`The call in ${snippet.label}`} />
-        )}
-        <p className="small muted">
+    <>
+      <div className="call-choice">
+        <Segmented label="Language" options={snippets} selected={selected} onSelect={setSelected} />
+        <span className="small muted">
           The code reads your key from <code>TAILRACE_KEY</code>.
-        </p>
-      </Tabs>
-    </Panel>
+        </span>
+      </div>
+      {snippet !== undefined && (
+        <Code text={snippet.text} language={snippet.language} label={`The call in ${snippet.label}`} />
+      )}
+    </>
   );
 }

@@ -2,15 +2,13 @@ import { useState } from 'react';
 import type { EndpointView } from '../../../../src/management/view.ts';
 import { ApiError, useClient } from '../../api/client.ts';
 import { ErrorNote } from '../../ui/error-note.tsx';
+import { saveFile } from '../../ui/save-file.ts';
 import { queryPath } from './use-run.ts';
 
 interface DownloadsProps {
   readonly endpoint: EndpointView;
   readonly values: Readonly<Record<string, string>>;
 }
-
-// Browsers begin to read a saved object a moment later.
-const KEPT_MS = 60_000;
 
 /** Saves the answer as a file in each format; none if `format` is a parameter of the endpoint's own. */
 export function Downloads({ endpoint, values }: DownloadsProps) {
@@ -47,12 +45,4 @@ export function Downloads({ endpoint, values }: DownloadsProps) {
       {state.error !== undefined && <ErrorNote error={state.error} />}
     </>
   );
-}
-
-function saveFile(blob: Blob, name: string): void {
-  const link = document.createElement('a');
-  link.href = URL.createObjectURL(blob);
-  link.download = name;
-  link.click();
-  setTimeout(() => URL.revokeObjectURL(link.href), KEPT_MS);
 }

@@ -4,10 +4,8 @@ import type { EndpointView } from '../../../../src/management/view.ts';
 import { useClient } from '../../api/client.ts';
 import { useLoad } from '../../api/use-load.ts';
 import { formatCount, formatSeconds } from '../../format/number.ts';
-import { CopyButton } from '../../ui/copy-button.tsx';
 import { Empty } from '../../ui/empty.tsx';
 import { ErrorNote } from '../../ui/error-note.tsx';
-import { Panel } from '../../ui/panel.tsx';
 import { Tag } from '../../ui/tag.tsx';
 import { AnswerPanel } from './answer-panel.tsx';
 import { Definition } from './definition.tsx';
@@ -54,19 +52,17 @@ function Known({ endpoint }: { readonly endpoint: EndpointView }) {
   return (
     <>
       <Head endpoint={endpoint} />
-      <Panel title="Call it">
-        <ParameterForm
-          endpoint={endpoint}
-          values={values}
-          busy={run.state === 'running'}
-          error={run.state === 'failed' ? run.error : undefined}
-          onRun={(next, isFresh) => {
-            setFresh(isFresh);
-            setRound((before) => before + 1);
-            change({ values: next });
-          }}
-        />
-      </Panel>
+      <ParameterForm
+        endpoint={endpoint}
+        values={values}
+        busy={run.state === 'running'}
+        error={run.state === 'failed' ? run.error : undefined}
+        onRun={(next, isFresh) => {
+          setFresh(isFresh);
+          setRound((before) => before + 1);
+          change({ values: next });
+        }}
+      />
       <AnswerPanel
         endpoint={answered}
         values={values}
@@ -82,19 +78,11 @@ function Known({ endpoint }: { readonly endpoint: EndpointView }) {
 
 function Head({ endpoint }: { readonly endpoint: EndpointView }) {
   const { self } = useClient();
-  const {
-    id,
-    name,
-    description,
-    caching_seconds: caching,
-    warming_seconds: warming,
-    max_rows: rows,
-  } = endpoint;
+  const { name, description, caching_seconds: caching, warming_seconds: warming, max_rows: rows } = endpoint;
   return (
     <div className="page-head">
-      <h1>{name}</h1>
-      <p>{description}</p>
-      <div className="endpoint-facts">
+      <div className="endpoint-head">
+        <h1>{name}</h1>
         <Tag>{caching === null ? 'not cached' : `cached ${formatSeconds(caching)}`}</Tag>
         {warming !== null && <Tag>kept warm every {formatSeconds(warming)}</Tag>}
         <Tag>at most {formatCount(rows)} rows</Tag>
@@ -104,10 +92,8 @@ function Head({ endpoint }: { readonly endpoint: EndpointView }) {
             Open in the workbench
           </Link>
         )}
-        <span className="endpoint-id small muted">
-          <code>{id}</code> <CopyButton text={id} label="Copy the UUID" />
-        </span>
       </div>
+      <p>{description}</p>
     </div>
   );
 }

@@ -2,6 +2,8 @@ import { type FormEvent, type KeyboardEvent, useEffect, useId, useState } from '
 import type { EndpointView, Projects } from '../../../../src/management/view.ts';
 import { type ApiError, useClient } from '../../api/client.ts';
 import { useLoad } from '../../api/use-load.ts';
+import { zoneName } from '../../format/time.ts';
+import { useZone } from '../../preference.ts';
 import { Field } from '../../ui/field.tsx';
 import { Tag } from '../../ui/tag.tsx';
 import { ParameterControl } from './parameter-control.tsx';
@@ -21,6 +23,7 @@ interface ParameterFormProps {
 export function ParameterForm({ endpoint, values, busy, error, onRun }: ParameterFormProps) {
   const id = useId();
   const { scopes } = useClient().self;
+  const zone = useZone();
   const [draft, setDraft] = useState(() => fillIn(endpoint, values));
   const [fresh, setFresh] = useState(false);
   useEffect(() => setDraft(fillIn(endpoint, values)), [endpoint, values]);
@@ -39,35 +42,33 @@ export function ParameterForm({ endpoint, values, busy, error, onRun }: Paramete
   };
   return (
     <form className="parameters" onSubmit={onSubmit} onKeyDown={onKeyDown} noValidate aria-label="Parameters">
-      <div className="parameter-grid">
-        {endpoint.parameters.map((parameter) => {
-          const { name, required, description, pinned } = parameter;
-          return (
-            <Field
-              key={name}
+      {endpoint.parameters.map((parameter) => {
+        const { name, required, description, pinned, control } = parameter;
+        return (
+          <Field
+            key={name}
+            id={`${id}-${name}`}
+            label={
+              <>
+                {name}
+                {required && <span className="muted small">required</span>}
+                {pinned !== null && <Tag tone="accent">set by your key</Tag>}
+              </>
+            }
+            help={control === 'time' ? `In ${zoneName(zone)}. ${description}` : description}
+            fault={error?.errors.find((one) => one.parameter === name)?.message}
+          >
+            <ParameterControl
               id={`${id}-${name}`}
-              label={
-                <>
-                  {name}
-                  {required && <span className="muted small">required</span>}
-                  {pinned !== null && <Tag tone="accent">set by your key</Tag>}
-                </>
-              }
-              help={description}
-              fault={error?.errors.find((one) => one.parameter === name)?.message}
-            >
-              <ParameterControl
-                id={`${id}-${name}`}
-                parameter={parameter}
-                value={draft[name] ?? ''}
-                suggestions={name === 'project' ? (projects.value?.result ?? []) : []}
-                onChange={(value) => setDraft((before) => ({ ...before, [name]: value }))}
-                sql={endpoint.query_sandboxing && name === 'sql' ? { words, onRun: run } : undefined}
-              />
-            </Field>
-          );
-        })}
-      </div>
+              parameter={parameter}
+              value={draft[name] ?? ''}
+              suggestions={name === 'project' ? (projects.value?.result ?? []) : []}
+              onChange={(value) => setDraft((before) => ({ ...before, [name]: value }))}
+              sql={endpoint.query_sandboxing && name === 'sql' ? { words, onRun: run } : undefined}
+            />
+          </Field>
+        );
+      })}
       <div className="parameter-actions">
         <button type="submit" className="button primary" disabled={busy}>
           {busy ? 'Running…' : 'Run'}
@@ -78,9 +79,6 @@ export function ParameterForm({ endpoint, values, busy, error, onRun }: Paramete
             Bypass the cache
           </label>
         )}
-        <span className="small muted keys-hint">
-          <kbd>Enter</kbd> to run
-        </span>
       </div>
     </form>
   );

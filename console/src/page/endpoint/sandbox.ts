@@ -17,6 +17,7 @@ const SQL: EndpointView['parameters'][number] = {
   values: [],
   otherwise: null,
   pinned: null,
+  search: null,
 };
 
 /** The endpoint with `sql` among its parameters if it is sandboxed (docs/sandboxing.md). */
@@ -30,7 +31,10 @@ export function withColumnsOf(endpoint: EndpointView, rows: readonly Row[] = [])
   const isStored =
     names.length === endpoint.columns.length && endpoint.columns.every(({ name }) => names.includes(name));
   if (!endpoint.query_sandboxing || isStored || names.length === 0) return endpoint;
-  return { ...endpoint, columns: names.map((name) => ({ name, type: typeOf(rows, name), description: '' })) };
+  return {
+    ...endpoint,
+    columns: names.map((name) => ({ name, type: typeOf(rows, name), description: '', search: null })),
+  };
 }
 
 function typeOf(rows: readonly Row[], name: string): EndpointView['columns'][number]['type'] {

@@ -1,10 +1,16 @@
-import type { EndpointView } from '../../../../src/management/view.ts';
 import { formatMs, formatShort } from '../../format/number.ts';
-import type { ChartSeries, DataColor, TimeChartProps } from '../../ui/time-chart.tsx';
+import type { Span } from '../../format/time-axis.ts';
+import type { Chart, ChartSeries, DataColor } from '../../ui/chart/chart.ts';
 import type { Row } from './answer.ts';
+import { type AnswerRange, findPartial } from './answer-range.ts';
 
-type Columns = EndpointView['columns'];
-type Chart = TimeChartProps;
+type Columns = readonly {
+  readonly name: string;
+  readonly type: string;
+  readonly description?: string;
+  /** Finds the events that the column is about. */
+  readonly search?: string | null;
+}[];
 
 const LOG_COLUMNS = ['id', 'timestamp', 'event_message', 'metadata'];
 
@@ -43,13 +49,20 @@ export function toSeconds(value: unknown): number {
 /**
  * The charts for columns of these names, for any endpoint: counts and errors as areas from zero, minimum to
  * maximum of one quantity as bands, `total_…` as stacked areas, all others as lines.
+ *
+ * @param range what the answer covers, if that is known
  */
-export function toCharts(columns: Columns, rows: readonly Row[]): Chart[] {
+export function toCharts(columns: Columns, rows: readonly Row[], range?: AnswerRange): Chart[] {
   const time = findTime(columns);
   if (time === undefined) return [];
   const left = new Set(numbersOf(columns).map((column) => column.name));
   const take = (names: readonly string[]) => names.filter((name) => left.delete(name));
-  const { times, at } = toGrid(rows.map((row) => toSeconds(row[time])));
+  const { spans, at } = toGrid(
+    rows.map((row) => toSeconds(row[time])),
+    range,
+  );
+  const grid = { spans, partial: range === undefined ? [] : findPartial(spans, range) };
+  const searchOf = (name: string) => columns.find((column) => column.name === name)?.search ?? undefined;
   const valuesOf = (name: string, empty: number | null) =>
     at.map((index) => (index === undefined ? empty : toNumber(rows[index]?.[name])));
   const charts: Chart[] = [];
@@ -59,12 +72,17 @@ export function toCharts(columns: Columns, rows: readonly Row[]): Chart[] {
     take(['count', 'error_count']);
     charts.push({
       title: 'Count and errors',
-      times,
+      ...grid,
       format: formatShort,
       summary: total,
       series: [
         { label: 'Count', color: 'data-1', values: valuesOf('count', 0) },
-        { label: 'Errors', color: 'data-bad', values: valuesOf('error_count', 0) },
+        {
+          label: 'Errors',
+          color: 'data-bad',
+          values: valuesOf('error_count', 0),
+          search: searchOf('error_count'),
+        },
       ],
     });
   }
@@ -72,7 +90,7 @@ export function toCharts(columns: Columns, rows: readonly Row[]): Chart[] {
     take(quantity.columns.map(({ name }) => name));
     charts.push({
       title: sentence(quantity.name),
-      times,
+      ...grid,
       format: unitOf(columns, quantity.columns[0]?.name),
       summary: last(unitOf(columns, quantity.columns[0]?.name)),
       series: toBands(quantity.columns.map(({ name, part }) => ({ part, values: valuesOf(name, null) }))),
@@ -80,49 +98,56 @@ export function toCharts(columns: Columns, rows: readonly Row[]): Chart[] {
   }
   const totals = take([...left].filter((name) => name.startsWith('total_')));
   if (totals.length > 0) {
+    const series = totals.map((name, i) => ({
+      label: sentence(name.replace(/^total_/, '').replace(/_requests$/, '')),
+      color: COLORS[i % COLORS.length] ?? 'data-1',
+      values: valuesOf(name, 0),
+      search: searchOf(name),
+    }));
     charts.push({
       title: 'Requests by area',
-      times,
+      ...grid,
       stacked: true,
       format: formatShort,
       summary: total,
-      series: totals.map((name, i) => ({
-        label: sentence(name.replace(/^total_/, '').replace(/_requests$/, '')),
-        color: COLORS[i % COLORS.length] ?? 'data-1',
-        values: valuesOf(name, 0),
-      })),
+      series,
     });
   }
   for (const name of left) {
     const format = unitOf(columns, name);
-    charts.push({
-      title: sentence(name),
-      times,
-      format,
-      summary: last(format),
-      series: [{ label: sentence(name), color: 'data-1', kind: 'line', values: valuesOf(name, null) }],
-    });
+    const line = { label: sentence(name), color: 'data-1', kind: 'line', search: searchOf(name) } as const;
+    const series = [{ ...line, values: valuesOf(name, null) }];
+    charts.push({ title: line.label, ...grid, format, summary: last(format), series });
   }
   return charts;
 }
 
 const COLORS: readonly DataColor[] = ['data-1', 'data-2', 'data-3', 'data-4'];
+const PERCENTILE_COLORS: readonly DataColor[] = ['data-4', 'data-3', 'data-1'];
 const POINTS_MAX = 5_000;
 
-/** Empty time buckets are not returned: fills the grid from the first to the last bucket with the rows. */
-function toGrid(seconds: readonly number[]): { times: number[]; at: (number | undefined)[] } {
+/**
+ * Empty time buckets are not returned: fills the grid from the first to the last bucket with the rows.
+ *
+ * @param range with the width of the buckets; otherwise it is the least distance of two rows, and one row is of all the rest of the range
+ */
+function toGrid(seconds: readonly number[], range: AnswerRange | undefined) {
   const rowOf = new Map(seconds.map((second, i) => [second, i]));
   const sorted = [...rowOf.keys()].filter(Number.isFinite).sort((a, b) => a - b);
   const [first = 0] = sorted;
   const end = sorted.at(-1) ?? 0;
-  const width = Math.min(...sorted.slice(1).map((second, i) => second - (sorted[i] ?? 0)));
+  const width =
+    range?.widthSeconds ?? Math.min(...sorted.slice(1).map((second, i) => second - (sorted[i] ?? 0)));
   const count = Number.isFinite(width) ? Math.round((end - first) / width) + 1 : sorted.length;
   const isEven = sorted.every((second) => Math.abs(((second - first) / width) % 1) < 1e-6);
-  const times =
-    isEven && count <= POINTS_MAX && sorted.length > 1
-      ? Array.from({ length: count }, (_, i) => first + i * width)
-      : sorted;
-  return { times, at: times.map((second) => rowOf.get(second)) };
+  const isFilled = isEven && count <= POINTS_MAX && sorted.length > 1;
+  const times = isFilled ? Array.from({ length: count }, (_, i) => first + i * width) : sorted;
+  const spans = times.map((from, i): Span => {
+    const next = isEven ? undefined : times[i + 1];
+    const until = Number.isFinite(width) ? from + width : Math.max(from, range?.until ?? from);
+    return { from, until: next ?? until };
+  });
+  return { spans, at: times.map((second) => rowOf.get(second)) };
 }
 
 interface Quantity {
@@ -148,13 +173,14 @@ function toBands(parts: readonly { part: string; values: (number | null)[] }[]):
   const rank = (part: string) =>
     part === 'max' ? 101 : part === 'min' ? -1 : part === 'avg' ? 50 : Number(part.slice(1));
   const sorted = parts.toSorted((a, b) => rank(b.part) - rank(a.part));
-  const lines: DataColor[] = ['data-4', 'data-3', 'data-2'];
+  let percentiles = 0;
   return sorted.map(({ part, values }, i): ChartSeries => {
-    if (part === 'max' || part === 'min')
-      return { label: sentence(part), color: 'data-1', kind: 'range', values };
+    if (part === 'min') return { label: 'Min', color: 'data-1', kind: 'range', values };
     if (part === 'avg') return { label: 'Average', color: 'data-1', kind: 'dashed', values };
+    if (part === 'max') return { label: 'Max', color: 'data-2', kind: 'wide', values };
+    const color = PERCENTILE_COLORS[percentiles++ % PERCENTILE_COLORS.length] ?? 'data-1';
     const below = i + 1 < sorted.length ? { bandTo: i + 1 } : {};
-    return { label: part, color: lines.shift() ?? 'data-2', kind: 'line', values, ...below };
+    return { label: part, color, kind: 'line', values, ...below };
   });
 }
 

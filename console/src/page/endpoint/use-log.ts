@@ -1,8 +1,8 @@
 import { useCallback, useEffect, useMemo, useRef, useState } from 'react';
 import type { EndpointView } from '../../../../src/management/view.ts';
-import { ApiError, type Client, useClient } from '../../api/client.ts';
+import { ApiError, useClient } from '../../api/client.ts';
+import { followTail } from '../../api/follow.ts';
 import { type Answer, parseJson, type Row, toAnswer } from './answer.ts';
-import { follow } from './follow.ts';
 import { findBounds, type LogEntry, mergeEntries, toEntry } from './log.ts';
 import { ENTRIES_MAX, type Read, readNewer, readOlder } from './log-reader.ts';
 import { queryPath } from './use-run.ts';
@@ -95,42 +95,12 @@ export function useLog(
     return followTail(client, path, {
       catchUp,
       onOpen: () => setError(undefined),
-      onRows: (rows) => take(shown.current, rows),
+      onRows: (rows) => take(shown.current, rows.map((row) => toEntry(parseJson(row) as Row)).reverse()), // of `columns`
       onFailure: fail,
     });
   }, [live, client, endpoint, values, read, start, end, first]);
 
   return { entries, error, hasOlder: hasOlder && end !== undefined, busy, loadOlder: () => void loadOlder() };
-}
-
-interface TailHandlers {
-  readonly catchUp: (signal: AbortSignal) => Promise<void>;
-  readonly onOpen: () => void;
-  /** Takes entries, newest first. */
-  readonly onRows: (entries: readonly LogEntry[]) => void;
-  readonly onFailure: (failure: unknown) => void;
-}
-
-/** Follows new entries. @returns a function that stops it */
-function followTail(client: Client, path: string, handlers: TailHandlers): () => void {
-  const { catchUp, onOpen, onRows, onFailure } = handlers;
-  const controller = new AbortController();
-  const { signal } = controller;
-  const open = async (lastId: string) => {
-    const headers: Record<string, string> = lastId === '' ? {} : { 'last-event-id': lastId };
-    const events = await client.openEvents(path, { headers, signal });
-    onOpen();
-    return events;
-  };
-  void follow({
-    open,
-    catchUp: () => catchUp(signal),
-    onRows: (rows) => onRows(rows.map((row) => toEntry(parseJson(row) as Row)).reverse()), // of `columns`
-    onFailure,
-    pauseMs: EVERY_MS,
-    signal,
-  });
-  return () => controller.abort();
 }
 
 /** Repeats work with a pause in between while the page is visible. @returns a function that stops it */

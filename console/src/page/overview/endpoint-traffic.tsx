@@ -59,14 +59,14 @@ function Line({ traffic, endpoint, nowMs }: LineProps) {
   const { name, requests, failures, p50_ms, p99_ms, hit_ratio, last_failure, minutes } = traffic;
   const codes = Object.entries(traffic.failure_codes).map(([code, count]) => `${count} ${code}`);
   return (
-    <tr>
+    <tr className="traffic-line">
       <th scope="row">
         <div className="named">
           <Link href={`/endpoints/${name}`}>{name}</Link>
           <span className="small muted">{endpoint?.description}</span>
         </div>
       </th>
-      <td data-label="Requests, last hour">
+      <td data-label="Requests, last hour" className="trend">
         <Sparkline
           values={minutes.map((one) => one.requests)}
           label={`${formatCount(requests)} requests in the last hour`}

@@ -37,8 +37,10 @@ export function OverviewPage() {
         <>
           <NoticeBanner notices={overview.notices} />
           <Headline overview={overview} />
-          <EndpointTraffic overview={overview} endpoints={described} />
-          <SourceList overview={overview} />
+          <div className="overview-parts">
+            <EndpointTraffic overview={overview} endpoints={described} />
+            <SourceList overview={overview} />
+          </div>
           <EngineState overview={overview} />
         </>
       )}

@@ -1,11 +1,14 @@
 import { Link } from 'wouter';
 import type { Overview } from '../../../../src/management/view.ts';
+import { useClient } from '../../api/client.ts';
+import { maySearch } from '../../api/right.ts';
 import { formatBytes, formatCount, formatRate, formatShort } from '../../format/number.ts';
 import { Empty } from '../../ui/empty.tsx';
 import { Panel } from '../../ui/panel.tsx';
 import { PanelTable } from '../../ui/panel-table.tsx';
 import { Sparkline } from '../../ui/sparkline.tsx';
 import { Ago } from '../../ui/time.tsx';
+import { ExploreLink } from '../explore/explore-link.tsx';
 
 const HEADS = [
   { name: 'Source' },
@@ -20,6 +23,7 @@ const HEADS = [
 /** A line per source: events received and stored. */
 export function SourceList({ overview }: { readonly overview: Overview }) {
   const { sources, at } = overview;
+  const hasLines = maySearch(useClient().self);
   const nowMs = Date.parse(at);
   if (sources.length === 0) {
     return (
@@ -32,9 +36,9 @@ export function SourceList({ overview }: { readonly overview: Overview }) {
   }
   const most = Math.max(1, ...sources.map((one) => one.bytes));
   return (
-    <PanelTable title="Sources" heads={HEADS}>
+    <PanelTable title="Sources" heads={hasLines ? [...HEADS, { name: 'Lines' }] : HEADS}>
       {sources.map((source) => (
-        <tr key={source.name}>
+        <tr key={source.name} className="source-line">
           <th scope="row">
             <div className="named">
               <Link href={`/sources/${source.name}`}>{source.name}</Link>
@@ -43,13 +47,13 @@ export function SourceList({ overview }: { readonly overview: Overview }) {
               </span>
             </div>
           </th>
-          <td data-label="Events in, last hour">
+          <td data-label="Events in, last hour" className="trend">
             <Sparkline
               values={source.minutes}
               label={`${formatCount(source.minutes.reduce((sum, one) => sum + one, 0))} events in the last hour`}
             />
           </td>
-          <td data-label="Per second" className="numeric">
+          <td data-label="/s" className="numeric">
             {formatRate(source.events_per_second)}
           </td>
           <td data-label="Rows" className="numeric">
@@ -63,12 +67,17 @@ export function SourceList({ overview }: { readonly overview: Overview }) {
               </span>
             </span>
           </td>
-          <td data-label="Oldest">
+          <td data-label="Oldest" className="oldest">
             {source.oldest === null ? '–' : <Ago iso={source.oldest} nowMs={nowMs} />}
           </td>
           <td data-label="Newest">
             {source.newest === null ? '–' : <Ago iso={source.newest} nowMs={nowMs} />}
           </td>
+          {hasLines && (
+            <td data-label="Lines" className="lines">
+              <ExploreLink source={source.name} />
+            </td>
+          )}
         </tr>
       ))}
     </PanelTable>

@@ -1,4 +1,5 @@
 import { type FormEvent, useEffect, useRef, useState } from 'react';
+import { Link } from 'wouter';
 import type { Self } from '../../../../src/management/view.ts';
 import { ApiError, callRaw } from '../../api/client.ts';
 import { CopyButton } from '../../ui/copy-button.tsx';
@@ -14,10 +15,12 @@ interface SignInProps {
   /** Why the user has to sign in again. */
   readonly message: string | undefined;
   readonly onSignIn: (key: string, self: Self) => void;
+  /** Goes on without a key, to the API reference. */
+  readonly onSkip: () => void;
 }
 
 /** Asks for a key and checks its rights. The key stays in this tab and is sent to this service only. */
-export function SignInPage({ kept, message, onSignIn }: SignInProps) {
+export function SignInPage({ kept, message, onSignIn, onSkip }: SignInProps) {
   const [fault, setFault] = useState<string>();
   const [busy, setBusy] = useState(kept !== undefined);
   const input = useRef<HTMLInputElement>(null);
@@ -102,7 +105,12 @@ export function SignInPage({ kept, message, onSignIn }: SignInProps) {
             <CopyButton text={CREATE_KEY} />
           </div>
           <p>
-            With <code>--scope query</code> alone, a key sees endpoints, but no numbers and no keys.
+            With <code>--scope query</code> alone, a key sees endpoints and searches events, but sees no
+            numbers and no keys. The{' '}
+            <Link href="/docs" onClick={onSkip}>
+              API reference
+            </Link>{' '}
+            needs no key.
           </p>
         </div>
       </form>

@@ -1,11 +1,15 @@
 import { Link } from 'wouter';
 import type { SourceState, SourceView } from '../../../../src/management/view.ts';
+import { useClient } from '../../api/client.ts';
+import { maySearch } from '../../api/right.ts';
 import { formatBytes, formatCount, formatRate, formatShort } from '../../format/number.ts';
 import { Empty } from '../../ui/empty.tsx';
 import { ErrorNote } from '../../ui/error-note.tsx';
 import { Panel } from '../../ui/panel.tsx';
 import { PanelTable } from '../../ui/panel-table.tsx';
 import { Ago } from '../../ui/time.tsx';
+import { ExploreLink } from '../explore/explore-link.tsx';
+import './source.css';
 import { useSources } from './use-sources.ts';
 
 const ABOUT = [
@@ -24,6 +28,8 @@ const LIVE = [
 /** Every source that the key may see. */
 export function SourceListPage() {
   const { sources, stateOf, mayWatch, nowMs, errors } = useSources();
+  const hasLines = maySearch(useClient().self);
+  const heads = [...ABOUT, ...(mayWatch ? LIVE : []), ...(hasLines ? [{ name: 'Lines' }] : [])];
   return (
     <>
       <div className="page-head">
@@ -45,13 +51,14 @@ export function SourceListPage() {
         </Panel>
       )}
       {sources !== undefined && sources.length > 0 && (
-        <PanelTable title="Sources" heads={mayWatch ? [...ABOUT, ...LIVE] : ABOUT}>
+        <PanelTable title="Sources" heads={heads}>
           {sources.map((source) => (
             <SourceLine
               key={source.id}
               source={source}
               state={mayWatch ? (stateOf(source.name) ?? null) : undefined}
               nowMs={nowMs}
+              hasLines={hasLines}
             />
           ))}
         </PanelTable>
@@ -65,12 +72,13 @@ interface SourceLineProps {
   /** Null: not read yet; `undefined`: not shown to this key. */
   readonly state: SourceState | null | undefined;
   readonly nowMs: number;
+  readonly hasLines: boolean;
 }
 
-function SourceLine({ source, state, nowMs }: SourceLineProps) {
+function SourceLine({ source, state, nowMs, hasLines }: SourceLineProps) {
   const { name, description, table, columns, retention_days: days } = source;
   return (
-    <tr>
+    <tr className="source-summary">
       <th scope="row">
         <div className="named">
           <Link href={`/sources/${name}`}>{name}</Link>
@@ -82,7 +90,7 @@ function SourceLine({ source, state, nowMs }: SourceLineProps) {
           )}
         </div>
       </th>
-      <td data-label="Table">
+      <td data-label="Table" className="table-name">
         <code className="small">{table}</code>
       </td>
       <td data-label="Fields" className="numeric">
@@ -92,6 +100,11 @@ function SourceLine({ source, state, nowMs }: SourceLineProps) {
         {days === null ? 'external' : `${days} d`}
       </td>
       {state !== undefined && <Live state={source.managed ? state : null} nowMs={nowMs} />}
+      {hasLines && (
+        <td data-label="Lines" className="lines">
+          <ExploreLink source={name} />
+        </td>
+      )}
     </tr>
   );
 }

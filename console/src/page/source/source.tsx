@@ -1,5 +1,7 @@
 import { Link, useParams } from 'wouter';
 import type { SourceState, SourceView } from '../../../../src/management/view.ts';
+import { useClient } from '../../api/client.ts';
+import { maySearch } from '../../api/right.ts';
 import { formatBytes, formatCount, formatRate, formatShort } from '../../format/number.ts';
 import { formatAgo, formatTime, zoneName } from '../../format/time.ts';
 import { useZone } from '../../preference.ts';
@@ -8,6 +10,7 @@ import { ErrorNote } from '../../ui/error-note.tsx';
 import { Sparkline } from '../../ui/sparkline.tsx';
 import { Stat } from '../../ui/stat.tsx';
 import { Tag } from '../../ui/tag.tsx';
+import { explorePath } from '../explore/address.ts';
 import { Fields } from './field-list.tsx';
 import { Sending } from './sending.tsx';
 import './source.css';
@@ -51,12 +54,20 @@ export function SourcePage() {
 
 function Head({ source }: { readonly source: SourceView }) {
   const { id, name, description, table, retention_days: days } = source;
+  const hasLines = maySearch(useClient().self);
   return (
     <div className="page-head">
       <p className="small">
         <Link href="/sources">Sources</Link>
       </p>
-      <h1>{name}</h1>
+      <div className="source-title">
+        <h1>{name}</h1>
+        {hasLines && (
+          <Link href={explorePath({ source: [name] })} className="button">
+            Explore its lines
+          </Link>
+        )}
+      </div>
       <p>{description}</p>
       <div className="source-facts">
         <Tag tone="accent">{days === null ? 'existing table, read only' : `kept for ${days} days`}</Tag>

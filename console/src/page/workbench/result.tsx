@@ -2,6 +2,7 @@ import { type ReactNode, useMemo } from 'react';
 import type { EndpointView } from '../../../../src/management/view.ts';
 import { formatBytes, formatCount, formatMs } from '../../format/number.ts';
 import { useZone } from '../../preference.ts';
+import { LinkedCharts } from '../../ui/chart/linked-charts.tsx';
 import { Code } from '../../ui/code.tsx';
 import { DataTable } from '../../ui/data-table.tsx';
 import { Empty } from '../../ui/empty.tsx';
@@ -9,7 +10,6 @@ import { ErrorNote } from '../../ui/error-note.tsx';
 import { Panel } from '../../ui/panel.tsx';
 import { Tabs } from '../../ui/tabs.tsx';
 import { Tag } from '../../ui/tag.tsx';
-import { TimeChart } from '../../ui/time-chart.tsx';
 import { formatJson } from '../endpoint/answer.ts';
 import { hasOneRowPerTime, isDrawable, toCharts } from '../endpoint/shape.ts';
 import { toColumns } from '../endpoint/table-columns.tsx';
@@ -31,7 +31,12 @@ interface ResultProps {
 export function Result({ answer, plan, descriptions, view, onView }: ResultProps) {
   const value = latestOf(answer);
   const columns = useMemo(
-    () => value?.columns.map((one) => ({ ...one, description: descriptions.get(one.name) ?? '' })) ?? [],
+    () =>
+      value?.columns.map((one) => ({
+        ...one,
+        description: descriptions.get(one.name) ?? '',
+        search: null,
+      })) ?? [],
     [value, descriptions],
   );
   const hasChart = value === undefined || (isDrawable(columns) && hasOneRowPerTime(columns, value.result));
@@ -132,11 +137,5 @@ function Rows({ view, rows, columns }: RowsProps) {
     );
   }
   if (view === 'table') return <DataTable caption="Rows of the result" rows={rows} columns={shown} />;
-  return (
-    <div className="bench-charts">
-      {charts.map((chart) => (
-        <TimeChart key={chart.title} {...chart} />
-      ))}
-    </div>
-  );
+  return <LinkedCharts charts={charts} />;
 }

@@ -1,4 +1,5 @@
 import type { EventSourceMessage } from 'eventsource-parser';
+import type { Client } from './client.ts';
 
 /** A live tail (docs/pages.md), and what is done with its rows. */
 export interface Followed {
@@ -73,4 +74,28 @@ function pause(ms: number, signal: AbortSignal): Promise<void> {
     const timer = setTimeout(end, ms);
     signal.addEventListener('abort', end, { once: true });
   });
+}
+
+interface TailHandlers extends Pick<Followed, 'onRows' | 'onFailure'> {
+  readonly catchUp: (signal: AbortSignal) => Promise<void>;
+  /** After it has connected. */
+  readonly onOpen: () => void;
+}
+
+// Between attempts to connect.
+const PAUSE_MS = 2_000;
+
+/** Follows the live tail at a path of the API. @returns a function that stops it */
+export function followTail(client: Client, path: string, handlers: TailHandlers): () => void {
+  const { catchUp, onOpen, onRows, onFailure } = handlers;
+  const controller = new AbortController();
+  const { signal } = controller;
+  const open = async (lastId: string) => {
+    const headers: Record<string, string> = lastId === '' ? {} : { 'last-event-id': lastId };
+    const events = await client.openEvents(path, { headers, signal });
+    onOpen();
+    return events;
+  };
+  void follow({ open, catchUp: () => catchUp(signal), onRows, onFailure, pauseMs: PAUSE_MS, signal });
+  return () => controller.abort();
 }

@@ -1,0 +1,96 @@
+import { QUICK_RANGES, type QuickRange } from '../../format/time-range.ts';
+
+/** What Explore's address holds: everything but the key. `?q=level:error&source=postgres.logs&range=6h` */
+export interface ExploreAddress {
+  readonly q: string;
+  /** Names of sources; none: all that the key may search. */
+  readonly source: readonly string[];
+  readonly project: string;
+  /** Left out if `from` and `until` are set. */
+  readonly range: QuickRange | undefined;
+  /** ISO 8601, UTC; both or none. */
+  readonly from: string | undefined;
+  readonly until: string | undefined;
+  /** Field of the histogram's series. */
+  readonly by: string;
+  /** Fields shown beside the message. */
+  readonly columns: readonly string[];
+  /** Seconds, one of `REFRESHES`. */
+  readonly refresh: number | undefined;
+  readonly live: boolean;
+  /** `<source>:<id>` of a line to show and mark. */
+  readonly at: string;
+}
+
+const REFRESHES: readonly number[] = [5, 10, 30, 60];
+
+const NONE: ExploreAddress = {
+  q: '',
+  source: [],
+  project: '',
+  range: '1h',
+  from: undefined,
+  until: undefined,
+  by: 'level',
+  columns: [],
+  refresh: undefined,
+  live: false,
+  at: '',
+};
+
+/** Reads a query string with or without `?`; what it cannot read is as if it were left out. */
+export function parseAddress(search: string): ExploreAddress {
+  const query = new URLSearchParams(search);
+  const text = (name: string) => query.get(name) ?? '';
+  const refresh = Number(text('refresh'));
+  const times = { from: text('from'), until: text('until') };
+  const isAbsolute = !Number.isNaN(Date.parse(times.from)) && !Number.isNaN(Date.parse(times.until));
+  return {
+    ...NONE,
+    q: text('q'),
+    source: parseList(query.getAll('source')),
+    project: text('project'),
+    ...(isAbsolute
+      ? { ...times, range: undefined }
+      : { range: QUICK_RANGES.find(({ id }) => id === text('range'))?.id ?? NONE.range }),
+    by: text('by') || NONE.by,
+    columns: parseList(query.getAll('columns')),
+    refresh: REFRESHES.includes(refresh) ? refresh : undefined,
+    live: text('live') === '1',
+    at: text('at'),
+  };
+}
+
+/** The query string without `?`; what is as by default is left out, so equal views have equal addresses. */
+export function formatAddress(address: Partial<ExploreAddress>): string {
+  const { q, source, project, range, from, until, by, columns, refresh, live, at } = { ...NONE, ...address };
+  const isAbsolute = from !== undefined && until !== undefined;
+  const entries = {
+    q,
+    source: source.join(','),
+    project,
+    range: isAbsolute || range === undefined || range === NONE.range ? '' : range,
+    from: isAbsolute ? from : '',
+    until: isAbsolute ? until : '',
+    by: by === NONE.by ? '' : by,
+    columns: columns.join(','),
+    refresh: refresh === undefined ? '' : String(refresh),
+    live: live ? '1' : '',
+    at,
+  };
+  return new URLSearchParams(Object.entries(entries).filter(([, value]) => value !== '')).toString();
+}
+
+/** The path of Explore for a link: `/explore?q=level%3Aerror`. */
+export function explorePath(address: Partial<ExploreAddress>): string {
+  const query = formatAddress(address);
+  return query === '' ? '/explore' : `/explore?${query}`;
+}
+
+// A comma within quotes belongs to the name of a field: headers."a,b".
+const ITEM = /(?:"(?:\\.|[^"\\])*"|[^,"])+/g;
+
+function parseList(texts: readonly string[]): string[] {
+  const items = texts.flatMap((text) => text.match(ITEM) ?? []).map((item) => item.trim());
+  return [...new Set(items)].filter((item) => item !== '');
+}

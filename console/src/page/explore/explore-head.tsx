@@ -1,0 +1,152 @@
+import { type ReactNode, useEffect, useId, useState } from 'react';
+import type { Projects } from '../../../../src/management/view.ts';
+import type { ApiError } from '../../api/client.ts';
+import { useLoad } from '../../api/use-load.ts';
+import { CopyButton } from '../../ui/copy-button.tsx';
+import { Tag } from '../../ui/tag.tsx';
+import { TimeRangeControl } from '../../ui/time-range.tsx';
+import { type ExploreAddress, formatAddress, parseAddress } from './address.ts';
+import { Download } from './download.tsx';
+import { QueryField } from './query-field.tsx';
+import { SavedSearches } from './saved-searches.tsx';
+import { rangeOf, type Search } from './search/search.ts';
+import { SourceChoice } from './source-choice.tsx';
+import type { Fields } from './use-fields.ts';
+
+interface ExploreHeadProps {
+  readonly address: ExploreAddress;
+  /** The one project that the key may see. */
+  readonly pinned: string | undefined;
+  readonly search: Search;
+  readonly fields: Fields;
+  readonly running: boolean;
+  /** Of the search, which may be about its text. */
+  readonly error: ApiError | undefined;
+  readonly onChange: (change: Partial<ExploreAddress>) => void;
+  readonly onRun: (q: string) => void;
+  readonly onRefresh: () => void;
+  readonly onStop: () => void;
+  readonly onHelp: () => void;
+}
+
+/** What is searched: range, sources, project and text. */
+export function ExploreHead(props: ExploreHeadProps) {
+  const { address, search, fields, onChange, onRefresh, onHelp } = props;
+  return (
+    <header className="explore-head">
+      <div className="explore-bar">
+        <h1>Explore</h1>
+        <TimeRangeControl
+          value={rangeOf(address)}
+          refreshSeconds={address.refresh}
+          onChange={(range) =>
+            onChange({
+              range: range.kind === 'last' ? range.range : undefined,
+              from: range.kind === 'last' ? undefined : range.from,
+              until: range.kind === 'last' ? undefined : range.until,
+              ...(range.kind === 'absolute' && { live: false }),
+            })
+          }
+          onRefreshSeconds={(refresh) => onChange({ refresh })}
+          onRefresh={onRefresh}
+        />
+        <div className="explore-tools">
+          <SavedSearches
+            address={formatAddress(address)}
+            onOpen={(saved) => onChange({ ...parseAddress(saved) })}
+          />
+          <CopyButton text={location.href} label="Copy link" />
+          <Download search={search} />
+          <button type="button" className="button quiet" onClick={onHelp}>
+            Keys <kbd>?</kbd>
+          </button>
+        </div>
+      </div>
+      <div className="explore-bar">
+        <SourceChoice
+          sources={fields.sources}
+          chosen={address.source}
+          onChange={(source) => onChange({ source })}
+        />
+        <ProjectField {...props} />
+        <QueryRow {...props} />
+      </div>
+    </header>
+  );
+}
+
+function ProjectField({ address, pinned, onChange }: ExploreHeadProps): ReactNode {
+  const id = useId();
+  const [draft, setDraft] = useState(address.project);
+  useEffect(() => setDraft(address.project), [address.project]);
+  const projects = useLoad<Projects>(pinned === undefined ? '/api/projects' : undefined);
+  if (pinned !== undefined)
+    return (
+      <span className="explore-pinned" title="Set by your key">
+        Project <Tag tone="accent">{pinned}</Tag>
+      </span>
+    );
+  const apply = () => {
+    if (draft.trim() !== address.project) onChange({ project: draft.trim() });
+  };
+  return (
+    <>
+      <input
+        className="input explore-project"
+        aria-label="Project"
+        placeholder="All projects"
+        list={id}
+        autoComplete="off"
+        spellCheck={false}
+        value={draft}
+        onChange={({ target, nativeEvent }) => {
+          setDraft(target.value);
+          // An entry of the list was chosen, or the field was cleared.
+          const isChosen = !('inputType' in nativeEvent) || nativeEvent.inputType === 'insertReplacementText';
+          if (isChosen) onChange({ project: target.value.trim() });
+        }}
+        onBlur={apply}
+        onKeyDown={({ key }) => {
+          if (key === 'Enter') apply();
+        }}
+      />
+      <datalist id={id}>
+        {projects.value?.result.map((name) => (
+          <option key={name} value={name} />
+        ))}
+      </datalist>
+    </>
+  );
+}
+
+function QueryRow({ address, fields, running, error, onRun, onStop }: ExploreHeadProps) {
+  const [draft, setDraft] = useState(address.q);
+  useEffect(() => setDraft(address.q), [address.q]);
+  const fault = error?.errors.find(({ parameter }) => parameter === 'q');
+  // It is about the text that was searched for; another one may be right.
+  const shown = draft === address.q ? fault : undefined;
+  return (
+    <>
+      <div className="explore-query">
+        <QueryField
+          value={draft}
+          searched={address.q}
+          onChange={setDraft}
+          onRun={onRun}
+          fields={fields.fields}
+          readValues={fields.readAllValues}
+          fault={shown}
+        />
+      </div>
+      {running ? (
+        <button type="button" className="button explore-run" onClick={onStop}>
+          Stop
+        </button>
+      ) : (
+        <button type="button" className="button primary explore-run" onClick={() => onRun(draft)}>
+          Search
+        </button>
+      )}
+    </>
+  );
+}

@@ -1,0 +1,118 @@
+import { useEffect, useMemo, useState } from 'react';
+import { ApiError } from '../../api/client.ts';
+import { formatShort } from '../../format/number.ts';
+import type { QueryFieldName } from './completion.ts';
+import { exclude, termOf } from './term.ts';
+import type { ReadValues } from './use-field-values.ts';
+
+interface FieldListProps {
+  readonly fields: readonly QueryFieldName[];
+  readonly readValues: ReadValues;
+  readonly columns: readonly string[];
+  readonly onFilter: (term: string) => void;
+  readonly onColumn: (field: string) => void;
+  readonly onBy: (field: string) => void;
+}
+
+/** The fields of the sources; each opens to its top values in the search. */
+export function FieldList({ fields, ...actions }: FieldListProps) {
+  const [filter, setFilter] = useState('');
+  const [open, setOpen] = useState<string>();
+  const shown = useMemo(
+    () => fields.filter(({ name }) => name.toLowerCase().includes(filter.trim().toLowerCase())),
+    [fields, filter],
+  );
+  return (
+    <aside className="field-list" aria-label="Fields">
+      <input
+        className="input"
+        type="search"
+        aria-label="Find a field"
+        placeholder="Find a field"
+        value={filter}
+        onChange={({ target }) => setFilter(target.value)}
+      />
+      <ul>
+        {shown.map(({ name, description }) => (
+          <li key={name}>
+            <button
+              type="button"
+              className="field-name"
+              title={description}
+              aria-expanded={open === name}
+              onClick={() => setOpen(open === name ? undefined : name)}
+            >
+              {name}
+            </button>
+            {open === name && <TopValues field={name} {...actions} />}
+          </li>
+        ))}
+      </ul>
+      {shown.length === 0 && <p className="small muted">No field has this in its name.</p>}
+    </aside>
+  );
+}
+
+type TopValuesProps = Omit<FieldListProps, 'fields'> & { readonly field: string };
+type Values = Awaited<ReturnType<ReadValues>>;
+
+function TopValues({ field, readValues, columns, onFilter, onColumn, onBy }: TopValuesProps) {
+  const [values, setValues] = useState<Values>();
+  const [error, setError] = useState<ApiError>();
+  useEffect(() => {
+    const controller = new AbortController();
+    const { signal } = controller;
+    readValues(field, signal)
+      .then((found) => {
+        setValues(found);
+        setError(undefined);
+      })
+      .catch((failure: unknown) => {
+        if (signal.aborted) return;
+        if (!(failure instanceof ApiError)) throw failure;
+        setError(failure);
+      });
+    return () => controller.abort();
+  }, [field, readValues]);
+  const most = values?.[0]?.count ?? 1;
+  return (
+    <div className="field-values">
+      <div>
+        <button type="button" className="button quiet" onClick={() => onColumn(field)}>
+          {columns.includes(field) ? 'Remove column' : 'Add as column'}
+        </button>
+        <button type="button" className="button quiet" onClick={() => onBy(field)}>
+          Count by it
+        </button>
+      </div>
+      {error !== undefined && <p className="small tone-bad">{error.message}</p>}
+      {error === undefined && values === undefined && <p className="small muted">Counting…</p>}
+      {values?.length === 0 && <p className="small muted">No event in the range has a value.</p>}
+      <ul>
+        {values?.map(({ value, count }) => (
+          <li key={value} className="field-value">
+            <button
+              type="button"
+              className="field-filter"
+              title={`Filter for ${field}: ${value}`}
+              onClick={() => onFilter(termOf(field, value))}
+            >
+              <span className="field-text">{value || '(empty)'}</span>
+              <span className="number muted">{formatShort(count)}</span>
+              <progress value={count} max={most} aria-hidden="true" />
+            </button>
+            <button
+              type="button"
+              className="button quiet"
+              aria-label={`Exclude ${value}`}
+              title="Exclude"
+              onClick={() => onFilter(exclude(termOf(field, value)))}
+            >
+              −
+            </button>
+          </li>
+        ))}
+      </ul>
+    </div>
+  );
+}

@@ -1,0 +1,101 @@
+import { type KeyboardEvent, useEffect, useRef } from 'react';
+import uPlot from 'uplot';
+import 'uplot/dist/uPlot.min.css';
+import { offsetOf } from '../../../format/time-axis.ts';
+import { usePreference } from '../../../preference.ts';
+import { createBarOptions, HEIGHT_PX, stack } from './bar-options.ts';
+import type { Bars } from './series.ts';
+
+interface BarChartProps {
+  readonly bars: Bars;
+  readonly widthMs: number;
+  /** Earlier time buckets are not counted yet. */
+  readonly countedBackToMs: number;
+  /** Index of the time bucket under the pointer. */
+  readonly at: number | undefined;
+  readonly onPoint: (at: number | undefined) => void;
+  /** Called with whole time buckets: the first, and the one behind the last. */
+  readonly onZoom: (fromMs: number, untilMs: number) => void;
+}
+
+/** Stacked bars over time. Drag, or Shift with arrow keys and Enter, zooms to a range of time. */
+export function BarChart({ bars, widthMs, countedBackToMs, at, onPoint, onZoom }: BarChartProps) {
+  const { preference, shown } = usePreference();
+  const { zone } = preference;
+  const host = useRef<HTMLDivElement>(null);
+  const plot = useRef<uPlot>(null);
+  const anchor = useRef<number>(undefined);
+  const zoom = useRef(onZoom);
+  zoom.current = onZoom;
+
+  // `shown`: the chart reads its colours from the style sheet when it is created, so a new theme needs a new chart.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: see above
+  useEffect(() => {
+    const element = host.current;
+    if (element === null) return;
+    const made = new uPlot(
+      createBarOptions({
+        ...{ bars, widthMs, countedBackToMs, onPoint },
+        offsetAt: offsetOf(zone),
+        widthPx: element.clientWidth,
+        onZoom: (from, until) => zoom.current(from, until),
+      }),
+      stack(bars),
+      element,
+    );
+    plot.current = made;
+    const resized = new ResizeObserver(() => made.setSize({ width: element.clientWidth, height: HEIGHT_PX }));
+    resized.observe(element);
+    return () => {
+      resized.disconnect();
+      made.destroy();
+      plot.current = null;
+    };
+  }, [bars, widthMs, countedBackToMs, zone, shown, onPoint]);
+
+  const onKeyDown = (event: KeyboardEvent) => {
+    const chart = plot.current;
+    const last = bars.starts.length - 1;
+    const now = Math.min(last, at ?? last);
+    const from = anchor.current ?? now;
+    if (chart === null || last < 0) return;
+    if (event.key === 'Enter') {
+      anchor.current = undefined;
+      const [first = 0] = bars.starts;
+      return onZoom(first + Math.min(from, now) * widthMs, first + (Math.max(from, now) + 1) * widthMs);
+    }
+    const to = findTarget(event.key, now, last);
+    if (to === undefined) return;
+    event.preventDefault();
+    anchor.current = event.shiftKey ? from : undefined;
+    select(chart, { from: event.shiftKey ? from : undefined, to, bars, widthMs });
+  };
+  return (
+    <div
+      className="histogram-plot"
+      ref={host}
+      role="application"
+      tabIndex={0}
+      aria-label="Events over time: arrow keys walk through the time buckets, with Shift they select some, Enter zooms to them"
+      onKeyDown={onKeyDown}
+    />
+  );
+}
+
+function findTarget(key: string, now: number, last: number): number | undefined {
+  return { ArrowLeft: Math.max(0, now - 1), ArrowRight: Math.min(last, now + 1), Home: 0, End: last }[key];
+}
+
+interface Selection extends Pick<BarChartProps, 'bars' | 'widthMs'> {
+  readonly from: number | undefined;
+  readonly to: number;
+}
+
+/** Points at a time bucket, and marks those from another one to it. */
+function select(chart: uPlot, { from, to, bars, widthMs }: Selection): void {
+  const leftOf = (i: number) => chart.valToPos(((bars.starts[0] ?? 0) + i * widthMs) / 1000, 'x');
+  chart.setCursor({ left: leftOf(to + 0.5), top: HEIGHT_PX / 3 });
+  const left = leftOf(Math.min(from ?? to, to));
+  const width = from === undefined ? 0 : leftOf(Math.max(from, to) + 1) - left;
+  chart.setSelect({ left, width, top: 0, height: chart.over.clientHeight }, false);
+}

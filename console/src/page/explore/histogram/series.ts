@@ -1,0 +1,115 @@
+import type { Search } from '../search/search.ts';
+import { ceilTo, floorTo } from '../search/slice.ts';
+import type { BucketCount } from './use-histogram.ts';
+
+/** One value of the field that the histogram is by. */
+export interface BarSeries {
+  /** Undefined: all other values together. */
+  readonly value: string | null | undefined;
+  readonly label: string;
+  /** Name of a colour of style/token.css, and the share of it. */
+  readonly color: string;
+  readonly alpha: number;
+  /** One for each time bucket. */
+  readonly counts: readonly number[];
+  readonly total: number;
+}
+
+export interface Bars {
+  /** Starts of time buckets, ms since the epoch. */
+  readonly starts: readonly number[];
+  /** Whether the range, or what has happened so far, has only a part of the time bucket. */
+  readonly partial: readonly boolean[];
+  /** From the bottom of a bar up. */
+  readonly series: readonly BarSeries[];
+  readonly total: number;
+}
+
+const SERIES_MAX = 8;
+/** How the service names the rest. */
+const OTHER = '(other)';
+
+/** The time buckets of a search with their counts, those without events among them. */
+export function toBars(counts: readonly BucketCount[], search: Search, by: string): Bars {
+  const { fromMs, untilMs, nowMs, widthMs, offsetMs } = search;
+  const first = floorTo(fromMs, widthMs, offsetMs);
+  const length = Math.max(0, Math.round((ceilTo(untilMs, widthMs, offsetMs) - first) / widthMs)) || 0;
+  const starts = Array.from({ length }, (_, i) => first + i * widthMs);
+  const end = Math.min(untilMs, nowMs);
+  const partial = starts.map((start) => start < fromMs || (start < end && start + widthMs > end));
+  const groups = Map.groupBy(counts, ({ value }) => (value === OTHER ? undefined : value));
+  const totals = [...groups].map(([value, of]) => ({ value, total: sum(of.map(({ count }) => count)) }));
+  const ranked = totals
+    .filter(({ value }) => value !== undefined)
+    .toSorted((a, b) => b.total - a.total || String(a.value).localeCompare(String(b.value)));
+  const kept = ranked.slice(0, SERIES_MAX).map(({ value }) => value);
+  const toCounts = (has: (value: string | null | undefined) => boolean) => {
+    const values = starts.map(() => 0);
+    for (const [value, of] of groups) {
+      if (!has(value)) continue;
+      for (const { startMs, count } of of) {
+        const i = Math.round((startMs - first) / widthMs);
+        values[i] = (values[i] ?? 0) + count;
+      }
+    }
+    return values;
+  };
+  const values = arrange(kept, by);
+  const series = values.map((value, i) =>
+    createSeries(
+      value,
+      toCounts((one) => one === value),
+      { by, i },
+    ),
+  );
+  const rest = toCounts((one) => !kept.includes(one));
+  return {
+    starts,
+    partial,
+    series: rest.some((count) => count > 0)
+      ? [...series, createSeries(undefined, rest, { by, i: 0 })]
+      : series,
+    total: sum(counts.map(({ count }) => count)),
+  };
+}
+
+/** The worst at the bottom, where heights compare best; else the most frequent. */
+function arrange(values: readonly (string | null | undefined)[], by: string) {
+  if (by !== 'level') return values;
+  const rank = (value: string | null | undefined) => Object.keys(LEVEL_COLORS).indexOf(value ?? '');
+  return values.toSorted((a, b) => (rank(a) + 1 || 99) - (rank(b) + 1 || 99));
+}
+
+const LEVEL_COLORS: Readonly<Record<string, readonly [color: string, alpha: number]>> = {
+  fatal: ['data-4', 1],
+  error: ['data-bad', 1],
+  warn: ['data-3', 1],
+  info: ['data-1', 1],
+  debug: ['data-2', 0.7],
+  trace: ['border-control', 0.8],
+};
+const STATUS_COLORS = ['data-2', 'data-1', 'data-2', 'data-3', 'data-bad'];
+const COLORS = ['data-1', 'data-2', 'data-3', 'data-4'];
+
+function createSeries(
+  value: string | null | undefined,
+  counts: readonly number[],
+  { by, i }: { readonly by: string; readonly i: number },
+): BarSeries {
+  const [color, alpha] = colorOf(value, by, i);
+  const label = value === undefined ? 'other values' : value === null ? `no ${by}` : value || '(empty)';
+  return { value, label, color, alpha, counts, total: sum(counts) };
+}
+
+function colorOf(value: string | null | undefined, by: string, i: number): readonly [string, number] {
+  if (value === undefined || value === null) return ['border-control', 0.5];
+  const ofLevel = by === 'level' ? LEVEL_COLORS[value] : undefined;
+  if (ofLevel !== undefined) return ofLevel;
+  const status = /^([1-5])\d\d$/.exec(value)?.[1];
+  if (status !== undefined) return [STATUS_COLORS[Number(status) - 1] ?? 'data-1', i < 4 ? 1 : 0.6];
+  return [COLORS[i % COLORS.length] ?? 'data-1', i < COLORS.length ? 1 : 0.5];
+}
+
+function sum(values: readonly number[]): number {
+  return values.reduce((total, value) => total + value, 0);
+}

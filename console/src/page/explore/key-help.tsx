@@ -1,0 +1,36 @@
+import { Dialog } from '../../ui/dialog.tsx';
+
+const KEYS: readonly (readonly [keys: readonly string[], meaning: string])[] = [
+  [['/'], 'write a search; Enter runs it'],
+  [['j', 'k'], 'next or previous line; on a line also ↓ and ↑'],
+  [['Enter'], 'open the line, or close it'],
+  [['Esc'], 'close what is open'],
+  [['Tab'], 'reach everything else: values of an open line have a menu'],
+  [['←', '→'], 'on the chart: walk through the time buckets; with Shift select some, Enter zooms to them'],
+  [['?'], 'this list'],
+];
+
+/** The keys of the page. */
+export function KeyHelp({ onClose }: { readonly onClose: () => void }) {
+  return (
+    <Dialog title="Keys" onClose={onClose}>
+      <dl className="explore-keys">
+        {KEYS.map(([keys, meaning]) => (
+          <div key={meaning}>
+            <dt>
+              {keys.map((key) => (
+                <kbd key={key}>{key}</kbd>
+              ))}
+            </dt>
+            <dd>{meaning}</dd>
+          </div>
+        ))}
+      </dl>
+      <div className="dialog-actions">
+        <button type="button" className="button" onClick={onClose}>
+          Close
+        </button>
+      </div>
+    </Dialog>
+  );
+}

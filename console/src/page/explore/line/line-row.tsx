@@ -1,0 +1,47 @@
+import { formatTimeMs, fromMicros } from '../../../format/time.ts';
+import { useZone } from '../../../preference.ts';
+import { formatValue, type Line, valueAt } from './line.ts';
+
+interface LineRowProps {
+  readonly line: Line;
+  readonly columns: readonly string[];
+  readonly open: boolean;
+  /** Whether Tab reaches it; the arrow keys reach the others. */
+  readonly current: boolean;
+  /** Id of the record. */
+  readonly panel: string;
+  readonly onToggle: () => void;
+}
+
+const CELL_CHARS_MAX = 200;
+const MESSAGE_CHARS_MAX = 2_000;
+
+/** One line, which opens its record. */
+export function LineRow({ line, columns, open, current, panel, onToggle }: LineRowProps) {
+  const zone = useZone();
+  const { micros, level, source, message } = line;
+  return (
+    <button
+      type="button"
+      className="line-head"
+      tabIndex={current ? 0 : -1}
+      aria-expanded={open}
+      aria-controls={open ? panel : undefined}
+      onClick={onToggle}
+    >
+      <time className="line-time number" dateTime={fromMicros(micros)}>
+        {formatTimeMs(micros / 1000, zone)}
+      </time>
+      <span className="line-level">{level ?? '–'}</span>
+      <span className="line-source" title={source}>
+        {source}
+      </span>
+      {columns.map((field) => (
+        <span key={field} className="line-cell" title={field}>
+          {formatValue(valueAt(line, field)).slice(0, CELL_CHARS_MAX) || '–'}
+        </span>
+      ))}
+      <span className="line-message">{message.slice(0, MESSAGE_CHARS_MAX)}</span>
+    </button>
+  );
+}

@@ -1,0 +1,121 @@
+import { formatField } from '../../../format/search-text.ts';
+import { formatJson, type Row } from '../../endpoint/answer.ts';
+
+/** A row of a search, as the list shows it. */
+export interface Line {
+  /** Unique among all lines. */
+  readonly key: string;
+  readonly source: string;
+  readonly id: string;
+  /** Microseconds since the epoch. */
+  readonly micros: number;
+  readonly project: string;
+  readonly level: string | null;
+  readonly message: string;
+  readonly metadata: unknown;
+}
+
+/** As many as a browser lists smoothly. */
+export const LINES_MAX = 10_000;
+
+export function toLine(row: Row): Line {
+  const text = (name: string) => String(row[name] ?? '');
+  const micros = Number(row['timestamp']);
+  const [source, id, project] = [text('source'), text('id'), text('project')];
+  return {
+    key: JSON.stringify([source, id, micros, project]),
+    source,
+    id,
+    micros,
+    project,
+    level: typeof row['level'] === 'string' ? row['level'] : null,
+    message: text('event_message'),
+    metadata: row['metadata'],
+  };
+}
+
+/** The row as the service sent it, exactly. */
+export function toRow({ source, id, micros, project, level, message, metadata }: Line): Row {
+  return { source, id, timestamp: micros, project, level, event_message: message, metadata };
+}
+
+/** How an address names a line. */
+export function atOf({ source, id }: Line): string {
+  return `${source}:${id}`;
+}
+
+/** Newest first, without duplicates; of more than `LINES_MAX` the newest. */
+export function mergeLines(kept: readonly Line[], found: readonly Line[]): readonly Line[] {
+  if (found.length === 0) return kept;
+  const all = new Map([...kept, ...found].map((line) => [line.key, line]));
+  return [...all.values()].sort(compareLines).slice(0, LINES_MAX);
+}
+
+/** The order of the service: newest first. */
+function compareLines(a: Line, b: Line): number {
+  return b.micros - a.micros || compareText(b.id, a.id) || compareText(b.source, a.source);
+}
+
+function compareText(a: string, b: string): number {
+  return a < b ? -1 : a > b ? 1 : 0;
+}
+
+/** A field of a line: its name as a search writes it, and its value. */
+export interface Attribute {
+  readonly field: string;
+  readonly value: unknown;
+}
+
+/** Records may have any number of members. */
+export const ATTRIBUTES_MAX = 500;
+const DEPTH_MAX = 20;
+
+/** Each value of a line's metadata with its path: of arrays, whose members no search can name, as a whole. */
+export function attributesOf(metadata: unknown): Attribute[] {
+  const found: Attribute[] = [];
+  const walk = (value: unknown, path: readonly string[]) => {
+    if (found.length > ATTRIBUTES_MAX) return;
+    const members = isObject(value) && path.length < DEPTH_MAX ? Object.entries(value) : [];
+    if (members.length === 0) found.push({ field: fieldOf(path), value });
+    for (const [name, member] of members) walk(member, [...path, name]);
+  };
+  walk(metadata, []);
+  return found;
+}
+
+/** Names that mean a column of the row, not a member of the metadata. */
+const ROW_FIELDS = ['source', 'id', 'timestamp', 'project', 'level', 'event_message', 'metadata'];
+
+function fieldOf(path: readonly string[]): string {
+  const [first = 'metadata'] = path;
+  const isRow = first === 'metadata' || (path.length === 1 && ROW_FIELDS.includes(first));
+  return formatField(path.length === 0 ? ['metadata'] : isRow ? ['metadata', ...path] : path);
+}
+
+/** The value of a field as a search writes it; `undefined` if the line has none. */
+export function valueAt(line: Line, field: string): unknown {
+  const path = parsePath(field);
+  const [first, ...rest] = path;
+  if (first === undefined) return undefined;
+  if (path.length === 1 && ROW_FIELDS.includes(first)) return toRow(line)[first];
+  return (first === 'metadata' ? rest : path).reduce<unknown>(
+    (value, name) => (isObject(value) ? value[name] : undefined),
+    line.metadata,
+  );
+}
+
+function parsePath(field: string): string[] {
+  const names = field.match(/"(?:[^"\\]|\\[\s\S])*"|[^".]+/g) ?? [];
+  return names.map((name) =>
+    name.startsWith('"') ? name.slice(1, -1).replaceAll(/\\(["\\])/g, '$1') : name,
+  );
+}
+
+function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** A value as text: texts as they are, others as JSON. */
+export function formatValue(value: unknown): string {
+  return typeof value === 'string' ? value : value === undefined ? '' : formatJson(value, 0);
+}

@@ -1,0 +1,134 @@
+import { useMemo, useState } from 'react';
+import { Link } from 'wouter';
+import { formatCount } from '../../../format/number.ts';
+import { fromMicros } from '../../../format/time.ts';
+import { Code } from '../../../ui/code.tsx';
+import { CopyButton } from '../../../ui/copy-button.tsx';
+import { Menu, type MenuItem } from '../../../ui/menu.tsx';
+import { Segmented } from '../../../ui/segmented.tsx';
+import { formatJson } from '../../endpoint/answer.ts';
+import { exclude, termOf } from '../term.ts';
+import { ATTRIBUTES_MAX, type Attribute, attributesOf, formatValue, type Line, toRow } from './line.ts';
+
+/** What can be done with a line and its values. */
+export interface LineActions {
+  readonly columns: readonly string[];
+  readonly onFilter: (term: string) => void;
+  readonly onColumn: (field: string) => void;
+  /** The path of Explore that shows a line among those around it. */
+  readonly pathAround: (line: Line) => string;
+}
+
+interface RecordProps extends LineActions {
+  readonly id: string;
+  readonly line: Line;
+}
+
+const VIEWS = [
+  { id: 'fields', label: 'Fields' },
+  { id: 'json', label: 'JSON' },
+] as const;
+
+/** Everything of a line; each value has a menu. */
+export function Record({ id, line, ...actions }: RecordProps) {
+  const [view, setView] = useState<'fields' | 'json'>('fields');
+  const around = actions.pathAround(line);
+  return (
+    <div className="record" id={id}>
+      <div className="record-bar">
+        <Segmented label="Show the event as" options={VIEWS} selected={view} onSelect={setView} />
+        <Link href={around} className="button quiet">
+          Around this line
+        </Link>
+        <CopyButton text={`${location.origin}${around}`} label="Copy link" />
+        <CopyButton text={formatJson(toRow(line))} label="Copy JSON" />
+      </div>
+      {view === 'json' ? (
+        <Code text={formatJson(toRow(line))} label="The event as JSON" />
+      ) : (
+        <Fields line={line} {...actions} />
+      )}
+    </div>
+  );
+}
+
+interface Chosen extends Attribute {
+  readonly anchor: HTMLElement;
+}
+
+function Fields({ line, ...actions }: LineActions & { readonly line: Line }) {
+  const [chosen, setChosen] = useState<Chosen>();
+  const attributes = useMemo(() => toAttributes(line), [line]);
+  const shown = attributes.slice(0, ATTRIBUTES_MAX);
+  return (
+    <>
+      <dl className="record-fields" aria-label="Fields">
+        {shown.map(({ field, value }) => (
+          <div key={field}>
+            <dt>{field}</dt>
+            <dd>
+              <button
+                type="button"
+                className={`record-value ${kindOf(value)}`}
+                aria-haspopup="menu"
+                onClick={({ currentTarget }) => setChosen({ field, value, anchor: currentTarget })}
+              >
+                {toText(field, value) || '""'}
+              </button>
+            </dd>
+          </div>
+        ))}
+      </dl>
+      {shown.length < attributes.length && (
+        <p className="small muted">The first {formatCount(shown.length)} fields; JSON has all.</p>
+      )}
+      {chosen !== undefined && (
+        <Menu
+          label={chosen.field}
+          anchor={chosen.anchor}
+          items={itemsOf(chosen, actions)}
+          onClose={() => setChosen(undefined)}
+        />
+      )}
+    </>
+  );
+}
+
+function toAttributes(line: Line): Attribute[] {
+  const { metadata, ...row } = toRow(line);
+  return [...Object.entries(row).map(([field, value]) => ({ field, value })), ...attributesOf(metadata)];
+}
+
+function itemsOf({ field, value }: Attribute, { columns, onFilter, onColumn }: LineActions): MenuItem[] {
+  const term = termOf(field, value);
+  const isWhole = typeof value === 'object' && value !== null;
+  return [
+    ...(field === 'timestamp'
+      ? []
+      : [
+          { label: isWhole ? 'Filter for events with it' : 'Filter for', onSelect: () => onFilter(term) },
+          { label: 'Exclude', onSelect: () => onFilter(exclude(term)) },
+        ]),
+    ...(SHOWN.includes(field)
+      ? []
+      : [
+          {
+            label: columns.includes(field) ? 'Remove column' : 'Add as column',
+            onSelect: () => onColumn(field),
+          },
+        ]),
+    { label: 'Copy', onSelect: () => void navigator.clipboard.writeText(toText(field, value)) },
+  ];
+}
+
+/** Columns that each line has. */
+const SHOWN = ['timestamp', 'source', 'level', 'event_message'];
+
+function toText(field: string, value: unknown): string {
+  return field === 'timestamp' ? fromMicros(Number(value)) : formatValue(value);
+}
+
+function kindOf(value: unknown): string {
+  if (value === null) return 'null';
+  return typeof value === 'bigint' ? 'number' : typeof value;
+}

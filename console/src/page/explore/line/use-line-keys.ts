@@ -1,0 +1,78 @@
+import type { Virtualizer } from '@tanstack/react-virtual';
+import { type RefObject, useEffect, useRef } from 'react';
+import type { Line } from './line.ts';
+
+interface LineKeyOptions {
+  readonly scroll: RefObject<HTMLElement | null>;
+  readonly lines: readonly Line[];
+  /** Index of the current line; -1: none yet. */
+  readonly focused: number;
+  readonly virtual: Virtualizer<HTMLElement, Element>;
+  readonly onFocus: (key: string) => void;
+  readonly onClose: (key: string) => void;
+}
+
+/** Keys that go from line to line: j and k anywhere on the page but in fields, arrow keys on a line; Escape closes the line's record. */
+export function useLineKeys(options: LineKeyOptions): void {
+  const latest = useRef(options);
+  latest.current = options;
+  useEffect(() => {
+    const onKeyDown = (event: KeyboardEvent) => {
+      if (isElsewhere(event) || !(event.target instanceof Element)) return;
+      if (event.key === 'Escape') closeRecord(event.target, latest.current);
+      else goToLine(event, event.target, latest.current);
+    };
+    document.addEventListener('keydown', onKeyDown);
+    return () => document.removeEventListener('keydown', onKeyDown);
+  }, []);
+}
+
+/** The record that the focus is in, or the line of which has it. */
+function closeRecord(target: Element, { scroll, lines, onClose }: LineKeyOptions): void {
+  const item = scroll.current?.contains(target) === true ? target.closest('li') : null;
+  const line = lines[Number(item?.dataset['index'])];
+  if (line === undefined) return;
+  onClose(line.key);
+  item?.querySelector<HTMLElement>('.line-head')?.focus();
+}
+
+function goToLine(event: KeyboardEvent, target: Element, options: LineKeyOptions): void {
+  const { scroll, lines, focused, virtual, onFocus } = options;
+  const isHead = target.classList.contains('line-head');
+  const to = findTarget(event.key, isHead, { focused, count: lines.length });
+  const line = to === undefined ? undefined : lines[to];
+  if (to === undefined || line === undefined) return;
+  event.preventDefault();
+  onFocus(line.key);
+  virtual.scrollToIndex(to, { align: 'auto' });
+  focusLine(scroll.current, to);
+}
+
+/** Whether a key is typed into a field, or into what is over the page. */
+export function isElsewhere({ target, ctrlKey, metaKey, altKey }: KeyboardEvent): boolean {
+  if (ctrlKey || metaKey || altKey || !(target instanceof HTMLElement)) return true;
+  const isField =
+    target.isContentEditable || target.closest('input, textarea, select, [role=application]') !== null;
+  return isField || target.closest('dialog, [role=dialog], [popover]') !== null;
+}
+
+function findTarget(
+  key: string,
+  isHead: boolean,
+  { focused, count }: { readonly focused: number; readonly count: number },
+): number | undefined {
+  const next = Math.min(count - 1, focused + 1);
+  const before = Math.max(0, focused - 1);
+  if (key === 'j') return next;
+  if (key === 'k') return before;
+  return isHead ? { ArrowDown: next, ArrowUp: before, Home: 0, End: count - 1 }[key] : undefined;
+}
+
+const FRAMES_MAX = 10;
+
+/** A line that comes into sight is drawn some frames later. */
+function focusLine(list: HTMLElement | null, index: number, frames = 0): void {
+  const head = list?.querySelector<HTMLElement>(`li[data-index="${index}"] > .line-head`);
+  if (head != null) head.focus({ preventScroll: true });
+  else if (frames < FRAMES_MAX) requestAnimationFrame(() => focusLine(list, index, frames + 1));
+}

@@ -1,0 +1,79 @@
+import { resolveRange, type TimeRange } from '../../../format/time-range.ts';
+import type { ExploreAddress } from '../address.ts';
+import { ceilTo, chooseWidthMs, floorTo } from './slice.ts';
+
+/** A search of fixed bounds: `from` inclusive, `until` exclusive, ms since the epoch. NaN for texts that are no instants. */
+export interface Search {
+  readonly q: string;
+  readonly source: readonly string[];
+  readonly project: string;
+  readonly fromMs: number;
+  readonly untilMs: number;
+  /** Later than it nothing has happened yet. */
+  readonly nowMs: number;
+  /** Of a time bucket. Buckets begin at multiples of it in a zone with this offset. */
+  readonly widthMs: number;
+  readonly offsetMs: number;
+}
+
+type Asked = Pick<ExploreAddress, 'q' | 'source' | 'project' | 'range' | 'from' | 'until'>;
+
+export function rangeOf({ range, from, until }: Pick<Asked, 'range' | 'from' | 'until'>): TimeRange {
+  if (from !== undefined && until !== undefined) return { kind: 'absolute', from, until };
+  return { kind: 'last', range: range ?? '1h' };
+}
+
+/** @param offsetMs of the displayed zone from UTC */
+export function resolveSearch(asked: Asked, nowMs: number, offsetMs: number): Search {
+  const { q, source, project } = asked;
+  const range = rangeOf(asked);
+  const { fromMs, untilMs } = resolveRange(range, nowMs);
+  const widthMs = chooseWidthMs(untilMs - fromMs);
+  // Ranges that end now are of whole time buckets, so only the one that is not over yet is partial.
+  const isWhole = range.kind === 'last';
+  return {
+    q,
+    source,
+    project,
+    fromMs: isWhole ? floorTo(fromMs, widthMs, offsetMs) : fromMs,
+    untilMs: isWhole ? ceilTo(untilMs, widthMs, offsetMs) : untilMs,
+    nowMs,
+    widthMs,
+    offsetMs,
+  };
+}
+
+interface Bounds {
+  readonly fromMs: number;
+  readonly untilMs: number;
+}
+
+/** The path of the API for a part of the answer within bounds; without them, of everything. */
+export function searchPath(
+  { q, source, project }: Pick<Search, 'q' | 'source' | 'project'>,
+  bounds: Bounds | undefined,
+  more: Readonly<Record<string, string>>,
+): string {
+  const fields = {
+    q,
+    source: source.join(','),
+    project,
+    from: bounds === undefined ? '' : toIso(bounds.fromMs),
+    until: bounds === undefined ? '' : toIso(bounds.untilMs),
+    ...more,
+  };
+  return `/api/search?${new URLSearchParams(Object.entries(fields).filter(([, value]) => value !== ''))}`;
+}
+
+/** The service says what is wrong with an instant that there is not. */
+function toIso(ms: number): string {
+  const date = new Date(ms);
+  return Number.isNaN(date.getTime()) ? String(ms) : date.toISOString();
+}
+
+/** The cursor of the next page, from the header `Link`. */
+export function findNext(headers: Headers): string | undefined {
+  const [, url] = /<([^>]*)>;\s*rel="next"/.exec(headers.get('link') ?? '') ?? [];
+  if (url === undefined) return undefined;
+  return new URL(url, 'http://localhost').searchParams.get('cursor') ?? undefined;
+}

@@ -1,0 +1,49 @@
+import { useCallback, useEffect, useRef, useState } from 'react';
+import { ApiError } from '../../../api/client.ts';
+
+/** What became of the last work. */
+export type WorkState =
+  | { readonly kind: 'idle' | 'running' | 'done' | 'stopped' }
+  | { readonly kind: 'failed'; readonly error: ApiError };
+
+export interface Work {
+  readonly state: WorkState;
+  /** Stops what runs, and starts other work. */
+  readonly start: (work: (signal: AbortSignal) => Promise<void>) => void;
+  /** Aborts the request in flight, which ends its query in the engine. */
+  readonly stop: () => void;
+  /** Stops it as if there were no work. */
+  readonly reset: () => void;
+}
+
+/** Work of several requests, of which one runs at a time. */
+export function useWork(): Work {
+  const [state, setState] = useState<WorkState>({ kind: 'idle' });
+  const running = useRef<AbortController>(undefined);
+  const start = useCallback((work: (signal: AbortSignal) => Promise<void>) => {
+    running.current?.abort();
+    const controller = new AbortController();
+    const { signal } = controller;
+    running.current = controller;
+    setState({ kind: 'running' });
+    work(signal)
+      .then(() => {
+        if (!signal.aborted) setState({ kind: 'done' });
+      })
+      .catch((error: unknown) => {
+        if (signal.aborted) return;
+        if (!(error instanceof ApiError)) throw error;
+        setState({ kind: 'failed', error });
+      });
+  }, []);
+  const stop = useCallback(() => {
+    running.current?.abort();
+    setState((before) => (before.kind === 'running' ? { kind: 'stopped' } : before));
+  }, []);
+  const reset = useCallback(() => {
+    running.current?.abort();
+    setState({ kind: 'idle' });
+  }, []);
+  useEffect(() => () => running.current?.abort(), []);
+  return { state, start, stop, reset };
+}

@@ -1,0 +1,76 @@
+import type { SearchSource } from '../../../../src/management/view.ts';
+import { Popover } from '../../ui/popover.tsx';
+
+interface SourceChoiceProps {
+  readonly sources: readonly SearchSource[];
+  /** None: all. */
+  readonly chosen: readonly string[];
+  readonly onChange: (names: readonly string[]) => void;
+}
+
+/** The sources to search, ticked in a list. */
+export function SourceChoice({ sources, chosen, onChange }: SourceChoiceProps) {
+  const names = sources.map(({ name }) => name);
+  // A shared address may name sources that this key may not search: they can be unticked.
+  const unknown = chosen.filter((name) => !names.includes(name));
+  const isTicked = (name: string) => chosen.length === 0 || chosen.includes(name);
+  const set = (next: readonly string[]) => onChange(next.length === names.length ? [] : next);
+  const toggle = (name: string) => {
+    const ticked = [...names.filter(isTicked), ...unknown];
+    set(ticked.includes(name) ? ticked.filter((one) => one !== name) : [...ticked, name]);
+  };
+  return (
+    <Popover
+      title="Sources"
+      label={
+        <>
+          <span className="visually-hidden">Sources: </span>
+          <span className="explore-chosen">{describe(chosen)}</span>
+          <span className="caret" aria-hidden="true" />
+        </>
+      }
+    >
+      {() => (
+        <fieldset className="explore-sources" aria-label="Sources to search">
+          <button
+            type="button"
+            className="button quiet"
+            aria-pressed={chosen.length === 0}
+            onClick={() => onChange([])}
+          >
+            All sources
+          </button>
+          {[...sources, ...unknown.map((name) => ({ name, description: 'unknown to this key' }))].map(
+            ({ name, description }) => (
+              <div key={name} className="explore-source">
+                <label className="check" title={description}>
+                  <input
+                    type="checkbox"
+                    checked={isTicked(name)}
+                    disabled={chosen.length === 1 && chosen[0] === name}
+                    onChange={() => toggle(name)}
+                  />
+                  {name}
+                </label>
+                <button
+                  type="button"
+                  className="button quiet"
+                  aria-label={`Only ${name}`}
+                  onClick={() => onChange([name])}
+                >
+                  only
+                </button>
+              </div>
+            ),
+          )}
+        </fieldset>
+      )}
+    </Popover>
+  );
+}
+
+function describe(chosen: readonly string[]): string {
+  const [first] = chosen;
+  if (first === undefined) return 'All sources';
+  return chosen.length === 1 ? first : `${chosen.length} sources`;
+}

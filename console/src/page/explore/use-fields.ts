@@ -1,0 +1,73 @@
+import { useCallback, useMemo } from 'react';
+import type { SearchSource } from '../../../../src/management/view.ts';
+import { useClient } from '../../api/client.ts';
+import { useLoad } from '../../api/use-load.ts';
+import { toAnswer } from '../endpoint/answer.ts';
+import type { QueryFieldName } from './completion.ts';
+import { attributesOf, type Line } from './line/line.ts';
+import { type Search, searchPath } from './search/search.ts';
+import type { ReadValues } from './use-field-values.ts';
+
+export interface Fields {
+  readonly sources: readonly SearchSource[];
+  /** Of the searched sources, then those that the newest lines have. */
+  readonly fields: readonly QueryFieldName[];
+  /** Names of those whose values may be few, to count by. */
+  readonly groups: readonly string[];
+  /** Of the events found. */
+  readonly readValues: ReadValues;
+  /** Of all events in the range: the search that ran may be the one that is rewritten. */
+  readonly readAllValues: ReadValues;
+}
+
+const LINES_LOOKED_AT = 50;
+const FOUND_MAX = 200;
+/** A histogram cannot be by these: each event has a value of its own, or the service has no name for it. */
+const UNIQUE = ['id', 'timestamp', 'event_message', 'metadata'];
+const GROUP_NAME = /^[\w.@$-]{1,200}$/;
+
+/** The fields that a search may name. */
+export function useFields(search: Search, lines: readonly Line[]): Fields {
+  const client = useClient();
+  const { value } = useLoad<{ result: SearchSource[] }>('/api/search/sources');
+  const sources = value?.result ?? NONE;
+  const declared = useMemo(() => {
+    const searched = sources.filter(({ name }) => search.source.length === 0 || search.source.includes(name));
+    const all = searched.flatMap(({ fields }) => fields.map((field) => [field.name, field] as const));
+    return new Map<string, QueryFieldName>(all);
+  }, [sources, search.source]);
+  const newest = lines[0]?.key;
+  // The lines that follow seldom have other fields.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: see above
+  const fields = useMemo(() => {
+    const all = new Map(declared);
+    for (const line of lines.slice(0, LINES_LOOKED_AT)) {
+      for (const { field, value: found } of attributesOf(line.metadata)) {
+        if (!all.has(field) && all.size < declared.size + FOUND_MAX)
+          all.set(field, { name: field, type: typeof found === 'number' ? 'number' : 'json' });
+      }
+    }
+    return [...all.values()];
+  }, [declared, newest]);
+  const read = useCallback(
+    async (q: string, field: string, signal: AbortSignal) => {
+      const path = searchPath({ ...search, q }, search, { part: 'values', field });
+      return toAnswer(await client.callRaw(path, { signal })).rows.map(({ value: text, count }) => ({
+        value: String(text),
+        count: Number(count),
+      }));
+    },
+    [client, search],
+  );
+  const readValues: ReadValues = useCallback(
+    (field, signal) => read(search.q, field, signal),
+    [read, search.q],
+  );
+  const readAllValues: ReadValues = useCallback((field, signal) => read('', field, signal), [read]);
+  const groups = fields
+    .map(({ name }) => name)
+    .filter((name) => !UNIQUE.includes(name) && GROUP_NAME.test(name));
+  return { sources, fields, groups, readValues, readAllValues };
+}
+
+const NONE: readonly SearchSource[] = [];

@@ -1,0 +1,142 @@
+import type uPlot from 'uplot';
+import { findTicks, labelTicks, type OffsetAt } from '../../format/time-axis.ts';
+import type { Chart, ChartSeries } from './chart.ts';
+
+export const HEIGHT_PX = 220;
+// A label such as `20 Nov` and the space beside it.
+const TICK_PX = 76;
+
+interface OptionParts extends Pick<Chart, 'spans' | 'partial' | 'series' | 'format'> {
+  readonly stacked: boolean;
+  readonly offsetAt: OffsetAt;
+  readonly width: number;
+  /** The pointer, or `setCursor`, is at the value of this index. */
+  readonly onPoint: (index: number | null) => void;
+  /** A drag ended; places in the plot, in CSS pixels. */
+  readonly onDrag: (left: number, right: number) => void;
+}
+
+/** How uPlot draws a chart, in the colours of the style sheet as it is now. */
+export function createOptions(parts: OptionParts): uPlot.Options {
+  const { series, format, stacked, offsetAt, width, onPoint, onDrag } = parts;
+  const style = getComputedStyle(document.documentElement);
+  const color = (name: string) => style.getPropertyValue(`--${name}`).trim();
+  const axis = {
+    stroke: color('text-3'),
+    font: `11px ${color('font')}`,
+    ticks: { show: false },
+    grid: { stroke: color('grid'), width: 1 },
+  };
+  const bands = stacked
+    ? series.slice(1).map((_one, i): uPlot.Band => ({ series: [i + 2, i + 1] }))
+    : series.flatMap((one, i): uPlot.Band[] =>
+        one.bandTo === undefined
+          ? []
+          : [{ series: [i + 1, one.bandTo + 1], fill: toAlpha(color(one.color), 0.13) }],
+      );
+  const ticksOf = (plot: uPlot, from: number, until: number) =>
+    findTicks(from, until, { max: Math.floor((plot.width - AXIS_PX) / TICK_PX), offsetAt });
+  return {
+    width,
+    height: HEIGHT_PX,
+    legend: { show: false },
+    padding: [8, 22, 0, 0],
+    cursor: { y: false, drag: { x: true, y: false, setScale: false }, points: { size: 7 } },
+    hooks: {
+      setCursor: [(plot) => onPoint(plot.cursor.idx ?? null)],
+      setSelect: [({ select }) => onDrag(select.left, select.left + select.width)],
+      draw: [(plot) => hatch(plot, parts, color)],
+    },
+    scales: {
+      y: { range: (_self, _min, max) => [0, max > 0 ? max * 1.08 : 1] },
+    },
+    axes: [
+      {
+        ...axis,
+        grid: { show: false },
+        size: 44,
+        splits: (plot, _axis, from, until) => [...ticksOf(plot, from, until).times],
+        values: (plot, times) => {
+          const { min = 0, max = 0 } = plot.scales['x'] ?? {};
+          return labelTicks({ ...ticksOf(plot, min, max), times }, offsetAt);
+        },
+      },
+      { ...axis, size: AXIS_PX, space: 40, values: (_self, values) => values.map((value) => format(value)) },
+    ],
+    bands,
+    series: [{}, ...series.map((one) => toSeries(one, color, stacked))],
+  };
+}
+
+const AXIS_PX = 64;
+
+function toSeries(
+  { label, color: name, kind = 'area', values }: ChartSeries,
+  color: (name: string) => string,
+  stacked: boolean,
+): uPlot.Series {
+  const stroke = color(name);
+  const fill = toAlpha(stroke, stacked ? 0.45 : 0.16);
+  return {
+    label,
+    stroke: kind === 'range' || kind === 'wide' ? toAlpha(stroke, 0.45) : stroke,
+    width: kind === 'range' ? 1 : kind === 'wide' ? 5 : 1.75,
+    ...(kind === 'dashed' && { dash: [5, 4] }),
+    ...(kind === 'area' && { fill }),
+    // A value between two gaps is not on a line, so it gets a point.
+    points: { size: 4, fill: stroke, show: values.length < 3 || values.includes(null) },
+  };
+}
+
+/** The values of the series, one above the other if they are stacked. */
+export function toData({ spans, series }: Chart, stacked: boolean): uPlot.AlignedData {
+  const sums = spans.map(() => 0);
+  const ys = series.map(({ values }) =>
+    stacked
+      ? values.map((value, i) => {
+          sums[i] = (sums[i] ?? 0) + (value ?? 0);
+          return sums[i] ?? 0;
+        })
+      : [...values],
+  );
+  return [spans.map(({ from }) => from), ...ys];
+}
+
+const HATCH_PX = 6;
+
+/** Fades and hatches the way to each partial value: its fall or rise says little. */
+function hatch(
+  { ctx, bbox, valToPos }: uPlot,
+  { spans, partial }: Pick<OptionParts, 'spans' | 'partial'>,
+  color: (name: string) => string,
+): void {
+  const ratio = devicePixelRatio;
+  for (const index of partial) {
+    const beside = spans[index === 0 ? 1 : index - 1];
+    const [from, until] = [beside, spans[index]]
+      .map((span) => valToPos(span?.from ?? 0, 'x', true))
+      .sort((a, b) => a - b);
+    const left = Math.max(from ?? 0, bbox.left);
+    const right = Math.min(until ?? 0, bbox.left + bbox.width);
+    if (beside === undefined || right <= left) continue;
+    ctx.save();
+    ctx.beginPath();
+    ctx.rect(left, bbox.top, right - left, bbox.height);
+    ctx.clip();
+    ctx.fillStyle = toAlpha(color('surface'), 0.55);
+    ctx.fillRect(left, bbox.top, right - left, bbox.height);
+    ctx.beginPath();
+    for (let x = left - bbox.height; x < right; x += HATCH_PX * ratio) {
+      ctx.moveTo(x, bbox.top + bbox.height);
+      ctx.lineTo(x + bbox.height, bbox.top);
+    }
+    ctx.lineWidth = ratio;
+    ctx.strokeStyle = toAlpha(color('text-3'), 0.4);
+    ctx.stroke();
+    ctx.restore();
+  }
+}
+
+function toAlpha(color: string, alpha: number): string {
+  return `color-mix(in srgb, ${color} ${alpha * 100}%, transparent)`;
+}

@@ -1,0 +1,50 @@
+import type { Endpoint } from '../definitions/endpoint.ts';
+import type { Fault } from '../definitions/fault.ts';
+import { readYamlFile, type UnsavedTexts, type YamlPath } from '../definitions/yaml-file.ts';
+import { TailraceError } from '../errors.ts';
+import { parseField, parseSearch } from './parse.ts';
+
+// Of one definition; callers add terms of their own.
+const CLAUSES_MAX = 32;
+
+/** Checks that `search` of each parameter is a field and that of each column a search. @param unsaved as `readYamlFile` */
+export async function verifySearches(
+  endpoints: readonly Endpoint[],
+  unsaved?: UnsavedTexts,
+): Promise<Fault[]> {
+  const faults: Fault[] = [];
+  for (const endpoint of endpoints)
+    for (const [path, message] of findSearchFaults(endpoint))
+      faults.push(await locate(endpoint, { path, message, unsaved }));
+  return faults;
+}
+
+function* findSearchFaults({ parameters, columns }: Endpoint): Generator<[YamlPath, string]> {
+  for (const { name, search } of parameters) {
+    const message = search && messageOfFault(() => parseField(search, 'search'));
+    if (message) yield [['parameters', name, 'search'], `"search" of "${name}" ${message}`];
+  }
+  for (const { name, search } of columns) {
+    const message = search && messageOfFault(() => parseSearch(search, CLAUSES_MAX));
+    if (message) yield [['columns', name, 'search'], `"search" of "${name}" ${message}`];
+  }
+}
+
+function messageOfFault(parse: () => unknown): string | undefined {
+  try {
+    parse();
+    return undefined;
+  } catch (error) {
+    if (!(error instanceof TailraceError)) throw error;
+    return error.errors[0]?.message;
+  }
+}
+
+/** Endpoints have no lines, so the file is read again. */
+async function locate(
+  { file }: Endpoint,
+  { path, message, unsaved }: { path: YamlPath; message: string; unsaved: UnsavedTexts | undefined },
+): Promise<Fault> {
+  const yaml = await readYamlFile(file, unsaved);
+  return Array.isArray(yaml) ? { file, line: 1, message } : yaml.fault(path, message);
+}

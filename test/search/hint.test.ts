@@ -1,0 +1,55 @@
+import { expect, test } from 'vitest';
+import { queryTimeout } from '../../src/engine/gate.ts';
+import { TailraceError } from '../../src/errors.ts';
+import { adviseSmaller, describeDoubts } from '../../src/search/hint.ts';
+import { parseSearch } from '../../src/search/parse.ts';
+
+const describe = (q: string) => describeDoubts(parseSearch(q, 100), { extracted: new Set(), sources: [] });
+
+test.each([
+  ['status>500', 'for a field write status:>500'],
+  ['request.path=/a=b', 'for a field write request.path:/a=b'],
+  ['a (b or level!=error)', 'for a field write -level:error'],
+  ['-status>=500', 'for a field write status:>=500'],
+  ['a && b', '&& was searched for as text; write and'],
+  ['a || b', '|| was searched for as text; write or'],
+  ['!timeout', 'write -timeout'],
+  ['source:nowhere', 'no searched source is called nowhere'],
+])('a search for %j that finds nothing gets a hint', (q, hint) => {
+  expect(describe(q)).toContain(hint);
+});
+
+test.each([
+  '',
+  'timeout',
+  'a -> b',
+  '=',
+  'a=',
+  '"a b"',
+  'ab=',
+  '!',
+  '!!',
+  '>5',
+  'source:*',
+  '-x',
+  'a==',
+  '1=1',
+])('a search for %j gets none', (q) => {
+  expect(describe(q)).toBeUndefined();
+});
+
+test('a hint is short, however long the search is', () => {
+  expect(describe(`a=${'b'.repeat(8_000)}`)?.length).toBeLessThan(400);
+});
+
+test('a search that takes too long or too much is told what to do', () => {
+  const advised = adviseSmaller(queryTimeout(30_000));
+  expect(advised).toMatchObject({ code: 'query_timeout' });
+  expect((advised as TailraceError).message).toMatch(
+    /^the query took longer than 30000 ms .*; search a shorter range/,
+  );
+  const memory = new TailraceError('query_failed', 'the query needs more memory than one query may take');
+  expect((adviseSmaller(memory) as TailraceError).message).toMatch(/memory.*; search a shorter range/);
+  for (const other of [new Error('a'), new TailraceError('overloaded', 'b')])
+    expect(adviseSmaller(other)).toBe(other);
+});
