@@ -63,6 +63,10 @@ describe('completion of SQL', () => {
     );
   });
 
+  test('offers nothing for a number', () => {
+    expect(at('SELECT 1 LIMIT 10|').labels).toEqual([]);
+  });
+
   test('finds views behind comments, and each once', () => {
     const sql = 'WITH a AS (\n -- of now\n SELECT 1), b AS (SELECT 2), a AS (SELECT 3), c AS 5 SELECT 1';
     expect(findViews(sql)).toEqual(['a', 'b']);

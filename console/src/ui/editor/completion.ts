@@ -42,6 +42,7 @@ export function suggest(text: string, position: number, words: Vocabulary): Sugg
   const before = text.slice(0, position);
   const [all = '', qualifier, word = ''] = AT_CURSOR.exec(before) ?? [];
   const from = position - word.length;
+  if (/^\d/.test(word)) return { from, options: [] };
   if (word.startsWith('@')) return { from, options: words.parameters.map(toParameter) };
   if (qualifier !== undefined) {
     const table = findTable(text, qualifier, words.tables);

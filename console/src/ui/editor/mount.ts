@@ -4,6 +4,7 @@ import {
   type CompletionContext,
   closeBrackets,
   closeBracketsKeymap,
+  closeCompletion,
   completionKeymap,
 } from '@codemirror/autocomplete';
 import { defaultKeymap, history, historyKeymap } from '@codemirror/commands';
@@ -92,7 +93,8 @@ export function mountEditor(host: HTMLElement, options: MountOptions): MountedEd
 }
 
 function createExtensions({ language, label, onChange, onRun }: MountOptions): Extension {
-  const run = () => {
+  const run = (view: EditorView) => {
+    closeCompletion(view);
     onRun();
     return true;
   };
