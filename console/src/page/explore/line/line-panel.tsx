@@ -38,7 +38,6 @@ export function LinePanel(props: LinePanelProps) {
     newest: lines.lines[0],
     onLines: lines.add,
   });
-  const { state, more } = lines;
   const onEnd = useEnd(lines);
   const onScroll = useCallback(
     (isAway: boolean) => {
@@ -76,7 +75,7 @@ export function LinePanel(props: LinePanelProps) {
           }}
         />
         <Status lines={lines} at={at} />
-        <WorkNote state={state} doing="Searching" what="The search" progress={lines} onResume={more} />
+        <Progress lines={lines} />
       </div>
       {tail.error !== undefined && <ErrorNote error={tail.error} />}
       <div className="line-body">
@@ -115,6 +114,13 @@ function useEnd({ lines, hasMore, state, more }: Lines): () => void {
   return useCallback(() => {
     if (canRead) more();
   }, [canRead, more]);
+}
+
+/** How far the search is; what is wrong with one that the service refuses stands in the place of the lines. */
+function Progress({ lines }: { readonly lines: Lines }) {
+  const { state, more } = lines;
+  if (state.kind === 'failed' && state.error.status === 400) return null;
+  return <WorkNote state={state} doing="Searching" what="The search" progress={lines} onResume={more} />;
 }
 
 interface LiveControlsProps {

@@ -33,8 +33,6 @@ export function WorkNote({ state, doing, what, progress, onResume }: WorkNotePro
       </span>
     );
   if (state.kind !== 'stopped' && state.kind !== 'failed') return null;
-  // A search that the service refuses has no parts.
-  if (state.kind === 'failed' && state.error.status === 400) return null;
   return (
     <span className="work-note small number" role="status">
       <Tag tone={state.kind === 'failed' ? 'bad' : 'warn'}>partial</Tag>
