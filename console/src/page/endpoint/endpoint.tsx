@@ -2,6 +2,7 @@ import { useMemo, useState } from 'react';
 import { Link, useParams } from 'wouter';
 import type { EndpointView } from '../../../../src/management/view.ts';
 import { useClient } from '../../api/client.ts';
+import { mayUseWorkbench } from '../../api/right.ts';
 import { useLoad } from '../../api/use-load.ts';
 import { formatCount, formatSeconds } from '../../format/number.ts';
 import { Empty } from '../../ui/empty.tsx';
@@ -11,7 +12,7 @@ import { AnswerPanel } from './answer-panel.tsx';
 import { Definition } from './definition.tsx';
 import './endpoint.css';
 import { ParameterForm } from './parameter-form.tsx';
-import { mayUseWorkbench, withColumnsOf, withSql } from './sandbox.ts';
+import { withColumnsOf, withSql } from './sandbox.ts';
 import { useUrlState } from './url-state.ts';
 import { queryPath, useRun } from './use-run.ts';
 

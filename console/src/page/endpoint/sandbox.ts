@@ -1,6 +1,7 @@
 import { useMemo } from 'react';
-import type { EndpointView, Self, WorkbenchView } from '../../../../src/management/view.ts';
+import type { EndpointView, WorkbenchView } from '../../../../src/management/view.ts';
 import { useClient } from '../../api/client.ts';
+import { mayUseWorkbench } from '../../api/right.ts';
 import { useLoad } from '../../api/use-load.ts';
 import { findViews, type Vocabulary } from '../../ui/editor/completion.ts';
 import { withConditional } from '../../ui/editor/keyword.ts';
@@ -44,12 +45,6 @@ function typeOf(rows: readonly Row[], name: string): EndpointView['columns'][num
   if (values.every((value) => typeof value === 'number' || typeof value === 'bigint')) return 'number';
   if (values.every((value) => typeof value === 'boolean')) return 'boolean';
   return values.every((value) => typeof value === 'string') ? 'string' : 'json';
-}
-
-/** Whether the service lets this key use the workbench. */
-export function mayUseWorkbench({ token, scopes, endpoints, sources, pins }: Self): boolean {
-  const mayAll = ['query', 'manage'].every((scope) => scopes.includes(scope));
-  return mayAll && !token && endpoints === null && sources === null && Object.keys(pins).length === 0;
 }
 
 /** What a caller's SELECT may use: parameters; views and functions as far as the key may know them. */
