@@ -30,7 +30,7 @@ const MESSAGES = [
     'été',
     'STRASSE straße',
 
-    'Σίσυφος ΣΊΣΥΦΟΣ',
+    'Привет МИР',
     '𝄞 clef',
   ],
   ...[
