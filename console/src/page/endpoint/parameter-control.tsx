@@ -3,7 +3,7 @@ import type { EndpointView } from '../../../../src/management/view.ts';
 import type { Vocabulary } from '../../ui/editor/completion.ts';
 import { Editor } from '../../ui/editor/editor.tsx';
 import { describedBy } from '../../ui/field.tsx';
-import { TimeControl } from '../../ui/time-control.tsx';
+import { TimeControl } from '../../ui/time/time-control.tsx';
 
 interface ParameterControlProps {
   readonly id: string;

@@ -1,6 +1,6 @@
 import type { EndpointView } from '../../../../src/management/view.ts';
 import { formatTimeMs, type Zone } from '../../format/time.ts';
-import type { DataColumn } from '../../ui/data-table.tsx';
+import type { DataColumn } from '../../ui/table/data-table.tsx';
 import { formatJson, type Row } from './answer.ts';
 import { toSeconds } from './shape.ts';
 

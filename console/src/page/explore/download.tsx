@@ -1,7 +1,7 @@
 import { useState } from 'react';
 import { type Client, useClient } from '../../api/client.ts';
 import { formatCount } from '../../format/number.ts';
-import { Popover } from '../../ui/popover.tsx';
+import { Popover } from '../../ui/overlay/popover.tsx';
 import { saveFile } from '../../ui/save-file.ts';
 import { LINES_MAX } from './line/line.ts';
 import { findNext, type Search, searchPath } from './search/search.ts';

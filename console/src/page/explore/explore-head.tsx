@@ -4,7 +4,7 @@ import type { ApiError } from '../../api/client.ts';
 import { useLoad } from '../../api/use-load.ts';
 import { CopyButton } from '../../ui/copy-button.tsx';
 import { Tag } from '../../ui/tag.tsx';
-import { TimeRangeControl } from '../../ui/time-range.tsx';
+import { TimeRangeControl } from '../../ui/time/time-range.tsx';
 import { type ExploreAddress, formatAddress, parseAddress } from './address.ts';
 import { Download } from './download.tsx';
 import { QueryField } from './query-field.tsx';

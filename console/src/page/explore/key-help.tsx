@@ -1,4 +1,4 @@
-import { Dialog } from '../../ui/dialog.tsx';
+import { Dialog } from '../../ui/overlay/dialog.tsx';
 
 const KEYS: readonly (readonly [keys: readonly string[], meaning: string])[] = [
   [['/'], 'write a search; Enter runs it'],

@@ -1,4 +1,4 @@
-import { Popover } from '../../ui/popover.tsx';
+import { Popover } from '../../ui/overlay/popover.tsx';
 
 const ROWS = [
   ['timeout', 'the text in the message, in any letter case, also within a word'],

@@ -3,7 +3,7 @@ import type { SavedSearchView } from '../../../../src/management/view.ts';
 import { ApiError, type CallOptions, useClient } from '../../api/client.ts';
 import { useLoad } from '../../api/use-load.ts';
 import { ErrorNote } from '../../ui/error-note.tsx';
-import { Popover } from '../../ui/popover.tsx';
+import { Popover } from '../../ui/overlay/popover.tsx';
 import './saved-searches.css';
 
 interface SavedSearchesProps {

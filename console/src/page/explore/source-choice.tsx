@@ -1,5 +1,5 @@
 import type { SearchSource } from '../../../../src/management/view.ts';
-import { Popover } from '../../ui/popover.tsx';
+import { Popover } from '../../ui/overlay/popover.tsx';
 
 interface SourceChoiceProps {
   readonly sources: readonly SearchSource[];

@@ -2,9 +2,9 @@ import { useId, useState } from 'react';
 import type { KeyView } from '../../../../src/management/view.ts';
 import type { Pages } from '../../api/use-pages.ts';
 import { formatCount } from '../../format/number.ts';
-import { LoadMore } from '../../ui/load-more.tsx';
 import { Panel } from '../../ui/panel.tsx';
-import { PanelTable } from '../../ui/panel-table.tsx';
+import { LoadMore } from '../../ui/table/load-more.tsx';
+import { PanelTable } from '../../ui/table/panel-table.tsx';
 import { KEY_HEADS, KeyLine } from './key-line.tsx';
 
 const TITLE = 'Revoked and expired keys';

@@ -2,7 +2,7 @@ import type { KeyView } from '../../../../src/management/view.ts';
 import { useClient } from '../../api/client.ts';
 import { formatCount } from '../../format/number.ts';
 import { Tag } from '../../ui/tag.tsx';
-import { Ago } from '../../ui/time.tsx';
+import { Ago } from '../../ui/time/time.tsx';
 import { stateOf } from './key-state.ts';
 
 interface KeyLineProps {

@@ -1,9 +1,9 @@
 import type { KeyView } from '../../../../src/management/view.ts';
 import type { Pages } from '../../api/use-pages.ts';
 import { Empty } from '../../ui/empty.tsx';
-import { LoadMore } from '../../ui/load-more.tsx';
 import { Panel } from '../../ui/panel.tsx';
-import { PanelTable } from '../../ui/panel-table.tsx';
+import { LoadMore } from '../../ui/table/load-more.tsx';
+import { PanelTable } from '../../ui/table/panel-table.tsx';
 import { KEY_HEADS, KeyLine } from './key-line.tsx';
 
 interface KeyListProps {

@@ -1,7 +1,7 @@
 import type { KeyView } from '../../../../src/management/view.ts';
 import { useClient } from '../../api/client.ts';
-import { Dialog } from '../../ui/dialog.tsx';
 import { ErrorNote } from '../../ui/error-note.tsx';
+import { Dialog } from '../../ui/overlay/dialog.tsx';
 import { useTask } from './use-task.ts';
 
 interface RevokeDialogProps {

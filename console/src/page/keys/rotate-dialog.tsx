@@ -1,10 +1,10 @@
 import { type FormEvent, useId, useState } from 'react';
 import type { KeyView, MadeKeyView } from '../../../../src/management/view.ts';
 import { useClient } from '../../api/client.ts';
-import { Dialog } from '../../ui/dialog.tsx';
 import { ErrorNote } from '../../ui/error-note.tsx';
 import { describedBy, Field } from '../../ui/field.tsx';
 import { FormActions } from '../../ui/form-actions.tsx';
+import { Dialog } from '../../ui/overlay/dialog.tsx';
 import { faultOf } from './draft.ts';
 import { useTask } from './use-task.ts';
 

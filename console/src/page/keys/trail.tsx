@@ -4,10 +4,10 @@ import { formatTime } from '../../format/time.ts';
 import { useZone } from '../../preference.ts';
 import { Empty } from '../../ui/empty.tsx';
 import { ErrorNote } from '../../ui/error-note.tsx';
-import { LoadMore } from '../../ui/load-more.tsx';
 import { Panel } from '../../ui/panel.tsx';
+import { LoadMore } from '../../ui/table/load-more.tsx';
 import { Tag, type Tone } from '../../ui/tag.tsx';
-import { Ago } from '../../ui/time.tsx';
+import { Ago } from '../../ui/time/time.tsx';
 import { Sentence } from './sentence.tsx';
 
 interface TrailProps {

@@ -3,10 +3,10 @@ import type { EndpointView, Overview, Traffic } from '../../../../src/management
 import { formatCount, formatMs, formatPercent, formatRate, formatShort } from '../../format/number.ts';
 import { Empty } from '../../ui/empty.tsx';
 import { Panel } from '../../ui/panel.tsx';
-import { PanelTable } from '../../ui/panel-table.tsx';
 import { Sparkline } from '../../ui/sparkline.tsx';
+import { PanelTable } from '../../ui/table/panel-table.tsx';
 import { Tag } from '../../ui/tag.tsx';
-import { Ago } from '../../ui/time.tsx';
+import { Ago } from '../../ui/time/time.tsx';
 
 interface Props {
   readonly overview: Overview;

@@ -2,7 +2,7 @@ import type { ReactNode } from 'react';
 import type { Overview } from '../../../../src/management/view.ts';
 import { formatBytes, formatCount } from '../../format/number.ts';
 import { Panel } from '../../ui/panel.tsx';
-import { Ago } from '../../ui/time.tsx';
+import { Ago } from '../../ui/time/time.tsx';
 
 /** Load and size of the engine and the store, with their bounds. */
 export function EngineState({ overview }: { readonly overview: Overview }) {

@@ -5,9 +5,9 @@ import { maySearch } from '../../api/right.ts';
 import { formatBytes, formatCount, formatRate, formatShort } from '../../format/number.ts';
 import { Empty } from '../../ui/empty.tsx';
 import { Panel } from '../../ui/panel.tsx';
-import { PanelTable } from '../../ui/panel-table.tsx';
 import { Sparkline } from '../../ui/sparkline.tsx';
-import { Ago } from '../../ui/time.tsx';
+import { PanelTable } from '../../ui/table/panel-table.tsx';
+import { Ago } from '../../ui/time/time.tsx';
 import { ExploreLink } from '../explore/explore-link.tsx';
 
 const HEADS = [

@@ -1,5 +1,5 @@
 import type { SourceView } from '../../../../src/management/view.ts';
-import { PanelTable } from '../../ui/panel-table.tsx';
+import { PanelTable } from '../../ui/table/panel-table.tsx';
 
 const HEADS = [{ name: 'Field' }, { name: 'Type' }, { name: 'Taken from' }];
 

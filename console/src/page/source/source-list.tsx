@@ -6,8 +6,8 @@ import { formatBytes, formatCount, formatRate, formatShort } from '../../format/
 import { Empty } from '../../ui/empty.tsx';
 import { ErrorNote } from '../../ui/error-note.tsx';
 import { Panel } from '../../ui/panel.tsx';
-import { PanelTable } from '../../ui/panel-table.tsx';
-import { Ago } from '../../ui/time.tsx';
+import { PanelTable } from '../../ui/table/panel-table.tsx';
+import { Ago } from '../../ui/time/time.tsx';
 import { ExploreLink } from '../explore/explore-link.tsx';
 import './source.css';
 import { useSources } from './use-sources.ts';

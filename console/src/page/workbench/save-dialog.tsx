@@ -1,9 +1,9 @@
 import { type FormEvent, useId, useState } from 'react';
 import { Code } from '../../ui/code.tsx';
-import { Dialog } from '../../ui/dialog.tsx';
 import { ErrorNote } from '../../ui/error-note.tsx';
 import { Field } from '../../ui/field.tsx';
 import { FormActions } from '../../ui/form-actions.tsx';
+import { Dialog } from '../../ui/overlay/dialog.tsx';
 import type { Files } from './api.ts';
 import type { Saving } from './use-save.ts';
 

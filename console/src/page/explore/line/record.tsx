@@ -4,7 +4,7 @@ import { formatCount } from '../../../format/number.ts';
 import { fromMicros } from '../../../format/time.ts';
 import { Code } from '../../../ui/code.tsx';
 import { CopyButton } from '../../../ui/copy-button.tsx';
-import { Menu, type MenuItem } from '../../../ui/menu.tsx';
+import { Menu, type MenuItem } from '../../../ui/overlay/menu.tsx';
 import { Segmented } from '../../../ui/segmented.tsx';
 import { formatJson } from '../../endpoint/answer.ts';
 import { exclude, termOf } from '../term.ts';

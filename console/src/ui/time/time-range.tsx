@@ -1,5 +1,5 @@
 import { type ClipboardEvent, type FormEvent, useId, useState } from 'react';
-import { fromField, toField, zoneName } from '../format/time.ts';
+import { fromField, toField, zoneName } from '../../format/time.ts';
 import {
   describeRange,
   findRangeFaults,
@@ -7,10 +7,10 @@ import {
   readInstant,
   resolveRange,
   type TimeRange,
-} from '../format/time-range.ts';
-import { useZone } from '../preference.ts';
-import { describedBy, Field } from './field.tsx';
-import { Popover } from './popover.tsx';
+} from '../../format/time-range.ts';
+import { useZone } from '../../preference.ts';
+import { describedBy, Field } from '../field.tsx';
+import { Popover } from '../overlay/popover.tsx';
 import './time-range.css';
 
 const REFRESH_SECONDS = [5, 10, 30, 60];

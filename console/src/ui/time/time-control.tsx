@@ -1,5 +1,5 @@
-import { fromField, toField, zoneName } from '../format/time.ts';
-import { useZone } from '../preference.ts';
+import { fromField, toField, zoneName } from '../../format/time.ts';
+import { useZone } from '../../preference.ts';
 import './time-control.css';
 
 interface TimeControlProps {

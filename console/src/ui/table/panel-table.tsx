@@ -1,5 +1,5 @@
 import type { ReactNode } from 'react';
-import { Panel } from './panel.tsx';
+import { Panel } from '../panel.tsx';
 import './panel-table.css';
 
 interface PanelTableProps {

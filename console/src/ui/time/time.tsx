@@ -1,5 +1,5 @@
-import { formatAgo, formatTime, zoneName } from '../format/time.ts';
-import { useZone } from '../preference.ts';
+import { formatAgo, formatTime, zoneName } from '../../format/time.ts';
+import { useZone } from '../../preference.ts';
 
 /** How long ago an instant is; the title has the instant itself. */
 export function Ago({ iso, nowMs }: { readonly iso: string; readonly nowMs: number }) {
