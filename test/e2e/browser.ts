@@ -136,6 +136,17 @@ export async function faultsOf(page: Page): Promise<string[]> {
   });
 }
 
+/** The same, in light and in dark colours as the system has them. */
+export async function faultsInBothSchemes(page: Page): Promise<string[]> {
+  const faults: string[] = [];
+  for (const colorScheme of ['light', 'dark'] as const) {
+    await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' }); // colours that fade are of neither
+    await page.locator(`html[data-theme="${colorScheme}"]`).waitFor();
+    faults.push(...(await faultsOf(page)).map((fault) => `${colorScheme}: ${fault}`));
+  }
+  return faults;
+}
+
 /** Whether the page is wider than the window. */
 export async function overflowOf(page: Page): Promise<number> {
   return await page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth);
