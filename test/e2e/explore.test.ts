@@ -320,6 +320,27 @@ describe('lines', () => {
     expect(await headsOf(page).locator('.line-message').allInnerTexts()).toEqual(['it waits', 'it came in']);
   });
 
+  test('that come in while older ones are read stay', async () => {
+    const project = `slow-${Date.now()}`;
+    const page = await open('/', { key: KEY });
+    const held = Promise.withResolvers<void>();
+    const slices = new Set<string>();
+    await page.route('**/api/search?*', async (route) => {
+      const query = new URL(route.request().url()).searchParams;
+      const isSlice = query.get('limit') === '200';
+      if (isSlice) slices.add(query.get('until') ?? '');
+      if (isSlice && slices.size === 2) await held.promise;
+      await route.continue();
+    });
+    await send([{ project, event_message: 'it was there', metadata: {} }]);
+    await page.goto(`${URL_OF_SERVICE}/explore?project=${project}&range=7d&live=1`);
+    await expect.poll(() => slices.size).toBe(2);
+    await send([{ project, event_message: 'it came in', metadata: {} }]);
+    await headsOf(page).filter({ hasText: 'it came in' }).waitFor();
+    held.resolve();
+    await page.getByText('2 lines, all', { exact: true }).waitFor();
+  });
+
   test('are saved as CSV and NDJSON, page by page', async () => {
     const page = await explore('range=24h&source=cloudflare.logs.prod');
     const status = async () => (await histogramOf(page).locator('strong').innerText()).replaceAll(',', '');

@@ -64,7 +64,8 @@ export function useLines(search: Search, at: string): Lines {
         do {
           next = await readPage(client, next, signal);
           if (signal.aborted) return;
-          setRead(next);
+          const page = next;
+          setRead((before) => withAdded(page, before));
         } while (next.slicesRead < next.slices.length && !isEnough());
       }),
     [client, start, at],
@@ -86,6 +87,11 @@ export function useLines(search: Search, at: string): Lines {
       [],
     ),
   };
+}
+
+/** A live tail adds lines while a page is read. */
+function withAdded(read: Read, before: Read): Read {
+  return before.search === read.search ? { ...read, lines: mergeLines(before.lines, read.lines) } : read;
 }
 
 function createRead(search: Search, limit: number): Read {
