@@ -425,6 +425,16 @@ describe('what is wrong', () => {
       .getByRole('alert')
       .getByText(/no\.such/)
       .waitFor();
+    expect(await unknown.getByText('partial', { exact: true }).count()).toBe(0);
+  });
+
+  test('with the field to count by is said at the chart, and the lines are shown', async () => {
+    const page = await open('/explore?by=timestamp', { key: KEY, expected: [400] });
+    await histogramOf(page)
+      .getByRole('alert')
+      .getByText(/by must be another field/)
+      .waitFor();
+    await headsOf(page).first().waitFor();
   });
 
   test('if nothing is found: the fields that no source declares, the range and the sources', async () => {
