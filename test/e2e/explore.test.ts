@@ -320,6 +320,26 @@ describe('lines', () => {
     expect(await headsOf(page).locator('.line-message').allInnerTexts()).toEqual(['it waits', 'it came in']);
   });
 
+  test('stay if they cannot be read anew', async () => {
+    const page = await explore('range=24h', { expected: [503] });
+    const lines = await headsOf(page).count();
+    const error = {
+      code: 'overloaded',
+      message: 'too many queries',
+      status: 503,
+      request_id: 'r',
+      errors: [],
+    };
+    await page.route('**/api/search?*', (route) => route.fulfill({ status: 503, json: { error } }));
+    await page.getByRole('button', { name: 'Refresh', exact: true }).click();
+    const events = page.getByRole('region', { name: 'Events', exact: true });
+    await events.getByText('The search failed: too many queries').waitFor();
+    expect(await headsOf(page).count()).toBe(lines);
+    await page.unrouteAll({ behavior: 'wait' });
+    await events.getByRole('button', { name: 'Retry', exact: true }).click();
+    await events.getByText('200 lines', { exact: true }).waitFor();
+  });
+
   test('that come in while older ones are read stay', async () => {
     const project = `slow-${Date.now()}`;
     const page = await open('/', { key: KEY });
