@@ -113,7 +113,7 @@ function joinList(sent: RawParameters[string]): string | undefined {
 /** The sources that are named, or all that the key may read. @throws TailraceError `forbidden`, `source_not_found` */
 function findSources(registry: Registry, caller: Caller, named: string): readonly Source[] {
   const names = [...new Set(named.split(',').map((name) => name.trim()))].filter((name) => name !== '');
-  const found = [...new Set(names.map((name) => registry.getSource(name)))];
+  const found = [...new Set(names.map((name) => getNamedSource(registry, caller, name)))];
   const refused = found.find((source) => !isListed(caller.sources, source));
   if (refused !== undefined) {
     const message = `the key may not read ${refused.name}; it may read ${caller.sources?.join(', ')}`;
@@ -125,3 +125,14 @@ function findSources(registry: Registry, caller: Caller, named: string): readonl
   if (all.length > 0) return all;
   throw new TailraceError('forbidden', 'the key may read no source that there is', { refusal: 'source' });
 }
+
+/** A key that is limited to sources does not learn the names of others. @throws TailraceError `source_not_found` */
+function getNamedSource(registry: Registry, { sources }: Caller, name: string): Source {
+  if (sources === undefined) return registry.getSource(name);
+  const found = registry.findSource(name);
+  if (found !== undefined) return found;
+  const message = `no source has the UUID or name ${JSON.stringify(name.slice(0, NAME_CHARS_MAX))}; the key may read ${sources.join(', ')}`;
+  throw new TailraceError('source_not_found', message);
+}
+
+const NAME_CHARS_MAX = 100;

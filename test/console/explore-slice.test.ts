@@ -24,6 +24,13 @@ describe('a range', () => {
     for (const slice of planSlices(search)) expect(planCounts(slice, search)).toHaveLength(1);
   });
 
+  test('of a range beyond what the service can tell apart are within that', () => {
+    const times = { from: '0001-01-01T00:00:00Z', until: '9999-01-01T00:00:00Z' };
+    const slices = planSlices(resolveSearch({ ...LAST, range: undefined, ...times }, NOW_MS, 0));
+    expect(new Date(slices[0]?.untilMs ?? 0).getUTCFullYear()).toBe(2255);
+    expect(new Date(slices.at(-1)?.fromMs ?? 0).toISOString()).toBe('1900-01-01T00:00:00.000Z');
+  });
+
   test('that was chosen keeps its bounds; the time buckets that they cut are counted by themselves', () => {
     const times = { from: '2026-11-20T07:03:20.000Z', until: '2026-11-20T09:11:05.000Z' };
     const search = resolveSearch({ ...LAST, range: undefined, ...times }, NOW_MS, 0);

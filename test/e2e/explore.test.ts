@@ -320,6 +320,47 @@ describe('lines', () => {
     expect(await headsOf(page).locator('.line-message').allInnerTexts()).toEqual(['it waits', 'it came in']);
   });
 
+  test('stay if they cannot be read anew', async () => {
+    const page = await explore('range=24h', { expected: [503] });
+    const lines = await headsOf(page).count();
+    const error = {
+      code: 'overloaded',
+      message: 'too many queries',
+      status: 503,
+      request_id: 'r',
+      errors: [],
+    };
+    await page.route('**/api/search?*', (route) => route.fulfill({ status: 503, json: { error } }));
+    await page.getByRole('button', { name: 'Refresh', exact: true }).click();
+    const events = page.getByRole('region', { name: 'Events', exact: true });
+    await events.getByText('The search failed: too many queries').waitFor();
+    expect(await headsOf(page).count()).toBe(lines);
+    await page.unrouteAll({ behavior: 'wait' });
+    await events.getByRole('button', { name: 'Retry', exact: true }).click();
+    await events.getByText('200 lines', { exact: true }).waitFor();
+  });
+
+  test('that come in while older ones are read stay', async () => {
+    const project = `slow-${Date.now()}`;
+    const page = await open('/', { key: KEY });
+    const held = Promise.withResolvers<void>();
+    const slices = new Set<string>();
+    await page.route('**/api/search?*', async (route) => {
+      const query = new URL(route.request().url()).searchParams;
+      const isSlice = query.get('limit') === '200';
+      if (isSlice) slices.add(query.get('until') ?? '');
+      if (isSlice && slices.size === 2) await held.promise;
+      await route.continue();
+    });
+    await send([{ project, event_message: 'it was there', metadata: {} }]);
+    await page.goto(`${URL_OF_SERVICE}/explore?project=${project}&range=7d&live=1`);
+    await expect.poll(() => slices.size).toBe(2);
+    await send([{ project, event_message: 'it came in', metadata: {} }]);
+    await headsOf(page).filter({ hasText: 'it came in' }).waitFor();
+    held.resolve();
+    await page.getByText('2 lines, all', { exact: true }).waitFor();
+  });
+
   test('are saved as CSV and NDJSON, page by page', async () => {
     const page = await explore('range=24h&source=cloudflare.logs.prod');
     const status = async () => (await histogramOf(page).locator('strong').innerText()).replaceAll(',', '');
@@ -404,6 +445,16 @@ describe('what is wrong', () => {
       .getByRole('alert')
       .getByText(/no\.such/)
       .waitFor();
+    expect(await unknown.getByText('partial', { exact: true }).count()).toBe(0);
+  });
+
+  test('with the field to count by is said at the chart, and the lines are shown', async () => {
+    const page = await open('/explore?by=timestamp', { key: KEY, expected: [400] });
+    await histogramOf(page)
+      .getByRole('alert')
+      .getByText(/by must be another field/)
+      .waitFor();
+    await headsOf(page).first().waitFor();
   });
 
   test('with the field to count by is said beside the counts', async () => {

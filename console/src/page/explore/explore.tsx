@@ -14,6 +14,7 @@ import { LinePanel } from './line/line-panel.tsx';
 import { isElsewhere } from './line/use-line-keys.ts';
 import { useLines } from './line/use-lines.ts';
 import { resolveSearch, type Search } from './search/search.ts';
+import { isRefused } from './search/use-work.ts';
 import { addTerm } from './term.ts';
 import { useAddress } from './use-address.ts';
 import { useFields } from './use-fields.ts';
@@ -96,8 +97,7 @@ function useExplore(address: ExploreAddress, held: boolean) {
   const counted = useSearchOf(address, `${round} ${live ? liveRound : ''}`);
   const lines = useLines(search, at);
   // The newest page of lines comes before the counts. A search that is refused has none.
-  const isRefused = lines.state.kind === 'failed' && lines.state.error.status === 400;
-  const isReady = !isRefused && (!lines.isOld || lines.state.kind === 'failed');
+  const isReady = !isRefused(lines.state) && (!lines.isOld || lines.state.kind === 'failed');
   return { search, lines, histogram: useHistogram(counted, by, isReady), refresh };
 }
 

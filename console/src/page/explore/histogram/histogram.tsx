@@ -3,7 +3,9 @@ import { formatCount, formatShort } from '../../../format/number.ts';
 import { type Zone, zoneName } from '../../../format/time.ts';
 import { formatSpan } from '../../../format/time-axis.ts';
 import { useZone } from '../../../preference.ts';
+import { ErrorNote } from '../../../ui/error-note.tsx';
 import type { Search } from '../search/search.ts';
+import { isRefused } from '../search/use-work.ts';
 import { WorkNote } from '../search/work-note.tsx';
 import { exclude, termOf } from '../term.ts';
 import { BarChart } from './bar-chart.tsx';
@@ -23,7 +25,7 @@ interface HistogramPanelProps {
 
 /** Events over time, stacked by the values of a field. */
 export function HistogramPanel({ histogram, fields, onBy, onZoom, onFilter }: HistogramPanelProps) {
-  const { counts, search, by, isOld } = histogram;
+  const { counts, search, by, isOld, state } = histogram;
   const zone = useZone();
   const [at, setAt] = useState<number>();
   const bars = useMemo(() => toBars(counts, search, by), [counts, search, by]);
@@ -43,7 +45,7 @@ export function HistogramPanel({ histogram, fields, onBy, onZoom, onFilter }: Hi
           </select>
         </label>
         <WorkNote
-          state={histogram.state}
+          state={state}
           doing="Counting"
           progress={histogram}
           onResume={histogram.resume}
@@ -55,6 +57,7 @@ export function HistogramPanel({ histogram, fields, onBy, onZoom, onFilter }: Hi
             : describeBucket(bars, at, { search, zone })}
         </span>
       </div>
+      {state.kind === 'failed' && isRefused(state) && <ErrorNote error={state.error} />}
       <div className={isOld ? 'histogram-body old' : 'histogram-body'}>
         <BarChart
           bars={bars}

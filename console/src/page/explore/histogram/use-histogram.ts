@@ -1,7 +1,7 @@
 import { useCallback, useEffect, useMemo, useRef, useState } from 'react';
 import { type Client, useClient } from '../../../api/client.ts';
 import { toAnswer } from '../../endpoint/answer.ts';
-import { type Search, searchPath } from '../search/search.ts';
+import { hasSameEvents, type Search, searchPath } from '../search/search.ts';
 import { floorTo, planCounts, planSlices, type Slice } from '../search/slice.ts';
 import { useWork, type WorkState } from '../search/use-work.ts';
 
@@ -68,10 +68,6 @@ export function useHistogram(search: Search, by: string, ready: boolean): Histog
     backToMs: shown.slices[shown.slicesRead - 1]?.fromMs ?? shown.search.untilMs,
     resume: () => countOn(isOld ? empty : current.current),
   };
-}
-
-function hasSameEvents(a: Search, b: Search): boolean {
-  return a.q === b.q && a.project === b.project && a.source.join() === b.source.join();
 }
 
 function createCounted(search: Search, by: string): Counted {

@@ -75,7 +75,13 @@ export function LinePanel(props: LinePanelProps) {
           }}
         />
         <Status lines={lines} at={at} />
-        <Progress lines={lines} />
+        <WorkNote
+          state={lines.state}
+          doing="Searching"
+          what="The search"
+          progress={lines}
+          onResume={lines.more}
+        />
       </div>
       {tail.error !== undefined && <ErrorNote error={tail.error} />}
       <div className="line-body">
@@ -114,13 +120,6 @@ function useEnd({ lines, hasMore, state, more }: Lines): () => void {
   return useCallback(() => {
     if (canRead) more();
   }, [canRead, more]);
-}
-
-/** How far the search is; what is wrong with one that the service refuses stands in the place of the lines. */
-function Progress({ lines }: { readonly lines: Lines }) {
-  const { state, more } = lines;
-  if (state.kind === 'failed' && state.error.status === 400) return null;
-  return <WorkNote state={state} doing="Searching" what="The search" progress={lines} onResume={more} />;
 }
 
 interface LiveControlsProps {

@@ -1,9 +1,9 @@
 import { useCallback, useEffect, useMemo, useRef, useState } from 'react';
 import { type Client, useClient } from '../../../api/client.ts';
 import { toAnswer } from '../../endpoint/answer.ts';
-import { findNext, type Search, searchPath } from '../search/search.ts';
+import { findNext, hasSameEvents, type Search, searchPath } from '../search/search.ts';
 import { planSlices, type Slice } from '../search/slice.ts';
-import { useWork, type WorkState } from '../search/use-work.ts';
+import { isRefused, useWork, type WorkState } from '../search/use-work.ts';
 import { atOf, LINES_MAX, type Line, mergeLines, toLine } from './line.ts';
 
 /** The lines of a search that were read so far. */
@@ -64,7 +64,8 @@ export function useLines(search: Search, at: string): Lines {
         do {
           next = await readPage(client, next, signal);
           if (signal.aborted) return;
-          setRead(next);
+          const page = next;
+          setRead((before) => withAdded(page, before));
         } while (next.slicesRead < next.slices.length && !isEnough());
       }),
     [client, start, at],
@@ -72,8 +73,10 @@ export function useLines(search: Search, at: string): Lines {
   useEffect(() => readOn(empty), [empty, readOn]);
 
   const isOld = read.search !== search;
+  // A refresh that fails loses no lines.
+  const isKept = state.kind === 'failed' && !isRefused(state) && hasSameEvents(read.search, search);
   // Of a search that was stopped before its first answer there are no lines.
-  const shown = isOld && state.kind !== 'running' ? empty : read;
+  const shown = isOld && state.kind !== 'running' && !isKept ? empty : read;
   const { lines, slices, slicesRead, hint } = shown;
   return {
     ...{ search: shown.search, state, stop, lines, hint, isOld, slicesRead },
@@ -86,6 +89,11 @@ export function useLines(search: Search, at: string): Lines {
       [],
     ),
   };
+}
+
+/** A live tail adds lines while a page is read. */
+function withAdded(read: Read, before: Read): Read {
+  return before.search === read.search ? { ...read, lines: mergeLines(before.lines, read.lines) } : read;
 }
 
 function createRead(search: Search, limit: number): Read {

@@ -27,7 +27,7 @@ export function rangeOf({ range, from, until }: Pick<Asked, 'range' | 'from' | '
 export function resolveSearch(asked: Asked, nowMs: number, offsetMs: number): Search {
   const { q, source, project } = asked;
   const range = rangeOf(asked);
-  const { fromMs, untilMs } = resolveRange(range, nowMs);
+  const { fromMs, untilMs } = clamp(resolveRange(range, nowMs));
   const widthMs = chooseWidthMs(untilMs - fromMs);
   // Ranges that end now are of whole time buckets, so only the one that is not over yet is partial.
   const isWhole = range.kind === 'last';
@@ -41,6 +41,19 @@ export function resolveSearch(asked: Asked, nowMs: number, offsetMs: number): Se
     widthMs,
     offsetMs,
   };
+}
+
+/** The instants that the service tells apart: 1900 to June 2255. A slice beyond them would have no length there. */
+function clamp({ fromMs, untilMs }: Bounds): Bounds {
+  return { fromMs: Math.max(fromMs, EARLIEST_MS), untilMs: Math.min(untilMs, LATEST_MS) };
+}
+
+const EARLIEST_MS = Date.UTC(1900, 0, 1);
+const LATEST_MS = Math.floor(Number.MAX_SAFE_INTEGER / 1000);
+
+/** Whether two searches are for the same, at any time. */
+export function hasSameEvents(a: Search, b: Search): boolean {
+  return a.q === b.q && a.project === b.project && a.source.join() === b.source.join();
 }
 
 interface Bounds {

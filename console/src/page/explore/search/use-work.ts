@@ -6,6 +6,11 @@ export type WorkState =
   | { readonly kind: 'idle' | 'running' | 'done' | 'stopped' }
   | { readonly kind: 'failed'; readonly error: ApiError };
 
+/** Whether the service refused the work, which fails again until something else is asked for. */
+export function isRefused(state: WorkState): boolean {
+  return state.kind === 'failed' && [400, 403, 404].includes(state.error.status);
+}
+
 export interface Work {
   readonly state: WorkState;
   /** Stops what runs, and starts other work. */

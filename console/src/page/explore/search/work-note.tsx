@@ -1,7 +1,7 @@
 import { formatTime } from '../../../format/time.ts';
 import { useZone } from '../../../preference.ts';
 import { Tag } from '../../../ui/tag.tsx';
-import type { WorkState } from './use-work.ts';
+import { isRefused, type WorkState } from './use-work.ts';
 
 interface WorkNoteProps {
   readonly state: WorkState;
@@ -33,6 +33,8 @@ export function WorkNote({ state, doing, what, progress, onResume }: WorkNotePro
       </span>
     );
   if (state.kind !== 'stopped' && state.kind !== 'failed') return null;
+  // What the service refuses has no parts.
+  if (isRefused(state)) return null;
   return (
     <span className="work-note small number" role="status">
       <Tag tone={state.kind === 'failed' ? 'bad' : 'warn'}>partial</Tag>
