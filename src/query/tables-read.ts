@@ -91,8 +91,12 @@ interface Scope {
 const TABLE_NODES = new Set(['QUERY', 'UNION', 'TABLE_FUNCTION', 'JOIN', 'CROSS JOIN', 'ARRAY_JOIN']);
 const IN = /(?:^|, )function_name: (?:global)?(?:not)?(?:null)?in(?:ignoreset)?(?:,|$)/i;
 
+// These read a table or a dictionary that a text names; passed by name to another function they are identifiers.
+const READING_FUNCTION =
+  /(?:^|, )(?:function_name|identifier): ((?:dict(?:Get|Has|Is)|joinGet|hasColumnInTable)\w*)(?:,|$)/i;
+
 /**
- * A table function that reads something else than its arguments, or else the name of a table that is neither one of `tables` nor a view of the
+ * A function that reads something else than its arguments, or else the name of a table that is neither one of `tables` nor a view of the
  * query: what a query would read beside them. @param root as for `findTablesRead`
  */
 export function findForeignTable(root: SyntaxNode, tables: ReadonlySet<string>): string | undefined {
@@ -100,6 +104,8 @@ export function findForeignTable(root: SyntaxNode, tables: ReadonlySet<string>):
   for (const { kind, text } of nodes) {
     const [, name = 'a table function'] = /\btable_function_name: (\w+)/.exec(text) ?? [];
     if (kind === 'TABLE_FUNCTION' && !TABLE_FUNCTIONS.includes(name)) return `${name}()`;
+    const [, reading] = (/^(?:FUNCTION|IDENTIFIER)$/.test(kind) && READING_FUNCTION.exec(text)) || [];
+    if (reading !== undefined) return `${reading}()`;
   }
   const isForged = nodes.some(({ text }) => hasLabelTwice(text));
   if (!isForged && areTablesKnown(root, { tables, views: new Set() })) return undefined;

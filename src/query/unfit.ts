@@ -7,6 +7,8 @@ export type FindUnfit = (tree: SyntaxNode) => string | undefined;
 
 const NO_FILE = 'must not call file(): stored queries read tables only';
 
+export const NO_SETTINGS = 'must not have SETTINGS: the limits are those of the service';
+
 const NO_SYSTEM = 'must not read system tables: stored queries read the tables of sources only';
 // The engine lets every user read most of `system`: queries of other callers with their values, and paths of this machine.
 const SYSTEM = /^(?:system|information_schema)\./i;
@@ -29,8 +31,7 @@ export async function findUnfitAnywhere(
 export function findUnfit(root: SyntaxNode): string | undefined {
   if (root.kind !== 'SelectWithUnionQuery') return 'must be one SELECT: stored queries only read';
   const nodes = [...walk(root)];
-  if (nodes.some(({ kind }) => kind === 'Set'))
-    return 'must not have SETTINGS: the limits are those of the service';
+  if (nodes.some(({ kind }) => kind === 'Set')) return NO_SETTINGS;
   const functions = nodes
     .filter(({ kind }) => kind === 'Function')
     .map(({ text }) => /^\w*/.exec(text)?.[0] ?? '');

@@ -4,6 +4,7 @@ import type { Fault } from '../definitions/fault.ts';
 import type { Registry } from '../definitions/registry.ts';
 import type { Engine } from '../engine/engine.ts';
 import { findForeignTable } from '../query/tables-read.ts';
+import { NO_SETTINGS } from '../query/unfit.ts';
 import { type Verified, verifyDrafts, verifyQuery } from '../query/verify.ts';
 import { verifySearches } from '../search/verify.ts';
 import { createAuthorEngine, type How } from './author-engine.ts';
@@ -72,11 +73,16 @@ function findForeign({ sources }: Registry) {
 const PATH = /(?<![\w.])(?:\/[\w.-]+){2,}\/?/g;
 // The place is that of the text as it was sent; what stands there is repeated.
 const POSITION = /: failed at position \d+ \((.*?)\)(?: \(line \d+, col \d+\))?:.*?(?=\bUnmatched\b|$)/s;
+const SETTINGS = /^Cannot modify '.*?' setting in readonly mode.*/s;
 const SCOPE = / in (?:scope|query) (?:SELECT|WITH|\().*?(?=\. Maybe you meant|$)/is;
 
 /** The engine's words for the author of a text: without the statement, which is longer than the text, and without paths. */
 export function toAuthorText(message: string, texts: DraftTexts): string {
-  const text = message.replace(POSITION, ' at “$1”. ').replace(SCOPE, '');
+  const text = message
+    .replace(POSITION, ' at “$1”. ')
+    .replace(SETTINGS, NO_SETTINGS)
+    .replace(SCOPE, '')
+    .replace(/(?:\. )+(?=Maybe you meant)/, '. ');
   return hidePaths(text.replace(/[\s.]*\([A-Z_]+\)$/, '').trim(), texts);
 }
 

@@ -30,8 +30,8 @@ const TEXT_BYTES_MAX = 64 * 1024;
  * @param tier see `withDefaultTier`
  */
 export function readDraft(texts: DraftTexts, sources: readonly Source[], tier: string): Draft {
-  const long = findLong(texts);
-  if (long.length > 0) return { endpoint: undefined, sql: { file: SQL_FILE, text: '' }, faults: long };
+  const unfit = [...findLong(texts), ...findNul(texts.sql)];
+  if (unfit.length > 0) return { endpoint: undefined, sql: { file: SQL_FILE, text: '' }, faults: unfit };
   const sql = { file: SQL_FILE, text: texts.sql };
   const parsed = parseYaml(YAML_FILE, texts.definition);
   const isEmpty = texts.sql.trim() === '';
@@ -55,6 +55,15 @@ function findLong({ definition, sql }: DraftTexts): Fault[] {
     if (bytes <= TEXT_BYTES_MAX) return [];
     return [{ file, line: 1, message: `is ${bytes} bytes; the workbench takes at most ${TEXT_BYTES_MAX}` }];
   });
+}
+
+/** The engine would read no further, and report a broken message. */
+function findNul(sql: string): Fault[] {
+  const at = sql.indexOf('\0');
+  if (at === -1) return [];
+  const lines = sql.slice(0, at).split('\n');
+  const column = (lines.at(-1)?.length ?? 0) + 1;
+  return [{ file: SQL_FILE, line: lines.length, column, message: 'holds the character U+0000; remove it' }];
 }
 
 const STAND_IN_ID = '00000000-0000-4000-8000-000000000000';

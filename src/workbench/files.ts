@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer';
 import { createHash } from 'node:crypto';
 import { lstat, mkdir, open, readFile, realpath, rename, rm } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
@@ -11,7 +12,7 @@ export interface FileOptions {
   readonly rename?: typeof rename;
 }
 
-/** The texts of an endpoint's folder; `undefined` if it has neither file. @throws Node's error */
+/** The texts of an endpoint's folder; `undefined` if it has neither file. @throws Node's error; TailraceError `conflict` if one is not UTF-8 */
 export async function readTexts(folder: string): Promise<DraftTexts | undefined> {
   const [definition, sql] = await Promise.all([
     readIfThere(join(folder, YAML_FILE)),
@@ -22,10 +23,13 @@ export async function readTexts(folder: string): Promise<DraftTexts | undefined>
 }
 
 async function readIfThere(path: string): Promise<string | undefined> {
-  return await readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) => {
+  const bytes = await readFile(path).catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return undefined;
     throw error;
   });
+  // Decoded and saved again, bytes that are not UTF-8 would be lost.
+  if (bytes === undefined || isUtf8(bytes)) return bytes?.toString('utf8');
+  throw new TailraceError('conflict', `${basename(path)} is not UTF-8; convert the file, then read it again`);
 }
 
 /** One version of both texts, with a hash of each. */
@@ -49,7 +53,7 @@ function hash(text: string): string {
 }
 
 /**
- * Refuses a folder that is not itself in the folder of endpoints, or whose files are links: a save would write elsewhere, or replace the link.
+ * Refuses what is not a folder in the folder of endpoints, and one whose files are links: a save would write elsewhere, or replace the link.
  *
  * @throws TailraceError `forbidden`
  */
@@ -57,12 +61,13 @@ export async function refuseLinks(folder: string): Promise<void> {
   const parent = await realpath(dirname(folder)).catch(() => dirname(folder));
   const own = await realpath(folder).catch(() => join(parent, basename(folder)));
   const isElsewhere = own !== join(parent, basename(folder));
-  const stats = await Promise.all(
-    [YAML_FILE, SQL_FILE].map((name) => lstat(join(folder, name)).catch(() => undefined)),
+  const [place, ...files] = await Promise.all(
+    ['', YAML_FILE, SQL_FILE].map((name) => lstat(join(folder, name)).catch(() => undefined)),
   );
-  const hasOther = stats.some((one) => one !== undefined && !one.isFile());
-  if (!isElsewhere && !hasOther) return;
-  const message = `the endpoint's folder or one of its files is a link; edit ${YAML_FILE} and ${SQL_FILE} at their own place`;
+  const isOther = place?.isDirectory() === false; // such as a link to a folder that is missing
+  const hasOther = files.some((one) => one !== undefined && !one.isFile());
+  if (!isElsewhere && !isOther && !hasOther) return;
+  const message = `the endpoint's folder is a link or a file, or one of its files is a link; edit ${YAML_FILE} and ${SQL_FILE} at their own place`;
   throw new TailraceError('forbidden', message);
 }
 

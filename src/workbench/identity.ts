@@ -6,6 +6,8 @@ interface Identity {
   /** Of the endpoint that is there; `undefined`: it is new. */
   readonly id: string | undefined;
   readonly newId: () => string;
+  /** The name of the endpoint with a UUID. */
+  readonly nameOf: (id: string) => string | undefined;
 }
 
 /**
@@ -13,12 +15,14 @@ interface Identity {
  *
  * @throws TailraceError `invalid_definition` if it has others: keys and clients know the endpoint by them
  */
-export function complete({ definition, sql }: DraftTexts, { name, id, newId }: Identity): DraftTexts {
+export function complete({ definition, sql }: DraftTexts, { name, id, newId, nameOf }: Identity): DraftTexts {
   const yaml = parseYaml(YAML_FILE, definition);
   if (Array.isArray(yaml)) return { definition, sql }; // the check reports its faults
   const fields = fieldsOf(yaml);
   if (fields === undefined) return { definition, sql };
+  const owner = id === undefined ? nameOf(String(fields['id'])) : undefined;
   const faults = [
+    ...(owner === undefined ? [] : [yaml.fault(['id'], takenFault(owner))]),
     ...(isOther(fields['name'], name) ? [yaml.fault(['name'], nameFault(name))] : []),
     ...(id !== undefined && isOther(fields['id'], id) ? [yaml.fault(['id'], idFault(name, id))] : []),
   ];
@@ -53,8 +57,12 @@ function idFault(name: string, id: string): string {
   return `"id" must stay ${id}: keys and clients may know ${name} by it`;
 }
 
+function takenFault(owner: string): string {
+  return `"id" is that of ${owner}; leave the line out, and the endpoint gets a new one`;
+}
+
 /** At the top, but below `---`. */
 function insertLines(definition: string, lines: string): string {
-  const [start = ''] = /^(?:\s*---[^\S\n]*\n)?/.exec(definition) ?? [];
+  const [start = ''] = /^\uFEFF?(?:\s*---[^\S\n]*\n)?/.exec(definition) ?? [];
   return start + lines + definition.slice(start.length);
 }

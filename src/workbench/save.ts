@@ -1,4 +1,4 @@
-import { basename, dirname, join } from 'node:path';
+import { basename, dirname, join, sep } from 'node:path';
 import type { Fault } from '../definitions/fault.ts';
 import { keepFolders } from '../definitions/folders.ts';
 import { readDefinitions } from '../definitions/read.ts';
@@ -43,7 +43,12 @@ export function createSave(parts: SaveParts) {
   return async (request: SaveRequest, caller: Caller, how: How): Promise<SavedEndpoint> => {
     refuseIfOff(parts);
     const known = parts.registry.endpoints.find(({ name }) => name === request.name);
-    const texts = complete(request, { name: request.name, id: known?.id, newId: parts.newId });
+    const texts = complete(request, {
+      name: request.name,
+      id: known?.id,
+      newId: parts.newId,
+      nameOf: (id) => parts.registry.findEndpoint(id)?.name,
+    });
     const { endpoint } = await getEndpoint(parts, texts, how);
     if (endpoint.columns.length === 0) refuseDraft([NO_COLUMNS]);
     const version = await parts.edit((reload) => saveFiles(parts, { ...request, ...texts }, reload));
@@ -61,7 +66,8 @@ export function createSave(parts: SaveParts) {
       return await parts.runTests(name, until).finally(slot.release);
     } catch (error) {
       signal?.throwIfAborted();
-      return [{ name: 'tests', passed: false, message: describeTestFailure(error, late) }];
+      const message = inFolder(describeTestFailure(error, late), parts);
+      return [{ name: 'tests', passed: false, message }];
     }
   }
 }
@@ -103,7 +109,7 @@ async function saveFiles(
     const takeBack = await writeTexts(folder, texts);
     await reload().catch(async (error: unknown) => {
       await takeBack();
-      throw toReloadError(error);
+      throw toReloadError(error, parts);
     });
   } catch (error) {
     throw toSaveError(error, name);
@@ -139,13 +145,19 @@ async function checkAmongOthers({ folders }: SaveParts, folder: string, texts: D
   if (other === undefined) return;
   const place = `${basename(dirname(other.file))}/${basename(other.file)}:${other.line}`;
   const message = `nothing can be saved while another definition has faults: ${place}: ${other.message}`;
-  throw new TailraceError('conflict', message);
+  throw new TailraceError('conflict', inFolder(message, { folders }));
+}
+
+/** Paths of this machine are left out; those in the folder of endpoints begin there. */
+function inFolder(message: string, { folders }: Pick<SaveParts, 'folders'>): string {
+  return message.replaceAll(join(folders().endpointsDir, sep), '');
 }
 
 /** The checks before have passed, so another file has changed meanwhile, or a source. */
-function toReloadError(error: unknown): unknown {
+function toReloadError(error: unknown, parts: SaveParts): unknown {
   if (!(error instanceof InputError)) return error;
-  const message = `the definitions were refused together, and nothing was saved: ${error.faults.join('; ')}`;
+  const faults = inFolder(error.faults.join('; '), parts);
+  const message = `the definitions were refused together, and nothing was saved: ${faults}`;
   return new TailraceError('invalid_definition', message, {
     errors: [{ parameter: 'definition', message }],
     cause: error,

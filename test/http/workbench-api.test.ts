@@ -274,6 +274,11 @@ describe('SQL that reads more than the tables of sources, or does more than read
     'SELECT * FROM view(SELECT 1 AS n)',
     'SELECT * FROM default.edge_logs',
     'SELECT 1 IN other_table AS n',
+    "SELECT hasColumnInTable('system', 'tables', 'name') AS n",
+    "SELECT dictGet('other', 'name', id) AS n FROM edge_logs",
+    "SELECT dictHas('other', 1) AS n",
+    "SELECT arrayMap(dictGetOrNull, ['other'], ['name'], [1]) AS n",
+    "SELECT * APPLY(x -> joinGet('other', 'name', x)) FROM (SELECT 1 AS n)",
     'WITH x AS (SELECT * FROM other_table) SELECT * FROM x',
   ])('%s is refused as a draft', async (sql) => {
     for (const path of ['run', 'plan', 'check']) {
@@ -326,6 +331,7 @@ describe('a fault', () => {
     ['types', `SELECT id, toDate(id, [1]) AS d FROM edge_logs${project}`, { line: 1, column: 12 }],
     ['several statements', `SELECT @project AS p; SELECT 2`, { line: 1, column: 21 }],
     ['a semicolon', `SELECT @project AS p\n;\n`, { line: 2, column: 1 }],
+    ['a character that ends the text for the engine', `SELECT @project AS p,\n 1\0`, { line: 2, column: 3 }],
     ['a parameter that is not declared', `SELECT @project AS p,\n @other AS q`, { line: 2, column: 2 }],
   ])('of %s is reported at its place', async (_, sql, place) => {
     expect(await check(sql)).toEqual([{ parameter: 'sql', message: expect.stringMatching(/\S/), ...place }]);
@@ -341,6 +347,14 @@ describe('a fault', () => {
   ])('of the definition, %s, is reported at its place', async (_, definition, place) => {
     const [fault] = await check(SQL, definition);
     expect(fault).toEqual({ parameter: 'definition', message: expect.stringMatching(/\S/), ...place });
+  });
+
+  test.each([
+    ['SELECT 1 AS n SETTINGS max_threads = 1', /^must not have SETTINGS: [^()]*$/],
+    ['SELECT cuont() AS n', /does not exist\. Maybe you meant/],
+  ])('%s is reported in plain words', async (sql, words) => {
+    const [fault] = await check(sql, PLAIN);
+    expect(fault?.message).toMatch(words);
   });
 
   test('of both texts is reported at once', async () => {
@@ -513,7 +527,10 @@ cases:
     const faulty = await save('save.tested', { definition, sql, version: json['version'] });
     expect(faulty.status).toBe(200);
     expect(faulty.json['tests']).toMatchObject([
-      { passed: false, message: expect.stringContaining('"now" is missing') },
+      {
+        passed: false,
+        message: expect.stringMatching(/^save\.tested\/tests\/one\.yaml:1: "now" is missing/),
+      },
     ]);
   });
 
@@ -582,6 +599,32 @@ cases:
     await rename(`${outside}.sql`, file);
   });
 
+  test('in the place of a file, or of a link to nothing, is refused', async () => {
+    await writeFile(folderOf('save.file'), '');
+    expectError(await save('save.file'), 'forbidden');
+    await symlink(folderOf('nothere'), folderOf('save.dangling'));
+    expectError(await save('save.dangling'), 'forbidden');
+    await Promise.all(['save.file', 'save.dangling'].map((name) => rm(folderOf(name))));
+  });
+
+  test('over bytes that are not UTF-8 is refused, which keeps them', async () => {
+    await save('save.bytes');
+    const { definition, version } = await read('save.bytes');
+    const file = join(folderOf('save.bytes'), 'query.sql');
+    const bytes = Buffer.from([...Buffer.from(`${COUNT}-- `), 0xff, 0xfe]);
+    await writeFile(file, bytes);
+    expectError(await get(url, '/api/workbench/endpoints/save.bytes'), 'conflict');
+    expectError(await save('save.bytes', { definition, version }), 'conflict');
+    expect(await readFile(file)).toEqual(bytes);
+    await rm(folderOf('save.bytes'), { recursive: true });
+  });
+
+  test('may begin with a byte order mark', async () => {
+    const { definition } = texts('save.mark');
+    expect((await save('save.mark', { definition: `\uFEFF${definition}` })).status).toBe(200);
+    expect((await read('save.mark')).definition).toMatch(/^\uFEFF?id: /);
+  });
+
   test('with faults is refused with their places, and nothing is written', async () => {
     const before = await names();
     const refused = await save('save.faulty', {
@@ -602,7 +645,8 @@ cases:
     const taken = await save('save.faulty', {
       definition: `${texts('save.faulty').definition}id: ${uuid}\n`,
     });
-    expect(taken.body.error.message).toContain('already taken');
+    expect(taken.faults).toMatchObject([{ parameter: 'definition', line: 9, column: 1 }]);
+    expect(taken.body.error.message).toContain('"id" is that of test.stored');
     const tool = await save('test-stored');
     expect(tool.body.error.message).toContain('for agents');
     expect(await names()).toEqual(before);

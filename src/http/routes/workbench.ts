@@ -40,7 +40,11 @@ const CALL = Type.Object({ ...DRAFT, values: Type.Optional(VALUES) }, MAP);
 
 const SAVE = Type.Object(
   {
-    name: Type.String({ maxLength: 100, expected: 'the name of the endpoint, at most 100 characters' }),
+    name: Type.String({
+      minLength: 1,
+      maxLength: 100,
+      expected: 'the name of the endpoint, of 1 to 100 characters',
+    }),
     ...DRAFT,
     version: Type.Union([TEXT, Type.Null()], { expected: 'the version that was read, or null' }),
   },
@@ -95,7 +99,7 @@ export const workbenchRoutes: RouteGroup<WorkbenchRouteParts> = {
       summary: 'The two files of an endpoint as texts',
       operation: { id: 'get_endpoint_files', tag: 'console' },
       answer: { 200: json('As they are now.', ENDPOINT_FILES) },
-      errors: ['endpoint_not_found'],
+      errors: ['endpoint_not_found', 'conflict'],
       handle: (parts: WorkbenchParts, request) => readFiles(parts, request.params.name),
     }),
     defineRoute({
