@@ -457,14 +457,6 @@ describe('what is wrong', () => {
     await headsOf(page).first().waitFor();
   });
 
-  test('with the field to count by is said beside the counts', async () => {
-    const page = await open('/explore?by=bad%20name', { key: KEY, expected: [400] });
-    await histogramOf(page)
-      .getByText(/The counts failed: by must be a field/)
-      .waitFor();
-    await headsOf(page).first().waitFor();
-  });
-
   test('if nothing is found: the fields that no source declares, the range and the sources', async () => {
     const page = await open('/explore?q=no.such%3A1&source=postgres.logs', { key: KEY });
     await page

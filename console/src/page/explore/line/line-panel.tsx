@@ -38,6 +38,7 @@ export function LinePanel(props: LinePanelProps) {
     newest: lines.lines[0],
     onLines: lines.add,
   });
+  const { state, more } = lines;
   const onEnd = useEnd(lines);
   const onScroll = useCallback(
     (isAway: boolean) => {
@@ -75,13 +76,7 @@ export function LinePanel(props: LinePanelProps) {
           }}
         />
         <Status lines={lines} at={at} />
-        <WorkNote
-          state={lines.state}
-          doing="Searching"
-          what="The search"
-          progress={lines}
-          onResume={lines.more}
-        />
+        <WorkNote {...{ state, progress: lines, onResume: more }} doing="Searching" what="The search" />
       </div>
       {tail.error !== undefined && <ErrorNote error={tail.error} />}
       <div className="line-body">
