@@ -62,7 +62,7 @@ export function HistogramPanel({ histogram, fields, onBy, onZoom, onFilter }: Hi
         <BarChart
           bars={bars}
           widthMs={search.widthMs}
-          countedBackToMs={histogram.slicesRead < histogram.slices ? histogram.backToMs : 0}
+          countedBackToMs={histogram.slicesRead < histogram.slices ? histogram.backToMs : -Infinity}
           at={at}
           onPoint={setAt}
           onZoom={onZoom}
