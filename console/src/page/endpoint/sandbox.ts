@@ -1,5 +1,5 @@
 import { useMemo } from 'react';
-import type { EndpointView, Self, WorkbenchView } from '../../../../src/management/view.ts';
+import type { EndpointView, WorkbenchView } from '../../../../src/management/view.ts';
 import { useClient } from '../../api/client.ts';
 import { mayUseWorkbench } from '../../api/right.ts';
 import { useLoad } from '../../api/use-load.ts';
