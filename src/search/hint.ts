@@ -1,6 +1,6 @@
 import type { Source } from '../definitions/source.ts';
 import { TailraceError } from '../errors.ts';
-import type { SearchTree } from './tree.ts';
+import { printField, type SearchTree } from './tree.ts';
 
 interface Searched {
   /** Fields that no source has as a column. */
@@ -20,6 +20,7 @@ export function describeDoubts(
   const doubts = [
     describeUnknown(extracted),
     findInTree(tree, describeWord),
+    findInTree(tree, describeValue),
     findInTree(tree, (term) => describeSource(term, sources)),
   ].filter((doubt) => doubt !== undefined);
   return doubts.length === 0 ? undefined : doubts.join('; ');
@@ -56,6 +57,16 @@ function describeWord(term: SearchTree): string | undefined {
   const before = operator === '!=' ? '-' : '';
   const written = `${before}${field}:${/^[<>]/.test(operator) ? operator : ''}${value}`;
   return `${cut(word)} was searched for as text; for a field write ${cut(written)}`;
+}
+
+/** A value that begins with an operator that there is not, such as `status:!=500`. */
+function describeValue(term: SearchTree): string | undefined {
+  if (term.kind !== 'compare' || term.operator !== '=') return undefined;
+  const value = term.value.join('*');
+  const [, sign, rest] = /^(==?|!=)([^=<>].*)$/.exec(value) ?? [];
+  if (sign === undefined) return undefined;
+  const written = `${sign.startsWith('=') ? '' : '-'}${printField(term.field)}:${rest}`;
+  return `the value ${cut(value)} was searched for with its ${sign}; write ${cut(written)}`;
 }
 
 function describeSource(term: SearchTree, sources: readonly Source[]): string | undefined {

@@ -54,3 +54,18 @@ test('of many values the most frequent have series of their own', () => {
   ]);
   expect(series.reduce((sum, one) => sum + one.total, 0)).toBe(total);
 });
+
+test('statuses of one class have shades of one colour', () => {
+  const counts = ['200', '206', '404', '201'].map((value, i) => ({
+    startMs: SEARCH.fromMs,
+    value,
+    count: 10 - i,
+  }));
+  const { series } = toBars(counts, SEARCH, 'response.status_code');
+  expect(series.map(({ label, color, alpha }) => [label, color, alpha])).toEqual([
+    ['200', 'data-1', 1],
+    ['206', 'data-1', 0.65],
+    ['404', 'data-3', 1],
+    ['201', 'data-1', 0.4],
+  ]);
+});

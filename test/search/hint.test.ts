@@ -14,6 +14,8 @@ test.each([
   ['a && b', '&& was searched for as text; write and'],
   ['a || b', '|| was searched for as text; write or'],
   ['!timeout', 'write -timeout'],
+  ['status:!=500', 'write -status:500'],
+  ['a or "b c".d:=5*', 'write "b c".d:5*'],
   ['source:nowhere', 'no searched source is called nowhere'],
 ])('a search for %j that finds nothing gets a hint', (q, hint) => {
   expect(describe(q)).toContain(hint);
@@ -34,6 +36,9 @@ test.each([
   '-x',
   'a==',
   '1=1',
+  'a:=',
+  'a:!b',
+  'a:b=c',
 ])('a search for %j gets none', (q) => {
   expect(describe(q)).toBeUndefined();
 });

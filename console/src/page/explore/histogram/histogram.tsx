@@ -34,7 +34,7 @@ export function HistogramPanel({ histogram, fields, onBy, onZoom, onFilter }: Hi
       <div className="histogram-head">
         <span className="number">
           <strong>{histogram.slicesRead === 0 ? '–' : formatCount(bars.total)}</strong>{' '}
-          <span className="muted">{describeTotal(histogram)}</span>
+          <span className="muted">{describeTotal(histogram, bars.total)}</span>
         </span>
         <label className="histogram-by small">
           <span className="muted">by</span>
@@ -62,7 +62,7 @@ export function HistogramPanel({ histogram, fields, onBy, onZoom, onFilter }: Hi
         <BarChart
           bars={bars}
           widthMs={search.widthMs}
-          countedBackToMs={histogram.slicesRead < histogram.slices ? histogram.backToMs : 0}
+          countedBackToMs={histogram.slicesRead < histogram.slices ? histogram.backToMs : -Infinity}
           at={at}
           onPoint={setAt}
           onZoom={onZoom}
@@ -80,8 +80,8 @@ export function HistogramPanel({ histogram, fields, onBy, onZoom, onFilter }: Hi
   );
 }
 
-function describeTotal({ slicesRead, slices, isOld, state }: Histogram): string {
-  if (slicesRead === slices || slicesRead === 0 || isOld) return 'events';
+function describeTotal({ slicesRead, slices, isOld, state }: Histogram, total: number): string {
+  if (slicesRead === slices || slicesRead === 0 || isOld) return total === 1 ? 'event' : 'events';
   return state.kind === 'running' ? 'events so far' : 'events counted, not all';
 }
 

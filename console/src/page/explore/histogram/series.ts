@@ -59,7 +59,7 @@ export function toBars(counts: readonly BucketCount[], search: Search, by: strin
     createSeries(
       value,
       toCounts((one) => one === value),
-      { by, i },
+      { by, before: values.slice(0, i) },
     ),
   );
   const rest = toCounts((one) => !kept.includes(one));
@@ -67,16 +67,16 @@ export function toBars(counts: readonly BucketCount[], search: Search, by: strin
     starts,
     partial,
     series: rest.some((count) => count > 0)
-      ? [...series, createSeries(undefined, rest, { by, i: 0 })]
+      ? [...series, createSeries(undefined, rest, { by, before: [] })]
       : series,
     total: sum(counts.map(({ count }) => count)),
   };
 }
 
 /** The worst at the bottom, where heights compare best; else the most frequent. */
-function arrange(values: readonly (string | null | undefined)[], by: string) {
+function arrange(values: readonly Value[], by: string) {
   if (by !== 'level') return values;
-  const rank = (value: string | null | undefined) => Object.keys(LEVEL_COLORS).indexOf(value ?? '');
+  const rank = (value: Value) => Object.keys(LEVEL_COLORS).indexOf(value ?? '');
   return values.toSorted((a, b) => (rank(a) + 1 || 99) - (rank(b) + 1 || 99));
 }
 
@@ -89,25 +89,41 @@ const LEVEL_COLORS: Readonly<Record<string, readonly [color: string, alpha: numb
   trace: ['border-control', 0.8],
 };
 const STATUS_COLORS = ['data-2', 'data-1', 'data-2', 'data-3', 'data-bad'];
+const STATUS_ALPHAS = [1, 0.65, 0.4, 0.25];
 const COLORS = ['data-1', 'data-2', 'data-3', 'data-4'];
 
-function createSeries(
-  value: string | null | undefined,
-  counts: readonly number[],
-  { by, i }: { readonly by: string; readonly i: number },
-): BarSeries {
-  const [color, alpha] = colorOf(value, by, i);
-  const label = value === undefined ? 'other values' : value === null ? `no ${by}` : value || '(empty)';
+type Value = string | null | undefined;
+
+interface Place {
+  readonly by: string;
+  /** The values of the series below. */
+  readonly before: readonly Value[];
+}
+
+function createSeries(value: Value, counts: readonly number[], place: Place): BarSeries {
+  const [color, alpha] = colorOf(value, place);
+  const label = value === undefined ? 'other values' : value === null ? `no ${place.by}` : value || '(empty)';
   return { value, label, color, alpha, counts, total: sum(counts) };
 }
 
-function colorOf(value: string | null | undefined, by: string, i: number): readonly [string, number] {
+/** Codes of one class of statuses are shades of one colour. */
+function colorOf(value: Value, { by, before }: Place): readonly [string, number] {
   if (value === undefined || value === null) return ['border-control', 0.5];
   const ofLevel = by === 'level' ? LEVEL_COLORS[value] : undefined;
   if (ofLevel !== undefined) return ofLevel;
-  const status = /^([1-5])\d\d$/.exec(value)?.[1];
-  if (status !== undefined) return [STATUS_COLORS[Number(status) - 1] ?? 'data-1', i < 4 ? 1 : 0.6];
+  const status = classOf(value);
+  if (status !== undefined) {
+    const shade = before.filter((one) => classOf(one) === status).length;
+    return [STATUS_COLORS[status - 1] ?? 'data-1', STATUS_ALPHAS[shade % STATUS_ALPHAS.length] ?? 1];
+  }
+  const i = before.length;
   return [COLORS[i % COLORS.length] ?? 'data-1', i < COLORS.length ? 1 : 0.5];
+}
+
+/** 4 for `404`. */
+function classOf(value: Value): number | undefined {
+  const digit = /^([1-5])\d\d$/.exec(value ?? '')?.[1];
+  return digit === undefined ? undefined : Number(digit);
 }
 
 function sum(values: readonly number[]): number {
