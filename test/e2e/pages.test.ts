@@ -251,3 +251,10 @@ test('the first load has none of the other pages in it, which load little themse
   expect(later.length).toBeGreaterThan(0);
   expect(later.reduce((sum, [, bytes]) => sum + bytes, 0)).toBeLessThan(30_000);
 });
+
+test('a page that opens in a background tab reads its data', async () => {
+  const page = await open('/', { key: KEY });
+  await page.addInitScript(() => Object.defineProperty(Document.prototype, 'hidden', { get: () => true }));
+  await page.goto(`${URL_OF_SERVICE}/sources`);
+  await page.getByRole('main').getByText('cloudflare.logs.prod').first().waitFor();
+});

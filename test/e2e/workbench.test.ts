@@ -113,6 +113,19 @@ test('runs the texts with values of their parameters, and shows rows, figures, J
     .waitFor();
 });
 
+test('a new endpoint runs any query, without declared columns', async () => {
+  const page = await openBench();
+  await write(
+    sqlOf(page),
+    'SELECT status FROM app_logs WHERE project = @project ORDER BY status DESC LIMIT 1',
+  );
+  await page.getByLabel('project').fill('p');
+  await sqlOf(page).press('Control+Enter');
+  await page.getByRole('tab', { name: 'Table' }).click();
+  const table = page.getByRole('region', { name: 'Rows of the result' });
+  await expect.poll(() => table.getByRole('row').allTextContents()).toEqual(['status', '503']);
+});
+
 test('a run can be stopped', async () => {
   const page = await openBench('kept.alone');
   const endless = "SELECT sum(cityHash64(number)) AS n FROM numbers(1000000000000) WHERE @project != ''";
@@ -242,6 +255,11 @@ test('where files are not written, it shows both to be copied', async () => {
     expect.stringContaining('FROM edge_logs'),
   ]);
   expect(await dialog.getByRole('button', { name: 'Copy' }).count()).toBe(2);
+  await press(page, 'Close');
+  await page.getByLabel('Endpoint under work').selectOption('');
+  await page.getByRole('button', { name: 'Use the columns of the query', disabled: false }).waitFor();
+  await press(page, 'Copy the files');
+  await dialog.getByText('columns:').waitFor();
 });
 
 test('a key that may not read everything sees why it cannot be used', async () => {

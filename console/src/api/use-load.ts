@@ -32,7 +32,7 @@ export function useLoad<T>(path: string | undefined, everyMs?: number): Loaded<T
       if (everyMs !== undefined && !controller.signal.aborted) timer = window.setTimeout(read, everyMs);
     };
     const read = () => {
-      if (document.hidden) return next();
+      if (document.hidden && everyMs !== undefined) return next();
       client
         .call<T>(path, options)
         .then((value) => setState({ value, error: undefined, path }))

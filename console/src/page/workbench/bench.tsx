@@ -33,12 +33,8 @@ export function Bench({ name, opened, workbench, choice, onSaved }: BenchProps) 
   const check = useCheck(files);
   const outline = useMemo(() => readOutline(files.definition), [files.definition]);
   const run = useBenchRun(files, check, work.values);
-  const save = useSave({
-    name,
-    work,
-    complete: (definition) => complete(definition, check, workbench),
-    onSaved,
-  });
+  const completed = (definition: string) => complete(definition, check, workbench);
+  const save = useSave({ name, work, complete: completed, onSaved });
   return (
     <>
       <div className="page-head bench-head">
@@ -50,7 +46,14 @@ export function Bench({ name, opened, workbench, choice, onSaved }: BenchProps) 
             Its page
           </Link>
         )}
-        <SaveBar name={name} refusal={workbench.refusal} work={work} outline={outline} save={save} />
+        <SaveBar
+          name={name}
+          refusal={workbench.refusal}
+          files={{ ...files, definition: completed(files.definition) }}
+          isChanged={work.isChanged}
+          outline={outline}
+          save={save}
+        />
       </div>
       <SaveNotes opened={opened} work={work} save={save} />
       {check.error !== undefined && <ErrorNote error={check.error} />}

@@ -112,7 +112,7 @@ function sentence(name: string): string {
   return `${words.charAt(0).toUpperCase()}${words.slice(1)}.`;
 }
 
-/** A new endpoint: events of a table by hour, which a chart can show at once. */
+/** A new endpoint: events of a table by hour, which a chart can show at once. Without columns any other query can be run in its place. */
 export function newFiles(tables: readonly Table[]): Files {
   const table = tables.find(({ columns }) => columns.some(({ name }) => name === 'project'));
   return {
@@ -123,9 +123,6 @@ max_rows: 1000
 caching: disabled
 parameters:
   project: { type: string, required: true, description: Reference of the project. }
-columns:
-  timestamp: { type: string, description: "Start of the hour, UTC." }
-  count: { type: integer, description: Events of the hour. }
 `,
     sql: `SELECT
   formatDateTime(toStartOfHour(e.timestamp), '%Y-%m-%dT%H:%i:%S') AS timestamp,

@@ -1,7 +1,7 @@
 import { useState } from 'react';
+import type { Files } from './api.ts';
 import type { Outline } from './definition.ts';
 import { FilesDialog, SaveDialog } from './save-dialog.tsx';
-import type { WorkedFiles } from './use-files.ts';
 import type { Saving } from './use-save.ts';
 
 interface SaveBarProps {
@@ -9,13 +9,15 @@ interface SaveBarProps {
   readonly name: string;
   /** Why the service may not write files; null: it may. */
   readonly refusal: string | null;
-  readonly work: WorkedFiles;
+  /** With what the definition lacked. */
+  readonly files: Files;
+  readonly isChanged: boolean;
   readonly outline: Outline;
   readonly save: Saving;
 }
 
 /** Saves, under the name or another one; shows the files if the service may not write them. */
-export function SaveBar({ name, refusal, work, outline, save }: SaveBarProps) {
+export function SaveBar({ name, refusal, files, isChanged, outline, save }: SaveBarProps) {
   const [isShown, setShown] = useState(false);
   const busy = save.saving.state === 'busy';
   if (refusal !== null) {
@@ -27,7 +29,7 @@ export function SaveBar({ name, refusal, work, outline, save }: SaveBarProps) {
         {isShown && (
           <FilesDialog
             name={outline.name || name}
-            files={work.files}
+            files={files}
             refusal={refusal}
             onClose={() => setShown(false)}
           />
@@ -38,7 +40,7 @@ export function SaveBar({ name, refusal, work, outline, save }: SaveBarProps) {
   return (
     <div className="bench-save">
       {name !== '' && (
-        <button type="button" className="button" disabled={!work.isChanged || busy} onClick={save.save}>
+        <button type="button" className="button" disabled={!isChanged || busy} onClick={save.save}>
           {busy ? 'Saving…' : 'Save'}
         </button>
       )}
