@@ -40,35 +40,10 @@ export function unquoteText(quoted: string): string {
   return quoted.slice(1, -1).replaceAll(/\\(["\\])/g, '$1');
 }
 
-function quoteText(text: string): string {
+export function quoteText(text: string): string {
   return `"${text.replaceAll(/["\\]/g, '\\$&')}"`;
-}
-
-/** A search as text, which parses to the same tree. */
-export function printSearch(tree: SearchTree): string {
-  if ('items' in tree) return tree.items.map(printItem).join(tree.kind === 'and' ? ' ' : ' or ');
-  if (tree.kind === 'not') return `-${printItem(tree.item)}`;
-  if (tree.kind === 'text') return printWord(tree.value);
-  if (tree.kind === 'exists') return `${printField(tree.field)}:*`;
-  const operator = tree.operator === '=' ? '' : tree.operator;
-  return `${printField(tree.field)}:${operator}${printValue(tree.value)}`;
-}
-
-function printItem(tree: SearchTree): string {
-  return 'items' in tree ? `(${printSearch(tree)})` : printSearch(tree);
 }
 
 export function printField(field: SearchField): string {
   return field.map((name) => (/^[^\s()":.*-][^\s()":.*]*$/.test(name) ? name : quoteText(name))).join('.');
-}
-
-function printWord(value: SearchValue): string {
-  const [text] = value;
-  const isBare = /^[^\s()":*-][^\s()":*]*$/.test(text) && !KEYWORD.test(text);
-  return value.length > 1 || isBare ? value.join('*') : quoteText(text);
-}
-
-function printValue(value: SearchValue): string {
-  const [text] = value;
-  return value.length > 1 || /^[^\s()"*<>=][^\s()"*]*$/.test(text) ? value.join('*') : quoteText(text);
 }

@@ -9,7 +9,8 @@ import {
 } from '../../console/src/page/explore/completion.ts';
 import { tokenize } from '../../console/src/page/explore/query-text.ts';
 import { parseSearch } from '../../src/search/parse.ts';
-import { printSearch, type SearchClause, type SearchTree } from '../../src/search/tree.ts';
+import type { SearchClause, SearchTree } from '../../src/search/tree.ts';
+import { printSearch } from '../../trial/oracle/print-search.ts';
 import { runs } from '../support/property.ts';
 
 const FIELDS = ['level', 'project', 'request.path', 'response.status_code', 'event_message'].map((name) => ({

@@ -85,7 +85,9 @@ test('a full disk is 503, with nothing half stored, until there is room again', 
   ];
   for (const answer of changes) {
     expectError(answer, 'overloaded');
-    expect(answer.body.error.message).toMatch(/^the disk of the data directory is full: nothing was written to the key store/);
+    expect(answer.body.error.message).toMatch(
+      /^the disk of the data directory is full: nothing was written to the key store/,
+    );
   }
   expect((await get(url, `${QUERY_PATH}/logs.all?project=p`, { 'x-api-key': key })).status).toBe(200);
   await expect(keyring.flush()).rejects.toThrow('the disk of the data directory is full');

@@ -1,7 +1,8 @@
 import fc from 'fast-check';
 import { afterAll, describe, expect, test } from 'vitest';
 import { createRandom } from '../../src/lib/random.ts';
-import { printSearch, type SearchTree, type SearchValue } from '../../src/search/tree.ts';
+import type { SearchTree, SearchValue } from '../../src/search/tree.ts';
+import { printSearch } from '../../trial/oracle/print-search.ts';
 import { findEvents, levelOf, type SearchedEvent, textOf } from '../../trial/oracle/search.ts';
 import { expectError, get } from '../support/http.ts';
 import { runs, SEED } from '../support/property.ts';

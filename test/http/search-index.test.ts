@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { printSearch, type SearchTree, type SearchValue } from '../../src/search/tree.ts';
+import type { SearchTree, SearchValue } from '../../src/search/tree.ts';
+import { printSearch } from '../../trial/oracle/print-search.ts';
 import { findEvents, type SearchedEvent } from '../../trial/oracle/search.ts';
 import { get } from '../support/http.ts';
 import { runs } from '../support/property.ts';

@@ -2,7 +2,8 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { TailraceError } from '../../src/errors.ts';
 import { parseField, parseSearch } from '../../src/search/parse.ts';
-import { printSearch, type SearchTree } from '../../src/search/tree.ts';
+import type { SearchTree } from '../../src/search/tree.ts';
+import { printSearch } from '../../trial/oracle/print-search.ts';
 import { runs } from '../support/property.ts';
 
 const CLAUSES_MAX = 128;

@@ -1,4 +1,4 @@
-import { type KeyboardEvent, useEffect, useRef } from 'react';
+import { type KeyboardEvent, useEffect, useRef, useState } from 'react';
 import uPlot from 'uplot';
 import 'uplot/dist/uPlot.min.css';
 import { offsetOf } from '../../../format/time-axis.ts';
@@ -6,11 +6,15 @@ import { usePreference } from '../../../preference.ts';
 import { createBarOptions, HEIGHT_PX, stack } from './bar-options.ts';
 import type { Bars } from './series.ts';
 
-interface BarChartProps {
+interface Counted {
   readonly bars: Bars;
   readonly widthMs: number;
   /** Earlier time buckets are not counted yet. */
   readonly countedBackToMs: number;
+}
+
+interface BarChartProps {
+  readonly counted: Counted;
   /** Index of the time bucket under the pointer. */
   readonly at: number | undefined;
   readonly onPoint: (at: number | undefined) => void;
@@ -19,7 +23,7 @@ interface BarChartProps {
 }
 
 /** Stacked bars over time. Drag, or Shift with arrow keys and Enter, zooms to a range of time. */
-export function BarChart({ bars, widthMs, countedBackToMs, at, onPoint, onZoom }: BarChartProps) {
+export function BarChart({ counted, at, onPoint, onZoom }: BarChartProps) {
   const { preference, shown } = usePreference();
   const { zone } = preference;
   const host = useRef<HTMLDivElement>(null);
@@ -27,6 +31,11 @@ export function BarChart({ bars, widthMs, countedBackToMs, at, onPoint, onZoom }
   const anchor = useRef<number>(undefined);
   const zoom = useRef(onZoom);
   zoom.current = onZoom;
+  const [{ bars, widthMs, countedBackToMs }, hold] = useHeld(counted);
+  const release = () => {
+    anchor.current = undefined;
+    hold(false);
+  };
 
   // `shown`: the chart reads its colours from the style sheet when it is created, so a new theme needs a new chart.
   // biome-ignore lint/correctness/useExhaustiveDependencies: see above
@@ -54,13 +63,13 @@ export function BarChart({ bars, widthMs, countedBackToMs, at, onPoint, onZoom }
   }, [bars, widthMs, countedBackToMs, zone, shown, onPoint]);
 
   const onKeyDown = (event: KeyboardEvent) => {
-    const chart = plot.current;
+    const { current: chart } = plot;
     const last = bars.starts.length - 1;
     const now = Math.min(last, at ?? last);
     const from = anchor.current ?? now;
     if (chart === null || last < 0) return;
     if (event.key === 'Enter') {
-      anchor.current = undefined;
+      release();
       const [first = 0] = bars.starts;
       return onZoom(first + Math.min(from, now) * widthMs, first + (Math.max(from, now) + 1) * widthMs);
     }
@@ -68,6 +77,7 @@ export function BarChart({ bars, widthMs, countedBackToMs, at, onPoint, onZoom }
     if (to === undefined) return;
     event.preventDefault();
     anchor.current = event.shiftKey ? from : undefined;
+    hold(event.shiftKey);
     select(chart, { from: event.shiftKey ? from : undefined, to, bars, widthMs });
   };
   return (
@@ -78,15 +88,26 @@ export function BarChart({ bars, widthMs, countedBackToMs, at, onPoint, onZoom }
       tabIndex={0}
       aria-label="Events over time: arrow keys walk through the time buckets, with Shift they select some, Enter zooms to them"
       onKeyDown={onKeyDown}
+      onBlur={release}
+      onPointerDown={() => hold(true)}
+      onPointerUp={release}
+      onPointerLeave={release}
     />
   );
+}
+
+/** What was counted, and a function that keeps it: while a range is being selected, new bars would drop the selection. */
+function useHeld(counted: Counted): [Counted, (isHeld: boolean) => void] {
+  const [held, setHeld] = useState<Counted>();
+  const shown = held ?? counted;
+  return [shown, (isHeld) => setHeld(isHeld ? shown : undefined)];
 }
 
 function findTarget(key: string, now: number, last: number): number | undefined {
   return { ArrowLeft: Math.max(0, now - 1), ArrowRight: Math.min(last, now + 1), Home: 0, End: last }[key];
 }
 
-interface Selection extends Pick<BarChartProps, 'bars' | 'widthMs'> {
+interface Selection extends Pick<Counted, 'bars' | 'widthMs'> {
   readonly from: number | undefined;
   readonly to: number;
 }

@@ -60,9 +60,11 @@ export function HistogramPanel({ histogram, fields, onBy, onZoom, onFilter }: Hi
       {state.kind === 'failed' && isRefused(state) && <ErrorNote error={state.error} />}
       <div className={isOld ? 'histogram-body old' : 'histogram-body'}>
         <BarChart
-          bars={bars}
-          widthMs={search.widthMs}
-          countedBackToMs={histogram.slicesRead < histogram.slices ? histogram.backToMs : -Infinity}
+          counted={{
+            bars,
+            widthMs: search.widthMs,
+            countedBackToMs: histogram.slicesRead < histogram.slices ? histogram.backToMs : -Infinity,
+          }}
           at={at}
           onPoint={setAt}
           onZoom={onZoom}
