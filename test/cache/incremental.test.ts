@@ -406,7 +406,7 @@ describe('a refreshed answer equals one computed anew', () => {
           await expectSame(question, project, kept);
         }
       }),
-      runs(60),
+      runs(40),
     );
     const incremental = world.extents.filter((extent) => extent === 'incremental').length;
     expect(incremental).toBeGreaterThan(world.extents.length / 4);
