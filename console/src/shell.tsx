@@ -102,11 +102,17 @@ function Titled({ page }: { readonly page: Page }) {
   return <page.component />;
 }
 
+/** Endpoints may be added or removed at any time. */
+const LIST_EVERY_MS = 60_000;
+
 function Navigation({ onGo }: { readonly onGo: () => void }) {
   const { self } = useClient();
   const { scopes } = self;
   const mayList = scopes.includes('query') || scopes.includes('manage');
-  const { value, error } = useLoad<{ result: EndpointView[] }>(mayList ? '/api/endpoints' : undefined);
+  const { value, error } = useLoad<{ result: EndpointView[] }>(
+    mayList ? '/api/endpoints' : undefined,
+    LIST_EVERY_MS,
+  );
   return (
     <nav aria-label="Console">
       <ul className="pages">

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { findAnswerRange } from '../../console/src/page/endpoint/answer-range.ts';
-import { linesPath } from '../../console/src/page/endpoint/lines.ts';
+import { linesPath, whyNoLines } from '../../console/src/page/endpoint/lines.ts';
 import type { EndpointView } from '../../src/management/view.ts';
 
 type Parameter = EndpointView['parameters'][number];
@@ -46,18 +46,20 @@ describe('the lines behind a range of a chart', () => {
     });
   });
 
-  test('are of every project if the value is a pattern of several, and of the pinned one', () => {
-    const projectOf = (value: string, fields: Partial<Parameter> = {}) => {
-      const parameters = [parameter('project', { type: 'regex', ...fields })];
-      return parametersOf(linesPath({ sources: ['a'], parameters }, { project: value }, { span }))['project'];
+  test('are of one project, which a pattern does not name, or of the pinned one', () => {
+    const linesOf = (value: string, fields: Partial<Parameter> = {}) => {
+      const called = { sources: ['a'], parameters: [parameter('project', { type: 'regex', ...fields })] };
+      const path = linesPath(called, { project: value }, { span });
+      return path === undefined ? whyNoLines(called, { project: value }) : parametersOf(path)['project'];
     };
-    expect(projectOf('aurora-1')).toBe('aurora-1');
-    expect(projectOf('aurora|zephyr')).toBeUndefined();
-    expect(projectOf('', { pinned: 'a.b' })).toBe('a.b');
+    expect(linesOf('aurora-1')).toBe('aurora-1');
+    expect(linesOf('aurora|zephyr')).toMatch(/name it instead of a pattern/);
+    expect(linesOf('', { pinned: 'a.b' })).toBe('a.b');
   });
 
   test('are none for a key that may search no source of them', () => {
     expect(linesPath({ sources: [], parameters: [] }, {}, { span })).toBeUndefined();
+    expect(whyNoLines({ sources: [], parameters: [] }, {})).toMatch(/may not search/);
   });
 });
 

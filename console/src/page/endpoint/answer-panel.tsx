@@ -14,7 +14,7 @@ import { Tag, type Tone } from '../../ui/tag.tsx';
 import { type Answer, type CacheState, formatJson, parseJson, type Row } from './answer.ts';
 import { findAnswerRange } from './answer-range.ts';
 import { Downloads } from './downloads.tsx';
-import { linesPath } from './lines.ts';
+import { linesPath, whyNoLines } from './lines.ts';
 import { LogView } from './log-view.tsx';
 import { hasOneRowPerTime, isDrawable, isLog, toCharts } from './shape.ts';
 import { toColumns } from './table-columns.tsx';
@@ -136,6 +136,7 @@ function Charts({ endpoint, values, answer }: ChartsProps) {
     return {
       charts: toCharts(endpoint.columns, answer.rows, range),
       linesOf: (span: Span, search?: string) => linesPath(endpoint, values, { span, search }),
+      noLines: whyNoLines(endpoint, values),
     };
   }, [endpoint, answer]);
   return <LinkedCharts {...shown} />;

@@ -7,7 +7,7 @@ type Called = Pick<EndpointView, 'sources' | 'parameters'>;
 
 /**
  * The path of Explore with the lines behind a range of an answer: of its sources and project, with the fields that its parameters
- * fill. Undefined if the key may search none of them.
+ * fill. Undefined as `whyNoLines` says.
  *
  * @param search of one series
  */
@@ -16,7 +16,7 @@ export function linesPath(
   values: Readonly<Record<string, string>>,
   { span, search = '' }: { readonly span: Span; readonly search?: string | undefined },
 ): string | undefined {
-  if (sources.length === 0) return undefined;
+  if (whyNoLines({ sources, parameters }, values) !== undefined) return undefined;
   const terms = parameters.flatMap(({ name, type, search: field, pinned, default: fallback }) => {
     const value = pinned ?? (values[name] || fallback);
     return field === null || value === ''
@@ -37,9 +37,17 @@ function toTerm(field: string, values: readonly string[]): string {
   return values.map((value) => formatTerm(field, value.trim())).join(' or ');
 }
 
-/** The value of `project`; none if it is a pattern that may match several. */
+/** Why the lines of an answer cannot be searched for, if so. */
+export function whyNoLines(
+  { sources, parameters }: Called,
+  values: Readonly<Record<string, string>>,
+): string | undefined {
+  if (sources.length === 0) return 'This key may not search its lines.';
+  const { type, pinned } = parameters.find(({ name }) => name === 'project') ?? {};
+  const isPattern = type === 'regex' && pinned === null && !/^[\w-]+$/.test(findProject(parameters, values));
+  return isPattern ? 'Lines are searched in one project: name it instead of a pattern.' : undefined;
+}
+
 function findProject(parameters: Called['parameters'], values: Readonly<Record<string, string>>): string {
-  const { name, type, pinned } = parameters.find((one) => one.name === 'project') ?? {};
-  const value = pinned ?? values[name ?? ''] ?? '';
-  return type === 'regex' && pinned === null && !/^[\w-]+$/.test(value) ? '' : value;
+  return parameters.find(({ name }) => name === 'project')?.pinned ?? values['project'] ?? '';
 }

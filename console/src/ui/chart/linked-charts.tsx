@@ -10,10 +10,12 @@ interface LinkedChartsProps {
   readonly charts: readonly Chart[];
   /** Path of the lines of a range, of a series if it has a search; undefined: they cannot be read. */
   readonly linesOf?: (span: Span, search?: string) => string | undefined;
+  /** Why `linesOf` returns none. */
+  readonly noLines?: string | undefined;
 }
 
 /** Charts with one cursor, selection and zoom. A selection offers its lines, next to the title of the chart that it was made in. */
-export function LinkedCharts({ charts, linesOf }: LinkedChartsProps) {
+export function LinkedCharts({ charts, linesOf, noLines }: LinkedChartsProps) {
   const [at, setAt] = useState<number | null>(null);
   const [selected, setSelected] = useState<Selected>();
   const [zoom, setZoom] = useState<Selection>();
@@ -46,6 +48,7 @@ export function LinkedCharts({ charts, linesOf }: LinkedChartsProps) {
               chart={chart}
               selected={selected}
               linesOf={linesOf}
+              noLines={noLines}
               onZoom={() => {
                 setZoom(selected);
                 setSelected(undefined);
@@ -70,11 +73,12 @@ interface SelectionBarProps {
   readonly chart: Chart;
   readonly selected: Selected;
   readonly linesOf: LinkedChartsProps['linesOf'] | undefined;
+  readonly noLines: string | undefined;
   readonly onZoom: () => void;
   readonly onClose: () => void;
 }
 
-function SelectionBar({ chart, selected, linesOf, onZoom, onClose }: SelectionBarProps) {
+function SelectionBar({ chart, selected, linesOf, noLines, onZoom, onClose }: SelectionBarProps) {
   const zone = useZone();
   const bar = useRef<HTMLDivElement>(null);
   const { opens } = selected;
@@ -101,26 +105,18 @@ function SelectionBar({ chart, selected, linesOf, onZoom, onClose }: SelectionBa
       <span className="number small" role="status">
         {text}
       </span>
-      {lines !== undefined && (
-        <Link className="button primary small-button" href={lines}>
-          Show the lines
-        </Link>
+      {lines === undefined ? (
+        noLines !== undefined && <span className="small muted">{noLines}</span>
+      ) : (
+        <>
+          <Link className="button primary small-button" href={lines}>
+            Show the lines
+          </Link>
+          {series.map(({ label, search }) => (
+            <SeriesLink key={label} label={label} href={search && linesOf?.(span, search)} />
+          ))}
+        </>
       )}
-      {lines !== undefined &&
-        series.flatMap(({ label, search }) => {
-          const href = search && linesOf?.(span, search);
-          if (!href) return [];
-          return (
-            <Link
-              key={label}
-              className="button small-button"
-              href={href}
-              aria-label={`Show the lines: ${label}`}
-            >
-              {label}
-            </Link>
-          );
-        })}
       {selected.last > selected.first && (
         <button type="button" className="button small-button" onClick={onZoom}>
           Zoom
@@ -130,5 +126,20 @@ function SelectionBar({ chart, selected, linesOf, onZoom, onClose }: SelectionBa
         ✕
       </button>
     </div>
+  );
+}
+
+interface SeriesLinkProps {
+  readonly label: string;
+  /** Without one the series has no lines of its own. */
+  readonly href: string | undefined;
+}
+
+function SeriesLink({ label, href }: SeriesLinkProps) {
+  if (!href) return null;
+  return (
+    <Link className="button small-button" href={href} aria-label={`Show the lines: ${label}`}>
+      {label}
+    </Link>
   );
 }
