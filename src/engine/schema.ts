@@ -13,8 +13,8 @@ import {
   storedTable,
   TABLE_TTL,
   tableColumns,
-  tableIndexes,
 } from './table.ts';
+import { tableIndexes } from './table-index.ts';
 
 /** A table of the store. */
 export interface StoredTable {

@@ -1,7 +1,7 @@
 import { COMMON_COLUMNS } from '../definitions/checks/source-columns.ts';
 import type { ColumnType, Source, SourceColumn } from '../definitions/source.ts';
 import { quote } from '../sql/quote.ts';
-import { rollupProjection } from './rollup.ts';
+import { type TableIndex, tableIndexes } from './table-index.ts';
 
 /** A column of a table, in the engine's terms. */
 export interface TableColumn {
@@ -13,13 +13,6 @@ export interface TableColumn {
   readonly codec: string;
   /** Empty: the table's. */
   readonly settings: string;
-}
-
-/** Data that the engine keeps beside the rows of each part: a data skipping index or a projection. */
-export interface TableIndex {
-  readonly kind: 'INDEX' | 'PROJECTION';
-  readonly name: string;
-  readonly definition: string;
 }
 
 // A granule of metadata is larger than a block of the default size: larger blocks are smaller on the disk, and a reader of one
@@ -88,30 +81,6 @@ function typedColumn({ name, type, path, contains, otherwise }: SourceColumn): T
   const expression = `ifNull(${value}, concat(${["''", ...others].join(', ')}))`;
   return { name, type: 'String', expression, codec: '', settings: '' };
 }
-
-/** The indexes of a source's table, and its rollup. */
-export function tableIndexes({ columns, rollup }: Source): TableIndex[] {
-  const indexes = columns
-    .filter((column) => column.hasSubstringIndex)
-    .map(({ name }) => ({
-      kind: 'INDEX' as const,
-      name: `${name}_substrings`,
-      definition: `\`${name}_substrings\` \`${name}\` TYPE ${SUBSTRINGS}`,
-    }));
-  return [MESSAGE_INDEX, ...indexes, ...(rollup === undefined ? [] : [rollupProjection(rollup)])];
-}
-
-// Three letters at a time: texts with identifiers in them have nearly all groups of four, and few of three. 4 KiB for each
-// 8,192 rows is what one project's addresses fill by a third; bench/NOTES.md has the sizes that were tried.
-const SUBSTRINGS = 'ngrambf_v1(3, 4096, 2, 0) GRANULARITY 8';
-
-// For searches. Messages have identifiers, whose groups of three letters are in any few thousand rows: hence four letters, and a filter for each granule.
-// Searched as `search/condition.ts` writes it.
-const MESSAGE_INDEX: TableIndex = {
-  kind: 'INDEX',
-  name: 'event_message_substrings',
-  definition: '`event_message_substrings` lower(event_message) TYPE ngrambf_v1(4, 4096, 1, 0) GRANULARITY 1',
-};
 
 // Deduplication tokens kept by a table: enough for the time between a crash and the retries of interrupted inserts.
 const TOKENS_MAX = 10_000;

@@ -534,7 +534,7 @@ cases:
     ]);
   });
 
-  test('by two callers: the later one is told what has changed, and nothing is lost', async () => {
+  test('by two callers: the later one gets what has changed, and nothing is lost', async () => {
     await save('save.both');
     const { definition, version } = await read('save.both');
     const first = await save('save.both', { definition, sql: `${COUNT}-- First.\n`, version });

@@ -47,7 +47,7 @@ test('a hint is short, however long the search is', () => {
   expect(describe(`a=${'b'.repeat(8_000)}`)?.length).toBeLessThan(400);
 });
 
-test('a search that takes too long or too much is told what to do', () => {
+test('a search that takes too long or too much fails with what to do', () => {
   const advised = adviseSmaller(queryTimeout(30_000));
   expect(advised).toMatchObject({ code: 'query_timeout' });
   expect((advised as TailraceError).message).toMatch(

@@ -69,7 +69,7 @@ export interface RawAnswer {
   readonly ms: number;
 }
 
-/** The service's API with the key of whoever is signed in; without a key and any scope if nobody is. */
+/** The service's API with the key that is signed in; without one, it has no scope. */
 export interface Client {
   readonly self: Self;
   /** @throws ApiError */
@@ -185,7 +185,7 @@ function parseError(text: string): ErrorBody {
 
 export const ClientContext = createContext<Client | undefined>(undefined);
 
-/** The client of whoever is signed in; for everything below the sign-in. */
+/** The client with the key that is signed in; for everything below the sign-in. */
 export function useClient(): Client {
   const client = use(ClientContext);
   if (client === undefined) throw new Error('no key is signed in');
