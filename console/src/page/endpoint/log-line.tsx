@@ -19,7 +19,13 @@ export function LogLine({ entry, open, onToggle }: LogLineProps) {
   const panel = useId();
   return (
     <div className={`log-line ${tone}`}>
-      <button type="button" aria-expanded={open} aria-controls={open ? panel : undefined} onClick={onToggle}>
+      <button
+        type="button"
+        className="log-row"
+        aria-expanded={open}
+        aria-controls={open ? panel : undefined}
+        onClick={onToggle}
+      >
         <time className="number" dateTime={fromMicros(micros)}>
           {formatTimeMs(micros / 1000, zone)}
         </time>

@@ -23,7 +23,7 @@ export function LineRow({ line, columns, open, current, panel, onToggle }: LineR
   return (
     <button
       type="button"
-      className="line-head"
+      className="log-row line-head"
       tabIndex={current ? 0 : -1}
       aria-expanded={open}
       aria-controls={open ? panel : undefined}
