@@ -6,13 +6,16 @@ import type { ControlStore } from './keys/control-store.ts';
 import { removeLeftSnapshots } from './maintenance/backup/snapshot.ts';
 import { createDeletions, type Deletions, FOLLOW_EVERY_MS } from './maintenance/deletion/deletions.ts';
 import { createCommands } from './maintenance/socket/commands.ts';
-import { type LocalServer, openLocalServer } from './maintenance/socket/server.ts';
+import { openLocalServer } from './maintenance/socket/server.ts';
 import type { Store } from './open-store.ts';
+import type { StartTask } from './open-tasks.ts';
 
 interface OperatorParts {
   readonly config: Config;
   readonly store: Store;
   readonly logger: FastifyBaseLogger;
+  readonly startTask: StartTask;
+  readonly opened: AsyncDisposableStack;
   /** ms since the epoch. */
   readonly now: () => number;
 }
@@ -25,34 +28,28 @@ export function createServiceDeletions(
   return createDeletions({ store, control, now, newId: randomUUID, wait });
 }
 
-/** Serves the commands of the shell, and follows the deletions of other processes. @returns closes it */
+/** Serves the commands of the shell, and follows the deletions of other processes. */
 export async function openOperatorSide(
-  { config, store, logger }: Omit<OperatorParts, 'now'>,
+  { config, store, logger, startTask, opened }: Omit<OperatorParts, 'now'>,
   deletions: Deletions,
-): Promise<() => Promise<void>> {
+): Promise<void> {
   const { engine, registry, followDeletions } = store;
   const folders = () => store.folders;
   const handlers = createCommands({ config, folders, engine, registry, deletions, newId: randomUUID, wait });
   const onError = (error: unknown) => logger.error({ err: error }, 'a command of the shell failed');
-  let local: LocalServer | undefined;
   try {
     if (engine.seesEveryWrite) await removeLeftSnapshots(config.dataDir);
-    local = await openLocalServer({ dataDir: config.dataDir, handlers, onError });
+    const local = await openLocalServer({ dataDir: config.dataDir, handlers, onError });
+    opened.defer(() => local?.close());
   } catch (error) {
     logger.warn(
       { err: error },
       'no socket in the data directory: "tailrace backup" and "tailrace delete" cannot reach this service',
     );
   }
-  // On a server other processes delete events, too. While it does not answer there is nothing to follow.
-  const following = engine.seesEveryWrite
-    ? undefined
-    : setInterval(() => void followDeletions().catch(() => {}), FOLLOW_EVERY_MS);
-  following?.unref(); // a service that cannot start for another reason ends
-  return async () => {
-    clearInterval(following);
-    await local?.close();
-  };
+  // On a server other processes delete events, too.
+  if (!engine.seesEveryWrite)
+    startTask({ name: 'deletions', everyMs: FOLLOW_EVERY_MS, run: followDeletions });
 }
 
 /** Does not keep the process from ending. */

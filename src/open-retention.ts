@@ -4,12 +4,15 @@ import { isManaged } from './definitions/source.ts';
 import { readEngineMs } from './engine/store-state.ts';
 import type { ClockGuard } from './lib/clock-guard.ts';
 import type { Store } from './open-store.ts';
+import type { StartTask } from './open-tasks.ts';
 import { clockFile, confirmationFile, reportFile } from './retention/file.ts';
 import { createRetention, type DroppedDay, type Retention } from './retention/retention.ts';
-import { type RetentionSchedule, scheduleRetention } from './retention/schedule.ts';
+import { createRetentionSchedule, type RetentionSchedule } from './retention/schedule.ts';
 import type { Metrics } from './telemetry/metrics.ts';
 
 const HOURS_PER_DAY = 24;
+const RUN_EVERY_MS = 3_600_000;
+const WATCH_EVERY_MS = 5_000;
 
 /** Retention of a store by its settings, for the service and for `tailrace retention`. */
 export function openRetention(
@@ -35,17 +38,28 @@ interface RetentionParts {
   readonly store: Store;
   readonly metrics: Metrics;
   readonly logger: FastifyBaseLogger;
+  readonly startTask: StartTask;
+  readonly opened: AsyncDisposableStack;
 }
 
-/** Deletes days that are too old, or too many, from the store of a service. */
-export function createServiceRetention(parts: RetentionParts): RetentionSchedule {
+/** Deletes days that are too old, or too many, from the store of a service: once before it resolves, then every hour. */
+export async function startRetention(parts: RetentionParts): Promise<RetentionSchedule> {
+  const { startTask, opened } = parts;
+  const schedule = createServiceRetention(parts);
+  opened.defer(schedule.saveClock);
+  startTask({ name: 'retention-watch', everyMs: WATCH_EVERY_MS, run: schedule.watch });
+  await startTask({ name: 'retention', everyMs: RUN_EVERY_MS, run: schedule.run }).trigger();
+  return schedule;
+}
+
+function createServiceRetention(parts: RetentionParts): RetentionSchedule {
   const { config, store, metrics, logger } = parts;
   const retention = openRetention(store, config, (day) => {
     metrics.dayDropped(day.reason);
     logger.info(day, 'a day of events was dropped');
   });
   const { dataDir } = config;
-  return scheduleRetention({
+  return createRetentionSchedule({
     retention,
     clock: store.clock,
     sources: () => store.registry.sources,
@@ -71,8 +85,6 @@ export function createServiceRetention(parts: RetentionParts): RetentionSchedule
           'an operator has confirmed only a part of what retention has stopped for, or something else',
         );
     },
-    onError: (error) =>
-      logger.error({ err: error }, 'retention could not be enforced, or its report not be written'),
   });
 }
 

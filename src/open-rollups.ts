@@ -2,11 +2,22 @@ import type { FastifyBaseLogger } from 'fastify';
 import { isManaged } from './definitions/source.ts';
 import { createRollupBuilder } from './engine/build-rollups.ts';
 import type { Store } from './open-store.ts';
+import type { StartTask } from './open-tasks.ts';
 
 const LOOK_EVERY_MS = 10_000;
 
-/** Adds rollups to stored events in the background, and logs progress. */
-export function startRollups({ engine, registry }: Store, logger: FastifyBaseLogger) {
+interface RollupParts {
+  readonly store: Store;
+  readonly logger: FastifyBaseLogger;
+  readonly startTask: StartTask;
+}
+
+/**
+ * Adds rollups to stored events in the background, and logs progress.
+ *
+ * @returns a function that returns the rows without a rollup, by source
+ */
+export function startRollups({ store: { engine, registry }, logger, startTask }: RollupParts) {
   const builder = createRollupBuilder({
     engine,
     sources: () => registry.sources.filter(isManaged),
@@ -25,23 +36,6 @@ export function startRollups({ engine, registry }: Store, logger: FastifyBaseLog
         );
     },
   });
-  let looking: Promise<void> | undefined;
-  const look = () => {
-    looking ??= builder
-      .tick()
-      .catch((error: unknown) => logger.warn({ err: error }, 'the state of rollups could not be read'))
-      .finally(() => {
-        looking = undefined;
-      });
-  };
-  look();
-  const timer = setInterval(look, LOOK_EVERY_MS);
-  return {
-    /** By source. */
-    rollupRowsLeft: () => builder.left,
-    async stop() {
-      clearInterval(timer);
-      await looking;
-    },
-  };
+  void startTask({ name: 'rollups', everyMs: LOOK_EVERY_MS, run: builder.tick }).trigger();
+  return () => builder.left;
 }

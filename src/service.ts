@@ -32,9 +32,10 @@ import { createThrottle } from './lib/throttle.ts';
 import { createProjects } from './management/projects.ts';
 import { createNotices, observeStore } from './open-observe.ts';
 import { createServiceDeletions, openOperatorSide } from './open-operator.ts';
-import { ageAt, createServiceRetention } from './open-retention.ts';
+import { ageAt, startRetention } from './open-retention.ts';
 import { startRollups } from './open-rollups.ts';
 import { type EngineWatch, openStore, type Store } from './open-store.ts';
+import { createStartTask, type StartTask } from './open-tasks.ts';
 import { type Cursors, createCursors } from './query/cursor.ts';
 import { createNewestFirst } from './query/newest-first.ts';
 import { createPageRun } from './query/page.ts';
@@ -82,6 +83,7 @@ interface Parts {
   readonly logger: FastifyBaseLogger;
   readonly now: () => number;
   readonly random: () => number;
+  readonly startTask: StartTask;
   /** Closes what was opened, in reverse order: when the service closes, or when a later part cannot be opened. */
   readonly opened: AsyncDisposableStack;
 }
@@ -116,11 +118,12 @@ export async function createService(config: Config, options: ServiceOptions): Pr
   opened.defer(store.close);
   const { engine, registry } = store;
   checkSettings(config, registry);
-  const { control, keyring, secret, flushKeyring } = await openKeys(config, { logger, now, opened });
-  const { storing, ...observed } = await observeStore(store, config, now);
   const metrics = createMetrics(now);
+  const startTask = createStartTask({ metrics, logger, now, opened });
+  const { control, keyring, secret } = await openKeys(config, { logger, now, startTask, opened });
+  const { storing, ...observed } = await observeStore(store, config, now);
   const traffic = createTraffic(metrics, now);
-  const parts: Parts = { config, store, metrics, storing, logger, now, random, opened };
+  const parts: Parts = { config, store, metrics, storing, logger, now, random, startTask, opened };
   const shared = await openReplicas(parts, secret);
   const cursors = createCursors(secret);
   const { cache, cached, warmer, tails } = openReadSide(parts, cursors, shared?.flights);
@@ -155,14 +158,12 @@ export async function createService(config: Config, options: ServiceOptions): Pr
     routes,
   });
   opened.defer(() => closeApp(app, engine, config.shutdownTimeoutMs));
-  opened.defer(await openOperatorSide(parts, deletions));
-  const timers = [
-    setInterval(() => warmer.tick(), WARM_TICK_MS),
-    ...startTails(tails),
-    setInterval(() => void flushKeyring(), KEYRING_FLUSH_MS),
-    setInterval(() => traffic.sample(), SAMPLE_MS),
-  ];
-  opened.defer(() => timers.forEach(clearInterval));
+  await openOperatorSide(parts, deletions);
+  startTask({ name: 'warming', everyMs: WARM_TICK_MS, run: warmer.tick });
+  startTask({ name: 'tails', everyMs: TAIL_TICK_MS, run: tails.tick });
+  startTask({ name: 'tail-keys', everyMs: TAIL_CHECK_MS, run: tails.checkKeys });
+  startTask({ name: 'tail-keep-alive', everyMs: TAIL_KEEP_ALIVE_MS, run: tails.keepAlive });
+  startTask({ name: 'traffic', everyMs: SAMPLE_MS, run: traffic.sample });
   const running = opened.move();
   let closing: Promise<void> | undefined;
   const close = () => {
@@ -171,14 +172,6 @@ export async function createService(config: Config, options: ServiceOptions): Pr
     return closing;
   };
   return { app, store, keyring, retention, close };
-}
-
-function startTails(tails: Tails): NodeJS.Timeout[] {
-  return [
-    setInterval(() => tails.tick(), TAIL_TICK_MS),
-    setInterval(() => void tails.checkKeys(), TAIL_CHECK_MS),
-    setInterval(() => tails.keepAlive(), TAIL_KEEP_ALIVE_MS),
-  ];
 }
 
 /** Logs when a server comes and goes, and when the embedded engine had to be started again, and under which queries. */
@@ -219,7 +212,10 @@ export function checkSettings({ otlpSource, recordRequestsAs }: Config, registry
 }
 
 /** Keys, their audit trail, and the secret that signs tokens. */
-async function openKeys(config: Config, { logger, now, opened }: Pick<Parts, 'logger' | 'now' | 'opened'>) {
+async function openKeys(
+  config: Config,
+  { logger, now, startTask, opened }: Pick<Parts, 'logger' | 'now' | 'startTask' | 'opened'>,
+) {
   const control = await openControlStore(config, (failure) => {
     if (failure === undefined) logger.info('the control store is back');
     else logger.error({ err: failure }, 'the control store is unavailable: keys cannot be read or changed');
@@ -227,13 +223,9 @@ async function openKeys(config: Config, { logger, now, opened }: Pick<Parts, 'lo
   opened.defer(control.close);
   const secret = openTokenSecret(config.dataDir, config.tokenSecret);
   const keyring = createKeyring({ ...config, store: control, tokens: createTokens({ secret, now }), now });
-  /** Writes down the use of keys; a failure is logged, and the next call tries again. */
-  const flushKeyring = () =>
-    keyring
-      .flush()
-      .catch((error) => logger.error({ err: error }, 'the use of keys could not be written down'));
-  opened.defer(flushKeyring);
-  return { control, keyring, secret, flushKeyring };
+  opened.defer(() => flushing.trigger()); // once the task has stopped: the last uses
+  const flushing = startTask({ name: 'key-use', everyMs: KEYRING_FLUSH_MS, run: keyring.flush });
+  return { control, keyring, secret };
 }
 
 /** What all replicas share; `undefined` without Redis, whose client is loaded only if it is used. */
@@ -300,7 +292,8 @@ const WITHOUT_PROJECT =
   'events without a project were stored, which no key that pins a project can read; name it in the event, in X-Project or in TAILRACE_DEFAULT_PROJECT';
 
 /** From events to the store, and out of it when they are old. */
-async function openWriteSide({ config, store, metrics, storing, logger, now, opened }: Parts) {
+async function openWriteSide(parts: Parts) {
+  const { config, store, metrics, storing, logger, now, opened } = parts;
   const { engine, registry, clock } = store;
   const warnOfProjects = createProjectWarning({
     now,
@@ -331,12 +324,8 @@ async function openWriteSide({ config, store, metrics, storing, logger, now, ope
   const onDropped = metrics.requestNotRecorded;
   const record =
     project === '' ? undefined : createRequestRecorder({ registry, committer, project, now, onDropped });
-  const retention = createServiceRetention({ config, store, metrics, logger });
-  opened.defer(retention.stop);
-  await retention.run();
-  const { rollupRowsLeft, stop } = startRollups(store, logger);
-  opened.defer(stop);
-  return { ingest, record, retention, rollupRowsLeft };
+  const retention = await startRetention(parts);
+  return { ingest, record, retention, rollupRowsLeft: startRollups(parts) };
 }
 
 type Served = Pick<OverviewParts, 'cache' | 'traffic' | 'notReady' | 'readNotices' | 'readSizes'> &

@@ -1,4 +1,4 @@
-import { setTimeout as wait } from 'node:timers/promises';
+import { startTask } from '../lib/task.ts';
 
 export type ChangeWatch = Awaited<ReturnType<typeof openChangeWatch>>;
 
@@ -22,10 +22,10 @@ const EVERY_MS = 500;
  */
 export async function openChangeWatch(options: ChangeWatchOptions) {
   const { probe, invalidate, onState, ticks } = options;
-  const stop = new AbortController();
   let seenAtMs = ticks();
   let seen = await probe();
   let isDown = false;
+  let isClosed = false;
 
   async function probeAgain(): Promise<void> {
     const startMs = ticks();
@@ -36,30 +36,24 @@ export async function openChangeWatch(options: ChangeWatchOptions) {
       else if (now > seen) await invalidate(seen);
       seen = now;
       seenAtMs = startMs;
-      if (isDown && !stop.signal.aborted) onState();
+      if (isDown && !isClosed) onState();
       isDown = false;
     } catch (error) {
-      if (!isDown && !stop.signal.aborted) onState(error);
+      if (!isDown && !isClosed) onState(error);
       isDown = true;
     }
   }
 
-  async function watch(): Promise<void> {
-    while (!stop.signal.aborted) {
-      await wait(EVERY_MS, undefined, { signal: stop.signal, ref: false }).catch(() => {});
-      if (!stop.signal.aborted) await probeAgain();
-    }
-  }
-
-  const watching = watch();
+  // Its failures are states, reported by `onState`.
+  const probing = startTask({ name: 'key-changes', everyMs: EVERY_MS, run: probeAgain }, { ticks });
   return {
     /** ms since the start of the last successful probe: cached records are not older than that. */
     ageMs: () => ticks() - seenAtMs,
     /** Whether the last probe failed. */
     isDown: () => isDown,
     async close() {
-      stop.abort();
-      await watching;
+      isClosed = true;
+      await probing.stop();
     },
   };
 }

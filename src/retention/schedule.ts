@@ -5,14 +5,14 @@ import { describeRetention, type RetentionNotice } from './notice.ts';
 import type { Retention } from './retention.ts';
 
 export interface RetentionSchedule {
-  /** Enforces retention now; failures are reported, never thrown. */
+  /** Enforces retention. To be called every hour: days become due at midnight, and a store outgrows its bound slowly. */
   run(): Promise<void>;
-  /** Checks the clock, and for a confirmation; failures are reported, never thrown. */
+  /** Checks the clock, and for a confirmation. To be called every five seconds: an operator waits for the confirmation. */
   watch(): Promise<void>;
   /** Why retention has stopped; `undefined` while nothing is wrong. */
   notice(): RetentionNotice | undefined;
-  /** Starts no further run; resolves when the last one has ended. */
-  stop(): Promise<void>;
+  /** Writes down the plausible time, after what runs has ended. */
+  saveClock(): Promise<void>;
 }
 
 export interface ScheduleOptions {
@@ -32,19 +32,14 @@ export interface ScheduleOptions {
   /** Called with a new notice, again by each run while it lasts, and with `undefined` when it is over. */
   readonly onNotice: (notice: RetentionNotice | undefined) => void;
   readonly onConfirmed: (isAll: boolean) => void;
-  readonly onError: (error: unknown) => void;
 }
 
-// Days become due at midnight, and a store outgrows its bound slowly: hourly is enough.
-const RUN_EVERY_MS = 3_600_000;
-// An operator waits for the confirmation to be applied.
-const WATCH_EVERY_MS = 5_000;
 // Losing a minute, if the process is killed, is little beside the hours by which a clock may be wrong.
 const SAVE_EVERY_WATCHES = 12;
 
-/** Enforces retention every hour and checks the clock in between, one at a time. */
-export function scheduleRetention(options: ScheduleOptions): RetentionSchedule {
-  const { retention, clock, files, onError } = options;
+/** Enforces retention and follows the clock, one at a time. Failures reject, and change nothing for later calls. */
+export function createRetentionSchedule(options: ScheduleOptions): RetentionSchedule {
+  const { retention, clock, files } = options;
   let watches = 0;
   let knownState = clock.last().state;
   let knownSources = options.sources();
@@ -52,16 +47,14 @@ export function scheduleRetention(options: ScheduleOptions): RetentionSchedule {
   let last: Promise<void> = Promise.resolve();
   const queued = new Map<() => Promise<void>, Promise<void>>();
 
-  /** Runs work one after another, each kind at most once in the queue; failures are reported. */
+  /** Runs work one after another, each kind at most once in the queue. */
   function enqueue(work: () => Promise<void>): Promise<void> {
     const same = queued.get(work);
     if (same !== undefined) return same;
-    last = last
-      .then(work)
-      .catch(onError)
-      .finally(() => queued.delete(work));
-    queued.set(work, last);
-    return last;
+    const done = last.then(work).finally(() => queued.delete(work));
+    queued.set(work, done);
+    last = done.catch(() => {}); // reported by its caller
+    return done;
   }
 
   function publish(report: RetentionReport): void {
@@ -110,17 +103,10 @@ export function scheduleRetention(options: ScheduleOptions): RetentionSchedule {
     }
   }
 
-  const running = setInterval(() => void enqueue(enforce), RUN_EVERY_MS);
-  const watching = setInterval(() => void enqueue(watch), WATCH_EVERY_MS);
-  for (const timer of [running, watching]) timer.unref(); // they must not keep a service alive that could not start
   return {
     run: () => enqueue(enforce),
     watch: () => enqueue(watch),
     notice: () => notice,
-    async stop() {
-      clearInterval(running);
-      clearInterval(watching);
-      await enqueue(saveClock);
-    },
+    saveClock: () => enqueue(saveClock),
   };
 }

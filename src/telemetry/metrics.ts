@@ -20,6 +20,7 @@ export function createMetrics(now: () => number) {
     ...createQueryMetrics(registry, now),
     ...createSharedMetrics(registry),
     ...createIngestMetrics(registry),
+    ...createTaskMetrics(registry, now),
   };
 }
 
@@ -190,6 +191,29 @@ function createIngestMetrics({ counter, unlabelledCounter, gauge }: MetricRegist
       'tailrace_idempotency_failures_total',
       'Idempotency-Keys that could not be looked up or kept.',
     ).inc,
+  };
+}
+
+/** Work that the service repeats (lib/task.ts). */
+function createTaskMetrics({ counter, histogram, gauge }: MetricRegistry, now: () => number) {
+  const durations = histogram('tailrace_task_seconds', 'Time of a run of a repeated task.', ['task']);
+  const failures = counter('tailrace_task_failures_total', 'Runs of repeated tasks that failed.', ['task']);
+  const succeededMs = new Map<string, number>();
+  gauge('tailrace_task_success_timestamp_seconds', 'End of the last run that succeeded; 0: none yet.', () =>
+    [...succeededMs].map(([task, ms]) => ({ labels: { task }, value: ms / 1000 })),
+  );
+  return {
+    /** A task was started; none of its runs has ended. */
+    taskStarted(task: string) {
+      durations.at(task);
+      failures.at(task);
+      succeededMs.set(task, 0);
+    },
+    taskRan(task: string, seconds: number, failed: boolean) {
+      durations.at(task).observe(seconds);
+      if (failed) failures.inc(task);
+      else succeededMs.set(task, now());
+    },
   };
 }
 

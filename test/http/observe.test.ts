@@ -115,6 +115,9 @@ describe('/metrics', () => {
     expect(Object.fromEntries(names)).toEqual({
       tailrace_build_info: 'gauge',
       tailrace_tails_open: 'gauge',
+      tailrace_task_failures_total: 'counter',
+      tailrace_task_seconds: 'histogram',
+      tailrace_task_success_timestamp_seconds: 'gauge',
       tailrace_tails_ended_total: 'counter',
       tailrace_disk_free_bytes: 'gauge',
       tailrace_retention_stopped: 'gauge',
@@ -198,6 +201,31 @@ describe('/metrics', () => {
     expect(JSON.stringify(line)).not.toContain('s3cret');
     const after = await count();
     expect(after.map((value, i) => value - (before[i] ?? 0))).toEqual([2, 3, 1, 0, 0]);
+  });
+
+  test('has each repeated task, with the time of its last success', async () => {
+    const { text } = await get(url, '/metrics');
+    const read = (metric: string) =>
+      new Map(
+        [...text.matchAll(new RegExp(`^${metric}\\{task="([^"]+)"\\} (.+)$`, 'gm'))].map(
+          ([, task, value]) => [task, Number(value)],
+        ),
+      );
+    const succeeded = read('tailrace_task_success_timestamp_seconds');
+    expect([...succeeded.keys()].sort()).toEqual([
+      'key-use',
+      'retention',
+      'retention-watch',
+      'rollups',
+      'tail-keep-alive',
+      'tail-keys',
+      'tails',
+      'traffic',
+      'warming',
+    ]);
+    expect(succeeded.get('retention')).toBeGreaterThan(0);
+    expect(read('tailrace_task_failures_total').get('retention')).toBe(0);
+    expect(read('tailrace_task_seconds_count').get('retention')).toBeGreaterThan(0);
   });
 
   test('does not grow with what callers send', async () => {

@@ -1,4 +1,5 @@
 import { TailraceError } from '../../errors.ts';
+import { startTask } from '../../lib/task.ts';
 
 /** Whether a server can be reached, so that callers fail fast while it cannot. */
 export interface ServerWatch {
@@ -11,7 +12,7 @@ export interface ServerWatch {
 export interface WatchOptions {
   /** @throws when the server does not answer, or the signal aborts */
   readonly ping: (signal: AbortSignal) => Promise<void>;
-  /** Pause between two pings, ms. */
+  /** From one ping to the next, ms. */
   readonly pauseMs: number;
   /** Called on each change, with the reason. */
   readonly onReach: (isUp: boolean, error?: unknown) => void;
@@ -30,7 +31,6 @@ const FAILURES_MAX = 3;
 export function watchServer({ ping, pauseMs, onReach }: WatchOptions): ServerWatch {
   let reach = new AbortController();
   let failures = 0;
-  let timer: NodeJS.Timeout | undefined;
   const stopped = new AbortController();
 
   function onSuccess(): void {
@@ -47,18 +47,14 @@ export function watchServer({ ping, pauseMs, onReach }: WatchOptions): ServerWat
   }
 
   async function probe(): Promise<void> {
-    await ping(AbortSignal.any([stopped.signal, AbortSignal.timeout(PING_MS_MAX)])).then(
-      onSuccess,
-      onFailure,
-    );
-    schedule();
+    const signal = AbortSignal.any([stopped.signal, AbortSignal.timeout(PING_MS_MAX)]);
+    await ping(signal).then(onSuccess, onFailure);
   }
 
-  function schedule(): void {
-    if (!stopped.signal.aborted) timer = setTimeout(() => void probe(), pauseMs).unref();
-  }
-
-  schedule();
+  const pinging = startTask(
+    { name: 'ping', everyMs: pauseMs, run: probe },
+    { ticks: () => performance.now() },
+  );
   return {
     get isUp() {
       return !reach.signal.aborted;
@@ -67,8 +63,8 @@ export function watchServer({ ping, pauseMs, onReach }: WatchOptions): ServerWat
       return reach.signal;
     },
     stop() {
-      clearTimeout(timer);
       stopped.abort();
+      void pinging.stop();
     },
   };
 }

@@ -1,0 +1,76 @@
+/** Work that the service repeats. */
+export interface Task {
+  /** In logs and as a label of metrics: lower case, with dashes. */
+  readonly name: string;
+  /** From the start of one run to the start of the next. A run that takes longer delays the next one; missed runs are not made up for. */
+  readonly everyMs: number;
+  /** A rejection is reported, and the next run starts as usual. */
+  readonly run: () => unknown;
+}
+
+export interface TaskRun {
+  readonly name: string;
+  readonly ms: number;
+  /** What `run` failed with. */
+  readonly error?: unknown;
+}
+
+export interface TaskOptions {
+  /** Called after each run. Without it, `run` has to report its own failures. */
+  readonly onRun?: (run: TaskRun) => void;
+  /** Monotonic ms. */
+  readonly ticks: () => number;
+  /** Calls `tick` every `ms` until the function that it returns is called. Default: an interval that keeps no process alive. */
+  readonly repeat?: (tick: () => void, ms: number) => () => void;
+}
+
+export interface RunningTask {
+  /** Runs now, or joins the run that has started already. Never rejects. */
+  trigger(): Promise<void>;
+  /** Starts no further run; resolves when the last one has ended, or after five seconds. */
+  stop(): Promise<void>;
+}
+
+// A run that waits for a server which does not answer must not keep the service from ending.
+const STOP_MS_MAX = 5_000;
+
+/** Runs a task every `everyMs`, one run at a time, until it is stopped. The first run starts after `everyMs`. */
+export function startTask({ name, everyMs, run }: Task, options: TaskOptions): RunningTask {
+  const { onRun, ticks, repeat = repeatUnref } = options;
+  let running: Promise<void> | undefined;
+
+  async function runOnce(): Promise<void> {
+    const startMs = ticks();
+    try {
+      await run();
+      onRun?.({ name, ms: ticks() - startMs });
+    } catch (error) {
+      onRun?.({ name, ms: ticks() - startMs, error });
+    }
+  }
+
+  function trigger(): Promise<void> {
+    running ??= runOnce().finally(() => {
+      running = undefined;
+    });
+    return running;
+  }
+
+  const end = repeat(() => void trigger(), everyMs);
+  return {
+    trigger,
+    async stop() {
+      end();
+      if (running !== undefined) await Promise.race([running, waitAtMost(STOP_MS_MAX)]);
+    },
+  };
+}
+
+function repeatUnref(tick: () => void, ms: number): () => void {
+  const timer = setInterval(tick, ms).unref();
+  return () => clearInterval(timer);
+}
+
+function waitAtMost(ms: number): Promise<void> {
+  return new Promise((resolve) => void setTimeout(resolve, ms).unref());
+}
