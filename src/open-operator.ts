@@ -5,7 +5,7 @@ import type { Config } from './config/config.ts';
 import type { ControlStore } from './keys/control-store.ts';
 import { removeLeftSnapshots } from './maintenance/backup/snapshot.ts';
 import { createDeletions, type Deletions, FOLLOW_EVERY_MS } from './maintenance/deletion/deletions.ts';
-import { createCommands } from './maintenance/socket/commands.ts';
+import { createCommands, type ProcessActions } from './maintenance/socket/commands.ts';
 import { openLocalServer } from './maintenance/socket/server.ts';
 import type { Store } from './open-store.ts';
 import type { StartTask } from './open-tasks.ts';
@@ -31,11 +31,13 @@ export function createServiceDeletions(
 /** Serves the commands of the shell, and follows the deletions of other processes. */
 export async function openOperatorSide(
   { config, store, logger, startTask, opened }: Omit<OperatorParts, 'now'>,
-  deletions: Deletions,
+  { deletions, actions }: { readonly deletions: Deletions; readonly actions: ProcessActions | undefined },
 ): Promise<void> {
   const { engine, registry, followDeletions } = store;
   const folders = () => store.folders;
-  const handlers = createCommands({ config, folders, engine, registry, deletions, newId: randomUUID, wait });
+  const handlers = createCommands({
+    ...{ config, folders, engine, registry, deletions, actions, newId: randomUUID, wait },
+  });
   const onError = (error: unknown) => logger.error({ err: error }, 'a command of the shell failed');
   try {
     if (engine.seesEveryWrite) await removeLeftSnapshots(config.dataDir);
@@ -44,7 +46,7 @@ export async function openOperatorSide(
   } catch (error) {
     logger.warn(
       { err: error },
-      'no socket in the data directory: "tailrace backup" and "tailrace delete" cannot reach this service',
+      'no socket in the data directory: tailrace backup, delete, reload and stop cannot reach this service; signals do',
     );
   }
   // On a server other processes delete events, too.

@@ -29,6 +29,7 @@ import { openControlStore } from './keys/open-control-store.ts';
 import { createTokens } from './keys/token.ts';
 import { openTokenSecret } from './keys/token-secret.ts';
 import { createThrottle } from './lib/throttle.ts';
+import type { ProcessActions } from './maintenance/socket/commands.ts';
 import { createProjects } from './management/projects.ts';
 import { createNotices, observeStore } from './open-observe.ts';
 import { createServiceDeletions, openOperatorSide } from './open-operator.ts';
@@ -72,6 +73,8 @@ export interface ServiceOptions {
   readonly random?: () => number;
   /** Tests of an endpoint that the workbench has saved; without it none are run. */
   readonly runTests?: RunTests;
+  /** For `tailrace reload` and `tailrace stop`. */
+  readonly actions?: ProcessActions;
 }
 
 /** What the groups of parts below have in common. */
@@ -158,7 +161,7 @@ export async function createService(config: Config, options: ServiceOptions): Pr
     routes,
   });
   opened.defer(() => closeApp(app, engine, config.shutdownTimeoutMs));
-  await openOperatorSide(parts, deletions);
+  await openOperatorSide(parts, { deletions, actions: options.actions });
   startTask({ name: 'warming', everyMs: WARM_TICK_MS, run: warmer.tick });
   startTask({ name: 'tails', everyMs: TAIL_TICK_MS, run: tails.tick });
   startTask({ name: 'tail-keys', everyMs: TAIL_CHECK_MS, run: tails.checkKeys });

@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { readdirSync, readFileSync, statSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 
 /** A process, as the operating system describes it. */
 export interface ProcessInfo {
@@ -35,23 +35,6 @@ function readPs(pid: number): ProcessInfo | undefined {
   return state.startsWith('Z')
     ? undefined
     : { parentPid: Number(parentPid), groupPid: Number(groupPid), args };
-}
-
-/**
- * Whether a process has a file open. It proves that a stored pid still belongs to the intended process, and not to another one that got
- * the number later or in another container.
- */
-export function hasOpen(pid: number, file: string): boolean {
-  try {
-    if (!HAS_PROC) return run('lsof', ['-t', '-a', '-p', String(pid), '--', file]).trim() === String(pid);
-    const wanted = statSync(file);
-    return readdirSync(`/proc/${pid}/fd`).some((name) => {
-      const found = statSync(`/proc/${pid}/fd/${name}`, { throwIfNoEntry: false });
-      return found !== undefined && found.dev === wanted.dev && found.ino === wanted.ino;
-    });
-  } catch {
-    return false; // it has ended, or belongs to another user
-  }
 }
 
 const RUN_MS_MAX = 5_000;

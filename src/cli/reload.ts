@@ -1,6 +1,4 @@
 import { once } from 'node:events';
-import { readFileSync, renameSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
 import type { FastifyBaseLogger } from 'fastify';
 import { type DefinitionFolders, describeShipped, OWN_FOLDERS } from '../definitions/folders.ts';
 import { InputError, messageOf } from '../errors.ts';
@@ -11,16 +9,15 @@ export interface Reloads {
    * Requests a reload: at once, after the one that is running, or as soon as there is a store.
    *
    * @param paths files that have changed, if that is known
+   * @returns the result of a reload that started after the request; never rejects
    */
-  request(paths?: ReadonlySet<string>): void;
+  request(paths?: ReadonlySet<string>): Promise<ReloadResult>;
   /** Sets the store to reload. */
   start(store: Store): void;
 }
 
 interface ReloadOptions {
   readonly logger: FastifyBaseLogger;
-  /** Where each result is written for `tailrace reload`; `undefined`: nowhere. */
-  readonly dataDir: string | undefined;
   /** Also print each result on standard error. */
   readonly isWatched: boolean;
   /** Called after a reload that was not refused, with all paths since the last one; the next waits for it. Must not reject. */
@@ -28,19 +25,20 @@ interface ReloadOptions {
 }
 
 /** Reloads the definitions on request, one reload at a time. Requests during a reload cause one more after it. */
-export function createReloads({ logger, dataDir, isWatched, onReloaded }: ReloadOptions): Reloads {
+export function createReloads({ logger, isWatched, onReloaded }: ReloadOptions): Reloads {
   let store: Store | undefined;
   let running = false;
-  let wanted = false;
+  let wanted: PromiseWithResolvers<ReloadResult> | undefined;
   let changed = new Set<string>();
 
   async function reloadAll(from: Store): Promise<void> {
     running = true;
-    while (wanted) {
-      wanted = false;
+    while (wanted !== undefined) {
+      const { resolve } = wanted;
+      wanted = undefined;
       const result = await reload(from, logger);
       if (isWatched) for (const line of describeResult(result)) process.stderr.write(`tailrace: ${line}\n`);
-      if (dataDir !== undefined) keepResult(dataDir, result);
+      resolve(result);
       if (result.faults.length > 0) continue;
       const paths = changed;
       changed = new Set();
@@ -49,23 +47,17 @@ export function createReloads({ logger, dataDir, isWatched, onReloaded }: Reload
     running = false;
   }
 
-  function keepResult(dir: string, result: ReloadResult): void {
-    try {
-      writeResult(dir, result);
-    } catch (error) {
-      logger.warn({ err: error }, 'the result of the reload could not be written for tailrace reload');
-    }
-  }
-
   function run(): void {
-    if (wanted && !running && store !== undefined) void reloadAll(store);
+    if (wanted !== undefined && !running && store !== undefined) void reloadAll(store);
   }
 
   return {
     request(paths = new Set()) {
       changed = changed.union(paths);
-      wanted = true;
+      wanted ??= Promise.withResolvers();
+      const { promise } = wanted;
       run();
+      return promise;
     },
     start(ready) {
       store = ready;
@@ -76,28 +68,25 @@ export function createReloads({ logger, dataDir, isWatched, onReloaded }: Reload
 
 /** Never throws: a failed reload keeps the old definitions, and its result has the faults. */
 async function reload(store: Store, logger: FastifyBaseLogger): Promise<ReloadResult> {
-  const startedMs = Date.now();
   const { registry } = store;
   const counts = () => ({ endpoints: registry.endpoints.length, sources: registry.sources.length });
   try {
     await store.reload();
     for (const line of describeShipped(store.folders)) logger.info(line);
     logger.info(counts(), 'definitions reloaded');
-    return { startedMs, ...counts(), faults: [], isInput: true };
+    return { ...counts(), faults: [], isInput: true };
   } catch (error) {
     const isInput = error instanceof InputError;
     const faults = isInput ? error.faults : [messageOf(error)];
     logger.error(isInput ? { faults } : { err: error }, NOT_RELOADED);
-    return { startedMs, ...counts(), faults, isInput };
+    return { ...counts(), faults, isInput };
   }
 }
 
 const NOT_RELOADED = 'definitions not reloaded: the old ones go on serving';
 
-/** The result of a reload: reload.json in the data directory. */
+/** The result of a reload. */
 export interface ReloadResult {
-  /** ms since the epoch. */
-  readonly startedMs: number;
   /** The number served after it. */
   readonly endpoints: number;
   readonly sources: number;
@@ -105,41 +94,6 @@ export interface ReloadResult {
   readonly faults: readonly string[];
   /** Whether the faults are in the definitions. */
   readonly isInput: boolean;
-}
-
-export const resultFile = (dataDir: string) => join(dataDir, 'reload.json');
-
-/**
- * Writes a result. If that fails, as on a full disk, the file becomes empty, which needs no space and tells `tailrace reload` not to
- * wait any longer.
- *
- * @throws Error of the file system
- */
-function writeResult(dataDir: string, result: ReloadResult): void {
-  const file = resultFile(dataDir);
-  try {
-    writeFileSync(`${file}.new`, JSON.stringify(result), { mode: 0o600 });
-    renameSync(`${file}.new`, file); // atomic: `findResult` never reads a part
-  } catch (error) {
-    writeFileSync(file, '', { mode: 0o600 });
-    throw error;
-  }
-}
-
-/**
- * Finds the result of the last reload that started at `sinceMs` or later.
- *
- * @returns `undefined` if there is none yet; `unwritten` if the service could not write it
- */
-export function findResult(dataDir: string, sinceMs: number): ReloadResult | 'unwritten' | undefined {
-  try {
-    const text = readFileSync(resultFile(dataDir), 'utf8');
-    if (text === '') return 'unwritten';
-    const result = JSON.parse(text) as ReloadResult; // written by `writeResult` alone
-    return result.startedMs >= sinceMs ? result : undefined;
-  } catch {
-    return undefined;
-  }
 }
 
 /** The result as text: the faults, a line each, and in the last line what is served now. */

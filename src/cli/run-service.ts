@@ -20,8 +20,8 @@ export interface ServiceRun {
   readonly command: 'serve' | 'dev';
   /** Reload the definitions when one of their files changes. */
   readonly isWatching: boolean;
-  /** Fills an empty store before the service listens. */
-  readonly fill: (store: Store) => Promise<void>;
+  /** Fills an empty store before the service listens, unless `stop` aborts. */
+  readonly fill: (store: Store, stop: AbortSignal) => Promise<void>;
   /** See `createReloads`. */
   readonly onReloaded?: (paths: ReadonlySet<string>, store: Store) => Promise<void>;
   /** Prints the address and example calls, when the service listens. */
@@ -35,26 +35,27 @@ export interface ServiceRun {
  */
 export async function runService(run: ServiceRun): Promise<void> {
   const { config, logger, command, isWatching } = run;
-  // Several services on a ClickHouse server may share a data directory.
-  const dataDir = config.clickhouseUrl === '' ? config.dataDir : undefined;
   // The log of `dev` is for people, and has the result.
   const isWatched = command === 'serve' && (isWatching || process.stderr.isTTY);
-  const reloads = createReloads({ logger, dataDir, isWatched, onReloaded: run.onReloaded });
-  process.on('SIGHUP', () => reloads.request()); // without a handler it would end a service that is still starting
+  const reloads = createReloads({ logger, isWatched, onReloaded: run.onReloaded });
+  const stopping = new AbortController();
+  const stop = AbortSignal.any([run.stop, stopping.signal]);
+  process.on('SIGHUP', () => void reloads.request()); // without a handler it would end a service that is still starting
   await using cleanup = new AsyncDisposableStack();
   // Before the definitions are read, so that no change is missed.
-  if (isWatching) cleanup.defer(await watchDefinitions(config, reloads.request));
+  if (isWatching) cleanup.defer(await watchDefinitions(config, (paths) => void reloads.request(paths)));
   const service = await createService(config, {
     logger,
     owner: ownerName(command),
     runTests: testsOf(config),
+    actions: { reload: reloads.request, stop: () => stopping.abort('tailrace stop') },
   });
   cleanup.defer(service.close);
   reloads.start(service.store);
   // Before a sample is stored, so that a port in use is reported at once.
   await checkAddress(config);
-  await run.fill(service.store);
-  if (!run.stop.aborted) await serve(service, run);
+  await run.fill(service.store, stop);
+  if (!stop.aborted) await serve(service, { ...run, stop });
 }
 
 function testsOf(config: Config): RunTests {

@@ -22,8 +22,7 @@ const OWNER_FILE = 'owner.txt';
  * Makes this process the only owner of a data directory, and creates the directory if it is missing.
  *
  * The lock is SQLite's exclusive lock on `lock.sqlite`, which the operating system releases with the process, however it ends:
- * no stale lock can remain. `owner.txt` beside it names the owner, for messages and for `tailrace reload` and `stop`, which use it
- * only while the lock is held.
+ * no stale lock can remain. `owner.txt` beside it names the owner, for messages.
  *
  * @param owner one line that names the holder of the store, such as `tailrace serve (pid 4711)`
  * @throws InputError when the directory cannot be used or another process owns it

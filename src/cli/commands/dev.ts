@@ -43,8 +43,8 @@ async function dev(): Promise<void> {
   );
   await runService({
     ...{ config, logger, stop, command: 'dev', isWatching: true },
-    async fill(store) {
-      await fillWithSample(store, stop, SAMPLE_ROWS);
+    async fill(store, signal) {
+      await fillWithSample(store, signal, SAMPLE_ROWS);
       reportOldSample();
     },
     onReloaded: (paths, store) => testChanged(paths, store, { config, signal: stop }),

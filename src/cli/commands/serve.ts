@@ -18,10 +18,10 @@ async function serve({ sample, watch = false }: { sample?: boolean; watch?: bool
   const stop = stopSignal();
   await runService({
     ...{ config, logger: createLogger(config), stop, command: 'serve', isWatching: watch, welcome },
-    async fill(store) {
+    async fill(store, signal) {
       if (sample !== true) return;
       const { fillWithSample } = await import('./sample.ts'); // loaded only if it is used
-      await fillWithSample(store, stop);
+      await fillWithSample(store, signal);
     },
   });
 }

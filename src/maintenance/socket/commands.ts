@@ -19,6 +19,14 @@ export interface ServiceDescription {
   readonly hasKeys: boolean;
 }
 
+/** What an operator asks of the process itself. */
+export interface ProcessActions {
+  /** Reloads the definitions. @returns the result, which has the faults; never rejects */
+  readonly reload: () => Promise<unknown>;
+  /** Begins to stop the service. */
+  readonly stop: () => void;
+}
+
 export interface CommandOptions {
   readonly config: { readonly dataDir: string; readonly controlUrl: string };
   /** The folders of the last read of the definitions. */
@@ -26,6 +34,8 @@ export interface CommandOptions {
   readonly engine: Engine;
   readonly registry: Registry;
   readonly deletions: Deletions;
+  /** Without them, the process cannot be asked to reload or stop. */
+  readonly actions?: ProcessActions | undefined;
   readonly newId: () => string;
   /** Resolves after so many ms. */
   readonly wait: (ms: number) => Promise<void>;
@@ -44,6 +54,17 @@ export function createCommands(options: CommandOptions): Readonly<Record<string,
     [COMMANDS.snapshot]: createSnapshotCommand(options),
     [COMMANDS.count]: async (body) => await options.deletions.count(parse(options.registry, body)),
     [COMMANDS.delete]: createDeleteCommand(options),
+    ...(options.actions && createProcessCommands(options.actions)),
+  };
+}
+
+function createProcessCommands({ reload, stop }: ProcessActions): Readonly<Record<string, Handler>> {
+  return {
+    [COMMANDS.reload]: (_body, { signal }) => untilAborted(reload(), signal),
+    [COMMANDS.stop]: async () => {
+      setImmediate(stop); // once the response is sent
+      return process.pid;
+    },
   };
 }
 

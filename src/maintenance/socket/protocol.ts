@@ -7,6 +7,8 @@ export const COMMANDS = {
   snapshot: '/snapshot',
   count: '/deletions/count',
   delete: '/deletions',
+  reload: '/reload',
+  stop: '/stop',
 } as const;
 
 /** One line of a response, as JSON: any number of `progress`, then one of the others. */

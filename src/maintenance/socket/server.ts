@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { rmSync } from 'node:fs';
+import { chmodSync, rmSync } from 'node:fs';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { connect } from 'node:net';
 import { InputError, messageOf, TailraceError } from '../../errors.ts';
@@ -54,6 +54,7 @@ export async function openLocalServer(options: LocalServerOptions): Promise<Loca
     }
     rmSync(path, { force: true }); // left by a process that was killed
     await once(server.listen(path), 'listening');
+    chmodSync(path, 0o600); // beside the rights of its folder
   } catch (error) {
     release();
     throw error;
