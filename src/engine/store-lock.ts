@@ -48,7 +48,7 @@ export function lockStore(dataDir: string, owner: string): { release(): void } {
 }
 
 /** The file that the owner keeps locked and open. */
-export function lockFile(dataDir: string): string {
+function lockFile(dataDir: string): string {
   return join(dataDir, 'lock.sqlite');
 }
 
