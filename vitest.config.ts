@@ -68,7 +68,9 @@ const PARAMETER_TYPES = ['test/definitions/parameter.test.ts', 'test/http/typed-
 const SERVER_CONTRACT = 'test/engine/server.test.ts';
 
 // The rest is about commands more than about where events are; on a real server all of them run.
-const ON_FRONT = ['clients', 'kill', 'serve'].map((name) => `test/acceptance/${name}.test.ts`);
+const ON_FRONT = ['clients', 'delete-beside-ingest', 'kill', 'serve'].map(
+  (name) => `test/acceptance/${name}.test.ts`,
+);
 const ON_SERVER = process.env['TEST_ENGINE'] === undefined ? ON_FRONT : ['test/acceptance/**/*.test.ts'];
 
 export default defineConfig({

@@ -11,6 +11,7 @@ import { coldSection } from './section/cold.ts';
 import { collapseSection } from './section/collapse.ts';
 import { coresSection } from './section/cores.ts';
 import { costSection } from './section/cost.ts';
+import { deletionsSection } from './section/deletions.ts';
 import { diskSection } from './section/disk.ts';
 import { engineSection } from './section/engine.ts';
 import { floodSection } from './section/flood.ts';
@@ -56,6 +57,7 @@ const SECTIONS: Readonly<Record<string, Section>> = {
   rollup: rollupSection,
   ingest: ingestSection,
   kill: killSection,
+  deletions: deletionsSection,
   engine: engineSection,
   keys: keysSection,
   server: serverSection,

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { FastifyBaseLogger } from 'fastify';
 import type { Config } from './config/config.ts';
+import type { Committer } from './ingest/committer.ts';
 import type { ControlStore } from './keys/control-store.ts';
 import { removeLeftSnapshots } from './maintenance/backup/snapshot.ts';
 import { createDeletions, type Deletions, FOLLOW_EVERY_MS } from './maintenance/deletion/deletions.ts';
@@ -22,10 +23,10 @@ interface OperatorParts {
 
 /** Deletions of events, for the management API and the commands of the shell. */
 export function createServiceDeletions(
-  { store, now }: Pick<OperatorParts, 'store' | 'now'>,
+  { store, now, committer }: Pick<OperatorParts, 'store' | 'now'> & { readonly committer: Committer },
   control: ControlStore,
 ): Deletions {
-  return createDeletions({ store, control, now, newId: randomUUID, wait });
+  return createDeletions({ store, control, holdInserts: committer.hold, now, newId: randomUUID, wait });
 }
 
 /** Serves the commands of the shell, and follows the deletions of other processes. */

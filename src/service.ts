@@ -131,7 +131,7 @@ export async function createService(config: Config, options: ServiceOptions): Pr
   const cursors = createCursors(secret);
   const { cache, cached, warmer, tails } = openReadSide(parts, cursors, shared?.flights);
   const { ingest, record, retention, rollupRowsLeft } = await openWriteSide(parts);
-  const deletions = createServiceDeletions(parts, control);
+  const deletions = createServiceDeletions({ ...parts, committer: ingest.committer }, control);
   let isStopping = false;
   const notReady = () => (isStopping ? 'the service is shutting down' : ENGINE_FAULTS[engine.gauges().state]);
   registerGauges(metrics.registry, {

@@ -5,6 +5,7 @@ import { TailraceError } from '../errors.ts';
 import { syncFile } from '../lib/file.ts';
 import { quote } from '../sql/quote.ts';
 import type { Engine } from './engine.ts';
+import { toTailraceError } from './failure.ts';
 import { onCluster, storedTable } from './table.ts';
 
 export interface DeleteOptions {
@@ -12,44 +13,93 @@ export interface DeleteOptions {
   readonly pause: () => Promise<void>;
   /** Called with the number of parts that are still to be rewritten. */
   readonly onParts: (left: number) => void;
+  /** Whether another deletion has begun on the table, and is not finished. */
+  readonly isShared?: () => boolean;
 }
 
 // After this many failed polls in a row the deletion is reported as failed.
 const FAILED_POLLS_MAX = 100;
+// Inserts wait while a deletion begins, so an engine that does not come back within them is reported.
+const BEGIN_TRIES_MAX = 5;
+// Ten seconds of pauses in which an engine restarts or a server comes back.
+const FINISH_TRIES_MAX = 40;
 // Set while rows are deleted.
 const SYNCED = 'min_rows_to_fsync_after_merge';
 // An impossible partition: dropping it deletes nothing, but makes the engine remove replaced parts.
 const NO_PARTITION = "ID 'none'";
 
 /**
- * Deletes the rows of a source that meet a condition and were stored before the call. When it resolves no file contains them: the
- * engine has rewritten each part that had some, and has removed the replaced parts from the disk.
+ * Begins to delete the rows of a source that meet a condition: when it resolves, the engine has written down that those that were
+ * stored by then have to go, also across a crash, and rows that are stored later stay. Retried if the engine ends meanwhile, so the
+ * engine may get it twice: the caller stores nothing until it resolves, or accepts that the last one counts.
+ *
+ * @param condition SQL on the columns of the table
+ * @param pause waits between two tries
+ */
+export async function beginDeletion(
+  engine: Engine,
+  source: Source,
+  condition: string,
+  pause: () => Promise<void>,
+): Promise<void> {
+  const alter = createAlter(engine, source, { pause, triesMax: BEGIN_TRIES_MAX });
+  // The embedded engine's parts are synced by `finishDeletion`.
+  if (!engine.seesEveryWrite) await alter(`MODIFY SETTING ${SYNCED} = 1`);
+  await alter(`DELETE WHERE ${condition} SETTINGS mutations_sync = 0`);
+}
+
+/**
+ * Resolves when no file contains rows whose deletion has begun: the engine has rewritten each part that had some, and has removed the
+ * replaced parts from the disk.
  *
  * The engine keeps replaced parts for eight minutes, since their successors may not have reached the disk. So successors are synced
  * first, then nothing is kept. After a crash the engine continues to rewrite at its next start.
  *
- * @param condition SQL on the columns of the table
  * @throws TailraceError `engine_unavailable` when the engine makes no progress; it keeps trying
  */
-export async function deleteRows(
-  engine: Engine,
-  source: Source,
-  condition: string,
-  options: DeleteOptions,
-): Promise<void> {
-  const table = `\`${storedTable(source, engine.cluster)}\`${onCluster(engine.cluster)}`;
-  const alter = (what: string) => engine.command(`ALTER TABLE ${table} ${what}`);
+export async function finishDeletion(engine: Engine, source: Source, options: DeleteOptions): Promise<void> {
+  const { pause, isShared = () => false } = options;
+  const alter = createAlter(engine, source, { pause, triesMax: FINISH_TRIES_MAX });
   await alter(`MODIFY SETTING ${SYNCED} = 1`);
-  await alter(`DELETE WHERE ${condition} SETTINGS mutations_sync = 0`);
   await untilRewritten(engine, source, options);
-  if (engine.seesEveryWrite) await syncParts(engine, source);
+  if (engine.seesEveryWrite) await syncParts(engine, source, pause);
   await alter('MODIFY SETTING old_parts_lifetime = 0');
   await untilRemoved(engine, source, {
     ...options,
     remove: () => alter(`DROP PARTITION ${NO_PARTITION}`),
   });
   // Kept after a failure: they mark unfinished work (`wasCutOff`) and only cost speed.
-  await alter(`RESET SETTING ${SYNCED}, old_parts_lifetime`).catch(() => {});
+  const reset = isShared() ? 'old_parts_lifetime' : `${SYNCED}, old_parts_lifetime`;
+  await alter(`RESET SETTING ${reset}`).catch(() => {});
+}
+
+interface Tries {
+  readonly pause: () => Promise<void>;
+  readonly triesMax: number;
+}
+
+/** Alters the table that holds a source's rows. Each statement may be repeated. */
+function createAlter(engine: Engine, source: Source, tries: Tries) {
+  const table = `\`${storedTable(source, engine.cluster)}\`${onCluster(engine.cluster)}`;
+  return (what: string) => insist(tries, () => engine.command(`ALTER TABLE ${table} ${what}`));
+}
+
+/** Reads the engine's system tables. */
+function createInspect(engine: Engine, { pause }: Pick<DeleteOptions, 'pause'>): Engine['inspect'] {
+  return (sql) => insist({ pause, triesMax: FINISH_TRIES_MAX }, () => engine.inspect(sql));
+}
+
+/** Repeats work that failed since the engine was unavailable. @throws TailraceError with the last failure */
+async function insist<T>({ pause, triesMax }: Tries, work: () => Promise<T>): Promise<T> {
+  for (let tries = 1; ; tries++) {
+    try {
+      return await work();
+    } catch (error) {
+      const failure = toTailraceError(error);
+      if (failure.code !== 'engine_unavailable' || tries >= triesMax) throw failure;
+    }
+    await pause();
+  }
 }
 
 /** Whether the process ended during a deletion of rows of a source, so that files with such rows may exist still. */
@@ -62,9 +112,10 @@ export async function wasCutOff(engine: Engine, source: Source): Promise<boolean
 }
 
 async function untilRewritten(engine: Engine, source: Source, options: DeleteOptions): Promise<void> {
+  const inspect = createInspect(engine, options);
   let failed = 0;
   for (;;) {
-    const [row] = await engine.inspect(
+    const [row] = await inspect(
       `SELECT count() AS left, sum(parts_to_do) AS parts, max(latest_fail_reason) AS fault
        FROM ${everywhere(engine, 'system.mutations')} WHERE ${isOf(engine, source)} AND NOT is_done`,
     );
@@ -86,8 +137,9 @@ async function untilRemoved(
   source: Source,
   { pause, remove }: DeleteOptions & { remove: () => Promise<void> },
 ): Promise<void> {
+  const inspect = createInspect(engine, { pause });
   const find = async () => {
-    const rows = await engine.inspect(
+    const rows = await inspect(
       `SELECT DISTINCT name FROM ${everywhere(engine, 'system.parts')}
        WHERE ${isOf(engine, source)} AND NOT active AND rows > 0`,
     );
@@ -102,8 +154,8 @@ async function untilRemoved(
 }
 
 /** For the embedded engine: parts that were written before this deletion may not have reached the disk either. */
-async function syncParts(engine: Engine, source: Source): Promise<void> {
-  const rows = await engine.inspect(
+async function syncParts(engine: Engine, source: Source, pause: () => Promise<void>): Promise<void> {
+  const rows = await createInspect(engine, { pause })(
     `SELECT path FROM system.parts WHERE ${isOf(engine, source)} AND active AND path != ''`,
   );
   for (const { path } of rows) {

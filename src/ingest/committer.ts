@@ -13,7 +13,13 @@ export interface Committer {
    * @throws TailraceError `overloaded` at once if the queue is full, before anything is stored; otherwise the engine's
    */
   commit(source: Source, rows: readonly DayRows[], token?: string): Promise<void>;
-  /** Commits what is queued; later commits are refused. */
+  /**
+   * Holds the queue: what is not being stored by now waits until `release`, which has to be called soon. May be nested.
+   *
+   * @returns resolves when nothing is being stored
+   */
+  hold(): { readonly idle: Promise<void>; readonly release: () => void };
+  /** Commits what is queued, once nothing holds it; later commits are refused. */
   close(): Promise<void>;
   gauges(): { queuedBytes: number; queuedRequests: number };
 }
@@ -48,20 +54,29 @@ export function createCommitter(engine: Engine, options: CommitterOptions): Comm
   const queued = { bytes: 0, requests: 0 };
   let sending: Promise<void> | undefined;
   let closed = false;
+  const holds = createHolds(() => {
+    if ([...groups.values()].some(({ isDue }) => isDue)) startSending();
+  });
 
   /** `sendDue` starts only if a group is due: otherwise it would end before `sending` is assigned, and look unfinished. */
   function makeDue(group: Group): void {
     if (group.isDue) return; // by its size before its time; it may have been sent long ago
     group.isDue = true;
-    sending ??= sendDue();
+    startSending();
   }
 
+  function startSending(): void {
+    if (holds.count === 0) sending ??= sendDue();
+  }
+
+  const takeNext = () => (holds.count === 0 ? takeDue(groups) : undefined);
+
   async function sendDue(): Promise<void> {
-    for (let next = takeDue(groups); next !== undefined; next = takeDue(groups)) {
+    for (let next = takeNext(); next !== undefined; next = takeNext()) {
       await send(engine, next, options.onCommit);
       queued.bytes -= next.bytes;
     }
-    sending = undefined; // in the same tick as the last `takeDue`, so that no group becomes due in between
+    sending = undefined; // in the same tick as the last `takeNext`, so that no group becomes due in between
   }
 
   function join(key: string, source: Source, token: string | undefined): Group {
@@ -100,12 +115,43 @@ export function createCommitter(engine: Engine, options: CommitterOptions): Comm
         queued.requests--;
       });
     },
+    hold: () => ({ idle: sending ?? Promise.resolve(), release: holds.add() }),
     async close() {
       closed = true;
       for (const group of groups.values()) makeDue(group);
+      await holds.released;
       await sending;
     },
     gauges: () => ({ queuedBytes: queued.bytes, queuedRequests: queued.requests }),
+  };
+}
+
+/** @param onReleased called when the last one is released */
+function createHolds(onReleased: () => void) {
+  let count = 0;
+  let released = Promise.resolve();
+  return {
+    get count() {
+      return count;
+    },
+    /** Resolves when those of now are released. */
+    get released() {
+      return released;
+    },
+    /** @returns releases it; idempotent */
+    add(): () => void {
+      const { promise, resolve } = Promise.withResolvers<void>();
+      released = Promise.all([released, promise]).then(() => {});
+      count++;
+      let isHeld = true;
+      return () => {
+        if (!isHeld) return;
+        isHeld = false;
+        count--;
+        if (count === 0) onReleased();
+        resolve();
+      };
+    },
   };
 }
 

@@ -3,7 +3,8 @@ import type { Registry } from '../definitions/registry.ts';
 import { invalidRequest, TailraceError } from '../errors.ts';
 import type { Caller } from '../keys/keyring.ts';
 import { formatInstant } from '../lib/instant.ts';
-import type { DeletionJob, Deletions, SourceRows } from '../maintenance/deletion/deletions.ts';
+import type { SourceRows } from '../maintenance/deletion/begin.ts';
+import type { DeletionJob, Deletions } from '../maintenance/deletion/deletions.ts';
 import { type Deletion, parseDeletion } from '../maintenance/deletion/request.ts';
 import type { DeletionView } from './view.ts';
 
@@ -58,11 +59,12 @@ export function readDeletion({ deletions }: DeletionParts, id: string): Deletion
   );
 }
 
-function toDeletionView({ id, state, deletion, counted, progress }: DeletionJob): DeletionView {
+function toDeletionView({ id, state, deletion, acceptedMs, counted, progress }: DeletionJob): DeletionView {
   return {
     ...toPlanView(deletion, counted),
     id,
     state,
+    accepted_at: new Date(acceptedMs).toISOString(),
     progress: progress === undefined ? null : { source: progress.source, parts_left: progress.partsLeft },
   };
 }
@@ -71,6 +73,7 @@ function toPlanView({ project, before }: Deletion, counted: readonly SourceRows[
   return {
     id: null,
     state: 'planned',
+    accepted_at: null,
     project,
     before: before === undefined ? null : `${formatInstant(before).replace(' ', 'T')}Z`,
     rows: counted.reduce((sum, { rows }) => sum + rows, 0),

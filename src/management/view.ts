@@ -263,11 +263,17 @@ export type KeyEntry = Static<typeof KEY_ENTRY>;
 export const DELETION = Type.Object({
   id: orNull(Type.String({ description: 'Null for a dry run.' })),
   state: Type.Enum(['planned', 'running', 'done', 'failed']),
+  accepted_at: orNull(
+    Type.String({
+      description:
+        'ISO 8601. Events acknowledged before are deleted, events sent afterwards stay. Null for a dry run.',
+    }),
+  ),
   project: Type.String({ description: 'Empty: events that belong to no project.' }),
   before: orNull(Type.String({ description: 'Only events before it.' })),
   rows: Type.Integer({ description: 'In all.' }),
   sources: Type.Array(Type.Object({ source: Type.String(), rows: Type.Integer() }), {
-    description: 'Sources that had such events when it began.',
+    description: 'Sources that had such events when it was accepted.',
   }),
   progress: orNull(
     Type.Object(

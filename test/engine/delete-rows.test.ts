@@ -1,5 +1,6 @@
 import { afterAll, expect, test } from 'vitest';
-import { deleteRows, wasCutOff } from '../../src/engine/delete-rows.ts';
+import { wasCutOff } from '../../src/engine/delete-rows.ts';
+import { deleteRows } from '../support/delete-rows.ts';
 import { edgeEvents } from '../support/events.ts';
 import { openTestStore, storeEvents } from '../support/service.ts';
 

@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import { afterAll, beforeEach, describe, expect, test } from 'vitest';
 import { createRollupBuilder, type RollupProgress } from '../../src/engine/build-rollups.ts';
-import { deleteRows } from '../../src/engine/delete-rows.ts';
 import type { Engine, QueryOptions } from '../../src/engine/engine.ts';
 import { rollupProjection } from '../../src/engine/rollup.ts';
 import { applySchema } from '../../src/engine/schema.ts';
@@ -14,6 +13,7 @@ import { createRunner } from '../../src/query/run.ts';
 import { createStatement } from '../../src/query/statement.ts';
 import { createRewriter } from '../../src/sql/parameter.ts';
 import { type Values, writeValue } from '../../src/sql/quote.ts';
+import { deleteRows } from '../support/delete-rows.ts';
 import { runs } from '../support/property.ts';
 import { openTestStore, storeEvents } from '../support/service.ts';
 

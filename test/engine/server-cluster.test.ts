@@ -1,7 +1,6 @@
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
 import { readDefinitions } from '../../src/definitions/read.ts';
-import { deleteRows } from '../../src/engine/delete-rows.ts';
 import { createView } from '../../src/engine/external.ts';
 import { applySchema } from '../../src/engine/schema.ts';
 import { readStoreState } from '../../src/engine/store-state.ts';
@@ -12,6 +11,7 @@ import { verifyExternal } from '../../src/query/verify-external.ts';
 import { hasEvents } from '../../src/sample/fill.ts';
 import { quote } from '../../src/sql/quote.ts';
 import { startClickHouseFront } from '../../trial/clickhouse-front.ts';
+import { deleteRows } from '../support/delete-rows.ts';
 import { storeEvents, temporaryFolder, testConfig } from '../support/service.ts';
 
 const folder = await temporaryFolder();

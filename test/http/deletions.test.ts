@@ -107,6 +107,15 @@ describe('deleting events', () => {
     });
   });
 
+  test('several at once count each event in one of them', async () => {
+    await fill('together', 40);
+    await fill('together', 3, FUNCTIONS);
+    const asked = [{ project: 'together' }, { project: 'together', source: EDGE }, { project: 'together' }];
+    const deleted = await Promise.all(asked.map(remove));
+    expect(sum(deleted.map(({ rows }) => rows))).toBe(43);
+    expect(await countStored('together')).toBe(0);
+  });
+
   test('holds to a source and to the time before an instant, which itself stays', async () => {
     await fill('bounded', 4);
     await fill('bounded', 4, FUNCTIONS);

@@ -224,6 +224,43 @@ describe('the queue', () => {
   });
 });
 
+describe('holding the queue', () => {
+  test('waits for the insert that runs; what comes then is stored after the last release', async () => {
+    const project = newProject();
+    const gate = Promise.withResolvers<void>();
+    const { engine, inserts } = watch(() => (inserts.length === 1 ? gate.promise : undefined));
+    const { committer } = open(engine, { waitMs: 0, groupBytesMax: 1 });
+    const first = committer.commit(EDGE, encodeRows([event(project, '1')]));
+    await vi.waitFor(() => expect(inserts).toHaveLength(1));
+    const holds = [committer.hold(), committer.hold()];
+    const second = committer.commit(EDGE, encodeRows([event(project, '2')]));
+    gate.resolve();
+    await Promise.all(holds.map(({ idle }) => idle));
+    await first;
+    holds[0]?.release();
+    holds[0]?.release(); // no effect: the other one still holds
+    expect([inserts.length, await idsOf(store, project)]).toEqual([1, ['1']]);
+    holds[1]?.release();
+    await second;
+    expect(await idsOf(store, project)).toEqual(['1', '2']);
+    await committer.close();
+  });
+
+  test('ends, and a close that came meanwhile stores what waits', async () => {
+    const project = newProject();
+    const { engine } = watch();
+    const { committer } = open(engine, { waitMs: 0 });
+    const { release } = committer.hold();
+    const commit = committer.commit(EDGE, encodeRows([event(project, '1')]));
+    const closing = committer.close();
+    expect(committer.gauges().queuedRequests).toBe(1);
+    release();
+    await closing;
+    await commit;
+    expect(await idsOf(store, project)).toEqual(['1']);
+  });
+});
+
 describe('closing', () => {
   test('commits what is queued without its wait, and refuses what comes later', async () => {
     const project = newProject();

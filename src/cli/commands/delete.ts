@@ -8,11 +8,8 @@ import type { Config } from '../../config/config.ts';
 import { InputError, StoppedError } from '../../errors.ts';
 import { openControlStore } from '../../keys/open-control-store.ts';
 import { untilAborted } from '../../lib/abort.ts';
-import {
-  createDeletions,
-  type DeletionProgress,
-  type SourceRows,
-} from '../../maintenance/deletion/deletions.ts';
+import type { SourceRows } from '../../maintenance/deletion/begin.ts';
+import { createDeletions, type DeletionProgress } from '../../maintenance/deletion/deletions.ts';
 import type { DeletionRequest } from '../../maintenance/deletion/request.ts';
 import { sendCommand } from '../../maintenance/socket/client.ts';
 import { createCommands } from '../../maintenance/socket/commands.ts';
@@ -151,7 +148,8 @@ async function openOwn(config: Config, stop: AbortSignal): Promise<Executor> {
   const { engine, registry } = store;
   const pause = async (ms: number) => void (await wait(ms, undefined, { signal: stop }));
   const tools = { now: Date.now, newId: randomUUID, wait: pause };
-  const deletions = createDeletions({ store, control, ...tools });
+  const holdInserts = () => ({ idle: Promise.resolve(), release() {} }); // this process stores nothing
+  const deletions = createDeletions({ store, control, holdInserts, ...tools });
   const folders = () => store.folders;
   const commands = createCommands({ config, folders, engine, registry, deletions, ...tools });
   const closing = cleanup.move();

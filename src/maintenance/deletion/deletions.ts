@@ -1,16 +1,10 @@
 import type { Registry } from '../../definitions/registry.ts';
 import type { Source } from '../../definitions/source.ts';
-import { deleteRows, wasCutOff } from '../../engine/delete-rows.ts';
+import { finishDeletion, wasCutOff } from '../../engine/delete-rows.ts';
 import type { Engine } from '../../engine/engine.ts';
 import { TailraceError } from '../../errors.ts';
-import type { ControlStore } from '../../keys/control-store.ts';
-import { type Deletion, describeDeletion, toCondition } from './request.ts';
-
-/** The events of one source that a deletion concerns. */
-export interface SourceRows {
-  readonly source: string;
-  readonly rows: number;
-}
+import { type BeginParts, countEvents, createBegin, type SourceRows } from './begin.ts';
+import type { Deletion } from './request.ts';
 
 /** The source in work, and the parts of its table left to rewrite. */
 export type DeletionProgress = { readonly source: string; readonly partsLeft: number };
@@ -19,7 +13,9 @@ export type DeletionProgress = { readonly source: string; readonly partsLeft: nu
 export interface DeletionJob {
   readonly id: string;
   readonly deletion: Deletion;
-  /** The events that there were when it started. */
+  /** Its moment, ms since the epoch: it deletes the events that were acknowledged before, and none that are sent afterwards. */
+  readonly acceptedMs: number;
+  /** The events that it deletes; on a server, other processes may have stored more while they were counted. */
   readonly counted: readonly SourceRows[];
   readonly state: 'running' | 'done' | 'failed';
   /** While it runs. */
@@ -34,7 +30,7 @@ export interface Deletions {
   count(deletion: Deletion): Promise<SourceRows[]>;
   /**
    * Starts a deletion and writes it into the audit trail, unless no event matches. Even then it finishes a deletion that was
-   * interrupted.
+   * interrupted. When it resolves the engine knows what to delete, also if other deletions are rewriting files still.
    *
    * @param actor for the audit trail: a key's id, or `cli`
    * @throws TailraceError `overloaded` if too many wait; failures of the control store and the engine
@@ -46,16 +42,13 @@ export interface Deletions {
   idle(): Promise<void>;
 }
 
-export interface DeletionsOptions {
+export interface DeletionsOptions extends Pick<BeginParts, 'control' | 'holdInserts' | 'now'> {
   readonly store: {
     readonly engine: Engine;
     readonly registry: Registry;
     /** See `Store.eventsDeleted`. */
     eventsDeleted(sources: readonly Source[], nowMs: number): Promise<void>;
   };
-  readonly control: Pick<ControlStore, 'record'>;
-  /** ms since the epoch. */
-  readonly now: () => number;
   readonly newId: () => string;
   /** Resolves after so many ms. */
   readonly wait: (ms: number) => Promise<void>;
@@ -69,15 +62,34 @@ export const FOLLOW_EVERY_MS = 1_000;
 
 type Mutable<T> = { -readonly [name in keyof T]: T[name] };
 
-export function createDeletions({ store, control, now, newId, wait }: DeletionsOptions): Deletions {
+export function createDeletions({
+  store,
+  control,
+  holdInserts,
+  now,
+  newId,
+  wait,
+}: DeletionsOptions): Deletions {
   const { engine, registry } = store;
+  const pause = () => wait(POLL_EVERY_MS);
   const jobs = new Map<string, DeletionJob>();
+  // A table of each source, for each deletion that has begun and is not finished.
+  const rewriting: string[] = [];
+  const begin = createBegin({
+    engine,
+    registry,
+    control,
+    holdInserts,
+    now,
+    pause,
+    onBegin: ({ table }) => void rewriting.push(table),
+  });
   let waiting = 0;
   let last: Promise<unknown> = Promise.resolve();
 
-  async function run(job: Mutable<DeletionJob>): Promise<void> {
+  async function run(job: Mutable<DeletionJob>, sources: readonly Source[]): Promise<void> {
     try {
-      await deleteAndForget(job);
+      await finishAndForget(job, sources);
       job.state = 'done';
     } catch (error) {
       job.state = 'failed';
@@ -85,13 +97,14 @@ export function createDeletions({ store, control, now, newId, wait }: DeletionsO
     } finally {
       job.progress = undefined;
       waiting--;
+      for (const { table } of sources) rewriting.splice(rewriting.indexOf(table), 1);
     }
   }
 
   /** Drops cached answers also if only some events could be deleted. */
-  async function deleteAndForget(job: Mutable<DeletionJob>): Promise<void> {
+  async function finishAndForget(job: Mutable<DeletionJob>, sources: readonly Source[]): Promise<void> {
     try {
-      await deleteEvents(engine, job, () => wait(POLL_EVERY_MS));
+      await finish(job, new Set(sources));
     } finally {
       await store.eventsDeleted(job.deletion.sources, now());
       // Other processes have dropped their answers by then: one poll may have been under way, the next one has seen the deletion.
@@ -99,13 +112,18 @@ export function createDeletions({ store, control, now, newId, wait }: DeletionsO
     }
   }
 
-  async function audit(deletion: Deletion, counted: readonly SourceRows[], actor: string): Promise<void> {
-    const isOfAll = deletion.sources.length > 1 || registry.sources.length === 1;
-    const rows = counted.reduce((sum, one) => sum + one.rows, 0);
-    if (rows === 0) return;
-    const detail = `${rows} ${describeDeletion(deletion, isOfAll)}`;
-    const entry = { atMs: now(), action: 'deleted', keyId: '', actor, detail, count: 1 } as const;
-    await control.record({ used: [], entries: [entry] });
+  async function finish(job: Mutable<DeletionJob>, sources: ReadonlySet<Source>): Promise<void> {
+    for (const source of job.deletion.sources) {
+      if (!sources.has(source) && !(await wasCutOff(engine, source))) continue;
+      const own = sources.has(source) ? 1 : 0;
+      await finishDeletion(engine, source, {
+        pause,
+        isShared: () => rewriting.filter((table) => table === source.table).length > own,
+        onParts(partsLeft) {
+          job.progress = { source: source.name, partsLeft };
+        },
+      });
+    }
   }
 
   return {
@@ -114,55 +132,23 @@ export function createDeletions({ store, control, now, newId, wait }: DeletionsO
       if (waiting >= WAITING_MAX)
         throw new TailraceError('overloaded', `${WAITING_MAX} deletions are waiting already`);
       waiting++;
-      let counted: SourceRows[];
-      try {
-        counted = await countEvents(engine, deletion);
-        await audit(deletion, counted, actor);
-      } catch (error) {
+      const { sources, failure, ...accepted } = await begin(deletion, actor).catch((error: unknown) => {
         waiting--;
         throw error;
-      }
+      });
       const { promise: done, resolve, reject } = Promise.withResolvers<void>();
       const job: Mutable<DeletionJob> = {
-        ...{ id: newId(), deletion, counted, state: 'running', progress: undefined, done },
+        ...{ id: newId(), deletion, ...accepted, state: 'running', progress: undefined, done },
       };
       remember(jobs, job);
-      last = last.then(() => run(job)).then(resolve, reject);
+      last = last.then(() => run(job, sources)).then(resolve, reject);
       done.catch(() => {}); // callers that await it get the rejection
+      if (failure !== undefined) throw failure; // what has begun is finished nevertheless
       return job;
     },
     find: (id) => jobs.get(id),
     idle: async () => void (await last),
   };
-}
-
-async function countEvents(engine: Engine, deletion: Deletion): Promise<SourceRows[]> {
-  const condition = toCondition(deletion);
-  const counted: SourceRows[] = [];
-  for (const { name, table } of deletion.sources) {
-    const [row] = await engine.inspect(`SELECT count() AS rows FROM \`${table}\` WHERE ${condition}`);
-    counted.push({ source: name, rows: Number(row?.['rows']) });
-  }
-  return counted;
-}
-
-/** Deletes the events that are stored when it starts, source by source; later events stay. */
-async function deleteEvents(
-  engine: Engine,
-  job: Mutable<DeletionJob>,
-  pause: () => Promise<void>,
-): Promise<void> {
-  const condition = toCondition(job.deletion);
-  const withRows = new Set(job.counted.filter(({ rows }) => rows > 0).map(({ source }) => source));
-  for (const source of job.deletion.sources) {
-    if (!withRows.has(source.name) && !(await wasCutOff(engine, source))) continue;
-    await deleteRows(engine, source, condition, {
-      pause,
-      onParts(partsLeft) {
-        job.progress = { source: source.name, partsLeft };
-      },
-    });
-  }
 }
 
 function remember(jobs: Map<string, DeletionJob>, job: DeletionJob): void {

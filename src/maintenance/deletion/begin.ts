@@ -1,0 +1,101 @@
+import type { Registry } from '../../definitions/registry.ts';
+import type { Source } from '../../definitions/source.ts';
+import { beginDeletion } from '../../engine/delete-rows.ts';
+import type { Engine } from '../../engine/engine.ts';
+import type { ControlStore } from '../../keys/control-store.ts';
+import { createSlots } from '../../lib/slots.ts';
+import { type Deletion, describeDeletion, toCondition } from './request.ts';
+
+/** The events of one source that a deletion concerns. */
+export interface SourceRows {
+  readonly source: string;
+  readonly rows: number;
+}
+
+/** A deletion that the engine knows of. */
+export interface Begun {
+  readonly acceptedMs: number;
+  readonly counted: readonly SourceRows[];
+  /** The sources whose tables have rows to delete. */
+  readonly sources: readonly Source[];
+  /** Why the last of them, and others, may not have begun. */
+  readonly failure: unknown;
+}
+
+export interface BeginParts {
+  readonly engine: Engine;
+  readonly registry: Registry;
+  readonly control: Pick<ControlStore, 'record'>;
+  /** Keeps this process from storing events until `release`. `idle` resolves when none are being stored. */
+  readonly holdInserts: () => { readonly idle: Promise<void>; readonly release: () => void };
+  /** ms since the epoch. */
+  readonly now: () => number;
+  /** Waits between two tries. */
+  readonly pause: () => Promise<void>;
+  /** Called for each source, before the engine gets it. */
+  readonly onBegin: (source: Source) => void;
+}
+
+/**
+ * Begins deletions, one at a time. This process stores nothing meanwhile: what a deletion counts is what it deletes, and its moment is
+ * the same in all tables. What other processes store on a server is before or after it, by the order in which the server got both.
+ */
+export function createBegin({ engine, registry, control, holdInserts, now, pause, onBegin }: BeginParts) {
+  const acquire = createSlots(1);
+
+  /** @param sources gets those that have begun */
+  async function beginAll(
+    deletion: Deletion,
+    counted: readonly SourceRows[],
+    sources: Source[],
+  ): Promise<void> {
+    const condition = toCondition(deletion);
+    const withRows = new Set(counted.filter(({ rows }) => rows > 0).map(({ source }) => source));
+    for (const source of deletion.sources) {
+      if (!withRows.has(source.name)) continue;
+      sources.push(source);
+      onBegin(source);
+      await beginDeletion(engine, source, condition, pause);
+    }
+  }
+
+  async function audit(deletion: Deletion, counted: readonly SourceRows[], actor: string): Promise<void> {
+    const isOfAll = deletion.sources.length > 1 || registry.sources.length === 1;
+    const rows = counted.reduce((sum, one) => sum + one.rows, 0);
+    if (rows === 0) return;
+    const detail = `${rows} ${describeDeletion(deletion, isOfAll)}`;
+    const entry = { atMs: now(), action: 'deleted', keyId: '', actor, detail, count: 1 } as const;
+    await control.record({ used: [], entries: [entry] });
+  }
+
+  return async function begin(deletion: Deletion, actor: string): Promise<Begun> {
+    const slot = await acquire();
+    const { idle, release } = holdInserts();
+    const sources: Source[] = [];
+    try {
+      await idle;
+      const counted = await countEvents(engine, deletion);
+      await audit(deletion, counted, actor);
+      const failure = await beginAll(deletion, counted, sources).then(
+        () => undefined,
+        (error: unknown) => error,
+      );
+      return { acceptedMs: now(), counted, sources, failure };
+    } finally {
+      release();
+      slot.release();
+    }
+  };
+}
+
+/** Counts the events by source. Those that an earlier deletion will remove do not count. */
+export async function countEvents(engine: Engine, deletion: Deletion): Promise<SourceRows[]> {
+  const condition = toCondition(deletion);
+  const counts = deletion.sources.map(
+    ({ table }, i) => `SELECT ${i} AS source, count() AS rows FROM \`${table}\` WHERE ${condition}`,
+  );
+  if (counts.length === 0) return [];
+  const found = await engine.inspect(`${counts.join('\nUNION ALL ')}\nSETTINGS apply_mutations_on_fly = 1`);
+  const rows = new Map(found.map((row) => [Number(row['source']), Number(row['rows'])]));
+  return deletion.sources.map(({ name }, i) => ({ source: name, rows: rows.get(i) ?? 0 }));
+}
