@@ -18,6 +18,17 @@ export interface PoolLimits {
   readonly queueTimeoutMs: number;
 }
 
+/** Of a pool for other work than queries. */
+export interface PoolWork {
+  /** For messages. */
+  readonly one: string;
+  readonly many: string;
+  /** Whether a lane may hold one more session. @param held the lane of each held session */
+  readonly mayHold: (lane: string, held: readonly string[], sessions: number) => boolean;
+}
+
+const QUERIES: PoolWork = { one: 'query', many: 'queries', mayHold: mayQuery };
+
 // Lane of internal work, such as checks of definitions. No key has an empty id.
 const OWN_LANE = '';
 
@@ -25,7 +36,11 @@ const OWN_LANE = '';
  * Sessions that run one query at a time each, given to waiting lanes by a fair queue. A session is what a query holds while it
  * runs: a session of chDB, or a slot for one more query on a server.
  */
-export function createSessionPool<Session>(sessions: readonly Session[], limits: PoolLimits) {
+export function createSessionPool<Session>(
+  sessions: readonly Session[],
+  limits: PoolLimits,
+  { one, many, mayHold }: PoolWork = QUERIES,
+) {
   const idle = [...sessions];
   const waiting = createLanes<ReturnType<typeof createWaiter<Session>>>();
   const changes = new Map<Session, (() => Promise<void>)[]>();
@@ -60,7 +75,8 @@ export function createSessionPool<Session>(sessions: readonly Session[], limits:
       waiting.delete(waiter);
       reject(error);
     };
-    const waiter = createWaiter({ take: resolve, fail: leave }, signal, limits.queueTimeoutMs);
+    const late = () => tooLong(one, limits.queueTimeoutMs);
+    const waiter = createWaiter({ take: resolve, fail: leave }, signal, { ms: limits.queueTimeoutMs, late });
     waiting.push(lane, waiter);
     // A caller that joins the flight adds its own lane, and its own time, to the query.
     onJoin?.((other) => {
@@ -85,9 +101,8 @@ export function createSessionPool<Session>(sessions: readonly Session[], limits:
       if (signal.aborted) return Promise.reject(signal.reason);
       if (idle.length > 0 && mayServe(lane)) return wait(signal, lane, onJoin); // no waiting lane may take what is idle
       const full =
-        waiting.size >= limits.queueMax ? `${limits.queueMax} queries` : findFull(waiting, lane, limits);
-      if (full === undefined) return wait(signal, lane, onJoin);
-      return Promise.reject(new TailraceError('overloaded', `${full} are waiting already`));
+        waiting.size >= limits.queueMax ? { max: limits.queueMax } : findFull(waiting, lane, limits);
+      return full === undefined ? wait(signal, lane, onJoin) : Promise.reject(tooMany(many, full));
     },
     release,
     /**
@@ -118,13 +133,23 @@ export function createSessionPool<Session>(sessions: readonly Session[], limits:
   };
 }
 
+/** A bound that is reached. */
+interface Full {
+  readonly max: number;
+  readonly whose?: string;
+}
+
 /** The bound that a lane has reached; `undefined`: there is room for one more. */
-function findFull<T>(waiting: Lanes<T>, lane: string, limits: PoolLimits): string | undefined {
+function findFull<T>(waiting: Lanes<T>, lane: string, limits: PoolLimits): Full | undefined {
   const { queuePerLaneMax, queuePerTokenMax = queuePerLaneMax } = limits;
   const key = keyOfLane(lane);
-  if (waiting.lengthOfKey(key) >= queuePerLaneMax) return `${queuePerLaneMax} queries of this key`;
+  if (waiting.lengthOfKey(key) >= queuePerLaneMax) return { max: queuePerLaneMax, whose: ' of this key' };
   if (lane === key || waiting.length(lane) < queuePerTokenMax) return undefined;
-  return `${queuePerTokenMax} queries of this token`;
+  return { max: queuePerTokenMax, whose: ' of this token' };
+}
+
+function tooMany(many: string, { max, whose = '' }: Full): TailraceError {
+  return new TailraceError('overloaded', `${max} ${many}${whose} are waiting already`);
 }
 
 /**
@@ -134,7 +159,7 @@ function findFull<T>(waiting: Lanes<T>, lane: string, limits: PoolLimits): strin
  *
  * @param held the lane of each held session
  */
-function mayHold(lane: string, held: readonly string[], sessions: number): boolean {
+function mayQuery(lane: string, held: readonly string[], sessions: number): boolean {
   if (lane === OWN_LANE || sessions === 1) return true;
   const key = keyOfLane(lane);
   if (held.filter((other) => keyOfLane(other) === key).length >= sessions - 1) return false;
@@ -142,8 +167,12 @@ function mayHold(lane: string, held: readonly string[], sessions: number): boole
 }
 
 /** A waiter that fails when `signal` aborts or its time is over. */
-function createWaiter<Session>(waiter: Waiter<Session>, signal: AbortSignal, timeoutMs: number) {
-  const timer = setTimeout(() => fail(tooLong(timeoutMs)), timeoutMs);
+function createWaiter<Session>(
+  waiter: Waiter<Session>,
+  signal: AbortSignal,
+  timeout: { readonly ms: number; readonly late: () => TailraceError },
+) {
+  const timer = setTimeout(() => fail(timeout.late()), timeout.ms);
   const onAbort = () => fail(signal.reason);
   signal.addEventListener('abort', onAbort, { once: true });
   function end(): void {
@@ -165,7 +194,7 @@ function createWaiter<Session>(waiter: Waiter<Session>, signal: AbortSignal, tim
   };
 }
 
-function tooLong(queueTimeoutMs: number): TailraceError {
-  const message = `the query waited ${queueTimeoutMs} ms for its turn; ask again later`;
+function tooLong(work: string, queueTimeoutMs: number): TailraceError {
+  const message = `the ${work} waited ${queueTimeoutMs} ms for its turn; ask again later`;
   return new TailraceError('overloaded', message, { retryAfterSeconds: Math.ceil(queueTimeoutMs / 1000) });
 }

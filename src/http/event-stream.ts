@@ -6,8 +6,10 @@ import type { Sink } from '../tail/member.ts';
 
 // For a reader that takes nothing more, not even the last event.
 const LAST_EVENT_MS = 5_000;
-// For a part of the rows before the first new one, which are in memory until the last part is sent.
+// For a part of the rows before the first new one, and for all of them: they are in memory until the last part is sent. Fast enough
+// is a reader of 8 MiB, the most there are, at 140 KB/s.
 const DRAIN_MS_MAX = 15_000;
+const DRAINS_MS_MAX = 60_000;
 
 /** Headers of a response with events. The connection is not used again: it may be open for days. */
 export const EVENT_STREAM_HEAD = {
@@ -23,6 +25,7 @@ export function openEventStream(reply: FastifyReply): Sink {
   raw.writeHead(200, { ...(reply.getHeaders() as Record<string, string>), ...EVENT_STREAM_HEAD }); // set as texts
   raw.flushHeaders();
   raw.on('error', () => {}); // the reader has gone; `close` follows
+  let drainsMs = 0;
   return {
     get waitingBytes() {
       return raw.writableLength;
@@ -40,10 +43,12 @@ export function openEventStream(reply: FastifyReply): Sink {
       const waiting = new AbortController();
       const { signal } = waiting;
       const taken = Promise.race([once(raw, 'drain', { signal }), once(raw, 'close', { signal })]);
-      const late = pause(DRAIN_MS_MAX, false, { signal });
+      const startMs = performance.now();
+      const late = pause(Math.min(DRAIN_MS_MAX, DRAINS_MS_MAX - drainsMs), false, { signal });
       try {
         return await Promise.race([taken.then(() => true), late]);
       } finally {
+        drainsMs += performance.now() - startMs;
         waiting.abort();
       }
     },

@@ -8,7 +8,7 @@ import { comparePositions, type Position } from '../query/position.ts';
 import type { Question } from '../query/question.ts';
 import type { Run } from '../query/run.ts';
 import { rowEvent } from './event.ts';
-import { getPages, type Reading, readBack, readFirst, type TailRow } from './read-back.ts';
+import { getPages, type How, type Reading, readBack, readFirst, type TailRow } from './read-back.ts';
 
 export interface GroupParts {
   readonly run: Run;
@@ -51,6 +51,7 @@ export function createGroup(parts: GroupParts, followed: Followed, nextLane: () 
   const cursorOf = cursors.createWriter(question.endpoint, question.values);
   const closing = new AbortController();
   const how = () => ({ signal: closing.signal, lane: nextLane() });
+  const { onJoin, join } = createJoins();
   const seesEveryWrite = parts.seesEveryWrite && pages.sources.every(isManaged);
   let version: WriteVersion = -1;
   let ticks = 0;
@@ -60,11 +61,7 @@ export function createGroup(parts: GroupParts, followed: Followed, nextLane: () 
 
   const isNewer = (a: Position, b: Position) => comparePositions(pages, a, b) < 0;
 
-  /** A row that is ahead of the clock moves no mark: rows that come after it would be left out by a tail that goes on there. */
-  function advance(from: Position | undefined, to: Position): Position | undefined {
-    if (timeOf(to) > now() * MICROS_PER_MS) return from;
-    return from === undefined || isNewer(to, from) ? to : from;
-  }
+  const advance = createAdvance(isNewer, now);
 
   function take(next: Read): void {
     for (const { position } of next.rows) mark = advance(mark, position);
@@ -92,10 +89,11 @@ export function createGroup(parts: GroupParts, followed: Followed, nextLane: () 
     /** Reads the newest rows, which are not sent. @throws what the query fails with */
     async start(): Promise<void> {
       const { version: before } = writes;
-      const first = await readNewest(followed, now(), (asked) => readFirst(run, asked, how()));
+      take(await readNewest(followed, now(), (asked) => readFirst(run, asked, { ...how(), onJoin })));
       version = before;
-      take(first);
     },
+    /** Another lane in which `start` may wait: no key waits for the turn of the one that came first. */
+    join,
     /** The rows that came since the last tick; `undefined` if nothing was written. @throws what the query fails with */
     async tick(): Promise<News> {
       if (!hasChanged()) return undefined;
@@ -120,13 +118,34 @@ export function createGroup(parts: GroupParts, followed: Followed, nextLane: () 
       return floor !== undefined && isNewer(floor, position) ? { rows, olderThan: floor } : { rows };
     },
     /** Rows between two positions, oldest first; `undefined` if there are too many. @throws what the query fails with */
-    async readBetween(from: Position, until: Position): Promise<readonly TailRow[] | undefined> {
+    async readBetween(from: Position, until: Position, { signal, ...forWhom }: BoundedHow) {
+      const options = { ...forWhom, signal: AbortSignal.any([signal, closing.signal]), from };
       const isEnough = (row: TailRow) => !isNewer(row.position, until);
-      const { rows, end } = await readBack(run, askSince(followed, until), { ...how(), from, isEnough });
-      return end === 'cut' ? undefined : rows.filter((row) => isNewer(row.position, until)).reverse();
+      const { rows, end } = await readBack(run, askSince(followed, until), { ...options, isEnough });
+      return end === 'cut' ? undefined : rows.filter((row) => !isEnough(row)).reverse();
     },
     /** Stops its queries. */
     close: () => closing.abort(),
+  };
+}
+
+/** A row that is ahead of the clock moves no mark: rows that come after it would be left out by a tail that goes on there. */
+function createAdvance(isNewer: (a: Position, b: Position) => boolean, now: () => number) {
+  return (from: Position | undefined, to: Position): Position | undefined => {
+    if (timeOf(to) > now() * MICROS_PER_MS) return from;
+    return from === undefined || isNewer(to, from) ? to : from;
+  };
+}
+
+type BoundedHow = How & { readonly signal: AbortSignal };
+
+function createJoins() {
+  const listeners: ((lane: string) => void)[] = [];
+  return {
+    onJoin: (listener: (lane: string) => void) => void listeners.push(listener),
+    join(lane: string): void {
+      for (const listener of listeners) listener(lane);
+    },
   };
 }
 

@@ -1,6 +1,7 @@
 import { CURSOR_PARAMETER } from '../definitions/pages.ts';
-import { createSingleFlight } from '../lib/single-flight.ts';
-import { createSlots } from '../lib/slots.ts';
+import { keyOfLane } from '../engine/lanes.ts';
+import { createSessionPool, type PoolWork } from '../engine/session-pool.ts';
+import { createSingleFlight, type Flight } from '../lib/single-flight.ts';
 import { invalidParameters } from '../query/parameters.ts';
 import type { Position } from '../query/position.ts';
 import type { Group } from './group.ts';
@@ -8,6 +9,19 @@ import { READ_MAX, type TailRow } from './read-back.ts';
 
 // Each has the rows before the first new one in memory until they are sent.
 const RESUMPTIONS_MAX = 8;
+// Of them.
+const TOKEN_MAX = 2;
+/** A key may hold as many as it leaves free: one key takes four, the next one two of the rest, and so on; a token takes two. */
+const RESUMPTIONS: PoolWork = {
+  one: 'live tail',
+  many: 'live tails that go on after an id',
+  mayHold(lane, held, slots) {
+    const free = slots - held.length;
+    const ofKey = held.filter((other) => keyOfLane(other) === keyOfLane(lane)).length;
+    if (ofKey >= free) return false;
+    return lane === keyOfLane(lane) || held.filter((other) => other === lane).length < TOKEN_MAX;
+  },
+};
 // Sent at a time, of these rows.
 const ROWS_AT_ONCE = 100;
 
@@ -18,34 +32,73 @@ export interface Past {
   readonly release: () => void;
 }
 
+/** Who goes on, after which position. */
+export interface Resumption {
+  /** `undefined`: there is nothing to be read. */
+  readonly position: Position | undefined;
+  readonly lane: string;
+  /** Aborts when the reader has gone. */
+  readonly signal: AbortSignal;
+}
+
+export interface HistoryLimits {
+  readonly tailsMax: number;
+  readonly tailsPerKeyMax: number;
+  readonly queryQueueTimeoutMs: number;
+}
+
 /**
- * Reads the rows after a position of a group whose new rows are held meanwhile.
+ * Reads the rows after a position of a group whose new rows are held meanwhile. A fair queue, since rows are in memory for as long
+ * as a slow reader takes: no key keeps another one waiting.
  *
- * @returns rejects with TailraceError `invalid_parameter` if the position is too far back; with what the query fails with
+ * @returns rejects with TailraceError `overloaded` if the wait is too long, `invalid_parameter` if the position is too far back;
+ * with what the query fails with; with the signal's reason
  */
-export function createHistory() {
-  const takeSlot = createSlots(RESUMPTIONS_MAX);
+export function createHistory(limits: HistoryLimits) {
+  const slots = Array.from({ length: RESUMPTIONS_MAX }, (_, i) => i);
+  const queue = {
+    queueMax: limits.tailsMax,
+    queuePerLaneMax: limits.tailsPerKeyMax,
+    queueTimeoutMs: limits.queryQueueTimeoutMs,
+  };
+  const pool = createSessionPool(slots, queue, RESUMPTIONS);
   const flights = createSingleFlight<readonly TailRow[] | undefined>();
 
-  async function readSince(group: Group, position: Position): Promise<readonly TailRow[]> {
+  async function readSince(
+    group: Group,
+    position: Position,
+    { lane, signal }: Resumption,
+  ): Promise<readonly TailRow[]> {
     const { rows, olderThan } = group.findSince(position);
     if (olderThan === undefined) return rows;
     const name = JSON.stringify([group.question.key, olderThan, position]);
-    const { value } = await flights.run(name, () => group.readBetween(olderThan, position));
+    const read: Flight<readonly TailRow[] | undefined> = (flightSignal, onJoin) =>
+      group.readBetween(olderThan, position, { signal: flightSignal, lane, onJoin });
+    const { value } = await flights.run(name, read, { signal, name: lane });
     if (value !== undefined) return [...value, ...rows];
     const message = `lies more than ${READ_MAX} back, which a live tail does not send; read them page by page, or begin without it`;
     throw invalidParameters([{ parameter: CURSOR_PARAMETER, message }]);
   }
 
-  return async (group: Group, position: Position | undefined): Promise<Past> => {
+  return async (group: Group, resumption: Resumption): Promise<Past> => {
+    const { position, lane, signal } = resumption;
     if (position === undefined) return { events: [], release() {} };
-    const { release } = await takeSlot();
+    const release = once(pool.release, await pool.acquire(signal, { lane }));
     try {
-      return { events: inPieces(group, await readSince(group, position), position), release };
+      const rows = await readSince(group, position, resumption);
+      return { events: inPieces(group, rows, position), release };
     } catch (error) {
       release();
       throw error;
     }
+  };
+}
+
+function once<T>(release: (slot: T) => void, slot: T): () => void {
+  let isHeld = true;
+  return () => {
+    if (isHeld) release(slot);
+    isHeld = false;
   };
 }
 

@@ -20,7 +20,10 @@ export interface Reading {
   readonly end: 'whole' | 'met' | 'cut';
 }
 
-export interface ReadBackOptions extends Pick<RunOptions, 'signal' | 'lane'> {
+/** For whom a page is read, and until when. */
+export type How = Pick<RunOptions, 'signal' | 'lane' | 'onJoin'>;
+
+export interface ReadBackOptions extends How {
   /** The rows after it; from the newest one if left out. */
   readonly from?: Position | undefined;
   /** Whether a page that ends with this row is the last one to be read. */
@@ -39,11 +42,7 @@ export function getPages({ endpoint }: Question): Pages {
 }
 
 /** Reads the first page. @throws what the query fails with */
-export async function readFirst(
-  run: Run,
-  question: Question,
-  how: Pick<RunOptions, 'signal' | 'lane'>,
-): Promise<Reading> {
+export async function readFirst(run: Run, question: Question, how: How): Promise<Reading> {
   const { rows, last } = await readPage(run, question, how);
   return { rows, end: last === undefined ? 'whole' : 'met' };
 }

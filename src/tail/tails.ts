@@ -2,29 +2,26 @@ import type { Config } from '../config/config.ts';
 import type { Registry } from '../definitions/registry.ts';
 import { TailraceError } from '../errors.ts';
 import type { Caller } from '../keys/keyring.ts';
-import type { Position } from '../query/position.ts';
+import { untilAborted } from '../lib/abort.ts';
 import type { EndReason } from './event.ts';
 import { createGroup, type Followed, type Group, type GroupParts } from './group.ts';
-import { createHistory, type Past } from './history.ts';
+import { createHistory, type Past, type Resumption } from './history.ts';
 import { createMember, type Member, type Sink } from './member.ts';
 
 export interface TailsOptions extends GroupParts {
   readonly registry: Pick<Registry, 'endpoints'>;
-  readonly limits: Pick<Config, 'tailsMax' | 'tailsPerKeyMax' | 'tailBufferBytesMax'>;
+  readonly limits: Pick<Config, 'tailsMax' | 'tailsPerKeyMax' | 'tailBufferBytesMax' | 'queryQueueTimeoutMs'>;
   /** A tail has ended; without a reason its reader has gone. */
   readonly onEnded: (reason: EndReason | 'left') => void;
   readonly onFailure: (error: unknown, endpoint: string) => void;
 }
 
-/** A request to follow a question. */
-export interface TailRequest extends Followed {
+/** A request to follow a question. Rows after the position come first; without one only new ones. */
+export interface TailRequest extends Followed, Resumption {
   /** Whether the definitions still give the caller this question; asked when they have changed. */
   readonly isCurrent: () => boolean;
-  /** Rows after it come first; without it only new ones. */
-  readonly position: Position | undefined;
   readonly caller: Caller;
   readonly authenticate: () => Caller | Promise<Caller>;
-  readonly lane: string;
 }
 
 export interface Tail {
@@ -53,13 +50,15 @@ export function createTails(options: TailsOptions) {
   const { registry, limits, onEnded, onFailure } = options;
   const groups = new Map<string, Running>();
   const places = createPlaces(limits);
-  const readPast = createHistory();
+  const readPast = createHistory(limits);
   let served = registry.endpoints;
   let isClosed = false;
 
   function openGroup(request: TailRequest): Running {
     const { key } = request.question;
-    const running = groups.get(key) ?? startGroup(options, request);
+    const existing = groups.get(key);
+    existing?.group.join(request.lane);
+    const running = existing ?? startGroup(options, request);
     groups.set(key, running);
     return running;
   }
@@ -99,16 +98,17 @@ export function createTails(options: TailsOptions) {
     /**
      * Opens a tail. What the first query fails with is thrown here, before anything is sent.
      *
-     * @throws TailraceError `rate_limited`, `invalid_parameter` if the position is too far back; what the query fails with
+     * @throws TailraceError `rate_limited`, `overloaded`, `invalid_parameter` if the position is too far back; what the query fails
+     * with; the signal's reason when the reader has gone
      */
     async open(request: TailRequest): Promise<Tail> {
-      const { caller, position } = request;
+      const { caller, signal } = request;
       places.take(caller);
       const running = openGroup(request);
       const member = add(running, request);
       try {
-        await running.ready;
-        const past = await readPast(running.group, position);
+        await untilAborted(running.ready, signal);
+        const past = await readPast(running.group, request);
         if (isClosed) member.end('shutdown');
         return createTail(member, past);
       } catch (error) {

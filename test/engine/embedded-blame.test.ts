@@ -73,13 +73,35 @@ test('of two that run in a crash, only the one is refused that runs in the next 
   expect(await ask('SELECT 1', { identity: 'innocent' })).toBe('1');
 }, 60_000);
 
+test('after two crashes in which only queries of one key ran, it is refused there with all of its tokens', async () => {
+  const origin = 'some.endpoint request-1';
+  const attack = ['key/one', 'key/two'].map((lane, i) =>
+    ask(slow(5_000, `attack-${i}`), { lane, origin }).catch((error: unknown) => error),
+  );
+  await untilRunning('attack-0');
+  await untilRunning('attack-1');
+  for (let i = 0; i < 2; i++) {
+    const pid = getEngineProcess();
+    process.kill(pid, 'SIGKILL');
+    await untilGone(pid);
+    if (i === 0) await untilRunning('attack-');
+  }
+  expect(await attack[0]).toMatchObject({ code: 'engine_unavailable' });
+  expect(await attack[1]).toMatchObject({ code: 'engine_unavailable' });
+  await expect(ask('SELECT 1', { lane: 'key/three', origin })).rejects.toThrow(
+    'of this key to this endpoint',
+  );
+  expect(await ask('SELECT 1', { lane: 'key/three', origin: 'another.endpoint request-2' })).toBe('1');
+  expect(await ask('SELECT 1', { lane: 'other', origin })).toBe('1');
+}, 60_000);
+
 test('a query that silences the engine is not retried, and queries behind it are answered', {
   tags: 'slow',
 }, async () => {
   const fifo = join(folder.path, 'zone');
   execFileSync('mkfifo', [fifo]);
   const stop = `SELECT toTimezone(toDateTime(0, 'UTC'), 'file:${fifo}')`;
-  const attacker = { lane: 'attacker', origin: 'some.endpoint request-1' };
+  const attacker = { lane: 'attacker/token-1', origin: 'some.endpoint request-1' };
   const attack = ask(stop, attacker).catch((error: unknown) => error);
   await untilRunning('file:');
   const behind = ask(`SELECT toTimezone(toDateTime(0, 'UTC'), 'Asia/Tokyo')`, { lane: 'other' });
@@ -87,9 +109,10 @@ test('a query that silences the engine is not retried, and queries behind it are
   expect(await attack).toMatchObject({ code: 'engine_unavailable' });
   expect(restarts).toMatchObject([{ reason: 'silent' }]);
   expect(suspects).toEqual([attacker]);
-  // With other values it is the same attack; other endpoints and keys are answered.
-  await expect(ask(`${stop} AS other`, attacker)).rejects.toThrow('a query of this key to this endpoint');
-  expect(await ask('SELECT 1', { lane: 'attacker', origin: 'another.endpoint request-2' })).toBe('1');
+  // With other values or tokens it is the same attack; other endpoints and keys are answered.
+  const next = { ...attacker, lane: 'attacker/token-2' };
+  await expect(ask(`${stop} AS other`, next)).rejects.toThrow('a query of this key to this endpoint');
+  expect(await ask('SELECT 1', { ...next, origin: 'another.endpoint request-2' })).toBe('1');
   expect(await ask('SELECT 1', { lane: 'other', origin: 'some.endpoint request-3' })).toBe('1');
 });
 

@@ -4,10 +4,10 @@ import { NDJSON_FORMAT } from '../../src/query/format.ts';
 import { parseParameters } from '../../src/query/parameters.ts';
 import type { Position } from '../../src/query/position.ts';
 import { createQuestion } from '../../src/query/question.ts';
-import { createRunner, type Run } from '../../src/query/run.ts';
+import { createRunner, type Run, type RunOptions } from '../../src/query/run.ts';
 import type { EndReason } from '../../src/tail/event.ts';
 import type { Sink } from '../../src/tail/member.ts';
-import { createTails } from '../../src/tail/tails.ts';
+import { createTails, type TailRequest } from '../../src/tail/tails.ts';
 import { openTestStore, storeEvents } from '../support/service.ts';
 
 const { store, config, close } = await openTestStore();
@@ -20,6 +20,8 @@ const ended: string[] = [];
 const failures: unknown[] = [];
 let queries = 0;
 const lanes: (string | undefined)[] = [];
+/** Called for each query, before it runs. */
+let onQuery: (options: RunOptions | undefined) => unknown = () => undefined;
 /** Fails a query if it returns an error. */
 let fault: () => Error | undefined = () => undefined;
 
@@ -27,6 +29,7 @@ const runner = createRunner(store.engine, () => NOW);
 const run: Run = async (question, options) => {
   queries++;
   lanes.push(options?.lane);
+  await onQuery(options);
   const error = fault();
   if (error !== undefined) throw error;
   return await runner(question, options);
@@ -51,6 +54,8 @@ beforeEach(() => {
   ended.length = 0;
   failures.length = 0;
   fault = () => undefined;
+  onQuery = () => undefined;
+  lanes.length = 0;
 });
 
 /** What a response would get; its reader takes nothing while `isSlow`. */
@@ -80,11 +85,18 @@ function createSink() {
   return { sink, state, ids, text: () => text, reason: () => reason };
 }
 
-async function open(tails: ReturnType<typeof openTails>, position?: Position, lane = 'key') {
+/** A request to follow the logs of the test's project. */
+function ask(more: Partial<TailRequest> = {}): TailRequest {
   const question = createQuestion(endpoint, parseParameters(endpoint, { project }, 1_000), NDJSON_FORMAT);
-  const reader = createSink();
+  const { signal } = new AbortController();
   const authenticate = () => caller;
-  const tail = await tails.open({ question, position, caller, authenticate, lane, isCurrent: () => true });
+  const how = { position: undefined, caller, authenticate, lane: 'key', signal, isCurrent: () => true };
+  return { question, ...how, ...more };
+}
+
+async function open(tails: ReturnType<typeof openTails>, position?: Position, lane = 'key') {
+  const reader = createSink();
+  const tail = await tails.open(ask({ position, lane }));
   tail.start(reader.sink);
   return { ...reader, leave: tail.leave };
 }
@@ -100,29 +112,27 @@ async function tick(tails: ReturnType<typeof openTails>, until: () => boolean) {
   await expect.poll(until, { timeout: 30_000, interval: 5 }).toBe(true);
 }
 
-/** How readers that go on after a position are served, eight at a time. */
-async function openResumed(tails: ReturnType<typeof openTails>, count: number, drained: Promise<boolean>) {
-  const question = createQuestion(endpoint, parseParameters(endpoint, { project }, 1_000), NDJSON_FORMAT);
-  const position = [String((NOW - 3_600_000) * 1_000), ''];
-  const readers: ReturnType<typeof createSink>[] = [];
-  const opened = Array.from({ length: count }, async () => {
-    const authenticate = () => caller;
-    const tail = await tails.open({
-      question,
-      position,
-      caller,
-      authenticate,
-      lane: 'key',
-      isCurrent: () => true,
-    });
+const HOUR_AGO: Position = [String((NOW - 3_600_000) * 1_000), ''];
+
+/** Readers that go on after a position, in these lanes; each takes no more until `drained`. */
+function openResumed(
+  tails: ReturnType<typeof openTails>,
+  wanted: readonly string[],
+  drained: Promise<boolean>,
+) {
+  const readers: (ReturnType<typeof createSink> & { readonly lane: string })[] = [];
+  const opened = wanted.map(async (lane) => {
+    const tail = await tails.open(ask({ position: HOUR_AGO, lane }));
     const reader = createSink();
     Object.assign(reader.state, { isSlow: true, drained });
-    readers.push(reader);
+    readers.push({ ...reader, lane });
     tail.start(reader.sink);
     return tail;
   });
-  return { readers, opened };
+  return { readers, opened, served: () => readers.map(({ lane }) => lane).toSorted() };
 }
+
+const many = (lane: string, count: number) => Array.from({ length: count }, () => lane);
 
 const range = (from: number, to: number) =>
   Array.from({ length: to - from }, (_, i) => `e${String(from + i).padStart(6, '0')}`);
@@ -296,26 +306,117 @@ describe('a tail', () => {
 });
 
 describe('tails that go on after a position', () => {
-  test('hold their rows eight at a time, and give way when they are read or left', async () => {
+  test('hold their rows four of a key at a time, and give way when they are read or left', async () => {
     const tails = openTails();
     await storeRows(['a', 'b']);
     const { promise, resolve } = Promise.withResolvers<boolean>();
-    const { readers, opened } = await openResumed(tails, 10, promise);
-    await expect.poll(() => readers.length).toBe(8);
+    const { readers, opened } = openResumed(tails, many('key', 6), promise);
+    await expect.poll(() => readers.length).toBe(4);
     (await opened[0])?.leave();
-    await expect.poll(() => readers.length).toBe(9);
+    await expect.poll(() => readers.length).toBe(5);
     resolve(true);
     await Promise.all(opened);
     expect(readers.map(({ ids }) => ids())).toEqual(readers.map(() => ['a', 'b']));
     tails.close();
   });
 
+  test('are served while another key or another token has many slow readers', async () => {
+    const tails = openTails();
+    await storeRows(['a']);
+    const { promise, resolve } = Promise.withResolvers<boolean>();
+    const lanes = [...many('greedy/token', 20), ...many('second', 20), 'greedy/other', 'third', 'fourth'];
+    const { served, opened } = openResumed(tails, lanes, promise);
+    const expected = [...many('greedy/token', 2), ...many('second', 3), 'greedy/other', 'third', 'fourth'];
+    await expect.poll(served).toEqual(expected.toSorted());
+    resolve(true);
+    await Promise.all(opened);
+    tails.close();
+  });
+
+  test('are refused if the wait is too long, and say when to ask again', async () => {
+    const tails = openTails({ queryQueueTimeoutMs: 1 });
+    await storeRows(['a']);
+    const { promise, resolve } = Promise.withResolvers<boolean>();
+    const { opened } = openResumed(tails, many('key', 4), promise);
+    await Promise.all(opened);
+    await expect(open(tails, HOUR_AGO)).rejects.toMatchObject({
+      code: 'overloaded',
+      message: 'the live tail waited 1 ms for its turn; ask again later',
+      retryAfterSeconds: 1,
+    });
+    expect(tails.count).toBe(4);
+    resolve(true);
+    tails.close();
+  });
+
+  test('leave the queue with their reader', async () => {
+    const tails = openTails();
+    await storeRows(['a']);
+    const { promise, resolve } = Promise.withResolvers<boolean>();
+    const { opened, readers } = openResumed(tails, many('key', 4), promise);
+    await Promise.all(opened);
+    const gone = new AbortController();
+    const waiting = tails.open(ask({ position: HOUR_AGO, signal: gone.signal }));
+    await expect.poll(() => tails.count).toBe(5);
+    gone.abort(new Error('gone'));
+    await expect(waiting).rejects.toThrow('gone');
+    expect(tails.count).toBe(4);
+    const next = openResumed(tails, ['key'], promise);
+    (await opened[0])?.leave();
+    await expect.poll(() => [readers.length, next.readers.length]).toEqual([4, 1]);
+    resolve(true);
+    tails.close();
+  });
+
+  test('stop their query when their reader has gone, and read in their own lane', async () => {
+    const tails = openTails();
+    const first = await open(tails, undefined, 'first');
+    await storeRows(range(0, 330), (i) => 60_000 - i);
+    await tick(tails, () => first.ids().length > 0 || first.reason() !== undefined);
+    lanes.length = 0;
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const signals: (AbortSignal | undefined)[] = [];
+    onQuery = async (options) => {
+      signals.push(options?.signal);
+      await promise;
+    };
+    const gone = new AbortController();
+    const position = [String((NOW - 60_000 + 29) * 1_000), 'e000029'];
+    const again = tails.open(ask({ position, lane: 'second', signal: gone.signal }));
+    await expect.poll(() => signals.map((signal) => signal?.aborted)).toEqual([false]);
+    gone.abort(new Error('gone'));
+    await expect(again).rejects.toThrow('gone');
+    expect([signals[0]?.aborted, lanes]).toEqual([true, ['second']]);
+    resolve();
+    tails.close();
+  });
+
   test('end if their reader takes too long, so that others go on', async () => {
     const tails = openTails();
     await storeRows(['a']);
-    const { readers, opened } = await openResumed(tails, 9, Promise.resolve(false));
+    const { readers, opened } = openResumed(tails, many('key', 9), Promise.resolve(false));
     await Promise.all(opened);
     await expect.poll(() => readers.map(({ reason }) => reason())).toEqual(readers.map(() => 'slow_reader'));
     expect(tails.count).toBe(0);
   });
+});
+
+test('the first query of a question waits in the lanes of all that open it, and only until the last of them has gone', async () => {
+  const tails = openTails();
+  const joined: string[] = [];
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const signals: (AbortSignal | undefined)[] = [];
+  onQuery = async (options) => {
+    options?.onJoin?.((lane) => void joined.push(lane));
+    signals.push(options?.signal);
+    await promise;
+  };
+  const gone = new AbortController();
+  const opened = ['busy', 'other'].map((lane) => tails.open(ask({ lane, signal: gone.signal })));
+  await expect.poll(() => joined).toEqual(['other']);
+  expect(signals.map((signal) => signal?.aborted)).toEqual([false]);
+  gone.abort(new Error('gone'));
+  for (const tail of opened) await expect(tail).rejects.toThrow('gone');
+  expect([signals[0]?.aborted, tails.count]).toEqual([true, 0]);
+  resolve();
 });

@@ -55,7 +55,7 @@ export function createRunningQueries(options: RunningOptions) {
     // Leads the text, so that `startsWith` finds this query and no other.
     const tag = `/* tailrace-${++last} */`;
     const cancelGuard = guard(tag, process, signal);
-    running.set(tag, { process, sentMs: performance.now() });
+    running.set(tag, { process, lane: query.lane, sentMs: performance.now() });
     try {
       const text = Buffer.from(`${tag} ${query.sql}`);
       const request = { op: 'query', format: query.format } as const;
@@ -64,9 +64,11 @@ export function createRunningQueries(options: RunningOptions) {
       return answer;
     } catch (error) {
       if (!(error instanceof EngineLostError)) throw error;
-      const possible = blame(process, error.end);
-      if (possible.has(tag)) {
-        suspects.suspect(query, error.end !== undefined && possible.size === 1);
+      const { tags, end, isOfOneKey } = blame(process, error.end);
+      if (tags.has(tag)) {
+        // A process may crash once without any query's fault.
+        const isCertain = isOfOneKey && (error.end !== undefined || suspects.has(query));
+        suspects.suspect(query, { end, isCertain });
         onSuspect(query);
       }
       throw error;

@@ -1,11 +1,23 @@
+import { keyOfLane } from '../lanes.ts';
 import type { EngineEnd } from './channel.ts';
 import type { EngineProcess } from './engine-process.ts';
 
 /** A query that was sent to the engine. */
 export interface Sent {
   readonly process: EngineProcess;
+  readonly lane: string | undefined;
   /** `performance.now()` */
   readonly sentMs: number;
+}
+
+/** Why a process has ended. */
+export interface Blame {
+  /** Number of the end. */
+  readonly end: number;
+  /** Of the queries that may be the cause. */
+  readonly tags: ReadonlySet<string>;
+  /** All of them are one key's, so that it is the cause, whichever of them it was. */
+  readonly isOfOneKey: boolean;
 }
 
 /**
@@ -15,14 +27,18 @@ export interface Sent {
  * @param running in the order in which they were sent
  */
 export function createBlame(running: ReadonlyMap<string, Sent>) {
-  const found = new WeakMap<EngineProcess, ReadonlySet<string>>();
-  return (process: EngineProcess, end: EngineEnd | undefined): ReadonlySet<string> => {
+  const found = new WeakMap<EngineProcess, Blame>();
+  let ends = 0;
+  return (process: EngineProcess, end: EngineEnd | undefined): Blame => {
     const known = found.get(process);
     if (known !== undefined) return known;
     const sent = [...running].filter(([, query]) => query.process === process);
-    const tags = new Set(findPossible(sent, end).map(([tag]) => tag));
-    found.set(process, tags);
-    return tags;
+    const possible = findPossible(sent, end);
+    const keys = new Set(possible.map(([, { lane = '' }]) => keyOfLane(lane)));
+    const tags = new Set(possible.map(([tag]) => tag));
+    const blame = { end: ++ends, tags, isOfOneKey: keys.size === 1 };
+    found.set(process, blame);
+    return blame;
   };
 }
 

@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import { TailraceError } from '../../errors.ts';
+import { keyOfLane } from '../lanes.ts';
 
 /** What identifies a query and its caller; see `QueryOptions`. */
 export interface SuspectQuery {
@@ -9,11 +10,31 @@ export interface SuspectQuery {
   readonly lane?: string | undefined;
 }
 
+/** How sure it is that a key's query ended the process. */
+export interface Fault {
+  /** Number of the end: a key is counted once for each, however many of its queries ran. */
+  readonly end: number;
+  /** No other key's query can have been the cause. */
+  readonly isCertain: boolean;
+}
+
+interface KeyFaults {
+  readonly times: number;
+  readonly untilMs: number;
+  /** Number of the last end. */
+  readonly end: number;
+  /** `undefined`: several. */
+  readonly endpoint: string | undefined;
+}
+
 const TIMES_MAX = 2;
 const REFUSED_MS = 300_000;
-// For one key at one endpoint with any values, after the first, second and each further time: otherwise a caller could cause
-// restart after restart with new values.
-const KEY_REFUSED_MS = [5_000, 30_000, REFUSED_MS] as const;
+// For one key with all its tokens, after the first and each further time: otherwise a caller could cause restart after restart with
+// new values or tokens. Bounded, since the cause may be the endpoint's and be mended.
+const KEY_REFUSED_MS = [5_000, 30_000, 300_000, 900_000, 3_600_000] as const;
+const KEY_REFUSED_MS_MAX = KEY_REFUSED_MS[4];
+// Longer than any refusal: a caller who only waits for its end would begin with the shortest again.
+const KEY_REMEMBERED_MS = 2 * KEY_REFUSED_MS_MAX;
 // At the bound the least recently used one is dropped.
 const SUSPECTS_MAX = 1_000;
 
@@ -21,15 +42,15 @@ export type Suspects = ReturnType<typeof createSuspects>;
 
 /** Refuses queries that have ended the engine process, for a while. @param now ms */
 export function createSuspects(now: () => number = () => performance.now()) {
-  const options = { max: SUSPECTS_MAX, ttl: REFUSED_MS, ttlResolution: 0, perf: { now } };
-  const queries = new LRUCache<string, { times: number; untilMs: number }>(options);
-  const keys = new LRUCache<string, { times: number; untilMs: number }>(options);
+  const options = { max: SUSPECTS_MAX, ttlResolution: 0, perf: { now } };
+  const queries = new LRUCache<string, { times: number; untilMs: number }>({ ...options, ttl: REFUSED_MS });
+  const keys = new LRUCache<string, KeyFaults>({ ...options, ttl: KEY_REMEMBERED_MS });
 
   function refuseUntil(untilMs: number, what: string): void {
     const remainingMs = untilMs - now();
     if (remainingMs <= 0) return;
     const retryAfterSeconds = Math.ceil(remainingMs / 1000);
-    const message = `${what} and is refused for ${retryAfterSeconds} s; ask for less`;
+    const message = `${what} refused for ${retryAfterSeconds} s; ask for less`;
     throw new TailraceError('engine_unavailable', message, { retryAfterSeconds });
   }
 
@@ -37,22 +58,25 @@ export function createSuspects(now: () => number = () => performance.now()) {
     /** @throws TailraceError `engine_unavailable` while the query, or its key at its endpoint, is refused */
     check(query: SuspectQuery): void {
       const { untilMs = 0, times = 0 } = (queries.size > 0 && queries.get(digest(query))) || {};
-      refuseUntil(untilMs, `this query has ended the engine ${times} times`);
-      const key = keyOf(query);
-      if (key === undefined) return;
-      refuseUntil(keys.get(key)?.untilMs ?? 0, 'a query of this key to this endpoint has ended the engine');
+      refuseUntil(untilMs, `this query has ended the engine ${times} times and is`);
+      if (query.lane === undefined || keys.size === 0) return;
+      const faults = keys.get(keyOfLane(query.lane));
+      if (faults === undefined) return;
+      if (faults.endpoint === undefined)
+        refuseUntil(faults.untilMs, 'queries of this key to several endpoints have ended the engine and are');
+      if (faults.endpoint === endpointOf(query))
+        refuseUntil(faults.untilMs, 'a query of this key to this endpoint has ended the engine and is');
     },
     /** Whether it ran when the process ended, and has not completed since. */
     has: (query: SuspectQuery) => queries.size > 0 && queries.has(digest(query)),
-    /** Reports that it ran when the process ended. @param isCertain whether nothing else can have been the cause */
-    suspect(query: SuspectQuery, isCertain: boolean): void {
+    /** Reports that it ran when the process ended. */
+    suspect(query: SuspectQuery, { end, isCertain }: Fault): void {
       const statement = digest(query);
       const times = (queries.get(statement)?.times ?? 0) + 1;
       queries.set(statement, { times, untilMs: times < TIMES_MAX ? 0 : now() + REFUSED_MS });
-      const key = keyOf(query);
-      if (!isCertain || key === undefined) return;
-      const before = keys.get(key)?.times ?? 0;
-      keys.set(key, { times: before + 1, untilMs: now() + (KEY_REFUSED_MS[before] ?? REFUSED_MS) });
+      if (!isCertain || query.lane === undefined) return;
+      const key = keyOfLane(query.lane);
+      keys.set(key, addFault(keys.get(key), { end, endpoint: endpointOf(query), nowMs: now() }));
     },
     /** Reports that it completed, so it was not the culprit. */
     clear(query: SuspectQuery): void {
@@ -61,12 +85,27 @@ export function createSuspects(now: () => number = () => performance.now()) {
   };
 }
 
+/**
+ * Faults at several endpoints refuse the key everywhere: the names of drafts are the caller's to choose, and a key that may call
+ * many endpoints would restart the engine at each.
+ */
+function addFault(
+  before: KeyFaults | undefined,
+  { end, endpoint, nowMs }: { readonly end: number; readonly endpoint: string; readonly nowMs: number },
+): KeyFaults {
+  const earlier = before?.times ?? 0;
+  const times = before?.end === end ? earlier : earlier + 1;
+  const untilMs = nowMs + (KEY_REFUSED_MS[times - 1] ?? KEY_REFUSED_MS_MAX);
+  const isElsewhere = before !== undefined && before.endpoint !== endpoint;
+  return { times, untilMs, end, endpoint: isElsewhere ? undefined : endpoint };
+}
+
 /** Statements may have megabytes. */
 function digest({ identity }: SuspectQuery): string {
   return hash('sha256', identity);
 }
 
-/** The key with its endpoint, which `origin` begins with; undefined for internal work. */
-function keyOf({ lane, origin = '' }: SuspectQuery): string | undefined {
-  return lane === undefined ? undefined : `${lane} ${origin.split(' ', 1)[0]}`;
+/** `origin` begins with it. */
+function endpointOf({ origin = '' }: SuspectQuery): string {
+  return origin.split(' ', 1)[0] ?? '';
 }

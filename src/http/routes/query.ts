@@ -78,7 +78,7 @@ async function runQuery(
   const parameters = mergeParameters(request.query, request.body, endpoint.parameters);
   if (wantsTail({ accepts, endpoint, parameters })) {
     const followed = parts.resolveTail({ caller, endpoint, parameters, headers });
-    return await sendTail(parts, { ...followed, lane: how.lane }, { request, reply });
+    return await sendTail(parts, { ...followed, lane: how.lane, signal: how.signal }, { request, reply });
   }
   const resolved = await resolve({
     ...{ caller, endpoint, headers, parameters, accepts, sandboxed: how },

@@ -102,7 +102,7 @@ async function runSearch(
   try {
     if (wantsTail({ accepts, endpoint: SEARCH, parameters }, hasTail)) {
       const followed = parts.resolveSearchTail({ caller, parameters, headers });
-      return await sendTail(parts, { ...followed, lane: how.lane }, { request, reply });
+      return await sendTail(parts, { ...followed, lane: how.lane, signal: how.signal }, { request, reply });
     }
     const resolved = parts.resolveSearch({ caller, parameters, headers, accepts });
     return await sendAnswer(parts, { ...resolved, how }, { request, reply });

@@ -2,7 +2,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Keyring } from '../../keys/keyring.ts';
 import { readKey } from '../../serve/admit.ts';
 import type { ResolvedTail } from '../../serve/resolve-tail.ts';
-import type { Tails } from '../../tail/tails.ts';
+import type { TailRequest, Tails } from '../../tail/tails.ts';
 import { EVENT_STREAM_HEAD, openEventStream } from '../event-stream.ts';
 import { getCaller } from '../plugins/auth.ts';
 
@@ -14,7 +14,7 @@ export interface TailParts {
 /** Responds with the events of a live tail. Failures before the first event are responses like any other. */
 export async function sendTail(
   { tails, keyring }: TailParts,
-  resolved: ResolvedTail & { readonly lane: string },
+  resolved: ResolvedTail & Pick<TailRequest, 'lane' | 'signal'>,
   { request, reply }: { readonly request: FastifyRequest; readonly reply: FastifyReply },
 ): Promise<FastifyReply> {
   const { headers, method } = request;

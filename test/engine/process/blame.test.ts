@@ -14,10 +14,10 @@ const process = createProcess(1);
 /** The queries that may have caused the end, of those sent at these instants. */
 function blame(sentMs: Readonly<Record<string, number>>, end?: EngineEnd): string[] {
   const running = new Map<string, Sent>(
-    Object.entries(sentMs).map(([tag, ms]) => [tag, { process, sentMs: ms }]),
+    Object.entries(sentMs).map(([tag, ms]) => [tag, { process, lane: 'key', sentMs: ms }]),
   );
-  running.set('elsewhere', { process: createProcess(2), sentMs: 0 });
-  return [...createBlame(running)(process, end)];
+  running.set('elsewhere', { process: createProcess(2), lane: 'key', sentMs: 0 });
+  return [...createBlame(running)(process, end).tags];
 }
 
 test('after a crash, or for want of memory, each query that ran may be the cause', () => {
@@ -43,13 +43,25 @@ test('of a silence that none such explains each query may be the cause that was 
   expect(blame({ a: 100, b: 200, later: 2_001 }, { reason: 'silent', silence })).toEqual(['a', 'b']);
 });
 
-test('is found once, when the first query fails', () => {
+test('is found once, when the first query fails, with a number for each end', () => {
   const running = new Map<string, Sent>([
-    ['a', { process, sentMs: 1 }],
-    ['b', { process, sentMs: 2 }],
+    ['a', { process, lane: 'key', sentMs: 1 }],
+    ['b', { process, lane: 'key', sentMs: 2 }],
   ]);
   const find = createBlame(running);
-  expect([...find(process, undefined)]).toEqual(['a', 'b']);
+  expect([...find(process, undefined).tags]).toEqual(['a', 'b']);
   running.delete('a');
-  expect([...find(process, undefined)]).toEqual(['a', 'b']);
+  expect(find(process, undefined)).toMatchObject({ end: 1, tags: new Set(['a', 'b']) });
+  expect(find(createProcess(2), undefined)).toMatchObject({ end: 2, tags: new Set(), isOfOneKey: false });
+});
+
+test.each([
+  ['a key', ['key'], true],
+  ['a key and its tokens', ['key', 'key/one', 'key/two'], true],
+  ['two keys', ['key', 'other'], false],
+  ['tokens of two keys', ['key/one', 'other/one'], false],
+  ['a key and the service', ['key', undefined], false],
+])('queries of %s that ran at the end: whether they are of one key', (_, lanes, isOfOneKey) => {
+  const running = new Map(lanes.map((lane, i): [string, Sent] => [String(i), { process, lane, sentMs: i }]));
+  expect(createBlame(running)(process, undefined).isOfOneKey).toBe(isOfOneKey);
 });
