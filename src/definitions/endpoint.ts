@@ -79,14 +79,17 @@ const BUCKET_SPANS = Type.Union([BUCKET_SECONDS, Type.Record(Type.String(), BUCK
   expected: `a whole number of seconds from 1 to ${RANGE_SECONDS_MAX}, or a map with one for each value of "by"`,
 });
 
+/** A name is also that of a folder. */
+export const ENDPOINT_NAME = Type.String({
+  pattern: '^[a-z0-9][a-z0-9_-]*(\\.[a-z0-9_-]+)*$',
+  maxLength: 100,
+  expected: 'words of small letters, digits, - and _, joined by dots, such as logs.all',
+});
+
 const ENDPOINT_FILE = Type.Object(
   {
     id: UUID_TEXT,
-    name: Type.String({
-      pattern: '^[a-z0-9][a-z0-9_-]*(\\.[a-z0-9_-]+)*$',
-      maxLength: 100,
-      expected: 'words of small letters, digits, - and _, joined by dots, such as logs.all',
-    }),
+    name: ENDPOINT_NAME,
     description: DESCRIPTION,
     max_rows: wholeNumber(ROWS_MAX),
     caching: Type.Union([SECONDS, Type.Literal('disabled')], {

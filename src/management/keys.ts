@@ -1,8 +1,8 @@
 import type { Registry } from '../definitions/registry.ts';
-import { InputError, invalidRequest, TailraceError } from '../errors.ts';
+import { InputError, invalidRequest, type ParameterFault, TailraceError } from '../errors.ts';
 import { checkAgainst, checkGrant } from '../keys/check-grant.ts';
 import type { KeyPage } from '../keys/control-store.ts';
-import { type Grant, isNarrower, isWithinReach } from '../keys/grant.ts';
+import { type Grant, isListed, isNarrower, isWithinReach } from '../keys/grant.ts';
 import type { KeyRecord } from '../keys/key-record.ts';
 import type { Caller, Keyring } from '../keys/keyring.ts';
 import { type KeyChangeBody, type NewKeyBody, toChange } from './key-body.ts';
@@ -114,9 +114,25 @@ function actorOf(caller: Caller, check: (key: KeyRecord) => void = () => {}) {
 }
 
 function requireNarrower({ registry }: KeyParts, caller: Caller, grant: Grant): void {
-  const faults = [...checkGrant(grant), ...checkAgainst(registry, grant)];
+  const faults = findGrantFaults(registry, caller, grant);
   if (faults.length > 0) throw invalidRequest(faults);
   refuseWider(isNarrower(grant, caller));
+}
+
+/** Faults of a grant that a caller gives. Names beyond its own lists are not looked up: the refusal of a wider grant names none. */
+export function findGrantFaults(registry: Registry, caller: Caller, grant: Grant): ParameterFault[] {
+  const own = checkGrant(grant);
+  const { endpoints, sources } = caller;
+  const isWithin = isWithinReach(
+    { ...grant, scopes: [], pins: {} },
+    { scopes: [], pins: {}, endpoints, sources },
+  );
+  if (isWithin !== undefined) return own;
+  const known = {
+    endpoints: registry.endpoints.filter((one) => isListed(endpoints, one)),
+    sources: registry.sources.filter((one) => isListed(sources, one)),
+  };
+  return [...own, ...checkAgainst(known, grant)];
 }
 
 function refuseWider(reason: string | undefined): void {

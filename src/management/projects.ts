@@ -1,9 +1,11 @@
 import type { Registry } from '../definitions/registry.ts';
 import { isManaged } from '../definitions/source.ts';
 import type { Engine } from '../engine/engine.ts';
+import { isListed } from '../keys/grant.ts';
 import type { Caller } from '../keys/keyring.ts';
 import { createRefreshingValue } from '../lib/refreshing-value.ts';
 import { OWNER } from '../query/pins.ts';
+import { quote } from '../sql/quote.ts';
 import type { Projects } from './view.ts';
 
 // More are of no use in a list of suggestions.
@@ -13,28 +15,40 @@ const LANE = 'projects';
 
 /**
  * @param now ms since the epoch
- * @returns lists the projects that have events, sorted, up to 30 s old; for a key that pins the project, that one alone
+ * @returns lists the projects that have events in sources of the key, sorted, up to 30 s old; for a key that pins the project, that one alone
  */
 export function createProjects(engine: Engine, registry: Registry, now: () => number) {
   const projects = createRefreshingValue(readProjects, { maxAgeMs: PROJECTS_AGE_MS, now });
 
-  /** Runs as a query in a lane of its own, with the limits of every query. */
-  async function readProjects(): Promise<string[]> {
+  /** The first projects of each table, sorted. Runs as a query in a lane of its own, with the limits of every query. */
+  async function readProjects(): Promise<ReadonlyMap<string, readonly string[]>> {
     // External tables may be of any size, and need not be sorted by project.
     const own = registry.sources.filter(isManaged);
-    const tables = own.map(({ table }) => `SELECT DISTINCT project FROM \`${table}\``);
-    if (tables.length === 0) return [];
-    const sql = `SELECT DISTINCT project FROM (${tables.join(' UNION ALL ')})
-      WHERE project != '' ORDER BY project LIMIT ${PROJECTS_MAX + 1}`;
+    const tables = own.map(
+      ({ table }) =>
+        `SELECT DISTINCT ${quote(table)} AS source, project FROM \`${table}\` WHERE project != ''`,
+    );
+    if (tables.length === 0) return new Map();
+    const sql = `SELECT source, project FROM (${tables.join(' UNION ALL ')})
+      ORDER BY source, project LIMIT ${PROJECTS_MAX + 1} BY source`;
     const { bytes } = await engine.query(sql, {}, { format: 'JSONEachRow', lane: LANE });
-    const lines = bytes.toString().split('\n').filter(Boolean);
-    return lines.map((line) => String((JSON.parse(line) as { project: unknown }).project)); // the one column of the SELECT
+    const rows = bytes.toString().split('\n').filter(Boolean).map(readRow);
+    const byTable = Map.groupBy(rows, ({ source }) => source);
+    return new Map([...byTable].map(([table, of]) => [table, of.map(({ project }) => project)]));
   }
 
-  return async ({ pins }: Caller): Promise<Projects> => {
+  return async ({ pins, sources }: Caller): Promise<Projects> => {
     const pinned = pins[OWNER];
     if (pinned !== undefined) return { result: [pinned], complete: true };
     const { value } = await projects.get();
-    return { result: value.slice(0, PROJECTS_MAX), complete: value.length <= PROJECTS_MAX };
+    const seen = registry.sources.filter((source) => isListed(sources, source));
+    const names = seen.map(({ table }) => value.get(table) ?? []);
+    const all = [...new Set(names.flat())].toSorted();
+    const complete = all.length <= PROJECTS_MAX && names.every((one) => one.length <= PROJECTS_MAX);
+    return { result: all.slice(0, PROJECTS_MAX), complete };
   };
+}
+
+function readRow(line: string) {
+  return JSON.parse(line) as { readonly source: string; readonly project: string }; // the columns of the SELECT
 }

@@ -1,13 +1,13 @@
 import { type Static, Type } from 'typebox';
 import { invalidRequest, TailraceError } from '../errors.ts';
-import { checkAgainst, checkGrant, createRate } from '../keys/check-grant.ts';
+import { createRate } from '../keys/check-grant.ts';
 import { isNarrower, toListed } from '../keys/grant.ts';
 import type { Caller } from '../keys/keyring.ts';
 import { TOKEN_SCOPES, type TokenGrant } from '../keys/token.ts';
 import type { Rate } from '../lib/token-bucket.ts';
 import { FIELDS } from './key-body.ts';
 import { toGrantView, toIsoTime } from './key-view.ts';
-import type { KeyParts } from './keys.ts';
+import { findGrantFaults, type KeyParts } from './keys.ts';
 
 // A token travels in a header of every request.
 const GRANT_CHARS_MAX = 4_096;
@@ -51,7 +51,7 @@ type NewToken = Static<typeof NEW_TOKEN>;
  */
 export async function mintToken({ keyring, registry, now }: KeyParts, caller: Caller, body: NewToken) {
   const grant = toGrant(body, caller, now());
-  const faults = [...checkGrant(grant), ...checkAgainst(registry, grant)];
+  const faults = findGrantFaults(registry, caller, grant);
   if (JSON.stringify(grant).length > GRANT_CHARS_MAX)
     faults.push({ parameter: 'body', message: 'names so much that the token would not fit into a header' });
   if (faults.length > 0) throw invalidRequest(faults);

@@ -3,6 +3,7 @@ import type { Source } from '../definitions/source.ts';
 import { TailraceError } from '../errors.ts';
 import { isListed } from '../keys/grant.ts';
 import type { Caller } from '../keys/keyring.ts';
+import { getAllowedSource } from '../keys/named.ts';
 import { MICROS_PER_MINUTE, type Micros } from '../lib/instant.ts';
 import type { Cursors } from '../query/cursor.ts';
 import { findNamedFormat, NDJSON_FORMAT } from '../query/format.ts';
@@ -113,26 +114,11 @@ function joinList(sent: RawParameters[string]): string | undefined {
 /** The sources that are named, or all that the key may read. @throws TailraceError `forbidden`, `source_not_found` */
 function findSources(registry: Registry, caller: Caller, named: string): readonly Source[] {
   const names = [...new Set(named.split(',').map((name) => name.trim()))].filter((name) => name !== '');
-  const found = [...new Set(names.map((name) => getNamedSource(registry, caller, name)))];
-  const refused = found.find((source) => !isListed(caller.sources, source));
-  if (refused !== undefined) {
-    const message = `the key may not read ${refused.name}; it may read ${caller.sources?.join(', ')}`;
-    throw new TailraceError('forbidden', message, { refusal: 'source' });
-  }
+  const by = { lists: caller, action: 'read' } as const;
+  const found = [...new Set(names.map((name) => getAllowedSource(registry, by, name)))];
   if (found.length > 0) return found;
   if (named !== '') throw invalidParameters([{ parameter: 'source', message: 'must name a source' }]);
   const all = registry.sources.filter((source) => isListed(caller.sources, source));
   if (all.length > 0) return all;
   throw new TailraceError('forbidden', 'the key may read no source that there is', { refusal: 'source' });
 }
-
-/** A key that is limited to sources does not learn the names of others. @throws TailraceError `source_not_found` */
-function getNamedSource(registry: Registry, { sources }: Caller, name: string): Source {
-  if (sources === undefined) return registry.getSource(name);
-  const found = registry.findSource(name);
-  if (found !== undefined) return found;
-  const message = `no source has the UUID or name ${JSON.stringify(name.slice(0, NAME_CHARS_MAX))}; the key may read ${sources.join(', ')}`;
-  throw new TailraceError('source_not_found', message);
-}
-
-const NAME_CHARS_MAX = 100;

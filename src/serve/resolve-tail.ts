@@ -8,7 +8,7 @@ import type { RawParameters } from '../query/parameters.ts';
 import { parsePinnedParameters } from '../query/pins.ts';
 import { createQuestion } from '../query/question.ts';
 import type { TailRequest } from '../tail/tails.ts';
-import { type Inquiry, requireEndpoint } from './resolve.ts';
+import type { Inquiry } from './resolve.ts';
 
 /** What a caller follows, and where it goes on. */
 export type ResolvedTail = Pick<TailRequest, 'question' | 'window' | 'isCurrent' | 'position'>;
@@ -23,7 +23,6 @@ type TailInquiry = Pick<Inquiry, 'caller' | 'endpoint' | 'parameters' | 'headers
  */
 export function createResolveTail({ registry, cursors, parameterBytesMax: bytesMax }: ResolveTailOptions) {
   return ({ caller, endpoint, parameters, headers }: TailInquiry): ResolvedTail => {
-    requireEndpoint(caller, endpoint);
     const { name, pages } = endpoint;
     if (pages === undefined)
       throw notFollowed(`${name} has no live tail, which needs a "cursor" in its definition`);

@@ -1,3 +1,4 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
 import { collectDefaultMetrics, Gauge, Registry } from 'prom-client';
 import {
   type Count,
@@ -29,6 +30,9 @@ interface ExposedValue {
 
 type Gauged = number | readonly ExposedValue[] | undefined;
 
+/** Whether a reader sees the series with these labels. */
+export type IsShown = (labels: ExposedValue['labels']) => boolean;
+
 /** A value for each label name. */
 type LabelValues<Names extends readonly string[]> = { readonly [At in keyof Names]: string };
 
@@ -37,12 +41,18 @@ export type MetricRegistry = ReturnType<typeof createMetricRegistry>;
 /** Creates metrics that `render` writes in Prometheus' text format. A registry for each service: two in one process share no counts. */
 export function createMetricRegistry() {
   const registry = new Registry();
+  // The registry asks every metric without an argument.
+  const shown = new AsyncLocalStorage<IsShown>();
   collectDefaultMetrics({ register: registry }); // event loop delay, memory, garbage collection
 
   function expose({ name, help, type, read }: ExposedMetric): void {
     const metric = new Gauge({ name, help, registers: [registry] });
     // prom-client counts nothing. Its registry renders what this method returns, which its types leave out.
-    Object.assign(metric, { getForPromString: async () => ({ name, help, type, values: await read() }) });
+    const readShown = async () => {
+      const isShown = shown.getStore() ?? (() => true);
+      return { name, help, type, values: (await read()).filter(({ labels }) => isShown(labels)) };
+    };
+    Object.assign(metric, { getForPromString: readShown });
   }
 
   return {
@@ -84,7 +94,8 @@ export function createMetricRegistry() {
       expose({ name, help, type: 'gauge', read: readValues });
     },
     contentType: registry.contentType,
-    render: () => registry.metrics(),
+    /** @param isShown default: all */
+    render: (isShown: IsShown = () => true) => shown.run(isShown, () => registry.metrics()),
   };
 }
 

@@ -1,8 +1,9 @@
 import { isUtf8 } from 'node:buffer';
 import { createHash } from 'node:crypto';
-import { lstat, mkdir, open, readFile, realpath, rename, rm } from 'node:fs/promises';
+import { lstat, mkdir, open, readFile, rename, rm } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { TailraceError } from '../errors.ts';
+import { OutsideError } from '../lib/below.ts';
 import { syncFolder } from '../lib/file.ts';
 import { type DraftTexts, SQL_FILE, YAML_FILE } from './draft.ts';
 
@@ -53,22 +54,21 @@ function hash(text: string): string {
 }
 
 /**
- * Refuses what is not a folder in the folder of endpoints, and one whose files are links: a save would write elsewhere, or replace the link.
+ * Refuses what is not a folder, and one whose files are links: a save would write elsewhere, or replace the link.
  *
  * @throws TailraceError `forbidden`
  */
 export async function refuseLinks(folder: string): Promise<void> {
-  const parent = await realpath(dirname(folder)).catch(() => dirname(folder));
-  const own = await realpath(folder).catch(() => join(parent, basename(folder)));
-  const isElsewhere = own !== join(parent, basename(folder));
   const [place, ...files] = await Promise.all(
     ['', YAML_FILE, SQL_FILE].map((name) => lstat(join(folder, name)).catch(() => undefined)),
   );
-  const isOther = place?.isDirectory() === false; // such as a link to a folder that is missing
-  const hasOther = files.some((one) => one !== undefined && !one.isFile());
-  if (!isElsewhere && !isOther && !hasOther) return;
+  const isOther = place?.isDirectory() === false; // such as a link to a folder
+  if (isOther || files.some((one) => one !== undefined && !one.isFile())) throw linked();
+}
+
+function linked(cause?: unknown): TailraceError {
   const message = `the endpoint's folder is a link or a file, or one of its files is a link; edit ${YAML_FILE} and ${SQL_FILE} at their own place`;
-  throw new TailraceError('forbidden', message);
+  return new TailraceError('forbidden', message, { cause });
 }
 
 /**
@@ -159,6 +159,7 @@ const REASONS: Readonly<Record<string, string>> = {
 
 /** What a caller may read of a failed write: the cause has the path. */
 export function toSaveError(error: unknown, name: string): unknown {
+  if (error instanceof OutsideError) return linked(error);
   const { code = '' } = error as NodeJS.ErrnoException;
   if (code === 'ENOSPC' || code === 'EDQUOT')
     return new TailraceError('overloaded', 'the disk is full; nothing was saved', { cause: error });

@@ -1,3 +1,4 @@
+import { stringify } from 'yaml';
 import { parseYaml, type YamlFile } from '../definitions/yaml-file.ts';
 import { type DraftTexts, refuseDraft, YAML_FILE } from './draft.ts';
 
@@ -23,13 +24,15 @@ export function complete({ definition, sql }: DraftTexts, { name, id, newId, nam
   const owner = id === undefined ? nameOf(String(fields['id'])) : undefined;
   const faults = [
     ...(owner === undefined ? [] : [yaml.fault(['id'], takenFault(owner))]),
-    ...(isOther(fields['name'], name) ? [yaml.fault(['name'], nameFault(name))] : []),
-    ...(id !== undefined && isOther(fields['id'], id) ? [yaml.fault(['id'], idFault(name, id))] : []),
+    ...(fields['name'] !== undefined && fields['name'] !== name
+      ? [yaml.fault(['name'], nameFault(name))]
+      : []),
+    ...(id !== undefined && isOtherId(fields['id'], id) ? [yaml.fault(['id'], idFault(name, id))] : []),
   ];
   refuseDraft(faults);
   const lines = [
     ...(fields['id'] === undefined ? [`id: ${id ?? newId()}\n`] : []),
-    ...(fields['name'] === undefined ? [`name: ${name}\n`] : []),
+    ...(fields['name'] === undefined ? [`name: ${stringify(name)}`] : []),
   ];
   if (lines.length === 0) return { definition, sql };
   const completed = insertLines(definition, lines.join(''));
@@ -45,7 +48,7 @@ function fieldsOf(yaml: YamlFile | unknown[]): Readonly<Record<string, unknown>>
   return value as Readonly<Record<string, unknown>>; // a map of YAML
 }
 
-function isOther(given: unknown, known: string): boolean {
+function isOtherId(given: unknown, known: string): boolean {
   return given !== undefined && String(given).toLowerCase() !== known.toLowerCase();
 }
 

@@ -5,6 +5,7 @@ import { readDefinitions } from '../definitions/read.ts';
 import { InputError, TailraceError } from '../errors.ts';
 import type { AuditEntry } from '../keys/audit-entry.ts';
 import type { Caller } from '../keys/keyring.ts';
+import { findBelow } from '../lib/below.ts';
 import { createSlots } from '../lib/slots.ts';
 import type { SavedEndpoint } from '../management/view.ts';
 import type { How } from './author-engine.ts';
@@ -51,11 +52,12 @@ export function createSave(parts: SaveParts) {
     });
     const { endpoint } = await getEndpoint(parts, texts, how);
     if (endpoint.columns.length === 0) refuseDraft([NO_COLUMNS]);
-    const version = await parts.edit((reload) => saveFiles(parts, { ...request, ...texts }, reload));
-    const detail = `${request.name} ${version}`;
+    const { name } = endpoint; // that of the text, as it is read again
+    const saved = { ...texts, name, version: request.version };
+    const version = await parts.edit((reload) => saveFiles(parts, saved, reload));
+    const detail = `${name} ${version}`;
     await parts.audit({ action: 'saved', keyId: '', actor: caller.keyId, detail });
-    const tests = await runTests(request.name, how);
-    return { name: request.name, version, tests };
+    return { name, version, tests: await runTests(name, how) };
   };
 
   async function runTests(name: string, { signal }: How): Promise<SavedEndpoint['tests']> {
@@ -101,8 +103,9 @@ async function saveFiles(
   const { name, version, definition, sql } = request;
   const texts = { definition, sql };
   const known = parts.registry.endpoints.find((one) => one.name === name);
-  const folder = known === undefined ? join(parts.folders().endpointsDir, name) : dirname(known.file);
+  const folderName = known === undefined ? name : basename(dirname(known.file));
   try {
+    const folder = await findBelow(parts.folders().endpointsDir, folderName);
     await refuseLinks(folder);
     refuseConflict(name, version, await readTexts(folder));
     await checkAmongOthers(parts, folder, texts);

@@ -370,7 +370,7 @@ describe('a key', () => {
     expect(found.map(({ value }) => String(value)).toSorted()).toEqual([AUTH, POSTGRES]);
     expectError(await search({ source: `${POSTGRES},${EDGE}` }, key), 'forbidden');
     const unknown = await search({ source: 'nowhere' }, key);
-    expectError(unknown, 'source_not_found');
+    expectError(unknown, 'forbidden'); // as one that it lacks
     expect(unknown.body.error.message).toContain(AUTH);
     expect(unknown.body.error.message).not.toContain(EDGE);
     expect(await rows({ source: EDGE, q: 'source:postgres.logs' })).toEqual([]);

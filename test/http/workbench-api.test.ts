@@ -1,10 +1,13 @@
 import { mkdir, readdir, readFile, rename, rm, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import fc from 'fast-check';
 import { afterAll, describe, expect, test } from 'vitest';
 import { createEndpointTests } from '../../src/cli/testing/endpoint-tests.ts';
 import { addEndpoint } from '../../trial/endpoint.ts';
 import { ENDLESS_SQL } from '../support/endpoints.ts';
+import { hostileName } from '../support/hostile-name.ts';
 import { expectError, get, request } from '../support/http.ts';
+import { runs } from '../support/property.ts';
 import { PRIVATE_KEY, startTestService, storeEvents, temporaryFolder } from '../support/service.ts';
 
 const folder = await temporaryFolder();
@@ -568,17 +571,54 @@ cases:
     expect((await save('save.gone', { definition })).status).toBe(200);
   });
 
-  test.each(['../x', '..', '.', 'a/../../x', '/tmp/x', 'a\0b', 'A', '', 'x'.repeat(101), '.hidden', 'a..b'])(
-    'under the name %j is refused, and nothing is written',
-    async (name) => {
-      const before = await names();
-      for (const definition of [texts(name).definition, texts('x').definition.replace(/name: .*\n/, '')]) {
-        const answer = await save(name, { definition });
-        expect(answer.status, answer.text).toBe(400);
-      }
-      expect(await names()).toEqual(before);
-    },
-  );
+  const withoutName = texts('x').definition.replace(/name: .*\n/, '');
+
+  test.each([
+    ...['../x', '..', '.', 'a/../../x', '/tmp/x', 'a\0b', 'A', '', 'x'.repeat(101), '.hidden', 'a..b'],
+    // In YAML the name ends at the comment, or is another one.
+    ...['zzz #/../../logs.all', 'zzz #', 'a\nname: b', '"a"', 'a: b', '&a b', 'TEST.STORED'],
+  ])('under the name %j is refused, and nothing is written', async (name) => {
+    const before = await names();
+    for (const definition of [texts(name).definition, withoutName]) {
+      const answer = await save(name, { definition });
+      expect(answer.status, answer.text).toBe(400);
+    }
+    expect(await names()).toEqual(before);
+  });
+
+  test('under a name that YAML reads as no text keeps that name', async () => {
+    for (const name of ['null', '1e5', 'true', '0x1f', '2026']) {
+      const { status, json, text } = await save(name, { definition: withoutName });
+      expect([status, json['name']], text).toEqual([200, name]);
+      expect((await read(name)).definition).toContain(`name: "${name}"\n`);
+      expect((await service.call(name, { project: 'aurora' })).status).toBe(200);
+      await rm(folderOf(name), { recursive: true });
+    }
+    await store.reload();
+  });
+
+  test('under a name in other letters than the definition has is refused', async () => {
+    const definition = texts('save.letters').definition.replace('save.letters', 'Save.letters');
+    expectError(await save('save.letters', { definition }), 'invalid_definition');
+  });
+
+  test('of a definition without a name writes nothing outside of the folder, whatever the name', async () => {
+    const list = async () =>
+      (await readdir(folder.path, { recursive: true, withFileTypes: true })).map(
+        (entry) => `${entry.parentPath}/${entry.name}`,
+      );
+    const before = await list();
+    const isName = /^[a-z0-9][a-z0-9_-]*(\.[a-z0-9_-]+)*$/;
+    const hostile = hostileName.filter((name) => !isName.test(name));
+    await fc.assert(
+      fc.asyncProperty(hostile, async (name) => {
+        const { status } = await save(name, { definition: withoutName });
+        expect(status).toBe(400);
+      }),
+      runs(1_000),
+    );
+    expect(await list()).toEqual(before);
+  });
 
   test('into a folder or a file that is a link is refused', async () => {
     await save('save.linked');

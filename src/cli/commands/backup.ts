@@ -8,6 +8,7 @@ import { hasEmbeddedStore } from '../../engine/embedded/sessions.ts';
 import { lockStore } from '../../engine/store-lock.ts';
 import { findStoreVersion } from '../../engine/store-version.ts';
 import { InputError, messageOf, StoppedError } from '../../errors.ts';
+import { OutsideError } from '../../lib/below.ts';
 import { type BackupDone, type BackupSource, createBackup } from '../../maintenance/backup/create-backup.ts';
 import { CONTROL_FILE } from '../../maintenance/backup/key-files.ts';
 import {
@@ -160,6 +161,8 @@ const SQLITE_FULL = 13;
 
 /** Turns what the disk refuses into a fault of the named folder. */
 function explain(error: unknown, dir: string): unknown {
+  if (error instanceof OutsideError)
+    return new InputError([`a definition cannot be backed up: ${error.message}`], { cause: error });
   const { code, errcode } = error as NodeJS.ErrnoException & { errcode?: unknown }; // SQLite's errors have the latter
   if (!FULL.has(code) && errcode !== SQLITE_FULL) return error;
   return new InputError([`${dir} cannot take the backup, and is empty again: ${messageOf(error)}`], {

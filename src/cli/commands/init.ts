@@ -1,9 +1,10 @@
 import { existsSync } from 'node:fs';
-import { copyFile, cp, mkdir, readdir, readFile, realpath, writeFile } from 'node:fs/promises';
+import { copyFile, mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
-import { join, relative, resolve } from 'node:path';
+import { dirname, join, relative, resolve } from 'node:path';
 import { Command } from 'commander';
 import { InputError } from '../../errors.ts';
+import { findBelow } from '../../lib/below.ts';
 import { packagePath } from '../../lib/package-path.ts';
 import { readVersion } from '../../version.ts';
 
@@ -42,17 +43,23 @@ function notEmpty(dir: string, names: readonly string[]): InputError {
   ]);
 }
 
+// npm packs no file with that name.
+const RENAMED: Readonly<Record<string, string>> = { gitignore: '.gitignore' };
+
 /** Copies the template. A package.json that npm has written is kept: it names the Tailrace that is installed. */
 async function writeProject(dir: string, keepsPackage: boolean): Promise<void> {
   const template = packagePath('template');
-  const isPlain = (path: string) => !/^(?:gitignore|package\.json)$/.test(relative(template, path));
   await mkdir(dir, { recursive: true });
-  const target = await realpath(dir); // `cp` refuses links
-  await cp(template, target, { recursive: true, filter: isPlain });
-  await copyFile(join(template, 'gitignore'), join(target, '.gitignore')); // npm packs no file with that name
-  if (keepsPackage) return;
-  const text = await readFile(join(template, 'package.json'), 'utf8');
-  await writeFile(join(target, 'package.json'), text.replace('^0.0.0', `^${readVersion()}`));
+  const entries = await readdir(template, { recursive: true, withFileTypes: true });
+  for (const entry of entries.filter((one) => one.isFile())) {
+    const from = join(entry.parentPath, entry.name);
+    const name = relative(template, from);
+    if (name === 'package.json' && keepsPackage) continue;
+    const to = await findBelow(dir, RENAMED[name] ?? name);
+    await mkdir(dirname(to), { recursive: true });
+    if (name !== 'package.json') await copyFile(from, to);
+    else await writeFile(to, (await readFile(from, 'utf8')).replace('^0.0.0', `^${readVersion()}`));
+  }
 }
 
 const REASONS: Readonly<Record<string, string>> = {

@@ -50,7 +50,7 @@ async function restore(dir: string): Promise<void> {
     progress.stop();
     release();
   }
-  report(config, manifest, await restoreDefinitions(dir, findDirs(config)));
+  report(config, manifest, await restoreDefinitions(dir, manifest, findDirs(config)));
 }
 
 function findDirs(config: Config): DefinitionTargets {

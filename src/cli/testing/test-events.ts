@@ -1,5 +1,5 @@
 import { readFile, stat } from 'node:fs/promises';
-import { dirname, isAbsolute, join, normalize } from 'node:path';
+import { dirname, join } from 'node:path';
 import { Readable } from 'node:stream';
 import { gunzipSync } from 'node:zlib';
 import type { Fault } from '../../definitions/fault.ts';
@@ -8,6 +8,7 @@ import { isManaged, type Source } from '../../definitions/source.ts';
 import { messageOf } from '../../errors.ts';
 import { type Event, parseEvent, RefusedEvent } from '../../ingest/event.ts';
 import { loadEvents } from '../../ingest/load.ts';
+import { findBelow, OutsideError } from '../../lib/below.ts';
 import { MICROS_PER_MS } from '../../lib/instant.ts';
 import { isMap } from './expectation.ts';
 import type { Row, TestFile } from './test-file.ts';
@@ -94,7 +95,7 @@ async function readLinesOf(given: unknown, parse: Parse, options: FileOptions): 
     return [];
   }
   const file = join(folder, name);
-  const bytes = isBelow(name) ? await readBytes(file) : 'must be in the folder of the test';
+  const bytes = await readBytes(folder, name);
   if (typeof bytes === 'string') {
     fault(`file ${JSON.stringify(name)} ${bytes}`);
     return [];
@@ -119,18 +120,16 @@ async function readLinesOf(given: unknown, parse: Parse, options: FileOptions): 
   return events;
 }
 
-function isBelow(name: string): boolean {
-  return !isAbsolute(name) && !normalize(name).startsWith('..');
-}
-
 /** @returns why it cannot be read, if it cannot */
-async function readBytes(file: string): Promise<Buffer | string> {
+async function readBytes(folder: string, name: string): Promise<Buffer | string> {
   try {
+    const file = await findBelow(folder, name);
     const { size } = await stat(file);
     if (size > FILE_BYTES_MAX) return `is ${size} bytes; it may have ${FILE_BYTES_MAX}`;
     const bytes = await readFile(file);
     return file.endsWith('.gz') ? gunzipSync(bytes, { maxOutputLength: FILE_BYTES_MAX }) : bytes;
   } catch (error) {
+    if (error instanceof OutsideError) return 'must be in the folder of the test, and no link that leads out';
     return `cannot be read: ${messageOf(error)}`;
   }
 }

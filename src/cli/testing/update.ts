@@ -1,7 +1,9 @@
 import { readFile, writeFile } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { type Document, isMap as isMapNode, isNode, isScalar, isSeq, parseDocument, YAMLSeq } from 'yaml';
 import { InputError, messageOf } from '../../errors.ts';
+import { findBelow } from '../../lib/below.ts';
 import { adopt, expectationOf, isMap } from './expectation.ts';
 import type { CaseResult } from './run-file.ts';
 import type { Row } from './test-file.ts';
@@ -23,7 +25,8 @@ const LINE_CHARS_MIN = 110;
 export async function updateTestFile(file: string, failed: readonly CaseResult[]): Promise<void> {
   const [first] = failed;
   if (first === undefined) return;
-  const { text } = first.test.yaml;
+  const { endpoint, yaml } = first.test;
+  const { text } = yaml;
   if ((await readFile(file, 'utf8')) !== text)
     throw new InputError([`${file} has changed while its tests ran; nothing was written, run them again`]);
   const document = parseDocument(text, { intAsBigInt: true });
@@ -34,7 +37,7 @@ export async function updateTestFile(file: string, failed: readonly CaseResult[]
     const updated = replaceCases(text, document.toString({ lineWidth }), indexes);
     if (!isDeepStrictEqual(withoutCases(text, indexes), withoutCases(updated, indexes)))
       throw new InputError([ALIASED]);
-    await writeFile(file, updated);
+    await writeFile(await findBelow(dirname(endpoint.file), join('tests', basename(file))), updated);
   } catch (error) {
     throw new InputError([`${file} cannot be written: ${messageOf(error)}`], { cause: error });
   }

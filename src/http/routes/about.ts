@@ -2,10 +2,12 @@ import type { Endpoint } from '../../definitions/endpoint.ts';
 import type { Registry } from '../../definitions/registry.ts';
 import type { Engine } from '../../engine/engine.ts';
 import { TailraceError } from '../../errors.ts';
-import { visibleEndpoints } from '../../management/definitions.ts';
+import type { Caller } from '../../keys/keyring.ts';
+import { visibleEndpoints, visibleSources } from '../../management/definitions.ts';
 import type { Notice } from '../../management/view.ts';
 import type { Metrics } from '../../telemetry/metrics.ts';
 import { object, type Schema } from '../openapi/schema.ts';
+import { getCaller } from '../plugins/auth.ts';
 import { defineRoute, json, type RouteGroup } from '../route.ts';
 
 export interface AboutParts {
@@ -18,6 +20,17 @@ export interface AboutParts {
   readonly readNotices: () => Promise<readonly Notice[]>;
   /** The OpenAPI document with these endpoints. */
   readonly describe: (endpoints: readonly Endpoint[]) => Schema;
+}
+
+/** Which series a key sees: with a list, only those of what it has, and those of no endpoint or source. */
+function findShown({ endpoints, sources }: Registry, caller: Caller) {
+  if (caller.endpoints === undefined && caller.sources === undefined) return undefined;
+  const namesOf = (all: readonly { readonly name: string }[]) => new Set(all.map(({ name }) => name));
+  const ofEndpoints = caller.endpoints && namesOf(visibleEndpoints(endpoints, caller)).add('');
+  const ofSources = caller.sources && namesOf(visibleSources(sources, caller));
+  return ({ endpoint, source }: Readonly<Record<string, string | number>>) =>
+    (endpoint === undefined || ofEndpoints === undefined || ofEndpoints.has(String(endpoint))) &&
+    (source === undefined || ofSources === undefined || ofSources.has(String(source)));
 }
 
 const READY: Schema = {
@@ -75,9 +88,9 @@ export const aboutRoutes: RouteGroup<AboutParts> = {
       answer: {
         200: { description: 'Metrics.', content: { 'text/plain': { schema: { type: 'string' } } } },
       },
-      handle: async ({ metrics }: AboutParts, _request, reply) => {
+      handle: async ({ metrics, registry }: AboutParts, request, reply) => {
         reply.header('content-type', metrics.contentType);
-        return await metrics.render();
+        return await metrics.render(findShown(registry, getCaller(request)));
       },
     }),
     defineRoute({

@@ -1,10 +1,15 @@
 import type { FastifyReply } from 'fastify';
 import type { Received } from '../../ingest/idempotency/idempotency.ts';
 import { WITHOUT_PROJECT_HEADER } from '../../ingest/project-warning.ts';
-import { findSource } from '../../ingest/source-name.ts';
 import { list, object, type Schema } from '../openapi/schema.ts';
 import { defineRoute, json, type RouteGroup, textParameter } from '../route.ts';
-import { addBodyParser, type EventRequest, type IngestParts, takeEvents } from './take-events.ts';
+import {
+  addBodyParser,
+  type EventRequest,
+  findSourceOf,
+  type IngestParts,
+  takeEvents,
+} from './take-events.ts';
 
 /** Logflare's paths, each also with `/json` and `/vector` appended; all do the same. */
 const INGEST_PATHS = ['/api/logs', '/logs', '/api/events'].flatMap((path) => [
@@ -87,7 +92,7 @@ export const ingestRoutes: RouteGroup<IngestParts> = {
       },
       errors: ['source_not_found', 'overloaded'],
       handle: async (parts: IngestParts, request: EventRequest, reply) =>
-        respond(reply, await takeEvents(request, parts, findSource(parts.registry, request))),
+        respond(reply, await takeEvents(request, parts, findSourceOf(request, parts))),
     }),
   ],
 };

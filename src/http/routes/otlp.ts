@@ -2,9 +2,18 @@ import type { FastifyReply } from 'fastify';
 import type { Source } from '../../definitions/source.ts';
 import type { Received } from '../../ingest/idempotency/idempotency.ts';
 import { encodeResponse } from '../../ingest/otlp/schema.ts';
-import { findSource, refuseExternal } from '../../ingest/source-name.ts';
+import { refuseExternal } from '../../ingest/source-name.ts';
+import type { Caller } from '../../keys/keyring.ts';
+import { hideMissing, requireSource } from '../../keys/named.ts';
+import { getCaller } from '../plugins/auth.ts';
 import { defineRoute, json, type RouteGroup, textParameter } from '../route.ts';
-import { addBodyParser, type EventRequest, type IngestParts, takeEvents } from './take-events.ts';
+import {
+  addBodyParser,
+  type EventRequest,
+  findSourceOf,
+  type IngestParts,
+  takeEvents,
+} from './take-events.ts';
 
 const PROTOBUF = 'application/x-protobuf';
 
@@ -46,15 +55,25 @@ export const otlpRoutes: RouteGroup<IngestParts> = {
       },
       errors: ['source_not_found', 'overloaded'],
       handle: async (parts: IngestParts, request: EventRequest, reply) => {
-        const source = findSource(parts.registry, request) ?? configuredSource(parts);
+        const source = findSourceOf(request, parts) ?? configuredSource(parts, getCaller(request));
         return respond(request, reply, await takeEvents(request, parts, source));
       },
     }),
   ],
 };
 
-function configuredSource({ config: { otlpSource }, registry }: IngestParts): Source | undefined {
-  return otlpSource === '' ? undefined : refuseExternal(registry.getSource(otlpSource));
+function configuredSource(
+  { config: { otlpSource }, registry }: IngestParts,
+  caller: Caller,
+): Source | undefined {
+  if (otlpSource === '') return undefined;
+  try {
+    const source = registry.getSource(otlpSource);
+    requireSource(caller, source); // whether it takes events is for those who may send to it
+    return refuseExternal(source);
+  } catch (error) {
+    throw hideMissing(error, caller);
+  }
 }
 
 function respond(request: EventRequest, reply: FastifyReply, { refused, reasons }: Received): FastifyReply {

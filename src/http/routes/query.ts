@@ -7,6 +7,7 @@ import { toText } from '../../definitions/parameter-type.ts';
 import type { Registry } from '../../definitions/registry.ts';
 import { laneOf } from '../../engine/lanes.ts';
 import { TailraceError } from '../../errors.ts';
+import { getAllowedEndpoint } from '../../keys/named.ts';
 import type { RawParameters } from '../../query/parameters.ts';
 import { type Describe, describeServed } from '../../serve/describe.ts';
 import { type Resolve, type Resolved, wantsTail } from '../../serve/resolve.ts';
@@ -70,9 +71,9 @@ async function runQuery(
 ): Promise<FastifyReply> {
   const { registry, resolve } = parts;
   const { method, headers } = request;
-  const endpoint = registry.getEndpoint(request.params.endpoint);
-  request.endpointName = endpoint.name;
   const caller = getCaller(request);
+  const endpoint = getAllowedEndpoint(registry, caller, request.params.endpoint);
+  request.endpointName = endpoint.name;
   const how = describeRun(request, reply);
   const accepts = request.accepts();
   const parameters = mergeParameters(request.query, request.body, endpoint.parameters);

@@ -6,9 +6,11 @@ import { TailraceError } from '../../errors.ts';
 import type { Received } from '../../ingest/idempotency/idempotency.ts';
 import { type BodyLimits, readBody } from '../../ingest/read-body.ts';
 import type { Receive } from '../../ingest/receive.ts';
+import { findSource } from '../../ingest/source-name.ts';
 import type { BodyFormat } from '../../ingest/wire-events.ts';
 import { isListed } from '../../keys/grant.ts';
 import type { Caller } from '../../keys/keyring.ts';
+import { getAllowedSource, hideMissing, requireSource } from '../../keys/named.ts';
 import { OWNER } from '../../query/pins.ts';
 import { getCaller } from '../plugins/auth.ts';
 import type { RawQuery } from '../route.ts';
@@ -44,6 +46,12 @@ export function addBodyParser(
   });
 }
 
+/** The source that a request names beside its body. @throws TailraceError as `findSource`, `getAllowedSource` */
+export function findSourceOf(request: EventRequest, { registry }: IngestParts): Source | undefined {
+  const by = { lists: getCaller(request), action: 'send to' } as const;
+  return findSource({ getSource: (text) => getAllowedSource(registry, by, text) }, request);
+}
+
 /**
  * Stores the events of a request; with an Idempotency-Key only once, however often it is sent.
  *
@@ -59,15 +67,19 @@ export async function takeEvents(
   // No parser runs without a body.
   if (request.body === undefined)
     throw new TailraceError('invalid_request', 'the body is missing; send events, and a Content-Type');
-  const { source: target, ...received } = await receive({
+  const named = source === undefined ? registry.sources.filter((one) => isListed(caller.sources, one)) : [];
+  const post = receive({
     ...request.body,
     source,
-    candidates: source === undefined ? registry.sources : [],
+    candidates: named,
     project: chooseProject(headerText(request, 'x-project'), pinnedProject) ?? config.defaultProject,
     pinnedProject,
     keyId: caller.keyId,
     idempotencyKey: headerText(request, 'idempotency-key'),
     authorize: (target) => requireSource(caller, target),
+  });
+  const { source: target, ...received } = await post.catch((error: unknown) => {
+    throw hideMissing(error, caller);
   });
   request.detail = { source: target.name, stored: received.stored, refused: received.refused };
   return received;
@@ -86,12 +98,6 @@ function chooseProject(named: string | undefined, pinned: string | undefined): s
   const message = `is pinned to ${JSON.stringify(pinned)} by the key`;
   const errors = [{ parameter: 'X-Project', message }];
   throw new TailraceError('forbidden', `X-Project ${message}`, { errors, refusal: 'pin' });
-}
-
-function requireSource({ sources }: Caller, source: Source): void {
-  if (isListed(sources, source)) return;
-  const message = `the key may not send to ${source.name}; it may send to ${sources?.join(', ')}`;
-  throw new TailraceError('forbidden', message, { refusal: 'source' });
 }
 
 /** A header's text; `undefined` if it is missing or empty. */

@@ -1,4 +1,5 @@
 import { Type } from 'typebox';
+import { ENDPOINT_NAME } from '../../definitions/endpoint.ts';
 import { toParameterViews } from '../../management/definitions.ts';
 import {
   DRAFT_CHECK,
@@ -40,11 +41,7 @@ const CALL = Type.Object({ ...DRAFT, values: Type.Optional(VALUES) }, MAP);
 
 const SAVE = Type.Object(
   {
-    name: Type.String({
-      minLength: 1,
-      maxLength: 100,
-      expected: 'the name of the endpoint, of 1 to 100 characters',
-    }),
+    name: ENDPOINT_NAME,
     ...DRAFT,
     version: Type.Union([TEXT, Type.Null()], { expected: 'the version that was read, or null' }),
   },

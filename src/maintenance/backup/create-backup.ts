@@ -1,6 +1,7 @@
 import { statSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { InputError } from '../../errors.ts';
+import { findBelow } from '../../lib/below.ts';
 import { syncFolder } from '../../lib/file.ts';
 import { readVersion } from '../../version.ts';
 import { copyDefinitions, type DefinitionDirs } from './definitions.ts';
@@ -132,7 +133,7 @@ async function storePart(
   base: Base,
   { target, copying }: { target: BackupTarget; copying: CopyOptions },
 ): Promise<ManifestPart> {
-  const to = join(target.dir, EVENTS_FOLDER, table, name);
+  const to = await findBelow(target.dir, join(EVENTS_FOLDER, table, name));
   const found = base.get(content);
   if (found !== undefined) await linkPart(found.dir, to);
   const copied = found === undefined ? await copyPart(path, to, copying) : found.part;

@@ -1,7 +1,8 @@
-import { cp, mkdir, readdir, readFile } from 'node:fs/promises';
+import { mkdir, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { type CopyOptions, copyFile, listFiles } from './files.ts';
-import type { ManifestFile } from './manifest.ts';
+import { findBelow } from '../../lib/below.ts';
+import { type CopiedFile, type CopyOptions, copyFile, describeFile, listFiles } from './files.ts';
+import { damaged, type Manifest, type ManifestFile } from './manifest.ts';
 
 /** The folders of the definitions, by their names in a backup. */
 export interface DefinitionDirs {
@@ -28,7 +29,8 @@ export async function copyDefinitions(
   for (const kind of KINDS) {
     for (const name of (await listFiles(dirs[kind])).filter(isShown)) {
       const path = join(FOLDER, kind, name);
-      files.push({ path, ...(await copyFile(join(dirs[kind], name), join(target, path), options)) });
+      const to = await findBelow(target, path);
+      files.push({ path, ...(await copyFile(join(dirs[kind], name), to, options)) });
     }
   }
   return files;
@@ -44,19 +46,32 @@ export interface RestoredDefinitions {
   readonly differing: readonly string[];
 }
 
-/** Restores definitions into folders that are missing or empty. Other folders are compared and not changed. */
+/** A file of the backup's manifest, by its path in the folder of its kind. */
+interface Listed extends CopiedFile {
+  readonly name: string;
+}
+
+/**
+ * Restores the definitions that the manifest lists, and no other file, into folders that are missing or empty. Other folders are
+ * compared and not changed.
+ *
+ * @throws InputError if a file differs from the manifest
+ */
 export async function restoreDefinitions(
   backup: string,
+  { files }: Pick<Manifest, 'files'>,
   dirs: DefinitionTargets,
 ): Promise<RestoredDefinitions[]> {
   const restored: RestoredDefinitions[] = [];
   for (const kind of KINDS) {
     const from = join(backup, FOLDER, kind);
+    const start = `${FOLDER}/${kind}/`;
+    const own = files.filter(({ path }) => path.startsWith(start));
+    const listed = own.map(({ path, ...file }) => ({ ...file, name: path.slice(start.length) }));
     const shipped = dirs.shipped[kind];
-    const names = await listFiles(from).catch(() => []);
-    const isShipped = shipped !== undefined && (await findDiffering(from, shipped, names)).length === 0;
-    if (isShipped && names.length > 0) restored.push({ dir: shipped, from, state: 'same', differing: [] });
-    else restored.push({ dir: dirs[kind], from, ...(await restoreFolder(from, dirs[kind], names)) });
+    const isShipped = shipped !== undefined && (await findDiffering(shipped, listed)).length === 0;
+    if (isShipped && listed.length > 0) restored.push({ dir: shipped, from, state: 'same', differing: [] });
+    else restored.push({ dir: dirs[kind], from, ...(await restoreFolder(from, dirs[kind], listed)) });
   }
   return restored;
 }
@@ -64,25 +79,30 @@ export async function restoreDefinitions(
 async function restoreFolder(
   from: string,
   dir: string,
-  names: readonly string[],
+  listed: readonly Listed[],
 ): Promise<Pick<RestoredDefinitions, 'state' | 'differing'>> {
-  if (names.length === 0) return { state: 'none', differing: [] };
+  if (listed.length === 0) return { state: 'none', differing: [] };
   const present = await readdir(dir).catch(() => []);
-  if (present.filter(isShown).length === 0) {
-    await mkdir(dir, { recursive: true });
-    await cp(from, dir, { recursive: true });
-    return { state: 'restored', differing: [] };
+  if (present.filter(isShown).length > 0) {
+    const differing = await findDiffering(dir, listed);
+    return { state: differing.length === 0 ? 'same' : 'differ', differing };
   }
-  const differing = await findDiffering(from, dir, names);
-  return { state: differing.length === 0 ? 'same' : 'differ', differing };
+  await mkdir(dir, { recursive: true });
+  const copying: CopyOptions = { signal: new AbortController().signal, onBytes() {} };
+  for (const { name, sha256 } of listed) {
+    const source = await findBelow(from, name);
+    const copied = await copyFile(source, await findBelow(dir, name), copying);
+    if (copied.sha256 !== sha256) throw damaged(source);
+  }
+  return { state: 'restored', differing: [] };
 }
 
-/** The files of a backup that are missing in a folder or have another content there. */
-async function findDiffering(from: string, dir: string, names: readonly string[]): Promise<string[]> {
+/** The listed files that are missing in a folder or have another content there. */
+async function findDiffering(dir: string, listed: readonly Listed[]): Promise<string[]> {
   const differing: string[] = [];
-  for (const name of names) {
-    const present = await readFile(join(dir, name)).catch(() => undefined);
-    if (present?.equals(await readFile(join(from, name))) !== true) differing.push(name);
+  for (const { name, sha256 } of listed) {
+    const present = await describeFile(join(dir, name)).catch(() => undefined);
+    if (present?.sha256 !== sha256) differing.push(name);
   }
   return differing;
 }

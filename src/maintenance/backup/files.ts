@@ -1,6 +1,7 @@
 import { createHash, hash } from 'node:crypto';
-import { link, mkdir, open, readdir, readFile, stat } from 'node:fs/promises';
+import { link, mkdir, open, readdir, readFile, realpath, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import { findBelow } from '../../lib/below.ts';
 
 /** A file as the manifest describes it. */
 export interface CopiedFile {
@@ -60,7 +61,10 @@ export async function copyPart(from: string, to: string, options: CopyOptions): 
   for (let at = 0; at < names.length; at += FILES_AT_ONCE) {
     const some = names.slice(at, at + FILES_AT_ONCE);
     const copied = await Promise.allSettled(
-      some.map(async (name) => ({ name, ...(await copyFile(join(from, name), join(to, name), options)) })),
+      some.map(async (name) => {
+        const source = await findBelow(from, name);
+        return { name, ...(await copyFile(source, join(to, name), options)) };
+      }),
     );
     for (const one of copied) {
       if (one.status === 'rejected') throw one.reason; // all others have settled by now
@@ -77,7 +81,7 @@ export async function copyPart(from: string, to: string, options: CopyOptions): 
 export async function linkPart(from: string, to: string): Promise<void> {
   for (const name of await listFiles(from)) {
     await mkdir(dirname(join(to, name)), { recursive: true, mode: 0o700 });
-    await link(join(from, name), join(to, name));
+    await link(await findBelow(from, name), join(to, name));
   }
 }
 
@@ -104,13 +108,15 @@ export async function measure(dir: string): Promise<number> {
   return bytes;
 }
 
-/** Lists the paths of all files below a folder, sorted; follows links. */
-export async function listFiles(dir: string, within = ''): Promise<string[]> {
+/** Lists the paths of all files below a folder, sorted; follows links, except one to a folder that it lies in. */
+export async function listFiles(dir: string, within = '', above: readonly string[] = []): Promise<string[]> {
+  const own = await realpath(join(dir, within));
+  if (above.includes(own)) return [];
   const files: string[] = [];
-  for (const name of (await readdir(join(dir, within))).toSorted()) {
+  for (const name of (await readdir(own)).toSorted()) {
     const path = join(within, name);
     const isFolder = (await stat(join(dir, path))).isDirectory();
-    files.push(...(isFolder ? await listFiles(dir, path) : [path]));
+    files.push(...(isFolder ? await listFiles(dir, path, [...above, own]) : [path]));
   }
   return files;
 }

@@ -13,6 +13,9 @@ const ANSWERS_FILE = 'idempotency.sqlite';
 
 export const CONTROL_FILE = SQLITE_FILE;
 
+/** What a backup may have for the data directory besides events. */
+export const KEY_FILES: ReadonlySet<string> = new Set([CONTROL_FILE, SECRET_FILE, ANSWERS_FILE]);
+
 /** Copies the responses to requests with an Idempotency-Key, if there are any. */
 export async function copyAnswers(dataDir: string, target: string): Promise<ManifestFile[]> {
   return await copyDatabase(dataDir, target, ANSWERS_FILE);

@@ -31,7 +31,7 @@ const TABLE = Type.Object({
   parts: Type.Array(PART),
 });
 // Relative, to the backup and to the directory that it is restored into.
-const path = Type.String({ pattern: '^(?!.*(?:^|/)\\.\\.?(?:/|$))[^/]' });
+const path = Type.String({ pattern: '^(?!(?:[^]*/)?\\.\\.?(?:/|$))[^/]' });
 const FILE = Type.Object({ path, bytes: count, sha256: digest });
 const MANIFEST = Type.Object({
   format: Type.Integer(),
@@ -88,4 +88,11 @@ function readText(dir: string, file: string): string {
 
 export function sumRows({ parts }: Pick<ManifestTable, 'parts'>): number {
   return parts.reduce((sum, { rows }) => sum + rows, 0);
+}
+
+/** A file of a backup is not what the manifest says. */
+export function damaged(path: string): InputError {
+  return new InputError([
+    `the backup is damaged: ${path} differs from its checksum in the manifest; nothing was restored`,
+  ]);
 }

@@ -10,10 +10,12 @@ import {
 } from '../../engine/store-version.ts';
 import { InputError, messageOf } from '../../errors.ts';
 import { MIGRATIONS } from '../../keys/sqlite-migrations.ts';
+import { findBelow, OutsideError } from '../../lib/below.ts';
 import { quote } from '../../sql/quote.ts';
 import { EVENTS_FOLDER } from './create-backup.ts';
 import { type CopyOptions, copyFile, copyPart, describeFile } from './files.ts';
-import { type Manifest, type ManifestTable, readManifest, sumRows } from './manifest.ts';
+import { KEY_FILES } from './key-files.ts';
+import { damaged, type Manifest, type ManifestTable, readManifest, sumRows } from './manifest.ts';
 
 export interface RestoreOptions {
   /** Locked by this process. */
@@ -59,14 +61,15 @@ export function refuseFilled(dataDir: string): void {
  */
 export async function restoreBackup(dir: string, manifest: Manifest, options: RestoreOptions): Promise<void> {
   const { dataDir, signal } = options;
-  await checkDefinitions(dir, manifest);
+  await checkFiles(dir, manifest);
   markRestoring(dataDir);
   try {
     await restoreEvents(dir, manifest, options);
     for (const file of manifest.files.filter(({ path }) => !DEFINITIONS.test(path))) {
       const copying: CopyOptions = { signal, onBytes() {} };
-      const copied = await read(() => copyFile(join(dir, file.path), join(dataDir, file.path), copying));
-      if (copied.sha256 !== file.sha256) throw damaged(join(dir, file.path));
+      const source = await findInBackup(dir, file.path);
+      const copied = await read(async () => copyFile(source, await findBelow(dataDir, file.path), copying));
+      if (copied.sha256 !== file.sha256) throw damaged(source);
     }
     if (manifest.store_version === null) rmSync(join(dataDir, VERSION_FILE));
     else writeStoreVersion(dataDir, manifest.store_version);
@@ -77,11 +80,17 @@ export async function restoreBackup(dir: string, manifest: Manifest, options: Re
   }
 }
 
-/** Checks the definitions before anything is written; restoreDefinitions copies them later. */
-async function checkDefinitions(dir: string, { files }: Manifest): Promise<void> {
+/** Checks the definitions before anything is written; restoreDefinitions copies them later. Other files are those of keys. */
+async function checkFiles(dir: string, { files }: Manifest): Promise<void> {
+  const foreign = files.find(({ path }) => !DEFINITIONS.test(path) && !KEY_FILES.has(path));
+  if (foreign !== undefined)
+    throw new InputError([
+      `the backup is not one of Tailrace's: its manifest lists ${JSON.stringify(foreign.path.slice(0, 100))}, which no backup has; nothing was restored`,
+    ]);
   for (const { path, sha256 } of files.filter((file) => DEFINITIONS.test(file.path))) {
-    const found = await read(() => describeFile(join(dir, path)));
-    if (found.sha256 !== sha256) throw damaged(join(dir, path));
+    const source = await findInBackup(dir, path);
+    const found = await read(() => describeFile(source));
+    if (found.sha256 !== sha256) throw damaged(source);
   }
 }
 
@@ -101,7 +110,10 @@ async function restoreEvents(dir: string, manifest: Manifest, options: RestoreOp
   const engine = await options.openEngine();
   try {
     for (const table of tables)
-      await restoreTable(engine, join(dir, EVENTS_FOLDER, table.name), { table, copying });
+      await restoreTable(engine, await findInBackup(dir, join(EVENTS_FOLDER, table.name)), {
+        table,
+        copying,
+      });
   } finally {
     await engine.close();
   }
@@ -120,8 +132,8 @@ async function restoreTable(
     `SELECT data_paths[1] AS path FROM system.tables WHERE database = currentDatabase() AND name = ${quote(name)}`,
   );
   for (const part of table.parts) {
-    const source = join(from, part.name);
-    const target = join(String(found?.['path']), 'detached', part.name);
+    const source = await findInBackup(from, part.name);
+    const target = await findBelow(String(found?.['path']), join('detached', part.name));
     const copied = await read(() => copyPart(source, target, copying));
     if (copied.sha256 !== part.sha256) throw damaged(source);
     await engine.command(`ALTER TABLE \`${name}\` ATTACH PART ${quote(part.name)}`);
@@ -134,11 +146,18 @@ async function restoreTable(
     ]);
 }
 
-/** Reports a missing or unreadable file as a fault of the backup. */
+/** A path of the manifest, in the backup. @throws InputError if it leads out of it, as by a link */
+const findInBackup = (dir: string, path: string) => read(() => findBelow(dir, path));
+
+/** Reports a missing or unreadable file, or one outside of the backup, as a fault of the backup. */
 async function read<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (error) {
+    if (error instanceof OutsideError)
+      throw new InputError([`the backup is not one of Tailrace's: ${error.message}; nothing was restored`], {
+        cause: error,
+      });
     const { code, path } = error as NodeJS.ErrnoException;
     if (code !== 'ENOENT' && code !== 'EIO' && code !== 'ENOTDIR') throw error;
     throw new InputError(
@@ -146,10 +165,4 @@ async function read<T>(work: () => Promise<T>): Promise<T> {
       { cause: error },
     );
   }
-}
-
-function damaged(path: string): InputError {
-  return new InputError([
-    `the backup is damaged: ${path} differs from its checksum in the manifest; nothing was restored`,
-  ]);
 }

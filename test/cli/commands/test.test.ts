@@ -1,4 +1,4 @@
-import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeEach, describe, expect, test } from 'vitest';
@@ -394,7 +394,13 @@ describe('tailrace test refuses, with file and line,', () => {
       '3: file "/etc/hosts" must be in the folder of the test',
     ],
     ['file-missing', withEvents(' { file: none.ndjson }'), '3: file "none.ndjson" cannot be read: ENOENT'],
-    ['file-folder', withEvents(' { file: . }'), '3: file "." cannot be read: EISDIR'],
+    ['file-self', withEvents(' { file: . }'), '3: file "." must be in the folder of the test'],
+    ['file-folder', withEvents(' { file: folder }'), '3: file "folder" cannot be read: EISDIR'],
+    [
+      'file-link',
+      withEvents(' { file: link/query.sql }'),
+      '3: file "link/query.sql" must be in the folder of the test, and no link that leads out',
+    ],
     ['rows-map', withCase('rows: {}'), '3: "rows" must be a list of rows; [] if none come, not {}'],
     ['row-text', withCase('rows: [1]'), '3: "0" must be a row: a map of columns, not 1'],
     [
@@ -431,6 +437,8 @@ describe('tailrace test refuses, with file and line,', () => {
 
   test('each fault of every test file at once', async () => {
     for (const [name, text] of FAULTS) await write(`${name}.yaml`, text);
+    await mkdir(join(tests, 'folder'));
+    await symlink('..', join(tests, 'link'));
     await write('lines.yaml', withEvents(' { file: lines.ndjson }'));
     await write('lines.ndjson', '{"project":"p1"}\n\n{"project":\n[]\n');
     const { code, stdout, stderr } = await run();
@@ -442,6 +450,16 @@ describe('tailrace test refuses, with file and line,', () => {
     expect(lines).toContain(`tailrace: ${file}:3: event is not valid JSON`);
     expect(lines).toContain(`tailrace: ${file}:4: event is not a JSON object`);
     expect(lines).toHaveLength(FAULTS.length + 2);
+  });
+
+  test('a test file that is a link to a file elsewhere, which --update would overwrite', async () => {
+    const elsewhere = join(folder.path, 'elsewhere.yaml');
+    const text = `${HEAD}${events('/a')}\ncases: [{ parameters: { project: p1 }, rows: [] }]\n`;
+    await writeFile(elsewhere, text);
+    await symlink(elsewhere, join(tests, 'linked.yaml'));
+    const { code, stderr } = await run('--update');
+    expect([code, stderr]).toEqual([1, expect.stringContaining('no link that leads out')]);
+    expect(await readFile(elsewhere, 'utf8')).toBe(text);
   });
 
   test('a name that no endpoint has, an endpoint without tests, and a reporter that does not exist', async () => {

@@ -1,0 +1,251 @@
+import { join } from 'node:path';
+import { afterAll, describe, expect, test } from 'vitest';
+import { pathsOf } from '../../src/http/route.ts';
+import { ROUTES } from '../../src/http/routes/index.ts';
+import { addEndpoint } from '../../trial/endpoint.ts';
+import { expectError, request } from '../support/http.ts';
+import { startTestService, storeEvents, temporaryFolder } from '../support/service.ts';
+
+// What a key that is limited to endpoints and sources learns of others: nothing, by any route.
+const folder = await temporaryFolder();
+const SEEN = { name: 'seen.endpoint', id: 'a0000000-0000-4000-8000-0000000000a1' };
+const HIDDEN = { name: 'hidden.endpoint', id: 'a0000000-0000-4000-8000-0000000000a2' };
+const sql = 'SELECT count() AS n FROM edge_logs WHERE project = @project';
+for (const one of [SEEN, HIDDEN])
+  await addEndpoint(join(folder.path, 'endpoints'), { ...one, sql, caching: 900 });
+const NOW_MS = Date.UTC(2026, 10, 20, 12);
+const service = await startTestService({
+  env: { TAILRACE_ENDPOINTS_DIR: join(folder.path, 'endpoints'), TAILRACE_OTLP_SOURCE: 'postgres.logs' },
+  now: NOW_MS,
+});
+afterAll(async () => {
+  await service.close();
+  await folder.remove();
+});
+const { url, store } = service;
+const { sources } = store.registry;
+const EDGE = 'cloudflare.logs.prod';
+const hiddenSource = store.registry.getSource('postgres.logs');
+const events = (project: string) => [{ id: project, timestamp: new Date(NOW_MS).toISOString(), project }];
+await storeEvents(store, EDGE, events('in-edge'), NOW_MS);
+await storeEvents(store, 'postgres.logs', events('in-postgres'), NOW_MS);
+
+const LISTS = { endpoints: [SEEN.name], sources: [EDGE] };
+const SCOPES = ['query', 'ingest', 'manage'] as const;
+const { key } = await service.service.keyring.create({ name: 'limited', scopes: SCOPES, pins: {}, ...LISTS });
+const { key: sender } = await service.service.keyring.create({
+  name: 's',
+  scopes: SCOPES,
+  pins: {},
+  sources: [EDGE],
+});
+
+/** Names and UUIDs that the key must not learn. */
+const SECRETS = [
+  HIDDEN.name,
+  HIDDEN.id,
+  'hidden_endpoint',
+  ...sources.filter(({ name }) => name !== EDGE).flatMap(({ name, id, table }) => [name, id, table]),
+];
+
+interface Sent {
+  readonly method?: string;
+  readonly path: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: unknown;
+  readonly key?: string;
+}
+
+async function send({ method = 'GET', path, headers = {}, body, key: by = key }: Sent) {
+  const json = body === undefined ? {} : { 'content-type': 'application/json' };
+  const answer = await request(url, path, {
+    method,
+    headers: { 'x-api-key': by, ...json, ...headers },
+    ...(body !== undefined && { body: JSON.stringify(body) }),
+  });
+  const head = [...answer.headers].filter(([name]) => !/^(date|x-request-id)$/.test(name));
+  const text = answer.text.replaceAll(/"request_id":"[^"]*"/g, '""');
+  return { ...answer, said: `${answer.status} ${JSON.stringify(head)} ${text}` };
+}
+
+/** Requests with a place for the UUID or name of an endpoint or a source. */
+const QUESTIONS: readonly [string, 'endpoint' | 'source', (name: string) => Sent][] = [
+  ['a query', 'endpoint', (name) => ({ path: `/api/endpoints/query/${name}?project=p` })],
+  ['a faulty query', 'endpoint', (name) => ({ path: `/api/endpoints/query/${name}?format=nope&cursor=x` })],
+  [
+    'a tail',
+    'endpoint',
+    (name) => ({ path: `/api/endpoints/query/${name}`, headers: { accept: 'text/event-stream' } }),
+  ],
+  [
+    'a post',
+    'endpoint',
+    (name) => ({ method: 'POST', path: `/api/endpoints/query/${name}`, body: { project: 5 } }),
+  ],
+  [
+    'an unacceptable query',
+    'endpoint',
+    (name) => ({ path: `/api/endpoints/query/${name}`, headers: { accept: 'x/y' } }),
+  ],
+  ['the files of an endpoint', 'endpoint', (name) => ({ path: `/api/workbench/endpoints/${name}` })],
+  [
+    'a new key',
+    'endpoint',
+    (name) => ({
+      method: 'POST',
+      path: '/api/keys',
+      body: { name: 'x', scopes: ['query'], endpoints: [name], sources: [EDGE] },
+    }),
+  ],
+  [
+    'a new key with a pin',
+    'endpoint',
+    (name) => ({
+      method: 'POST',
+      path: '/api/keys',
+      body: { name: 'x', scopes: ['query'], endpoints: [name], sources: [EDGE], pins: { nope: 'x' } },
+    }),
+  ],
+  [
+    'a new token',
+    'endpoint',
+    (name) => ({ method: 'POST', path: '/api/tokens', body: { endpoints: [name] } }),
+  ],
+  [
+    'a new token of sources',
+    'source',
+    (name) => ({ method: 'POST', path: '/api/tokens', body: { sources: [name] } }),
+  ],
+  ['a search', 'source', (name) => ({ path: `/api/search?source=${name}`, key: sender })],
+  ['a search of two', 'source', (name) => ({ path: `/api/search?source=${EDGE},${name}`, key: sender })],
+  [
+    'a tail of a search',
+    'source',
+    (name) => ({ path: `/api/search?source=${name}`, key: sender, headers: { accept: 'text/event-stream' } }),
+  ],
+  ['events by query', 'source', (name) => ({ method: 'POST', path: `/api/logs?source=${name}`, body: {} })],
+  [
+    'events by two names',
+    'source',
+    (name) => ({ method: 'POST', path: `/api/logs?source_name=${EDGE}&source=${name}`, body: {} }),
+  ],
+  [
+    'events by header',
+    'source',
+    (name) => ({ method: 'POST', path: '/api/logs', body: {}, headers: { 'x-source': name } }),
+  ],
+  [
+    'events by body',
+    'source',
+    (name) => ({ method: 'POST', path: '/api/logs', body: { source: name, batch: [{}] } }),
+  ],
+  [
+    'records by header',
+    'source',
+    (name) => ({ method: 'POST', path: '/v1/logs', body: {}, headers: { 'x-source': name } }),
+  ],
+];
+
+describe('a key with lists gets the same response for what it lacks and for what does not exist:', () => {
+  const HIDDEN_IDS = {
+    endpoint: [HIDDEN.name, HIDDEN.id, HIDDEN.id.toUpperCase()],
+    source: [hiddenSource.name, hiddenSource.id, hiddenSource.id.toUpperCase()],
+  };
+  const NOTHING = { endpoint: 'nothing.x', source: 'nothing.x' };
+
+  test.each(QUESTIONS)('%s', async (_, kind, ask) => {
+    const unknown = await send(ask(NOTHING[kind]));
+    expect(unknown.status).toBeGreaterThanOrEqual(400);
+    for (const name of HIDDEN_IDS[kind]) {
+      const hidden = await send(ask(name));
+      const own = (text: string, sent: string) =>
+        text
+          .replaceAll(sent, '<sent>')
+          .replaceAll(sent.toLowerCase(), '<sent>')
+          .replace(/\["content-length","\d+"\]/, '');
+      expect(own(hidden.said, name)).toBe(own(unknown.said, NOTHING[kind]));
+      expectNoSecret(hidden.said, name);
+    }
+  });
+
+  test('records without a source, which go to one that the key lacks', async () => {
+    const { said, ...answer } = await send({ method: 'POST', path: '/v1/logs', body: {} });
+    expectError(answer, 'forbidden');
+    expectNoSecret(said);
+  });
+
+  test('tools and resources of agents', async () => {
+    const headers = { accept: 'application/json, text/event-stream' };
+    const ask = (method: string, params: object) =>
+      send({ method: 'POST', path: '/mcp', headers, body: { jsonrpc: '2.0', id: 1, method, params } });
+    expectNoSecret((await ask('tools/list', {})).said);
+    expectNoSecret((await ask('resources/list', {})).said);
+    const hidden = await ask('tools/call', { name: 'hidden_endpoint', arguments: {} });
+    const unknown = await ask('tools/call', { name: 'hidden_endpoinx', arguments: {} });
+    expect(hidden.said.replaceAll('hidden_endpoint', 'hidden_endpoinx')).toBe(unknown.said);
+  });
+});
+
+test('no route names to a key with lists what it lacks', async () => {
+  // Each is counted, so that metrics and overview have something to hide.
+  for (const { id } of [SEEN, HIDDEN]) expect((await service.call(id, { project: 'p' })).status).toBe(200);
+  for (const name of [EDGE, 'postgres.logs', 'nowhere'])
+    await request(url, `/api/logs?source_name=${name}`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: '{}',
+    });
+  await request(url, `/api/logs?source_name=postgres.logs`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: '[5]',
+  });
+  const paths = ROUTES.filter(({ method }) => method === 'GET').flatMap(pathsOf);
+  for (const path of paths) {
+    const asked = path.replace(':endpoint', SEEN.name).replace(/:\w+|\*/, 'x');
+    const { said } = await send({ path: `${asked}?project=p` });
+    // Its operations and descriptions are the same for all.
+    expectNoSecret(path === '/openapi.json' ? said.replaceAll('postgres.logs', '') : said);
+  }
+});
+
+test('the metrics of a key with lists are those of what it has, and those of no endpoint', async () => {
+  const all = await request(url, '/metrics');
+  expect(all.text).toContain(`endpoint="${HIDDEN.name}"`);
+  expect(all.text).toContain('source="postgres.logs"');
+  const { text } = await send({ path: '/metrics' });
+  expect(text).toContain(`tailrace_answers_total{endpoint="${SEEN.name}"`);
+  expect(text).toContain(`tailrace_events_stored_total{source="${EDGE}"}`);
+  expect(text).toContain('tailrace_http_requests_total{route="/metrics",endpoint=""');
+  expect(text).toContain('tailrace_cache_entries ');
+  expect(text).toContain('nodejs_eventloop_lag_seconds');
+  const bySource = await send({ path: '/metrics', key: sender });
+  expect(bySource.text).toContain(`endpoint="${HIDDEN.name}"`);
+  expect(bySource.text).not.toContain('source="postgres.logs"');
+});
+
+test('the projects of a key with sources are those that have events there', async () => {
+  const { body } = await send({ path: '/api/projects', key: sender });
+  expect(body).toEqual({ result: ['in-edge'], complete: true });
+  expect((await request(url, '/api/projects')).body).toMatchObject({ result: ['in-edge', 'in-postgres'] });
+});
+
+test('what a list has may be missing, and 404 says so', async () => {
+  const lists = { endpoints: ['gone.x'], sources: ['gone.logs'] };
+  const { key: by } = await service.service.keyring.create({ name: 'g', scopes: SCOPES, pins: {}, ...lists });
+  expectError(await send({ path: '/api/endpoints/query/gone.x', key: by }), 'endpoint_not_found');
+  const { said, ...answer } = await send({
+    method: 'POST',
+    path: '/api/logs?source=gone.logs',
+    body: {},
+    key: by,
+  });
+  expectError(answer, 'source_not_found');
+  expectNoSecret(said);
+});
+
+function expectNoSecret(said: string, sent = ''): void {
+  const text = said.toLowerCase().replaceAll(sent === '' ? '\0' : sent.toLowerCase(), '');
+  const found = SECRETS.filter((secret) => text.includes(secret.toLowerCase()));
+  expect(found, said.slice(0, 3_000)).toEqual([]);
+}
