@@ -38,10 +38,15 @@ export async function copyDefinitions(
 export interface RestoredDefinitions {
   readonly dir: string;
   readonly from: string;
-  /** `differ`: the folder has other definitions and was not changed; `none`: the backup has none. */
-  readonly state: 'restored' | 'same' | 'differ' | 'none';
+  /**
+   * `differ`: the folder has other definitions and was not changed; `none`: the backup has none; `failed`: the folder cannot be
+   * written, as one that belongs to another user.
+   */
+  readonly state: 'restored' | 'same' | 'differ' | 'none' | 'failed';
   /** Paths in the folder that are missing or have another content. */
   readonly differing: readonly string[];
+  /** Why it failed. */
+  readonly cause?: unknown;
 }
 
 /** Restores definitions into folders that are missing or empty. Other folders are compared and not changed. */
@@ -65,12 +70,16 @@ async function restoreFolder(
   from: string,
   dir: string,
   names: readonly string[],
-): Promise<Pick<RestoredDefinitions, 'state' | 'differing'>> {
+): Promise<Omit<RestoredDefinitions, 'dir' | 'from'>> {
   if (names.length === 0) return { state: 'none', differing: [] };
   const present = await readdir(dir).catch(() => []);
   if (present.filter(isShown).length === 0) {
-    await mkdir(dir, { recursive: true });
-    await cp(from, dir, { recursive: true });
+    try {
+      await mkdir(dir, { recursive: true });
+      await cp(from, dir, { recursive: true });
+    } catch (cause) {
+      return { state: 'failed', differing: [], cause };
+    }
     return { state: 'restored', differing: [] };
   }
   const differing = await findDiffering(from, dir, names);
