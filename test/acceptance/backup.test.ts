@@ -249,9 +249,9 @@ describe.skipIf(ON_SERVER)('backup and restore', () => {
     });
     expect(restored).toMatchObject({
       code: 1,
-      stdout: expect.stringMatching(/100 events[^]*new-sources: restored\.\n$/),
+      stdout: expect.stringMatching(/100 events[\s\S]*new-sources: restored\.\n$/),
       stderr: expect.stringMatching(
-        /file\/endpoints cannot be written[^]*copy [^ ]*of-closed\/definitions\/endpoints there/,
+        /file\/endpoints cannot be written[\s\S]*copy [^ ]*of-closed\/definitions\/endpoints there/,
       ),
     });
     expect(existsSync(join(at('new-sources'), `${EDGE}.yaml`))).toBe(true);
