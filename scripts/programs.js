@@ -1,4 +1,5 @@
-// The programs beside Node that tests use, each real and from Debian: a browser, a proxy, and the stores that replicas share.
+// The programs beside Node that tests use, each real and from Debian: a browser, a proxy, the stores that replicas share, and what
+// rotates logs.
 import { spawnSync } from 'node:child_process';
 import { existsSync, readdirSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
@@ -10,6 +11,7 @@ const PROGRAMS = {
     package: 'chromium',
     names: ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable'],
   },
+  logrotate: { package: 'logrotate', names: ['logrotate'] },
   nginx: { package: 'nginx-light', names: ['nginx'] },
   // `initdb` stands beside it. Debian keeps both out of PATH, in a folder for each version.
   postgres: { package: 'postgresql', names: ['postgres'], folders: postgresFolders },

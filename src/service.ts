@@ -315,6 +315,7 @@ async function openWriteSide(parts: Parts) {
       metrics.withoutProject(source, count);
       warnOfProjects(source, count);
     },
+    onRepaired: metrics.repaired,
     onUnremembered(error) {
       metrics.unremembered();
       const text = 'an Idempotency-Key could not be looked up or kept; its events are stored';

@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { existsSync, globSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { renderPages } from '../scripts/docs/pages.ts';
@@ -98,14 +98,30 @@ describe('links', () => {
     expect(findBrokenLinks(path, text)).toEqual([]);
   });
 
+  test('of the package lead to files of the package', () => {
+    const { files } = JSON.parse(readFileSync('package.json', 'utf8')) as { files: string[] };
+    const paths = files.flatMap((pattern) => globSync([pattern, `${pattern}/**`]));
+    const packed = new Set([...paths, 'LICENSE', 'README.md']);
+    const pages = [...packed].filter((path) => /\.md$|^docs\/llms\.txt$/.test(path));
+    expect(pages.length).toBeGreaterThan(docs.length);
+    const left = pages.flatMap((path) =>
+      linksOf(readFileSync(path, 'utf8'))
+        .map((link) => join(path, '..', link.split('#')[0] ?? ''))
+        .filter((target) => target !== join(path, '..') && !packed.has(target))
+        .map((target) => `${path}: ${target}`),
+    );
+    expect(left).toEqual([]);
+    // Beside what is packed, operators keep secrets.
+    expect([...packed].filter((path) => /(?:^|\/)(?:\.env|secrets\.env)$/.test(path))).toEqual([]);
+  });
+
   test('to a missing file or heading are found', () => {
     const text = '[a](keys.md) [b](keys.md#what-a-key-carries) [c](nokeys.md) [d](keys.md#no) [e](#f)\n# E\n';
     expect(findBrokenLinks('docs/page.md', text)).toEqual(['nokeys.md', 'keys.md#no', '#f']);
   });
 
   function findBrokenLinks(path: string, text: string): string[] {
-    const links = [...text.matchAll(/\]\((?!https?:)([^)\s]+)\)/g)].map(([, link = '']) => link);
-    return links.filter((link) => {
+    return linksOf(text).filter((link) => {
       const [file = '', anchor] = link.split('#');
       const target = file === '' ? path : join(path, '..', file);
       if (file !== '' && !existsSync(target)) return true;
@@ -114,6 +130,11 @@ describe('links', () => {
     });
   }
 });
+
+/** What a page links to, apart from other sites. */
+function linksOf(text: string): string[] {
+  return [...text.matchAll(/\]\((?!https?:)([^)\s]+)\)/g)].map(([, link = '']) => link);
+}
 
 /** The anchors of a page's headings, as GitHub forms them. */
 function headingsOf(text: string): string[] {

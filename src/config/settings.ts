@@ -75,7 +75,7 @@ export const SETTINGS = {
   tokenSecret: secret(
     'TAILRACE_TOKEN_SECRET',
     [],
-    'Signs tokens; the same for all replicas. Empty: created in the data directory.',
+    'Signs tokens; the same for all replicas: 32 characters or more, or the text of a `token.secret`. Empty: created in the data directory.',
     32,
   ),
   controlUrl: hidden(

@@ -23,6 +23,8 @@ export interface Batch {
   readonly accepted: number;
   /** Accepted events that belong to no project. */
   readonly withoutProject: number;
+  /** Accepted events in which U+FFFD stands for bytes that are not UTF-8. */
+  readonly repaired: number;
   readonly refused: number;
   /** `event 3 is not a JSON object`, at most `REASONS_MAX` of them; events count from 1. */
   readonly reasons: readonly string[];
@@ -43,11 +45,13 @@ export function decodeBatch({ bytes, format, source, candidates, rules }: BatchI
   const reasons: string[] = [];
   let refused = 0;
   let withoutProject = 0;
+  let repaired = 0;
   for (const [i, wire] of events.entries()) {
     try {
       const event = parseEvent(wire, target, rules);
       encoder.add(event);
       if (event.project === '') withoutProject++;
+      if (wire.isRepaired === true) repaired++;
     } catch (error) {
       if (!(error instanceof RefusedEvent)) throw error;
       refused++;
@@ -55,7 +59,7 @@ export function decodeBatch({ bytes, format, source, candidates, rules }: BatchI
     }
   }
   const accepted = events.length - refused;
-  return { source: target, rows: encoder.take(), accepted, withoutProject, refused, reasons };
+  return { source: target, rows: encoder.take(), accepted, withoutProject, repaired, refused, reasons };
 }
 
 /** What of a buffer can move to another thread; a buffer that shares its memory with others is copied instead. */

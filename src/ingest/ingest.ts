@@ -32,6 +32,7 @@ export interface IngestOptions {
   readonly onCommit: (source: string, rows: number, error?: unknown) => void;
   readonly onRefused: (source: string, count: number) => void;
   readonly onWithoutProject: (source: string, count: number) => void;
+  readonly onRepaired: (source: string, count: number) => void;
   /** See `IdempotencyOptions.onFailure`. */
   readonly onUnremembered: (error: unknown) => void;
 }

@@ -1,6 +1,6 @@
-import { isUtf8 } from 'node:buffer';
 import { Readable } from 'node:stream';
 import { type Line, readLines } from './lines.ts';
+import { decodeText, findOtherEncoding } from './utf8.ts';
 
 /** The target of a load: the store itself, or a service that owns it. */
 export interface LineSink {
@@ -20,6 +20,8 @@ export interface LoadOptions {
   readonly signal: AbortSignal;
   /** Called for a line that is not stored. */
   readonly onRejected: (line: number, reason: string) => void;
+  /** Called for a line with bytes that are not UTF-8; it goes on with U+FFFD instead of them. */
+  readonly onRepaired: (line: number) => void;
   /** Called every few thousand lines, and when the stream breaks. */
   readonly onProgress: (progress: LoadProgress) => void;
 }
@@ -33,6 +35,11 @@ export interface LoadProgress {
 }
 
 const PROGRESS_LINES = 2_000;
+
+const HINTS = {
+  gzip: 'this is gzip; give the file a name that ends with .gz, or unpack it first',
+  'UTF-16': 'this is UTF-16; convert it first',
+};
 
 /**
  * Passes the lines of an NDJSON stream to a sink, which stores the good ones.
@@ -51,9 +58,16 @@ export async function loadEvents(
     read.line = number;
     read.bytesRead += (bytes?.length ?? 0) + 1;
     if (bytes === undefined) options.onRejected(number, `is longer than ${options.lineBytesMax} bytes`);
-    else if (!isUtf8(bytes)) options.onRejected(number, `is not valid UTF-8${hintOf(bytes)}`);
-    else await sink.add(number, bytes.toString());
+    else await takeText(number, bytes);
     if (number % PROGRESS_LINES === 0) options.onProgress(progress());
+  }
+
+  async function takeText(number: number, bytes: Buffer): Promise<void> {
+    const other = findOtherEncoding(bytes);
+    if (other !== undefined) return options.onRejected(number, `is not UTF-8: ${HINTS[other]}`);
+    const { text, isRepaired } = decodeText(bytes);
+    if (isRepaired) options.onRepaired(number);
+    await sink.add(number, text);
   }
 
   // A stream may be silent for hours: destroying it reports a failure at once.
@@ -84,12 +98,4 @@ function commitRegularly(
   if (everyMs === undefined) return () => {};
   const timer = setInterval(() => void sink.flush().catch(onFailure), everyMs);
   return () => clearInterval(timer);
-}
-
-/** What a line that is not text most likely is, by its first bytes. */
-function hintOf(bytes: Buffer): string {
-  if (bytes[0] === 0x1f && bytes[1] === 0x8b)
-    return ': this is gzip; give the file a name that ends with .gz, or unpack it first';
-  const mark = bytes.length < 2 ? 0 : bytes.readUInt16BE(0);
-  return mark === 0xfffe || mark === 0xfeff ? ': this is UTF-16; convert it first' : '';
 }

@@ -31,6 +31,7 @@ export interface ReceiverOptions {
   readonly eventBytesMax: number;
   readonly onRefused: (source: string, count: number) => void;
   readonly onWithoutProject: (source: string, count: number) => void;
+  readonly onRepaired: (source: string, count: number) => void;
 }
 
 /**
@@ -41,11 +42,12 @@ export function createReceiver(options: ReceiverOptions): Receive {
   const { decoder, committer, idempotency, now, ageAt, eventBytesMax } = options;
 
   async function store({ source, ...batch }: Batch, token?: string): Promise<Received> {
-    const { rows, accepted, withoutProject, refused, reasons } = batch;
+    const { rows, accepted, withoutProject, repaired, refused, reasons } = batch;
     if (refused > 0) options.onRefused(source.name, refused);
     if (rows.length > 0) await committer.commit(source, rows, token);
     if (withoutProject > 0) options.onWithoutProject(source.name, withoutProject);
-    return { stored: accepted, reasons, refused, withoutProject };
+    if (repaired > 0) options.onRepaired(source.name, repaired);
+    return { stored: accepted, reasons, refused, withoutProject, repaired };
   }
 
   return async ({ project, pinnedProject, keyId, idempotencyKey: key, authorize, ...body }) => {

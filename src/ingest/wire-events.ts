@@ -4,12 +4,16 @@ import { cutElements, cutMembers } from './json-text.ts';
 import { isBlank, NEWLINE } from './lines.ts';
 import { eventTexts } from './otlp/events.ts';
 import { decodeRequest } from './otlp/schema.ts';
+import { decodeText, findOtherEncoding, REPLACEMENT } from './utf8.ts';
 
 /** How the bytes of a request body are decoded. */
 export type BodyFormat = 'json' | 'ndjson' | 'otlp-json' | 'otlp-protobuf';
 
 /** One event as received: its exact text, with its value if the text has been parsed; or a line that has not. */
-export type WireEvent = { readonly text: string; readonly value?: unknown } | { readonly line: Buffer };
+export type WireEvent = ({ readonly text: string; readonly value?: unknown } | { readonly line: Buffer }) & {
+  /** Whether U+FFFD stands for bytes of it that are not UTF-8. */
+  readonly isRepaired?: boolean;
+};
 
 export interface WireEvents {
   readonly events: readonly WireEvent[];
@@ -18,9 +22,9 @@ export interface WireEvents {
 }
 
 const CUTTERS: Readonly<Record<BodyFormat, (bytes: Buffer) => WireEvents>> = {
-  json: (bytes) => cutJson(toText(bytes)),
+  json: (bytes) => markRepaired(bytes, cutJson),
   ndjson: cutLines,
-  'otlp-json': (bytes) => cutOtlp(parse(toText(bytes)), 'hex'),
+  'otlp-json': (bytes) => markRepaired(bytes, (text) => cutOtlp(parse(text), 'hex')),
   'otlp-protobuf': (bytes) => cutOtlp(readProtobuf(bytes), 'base64'),
 };
 
@@ -63,14 +67,30 @@ function createMarks(characters: string): Uint8Array {
 // Fifty times the values of a usual body of the largest size. Tiny values take many times their size, and seconds, to parse.
 const VALUES_MAX = 8_000_000;
 
-function toText(bytes: Buffer): string {
-  if (countMarks(bytes, 'json') < VALUES_MAX) return requireUtf8(bytes).toString();
-  throw new TailraceError('body_too_large', `the body has more than ${VALUES_MAX} values; send less at once`);
+/** Cuts a body of JSON. If some of its bytes are not UTF-8, the events with U+FFFD are marked: one bad byte loses no other event. */
+function markRepaired(bytes: Buffer, cut: (text: string) => WireEvents): WireEvents {
+  if (countMarks(bytes, 'json') >= VALUES_MAX)
+    throw new TailraceError(
+      'body_too_large',
+      `the body has more than ${VALUES_MAX} values; send less at once`,
+    );
+  refuseOtherEncoding(bytes);
+  const { text, isRepaired } = decodeText(bytes);
+  const { events, fields } = cut(text);
+  if (!isRepaired) return { events, fields };
+  const mark = (event: WireEvent) =>
+    'text' in event ? { ...event, isRepaired: event.text.includes(REPLACEMENT) } : event;
+  return { events: events.map(mark), fields };
 }
 
-function requireUtf8(bytes: Buffer): Buffer {
-  if (isUtf8(bytes)) return bytes;
-  throw new TailraceError('invalid_request', 'the body is not valid UTF-8');
+const HINTS = {
+  gzip: 'is gzip; name it in Content-Encoding',
+  'UTF-16': 'is UTF-16; send UTF-8',
+};
+
+function refuseOtherEncoding(bytes: Buffer): void {
+  const other = findOtherEncoding(bytes);
+  if (other !== undefined) throw new TailraceError('invalid_request', `the body ${HINTS[other]}`);
 }
 
 function parse(text: string): unknown {
@@ -120,13 +140,14 @@ function zip(listText: string, values: readonly unknown[]): WireEvent[] {
  * until each is parsed: all of their text at once would burden the garbage collector.
  */
 function cutLines(bytes: Buffer): WireEvents {
-  requireUtf8(bytes);
+  refuseOtherEncoding(bytes);
+  const isWhole = isUtf8(bytes);
   const events: WireEvent[] = [];
   for (let start = 0; start < bytes.length; ) {
     const newline = bytes.indexOf(NEWLINE, start);
     const end = newline === -1 ? bytes.length : newline;
     const line = bytes.subarray(start, end);
-    if (!isBlank(line)) events.push({ line });
+    if (!isBlank(line)) events.push(isWhole || isUtf8(line) ? { line } : { line, isRepaired: true });
     start = end + 1;
   }
   refuseTooMany(events.length);

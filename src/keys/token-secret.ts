@@ -11,11 +11,11 @@ const SECRET_BYTES = 32;
  * Returns the secret that signs tokens: that of the settings, or one that is created once for the data directory, in a file that only
  * its owner can read. Deleting the file voids all tokens.
  *
- * @param setting empty if not set
+ * @param setting empty if not set; the text of such a file is the same secret, so that tokens stay valid if the service moves
  * @throws InputError if the file cannot be read or created
  */
 export function openTokenSecret(dataDir: string, setting: string): Uint8Array {
-  if (setting !== '') return Buffer.from(setting);
+  if (setting !== '') return decodeFileText(setting) ?? Buffer.from(setting);
   const file = join(dataDir, SECRET_FILE);
   try {
     const secret = createSecret(file) ?? Buffer.from(readFileSync(file, 'utf8').trim(), 'base64url');
@@ -27,6 +27,12 @@ export function openTokenSecret(dataDir: string, setting: string): Uint8Array {
   throw new InputError([
     `the secret of tokens ${file} is damaged: it must hold ${SECRET_BYTES} bytes in base64url; delete it to get a new one, which voids all tokens`,
   ]);
+}
+
+/** @returns `undefined` if the text is not as `createSecret` writes it: other settings are secrets as they stand */
+function decodeFileText(text: string): Buffer | undefined {
+  const secret = Buffer.from(text, 'base64url');
+  return secret.length === SECRET_BYTES && secret.toString('base64url') === text ? secret : undefined;
 }
 
 /** @returns `undefined` if the file exists */

@@ -158,6 +158,11 @@ function createIngestMetrics({ counter, unlabelledCounter, gauge }: MetricRegist
     'Events stored that belong to no project, by source.',
     ['source'],
   );
+  const repaired = counter(
+    'tailrace_events_repaired_total',
+    'Events stored in which U+FFFD stands for bytes that are not UTF-8, by source.',
+    ['source'],
+  );
   const commits = counter('tailrace_commits_total', 'Groups of events committed, by source.', [
     'source',
     'result',
@@ -177,6 +182,7 @@ function createIngestMetrics({ counter, unlabelledCounter, gauge }: MetricRegist
     refused: (source: string, count: number) => refused.at(source).add(count),
     /** Events that belong to no project were stored. */
     withoutProject: (source: string, count: number) => withoutProjectCounts.at(source).add(count),
+    repaired: (source: string, count: number) => repaired.at(source).add(count),
     dayDropped: dropped.inc,
     /** @param reasons why retention has stopped; none while it runs */
     retentionStopped(reasons: readonly string[]) {

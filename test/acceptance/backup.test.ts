@@ -215,6 +215,48 @@ describe.skipIf(ON_SERVER)('backup and restore', () => {
     expect(await restore(at('good'), 'damaged-data')).toMatchObject({ code: 0 });
   });
 
+  test('restores into the home directory of its user, which has hidden files and the cache of compiled code', async () => {
+    const env = { ...(await makeDefinitions()), TAILRACE_DATA_DIR: at('home-source') };
+    await fill(env, 300);
+    expect(await runCli(['backup', at('of-home')], { env })).toMatchObject({ code: 0 });
+    const home = at('home');
+    await mkdir(join(home, '.ssh'), { recursive: true });
+    await writeFile(join(home, '.profile'), 'mine');
+    const cached = { NODE_COMPILE_CACHE: '', XDG_CACHE_HOME: '' };
+    const inHome = { ...env, ...cached, HOME: home, TAILRACE_DATA_DIR: home };
+    // A restore that fails removes only what it has written.
+    const [part = ''] = await listParts(at('of-home'));
+    await cp(at('of-home'), at('torn-home'), { recursive: true });
+    await rm(join(at('torn-home'), part), { recursive: true });
+    expect(await runCli(['restore', at('torn-home')], { env: inHome })).toMatchObject({ code: 1 });
+    expect(await readdir(join(home, '.cache'))).toEqual(['tailrace']);
+    expect(await runCli(['restore', at('of-home')], { env: inHome })).toMatchObject({ code: 0, stderr: '' });
+    expect(await readdir(home)).toEqual(expect.arrayContaining(['.cache', '.profile', '.ssh']));
+    expect(await readFile(join(home, '.profile'), 'utf8')).toBe('mine');
+    const service = await startServe(inHome);
+    expect((await readRows(service.url)).size).toBeGreaterThan(0);
+    expect((await service.stop()).code).toBe(0);
+  });
+
+  test('restores events and keys, and names definitions that it cannot write', async () => {
+    const env = { ...(await makeDefinitions()), TAILRACE_DATA_DIR: at('closed-source') };
+    await fill(env, 100);
+    expect(await runCli(['backup', at('of-closed')], { env })).toMatchObject({ code: 0 });
+    await writeFile(at('file'), '');
+    const dirs = { TAILRACE_ENDPOINTS_DIR: at('file/endpoints'), TAILRACE_SOURCES_DIR: at('new-sources') };
+    const restored = await runCli(['restore', at('of-closed')], {
+      env: { ...dirs, TAILRACE_DATA_DIR: at('closed') },
+    });
+    expect(restored).toMatchObject({
+      code: 1,
+      stdout: expect.stringMatching(/100 events[\s\S]*new-sources: restored\.\n$/),
+      stderr: expect.stringMatching(
+        /file\/endpoints cannot be written[\s\S]*copy [^ ]*of-closed\/definitions\/endpoints there/,
+      ),
+    });
+    expect(existsSync(join(at('new-sources'), `${EDGE}.yaml`))).toBe(true);
+  });
+
   test('a restore that was killed leaves a directory that no command opens', async () => {
     const env = { ...(await makeDefinitions()), TAILRACE_DATA_DIR: at('cut-source') };
     await fill(env, 3000);
@@ -275,7 +317,6 @@ async function listDefinitions(dir: string, within = 'definitions'): Promise<str
   return (await Promise.all(kinds)).flat().toSorted();
 }
 
-/** The folders of all parts. */
 /** Folders of a backup's parts, relative to it. */
 async function listParts(backup: string): Promise<string[]> {
   const parts: string[] = [];

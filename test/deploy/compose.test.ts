@@ -94,6 +94,7 @@ function findServiceFaults(service: Service): string[] {
     [service.cap_drop?.includes('ALL') === true, 'it is to have no capability'],
     [service.security_opt?.includes('no-new-privileges:true') === true, 'it is to gain no privilege'],
     [service.mem_limit !== undefined, 'it is to have a bound of memory'],
+    [service['logging'] !== undefined, 'its log is to have a bound'],
     [ours || /^[1-9]\d*:[1-9]\d*$/.test(service.user ?? ''), 'it is not to be root'],
     [ours || service.healthcheck !== undefined, 'it is to have a healthcheck'],
     [
@@ -129,7 +130,7 @@ test.each([
     '    mem_limits: 4g\n',
     'ComposeValidationError: instancePath="/services/tailrace", schemaPath="#/additionalProperties", message="Validation error: must NOT have additional properties".',
   ],
-  ['    read_only: true\n', '', 'tailrace: its files are to be read-only'],
+  ['    read_only: true\n    restart', '    restart', 'tailrace: its files are to be read-only'],
   ['      - ALL\n', '      - CHOWN\n', 'tailrace: it is to have no capability'],
   [
     '      - no-new-privileges:true\n',
@@ -137,6 +138,7 @@ test.each([
     'tailrace: it is to gain no privilege',
   ],
   ['    mem_limit: 4g\n', '', 'tailrace: it is to have a bound of memory'],
+  ['    logging:\n', '    x-logging:\n', 'tailrace: its log is to have a bound'],
   ['127.0.0.1:4000', '0.0.0.0:4000', 'tailrace: it is to be reached from this machine alone'],
   [
     'ENGINE_MEMORY_BYTES_MAX: "2147483648"',
@@ -189,8 +191,8 @@ describe('the scaled compose file', () => {
     const { all, required } = findVariables(text.scaled);
     const example = await readFile('deploy/.env.example', 'utf8');
     const named = [...example.matchAll(/^(\w+)=(.*)$/gm)];
-    expect([...required].toSorted()).toEqual([...all].toSorted());
-    expect(named.map(([, name]) => name).toSorted()).toEqual([...all].toSorted());
+    expect([...all].filter((name) => !required.has(name))).toEqual(['DEFINITIONS']);
+    expect(named.map(([, name]) => name).toSorted()).toEqual([...required].toSorted());
     expect(named.map(([, , value]) => value).filter((value) => value !== '')).toEqual([]);
   });
 
@@ -222,11 +224,39 @@ describe('the scaled compose file', () => {
 
   test('mounts files that exist', async () => {
     const mounted = Object.values(services).flatMap(({ volumes = [] }) => volumes);
-    const files = mounted.map((volume) => volume.split(':')[0] ?? '').filter((path) => path.startsWith('./'));
+    const short = mounted.filter((volume) => typeof volume === 'string');
+    const files = short.map((volume) => volume.split(':')[0] ?? '').filter((path) => path.startsWith('./'));
     expect(files.length).toBeGreaterThanOrEqual(3);
     for (const file of files) expect((await stat(join('deploy', file))).isFile()).toBe(true);
   });
 });
+
+const fillDefinitions = (text: string) => text.replace(/\$\{DEFINITIONS:-(.*?)\}/, '$1');
+
+test.each([
+  ['single', SINGLE],
+  ['scaled', SCALED],
+])(
+  'the %s compose file mounts the definitions that ship, or those of another folder, over those of the image',
+  async (_name, file) => {
+    const ours = Object.values(readServices(await readFile(file, 'utf8'))).filter(isOurs);
+    expect(ours.length).toBeGreaterThan(0);
+    for (const { volumes = [] } of ours) {
+      const mounts = volumes.filter((volume) => typeof volume !== 'string');
+      // Without the folder the start is to fail: an empty one would serve nothing.
+      const kept = { type: 'bind', read_only: true, bind: { create_host_path: false } };
+      expect(mounts).toEqual(
+        ['endpoints', 'sources'].map((kind) => ({
+          ...kept,
+          source: `\${DEFINITIONS:-..}/${kind}`,
+          target: `/app/${kind}`,
+        })),
+      );
+      for (const { source } of mounts)
+        expect((await stat(join('deploy', fillDefinitions(source)))).isDirectory()).toBe(true);
+    }
+  },
+);
 
 test('the image has the version of package.json in all', async () => {
   const { version } = JSON.parse(await readFile('package.json', 'utf8')) as { version: string };
@@ -271,7 +301,7 @@ describe('deploy/make-env.sh', () => {
     await run();
     const written = await readFile(env, 'utf8');
     const values = [...written.matchAll(/^\w+=(.*)$/gm)].map(([, value = '']) => value);
-    expect(values).toHaveLength(findVariables(text.scaled).all.size);
+    expect(values).toHaveLength(findVariables(text.scaled).required.size);
     expect(new Set(values).size).toBe(values.length);
     for (const value of values) expect(value).toMatch(/^[0-9a-f]{64}$/);
     expect((await stat(env)).mode & 0o777).toBe(0o600);
@@ -285,7 +315,7 @@ describe('deploy/make-env.sh', () => {
     await exec('sh', [join(folder.path, 'env', script)]);
     const written = await readFile(env, 'utf8');
     const names = [...written.matchAll(/^(\w+)=.+$/gm)].map(([, name]) => name);
-    expect(names.toSorted()).toEqual([...findVariables(text.scaled).all].toSorted());
+    expect(names.toSorted()).toEqual([...findVariables(text.scaled).required].toSorted());
     expect(written).toMatch(/^# of mine\nTAILRACE_PRIVATE_KEY=of-mine\n/);
     expect(written).not.toMatch(/=$/m);
   });

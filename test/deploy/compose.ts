@@ -2,6 +2,15 @@ import { readFileSync } from 'node:fs';
 import { BlockList } from 'node:net';
 import { parse } from 'yaml';
 
+/** A folder of the machine, in the long form. */
+export interface Mount {
+  readonly type: string;
+  readonly source: string;
+  readonly target: string;
+  readonly read_only?: boolean;
+  readonly bind?: { readonly create_host_path?: boolean };
+}
+
 export interface Service {
   readonly image?: string;
   readonly build?: string | object;
@@ -9,7 +18,7 @@ export interface Service {
   readonly environment?: Readonly<Record<string, string>>;
   readonly depends_on?: Readonly<Record<string, { readonly condition: string }>>;
   readonly healthcheck?: object;
-  readonly volumes?: readonly string[];
+  readonly volumes?: readonly (string | Mount)[];
   readonly networks?: Readonly<Record<string, { readonly ipv4_address?: string } | null>> | readonly string[];
   readonly ports?: readonly string[];
   readonly cap_drop?: readonly string[];

@@ -1,11 +1,13 @@
 import { execFile, execFileSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
-import { cp, mkdir, rename } from 'node:fs/promises';
-import { join } from 'node:path';
+import { chmod, cp, mkdir, readFile, rename, symlink, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, describe, expect, test } from 'vitest';
 import { parse, parseAllDocuments } from 'yaml';
+import { runCli } from '../support/cli.ts';
 import { temporaryFolder } from '../support/service.ts';
+import { DOCKERFILE, readImage } from './dockerfile.ts';
 import {
   FOLDER,
   findSchemaFault,
@@ -180,7 +182,7 @@ test('a replica does not start with an empty secret that all of them need to sha
   const { spec } = parsed.get(DEPLOYMENT) as unknown as { spec: Workload };
   const [, , script = ''] = spec.template?.spec?.containers?.[0]?.command ?? [];
   const start = (env: Record<string, string>) =>
-    exec('sh', ['-c', script.replace('exec node bin/tailrace.js serve', 'echo started')], { env }).then(
+    exec('sh', ['-c', script.replace('exec tailrace serve', 'echo started')], { env }).then(
       ({ stdout }) => stdout.trim(),
       ({ stderr }) => String(stderr),
     );
@@ -188,6 +190,110 @@ test('a replica does not start with an empty secret that all of them need to sha
   const full = Object.fromEntries(shared.map((name) => [name, 'x']));
   expect(await start(full)).toBe('started');
   for (const name of shared) expect(await start({ ...full, [name]: '' })).toContain(name);
+});
+
+interface Patch {
+  readonly path: string;
+  readonly value: unknown;
+}
+
+interface Projected {
+  readonly projected: {
+    readonly sources: readonly {
+      readonly configMap: { readonly items: readonly { readonly key: string; readonly path: string }[] };
+    }[];
+  };
+}
+
+/** Runs make-definitions.sh in a copy of the manifests. */
+async function makeDefinitions(name: string, from: readonly string[]) {
+  const copy = join(folder.path, name);
+  await cp(FOLDER, copy, { recursive: true });
+  const done = await exec('sh', [join(copy, 'make-definitions.sh'), ...from]).then(
+    ({ stderr }) => ({ failed: false, stderr }),
+    ({ stderr }) => ({ failed: true, stderr: String(stderr) }),
+  );
+  return { copy, ...done };
+}
+
+/** Mounts the volume as a kubelet does: the files in a folder of their own, links to it beside. Returns the container's settings. */
+async function mountDefinitions(copy: string): Promise<Record<string, string>> {
+  const patches = parse(await readFile(join(copy, 'definitions/pods.yaml'), 'utf8')) as Patch[];
+  const readValue = (path: RegExp) => patches.find((patch) => path.test(patch.path))?.value;
+  const { projected } = readValue(/\/volumes\//) as Projected;
+  const mounted = join(copy, 'mounted');
+  for (const { key, path } of projected.sources.flatMap(({ configMap }) => configMap.items)) {
+    await mkdir(dirname(join(mounted, '..2026', path)), { recursive: true });
+    await cp(join(copy, 'definitions', key), join(mounted, '..2026', path));
+  }
+  await symlink('..2026', join(mounted, '..data'));
+  for (const kind of ['endpoints', 'sources']) await symlink(`..data/${kind}`, join(mounted, kind));
+  const env = readValue(/\/env$/) as { name: string; value: string }[];
+  return Object.fromEntries(env.map(({ name, value }) => [name, value.replace('/definitions', mounted)]));
+}
+
+describe('the definitions of a project', () => {
+  test('are what a pod serves', async () => {
+    const { copy, stderr } = await makeDefinitions('own', ['template']);
+    expect(stderr).toContain('has endpoints sources');
+    const env = await mountDefinitions(copy);
+    expect(Object.keys(env)).toEqual(['TAILRACE_ENDPOINTS_DIR', 'TAILRACE_SOURCES_DIR']);
+    const checked = await runCli(['check'], { env: { ...env, TAILRACE_DATA_DIR: join(copy, 'data') } });
+    expect(checked).toMatchObject({ code: 0, stdout: expect.stringMatching(/\b1 endpoint.*\b1 source/) });
+  });
+
+  test('may be endpoints or sources only, and those of the image again', async () => {
+    const project = join(folder.path, 'only-endpoints');
+    await cp('template/endpoints', join(project, 'endpoints'), { recursive: true });
+    const { copy } = await makeDefinitions('some', [project]);
+    expect(await readFile(join(copy, 'definitions/pods.yaml'), 'utf8')).not.toContain('TAILRACE_SOURCES_DIR');
+    await exec('sh', [join(copy, 'make-definitions.sh')]);
+    expect(existsSync(join(copy, 'definitions/pods.yaml'))).toBe(false);
+    expect(parse(await readFile(join(copy, 'definitions/kustomization.yaml'), 'utf8'))).toEqual(
+      parse(readFileSync(join(FOLDER, 'definitions/kustomization.yaml'), 'utf8')),
+    );
+  });
+
+  test('are refused, and nothing is written, without any or with a name that a ConfigMap cannot have', async () => {
+    const named = join(folder.path, 'named');
+    await mkdir(join(named, 'sources'), { recursive: true });
+    await writeFile(join(named, 'sources/a b.yaml'), '');
+    for (const [i, [from, fault]] of [
+      [join(FOLDER, 'base'), /neither a folder "endpoints"/],
+      [named, /only letters, digits/],
+    ].entries()) {
+      const { copy, failed, stderr } = await makeDefinitions(`refused ${i}`, [String(from)]);
+      expect([failed, stderr]).toEqual([true, expect.stringMatching(fault ?? '')]);
+      expect(existsSync(join(copy, 'definitions/pods.yaml'))).toBe(false);
+    }
+  });
+});
+
+test('the image that init builds and that of the Dockerfile have the command of the pods and its settings', async () => {
+  const project = parse(readFileSync('template/compose.yaml', 'utf8')) as {
+    services: { tailrace: { build: { dockerfile_inline: string } } };
+  };
+  const [own, shipped] = [project.services.tailrace.build.dockerfile_inline, DOCKERFILE].map(readImage);
+  expect(own?.env).toEqual(shipped?.env);
+  const { spec } = parsed.get(DEPLOYMENT) as unknown as { spec: Workload };
+  expect(spec.template?.spec?.containers?.[0]?.command?.at(-1)).toMatch(/&& exec tailrace serve$/);
+  for (const image of [own, shipped]) {
+    const runs = (image?.last ?? []).filter(([keyword]) => keyword === 'RUN').map(([, run]) => run);
+    const [, program] = /ln -s (\S+) \/usr\/local\/bin\/tailrace/.exec(runs.join('\n')) ?? [];
+    expect(program).toBe(join('/app', image?.command[1] ?? ''));
+    expect(image?.last).toContainEqual(['WORKDIR', '/app']);
+  }
+  // The link is a command, as npm makes the file one.
+  const bin = join(folder.path, 'bin');
+  await mkdir(bin);
+  await cp('bin', join(folder.path, 'program/bin'), { recursive: true });
+  for (const name of ['src', 'package.json', 'node_modules'])
+    await symlink(join(process.cwd(), name), join(folder.path, 'program', name));
+  await chmod(join(folder.path, 'program/bin/tailrace.js'), 0o755);
+  await symlink('../program/bin/tailrace.js', join(bin, 'tailrace'));
+  const PATH = `${bin}:${dirname(process.execPath)}:/usr/bin:/bin`;
+  const { stdout } = await exec('sh', ['-c', 'exec tailrace --version'], { env: { PATH } });
+  expect(stdout).toMatch(/^\d+\.\d+\.\d+/);
 });
 
 function hasKubectl(): boolean {
@@ -214,4 +320,29 @@ describe.skipIf(!hasKubectl())('as kubectl puts it together', () => {
     expect(JSON.stringify(pods)).toContain('"image":"registry.example.com/tailrace:');
     for (const object of objects) expect(findSchemaFault(object)).toBeUndefined();
   });
+
+  test.each(ways)(
+    '%s mounts the definitions of a project, under names that change with them',
+    async (way) => {
+      const { copy } = await makeDefinitions(`mounted-${way}`, ['template']);
+      await rename(join(copy, way, 'secrets.env.example'), join(copy, way, 'secrets.env'));
+      const build = async () => {
+        const { stdout } = await exec('kubectl', ['kustomize', join(copy, way)]);
+        return parseAllDocuments(stdout).map((document) => document.toJS() as Manifest);
+      };
+      const objects = await build();
+      const maps = objects.filter(({ kind }) => kind === 'ConfigMap').map(({ metadata }) => metadata.name);
+      expect(maps).toEqual(
+        expect.arrayContaining(
+          ['endpoints', 'sources'].map((kind) => expect.stringMatching(`^tailrace-${kind}-`)),
+        ),
+      );
+      const pods = objects.find(({ kind }) => /^(Deployment|StatefulSet)$/.test(kind));
+      for (const name of maps) expect(JSON.stringify(pods)).toContain(`"name":"${name}"`);
+      expect(pods && [findSchemaFault(pods), findWorkloadFaults(pods)]).toEqual([undefined, []]);
+      await writeFile(join(copy, 'definitions/endpoints_failing.paths_query.sql'), 'SELECT 1');
+      const changed = (await build()).find(({ kind }) => /^(Deployment|StatefulSet)$/.test(kind));
+      expect(JSON.stringify(changed)).not.toBe(JSON.stringify(pods));
+    },
+  );
 });

@@ -37,6 +37,10 @@ function findFaults(unit: string): string[] {
     [is('Restart', 'on-failure') && is('RestartPreventExitStatus', '1 2'), 'a crash alone is to restart it'],
     [keys.has('User') && !is('User', 'root'), 'it is not to be root'],
     [is('ProtectSystem', 'strict') && keys.has('StateDirectory'), 'it is to write to its state alone'],
+    [
+      is('CacheDirectory', 'tailrace') && /^Environment=XDG_CACHE_HOME=\/var\/cache$/m.test(unit),
+      'compiled code is to have a folder of its own',
+    ],
     [!keys.has('MemoryDenyWriteExecute'), 'Node is to be allowed to compile'],
     [is('CapabilityBoundingSet', '') && is('NoNewPrivileges', 'yes'), 'it is to have no capability'],
   ];
@@ -61,6 +65,8 @@ test.each([
   ['Restart=on-failure', 'Restart=always', 'a crash alone is to restart it'],
   ['User=tailrace', 'User=root', 'it is not to be root'],
   ['ProtectSystem=strict', 'ProtectSystem=full', 'it is to write to its state alone'],
+  ['CacheDirectory=', 'LogsDirectory=', 'compiled code is to have a folder of its own'],
+  ['XDG_CACHE_HOME=/var/cache', 'XDG_CACHE_HOME=/var/lib', 'compiled code is to have a folder of its own'],
   ['LockPersonality=yes', 'MemoryDenyWriteExecute=yes', 'Node is to be allowed to compile'],
   ['CapabilityBoundingSet=', 'CapabilityBoundingSet=CAP_SYS_ADMIN', 'it is to have no capability'],
   ['TAILRACE_DATA_DIR', 'TAILRACE_DATA_FOLDER', 'TAILRACE_DATA_FOLDER is not a setting'],

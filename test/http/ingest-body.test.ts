@@ -173,12 +173,33 @@ describe('what is no JSON, or not of events', () => {
   });
 
   test.each([[[0xff]], [[0xc0, 0x80]], [[0xed, 0xa0, 0x80]], [[0xc3]]])(
-    'bytes %j, no UTF-8, are 400',
+    'bytes %j, not UTF-8, become U+FFFD, and no event is lost',
     async (bytes) => {
-      const body = Buffer.concat([Buffer.from('[{"a":"'), Buffer.from(bytes), Buffer.from('"}]')]);
-      const answer = await post(url, TO_EDGE, new Uint8Array(body));
-      expectError(answer, 'invalid_request');
-      expect(answer.body.error.message).toBe('the body is not valid UTF-8');
+      const project = `bytes-${Buffer.from(bytes).toString('hex')}`;
+      const broken = Buffer.concat([
+        Buffer.from(`{"project":"${project}","event_message":"a`),
+        Buffer.from(bytes),
+        Buffer.from('b"}'),
+      ]);
+      const good = Buffer.from(`{"project":"${project}","event_message":"é"}`);
+      const json = Buffer.concat([Buffer.from('['), good, Buffer.from(','), broken, Buffer.from(']')]);
+      const lines = Buffer.concat([broken, Buffer.from('\n'), good]);
+      const count = () =>
+        readMetric(url, 'tailrace_events_repaired_total', { source: 'cloudflare.logs.prod' });
+      const before = await count();
+      for (const [body, type] of [
+        [json, 'application/json'],
+        [lines, 'application/x-ndjson'],
+      ] as const) {
+        const answer = await post(url, TO_EDGE, new Uint8Array(body), { 'content-type': type });
+        expect([answer.status, answer.headers.get('x-events-repaired')]).toEqual([200, '1']);
+      }
+      expect((await count()) - before).toBe(2);
+      const { body } = await get(url, `/api/endpoints/query/logs.all?project=${project}`);
+      const messages = body.result.map((row) => String(row['event_message']));
+      const repaired = `a${Buffer.from(bytes).toString()}b`;
+      expect(repaired).toContain('\ufffd');
+      expect(messages.toSorted()).toEqual([repaired, repaired, 'é', 'é'].toSorted());
     },
   );
 });

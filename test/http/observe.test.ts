@@ -25,7 +25,8 @@ describe('the metrics', () => {
     await fetch(`${url}/api/logs?source_name=postgres.logs`, {
       method: 'POST',
       headers: { 'x-api-key': PRIVATE_KEY, 'content-type': 'application/json' },
-      body: '[{"project":"p0"},{},"no event"]',
+      // One byte of Latin-1.
+      body: Buffer.from('[{"project":"p0"},{},"no event",{"project":"\xe9"}]', 'latin1'),
     });
     const { text } = await get(url, '/metrics');
     const docs = await readFile('docs/operating.md', 'utf8');
@@ -143,6 +144,7 @@ describe('/metrics', () => {
       tailrace_events_stored_total: 'counter',
       tailrace_events_refused_total: 'counter',
       tailrace_events_without_project_total: 'counter',
+      tailrace_events_repaired_total: 'counter',
       tailrace_commits_total: 'counter',
       tailrace_control_store_up: 'gauge',
       tailrace_idempotency_failures_total: 'counter',

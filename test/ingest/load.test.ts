@@ -23,9 +23,14 @@ async function load(stream: AsyncIterable<Buffer>, signal = new AbortController(
     onRejected,
     onWithoutProject: () => {},
   };
+  const repaired: number[] = [];
   const sink = createStoreSink(store.engine, source, options);
-  const end = loadEvents(sink, stream, { lineBytesMax: 2_000, signal, onRejected, onProgress: () => {} });
-  return { end, rejected };
+  const end = loadEvents(sink, stream, {
+    ...{ lineBytesMax: 2_000, signal, onRejected },
+    onRepaired: (line) => void repaired.push(line),
+    onProgress: () => {},
+  });
+  return { end, rejected, repaired };
 }
 
 async function idsOf(project: string): Promise<string[]> {
@@ -50,7 +55,7 @@ test('stores the good lines and tells of each bad one, by number and reason', as
   expect(await end).toMatchObject({ stored: 3, line: 10 });
   expect(rejected).toEqual([
     [3, 'is not valid JSON'],
-    [4, 'is not valid UTF-8'],
+    [4, 'is not valid JSON'],
     [5, 'is not a JSON object'],
     [7, 'is longer than 2000 bytes'],
     [8, 'is older than the 90 days that postgres.logs keeps: 1999-01-01 00:00:00.000000'],
@@ -59,15 +64,31 @@ test('stores the good lines and tells of each bad one, by number and reason', as
   expect(await idsOf('mixed')).toEqual(['1', '6', '9']);
 });
 
+test('stores lines with bytes that are not UTF-8, with U+FFFD instead, and reports them', async () => {
+  const [before = '', after = ''] = event('latin1', '2').split('é');
+  const latin1 = Buffer.concat([
+    Buffer.from(before),
+    Buffer.from('café', 'latin1'),
+    Buffer.from(`${after}\n`),
+  ]);
+  const lines = [`${event('latin1', '1')}\n`, latin1, event('latin1', '3')];
+  const { end, rejected, repaired } = await load(streamOf(...lines));
+  expect(await end).toMatchObject({ stored: 3 });
+  expect([rejected, repaired]).toEqual([[], [2]]);
+  const rows = await store.engine.inspect(
+    `SELECT event_message FROM tailrace.postgres_logs WHERE project = 'latin1' ORDER BY id`,
+  );
+  expect(rows.map((row) => row['event_message'])).toEqual(['é', 'caf\ufffd', 'é']);
+});
+
 test.each([
   [Buffer.from(`\ufeff${event('utf16', '1')}\n`, 'utf16le'), ': this is UTF-16; convert it first'],
   [Buffer.from(`\ufeff${event('utf16', '1')}\n`, 'utf16le').swap16(), ': this is UTF-16; convert it first'],
   [gzipSync('{}'), ': this is gzip; give the file a name that ends with .gz, or unpack it first'],
-  [Buffer.from([0xff]), ''],
 ])('says what a file is that is not text', async (bytes, hint) => {
   const { end, rejected } = await load(streamOf(bytes));
   await end;
-  expect(rejected[0]).toEqual([1, `is not valid UTF-8${hint}`]);
+  expect(rejected[0]).toEqual([1, `is not UTF-8${hint}`]);
 });
 
 test('stores what was read before it was stopped', async () => {

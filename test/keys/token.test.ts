@@ -118,6 +118,16 @@ describe('the secret', () => {
     expect(existsSync(join(dir, 'token.secret'))).toBe(false);
   });
 
+  test('of the settings may be the text of another data directory’s file: its tokens stay valid', async () => {
+    const old = await folder();
+    const first = openTokenSecret(old, '');
+    const text = readFileSync(join(old, 'token.secret'), 'utf8').trim();
+    expect(Buffer.from(openTokenSecret(await folder(), text))).toEqual(Buffer.from(first));
+    // Other texts are secrets as they stand, also those of the same length.
+    for (const other of [`${text.slice(0, -1)}~`, `${text}=`, 'x'.repeat(43)])
+      expect(Buffer.from(openTokenSecret(old, other)).toString()).toBe(other);
+  });
+
   test('that is not whole is told, and left as it is', async () => {
     const dir = await folder();
     writeFileSync(join(dir, 'token.secret'), 'short');

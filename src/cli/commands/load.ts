@@ -164,6 +164,7 @@ async function loadFile(
   const progress = createProgress(name, size);
   const rate = createRate();
   let rejected = 0;
+  let repaired = 0;
   const onRejected: Reject = (line, reason) => {
     rejected++;
     progress.log(`${name}:${line}: ${reason}`);
@@ -177,6 +178,7 @@ async function loadFile(
       ...(name === '-' && { commitEveryMs: COMMIT_EVERY_MS }),
       signal,
       onRejected,
+      onRepaired: () => repaired++,
       onProgress(now) {
         last = now;
         progress.update(raw instanceof ReadStream ? raw.bytesRead : now.bytesRead, note(now));
@@ -184,6 +186,10 @@ async function loadFile(
     });
     progress.update(size, note(done));
     process.stdout.write(`${name}: ${note(done)}\n`);
+    if (repaired > 0)
+      process.stderr.write(
+        `${name}: ${formatCount(repaired)} lines have bytes that are not UTF-8; U+FFFD stands for each of them\n`,
+      );
     return { ...done, rejected };
   } catch (error) {
     const isInput = raw.errored === error || stream.errored === error;

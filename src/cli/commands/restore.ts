@@ -2,7 +2,7 @@ import { Command } from 'commander';
 import type { Config } from '../../config/config.ts';
 import { findFolders, OWN_FOLDERS } from '../../definitions/folders.ts';
 import { lockStore } from '../../engine/store-lock.ts';
-import { InputError, StoppedError } from '../../errors.ts';
+import { InputError, messageOf, StoppedError } from '../../errors.ts';
 import {
   type DefinitionTargets,
   type RestoredDefinitions,
@@ -50,7 +50,20 @@ async function restore(dir: string): Promise<void> {
     progress.stop();
     release();
   }
-  report(config, manifest, await restoreDefinitions(dir, manifest, findDirs(config)));
+  const definitions = await restoreDefinitions(dir, manifest, findDirs(config));
+  const failed = definitions.filter(({ state }) => state === 'failed');
+  report(
+    config,
+    manifest,
+    definitions.filter((one) => !failed.includes(one)),
+  );
+  if (failed.length > 0)
+    throw new InputError(
+      failed.map(
+        (one) =>
+          `${one.dir} cannot be written: ${messageOf(one.cause)}; the data directory is restored: as a user who may write there, copy ${one.from} there`,
+      ),
+    );
 }
 
 function findDirs(config: Config): DefinitionTargets {

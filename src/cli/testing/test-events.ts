@@ -116,7 +116,9 @@ async function readLinesOf(given: unknown, parse: Parse, options: FileOptions): 
     },
   };
   const signal = new AbortController().signal; // a file of this size takes no time
-  await loadEvents(sink, Readable.from([bytes]), { lineBytesMax, signal, onRejected, onProgress: () => {} });
+  const onRepaired = (line: number) => onRejected(line, 'has bytes that are not UTF-8');
+  const callbacks = { onRejected, onRepaired, onProgress: () => {} };
+  await loadEvents(sink, Readable.from([bytes]), { lineBytesMax, signal, ...callbacks });
   return events;
 }
 

@@ -37,7 +37,7 @@ function toOperation(route: Route, path: string): Schema {
   return {
     operationId: `${operation?.id}${suffix}`,
     summary,
-    ...(operation?.description !== undefined && { description: operation.description }),
+    description: operation?.description ?? describeKey(route),
     tags: [operation?.tag],
     security: security(route),
     ...(parameters.length > 0 && { parameters }),
@@ -51,6 +51,13 @@ function queryParameters({ query }: Route): Schema[] {
     const { description, ...schema } = plain(property);
     return { name, in: 'query', description, schema };
   });
+}
+
+/** What a caller needs, for routes whose summary says all else. */
+function describeKey({ scopes }: Pick<Route, 'scopes'>): string {
+  if (scopes === 'none') return 'Needs no key.';
+  if (scopes === 'optional') return 'Needs no key; with one, the response has what that key may read.';
+  return `Needs a key with the scope ${scopes.map((scope) => `\`${scope}\``).join(' or ')}.`;
 }
 
 /** The keys that a route takes; each scope is enough. `{}`: none is needed. */

@@ -98,8 +98,10 @@ export const ingestRoutes: RouteGroup<IngestParts> = {
 };
 
 /** As Logflare's clients expect it: 406 with the reasons if events were refused; the other events are stored. */
-function respond(reply: FastifyReply, { refused, reasons, withoutProject = 0 }: Received): FastifyReply {
+function respond(reply: FastifyReply, received: Received): FastifyReply {
+  const { refused, reasons, withoutProject = 0, repaired = 0 } = received;
   if (withoutProject > 0) reply.header(WITHOUT_PROJECT_HEADER, withoutProject);
+  if (repaired > 0) reply.header('x-events-repaired', repaired);
   if (refused === 0) return reply.send({ message: 'Logged!' });
   const more = refused > reasons.length ? [`and ${refused - reasons.length} more`] : [];
   return reply.code(406).send({ message: [...reasons, ...more] });

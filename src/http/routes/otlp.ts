@@ -43,7 +43,12 @@ export const otlpRoutes: RouteGroup<IngestParts> = {
       body: {
         required: true,
         content: {
-          'application/json': { schema: { type: 'object', properties: { resourceLogs: { type: 'array' } } } },
+          'application/json': {
+            schema: {
+              type: 'object',
+              properties: { resourceLogs: { type: 'array', items: { type: 'object' } } },
+            },
+          },
           'application/x-protobuf': { schema: {} },
         },
       },

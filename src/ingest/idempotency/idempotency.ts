@@ -9,6 +9,8 @@ export interface Received {
   readonly refused: number;
   /** Of the stored events, those that belong to no project; `undefined` in outcomes kept by older versions. */
   readonly withoutProject?: number;
+  /** See `Batch`; `undefined` in outcomes kept by older versions. */
+  readonly repaired?: number;
 }
 
 /** Remembers the outcome of requests with an Idempotency-Key, across restarts. */

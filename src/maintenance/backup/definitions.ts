@@ -40,10 +40,15 @@ export async function copyDefinitions(
 export interface RestoredDefinitions {
   readonly dir: string;
   readonly from: string;
-  /** `differ`: the folder has other definitions and was not changed; `none`: the backup has none. */
-  readonly state: 'restored' | 'same' | 'differ' | 'none';
+  /**
+   * `differ`: the folder has other definitions and was not changed; `none`: the backup has none; `failed`: the folder cannot be
+   * written, as one that belongs to another user.
+   */
+  readonly state: 'restored' | 'same' | 'differ' | 'none' | 'failed';
   /** Paths in the folder that are missing or have another content. */
   readonly differing: readonly string[];
+  /** Why it failed. */
+  readonly cause?: unknown;
 }
 
 /** A file of the backup's manifest, by its path in the folder of its kind. */
@@ -80,13 +85,24 @@ async function restoreFolder(
   from: string,
   dir: string,
   listed: readonly Listed[],
-): Promise<Pick<RestoredDefinitions, 'state' | 'differing'>> {
+): Promise<Omit<RestoredDefinitions, 'dir' | 'from'>> {
   if (listed.length === 0) return { state: 'none', differing: [] };
   const present = await readdir(dir).catch(() => []);
   if (present.filter(isShown).length > 0) {
     const differing = await findDiffering(dir, listed);
     return { state: differing.length === 0 ? 'same' : 'differ', differing };
   }
+  try {
+    await copyListed(from, dir, listed);
+  } catch (cause) {
+    // Of the file system; any other one says that the backup is damaged.
+    if ((cause as NodeJS.ErrnoException).code === undefined) throw cause;
+    return { state: 'failed', differing: [], cause };
+  }
+  return { state: 'restored', differing: [] };
+}
+
+async function copyListed(from: string, dir: string, listed: readonly Listed[]): Promise<void> {
   await mkdir(dir, { recursive: true });
   const copying: CopyOptions = { signal: new AbortController().signal, onBytes() {} };
   for (const { name, sha256 } of listed) {
@@ -94,7 +110,6 @@ async function restoreFolder(
     const copied = await copyFile(source, await findBelow(dir, name), copying);
     if (copied.sha256 !== sha256) throw damaged(source);
   }
-  return { state: 'restored', differing: [] };
 }
 
 /** The listed files that are missing in a folder or have another content there. */

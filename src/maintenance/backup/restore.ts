@@ -26,13 +26,11 @@ export interface RestoreOptions {
   readonly onProgress: (bytes: number, total: number) => void;
 }
 
-// Present in an empty data directory: the lock of this process, and the folder that mkfs creates.
-const IGNORED: ReadonlySet<string> = new Set([
-  'lock.sqlite',
-  'lock.sqlite-journal',
-  'owner.txt',
-  'lost+found',
-]);
+/**
+ * Whether an empty data directory may have it, and a restore leaves it alone: the lock of this process, the folder that mkfs creates,
+ * and hidden files. The directory may be its user's home (deploy/systemd), where this very process keeps its compiled code.
+ */
+const isIgnored = (name: string) => /^(?:\..*|lock\.sqlite(?:-journal)?|owner\.txt|lost\+found)$/.test(name);
 const DEFINITIONS = /^definitions\//;
 
 /** Reads the manifest of a backup. @throws InputError if this version cannot restore it */
@@ -46,7 +44,7 @@ export function readBackup(dir: string): Manifest {
 
 /** @throws InputError unless the data directory is empty */
 export function refuseFilled(dataDir: string): void {
-  const found = readdirSync(dataDir).filter((name) => !IGNORED.has(name));
+  const found = readdirSync(dataDir).filter((name) => !isIgnored(name));
   if (found.length === 0) return;
   throw new InputError([
     `data directory ${dataDir} is not empty (${found.slice(0, 3).join(', ')}${found.length > 3 ? ', …' : ''}); set TAILRACE_DATA_DIR to an empty folder: a restore overwrites nothing`,
@@ -74,7 +72,7 @@ export async function restoreBackup(dir: string, manifest: Manifest, options: Re
     if (manifest.store_version === null) rmSync(join(dataDir, VERSION_FILE));
     else writeStoreVersion(dataDir, manifest.store_version);
   } catch (error) {
-    for (const name of readdirSync(dataDir).filter((one) => !IGNORED.has(one)))
+    for (const name of readdirSync(dataDir).filter((one) => !isIgnored(one)))
       rmSync(join(dataDir, name), { recursive: true, force: true });
     throw error;
   }

@@ -1,0 +1,19 @@
+import { isUtf8 } from 'node:buffer';
+
+/** Stands for bytes that are not UTF-8. */
+export const REPLACEMENT = '\ufffd';
+
+/**
+ * What bytes are instead of UTF-8, by their first ones: then nothing of them can be read. `undefined` if they are UTF-8, or text with
+ * some bytes of another encoding, which `toString` replaces by U+FFFD.
+ */
+export function findOtherEncoding(bytes: Buffer): 'gzip' | 'UTF-16' | undefined {
+  if (bytes[0] === 0x1f && bytes[1] === 0x8b) return 'gzip';
+  const mark = bytes.length < 2 ? 0 : bytes.readUInt16BE(0);
+  return mark === 0xfffe || mark === 0xfeff ? 'UTF-16' : undefined;
+}
+
+/** Text of bytes, with U+FFFD for those that are not UTF-8. */
+export function decodeText(bytes: Buffer): { readonly text: string; readonly isRepaired: boolean } {
+  return { text: bytes.toString(), isRepaired: !isUtf8(bytes) };
+}
