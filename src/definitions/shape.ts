@@ -3,6 +3,11 @@ import { type TSchema, Type } from 'typebox';
 import type { Fault } from './fault.ts';
 import type { YamlFile } from './yaml-file.ts';
 
+// Finding the line of each takes a time in proportion to the file.
+const FAULTS_MAX = 50;
+const describeMore = (file: YamlFile) =>
+  file.fault([], `has more than ${FAULTS_MAX} faults; the others are left out`);
+
 // `expected` is our own annotation: the end of the sentence "must be …".
 const ajv = new Ajv({ allErrors: true, verbose: true, strict: false });
 
@@ -11,7 +16,7 @@ export function wholeNumber(maximum: number, unit = '') {
   return Type.Integer({ minimum: 1, maximum, expected: `a whole number ${unit}from 1 to ${maximum}` });
 }
 
-/** Checks one kind of definition file against its schema: reports every unknown, missing or wrong field at once. */
+/** Checks one kind of definition file against its schema: reports every unknown, missing or wrong field at once, up to `FAULTS_MAX`. */
 export function createShapeCheck(schema: TSchema): (file: YamlFile) => Fault[] {
   const validate = ajv.compile(schema);
   return (file) => {
@@ -20,6 +25,7 @@ export function createShapeCheck(schema: TSchema): (file: YamlFile) => Fault[] {
     for (const error of validate.errors ?? []) {
       const path = pathOf(error);
       const key = JSON.stringify(path);
+      if (faults.size === FAULTS_MAX && !faults.has(key)) return [...faults.values(), describeMore(file)];
       // The first error at a place is the clearest, but a union reports what it expects after each of its alternatives.
       if (!faults.has(key) || error.keyword === 'anyOf')
         faults.set(key, file.fault(path, describe(error, path)));

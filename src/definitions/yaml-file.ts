@@ -2,13 +2,20 @@ import { readFile } from 'node:fs/promises';
 import { type Document, isMap, isNode, isScalar, LineCounter, parseDocument } from 'yaml';
 import { messageOf } from '../errors.ts';
 import type { Fault } from './fault.ts';
+import { findNodeFaults, findYamlExcess, YAML_TOKENS_MAX } from './yaml-bounds.ts';
 
 const FILE_BYTES_MAX = 1024 * 1024;
 // A document of a few nested aliases can stand for gigabytes; no definition needs more than a handful.
 const ALIASES_MAX = 100;
 
-/** `<<` merges a map, as in YAML 1.1 and the tools that people know; YAML 1.2 has no such key. */
-export const YAML_OPTIONS = { merge: true } as const;
+// Of one text: a typing error at the top of a file can be followed by thousands.
+const FAULTS_MAX = 20;
+
+/**
+ * `<<` merges a map, as in YAML 1.1 and the tools that people know; YAML 1.2 has no such key. yaml-bounds.ts checks that keys are
+ * unique, in linear time. Warnings would go to the process's own log.
+ */
+export const YAML_OPTIONS = { merge: true, uniqueKeys: false, logLevel: 'error' } as const;
 
 /** Place of a value in the document, such as `['parameters', 'interval', 'values']`. */
 export type YamlPath = readonly (string | number)[];
@@ -29,20 +36,34 @@ export async function readYamlFile(path: string, unsaved?: UnsavedTexts): Promis
   return typeof text === 'string' ? parseYaml(path, text) : [text];
 }
 
-/** The text of a YAML file as `readYamlFile` returns it. */
-export function parseYaml(path: string, text: string): YamlFile | Fault[] {
+/** The text of a YAML file as `readYamlFile` returns it. @param tokensMax see `YAML_TOKENS_MAX` */
+export function parseYaml(
+  path: string,
+  text: string,
+  tokensMax: number = YAML_TOKENS_MAX.file,
+): YamlFile | Fault[] {
+  const excess = findYamlExcess(text, tokensMax);
+  if (excess !== undefined) {
+    const before = text.slice(0, excess.offset).split('\n');
+    const column = (before.at(-1)?.length ?? 0) + 1;
+    return [{ file: path, line: before.length, column, message: excess.message }];
+  }
   const lines = new LineCounter();
-  const document = parseDocument(text, { ...YAML_OPTIONS, lineCounter: lines });
   const placeOf = (offset: number) => {
     const { line, col } = lines.linePos(offset);
     return { line: Math.max(line, 1), column: Math.max(col, 1) }; // an empty text has no lines
   };
-  if (document.errors.length > 0)
-    return document.errors.map((error) => ({
-      file: path,
-      ...placeOf(error.pos[0]),
-      message: (error.message.split('\n')[0] ?? '').replace(/ at line \d+, column \d+:?$/, ''),
-    }));
+  const toFault = ({ offset, message }: { offset: number; message: string }) => ({
+    file: path,
+    ...placeOf(offset),
+    message,
+  });
+  const document = parseQuickly(text, lines);
+  const faults = [
+    ...document.errors.map(({ pos, message }) => ({ offset: pos[0], message: message.split('\n')[0] ?? '' })),
+    ...findNodeFaults(document),
+  ];
+  if (faults.length > 0) return faults.slice(0, FAULTS_MAX).map(toFault);
   const findPlace = (at: YamlPath) => {
     // A missing field is reported at the nearest map that exists.
     for (let length = at.length; length >= 0; length--) {
@@ -56,6 +77,17 @@ export function parseYaml(path: string, text: string): YamlFile | Fault[] {
     return { file: path, text, value, fault: (at, message) => ({ file: path, ...findPlace(at), message }) };
   } catch (error) {
     return [{ file: path, line: 1, message: messageOf(error) }];
+  }
+}
+
+/** Without the places in the errors, and without their stacks: both take longer than parsing. */
+function parseQuickly(text: string, lineCounter: LineCounter): Document.Parsed {
+  const { stackTraceLimit } = Error;
+  Error.stackTraceLimit = 0;
+  try {
+    return parseDocument(text, { ...YAML_OPTIONS, prettyErrors: false, lineCounter });
+  } finally {
+    Error.stackTraceLimit = stackTraceLimit;
   }
 }
 

@@ -1,5 +1,8 @@
 import type { Engine } from '../engine/engine.ts';
+import { TailraceError } from '../errors.ts';
 import { quote } from '../sql/quote.ts';
+import { refuseDense } from './sandbox/dense-text.ts';
+import { refuseBeyond } from './sandbox/refusal.ts';
 
 /** One node of a query as the engine has parsed it. */
 export interface SyntaxNode {
@@ -20,11 +23,33 @@ export class SyntaxTreeError extends Error {
  * `readQueryTree` shows. A `FORMAT` or `INTO OUTFILE` is a second child of the root.
  *
  * @param sql without parameters
- * @throws SyntaxTreeError; the engine's own error for a text that it cannot parse or that is more than one statement
+ * @throws SyntaxTreeError, also for a text beyond the bounds of callers' SELECTs, which could take the engine too long to parse or
+ * resolve; the engine's own error for a text that it cannot parse or that is more than one statement
  */
 export async function readSyntaxTree(engine: Engine, sql: string): Promise<SyntaxNode> {
+  refuseUnbounded(() => refuseDense(sql));
   await refuseOddNames(engine, sql);
-  return parseSyntaxTree(await explain(engine, `AST ${sql}`));
+  const tree = parseSyntaxTree(await explain(engine, `AST ${sql}`));
+  refuseUnbounded(() => {
+    refuseBeyond('depth', depthOf(tree));
+    refuseBeyond('nodes', [...walk(tree)].length);
+  });
+  return tree;
+}
+
+/** @param check throws as `refuseBeyond` does @throws SyntaxTreeError with its message */
+export function refuseUnbounded(check: () => void): void {
+  try {
+    check();
+  } catch (error) {
+    const message = error instanceof TailraceError ? error.errors[0]?.message : undefined;
+    throw message === undefined ? error : new SyntaxTreeError(message);
+  }
+}
+
+/** Levels of a tree. */
+export function depthOf({ children }: SyntaxNode): number {
+  return 1 + children.reduce((deepest, child) => Math.max(deepest, depthOf(child)), 0);
 }
 
 /**

@@ -1,6 +1,9 @@
 import type { Engine } from '../engine/engine.ts';
+import { refuseLarge } from './sandbox/measure.ts';
+import { bindNames } from './sandbox/names.ts';
 import { NO_TABLE } from './sandbox/tree-node.ts';
-import { readQueryTree, readSyntaxTree, type SyntaxNode, walk } from './syntax-tree.ts';
+import { refuseWork } from './sandbox/work.ts';
+import { readQueryTree, readSyntaxTree, refuseUnbounded, type SyntaxNode, walk } from './syntax-tree.ts';
 
 /** Why a query may not be stored, for the reason that only the calling code knows; by `readQueryTree`. */
 export type FindUnfit = (tree: SyntaxNode) => string | undefined;
@@ -24,6 +27,12 @@ export async function findUnfitAnywhere(
   const unfit = findUnfit(await readSyntaxTree(engine, sql));
   if (unfit !== undefined) return unfit;
   const tree = await readQueryTree(engine, sql);
+  // Before the engine resolves a name: nested INs double its work with each level, and no kill stops it there.
+  refuseUnbounded(() => {
+    const names = bindNames(tree, undefined);
+    refuseLarge(tree, names);
+    refuseWork(names, 'storedWork');
+  });
   return findUnfitInside(tree) ?? findOwn(tree);
 }
 

@@ -2,6 +2,7 @@ import { type Endpoint, withDefaultTier } from '../definitions/endpoint.ts';
 import type { Fault } from '../definitions/fault.ts';
 import { checkPair, createFromPair, type SqlFile } from '../definitions/read.ts';
 import type { Source } from '../definitions/source.ts';
+import { YAML_TOKENS_MAX } from '../definitions/yaml-bounds.ts';
 import { parseYaml, type YamlFile } from '../definitions/yaml-file.ts';
 import { type ParameterFault, TailraceError } from '../errors.ts';
 
@@ -33,7 +34,7 @@ export function readDraft(texts: DraftTexts, sources: readonly Source[], tier: s
   const unfit = [...findLong(texts), ...findNul(texts.sql)];
   if (unfit.length > 0) return { endpoint: undefined, sql: { file: SQL_FILE, text: '' }, faults: unfit };
   const sql = { file: SQL_FILE, text: texts.sql };
-  const parsed = parseYaml(YAML_FILE, texts.definition);
+  const parsed = parseDefinition(texts.definition);
   const isEmpty = texts.sql.trim() === '';
   const noSql = isEmpty ? [{ file: SQL_FILE, line: 1, message: 'is empty: it holds one SELECT' }] : [];
   if (Array.isArray(parsed)) return { endpoint: undefined, sql, faults: [...parsed, ...noSql] };
@@ -43,6 +44,11 @@ export function readDraft(texts: DraftTexts, sources: readonly Source[], tier: s
   const endpoint = withDefaultTier(createFromPair(yaml, sql, sources), tier);
   const columns = hasColumns(parsed.value) ? endpoint.columns : [];
   return { endpoint: { ...endpoint, columns }, sql, faults };
+}
+
+/** `parseYaml` within the bounds of a draft: it runs on the event loop. */
+export function parseDefinition(text: string): ReturnType<typeof parseYaml> {
+  return parseYaml(YAML_FILE, text, YAML_TOKENS_MAX.draft);
 }
 
 function findLong({ definition, sql }: DraftTexts): Fault[] {

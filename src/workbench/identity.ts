@@ -1,6 +1,6 @@
 import { stringify } from 'yaml';
-import { parseYaml, type YamlFile } from '../definitions/yaml-file.ts';
-import { type DraftTexts, refuseDraft, YAML_FILE } from './draft.ts';
+import type { YamlFile } from '../definitions/yaml-file.ts';
+import { type DraftTexts, parseDefinition, refuseDraft } from './draft.ts';
 
 interface Identity {
   readonly name: string;
@@ -17,7 +17,7 @@ interface Identity {
  * @throws TailraceError `invalid_definition` if it has others: keys and clients know the endpoint by them
  */
 export function complete({ definition, sql }: DraftTexts, { name, id, newId, nameOf }: Identity): DraftTexts {
-  const yaml = parseYaml(YAML_FILE, definition);
+  const yaml = parseDefinition(definition);
   if (Array.isArray(yaml)) return { definition, sql }; // the check reports its faults
   const fields = fieldsOf(yaml);
   if (fields === undefined) return { definition, sql };
@@ -36,7 +36,7 @@ export function complete({ definition, sql }: DraftTexts, { name, id, newId, nam
   ];
   if (lines.length === 0) return { definition, sql };
   const completed = insertLines(definition, lines.join(''));
-  const isWhole = fieldsOf(parseYaml(YAML_FILE, completed))?.['id'] !== undefined;
+  const isWhole = fieldsOf(parseDefinition(completed))?.['id'] !== undefined;
   if (!isWhole) refuseDraft([yaml.fault([], `write ${lines.join(' and ').replaceAll('\n', '')}`)]);
   return { definition: completed, sql };
 }

@@ -71,6 +71,37 @@ async function faults(): Promise<readonly string[]> {
   }
 }
 
+const inIn = (levels: number) =>
+  `SELECT count() AS count, id FROM test_logs WHERE ${'id IN (SELECT id FROM test_logs WHERE '.repeat(levels)}1${')'.repeat(levels)} GROUP BY id`;
+
+describe('a query whose analysis would end the engine', () => {
+  const bound =
+    'endpoints/test.one/query.sql:1: must have at most 3 nested SELECTs in IN, EXISTS or expressions; this one has';
+
+  test('is refused by a reload, beside a right endpoint.yaml and a faulty one', async () => {
+    await write(SQL, inIn(12));
+    expect(await faults()).toEqual([`${bound} 12`]);
+    await write(YAML, FILES[YAML].replace('max_rows: 10', 'max_rows: ten'));
+    expect(await faults()).toContain(`${bound} 12`);
+  });
+
+  test('is refused for views in IN, each of which doubles the work', async () => {
+    const views = Array.from(
+      { length: 24 },
+      (_, i) => `c${i} AS (SELECT id FROM test_logs WHERE id IN ${i === 0 ? "('a')" : `c${i - 1}`})`,
+    );
+    await write(SQL, `WITH ${views.join(', ')} SELECT count() AS count, id FROM c23 GROUP BY id`);
+    expect(await faults()).toEqual([
+      expect.stringMatching(/query\.sql:1: must have at most 3 nested SELECTs/),
+    ]);
+  });
+
+  test('is accepted within the bounds', async () => {
+    await write(SQL, inIn(3));
+    expect(await faults()).toEqual([]);
+  });
+});
+
 describe('a query beside a faulty endpoint.yaml', () => {
   const yaml = FILES[YAML];
   const sql = FILES[SQL];

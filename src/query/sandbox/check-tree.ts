@@ -1,4 +1,4 @@
-import { type SyntaxNode, walk } from '../syntax-tree.ts';
+import { depthOf, type SyntaxNode, walk } from '../syntax-tree.ts';
 import { checkArguments, isBoundByArguments, type RuleContext } from './argument-rules.ts';
 import { isAllowedFunction } from './function.ts';
 import { refuse, refuseBeyond } from './refusal.ts';
@@ -60,10 +60,6 @@ function findExpressions(nodes: readonly SyntaxNode[]): ReadonlySet<SyntaxNode> 
   const places = nodes.filter(({ kind }) => kind === 'TableExpression');
   const tables = new Set(places.flatMap(({ children }) => children));
   return new Set(nodes.filter((node) => EXPRESSIONS.includes(node.kind) && !tables.has(node)));
-}
-
-function depthOf({ children }: SyntaxNode): number {
-  return 1 + children.reduce((deepest, child) => Math.max(deepest, depthOf(child)), 0);
 }
 
 /**

@@ -78,7 +78,9 @@ function createMeasure(names: Names): (select: SyntaxNode) => Measure {
       aliasDepth--;
       return isSelect(node) ? asValue(measured) : measured;
     });
-    return combine([ONE, ...parts]);
+    const set = reads.get(name); // a view after IN
+    const ofSet = set === undefined ? NONE : asValue(measureOnce(set, scopes.get(set)));
+    return combine([ONE, ofSet, ...parts]);
   }
 
   return (select) => measureOnce(select, undefined);

@@ -1,7 +1,16 @@
 import { PLAIN_NAME } from '../../sql/with-list.ts';
 import { type SyntaxNode, walk } from '../syntax-tree.ts';
 import { refuse } from './refusal.ts';
-import { aliasOf, clause, identifierOf, isSelect, isTablePlace, NO_TABLE, viewNameOf } from './tree-node.ts';
+import {
+  aliasOf,
+  clause,
+  functionNameOf,
+  identifierOf,
+  isSelect,
+  isTablePlace,
+  NO_TABLE,
+  viewNameOf,
+} from './tree-node.ts';
 
 /** The aliases of one `QUERY`; other names are looked up in the `QUERY` around it. */
 export interface Scope {
@@ -22,14 +31,16 @@ type Visible = ReadonlyMap<string, SyntaxNode | undefined>;
  * everywhere in the SELECT of that WITH. Elsewhere, and inside of the view itself, the engine would look for a table of this name. Such
  * a text is refused, whether or not the table exists, so that tables created later change nothing about an accepted text.
  *
- * @throws TailraceError `invalid_parameter` for a view out of reach
+ * @param storedViews `undefined`: of a stored query, which reads tables, too; any other name is one
+ * @throws TailraceError `invalid_parameter` for a view out of reach, or a name that is given twice
  */
-export function bindNames(root: SyntaxNode, storedViews: readonly string[]) {
+export function bindNames(root: SyntaxNode, storedViews: readonly string[] | undefined) {
   const scopes = new Map<SyntaxNode, Scope>(); // of each QUERY
   const reads = new Map<SyntaxNode, SyntaxNode | undefined>(); // `undefined` for a view of the stored query
   const views: SyntaxNode[] = []; // the caller's own
 
   function visit(node: SyntaxNode, visible: Visible, scope?: Scope): void {
+    if (isIn(node)) readSet(clause(node, 'ARGUMENTS')[1], visible);
     if (node.kind === 'QUERY') visitQuery(node, visible, scope);
     else
       for (const child of node.children)
@@ -46,7 +57,7 @@ export function bindNames(root: SyntaxNode, storedViews: readonly string[]) {
       visit(member, seen, scope);
       const name = viewNameOf(member);
       if (name === undefined) continue;
-      if (given.has(name)) throw refuseName(name);
+      if (given.has(name) && storedViews !== undefined) throw refuseName(name);
       given.add(name);
       seen.set(name, member);
       views.push(member);
@@ -57,17 +68,29 @@ export function bindNames(root: SyntaxNode, storedViews: readonly string[]) {
   function readTable(table: SyntaxNode, visible: Visible): void {
     const name = identifierOf(table);
     if (name === NO_TABLE) return;
-    if (!visible.has(name))
+    if (!visible.has(name) && storedViews !== undefined)
       throw refuse(
         `must not read ${name} there: a view can be read after it in its WITH and in the SELECT of that WITH, not in itself`,
       );
     reads.set(table, visible.get(name));
   }
 
-  visit(root, new Map(storedViews.map((view) => [view, undefined])));
+  /** The right side of IN, which may be the name of a view; a caller's SELECT has none there. */
+  function readSet(right: SyntaxNode | undefined, visible: Visible): void {
+    const view = right?.kind === 'IDENTIFIER' ? visible.get(identifierOf(right)) : undefined;
+    if (right !== undefined && view !== undefined) reads.set(right, view);
+  }
+
+  visit(root, new Map((storedViews ?? []).map((view) => [view, undefined])));
   const parents = new Map<SyntaxNode, SyntaxNode>();
   for (const node of walk(root)) for (const child of node.children) parents.set(child, node);
   return { scopes, reads, views, parents };
+}
+
+function isIn(node: SyntaxNode): boolean {
+  return (
+    node.kind === 'FUNCTION' && /^(?:global)?(?:not)?(?:null)?in(?:ignoreset)?$/.test(functionNameOf(node))
+  );
 }
 
 /** The caller's own views by name, at any depth. @throws TailraceError `invalid_parameter` for a name that is not plain */

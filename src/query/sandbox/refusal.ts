@@ -8,7 +8,8 @@ export function refuse(message: string, cause?: unknown): TailraceError {
 }
 
 /**
- * Bounds of a caller's SELECT, with what is counted in a caller's words. Measured on its text and on the engine's trees before the
+ * Bounds of a caller's SELECT, with what is counted in a caller's words. Those of its analysis hold for stored queries and drafts, too
+ * (unfit.ts). Measured on its text and on the engine's trees before the
  * engine resolves a name: resolving names and computing constants can take minutes for a short text, and no kill stops the engine there.
  * test/query/sandbox/analysis.test.ts measures that a SELECT within the bounds takes the engine less than 2 seconds.
  */
@@ -25,14 +26,19 @@ export const BOUNDS = {
   // The engine analyses each of these twice, so they double with each level.
   valueDepth: { max: 3, unit: 'nested SELECTs in IN, EXISTS or expressions' },
   values: { max: 24, unit: 'SELECTs in IN, EXISTS or expressions, with aliases and views expanded' },
-  reads: { max: 32, unit: 'reads of views, with views expanded' },
-  columns: { max: 4_000, unit: 'columns of one SELECT, with * expanded, 64 for a view of the stored query' },
+  reads: { max: 32, unit: 'reads of views and tables, with views expanded' },
+  columns: {
+    max: 4_000,
+    unit: 'columns of one SELECT, with * expanded, 64 for a table or a view of the stored query',
+  },
   windows: { max: 32, unit: 'functions with OVER' },
   joins: { max: 16, unit: 'joins, with views expanded' },
   // The engine computes each from all groups in one step. WITH CUBE has one for each subset of its keys: 8 for three.
   groupings: { max: 8, unit: 'sets of keys in GROUPING SETS, CUBE or ROLLUP' },
   parts: { max: 1_000, unit: 'parts in one tuple, including nested ones' },
   work: { max: 640, unit: 'units of work for each row of one SELECT' },
+  // Of a stored query, which may take its time with rows. The work on constants is done in its analysis, half a second at worst.
+  storedWork: { max: 2_500, unit: 'units of work for each row of one SELECT of a stored query' },
 } as const;
 
 /** @throws TailraceError `invalid_parameter` that names the bound, its unit and the count */

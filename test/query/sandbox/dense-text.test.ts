@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { afterAll, expect, test } from 'vitest';
-import { refuseDense } from '../../../src/query/sandbox/canonical.ts';
+import { refuseDense } from '../../../src/query/sandbox/dense-text.ts';
 import { quote } from '../../../src/sql/quote.ts';
 import { runs, scale } from '../../support/property.ts';
 import { openSandbox } from './support.ts';

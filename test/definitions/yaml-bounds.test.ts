@@ -1,0 +1,68 @@
+import { describe, expect, test } from 'vitest';
+import { parseYaml } from '../../src/definitions/yaml-file.ts';
+import { readDraft } from '../../src/workbench/draft.ts';
+
+const read = (text: string) => readDraft({ definition: text, sql: 'SELECT 1' }, [], '').faults;
+const DEEP = 'is nested more than 64 levels deep; a definition has 6 at most';
+const indented = (levels: number) =>
+  Array.from({ length: levels }, (_, i) => `${' '.repeat(i)}a:\n`).join('');
+
+describe('a definition', () => {
+  test.each([
+    ['lists in brackets', '['.repeat(65_000)],
+    ['maps in braces', '{a: '.repeat(16_000)],
+    ['both by turns', '{a: ['.repeat(13_000)],
+    ['lists in one line', '- '.repeat(32_000)],
+    ['keys of keys', '? '.repeat(32_000)],
+    ['keys of keys in braces', '{? '.repeat(20_000)],
+    ['values of values', 'a: '.repeat(20_000)],
+    ['indented lines', indented(300)],
+    ['a list of lists', '- [\n'.repeat(16_000)],
+  ])('that nests %s is refused before it is parsed', (_, text) => {
+    expect(read(text)).toEqual([expect.objectContaining({ message: DEEP, column: expect.any(Number) })]);
+  });
+
+  test('may be nested 64 levels deep, and its texts and comments may hold any signs', () => {
+    const nested = `${'['.repeat(62)}${']'.repeat(62)}`;
+    expect(parseYaml('x.yaml', `a: ${nested}\n`)).toMatchObject({ value: { a: expect.any(Array) } });
+    const signs = '[{- ? : '.repeat(500);
+    const texts = `# ${signs}\na: "${signs}"\nb: '${signs}'\nc: |\n  ${signs}\n`;
+    expect(parseYaml('x.yaml', texts)).toMatchObject({ value: { a: signs, c: `${signs}\n` } });
+    expect(parseYaml('x.yaml', "- '['\n- '-'\n".repeat(300))).toMatchObject({ value: expect.any(Array) });
+  });
+
+  test('of the workbench has at most 4,000 words and signs; the place is that of the next', () => {
+    const [fault, ...others] = read('- [1, 2]\n'.repeat(1_000));
+    expect(others).toEqual([]);
+    expect(fault?.message).toBe('has more than 4000 words and signs; a definition has some hundred');
+    expect(fault?.line).toBeGreaterThan(500);
+    const values = Array.from({ length: 1_000 }, (_, i) => `    - v${i}\n`).join('');
+    const [missing] = read(`parameters:\n  a:\n    type: enum\n    values:\n${values}`);
+    expect(missing?.message).toBe('"name" is missing');
+  });
+
+  test('with thousands of faults names the first of them', () => {
+    const unmatched = read(']'.repeat(3_000));
+    expect(unmatched.length).toBeLessThanOrEqual(20);
+    const unknown = read(Array.from({ length: 900 }, (_, i) => `k${i}: 1\n`).join(''));
+    expect(unknown).toHaveLength(51);
+    expect(unknown.at(-1)?.message).toBe('has more than 50 faults; the others are left out');
+    expect(unknown[0]).toMatchObject({ line: 1 });
+  });
+
+  test.each([
+    ['a list', 'columns: &c [*c]', '*c stands within what &c names', 14],
+    ['a map', 'columns: &c {a: *c}', '*c stands within what &c names', 17],
+  ])('that is an endless value, %s in itself, is refused', (_, text, message, column) => {
+    expect(read(text)).toEqual([expect.objectContaining({ message, line: 1, column })]);
+  });
+
+  test('keeps each key of a map once, also of a map in another', () => {
+    const twice = parseYaml('x.yaml', 'a:\n  b: 1\n  c: 2\n  b: 3\n');
+    expect(twice).toEqual([{ file: 'x.yaml', line: 4, column: 3, message: 'Map keys must be unique' }]);
+    expect(parseYaml('x.yaml', 'a: {b: 1}\nb: {b: 1}\n')).toMatchObject({ value: { b: { b: 1 } } });
+    expect(parseYaml('x.yaml', 'a: &a {b: 1}\nc: {<<: *a, d: 2}\n')).toMatchObject({
+      value: { c: { b: 1, d: 2 } },
+    });
+  });
+});
