@@ -1,7 +1,15 @@
 import { useCallback, useEffect, useMemo, useState } from 'react';
 import { useLocation } from 'wouter';
 import type { Self } from '../../src/management/view.ts';
-import { type Client, ClientContext, callRaw, openEvents, parseAnswer } from './api/client.ts';
+import {
+  type CallOptions,
+  type Client,
+  ClientContext,
+  callRaw,
+  type Needs,
+  openEvents,
+  parseAnswer,
+} from './api/client.ts';
 import { keepKey, readKey } from './api/session.ts';
 import { SignInPage } from './page/sign-in/sign-in.tsx';
 import { PAGES } from './page.ts';
@@ -95,7 +103,7 @@ function createClient({ key, self }: Session, leave: (why: string) => void): Cli
     self,
     callRaw: raw,
     openEvents: (path, options) => openEvents(key, path, { ...options, onRefused }),
-    call: async <T,>(path: string, options?: Parameters<Client['call']>[1]) =>
-      parseAnswer<T>(await raw(path, options)),
+    call: async <T,>(path: string, needs: Needs<T>, options?: CallOptions) =>
+      parseAnswer<T>(await raw(path, options), needs),
   };
 }

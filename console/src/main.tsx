@@ -7,12 +7,15 @@ import { StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';
 import { App } from './app.tsx';
 import { applyPreference, readPreference } from './stored-preference.ts';
+import { Boundary } from './ui/boundary/boundary.tsx';
 
 applyPreference(readPreference()); // before the first paint
 const root = document.getElementById('root');
 if (root === null) throw new Error('the page has no root');
 createRoot(root).render(
   <StrictMode>
-    <App />
+    <Boundary place="console">
+      <App />
+    </Boundary>
   </StrictMode>,
 );

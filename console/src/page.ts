@@ -1,6 +1,7 @@
-import { type ComponentType, lazy } from 'react';
+import type { ComponentType } from 'react';
 import type { Self } from '../../src/management/view.ts';
 import { maySearch, mayUseWorkbench } from './api/right.ts';
+import { lazyPart } from './ui/boundary/part.ts';
 
 /**
  * A page of the console. A new page is a folder in page/ and an entry in this list; the service must serve its path, too
@@ -23,55 +24,49 @@ export const PAGES: readonly Page[] = [
     path: '/',
     title: 'Overview',
     scopes: ['query', 'manage'],
-    component: lazy(async () => ({ default: (await import('./page/overview/overview.tsx')).OverviewPage })),
+    component: lazyPart(async () => (await import('./page/overview/overview.tsx')).OverviewPage),
   },
   {
     path: '/explore',
     title: 'Explore',
     scopes: ['query'],
     needs: { isMet: maySearch, text: 'that is not limited to endpoints' },
-    component: lazy(async () => ({ default: (await import('./page/explore/explore.tsx')).ExplorePage })),
+    component: lazyPart(async () => (await import('./page/explore/explore.tsx')).ExplorePage),
   },
   {
     path: '/workbench',
     title: 'Workbench',
     scopes: ['manage'],
     needs: { isMet: mayUseWorkbench, text: 'also with the scope query, and without other limits' },
-    component: lazy(async () => ({
-      default: (await import('./page/workbench/workbench.tsx')).WorkbenchPage,
-    })),
+    component: lazyPart(async () => (await import('./page/workbench/workbench.tsx')).WorkbenchPage),
   },
   {
     path: '/endpoints/:name',
     scopes: ['query', 'manage'],
-    component: lazy(async () => ({ default: (await import('./page/endpoint/endpoint.tsx')).EndpointPage })),
+    component: lazyPart(async () => (await import('./page/endpoint/endpoint.tsx')).EndpointPage),
   },
   {
     path: '/sources',
     title: 'Sources',
     scopes: ['ingest', 'manage'],
-    component: lazy(async () => ({
-      default: (await import('./page/source/source-list.tsx')).SourceListPage,
-    })),
+    component: lazyPart(async () => (await import('./page/source/source-list.tsx')).SourceListPage),
   },
   {
     path: '/sources/:name',
     scopes: ['ingest', 'manage'],
-    component: lazy(async () => ({ default: (await import('./page/source/source.tsx')).SourcePage })),
+    component: lazyPart(async () => (await import('./page/source/source.tsx')).SourcePage),
   },
   {
     path: '/keys',
     title: 'Keys',
     scopes: ['manage'],
-    component: lazy(async () => ({ default: (await import('./page/keys/keys.tsx')).KeysPage })),
+    component: lazyPart(async () => (await import('./page/keys/keys.tsx')).KeysPage),
   },
   {
     path: '/docs',
     title: 'API reference',
     scopes: 'none',
-    component: lazy(async () => ({
-      default: (await import('./page/reference/reference.tsx')).ReferencePage,
-    })),
+    component: lazyPart(async () => (await import('./page/reference/reference.tsx')).ReferencePage),
   },
 ];
 

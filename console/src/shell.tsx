@@ -1,5 +1,5 @@
-import { type KeyboardEvent, Suspense, useEffect, useRef, useState } from 'react';
-import { Link, Redirect, Route, Switch, useLocation, useParams } from 'wouter';
+import { type KeyboardEvent, type ReactNode, Suspense, useEffect, useRef, useState } from 'react';
+import { Link, Redirect, Route, Switch, useLocation, useParams, useSearch } from 'wouter';
 import type { EndpointView, Self } from '../../src/management/view.ts';
 import { useClient } from './api/client.ts';
 import { useLoad } from './api/use-load.ts';
@@ -7,6 +7,7 @@ import { isOfferedTo, PAGES, type Page } from './page.ts';
 import { usePreference } from './preference.ts';
 import './shell.css';
 import type { Theme } from './stored-preference.ts';
+import { Boundary } from './ui/boundary/boundary.tsx';
 import { Empty } from './ui/empty.tsx';
 import { ErrorNote } from './ui/error-note.tsx';
 import { Mark } from './ui/mark.tsx';
@@ -49,14 +50,24 @@ export function Shell({ onSignIn, onSignOut }: ShellProps) {
       </header>
       {/* biome-ignore lint/a11y/noStaticElementInteractions: Escape closes what the menu button opens */}
       <div id="side" className={open ? 'side open' : 'side'} onKeyDown={onKeyDown}>
-        <Navigation onGo={() => setOpen(false)} />
+        <Boundary place="navigation">
+          <Navigation onGo={() => setOpen(false)} />
+        </Boundary>
         <Preferences onSignIn={onSignIn} onSignOut={onSignOut} />
       </div>
       <main id="content" tabIndex={-1}>
-        <Pages />
+        <PageBoundary>
+          <Pages />
+        </PageBoundary>
       </main>
     </div>
   );
+}
+
+/** A page that fails leaves the navigation, and another address is tried anew. */
+function PageBoundary({ children }: { readonly children: ReactNode }) {
+  const [path] = useLocation();
+  return <Boundary place={`${path}?${useSearch()}`}>{children}</Boundary>;
 }
 
 function Pages() {
@@ -111,6 +122,7 @@ function Navigation({ onGo }: { readonly onGo: () => void }) {
   const mayList = scopes.includes('query') || scopes.includes('manage');
   const { value, error } = useLoad<{ result: EndpointView[] }>(
     mayList ? '/api/endpoints' : undefined,
+    ['result'],
     LIST_EVERY_MS,
   );
   return (

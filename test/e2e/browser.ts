@@ -31,8 +31,8 @@ export interface OpenOptions extends BrowserContextOptions {
   readonly script?: () => void;
   /** Of another service than the one that all tests share. */
   readonly origin?: string;
-  /** Status codes of answers, or failures, that the test provokes: a browser writes an error about each. */
-  readonly expected?: readonly (number | 'ERR_CONNECTION_REFUSED')[];
+  /** Status codes of answers, and texts of errors, that the test provokes: a browser writes an error about each. */
+  readonly expected?: readonly (number | string)[];
 }
 
 let browser: Browser;

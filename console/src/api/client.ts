@@ -30,8 +30,8 @@ export class ApiError extends Error {
   }
 }
 
-/** For an answer that is none of this service's, such as the page of a proxy with a good status. */
-function notUnderstood(status: number): ApiError {
+/** For an answer that is not one of this service, such as the page of a proxy with a good status. */
+export function notUnderstood(status: number): ApiError {
   return new ApiError('This response is not from Tailrace: check the proxies in between.', {
     code: 'unknown',
     status,
@@ -41,16 +41,35 @@ function notUnderstood(status: number): ApiError {
   });
 }
 
-/** @throws ApiError where it is no JSON */
+/** What an answer of the service has: these members, of which `result` is a list; or it is a list, by itself or as `result`. */
+export type Needs<T> = readonly (keyof T & string)[] | (T extends readonly unknown[] ? 'list' : never);
+
+/** @throws ApiError if it is not JSON, or not what is needed: a proxy may send its own answer, another version another one */
 export function parseAnswer<T>(
-  { text, status }: RawAnswer,
+  { text, status }: Pick<RawAnswer, 'text' | 'status'>,
+  needs: Needs<T>,
   parse: (text: string) => unknown = JSON.parse,
 ): T {
+  let value: unknown;
   try {
-    return parse(text) as T; // the routes answer what src/management/view.ts says
+    value = parse(text);
   } catch {
     throw notUnderstood(status);
   }
+  if (!isAnswer(value, needs)) throw notUnderstood(status);
+  return value as T; // the routes answer what src/management/view.ts says
+}
+
+function isAnswer(value: unknown, needs: 'list' | readonly string[]): boolean {
+  if (typeof value !== 'object' || value === null) return false;
+  const { result } = value as { readonly result?: unknown };
+  if (typeof needs === 'string') return isList(value) || isList(result);
+  const hasList = !needs.includes('result') || isList(result);
+  return hasList && needs.every((name) => Object.hasOwn(value, name));
+}
+
+function isList(value: unknown): boolean {
+  return Array.isArray(value) && !value.includes(null);
 }
 
 export interface CallOptions {
@@ -73,7 +92,7 @@ export interface RawAnswer {
 export interface Client {
   readonly self: Self;
   /** @throws ApiError */
-  call<T>(path: string, options?: CallOptions): Promise<T>;
+  call<T>(path: string, needs: Needs<T>, options?: CallOptions): Promise<T>;
   /** @throws ApiError */
   callRaw(path: string, options?: CallOptions): Promise<RawAnswer>;
   /** Opens a live tail (docs/pages.md). @throws ApiError */
@@ -163,7 +182,7 @@ interface ErrorBody {
 }
 
 function toError(response: Response, text: string): ApiError {
-  const { error } = parseError(text);
+  const error = parseError(text);
   const retryAfter = response.headers.get('retry-after');
   return new ApiError(error?.message ?? `The service responded with ${response.status}.`, {
     code: error?.code ?? 'unknown',
@@ -175,11 +194,13 @@ function toError(response: Response, text: string): ApiError {
 }
 
 /** A proxy in between may answer with a page of its own. */
-function parseError(text: string): ErrorBody {
+function parseError(text: string): NonNullable<ErrorBody['error']> | undefined {
   try {
-    return JSON.parse(text) as ErrorBody;
+    const { error } = JSON.parse(text) as ErrorBody;
+    const isOurs = typeof error?.message === 'string' && typeof error.code === 'string';
+    return isOurs && Array.isArray(error.errors) ? error : undefined;
   } catch {
-    return {};
+    return undefined;
   }
 }
 

@@ -1,5 +1,6 @@
-import { useEffect, useState } from 'react';
-import { ApiError, type CallOptions, useClient } from './client.ts';
+import { useEffect, useEffectEvent, useState } from 'react';
+import { ApiError, type CallOptions, type Needs, useClient } from './client.ts';
+import { useRaise } from './use-raise.ts';
 
 export interface Loaded<T> {
   /** The last value read; a failed read keeps it. */
@@ -12,10 +13,13 @@ export interface Loaded<T> {
 /**
  * Reads a path of the API.
  *
+ * @param needs what an answer has to have: another one is an error
  * @param everyMs the interval of repeated reads while the page is visible; by default it reads once
  */
-export function useLoad<T>(path: string | undefined, everyMs?: number): Loaded<T> {
+export function useLoad<T>(path: string | undefined, needs: Needs<T>, everyMs?: number): Loaded<T> {
   const client = useClient();
+  const raise = useRaise();
+  const call = useEffectEvent((from: string, options: CallOptions) => client.call<T>(from, needs, options));
   const [state, setState] = useState<Pick<Loaded<T>, 'value' | 'error'> & { path?: string | undefined }>({
     value: undefined,
     error: undefined,
@@ -33,11 +37,11 @@ export function useLoad<T>(path: string | undefined, everyMs?: number): Loaded<T
     };
     const read = () => {
       if (document.hidden && everyMs !== undefined) return next();
-      client
-        .call<T>(path, options)
+      call(path, options)
         .then((value) => setState({ value, error: undefined, path }))
         .catch((error: unknown) => {
           if (error instanceof ApiError) setState((before) => ({ ...before, error, path }));
+          else if (!controller.signal.aborted) raise(error);
         })
         .finally(next);
     };

@@ -1,5 +1,6 @@
 import { useCallback, useEffect, useRef, useState } from 'react';
 import { ApiError, useClient } from './client.ts';
+import { useRaise } from './use-raise.ts';
 
 export interface Pages<T> {
   /** The items read so far, newest first; `undefined` before the first page. */
@@ -34,6 +35,7 @@ export function usePages<T extends { readonly id: string | number }>(
   const [error, setError] = useState<ApiError>();
   const [busy, setBusy] = useState(false);
   const [hasMore, setHasMore] = useState(false);
+  const raise = useRaise();
   const running = useRef<AbortController>(undefined);
 
   const read = useCallback(
@@ -52,6 +54,7 @@ export function usePages<T extends { readonly id: string | number }>(
         const { signal } = controller;
         const { result } = await client.call<{ result: T[] }>(
           `${path}${path.includes('?') ? '&' : '?'}${query}`,
+          ['result'],
           { signal },
         );
         setItems([...known, ...result]);
@@ -59,12 +62,12 @@ export function usePages<T extends { readonly id: string | number }>(
         setError(undefined);
       } catch (failure) {
         if (controller.signal.aborted) return;
-        if (!(failure instanceof ApiError)) throw failure;
-        setError(failure);
+        if (failure instanceof ApiError) setError(failure);
+        else raise(failure);
       }
       setBusy(false);
     },
-    [client, path],
+    [client, path, raise],
   );
 
   useEffect(() => {

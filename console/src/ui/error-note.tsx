@@ -1,4 +1,5 @@
 import type { ApiError } from '../api/client.ts';
+import { ownMember } from '../format/own.ts';
 
 /** Advice for a failure, by its code (docs/errors.md). */
 const ADVICE: Readonly<Record<string, string>> = {
@@ -18,7 +19,7 @@ const ADVICE: Readonly<Record<string, string>> = {
 /** The service's error message, with advice. */
 export function ErrorNote({ error }: { readonly error: ApiError }) {
   const { message, code, status, errors, requestId, retryAfterSeconds } = error;
-  const advice = ADVICE[code];
+  const advice = ownMember(ADVICE, code);
   return (
     <div className="note bad" role="alert">
       <strong>{message}</strong>

@@ -1,4 +1,5 @@
 import type { EndpointView } from '../../../../src/management/view.ts';
+import { ownMember } from '../../format/own.ts';
 import type { Span } from '../../format/time-axis.ts';
 
 /** What an answer covers, in seconds since the epoch, and the width of its time buckets; undefined: not known. */
@@ -24,7 +25,7 @@ export function findAnswerRange(
   atMs: number,
 ): AnswerRange {
   const textOf = (name: string) =>
-    values[name] || (parameters.find((one) => one.name === name)?.default ?? '');
+    ownMember(values, name) || (parameters.find((one) => one.name === name)?.default ?? '');
   const boundOf = (pattern: RegExp) => {
     const found = parameters.find(({ name, type }) => type === 'timestamp' && pattern.test(name));
     const seconds = found === undefined ? Number.NaN : parseTime(textOf(found.name));
@@ -32,17 +33,20 @@ export function findAnswerRange(
   };
   const now = atMs / 1000;
   const until = Math.min(boundOf(UNTIL) ?? now, now);
-  const span = bucket?.spans[bucket.by === null ? '' : textOf(bucket.by)] ?? findFallback(bucket, parameters);
-  if (bucket === null || span === undefined) return { from: boundOf(FROM), until, widthSeconds: undefined };
+  const span =
+    bucket &&
+    (ownMember(bucket.spans, bucket.by === null ? '' : textOf(bucket.by)) ??
+      findFallback(bucket, parameters));
+  if (bucket === null || span == null) return { from: boundOf(FROM), until, widthSeconds: undefined };
   const start = now - span.range_seconds;
   const from = bucket.aligned ? Math.floor(start / span.width_seconds) * span.width_seconds : start;
   return { from, until, widthSeconds: bucket.column === 'timestamp' ? span.width_seconds : undefined };
 }
 
 /** Of a value that the endpoint takes for another one. */
-function findFallback(bucket: EndpointView['bucket'], parameters: EndpointView['parameters']) {
-  const otherwise = parameters.find(({ name }) => name === bucket?.by)?.otherwise;
-  return typeof otherwise === 'string' ? bucket?.spans[otherwise] : undefined;
+function findFallback(bucket: NonNullable<EndpointView['bucket']>, parameters: EndpointView['parameters']) {
+  const otherwise = parameters.find(({ name }) => name === bucket.by)?.otherwise;
+  return typeof otherwise === 'string' ? ownMember(bucket.spans, otherwise) : undefined;
 }
 
 /** Without a zone it is UTC, as the service reads it. */

@@ -1,4 +1,4 @@
-import { parseAnswer, type RawAnswer } from '../../api/client.ts';
+import { notUnderstood, parseAnswer, type RawAnswer } from '../../api/client.ts';
 
 export type Row = Readonly<Record<string, unknown>>;
 
@@ -23,7 +23,8 @@ export type CacheState = 'hit' | 'miss' | 'collapsed' | 'stale' | 'bypass';
 /** @throws ApiError if it is not an answer of the service */
 export function toAnswer(raw: RawAnswer): Answer {
   const { text, headers, ms } = raw;
-  const { result } = parseAnswer<{ result: Row[] }>(raw, parseJson);
+  const { result } = parseAnswer<{ result: Row[] }>(raw, ['result'], parseJson);
+  if (result.some((row) => typeof row !== 'object' || row === null)) throw notUnderstood(raw.status);
   const ageSeconds = Number(headers.get('age') ?? 0);
   const sentMs = Date.parse(headers.get('date') ?? '');
   return {
@@ -63,5 +64,5 @@ export function formatJson(value: unknown, indent = 2): string {
   const { rawJSON } = JSON as { readonly rawJSON?: (text: string) => unknown };
   const plain = (_key: string, one: unknown) =>
     typeof one !== 'bigint' ? one : (rawJSON?.(String(one)) ?? String(one));
-  return JSON.stringify(value, plain, indent);
+  return JSON.stringify(value, plain, indent) ?? ''; // of `undefined`, which has no JSON
 }

@@ -1,6 +1,7 @@
 import { useState } from 'react';
 import type { EndpointView } from '../../../../src/management/view.ts';
 import { ApiError, useClient } from '../../api/client.ts';
+import { useRaise } from '../../api/use-raise.ts';
 import { ErrorNote } from '../../ui/error-note.tsx';
 import { saveFile } from '../../ui/save-file.ts';
 import { queryPath } from './use-run.ts';
@@ -14,6 +15,7 @@ interface DownloadsProps {
 export function Downloads({ endpoint, values }: DownloadsProps) {
   const client = useClient();
   const [state, setState] = useState<{ readonly busy?: string; readonly error?: ApiError }>({});
+  const raise = useRaise();
   const save = async (format: string) => {
     setState({ busy: format });
     try {
@@ -21,7 +23,7 @@ export function Downloads({ endpoint, values }: DownloadsProps) {
       saveFile(blob, `${endpoint.name}.${format}`);
       setState({});
     } catch (error) {
-      if (!(error instanceof ApiError)) throw error;
+      if (!(error instanceof ApiError)) return raise(error);
       setState({ error });
     }
   };

@@ -5,6 +5,7 @@ import { useClient } from '../../api/client.ts';
 import { mayUseWorkbench } from '../../api/right.ts';
 import { useLoad } from '../../api/use-load.ts';
 import { formatCount, formatSeconds } from '../../format/number.ts';
+import { ownMember } from '../../format/own.ts';
 import { Empty } from '../../ui/empty.tsx';
 import { ErrorNote } from '../../ui/error-note.tsx';
 import { Tag } from '../../ui/tag.tsx';
@@ -19,7 +20,7 @@ import { queryPath, useRun } from './use-run.ts';
 /** One endpoint: its description, a form to call it, its answer, and snippets. */
 export function EndpointPage() {
   const { name = '' } = useParams();
-  const { value, error } = useLoad<{ result: EndpointView[] }>('/api/endpoints');
+  const { value, error } = useLoad<{ result: EndpointView[] }>('/api/endpoints', ['result']);
   const found = value?.result.find((one) => one.name === name || one.id === name.toLowerCase());
   const endpoint = useMemo(() => found && withSql(found), [found]);
   if (endpoint !== undefined) return <Known key={endpoint.id} endpoint={endpoint} />;
@@ -45,7 +46,7 @@ function Known({ endpoint }: { readonly endpoint: EndpointView }) {
   const [round, setRound] = useState(0);
   const [fresh, setFresh] = useState(false);
   const values = useMemo(() => withPins(endpoint, url.values), [endpoint, url.values]);
-  const missing = endpoint.parameters.filter(({ name, required }) => required && !values[name]);
+  const missing = endpoint.parameters.filter(({ name, required }) => required && !ownMember(values, name));
   const path = missing.length === 0 ? queryPath(endpoint.name, values) : undefined;
   const run = useRun(path, round, fresh);
   const answer = run.state === 'done' ? run.answer : run.state === 'running' ? run.before : undefined;

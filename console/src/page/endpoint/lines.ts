@@ -1,4 +1,5 @@
 import type { EndpointView } from '../../../../src/management/view.ts';
+import { ownMember } from '../../format/own.ts';
 import { formatTerm, joinSearches } from '../../format/search-text.ts';
 import { type Span, toIso } from '../../format/time-axis.ts';
 import { explorePath } from '../explore/address.ts';
@@ -18,7 +19,7 @@ export function linesPath(
 ): string | undefined {
   if (whyNoLines({ sources, parameters }, values) !== undefined) return undefined;
   const terms = parameters.flatMap(({ name, type, search: field, pinned, default: fallback }) => {
-    const value = pinned ?? (values[name] || fallback);
+    const value = pinned ?? (ownMember(values, name) || fallback);
     return field === null || value === ''
       ? []
       : [toTerm(field, type === 'list' ? value.split(',') : [value])];

@@ -2,6 +2,7 @@ import { type FormEvent, type KeyboardEvent, useEffect, useId, useState } from '
 import type { EndpointView, Projects } from '../../../../src/management/view.ts';
 import { type ApiError, useClient } from '../../api/client.ts';
 import { useLoad } from '../../api/use-load.ts';
+import { ownMember } from '../../format/own.ts';
 import { zoneName } from '../../format/time.ts';
 import { useZone } from '../../preference.ts';
 import { Field } from '../../ui/field.tsx';
@@ -29,7 +30,9 @@ export function ParameterForm({ endpoint, values, busy, error, onRun }: Paramete
   useEffect(() => setDraft(fillIn(endpoint, values)), [endpoint, values]);
   const hasProject = endpoint.parameters.some(({ name }) => name === 'project');
   const words = useSandboxWords(endpoint);
-  const projects = useLoad<Projects>(hasProject && scopes.includes('query') ? '/api/projects' : undefined);
+  const projects = useLoad<Projects>(hasProject && scopes.includes('query') ? '/api/projects' : undefined, [
+    'result',
+  ]);
 
   const run = () => onRun(draft, fresh);
   const onSubmit = (event: FormEvent) => {
@@ -61,7 +64,7 @@ export function ParameterForm({ endpoint, values, busy, error, onRun }: Paramete
             <ParameterControl
               id={`${id}-${name}`}
               parameter={parameter}
-              value={draft[name] ?? ''}
+              value={ownMember(draft, name) ?? ''}
               suggestions={name === 'project' ? (projects.value?.result ?? []) : []}
               onChange={(value) => setDraft((before) => ({ ...before, [name]: value }))}
               sql={endpoint.query_sandboxing && name === 'sql' ? { words, onRun: run } : undefined}
@@ -92,7 +95,7 @@ function fillIn(
   return Object.fromEntries(
     parameters.map(({ name, pinned, default: fallback, required, values: [first = ''] }) => [
       name,
-      pinned ?? values[name] ?? (required && fallback === '' ? first : fallback),
+      pinned ?? ownMember(values, name) ?? (required && fallback === '' ? first : fallback),
     ]),
   );
 }

@@ -3,6 +3,7 @@ import type { EndpointView, WorkbenchView } from '../../../../src/management/vie
 import { useClient } from '../../api/client.ts';
 import { mayUseWorkbench } from '../../api/right.ts';
 import { useLoad } from '../../api/use-load.ts';
+import { ownMember } from '../../format/own.ts';
 import { findViews, type Vocabulary } from '../../ui/editor/completion.ts';
 import { withConditional } from '../../ui/editor/keyword.ts';
 import type { Row } from './answer.ts';
@@ -39,7 +40,7 @@ export function withColumnsOf(endpoint: EndpointView, rows: readonly Row[] = [])
 }
 
 function typeOf(rows: readonly Row[], name: string): EndpointView['columns'][number]['type'] {
-  const values = rows.map((row) => row[name]).filter((value) => value !== null);
+  const values = rows.map((row) => ownMember(row, name)).filter((value) => value !== null);
   if (values.length === 0) return 'string';
   if (values.every((value) => typeof value === 'bigint' || Number.isInteger(value))) return 'integer';
   if (values.every((value) => typeof value === 'number' || typeof value === 'bigint')) return 'number';
@@ -51,7 +52,7 @@ function typeOf(rows: readonly Row[], name: string): EndpointView['columns'][num
 export function useSandboxWords({ query_sandboxing: isOn, parameters, sql }: EndpointView): Vocabulary {
   const { self } = useClient();
   const path = isOn && mayUseWorkbench(self) ? '/api/workbench' : undefined;
-  const { value } = useLoad<WorkbenchView>(path);
+  const { value } = useLoad<WorkbenchView>(path, ['functions', 'tables']);
   const functions = useMemo(() => withConditional(value?.functions ?? []), [value]);
   return useMemo(
     () => ({

@@ -1,4 +1,5 @@
 import { formatMs, formatShort } from '../../format/number.ts';
+import { ownMember } from '../../format/own.ts';
 import type { Span } from '../../format/time-axis.ts';
 import type { Chart, ChartSeries, DataColor } from '../../ui/chart/chart.ts';
 import type { Row } from './answer.ts';
@@ -64,7 +65,7 @@ export function toCharts(columns: Columns, rows: readonly Row[], range?: AnswerR
   const grid = { spans, partial: range === undefined ? [] : findPartial(spans, range) };
   const searchOf = (name: string) => columns.find((column) => column.name === name)?.search ?? undefined;
   const valuesOf = (name: string, empty: number | null) =>
-    at.map((index) => (index === undefined ? empty : toNumber(rows[index]?.[name])));
+    at.map((index) => (index === undefined ? empty : toNumber(ownMember(rows[index] ?? {}, name))));
   const charts: Chart[] = [];
 
   const quantity = findQuantity([...left]);

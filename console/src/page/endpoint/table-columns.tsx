@@ -1,4 +1,5 @@
 import type { EndpointView } from '../../../../src/management/view.ts';
+import { ownMember } from '../../format/own.ts';
 import { formatTimeMs, type Zone } from '../../format/time.ts';
 import type { DataColumn } from '../../ui/table/data-table.tsx';
 import { formatJson, type Row } from './answer.ts';
@@ -12,9 +13,9 @@ export function toColumns(columns: EndpointView['columns'], zone: Zone): DataCol
       id: name,
       header: name,
       numeric: !isTime && (type === 'integer' || type === 'number'),
-      value: (row) => toSortable(row[name]),
-      ...(isTime && { cell: (row) => formatBucket(toSeconds(row[name]) * 1000, zone) }),
-      ...(type === 'number' && { cell: (row) => formatNumber(row[name]) }),
+      value: (row) => toSortable(ownMember(row, name)),
+      ...(isTime && { cell: (row) => formatBucket(toSeconds(ownMember(row, name)) * 1000, zone) }),
+      ...(type === 'number' && { cell: (row) => formatNumber(ownMember(row, name)) }),
     };
   });
 }

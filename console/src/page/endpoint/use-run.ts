@@ -1,5 +1,6 @@
 import { useEffect, useRef, useState } from 'react';
 import { ApiError, useClient } from '../../api/client.ts';
+import { useRaise } from '../../api/use-raise.ts';
 import { type Answer, toAnswer } from './answer.ts';
 
 export type Run =
@@ -22,6 +23,7 @@ export function queryPath(name: string, values: Readonly<Record<string, string>>
 export function useRun(path: string | undefined, round: number, fresh: boolean): Run {
   const client = useClient();
   const [run, setRun] = useState<Run>({ state: 'idle' });
+  const raise = useRaise();
   const isFresh = useRef(fresh);
   isFresh.current = fresh;
 
@@ -40,9 +42,11 @@ export function useRun(path: string | undefined, round: number, fresh: boolean):
         if (!controller.signal.aborted) setRun({ state: 'done', answer: toAnswer(raw) });
       })
       .catch((error: unknown) => {
-        if (!controller.signal.aborted && error instanceof ApiError) setRun({ state: 'failed', error });
+        if (controller.signal.aborted) return;
+        if (error instanceof ApiError) setRun({ state: 'failed', error });
+        else raise(error);
       });
     return () => controller.abort();
-  }, [client, path, round]);
+  }, [client, path, round, raise]);
   return run;
 }

@@ -79,7 +79,7 @@ function ProjectField({ address, pinned, onChange }: ExploreHeadProps): ReactNod
   const id = useId();
   const [draft, setDraft] = useState(address.project);
   useEffect(() => setDraft(address.project), [address.project]);
-  const projects = useLoad<Projects>(pinned === undefined ? '/api/projects' : undefined);
+  const projects = useLoad<Projects>(pinned === undefined ? '/api/projects' : undefined, ['result']);
   if (pinned !== undefined)
     return (
       <span className="explore-pinned" title="Set by your key">

@@ -1,5 +1,6 @@
 import { useCallback, useEffect, useMemo, useState } from 'react';
 import { useClient } from '../../api/client.ts';
+import { ownMember } from '../../format/own.ts';
 import { offsetOf } from '../../format/time-axis.ts';
 import { useZone } from '../../preference.ts';
 import { type ExploreAddress, explorePath } from './address.ts';
@@ -148,7 +149,7 @@ function useTimer(everyMs: number | undefined, work: () => void): void {
 function useKeys(keys: Readonly<Record<string, () => void>>): void {
   useEffect(() => {
     const onKeyDown = (event: KeyboardEvent) => {
-      const act = isElsewhere(event) ? undefined : keys[event.key];
+      const act = isElsewhere(event) ? undefined : ownMember(keys, event.key);
       if (act === undefined) return;
       event.preventDefault();
       act();

@@ -1,5 +1,6 @@
 import { useEffect, useMemo, useState } from 'react';
 import { ApiError } from '../../api/client.ts';
+import { useRaise } from '../../api/use-raise.ts';
 import { formatShort } from '../../format/number.ts';
 import type { QueryFieldName } from './completion.ts';
 import { exclude, termOf } from './term.ts';
@@ -59,6 +60,7 @@ type Values = Awaited<ReturnType<ReadValues>>;
 function TopValues({ field, readValues, columns, onFilter, onColumn, onBy }: TopValuesProps) {
   const [values, setValues] = useState<Values>();
   const [error, setError] = useState<ApiError>();
+  const raise = useRaise();
   useEffect(() => {
     const controller = new AbortController();
     const { signal } = controller;
@@ -69,11 +71,11 @@ function TopValues({ field, readValues, columns, onFilter, onColumn, onBy }: Top
       })
       .catch((failure: unknown) => {
         if (signal.aborted) return;
-        if (!(failure instanceof ApiError)) throw failure;
-        setError(failure);
+        if (failure instanceof ApiError) setError(failure);
+        else raise(failure);
       });
     return () => controller.abort();
-  }, [field, readValues]);
+  }, [field, readValues, raise]);
   const most = values?.[0]?.count ?? 1;
   return (
     <div className="field-values">

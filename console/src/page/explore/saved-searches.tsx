@@ -2,6 +2,7 @@ import { type FormEvent, type RefObject, useRef, useState } from 'react';
 import type { SavedSearchView } from '../../../../src/management/view.ts';
 import { ApiError, type CallOptions, useClient } from '../../api/client.ts';
 import { useLoad } from '../../api/use-load.ts';
+import { useRaise } from '../../api/use-raise.ts';
 import { ErrorNote } from '../../ui/error-note.tsx';
 import { Popover } from '../../ui/overlay/popover.tsx';
 import './saved-searches.css';
@@ -34,9 +35,11 @@ function SavedPanel({ address, onOpen }: SavedSearchesProps) {
   const { token } = client.self;
   const { value, error, reload } = useLoad<{ result: SavedSearchView[] }>(
     token ? undefined : '/api/searches',
+    ['result'],
   );
   const [failure, setFailure] = useState<ApiError>();
   const [message, setMessage] = useState('');
+  const raise = useRaise();
   const nameInput = useRef<HTMLInputElement>(null);
   if (token)
     return (
@@ -52,7 +55,7 @@ function SavedPanel({ address, onOpen }: SavedSearchesProps) {
       await client.callRaw(path, options);
       setMessage(done);
     } catch (thrown) {
-      if (!(thrown instanceof ApiError)) throw thrown;
+      if (!(thrown instanceof ApiError)) return raise(thrown);
       setFailure(thrown);
     }
     reload();

@@ -29,7 +29,7 @@ const GROUP_NAME = /^[\w.@$-]{1,200}$/;
 /** The fields that a search may name. */
 export function useFields(search: Search, lines: readonly Line[]): Fields {
   const client = useClient();
-  const { value } = useLoad<{ result: SearchSource[] }>('/api/search/sources');
+  const { value } = useLoad<{ result: SearchSource[] }>('/api/search/sources', ['result']);
   const sources = value?.result ?? NONE;
   const declared = useMemo(() => {
     const searched = sources.filter(({ name }) => search.source.length === 0 || search.source.includes(name));

@@ -34,8 +34,8 @@ export function KeyForm({ onClose, onMade }: KeyFormProps) {
   const client = useClient();
   const [draft, setDraft] = useState(() => createDraft(client.self));
   const change = (part: Partial<Draft>) => setDraft((before) => ({ ...before, ...part }));
-  const endpoints = useLoad<{ result: EndpointView[] }>('/api/endpoints').value?.result ?? [];
-  const sources = sourcesOf(useLoad<SourceList>('/api/sources').value ?? []);
+  const endpoints = useLoad<{ result: EndpointView[] }>('/api/endpoints', ['result']).value?.result ?? [];
+  const sources = sourcesOf(useLoad<SourceList>('/api/sources', 'list').value ?? []);
   const { busy, error, run } = useTask();
   const twice = findTwice(draft.pins);
   const form = useRef<HTMLFormElement>(null);
@@ -49,7 +49,9 @@ export function KeyForm({ onClose, onMade }: KeyFormProps) {
     event.preventDefault();
     if (twice !== undefined) return;
     run(async () => {
-      onMade(await client.call<MadeKeyView>('/api/keys', { method: 'POST', body: toBody(draft) }));
+      onMade(
+        await client.call<MadeKeyView>('/api/keys', ['key', 'id'], { method: 'POST', body: toBody(draft) }),
+      );
     });
   };
   const fault = (member: string) => faultOf(error, member);

@@ -16,7 +16,7 @@ export function RevokeDialog({ record, onClose, onRevoked }: RevokeDialogProps) 
   const { busy, error, run } = useTask();
   const revoke = () =>
     run(async () => {
-      await client.call(`/api/keys/${record.id}`, { method: 'DELETE' });
+      await client.callRaw(`/api/keys/${record.id}`, { method: 'DELETE' });
       onRevoked();
     });
   return (

@@ -33,7 +33,12 @@ export function RotateDialog({ record, onClose, onMade }: RotateDialogProps) {
     event.preventDefault();
     run(async () => {
       const body = { overlap_seconds: Number(overlap) };
-      onMade(await client.call<MadeKeyView>(`/api/keys/${record.id}/rotate`, { method: 'POST', body }));
+      onMade(
+        await client.call<MadeKeyView>(`/api/keys/${record.id}/rotate`, ['key', 'id'], {
+          method: 'POST',
+          body,
+        }),
+      );
     });
   };
   return (

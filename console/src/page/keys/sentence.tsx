@@ -1,6 +1,7 @@
 import type { ReactNode } from 'react';
 import type { KeyEntry, KeyView } from '../../../../src/management/view.ts';
 import { formatCount } from '../../format/number.ts';
+import { ownMember } from '../../format/own.ts';
 import { formatTime, type Zone, zoneName } from '../../format/time.ts';
 import { useZone } from '../../preference.ts';
 
@@ -60,7 +61,7 @@ export function Sentence({ entry, keys }: SentenceProps) {
     refused: (
       <>
         {times} {count === 1 ? 'request' : 'requests'}
-        {id !== '' && <> with {key}</>} refused: {REFUSALS[detail] ?? detail}
+        {id !== '' && <> with {key}</>} refused: {ownMember(REFUSALS, detail) ?? detail}
       </>
     ),
     deleted: (

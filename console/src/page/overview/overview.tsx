@@ -1,6 +1,7 @@
-import type { EndpointView, Overview } from '../../../../src/management/view.ts';
+import type { EndpointView } from '../../../../src/management/view.ts';
 import { useClient } from '../../api/client.ts';
 import { useLoad } from '../../api/use-load.ts';
+import { useOverview } from '../../api/use-overview.ts';
 import { ErrorNote } from '../../ui/error-note.tsx';
 import { EndpointList } from './endpoint-list.tsx';
 import { EndpointTraffic } from './endpoint-traffic.tsx';
@@ -10,14 +11,12 @@ import { Headline } from './headline.tsx';
 import { NoticeBanner } from './notice-banner.tsx';
 import { SourceList } from './source-list.tsx';
 
-const EVERY_MS = 5_000;
-
 /** The state of the service: live numbers for keys with `manage`, otherwise the endpoints of the key. */
 export function OverviewPage() {
   const { self } = useClient();
   const mayWatch = self.scopes.includes('manage');
-  const live = useLoad<Overview>(mayWatch ? '/api/overview' : undefined, EVERY_MS);
-  const endpoints = useLoad<{ result: EndpointView[] }>('/api/endpoints');
+  const live = useOverview();
+  const endpoints = useLoad<{ result: EndpointView[] }>('/api/endpoints', ['result']);
   const { value: overview } = live;
   const described = endpoints.value?.result ?? [];
   return (

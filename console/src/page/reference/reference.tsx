@@ -10,7 +10,7 @@ import { listOnce, type OpenApi } from './list-once.ts';
 /** The operations of the API, to try: without a key those that are the same for all, with one also its endpoints. */
 export function ReferencePage() {
   const { scopes } = useClient().self;
-  const { value, error } = useLoad<OpenApi>('/openapi.json');
+  const { value, error } = useLoad<OpenApi>('/openapi.json', ['paths', 'components']);
   return (
     <>
       <div className="page-head">

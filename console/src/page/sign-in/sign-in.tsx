@@ -1,7 +1,7 @@
 import { type FormEvent, useEffect, useRef, useState } from 'react';
 import { Link } from 'wouter';
 import type { Self } from '../../../../src/management/view.ts';
-import { ApiError, callRaw } from '../../api/client.ts';
+import { ApiError, callRaw, parseAnswer } from '../../api/client.ts';
 import { CopyButton } from '../../ui/copy-button.tsx';
 import { Mark } from '../../ui/mark.tsx';
 import './sign-in.css';
@@ -30,8 +30,8 @@ export function SignInPage({ kept, message, onSignIn, onSkip }: SignInProps) {
     setBusy(true);
     setFault(undefined);
     try {
-      const { text } = await callRaw(key, '/api/self');
-      onSignIn(key, JSON.parse(text) as Self);
+      const raw = await callRaw(key, '/api/self');
+      onSignIn(key, parseAnswer<Self>(raw, ['id', 'scopes', 'endpoints', 'sources', 'pins']));
     } catch (error) {
       setFault(describe(error));
       setBusy(false);

@@ -1,4 +1,5 @@
 import type { SourceView } from '../../../../src/management/view.ts';
+import { ownMember } from '../../format/own.ts';
 import type { Language } from '../../ui/code.tsx';
 
 export interface Snippet {
@@ -107,11 +108,20 @@ interface Members {
 
 /** An event with values at the paths of some of the source's columns. */
 function createExample(columns: SourceView['columns'], project: string): Members {
-  const event: Members = { project, event_message: 'it works', metadata: {} };
+  const event = Object.assign(createMembers(), {
+    project,
+    event_message: 'it works',
+    metadata: createMembers(),
+  });
   for (const { name, type, path } of columns.slice(0, COLUMNS_SHOWN)) {
-    put(event, path, EXAMPLES[type] ?? `example ${name.replaceAll('_', ' ')}`);
+    put(event, path, ownMember(EXAMPLES, type) ?? `example ${name.replaceAll('_', ' ')}`);
   }
   return event;
+}
+
+/** Without a prototype: `__proto__` is a name like any other. */
+function createMembers(): Members {
+  return Object.create(null) as Members;
 }
 
 function put(target: Members, [first = '', ...rest]: readonly string[], value: unknown): void {
@@ -119,7 +129,7 @@ function put(target: Members, [first = '', ...rest]: readonly string[], value: u
     if (!Object.hasOwn(target, first)) target[first] = value;
     return;
   }
-  const inner = Object.hasOwn(target, first) ? target[first] : {};
+  const inner = Object.hasOwn(target, first) ? target[first] : createMembers();
   if (typeof inner !== 'object' || inner === null) return; // another column has the whole value
   target[first] = inner;
   put(inner as Members, rest, value); // created above, or by an earlier column

@@ -1,6 +1,7 @@
-import type { Overview, SourceState, SourceView } from '../../../../src/management/view.ts';
+import type { SourceState, SourceView } from '../../../../src/management/view.ts';
 import { type ApiError, useClient } from '../../api/client.ts';
 import { useLoad } from '../../api/use-load.ts';
+import { useOverview } from '../../api/use-overview.ts';
 
 export interface Sources {
   readonly sources: readonly SourceView[] | undefined;
@@ -19,13 +20,11 @@ export function sourcesOf(list: SourceList): SourceView[] {
   return Array.isArray(list) ? list : list.result;
 }
 
-const EVERY_MS = 5_000;
-
 /** The sources that the key may see, with live numbers if it has `manage`. */
 export function useSources(): Sources {
   const mayWatch = useClient().self.scopes.includes('manage');
-  const definitions = useLoad<SourceList>('/api/sources');
-  const live = useLoad<Overview>(mayWatch ? '/api/overview' : undefined, EVERY_MS);
+  const definitions = useLoad<SourceList>('/api/sources', 'list');
+  const live = useOverview();
   return {
     sources: definitions.value && sourcesOf(definitions.value),
     stateOf: (name) => live.value?.sources.find((one) => one.name === name),

@@ -101,7 +101,7 @@ function complete(definition: string, { columns, isCurrent }: Check, { tables }:
 
 function useProjects({ parameters }: Outline): readonly string[] {
   const hasProject = parameters.some(({ name }) => name === 'project');
-  return useLoad<Projects>(hasProject ? '/api/projects' : undefined).value?.result ?? [];
+  return useLoad<Projects>(hasProject ? '/api/projects' : undefined, ['result']).value?.result ?? [];
 }
 
 /** Runs the texts, and reads the plan while it is shown. */

@@ -1,6 +1,7 @@
 import { type FormEvent, useId } from 'react';
 import type { EndpointView } from '../../../../src/management/view.ts';
 import type { ApiError } from '../../api/client.ts';
+import { ownMember } from '../../format/own.ts';
 import { Field } from '../../ui/field.tsx';
 import { ParameterControl } from '../endpoint/parameter-control.tsx';
 
@@ -41,7 +42,7 @@ export function RunForm(props: RunFormProps) {
           <ParameterControl
             id={`${id}-${parameter.name}`}
             parameter={parameter}
-            value={values[parameter.name] ?? ''}
+            value={ownMember(values, parameter.name) ?? ''}
             suggestions={parameter.name === 'project' ? projects : []}
             onChange={(value) => onChange(parameter.name, value)}
           />
@@ -70,7 +71,7 @@ export function fillIn(
   return Object.fromEntries(
     parameters.map(({ name, default: fallback, required, values: [first = ''] }) => [
       name,
-      values[name] ?? (required && fallback === '' ? first : fallback),
+      ownMember(values, name) ?? (required && fallback === '' ? first : fallback),
     ]),
   );
 }

@@ -1,5 +1,6 @@
 import { useCallback, useEffect, useRef, useState } from 'react';
-import { ApiError, parseAnswer, useClient } from '../../api/client.ts';
+import { ApiError, type Needs, parseAnswer, useClient } from '../../api/client.ts';
+import { useRaise } from '../../api/use-raise.ts';
 import { parseJson } from '../endpoint/answer.ts';
 import type { Answered, Files } from './api.ts';
 
@@ -21,18 +22,22 @@ interface Worker<T> {
   readonly stop: () => void;
 }
 
+const RUN_NEEDS = ['result', 'columns', 'parameters'] as const;
+const PLAN_NEEDS = ['plan'] as const;
+
 export function useAnswer(): Worker<Answered> {
-  return useWork<Answered>('/api/workbench/run');
+  return useWork<Answered>('/api/workbench/run', RUN_NEEDS);
 }
 
 export function usePlan(): Worker<{ readonly plan: string }> {
-  return useWork<{ readonly plan: string }>('/api/workbench/plan');
+  return useWork<{ readonly plan: string }>('/api/workbench/plan', PLAN_NEEDS);
 }
 
 /** Sends questions to a path; of two the later one counts. */
-function useWork<T>(path: string): Worker<T> {
+function useWork<T>(path: string, needs: Needs<T>): Worker<T> {
   const client = useClient();
   const [work, setWork] = useState<Work<T>>({ state: 'idle' });
+  const raise = useRaise();
   const running = useRef<AbortController>(undefined);
 
   const start = useCallback(
@@ -45,14 +50,16 @@ function useWork<T>(path: string): Worker<T> {
       client
         .callRaw(path, { method: 'POST', body, signal })
         .then((raw) => {
-          const value = parseAnswer<T>(raw, parseJson);
+          const value = parseAnswer<T>(raw, needs, parseJson);
           if (!signal.aborted) setWork({ state: 'done', value, ms: raw.ms });
         })
         .catch((error: unknown) => {
-          if (!signal.aborted && error instanceof ApiError) setWork({ state: 'failed', error });
+          if (signal.aborted) return;
+          if (error instanceof ApiError) setWork({ state: 'failed', error });
+          else raise(error);
         });
     },
-    [client, path],
+    [client, path, needs, raise],
   );
   const stop = useCallback(() => {
     running.current?.abort();

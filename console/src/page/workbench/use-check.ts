@@ -1,6 +1,7 @@
 import { useEffect, useState } from 'react';
 import type { DraftCheck } from '../../../../src/management/view.ts';
 import { ApiError, useClient } from '../../api/client.ts';
+import { useRaise } from '../../api/use-raise.ts';
 import { type FileFaults, type Files, NO_FAULTS, toFaults } from './api.ts';
 
 const DELAY_MS = 500;
@@ -24,6 +25,7 @@ const NOTHING: State = { of: undefined, faults: NO_FAULTS, parameters: [], colum
 export function useCheck({ definition, sql }: Files): Check {
   const client = useClient();
   const [state, setState] = useState(NOTHING);
+  const raise = useRaise();
 
   useEffect(() => {
     const controller = new AbortController();
@@ -31,11 +33,15 @@ export function useCheck({ definition, sql }: Files): Check {
     const of = { definition, sql };
     const check = async () => {
       try {
-        const found = await client.call<DraftCheck>('/api/workbench/check', {
-          method: 'POST',
-          body: of,
-          signal,
-        });
+        const found = await client.call<DraftCheck>(
+          '/api/workbench/check',
+          ['parameters', 'columns', 'errors'],
+          {
+            method: 'POST',
+            body: of,
+            signal,
+          },
+        );
         const { columns, errors } = found;
         // A definition with faults has no parameters: their form stays while it is being written.
         const isBroken = errors.length > 0 && found.parameters.length === 0;
@@ -47,7 +53,8 @@ export function useCheck({ definition, sql }: Files): Check {
           error: undefined,
         }));
       } catch (error) {
-        if (signal.aborted || !(error instanceof ApiError)) return;
+        if (signal.aborted) return;
+        if (!(error instanceof ApiError)) return raise(error);
         const faults = toFaults(error.errors);
         const isFault = faults.definition.length + faults.sql.length > 0;
         setState((before) => ({ ...before, of, faults, error: isFault ? undefined : error }));
@@ -58,7 +65,7 @@ export function useCheck({ definition, sql }: Files): Check {
       clearTimeout(timer);
       controller.abort();
     };
-  }, [client, definition, sql]);
+  }, [client, definition, sql, raise]);
 
   return { ...state, isCurrent: state.of?.definition === definition && state.of.sql === sql };
 }

@@ -1,6 +1,7 @@
 import { useState } from 'react';
 import type { EndpointFiles, SavedEndpoint } from '../../../../src/management/view.ts';
 import { ApiError, useClient } from '../../api/client.ts';
+import { useRaise } from '../../api/use-raise.ts';
 import { newId, withName } from './definition.ts';
 import { keepDraft } from './draft.ts';
 import type { WorkedFiles } from './use-files.ts';
@@ -37,6 +38,7 @@ export function useSave({ name, work, complete, onSaved }: SaveOptions): Saving 
   const { call } = useClient();
   const [saving, setSaving] = useState<SaveState>({ state: 'idle' });
   const [isAsking, setAsking] = useState(false);
+  const raise = useRaise();
   const { files, base } = work;
 
   const attempt = async (task: () => Promise<SaveState>) => {
@@ -44,14 +46,17 @@ export function useSave({ name, work, complete, onSaved }: SaveOptions): Saving 
     try {
       setSaving(await task());
     } catch (error) {
-      if (!(error instanceof ApiError)) throw error;
+      if (!(error instanceof ApiError)) return raise(error);
       setSaving({ state: error.code === 'conflict' ? 'conflict' : 'failed', error });
     }
   };
   const send = (to: string, definition: string, version: string | null) =>
     attempt(async () => {
       const body = { name: to, definition, sql: files.sql, version };
-      const saved = await call<SavedEndpoint>('/api/workbench/save', { method: 'POST', body });
+      const saved = await call<SavedEndpoint>('/api/workbench/save', ['name', 'version', 'tests'], {
+        method: 'POST',
+        body,
+      });
       keepDraft(name, { values: {} });
       work.settle({ definition, sql: files.sql, version: saved.version }, files);
       setAsking(false);
@@ -72,7 +77,12 @@ export function useSave({ name, work, complete, onSaved }: SaveOptions): Saving 
     },
     loadStored: () =>
       void attempt(async () => {
-        work.reset(await call<EndpointFiles>(`/api/workbench/endpoints/${encodeURIComponent(name)}`));
+        work.reset(
+          await call<EndpointFiles>(`/api/workbench/endpoints/${encodeURIComponent(name)}`, [
+            'definition',
+            'sql',
+          ]),
+        );
         return { state: 'idle' };
       }),
   };

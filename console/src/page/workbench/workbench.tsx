@@ -12,7 +12,7 @@ import './workbench.css';
 export function WorkbenchPage() {
   const name = new URLSearchParams(useSearch()).get('endpoint') ?? '';
   const [, navigate] = useLocation();
-  const { value: workbench, error } = useLoad<WorkbenchView>('/api/workbench');
+  const { value: workbench, error } = useLoad<WorkbenchView>('/api/workbench', ['functions', 'tables']);
   const [opened, setOpened] = useState({ name, round: 0 });
   const saved = useRef('');
   // What was saved under a new name stays on the page as it is.
@@ -61,7 +61,7 @@ function Opened({ name, workbench, onOpen, onSaved }: OpenedProps) {
   const [first] = useState(name);
   const [started] = useState(() => newFiles(workbench.tables));
   const path = first === '' ? undefined : `/api/workbench/endpoints/${encodeURIComponent(first)}`;
-  const { value: stored, error } = useLoad<EndpointFiles>(path);
+  const { value: stored, error } = useLoad<EndpointFiles>(path, ['definition', 'sql']);
   const opened = path === undefined ? { ...started, version: null } : stored;
   const chosen = <EndpointChoice name={name} onOpen={onOpen} />;
   if (opened === undefined) {
@@ -79,7 +79,7 @@ function Opened({ name, workbench, onOpen, onSaved }: OpenedProps) {
 }
 
 function EndpointChoice({ name, onOpen }: Pick<OpenedProps, 'name' | 'onOpen'>) {
-  const { value } = useLoad<{ result: EndpointView[] }>('/api/endpoints');
+  const { value } = useLoad<{ result: EndpointView[] }>('/api/endpoints', ['result']);
   const names = value?.result.map((one) => one.name) ?? [];
   return (
     <select

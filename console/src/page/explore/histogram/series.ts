@@ -1,3 +1,4 @@
+import { ownMember } from '../../../format/own.ts';
 import type { Search } from '../search/search.ts';
 import { ceilTo, floorTo } from '../search/slice.ts';
 import type { BucketCount } from './use-histogram.ts';
@@ -109,7 +110,7 @@ function createSeries(value: Value, counts: readonly number[], place: Place): Ba
 /** Codes of one class of statuses are shades of one colour. */
 function colorOf(value: Value, { by, before }: Place): readonly [string, number] {
   if (value === undefined || value === null) return ['border-control', 0.5];
-  const ofLevel = by === 'level' ? LEVEL_COLORS[value] : undefined;
+  const ofLevel = by === 'level' ? ownMember(LEVEL_COLORS, value) : undefined;
   if (ofLevel !== undefined) return ofLevel;
   const status = classOf(value);
   if (status !== undefined) {

@@ -1,5 +1,6 @@
 import { useCallback, useEffect, useMemo, useRef, useState } from 'react';
 import { type Client, useClient } from '../../../api/client.ts';
+import { ownMember } from '../../../format/own.ts';
 import { toAnswer } from '../../endpoint/answer.ts';
 import { hasSameEvents, type Search, searchPath } from '../search/search.ts';
 import { floorTo, planCounts, planSlices, type Slice } from '../search/slice.ts';
@@ -85,7 +86,7 @@ async function countSlice(client: Client, counted: Counted, signal: AbortSignal)
     const path = searchPath(search, count, { part: 'histogram', by, buckets: String(count.buckets) });
     const { rows } = toAnswer(await client.callRaw(path, { signal }));
     for (const row of rows) {
-      const value = row[by];
+      const value = ownMember(row, by) ?? null;
       found.push({
         startMs: floorTo(Number(row['timestamp']) / 1000, widthMs, offsetMs),
         value: value === null ? null : String(value),

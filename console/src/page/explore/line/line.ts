@@ -1,3 +1,4 @@
+import { ownMember } from '../../../format/own.ts';
 import { formatField } from '../../../format/search-text.ts';
 import { formatJson, type Row } from '../../endpoint/answer.ts';
 
@@ -99,7 +100,7 @@ export function valueAt(line: Line, field: string): unknown {
   if (first === undefined) return undefined;
   if (path.length === 1 && ROW_FIELDS.includes(first)) return toRow(line)[first];
   return (first === 'metadata' ? rest : path).reduce<unknown>(
-    (value, name) => (isObject(value) ? value[name] : undefined),
+    (value, name) => (isObject(value) ? ownMember(value, name) : undefined),
     line.metadata,
   );
 }

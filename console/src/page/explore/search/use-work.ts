@@ -1,5 +1,6 @@
 import { useCallback, useEffect, useRef, useState } from 'react';
 import { ApiError } from '../../../api/client.ts';
+import { useRaise } from '../../../api/use-raise.ts';
 
 /** What became of the last work. */
 export type WorkState =
@@ -25,22 +26,26 @@ export interface Work {
 export function useWork(): Work {
   const [state, setState] = useState<WorkState>({ kind: 'idle' });
   const running = useRef<AbortController>(undefined);
-  const start = useCallback((work: (signal: AbortSignal) => Promise<void>) => {
-    running.current?.abort();
-    const controller = new AbortController();
-    const { signal } = controller;
-    running.current = controller;
-    setState({ kind: 'running' });
-    work(signal)
-      .then(() => {
-        if (!signal.aborted) setState({ kind: 'done' });
-      })
-      .catch((error: unknown) => {
-        if (signal.aborted) return;
-        if (!(error instanceof ApiError)) throw error;
-        setState({ kind: 'failed', error });
-      });
-  }, []);
+  const raise = useRaise();
+  const start = useCallback(
+    (work: (signal: AbortSignal) => Promise<void>) => {
+      running.current?.abort();
+      const controller = new AbortController();
+      const { signal } = controller;
+      running.current = controller;
+      setState({ kind: 'running' });
+      work(signal)
+        .then(() => {
+          if (!signal.aborted) setState({ kind: 'done' });
+        })
+        .catch((error: unknown) => {
+          if (signal.aborted) return;
+          if (error instanceof ApiError) setState({ kind: 'failed', error });
+          else raise(error);
+        });
+    },
+    [raise],
+  );
   const stop = useCallback(() => {
     running.current?.abort();
     setState((before) => (before.kind === 'running' ? { kind: 'stopped' } : before));

@@ -1,0 +1,62 @@
+import { useEffect, useState } from 'react';
+import { findServedVersion, MissingPart, type ServedVersion } from './part.ts';
+
+interface BrokenProps {
+  readonly error: unknown;
+  readonly onRetry: () => void;
+}
+
+const CAUSES: Readonly<Record<ServedVersion, readonly [title: string, advice: string]>> = {
+  other: ['A new version is here', 'The service was updated since you opened this page. Reload it to go on.'],
+  unreachable: [
+    'The service could not be reached',
+    'This page is not loaded yet. Check that the service runs at this address, then try again.',
+  ],
+  same: ['This page could not be loaded', 'One of its files is missing. Try again.'],
+};
+
+/** In place of what failed: why, as far as that is known, and a way on. The address stays, and the key is kept. */
+export function Broken({ error, onRetry }: BrokenProps) {
+  const [served, setServed] = useState<ServedVersion>();
+  useEffect(() => {
+    void findServedVersion().then(setServed);
+  }, []);
+  const isMissing = error instanceof MissingPart;
+  const [title, advice] =
+    isMissing || served === 'other'
+      ? CAUSES[served ?? 'same']
+      : ['This part of the console has a fault', 'Try again, or go to another page.'];
+  const reload = async () => {
+    const now = await findServedVersion();
+    // Without the service a reload would lose the page that is open.
+    if (now === 'unreachable') setServed(now);
+    else location.reload();
+  };
+  return (
+    <div className="empty" role="alert">
+      {isMissing && served === undefined ? (
+        <p>Looking for the cause…</p>
+      ) : (
+        <>
+          <h1>{title}</h1>
+          <p>{advice}</p>
+          {!isMissing && served !== 'other' && (
+            <p>
+              <code>{error instanceof Error ? error.message : String(error)}</code>
+            </p>
+          )}
+          <div className="empty-actions">
+            {!isMissing && served !== 'other' && (
+              <button type="button" className="button primary" onClick={onRetry}>
+                Try again
+              </button>
+            )}
+            <button type="button" className="button" onClick={() => void reload()}>
+              {isMissing && served !== 'other' ? 'Try again' : 'Reload'}
+            </button>
+          </div>
+        </>
+      )}
+    </div>
+  );
+}
