@@ -1,9 +1,10 @@
 import { existsSync } from 'node:fs';
-import { copyFile, cp, mkdir, readdir, readFile, realpath, writeFile } from 'node:fs/promises';
+import { copyFile, cp, readdir, readFile, realpath, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { join, relative, resolve } from 'node:path';
 import { Command } from 'commander';
 import { InputError } from '../../errors.ts';
+import { makeFolder } from '../../lib/folder.ts';
 import { packagePath } from '../../lib/package-path.ts';
 import { readVersion } from '../../version.ts';
 
@@ -46,7 +47,7 @@ function notEmpty(dir: string, names: readonly string[]): InputError {
 async function writeProject(dir: string, keepsPackage: boolean): Promise<void> {
   const template = packagePath('template');
   const isPlain = (path: string) => !/^(?:gitignore|package\.json)$/.test(relative(template, path));
-  await mkdir(dir, { recursive: true });
+  makeFolder(dir);
   const target = await realpath(dir); // `cp` refuses links
   await cp(template, target, { recursive: true, filter: isPlain });
   await copyFile(join(template, 'gitignore'), join(target, '.gitignore')); // npm packs no file with that name
@@ -58,7 +59,7 @@ async function writeProject(dir: string, keepsPackage: boolean): Promise<void> {
 const REASONS: Readonly<Record<string, string>> = {
   ENOTDIR: 'it is a file, or lies below one',
   EEXIST: 'it is a file, or lies below one',
-  ENOENT: 'its name is empty, or it is a link to nothing',
+  ENOENT: 'its name is empty, or no folder can be created there',
   EACCES: 'this user has no right to write there',
 };
 

@@ -1,5 +1,6 @@
-import { cp, mkdir, readdir, readFile } from 'node:fs/promises';
+import { cp, readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { makeFolder } from '../../lib/folder.ts';
 import { type CopyOptions, copyFile, listFiles } from './files.ts';
 import type { ManifestFile } from './manifest.ts';
 
@@ -69,7 +70,7 @@ async function restoreFolder(
   if (names.length === 0) return { state: 'none', differing: [] };
   const present = await readdir(dir).catch(() => []);
   if (present.filter(isShown).length === 0) {
-    await mkdir(dir, { recursive: true });
+    makeFolder(dir);
     await cp(from, dir, { recursive: true });
     return { state: 'restored', differing: [] };
   }
