@@ -1,6 +1,6 @@
 #!/usr/bin/env node
 // Plain JavaScript that any Node can read, so that an old one runs this on the Node of the packages instead of a syntax error.
-import { existsSync } from 'node:fs';
+import { existsSync, mkdirSync } from 'node:fs';
 import module from 'node:module';
 import { availableParallelism, homedir } from 'node:os';
 import { join } from 'node:path';
@@ -33,13 +33,15 @@ async function run() {
  */
 function keepCompiled() {
   try {
-    process.env.NODE_COMPILE_CACHE ||= join(
-      process.env.XDG_CACHE_HOME || join(homedir(), '.cache'),
-      'tailrace',
-    );
+    if (!process.env.NODE_COMPILE_CACHE) {
+      const cache = process.env.XDG_CACHE_HOME || join(homedir(), '.cache');
+      // Step by step: where the system denies that a name can exist, as below /proc, Node would try for ever.
+      for (const folder of [cache, join(cache, 'tailrace')]) if (!existsSync(folder)) mkdirSync(folder);
+      process.env.NODE_COMPILE_CACHE = join(cache, 'tailrace');
+    }
     module.enableCompileCache(); // the engine process inherits the variable
   } catch {
-    // This user has no home directory.
+    // This user has no home directory, or may not write there.
   }
 }
 

@@ -149,13 +149,26 @@ export function invalidRequest(errors: readonly ParameterFault[]): TailraceError
  * Each fault is one line that says what was wrong, where, and what would be right. Exit code 1.
  */
 export class InputError extends Error {
-  override readonly name = 'InputError';
+  override readonly name: string = 'InputError';
   readonly faults: readonly string[];
 
   constructor(faults: readonly string[], options: { cause?: unknown } = {}) {
     super(faults.join('\n'), options);
     this.faults = faults;
   }
+}
+
+/**
+ * What keeps a command or the service from starting for now: a full disk, a port in use, a database that is not up yet. Nothing has to be
+ * changed in settings or definitions, so a supervisor should start it again. Exit code 3.
+ */
+export class TransientError extends InputError {
+  override readonly name = 'TransientError';
+}
+
+/** The error of a start that failed. @param isTransient whether the next one may succeed (lib/system-failure.ts) */
+export function toStartError(fault: string, cause: unknown, isTransient: boolean): InputError {
+  return isTransient ? new TransientError([fault], { cause }) : new InputError([fault], { cause });
 }
 
 /** A signal ended the work before it was done. Nothing went wrong: its message is all there is to say. Exit code 3. */

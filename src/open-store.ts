@@ -7,6 +7,7 @@ import { type Definitions, type Reading, readDefinitions } from './definitions/r
 import { createRegistry, type Registry } from './definitions/registry.ts';
 import { isManaged, type Source } from './definitions/source.ts';
 import { type EmbeddedOptions, openEmbeddedEngine } from './engine/embedded/embedded.ts';
+import { hasUnfinishedTables } from './engine/embedded/unfinished-tables.ts';
 import type { Engine } from './engine/engine.ts';
 import { withoutTable } from './engine/external.ts';
 import { applySchema, readTables } from './engine/schema.ts';
@@ -21,6 +22,7 @@ import { lockStore } from './engine/store-lock.ts';
 import { findStoreVersion, upgradeStore, writeStoreVersion } from './engine/store-version.ts';
 import { writeStoredTables } from './engine/stored-tables.ts';
 import { createWriteMarks, type WriteMarks, watchWrites } from './engine/write-marks.ts';
+import { TransientError } from './errors.ts';
 import type { ClockGuard } from './lib/clock-guard.ts';
 import { createSlots } from './lib/slots.ts';
 import { hideOld, openClock } from './open-clock.ts';
@@ -97,6 +99,7 @@ export async function openStore(
   opened.defer(engine.close);
   const check = async (read: Reading) => {
     const definitions = await prepare(engine, read, hasExternal);
+    if (isEmbedded && hasUnfinishedTables(config.dataDir)) throw diskIsFull(config.dataDir);
     if (isEmbedded) writeStoredTables(config.dataDir, await readTables(engine));
     else await markServerStore(engine, definitions.sources.filter(isManaged));
     return definitions;
@@ -130,6 +133,12 @@ export async function openStore(
       return reading.folders;
     },
   };
+}
+
+function diskIsFull(dataDir: string): TransientError {
+  return new TransientError([
+    `data directory ${dataDir} cannot be used: the disk is full; make room, then start again`,
+  ]);
 }
 
 /** The definitions that are served. @param read reads and checks them again */

@@ -78,9 +78,10 @@ async function cliPage(): Promise<string> {
 Exit codes:
 
 - 0: done
-- 1: wrong input; one line per fault says what and where
+- 1: wrong input, or a setting that has to be changed; one line per fault says what and where
 - 2: misuse of the command
-- 3: a failure of Tailrace, or stopped by a signal before the work was done`,
+- 3: a failure of Tailrace; or one that may pass, so that a supervisor should start it again (a full disk, a port in use, a server that is not up yet);
+  or stopped by a signal before the work was done`,
     allCommands(program).map(commandSection).join('\n\n'),
   );
 }

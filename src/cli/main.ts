@@ -1,6 +1,14 @@
 import { Command, CommanderError } from 'commander';
-import { ERROR_CODES, InputError, messageOf, StoppedError, TailraceError } from '../errors.ts';
+import {
+  ERROR_CODES,
+  InputError,
+  messageOf,
+  StoppedError,
+  TailraceError,
+  TransientError,
+} from '../errors.ts';
 import { packagePath } from '../lib/package-path.ts';
+import { isOutOfSpace } from '../lib/system-failure.ts';
 import { readVersion } from '../version.ts';
 
 /** docs/operating.md lists them. */
@@ -35,7 +43,7 @@ export async function createProgram(names = Object.keys(COMMANDS)): Promise<Comm
     .version(readVersion())
     .addHelpText(
       'after',
-      `\nSettings are environment variables: see ${packagePath('docs/settings.md')}.\nExit codes: 0 done, 1 wrong input, 2 misuse, 3 failure or stopped by a signal.`,
+      `\nSettings are environment variables: see ${packagePath('docs/settings.md')}.\nExit codes: 0 done, 1 wrong input, 2 misuse, 3 failure, not possible now, or stopped by a signal.`,
     );
   for (const name of names) {
     const command = await COMMANDS[name]?.();
@@ -80,6 +88,7 @@ export async function runCommand(argv: readonly string[]): Promise<number | unde
 /** The message; if the store is unavailable, with the cause, which only the operator may see. */
 function describe(error: unknown): string {
   const isUnavailable = error instanceof TailraceError && error.code === 'engine_unavailable';
+  if (isOutOfSpace(error)) return `the disk is full; make room (${messageOf(error)})`;
   if (!isUnavailable || !(error.cause instanceof Error)) return messageOf(error);
   const [why = ''] = error.cause.message.split('\n');
   return error.message.includes(why) ? error.message : `${error.message} (${why})`;
@@ -89,9 +98,9 @@ function report(error: unknown): number {
   if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.done : EXIT.misuse; // commander has printed it
   const lines = error instanceof InputError ? error.faults : [describe(error)];
   process.stderr.write(lines.map((line) => `tailrace: ${line}\n`).join(''));
-  if (error instanceof InputError) return EXIT.input;
+  if (error instanceof InputError) return error instanceof TransientError ? EXIT.failure : EXIT.input;
   if (error instanceof TailraceError) return ERROR_CODES[error.code].exit;
-  if (error instanceof StoppedError) return EXIT.failure;
+  if (error instanceof StoppedError || isOutOfSpace(error)) return EXIT.failure;
   if (error instanceof Error && error.stack !== undefined) process.stderr.write(`${error.stack}\n`);
   return EXIT.failure;
 }

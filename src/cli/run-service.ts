@@ -4,7 +4,9 @@ import type { FastifyBaseLogger } from 'fastify';
 import { type DestinationStream, pino } from 'pino';
 import type { Config } from '../config/config.ts';
 import { describeShipped } from '../definitions/folders.ts';
-import { InputError } from '../errors.ts';
+import { StoreInUseError } from '../engine/store-lock.ts';
+import { InputError, TransientError, toStartError } from '../errors.ts';
+import { isOutOfSpace, isTransient } from '../lib/system-failure.ts';
 import type { Store } from '../open-store.ts';
 import { createService, type Service } from '../service.ts';
 import type { RunTests } from '../workbench/save.ts';
@@ -31,7 +33,7 @@ export interface ServiceRun {
 /**
  * Runs the service until `stop` aborts.
  *
- * @throws InputError if settings, definitions or data directory keep it from starting
+ * @throws InputError if settings, definitions or data directory keep it from starting; TransientError if the next start may succeed
  */
 export async function runService(run: ServiceRun): Promise<void> {
   const { config, logger, command, isWatching } = run;
@@ -44,11 +46,14 @@ export async function runService(run: ServiceRun): Promise<void> {
   await using cleanup = new AsyncDisposableStack();
   // Before the definitions are read, so that no change is missed.
   if (isWatching) cleanup.defer(await watchDefinitions(config, (paths) => void reloads.request(paths)));
-  const service = await createService(config, {
+  const options = {
     logger,
     owner: ownerName(command),
     runTests: testsOf(config),
     actions: { reload: reloads.request, stop: () => stopping.abort('tailrace stop') },
+  };
+  const service = await createService(config, options).catch((error: unknown) => {
+    throw explainStart(error, config);
   });
   cleanup.defer(service.close);
   reloads.start(service.store);
@@ -92,6 +97,14 @@ async function serve(service: Service, { config, logger, stop, welcome }: Servic
   logger.info({ signal: stop.reason }, 'stopping');
 }
 
+/** A full disk, and a store that another process gives back, keep the service from starting only for now. */
+function explainStart(error: unknown, { dataDir }: Config): unknown {
+  if (error instanceof StoreInUseError) return new TransientError(error.faults, { cause: error });
+  if (error instanceof InputError || !isOutOfSpace(error)) return error;
+  const fault = `data directory ${dataDir} cannot be used: the disk is full; make room`;
+  return new TransientError([fault], { cause: error });
+}
+
 // Connections that wait to be accepted: in a burst of a thousand the kernel must not refuse any.
 const BACKLOG_MAX = 4_096;
 
@@ -107,7 +120,7 @@ async function listen(service: Service, config: Config): Promise<string> {
  * Listens on the address of the settings and stops at once: nothing is accepted before the service is ready. If another process takes
  * the port afterwards, `listen` reports it.
  *
- * @throws InputError if the service could not listen there
+ * @throws InputError, TransientError if the service could not listen there
  */
 async function checkAddress({ host, port }: Config): Promise<void> {
   const server = createServer((socket) => socket.destroy());
@@ -119,15 +132,16 @@ async function checkAddress({ host, port }: Config): Promise<void> {
   await new Promise((resolve) => server.close(resolve));
 }
 
-/** Turns a failure to listen into an InputError if the settings are at fault. */
+/** Says why the service cannot listen, and what to do. */
 function explainListening(error: unknown, { host, port }: Pick<Config, 'host' | 'port'>): unknown {
   const { code } = error as { code?: string };
   const why: Record<string, string> = {
-    EADDRINUSE: `port ${port} of ${host} is in use; set TAILRACE_PORT to another one`,
-    EADDRNOTAVAIL: `${host} is not an address of this machine; set TAILRACE_HOST`,
+    EADDRINUSE: `port ${port} of ${host} is in use; stop the other process or set TAILRACE_PORT to another one`,
+    EADDRNOTAVAIL: `${host} is not an address of this machine now; wait for it or set TAILRACE_HOST`,
     EACCES: `port ${port} needs more rights than this process has; set TAILRACE_PORT to one above 1023`,
-    ENOTFOUND: `the address ${host} is not known; set TAILRACE_HOST`,
+    ENOTFOUND: `the address ${host} is not known now; wait for it or set TAILRACE_HOST`,
+    EAI_AGAIN: `the address ${host} is not known now; wait for it or set TAILRACE_HOST`,
   };
   const reason = why[code ?? ''];
-  return reason === undefined ? error : new InputError([reason], { cause: error });
+  return reason === undefined ? error : toStartError(reason, error, isTransient(error));
 }

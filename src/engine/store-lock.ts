@@ -1,22 +1,19 @@
-import {
-  accessSync,
-  constants,
-  existsSync,
-  mkdirSync,
-  readFileSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from 'node:fs';
+import { accessSync, constants, existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { InputError, messageOf } from '../errors.ts';
-import { describeSqliteFailure } from '../lib/sqlite.ts';
+import { InputError, toStartError } from '../errors.ts';
+import { describeFolderFailure, makeFolder } from '../lib/folder.ts';
+import { isTransient } from '../lib/system-failure.ts';
 
 const SQLITE_BUSY = 5;
 // `findOwner` takes a shared lock for a moment; a start must not mistake that for another owner.
 const BUSY_MS_MAX = 250;
 const OWNER_FILE = 'owner.txt';
+
+/** Another process owns the data directory. */
+export class StoreInUseError extends InputError {
+  override readonly name = 'StoreInUseError';
+}
 
 /**
  * Makes this process the only owner of a data directory, and creates the directory if it is missing.
@@ -25,7 +22,7 @@ const OWNER_FILE = 'owner.txt';
  * no stale lock can remain. `owner.txt` beside it names the owner, for messages.
  *
  * @param owner one line that names the holder of the store, such as `tailrace serve (pid 4711)`
- * @throws InputError when the directory cannot be used or another process owns it
+ * @throws StoreInUseError; InputError if the directory cannot be used, TransientError if that may pass
  */
 export function lockStore(dataDir: string, owner: string): { release(): void } {
   const database = openLockFile(dataDir);
@@ -34,9 +31,9 @@ export function lockStore(dataDir: string, owner: string): { release(): void } {
     database.exec('PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE');
   } catch (error) {
     database.close();
-    if (!isBusy(error)) throw unusable(dataDir, describeSqliteFailure(error), error);
+    if (!isBusy(error)) throw unusable(dataDir, error);
     const fault = `data directory ${dataDir} is in use by ${readOwner(ownerFile)}; stop that first, ask it by --url (load, query), or set TAILRACE_DATA_DIR to another folder`;
-    throw new InputError([fault], { cause: error });
+    throw new StoreInUseError([fault], { cause: error });
   }
   writeOwner(ownerFile, owner);
   return {
@@ -65,7 +62,7 @@ export function findOwner(dataDir: string): string | undefined {
     return undefined;
   } catch (error) {
     if (isBusy(error)) return readOwner(join(dataDir, OWNER_FILE));
-    throw unusable(dataDir, messageOf(error), error);
+    throw unusable(dataDir, error);
   } finally {
     database.close();
   }
@@ -86,19 +83,18 @@ function writeOwner(file: string, owner: string): void {
 
 function openLockFile(dataDir: string, timeout = BUSY_MS_MAX): DatabaseSync {
   try {
-    mkdirSync(dataDir, { recursive: true, mode: 0o700 });
-    if (!statSync(dataDir).isDirectory()) throw new Error('it is not a folder');
+    makeFolder(dataDir, 0o700);
     accessSync(dataDir, constants.R_OK | constants.W_OK | constants.X_OK);
     return new DatabaseSync(lockFile(dataDir), { timeout });
   } catch (error) {
-    const why = /EEXIST|ENOTDIR/.test(messageOf(error)) ? 'it is a file, not a folder' : messageOf(error);
-    throw unusable(dataDir, why, error);
+    throw unusable(dataDir, error);
   }
 }
 
-function unusable(dataDir: string, why: string, cause: unknown): InputError {
-  const fault = `data directory ${dataDir} cannot be used: ${why}; set TAILRACE_DATA_DIR to a writable folder`;
-  return new InputError([fault], { cause });
+function unusable(dataDir: string, cause: unknown): InputError {
+  const remedy = isTransient(cause) ? '' : '; set TAILRACE_DATA_DIR to a writable folder';
+  const fault = `data directory ${dataDir} cannot be used: ${describeFolderFailure(cause)}${remedy}`;
+  return toStartError(fault, cause, isTransient(cause));
 }
 
 function readOwner(file: string): string {

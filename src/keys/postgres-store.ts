@@ -1,5 +1,6 @@
-import { InputError, TailraceError } from '../errors.ts';
+import { InputError, TailraceError, toStartError } from '../errors.ts';
 import { describeFailure, openPostgres, type Postgres, type Query } from '../lib/postgres.ts';
+import { isTransient } from '../lib/system-failure.ts';
 import {
   type AuditEntry,
   type AuditPage,
@@ -32,7 +33,7 @@ const ID = /^[0-9a-f]{12}$/;
 /**
  * Opens the control store in a PostgreSQL database that any number of processes may share.
  *
- * @throws InputError if it cannot be used, or was written by a newer version; never with the password
+ * @throws InputError if it cannot be used, or was written by a newer version, TransientError if it is not up; never with the password
  */
 export async function openPostgresStore(url: string, options: PostgresStoreOptions): Promise<ControlStore> {
   const { staleMs, onState, ticks = () => performance.now() } = options;
@@ -44,7 +45,7 @@ export async function openPostgresStore(url: string, options: PostgresStoreOptio
   } catch (error) {
     await postgres?.close();
     const fault = `TAILRACE_CONTROL_URL: cannot be used: ${describeFailure(error)}`;
-    throw new InputError([fault], { cause: error });
+    throw toStartError(fault, error, isTransient(error));
   }
 }
 

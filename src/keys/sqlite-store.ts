@@ -1,10 +1,11 @@
-import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { LRUCache } from 'lru-cache';
-import { InputError, messageOf, TailraceError } from '../errors.ts';
+import { InputError, messageOf, TailraceError, toStartError } from '../errors.ts';
 import { makePrivateFile } from '../lib/file.ts';
-import { describeSqliteFailure, findSqliteFailure, transact } from '../lib/sqlite.ts';
+import { describeFolderFailure, makeFolder } from '../lib/folder.ts';
+import { findSqliteFailure, transact } from '../lib/sqlite.ts';
+import { isTransient } from '../lib/system-failure.ts';
 import { type AuditEntry, ENTRIES_MAX, TRIM_EVERY, toAuditRow, toEntry } from './audit-entry.ts';
 import type { ControlStore } from './control-store.ts';
 import { CHANGEABLE, COLUMNS, type KeyRecord, toRecord, toRow } from './key-record.ts';
@@ -169,7 +170,7 @@ const BUSY = 'another process is changing the key store; try again';
 function openDatabase(dataDir: string): DatabaseSync {
   const file = join(dataDir, SQLITE_FILE);
   try {
-    mkdirSync(dataDir, { recursive: true, mode: 0o700 });
+    makeFolder(dataDir, 0o700);
     makePrivateFile(file);
     const database = new DatabaseSync(file);
     // FULL: an acknowledged revocation must survive a power cut.
@@ -180,8 +181,11 @@ function openDatabase(dataDir: string): DatabaseSync {
     return database;
   } catch (error) {
     if (error instanceof InputError) throw error;
-    const fault = `the key store ${file} cannot be opened: ${describeSqliteFailure(error)}`;
-    throw new InputError([fault], { cause: error });
+    throw toStartError(
+      `the key store ${file} cannot be opened: ${describeFolderFailure(error)}`,
+      error,
+      isTransient(error),
+    );
   }
 }
 

@@ -1,7 +1,8 @@
 import { randomBytes } from 'node:crypto';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { InputError, messageOf } from '../errors.ts';
+import { InputError, toStartError } from '../errors.ts';
+import { describeSystemFailure, isTransient } from '../lib/system-failure.ts';
 
 /** In the data directory. */
 export const SECRET_FILE = 'token.secret';
@@ -12,7 +13,7 @@ const SECRET_BYTES = 32;
  * its owner can read. Deleting the file voids all tokens.
  *
  * @param setting empty if not set; the text of such a file is the same secret, so that tokens stay valid if the service moves
- * @throws InputError if the file cannot be read or created
+ * @throws InputError if the file cannot be read or created, TransientError if that may pass
  */
 export function openTokenSecret(dataDir: string, setting: string): Uint8Array {
   if (setting !== '') return decodeFileText(setting) ?? Buffer.from(setting);
@@ -21,8 +22,11 @@ export function openTokenSecret(dataDir: string, setting: string): Uint8Array {
     const secret = createSecret(file) ?? Buffer.from(readFileSync(file, 'utf8').trim(), 'base64url');
     if (secret.length === SECRET_BYTES) return secret;
   } catch (error) {
-    const fault = `the secret of tokens ${file} cannot be read: ${messageOf(error)}`;
-    throw new InputError([fault], { cause: error });
+    throw toStartError(
+      `the secret of tokens ${file} cannot be read: ${describeSystemFailure(error)}`,
+      error,
+      isTransient(error),
+    );
   }
   throw new InputError([
     `the secret of tokens ${file} is damaged: it must hold ${SECRET_BYTES} bytes in base64url; delete it to get a new one, which voids all tokens`,
@@ -43,6 +47,7 @@ function createSecret(file: string): Buffer | undefined {
     return secret;
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'EEXIST') return undefined;
+    rmSync(file, { force: true }); // on a full disk it is empty, which the next start would take for damaged
     throw error;
   }
 }

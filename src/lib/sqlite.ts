@@ -32,9 +32,3 @@ export function findSqliteFailure(error: unknown): SqliteFailure | undefined {
   if (primary === FULL) return 'full';
   return primary === BUSY || primary === LOCKED ? 'busy' : 'other';
 }
-
-/** The error's message; for a full disk, what to do. */
-export function describeSqliteFailure(error: unknown): string {
-  if (findSqliteFailure(error) === 'full') return 'the disk is full; make room';
-  return error instanceof Error ? error.message : String(error);
-}

@@ -1,5 +1,4 @@
 import { mkdir, writeFile } from 'node:fs/promises';
-import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, afterEach, describe, expect, test } from 'vitest';
 import { addEndpoint } from '../../trial/endpoint.ts';
@@ -42,33 +41,6 @@ describe('what keeps the service from starting is said in a line each, with exit
       });
       expect([code, lines(stderr).length]).toEqual([1, 1]);
     }
-  });
-
-  test.skipIf(ON_SERVER)('a data directory that another service holds', async () => {
-    const service = await startServe(env);
-    const { code, stderr } = await runCli(['serve'], { env });
-    expect(code).toBe(1);
-    expect(lines(stderr)).toEqual([expect.stringContaining(`tailrace serve (pid ${service.child.pid})`)]);
-    expect((await service.stop()).code).toBe(0);
-  });
-
-  test('a port in use, before a sample is stored', async () => {
-    const other = createServer();
-    await new Promise<void>((resolve) => void other.listen(0, '127.0.0.1', resolve));
-    const address = other.address();
-    const port = typeof address === 'object' && address !== null ? address.port : 0;
-    const empty = { ...env, TAILRACE_DATA_DIR: join(folder.path, 'empty'), TAILRACE_PORT: String(port) };
-    const { code, stderr } = await runCli(['serve', '--sample'], { env: empty });
-    other.close();
-    expect(code).toBe(1);
-    expect(lines(stderr).filter((line) => !line.startsWith('{'))).toEqual([
-      `tailrace: port ${port} of 127.0.0.1 is in use; set TAILRACE_PORT to another one`,
-    ]);
-  });
-
-  test('an address that is not of this machine', async () => {
-    const { code, stderr } = await runCli(['serve'], { env: { ...env, TAILRACE_HOST: '203.0.113.1' } });
-    expect([code, stderr]).toEqual([1, expect.stringContaining('is not an address of this machine')]);
   });
 
   test('faulty definitions, all at once with file and line, for serve and check alike', async () => {

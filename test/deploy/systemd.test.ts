@@ -35,6 +35,7 @@ function findFaults(unit: string): string[] {
       'a stop is to wait longer than Tailrace does',
     ],
     [is('Restart', 'on-failure') && is('RestartPreventExitStatus', '1 2'), 'a crash alone is to restart it'],
+    [is('StartLimitIntervalSec', '0'), 'it is to be started again however often that fails'],
     [keys.has('User') && !is('User', 'root'), 'it is not to be root'],
     [is('ProtectSystem', 'strict') && keys.has('StateDirectory'), 'it is to write to its state alone'],
     [
@@ -63,6 +64,7 @@ test.each([
   ['-HUP', '-USR1', 'a reload is to send SIGHUP'],
   ['TimeoutStopSec=30', 'TimeoutStopSec=10', 'a stop is to wait longer than Tailrace does'],
   ['Restart=on-failure', 'Restart=always', 'a crash alone is to restart it'],
+  ['LimitIntervalSec=0', 'LimitIntervalSec=10', 'it is to be started again however often that fails'],
   ['User=tailrace', 'User=root', 'it is not to be root'],
   ['ProtectSystem=strict', 'ProtectSystem=full', 'it is to write to its state alone'],
   ['CacheDirectory=', 'LogsDirectory=', 'compiled code is to have a folder of its own'],

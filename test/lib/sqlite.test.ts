@@ -1,6 +1,7 @@
 import { DatabaseSync } from 'node:sqlite';
 import { expect, test } from 'vitest';
-import { describeSqliteFailure, findSqliteFailure, transact } from '../../src/lib/sqlite.ts';
+import { findSqliteFailure, transact } from '../../src/lib/sqlite.ts';
+import { describeSystemFailure, isTransient } from '../../src/lib/system-failure.ts';
 
 /** One that has room for a few rows: SQLite then fails as on a full disk. */
 function openSmall(): DatabaseSync {
@@ -28,9 +29,10 @@ test('a transaction that finds the disk full fails with that, not with "cannot r
     }),
   );
   expect(error).toMatchObject({ message: 'database or disk is full' });
-  expect([findSqliteFailure(error), describeSqliteFailure(error)]).toEqual([
+  expect([findSqliteFailure(error), describeSystemFailure(error), isTransient(error)]).toEqual([
     'full',
     'the disk is full; make room',
+    true,
   ]);
   expect(database.prepare('SELECT count(*) AS rows FROM rows').get()).toEqual({ rows: 0 });
   transact(database, () => add.run('after'));

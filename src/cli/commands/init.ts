@@ -1,10 +1,11 @@
 import { existsSync } from 'node:fs';
-import { copyFile, mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
+import { copyFile, readdir, readFile, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { dirname, join, relative, resolve } from 'node:path';
 import { Command } from 'commander';
 import { InputError } from '../../errors.ts';
 import { findBelow } from '../../lib/below.ts';
+import { makeFolder } from '../../lib/folder.ts';
 import { packagePath } from '../../lib/package-path.ts';
 import { readVersion } from '../../version.ts';
 
@@ -49,14 +50,14 @@ const RENAMED: Readonly<Record<string, string>> = { gitignore: '.gitignore' };
 /** Copies the template. A package.json that npm has written is kept: it names the Tailrace that is installed. */
 async function writeProject(dir: string, keepsPackage: boolean): Promise<void> {
   const template = packagePath('template');
-  await mkdir(dir, { recursive: true });
+  makeFolder(dir);
   const entries = await readdir(template, { recursive: true, withFileTypes: true });
   for (const entry of entries.filter((one) => one.isFile())) {
     const from = join(entry.parentPath, entry.name);
     const name = relative(template, from);
     if (name === 'package.json' && keepsPackage) continue;
     const to = await findBelow(dir, RENAMED[name] ?? name);
-    await mkdir(dirname(to), { recursive: true });
+    makeFolder(dirname(to));
     if (name !== 'package.json') await copyFile(from, to);
     else await writeFile(to, (await readFile(from, 'utf8')).replace('^0.0.0', `^${readVersion()}`));
   }
@@ -65,7 +66,7 @@ async function writeProject(dir: string, keepsPackage: boolean): Promise<void> {
 const REASONS: Readonly<Record<string, string>> = {
   ENOTDIR: 'it is a file, or lies below one',
   EEXIST: 'it is a file, or lies below one',
-  ENOENT: 'its name is empty, or it is a link to nothing',
+  ENOENT: 'its name is empty, or no folder can be created there',
   EACCES: 'this user has no right to write there',
 };
 

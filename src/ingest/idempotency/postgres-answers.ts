@@ -1,5 +1,6 @@
-import { InputError } from '../../errors.ts';
+import { toStartError } from '../../errors.ts';
 import { describeFailure, openPostgres, type Postgres } from '../../lib/postgres.ts';
+import { isTransient } from '../../lib/system-failure.ts';
 import type { AnswerStore } from './idempotency.ts';
 
 // A pool of its own: senders of events must not keep the connections busy that keys are read with.
@@ -20,7 +21,7 @@ const MIGRATIONS = [
   CREATE INDEX tailrace_answers_by_time ON tailrace_answers (answered_ms)`,
 ] as const;
 
-/** Answers in PostgreSQL, shared by all processes that use it. @throws InputError if it cannot be used, or a newer version wrote it */
+/** Answers in PostgreSQL, shared by all processes that use it. @throws InputError if it cannot be used, or a newer version wrote it; TransientError if it is not up */
 export async function openPostgresAnswers(url: string): Promise<AnswerStore> {
   let postgres: Postgres | undefined;
   try {
@@ -29,9 +30,11 @@ export async function openPostgresAnswers(url: string): Promise<AnswerStore> {
     return createAnswers(postgres);
   } catch (error) {
     await postgres?.close();
-    throw new InputError([`TAILRACE_CONTROL_URL: cannot be used: ${describeFailure(error)}`], {
-      cause: error,
-    });
+    throw toStartError(
+      `TAILRACE_CONTROL_URL: cannot be used: ${describeFailure(error)}`,
+      error,
+      isTransient(error),
+    );
   }
 }
 

@@ -1,11 +1,11 @@
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { InputError } from '../../errors.ts';
+import { toStartError } from '../../errors.ts';
 import { makePrivateFile } from '../../lib/file.ts';
-import { describeSqliteFailure } from '../../lib/sqlite.ts';
+import { describeSystemFailure, isTransient } from '../../lib/system-failure.ts';
 import type { AnswerStore } from './idempotency.ts';
 
-/** Answers in the data directory. Synchronous: each promise is settled when it is returned. @throws InputError if the file cannot be opened */
+/** Answers in the data directory. Synchronous: each promise is settled when it is returned. @throws InputError if the file cannot be opened, TransientError if that may pass */
 export function openSqliteAnswers(dataDir: string): AnswerStore {
   const database = openDatabase(join(dataDir, 'idempotency.sqlite'));
   const find = database.prepare('SELECT body, answer FROM answers WHERE token = ? AND answered_ms > ?');
@@ -38,9 +38,11 @@ function openDatabase(file: string): DatabaseSync {
       CREATE INDEX IF NOT EXISTS answers_by_time ON answers (answered_ms)`);
     return database;
   } catch (error) {
-    const why = describeSqliteFailure(error);
-    throw new InputError([`the answers to Idempotency-Keys ${file} cannot be opened: ${why}`], {
-      cause: error,
-    });
+    const why = describeSystemFailure(error);
+    throw toStartError(
+      `the answers to Idempotency-Keys ${file} cannot be opened: ${why}`,
+      error,
+      isTransient(error),
+    );
   }
 }

@@ -1,6 +1,7 @@
-import { mkdir, readdir } from 'node:fs/promises';
+import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { findBelow } from '../../lib/below.ts';
+import { makeFolder } from '../../lib/folder.ts';
 import { type CopiedFile, type CopyOptions, copyFile, describeFile, listFiles } from './files.ts';
 import { damaged, type Manifest, type ManifestFile } from './manifest.ts';
 
@@ -103,7 +104,7 @@ async function restoreFolder(
 }
 
 async function copyListed(from: string, dir: string, listed: readonly Listed[]): Promise<void> {
-  await mkdir(dir, { recursive: true });
+  makeFolder(dir);
   const copying: CopyOptions = { signal: new AbortController().signal, onBytes() {} };
   for (const { name, sha256 } of listed) {
     const source = await findBelow(from, name);

@@ -1,7 +1,9 @@
-import { mkdirSync, readdirSync, realpathSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { readdirSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
-import { InputError, messageOf } from '../../errors.ts';
+import { InputError, toStartError } from '../../errors.ts';
 import { readFreeBytes } from '../../lib/file.ts';
+import { describeFolderFailure, makeFolder } from '../../lib/folder.ts';
+import { isTransient } from '../../lib/system-failure.ts';
 
 /** The folder that a backup is written into, created if missing. No other backup can use it until `release`. */
 export interface BackupTarget {
@@ -52,22 +54,21 @@ export function openTarget(dir: string, dataDir: string): BackupTarget {
 /** @returns whether the folder was created */
 function prepare(dir: string): boolean {
   try {
-    const created = mkdirSync(dir, { recursive: true, mode: 0o700 });
-    if (!statSync(dir).isDirectory()) throw new Error('it is not a folder');
+    const isNew = makeFolder(dir, 0o700);
     const claim = join(dir, CLAIM_FILE);
     writeFileSync(claim, '', { flag: 'wx', mode: 0o600 });
     if (readdirSync(dir).some((name) => name !== CLAIM_FILE)) {
       rmSync(claim);
       throw new Error(NOT_EMPTY);
     }
-    return created !== undefined;
+    return isNew;
   } catch (error) {
-    throw new InputError([`${dir} cannot take a backup: ${describe(error)}`], { cause: error });
+    throw toStartError(`${dir} cannot take a backup: ${describe(error)}`, error, isTransient(error));
   }
 }
 
 function describe(error: unknown): string {
   const { code, syscall } = error as NodeJS.ErrnoException;
   if (code === 'EEXIST' && syscall === 'open') return NOT_EMPTY; // claimed by a running or killed backup
-  return code === 'EEXIST' || code === 'ENOTDIR' ? 'it is a file, not a folder' : messageOf(error);
+  return describeFolderFailure(error);
 }

@@ -113,7 +113,7 @@ describe('tailrace init', () => {
   test.each([
     ['file', 'it is a file, or lies below one'],
     ['file/below', 'it is a file, or lies below one'],
-    ['x'.repeat(300), 'ENAMETOOLONG: name too long, mkdir '],
+    ['x'.repeat(300), 'ENAMETOOLONG: name too long, stat '],
   ])('refuses %.10s, which cannot be a folder', async (name, reason) => {
     await writeFile(join(folder.path, 'file'), '');
     const dir = join(folder.path, name);

@@ -1,0 +1,37 @@
+import { findSqliteFailure } from './sqlite.ts';
+
+/** Failures of the system that the next start may not meet, although nobody changes a setting or a definition. */
+const SYSTEM_CODES: ReadonlySet<unknown> = new Set([
+  ...['ENOSPC', 'EDQUOT', 'EIO', 'ESTALE', 'EBUSY', 'EAGAIN', 'EMFILE', 'ENFILE', 'ENOMEM'], // disk and machine
+  ...['EADDRINUSE', 'EADDRNOTAVAIL'], // another process ends, an interface comes up
+  ...['ECONNREFUSED', 'ECONNRESET', 'EPIPE', 'EHOSTUNREACH', 'EHOSTDOWN', 'ENETUNREACH', 'ENETDOWN'], // a server is not up yet
+  ...['ETIMEDOUT', 'ENOTCONN', 'ENOTFOUND', 'EAI_AGAIN'], // its name neither
+]);
+
+// https://www.postgresql.org/docs/current/errcodes-appendix.html: connections, conflicts, resources, shutdown and start, system.
+const POSTGRES_CLASSES = /^(?:08|40|53|57|58|55P03)/;
+// The driver's own errors have no code.
+const POSTGRES_ENDED = /timeout|timed out|terminated/i;
+
+/** Whether a failure may be over at the next start. */
+export function isTransient(error: unknown): boolean {
+  if (error instanceof AggregateError && error.errors.length > 0) return error.errors.every(isTransient);
+  const { code, message } = (error ?? {}) as { code?: unknown; message?: unknown };
+  if (SYSTEM_CODES.has(code)) return true;
+  const sqlite = findSqliteFailure(error);
+  if (sqlite !== undefined) return sqlite !== 'other';
+  if (typeof code === 'string') return POSTGRES_CLASSES.test(code);
+  return typeof message === 'string' && POSTGRES_ENDED.test(message);
+}
+
+/** Whether the disk is full, or the share of this user. */
+export function isOutOfSpace(error: unknown): boolean {
+  const { code } = (error ?? {}) as { code?: unknown };
+  return code === 'ENOSPC' || code === 'EDQUOT' || findSqliteFailure(error) === 'full';
+}
+
+/** The error's message; for a full disk, what to do. */
+export function describeSystemFailure(error: unknown): string {
+  const message = error instanceof Error ? error.message : String(error);
+  return isOutOfSpace(error) ? 'the disk is full; make room' : message;
+}
