@@ -2,7 +2,7 @@ import { CURSOR_PARAMETER } from '../definitions/pages.ts';
 import { createSingleFlight } from '../lib/single-flight.ts';
 import { createSlots } from '../lib/slots.ts';
 import { invalidParameters } from '../query/parameters.ts';
-import type { Position } from '../query/position.ts';
+import { comparePositions, type Position, readTailSent } from '../query/position.ts';
 import type { Group } from './group.ts';
 import { READ_MAX, type TailRow } from './read-back.ts';
 
@@ -29,10 +29,10 @@ export function createHistory() {
 
   async function readSince(group: Group, position: Position): Promise<readonly TailRow[]> {
     const { rows, olderThan } = group.findSince(position);
-    if (olderThan === undefined) return rows;
+    if (olderThan === undefined) return dropSent(group, rows, position);
     const name = JSON.stringify([group.question.key, olderThan, position]);
     const { value } = await flights.run(name, () => group.readBetween(olderThan, position));
-    if (value !== undefined) return [...value, ...rows];
+    if (value !== undefined) return dropSent(group, [...value, ...rows], position);
     const message = `lies more than ${READ_MAX} back, which a live tail does not send; read them page by page, or begin without it`;
     throw invalidParameters([{ parameter: CURSOR_PARAMETER, message }]);
   }
@@ -49,7 +49,18 @@ export function createHistory() {
   };
 }
 
-function* inPieces(group: Group, rows: readonly TailRow[], from: Position | undefined): Generator<Buffer> {
-  for (let at = 0; at < rows.length; at += ROWS_AT_ONCE)
-    yield group.encode(rows.slice(at, at + ROWS_AT_ONCE), rows[at - 1]?.position ?? from);
+/** Without those of the rows at the position that were sent. @param rows oldest first */
+function dropSent({ pages }: Group, rows: readonly TailRow[], position: Position): readonly TailRow[] {
+  const after = rows.findIndex((row) => comparePositions(pages, row.position, position) !== 0);
+  const there = after === -1 ? rows.length : after;
+  return rows.slice(Math.min(readTailSent(pages, position) ?? there, there));
+}
+
+function* inPieces(group: Group, rows: readonly TailRow[], from: Position): Generator<Buffer> {
+  let last: Position | undefined = from;
+  for (let at = 0; at < rows.length; at += ROWS_AT_ONCE) {
+    const { events, cursor } = group.encode(rows.slice(at, at + ROWS_AT_ONCE), last);
+    last = cursor;
+    yield events;
+  }
 }
