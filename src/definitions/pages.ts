@@ -1,4 +1,6 @@
+import { findFinalSelect } from '../sql/final-select.ts';
 import { findParameters } from '../sql/parameter.ts';
+import { readWords } from '../sql/token.ts';
 import { dropUnused } from '../sql/with-list.ts';
 import { findSources } from './bucket.ts';
 import type { Source } from './source.ts';
@@ -12,12 +14,14 @@ export interface PageColumn {
 
 /** How an endpoint's rows are read page by page (`cursor` in endpoint.yaml). */
 export interface Pages {
-  /** The order of the rows: no two rows have the same values. */
+  /** The order of the rows. */
   readonly by: readonly PageColumn[];
   /** An answer with fewer rows is the last page. */
   readonly size: number;
   /** The sources that the query may read. */
   readonly sources: readonly Source[];
+  /** Whether the query can begin with rows that the page before has sent, and leave these out (`@page_skip`). */
+  readonly canSkip: boolean;
   /** How the query's range of time is bound; `undefined` if it does not read `@page_from` and `@page_until`. */
   readonly range: PageRange | undefined;
 }
@@ -41,6 +45,9 @@ export const PAGE_FROM = 'page_from';
 export const PAGE_UNTIL = 'page_until';
 export const PAGE_PARAMETERS = [PAGE_FROM, PAGE_UNTIL] as const;
 
+/** Rows at the start of a page that were sent before; empty: none. The service leaves them out, so a query does not read it. */
+export const PAGE_SKIP = 'page_skip';
+
 /** `cursor` of a file that passed `checkEndpointShape`. */
 export interface PagesFields {
   readonly by: readonly string[];
@@ -62,9 +69,19 @@ export function createPages(
     const type = columns[name]?.type === 'integer' ? ('integer' as const) : ('string' as const);
     return { name, type, isDescending: direction === 'desc' };
   });
+  const used = dropUnused(sql);
   const isRanged = findParameters(sql).some(({ name }) => name === PAGE_FROM);
   const range = isRanged ? { after, until } : undefined;
-  return { by: parsed, size, sources: findSources(dropUnused(sql), sources), range };
+  return { by: parsed, size, sources: findSources(used, sources), canSkip: canSkip(used), range };
+}
+
+/** A LIMIT within the query would count the rows that are left out. */
+function canSkip(sql: string): boolean {
+  const limits = readWords(sql).filter(
+    ({ kind, text }) => kind === 'word' && /^(?:LIMIT|TOP|FETCH)$/i.test(text),
+  );
+  const select = findFinalSelect(sql);
+  return select !== undefined && limits.length === (select.limit === undefined ? 0 : 1);
 }
 
 /** `timestamp desc` → its column and direction; `undefined` if the text is not of this form. */

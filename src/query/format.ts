@@ -116,7 +116,7 @@ export function mediaTypeOf({ mediaTypes }: Format): string {
 }
 
 const NEWLINE = 0x0a;
-const LINE_END = Buffer.from('\n');
+export const LINE_END = Buffer.from('\n');
 
 /**
  * The body of an answer: the engine's bytes themselves, or their lines in a frame. No row becomes an object.

@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache';
-import { CURSOR_PREFIX } from '../definitions/pages.ts';
+import { CURSOR_PREFIX, PAGE_SKIP } from '../definitions/pages.ts';
 import type { Parameter } from '../definitions/parameter.ts';
 import { createDeadline } from '../lib/abort.ts';
 import { MICROS_PER_DAY, MICROS_PER_MINUTE, MICROS_PER_MS, type Micros } from '../lib/instant.ts';
@@ -89,7 +89,7 @@ function findAsked({ endpoint, values }: Question): Asked | undefined {
   // Times of a search are in parameters of their own, from which the service computes the two.
   const times = new Set([after, until, ...parameters.filter(isTime).map(({ name }) => name)]);
   const shared = Object.entries(values).filter(
-    ([name]) => !times.has(name) && !name.startsWith(CURSOR_PREFIX),
+    ([name]) => !times.has(name) && !name.startsWith(CURSOR_PREFIX) && name !== PAGE_SKIP,
   );
   const key = JSON.stringify([id, hash, shared]);
   return { key, size: pages.size, ...findPageRange(pages, pages.range, values) };

@@ -3,7 +3,8 @@ import type { Pages } from '../definitions/pages.ts';
 import { TailraceError } from '../errors.ts';
 import { EARLIEST_MICROS, formatInstant, type Micros, parseInstant } from '../lib/instant.ts';
 import { NDJSON_FORMAT, splitLines } from './format.ts';
-import { bindPosition, type Position, positionBefore, readPosition } from './position.ts';
+import { endOfPositions } from './page-end.ts';
+import { bindPosition, findSkipped, type Position, positionBefore, readPosition } from './position.ts';
 import type { Question } from './question.ts';
 import type { Answer, Run, RunOptions } from './run.ts';
 
@@ -36,12 +37,15 @@ export function createPageRun(run: Run): Run {
   async function runBetween(question: Question, pages: Pages, options: RunOptions): Promise<Answer> {
     // From the first row on: rows that come in newer than the page would push others out of it.
     let before = await readPositions(question, pages, options);
-    const start = before[0] && positionBefore(pages, before[0]);
+    const [first] = before;
+    const isPinned = first !== undefined && findSkipped(pages, question.values, first) > 0;
+    const start = first && !isPinned ? positionBefore(pages, first) : undefined;
     const pinned = start === undefined ? question : at(question, start);
     for (let tries = 1; tries <= TRIES_MAX; tries++) {
       const answer = await run(pinned, options);
       const after = await readPositions(pinned, pages, options);
-      if (JSON.stringify(before) === JSON.stringify(after)) return { ...answer, ...endOf(pages, after) };
+      if (JSON.stringify(before) === JSON.stringify(after))
+        return { ...answer, ...endOf(pages, pinned, after) };
       before = after;
     }
     throw new TailraceError(
@@ -72,7 +76,7 @@ export function since(question: Question, from: Micros): Question {
   return { ...question, values: { ...values, [after]: formatInstant(Math.max(start, from - 1)) } };
 }
 
-function endOf({ size }: Pages, positions: readonly Position[]): Pick<Answer, 'last'> {
-  const last = positions.at(-1);
-  return last === undefined || positions.length < size ? {} : { last };
+function endOf(pages: Pages, { values }: Question, positions: readonly Position[]): Pick<Answer, 'last'> {
+  const last = endOfPositions(pages, values, positions);
+  return last === undefined || positions.length < pages.size ? {} : { last };
 }

@@ -1,19 +1,57 @@
-import { CURSOR_PREFIX, type PageColumn, type Pages } from '../definitions/pages.ts';
+import { CURSOR_PREFIX, PAGE_SKIP, type PageColumn, type Pages } from '../definitions/pages.ts';
 
-/** The texts of a row's cursor columns, in the order of `by`: what follows the row is the next page. */
+/**
+ * The texts of a row's cursor columns, in the order of `by`: what follows the row is the next page. Rows may share them, so in a cursor
+ * they are followed by how many of those rows were sent: a number in that of a page, `t` and a number in that of a live tail, which
+ * sends them in the opposite order. Without it all of them were.
+ */
 export type Position = readonly string[];
 
 // `@cursor_id` of the first page is NULL, and so not the empty text, which a row may have.
 const TEXT_MARK = '=';
+const TAIL_MARK = 't';
 
-/** What `@cursor_<column>` is bound to. @param position `undefined`: the first page */
+/** What `@cursor_<column>` is bound to, and `@page_skip`. @param position `undefined`: the first page */
 export function bindPosition(pages: Pages | undefined, position?: Position): Record<string, string> {
-  const bound = pages?.by.map(({ name, type }, i) => {
-    const text = position?.[i];
+  if (pages === undefined) return {};
+  const sent = readSent(pages, position);
+  const before = position !== undefined && sent !== undefined ? positionBefore(pages, position) : undefined;
+  const bound = pages.by.map(({ name, type }, i) => {
+    const text = (before ?? position)?.[i];
     const value = text === undefined ? '' : type === 'string' ? TEXT_MARK + text : text;
     return [CURSOR_PREFIX + name, value] as const;
   });
-  return Object.fromEntries(bound ?? []);
+  return { ...Object.fromEntries(bound), [PAGE_SKIP]: before === undefined ? '' : String(sent) };
+}
+
+/** The rows with the texts of a position that a page before has sent; `undefined`: all of them, or the query cannot leave them out. */
+function readSent({ by, canSkip }: Pages, position?: Position): number | undefined {
+  const sent = position?.[by.length];
+  return canSkip && sent !== undefined && !sent.startsWith(TAIL_MARK) ? Number(sent) : undefined;
+}
+
+/** A position in the cursor of a page. @param sent the rows with its texts that were sent */
+export function withSent({ by }: Pages, position: Position, sent: number): Position {
+  return [...position.slice(0, by.length), String(sent)];
+}
+
+/** A position in the cursor of a live tail. */
+export function withTailSent({ by }: Pages, position: Position, sent: number): Position {
+  return [...position.slice(0, by.length), `${TAIL_MARK}${sent}`];
+}
+
+/** The rows with the texts of a position that a live tail has sent; `undefined`: all of them. */
+export function readTailSent({ by }: Pages, position: Position): number | undefined {
+  const sent = position[by.length];
+  return sent?.startsWith(TAIL_MARK) === true ? Number(sent.slice(TAIL_MARK.length)) : undefined;
+}
+
+/** How many rows with the texts of a position were sent before the page of these values. */
+export function findSkipped(pages: Pages, values: Record<string, string>, position: Position): number {
+  const skipped = Number(values[PAGE_SKIP] ?? '');
+  if (skipped === 0) return 0;
+  const bound = bindPosition(pages, withSent(pages, position, skipped));
+  return Object.entries(bound).every(([name, value]) => values[name] === value) ? skipped : 0;
 }
 
 /** SQL for `@cursor_<column>`: a value of the column's type, or NULL. */
@@ -36,7 +74,8 @@ export function readPosition({ by }: Pages, row: Buffer): Position {
 /** Whether a value is one that a row can have at its place. */
 export function isPosition({ by }: Pages, texts: readonly unknown[]): texts is Position {
   return (
-    texts.length === by.length &&
+    (texts.length === by.length ||
+      (texts.length === by.length + 1 && /^t?\d{1,15}$/.test(String(texts.at(-1))))) &&
     by.every(({ type }, i) => {
       const text = texts[i];
       return typeof text === 'string' && (type === 'string' || /^-?\d{1,19}$/.test(text));
@@ -44,7 +83,7 @@ export function isPosition({ by }: Pages, texts: readonly unknown[]): texts is P
   );
 }
 
-/** Compares positions as the engine orders the rows: below 0 if `a` comes before `b`. */
+/** Compares positions as the engine orders the rows: below 0 if `a` comes before `b`, 0 if they have the same texts. */
 export function comparePositions({ by }: Pages, a: Position, b: Position): number {
   for (const [i, { type, isDescending }] of by.entries()) {
     const order = compareTexts(type, a[i] ?? '', b[i] ?? '');
@@ -66,9 +105,9 @@ function compareTexts(type: PageColumn['type'], a: string, b: string): number {
  */
 export function positionBefore({ by }: Pages, position: Position): Position | undefined {
   const column = by.at(-1);
-  const text = position.at(-1);
+  const text = position[by.length - 1];
   if (column === undefined || text === undefined) return undefined;
-  const others = position.slice(0, -1);
+  const others = position.slice(0, by.length - 1);
   if (column.type === 'string') return column.isDescending ? [...others, `${text}\0`] : undefined;
   const next = BigInt(text) + (column.isDescending ? 1n : -1n);
   return BigInt.asIntN(64, next) === next ? [...others, String(next)] : undefined;

@@ -1,5 +1,5 @@
 import type { Endpoint } from '../definitions/endpoint.ts';
-import { CURSOR_PREFIX } from '../definitions/pages.ts';
+import { CURSOR_PREFIX, PAGE_SKIP } from '../definitions/pages.ts';
 import { PINNED_PREFIX } from '../definitions/parameter.ts';
 import type { Values } from '../sql/quote.ts';
 import { type Format, JSON_FORMAT } from './format.ts';
@@ -21,7 +21,10 @@ export interface Question {
 export function createQuestion(endpoint: Endpoint, values: ParameterValues, format = JSON_FORMAT): Question {
   const resolved = endpoint.parameters.map((parameter) => values[parameter.name]);
   const pinned = endpoint.pinned.map((name) => values[PINNED_PREFIX + name]);
-  const position = endpoint.pages?.by.map(({ name }) => values[CURSOR_PREFIX + name]) ?? [];
+  const position =
+    endpoint.pages === undefined
+      ? []
+      : [...endpoint.pages.by.map(({ name }) => values[CURSOR_PREFIX + name]), values[PAGE_SKIP]];
   const key = JSON.stringify([endpoint.id, endpoint.hash, format.name, ...resolved, ...pinned, ...position]);
   const { bound } = endpoint; // is in the hash
   return { endpoint, values: bound === undefined ? values : { ...values, ...bound }, format, key };

@@ -1,14 +1,16 @@
 import { LRUCache } from 'lru-cache';
 import type { Endpoint } from '../definitions/endpoint.ts';
+import { PAGE_SKIP } from '../definitions/pages.ts';
 import type { Engine, QueryOptions, QueryResult } from '../engine/engine.ts';
 import { TailraceError } from '../errors.ts';
 import { findOptionalConditions, type OptionalCondition } from '../sql/optional-condition.ts';
 import type { Values } from '../sql/quote.ts';
 import { isWithinRetention, serviceValues, type TimeRange, UNBOUNDED } from './bucket-range.ts';
-import { type Format, type Framed, frameAnswer, JSON_FORMAT, lastLine } from './format.ts';
+import { type Format, type Framed, frameAnswer, JSON_FORMAT } from './format.ts';
+import { findPageEnd } from './page-end.ts';
 import { invalidParameters } from './parameters.ts';
 import { findOwner } from './pins.ts';
-import { type Position, readPosition } from './position.ts';
+import type { Position } from './position.ts';
 import { arePlainPatterns, type Question } from './question.ts';
 import { listRecords } from './record-list.ts';
 import { isCallersOwn } from './sandbox/base.ts';
@@ -66,7 +68,7 @@ export function createRunner(engine: Engine, now: () => number, engineNow?: () =
     statements.set(endpoint, own);
     const optional = new Set(own.conditions.map(({ name }) => name));
     const empty = [...optional].filter((name) => bound[name] === '' || bound[name] === UNBOUNDED);
-    const kind = `${format.name} ${arePlainPatterns(endpoint, bound)} ${empty}`;
+    const kind = `${format.name} ${arePlainPatterns(endpoint, bound)} ${bound[PAGE_SKIP] ? 'on' : ''} ${empty}`;
     const known = own.byKind.get(kind);
     if (known !== undefined) return known;
     const decided = { ...bound, ...Object.fromEntries(empty.map((name) => [name, ''])) };
@@ -104,7 +106,7 @@ export function createRunner(engine: Engine, now: () => number, engineNow?: () =
       const sent = lead === undefined ? statement.sql : `${lead} ${statement.sql}`;
       const result = await listed(await engine.query(sent, bound, query), question);
       const framed = frameAnswer(format, result, endpoint.bucket !== undefined);
-      const end = findEnd(question, framed.rows, result.bytes);
+      const end = await findEnd(question, framed.rows, result.bytes);
       return { ...framed, ...end, format, instantMs, engineMs: result.elapsedMs };
     } catch (error) {
       const sql = `SELECT replaceRegexpOne('', @pattern, '')`;
@@ -132,10 +134,10 @@ export function isOpaquePage({ endpoint, format }: Question): boolean {
 }
 
 /** Where a full page of JSON rows ends. */
-function findEnd(question: Question, rows: number, lines: Buffer): Pick<Answer, 'last'> {
+async function findEnd(question: Question, rows: number, lines: Buffer): Promise<Pick<Answer, 'last'>> {
   const { pages } = question.endpoint;
   if (pages === undefined || rows < pages.size || isOpaquePage(question)) return {};
-  return { last: readPosition(pages, lastLine(lines)) };
+  return { last: await findPageEnd(pages, question.values, lines) };
 }
 
 /** Says which parameter holds the pattern that the engine refused, by asking the engine about each. */

@@ -1,8 +1,8 @@
 import type { Endpoint, ResultColumn, ResultType } from '../definitions/endpoint.ts';
-import { CURSOR_PREFIX } from '../definitions/pages.ts';
+import { CURSOR_PREFIX, PAGE_SKIP } from '../definitions/pages.ts';
 import type { Parameter } from '../definitions/parameter.ts';
 import type { FileFormat, QueryOptions } from '../engine/engine.ts';
-import { findFinalSelect, type SelectItem } from '../sql/final-select.ts';
+import { findFinalSelect, findLimit, type SelectItem } from '../sql/final-select.ts';
 import {
   decideOptionalConditions,
   findOptionalConditions,
@@ -36,18 +36,23 @@ export function createStatement(
   const isJson = engineFormat === 'JSONEachRow' || engineFormat === 'JSON';
   const joinsText = isJson && columns.some(({ type }) => type === 'json');
   const format = joinsText ? TEXT_FORMATS[engineFormat] : engineFormat;
+  const skip = values[PAGE_SKIP] ? ` OFFSET CAST(@${PAGE_SKIP}, 'UInt64')` : '';
   const stored = dropUnused(writeTypes(decideConditions(endpoint, values)));
   const checks = arePlainPatterns(endpoint, values) ? '' : patternChecks(endpoint);
   const flat =
     isJson && sqlOrigin === 'file' && checks === '' ? writeFlat(endpoint, stored, joinsText) : undefined;
-  if (flat !== undefined) return { sql: flat, format };
+  if (flat !== undefined) return { sql: `${flat}${skip}`, format };
   const write = writerOf(engineFormat);
   const named = joinsText
     ? rowAsText(columns)
     : columns.map(({ name, type }) => write(identifier(name), type)).join(', ');
   const selected = named === '' ? '*' : named; // no columns are declared for a caller's SELECT
   // As a subquery the stored query can only be one SELECT; ClickHouse keeps the order of its rows.
-  return { sql: `SELECT ${selected} FROM (\n${stored}\n)${checks} LIMIT ${endpoint.maxRows}`, format };
+  const [inner, outer] = findLimit(stored) === undefined ? ['', skip] : [`\n${skip}`, '']; // a comment may end the query
+  return {
+    sql: `SELECT ${selected} FROM (\n${stored}${inner}\n)${checks} LIMIT ${endpoint.maxRows}${outer}`,
+    format,
+  };
 }
 
 /** For rows that the engine joins to texts itself. */

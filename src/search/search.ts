@@ -149,6 +149,7 @@ function writePart(
     ],
     size,
     sources: scope.sources,
+    canSkip: true, // each source has as many rows more
     range: { after: AFTER, until: SEARCH_UNTIL },
   } as const;
   const bounds = { [AFTER]: formatInstant(range.from - 1), [SEARCH_UNTIL]: formatInstant(range.until - 1) };

@@ -1,3 +1,4 @@
+import { PAGE_SKIP } from '../definitions/pages.ts';
 import { isManaged, type Source } from '../definitions/source.ts';
 import { writeCondition } from './condition.ts';
 import { type Bind, column, createFields, type Fields, type Operand } from './field.ts';
@@ -43,7 +44,7 @@ export function writeRows(scope: SearchScope, size: number): SearchStatement {
     more: (bind, source) => `AND (@cursor_id IS NULL OR ${isAfterCursor(bind(source.name))})`,
     select: (fields) =>
       `${fields.find(['source']).sql} AS source, ${COLUMNS}, ${fields.find(['level']).sql} AS level_rank`,
-    end: `ORDER BY ${[...ORDER, 'project'].map((name) => `${column(name)} DESC`).join(', ')} LIMIT ${size}`,
+    end: `ORDER BY ${[...ORDER, 'project'].map((name) => `${column(name)} DESC`).join(', ')} LIMIT ${size} + toUInt64OrZero(@${PAGE_SKIP})`,
   });
   const sql = `SELECT source, id, toUnixTimestamp64Micro(at) AS timestamp, project, ${writeLevelName('level_rank')} AS level, event_message, metadata
 FROM (

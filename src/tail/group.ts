@@ -1,13 +1,15 @@
 import type { Pages } from '../definitions/pages.ts';
 import { isManaged } from '../definitions/source.ts';
 import type { WriteMarks, WriteVersion } from '../engine/write-marks.ts';
-import { MICROS_PER_MS, type Micros, parseInstant } from '../lib/instant.ts';
+import { MICROS_PER_MS, type Micros } from '../lib/instant.ts';
 import type { Cursors } from '../query/cursor.ts';
 import { since } from '../query/page.ts';
-import { comparePositions, type Position } from '../query/position.ts';
+import { comparePositions, type Position, withSent } from '../query/position.ts';
 import type { Question } from '../query/question.ts';
 import type { Run } from '../query/run.ts';
 import { rowEvent } from './event.ts';
+import { createMarks, timeOf } from './mark.ts';
+import { createNews } from './news.ts';
 import { getPages, type How, type Reading, readBack, readFirst, type TailRow } from './read-back.ts';
 
 export interface GroupParts {
@@ -59,22 +61,22 @@ export function createGroup(parts: GroupParts, followed: Followed, nextLane: () 
   /** Where the rows that were read end; `undefined` as long as there were none. */
   let mark: Position | undefined;
 
+  const marks = createMarks(pages, now);
   const isNewer = (a: Position, b: Position) => comparePositions(pages, a, b) < 0;
 
-  const advance = createAdvance(isNewer, now);
-
   function take(next: Read): void {
-    for (const { position } of next.rows) mark = advance(mark, position);
+    mark = marks.later(mark, next.rows);
     reading = cutToPage(next, pages);
   }
 
-  function encode(rows: readonly TailRow[], from: Position | undefined): Buffer {
+  /** @param from the cursor of the event before */
+  function encode(rows: readonly TailRow[], from: Position | undefined): Encoded {
     let cursor = from;
     const pieces = rows.flatMap(({ position, row }) => {
-      cursor = advance(cursor, position);
+      cursor = marks.advance(cursor, position);
       return rowEvent(cursorOf(cursor ?? position), row);
     });
-    return Buffer.concat(pieces);
+    return { events: Buffer.concat(pieces), cursor };
   }
 
   function hasChanged(): boolean {
@@ -99,41 +101,36 @@ export function createGroup(parts: GroupParts, followed: Followed, nextLane: () 
       if (!hasChanged()) return undefined;
       const { version: before } = writes;
       const floor = floorOf(reading);
-      const known = new Set(reading.rows.map(({ name }) => name));
-      const isNew = ({ name, position }: TailRow) =>
-        !known.has(name) && (floor === undefined || isNewer(position, floor));
-      const isEnough = (row: TailRow) => !isNew(row);
+      const isAbove = ({ position }: TailRow) => floor === undefined || isNewer(position, floor);
+      const news = createNews(reading.rows);
+      const isEnough = (row: TailRow, rows: readonly TailRow[]) => !isAbove(row) || !news.endWith(rows);
       const next = await readNewest(followed, now(), (asked) => readBack(run, asked, { ...how(), isEnough }));
       version = before;
-      const rows = next.rows.filter(isNew).reverse();
-      const from = mark;
+      const rows = news.find(next.rows.filter(isAbove)).reverse();
+      const events = rows.length === 0 ? undefined : encode(rows, mark).events;
       take(next);
-      if (next.end === 'cut') return 'cut';
-      return rows.length === 0 ? undefined : encode(rows, from);
+      return next.end === 'cut' ? 'cut' : events;
     },
-    /** Rows newer than a position, oldest first: those that were read last, and a reading of older ones if there may be any. */
+    /**
+     * Rows of a position and newer ones, oldest first: those that were read last, and a position in the cursor of a page that
+     * goes on with older ones, if there may be any.
+     */
     findSince(position: Position): { readonly rows: readonly TailRow[]; readonly olderThan?: Position } {
-      const rows = reading.rows.filter((row) => isNewer(row.position, position)).reverse();
+      const rows = reading.rows.filter((row) => !isNewer(position, row.position)).reverse();
       const floor = floorOf(reading);
-      return floor !== undefined && isNewer(floor, position) ? { rows, olderThan: floor } : { rows };
+      if (floor === undefined || isNewer(position, floor)) return { rows };
+      const isFloor = (row: TailRow) => comparePositions(pages, row.position, floor) === 0;
+      return { rows, olderThan: withSent(pages, floor, rows.filter(isFloor).length) };
     },
-    /** Rows between two positions, oldest first; `undefined` if there are too many. @throws what the query fails with */
+    /** The same from the cursor of a page on; `undefined` if there are too many. @throws what the query fails with */
     async readBetween(from: Position, until: Position, { signal, ...forWhom }: BoundedHow) {
       const options = { ...forWhom, signal: AbortSignal.any([signal, closing.signal]), from };
-      const isEnough = (row: TailRow) => !isNewer(row.position, until);
+      const isEnough = (row: TailRow) => isNewer(until, row.position);
       const { rows, end } = await readBack(run, askSince(followed, until), { ...options, isEnough });
       return end === 'cut' ? undefined : rows.filter((row) => !isEnough(row)).reverse();
     },
     /** Stops its queries. */
     close: () => closing.abort(),
-  };
-}
-
-/** A row that is ahead of the clock moves no mark: rows that come after it would be left out by a tail that goes on there. */
-function createAdvance(isNewer: (a: Position, b: Position) => boolean, now: () => number) {
-  return (from: Position | undefined, to: Position): Position | undefined => {
-    if (timeOf(to) > now() * MICROS_PER_MS) return from;
-    return from === undefined || isNewer(to, from) ? to : from;
   };
 }
 
@@ -147,6 +144,12 @@ function createJoins() {
       for (const listener of listeners) listener(lane);
     },
   };
+}
+
+/** Events, and the cursor of the last one. */
+export interface Encoded {
+  readonly events: Buffer;
+  readonly cursor: Position | undefined;
 }
 
 interface Read extends Reading {
@@ -179,9 +182,4 @@ function cutToPage({ rows, end, start }: Read, { size }: Pages): Read {
 /** Rows beyond the reading before may be old ones that came into view, such as after a deletion. */
 function floorOf({ rows, end, start }: Read): Position | undefined {
   return end === 'whole' ? start : rows.at(-1)?.position;
-}
-
-/** The time of a row, which is the first column (definitions/pages.ts); one that is not understood is not ahead. */
-function timeOf([text = '']: Position): Micros {
-  return /^-?\d+$/.test(text) ? Number(text) : (parseInstant(text) ?? 0);
 }

@@ -3,7 +3,7 @@ import { keyOfLane } from '../engine/lanes.ts';
 import { createSessionPool, type PoolWork } from '../engine/session-pool.ts';
 import { createSingleFlight, type Flight } from '../lib/single-flight.ts';
 import { invalidParameters } from '../query/parameters.ts';
-import type { Position } from '../query/position.ts';
+import { comparePositions, type Position, readTailSent } from '../query/position.ts';
 import type { Group } from './group.ts';
 import { READ_MAX, type TailRow } from './read-back.ts';
 
@@ -70,12 +70,12 @@ export function createHistory(limits: HistoryLimits) {
     { lane, signal }: Resumption,
   ): Promise<readonly TailRow[]> {
     const { rows, olderThan } = group.findSince(position);
-    if (olderThan === undefined) return rows;
+    if (olderThan === undefined) return dropSent(group, rows, position);
     const name = JSON.stringify([group.question.key, olderThan, position]);
     const read: Flight<readonly TailRow[] | undefined> = (flightSignal, onJoin) =>
       group.readBetween(olderThan, position, { signal: flightSignal, lane, onJoin });
     const { value } = await flights.run(name, read, { signal, name: lane });
-    if (value !== undefined) return [...value, ...rows];
+    if (value !== undefined) return dropSent(group, [...value, ...rows], position);
     const message = `lies more than ${READ_MAX} back, which a live tail does not send; read them page by page, or begin without it`;
     throw invalidParameters([{ parameter: CURSOR_PARAMETER, message }]);
   }
@@ -102,7 +102,18 @@ function once<T>(release: (slot: T) => void, slot: T): () => void {
   };
 }
 
-function* inPieces(group: Group, rows: readonly TailRow[], from: Position | undefined): Generator<Buffer> {
-  for (let at = 0; at < rows.length; at += ROWS_AT_ONCE)
-    yield group.encode(rows.slice(at, at + ROWS_AT_ONCE), rows[at - 1]?.position ?? from);
+/** Without those of the rows at the position that were sent. @param rows oldest first */
+function dropSent({ pages }: Group, rows: readonly TailRow[], position: Position): readonly TailRow[] {
+  const after = rows.findIndex((row) => comparePositions(pages, row.position, position) !== 0);
+  const there = after === -1 ? rows.length : after;
+  return rows.slice(Math.min(readTailSent(pages, position) ?? there, there));
+}
+
+function* inPieces(group: Group, rows: readonly TailRow[], from: Position): Generator<Buffer> {
+  let last: Position | undefined = from;
+  for (let at = 0; at < rows.length; at += ROWS_AT_ONCE) {
+    const { events, cursor } = group.encode(rows.slice(at, at + ROWS_AT_ONCE), last);
+    last = cursor;
+    yield events;
+  }
 }

@@ -26,8 +26,8 @@ export type How = Pick<RunOptions, 'signal' | 'lane' | 'onJoin'>;
 export interface ReadBackOptions extends How {
   /** The rows after it; from the newest one if left out. */
   readonly from?: Position | undefined;
-  /** Whether a page that ends with this row is the last one to be read. */
-  readonly isEnough: (row: TailRow) => boolean;
+  /** Whether a page that ends with this row is the last one to be read. @param rows that were read so far */
+  readonly isEnough: (row: TailRow, rows: readonly TailRow[]) => boolean;
 }
 
 /** Beyond either the reading is cut: rows are held in memory until the oldest is sent. */
@@ -61,7 +61,7 @@ export async function readBack(
     bytes += page.bytes;
     if (page.last === undefined) return { rows, end: 'whole' };
     const last = page.rows.at(-1);
-    if (last === undefined || isEnough(last)) return { rows, end: 'met' };
+    if (last === undefined || isEnough(last, rows)) return { rows, end: 'met' };
     if (rows.length >= READ_ROWS_MAX || bytes >= READ_MIB_MAX * 1024 * 1024) return { rows, end: 'cut' };
     next = page.last;
   }

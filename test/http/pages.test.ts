@@ -104,6 +104,28 @@ beforeAll(async () => {
 });
 
 describe('following the links', () => {
+  test('reaches each of many rows that share id and microsecond, of an endpoint and of a search', async ({
+    task: { result },
+  }) => {
+    const { store, clock, url } = own;
+    const project = `alike-${result?.retryCount ?? 0}`;
+    const at = (ms: number) => new Date(clock.now - ms).toISOString();
+    const alike = Array.from({ length: 250 }, (_, i) => ({
+      id: 'same',
+      timestamp: at(5_000),
+      project,
+      n: i % 3,
+    }));
+    const others = [1_000, 9_000].map((ms) => ({ id: `at-${ms}`, timestamp: at(ms), project }));
+    // Of several inserts, so that the engine has them in several parts.
+    for (const events of [alike.slice(0, 90), alike.slice(90), others])
+      await storeEvents(store, EDGE, events, clock.now);
+    const wanted = ['at-1000', ...alike.map(({ id }) => id), 'at-9000'];
+    expect(await readAll(url, pathOf(SHIPPED, project))).toEqual(wanted);
+    for (const limit of [60, 100])
+      expect(await readAll(url, `/api/search?project=${project}&limit=${limit}`)).toEqual(wanted);
+  });
+
   test('reaches each row that was there once, newest first, while events come in at the same microseconds', async ({
     task: { result },
   }) => {

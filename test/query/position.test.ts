@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterAll, describe, expect, test } from 'vitest';
-import { NDJSON_FORMAT, splitLines } from '../../src/query/format.ts';
+import { FORMATS, NDJSON_FORMAT, splitLines } from '../../src/query/format.ts';
 import { at, createPageRun } from '../../src/query/page.ts';
 import { parseParameters } from '../../src/query/parameters.ts';
 import { comparePositions, type Position, positionBefore, readPosition } from '../../src/query/position.ts';
@@ -68,7 +68,13 @@ const rows = fc.uniqueArray(fc.tuple(number, text), {
   selector: ([n, t]) => JSON.stringify([String(n), t]),
 });
 
-async function readAll(name: string, all: readonly (readonly [bigint, string])[]) {
+// Few positions, so that pages end among rows alike.
+const alike = fc.array(fc.tuple(fc.constantFrom(0n, 1n, INT64.min), fc.constantFrom('', 'a', 'a\0')), {
+  maxLength: 30,
+});
+
+/** @param format of the answers whose ends lead on */
+async function readAll(name: string, all: readonly (readonly [bigint, string])[], format = NDJSON_FORMAT) {
   const endpoint = store.registry.getEndpoint(name);
   const raw = { numbers: all.map(([n]) => String(n)), texts: all.map(([, t]) => t) };
   const first = createQuestion(endpoint, parseParameters(endpoint, raw, 100_000), NDJSON_FORMAT);
@@ -78,7 +84,7 @@ async function readAll(name: string, all: readonly (readonly [bigint, string])[]
   for (let next: Position | undefined, question = first; ; question = at(first, next)) {
     const answer = await run(question);
     read.push(...splitLines(answer.body).map((row) => readPosition(pages, row)));
-    next = answer.last;
+    next = format === NDJSON_FORMAT ? answer.last : (await run({ ...question, format })).last;
     if (next === undefined) return { pages, read, first };
   }
 }
@@ -98,6 +104,31 @@ describe('positions', () => {
       );
     },
   );
+
+  test.each(['ndjson', 'csv'])(
+    'lead through rows alike in %s, each as often as it is there',
+    async (format) => {
+      const chosen = FORMATS.find(({ name }) => name === format);
+      await fc.assert(
+        fc.asyncProperty(alike, async (all) => {
+          const texts = all.map(([n, t]) => [String(n), t]);
+          const { pages, read } = await readAll('rows.down', all, chosen);
+          expect(read).toEqual(texts.toSorted((a, b) => comparePositions(pages, a, b)));
+        }),
+        runs(15),
+      );
+    },
+  );
+
+  test('without a number, as cursors of earlier versions have them, lead past all rows alike', async () => {
+    const { first, read } = await readAll(
+      'rows.down',
+      [3n, 2n, 2n, 2n, 1n].map((n) => [n, 'a'] as const),
+    );
+    const { body } = await run(at(first, ['2', 'a']));
+    expect(read).toHaveLength(5);
+    expect(splitLines(body).map(String)).toEqual(['{"number":1,"text":"a"}']);
+  });
 
   test.each(['rows.down', 'rows.mixed'])('just before a row of %s lead to that row', async (name) => {
     await fc.assert(

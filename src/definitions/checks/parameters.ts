@@ -3,7 +3,7 @@ import { BUCKET_PARAMETERS } from '../bucket.ts';
 import { SQL_BOUNDS } from '../dialect.ts';
 import { endpointFields } from '../endpoint.ts';
 import type { Fault } from '../fault.ts';
-import { CURSOR_PARAMETER, CURSOR_PREFIX, PAGE_FROM, PAGE_PARAMETERS } from '../pages.ts';
+import { CURSOR_PARAMETER, CURSOR_PREFIX, PAGE_FROM, PAGE_PARAMETERS, PAGE_SKIP } from '../pages.ts';
 import { NOW_PARAMETER, PINNED_PREFIX, readParameter } from '../parameter.ts';
 import type { YamlFile } from '../yaml-file.ts';
 
@@ -38,7 +38,8 @@ function findCursorFault(name: string): string | undefined {
     return '"cursor" is where callers send the cursor of a page if there is a "cursor"; rename the parameter or remove "cursor"';
   if (name.startsWith(CURSOR_PREFIX))
     return `"${name}" must not begin with ${CURSOR_PREFIX}: if there is a "cursor", the service binds such names`;
-  if (isOfRange(name)) return `"${name}" is bound by the service if there is a "cursor"; take another name`;
+  if (isOfRange(name) || name === PAGE_SKIP)
+    return `"${name}" is bound by the service if there is a "cursor"; take another name`;
   return undefined;
 }
 
