@@ -4,7 +4,15 @@ import { InputError, StoppedError, TailraceError } from '../errors.ts';
 import { NDJSON_FORMAT, splitLines } from '../query/format.ts';
 import type { RawParameters } from '../query/parameters.ts';
 import { EVENT_STREAM } from '../serve/resolve.ts';
-import { endpointPath, mediaTypeIn, openRemote, queryRemote, type Remote } from './remote.ts';
+import {
+  endpointPath,
+  ignoredIn,
+  mediaTypeIn,
+  openRemote,
+  queryRemote,
+  type Remote,
+  refuseIgnored,
+} from './remote.ts';
 
 interface Followed {
   readonly endpoint: string;
@@ -75,6 +83,9 @@ async function openEvents(
 ) {
   const headers = { accept: EVENT_STREAM, ...(lastId !== '' && { 'last-event-id': lastId }) };
   const response = await openRemote(remote, endpointPath(followed), { headers, signal });
+  const ignored = ignoredIn(response.headers);
+  if (ignored.length > 0) await response.body?.cancel();
+  await refuseIgnored(remote, followed.endpoint, { ignored, signal });
   if (response.body === null || mediaTypeIn(response.headers) !== EVENT_STREAM)
     throw new InputError([`${remote.url} sent an answer instead of a live tail; leave -p format out`]);
   return response.body

@@ -10,6 +10,7 @@ import {
 import type { EndpointView } from '../management/view.ts';
 import { FORMATS, type Format, JSON_FORMAT, mediaTypeOf } from '../query/format.ts';
 import type { RawParameters } from '../query/parameters.ts';
+import { describeUndeclared, IGNORED_HEADER, parseIgnored } from '../query/undeclared.ts';
 
 /** A running service that a command calls over HTTP instead of opening the store. */
 export interface Remote {
@@ -29,6 +30,8 @@ export interface RemoteQuestion {
 export interface RemoteAnswer {
   readonly body: Buffer;
   readonly format: Format;
+  /** Names of the parameters that the service has ignored. */
+  readonly ignored: readonly string[];
 }
 
 /**
@@ -99,7 +102,8 @@ async function get(
   const format = FORMATS.find((one) => mediaTypeOf(one) === mediaTypeIn(response.headers));
   if (format === undefined) throw toError(remote.url, response, undefined);
   try {
-    return { body: Buffer.from(await response.arrayBuffer()), format };
+    const ignored = ignoredIn(response.headers);
+    return { body: Buffer.from(await response.arrayBuffer()), format, ignored };
   } catch (error) {
     throw toFailure(error, remote, signal);
   }
@@ -125,6 +129,32 @@ export async function openRemote(
   } catch (error) {
     throw toFailure(error, remote, signal);
   }
+}
+
+/** The parameters that a service says it has ignored. */
+export function ignoredIn(headers: Headers): readonly string[] {
+  return parseIgnored(headers.get(IGNORED_HEADER) ?? '');
+}
+
+/** A mistyped parameter would otherwise be an answer that is not filtered. @throws TailraceError `invalid_parameter` if there is one */
+export async function refuseIgnored(
+  remote: Remote,
+  idOrName: string,
+  { ignored, signal }: { readonly ignored: readonly string[]; readonly signal: AbortSignal },
+): Promise<void> {
+  if (ignored.length === 0) return;
+  const endpoint = await findRemoteEndpoint(remote, idOrName, signal);
+  refuseUnknown(endpoint?.name ?? idOrName, ignored, endpoint?.parameters.map(({ name }) => name) ?? []);
+}
+
+/** @throws TailraceError `invalid_parameter` that names each and those that may be meant */
+export function refuseUnknown(endpoint: string, names: readonly string[], known: readonly string[]): void {
+  if (names.length === 0) return;
+  const errors = describeUndeclared(names, known);
+  const lines = errors.map(
+    ({ parameter, message }) => `parameter ${JSON.stringify(parameter)} of ${endpoint} ${message}`,
+  );
+  throw new TailraceError('invalid_parameter', lines.join('; '), { errors });
 }
 
 /** Without its parameters. */

@@ -32,6 +32,8 @@ export interface Endpoint {
   /** Seconds between refreshes of an answer in use; `undefined` if answers are not kept warm. */
   readonly warmingSeconds: number | undefined;
   readonly sandboxing: boolean;
+  /** Whether a parameter that is not known is refused; otherwise it is ignored. */
+  readonly strict: boolean;
   /** Of callers' SELECTs; `undefined`: the engine's own. */
   readonly dialect: Dialect | undefined;
   /** Values that the service binds besides those of parameters: the bounds of a caller's SELECT. */
@@ -97,6 +99,7 @@ const ENDPOINT_FILE = Type.Object(
     }),
     cache_warming: Type.Optional(SECONDS),
     query_sandboxing: Type.Optional(FLAG),
+    strict: Type.Optional(FLAG),
     sql_dialect: Type.Optional(
       Type.Enum([...DIALECT_NAMES], { expected: `one of ${DIALECT_NAMES.join(', ')}` }),
     ),
@@ -192,6 +195,7 @@ export function createEndpoint(
     cachingSeconds: value.caching === 'disabled' ? undefined : value.caching,
     warmingSeconds: value.cache_warming,
     sandboxing: value.query_sandboxing ?? false,
+    strict: value.strict ?? false,
     dialect: value.sql_dialect && createDialect(value.sql_dialect, sources),
     bound: value.sql_dialect && EMPTY_BOUNDS,
     bucket: value.bucket && createBucket(value.bucket, sql.text, sources),

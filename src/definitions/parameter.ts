@@ -36,6 +36,9 @@ export const NOW_PARAMETER = 'now';
 /** The parameter in which callers of a sandboxed endpoint send their SELECT. */
 export const SQL_PARAMETER = 'sql';
 
+/** The parameter that names a format, unless the endpoint declares one of this name for itself. */
+export const FORMAT_PARAMETER = 'format';
+
 /** `@pinned_project` is the value that the caller's key pins `project` to, or empty. SQL that matches `project` as a pattern compares it. */
 export const PINNED_PREFIX = 'pinned_';
 

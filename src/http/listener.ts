@@ -1,6 +1,7 @@
 import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { CachedQueries } from '../cache/cached.ts';
+import { IGNORED_HEADER } from '../query/undeclared.ts';
 import { type Admission, type Admit, readKey } from '../serve/admit.ts';
 import { type Describe, type Described, describeServed } from '../serve/describe.ts';
 import type { Resolve } from '../serve/resolve.ts';
@@ -54,7 +55,9 @@ export function createListener(parts: ListenerParts): Answer {
     const exchange = { method, headers, vary: allowed?.vary, url, question, encoding };
     const described = describe(exchange, served);
     if (described instanceof Promise) return undefined;
-    const wholeHead = fixed.concat(head, allowed?.head ?? [], described.head);
+    const { ignored } = resolved;
+    const ignoredHead = ignored === undefined ? [] : [IGNORED_HEADER, ignored];
+    const wholeHead = fixed.concat(head, allowed?.head ?? [], ignoredHead, described.head);
     return { caller, endpoint, served, described, head: wholeHead };
   }
 

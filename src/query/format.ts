@@ -1,4 +1,5 @@
 import type { Endpoint } from '../definitions/endpoint.ts';
+import { FORMAT_PARAMETER } from '../definitions/parameter.ts';
 import type { AnswerStream, QueryOptions, QueryResult } from '../engine/engine.ts';
 import { invalidParameters, type RawParameters } from './parameters.ts';
 
@@ -84,9 +85,6 @@ export const FORMATS: readonly [Format, ...Format[]] = [
     isCompressible: false, // its pages are compressed
   },
 ];
-
-/** The parameter that names a format, unless the endpoint declares one of this name for itself. */
-export const FORMAT_PARAMETER = 'format';
 
 /** The names that `format` takes at an endpoint; none if it declares a parameter of this name. */
 export function formatNames({ parameters }: Pick<Endpoint, 'parameters'>): string[] {

@@ -1,8 +1,10 @@
 import type { Endpoint } from '../definitions/endpoint.ts';
-import { type Parameter, PINNED_PREFIX } from '../definitions/parameter.ts';
+import { CURSOR_PARAMETER } from '../definitions/pages.ts';
+import { FORMAT_PARAMETER, type Parameter, PINNED_PREFIX, SQL_PARAMETER } from '../definitions/parameter.ts';
 import { refuseValue, WrongValue } from '../definitions/parameter-type.ts';
 import { type ParameterFault, TailraceError } from '../errors.ts';
 import { bindPosition } from './position.ts';
+import { describeUndeclared } from './undeclared.ts';
 
 /** The texts of a request by parameter name; a list if the name was sent more than once. */
 export type RawParameters = Readonly<Record<string, string | readonly string[] | undefined>>;
@@ -11,7 +13,7 @@ export type RawParameters = Readonly<Record<string, string | readonly string[] |
 export type ParameterValues = Readonly<Record<string, string>>;
 
 /**
- * Checks what a caller sent against the declarations of an endpoint. Undeclared names are ignored; a missing or empty optional
+ * Checks what a caller sent against the declarations of an endpoint. Undeclared names are ignored unless it is strict; a missing or empty optional
  * parameter has its default; `otherwise` replaces a value that its type refuses (spec 4.1 `interval`, 4.2 `project_tier`).
  *
  * @param bytesMax longest value, in UTF-8 bytes
@@ -19,7 +21,7 @@ export type ParameterValues = Readonly<Record<string, string>>;
  */
 export function parseParameters(endpoint: Endpoint, raw: RawParameters, bytesMax: number): ParameterValues {
   const values: Record<string, string> = {};
-  const errors: ParameterFault[] = [];
+  const errors: ParameterFault[] = endpoint.strict ? refuseUndeclared(endpoint, raw) : [];
   for (const parameter of endpoint.parameters) {
     try {
       values[parameter.name] = parseValue(parameter, raw[parameter.name], bytesMax);
@@ -32,6 +34,29 @@ export function parseParameters(endpoint: Endpoint, raw: RawParameters, bytesMax
   for (const name of endpoint.pinned) values[PINNED_PREFIX + name] = ''; // pins.ts sets those of a key
   if (endpoint.pages === undefined) return values;
   return { ...values, ...bindPosition(endpoint.pages) }; // the first page
+}
+
+function refuseUndeclared(endpoint: Endpoint, raw: RawParameters): ParameterFault[] {
+  const known = listKnown(endpoint);
+  return describeUndeclared(findUndeclared(known, raw), known);
+}
+
+type Declared = Pick<Endpoint, 'parameters' | 'sandboxing' | 'pages'>;
+
+/** Every name that a request to an endpoint may send: its parameters, and those of the service. */
+export function listKnown({ parameters, sandboxing, pages }: Declared): string[] {
+  const own = parameters.map(({ name }) => name);
+  const services = [
+    ...(sandboxing ? [SQL_PARAMETER] : []),
+    ...(pages === undefined ? [] : [CURSOR_PARAMETER]),
+    FORMAT_PARAMETER,
+  ];
+  return [...new Set([...own, ...services])];
+}
+
+/** The names that a request sends and its endpoint does not read. */
+export function findUndeclared(known: readonly string[], raw: Readonly<Record<string, unknown>>): string[] {
+  return Object.keys(raw).filter((name) => name !== '' && !known.includes(name));
 }
 
 /** The canonical text of one value; `undefined` if it is refused. */

@@ -37,6 +37,7 @@ export const SEARCH: Endpoint = {
   cachingSeconds: undefined,
   warmingSeconds: undefined,
   sandboxing: false,
+  strict: false,
   dialect: undefined,
   bound: undefined,
   records: [],

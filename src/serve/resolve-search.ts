@@ -24,7 +24,7 @@ export interface ResolveSearchOptions {
   readonly now: () => number;
 }
 
-export interface ResolvedSearch extends Resolved {
+export interface ResolvedSearch extends Omit<Resolved, 'ignored'> {
   /** What to tell a caller that finds nothing. */
   readonly hint: string | undefined;
 }

@@ -22,6 +22,8 @@ export interface Resolved {
   /** Content-Encoding of the response: the best that the caller accepts. */
   readonly encoding: Encoding;
   readonly directives: CacheDirectives;
+  /** Value of the header that names the parameters that nobody reads; `undefined` if there are none. */
+  readonly ignored: string | undefined;
 }
 
 /** A request to an endpoint that the caller may read: src/keys/named.ts. */
@@ -32,6 +34,8 @@ export interface Inquiry {
   readonly headers: IncomingHttpHeaders;
   readonly endpoint: Endpoint;
   readonly parameters: RawParameters;
+  /** See `Resolved`. */
+  readonly ignored: string | undefined;
   /** Matches `Accept` and `Accept-Encoding`. */
   readonly accepts: Accepts;
   /** How the SELECT of a caller is checked, if there is one. */
@@ -81,7 +85,8 @@ export function createResolve(options: ResolveOptions): Resolve {
   const { registry, sandbox, cursors, parameterBytesMax: bytesMax, onIgnoredSql } = options;
   const remembered = new LRUCache<string, Remembered>({
     maxSize: REMEMBERED_CHARS_MAX,
-    sizeCalculation: ({ question }, name) => name.length + 2 * question.key.length + OVERHEAD_CHARS,
+    sizeCalculation: ({ question, ignored = '' }, name) =>
+      name.length + 2 * question.key.length + ignored.length + OVERHEAD_CHARS,
   });
 
   const recall: Resolve['recall'] = ({ caller, url, headers }) => {
@@ -104,7 +109,7 @@ export function createResolve(options: ResolveOptions): Resolve {
   }
 
   function read(inquiry: Inquiry): Resolved | Promise<Resolved> {
-    const { caller, endpoint, parameters, accepts, headers, sandboxed } = inquiry;
+    const { caller, endpoint, parameters, accepts, headers, sandboxed, ignored } = inquiry;
     const format = findNamedFormat(endpoint, parameters) ?? chooseFormat(accepts);
     const first = parsePinnedParameters(endpoint, parameters, { pins: caller.pins, bytesMax });
     const values = endpoint.pages === undefined ? first : goOn(endpoint, first, parameters);
@@ -114,6 +119,7 @@ export function createResolve(options: ResolveOptions): Resolve {
       question: createQuestion(of, values, format),
       encoding,
       directives,
+      ignored,
     });
     if (endpoint.sandboxing) return sandbox(endpoint, parameters, sandboxed).then(toResolved);
     if (ignoresSql(endpoint, parameters)) onIgnoredSql(endpoint);

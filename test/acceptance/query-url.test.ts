@@ -39,6 +39,13 @@ describe('query --url', () => {
     }
   });
 
+  test('refuses a parameter that the service has ignored', async () => {
+    const { code, stdout, stderr } = await query(['sandbox.off', ...P1, '-p', 'projct=p2', '-p', 'a b=1']);
+    expect([code, stdout]).toEqual([1, '']);
+    expect(stderr).toContain('parameter "projct" of sandbox.off is not known; did you mean project?');
+    expect(stderr).toContain('parameter "a b" of sandbox.off is not known');
+  });
+
   test('prints a table, whose columns are there without rows, too', async () => {
     const { stdout } = await query(['sandbox.off', ...P1, '--table']);
     expect(stdout).toMatch(/│ n │[\s\S]*│ 3 │[\s\S]*\n1 rows\n$/);

@@ -153,7 +153,7 @@ describe('definitions', () => {
 
 describe('an endpoint.yaml', () => {
   const known =
-    'id, name, description, max_rows, caching, cache_warming, query_sandboxing, sql_dialect, bucket, cursor, parameters, columns';
+    'id, name, description, max_rows, caching, cache_warming, query_sandboxing, strict, sql_dialect, bucket, cursor, parameters, columns';
   const name = 'words of small letters, digits, - and _, joined by dots, such as logs.all';
   const cache = 'a whole number of seconds from 1 to 604800';
   test.each([

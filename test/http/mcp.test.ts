@@ -273,7 +273,7 @@ describe('a tool', () => {
     [{ project: 5 }, 'project must be a text, not 5'],
     [
       { project: 'p', projct: 'p' },
-      '"projct" is not known; known here: project, min_status, statuses, since',
+      '"projct" is not known; did you mean project? known here: project, min_status, statuses, since',
     ],
     [{ project: 'p', min_status: null }, 'min_status must be a text, or a number, not null'],
     [

@@ -10,6 +10,7 @@ export const CACHED: Endpoint = {
   cachingSeconds: 900,
   warmingSeconds: 300,
   sandboxing: false,
+  strict: false,
   dialect: undefined,
   bound: undefined,
   records: [],

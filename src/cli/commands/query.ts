@@ -2,7 +2,7 @@ import { Command, Option } from 'commander';
 import { InputError } from '../../errors.ts';
 import { openStore } from '../../open-store.ts';
 import { FORMATS, findNamedFormat, JSON_FORMAT } from '../../query/format.ts';
-import { parseParameters } from '../../query/parameters.ts';
+import { findUndeclared, listKnown, parseParameters } from '../../query/parameters.ts';
 import { createQuestion } from '../../query/question.ts';
 import { createRunner } from '../../query/run.ts';
 import { createSandbox } from '../../query/sandbox/sandbox.ts';
@@ -17,6 +17,8 @@ import {
   type Remote,
   type RemoteAnswer,
   type RemoteOptions,
+  refuseIgnored,
+  refuseUnknown,
 } from '../remote.ts';
 import { formatWideTable } from '../table.ts';
 
@@ -51,7 +53,7 @@ interface Options extends RemoteOptions {
   readonly follow?: boolean;
 }
 
-interface Result extends RemoteAnswer {
+interface Result extends Omit<RemoteAnswer, 'ignored'> {
   /** Names of the declared columns; empty for a caller's own SELECT. */
   readonly columns: readonly string[];
 }
@@ -95,6 +97,8 @@ async function queryStore(idOrName: string, raw: Pairs, options: Options): Promi
   cleanup.defer(store.close);
   const stored = store.registry.getEndpoint(idOrName);
   if (sql !== undefined && !stored.sandboxing) throw notSandboxed(stored);
+  const known = listKnown(stored);
+  refuseUnknown(stored.name, findUndeclared(known, raw), known);
   const values = parseParameters(stored, raw, config.parameterBytesMax);
   const signal = stopSignal();
   const sandbox = createSandbox(store.engine, config);
@@ -120,6 +124,7 @@ async function queryService(
   if (sql !== undefined && endpoint?.query_sandboxing === false) throw notSandboxed(endpoint);
   const format = findFormat(options) ?? JSON_FORMAT;
   const answer = await queryRemote(remote, { ...question, format }, signal);
+  await refuseIgnored(remote, question.endpoint, { ignored: answer.ignored, signal });
   const isOwnSelect = endpoint?.query_sandboxing === true && Object.hasOwn(question.raw, 'sql');
   return { ...answer, columns: isOwnSelect ? [] : (endpoint?.columns ?? []).map(({ name }) => name) };
 }

@@ -1,7 +1,7 @@
 import { diff, isDeepStrictEqual } from 'node:util';
 import { stringify } from 'yaml';
 import type { TailraceError } from '../../errors.ts';
-import type { Expectation, Row, TestCase } from './test-file.ts';
+import type { Expectation, Row, TestCase } from './test-case.ts';
 
 /** What a request was answered with. */
 export type Outcome = { readonly rows: readonly Row[] } | { readonly error: TailraceError };

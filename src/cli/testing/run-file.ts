@@ -1,4 +1,5 @@
 import type { Config } from '../../config/config.ts';
+import { CURSOR_PARAMETER } from '../../definitions/pages.ts';
 import type { Registry } from '../../definitions/registry.ts';
 import { isManaged } from '../../definitions/source.ts';
 import type { Engine } from '../../engine/engine.ts';
@@ -7,13 +8,17 @@ import { TailraceError } from '../../errors.ts';
 import { mergeParameters } from '../../http/routes/query.ts';
 import { createEventWriter } from '../../ingest/writer.ts';
 import { hideOlder } from '../../open-clock.ts';
-import { parseParameters } from '../../query/parameters.ts';
+import { createCursors } from '../../query/cursor.ts';
+import type { RawParameters } from '../../query/parameters.ts';
+import { parsePinnedParameters } from '../../query/pins.ts';
+import { bindPosition } from '../../query/position.ts';
 import { createQuestion } from '../../query/question.ts';
 import { createRunner } from '../../query/run.ts';
 import { createSandbox } from '../../query/sandbox/sandbox.ts';
 import { isExpected, type Outcome } from './expectation.ts';
+import type { Row, TestCase } from './test-case.ts';
 import type { TestEvents } from './test-events.ts';
-import type { Row, TestCase, TestFile } from './test-file.ts';
+import type { TestFile } from './test-file.ts';
 
 export interface CaseResult {
   readonly test: TestFile;
@@ -54,23 +59,43 @@ export async function runTestFile(test: TestFile, events: TestEvents, on: TestEn
   }
 }
 
-/** Asks as a POST does: parameters, the SELECT of a caller, the instant, and what retention hides then. */
+/** How the last request has ended: with the cursor of its next page, as in its Link, or with an error. */
+type Ended = { readonly cursor?: string } | { readonly error: TailraceError };
+
+/** Asks as a POST does: parameters, pins, the page, the SELECT of a caller, the instant, and what retention hides then. */
 function createAsk({ endpoint }: TestFile, { engine, registry, config, signal }: TestEngine) {
   let nowMs: number | undefined;
+  let ended: Ended = {};
+  const cursors = createCursors(new Uint8Array(32)); // they never leave this process
   const sandbox = createSandbox(engine, { ...config, now: () => nowMs ?? 0 });
   const run = createRunner(engine, () => nowMs ?? 0);
+
+  async function ask({ pins, parameters }: TestCase, page: RawParameters): Promise<Outcome> {
+    const raw = mergeParameters(page, parameters, endpoint.parameters);
+    const first = parsePinnedParameters(endpoint, raw, { pins, bytesMax: config.parameterBytesMax });
+    const values = { ...first, ...bindPosition(endpoint.pages, cursors.read(endpoint, first, raw)) };
+    const asked = await sandbox(endpoint, raw, { signal });
+    const { body, last } = await run(createQuestion(asked, values), { signal });
+    ended = last === undefined ? {} : { cursor: cursors.createWriter(endpoint, values)(last) };
+    return { rows: parseRows(body) };
+  }
+
+  async function askNext(one: TestCase): Promise<Outcome> {
+    if ('error' in ended) return ended;
+    const { cursor } = ended;
+    // Without a Link a caller asks for no further page.
+    return cursor === undefined ? { rows: [] } : await ask(one, { [CURSOR_PARAMETER]: cursor });
+  }
+
   return async (one: TestCase): Promise<Outcome> => {
     if (one.nowMs !== nowMs) await hideOlder(engine, registry.sources.filter(isManaged), one.nowMs);
     nowMs = one.nowMs;
     try {
-      const raw = mergeParameters({}, one.parameters, endpoint.parameters);
-      const values = parseParameters(endpoint, raw, config.parameterBytesMax);
-      const asked = await sandbox(endpoint, raw, { signal });
-      const { body } = await run(createQuestion(asked, values), { signal });
-      return { rows: parseRows(body) };
+      return await (one.isNext ? askNext(one) : ask(one, {}));
     } catch (error) {
-      if (error instanceof TailraceError && error.code !== 'engine_unavailable') return { error };
-      throw error;
+      if (!(error instanceof TailraceError) || error.code === 'engine_unavailable') throw error;
+      ended = { error };
+      return ended;
     }
   };
 }

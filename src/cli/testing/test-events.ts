@@ -11,7 +11,8 @@ import { loadEvents } from '../../ingest/load.ts';
 import { findBelow, OutsideError } from '../../lib/below.ts';
 import { MICROS_PER_MS } from '../../lib/instant.ts';
 import { isMap } from './expectation.ts';
-import type { Row, TestFile } from './test-file.ts';
+import type { Row } from './test-case.ts';
+import type { TestFile } from './test-file.ts';
 
 /** The events of a test file, ready to be stored. */
 export type TestEvents = ReadonlyMap<Source, readonly Event[]>;

@@ -6,7 +6,7 @@ import { InputError, messageOf } from '../../errors.ts';
 import { findBelow } from '../../lib/below.ts';
 import { adopt, expectationOf, isMap } from './expectation.ts';
 import type { CaseResult } from './run-file.ts';
-import type { Row } from './test-file.ts';
+import type { Row } from './test-case.ts';
 
 type Path = readonly (string | number)[];
 

@@ -7,9 +7,10 @@ import { type ParameterFault, TailraceError } from '../../errors.ts';
 import type { Caller, Keyring } from '../../keys/keyring.ts';
 import { visibleEndpoints } from '../../management/definitions.ts';
 import { JSON_FORMAT } from '../../query/format.ts';
-import { invalidParameters, type RawParameters, shorten } from '../../query/parameters.ts';
+import { findUndeclared, invalidParameters, type RawParameters } from '../../query/parameters.ts';
 import { keepsPins, type Pins } from '../../query/pins.ts';
 import type { Answer } from '../../query/run.ts';
+import { describeUndeclared } from '../../query/undeclared.ts';
 import { describeServed } from '../../serve/describe.ts';
 import type { Inquiry } from '../../serve/resolve.ts';
 import { getCaller, noteRefusal } from '../plugins/auth.ts';
@@ -69,7 +70,7 @@ async function findRows(
   const how = describeRun(request, reply);
   const { question } = await resolve({
     ...{ caller, endpoint, parameters, headers: {}, accepts: ACCEPTS_JSON, sandboxed: how },
-    url: undefined,
+    ...{ url: undefined, ignored: undefined },
   });
   const served = cached.find(question, {}) ?? (await cached.compute(question, how));
   metrics.served(endpoint.name, served.outcome, served.answer.rows);
@@ -96,20 +97,15 @@ function parseRows(text: string, { name }: Endpoint): Record<string, unknown> {
   }
 }
 
-// A message may have thousands.
-const UNKNOWN_MAX = 5;
-
 /** @throws TailraceError `invalid_parameter` that names each argument that is not declared, or of another JSON type */
 function readArguments(
   { parameters, sandboxing }: Endpoint,
   args: Readonly<Record<string, unknown>>,
 ): RawParameters {
   const known = [...parameters.map(({ name }) => name), ...(sandboxing ? [SQL_PARAMETER] : [])];
-  const unknown = Object.keys(args).filter((name) => !known.includes(name));
-  const errors: ParameterFault[] = unknown.slice(0, UNKNOWN_MAX).map((name) => ({
-    parameter: shorten(name),
-    message: `is not known; known here: ${known.join(', ') || 'none'}`,
-  }));
+  const errors: ParameterFault[] = describeUndeclared(findUndeclared(known, args), known).map(
+    ({ parameter, ...fault }) => ({ ...fault, parameter: JSON.stringify(parameter) }),
+  );
   const raw: Record<string, string | string[]> = {};
   for (const name of known.filter((one) => Object.hasOwn(args, one))) {
     const parameter = parameters.find((one) => one.name === name);

@@ -1,7 +1,12 @@
 import { type Endpoint, type ResultColumn, type ResultType, toToolName } from '../../definitions/endpoint.ts';
 import { CURSOR_PARAMETER, hasNewestFirst } from '../../definitions/pages.ts';
-import { createParameter, type Parameter, SQL_PARAMETER } from '../../definitions/parameter.ts';
-import { FORMAT_PARAMETER, formatNames } from '../../query/format.ts';
+import {
+  createParameter,
+  FORMAT_PARAMETER,
+  type Parameter,
+  SQL_PARAMETER,
+} from '../../definitions/parameter.ts';
+import { formatNames } from '../../query/format.ts';
 import { EVENT_STREAM } from '../../serve/resolve.ts';
 import { ROUTES } from '../routes/index.ts';
 import { QUERY_PATH, QUERY_POST } from '../routes/query.ts';
@@ -76,12 +81,13 @@ function firstSentence(text: string): string {
 }
 
 function describe(endpoint: Endpoint): string {
-  const { id, description, maxRows, cachingSeconds, warmingSeconds, sandboxing } = endpoint;
+  const { id, description, maxRows, cachingSeconds, warmingSeconds, sandboxing, strict } = endpoint;
   const facts = [
     `At most ${maxRows} rows`,
     cachingSeconds === undefined ? 'not cached' : `cached for ${cachingSeconds} seconds`,
     warmingSeconds !== undefined && `refreshed every ${warmingSeconds} seconds`,
     sandboxing && 'takes a SELECT of the caller’s own in `sql`',
+    strict && 'refuses parameters that are not listed here',
   ];
   const address = `Also at \`${ENDPOINT_PATH}${id}\`, by the UUID, which stays when the name changes.`;
   return `${description}\n\n${facts.filter(Boolean).join(', ')}.\n\n${address}`;
@@ -210,6 +216,7 @@ const ANSWER_HEADERS: Schema = {
   ETag: text('Of the answer’s bytes in this encoding.'),
   'Content-Disposition': text('File name of a CSV or Parquet answer.'),
   'X-Request-Id': text('Yours, or a new one.'),
+  'X-Ignored-Parameters': text('Parameters that were sent and are not known, percent-encoded.'),
 };
 
 const NEXT_LINK = text('`rel="next"`: the next page, if there may be one.');

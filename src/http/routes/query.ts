@@ -8,7 +8,8 @@ import type { Registry } from '../../definitions/registry.ts';
 import { laneOf } from '../../engine/lanes.ts';
 import { TailraceError } from '../../errors.ts';
 import { getAllowedEndpoint } from '../../keys/named.ts';
-import type { RawParameters } from '../../query/parameters.ts';
+import { findUndeclared, listKnown, type RawParameters } from '../../query/parameters.ts';
+import { IGNORED_HEADER, writeIgnored } from '../../query/undeclared.ts';
 import { type Describe, describeServed } from '../../serve/describe.ts';
 import { type Resolve, type Resolved, wantsTail } from '../../serve/resolve.ts';
 import type { createResolveTail } from '../../serve/resolve-tail.ts';
@@ -77,18 +78,32 @@ async function runQuery(
   const how = describeRun(request, reply);
   const accepts = request.accepts();
   const parameters = mergeParameters(request.query, request.body, endpoint.parameters);
+  const ignored = noteIgnored(reply, listKnown(endpoint), parameters);
   if (wantsTail({ accepts, endpoint, parameters })) {
     const followed = parts.resolveTail({ caller, endpoint, parameters, headers });
     return await sendTail(parts, { ...followed, lane: how.lane, signal: how.signal }, { request, reply });
   }
   const resolved = await resolve({
-    ...{ caller, endpoint, headers, parameters, accepts, sandboxed: how },
+    ...{ caller, endpoint, headers, parameters, ignored, accepts, sandboxed: how },
     url: method === 'POST' ? undefined : request.url,
   });
   return await sendAnswer(parts, { ...resolved, how }, { request, reply });
 }
 
-interface Asked extends Resolved {
+/** Says which parameters nobody reads, also beside an error and a live tail. @returns the value of the header */
+export function noteIgnored(
+  reply: FastifyReply,
+  known: readonly string[],
+  parameters: RawParameters,
+): string | undefined {
+  const names = findUndeclared(known, parameters);
+  if (names.length === 0) return undefined;
+  const ignored = writeIgnored(names);
+  reply.header(IGNORED_HEADER, ignored);
+  return ignored;
+}
+
+interface Asked extends Omit<Resolved, 'ignored'> {
   readonly how: ReturnType<typeof describeRun>;
   /** For a caller that gets no rows. */
   readonly hint?: string | undefined;

@@ -1,8 +1,10 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { CachedQueries } from '../../cache/cached.ts';
 import { CURSOR_PARAMETER } from '../../definitions/pages.ts';
+import { FORMAT_PARAMETER } from '../../definitions/parameter.ts';
 import { SEARCH_SOURCE } from '../../management/view.ts';
-import { FORMAT_PARAMETER, formatNames } from '../../query/format.ts';
+import { formatNames } from '../../query/format.ts';
+import { listKnown } from '../../query/parameters.ts';
 import { listFields } from '../../search/field.ts';
 import { adviseSmaller } from '../../search/hint.ts';
 import { SEARCH_PARAMETERS } from '../../search/parameters.ts';
@@ -14,7 +16,7 @@ import type { Metrics } from '../../telemetry/metrics.ts';
 import { contentOf, EVENTS, list, object, type Schema } from '../openapi/schema.ts';
 import { getCaller } from '../plugins/auth.ts';
 import { defineRoute, json, type RawQuery, type RouteGroup, textParameter } from '../route.ts';
-import { describeRun, HINT_HEADER, sendAnswer } from './query.ts';
+import { describeRun, HINT_HEADER, noteIgnored, sendAnswer } from './query.ts';
 import { sendTail, type TailParts } from './tail.ts';
 
 export interface SearchParts extends SearchSteps, TailParts {
@@ -89,6 +91,9 @@ export const searchRoutes: RouteGroup<SearchParts> = {
   ],
 };
 
+/** What a search reads of a URL. */
+const KNOWN = [...listKnown(SEARCH), CURSOR_PARAMETER];
+
 async function runSearch(
   parts: SearchParts,
   request: FastifyRequest<{ Querystring: RawQuery }>,
@@ -98,6 +103,7 @@ async function runSearch(
   const { query: parameters, headers } = request;
   const [caller, accepts] = [getCaller(request), request.accepts()];
   const how = describeRun(request, reply);
+  noteIgnored(reply, KNOWN, parameters);
   const hasTail = (parameters['part'] ?? 'rows') === 'rows';
   try {
     if (wantsTail({ accepts, endpoint: SEARCH, parameters }, hasTail)) {

@@ -36,6 +36,17 @@ describe('tailrace query --format', () => {
   });
 });
 
+describe('tailrace query with a parameter that the endpoint does not have', () => {
+  test('is refused, with the names that may be meant', async () => {
+    const { code, stdout, stderr } = await query('sandbox.off', '-p', 'projct=a', '-p', 'zzz=1');
+    expect([code, stdout]).toEqual([1, '']);
+    expect(stderr).toMatch(
+      /^tailrace: parameter "projct" of sandbox\.off is not known; did you mean project\? known here: project/,
+    );
+    expect(stderr).toContain('parameter "zzz" of sandbox.off is not known; known here: ');
+  });
+});
+
 describe('tailrace query with a SELECT of its own', () => {
   test.each([
     ['--sql', 'SELECT @project AS p'],

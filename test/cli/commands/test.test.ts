@@ -85,6 +85,101 @@ describe('tailrace test', () => {
     expect([code, stdout.replaceAll(`${folder.path}/`, '')]).toEqual([0, shown]);
   });
 
+  describe('for an endpoint with pages and a pattern of projects', () => {
+    const PAGED_YAML = `id: a0000000-0000-4000-8000-000000000032
+name: pages.of-paths
+description: Of a test.
+max_rows: 10
+caching: disabled
+strict: true
+parameters:
+  project: { type: regex, required: true, description: Of a test. }
+  top: { type: integer, default: 9, description: Of a test. }
+cursor: { by: [id desc], size: 2 }
+columns:
+  id: { type: string, description: Of a test. }
+`;
+    const PAGED_SQL = `SELECT id FROM edge_logs
+WHERE match(project, @project) AND (@pinned_project = '' OR project = @pinned_project) AND @top > 0
+  AND (@cursor_id IS NULL OR id < @cursor_id)
+ORDER BY id DESC LIMIT 2`;
+    const rowsOf = (...ids: string[]) => `[${ids.map((id) => `{ id: ${id} }`).join(', ')}]`;
+    const EVENTS = ['a1:p', 'a2:p', 'a3:p', 'a4:p', 'b1:px'].map((one) => {
+      const [id, project] = one.split(':');
+      return `    - { id: ${id}, timestamp: 2026-11-20T11:00:00Z, project: ${project} }`;
+    });
+    const own = join(endpoints, 'pages.of-paths');
+    const runCases = async (...cases: string[]) => {
+      await mkdir(join(own, 'tests'), { recursive: true });
+      await writeFile(join(own, 'endpoint.yaml'), PAGED_YAML);
+      await writeFile(join(own, 'query.sql'), PAGED_SQL);
+      const lines = cases.map((one) => `  - { ${one} }`);
+      await writeFile(
+        join(own, 'tests/one.yaml'),
+        `${HEAD}${EVENTS.join('\n')}\ncases:\n${lines.join('\n')}\n`,
+      );
+      return await run('pages.of-paths');
+    };
+
+    test('asks page after page, and none after the last', async () => {
+      const { stdout } = await runCases(
+        `parameters: { project: ^p$ }, rows: ${rowsOf('a4', 'a3')}`,
+        `cursor: next, rows: ${rowsOf('a2', 'a1')}`,
+        'cursor: next, rows: []',
+        'name: none, cursor: next, rows: []',
+        `parameters: { project: ^p }, rows: ${rowsOf('b1', 'a4')}`,
+        'cursor: next, parameters: { project: ^p, top: 8 }, error: { code: invalid_parameter, parameter: cursor }',
+        'name: fails, parameters: { project: "(" }, rows: []',
+        'name: fails too, cursor: next, rows: []',
+      );
+      expect(stdout.match(/[✓✗]/g)?.join('')).toBe('✓✓✓✓✓✓✗✗');
+      expect(stdout).toContain('✓ project=^p$, next page');
+    });
+
+    test('asks with the pins of a key, which stay on the next page', async () => {
+      const { stdout } = await runCases(
+        `pins: { project: p }, rows: ${rowsOf('a4', 'a3')}`,
+        `cursor: next, rows: ${rowsOf('a2', 'a1')}`,
+        `pins: { project: px }, parameters: { project: px }, rows: ${rowsOf('b1')}`,
+        'pins: { project: p }, parameters: { project: px }, error: { code: forbidden, parameter: project }',
+        `pins: { project: p }, rows: ${rowsOf('a4', 'a3')}`,
+        'cursor: next, pins: { project: px }, error: { code: invalid_parameter, parameter: cursor }',
+        'pins: { tenant: x }, error: { code: forbidden }',
+        'parameters: { project: p, projct: x }, error: { code: invalid_parameter, parameter: projct }',
+        `name: wrong, pins: { project: p }, rows: ${rowsOf('b1')}`,
+      );
+      expect(stdout.match(/[✓✗]/g)?.join('')).toBe('✓✓✓✓✓✓✓✓✗');
+    });
+
+    test('writes the rows of a next page with --update', async () => {
+      await runCases(`parameters: { project: ^p$ }, rows: ${rowsOf('a4', 'a3')}`, 'cursor: next, rows: []');
+      expect((await run('--update', 'pages.of-paths')).code).toBe(0);
+      expect(await readFile(join(own, 'tests/one.yaml'), 'utf8')).toMatch(/cursor: next[\s\S]*a2[\s\S]*a1/);
+    });
+
+    test('reports what cannot be asked, with file and line', async () => {
+      const { code, stderr } = await runCases(
+        'cursor: next, rows: []',
+        'parameters: { project: p }, error: { code: internal }',
+        'cursor: next, rows: []',
+        'pins: { projct: p }, rows: []',
+        'pins: { top: many }, rows: []',
+        'parameters: { projct: p }, rows: []',
+      );
+      expect(code).toBe(1);
+      const file = join(own, 'tests/one.yaml');
+      const first = 5 + EVENTS.length;
+      for (const [at, message] of [
+        [0, '"cursor" needs a case before this one: its page is continued'],
+        [2, '"cursor" needs a case before this one with "rows", not with an "error"'],
+        [3, 'pages.of-paths has no parameter "projct"; it has project, top'],
+        [4, '"top" cannot be pinned to "many", which it does not accept'],
+        [5, 'pages.of-paths has no parameter "projct"; it has project, top'],
+      ] as const)
+        expect(stderr).toContain(`${file}:${first + at}: ${message}\n`);
+    });
+  });
+
   test('shows what differs, runs each file on its own events, and exits with 1', async () => {
     const rows = (n: number) =>
       `cases:\n  - parameters: { project: p1 }\n    rows: [{ path: /a, seconds: 0, failures: ${n} }]\n`;
@@ -432,6 +527,22 @@ describe('tailrace test refuses, with file and line,', () => {
       withCase('{ approximately: 0.1, error: { code: internal } }'),
       '3: "approximately" needs "rows"',
     ],
+    [
+      'cursor',
+      withCase('{ cursor: next, rows: [] }'),
+      '3: errors.by-path has no pages: its definition has no',
+    ],
+    [
+      'cursor-text',
+      withCase('{ cursor: second, rows: [] }'),
+      '3: "cursor" must be next: the page after that of',
+    ],
+    [
+      'pin',
+      withCase('{ pins: { project: 5 }, rows: [] }'),
+      '3: "project" must be a text in quotes, of 1 to 256',
+    ],
+    ['pin-empty', withCase('{ pins: { project: "" }, rows: [] }'), '3: "project" must be a text in quotes'],
     ['case-now', withCase('{ now: later, rows: [] }'), '3: "now" must be an ISO 8601 timestamp'],
   ];
 

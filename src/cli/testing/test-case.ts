@@ -1,0 +1,196 @@
+import { type Static, Type } from 'typebox';
+import type { Endpoint } from '../../definitions/endpoint.ts';
+import { SQL_PARAMETER } from '../../definitions/parameter.ts';
+import type { YamlPath } from '../../definitions/yaml-file.ts';
+import { ERROR_CODES } from '../../errors.ts';
+import { isPossiblePin, type Pins } from '../../query/pins.ts';
+
+/** Columns or members by name. Integers beyond 2^53 are BigInts. */
+export type Row = Readonly<Record<string, unknown>>;
+
+/** The error of a request. */
+export interface ExpectedError {
+  readonly code: string;
+  readonly parameter?: string;
+}
+
+/** What a case expects: one of the two, or neither yet. */
+export interface Expectation {
+  readonly rows?: readonly Row[];
+  readonly error?: ExpectedError;
+}
+
+/** One request and its answer. */
+export interface TestCase extends Expectation {
+  readonly name: string;
+  readonly line: number;
+  /** The instant of its query, ms since the epoch. */
+  readonly nowMs: number;
+  /** As in the JSON body of a POST. */
+  readonly parameters: Row;
+  /** Those of the key that asks. */
+  readonly pins: Pins;
+  /** Whether it continues after the page of the case before. */
+  readonly isNext: boolean;
+  /** How far a number of a column may be from the expected one, as a share of the larger one; 0: exact. */
+  readonly toleranceOf: (column: string) => number;
+}
+
+export const MAP = { additionalProperties: false, expected: 'a map of fields' };
+export const INSTANT = Type.String({ expected: 'an ISO 8601 timestamp, such as 2026-11-20T12:00:00Z' });
+export const ANY_MAP = (expected: string) => Type.Record(Type.String(), Type.Unknown(), { expected });
+const SHARE = Type.Number({ exclusiveMinimum: 0, maximum: 1, expected: 'a share above 0, at most 1' });
+const CODES = Object.keys(ERROR_CODES);
+const NAME_CHARS_MAX = 200;
+
+export const CASE = Type.Object(
+  {
+    name: Type.Optional(
+      Type.String({
+        pattern: '^\\P{C}+$', // no control characters: it is printed
+        maxLength: NAME_CHARS_MAX,
+        expected: `a text of one line, of at most ${NAME_CHARS_MAX} characters`,
+      }),
+    ),
+    now: Type.Optional(INSTANT),
+    parameters: Type.Optional(ANY_MAP('a map of parameters')),
+    pins: Type.Optional(
+      Type.Record(
+        Type.String(),
+        Type.String({ pattern: '^\\P{Cc}{1,256}$', expected: 'a text in quotes, of 1 to 256 characters' }),
+        { expected: 'a map of texts by parameter name, as the pins of a key' },
+      ),
+    ),
+    cursor: Type.Optional(Type.Literal('next', { expected: 'next: the page after that of the case before' })),
+    approximately: Type.Optional(
+      Type.Union([SHARE, Type.Record(Type.String(), SHARE)], {
+        expected: 'the share by which numbers may differ, such as 0.01, or a map with one for each column',
+      }),
+    ),
+    rows: Type.Optional(
+      Type.Array(ANY_MAP('a row: a map of columns'), { expected: 'a list of rows; [] if none come' }),
+    ),
+    error: Type.Optional(
+      Type.Object(
+        {
+          code: Type.Enum(CODES, { expected: `an error code: ${CODES.join(', ')}` }),
+          parameter: Type.Optional(Type.String({ expected: 'the name of a parameter' })),
+        },
+        { ...MAP, expected: 'a map with "code" and, if one is wrong, "parameter"' },
+      ),
+    ),
+  },
+  { ...MAP, expected: 'a case: a map of fields' },
+);
+
+export type CaseFields = Static<typeof CASE>;
+
+interface CaseCheck {
+  readonly endpoint: Endpoint;
+  readonly isDraft: boolean;
+  /** The case before in its file, with what it continues itself; `undefined` for the first. */
+  readonly before: CaseFields | undefined;
+  readonly report: (at: YamlPath, message: string) => void;
+}
+
+/** Reports what is wrong with a case beyond its shape. @param fields with what it continues */
+export function checkCase(fields: CaseFields, check: CaseCheck): void {
+  checkExpectation(fields, check);
+  checkRequest(fields, check);
+  if (fields.cursor !== undefined) checkNext(check);
+}
+
+/** A request for the next page has the parameters, the pins and the instant of the page before, unless it has its own. */
+export function continueCase(fields: CaseFields, before: CaseFields | undefined): CaseFields {
+  if (fields.cursor === undefined) return fields;
+  const { parameters, pins, now } = before ?? {};
+  return { ...(parameters && { parameters }), ...(pins && { pins }), ...(now && { now }), ...fields };
+}
+
+function checkNext({ endpoint, before, report }: CaseCheck): void {
+  if (endpoint.pages === undefined)
+    report(['cursor'], `${endpoint.name} has no pages: its definition has no "cursor"`);
+  else if (before === undefined)
+    report(['cursor'], '"cursor" needs a case before this one: its page is continued');
+  else if (before.error !== undefined)
+    report(['cursor'], '"cursor" needs a case before this one with "rows", not with an "error"');
+}
+
+function checkRequest(
+  { parameters = {}, pins = {}, error }: CaseFields,
+  { endpoint, report }: CaseCheck,
+): void {
+  const known = endpoint.parameters.map(({ name }) => name);
+  if (endpoint.sandboxing) known.push(SQL_PARAMETER);
+  const refuse = (field: string, name: string) =>
+    report(
+      [field, name],
+      `${endpoint.name} has no parameter "${name}"; it has ${known.join(', ') || 'none'}`,
+    );
+  // What the service refuses as such can be expected.
+  const mayRefuse = endpoint.strict && error !== undefined;
+  for (const name of Object.keys(parameters))
+    if (!known.includes(name) && !mayRefuse) refuse('parameters', name);
+  for (const [name, pin] of Object.entries(pins)) {
+    const parameter = endpoint.parameters.find((one) => one.name === name);
+    if (parameter === undefined && error?.code !== 'forbidden') refuse('pins', name);
+    if (parameter !== undefined && !isPossiblePin(parameter, pin, Number.POSITIVE_INFINITY))
+      report(
+        ['pins', name],
+        `"${name}" cannot be pinned to ${JSON.stringify(pin)}, which it does not accept`,
+      );
+  }
+}
+
+function checkExpectation(fields: CaseFields, { endpoint, isDraft, report }: CaseCheck): void {
+  const { approximately, rows, error } = fields;
+  if (rows !== undefined && error !== undefined)
+    report(['error'], 'a case expects "rows" or an "error", not both');
+  if (rows === undefined && error === undefined && !isDraft)
+    report([], '"rows" or "error" is missing; write it, or let "tailrace test --update" do so');
+  if (approximately !== undefined && error !== undefined)
+    report(['approximately'], '"approximately" needs "rows"');
+  const columns = endpoint.columns.map(({ name }) => name);
+  for (const name of typeof approximately === 'object' ? Object.keys(approximately) : [])
+    if (!columns.includes(name))
+      report(
+        ['approximately', name],
+        `${endpoint.name} has no column "${name}"; it has ${columns.join(', ')}`,
+      );
+}
+
+/** @param fields with what it continues */
+export function createCase(
+  { name, parameters = {}, pins = {}, cursor, approximately = 0, rows, error }: CaseFields,
+  endpoint: Endpoint,
+  place: Pick<TestCase, 'nowMs' | 'line'>,
+): TestCase {
+  // Integers are counts and times, of which a share means nothing, unless the file says so of a column.
+  const numbers = new Set(endpoint.columns.flatMap((one) => (one.type === 'number' ? [one.name] : [])));
+  return {
+    ...place,
+    name: name ?? (nameOf(parameters) + (cursor === undefined ? '' : ', next page')).slice(0, NAME_CHARS_MAX),
+    parameters,
+    pins,
+    isNext: cursor !== undefined,
+    toleranceOf: (column) =>
+      typeof approximately === 'object'
+        ? (approximately[column] ?? 0)
+        : numbers.has(column)
+          ? approximately
+          : 0,
+    ...(rows !== undefined && { rows }),
+    ...(error !== undefined && { error }),
+  };
+}
+
+function nameOf(parameters: Row): string {
+  const texts = Object.entries(parameters).map(([name, value]) => `${name}=${toText(value)}`);
+  return texts.length === 0
+    ? 'without parameters'
+    : texts.join(' ').replaceAll(/\p{C}/gu, ' ').slice(0, NAME_CHARS_MAX);
+}
+
+function toText(value: unknown): string {
+  return Array.isArray(value) ? value.map(toText).join(',') : String(value);
+}
