@@ -16,6 +16,7 @@ const texts = new Map(
     'CONTRIBUTING.md',
     'SECURITY.md',
     'docs/llms.txt',
+    ...readdirSync('schema').map((name) => join('schema', name)),
     ...docs.map((name) => join('docs', name)),
   ].map((path) => [path, readFileSync(path, 'utf8')]),
 );

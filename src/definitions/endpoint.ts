@@ -79,7 +79,7 @@ const BUCKET_SPANS = Type.Union([BUCKET_SECONDS, Type.Record(Type.String(), BUCK
   expected: `a whole number of seconds from 1 to ${RANGE_SECONDS_MAX}, or a map with one for each value of "by"`,
 });
 
-const ENDPOINT_FILE = Type.Object(
+export const ENDPOINT_FILE = Type.Object(
   {
     id: UUID_TEXT,
     name: Type.String({

@@ -45,7 +45,7 @@ const COLUMN_NAMES = {
   expected: 'a column name of small letters, digits and underscores',
 };
 
-const MANAGED_FILE = Type.Object(
+export const MANAGED_FILE = Type.Object(
   {
     ...IDENTITY,
     managed: Type.Optional(Type.Literal(true, { expected: 'true or false' })),
@@ -117,7 +117,7 @@ const TABLE_NAME = Type.String({
   expected: 'a name of letters, digits, underscores, dots and dashes',
 });
 
-const EXTERNAL_FILE = Type.Object(
+export const EXTERNAL_FILE = Type.Object(
   {
     ...IDENTITY,
     managed: Type.Literal(false, { expected: 'true or false' }),
