@@ -101,7 +101,8 @@ export default defineConfig({
           name: 'service',
           retry,
           include: ['test/**/*.test.ts'],
-          exclude: ['test/e2e/**', SERVER_CONTRACT, ...UNIT, ...ALONE, ...slow],
+          // Packages of the workspace test/clients bring tests.
+          exclude: ['**/node_modules/**', 'test/e2e/**', SERVER_CONTRACT, ...UNIT, ...ALONE, ...slow],
           isolate: false,
         },
       },

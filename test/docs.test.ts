@@ -16,6 +16,7 @@ const texts = new Map(
     'CONTRIBUTING.md',
     'SECURITY.md',
     'docs/llms.txt',
+    ...readdirSync('schema').map((name) => join('schema', name)),
     ...docs.map((name) => join('docs', name)),
   ].map((path) => [path, readFileSync(path, 'utf8')]),
 );
@@ -146,6 +147,17 @@ function headingsOf(text: string): string[] {
       .replaceAll(' ', '-'),
   );
 }
+
+test('the README begins with commands that work in a clone, then has the packed file, then what needs a release', () => {
+  const text = texts.get('README.md') ?? '';
+  const blocks = [...text.matchAll(/^```\n([\s\S]*?)^```$/gm)].map(([, block = '']) => block);
+  expect(blocks[0]?.match(/^\S+ \S+/gm)).toEqual(['npm start', 'npm test']);
+  const at = (part: string) => text.indexOf(part);
+  expect(at('npm start')).toBeLessThan(at('tailrace-0.1.0.tgz'));
+  expect(at('tailrace-0.1.0.tgz')).toBeLessThan(at('From the first release on npm, `npx tailrace init'));
+  const { version } = JSON.parse(readFileSync('package.json', 'utf8')) as { version: string };
+  expect(text).toContain(`tailrace-${version}.tgz`);
+});
 
 test('the README stays under 100 lines', () => {
   expect((texts.get('README.md') ?? '').split('\n').length).toBeLessThan(100);

@@ -12,7 +12,8 @@ const INTRODUCTION = `# Tailrace
  */
 export function indexForAgents(generated: ReadonlyMap<string, string>): string {
   const written = readdirSync('docs').filter((name) => name.endsWith('.md'));
-  const paths = new Set([...generated.keys(), ...written.map((name) => join('docs', name))]);
+  const pages = [...generated.keys()].filter((path) => path.endsWith('.md'));
+  const paths = new Set([...pages, ...written.map((name) => join('docs', name))]);
   const lines = ['README.md', ...[...paths].toSorted()].map((path) =>
     describePage(path, generated.get(path) ?? readFileSync(path, 'utf8')),
   );

@@ -1,4 +1,5 @@
 import { type Command, Help, type Option } from 'commander';
+import { FILE_SCHEMAS } from '../../src/cli/file-schemas.ts';
 import { createProgram } from '../../src/cli/main.ts';
 import { SETTINGS, type Setting } from '../../src/config/settings.ts';
 import type { Bucket } from '../../src/definitions/bucket.ts';
@@ -26,6 +27,9 @@ export async function renderPages(): Promise<Map<string, string>> {
     ['docs/sandboxing-functions.md', functionsPage()],
     ['docs/shipped-sources.md', sourcesPage(definitions.sources)],
     ['docs/capacity.md', capacityPage()],
+    ...Object.entries(FILE_SCHEMAS).map(
+      ([name, create]) => [`schema/${name}.json`, `${JSON.stringify(create(), undefined, 2)}\n`] as const,
+    ),
     ...definitions.endpoints.map(
       (endpoint) => [`docs/endpoints/${endpoint.name}.md`, endpointPage(endpoint)] as const,
     ),

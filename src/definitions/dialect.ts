@@ -26,6 +26,9 @@ export const SQL_BOUNDS = { from: 'sql_from', until: 'sql_until', id: 'sql_id' }
 
 export function createDialect(name: DialectName, sources: readonly Source[]): Dialect {
   const columnsOf = ({ columns }: Source) =>
-    columns.filter(({ path, otherwise }) => path.length > 0 && otherwise === undefined);
+    columns.filter(
+      ({ path, otherPaths, otherwise }) =>
+        path.length > 0 && otherPaths.length === 0 && otherwise === undefined,
+    );
   return { name, tables: new Map(sources.map((source) => [source.table, columnsOf(source)])) };
 }

@@ -88,7 +88,7 @@ export const ENDPOINT_NAME = Type.String({
   expected: 'words of small letters, digits, - and _, joined by dots, such as logs.all',
 });
 
-const ENDPOINT_FILE = Type.Object(
+export const ENDPOINT_FILE = Type.Object(
   {
     id: UUID_TEXT,
     name: ENDPOINT_NAME,

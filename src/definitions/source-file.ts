@@ -12,10 +12,30 @@ export const UUID_TEXT = Type.String({
   expected: 'a UUID, such as 7f0c3a52-5f0b-4a57-9b1c-2f6f3f2b9d10',
 });
 
+const MEMBER_NAMES = Type.Array(Type.String(), { minItems: 1, maxItems: 32 });
+
+/** `toPaths` reads it. */
 const PATH = Type.Union(
-  [Type.String({ minLength: 1 }), Type.Array(Type.String(), { minItems: 1, maxItems: 32 })],
-  { expected: 'member names joined by dots, or a list of them if a name has a dot' },
+  [
+    Type.String({ minLength: 1 }),
+    Type.Array(Type.Union([Type.String(), MEMBER_NAMES]), { minItems: 1, maxItems: 32 }),
+  ],
+  {
+    expected:
+      'member names joined by dots, or a list of such paths, the first that is there; a path whose names have dots is a list, such as [[metadata, http.status]]',
+  },
 );
+
+/**
+ * The paths of a checked `path` or `project`, each as member names. A list that begins with `metadata` by itself is one path: no
+ * column can have all of the metadata.
+ */
+export function toPaths(value: Static<typeof PATH>): readonly (readonly string[])[] {
+  if (typeof value === 'string') return [value.split('.')];
+  const names = value.filter((one) => typeof one === 'string');
+  if (names.length === value.length && names[0] === 'metadata') return [names];
+  return value.map((one) => (typeof one === 'string' ? one.split('.') : one));
+}
 
 const MAP = { additionalProperties: false, expected: 'a map of fields' };
 const DESCRIPTION = Type.String({ expected: 'a text' });
@@ -45,7 +65,7 @@ const COLUMN_NAMES = {
   expected: 'a column name of small letters, digits and underscores',
 };
 
-const MANAGED_FILE = Type.Object(
+export const MANAGED_FILE = Type.Object(
   {
     ...IDENTITY,
     managed: Type.Optional(Type.Literal(true, { expected: 'true or false' })),
@@ -117,7 +137,7 @@ const TABLE_NAME = Type.String({
   expected: 'a name of letters, digits, underscores, dots and dashes',
 });
 
-const EXTERNAL_FILE = Type.Object(
+export const EXTERNAL_FILE = Type.Object(
   {
     ...IDENTITY,
     managed: Type.Literal(false, { expected: 'true or false' }),

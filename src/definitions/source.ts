@@ -1,5 +1,5 @@
 import { createLevel, type LevelRule } from './level.ts';
-import { type ExternalFile, isExternalFile, type ManagedFile } from './source-file.ts';
+import { type ExternalFile, isExternalFile, type ManagedFile, toPaths } from './source-file.ts';
 import type { YamlFile } from './yaml-file.ts';
 
 /** Type of a typed column. A value of another type is null in the column and remains in the metadata. */
@@ -11,9 +11,11 @@ export interface SourceColumn {
   readonly type: ColumnType;
   /** Member names from the event's root; none if the column is computed. */
   readonly path: readonly string[];
+  /** Further paths: the first of all that holds a value of the type counts. */
+  readonly otherPaths: readonly (readonly string[])[];
   /** If given, the column is never null: whether another column of texts contains `text`, case-sensitively. */
   readonly contains: ContainedText | undefined;
-  /** If given, the column is never null: without a text at `path` it holds these columns' values, joined. */
+  /** If given, the column is never null: without a text at its paths it holds these columns' values, joined. */
   readonly otherwise: readonly string[] | undefined;
   /** Whether the table has an index for substring searches in the column. */
   readonly hasSubstringIndex: boolean;
@@ -102,21 +104,23 @@ function identify({ file }: YamlFile, { id, name, table, description, level }: M
 }
 
 function createManaged(file: YamlFile, value: ManagedFile): Source {
-  const own = toPath(value.project);
-  const others = PROJECT_PLACES.map(toPath).filter((path) => path.join('.') !== own.join('.'));
+  const own = toPaths(value.project);
+  const isOwn = (path: readonly string[]) => own.some((one) => one.join('.') === path.join('.'));
+  const others = PROJECT_PLACES.flatMap(toPaths).filter((path) => !isOwn(path));
   return {
     ...identify(file, value),
     retentionDays: value.retention_days ?? RETENTION_DAYS,
-    projectPaths: [own, ...others],
-    columns: Object.entries(value.columns ?? {}).map(([name, column]) => ({
-      name,
-      type: column.type,
-      path: toPath(column.path ?? []),
-      contains: toContains(column),
-      otherwise: column.otherwise,
-      hasSubstringIndex: column.index === 'substrings',
-      description: column.description,
-    })),
+    projectPaths: [...own, ...others],
+    columns: Object.entries(value.columns ?? {}).map(([name, column]) => {
+      const [path = [], ...otherPaths] = column.path === undefined ? [] : toPaths(column.path);
+      return {
+        ...{ name, type: column.type, path, otherPaths },
+        contains: toContains(column),
+        otherwise: column.otherwise,
+        hasSubstringIndex: column.index === 'substrings',
+        description: column.description,
+      };
+    }),
     rollup: createRollup(file, value.rollup),
     external: undefined,
   };
@@ -143,6 +147,7 @@ function createExternal(file: YamlFile, value: ExternalFile): Source {
       name,
       type,
       path: [],
+      otherPaths: [],
       contains: undefined,
       otherwise: undefined,
       hasSubstringIndex: false,
@@ -166,8 +171,4 @@ function createExternal(file: YamlFile, value: ExternalFile): Source {
 function toContains({ column, contains }: NonNullable<ManagedFile['columns']>[string]) {
   if (column === undefined || contains === undefined) return undefined;
   return { column, text: typeof contains === 'string' ? contains : undefined };
-}
-
-function toPath(path: string | readonly string[]): readonly string[] {
-  return typeof path === 'string' ? path.split('.') : path;
 }

@@ -65,21 +65,28 @@ export function tableColumns(source: Source): TableColumn[] {
  * was added; later rows bring the value. Its JSON parser rejects a text with a number beyond 64 bits or a lone surrogate anywhere:
  * the value is then NULL.
  */
-function typedColumn({ name, type, path, contains, otherwise }: SourceColumn): TableColumn {
+function typedColumn({ name, type, path, otherPaths, contains, otherwise }: SourceColumn): TableColumn {
   if (contains !== undefined) {
     const text = contains.text === undefined ? 'project' : quote(contains.text);
     const expression = `position(ifNull(\`${contains.column}\`, ''), ${text}) > 0`;
     return { name, type: 'Bool', expression, codec: '', settings: '' };
   }
-  const { type: sqlType, extract, kinds } = TYPES[type];
-  const [first = '', ...rest] = path;
-  const [column, keys] = first === 'metadata' ? ['metadata', rest] : ['attributes', path];
-  const at = [column, ...keys.map(quote)].join(', ');
-  const value = `if(JSONType(${at}) IN (${kinds}), CAST(${extract(at)}, ${quote(sqlType)}), NULL)`;
+  const { type: sqlType } = TYPES[type];
+  const values = [path, ...otherPaths].map((one) => valueAt(one, type));
+  const value = otherPaths.length === 0 ? values.join() : `coalesce(${values.join(', ')})`;
   if (otherwise === undefined) return { name, type: sqlType, expression: value, codec: '', settings: '' };
   const others = otherwise.map((other) => (other === 'project' ? other : `ifNull(\`${other}\`, '')`));
   const expression = `ifNull(${value}, concat(${["''", ...others].join(', ')}))`;
   return { name, type: 'String', expression, codec: '', settings: '' };
+}
+
+/** The value at a path as an expression; NULL if there is none of the type. */
+function valueAt(path: readonly string[], type: ColumnType): string {
+  const { type: sqlType, extract, kinds } = TYPES[type];
+  const [first = '', ...rest] = path;
+  const [column, keys] = first === 'metadata' ? ['metadata', rest] : ['attributes', path];
+  const at = [column, ...keys.map(quote)].join(', ');
+  return `if(JSONType(${at}) IN (${kinds}), CAST(${extract(at)}, ${quote(sqlType)}), NULL)`;
 }
 
 // Deduplication tokens kept by a table: enough for the time between a crash and the retries of interrupted inserts.

@@ -24,13 +24,21 @@ export function typedValue(value: unknown, type: ColumnType): unknown {
   return ACCEPTS[type](value) ? value : null;
 }
 
+/** The value of the first of the column's paths that has one of its type. */
+function findTyped(event: Record<string, unknown>, { path, otherPaths, type }: SourceColumn): unknown {
+  let value = typedValue(findValue(event, path), type);
+  for (let i = 0; value === null && i < otherPaths.length; i++)
+    value = typedValue(findValue(event, otherPaths[i] ?? []), type);
+  return value;
+}
+
 /** The values of an event's typed columns, in their order. */
 export function typedValues(
   event: Record<string, unknown>,
   project: string,
   columns: readonly SourceColumn[],
 ): unknown[] {
-  const values = columns.map(({ path, type }) => typedValue(findValue(event, path), type));
+  const values = columns.map((column) => findTyped(event, column));
   for (const [i, { otherwise }] of columns.entries()) {
     if (otherwise === undefined || values[i] !== null) continue;
     const standIn = (name: string) =>

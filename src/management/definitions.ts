@@ -107,6 +107,9 @@ export function toSourceView(source: Source): SourceView {
     description,
     managed: isManaged(source),
     retention_days: isManaged(source) ? retentionDays : null,
-    columns: columns.map((column) => ({ ...column, path: [...column.path] })),
+    columns: columns.map(({ name, type, path, otherPaths, description }) => ({
+      ...{ name, type, path: [...path], description },
+      other_paths: otherPaths.map((one) => [...one]),
+    })),
   };
 }

@@ -92,6 +92,9 @@ export const SOURCE = Type.Object({
       path: Type.Array(Type.String(), {
         description: 'Member names from the root of the event; none if an expression gives the value.',
       }),
+      other_paths: Type.Array(Type.Array(Type.String()), {
+        description: 'Further paths: the first of all that holds a value of the type counts.',
+      }),
       description: Type.String(),
     }),
   ),

@@ -109,10 +109,11 @@ export function listFields({ columns }: Source): DeclaredField[] {
   const declared = new Map<string, DeclaredField>();
   for (const [name, [type, description]] of Object.entries(ROW_FIELDS))
     declared.set(name, { name, type, description });
-  for (const { name: own, type, path, otherwise, description } of columns) {
-    const [first, ...rest] = path;
-    const [head = own, ...others] = first === 'metadata' ? rest : [];
-    if (first === 'metadata' && otherwise !== undefined) continue;
+  for (const column of columns) {
+    const { name: own, type, otherwise, description } = column;
+    const path = pathInMetadata(column);
+    if (path !== undefined && otherwise !== undefined) continue;
+    const [head = own, ...others] = path ?? [];
     const printed = printField([head, ...others]);
     const isOfRow = head === 'metadata' || Object.hasOwn(ROW_FIELDS, printed);
     const name = isOfRow ? `metadata.${printed}` : printed;
@@ -122,12 +123,18 @@ export function listFields({ columns }: Source): DeclaredField[] {
   return [...declared.values()];
 }
 
-/** Whether a column has exactly the value at a path of the metadata; one without such a path has its own name. */
-function isAt({ name, path, otherwise }: SourceColumn, field: SearchField): boolean {
-  const [first, ...rest] = path;
-  if (first !== 'metadata') return field.length === 1 && field[0] === name;
-  if (otherwise !== undefined || rest.length !== field.length) return false;
-  return rest.every((member, i) => member === field[i]);
+/** Whether a column has exactly the value at a path of the metadata; one without such a path, or with several, has its own name. */
+function isAt(column: SourceColumn, field: SearchField): boolean {
+  const { name, otherwise } = column;
+  const path = pathInMetadata(column);
+  if (path === undefined) return field.length === 1 && field[0] === name;
+  if (otherwise !== undefined || path.length !== field.length) return false;
+  return path.every((member, i) => member === field[i]);
+}
+
+/** Member names within the metadata; `undefined` for a column of another place, or of several. */
+function pathInMetadata({ path: [first, ...rest], otherPaths }: SourceColumn): readonly string[] | undefined {
+  return first === 'metadata' && otherPaths.length === 0 ? rest : undefined;
 }
 
 const KINDS = {

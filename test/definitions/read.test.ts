@@ -97,6 +97,48 @@ describe('definitions', () => {
     );
   });
 
+  test.each([
+    ['metadata.req.path', [['metadata', 'req', 'path']]],
+    ['[metadata, http.status]', [['metadata', 'http.status']]],
+    [
+      '[metadata.req.path, metadata.request.path, path]',
+      [['metadata', 'req', 'path'], ['metadata', 'request', 'path'], ['path']],
+    ],
+    [
+      '[[metadata, http.status], metadata.status]',
+      [
+        ['metadata', 'http.status'],
+        ['metadata', 'status'],
+      ],
+    ],
+    ['[[http.status]]', [['http.status']]],
+    ['[status, metadata.status]', [['status'], ['metadata', 'status']]],
+  ])('may name the paths of a column, and of the project, as %s', async (written, paths) => {
+    const text = SOURCE.replace('path: metadata.status', `path: ${written}`).replace(
+      'project: project',
+      `project: ${written}`,
+    );
+    await write(LOGS, text);
+    const { definitions, faults: found } = await readDefinitions(folders);
+    expect(found).toEqual([]);
+    const [source] = definitions.sources;
+    const [column] = source?.columns ?? [];
+    expect([column?.path, ...(column?.otherPaths ?? [])]).toEqual(paths);
+    expect(source?.projectPaths.slice(0, paths.length)).toEqual(paths);
+    expect(source?.projectPaths).toContainEqual(['project']);
+  });
+
+  test.each([
+    ['[]', '"path" must be member names joined by dots; a list'],
+    ['[a, a]', '"path" of "status" names a twice'],
+    ['[a, b, c, d, e, f, g, h, i]', '"path" of "status" must be at most 8 paths, not 9'],
+    ['[[]]', 'must be member names'],
+    ['[1]', 'must be member names'],
+  ])('refuse a column with the path %s', async (written, message) => {
+    await write(LOGS, SOURCE.replace('path: metadata.status', `path: ${written}`));
+    expect((await faults()).join('\n')).toContain(message.split(';')[0]);
+  });
+
   test('have names that differ as tools of agents and in OpenAPI, too', async () => {
     for (const [name, id] of [
       ['test-one', '4'],

@@ -34,6 +34,7 @@ function column(name: string, type: ColumnType, path: readonly string[]): Source
     name,
     type,
     path,
+    otherPaths: [],
     contains: undefined,
     otherwise: undefined,
     hasSubstringIndex: false,
@@ -184,6 +185,64 @@ describe('the tables of sources', () => {
     const columns = [address, column('host', 'string', ['metadata', 'host'])];
     await applySchema(engine, [{ ...source, columns }]);
     expect(await readAll(source)).toMatchObject([{ address: 'ph', host: 'h' }]);
+  });
+
+  test('gain a column of several paths, with the value that ingest takes: the first of its type', async () => {
+    const [old, missing, other] = [['metadata', 'req', 'path'], ['metadata', 'request.path'], ['path']];
+    const several = (name: string, type: ColumnType) => ({
+      ...column(name, type, ['metadata', 'request', 'path']),
+      otherPaths: [old, missing, other],
+    });
+    const columns = [
+      several('a_string', 'string'),
+      several('a_keyword', 'keyword'),
+      several('an_integer', 'integer'),
+      several('a_number', 'number'),
+      several('a_boolean', 'boolean'),
+      { ...several('a_text', 'string'), otherwise: ['project'] },
+    ];
+    const values = ['"x"', '""', '7', '1.5', 'true', 'false', 'null', '{}', '[]', undefined];
+    const places = [
+      (one: string) => `"metadata":{"request":{"path":${one}}}`,
+      (one: string) => `"metadata":{"req":{"path":${one}}}`,
+      (one: string) => `"metadata":{"request.path":${one}}`,
+      (one: string) => `"path":${one}`,
+    ];
+    const both = (first: string, second: string) =>
+      `"metadata":{"request":{"path":${first}},"req":{"path":${second}}}`;
+    const members = values.flatMap((one) =>
+      one === undefined
+        ? ['"b":1']
+        : [
+            ...places.map((place) => place(one)),
+            ...values.flatMap((two) => (two === undefined ? [] : [both(one, two)])),
+          ],
+    );
+    const lines = members.map(
+      (member, i) => `{"id":"${String(i).padStart(4, '0')}","project":"p",${member}}`,
+    );
+    const narrow = makeSource([]);
+    await applySchema(engine, [narrow]);
+    await store(narrow, lines);
+    await applySchema(engine, [{ ...narrow, columns }]);
+    const computed = await readAll({ ...narrow, columns });
+    const wide = makeSource(columns);
+    await applySchema(engine, [wide]);
+    await store(wide, lines);
+    const taken = await readAll(wide);
+    expect(computed).toEqual(taken);
+    expect(computed).toHaveLength(lines.length);
+    const at = (member: string) => taken[members.indexOf(member)];
+    expect(at(both('null', '"x"'))).toMatchObject({
+      a_string: 'x',
+      a_keyword: 'x',
+      an_integer: null,
+      a_text: 'x',
+    });
+    expect(at(both('7', '"x"'))).toMatchObject({ a_string: 'x', an_integer: 7, a_number: 7 });
+    expect(at(both('""', '"x"'))).toMatchObject({ a_string: '', a_text: '' });
+    expect(at(places[2]?.('true') ?? '')).toMatchObject({ a_boolean: true, a_text: 'p' });
+    expect(at(places[3]?.('1.5') ?? '')).toMatchObject({ a_number: 1.5, an_integer: null });
   });
 
   test('gain a column that is computed from another new one, in any order', async () => {

@@ -111,6 +111,7 @@ test('an existing schema is left unchanged; a new column is added to both tables
     name: 'added',
     type: 'string',
     path: ['metadata', 'added'],
+    otherPaths: [],
     contains: undefined,
     otherwise: undefined,
     hasSubstringIndex: false,

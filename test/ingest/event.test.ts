@@ -12,6 +12,7 @@ function column(name: string, type: ColumnType, path: readonly string[]): Source
     name,
     type,
     path,
+    otherPaths: [],
     contains: undefined,
     otherwise: undefined,
     hasSubstringIndex: false,

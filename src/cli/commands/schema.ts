@@ -1,4 +1,4 @@
-import { Command, InvalidArgumentError } from 'commander';
+import { Argument, Command, InvalidArgumentError } from 'commander';
 import { parseCluster } from '../../config/url.ts';
 import { refuseFaults } from '../../definitions/fault.ts';
 import { readDefinitions } from '../../definitions/read.ts';
@@ -6,16 +6,38 @@ import { createView } from '../../engine/external.ts';
 import { createTable } from '../../engine/table.ts';
 import { messageOf } from '../../errors.ts';
 import { readConfig } from '../environment.ts';
+import { FILE_SCHEMAS } from '../file-schemas.ts';
 
 export function schemaCommand(): Command {
   return new Command('schema')
-    .description('Print the statements that create the tables and views of the sources.')
-    .requiredOption('--print', 'print, do not run; the service runs them at start')
+    .description(
+      'Print the JSON Schema of a kind of file, by which editors complete and check it; or the statements that create the tables and views of the sources.',
+    )
+    .addArgument(new Argument('[kind]', 'JSON Schema of endpoint.yaml, a source, tests').choices(KINDS))
+    .option('--print', 'print the statements, do not run them; the service runs them at start')
     .option('--cluster <name>', 'for this cluster (default: TAILRACE_CLUSTER)', parseName)
     .action(print);
 }
 
-async function print({ cluster }: { cluster?: string }): Promise<void> {
+const KINDS = Object.keys(FILE_SCHEMAS);
+
+interface Options {
+  readonly print?: boolean;
+  readonly cluster?: string;
+}
+
+async function print(
+  kind: keyof typeof FILE_SCHEMAS | undefined,
+  options: Options,
+  command: Command,
+): Promise<void> {
+  if (kind === undefined && options.print !== true)
+    command.error(`error: name what to print: ${KINDS.join(', ')}, or --print for the tables`);
+  if (kind === undefined) await printStatements(options);
+  else process.stdout.write(`${JSON.stringify(FILE_SCHEMAS[kind](), undefined, 2)}\n`);
+}
+
+async function printStatements({ cluster }: Options): Promise<void> {
   const config = readConfig();
   const { definitions, faults, sourcesAreWhole } = await readDefinitions(config);
   if (!sourcesAreWhole) refuseFaults(faults);

@@ -4,6 +4,7 @@ import { type Static, Type } from 'typebox';
 import { parseDocument } from 'yaml';
 import type { Endpoint } from '../../definitions/endpoint.ts';
 import type { Fault } from '../../definitions/fault.ts';
+import { type JsonSchema, toJsonSchema, withHead } from '../../definitions/json-schema.ts';
 import { createShapeCheck } from '../../definitions/shape.ts';
 import { readYamlFile, YAML_OPTIONS, type YamlFile, type YamlPath } from '../../definitions/yaml-file.ts';
 import { InputError } from '../../errors.ts';
@@ -50,7 +51,13 @@ const TEST_FILE = Type.Object(
 
 type FileFields = Static<typeof TEST_FILE>;
 
-const checkShape = createShapeCheck(TEST_FILE);
+/** Faults of shape: unknown, missing or wrong fields. */
+export const testShapeFaults = createShapeCheck(TEST_FILE);
+
+/** For editors: what a file of tests may have. */
+export function testJsonSchema(): JsonSchema {
+  return withHead(toJsonSchema(TEST_FILE), { title: 'Tests of an endpoint of Tailrace' });
+}
 
 /** The paths of an endpoint's test files, in order; empty if it has none. @throws InputError if their folder cannot be read */
 export async function findTestFiles({ file }: Endpoint): Promise<string[]> {
@@ -75,7 +82,7 @@ export async function readTestFile(
 ): Promise<TestFile | Fault[]> {
   const yaml = await readYamlFile(path);
   if (Array.isArray(yaml)) return yaml;
-  const shape = checkShape(yaml);
+  const shape = testShapeFaults(yaml);
   if (shape.length > 0) return shape;
   const fields = readExact(yaml);
   const faults: Fault[] = [];
@@ -97,7 +104,7 @@ export async function readTestFile(
   return { file: path, endpoint, yaml, nowMs, events: fields.events ?? {}, cases };
 }
 
-/** The fields of a file that passed `checkShape`, with integers beyond 2^53 as BigInts: they would be rounded. */
+/** The fields of a file that passed `testShapeFaults`, with integers beyond 2^53 as BigInts: they would be rounded. */
 function readExact({ text }: YamlFile): FileFields {
   const exact = parseDocument(text, { ...YAML_OPTIONS, intAsBigInt: true }).toJS({
     reviver: (_: unknown, value: unknown) =>

@@ -1,5 +1,5 @@
 import type { Fault } from '../fault.ts';
-import { isExternalFile, type ManagedFile } from '../source-file.ts';
+import { isExternalFile, type ManagedFile, toPaths } from '../source-file.ts';
 import type { YamlFile } from '../yaml-file.ts';
 
 /** The columns of every source's table. */
@@ -14,6 +14,9 @@ export const COMMON_COLUMNS = [
 
 /** Names that the engine writes into a table's definition without quotes: after a restart they mean something else, or loading fails. */
 export const MISREAD = ['false', 'inf', 'infinity', 'nan', 'not', 'top', 'true'];
+
+// Each is looked for in the JSON of every event, and of older rows.
+const PATHS_MAX = 8;
 
 type ColumnFields = NonNullable<ManagedFile['columns']>;
 type Report = (field: keyof ColumnFields[string], message: string) => void;
@@ -39,6 +42,7 @@ function checkOrigin(columns: ColumnFields, name: string, report: Report): void 
   const { type, path, column, contains } = columns[name] ?? {};
   if (column === undefined && contains === undefined) {
     if (path === undefined) report('path', `"${name}" needs "path", or "column" and "contains"`);
+    else checkPaths(name, toPaths(path), report);
     return;
   }
   if (path !== undefined) report('path', `"${name}" has "path", or "column" and "contains", but not both`);
@@ -55,6 +59,14 @@ function checkOrigin(columns: ColumnFields, name: string, report: Report): void 
       'column',
       `"column" of "${name}" must name a column of texts in this file, not ${JSON.stringify(column)}`,
     );
+}
+
+function checkPaths(name: string, paths: readonly (readonly string[])[], report: Report): void {
+  if (paths.length > PATHS_MAX)
+    report('path', `"path" of "${name}" must be at most ${PATHS_MAX} paths, not ${paths.length}`);
+  const texts = paths.map((path) => JSON.stringify(path));
+  const again = paths.find((_, i) => texts.indexOf(texts[i] ?? '') < i);
+  if (again !== undefined) report('path', `"path" of "${name}" names ${again.join('.')} twice`);
 }
 
 function checkText(columns: ColumnFields, name: string, report: Report): void {

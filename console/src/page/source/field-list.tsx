@@ -4,7 +4,7 @@ import { PanelTable } from '../../ui/table/panel-table.tsx';
 const HEADS = [{ name: 'Field' }, { name: 'Type' }, { name: 'Taken from' }];
 
 /** The columns of every table (docs/sources.md). */
-const COMMON: SourceView['columns'] = [
+const COMMON: readonly Omit<SourceView['columns'][number], 'other_paths'>[] = [
   { name: 'id', type: 'string', path: ['id'], description: 'as sent, otherwise a UUIDv7' },
   {
     name: 'timestamp',
@@ -31,14 +31,14 @@ export function Fields({ source }: { readonly source: SourceView }) {
         </th>
       </tr>
       {COMMON.map((column) => (
-        <FieldLine key={column.name} column={column} />
+        <FieldLine key={column.name} column={{ ...column, other_paths: [] }} />
       ))}
     </PanelTable>
   );
 }
 
 function FieldLine({ column }: { readonly column: SourceView['columns'][number] }) {
-  const { name, type, path, description } = column;
+  const { name, type, path, other_paths: others, description } = column;
   return (
     <tr className="field-line">
       <th scope="row">
@@ -52,14 +52,14 @@ function FieldLine({ column }: { readonly column: SourceView['columns'][number] 
         {path.length === 0 ? (
           <span className="muted">–</span>
         ) : (
-          <code className="small">{writePath(path)}</code>
+          <code className="small">{[path, ...others].map(writePath).join(', ')}</code>
         )}
       </td>
     </tr>
   );
 }
 
-/** As in a source's file: a list if a name contains a dot. */
+/** As in a source's file; after the first one come those that stand in for it. */
 function writePath(path: readonly string[]): string {
   return path.some((name) => name.includes('.')) ? `[${path.join(', ')}]` : path.join('.');
 }

@@ -1,0 +1,25 @@
+import { readFile } from 'node:fs/promises';
+import { expect, test } from 'vitest';
+import { runProgram } from '../../support/program.ts';
+
+test.each(['endpoint', 'source', 'test'])(
+  'prints the JSON Schema of %s, as the package has it',
+  async (kind) => {
+    const { code, stdout, stderr } = await runProgram(['schema', kind], {});
+    expect([code, stderr]).toEqual([0, '']);
+    expect(stdout).toBe(await readFile(`schema/${kind}.json`, 'utf8'));
+  },
+);
+
+test.each([
+  [[], /name what to print: endpoint, source, test, or --print for the tables/],
+  [['table'], /'table' is invalid.*endpoint, source, test/],
+])('refuses %j as a misuse', async (args, message) => {
+  const { code, stderr } = await runProgram(['schema', ...args], {});
+  expect([code, stderr]).toEqual([2, expect.stringMatching(message)]);
+});
+
+test('prints the statements of the tables', async () => {
+  const { code, stdout } = await runProgram(['schema', '--print'], {});
+  expect([code, stdout]).toEqual([0, expect.stringContaining('CREATE TABLE IF NOT EXISTS `edge_logs`')]);
+});
