@@ -1,6 +1,9 @@
 import { useCallback, useEffect, useLayoutEffect, useRef, useState } from 'react';
 
 interface WaitingOptions<Item> {
+  /** The list: what it has does not wait. */
+  readonly shown: readonly Item[];
+  readonly keyOf: (item: Item) => string;
   /** Items wait while the list is looked at: they would move it. */
   readonly held: boolean;
   /** Both in the order of the list. */
@@ -18,14 +21,22 @@ export interface Waiting<Item> {
 }
 
 /** New items of a list that follows them. They are added once the list is no longer held. */
-export function useWaiting<Item>({ held, merge, onItems }: WaitingOptions<Item>): Waiting<Item> {
+export function useWaiting<Item>(options: WaitingOptions<Item>): Waiting<Item> {
   const [waiting, setWaiting] = useState<readonly Item[]>([]);
-  const isHeld = useRef(held);
-  isHeld.current = held;
+  const { held, merge, onItems } = options;
+  const latest = useRef(options);
+  latest.current = options;
   const take = useCallback(
     (items: readonly Item[]) => {
-      if (isHeld.current) setWaiting((before) => merge(before, items));
-      else onItems(items);
+      const { held: isHeld, shown, keyOf } = latest.current;
+      if (!isHeld) return onItems(items);
+      const known = new Set(shown.map(keyOf));
+      setWaiting((before) =>
+        merge(
+          before,
+          items.filter((item) => !known.has(keyOf(item))),
+        ),
+      );
     },
     [merge, onItems],
   );

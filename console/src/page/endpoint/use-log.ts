@@ -77,7 +77,10 @@ export function useLog(
     // There may be older entries, and there are if the oldest were dropped from the list.
     if (before.length === 0 || before.length + found.length > ENTRIES_MAX) setHasOlder(true);
   }, []);
-  const { count, take, show, drop } = useWaiting({ held, merge: mergeNewer, onItems });
+  const { count, take, show, drop } = useWaiting({
+    ...{ held, merge: mergeNewer, onItems, shown: entries },
+    keyOf: ({ id }) => id,
+  });
 
   useLogTail(endpoint, values, { live, first, shown, read, take, drop, onError: setError });
 

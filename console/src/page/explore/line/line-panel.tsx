@@ -36,7 +36,7 @@ export function LinePanel(props: LinePanelProps) {
     live: live && !lines.isOld,
     // The lines that are looked at stay in their place.
     held: isPaused || isHeld,
-    newest: lines.lines[0],
+    shown: lines.lines,
     onLines: lines.add,
   });
   const { state, more } = lines;

@@ -10,7 +10,7 @@ interface TailOptions {
   readonly live: boolean;
   /** New lines wait. */
   readonly held: boolean;
-  readonly newest: Line | undefined;
+  readonly shown: readonly Line[];
   readonly onLines: (lines: readonly Line[]) => void;
 }
 
@@ -19,20 +19,23 @@ export interface Tail extends Pick<Waiting<Line>, 'count' | 'show'> {
 }
 
 /** Follows the new lines of a search. */
-export function useTail(search: Search, { live, held, newest, onLines }: TailOptions): Tail {
+export function useTail(search: Search, { live, held, shown, onLines }: TailOptions): Tail {
   const client = useClient();
-  const { count, take, show, drop } = useWaiting({ held, merge: mergeLines, onItems: onLines });
+  const { count, take, show, drop } = useWaiting({
+    ...{ held, merge: mergeLines, onItems: onLines, shown },
+    keyOf: ({ key }) => key,
+  });
   const [error, setError] = useState<ApiError>();
   const { q, source, project } = search;
   const names = source.join(',');
-  const last = useRef(newest);
-  last.current = newest;
+  const newest = useRef(shown[0]);
+  newest.current = shown[0];
 
   useEffect(() => {
     if (!live) return;
     const asked = { q, source: names.split(','), project };
     const stop = followTail(client, searchPath(asked, undefined, {}), {
-      catchUp: async (signal) => take(await readSince(client, asked, { line: last.current, signal })),
+      catchUp: async (signal) => take(await readSince(client, asked, { line: newest.current, signal })),
       onOpen: () => setError(undefined),
       onRows: (rows) => take(rows.map((row) => toLine(parseJson(row) as Row))), // of a search
       onFailure: (failure) => {
