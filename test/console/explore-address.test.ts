@@ -15,7 +15,7 @@ describe('the address of Explore', () => {
       columns: ['request.path', 'headers."a,b"'],
       refresh: 10,
       live: true,
-      at: 'postgres.logs:9c1f',
+      at: '1795176000123456:postgres.logs:9c1f',
     };
     expect(parseAddress(formatAddress(address))).toEqual(address);
   });

@@ -265,19 +265,30 @@ describe('logs', () => {
     const page = await open(`/endpoints/logs.all?project=${project}`, { key: KEY });
     await page.getByText('No entries', { exact: true }).waitFor();
     await page.getByRole('button', { name: 'Live' }).click();
-    const event = { project, event_message: 'it came in', metadata: { level: 'error', big: 1 } };
-    const sent = await fetch(`${URL_OF_SERVICE}/api/logs?source_name=cloudflare.logs.prod`, {
-      method: 'POST',
-      headers: { 'x-api-key': KEY, 'content-type': 'application/json' },
-      body: JSON.stringify([event]).replace('"big":1', '"big":9007199254740993'),
-    });
-    expect(sent.status).toBe(200);
+    const send = async (message: string) => {
+      const event = { project, event_message: message, metadata: { level: 'error', big: 1 } };
+      const sent = await fetch(`${URL_OF_SERVICE}/api/logs?source_name=cloudflare.logs.prod`, {
+        method: 'POST',
+        headers: { 'x-api-key': KEY, 'content-type': 'application/json' },
+        body: JSON.stringify([event]).replace('"big":1', '"big":9007199254740993'),
+      });
+      expect(sent.status).toBe(200);
+    };
+    await send('it came in');
     const line = page.getByRole('button', { name: /it came in/ });
     await line.waitFor({ timeout: 15_000 });
     expect(await line.innerText()).toContain('error');
     await line.click();
     expect(await page.getByLabel('Metadata').innerText()).toContain('9007199254740993');
     expect(new URL(page.url()).searchParams.get('ui.live')).toBe('1');
+
+    const before = await line.boundingBox(); // while an entry is open, others wait
+    await send('it waits');
+    await page.getByRole('button', { name: '1 new', exact: true }).click({ timeout: 15_000, trial: true });
+    expect(await line.boundingBox()).toEqual(before);
+    expect(await page.getByText('it waits').count()).toBe(0);
+    await page.getByRole('button', { name: '1 new', exact: true }).click();
+    await page.getByRole('button', { name: /it waits/ }).waitFor();
   });
 });
 

@@ -159,7 +159,7 @@ describe('Explore', () => {
     await headsOf(page).nth(2).click();
     const message = await headsOf(page).nth(2).locator('.line-message').innerText();
     await recordOf(page).getByRole('link', { name: 'Around this line' }).click();
-    await expect.poll(() => addressOf(page).get('at')).toMatch(/^postgres\.logs:/);
+    await expect.poll(() => addressOf(page).get('at')).toMatch(/^\d{16}:postgres\.logs:/);
     expect(addressOf(page).has('q')).toBe(false);
     const marked = linesOf(page).locator('.line.marked');
     await marked.waitFor();

@@ -72,6 +72,8 @@ test('logs are paged through to the end while newer ones come in: each entry onc
   expect(sorted(await placesOf(page))).toEqual(range(0, STORED));
 
   await page.getByRole('button', { name: 'Live' }).click();
+  // The list is scrolled, so they wait.
+  await page.getByRole('button', { name: `${NEWER} new`, exact: true }).click({ timeout: 20_000 });
   await expect.poll(() => entries.innerText(), { timeout: 20_000 }).toBe(`${STORED + NEWER} entries`);
   expect(sorted(await placesOf(page))).toEqual(range(0, STORED + NEWER));
 });

@@ -1,13 +1,22 @@
 import { useVirtualizer } from '@tanstack/react-virtual';
 import { useRef, useState } from 'react';
+import { useHeld } from '../../ui/use-waiting.ts';
 import type { LogEntry } from './log.ts';
 import { LogLine } from './log-line.tsx';
 
 const LINE_PX = 29;
 
+interface LogListProps {
+  readonly entries: readonly LogEntry[];
+  /** Whether the entries are looked at: one is open, or the newest are out of sight. */
+  readonly onHeld: (isHeld: boolean) => void;
+}
+
 /** A virtual list of entries, each on a line that expands. */
-export function LogList({ entries }: { readonly entries: readonly LogEntry[] }) {
+export function LogList({ entries, onHeld }: LogListProps) {
   const [open, setOpen] = useState<ReadonlySet<string>>(new Set());
+  const [isScrolled, setScrolled] = useState(false);
+  useHeld(isScrolled || (open.size > 0 && entries.some(({ id }) => open.has(id))), onHeld);
   const scroll = useRef<HTMLElement>(null);
   const virtual = useVirtualizer({
     count: entries.length,
@@ -23,7 +32,13 @@ export function LogList({ entries }: { readonly entries: readonly LogEntry[] }) 
       return next;
     });
   return (
-    <section className="log-list" ref={scroll} tabIndex={0} aria-label="Log entries, newest first">
+    <section
+      className="log-list"
+      ref={scroll}
+      tabIndex={0}
+      aria-label="Log entries, newest first"
+      onScroll={({ currentTarget }) => setScrolled(currentTarget.scrollTop > LINE_PX)}
+    >
       <ol style={{ height: virtual.getTotalSize() }}>
         {virtual.getVirtualItems().map((item) => {
           const entry = entries[item.index];

@@ -1,4 +1,4 @@
-import { useMemo } from 'react';
+import { useMemo, useState } from 'react';
 import type { EndpointView } from '../../../../src/management/view.ts';
 import { formatCount } from '../../format/number.ts';
 import { Empty } from '../../ui/empty.tsx';
@@ -21,7 +21,8 @@ interface LogViewProps {
 /** Log entries, newest first: filters the loaded ones, loads older ones on request and newer ones as they arrive. */
 export function LogView({ endpoint, values, answer, url, onChange }: LogViewProps) {
   const { live, filter } = url;
-  const log = useLog(endpoint, values, { answer, live });
+  const [isHeld, setHeld] = useState(false);
+  const log = useLog(endpoint, values, { answer, live, held: isHeld });
   const wanted = filter.trim().toLowerCase();
   const shown = useMemo(
     () => (wanted === '' ? log.entries : log.entries.filter((entry) => entry.text.includes(wanted))),
@@ -50,12 +51,28 @@ export function LogView({ endpoint, values, answer, url, onChange }: LogViewProp
             Live
           </button>
         )}
+        {log.count > 0 && (
+          <button
+            type="button"
+            className="button quiet log-waiting"
+            onClick={() => {
+              log.show();
+              document.querySelector('.log-list')?.scrollTo({ top: 0 });
+            }}
+          >
+            {formatCount(log.count)} new
+          </button>
+        )}
         <span className="small muted number" role="status">
           {wanted === '' ? `${count} entries` : `${formatCount(shown.length)} of ${count} entries`}
         </span>
       </div>
       {log.error !== undefined && <ErrorNote error={log.error} />}
-      {shown.length === 0 ? <NoEntries filtered={wanted !== ''} live={live} /> : <LogList entries={shown} />}
+      {shown.length === 0 ? (
+        <NoEntries filtered={wanted !== ''} live={live} />
+      ) : (
+        <LogList entries={shown} onHeld={setHeld} />
+      )}
       {log.entries.length > 0 && (
         <div className="log-more">
           {log.hasOlder ? (

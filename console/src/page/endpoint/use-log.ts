@@ -1,13 +1,14 @@
 import { useCallback, useEffect, useMemo, useRef, useState } from 'react';
 import type { EndpointView } from '../../../../src/management/view.ts';
 import { ApiError, useClient } from '../../api/client.ts';
-import { followTail } from '../../api/follow.ts';
-import { type Answer, parseJson, type Row, toAnswer } from './answer.ts';
+import { useWaiting, type Waiting } from '../../ui/use-waiting.ts';
+import { type Answer, toAnswer } from './answer.ts';
 import { findBounds, type LogEntry, mergeEntries, toEntry } from './log.ts';
-import { ENTRIES_MAX, type Read, readNewer, readOlder } from './log-reader.ts';
+import { ENTRIES_MAX, type Read, readOlder } from './log-reader.ts';
+import { useLogTail } from './use-log-tail.ts';
 import { queryPath } from './use-run.ts';
 
-export interface Log {
+export interface Log extends Pick<Waiting<LogEntry>, 'count' | 'show'> {
   readonly entries: readonly LogEntry[];
   readonly error: ApiError | undefined;
   /** Whether there may be entries before the oldest one. */
@@ -16,13 +17,11 @@ export interface Log {
   loadOlder(): void;
 }
 
-const EVERY_MS = 2_000;
-
-/** The entries of an answer, extended by older and newer ones. */
+/** The entries of an answer, extended by older and newer ones. @param held newer ones wait */
 export function useLog(
   endpoint: EndpointView,
   values: Readonly<Record<string, string>>,
-  { answer, live }: { readonly answer: Answer; readonly live: boolean },
+  { answer, live, held }: { readonly answer: Answer; readonly live: boolean; readonly held: boolean },
 ): Log {
   const client = useClient();
   const first = useMemo(() => answer.rows.map(toEntry), [answer]);
@@ -30,7 +29,7 @@ export function useLog(
   const [error, setError] = useState<ApiError>();
   const [hasOlder, setHasOlder] = useState(first.length > 0);
   const [busy, setBusy] = useState(false);
-  const { start, end } = useMemo(() => findBounds(endpoint), [endpoint]);
+  const { end } = useMemo(() => findBounds(endpoint), [endpoint]);
   const shown = useRef(entries);
   shown.current = entries;
   const current = useRef<AbortSignal>(undefined);
@@ -72,49 +71,26 @@ export function useLog(
     setBusy(false);
   };
 
-  // biome-ignore lint/correctness/useExhaustiveDependencies: with another answer (`first`) it begins again
-  useEffect(() => {
-    if (!live || start === undefined) return;
-    const take = (before: readonly LogEntry[], found: readonly LogEntry[]) => {
-      setError(undefined);
-      if (found.length === 0) return;
-      setEntries((kept) => mergeEntries(kept, found, { max: ENTRIES_MAX, drop: 'oldest' }));
-      // There may be older entries, and there are if the oldest were dropped from the list.
-      if (before.length === 0 || before.length + found.length > ENTRIES_MAX) setHasOlder(true);
-    };
-    const fail = (failure: unknown) => {
-      if (failure instanceof ApiError) setError(failure);
-    };
-    const catchUp = async (signal: AbortSignal) => {
-      const before = shown.current;
-      const found = await readNewer(read, { start, end, newest: before[0], signal });
-      if (!signal.aborted) take(before, found);
-    };
-    if (!endpoint.live_tail) return repeat((signal) => catchUp(signal).catch(fail));
-    const path = queryPath(endpoint.name, { ...values, ...(end !== undefined && { [end]: '' }) });
-    return followTail(client, path, {
-      catchUp,
-      onOpen: () => setError(undefined),
-      onRows: (rows) => take(shown.current, rows.map((row) => toEntry(parseJson(row) as Row)).reverse()), // of `columns`
-      onFailure: fail,
-    });
-  }, [live, client, endpoint, values, read, start, end, first]);
+  const onItems = useCallback((found: readonly LogEntry[]) => {
+    const before = shown.current;
+    setEntries((kept) => mergeNewer(kept, found));
+    // There may be older entries, and there are if the oldest were dropped from the list.
+    if (before.length === 0 || before.length + found.length > ENTRIES_MAX) setHasOlder(true);
+  }, []);
+  const { count, take, show, drop } = useWaiting({
+    ...{ held, merge: mergeNewer, onItems, shown: entries },
+    keyOf: ({ id }) => id,
+  });
 
-  return { entries, error, hasOlder: hasOlder && end !== undefined, busy, loadOlder: () => void loadOlder() };
+  useLogTail(endpoint, values, { live, first, shown, read, take, drop, onError: setError });
+
+  return {
+    ...{ entries, error, busy, count, show },
+    hasOlder: hasOlder && end !== undefined,
+    loadOlder: () => void loadOlder(),
+  };
 }
 
-/** Repeats work with a pause in between while the page is visible. @returns a function that stops it */
-function repeat(work: (signal: AbortSignal) => Promise<void>): () => void {
-  const controller = new AbortController();
-  const { signal } = controller;
-  let timer: ReturnType<typeof setTimeout> | undefined;
-  const round = async () => {
-    if (!document.hidden) await work(signal);
-    if (!signal.aborted) timer = setTimeout(() => void round(), EVERY_MS);
-  };
-  void round();
-  return () => {
-    controller.abort();
-    clearTimeout(timer);
-  };
+function mergeNewer(kept: readonly LogEntry[], found: readonly LogEntry[]): readonly LogEntry[] {
+  return mergeEntries(kept, found, { max: ENTRIES_MAX, drop: 'oldest' });
 }

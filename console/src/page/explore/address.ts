@@ -18,7 +18,7 @@ export interface ExploreAddress {
   /** Seconds, one of `REFRESHES`. */
   readonly refresh: number | undefined;
   readonly live: boolean;
-  /** `<source>:<id>` of a line to show and mark. */
+  /** Of a line to show and mark (line/at.ts). */
   readonly at: string;
 }
 

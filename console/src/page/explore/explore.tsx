@@ -9,7 +9,8 @@ import { ExploreHead } from './explore-head.tsx';
 import { HistogramPanel } from './histogram/histogram.tsx';
 import { useHistogram } from './histogram/use-histogram.ts';
 import { KeyHelp } from './key-help.tsx';
-import { atOf, type Line } from './line/line.ts';
+import { formatAt } from './line/at.ts';
+import type { Line } from './line/line.ts';
 import { LinePanel } from './line/line-panel.tsx';
 
 import { isElsewhere } from './line/use-line-keys.ts';
@@ -28,9 +29,9 @@ export function ExplorePage() {
   const pinned = useClient().self.pins['project'];
   const address = useMemo(() => ({ ...given, project: pinned ?? given.project }), [given, pinned]);
   const { columns } = address;
-  const [isScrolled, setScrolled] = useState(false);
+  const [isHeld, setHeld] = useState(false);
   const [help, setHelp] = useState(false);
-  const { search, lines, histogram, refresh } = useExplore(address, isScrolled);
+  const { search, lines, histogram, refresh } = useExplore(address, isHeld);
   const isRunning = [lines, histogram].some(({ state }) => state.kind === 'running');
   const fields = useFields(search, lines.lines);
 
@@ -74,7 +75,7 @@ export function ExplorePage() {
         onChange={change}
         onFilter={filter}
         onColumn={onColumn}
-        onScrolled={setScrolled}
+        onHeld={setHeld}
         pathAround={(line) => explorePath(around(address, line))}
       />
       {help && <KeyHelp onClose={() => setHelp(false)} />}
@@ -82,7 +83,7 @@ export function ExplorePage() {
   );
 }
 
-/** Reads the lines and counts of an address. @param held automatic refreshes wait: while older lines are looked at, they stay */
+/** Reads the lines and counts of an address. @param held automatic refreshes wait: lines that are looked at stay */
 function useExplore(address: ExploreAddress, held: boolean) {
   const { live, at, by, refresh: seconds, from } = address;
   const [round, setRound] = useState(0);
@@ -127,7 +128,7 @@ function around(address: ExploreAddress, line: Line): Partial<ExploreAddress> {
     q: '',
     project: line.project,
     live: false,
-    at: atOf(line),
+    at: formatAt(line),
   };
 }
 

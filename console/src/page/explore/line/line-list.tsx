@@ -1,24 +1,28 @@
-import { useVirtualizer } from '@tanstack/react-virtual';
-import { type RefObject, useEffect, useId, useRef, useState } from 'react';
+import { useVirtualizer, type VirtualItem, type Virtualizer } from '@tanstack/react-virtual';
+import { type RefObject, useEffect, useEffectEvent, useId, useMemo, useRef, useState } from 'react';
+import { useHeld } from '../../../ui/use-waiting.ts';
 import type { Search } from '../search/search.ts';
-import { atOf, type Line } from './line.ts';
+import { isAt, parseAt } from './at.ts';
+import type { Line } from './line.ts';
 import { HEADER_PX, LineHeader } from './line-header.tsx';
 import { LineRow } from './line-row.tsx';
 import './line.css';
 import { type LineActions, Record } from './record.tsx';
-import { useLineKeys } from './use-line-keys.ts';
+import { focusLine, useLineKeys } from './use-line-keys.ts';
 
 interface LineListProps extends LineActions {
   /** Of the lines: those of another one begin at the top. */
   readonly search: Search;
   readonly lines: readonly Line[];
-  /** Of the line to mark and to scroll to. */
+  /** Of the line to mark and to go to. */
   readonly at: string;
   readonly old: boolean;
-  /** Called when the end comes near. */
+  /** Called when the oldest line comes near. */
   readonly onEnd: () => void;
-  /** Whether the newest lines are out of sight. */
-  readonly onScrolled: (isScrolled: boolean) => void;
+  /** Called when the newest line comes near. */
+  readonly onStart: () => void;
+  /** Whether the lines are looked at: one is open, or the newest are out of sight. */
+  readonly onHeld: (isHeld: boolean) => void;
 }
 
 declare module 'react' {
@@ -31,11 +35,13 @@ const LINE_PX = 27;
 const NEAR_LINES = 50;
 
 /** A virtual list of lines, which open. j and k, or arrow keys, go from one to the next. */
-export function LineList({ search, lines, at, old, onEnd, onScrolled, ...actions }: LineListProps) {
+export function LineList({ search, lines, at, old, onEnd, onStart, onHeld, ...actions }: LineListProps) {
   const id = useId();
-  const { open, current, setCurrent, toggle } = useOpenLines();
+  const { open, current, setCurrent, toggle, closeAll } = useOpenLines();
   const scroll = useRef<HTMLElement>(null);
-  useTop(scroll, search, onScrolled);
+  const [isScrolled, setScrolled] = useState(false);
+  useHeld(isScrolled || (open.size > 0 && lines.some(({ key }) => open.has(key))), onHeld);
+  useTop(scroll, search);
   const virtual = useVirtualizer({
     count: lines.length,
     getScrollElement: () => scroll.current,
@@ -44,22 +50,15 @@ export function LineList({ search, lines, at, old, onEnd, onScrolled, ...actions
     overscan: 12,
     scrollMargin: HEADER_PX,
     scrollPaddingStart: HEADER_PX,
+    // Newer lines that are read later leave the others in their place.
+    anchorTo: at === '' ? 'start' : 'end',
   });
   const items = virtual.getVirtualItems();
-  const last = items.at(-1)?.index ?? 0;
-  useEffect(() => {
-    if (last >= lines.length - NEAR_LINES) onEnd();
-  }, [last, lines.length, onEnd]);
-
-  const found = at === '' ? -1 : lines.findIndex((line) => atOf(line) === at);
-  const marked = lines[found]?.key;
-  // Once for each line that an address names.
-  // biome-ignore lint/correctness/useExhaustiveDependencies: see above
-  useEffect(() => {
-    if (marked === undefined) return;
-    setCurrent(marked);
-    virtual.scrollToIndex(found, { align: 'center' });
-  }, [marked]);
+  const marked = useMarked({ scroll, virtual, lines, search, at, old }, (line) => {
+    closeAll();
+    setCurrent(line.key);
+  });
+  useEnds({ scroll, items, count: lines.length, onStart, onEnd });
 
   const focused = Math.max(
     0,
@@ -77,7 +76,7 @@ export function LineList({ search, lines, at, old, onEnd, onScrolled, ...actions
       tabIndex={-1}
       style={{ '--columns': actions.columns.length }}
       aria-label="Lines, newest first"
-      onScroll={({ currentTarget }) => onScrolled(currentTarget.scrollTop > LINE_PX)}
+      onScroll={({ currentTarget }) => setScrolled(currentTarget.scrollTop > LINE_PX)}
     >
       <LineHeader columns={actions.columns} onColumn={actions.onColumn} />
       <ol style={{ height: virtual.getTotalSize() }}>
@@ -91,7 +90,7 @@ export function LineList({ search, lines, at, old, onEnd, onScrolled, ...actions
               key={item.key}
               data-index={item.index}
               ref={virtual.measureElement}
-              className={`line level-${line.level ?? 'none'}${line.key === marked ? ' marked' : ''}`}
+              className={`line level-${line.level ?? 'none'}${line.key === marked?.key ? ' marked' : ''}`}
               style={{ transform: `translateY(${item.start - HEADER_PX}px)` }}
             >
               <LineRow
@@ -111,17 +110,59 @@ export function LineList({ search, lines, at, old, onEnd, onScrolled, ...actions
   );
 }
 
-/** Goes to the top for each search. A list that is gone is not scrolled. */
-function useTop(
-  scroll: RefObject<HTMLElement | null>,
-  search: Search,
-  onScrolled: LineListProps['onScrolled'],
-): void {
+interface MarkedOptions extends Pick<LineListProps, 'lines' | 'search' | 'at' | 'old'> {
+  readonly scroll: RefObject<HTMLElement | null>;
+  readonly virtual: Virtualizer<HTMLElement, Element>;
+}
+
+/** The line that an address names. The list goes to it once for each search. */
+function useMarked(options: MarkedOptions, onMarked: (line: Line) => void): Line | undefined {
+  const { scroll, virtual, lines, search, at, old } = options;
+  const index = useMemo(() => {
+    const place = parseAt(at);
+    return place === undefined ? -1 : lines.findIndex((line) => isAt(line, place));
+  }, [at, lines]);
+  const marked = lines[index];
+  const goTo = useEffectEvent((line: Line) => {
+    onMarked(line);
+    virtual.scrollToIndex(index, { align: 'center' });
+    // The link that led here goes with its record. Elsewhere the focus stays.
+    const { activeElement: focused, body } = document;
+    if (focused === body || scroll.current?.contains(focused) === true) focusLine(scroll.current, index);
+  });
+  // biome-ignore lint/correctness/useExhaustiveDependencies: not again when other lines come
+  useEffect(() => {
+    if (marked !== undefined && !old) goTo(marked);
+  }, [marked?.key, search, old]);
+  return marked;
+}
+
+interface EndsOptions extends Pick<LineListProps, 'onStart' | 'onEnd'> {
+  readonly scroll: RefObject<HTMLElement | null>;
+  readonly items: readonly VirtualItem[];
+  readonly count: number;
+}
+
+/** Reports that an end of the list comes near. */
+function useEnds({ scroll, items, count, onStart, onEnd }: EndsOptions): void {
+  const first = items[0]?.index ?? 0;
+  const last = items.at(-1)?.index ?? 0;
+  useEffect(() => {
+    if (last >= count - NEAR_LINES) onEnd();
+  }, [last, count, onEnd]);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: each time that other lines come into sight
+  useEffect(() => {
+    // Where it is now: another effect may just have scrolled it.
+    if ((scroll.current?.scrollTop ?? 0) < NEAR_LINES * LINE_PX) onStart();
+  }, [first, onStart]);
+}
+
+/** Goes to the top for each search. */
+function useTop(scroll: RefObject<HTMLElement | null>, search: Search): void {
   // biome-ignore lint/correctness/useExhaustiveDependencies: the lines are of another search
   useEffect(() => {
     scroll.current?.scrollTo({ top: 0 });
   }, [search]);
-  useEffect(() => () => onScrolled(false), [onScrolled]);
 }
 
 /** The lines whose records are open, and the line that keys start from. */
@@ -135,5 +176,5 @@ function useOpenLines() {
     setOpen(next);
     setCurrent(key);
   };
-  return { open, current, setCurrent, toggle };
+  return { open, current, setCurrent, toggle, closeAll: () => setOpen(new Set()) };
 }

@@ -40,11 +40,6 @@ export function toRow({ source, id, micros, project, level, message, metadata }:
   return { source, id, timestamp: micros, project, level, event_message: message, metadata };
 }
 
-/** How an address names a line. */
-export function atOf({ source, id }: Line): string {
-  return `${source}:${id}`;
-}
-
 /** Newest first, without duplicates; of more than `LINES_MAX` the newest. */
 export function mergeLines(kept: readonly Line[], found: readonly Line[]): readonly Line[] {
   if (found.length === 0) return kept;

@@ -48,12 +48,18 @@ function goToLine(event: KeyboardEvent, target: Element, options: LineKeyOptions
   focusLine(scroll.current, to);
 }
 
+/** Fields that letters or Escape mean something to; a choice between buttons or options is not one. */
+const FIELDS =
+  'input:not([type=radio], [type=checkbox], [type=button], [type=submit]), textarea, select, [role=application]';
+
 /** Whether a key is typed into a field, or into what is over the page. */
 export function isElsewhere({ target, ctrlKey, metaKey, altKey }: KeyboardEvent): boolean {
   if (ctrlKey || metaKey || altKey || !(target instanceof HTMLElement)) return true;
-  const isField =
-    target.isContentEditable || target.closest('input, textarea, select, [role=application]') !== null;
-  return isField || target.closest('dialog, [role=dialog], [popover]') !== null;
+  return (
+    target.isContentEditable ||
+    target.closest(FIELDS) !== null ||
+    target.closest('dialog, [role=dialog], [popover]') !== null
+  );
 }
 
 function findTarget(
@@ -71,7 +77,7 @@ function findTarget(
 const FRAMES_MAX = 10;
 
 /** A line that comes into sight is drawn some frames later. */
-function focusLine(list: HTMLElement | null, index: number, frames = 0): void {
+export function focusLine(list: HTMLElement | null, index: number, frames = 0): void {
   const head = list?.querySelector<HTMLElement>(`li[data-index="${index}"] > .line-head`);
   if (head != null) head.focus({ preventScroll: true });
   else if (frames < FRAMES_MAX) requestAnimationFrame(() => focusLine(list, index, frames + 1));

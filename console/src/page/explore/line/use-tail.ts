@@ -1,54 +1,41 @@
-import { useCallback, useEffect, useRef, useState } from 'react';
+import { useEffect, useRef, useState } from 'react';
 import { ApiError, type Client, useClient } from '../../../api/client.ts';
 import { followTail } from '../../../api/follow.ts';
+import { useWaiting, type Waiting } from '../../../ui/use-waiting.ts';
 import { parseJson, type Row, toAnswer } from '../../endpoint/answer.ts';
 import { findNext, type Search, searchPath } from '../search/search.ts';
 import { LINES_MAX, type Line, mergeLines, toLine } from './line.ts';
 
 interface TailOptions {
   readonly live: boolean;
-  /** New lines are counted, and added when it ends. */
+  /** New lines wait. */
   readonly held: boolean;
-  readonly newest: Line | undefined;
+  readonly shown: readonly Line[];
   readonly onLines: (lines: readonly Line[]) => void;
 }
 
-export interface Tail {
-  /** Lines that are held back. */
-  readonly waiting: number;
+export interface Tail extends Pick<Waiting<Line>, 'count' | 'show'> {
   readonly error: ApiError | undefined;
 }
 
 /** Follows the new lines of a search. */
-export function useTail(search: Search, { live, held, newest, onLines }: TailOptions): Tail {
+export function useTail(search: Search, { live, held, shown, onLines }: TailOptions): Tail {
   const client = useClient();
-  const [waiting, setWaiting] = useState<readonly Line[]>([]);
+  const { count, take, show, drop } = useWaiting({
+    ...{ held, merge: mergeLines, onItems: onLines, shown },
+    keyOf: ({ key }) => key,
+  });
   const [error, setError] = useState<ApiError>();
   const { q, source, project } = search;
   const names = source.join(',');
-  const last = useRef(newest);
-  last.current = newest;
-  const isHeld = useRef(held);
-  isHeld.current = held;
-
-  const take = useCallback(
-    (lines: readonly Line[]) => {
-      if (isHeld.current) setWaiting((before) => mergeLines(before, lines));
-      else onLines(lines);
-    },
-    [onLines],
-  );
-  useEffect(() => {
-    if (held || waiting.length === 0) return;
-    onLines(waiting);
-    setWaiting([]);
-  }, [held, waiting, onLines]);
+  const newest = useRef(shown[0]);
+  newest.current = shown[0];
 
   useEffect(() => {
     if (!live) return;
     const asked = { q, source: names.split(','), project };
     const stop = followTail(client, searchPath(asked, undefined, {}), {
-      catchUp: async (signal) => take(await readSince(client, asked, { line: last.current, signal })),
+      catchUp: async (signal) => take(await readSince(client, asked, { line: newest.current, signal })),
       onOpen: () => setError(undefined),
       onRows: (rows) => take(rows.map((row) => toLine(parseJson(row) as Row))), // of a search
       onFailure: (failure) => {
@@ -58,10 +45,10 @@ export function useTail(search: Search, { live, held, newest, onLines }: TailOpt
     return () => {
       stop();
       setError(undefined);
-      setWaiting([]);
+      drop();
     };
-  }, [live, client, q, names, project, take]);
-  return { waiting: waiting.length, error };
+  }, [live, client, q, names, project, take, drop]);
+  return { count, show, error };
 }
 
 const CATCH_UP_MS = 60_000;

@@ -1,3 +1,4 @@
+import { fromMicros } from '../../../format/time.ts';
 import { resolveRange, type TimeRange } from '../../../format/time-range.ts';
 import type { ExploreAddress } from '../address.ts';
 import { ceilTo, chooseWidthMs, floorTo } from './slice.ts';
@@ -56,6 +57,7 @@ export function hasSameEvents(a: Search, b: Search): boolean {
   return a.q === b.q && a.project === b.project && a.source.join() === b.source.join();
 }
 
+/** Fractions are microseconds. */
 interface Bounds {
   readonly fromMs: number;
   readonly untilMs: number;
@@ -78,10 +80,11 @@ export function searchPath(
   return `/api/search?${new URLSearchParams(Object.entries(fields).filter(([, value]) => value !== ''))}`;
 }
 
-/** The service says what is wrong with an instant that there is not. */
+/** To the microsecond. The service says what is wrong with an instant that there is not. */
 function toIso(ms: number): string {
-  const date = new Date(ms);
-  return Number.isNaN(date.getTime()) ? String(ms) : date.toISOString();
+  const date = new Date(Math.floor(ms));
+  if (Number.isNaN(date.getTime())) return String(ms);
+  return Number.isInteger(ms) ? date.toISOString() : fromMicros(Math.round(ms * 1_000));
 }
 
 /** The cursor of the next page, from the header `Link`. */

@@ -1,0 +1,51 @@
+import { formatCount } from '../../../format/number.ts';
+import type { ExploreAddress } from '../address.ts';
+import type { Tail } from './use-tail.ts';
+
+interface LiveControlsProps {
+  readonly address: ExploreAddress;
+  readonly tail: Tail;
+  readonly paused: boolean;
+  readonly onPaused: (paused: boolean) => void;
+  readonly onChange: (change: Partial<ExploreAddress>) => void;
+}
+
+/** Follows new lines, or lets them wait. */
+export function LiveControls({ address, tail, paused, onPaused, onChange }: LiveControlsProps) {
+  const { live } = address;
+  const onLive = () => {
+    onPaused(false);
+    onChange({
+      live: !live,
+      ...(!live && { range: address.range ?? '1h', from: undefined, until: undefined }),
+    });
+  };
+  const onShow = () => {
+    onPaused(false);
+    tail.show(); // also while a line is open
+    document.querySelector('.line-list')?.scrollTo({ top: 0 });
+  };
+  return (
+    <>
+      <button type="button" className="button quiet" aria-pressed={live} onClick={onLive}>
+        <span className={live && !paused ? 'pulse on' : 'pulse'} aria-hidden="true" />
+        Live
+      </button>
+      {live && (
+        <button
+          type="button"
+          className="button quiet"
+          aria-pressed={paused}
+          onClick={() => onPaused(!paused)}
+        >
+          Pause
+        </button>
+      )}
+      {tail.count > 0 && (
+        <button type="button" className="button quiet line-waiting" onClick={onShow}>
+          {formatCount(tail.count)} new
+        </button>
+      )}
+    </>
+  );
+}

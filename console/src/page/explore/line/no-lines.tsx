@@ -1,0 +1,50 @@
+import type { ReactNode } from 'react';
+import { describeRange } from '../../../format/time-range.ts';
+import { useZone } from '../../../preference.ts';
+import { Empty } from '../../../ui/empty.tsx';
+import { ErrorNote } from '../../../ui/error-note.tsx';
+import type { ExploreAddress } from '../address.ts';
+import { rangeOf } from '../search/search.ts';
+import type { Lines } from './use-lines.ts';
+
+interface NoLinesProps {
+  readonly address: ExploreAddress;
+  readonly lines: Lines;
+  readonly onChange: (change: Partial<ExploreAddress>) => void;
+}
+
+/** Says why there are no lines. */
+export function NoLines({ address, lines, onChange }: NoLinesProps): ReactNode {
+  const zone = useZone();
+  const { state, hint, isOld } = lines;
+  if (state.kind === 'failed') {
+    const { error } = state;
+    const isQuery = error.errors.some(({ parameter }) => parameter === 'q');
+    return isQuery ? (
+      <Empty title="The search has a fault">{error.message}</Empty>
+    ) : (
+      <ErrorNote error={error} />
+    );
+  }
+  if (state.kind === 'running' || isOld) return <p className="line-none muted">Searching…</p>;
+  if (state.kind === 'stopped') return <Empty title="Stopped">Nothing was found before that.</Empty>;
+  const range = describeRange(rangeOf(address), zone);
+  const isShort = address.range !== '7d' && address.range !== '30d';
+  const where = address.source.length === 0 ? 'any source' : address.source.join(', ');
+  return (
+    <Empty title={address.live ? 'No events yet' : 'No events'}>
+      {address.q === '' ? 'There are no events' : 'No event matches'} in {where}
+      {address.project !== '' && `, project ${address.project}`}: {range.toLowerCase()}.
+      {hint !== undefined && ` A hint: ${hint}.`}{' '}
+      {isShort && (
+        <button
+          type="button"
+          className="button quiet"
+          onClick={() => onChange({ range: '7d', from: undefined, until: undefined })}
+        >
+          Search the last 7 days
+        </button>
+      )}
+    </Empty>
+  );
+}

@@ -1,0 +1,191 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import type { Client, RawAnswer } from '../../console/src/api/client.ts';
+import { formatAt, parseAt } from '../../console/src/page/explore/line/at.ts';
+import { LINES_MAX, type Line, toLine } from '../../console/src/page/explore/line/line.ts';
+import {
+  createRead,
+  FIRST_ROWS,
+  hasNewer,
+  hasOlder,
+  lengthen,
+  type Read,
+  readAround,
+  readLater,
+  readOlder,
+} from '../../console/src/page/explore/line/read.ts';
+import type { Search } from '../../console/src/page/explore/search/search.ts';
+import { parseInstant } from '../../src/lib/instant.ts';
+import { runs } from '../support/property.ts';
+
+const T = 1_795_176_000_123_456;
+const RANGE_MICROS = 120_000_000;
+
+/** Lines at these instants, newest first, as the service orders them. */
+function createLines(micros: readonly number[]): Line[] {
+  return micros
+    .map((one, i) =>
+      toLine({ source: 's', id: String(i).padStart(6, '0'), timestamp: one, project: 'p', metadata: {} }),
+    )
+    .sort((a, b) => b.micros - a.micros || (a.id < b.id ? 1 : -1));
+}
+
+/** The service: pages of a range, newest first, and how many were read. */
+function serve(all: readonly Line[]) {
+  const counts = { requests: 0 };
+  const callRaw = async (path: string): Promise<RawAnswer> => {
+    counts.requests++;
+    const query = new URL(path, 'http://localhost').searchParams;
+    const [from, until] = [parseInstant(query.get('from') ?? ''), parseInstant(query.get('until') ?? '')];
+    if (from === undefined || until === undefined || !(from < until)) throw new Error(`no range: ${path}`);
+    const limit = Number(query.get('limit'));
+    const at = Number(query.get('cursor') ?? 0);
+    const within = all.filter(({ micros }) => from <= micros && micros < until);
+    const result = within.slice(at, at + limit).map(({ source, id, micros, project }) => ({
+      ...{ source, id, timestamp: micros, project, level: null, event_message: '', metadata: {} },
+    }));
+    const link = `</api/search?cursor=${at + limit}>; rel="next"`;
+    const headers = new Headers(at + limit < within.length ? { link } : {});
+    const text = JSON.stringify({ result });
+    return { text, headers, status: 200, ms: 1, blob: new Blob([text]) };
+  };
+  const client = { callRaw } as Pick<Client, 'callRaw'> as Client;
+  return { client, counts };
+}
+
+const search: Search = {
+  ...{ q: '', source: [], project: '', nowMs: T / 1000, widthMs: 5_000, offsetMs: 0 },
+  fromMs: Math.floor((T - RANGE_MICROS) / 1000),
+  untilMs: Math.floor((T + RANGE_MICROS) / 1000),
+};
+
+/** Opens an address of a line, then reads on at both ends until there is no more. */
+async function readAll(all: readonly Line[], at: Line) {
+  const { client, counts } = serve(all);
+  let read: Read = createRead(search, formatAt(at));
+  const { signal } = new AbortController();
+  const options = { client, signal, onRead: (next: Read) => (read = next) };
+  await readAround(read, at, options);
+  const [first, requests] = [read, counts.requests];
+  while (hasNewer(read)) read = await readLater(read, options);
+  while (hasOlder(read) && read.lines.length < LINES_MAX) await readOlder(lengthen(read), options);
+  return { first, requests, whole: read };
+}
+
+/** Whether the lines are all that there are between the first and the last of them. */
+function expectWhole(lines: readonly Line[], all: readonly Line[]): void {
+  const [newest = Number.NaN, oldest = Number.NaN] = [lines[0]?.micros, lines.at(-1)?.micros];
+  const within = all.filter(({ micros }) => oldest < micros && micros <= newest);
+  expect(lines.filter(({ micros }) => micros > oldest).map(({ id }) => id)).toEqual(
+    within.map(({ id }) => id),
+  );
+}
+
+const inRange = (all: readonly Line[]) =>
+  all.filter(({ micros }) => search.fromMs * 1000 <= micros && micros < search.untilMs * 1000);
+
+describe('a line is read with those around it', () => {
+  test.each([
+    ['a line by itself', [T]],
+    ['few lines', [T - 5, T, T + 7, T + RANGE_MICROS / 2]],
+    ['83 events/s', Array.from({ length: 20_000 }, (_, i) => T + (i - 10_000) * 12_000)],
+    ['2,000 events/s', Array.from({ length: 60_000 }, (_, i) => T + (i - 30_000) * 500)],
+    [
+      '150 events in its microsecond',
+      Array.from({ length: 400 }, (_, i) => T + (i < 150 ? 0 : (i - 275) * 9_000)),
+    ],
+    ['3,000 events in its microsecond', Array.from({ length: 3_000 }, () => T)],
+    ['2,500 events in the microsecond after it', [T, ...Array.from({ length: 2_500 }, () => T + 1)]],
+    ['a burst in the minute after it', [T, ...Array.from({ length: 5_000 }, (_, i) => T + 60_000_000 + i)]],
+  ])('among %s', async (_name, micros) => {
+    const all = createLines(micros);
+    const same = all.filter((line) => line.micros === T);
+    for (const at of new Set([same[0], same[Math.floor(same.length / 2)], same.at(-1)])) {
+      if (at === undefined) throw new Error('a line');
+      const { first, requests, whole } = await readAll(all, at);
+      expect(first.lines).toContainEqual(at);
+      expectWhole(first.lines, all);
+      const index = first.lines.findIndex(({ id }) => id === at.id);
+      const known = inRange(all);
+      const place = known.findIndex(({ id }) => id === at.id);
+      expect(index).toBeGreaterThanOrEqual(Math.min(FIRST_ROWS, place));
+      expect(first.lines.length - index).toBeGreaterThan(0);
+      expect(first.lines.length).toBeGreaterThanOrEqual(Math.min(known.length, FIRST_ROWS));
+      expect(requests).toBeLessThanOrEqual(25);
+      expectWhole(whole.lines, all);
+      if (known.length <= LINES_MAX) expect(whole.lines).toHaveLength(known.length);
+    }
+  });
+
+  test('at any distances of events', async () => {
+    const distance = fc.oneof(
+      { weight: 5, arbitrary: fc.integer({ min: 0, max: 3 }) },
+      fc.integer({ min: 0, max: 20_000 }),
+      fc.integer({ min: 0, max: 40_000_000 }),
+    );
+    const events = fc.tuple(
+      fc.array(fc.tuple(distance, fc.integer({ min: 1, max: 900 })), { maxLength: 12 }),
+      fc.nat(),
+    );
+    await fc.assert(
+      fc.asyncProperty(events, async ([groups, pick]) => {
+        let next = T - RANGE_MICROS / 2;
+        const micros = groups.flatMap(([step, count]) => {
+          next += step;
+          return Array.from({ length: count }, () => next);
+        });
+        const all = createLines([...micros, T]);
+        const at = all[pick % all.length];
+        if (at === undefined) throw new Error('a line');
+        if (!inRange(all).includes(at)) return;
+        const { first, whole } = await readAll(all, at);
+        expect(first.lines).toContainEqual(at);
+        expectWhole(first.lines, all);
+        expectWhole(whole.lines, all);
+        if (all.length <= LINES_MAX) expect(whole.lines).toHaveLength(inRange(all).length);
+      }),
+      runs(40),
+    );
+  });
+
+  test('that is not there: those of its time are shown', async () => {
+    const all = createLines(Array.from({ length: 2_000 }, (_, i) => T + (i - 1_000) * 10_000));
+    const { client, counts } = serve(all);
+    let read = createRead(search, `${T}:s:gone`);
+    const { signal } = new AbortController();
+    await readAround(
+      read,
+      { micros: T, source: 's', id: 'gone' },
+      { client, signal, onRead: (next) => (read = next) },
+    );
+    expectWhole(read.lines, all);
+    expect(read.lines[0]?.micros).toBeGreaterThan(T);
+    expect(read.lines.at(-1)?.micros).toBeLessThan(T);
+    expect(counts.requests).toBeLessThan(10);
+  });
+});
+
+describe('the address of a line', () => {
+  test('has its time, source and id, of any characters', () => {
+    fc.assert(
+      fc.property(fc.integer({ min: -9e15, max: 9e15 }), fc.string(), (micros, id) => {
+        expect(parseAt(formatAt({ micros, source: 'postgres.logs', id }))).toEqual({
+          ...{ micros, source: 'postgres.logs', id },
+        });
+      }),
+    );
+  });
+
+  test.each(['', 'postgres.logs:9c1f', 'x:y:z', '1e5:s:i', '12345678901234567:s:i'])(
+    '%j names none',
+    (text) => {
+      expect(parseAt(text)).toBeUndefined();
+      expect(createRead(search, text).newer).toBeUndefined();
+    },
+  );
+
+  test('of another time than the range is read from the newest line on', () => {
+    expect(createRead(search, `${T - 2 * RANGE_MICROS}:s:i`).newer).toBeUndefined();
+    expect(createRead({ ...search, fromMs: Number.NaN }, `${T}:s:i`).newer).toBeUndefined();
+  });
+});
