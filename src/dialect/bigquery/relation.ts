@@ -1,5 +1,5 @@
 import { firstOf, type Step, writeSteps } from './steps.ts';
-import { jsonValue, type Type, type TypedSql, type Value } from './value.ts';
+import { jsonValue, type Members, type Type, type TypedSql, type Value } from './value.ts';
 
 /** A view of the stored query, as callers' SELECTs see it. */
 export interface DialectView {
@@ -34,6 +34,7 @@ export interface SourceColumn {
   /** As callers name it; in lower case its key in `columns`. */
   readonly label: string;
   readonly type: Type;
+  readonly members?: Members | undefined;
 }
 
 /** JSON that steps lead into: a column of a relation, or a record of an UNNEST. */
@@ -73,7 +74,8 @@ export function createRelation(name: string, alias: string, source: Source) {
     /** A column that is not JSON. */
     column(column: SourceColumn): Value {
       const sql = addTo(columns, column.name, `${inner}.${column.name}`);
-      return { type: column.type, sql, column: { table: relation, name: column.name } };
+      const { type, members } = column;
+      return { type, sql, members, column: { table: relation, name: column.name } };
     },
     origin(column: SourceColumn): Origin {
       const isMetadata = source.view !== undefined && column.type === 'record';
@@ -150,8 +152,12 @@ function writeRelation({
 }: Written): string {
   const { untyped } = source.view ?? {};
   const metadata = untyped !== undefined && !readsAll ? untyped : 'metadata';
+  const arrays = new Set(
+    [...source.columns.values()].filter(({ type }) => type === 'array').map(({ name }) => name),
+  );
   const list = [...columns].map(([column, sql]) => {
-    const isStored = isOptional && sql === `${inner}.${column}`;
+    // An array cannot be NULL in the engine; the default, an empty one, stands for it.
+    const isStored = isOptional && sql === `${inner}.${column}` && !arrays.has(column);
     return `${isStored ? `toNullable(${sql})` : sql} AS ${column}`;
   });
   const from = records.length === 0 ? SOURCE : writeUnnested({ inner, records, list });
