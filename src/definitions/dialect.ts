@@ -1,7 +1,10 @@
 import type { ColumnType, Source } from './source.ts';
 
-/** Dialects of callers' SELECTs besides the engine's own. src/dialect/dialect.ts has a translator for each. */
-export const DIALECT_NAMES = ['bigquery'] as const;
+/**
+ * Dialects of callers' SELECTs besides the engine's own. src/dialect/dialect.ts has a translator for each. `studio` is BigQuery's as
+ * Supabase Studio writes it: two quotes in a text are one.
+ */
+export const DIALECT_NAMES = ['bigquery', 'studio'] as const;
 
 export type DialectName = (typeof DIALECT_NAMES)[number];
 

@@ -272,7 +272,7 @@ describe('an endpoint.yaml', () => {
       'query_sandboxing: false',
       'query_sandboxing: false\nsql_dialect: sqlite',
       8,
-      '"sql_dialect" must be one of bigquery, not "sqlite"',
+      '"sql_dialect" must be one of bigquery, studio, not "sqlite"',
     ],
     [
       'an enum without values',

@@ -58,17 +58,19 @@ test('a comparison with a number reads numbers and texts that are numbers, one w
   expect(where(e.not(e.comparison('=', method, e.literal('GET', "'GET'"))))).toEqual(['e0']);
 });
 
-test('nulls come first ascending and last descending', () => {
-  const sorted = (descending: boolean) =>
+test('nulls come first ascending and last descending, or as the query says', () => {
+  const sorted = (descending: boolean, nulls?: 'first' | 'last') =>
     rows(
       q.select({
         items: [item(method, 'method')],
         from: records,
-        order: [{ sql: '1', by: method, descending }],
+        order: [{ sql: '1', by: method, descending, nulls }],
       }),
     ).flat();
   expect(sorted(false)).toEqual([null, null, 'GET', 'GET', 'POST']);
   expect(sorted(true)).toEqual(['POST', 'GET', 'GET', null, null]);
+  expect(sorted(false, 'last')).toEqual(['GET', 'GET', 'POST', null, null]);
+  expect(sorted(true, 'first')).toEqual([null, null, 'POST', 'GET', 'GET']);
 });
 
 test('aggregates without GROUP BY answer one row, also over no rows; columns without a name are f0_, f1_', () => {

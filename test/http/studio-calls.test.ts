@@ -207,7 +207,7 @@ describe('the Logs Explorer', () => {
     ['drop table edge_logs', /SELECT|understood/],
     ['select * from edge_logs_of_others', /edge_logs_of_others/],
     ['select session_user() from edge_logs', /session_user/i],
-    ['select id from', /understood/],
+    ['select id from', /ends where a table belongs at line 1, column 15/],
     ['select 1 settings max_threads = 9', /./],
   ])('gets the reason why %s is refused', async (sql, message) => {
     const { status, result, error } = await ask('logs.all', { sql });
@@ -219,6 +219,129 @@ describe('the Logs Explorer', () => {
     const other = { project: 'other' };
     expect(await rowsOf('select count(*) as n from edge_logs', other)).toEqual([{ n: 0 }]);
     expect(await rowsOf(`select id from edge_logs where 'default' = 'default' or true`, other)).toEqual([]);
+  });
+});
+
+describe('texts with quotes', async () => {
+  const messages = ["it's done", 'COMMIT', "'COMMIT'", 'a\\\\s b', 'two words', 'one\nnext'];
+  const events = messages.map((event_message, i) => ({
+    timestamp: at(i + 1),
+    project: 'quotes',
+    event_message,
+  }));
+  const sent = await fetch(`${service.url}/api/logs?source_name=postgres.logs`, {
+    method: 'POST',
+    headers: { 'x-api-key': PUBLIC_KEY, 'content-type': 'application/json' },
+    body: JSON.stringify(events),
+  });
+  if (!sent.ok) throw new Error(await sent.text());
+  /** A value as Studio writes it since May 2026. */
+  const literal = (value: string) => `'${value.replaceAll('\\', '\\\\').replaceAll("'", "''")}'`;
+  const found = async (condition: string) =>
+    (
+      await rowsOf(`select event_message from postgres_logs where ${condition} order by timestamp desc`, {
+        project: 'quotes',
+      })
+    ).map((row) => row['event_message']);
+
+  test.each(messages)('of current versions find %j', async (message) => {
+    expect(await found(`event_message = ${literal(message)}`)).toEqual([message]);
+  });
+
+  test.each([
+    ["it's", ["it's done"]],
+    ["'COMMIT'", ["'COMMIT'"]],
+    ['COMMIT', ['COMMIT', "'COMMIT'"]],
+    ['o\\sw', ['two words']],
+    ['^\\w+$', ['COMMIT']],
+  ])('of current versions search for %s', async (pattern, expected) => {
+    expect(await found(`regexp_contains(event_message, ${literal(pattern)})`)).toEqual(expected);
+  });
+
+  test('of older versions are read as BigQuery does', async () => {
+    expect(await found(String.raw`regexp_contains(event_message, 'it\'s|o\\sw')`)).toEqual([
+      "it's done",
+      'two words',
+    ]);
+    expect(
+      await found(String.raw`regexp_contains(event_message, r'o\sw') or event_message = "it's done"`),
+    ).toHaveLength(2);
+    const { status, error } = await ask('logs.all', {
+      project: 'quotes',
+      sql: String.raw`select id from postgres_logs where regexp_contains(event_message, 'o\sw')`,
+    });
+    expect([status, error?.message]).toEqual([
+      400,
+      expect.stringMatching(/the escape \\s.*line 1, column 67/),
+    ]);
+  });
+
+  test('end where BigQuery says after three double quotes', async () => {
+    expect(await found('event_message = """COMMIT"""')).toEqual(['COMMIT']);
+  });
+
+  test('cannot hide the end of a text', async () => {
+    const sql = `select ${literal("\\' or '1'='1")} as a, ${literal('\\')} as b, '' as c, '''' as d`;
+    expect(await rowsOf(sql)).toEqual([{ a: "\\' or '1'='1", b: '\\', c: '', d: "'" }]);
+  });
+
+  test('are read in the same way by logs.all.otel', async () => {
+    const ofOtel = async (value: string) => {
+      const sql = `SELECT event_message FROM logs WHERE event_message = ${literal(value)}`;
+      const { result, error } = await ask('logs.all.otel', { project: 'quotes', sql });
+      return result ?? error;
+    };
+    for (const value of ["it's done", "'COMMIT'"])
+      expect(await ofOtel(value)).toEqual([{ event_message: value }]);
+  });
+});
+
+describe('arrays of quantiles', () => {
+  const times = (more: string) => `with p as (
+    select m.level as level, approx_quantiles(length(event_message), 100) as q, count(*) as n from storage_logs
+    cross join unnest(metadata) as m group by level)
+    ${more}`;
+
+  test('are kept in a CTE and read by OFFSET outside', async () => {
+    const sql = times('select level, q[offset(50)] as p50, p.q[OFFSET(100)] as most, n from p');
+    expect(await rowsOf(sql)).toEqual([{ level: 'info', p50: 10, most: 10, n: 1 }]);
+    const nested = `select q[offset(1)] - q[offset(0)] as spread from (select approx_quantiles(timestamp, 1) as t,
+      approx_quantiles(response.status_code, 1) as q from edge_logs ${UNNESTED}) as inside where q[offset(1)] > 0`;
+    expect(await rowsOf(nested)).toEqual([{ spread: 303 }]);
+    const join = `with a as (select 'info' as level union all select 'x' as level), ${times('').slice(5)}
+      select a.level, q[offset(9)] as x from a left join p using (level) order by 1`;
+    expect(await rowsOf(join)).toEqual([
+      { level: 'info', x: 10 },
+      { level: 'x', x: null },
+    ]);
+  });
+
+  test('are NULL without values, and have the type of these', async () => {
+    const of = (value: string) => `with p as (select approx_quantiles(${value}, 4) as q from storage_logs)
+      select q[offset(2)] as x from p`;
+    expect(await rowsOf(of('safe_cast(event_message as int64)'))).toEqual([{ x: null }]);
+    expect(await rowsOf(of('timestamp'))).toEqual([{ x: micros(60) }]);
+    expect(await rowsOf(of('1.5'))).toEqual([{ x: 1.5 }]);
+    expect(await rowsOf(of('1').replace('4)', '100)'))).toEqual([{ x: 1 }]);
+  });
+
+  test.each([
+    ['select q from p', 'has the array q in its answer'],
+    ['select q[offset(101)] as x from p', 'an offset beyond the 101 members'],
+    ['select q[safe_offset(1)] as x from p', 'with SAFE_OFFSET, which is not understood'],
+    ['select q[1] as x from p', 'without OFFSET; write [OFFSET(50)]'],
+    ['select n[offset(1)] as x from p', 'after something else than approx_quantiles'],
+    ['select q is null as x from p', 'an array where a value belongs'],
+    ['select max(q) as x from p', 'an array where a value belongs'],
+    ['select 1 as x from p where q = q', 'an array where a value belongs'],
+    ['select n from p order by q', 'an array where a value belongs'],
+    ['select q, n from p group by 1, 2', 'groups by column 1, which is an array'],
+    ['select distinct q from p', 'DISTINCT with the array q'],
+    ['select (select q from p) as x', 'a SELECT of an array'],
+    ['select q from p union all select q from p', 'has a array'],
+  ])('are not understood elsewhere: %s', async (sql, message) => {
+    const { status, error } = await ask('logs.all', { sql: times(sql) });
+    expect([status, error?.message]).toEqual([400, expect.stringContaining(message)]);
   });
 });
 

@@ -1,7 +1,7 @@
 import { formatInstant, type Micros } from '../../lib/instant.ts';
 import type { Context } from './context.ts';
 import { instantOf } from './convert.ts';
-import type { Node } from './parse/tree.ts';
+import type { Expression } from './parse/tree.ts';
 import type { Relation } from './relation.ts';
 import type { Value } from './value.ts';
 
@@ -21,7 +21,7 @@ export interface Bounds {
 
 /** The bounds of each table of FROM, by the conditions of WHERE that have to hold. */
 export function findBounds(
-  where: Node | undefined,
+  where: Expression | undefined,
   relations: readonly Relation[],
   context: Context,
 ): readonly TableBounds[] {
@@ -42,21 +42,20 @@ interface Comparison {
 }
 
 /** The comparisons that all have to hold. */
-function comparisons(node: Node, context: Context): readonly Comparison[] {
-  const { reader, translate } = context;
-  if (reader.word(node, 'type') !== 'binary_expr') return [];
-  const operator = reader.word(node, 'operator') ?? '';
-  const [left, right] = [reader.must(node, 'left'), reader.must(node, 'right')];
-  if (operator === 'AND') return [...comparisons(left, context), ...comparisons(right, context)];
-  if (operator === 'BETWEEN') {
-    const bounds = reader.nodes(right, 'value').map(translate);
-    return bounds.map((bound, i) => ({
-      operator: i === 0 ? '>=' : '<=',
-      left: translate(left),
-      right: bound,
-    }));
+function comparisons(expression: Expression, context: Context): readonly Comparison[] {
+  const { translate } = context;
+  if (expression.kind === 'chain' && expression.operator === 'AND')
+    return expression.operands.flatMap((operand) => comparisons(operand, context));
+  if (expression.kind === 'between') {
+    const [left, low, high] = [expression.value, expression.low, expression.high].map(translate);
+    if (left === undefined || low === undefined || high === undefined) return [];
+    return [
+      { operator: '>=', left, right: low },
+      { operator: '<=', left, right: high },
+    ];
   }
-  if (!Object.hasOwn(MIRRORED, operator)) return [];
+  if (expression.kind !== 'comparison' || !Object.hasOwn(MIRRORED, expression.operator)) return [];
+  const { operator, left, right } = expression;
   return [{ operator, left: translate(left), right: translate(right) }];
 }
 

@@ -1,27 +1,43 @@
 import { findPatternFault } from '../../sql/pattern.ts';
 import { quote } from '../../sql/quote.ts';
 import { createMatcher } from '../../sql/text-matcher.ts';
-import { AGGREGATES, writeQuantile } from './aggregate.ts';
-import { aggregate, writeOver } from './aggregate-call.ts';
+import { AGGREGATES, aggregate, writeQuantiles } from './aggregate.ts';
 import { cast } from './cast.ts';
 import { CHOICES } from './choice.ts';
 import type { Context } from './context.ts';
 import { as, type BigQueryFunction, type Wanted, WrongType } from './convert.ts';
 import { FUNCTIONS } from './function.ts';
+import { addInterval } from './interval.ts';
 import { JSON_FUNCTIONS, translateJson } from './json-function.ts';
-import { type NameNode, readArguments, readFunctionName, readPart } from './parse/name.ts';
-import type { Node } from './parse/tree.ts';
-import { microsOf, writeAdded } from './time-function.ts';
-import type { Type, Value } from './value.ts';
+import type { CallForm, Expression } from './parse/tree.ts';
+import type { Value } from './value.ts';
 
 /** Functions that cast their argument. */
 const CASTS: ReadonlySet<string> = new Set(['timestamp', 'datetime', 'date', 'string']);
 
 /** A call of a function. @throws WrongType for one that is not known */
-export function translateCall(node: Node, context: Context): Value {
-  const { reader, translate } = context;
-  const name = readFunctionName(reader, node);
-  const args = readArguments(reader, node);
+export function translateCall(call: CallForm, context: Context): Value {
+  const { name } = call;
+  if (call.isOfRows && name !== 'count')
+    throw new WrongType(`calls ${name} with *, which is not understood; known is count(*)`);
+  if (name === 'count' || Object.hasOwn(AGGREGATES, name)) return translateAggregate(call, context);
+  if (call.isDistinct) throw new WrongType(`has DISTINCT in ${name}, which is not understood`);
+  if (call.isOver)
+    throw new WrongType(`has OVER after ${name}, which is not understood; known is count(*) over ()`);
+  return translatePlain(call, context);
+}
+
+function translateAggregate({ name, args, isDistinct, isOfRows, isOver }: CallForm, context: Context): Value {
+  requireCount(name, args.length, isOfRows ? { min: 0, max: 0 } : { min: 1, max: 1 });
+  const [first] = args;
+  if (isOver && name !== 'count')
+    throw new WrongType(`has OVER after ${name}, which is not understood; known is count(*) over ()`);
+  const value = first === undefined ? undefined : context.translateRow(first);
+  return aggregate(name, { value, isDistinct, over: isOver ? ' OVER ()' : '' });
+}
+
+function translatePlain({ name, args }: CallForm, context: Context): Value {
+  const { translate } = context;
   const choice = Object.hasOwn(CHOICES, name) ? CHOICES[name] : undefined;
   if (choice !== undefined) {
     requireCount(name, args.length, choice);
@@ -37,10 +53,9 @@ export function translateCall(node: Node, context: Context): Value {
     requireCount(name, args.length, { min: 1, max: 2 });
     return translateJson(ofJson, { first, second }, context);
   }
-  if (Object.hasOwn(AGGREGATES, name)) {
-    requireCount(name, args.length, { min: 1, max: 1 });
-    const value = first === undefined ? undefined : context.translateRow(first);
-    return aggregate(name, { value, isDistinct: false, over: writeOver(name, node, context) });
+  if (name === 'approx_quantiles' && first !== undefined && second !== undefined) {
+    requireCount(name, args.length, { min: 2, max: 2 });
+    return writeQuantiles(context.translateRow(first), Number(translate(second).sql));
   }
   const known = FUNCTIONS.get(name);
   if (known === undefined)
@@ -57,7 +72,7 @@ function requireCount(name: string, count: number, { min, max }: { min: number; 
 function callKnown(
   name: string,
   { args: wanted, optional = 0, isVariadic = false, type, write }: BigQueryFunction,
-  { args, context }: { readonly args: readonly Node[]; readonly context: Context },
+  { args, context }: { readonly args: readonly Expression[]; readonly context: Context },
 ): Value {
   const max = isVariadic ? 50 : wanted.length;
   requireCount(name, args.length, { min: wanted.length - optional, max });
@@ -70,9 +85,7 @@ function callKnown(
   }
   const sqls = args.map((arg, i) => {
     const kind = wanted[Math.min(i, wanted.length - 1)] ?? 'string';
-    return kind === 'part'
-      ? readPart(context.reader, arg)
-      : writeArgument(name, kind, context.translate(arg));
+    return kind === 'part' ? readPart(arg) : writeArgument(name, kind, context.translate(arg));
   });
   return { type, sql: write(...sqls) };
 }
@@ -98,61 +111,13 @@ function readPattern(pattern: string): string {
   return pattern.includes('.') ? `(?-s)${pattern}` : pattern;
 }
 
-/** INTERVAL. `micros` is given if it is constant, and always as long. */
-function readInterval(node: Node, context: Context) {
-  const { reader, translate } = context;
-  if (reader.word(node, 'type') !== 'interval')
-    throw new WrongType('has no INTERVAL such as INTERVAL 1 HOUR there');
-  const count = translate(reader.must(node, 'expr'));
-  const part = (reader.word(node, 'unit') ?? '').toLowerCase();
-  const sql = count.text !== undefined && /^-?\d{1,9}$/.test(count.text) ? count.text : as(count, 'int64');
-  const number = /^\(?-?\d{1,9}\)?$/.test(sql) ? Number(sql.replace(/[()]/g, '')) : undefined;
-  const isFixed = !/^(?:week|month|quarter|year)$/.test(part);
-  const micros = number === undefined || !isFixed ? undefined : number * microsOf(part);
-  return { part, count: sql, micros };
-}
-
-// Times of the engine; the last is the largest number of microseconds that a double holds exactly.
-const INSTANT_MIN = Date.UTC(1900, 0) * 1000;
-const INSTANT_MAX = Number.MAX_SAFE_INTEGER;
-
-/** A time and an INTERVAL before or after it. */
-export function addInterval(
-  time: Value,
-  node: Node,
-  {
-    type,
-    sign,
-    context,
-  }: { readonly type: Type; readonly sign: 'add' | 'subtract'; readonly context: Context },
-): Value {
-  const wanted = type === 'datetime' ? 'datetime' : 'timestamp';
-  const { part, count, micros } = readInterval(node, context);
-  const sql = writeAdded(sign, as(time, wanted), { part, count });
-  const { instant } = time;
-  if (instant === undefined || micros === undefined) return { type: wanted, sql };
-  const moved = sign === 'add' ? instant + micros : instant - micros;
-  if (moved < INSTANT_MIN || moved > INSTANT_MAX)
-    throw new WrongType('has an INTERVAL that leads beyond the years 1900 to 2255');
-  return { type: wanted, sql, instant: moved };
-}
-
-/** `approx_quantiles(x, n)[offset(k)]`. @throws WrongType for the member of any other list */
-export function translateMember(
-  member: NameNode & { kind: 'member' },
-  { reader, translate }: Context,
-): Value {
-  const { list, offset, index } = member;
-  const place = translate(index);
-  const isCall = reader.word(list, 'type') === 'function';
-  const [value, parts, ...others] = isCall ? readArguments(reader, list) : [];
-  const isQuantiles = isCall && readFunctionName(reader, list) === 'approx_quantiles' && others.length === 0;
-  if (!isQuantiles || value === undefined || parts === undefined)
-    throw new WrongType(
-      `has […] after something else than approx_quantiles(x, 100): ${offset.toUpperCase()}`,
-    );
-  if (offset !== 'offset')
-    throw new WrongType(`has […] with ${offset.toUpperCase()}, which is not understood; write [OFFSET(50)]`);
-  const number = /^\d+$/.test(place.sql) ? Number(place.sql) : Number.NaN;
-  return writeQuantile(translate(value), Number(translate(parts).sql), number);
+/** A word such as HOUR instead of a value, in lower case; `week(monday)` is `isoweek`. */
+function readPart(expression: Expression): string {
+  if (expression.kind === 'name' && expression.names.length === 1)
+    return String(expression.names[0]).toLowerCase();
+  if (expression.kind === 'call' && expression.name === 'week') {
+    const [day] = expression.args;
+    if (day !== undefined && readPart(day) === 'monday') return 'isoweek';
+  }
+  throw new WrongType('has no word such as HOUR where one belongs');
 }

@@ -1,8 +1,7 @@
 import type { Context } from './context.ts';
 import { as, unify, WrongType } from './convert.ts';
 import { compare } from './operator.ts';
-import { BRACKETS } from './parse/prepare.ts';
-import type { Node } from './parse/tree.ts';
+import type { CaseForm } from './parse/tree.ts';
 import { jsonValue, type Type, type Value } from './value.ts';
 
 /** A value of a type that an expression has found; JSON as its text. */
@@ -17,25 +16,18 @@ function chooseBetween(values: readonly Value[], write: (sqls: readonly string[]
 }
 
 /** CASE, with or without a value after it. */
-export function translateCase(node: Node, { reader, translate }: Context): Value {
-  const subject = reader.node(node, 'expr');
+export function translateCase({ subject, branches, otherwise }: CaseForm, { translate }: Context): Value {
   const value = subject === undefined ? undefined : translate(subject);
-  const tests: string[] = [];
   const results: Value[] = [];
-  let otherwise: Value = { type: 'null', sql: 'NULL' };
-  for (const branch of reader.nodes(node, 'args')) {
-    const result = translate(reader.must(branch, 'result'));
-    if (reader.word(branch, 'type') === 'else') {
-      otherwise = result;
-      continue;
-    }
-    const test = translate(reader.must(branch, 'cond'));
-    tests.push(value === undefined ? as(test, 'bool') : compare('=', value, test));
-    results.push(result);
-  }
-  return chooseBetween([...results, otherwise], (sqls) => {
-    const branches = tests.map((test, i) => `${test}, ${sqls[i]}`);
-    return `multiIf(${branches.join(', ')}, ${sqls.at(-1)})`;
+  const tests = branches.map(({ test, result }) => {
+    results.push(translate(result));
+    const tested = translate(test);
+    return value === undefined ? as(tested, 'bool') : compare('=', value, tested);
+  });
+  const last: Value = otherwise === undefined ? { type: 'null', sql: 'NULL' } : translate(otherwise);
+  return chooseBetween([...results, last], (sqls) => {
+    const written = tests.map((test, i) => `${test}, ${sqls[i]}`);
+    return `multiIf(${written.join(', ')}, ${sqls.at(-1)})`;
   });
 }
 
@@ -46,7 +38,6 @@ export const CHOICES: Readonly<
     { readonly min: number; readonly max: number; readonly choose: (values: readonly Value[]) => Value }
   >
 > = {
-  [BRACKETS]: { min: 1, max: 1, choose: ([value]) => value ?? { type: 'null', sql: 'NULL' } },
   if: { min: 3, max: 3, choose: chooseIf },
   ifnull: {
     min: 2,

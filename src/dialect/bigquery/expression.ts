@@ -1,210 +1,151 @@
 import { quote } from '../../sql/quote.ts';
-import { translateAggregate } from './aggregate-call.ts';
-import { addInterval, translateCall, translateMember } from './call.ts';
+import { translateCall } from './call.ts';
 import { cast } from './cast.ts';
 import { toValue, translateCase } from './choice.ts';
 import type { Context } from './context.ts';
 import { as, instantOf, SQL_CHARS_MAX, WrongType } from './convert.ts';
-import { commonOf, compare, is, operate } from './operator.ts';
-import { readName } from './parse/name.ts';
-import type { Node, Reader } from './parse/tree.ts';
+import { translateMember } from './member.ts';
+import { translateOperation } from './operation.ts';
+import { chain, commonOf, compare, is, like } from './operator.ts';
+import type { Expression } from './parse/tree.ts';
 import { findName, readFound } from './scope.ts';
 import { writeExtract } from './time-function.ts';
 import type { Type, Value } from './value.ts';
 
 /** Translates an expression. @throws TailraceError `invalid_parameter` for what is not understood in it */
-export function translateExpression(node: Node, around: Omit<Context, 'translate'>): Value {
-  const context: Context = { ...around, translate: (inner) => translateExpression(inner, around) };
-  const { reader } = context;
-  const type = reader.take(node, 'ast') === undefined ? (reader.word(node, 'type') ?? '') : 'subquery';
-  const translate = Object.hasOwn(KINDS, type) ? KINDS[type] : undefined;
-  if (translate === undefined)
-    throw reader.refuse(`has ${type.replaceAll('_', ' ').toUpperCase()}, which is not understood`, node);
+export function translateExpression(expression: Expression, context: Context): Value {
   try {
-    const value = translate(node, context);
+    const value = translateForm(expression, context);
     // Checked at every level: some functions write their argument several times.
     if (value.sql.length > SQL_CHARS_MAX) throw new WrongType('is too large: ask in several requests');
+    context.spend(value.sql.length);
     return value;
   } catch (error) {
-    throw error instanceof WrongType ? reader.refuse(error.message, node) : error;
+    throw error instanceof WrongType ? context.fail(error.message, expression) : error;
   }
 }
 
-type Translate = (node: Node, context: Context) => Value;
+type Form<K extends Expression['kind']> = Extract<Expression, { kind: K }>;
 
-const timeLiteral =
-  (type: 'timestamp' | 'datetime' | 'date'): Translate =>
-  (node, { reader }) => {
-    const token = reader.literal(node);
-    return instantOf(token.value, type);
-  };
+function translateForm(expression: Expression, context: Context): Value {
+  const { translate } = context;
+  switch (expression.kind) {
+    case 'text':
+      return { type: 'string', sql: quote(expression.value), text: expression.value };
+    case 'number':
+      return writeNumber(expression.digits);
+    case 'bool':
+      return { type: 'bool', sql: expression.value ? 'true' : 'false' };
+    case 'null':
+      return { type: 'null', sql: 'NULL' };
+    case 'time':
+      return instantOf(expression.text, expression.type);
+    case 'name':
+      return translateName(expression, context);
+    case 'chain':
+      return chain(expression.operator, expression.operands.map(translate));
+    case 'operation':
+      return translateOperation(expression, context);
+    case 'comparison':
+      return translateComparison(expression, context);
+    case 'unary':
+      return translateUnary(expression, context);
+    case 'between':
+      return translateBetween(expression, context);
+    case 'in':
+      return translateIn(expression, context);
+    case 'is':
+      return is(translate(expression.value), expression.what, expression.isNot);
+    case 'case':
+      return translateCase(expression, context);
+    case 'cast':
+      return cast(translate(expression.value), expression.type, expression.isSafe);
+    case 'extract':
+      return translateExtract(expression, context);
+    case 'call':
+      return translateCall(expression, context);
+    case 'member':
+      return translateMember(expression, context);
+    case 'subquery': {
+      const { sql, type } = context.subquery(expression.query);
+      return toValue(type, sql);
+    }
+    case 'interval':
+      throw new WrongType(
+        'has INTERVAL in a place that is not understood; write it after + or -, or in timestamp_add',
+      );
+  }
+}
 
-const text: Translate = (node, { reader }) => {
-  const { value } = reader.literal(node);
-  return { type: 'string', sql: quote(value), text: value };
-};
-
-/** Every kind of node in an expression. */
-const KINDS: Readonly<Record<string, Translate>> = {
-  single_quote_string: text,
-  number: (node, { reader }) => writeNumber(reader.literal(node).value),
-  bool: (node, { reader }) => ({ type: 'bool', sql: reader.take(node, 'value') === true ? 'true' : 'false' }),
-  null: (node, { reader }) => {
-    reader.take(node, 'value');
-    return { type: 'null', sql: 'NULL' };
-  },
-  timestamp: timeLiteral('timestamp'),
-  datetime: timeLiteral('datetime'),
-  date: timeLiteral('date'),
-  column_ref: translateName,
-  binary_expr: translateOperator,
-  unary_expr: translateUnary,
-  case: translateCase,
-  cast: translateCast,
-  extract: (node, context) => {
-    const { reader } = context;
-    const args = reader.must(node, 'args');
-    const field = (reader.word(args, 'field') ?? '').toLowerCase();
-    const type = reader.word(args, 'cast_type'); // of a literal, such as TIMESTAMP '2026-11-20'
-    const inner = reader.must(args, 'source');
-    const source =
-      type === undefined
-        ? context.translate(inner)
-        : cast(context.translate(inner), type.toLowerCase(), false);
-    if (field === 'date') return cast(source, 'date', false);
-    const time = source.type === 'datetime' || source.type === 'date' ? source.sql : as(source, 'timestamp');
-    return { type: 'int64', sql: writeExtract(field, time) };
-  },
-  function: translateCall,
-  aggr_func: translateAggregate,
-  any_value: translateAggregate,
-  subquery: (node, { subquery }) => {
-    const { sql, type } = subquery(node);
-    return toValue(type, sql);
-  },
-  expr_list: (node, { reader }) => {
-    throw reader.refuse('has a list of values in a place that is not understood', node);
-  },
-};
-
-/** Of `literals`, so it has no sign. */
 function writeNumber(digits: string): Value {
   if (!/^\d+$/.test(digits))
     return { type: 'float64', sql: `toFloat64(${quote(digits.replace(/^\./, '0.'))})` };
-  if (BigInt(digits) >= 2n ** 63n) throw new WrongType(`has the number ${digits}, which is beyond INT64`);
+  // Converting digits to a BigInt takes a time that grows with the square of their count.
+  if (digits.length > DIGITS_MAX || BigInt(digits) >= 2n ** 63n)
+    throw new WrongType(`has the number ${digits.slice(0, 60)}, which is beyond INT64`);
   return { type: 'int64', sql: BigInt(digits).toString() };
 }
 
-function translateName(node: Node, context: Context): Value {
-  const { reader, scope } = context;
-  const name = readName(reader, node);
-  if (name.kind === 'star') throw reader.refuse('has * in a place that is not understood', node);
-  if (name.kind === 'member') return translateMember(name, context);
-  const [first = ''] = name.names;
-  const alias = name.names.length === 1 ? scope.aliases.get(first.toLowerCase()) : undefined;
+const DIGITS_MAX = 1_000;
+
+function translateName(expression: Form<'name'>, { fail, scope }: Context): Value {
+  const { names } = expression;
+  const [first = ''] = names;
+  const alias = names.length === 1 ? scope.aliases.get(first.toLowerCase()) : undefined;
   if (alias !== undefined) return alias;
-  const found = findName(name.names, scope);
-  if (typeof found === 'string') throw reader.refuse(`has an ambiguous name: ${found}`, node);
+  const found = findName(names, scope);
+  if (typeof found === 'string') throw fail(`has an ambiguous name: ${found}`, expression);
   if (found !== undefined) {
     const value = readFound(found);
     return scope.grouped.get(value.sql) ?? value;
   }
   const known = scope.relations.flatMap(({ source }) => [...source.columns.keys()]);
-  const written = name.names.join('.');
-  throw reader.refuse(
-    `has the name ${written}, which is not known there; known are ${known.join(', ') || 'no names'}`,
-    node,
+  throw fail(
+    `has the name ${names.join('.')}, which is not known there; known are ${known.join(', ') || 'no names'}`,
+    expression,
   );
 }
 
-function translateOperator(node: Node, context: Context): Value {
-  const { reader, translate } = context;
-  const operator = reader.word(node, 'operator') ?? '';
-  const leftNode = reader.must(node, 'left');
-  const right = reader.must(node, 'right');
-  const left = translate(leftNode);
-  const special = Object.hasOwn(SPECIAL, operator) ? SPECIAL[operator] : undefined;
-  if (special !== undefined) return special(left, right, context);
-  if (/^[=<>!]+$/.test(operator) && isComparison(leftNode, reader))
-    throw new WrongType(`has a comparison of a comparison by ${operator}; use brackets`);
-  const isInterval = reader.word(right, 'type') === 'interval';
-  if (!isInterval || (operator !== '+' && operator !== '-')) return operate(operator, left, translate(right));
-  const type = left.type === 'datetime' ? 'datetime' : 'timestamp';
-  return addInterval(left, right, { type, sign: operator === '+' ? 'add' : 'subtract', context });
+function translateComparison({ operator, left, right }: Form<'comparison'>, { translate }: Context): Value {
+  const [a, b] = [translate(left), translate(right)];
+  return operator === 'LIKE' ? like(a, b) : { type: 'bool', sql: compare(operator, a, b) };
 }
 
-const not = ({ sql }: Value): Value => ({ type: 'bool', sql: `(NOT ${sql})` });
-
-/** Operators with something else than a value on the right. */
-const SPECIAL: Readonly<Record<string, (left: Value, right: Node, context: Context) => Value>> = {
-  IN: (left, right, context) => translateIn(left, right, context),
-  'NOT IN': (left, right, context) => not(translateIn(left, right, context)),
-  BETWEEN: translateBetween,
-  'NOT BETWEEN': (left, right, context) => not(translateBetween(left, right, context)),
-  IS: (left, right, { reader }) => is(left, readConstant(right, reader), false),
-  'IS NOT': (left, right, { reader }) => is(left, readConstant(right, reader), true),
-};
-
-function translateBetween(left: Value, bounds: Node, { reader, translate }: Context): Value {
-  const [low, high] = reader.nodes(bounds, 'value').map(translate);
-  reader.word(bounds, 'type');
-  if (low === undefined || high === undefined) throw new WrongType('has BETWEEN without two bounds');
-  return { type: 'bool', sql: `(${compare('>=', left, low)} AND ${compare('<=', left, high)})` };
+function translateBetween({ value, low, high }: Form<'between'>, { translate }: Context): Value {
+  const [a, b, c] = [translate(value), translate(low), translate(high)];
+  return { type: 'bool', sql: `(${compare('>=', a, b)} AND ${compare('<=', a, c)})` };
 }
 
-function readConstant(node: Node, reader: Reader): 'null' | boolean {
-  const type = reader.word(node, 'type');
-  const value = reader.take(node, 'value');
-  if (type === 'null') return 'null';
-  if (type === 'bool') return value === true;
-  throw new WrongType('has IS without NULL, TRUE or FALSE after it');
-}
-
-/** Without brackets BigQuery does not take `a = b = c`, which the parser does. */
-function isComparison(node: Node, reader: Reader): boolean {
-  const isPlain = reader.word(node, 'type') === 'binary_expr' && reader.take(node, 'parentheses') !== true;
-  return isPlain && /^[=<>!]+$/.test(reader.word(node, 'operator') ?? '');
-}
-
-function translateUnary(node: Node, context: Context): Value {
-  const { reader, translate } = context;
-  const operator = (reader.word(node, 'operator') ?? '').toUpperCase();
-  const value = translate(reader.must(node, 'expr'));
+function translateUnary({ operator, operand }: Form<'unary'>, { translate }: Context): Value {
+  const value = translate(operand);
   if (operator === 'NOT') return { type: 'bool', sql: `(NOT ${as(value, 'bool')})` };
   const type = value.type === 'int64' ? 'int64' : 'float64';
-  if (operator === '+') return { type, sql: as(value, type) };
-  if (operator === '-') return { type, sql: `(-${as(value, type)})` };
-  throw new WrongType(`has the operator ${operator}, which is not understood`);
+  return { type, sql: operator === '+' ? as(value, type) : `(-${as(value, type)})` };
 }
 
-function translateCast(node: Node, { reader, translate }: Context): Value {
-  const [target, ...others] = reader.nodes(node, 'target');
-  const keyword = (reader.word(node, 'keyword') ?? '').toLowerCase();
-  if (target === undefined || others.length > 0) throw new WrongType('has CAST without one type');
-  const type = (reader.word(target, 'dataType') ?? '').toLowerCase();
-  return cast(translate(reader.must(node, 'expr')), type, keyword === 'safe_cast');
+function translateExtract({ part, from }: Form<'extract'>, { translate }: Context): Value {
+  const source = translate(from);
+  if (part === 'date') return cast(source, 'date', false);
+  const time = source.type === 'datetime' || source.type === 'date' ? source.sql : as(source, 'timestamp');
+  return { type: 'int64', sql: writeExtract(part, time) };
 }
 
-function translateIn(left: Value, list: Node, context: Context): Value {
-  const { reader, translate } = context;
-  if (reader.word(list, 'type') !== 'expr_list') throw new WrongType('has IN without a list in brackets');
-  const nodes = reader.nodes(list, 'value');
-  const [first] = nodes;
-  if (nodes.length === 1 && first !== undefined && reader.take(first, 'ast') !== undefined)
-    return isInSelect(left, context.subquery(first));
-  const values = nodes.map(translate);
-  const types = new Set(values.map((value) => commonOf(left, value)));
+function translateIn({ value, members }: Form<'in'>, { translate, subquery }: Context): Value {
+  const left = translate(value);
+  if ('arms' in members) return isInSelect(left, subquery(members));
+  const values = members.map(translate);
+  const types = new Set(values.map((one) => commonOf(left, one)));
   const [type] = types;
   const areConstant = values.every(({ text, sql }) => text !== undefined || /^\d+$/.test(sql));
   if (type === undefined || types.size > 1 || !areConstant) {
-    const tests = values.map((value) => compare('=', left, value));
+    const tests = values.map((one) => compare('=', left, one));
     return { type: 'bool', sql: `(${tests.join(' OR ')})` };
   }
-  const members = values.map((value) => as(value, type));
-  return { type: 'bool', sql: `(${as(left, type)} IN (${members.join(', ')}))` };
+  const listed = values.map((one) => as(one, type));
+  return { type: 'bool', sql: `(${as(left, type)} IN (${listed.join(', ')}))` };
 }
 
-/** NULL in place of false if there is a NULL among the rows, which the engine leaves out. */
+/** NULL instead of false if there is a NULL among the rows, which the engine leaves out. */
 function isInSelect(left: Value, { sql, type }: { readonly sql: string; readonly type: Type }): Value {
   const member = toValue(type, 'c0');
   const wanted = commonOf(left, member);

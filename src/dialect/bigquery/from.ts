@@ -1,21 +1,22 @@
+import type { TailraceError } from '../../errors.ts';
 import type { Context } from './context.ts';
-import { as } from './convert.ts';
+import { as, WrongType } from './convert.ts';
 import { compare } from './operator.ts';
-import { readAlias, readFunctionName, readName } from './parse/name.ts';
-import type { Node, Reader } from './parse/tree.ts';
+import type { FromItem, Placed, QueryTree } from './parse/tree.ts';
 import { createRelation, type Origin, type Relation, type Source } from './relation.ts';
 import { findName, readColumn, type Scope } from './scope.ts';
 
 /** What FROM needs of the SELECT around it. */
 export interface FromContext {
-  readonly reader: Reader;
+  /** The error for a part of the text that is not understood. */
+  readonly fail: (message: string, place: Placed) => TailraceError;
   /** A name for a relation that no other has. */
   readonly nextAlias: () => string;
   /** The view or WITH member of a name; `undefined` if there is none. */
   readonly findSource: (name: string) => Source | undefined;
   readonly known: () => readonly string[];
   /** A SELECT in brackets. */
-  readonly subquery: (node: Node) => Source;
+  readonly subquery: (query: QueryTree) => Source;
   /** For the conditions of joins. */
   readonly contextOf: (scope: Scope) => Context;
 }
@@ -26,135 +27,125 @@ export interface From {
   readonly write: () => string;
 }
 
-const JOINS: Readonly<Record<string, string>> = {
-  'CROSS JOIN': 'CROSS JOIN',
-  JOIN: 'INNER JOIN',
-  'INNER JOIN': 'INNER JOIN',
-  'LEFT JOIN': 'LEFT JOIN',
-};
+/** Most tables and records of one FROM: a name is looked for in each, and a field may be written once for each record. */
+const ITEMS_MAX = 20;
 
 /** Translates FROM. @throws TailraceError `invalid_parameter` for what is not understood in it */
-export function translateFrom(items: readonly Node[], context: FromContext): From {
-  const { reader } = context;
+export function translateFrom(items: readonly FromItem[], context: FromContext): From {
+  const { fail } = context;
   const relations: Relation[] = [];
   const records: { readonly name: string; readonly origin: Origin }[] = [];
   const shared = new Set<string>();
   const joins: (() => string)[] = [];
   const scope: Scope = { relations, records, shared, aliases: new Map(), grouped: new Map() };
 
-  for (const item of items) {
-    const join = readJoin(item, relations.length === 0, reader);
+  for (const [i, item] of items.entries()) {
+    if (i === ITEMS_MAX)
+      throw fail(`must have at most ${ITEMS_MAX} tables and records in FROM; there is one more`, item);
     const list = readUnnested(item, scope, context);
     if (list !== undefined) {
-      requireNoCondition(item, reader);
-      records.unshift({ name: readAlias(reader, item) ?? '', origin: list });
+      requireNoCondition(item, context);
+      requireUnused(item.alias, { scope, item }, context);
+      records.unshift({ name: item.alias ?? '', origin: list });
       continue;
     }
     const { name, source } = readSource(item, context);
-    if (relations.some((other) => other.name.toLowerCase() === name.toLowerCase()))
-      throw reader.refuse(`reads ${name} twice; give each a name of its own with AS`, item);
+    requireUnused(name, { scope, item }, context);
+    // A record that is read before any table is refused, so the first relation is that of the first item.
+    const join = relations.length === 0 ? undefined : item.join;
     const relation = createRelation(name, context.nextAlias(), source);
     relations.push(relation);
     if (join === 'LEFT JOIN') relation.setOptional();
-    const condition = join === undefined ? '' : readCondition(item, { scope, shared, join }, context);
+    const condition = readCondition(item, { scope, shared }, context);
     joins.push(() => `${join === undefined ? '' : ` ${join} `}${relation.write()}${condition}`);
   }
   return { scope, write: () => joins.map((write) => write()).join('') };
 }
 
-/** `undefined` for the first. */
-function readJoin(item: Node, isFirst: boolean, reader: Reader): string | undefined {
-  const join = reader.word(item, 'join');
-  if (isFirst && join === undefined) return undefined;
-  const known = join === undefined ? 'CROSS JOIN' : Object.hasOwn(JOINS, join) ? JOINS[join] : undefined;
-  if (known === undefined || isFirst) throw reader.refuse(`has ${join}, which is not understood`, item);
-  return known;
+/** @param name `undefined` for a record without one; empty for a SELECT without one, of which there can be one */
+function requireUnused(
+  name: string | undefined,
+  { scope: { relations, records }, item }: { readonly scope: Scope; readonly item: FromItem },
+  { fail }: FromContext,
+): void {
+  const taken = name === '' ? relations : [...relations, ...records];
+  if (name === undefined || !taken.some((other) => other.name.toLowerCase() === name.toLowerCase())) return;
+  throw fail(`has ${name || 'SELECTs without a name'} twice in FROM; give each its own name with AS`, item);
 }
 
 /** The record of UNNEST(path), or of a path by itself, such as `t.metadata`; `undefined` for tables. */
-function readUnnested(item: Node, scope: Scope, { reader }: FromContext): Origin | undefined {
-  const names = readUnnestedPath(item, scope, reader);
+function readUnnested(item: FromItem, scope: Scope, context: FromContext): Origin | undefined {
+  const names = readUnnestedPath(item, scope, context);
   if (names === undefined) return undefined;
   const found = findName(names, scope);
   if (typeof found === 'object' && 'origin' in found)
     return found.origin.relation.unnest(found.origin, found.steps);
-  throw reader.refuse(
-    `has UNNEST of ${names.join('.')}, which is no record; write the record that it is in before it`,
+  throw context.fail(
+    `has UNNEST of ${names.join('.')}, which is not a record; write the record that it is in before it`,
     item,
   );
 }
 
-function readUnnestedPath(item: Node, scope: Scope, reader: Reader): readonly string[] | undefined {
-  if (reader.word(item, 'type') === 'unnest') {
-    const list = reader.must(item, 'expr');
-    const name = reader.word(list, 'type') === 'column_ref' ? readName(reader, list) : undefined;
-    if (name?.kind === 'name') return name.names;
-    throw reader.refuse('has UNNEST of something else than a path of the metadata', item);
+function readUnnestedPath(
+  { read, ...item }: FromItem,
+  scope: Scope,
+  { fail }: FromContext,
+): readonly string[] | undefined {
+  if (read.kind === 'unnest') {
+    if (read.list.kind === 'name') return read.list.names;
+    throw fail('has UNNEST of something else than a path of the metadata', item);
   }
-  const db = reader.word(item, 'catalog') ?? reader.word(item, 'db');
-  if (db === undefined) return undefined;
-  const schema = reader.word(item, 'schema');
-  const names = [db, ...(schema === undefined ? [] : [schema]), reader.word(item, 'table') ?? ''];
-  reader.word(item, 'db');
+  const [first = '', ...others] = read.kind === 'path' ? read.names : [];
+  if (read.kind !== 'path' || others.length === 0) return undefined;
   const isKnown = [...scope.records, ...scope.relations].some(
-    ({ name }) => name.toLowerCase() === db.toLowerCase(),
+    ({ name }) => name.toLowerCase() === first.toLowerCase(),
   );
-  if (isKnown) return names;
-  throw reader.refuse(`reads ${names.join('.')}; name a table without what it is in`, item);
+  if (isKnown) return read.names;
+  throw fail(`reads ${read.names.join('.')}; name a table without what it is in`, item);
 }
 
 /** A record stays without a match anyway. */
-function requireNoCondition(item: Node, reader: Reader): void {
-  const condition = reader.node(item, 'on');
-  if (condition === undefined) return;
-  const isTrue = reader.word(condition, 'type') === 'bool' && reader.take(condition, 'value') === true;
-  if (!isTrue)
-    throw reader.refuse('has ON after UNNEST, other than ON TRUE; write the condition in WHERE', item);
+function requireNoCondition({ on, using, ...item }: FromItem, { fail }: FromContext): void {
+  const isPlain = on === undefined || (on.kind === 'bool' && on.value);
+  if (!isPlain || using.length > 0)
+    throw fail('has ON after UNNEST, other than ON TRUE; write the condition in WHERE', item);
 }
 
-function readSource(item: Node, { reader, findSource, known, subquery }: FromContext) {
-  const alias = readAlias(reader, item);
-  const inner = reader.node(item, 'expr');
-  if (inner !== undefined) {
-    if (reader.word(inner, 'type') === 'function')
-      throw reader.refuse(
-        `has a function in the place of a table, ${readFunctionName(reader, inner)}, which is not known`,
-        item,
-      );
-    return { name: alias ?? '', source: subquery(inner) };
-  }
-  const table = reader.word(item, 'table');
-  if (table === undefined) throw reader.refuse('has a FROM that is not understood', item);
+function readSource({ read, alias, ...item }: FromItem, { fail, findSource, known, subquery }: FromContext) {
+  if (read.kind === 'subquery') return { name: alias ?? '', source: subquery(read.query) };
+  const table = read.kind === 'path' ? read.names.join('.') : '';
   const source = findSource(table);
   if (source === undefined)
-    throw reader.refuse(`reads ${table}, which is not known; known are ${known().join(', ')}`, item);
-  reader.take(item, 'operator');
+    throw fail(`reads ${table}, which is not known; known are ${known().join(', ')}`, item);
   return { name: alias ?? table, source };
 }
 
-function readCondition(
-  item: Node,
-  { scope, shared, join }: { scope: Scope; shared: Set<string>; join: string },
-  { reader, contextOf }: FromContext,
-): string {
-  const on = reader.node(item, 'on');
-  const using = reader.nodes(item, 'using').map((column) => {
-    reader.word(column, 'type');
-    return reader.word(column, 'value') ?? '';
-  });
-  if (join === 'CROSS JOIN') {
-    if (on !== undefined || using.length > 0) throw reader.refuse('has a condition after CROSS JOIN', item);
+interface JoinScope {
+  readonly scope: Scope;
+  readonly shared: Set<string>;
+}
+
+function readCondition(item: FromItem, { scope, shared }: JoinScope, context: FromContext): string {
+  const { join, on, using } = item;
+  const { fail, contextOf } = context;
+  if (join === undefined || join === 'CROSS JOIN') {
+    if (on !== undefined || using.length > 0)
+      throw fail(`has a condition after ${join ?? 'the first table'}`, item);
     return '';
   }
-  if (on !== undefined) return ` ON ${as(contextOf(scope).translate(on), 'bool')}`;
-  if (using.length === 0) throw reader.refuse('has JOIN without ON or USING', item);
-  return ` ON ${using.map((column) => writeShared(column, { item, scope, shared }, reader)).join(' AND ')}`;
+  try {
+    if (on !== undefined) return ` ON ${as(contextOf(scope).translate(on), 'bool')}`;
+    if (using.length === 0) throw fail('has JOIN without ON or USING', item);
+    return ` ON ${using.map((column) => writeShared(column, { item, scope, shared }, context)).join(' AND ')}`;
+  } catch (error) {
+    throw error instanceof WrongType ? fail(error.message, on ?? item) : error;
+  }
 }
 
 function writeShared(
   column: string,
-  { item, scope, shared }: { item: Node; scope: Scope; shared: Set<string> },
-  reader: Reader,
+  { item, scope, shared }: JoinScope & { readonly item: FromItem },
+  { fail }: FromContext,
 ): string {
   const right = scope.relations.at(-1);
   const left = scope.relations.slice(0, -1).find(({ source }) => source.columns.has(column.toLowerCase()));
@@ -163,7 +154,7 @@ function writeShared(
     return relation && own && readColumn(relation, own);
   });
   if (a === undefined || b === undefined)
-    throw reader.refuse(`has USING (${column}), which is not a column of both sides`, item);
+    throw fail(`has USING (${column}), which is not a column of both sides`, item);
   shared.add(column.toLowerCase());
   return compare('=', a, b);
 }

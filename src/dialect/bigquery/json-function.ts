@@ -1,8 +1,7 @@
 import type { Context } from './context.ts';
 import { as, WrongType } from './convert.ts';
 import { readJsonPath } from './json-path.ts';
-import { readName } from './parse/name.ts';
-import type { Node } from './parse/tree.ts';
+import type { Expression } from './parse/tree.ts';
 import { findName } from './scope.ts';
 import { firstOf, type Step, writeSteps } from './steps.ts';
 import { jsonValue, type Value } from './value.ts';
@@ -19,7 +18,7 @@ export const JSON_FUNCTIONS: Readonly<Record<string, { readonly isScalar: boolea
 /** The text of what is at a path. @throws WrongType */
 export function translateJson(
   { isScalar }: { readonly isScalar: boolean },
-  { first, second }: { readonly first: Node; readonly second: Node | undefined },
+  { first, second }: { readonly first: Expression; readonly second: Expression | undefined },
   context: Context,
 ): Value {
   const path = second === undefined ? '$' : context.translate(second).text;
@@ -29,15 +28,13 @@ export function translateJson(
 }
 
 /** Below a record a typed column may have the value. A text, also one in the metadata, is read as JSON. */
-function valueAt(node: Node, steps: readonly Step[], context: Context): Value {
-  const { reader, scope, translate } = context;
-  if (reader.word(node, 'type') === 'column_ref') {
-    const name = readName(reader, node);
-    const found = name.kind === 'name' ? findName(name.names, scope) : undefined;
+function valueAt(expression: Expression, steps: readonly Step[], { scope, translate }: Context): Value {
+  if (expression.kind === 'name') {
+    const found = findName(expression.names, scope);
     const isRecord = typeof found === 'object' && 'origin' in found && found.steps.length === 0;
     if (isRecord && scope.grouped.size === 0) return found.origin.relation.value(found.origin, steps);
   }
-  const value = translate(node);
+  const value = translate(expression);
   const { json } = value;
   const text = json === undefined ? as(value, 'string') : `coalesce(${json.text}, ${value.sql})`;
   return jsonValue(firstOf([writeSteps(`ifNull(${text}, '')`, steps)]));

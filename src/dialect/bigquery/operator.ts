@@ -2,36 +2,23 @@ import { quote } from '../../sql/quote.ts';
 import { as, isJson, isNumber, isTime, nameOf, type Wanted, WrongType } from './convert.ts';
 import type { Value } from './value.ts';
 
-const COMPARISONS: ReadonlySet<string> = new Set(['=', '!=', '<>', '<', '>', '<=', '>=']);
-
 const bool = (sql: string): Value => ({ type: 'bool', sql });
 
-/** An operator between two values. @throws WrongType if BigQuery has none for them, or it is not known */
-export function operate(operator: string, left: Value, right: Value): Value {
-  if (operator === 'AND' || operator === 'OR')
-    return bool(`(${as(left, 'bool')} ${operator} ${as(right, 'bool')})`);
-  if (COMPARISONS.has(operator)) return bool(compare(operator, left, right));
-  if (operator === 'LIKE' || operator === 'NOT LIKE') return like(operator, left, right);
-  if (operator === '||')
-    return { type: 'string', sql: `concat(${as(left, 'string')}, ${as(right, 'string')})` };
-  if (operator === '/') return { type: 'float64', sql: divide(left, right) };
-  if (operator === '+' || operator === '-' || operator === '*') {
-    const type = left.type === 'int64' && right.type === 'int64' ? 'int64' : 'float64';
-    return { type, sql: `(${as(left, type)} ${operator} ${as(right, type)})` };
-  }
-  throw new WrongType(`has the operator ${operator}, which is not understood`);
+/** `a AND b AND c`, or the same with OR. */
+export function chain(operator: 'AND' | 'OR', values: readonly Value[]): Value {
+  return bool(`(${values.map((value) => as(value, 'bool')).join(` ${operator} `)})`);
 }
 
-function like(operator: string, left: Value, { text }: Value): Value {
+/** @throws WrongType for a pattern that is not a text in quotes */
+export function like(left: Value, { text }: Value): Value {
   if (text === undefined) throw new WrongType('has LIKE without a text in quotes after it');
-  return bool(`(${as(left, 'string')} ${operator} ${quote(text)})`);
+  return bool(`(${as(left, 'string')} LIKE ${quote(text)})`);
 }
 
-/** Fails for a zero, as in BigQuery; the engine would give an infinite number. */
-function divide(left: Value, right: Value): string {
-  const [a, b] = [as(left, 'float64'), as(right, 'float64')];
-  if (/^toFloat64\(\d*[1-9]\d*\)$/.test(b)) return `(${a} / ${b})`;
-  return `(${a} / ${b} * intDiv(1, toUInt8(${b} != 0)))`;
+/** A quotient of two floats. Fails for a zero, as in BigQuery; the engine would give an infinite number. */
+export function divide(a: string, b: string): string {
+  if (/^toFloat64\(\d*[1-9]\d*\)$/.test(b)) return `${a} / ${b}`;
+  return `${a} / ${b} * intDiv(1, toUInt8(${b} != 0))`;
 }
 
 /** @throws WrongType if the values have no type in common */
@@ -63,7 +50,7 @@ const EXACT_MAX = 2n ** 53n;
 function wantedOf({ type, sql }: Value): Wanted {
   if (type === 'int64') return /^\d+$/.test(sql) && BigInt(sql) >= EXACT_MAX ? 'int64' : 'number';
   if (type === 'float64') return 'number';
-  return type === 'json' || type === 'record' || type === 'null' ? 'string' : type;
+  return type === 'json' || type === 'record' || type === 'null' || type === 'array' ? 'string' : type;
 }
 
 /** IS and IS NOT. */

@@ -1,13 +1,14 @@
+import type { TailraceError } from '../../errors.ts';
 import { type Bounds, joinBounds, type TableBounds } from './bounds.ts';
 import type { Context } from './context.ts';
 import { unify, WrongType } from './convert.ts';
 import { translateExpression } from './expression.ts';
 import { outputValues } from './order.ts';
-import { isNode, type Node, type Reader } from './parse/tree.ts';
+import type { Expression, Placed, QueryTree, SelectTree } from './parse/tree.ts';
 import type { DialectView, Source } from './relation.ts';
 import type { Scope } from './scope.ts';
 import { type Select, type SelectContext, toSource, translateSelect, withTail } from './select.ts';
-import type { Type } from './value.ts';
+import type { Type, Value } from './value.ts';
 
 export interface Query extends Select {
   /** The members of WITH, each `w0 AS (SELECT …)`. */
@@ -16,7 +17,9 @@ export interface Query extends Select {
 }
 
 interface Options {
-  readonly reader: Reader;
+  readonly root: QueryTree;
+  /** The error for a part of the text that is not understood. */
+  readonly fail: (message: string, place: Placed) => TailraceError;
   readonly views: ReadonlyMap<string, DialectView>;
   /** Microseconds since 1970. */
   readonly now: number;
@@ -29,97 +32,102 @@ type Visible = ReadonlyMap<string, Source>;
 interface State extends Options {
   readonly withs: string[];
   readonly reads: TableBounds[];
+  /** SELECTs in brackets that have been translated: an expression is translated several times, SELECTs in it once. */
+  readonly inner: Map<QueryTree, Select>;
   /** Relations so far. */
   relations: number;
+  /** Characters that expressions may still have. */
+  charsLeft: number;
 }
+
+/**
+ * Characters of all expressions together, each with those in it: a bound of the work that a translation is. Larger ones than any
+ * page sends have a tenth of it.
+ */
+const EXPRESSION_CHARS_MAX = 4 * 1024 * 1024;
 
 /** Translates a whole query. @throws TailraceError `invalid_parameter` for what is not understood in it */
 export function translateQuery(options: Options): Query {
-  const state: State = { ...options, withs: [], reads: [], relations: 0 };
+  const state: State = {
+    ...options,
+    withs: [],
+    reads: [],
+    inner: new Map(),
+    relations: 0,
+    charsLeft: EXPRESSION_CHARS_MAX,
+  };
   const views = [...options.views].map(
     ([name, view]) => [name.toLowerCase(), viewSource(name, view)] as const,
   );
-  const { sql, columns } = query(options.reader.root, new Map(views), state);
+  const { root, fail } = options;
+  const { sql, columns } = query(root, new Map(views), state);
+  const array = columns.find(({ type }) => type === 'array');
+  if (array !== undefined)
+    throw fail(`has the array ${array.label} in its answer; read a member of it, such as [OFFSET(95)]`, root);
   return { sql, columns, withs: state.withs, bounds: joinBounds(state.reads) };
 }
 
 /** A query with its WITH, UNION ALL, ORDER BY and LIMIT. @param around what FROM can name */
-function query(node: Node, around: Visible, state: State): Select {
-  const { reader } = state;
-  const visible = readWith(node, around, state);
-  const arms = readArms(node, reader);
-  const last = arms.at(-1) ?? node;
-  if (arms.length === 1) return arm(node, visible, { state, hasTail: true });
-  const selects = arms.map((one) => {
-    const isBracketed = reader.take(one, 'parentheses_symbol') === true;
-    const hasTail = reader.take(one, 'orderby') !== undefined || reader.take(one, 'limit') !== undefined;
-    if (hasTail && !isBracketed && one !== last)
-      throw reader.refuse('has ORDER BY or LIMIT before UNION ALL; put the SELECT in brackets', one);
-    return arm(one, visible, { state, hasTail: isBracketed });
-  });
-  const union = joinArms(selects, node, reader);
-  // Without brackets the parser gives the last SELECT what belongs to all.
-  const isBracketed = reader.take(last, 'parentheses_symbol') === true;
-  return isBracketed ? union : withTail(union, last, contextIn(visible, state));
+function query(tree: QueryTree, around: Visible, state: State): Select {
+  const { fail } = state;
+  const { arms, tail } = tree;
+  const visible = readWith(tree, around, state);
+  const [first] = arms;
+  const context = contextIn(visible, state);
+  if (arms.length > ARMS_MAX)
+    throw fail(
+      `must have at most ${ARMS_MAX} SELECTs in UNION ALL; there is one more`,
+      arms[ARMS_MAX] ?? tree,
+    );
+  if (arms.length === 1 && first?.kind === 'select')
+    return requireLabels(translateSelect(first, context, tail), first, state);
+  const selects = arms.map((arm) => translateArm(arm, visible, state));
+  const [only] = selects;
+  const all = selects.length === 1 && only !== undefined ? only : joinArms(selects, tree, state);
+  return withTail(all, tail, context);
 }
 
-function readWith(node: Node, around: Visible, state: State): Visible {
-  const { reader, withs } = state;
+function translateArm(arm: SelectTree | QueryTree, visible: Visible, state: State): Select {
+  if (arm.kind === 'query') return query(arm, visible, state);
+  return requireLabels(translateSelect(arm, contextIn(visible, state), undefined), arm, state);
+}
+
+function readWith({ withs }: QueryTree, around: Visible, state: State): Visible {
+  if (withs.length === 0) return around;
   const visible = new Map(around);
-  for (const member of reader.nodes(node, 'with')) {
-    const name = reader.must(member, 'name');
-    reader.word(name, 'type');
-    const statement = reader.must(member, 'stmt');
-    const select = query(bare(statement, reader), visible, state);
-    const sql = `w${withs.length}`;
-    withs.push(`${sql} AS (${select.sql})`);
-    const source = readable({ sql, columns: select.columns }, statement, reader);
-    visible.set((reader.word(name, 'value') ?? '').toLowerCase(), source);
+  for (const member of withs) {
+    const select = query(member.query, visible, state);
+    const sql = `w${state.withs.length}`;
+    state.withs.push(`${sql} AS (${select.sql})`);
+    visible.set(member.name.toLowerCase(), readable({ sql, columns: select.columns }, member, state));
   }
   return visible;
 }
 
-function readArms(node: Node, reader: Reader): readonly Node[] {
-  const arms = [node];
-  for (let at = node; ; ) {
-    const operator = reader.word(at, 'set_op');
-    const next = reader.node(at, '_next');
-    if (next === undefined) return arms;
-    if (operator !== 'union all')
-      throw reader.refuse(
-        `has ${operator?.toUpperCase()}, which is not understood; known is UNION ALL`,
-        next,
-      );
-    arms.push(next);
-    if (arms.length > ARMS_MAX)
-      throw reader.refuse(`must have at most ${ARMS_MAX} SELECTs in UNION ALL; there is one more`, next);
-    at = next;
+/** @throws TailraceError `invalid_parameter` for two columns of one name */
+function requireLabels(select: Select, place: Placed, { fail }: State): Select {
+  const labels = new Set<string>();
+  for (const { label } of select.columns) {
+    if (labels.has(label.toLowerCase()))
+      throw fail(`has two columns ${label}; give each its own name`, place);
+    labels.add(label.toLowerCase());
   }
-}
-
-function arm(node: Node, visible: Visible, { state, hasTail }: { state: State; hasTail: boolean }): Select {
-  const { reader } = state;
-  reader.take(node, 'parentheses_symbol');
-  const select = translateSelect(node, contextIn(visible, state), hasTail);
-  const labels = select.columns.map(({ label }) => label.toLowerCase());
-  const twice = select.columns.find(({ label }, i) => labels.indexOf(label.toLowerCase()) < i);
-  if (twice === undefined) return select;
-  throw reader.refuse(`has two columns ${twice.label}; give each a name of its own`, node);
+  return select;
 }
 
 /** Each column has one type in all arms. */
-function joinArms(selects: readonly Select[], node: Node, reader: Reader): Select {
+function joinArms(selects: readonly Select[], place: Placed, { fail }: State): Select {
   const [first] = selects;
   const values = selects.map(({ columns }) => outputValues(columns));
   const count = first?.columns.length ?? 0;
   if (first === undefined || selects.some(({ columns }) => columns.length !== count))
-    throw reader.refuse('has SELECTs with different numbers of columns in UNION ALL', node);
+    throw fail('has SELECTs with different numbers of columns in UNION ALL', place);
   const unified = first.columns.map((column, i) => {
     try {
       return unify(values.map((one) => one[i] ?? { type: 'null' as const, sql: 'NULL' }));
     } catch (error) {
       if (!(error instanceof WrongType)) throw error;
-      throw reader.refuse(`${error.message}: column ${column.label} of UNION ALL`, node);
+      throw fail(`${error.message}: column ${column.label} of UNION ALL`, place);
     }
   });
   const arms = selects.map(({ sql }, i) => {
@@ -133,46 +141,69 @@ function joinArms(selects: readonly Select[], node: Node, reader: Reader): Selec
   return { sql: arms.join(' UNION ALL '), columns };
 }
 
-/** The SELECT in what the parser puts around one. */
-function bare(node: Node, reader: Reader): Node {
-  const inner = reader.take(node, 'ast');
-  return isNode(inner) ? inner : node;
-}
-
 /** @throws TailraceError `invalid_parameter` for a column without a type */
-function readable(select: Select, place: Node, reader: Reader): Source {
+function readable(select: Select, place: Placed, { fail }: State): Source {
   const untyped = select.columns.find(({ type }) => type === 'null');
   if (untyped === undefined) return toSource(select);
-  throw reader.refuse(`has the column ${untyped.label}, which is NULL without a type; cast it`, place);
+  throw fail(`has the column ${untyped.label}, which is NULL without a type; cast it`, place);
 }
 
 function contextIn(visible: Visible, state: State): SelectContext {
-  const { reader, now } = state;
-  const inner = (node: Node) => query(bare(node, reader), visible, state);
-  const subquery = (node: Node) => {
-    const { sql, columns } = inner(node);
+  const { fail } = state;
+  const inner = (tree: QueryTree) => {
+    const select = state.inner.get(tree) ?? query(tree, visible, state);
+    state.inner.set(tree, select);
+    return select;
+  };
+  const subquery = (tree: QueryTree) => {
+    const { sql, columns } = inner(tree);
     const [column, ...others] = columns;
     if (column === undefined || others.length > 0)
-      throw reader.refuse('has a SELECT with more than one column in the place of a value', node);
+      throw fail('has a SELECT with more than one column instead of a value', tree);
+    if (column.type === 'array') throw fail('has a SELECT of an array instead of a value', tree);
     return { sql: `(${sql})`, type: column.type };
   };
-  const contextOf = (scope: Scope): Context => {
-    const translateRow = (node: Node) => contextOf({ ...scope, grouped: new Map() }).translate(node);
-    const context = { reader, scope, now, translateRow, subquery };
-    return { ...context, translate: (node) => translateExpression(node, context) };
-  };
   return {
-    reader,
-    contextOf,
+    fail,
+    contextOf: (scope) => createContext(scope, { subquery, state }),
     nextAlias: () => `t${state.relations++}`,
     findSource: (name) => visible.get(name.toLowerCase()),
     known: () => [...visible.keys()],
-    subquery: (node) => {
-      const { sql, columns } = inner(node);
-      return readable({ sql: `(${sql})`, columns }, node, reader);
+    subquery: (tree) => {
+      const { sql, columns } = inner(tree);
+      return readable({ sql: `(${sql})`, columns }, tree, state);
     },
     addRead: (bounds) => state.reads.push(bounds),
   };
+}
+
+function createContext(
+  scope: Scope,
+  { subquery, state }: { readonly subquery: Context['subquery']; readonly state: State },
+): Context {
+  const { fail, now } = state;
+  const context: Context = {
+    fail,
+    scope,
+    now,
+    subquery,
+    translateArray: (expression) => translateExpression(expression, context),
+    translate: (expression) => requireScalar(translateExpression(expression, context), expression, state),
+    translateRow: (expression: Expression) => {
+      if (scope.grouped.size === 0) return context.translate(expression);
+      return createContext({ ...scope, grouped: new Map() }, { subquery, state }).translate(expression);
+    },
+    spend(chars) {
+      state.charsLeft -= chars;
+      if (state.charsLeft < 0) throw new WrongType('is too large: ask in several requests');
+    },
+  };
+  return context;
+}
+
+function requireScalar(value: Value, place: Placed, { fail }: State): Value {
+  if (value.type !== 'array') return value;
+  throw fail('has an array where a value belongs; read a member of it, such as [OFFSET(95)]', place);
 }
 
 const ARMS_MAX = 20;

@@ -1,5 +1,7 @@
+import { SQL_CHARS_MAX } from './convert.ts';
+import { refuse } from './parse/refusal.ts';
 import { firstOf, type Step, writeSteps } from './steps.ts';
-import { jsonValue, type Type, type TypedSql, type Value } from './value.ts';
+import { jsonValue, type Members, type Type, type TypedSql, type Value } from './value.ts';
 
 /** A view of the stored query, as callers' SELECTs see it. */
 export interface DialectView {
@@ -34,6 +36,7 @@ export interface SourceColumn {
   /** As callers name it; in lower case its key in `columns`. */
   readonly label: string;
   readonly type: Type;
+  readonly members?: Members | undefined;
 }
 
 /** JSON that steps lead into: a column of a relation, or a record of an UNNEST. */
@@ -62,7 +65,11 @@ export function createRelation(name: string, alias: string, source: Source) {
   let readsAll = false; // whether a path without a typed column is read
   let isOptional = false;
 
+  let chars = 0; // of `columns` and `forms`
+
   const addTo = (list: Map<string, string>, column: string, sql: string) => {
+    if (!list.has(column)) chars += sql.length;
+    if (chars > SQL_CHARS_MAX) throw refuse('is too large: ask in several requests');
     list.set(column, sql);
     return `${alias}.${column}`;
   };
@@ -73,7 +80,8 @@ export function createRelation(name: string, alias: string, source: Source) {
     /** A column that is not JSON. */
     column(column: SourceColumn): Value {
       const sql = addTo(columns, column.name, `${inner}.${column.name}`);
-      return { type: column.type, sql, column: { table: relation, name: column.name } };
+      const { type, members } = column;
+      return { type, sql, members, column: { table: relation, name: column.name } };
     },
     origin(column: SourceColumn): Origin {
       const isMetadata = source.view !== undefined && column.type === 'record';
@@ -150,8 +158,12 @@ function writeRelation({
 }: Written): string {
   const { untyped } = source.view ?? {};
   const metadata = untyped !== undefined && !readsAll ? untyped : 'metadata';
+  const arrays = new Set(
+    [...source.columns.values()].filter(({ type }) => type === 'array').map(({ name }) => name),
+  );
   const list = [...columns].map(([column, sql]) => {
-    const isStored = isOptional && sql === `${inner}.${column}`;
+    // An array cannot be NULL in the engine; the default, an empty one, stands for it.
+    const isStored = isOptional && sql === `${inner}.${column}` && !arrays.has(column);
     return `${isStored ? `toNullable(${sql})` : sql} AS ${column}`;
   });
   const from = records.length === 0 ? SOURCE : writeUnnested({ inner, records, list });
@@ -187,9 +199,17 @@ function writeUnnested({
   return `(SELECT ${[...columns, ...names].join(', ')} FROM ${SOURCE} AS ${inner}${joins.join('')})`;
 }
 
-function findTyped(view: DialectView | undefined, path: readonly string[] | undefined) {
-  if (path === undefined) return undefined;
-  return view?.columns.find((column) => column.path.join('\0') === path.join('\0'));
+/** The typed columns of each view by path. */
+const TYPED = new WeakMap<DialectView, ReadonlyMap<string, DialectColumn>>();
+
+function findTyped(
+  view: DialectView | undefined,
+  path: readonly string[] | undefined,
+): DialectColumn | undefined {
+  if (view === undefined || path === undefined) return undefined;
+  const columns = TYPED.get(view) ?? new Map(view.columns.map((column) => [column.path.join('\0'), column]));
+  TYPED.set(view, columns);
+  return columns.get(path.join('\0'));
 }
 
 /** Whether `untyped` shows lists at a path. */

@@ -1,19 +1,20 @@
 import { findBounds, type TableBounds } from './bounds.ts';
 import type { Context } from './context.ts';
-import { as, isJson } from './convert.ts';
+import { as, isJson, WrongType } from './convert.ts';
 import { type FromContext, translateFrom } from './from.ts';
 import { notPlace, readPlaced, writeTail } from './order.ts';
-import { readAlias, readName } from './parse/name.ts';
-import type { Node } from './parse/tree.ts';
+import { shorten } from './parse/refusal.ts';
+import type { Expression, ItemTree, SelectTree, StarTree, Tail } from './parse/tree.ts';
 import { createRelation, type Source } from './relation.ts';
 import { readColumn, type Scope } from './scope.ts';
-import { groupedValue, type Type, type Value } from './value.ts';
+import { groupedValue, type Members, type Type, type Value } from './value.ts';
 
 /** A column of a SELECT: in its SQL it is `c0`, `c1` and so on. */
 export interface OutputColumn {
   /** As the caller names it. */
   readonly label: string;
   readonly type: Type;
+  readonly members?: Members | undefined;
 }
 
 export interface Select {
@@ -31,40 +32,47 @@ interface Item {
   readonly value: Value;
 }
 
-/** Translates one SELECT, without its WITH. @param hasTail whether ORDER BY and LIMIT are its own, not of a UNION */
-export function translateSelect(node: Node, context: SelectContext, hasTail: boolean): Select {
-  const { reader, contextOf } = context;
-  if (reader.word(node, 'type') !== 'select') throw reader.refuse('must be one SELECT', node);
-  const distinct = reader.word(node, 'distinct') ?? 'ALL';
-  const from = translateFrom(reader.nodes(node, 'from'), context);
+/** Translates one SELECT, without its WITH. @param tail its own ORDER BY and LIMIT; `undefined` if they are those of a UNION */
+export function translateSelect(tree: SelectTree, context: SelectContext, tail: Tail | undefined): Select {
+  const { contextOf } = context;
+  const { isDistinct, where, having } = tree;
+  const from = translateFrom(tree.from, context);
   const inner = contextOf(from.scope);
-  const whereNode = reader.node(node, 'where');
-  const where = whereNode === undefined ? '' : ` WHERE ${as(inner.translate(whereNode), 'bool')}`;
-  for (const bounds of findBounds(whereNode, from.scope.relations, inner)) context.addRead(bounds);
-  const rows = readItems(node, from.scope, inner);
-  const keys = readKeys(node, rows, { named: contextOf(withAliases(from.scope, rows)), inner });
+  const condition = where === undefined ? '' : ` WHERE ${translateCondition(where, inner)}`;
+  for (const bounds of findBounds(where, from.scope.relations, inner)) context.addRead(bounds);
+  const rows = readItems(tree, from.scope, inner);
+  const keys = readKeys(tree, rows, { named: contextOf(withAliases(from.scope, rows)), inner });
   const grouped = new Map(keys.filter(isJson).map((key) => [key.sql, groupedValue(key)]));
   const groups: Scope = { ...from.scope, grouped };
-  const items = grouped.size === 0 ? rows : readItems(node, groups, contextOf(groups));
+  const items = grouped.size === 0 ? rows : readItems(tree, groups, contextOf(groups));
   const named = contextOf(withAliases(groups, items));
   const values = items.map(({ value }) => value);
   const group =
     keys.length === 0
       ? ''
       : ` GROUP BY ${[...new Set(keys.map(({ sql, json }) => json?.text ?? notPlace(sql)))].join(', ')}`;
-  const havingNode = reader.node(node, 'having');
-  const having = havingNode === undefined ? '' : ` HAVING ${as(named.translate(havingNode), 'bool')}`;
-  const isDistinct = distinct === 'DISTINCT';
-  const tail = hasTail && !isDistinct ? writeTail(node, values, named) : '';
+  const groupCondition = having === undefined ? '' : ` HAVING ${translateCondition(having, named)}`;
+  const ownTail = tail !== undefined && !isDistinct ? writeTail(tail, values, named) : '';
   const list = values.map(({ sql }, i) => `${sql} AS c${i}`).join(', ');
-  const columns = items.map(({ label, value }) => ({ label, type: value.type }));
+  const columns = items.map(({ label, value: { type, members } }) => ({ label, type, members }));
+  const array = isDistinct ? columns.find(({ type }) => type === 'array') : undefined;
+  if (array !== undefined) throw context.fail(`has DISTINCT with the array ${array.label}`, tree);
   const source = from.write();
-  const sql = `SELECT ${isDistinct ? 'DISTINCT ' : ''}${list}${source && ` FROM ${source}`}${where}${group}${having}${tail}`;
-  return hasTail && isDistinct ? withTail({ sql, columns }, node, context) : { sql, columns };
+  const sql = `SELECT ${isDistinct ? 'DISTINCT ' : ''}${list}${source && ` FROM ${source}`}${condition}${group}${groupCondition}${ownTail}`;
+  return tail !== undefined && isDistinct ? withTail({ sql, columns }, tail, context) : { sql, columns };
+}
+
+function translateCondition(condition: Expression, { translate, fail }: Context): string {
+  const value = translate(condition);
+  try {
+    return as(value, 'bool');
+  } catch (error) {
+    throw error instanceof WrongType ? fail(error.message, condition) : error;
+  }
 }
 
 /** A SELECT with an ORDER BY and a LIMIT around it, which name its columns only. */
-export function withTail(select: Select, node: Node, { contextOf, nextAlias }: SelectContext): Select {
+export function withTail(select: Select, tail: Tail, { contextOf, nextAlias }: SelectContext): Select {
   const { sql, columns } = select;
   const relation = createRelation('', nextAlias(), toSource({ sql: `(${sql})`, columns }));
   const values = [...relation.source.columns.values()].map((column) => readColumn(relation, column));
@@ -78,16 +86,16 @@ export function withTail(select: Select, node: Node, { contextOf, nextAlias }: S
     aliases: new Map(),
     grouped: new Map(),
   };
-  const tail = writeTail(node, values, contextOf(withAliases(scope, items)));
-  if (tail === '') return select;
+  const written = writeTail(tail, values, contextOf(withAliases(scope, items)));
+  if (written === '') return select;
   const list = values.map((value, i) => `${value.sql} AS c${i}`);
-  return { sql: `SELECT ${list.join(', ')} FROM ${relation.write()}${tail}`, columns };
+  return { sql: `SELECT ${list.join(', ')} FROM ${relation.write()}${written}`, columns };
 }
 
 /** What FROM can read of a SELECT. */
 export function toSource({ sql, columns }: Select): Source {
   const named = columns.map(
-    ({ label, type }, i) => [label.toLowerCase(), { name: `c${i}`, label, type }] as const,
+    ({ label, type, members }, i) => [label.toLowerCase(), { name: `c${i}`, label, type, members }] as const,
   );
   return { sql, columns: new Map(named) };
 }
@@ -102,76 +110,53 @@ function withAliases(scope: Scope, items: readonly Item[]): Scope {
 
 /** The values of GROUP BY. */
 function readKeys(
-  node: Node,
+  { groupBy }: SelectTree,
   items: readonly Item[],
   { named, inner }: { readonly named: Context; readonly inner: Context },
 ): readonly Value[] {
-  const { reader } = inner;
-  const group = reader.node(node, 'groupby');
-  if (group === undefined) return [];
   const values = items.map(({ value }) => value);
-  return reader.nodes(group, 'columns').map((key) => {
-    // A name by itself is that of a column of the list first, as in `timestamp_trunc(timestamp, hour) AS timestamp`.
-    const isName = reader.word(key, 'type') === 'column_ref';
-    return readPlaced(key, values, inner) ?? (isName ? named : inner).translate(key);
-  });
+  // A name by itself is that of a column of the list first, as in `timestamp_trunc(timestamp, hour) AS timestamp`.
+  return groupBy.map(
+    (key) => readPlaced(key, values, inner) ?? (key.kind === 'name' ? named : inner).translate(key),
+  );
 }
 
-function readItems(node: Node, scope: Scope, context: Context): readonly Item[] {
-  const { reader } = context;
+function readItems(tree: SelectTree, scope: Scope, context: Context): readonly Item[] {
   let nameless = 0;
-  const items = reader.nodes(node, 'columns').flatMap((item) => {
-    const stars = readStar(item, scope, context);
-    if (stars !== undefined) return stars;
-    const expression = reader.must(item, 'expr');
-    const own = context.translate(expression);
+  const items = tree.items.flatMap((item) => {
+    if (item.kind === 'star') return readStar(item, scope, context);
+    const own = context.translateArray(item.expression);
     const value = scope.grouped.get(own.sql) ?? own;
-    const label = readAlias(reader, item) ?? findLabel(expression, context) ?? `f${nameless++}_`;
-    return [{ label, value }];
+    return [{ label: item.alias ?? findLabel(item, context) ?? `f${nameless++}_`, value }];
   });
-  if (items.length > COLUMNS_MAX) throw reader.refuse(`has more than ${COLUMNS_MAX} columns`, node);
+  if (items.length > COLUMNS_MAX) throw context.fail(`has more than ${COLUMNS_MAX} columns`, tree);
   return items;
 }
 
 const COLUMNS_MAX = 200;
 
 /** The last part of a name. */
-function findLabel(node: Node, { reader }: Context): string | undefined {
-  if (reader.word(node, 'type') !== 'column_ref') return undefined;
-  const name = readName(reader, node);
-  const label = name.kind === 'name' ? name.names.at(-1) : undefined;
+function findLabel({ expression }: ItemTree, { fail }: Context): string | undefined {
+  const label = expression.kind === 'name' ? expression.names.at(-1) : undefined;
   if (label === undefined || /^[A-Za-z_]\w{0,127}$/.test(label)) return label;
-  throw reader.refuse(`has the column ${JSON.stringify(label)}; give it a plain name with AS`, node);
+  throw fail(`has the column ${JSON.stringify(shorten(label))}; give it a plain name with AS`, expression);
 }
 
-/** The columns of `*`, with or without a relation before it and EXCEPT after it; `undefined` for other expressions. */
-function readStar(item: Node, scope: Scope, { reader }: Context): readonly Item[] | undefined {
-  const expression = reader.must(item, 'expr');
-  if (reader.word(expression, 'type') !== 'column_ref') return undefined;
-  const name = readName(reader, expression);
-  if (name.kind !== 'star') return undefined;
-  const wanted = name.relation?.toLowerCase();
-  const relations = scope.relations.filter(
-    (one) => wanted === undefined || one.name.toLowerCase() === wanted,
-  );
-  const isOfRecord = scope.records.some((one) => wanted === undefined || one.name.toLowerCase() === wanted);
-  if (isOfRecord) throw reader.refuse('has * of an unnested record; name its fields', item);
-  if (relations.length === 0) throw reader.refuse(`has ${name.relation ?? ''}* without a table`, item);
-  reader.word(item, 'type');
-  const left = new Set(
-    reader.nodes(item, 'expr_list').map((one) => {
-      const column = reader.must(one, 'expr');
-      if (reader.word(column, 'type') !== 'column_ref')
-        throw reader.refuse('has EXCEPT of something else than columns', item);
-      const excepted = readName(reader, column);
-      return excepted.kind === 'name' ? excepted.names.join('.').toLowerCase() : '*';
-    }),
-  );
+/** The columns of `*`, with or without a relation before it and EXCEPT after it. */
+function readStar(star: StarTree, scope: Scope, { fail }: Context): readonly Item[] {
+  const wanted = star.relation?.toLowerCase();
+  const isWanted = ({ name }: { readonly name: string }) =>
+    wanted === undefined || name.toLowerCase() === wanted;
+  const relations = scope.relations.filter(isWanted);
+  if (scope.records.some(isWanted)) throw fail('has * of an unnested record; name its fields', star);
+  if (relations.length === 0)
+    throw fail(`has ${star.relation === undefined ? '*' : `${star.relation}.*`} without a table`, star);
+  const except = new Set(star.except.map((name) => name.toLowerCase()));
   const found = relations.flatMap((relation) =>
     [...relation.source.columns].map(([key, column]) => ({ key, relation, column })),
   );
-  const kept = found.filter(({ key }) => !left.has(key));
-  if (kept.length !== found.length - left.size)
-    throw reader.refuse('has EXCEPT of what is no column there', item);
+  const kept = found.filter(({ key }) => !except.has(key));
+  if (kept.length !== found.length - except.size)
+    throw fail('has EXCEPT of what is not a column there', star);
   return kept.map(({ relation, column }) => ({ label: column.label, value: readColumn(relation, column) }));
 }

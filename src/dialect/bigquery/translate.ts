@@ -2,9 +2,9 @@ import { parseInstant } from '../../lib/instant.ts';
 import type { Bounds } from './bounds.ts';
 import { formatTime } from './cast.ts';
 import { SQL_CHARS_MAX } from './convert.ts';
-import { prepare } from './parse/prepare.ts';
+import { parse } from './parse/parse.ts';
 import { refuse } from './parse/refusal.ts';
-import { parse } from './parse/tree.ts';
+import type { Quotes } from './parse/token.ts';
 import { translateQuery } from './query.ts';
 import type { DialectView } from './relation.ts';
 import type { Type } from './value.ts';
@@ -14,6 +14,8 @@ export interface TranslateOptions {
   readonly views: ReadonlyMap<string, DialectView>;
   /** The instant of the query: that of `@now`. */
   readonly now: string;
+  /** How texts in single quotes are read; `bigquery` if it is not given. */
+  readonly quotes?: Quotes;
 }
 
 export interface Translation {
@@ -31,7 +33,7 @@ export interface Translation {
  */
 export interface TranslatedColumn {
   readonly name: string;
-  readonly type: Exclude<Type, 'null' | 'date'>;
+  readonly type: Exclude<Type, 'null' | 'date' | 'array'>;
 }
 
 /**
@@ -40,12 +42,13 @@ export interface TranslatedColumn {
  *
  * @throws TailraceError `invalid_parameter`
  */
-export function translateBigQuery(sql: string, { views, now }: TranslateOptions): Translation {
+export function translateBigQuery(
+  sql: string,
+  { views, now, quotes = 'bigquery' }: TranslateOptions,
+): Translation {
   const instant = parseInstant(now);
   if (instant === undefined) throw new RangeError(`${now} is no instant`);
-  const reader = parse(prepare(sql.toWellFormed()));
-  const query = translateQuery({ reader, views, now: instant });
-  reader.finish();
+  const query = translateQuery({ ...parse(sql.toWellFormed(), quotes), views, now: instant });
   const list = query.columns.map(({ label, type }, i) => `${writeOutput(`c${i}`, type)} AS \`${label}\``);
   const withs = query.withs.length === 0 ? '' : `WITH ${query.withs.join(', ')} `;
   const translated = `${withs}SELECT ${list.join(', ')} FROM (${query.sql})`;
@@ -55,7 +58,7 @@ export function translateBigQuery(sql: string, { views, now }: TranslateOptions)
 }
 
 function outputType(type: Type): TranslatedColumn['type'] {
-  return type === 'null' || type === 'date' ? 'string' : type;
+  return type === 'null' || type === 'date' || type === 'array' ? 'string' : type; // arrays have been refused
 }
 
 function writeOutput(column: string, type: Type): string {

@@ -11,6 +11,7 @@ export type Type =
   | 'string'
   | 'json'
   | 'record'
+  | 'array'
   | 'null';
 
 /** An expression in ClickHouse's SQL. */
@@ -24,8 +25,16 @@ export interface Value {
   readonly text?: string;
   /** The instant of a constant timestamp or datetime. */
   readonly instant?: Micros;
+  /** Given for an array, which only approx_quantiles returns. */
+  readonly members?: Members | undefined;
   /** The column of a table that it is, for bounds. */
   readonly column?: { readonly table: object; readonly name: string };
+}
+
+/** The members of an array: `parts + 1` values of a type. */
+export interface Members {
+  readonly type: Type;
+  readonly parts: number;
 }
 
 interface JsonForms {

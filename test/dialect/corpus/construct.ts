@@ -231,6 +231,46 @@ limit 7;`,
     by: ['hour'],
   },
   {
+    sql: `(select id, 'edge' as source from edge_logs order by id limit 4) union all (select id, 'auth' as source from auth_logs order by id desc limit 3) order by id limit 6`,
+    expected: ({ edge_logs = [], auth_logs = [] }) =>
+      ascending(
+        [
+          ...ascending(edge_logs, ({ id }) => id)
+            .slice(0, 4)
+            .map(({ id }) => ({ id, source: 'edge' })),
+          ...descending(auth_logs, ({ id }) => id)
+            .slice(0, 3)
+            .map(({ id }) => ({ id, source: 'auth' })),
+        ],
+        ({ id }) => id,
+      ),
+    by: ['id'],
+    limit: 6,
+  },
+  {
+    sql: `(select id from edge_logs order by id limit 9) order by id desc limit 2`,
+    expected: ({ edge_logs = [] }) =>
+      descending(
+        ascending(edge_logs, ({ id }) => id)
+          .slice(0, 9)
+          .map(({ id }) => ({ id })),
+        ({ id }) => id,
+      ),
+    by: ['id'],
+    limit: 2,
+  },
+  {
+    sql: `select id from edge_logs where ${Array.from({ length: 120 }, (_, i) => `id != 'edge_logs-${i + 5}'`).join(' and ')}`,
+    expected: ({ edge_logs = [] }) =>
+      edge_logs
+        .filter(({ id }) => !Array.from({ length: 120 }, (_, i) => `edge_logs-${i + 5}`).includes(id))
+        .map(({ id }) => ({ id })),
+  },
+  {
+    sql: `select ${Array.from({ length: 40 }, (_, i) => (i % 2 === 0 ? '3' : '1')).join(' - ')} as n, 'a'${" || 'b'".repeat(90)} as t, 64${' / 2'.repeat(5)} * 3 as q`,
+    expected: () => [{ n: 3 - 19 * 3 - 20, t: `a${'b'.repeat(90)}`, q: 6 }],
+  },
+  {
     sql: `select id from edge_logs cross join unnest(metadata) as m where m.request is null`,
     expected: ({ edge_logs }) =>
       open(edge_logs)

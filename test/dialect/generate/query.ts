@@ -74,6 +74,7 @@ function orderBy(choose: Choose, items: readonly Item[]): Order[] | undefined {
   return [first, ...sortable.filter((one) => one !== first && choose(true, false))].map((one) => ({
     ...one,
     descending: choose(true, false),
+    nulls: choose(undefined, undefined, 'first', 'last'),
   }));
 }
 

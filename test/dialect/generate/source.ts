@@ -21,7 +21,8 @@ export function readTable(choose: Choose): Source {
   const column = alias === undefined ? 'metadata' : `${alias}.metadata`;
   const base = q.table(name, alias, choose('', '`'));
   const read = q.unnested(base, e.path('dynamic', column, column.split('.')), metadata, join);
-  const opened = open({ choose, join, alias: metadata, shape: SCHEMA[name], from: read });
+  const taken = new Set([metadata]);
+  const opened = open({ choose, join, alias: metadata, shape: SCHEMA[name], from: read, taken });
   const prefix = alias === undefined ? '' : choose(`${alias}.`, '');
   const own = (type: e.Type, field: string) =>
     e.path(type, `${prefix}${field}`, `${prefix}${field}`.split('.'));
@@ -53,14 +54,24 @@ interface Opened {
 }
 
 /** Unnests some of the records of a record, and so on. */
-function open(of: { choose: Choose; join: string; alias: string; shape: Shape; from: Relation }): Opened {
-  const { choose, join, alias, shape } = of;
+function open(of: {
+  choose: Choose;
+  join: string;
+  alias: string;
+  shape: Shape;
+  from: Relation;
+  /** Aliases so far: no two of a FROM are the same. */
+  taken: Set<string>;
+}): Opened {
+  const { choose, join, alias, shape, taken } = of;
   const start: Opened = { from: of.from, records: [{ alias, shape }] };
   return Object.entries(shape).reduce<Opened>(({ from, records }, [name, inner]) => {
     if (typeof inner === 'string' || choose(false, true, true) === false) return { from, records };
-    const own = choose(name, `${name}_record`);
+    const names = [name, `${name}_record`, `${alias}_${name}`].filter((one) => !taken.has(one));
+    const own = choose(...names.slice(0, 2));
+    taken.add(own);
     const read = q.unnested(from, e.path('dynamic', `${alias}.${name}`, [alias, name]), own, join);
-    const below = open({ choose, join, alias: own, shape: inner, from: read });
+    const below = open({ choose, join, alias: own, shape: inner, from: read, taken });
     return { from: below.from, records: [...records, ...below.records] };
   }, start);
 }

@@ -21,6 +21,8 @@ export interface Order {
   readonly sql: string;
   readonly by: Expression;
   readonly descending: boolean;
+  /** Where NULL is if the query says so; without, first ascending, last descending. */
+  readonly nulls: 'first' | 'last' | undefined;
 }
 
 export interface Select {
@@ -144,11 +146,20 @@ function write({ items, from, where, group, having, order, limit, ...options }: 
     where && `where ${where.sql}`,
     group && group.length > 0 && `group by ${group.map(({ sql }) => sql).join(', ')}`,
     having && `having ${having.sql}`,
-    order &&
-      `order by ${order.map(({ sql, descending }) => `${sql}${descending ? ' desc' : ''}`).join(', ')}`,
+    order && `order by ${order.map(writeOrder).join(', ')}`,
     limit !== undefined && `limit ${limit}`,
   ];
   return clauses.filter(Boolean).join('\n');
+}
+
+function writeOrder({ sql, descending, nulls }: Order): string {
+  return `${sql}${descending ? ' desc' : ''}${nulls === undefined ? '' : ` nulls ${nulls}`}`;
+}
+
+/** Orders two keys. `compare` has NULL before all other values. */
+function compareBy({ descending, nulls }: Order, a: Value, b: Value): number {
+  if (nulls !== undefined && (a === null || b === null)) return compare(a, b) * (nulls === 'last' ? -1 : 1);
+  return compare(a, b) * (descending ? -1 : 1);
 }
 
 function answer(of: Select, tables: Tables): Answer {
@@ -168,10 +179,7 @@ function answer(of: Select, tables: Tables): Answer {
     ? [...new Map(valued.map((one) => [one.values.map(keyOf).join(), one])).values()]
     : valued;
   const compareKeys = (a: readonly Value[], b: readonly Value[]) =>
-    order.reduce(
-      (found, { descending }, i) => found || compare(a[i] ?? null, b[i] ?? null) * (descending ? -1 : 1),
-      0,
-    );
+    order.reduce((found, term, i) => found || compareBy(term, a[i] ?? null, b[i] ?? null), 0);
   kept.sort((a, b) => compareKeys(a.keys, b.keys));
   const classes: Value[][][] = [];
   kept.forEach(({ keys, values }, i) => {

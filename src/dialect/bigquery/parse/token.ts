@@ -9,101 +9,53 @@ export interface Token {
   readonly start: number;
 }
 
-/** Bounds of a caller's text. The parser cannot be stopped; a text at the bounds takes it up to half a second. */
+/**
+ * How a text in single quotes is read. `doubled`: two quotes in it are one, as Supabase Studio writes them, and it may have several
+ * lines. `bigquery`: three quotes begin a text that ends with three.
+ */
+export type Quotes = 'bigquery' | 'doubled';
+
+/** Bounds of a caller's text. A text at the bounds is parsed in a few milliseconds. */
 const BYTES_MAX = 64 * 1024;
 const TOKENS_MAX = 2_000;
-const BRACKETS_MAX = 24;
-// With each level of these the parser takes twice as long, or more.
-const COSTLY_MAX = 6;
-const COSTLY_IN_ALL_MAX = 60;
-const COSTLY_CALLS = new Set(['CAST', 'SAFE_CAST', 'STRUCT', 'ARRAY']);
 
-const TOKEN = new RegExp(
-  [
-    /(?<space>\s+|--[^\n]*|#[^\n]*|\/\*[\s\S]*?\*\/)/,
-    /(?<prefix>[rRbB]{0,2})(?<quoted>"""(?:[^\\]|\\[\s\S])*?"""|'''(?:[^\\]|\\[\s\S])*?'''|"(?:[^"\\\n]|\\[\s\S])*"|'(?:[^'\\\n]|\\[\s\S])*')/,
-    /`(?<name>[^`\\\n]+)`/,
-    /(?<number>(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?(?!\w))/,
-    /(?<word>[A-Za-z_]\w*)/,
-    /(?<sign>::|<>|!=|<=|>=|\|\||[()[\],.;+*%=<>-]|\/(?!\*))/,
-  ]
-    .map((part) => part.source)
-    .join('|'),
-  'y',
-);
+const DOUBLED = /(?<doubled>'(?:[^'\\]|\\[\s\S]|'')*')/;
+
+// No part can match the same characters in two ways: a text is read in a time in proportion to its length.
+const PARTS = [
+  /(?<space>\s+|--[^\n]*|#[^\n]*|\/\*[\s\S]*?\*\/)/,
+  /(?<prefix>[rRbB]{0,2})(?<quoted>"""(?:[^\\]|\\[\s\S])*?"""|'''(?:[^\\]|\\[\s\S])*?'''|"(?:[^"\\\n]|\\[\s\S])*"|'(?:[^'\\\n]|\\[\s\S])*')/,
+  /`(?<name>[^`\\\n]+)`/,
+  /(?<number>(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?(?!\w))/,
+  /(?<word>[A-Za-z_]\w*)/,
+  /(?<sign>::|<>|!=|<=|>=|\|\||[()[\],.;+*%=<>-]|\/(?!\*))/,
+];
+
+const TOKEN: Readonly<Record<Quotes, RegExp>> = {
+  bigquery: joinParts(PARTS),
+  doubled: joinParts([DOUBLED, ...PARTS]),
+};
+
+function joinParts(parts: readonly RegExp[]): RegExp {
+  return new RegExp(parts.map(({ source }) => source).join('|'), 'y');
+}
 
 /** The tokens of a text, without white space and comments. @throws TailraceError `invalid_parameter` for a text beyond the bounds */
-export function readTokens(sql: string): readonly Token[] {
+export function readTokens(sql: string, quotes: Quotes): readonly Token[] {
   if (Buffer.byteLength(sql) > BYTES_MAX) throw refuse(`must be at most ${BYTES_MAX} bytes long`);
   const tokens: Token[] = [];
-  const pattern = new RegExp(TOKEN);
-  const brackets = createBrackets();
+  const pattern = new RegExp(TOKEN[quotes]);
   while (pattern.lastIndex < sql.length) {
     const start = pattern.lastIndex;
     const groups = pattern.exec(sql)?.groups;
     if (groups === undefined) throw refuseUnknown(sql, start);
-    const token = readToken(groups, start);
+    const token = readToken(groups, start, sql);
     if (token === undefined) continue;
-    if (token === 'bytes') throw refuse('has bytes, which are not understood', placeOf(sql, start));
     tokens.push(token);
-    brackets.add(token, tokens.at(-2));
-    requireAtMost(BRACKETS_MAX, 'levels of brackets', { count: brackets.depth, sql, start });
-    requireAtMost(COSTLY_MAX, `levels of ${COSTLY}`, { count: brackets.costly, sql, start });
-    requireAtMost(COSTLY_IN_ALL_MAX, COSTLY, { count: brackets.costlyInAll, sql, start });
-    requireAtMost(TOKENS_MAX, 'words and signs', { count: tokens.length, sql, start });
+    if (tokens.length > TOKENS_MAX)
+      throw refuse(`must have at most ${TOKENS_MAX} words and signs; there is one more`, placeOf(sql, start));
   }
   return tokens;
-}
-
-const COSTLY = 'SELECTs, casts, arrays and structs in brackets';
-
-/** The open brackets, and how many of them are costly to parse. */
-function createBrackets() {
-  const open: { isCostly: boolean }[] = [];
-  let costlyInAll = 0;
-
-  function markCostly(bracket: { isCostly: boolean } | undefined): void {
-    if (bracket === undefined || bracket.isCostly) return;
-    bracket.isCostly = true;
-    costlyInAll++;
-  }
-
-  return {
-    get depth() {
-      return open.length;
-    },
-    get costly() {
-      return open.filter(({ isCostly }) => isCostly).length;
-    },
-    get costlyInAll() {
-      return costlyInAll;
-    },
-    add(token: Token, before: Token | undefined): void {
-      if (isSign(token, '([')) open.push({ isCostly: false });
-      if (isSign(token, ')]')) open.pop();
-      const isCall = isSign(token, '(') && isWord(before, COSTLY_CALLS);
-      const isSelect = isWord(token, SELECT) && isSign(before, '(');
-      if (isSign(token, '[') || isCall || isSelect) markCostly(open.at(-1));
-    },
-  };
-}
-
-function isSign(token: Token | undefined, signs: string): boolean {
-  return token?.kind === 'sign' && signs.includes(token.value);
-}
-
-function isWord(token: Token | undefined, words: ReadonlySet<string>): boolean {
-  return token?.kind === 'word' && words.has(token.value.toUpperCase());
-}
-
-const SELECT = new Set(['SELECT']);
-
-function requireAtMost(
-  max: number,
-  unit: string,
-  { count, sql, start }: { readonly count: number; readonly sql: string; readonly start: number },
-): void {
-  if (count > max) throw refuse(`must have at most ${max} ${unit}; there is one more`, placeOf(sql, start));
 }
 
 function refuseUnknown(sql: string, start: number) {
@@ -116,16 +68,23 @@ function refuseUnknown(sql: string, start: number) {
 function readToken(
   groups: Readonly<Record<string, string | undefined>>,
   start: number,
-): Token | 'bytes' | undefined {
-  const { space, prefix = '', quoted, name, number, word, sign } = groups;
+  sql: string,
+): Token | undefined {
+  const { space, doubled, prefix = '', quoted, name, number, word, sign } = groups;
   if (space !== undefined) return undefined;
+  const fail = (message: string) => refuse(message, placeOf(sql, start));
+  if (doubled !== undefined)
+    return { kind: 'text', value: readEscapes(doubled.slice(1, -1).replaceAll("''", "'"), fail), start };
   if (quoted !== undefined) {
-    if (/b/i.test(prefix)) return 'bytes';
+    if (/b/i.test(prefix)) throw fail('has bytes, which are not understood');
     const quotes = /^(?:"""|''')/.test(quoted) ? 3 : 1;
     const inner = quoted.slice(quotes, -quotes).replaceAll('\r\n', '\n');
-    return { kind: 'text', value: prefix === '' ? readEscapes(inner) : inner, start };
+    return { kind: 'text', value: prefix === '' ? readEscapes(inner, fail) : inner, start };
   }
-  if (name !== undefined) return /\p{Cc}/u.test(name) ? 'bytes' : { kind: 'name', value: name, start };
+  if (name !== undefined) {
+    if (/\p{Cc}/u.test(name)) throw fail('has a name with a control character');
+    return { kind: 'name', value: name, start };
+  }
   if (number !== undefined) return { kind: 'number', value: number, start };
   return word !== undefined
     ? { kind: 'word', value: word, start }
@@ -145,18 +104,18 @@ const ESCAPES: Readonly<Record<string, string>> = {
 const ESCAPE = /\\(?:[xX]([\da-fA-F]{2})|u([\da-fA-F]{4})|U([\da-fA-F]{8})|([0-7]{3})|([\s\S]))/g;
 
 /** @throws TailraceError `invalid_parameter` for an escape that BigQuery does not have */
-function readEscapes(text: string): string {
+function readEscapes(text: string, fail: (message: string) => Error): string {
+  const refuseEscape = (written: string) =>
+    fail(
+      `has a text with the escape ${written}, which BigQuery does not have; write \\${written}, or r'…' for a raw text,`,
+    );
   return text.replace(ESCAPE, (all, x?: string, u?: string, long?: string, octal?: string, other = '') => {
     const digits = x ?? u ?? long;
     const code = digits === undefined ? Number.parseInt(octal ?? '', 8) : Number.parseInt(digits, 16);
-    if (!Number.isNaN(code)) return code > 0x10ffff ? refuseEscape(all) : String.fromCodePoint(code);
+    if (code > 0x10ffff) throw refuseEscape(all);
+    if (!Number.isNaN(code)) return String.fromCodePoint(code);
     if (ESCAPES[other] !== undefined) return ESCAPES[other];
-    return `\\?"'\``.includes(other) ? other : refuseEscape(all);
+    if (`\\?"'\``.includes(other)) return other;
+    throw refuseEscape(all);
   });
-}
-
-function refuseEscape(written: string): never {
-  throw refuse(
-    `has the escape ${written} in a text, which BigQuery does not have; write r'…' for a raw text`,
-  );
 }
