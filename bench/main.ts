@@ -1,5 +1,5 @@
 import { Command } from 'commander';
-import { ATTACKS } from '../trial/attack/attack.ts';
+import { ATTACKS, RESUMPTIONS } from '../trial/attack/attack.ts';
 import { type Choice, chooseSections, parseCount, parseCounts, splitNames } from './choice.ts';
 import { describeSize, withGrowth } from './growth.ts';
 import { settleLoad } from './machine/load-average.ts';
@@ -74,7 +74,7 @@ const SECTIONS: Readonly<Record<string, Section>> = {
 const MEASUREMENTS = {
   ...Object.fromEntries(Object.keys({ ...SIZED_SECTIONS, ...SECTIONS }).map((name) => [name, []])),
   ingest: INGEST_MEASUREMENTS,
-  attacks: ATTACKS,
+  attacks: [...ATTACKS, RESUMPTIONS],
   studio: STUDIO_MEASUREMENTS,
   search: SEARCH_MEASUREMENTS,
 };

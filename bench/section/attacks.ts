@@ -2,8 +2,9 @@ import { readFileSync, statSync } from 'node:fs';
 import { cp, mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type Attack, prepareAttacks } from '../../trial/attack/attack.ts';
+import { type Attack, prepareAttacks, RESUMPTIONS } from '../../trial/attack/attack.ts';
 import { cachedPath } from '../../trial/attack/bystander.ts';
+import { type ResumptionResult, tryResumptions } from '../../trial/attack/resumption.ts';
 import { createKey, type Target, type TrialResult, tryAttack } from '../../trial/attack/trial.ts';
 import { fillSample, findChildren, KEY, type Server, withServer } from '../../trial/server.ts';
 import { type Row, say } from '../report.ts';
@@ -21,6 +22,11 @@ const ENV = {
 const NOTICED_MS_MAX = 8_000;
 const ANSWERED_MS_MAX = 3_000;
 const LOGS_OF = 'aurora';
+// The first attack of a key passes, and the one after its first refusal; the second refusal is longer than attackers wait.
+const RESTARTS_MAX = 2;
+// As many tails as a key may have.
+const SLOW_READERS = 90;
+const RESUMED_MS_MAX = 1_000;
 
 /** Latencies of one key while another attacks the engine, each attack `times` in a row. */
 export async function attacksSection({ rows, times, only }: BenchOptions): Promise<Row[]> {
@@ -29,12 +35,15 @@ export async function attacksSection({ rows, times, only }: BenchOptions): Promi
     const folder = join(dataDir, 'endpoints');
     await mkdir(folder);
     await cp('endpoints', folder, { recursive: true });
-    const all = await prepareAttacks(folder, dataDir);
-    const attacks = all.filter(({ short }) => only.length === 0 || only.includes(short));
+    const isChosen = (short: string) => only.length === 0 || only.includes(short);
+    const attacks = await prepareAttacks(folder, dataDir, isChosen);
     await fillSample(dataDir, Math.min(rows, ROWS_MAX));
     const env = { ...ENV, TAILRACE_ENDPOINTS_DIR: folder };
     return await withServer({ dataDir, env }, (server) =>
-      tryAll(server, { attacks, times, logFile: join(dataDir, 'server.log') }),
+      tryAll(server, {
+        ...{ attacks, times, logFile: join(dataDir, 'server.log') },
+        hasResumptions: isChosen(RESUMPTIONS),
+      }),
     );
   } finally {
     await rm(dataDir, { recursive: true, force: true });
@@ -45,15 +54,17 @@ interface Trials {
   readonly attacks: readonly Attack[];
   readonly times: number;
   readonly logFile: string;
+  readonly hasResumptions: boolean;
 }
 
-async function tryAll(server: Server, { attacks, times, logFile }: Trials): Promise<Row[]> {
+async function tryAll(server: Server, { attacks, times, logFile, hasResumptions }: Trials): Promise<Row[]> {
   const { url } = server;
+  const createAttacker = () => createKey(url, KEY, { name: 'attacker', scopes: ['query'] });
   const target: Target = {
     url,
     findEngine: () => findChildren(server.pid)[0],
     keys: {
-      attacker: await createKey(url, KEY, { name: 'attacker', scopes: ['query'] }),
+      attacker: await createAttacker(),
       other: await createKey(url, KEY, { name: 'other', scopes: ['query', 'ingest'] }),
       manage: KEY,
     },
@@ -66,13 +77,33 @@ async function tryAll(server: Server, { attacks, times, logFile }: Trials): Prom
   let logged = 0;
   for (const attack of attacks) {
     say(`${attack.name}, ${times} times`);
-    const result = await tryAttack(target, attack, times);
+    // With another key each time: the one before is refused for longer and longer.
+    const keys = { ...target.keys, attacker: await createAttacker() };
+    const result = await tryAttack({ ...target, keys }, attack, times);
     describe(result);
     describeRestarts(readFileSync(logFile, 'utf8').slice(logged).split('\n'));
     logged = statSync(logFile).size;
-    rows.push(...toRows(attack.name, result));
+    rows.push(...toRows(attack, result));
   }
+  if (hasResumptions) rows.push(...(await measureResumptions(target, times)));
   return rows;
+}
+
+async function measureResumptions(target: Target, times: number): Promise<Row[]> {
+  say(`${SLOW_READERS} tails of one key that go on after an event and read nothing`);
+  const result: ResumptionResult = await tryResumptions(target, { readers: SLOW_READERS, times });
+  say(`  they were answered ${JSON.stringify(result.statuses)} by then`);
+  const name = 'slow readers of resumed tails';
+  const longest = { unit: 'ms', values: [Math.max(0, ...result.waitsMs)], goal: { below: RESUMED_MS_MAX } };
+  return [
+    { name: `${name}: another key’s wait for its first row, the longest`, ...longest },
+    {
+      name: `${name}: another key’s tails that failed`,
+      unit: '',
+      values: [result.failed],
+      goal: { below: 1 },
+    },
+  ];
 }
 
 /** The log entries of the restarts. */
@@ -95,7 +126,8 @@ function describe(result: TrialResult): void {
   );
 }
 
-function toRows(name: string, result: TrialResult): Row[] {
+function toRows({ name, how }: Attack, result: TrialResult): Row[] {
+  const isOfTokens = 'hasTokens' in how && how.hasTokens;
   const { restarts, queryMs, ingestMs } = result;
   const none = { below: 1 };
   const most = (what: string, times: readonly number[]): Row => ({
@@ -111,7 +143,10 @@ function toRows(name: string, result: TrialResult): Row[] {
     ['rows stored twice', result.doubled],
   ] as const;
   return [
-    { name: `${name}: restarts`, unit: 'restarts', values: [restarts] },
+    {
+      ...{ name: `${name}: restarts`, unit: 'restarts', values: [restarts] },
+      ...(isOfTokens && { goal: { below: RESTARTS_MAX + 1 } }),
+    },
     ...(restarts === 0 ? [] : [most('answer to a query', queryMs), most('events acknowledged', ingestMs)]),
     ...faults.map(([what, count]) => ({ name: `${name}: ${what}`, unit: '', values: [count], goal: none })),
     { name: `${name}: ready at the end`, unit: '', values: [Number(result.isReady)], goal: { atLeast: 1 } },

@@ -392,7 +392,7 @@ export const SETTINGS = {
     128 * MIB,
     [1024, Number.MAX_SAFE_INTEGER],
     'bytes',
-    'Backlog of events to decode, and as much to store; beyond it 503.',
+    'Backlog of events to decode, and as much to store, at most three quarters of it of one key; beyond it 503.',
   ),
   ingestWaitMs: integer(
     'TAILRACE_INGEST_WAIT_MS',

@@ -1,7 +1,9 @@
 import type { Source } from '../definitions/source.ts';
 import type { Engine } from '../engine/engine.ts';
+import { createLanes } from '../engine/lanes.ts';
 import { columnNames } from '../engine/table.ts';
 import { TailraceError } from '../errors.ts';
+import { createBacklog } from './backlog.ts';
 import type { DayRows } from './rows.ts';
 
 /** Group commit: the rows of concurrent requests are stored by one insert; a request is answered when its rows are committed. */
@@ -9,10 +11,10 @@ export interface Committer {
   /**
    * Resolves when all rows are in the store.
    *
-   * @param token deduplication token: rows that were committed under it are not stored again (within the engine's window)
-   * @throws TailraceError `overloaded` at once if the queue is full, before anything is stored; otherwise the engine's
+   * @throws TailraceError `overloaded` at once if the backlog of all or of the key is full, before anything is stored; otherwise the
+   * engine's
    */
-  commit(source: Source, rows: readonly DayRows[], token?: string): Promise<void>;
+  commit(source: Source, rows: readonly DayRows[], options?: CommitOptions): Promise<void>;
   /**
    * Holds the queue: what is not being stored by now waits until `release`, which has to be called soon. May be nested.
    *
@@ -24,24 +26,34 @@ export interface Committer {
   gauges(): { queuedBytes: number; queuedRequests: number };
 }
 
+export interface CommitOptions {
+  /** Id of the caller's key, which has its turns and its share of the backlog; empty for the service itself. */
+  readonly key?: string;
+  /** Deduplication token: rows that were committed under it are not stored again (within the engine's window). */
+  readonly token?: string | undefined;
+}
+
 export interface CommitterOptions {
   /** How long the first rows of a group wait for others. */
   readonly waitMs: number;
   /** A group of this size is committed without waiting. */
   readonly groupBytesMax: number;
-  /** Rows that wait or are being committed; past it a request is refused, since each takes memory. */
+  /** Rows that wait or are being committed (see `Backlog`); past it a request is refused, since each takes memory. */
   readonly queueBytesMax: number;
   readonly onCommit: (source: string, rows: number, error?: unknown) => void;
 }
 
 /** Rows for one day of one table: the engine stores them as one part, so all of them or none. */
 interface Group {
+  readonly name: string;
   readonly source: Source;
   readonly token: string | undefined;
   readonly parts: Buffer[];
   /** Minutes since 1970 that hold its events. */
   readonly minutes: Set<number>;
   readonly done: PromiseWithResolvers<void>;
+  /** Whose rows it has: it is sent at the first turn of any of them. */
+  readonly keys: Set<string>;
   count: number;
   bytes: number;
   /** Whether the group may be sent: it has waited long enough, or is large enough. */
@@ -49,19 +61,23 @@ interface Group {
 }
 
 export function createCommitter(engine: Engine, options: CommitterOptions): Committer {
-  // In the order of arrival. The engine takes one insert at a time; while it runs, the other groups grow.
+  // The engine takes one insert at a time; while it runs, the other groups grow.
   const groups = new Map<string, Group>();
-  const queued = { bytes: 0, requests: 0 };
+  // A request with an Idempotency-Key, and each day of old events, is an insert of its own: keys take turns.
+  const due = createLanes<Group>();
+  const backlog = createBacklog(options.queueBytesMax, 'stored');
+  let requests = 0;
   let sending: Promise<void> | undefined;
   let closed = false;
   const holds = createHolds(() => {
-    if ([...groups.values()].some(({ isDue }) => isDue)) startSending();
+    if (due.size > 0) startSending();
   });
 
   /** `sendDue` starts only if a group is due: otherwise it would end before `sending` is assigned, and look unfinished. */
   function makeDue(group: Group): void {
     if (group.isDue) return; // by its size before its time; it may have been sent long ago
     group.isDue = true;
+    for (const key of group.keys) due.push(key, group);
     startSending();
   }
 
@@ -69,50 +85,55 @@ export function createCommitter(engine: Engine, options: CommitterOptions): Comm
     if (holds.count === 0) sending ??= sendDue();
   }
 
-  const takeNext = () => (holds.count === 0 ? takeDue(groups) : undefined);
+  const takeNext = () => (holds.count === 0 ? takeDue() : undefined);
 
   async function sendDue(): Promise<void> {
-    for (let next = takeNext(); next !== undefined; next = takeNext()) {
+    for (let next = takeNext(); next !== undefined; next = takeNext())
       await send(engine, next, options.onCommit);
-      queued.bytes -= next.bytes;
-    }
     sending = undefined; // in the same tick as the last `takeNext`, so that no group becomes due in between
   }
 
-  function join(key: string, source: Source, token: string | undefined): Group {
-    const existing = groups.get(key);
+  function takeDue(): Group | undefined {
+    const group = due.shift(() => true)?.waiter;
+    if (group !== undefined) groups.delete(group.name);
+    return group;
+  }
+
+  function find(name: string, source: Source, token: string | undefined): Group {
+    const existing = groups.get(name);
     if (existing !== undefined) return existing;
-    const group = createGroup(source, token);
-    groups.set(key, group);
+    const group = createGroup(name, source, token);
+    groups.set(name, group);
     setTimeout(() => makeDue(group), token === undefined ? options.waitMs : 0);
     return group;
   }
 
   /** Adds the rows of a request to the groups of their days, and returns these groups. */
-  function enqueue(source: Source, rows: readonly DayRows[], token: string | undefined): Group[] {
+  function enqueue(source: Source, rows: readonly DayRows[], { key = '', token }: CommitOptions): Group[] {
     return rows.map(({ day, count, bytes, minutes }) => {
-      const group = join(`${source.table} ${day} ${token ?? ''}`, source, token);
+      const group = find(`${source.table} ${day} ${token ?? ''}`, source, token);
+      if (group.isDue && !group.keys.has(key)) due.push(key, group);
+      group.keys.add(key);
       group.parts.push(bytes);
       for (const minute of minutes) group.minutes.add(minute);
       group.count += count;
       group.bytes += bytes.length;
-      queued.bytes += bytes.length;
       if (group.bytes >= options.groupBytesMax) makeDue(group);
       return group;
     });
   }
 
   return {
-    async commit(source, rows, token) {
+    async commit(source, rows, commitOptions = {}) {
       if (closed) throw new TailraceError('engine_unavailable', 'the service is shutting down');
-      if (queued.bytes >= options.queueBytesMax) {
-        const message = `${options.queueBytesMax} bytes of events are waiting to be stored already`;
-        throw new TailraceError('overloaded', message);
-      }
-      const joined = enqueue(source, rows, token);
-      queued.requests++;
-      await Promise.all(joined.map((group) => group.done.promise)).finally(() => {
-        queued.requests--;
+      const bytes = rows.reduce((sum, day) => sum + day.bytes.length, 0);
+      const release = backlog.add(commitOptions.key ?? '', bytes);
+      const stored = enqueue(source, rows, commitOptions).map(({ done }) => done.promise);
+      requests++;
+      // After the last group: one that fails does not take the others out of memory.
+      void Promise.allSettled(stored).then(release);
+      await Promise.all(stored).finally(() => {
+        requests--;
       });
     },
     hold: () => ({ idle: sending ?? Promise.resolve(), release: holds.add() }),
@@ -122,7 +143,7 @@ export function createCommitter(engine: Engine, options: CommitterOptions): Comm
       await holds.released;
       await sending;
     },
-    gauges: () => ({ queuedBytes: queued.bytes, queuedRequests: queued.requests }),
+    gauges: () => ({ queuedBytes: backlog.bytes, queuedRequests: requests }),
   };
 }
 
@@ -155,19 +176,18 @@ function createHolds(onReleased: () => void) {
   };
 }
 
-function createGroup(source: Source, token: string | undefined): Group {
+function createGroup(name: string, source: Source, token: string | undefined): Group {
   const done = Promise.withResolvers<void>();
   done.promise.catch(() => {}); // each request that waits for it handles the rejection
-  return { source, token, parts: [], minutes: new Set(), done, count: 0, bytes: 0, isDue: false };
-}
-
-function takeDue(groups: Map<string, Group>): Group | undefined {
-  for (const [key, group] of groups) {
-    if (!group.isDue) continue;
-    groups.delete(key);
-    return group;
-  }
-  return undefined;
+  const own = {
+    parts: [],
+    minutes: new Set<number>(),
+    keys: new Set<string>(),
+    count: 0,
+    bytes: 0,
+    isDue: false,
+  };
+  return { name, source, token, done, ...own };
 }
 
 async function send(engine: Engine, group: Group, onCommit: CommitterOptions['onCommit']): Promise<void> {

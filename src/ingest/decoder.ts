@@ -1,6 +1,8 @@
 import { extname } from 'node:path';
 import { Piscina } from 'piscina';
+import { createSessionPool, type PoolWork } from '../engine/session-pool.ts';
 import { TailraceError } from '../errors.ts';
+import { createBacklog } from './backlog.ts';
 import { asBuffer, type Batch, type BatchInput, decodeBatch, transferable } from './decode-batch.ts';
 import type { Decoded } from './decode-worker.ts';
 import { countMarks } from './wire-events.ts';
@@ -9,12 +11,13 @@ import { countMarks } from './wire-events.ts';
 export interface Decoder {
   /**
    * Decodes a body and passes the batch to `use`. A large body counts against `queueBytesMax` until `use` has settled, since
-   * its rows take as much memory. The bytes of `input` must not be used afterwards.
+   * its rows take as much memory. Keys take turns. The bytes of `input` must not be used afterwards.
    *
-   * @throws TailraceError as `decodeBatch`; `overloaded` at once if the queue is full; `body_too_large` if decoding takes
+   * @param key id of the caller's key
+   * @throws TailraceError as `decodeBatch`; `overloaded` at once if the backlog of all or of the key is full; `body_too_large` if decoding takes
    * more memory than the thread has; `engine_unavailable` if the thread ended for another reason; what `use` throws
    */
-  decode<T>(input: BatchInput, use: (batch: Batch) => Promise<T>): Promise<T>;
+  decode<T>(key: string, input: BatchInput, use: (batch: Batch) => Promise<T>): Promise<T>;
   /** Ends the thread; bodies that are being decoded are rejected. */
   close(): Promise<void>;
 }
@@ -23,7 +26,7 @@ export interface DecoderOptions {
   /** Bodies up to this size and number of marks (see `countMarks`) are decoded inline. */
   readonly inlineBytesMax: number;
   readonly inlineMarksMax: number;
-  /** Large bodies under way; past it another is refused, since each takes memory. */
+  /** Large bodies under way (see `Backlog`); past it another is refused, since each takes memory. */
   readonly queueBytesMax: number;
   /** Heap of the thread; past it the thread ends and is replaced, and the body that filled it is refused. */
   readonly threadMemoryMbMax: number;
@@ -35,37 +38,59 @@ const WORKER = new URL(`decode-worker${extname(import.meta.url)}`, import.meta.u
 // A small young generation keeps the thread small: most objects of a body die at once.
 const YOUNG_MB_MAX = 8;
 
-export function createDecoder(options: DecoderOptions): Decoder {
-  let pool: Piscina<BatchInput, Decoded> | undefined;
-  let queuedBytes = 0;
+// One body at a time. The backlog bounds the bodies, and a caller that gives up sends its events again.
+const THREAD = 'thread';
+const TURNS = {
+  queueMax: Number.MAX_SAFE_INTEGER,
+  queuePerLaneMax: Number.MAX_SAFE_INTEGER,
+  queueTimeoutMs: 60_000,
+};
+const BODIES: PoolWork = { one: 'body', many: 'bodies', mayHold: () => true };
+const ALWAYS = new AbortController().signal;
 
-  async function decodeOnThread(input: BatchInput): Promise<Batch> {
-    pool ??= createPool(options.threadMemoryMbMax);
-    const decoded = await pool.run(input, { transferList: transferable(input.bytes) }).catch(rejectLost);
+export function createDecoder(options: DecoderOptions): Decoder {
+  const state: { pool?: Piscina<BatchInput, Decoded>; closes: number } = { closes: 0 };
+  const backlog = createBacklog(options.queueBytesMax, 'decoded');
+  const turns = createSessionPool([THREAD], TURNS, BODIES);
+
+  async function decodeOnThread(key: string, input: BatchInput): Promise<Decoded> {
+    const { closes: before } = state;
+    const turn = await turns.acquire(ALWAYS, { lane: key });
+    try {
+      if (state.closes !== before) throw new Error('the decoder was closed');
+      state.pool ??= createPool(options.threadMemoryMbMax);
+      return await state.pool.run(input, { transferList: transferable(input.bytes) });
+    } catch (error) {
+      return rejectLost(error);
+    } finally {
+      turns.release(turn);
+    }
+  }
+
+  async function decodeLarge(key: string, input: BatchInput): Promise<Batch> {
+    const decoded = await decodeOnThread(key, input);
     if ('batch' in decoded) return restore(decoded.batch);
     const { code, message, cause } = decoded.failure;
     throw code === undefined ? new Error(message, { cause }) : new TailraceError(code, message, { cause });
   }
 
   return {
-    async decode(input, use) {
+    async decode(key, input, use) {
       const { bytes, format } = input;
       const { length } = bytes;
       if (length <= options.inlineBytesMax && countMarks(bytes, format) <= options.inlineMarksMax)
         return await use(decodeBatch(input));
-      if (queuedBytes >= options.queueBytesMax) {
-        const message = `${options.queueBytesMax} bytes of events are waiting to be decoded already`;
-        throw new TailraceError('overloaded', message);
-      }
-      queuedBytes += length;
+      const release = backlog.add(key, length);
       try {
-        return await use(await decodeOnThread(input));
+        return await use(await decodeLarge(key, input));
       } finally {
-        queuedBytes -= length;
+        release();
       }
     },
     async close() {
-      await pool?.destroy();
+      state.closes++;
+      turns.drain(new TailraceError('engine_unavailable', 'the service is shutting down'));
+      await state.pool?.destroy();
     },
   };
 }

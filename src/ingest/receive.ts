@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import type { Source } from '../definitions/source.ts';
 import { MICROS_PER_MS } from '../lib/instant.ts';
-import type { Committer } from './committer.ts';
+import type { CommitOptions, Committer } from './committer.ts';
 import type { Batch, BatchInput } from './decode-batch.ts';
 import type { Decoder } from './decoder.ts';
 import type { Idempotency, Received } from './idempotency/idempotency.ts';
@@ -41,10 +41,10 @@ export interface ReceiverOptions {
 export function createReceiver(options: ReceiverOptions): Receive {
   const { decoder, committer, idempotency, now, ageAt, eventBytesMax } = options;
 
-  async function store({ source, ...batch }: Batch, token?: string): Promise<Received> {
+  async function store({ source, ...batch }: Batch, how: CommitOptions): Promise<Received> {
     const { rows, accepted, withoutProject, repaired, refused, reasons } = batch;
     if (refused > 0) options.onRefused(source.name, refused);
-    if (rows.length > 0) await committer.commit(source, rows, token);
+    if (rows.length > 0) await committer.commit(source, rows, how);
     if (withoutProject > 0) options.onWithoutProject(source.name, withoutProject);
     if (repaired > 0) options.onRepaired(source.name, repaired);
     return { stored: accepted, reasons, refused, withoutProject, repaired };
@@ -54,12 +54,12 @@ export function createReceiver(options: ReceiverOptions): Receive {
     const times = { now: now() * MICROS_PER_MS, ageAt: ageAt() * MICROS_PER_MS };
     const rules = { ...times, eventBytesMax, project, pinnedProject };
     const bodyHash = key === undefined ? '' : hash('sha256', body.bytes); // before the bytes move to another thread
-    return await decoder.decode({ ...body, rules }, async (batch) => {
+    return await decoder.decode(keyId, { ...body, rules }, async (batch) => {
       const { source } = batch;
       authorize(source);
-      if (key === undefined) return { source, ...(await store(batch)) };
+      if (key === undefined) return { source, ...(await store(batch, { key: keyId })) };
       const scope = `${keyId}\0${source.id}\0${project}`;
-      const work = (token: string) => store(batch, token);
+      const work = (token: string) => store(batch, { key: keyId, token });
       return { source, ...(await idempotency.once({ key, scope, bodyHash }, work)) };
     });
   };

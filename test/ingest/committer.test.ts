@@ -261,6 +261,71 @@ describe('holding the queue', () => {
   });
 });
 
+describe('keys', () => {
+  const keys = (key: string) => ({ key });
+  /** Groups without a wait become due by timers that were started before this one. */
+  const untilDue = () => new Promise((resolve) => setTimeout(resolve, 1));
+
+  test('take turns, so that many inserts of one do not delay another one’s', async () => {
+    const project = newProject();
+    const gate = Promise.withResolvers<void>();
+    const { engine, ids } = watch(() => gate.promise);
+    const { committer } = open(engine, { waitMs: 0 });
+    const commit = (key: string, id: string) =>
+      committer.commit(EDGE, encodeRows([event(project, id)]), { key, token: `${project} ${id}` });
+    const commits = [commit('greedy', 'g0')];
+    await vi.waitFor(() => expect(ids()).toEqual([['g0']]));
+    commits.push(...Array.from({ length: 20 }, (_, i) => commit('greedy', `g${i + 1}`)));
+    await untilDue();
+    commits.push(commit('other', 'o1'), commit('other', 'o2'));
+    await untilDue();
+    gate.resolve();
+    await Promise.all(commits);
+    expect(ids().flat().slice(0, 5)).toEqual(['g0', 'g1', 'o1', 'g2', 'o2']);
+    await committer.close();
+  });
+
+  test('share a group, which is sent at the first turn of any of them', async () => {
+    const project = newProject();
+    const gate = Promise.withResolvers<void>();
+    const { engine, ids } = watch(() => gate.promise);
+    const { committer } = open(engine, { waitMs: 0 });
+    const commit = (key: string, id: string, daysAgo: number) =>
+      committer.commit(EDGE, encodeRows([event(project, id, { daysAgo })]), keys(key));
+    const commits = [commit('greedy', 'now', 0)];
+    await vi.waitFor(() => expect(ids()).toHaveLength(1));
+    commits.push(...[1, 2, 3].map((daysAgo) => commit('greedy', `g${daysAgo}`, daysAgo)));
+    await untilDue();
+    commits.push(commit('other', 'o3', 3));
+    gate.resolve();
+    await Promise.all(commits);
+    expect(ids()).toEqual([['now'], ['g1'], ['g3', 'o3'], ['g2']]);
+    await committer.close();
+  });
+
+  test('have a share of the backlog each', async () => {
+    const project = newProject();
+    const gate = Promise.withResolvers<void>();
+    const { engine } = watch(() => gate.promise);
+    const { committer } = open(engine, { queueBytesMax: 10_000 });
+    const row = (id: string) => encodeRows([event(project, id, { text: 'x'.repeat(700) })]);
+    const fill = (key: string) =>
+      Promise.allSettled(
+        Array.from({ length: 20 }, (_, i) => committer.commit(EDGE, row(`${key}${i}`), keys(key))),
+      );
+    const filled = [fill('first'), fill('second')];
+    gate.resolve();
+    const [ofFirst = [], ofSecond = []] = (await Promise.all(filled)).map((outcomes) =>
+      outcomes.flatMap((one) => (one.status === 'rejected' ? [one.reason] : [])),
+    );
+    expect(ofFirst[0]).toMatchObject({ code: 'overloaded', message: expect.stringContaining('of this key') });
+    expect(ofSecond[0]).toMatchObject({ code: 'overloaded' });
+    expect(20 - ofSecond.length).toBeGreaterThan(0);
+    expect(committer.gauges()).toEqual({ queuedBytes: 0, queuedRequests: 0 });
+    await committer.close();
+  });
+});
+
 describe('closing', () => {
   test('commits what is queued without its wait, and refuses what comes later', async () => {
     const project = newProject();
@@ -301,8 +366,8 @@ describe('a token', () => {
     const { engine, inserts } = watch();
     const { committer } = open(engine);
     const events = [event(project, '1'), event(project, '2', { daysAgo: 1 })];
-    await committer.commit(EDGE, encodeRows(events.slice(0, 1)), `${project}-token`);
-    await committer.commit(EDGE, encodeRows(events), `${project}-token`);
+    await committer.commit(EDGE, encodeRows(events.slice(0, 1)), { token: `${project}-token` });
+    await committer.commit(EDGE, encodeRows(events), { token: `${project}-token` });
     expect(inserts.map(({ token }) => token)).toEqual(Array(3).fill(`${project}-token`));
     expect(await idsOf(store, project)).toEqual(['1', '2']);
     await committer.close();
@@ -314,8 +379,8 @@ describe('a token', () => {
     const { committer } = open(engine, { waitMs: 20 });
     const one = [event(project, '1')];
     await Promise.all([
-      committer.commit(EDGE, encodeRows(one), `${project}-a`),
-      committer.commit(EDGE, encodeRows(one), `${project}-b`),
+      committer.commit(EDGE, encodeRows(one), { token: `${project}-a` }),
+      committer.commit(EDGE, encodeRows(one), { token: `${project}-b` }),
       committer.commit(EDGE, encodeRows(one)),
     ]);
     await committer.commit(EDGE, encodeRows(one));

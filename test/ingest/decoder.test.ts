@@ -42,15 +42,21 @@ const openThreaded = (options: Partial<typeof OPTIONS> = {}) => open({ inlineByt
 
 type Body = string | Buffer;
 
+interface DecodeOptions<T> {
+  readonly source?: Source | null;
+  readonly use?: (batch: Batch) => Promise<T>;
+  readonly key?: string;
+}
+
 /** @param source that the request names; `null` leaves it to the body */
 function decode<T = Batch>(
   decoder: Decoder,
   [body, format]: readonly [Body, BodyFormat],
-  { source = EDGE, use }: { source?: Source | null; use?: (batch: Batch) => Promise<T> } = {},
+  { source = EDGE, use, key = 'key' }: DecodeOptions<T> = {},
 ) {
   const input = { bytes: Buffer.from(body), format, candidates: definitions.sources, rules: RULES };
   const keep = async (batch: Batch) => batch as T; // without `use`, T is Batch
-  return decoder.decode({ ...input, source: source ?? undefined }, use ?? keep);
+  return decoder.decode(key, { ...input, source: source ?? undefined }, use ?? keep);
 }
 
 /** What a decoder makes of a body, in a form that can be compared: texts, or the failure. */
@@ -140,7 +146,7 @@ describe('a body that is decoded on the thread', () => {
     const bytes = Buffer.from(new ArrayBuffer(MIB)).fill(' ');
     bytes.write('[]');
     const input = { bytes, format: 'json', source: EDGE, candidates: [], rules: RULES } as const;
-    await openThreaded().decode(input, async () => {});
+    await openThreaded().decode('key', input, async () => {});
     expect(bytes).toHaveLength(0);
   });
 });
@@ -196,6 +202,27 @@ describe('the queue of the thread', () => {
     await first;
     await expect(decode(decoder, ['[{"id":"1"', 'json'])).rejects.toMatchObject({ code: 'invalid_request' });
     await decode(decoder, ['[{"id":"2"}]', 'json']);
+  });
+
+  test('gives keys their turns, and each a share of the backlog', async () => {
+    const decoder = openThreaded({ queueBytesMax: 100_000 });
+    const body = [`[${'{},'.repeat(6_000)}{}]`, 'json'] as const; // 18 KB
+    const order: string[] = [];
+    const send = (key: string) =>
+      decode(decoder, body, {
+        key,
+        use: async () => void order.push(key),
+      }).catch((error: unknown) => error);
+    const greedy = Array.from({ length: 20 }, () => send('greedy'));
+    const other = [send('other'), send('other')];
+    const outcomes = await Promise.all(greedy);
+    expect(outcomes.filter((outcome) => outcome === undefined)).toHaveLength(5);
+    expect(outcomes[5]).toMatchObject({
+      code: 'overloaded',
+      message: expect.stringContaining('of this key'),
+    });
+    expect((await Promise.all(other))[0]).toBeUndefined();
+    expect(order.slice(0, 3)).toEqual(['greedy', 'greedy', 'other']);
   });
 
   test('goes on after a body that takes more memory than there is, which is 413', async () => {

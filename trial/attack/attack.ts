@@ -15,9 +15,24 @@ interface QueryAttack {
   readonly endpoint: string;
   /** Another value each time, so that neither a cache nor a refused text gets in the way. */
   readonly project: (time: number) => string;
+  /** Each time by another token of the attacker's key. */
+  readonly hasTokens?: boolean;
 }
 
-export const ATTACKS = ['fifo', 'nested', 'zones', 'joins', 'matches', 'pattern', 'memory', 'crash'] as const;
+export const ATTACKS = [
+  'fifo',
+  'tokens',
+  'nested',
+  'zones',
+  'joins',
+  'matches',
+  'pattern',
+  'memory',
+  'crash',
+] as const;
+
+/** What is tried beside `ATTACKS`: resumption.ts. */
+export const RESUMPTIONS = 'resumptions';
 
 /** Endpoint with one row for each request that was stored; the id of an event begins with its request's. */
 export const STORED_ENDPOINT = 'attack.stored';
@@ -35,17 +50,22 @@ const ZONES = 200;
  *
  * @param folder of endpoints, which the service reads at start
  * @param dataDir of the service; a FIFO is created in it
+ * @param isChosen by the word of an attack: the others have no endpoint
  */
-export async function prepareAttacks(folder: string, dataDir: string): Promise<Attack[]> {
+export async function prepareAttacks(
+  folder: string,
+  dataDir: string,
+  isChosen: (short: string) => boolean = () => true,
+): Promise<Attack[]> {
   const fifo = join(dataDir, 'zone');
   execFileSync('mkfifo', [fifo]);
+  const blocks = {
+    sql: `SELECT toHour(${inZone("concat('file:', @project)")}) AS n`,
+    project: (time: number) => `${dataDir}${'/.'.repeat(time)}/zone`,
+  };
   const queries: readonly (Omit<QueryAttack, 'endpoint'> & Omit<Attack, 'how'> & { sql: string })[] = [
-    {
-      short: 'fifo',
-      name: 'a time zone that is a FIFO',
-      sql: `SELECT toHour(${inZone("concat('file:', @project)")}) AS n`,
-      project: (time) => `${dataDir}${'/.'.repeat(time)}/zone`,
-    },
+    { short: 'fifo', name: 'a time zone that is a FIFO', ...blocks },
+    { short: 'tokens', name: 'the same by a new token each time', ...blocks, hasTokens: true },
     {
       short: 'nested',
       name: `IN ${NESTED_LEVELS} deep`,
@@ -86,10 +106,11 @@ export async function prepareAttacks(folder: string, dataDir: string): Promise<A
     },
   ];
   const attacks: Attack[] = [];
-  for (const [i, { short, name, sql, project }] of queries.entries()) {
+  for (const [i, { short, name, sql, ...how }] of queries.entries()) {
+    if (!isChosen(short)) continue;
     const endpoint = `attack.${short}`;
     await addEndpoint(folder, { name: endpoint, id: idOf(i), sql, caching: 'disabled' });
-    attacks.push({ short, name, how: { endpoint, project } });
+    attacks.push({ short, name, how: { endpoint, ...how } });
   }
   await addEndpoint(folder, {
     name: STORED_ENDPOINT,
@@ -97,7 +118,8 @@ export async function prepareAttacks(folder: string, dataDir: string): Promise<A
     sql: `SELECT count() * 1000000 + uniqExact(id) AS n FROM edge_logs WHERE project = @project`,
     caching: 'disabled',
   });
-  return [...attacks, { short: 'crash', name: 'a crash', how: { signal: 'SIGSEGV' } }];
+  if (isChosen('crash')) attacks.push({ short: 'crash', name: 'a crash', how: { signal: 'SIGSEGV' } });
+  return attacks;
 }
 
 function idOf(i: number): string {

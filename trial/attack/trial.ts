@@ -61,6 +61,17 @@ export async function createKey(
   return key;
 }
 
+async function createToken(url: string, key: string): Promise<string> {
+  const response = await fetch(`${url}/api/tokens`, {
+    method: 'POST',
+    headers: { 'x-api-key': key, 'content-type': 'application/json' },
+    body: '{}',
+  });
+  const { token } = (await response.json()) as { token?: string };
+  if (token === undefined) throw new Error(`the token could not be created: ${response.status}`);
+  return token;
+}
+
 /** Attacks so often, one time after the other, while another key uses the service. */
 export async function tryAttack(target: Target, attack: Attack, times: number): Promise<TrialResult> {
   const project = `bystander-${attack.name.replaceAll(/\W+/g, '-')}`;
@@ -118,7 +129,9 @@ async function strike(
   }
   const path = `${QUERY_PATH}/${how.endpoint}?${new URLSearchParams({ project: how.project(time) })}`;
   const signal = AbortSignal.timeout(ATTACK_MS_MAX);
-  return await fetch(`${target.url}${path}`, { headers: { 'x-api-key': target.keys.attacker }, signal }).then(
+  const { attacker } = target.keys;
+  const key = how.hasTokens === true ? await createToken(target.url, attacker) : attacker;
+  return await fetch(`${target.url}${path}`, { headers: { 'x-api-key': key }, signal }).then(
     async (response) => {
       await response.arrayBuffer();
       const retryAfterMs = Number(response.headers.get('retry-after')) * 1000;
