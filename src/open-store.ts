@@ -201,7 +201,11 @@ function withDeletions(definitions: Definitions, deletions: number): Definitions
  */
 export async function prepare(engine: Engine, reading: Reading, hasExternal: boolean): Promise<Definitions> {
   const { definitions, faults, sourcesAreWhole, drafts } = reading;
-  if (!sourcesAreWhole) refuseFaults([...faults, ...(await verifyDrafts(engine, drafts, false))]);
+  if (!sourcesAreWhole)
+    refuseFaults([
+      ...faults,
+      ...(await verifyDrafts(engine, drafts, { hasTables: false, sources: definitions.sources })),
+    ]);
   const sourceFaults = [
     ...(await verifyExternal(engine, definitions.sources, hasExternal)),
     ...(await verifyRollups(engine, definitions.sources)),
@@ -212,9 +216,9 @@ export async function prepare(engine: Engine, reading: Reading, hasExternal: boo
   await applySchema(engine, sources, async () => {
     refuseFaults([
       ...faults,
-      ...(await verifyQueries(engine, definitions.endpoints)),
+      ...(await verifyQueries(engine, definitions.endpoints, definitions.sources)),
       ...(await verifySearches(definitions.endpoints)),
-      ...(await verifyDrafts(engine, drafts, true)),
+      ...(await verifyDrafts(engine, drafts, { hasTables: true, sources: definitions.sources })),
     ]);
     narrowed = await narrowHashes(engine, definitions);
   });

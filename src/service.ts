@@ -419,7 +419,8 @@ function createRouteParts(
     workbench,
     about: {
       ...{ engine, metrics, registry, notReady, readNotices },
-      describe: (endpoints) => createOpenApi({ version, endpoints }),
+      describe: (endpoints) =>
+        createOpenApi({ version, endpoints: endpoints ?? [], hasKey: endpoints !== undefined }),
     },
     console: findConsole(),
   };

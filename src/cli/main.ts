@@ -1,4 +1,5 @@
 import { Command, CommanderError } from 'commander';
+import { SETTINGS } from '../config/settings.ts';
 import {
   ERROR_CODES,
   InputError,
@@ -55,8 +56,16 @@ export async function createProgram(names = Object.keys(COMMANDS)): Promise<Comm
 
 /** Also for subcommands: without it commander ends the process itself, with 1 for a misuse. */
 function throwInsteadOfExit(command: Command): void {
-  command.exitOverride();
+  command.exitOverride().configureOutput({ outputError: (text, write) => write(text + adviseSetting(text)) });
   for (const one of command.commands) throwInsteadOfExit(one);
+}
+
+/** Settings are no options: `--port` is TAILRACE_PORT. */
+function adviseSetting(message: string): string {
+  const [, option = ''] = /unknown option '--([\w-]+)/.exec(message) ?? [];
+  const name = `TAILRACE_${option.toUpperCase().replaceAll('-', '_')}`;
+  if (!Object.values(SETTINGS).some(({ env }) => env === name)) return '';
+  return `settings are environment variables: set ${name}, as in "${name}=… tailrace serve"; see ${packagePath('docs/settings.md')}\n`;
 }
 
 /** Runs one command and sets the exit code of the process. */

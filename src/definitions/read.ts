@@ -8,7 +8,7 @@ import { checkLevel } from './checks/level.ts';
 import { checkPages } from './checks/pages.ts';
 import { checkParameters, checkParameterUse } from './checks/parameters.ts';
 import { checkRollup } from './checks/rollup.ts';
-import { checkCaching, checkSandboxing, findNameWarning } from './checks/settings.ts';
+import { checkCaching, checkSandboxing, findClockWarning, findNameWarning } from './checks/settings.ts';
 import { checkSourceColumns } from './checks/source-columns.ts';
 import {
   checkEndpointShape,
@@ -68,7 +68,7 @@ export async function readDefinitions(named: NamedFolders, unsaved?: UnsavedText
     const hasSql = sql.text.trim() !== ''; // otherwise a fault has been reported
     const isWhole = own.length === 0 && hasSql;
     if (hasSql && !(isWhole && sourcesAreWhole)) drafts.push(sql);
-    if (own.length === 0) warnings.push(...findNameWarning(yaml));
+    if (own.length === 0) warnings.push(...findNameWarning(yaml), ...findClockWarning(sql));
     return isWhole ? [withDefaultTier(createFromPair(yaml, sql, sources), named.defaultTier ?? '')] : [];
   });
   return { definitions: { endpoints, sources }, folders, faults, warnings, sourcesAreWhole, drafts };

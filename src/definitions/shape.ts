@@ -50,7 +50,10 @@ function describe(error: ErrorObject, path: readonly string[]): string {
     if (parent.patternProperties !== undefined) return `${name} must be ${parent.expected}`;
     return `unknown field ${name}; known here: ${Object.keys(parent.properties ?? {}).join(', ')}`;
   }
-  if (error.keyword === 'required') return `${name} is missing`;
+  if (error.keyword === 'required') {
+    const needed = path.length === 1 ? (error.schema as readonly string[]) : []; // of ajv, with this keyword
+    return needed.length < 2 ? `${name} is missing` : `${name} is missing; needed are ${needed.join(', ')}`;
+  }
   const expected = parent.expected ?? error.message?.replace(/^must (be )?/, '') ?? 'something else';
   const given = error.data === undefined ? '' : `, not ${shorten(JSON.stringify(error.data))}`;
   return `${name} must be ${expected}${given}`;

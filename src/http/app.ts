@@ -10,6 +10,7 @@ import Fastify, {
 import type { Config } from '../config/config.ts';
 import { TailraceError } from '../errors.ts';
 import type { RecordRequest } from '../ingest/request-recorder.ts';
+import { malformedJson } from '../ingest/wire-events.ts';
 import type { Keyring } from '../keys/keyring.ts';
 import { createAdmit, type SharedRates } from '../serve/admit.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
@@ -78,10 +79,7 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
     return sendError(error, request, reply);
   });
   app.setNotFoundHandler((request) => {
-    throw new TailraceError(
-      'not_found',
-      `nothing is served at ${pathOf(request)}; endpoints are at /api/endpoints/query/<uuid or name>`,
-    );
+    throw new TailraceError('not_found', `nothing is served at ${pathOf(request)}; ${adviseOf(request)}`);
   });
   registerObserve(app, observe); // before any hook that refuses: refused requests are counted too
   app.addHook('onRequest', (request, reply, done) => {
@@ -98,7 +96,7 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
   const closing = registerClosing(app);
   await app.register(accepts);
   await registerCors(app, config.corsOrigins);
-  acceptEmptyJson(app); // before the routes, which inherit the parsers
+  addJsonParser(app); // before the routes, which inherit the parsers
   await registerRoutes(app, routes);
   await app.ready();
   const cors = createCorsHead(config.corsOrigins);
@@ -167,6 +165,22 @@ function checkHead({ url, raw }: FastifyRequest, urlBytesMax: number): void {
   if (fault !== undefined) throw new TailraceError('invalid_request', fault);
 }
 
+function isJson(text: string): boolean {
+  try {
+    JSON.parse(text);
+    return true; // it has a member such as __proto__, which the framework refuses
+  } catch {
+    return false;
+  }
+}
+
+/** What there is, for a path that there is not. */
+function adviseOf(request: FastifyRequest): string {
+  const [, signal] = /^\/v1\/(traces|metrics)\/?$/.exec(pathOf(request)) ?? [];
+  if (signal === undefined) return 'endpoints are at /api/endpoints/query/<uuid or name>';
+  return `OpenTelemetry's logs are accepted at /v1/logs, its ${signal} are not: switch their exporter off, such as OTEL_${signal.toUpperCase()}_EXPORTER=none`;
+}
+
 /** The path without its parameters, cut for a message. */
 function pathOf(request: FastifyRequest): string {
   return (request.url.split('?')[0] ?? '').slice(0, 100);
@@ -190,12 +204,17 @@ function createSecurityHeaders(https: boolean): Readonly<Record<string, string>>
 
 /**
  * Reads an empty JSON body as no body at all. Many clients send `Content-Type: application/json` with every request, also with a
- * DELETE without a body, and Fastify's own parser refuses those with 400. Routes that need a body report that it is missing.
+ * DELETE without a body, and Fastify's own parser refuses those with 400. Routes that need a body report that it is missing. The error
+ * of that parser does not say where a text is wrong.
  */
-function acceptEmptyJson(app: FastifyInstance): void {
+function addJsonParser(app: FastifyInstance): void {
   const parse = app.getDefaultJsonParser('error', 'error');
+  app.removeContentTypeParser('text/plain'); // of the framework; no route reads a text
   app.addContentTypeParser<string>('application/json', { parseAs: 'string' }, (request, body, done) => {
     if (body === '') done(null, undefined);
-    else parse(request, body, done);
+    else
+      parse(request, body, (error, value) =>
+        done(error && !isJson(body) ? malformedJson(body, error) : error, value),
+      );
   });
 }

@@ -1,6 +1,6 @@
 import { constants, setPriority } from 'node:os';
 import { move, transferableSymbol, valueSymbol } from 'piscina';
-import { type ErrorCode, messageOf, TailraceError } from '../errors.ts';
+import { type ErrorCode, messageOf, type ParameterFault, TailraceError } from '../errors.ts';
 import { asBuffer, type Batch, type BatchInput, decodeBatch, transferable } from './decode-batch.ts';
 
 /** What the worker thread returns to src/ingest/decoder.ts: a structured clone would lose the code of an error. */
@@ -10,6 +10,7 @@ export interface Failure {
   /** Of a TailraceError; `undefined` for a fault of ours. */
   readonly code: ErrorCode | undefined;
   readonly message: string;
+  readonly errors: readonly ParameterFault[];
   readonly cause: unknown;
 }
 
@@ -28,8 +29,8 @@ function tryDecode(input: BatchInput): Decoded {
     return { batch: decodeBatch({ ...input, bytes: asBuffer(input.bytes) }) };
   } catch (error) {
     if (!(error instanceof TailraceError))
-      return { failure: { code: undefined, message: messageOf(error), cause: error } };
-    const { code, message, cause } = error;
-    return { failure: { code, message, cause } };
+      return { failure: { code: undefined, message: messageOf(error), errors: [], cause: error } };
+    const { code, message, errors, cause } = error;
+    return { failure: { code, message, errors, cause } };
   }
 }

@@ -70,8 +70,9 @@ export function createDecoder(options: DecoderOptions): Decoder {
   async function decodeLarge(key: string, input: BatchInput): Promise<Batch> {
     const decoded = await decodeOnThread(key, input);
     if ('batch' in decoded) return restore(decoded.batch);
-    const { code, message, cause } = decoded.failure;
-    throw code === undefined ? new Error(message, { cause }) : new TailraceError(code, message, { cause });
+    const { code, message, errors, cause } = decoded.failure;
+    if (code === undefined) throw new Error(message, { cause });
+    throw new TailraceError(code, message, { errors, cause });
   }
 
   return {

@@ -130,8 +130,16 @@ async function post(
     const failure = `${status} ${await readMessage(response)}`;
     return { failure, isFinal: status !== 429 && status < 500, retryAfterMs };
   } catch (error) {
-    return { failure: messageOf(error), isFinal: false, retryAfterMs: 0 };
+    return { failure: describeLost(error), isFinal: false, retryAfterMs: 0 };
   }
+}
+
+/** Why no response came: `fetch failed` says it only in its cause, whose message is empty if several addresses were tried. */
+function describeLost(error: unknown): string {
+  const { cause = error } = error instanceof Error ? error : {};
+  const { code = '' } = cause as NodeJS.ErrnoException; // may be anything
+  const why = messageOf(cause) || code;
+  return `it cannot be reached: ${why || messageOf(error)}`;
 }
 
 interface Packed {

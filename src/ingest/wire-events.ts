@@ -1,5 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import { TailraceError } from '../errors.ts';
+import { findJsonFault } from '../lib/json-fault.ts';
 import { cutElements, cutMembers } from './json-text.ts';
 import { isBlank, NEWLINE } from './lines.ts';
 import { eventTexts } from './otlp/events.ts';
@@ -97,8 +98,23 @@ function parse(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch (cause) {
-    throw malformed('JSON', cause);
+    throw malformedJson(text, cause);
   }
+}
+
+// In a longer text the place would take the event loop too long to find.
+const PLACED_CHARS_MAX = 256 * 1024;
+
+/** The error of a body that `JSON.parse` has refused, with the place of the fault. */
+export function malformedJson(text: string, cause: unknown): TailraceError {
+  const place = text.length > PLACED_CHARS_MAX ? undefined : findJsonFault(text);
+  if (place === undefined) return malformed('JSON', cause);
+  const { line, column } = place;
+  const message = `is not valid JSON from line ${line}, column ${column} on`;
+  return new TailraceError('invalid_request', `the body ${message}`, {
+    cause,
+    errors: [{ parameter: 'body', message, ...place }],
+  });
 }
 
 function readProtobuf(bytes: Buffer): unknown {

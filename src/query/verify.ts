@@ -2,10 +2,12 @@ import type { Endpoint, ResultType } from '../definitions/endpoint.ts';
 import type { Fault } from '../definitions/fault.ts';
 import { PINNED_PREFIX } from '../definitions/parameter.ts';
 import type { SqlFile } from '../definitions/read.ts';
+import type { Source } from '../definitions/source.ts';
 import type { Engine } from '../engine/engine.ts';
 import { messageOf } from '../errors.ts';
 import { createRewriter, findParameters } from '../sql/parameter.ts';
 import { quote, type Values, writeValue } from '../sql/quote.ts';
+import { cutStatement, findAdvice } from './advice.ts';
 import { serviceValues } from './bucket-range.ts';
 import { JSON_FORMAT } from './format.ts';
 import { findPlace } from './place.ts';
@@ -16,9 +18,13 @@ import { SyntaxTreeError } from './syntax-tree.ts';
 import { type FindUnfit, findUnfitAnywhere } from './unfit.ts';
 
 /** Has the engine, which has the tables of the sources, check every stored query. Each refusal is a fault of the definition. */
-export async function verifyQueries(engine: Engine, endpoints: readonly Endpoint[]): Promise<Fault[]> {
+export async function verifyQueries(
+  engine: Engine,
+  endpoints: readonly Endpoint[],
+  sources: readonly Source[] = [],
+): Promise<Fault[]> {
   const faults: Fault[] = [];
-  for (const endpoint of endpoints) faults.push(...(await verifyQuery(engine, endpoint)).faults);
+  for (const endpoint of endpoints) faults.push(...(await verifyQuery(engine, endpoint, { sources })).faults);
   return faults;
 }
 
@@ -29,15 +35,18 @@ export interface Verified {
   readonly columns: readonly { readonly name: string; readonly type: ResultType }[];
 }
 
-/**
- * The check of one query. An endpoint without columns is one of which they are not known yet.
- *
- * @param findOwnUnfit runs before the engine resolves a name
- */
+interface VerifyOptions {
+  /** Those whose tables the query may read, for messages. */
+  readonly sources?: readonly Source[];
+  /** Runs before the engine resolves a name. */
+  readonly findOwnUnfit?: FindUnfit;
+}
+
+/** The check of one query. An endpoint without columns is one of which they are not known yet. */
 export async function verifyQuery(
   engine: Engine,
   endpoint: Endpoint,
-  findOwnUnfit?: FindUnfit,
+  { sources = [], findOwnUnfit }: VerifyOptions = {},
 ): Promise<Verified> {
   const values = sampleValues(endpoint);
   const sql = createSampleSql(endpoint, values);
@@ -50,7 +59,7 @@ export async function verifyQuery(
     columns.push(...described.map(toResultColumn));
     return { faults: await verifyUse(engine, endpoint, { values, described }), columns };
   } catch (error) {
-    return { faults: [toQueryFault(endpoint, error)], columns };
+    return { faults: [toQueryFault(endpoint, error, sources)], columns };
   }
 }
 
@@ -69,7 +78,7 @@ async function verifyUse(
   return fault === undefined ? [] : [at(endpoint, 1, fault)];
 }
 
-function toQueryFault(endpoint: Endpoint, error: unknown): Fault {
+function toQueryFault(endpoint: Endpoint, error: unknown, sources: readonly Source[]): Fault {
   if (error instanceof SyntaxTreeError) return at(endpoint, 1, error.message);
   const text = endpoint.sql.trimEnd();
   if (text.endsWith(';')) {
@@ -77,7 +86,7 @@ function toQueryFault(endpoint: Endpoint, error: unknown): Fault {
     return { ...at(endpoint, text.split('\n').length, ENDS_WITH_SEMICOLON), column };
   }
   const write = (name: string) => createSampleSql({ ...endpoint, sql: `@${name}` });
-  return toFault({ file: endpoint.sqlFile, text: endpoint.sql }, error, write);
+  return toFault({ file: endpoint.sqlFile, text: endpoint.sql }, error, { write, sources });
 }
 
 const ENDS_WITH_SEMICOLON = 'must not end with a semicolon: the query runs as a part of another';
@@ -158,10 +167,12 @@ function at(endpoint: Endpoint, line: number, message: string): Fault {
 
 /** The engine's message for the author of a query, who may see the data: the values in it are kept. */
 export function engineMessage(error: unknown): string {
-  return messageOf(error)
-    .replace(/^(?:(?:[\w ]*: )?Code: \d+\. DB::Exception: )+/, '')
-    .replace(/(: )?In scope\b.*?(?=(?:\. Maybe you meant|\(\w+\)\s*$|$))/s, '')
-    .replace(/Expected one of: .*$/s, '')
+  return cutStatement(
+    messageOf(error)
+      .replace(/^(?:(?:[\w ]*: )?Code: \d+\. DB::Exception: )+/, '')
+      .replace(/(: )?In scope\b.*?(?=(?:\. Maybe you meant|\(\w+\)\s*$|$))/s, '')
+      .replace(/Expected one of: .*$/s, ''),
+  )
     .replaceAll(/\s+/g, ' ')
     .slice(0, 400)
     .trim();
@@ -171,27 +182,32 @@ export function engineMessage(error: unknown): string {
  * Has the engine check queries with a faulty endpoint.yaml, so that one check reports both. Types of parameters and columns are
  * unknown here: only faults that no change of the YAML can fix are reported.
  *
- * @param hasTables whether the tables of every source exist; without them only the syntax is checked
+ * @param options `hasTables`: whether the tables of every source exist; without them only the syntax is checked
  */
 export async function verifyDrafts(
   engine: Engine,
   drafts: readonly SqlFile[],
-  hasTables: boolean,
+  { hasTables, sources = [] }: { readonly hasTables: boolean; readonly sources?: readonly Source[] },
 ): Promise<Fault[]> {
   const faults: Fault[] = [];
   for (const draft of drafts) {
-    const fault = (await verifySyntax(engine, draft)) ?? (hasTables && (await verifyNames(engine, draft)));
+    const syntax = await verifySyntax(engine, draft, sources);
+    const fault = syntax ?? (hasTables && (await verifyNames(engine, draft, sources)));
     if (fault) faults.push(fault);
   }
   return faults;
 }
 
-async function verifySyntax(engine: Engine, draft: SqlFile): Promise<Fault | undefined> {
+async function verifySyntax(
+  engine: Engine,
+  draft: SqlFile,
+  sources: readonly Source[],
+): Promise<Fault | undefined> {
   try {
     const message = await findUnfitAnywhere(engine, withText(draft, STAND_INS[0]));
     return message === undefined ? undefined : { file: draft.file, line: 1, message };
   } catch (error) {
-    const fault = toFault(draft, error, () => quote(STAND_INS[0]));
+    const fault = toFault(draft, error, { write: () => quote(STAND_INS[0]), sources });
     return error instanceof SyntaxTreeError ? { ...fault, line: 1, message: error.message } : fault;
   }
 }
@@ -199,16 +215,22 @@ async function verifySyntax(engine: Engine, draft: SqlFile): Promise<Fault | und
 // A function may need a number or an instant. If none of these texts suits, the type is at fault, which is not reported here.
 const STAND_INS = ['1', '2026-01-01 00:00:00', 'x'] as const;
 // A missing table, column or function: no value of a parameter can fix it.
-const UNKNOWN_NAME = /\((?:UNKNOWN_TABLE|UNKNOWN_IDENTIFIER|UNKNOWN_FUNCTION)\)|Code: (?:60|47|46)\./;
+const UNKNOWN_NAME =
+  /\((?:UNKNOWN_TABLE|UNKNOWN_DATABASE|UNKNOWN_IDENTIFIER|UNKNOWN_FUNCTION)\)|Code: (?:60|81|47|46)\./;
 
-async function verifyNames(engine: Engine, draft: SqlFile): Promise<Fault | undefined> {
+async function verifyNames(
+  engine: Engine,
+  draft: SqlFile,
+  sources: readonly Source[],
+): Promise<Fault | undefined> {
   const texts = findParameters(draft.text).length === 0 ? [STAND_INS[0]] : STAND_INS;
   for (const text of texts) {
     try {
       await engine.inspect(`DESCRIBE TABLE (${withText(draft, text)}\n)`);
       return undefined;
     } catch (error) {
-      if (UNKNOWN_NAME.test(messageOf(error))) return toFault(draft, error, () => quote(text));
+      if (UNKNOWN_NAME.test(messageOf(error)))
+        return toFault(draft, error, { write: () => quote(text), sources });
     }
   }
   return undefined;
@@ -219,7 +241,13 @@ function withText(draft: SqlFile, text: string): string {
   return createRewriter(draft.text)(() => quote(text));
 }
 
-/** @param write what the engine got in the place of a `@name` */
-function toFault({ file, text: sql }: SqlFile, error: unknown, write: (name: string) => string): Fault {
-  return { file, line: 1, ...findPlace(messageOf(error), { sql, write }), message: engineMessage(error) };
+interface Sent {
+  /** What the engine got in the place of a `@name`. */
+  readonly write: (name: string) => string;
+  readonly sources: readonly Source[];
+}
+
+function toFault({ file, text: sql }: SqlFile, error: unknown, { write, sources }: Sent): Fault {
+  const message = findAdvice(messageOf(error), { sql, sources }) ?? engineMessage(error);
+  return { file, line: 1, ...findPlace(messageOf(error), { sql, write }), message };
 }

@@ -3,6 +3,7 @@ import type { Endpoint } from '../definitions/endpoint.ts';
 import type { Fault } from '../definitions/fault.ts';
 import type { Registry } from '../definitions/registry.ts';
 import type { Engine } from '../engine/engine.ts';
+import { describeSourceName } from '../query/advice.ts';
 import { findForeignTable } from '../query/tables-read.ts';
 import { NO_SETTINGS } from '../query/unfit.ts';
 import { type Verified, verifyDrafts, verifyQuery } from '../query/verify.ts';
@@ -33,13 +34,16 @@ export async function checkDraft(parts: CheckParts, texts: DraftTexts, how: How)
   if (draft.endpoint !== undefined) {
     const unsaved = new Map([[YAML_FILE, texts.definition]]);
     const searches = await verifySearches([draft.endpoint], unsaved);
-    const { faults, columns } = await verifyQuery(engine, draft.endpoint, findForeign(registry));
+    const { faults, columns } = await verifyQuery(engine, draft.endpoint, {
+      sources: registry.sources,
+      findOwnUnfit: findForeign(registry),
+    });
     throwFailure();
     return { draft, columns, faults: [...searches, ...faults.map((fault) => inAuthorText(fault, texts))] };
   }
   // Its types are unknown, so only the syntax can be checked: names are resolved for what the checks above have passed.
   const drafts = draft.sql.text.trim() === '' ? [] : [draft.sql];
-  const faults = await verifyDrafts(engine, drafts, false);
+  const faults = await verifyDrafts(engine, drafts, { hasTables: false, sources: registry.sources });
   throwFailure();
   return {
     draft,
@@ -66,23 +70,18 @@ function findForeign({ sources }: Registry) {
   return (tree: Parameters<typeof findForeignTable>[0]) => {
     const foreign = findForeignTable(tree, tables);
     if (foreign === undefined) return undefined;
+    const meant = describeSourceName(foreign, sources);
+    if (meant !== undefined) return `must not read ${foreign}: ${meant}`;
     return `must not read ${foreign}: the workbench reads the tables of sources, ${[...tables].join(', ')}`;
   };
 }
 
 const PATH = /(?<![\w.])(?:\/[\w.-]+){2,}\/?/g;
-// The place is that of the text as it was sent; what stands there is repeated.
-const POSITION = /: failed at position \d+ \((.*?)\)(?: \(line \d+, col \d+\))?:.*?(?=\bUnmatched\b|$)/s;
 const SETTINGS = /^Cannot modify '.*?' setting in readonly mode.*/s;
-const SCOPE = / in (?:scope|query) (?:SELECT|WITH|\().*?(?=\. Maybe you meant|$)/is;
 
-/** The engine's words for the author of a text: without the statement, which is longer than the text, and without paths. */
+/** The engine's words for the author of a text, without paths and the name of the error. @param message of `engineMessage` */
 export function toAuthorText(message: string, texts: DraftTexts): string {
-  const text = message
-    .replace(POSITION, ' at “$1”. ')
-    .replace(SETTINGS, NO_SETTINGS)
-    .replace(SCOPE, '')
-    .replace(/(?:\. )+(?=Maybe you meant)/, '. ');
+  const text = message.replace(SETTINGS, NO_SETTINGS);
   return hidePaths(text.replace(/[\s.]*\([A-Z_]+\)$/, '').trim(), texts);
 }
 

@@ -181,7 +181,7 @@ describe('a service that is away', () => {
     started.push(door.shut);
     await door.shut();
     const process = startCli(args(door.url, '-'), { env: KEY, stdin: toNdjson(edgeEvents(5, project)) });
-    await process.waitFor(/: fetch failed; trying again in 1 s/);
+    await process.waitFor(/: it cannot be reached: .*ECONNREFUSED.*; trying again in 1 s/);
     await door.open();
     const done = await process.ended;
     expect([done.code, await idsOf(project)]).toEqual([0, ['e0', 'e1', 'e2', 'e3', 'e4']]);

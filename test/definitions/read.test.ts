@@ -206,7 +206,7 @@ describe('an endpoint.yaml', () => {
       5,
       `unknown field "max_row"; known here: ${known}`,
     ],
-    ['a missing field', 'description: A test.\n', '', 1, '"description" is missing'],
+    ['a missing field', 'description: A test.\n', '', 1, '"description" is missing; needed are id, name, description, max_rows, caching, columns'],
     ['a field twice', 'caching: 900', 'name: other\ncaching: 900', 5, 'Map keys must be unique'],
     ['a bad UUID', '3dea32a0-', 'x-', 1, `"id" must be ${UUID}, not "x-fb99-4b83-9c42-c900fca9aeb6"`],
     ['a bad name', 'name: test.one', 'name: Test One', 2, `"name" must be ${name}, not "Test One"`],
@@ -433,7 +433,7 @@ describe('a source', () => {
       7,
       /^unknown field "retention"; known here: id, name, table/,
     ],
-    ['a missing field', 'table: test_logs\n', '', 1, /^"table" is missing$/],
+    ['a missing field', 'table: test_logs\n', '', 1, /^"table" is missing; needed are id, name, table, description, project$/],
     ['a bad UUID', 'dca3fc05-', 'x-', 1, /^"id" must be a UUID/],
     [
       'a bad table',

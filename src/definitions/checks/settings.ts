@@ -1,3 +1,4 @@
+import { readWords } from '../../sql/token.ts';
 import { findWithList } from '../../sql/with-list.ts';
 import { endpointFields } from '../endpoint.ts';
 import type { Fault } from '../fault.ts';
@@ -9,6 +10,22 @@ export function findNameWarning(file: YamlFile): Fault[] {
   const { name } = endpointFields(file);
   const message = `"${name}" has no dot: names of endpoints are dotted, such as logs.${name}; it is served all the same`;
   return name.includes('.') ? [] : [file.fault(['name'], message)];
+}
+
+const CLOCK = new Set(['now', 'now64', 'nowinblock', 'today', 'yesterday', 'utctimestamp', 'utc_timestamp']);
+
+/** The engine's clock: a test cannot set it, and the parts of one answer may have different instants. A request has `@now`. */
+export function findClockWarning({ file, text }: { readonly file: string; readonly text: string }): Fault[] {
+  const words = readWords(text);
+  const at = words.findIndex(
+    ({ kind, text: word }, i) =>
+      kind === 'word' && CLOCK.has(word.toLowerCase()) && words[i + 1]?.text === '(',
+  );
+  const found = words[at];
+  if (found === undefined) return [];
+  const before = text.slice(0, found.start).split('\n');
+  const message = `${found.text}() is the engine's clock: use @now, the instant of the request, which tests can set; it is served all the same`;
+  return [{ file, line: before.length, column: (before.at(-1) ?? '').length + 1, message }];
 }
 
 /** Warming refreshes cached answers: it needs a cache, and an interval shorter than an answer's life (spec 2.1). */

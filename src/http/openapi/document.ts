@@ -17,18 +17,20 @@ export interface OpenApiOptions {
   readonly version: string;
   /** Those that the reader may know of. */
   readonly endpoints: readonly Endpoint[];
+  /** Whether the reader has sent a key; without one there are no endpoints. */
+  readonly hasKey?: boolean;
   /** URL of the service; `/` if the service itself sends the document. */
   readonly server?: string;
 }
 
 /** The OpenAPI 3.1 description of the service: operations for each endpoint and for every other route. */
-export function createOpenApi({ version, endpoints, server = '/' }: OpenApiOptions): Schema {
+export function createOpenApi({ version, endpoints, hasKey = true, server = '/' }: OpenApiOptions): Schema {
   return {
     openapi: '3.1.1',
     info: {
       title: 'Tailrace',
       version,
-      description: DESCRIPTION,
+      description: hasKey ? DESCRIPTION : `${DESCRIPTION}\n\n${WITHOUT_KEY}`,
       license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
     },
     servers: [{ url: server }],
@@ -45,6 +47,9 @@ export function createOpenApi({ version, endpoints, server = '/' }: OpenApiOptio
 const DESCRIPTION = `Saved analytics queries over log data as HTTP endpoints.
 
 Every endpoint that the reader's key may read has a path of its own, by its name, and the UUID in its description. Without a key none is listed.`;
+
+const WITHOUT_KEY =
+  '**This document lists no endpoint, because it was requested without a key:** send one in the header `X-API-KEY`.';
 
 const TAGS = [
   { name: 'endpoints', description: 'Saved queries, each with its parameters and columns.' },

@@ -4,14 +4,23 @@ import { TLSSocket } from 'node:tls';
 import type { ConnectionError, FastifyError, FastifyReply, FastifyRequest } from 'fastify';
 import { ERROR_CODES, type ErrorCode, TailraceError } from '../../errors.ts';
 
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** Media types of a body that the route reads. */
+    bodyTypes?: readonly string[];
+  }
+}
+
+interface FastifyFailure {
+  readonly code: ErrorCode;
+  readonly message?: string | ((request: FastifyRequest) => string);
+}
+
 /** Fastify's own failures: its code → ours, and our message if its own says too little. */
-const FASTIFY_FAILURES: Readonly<Record<string, { code: ErrorCode; message?: string }>> = {
+const FASTIFY_FAILURES: Readonly<Record<string, FastifyFailure>> = {
   FST_ERR_CTP_BODY_TOO_LARGE: { code: 'body_too_large' },
   FST_ERR_BAD_URL: { code: 'invalid_request', message: 'the path is not a well-formed URL' },
-  FST_ERR_CTP_INVALID_MEDIA_TYPE: {
-    code: 'unsupported_media_type',
-    message: 'this path does not read a body of this Content-Type; most read application/json',
-  },
+  FST_ERR_CTP_INVALID_MEDIA_TYPE: { code: 'unsupported_media_type', message: refuseType },
 };
 
 // In the table of codes: our failure. A status of 500 and above may also be a request's own, as 504 `not_cached`.
@@ -33,7 +42,7 @@ export function sendError(
 
 /** Logs a failure of ours, and notes the code for the log line and the metrics of the request. @returns what its caller may read */
 export function noteFailure(error: FastifyError | Error, request: FastifyRequest): TailraceError {
-  const failure = toFailure(error);
+  const failure = toFailure(error, request);
   if (ERROR_CODES[failure.code].exit === EXIT_OURS)
     request.log.error({ reqId: request.id, err: error, cause: failure.cause }, failure.message);
   request.failure = failure.code;
@@ -46,10 +55,21 @@ function errorBody(failure: TailraceError, requestId: string): string {
   return JSON.stringify({ error: { code, message, status, request_id: requestId, errors } });
 }
 
-function toFailure(error: FastifyError | Error): TailraceError {
+const TYPE_CHARS_MAX = 100;
+
+function refuseType({ headers, routeOptions }: FastifyRequest): string {
+  const type = headers['content-type'];
+  const read = routeOptions.config.bodyTypes ?? [];
+  const right = `send ${read.join(' or ') || 'application/json'}`;
+  if (type === undefined || type === '') return `the header Content-Type is missing; ${right}`;
+  return `the header Content-Type is ${JSON.stringify(type.slice(0, TYPE_CHARS_MAX))}, which this path does not read; ${right}`;
+}
+
+function toFailure(error: FastifyError | Error, request: FastifyRequest): TailraceError {
   if (error instanceof TailraceError) return error;
   const { code = '', statusCode = 500 } = error as Partial<FastifyError>;
-  const { code: ours, message = error.message } = FASTIFY_FAILURES[code] ?? {};
+  const { code: ours, message: own = error.message } = FASTIFY_FAILURES[code] ?? {};
+  const message = typeof own === 'string' ? own : own(request);
   if (ours !== undefined) return new TailraceError(ours, message, { cause: error });
   // Only the message of a fault of the request is sent; that of our own failure might hold anything.
   if (statusCode >= 400 && statusCode < 500)

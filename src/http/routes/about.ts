@@ -18,8 +18,8 @@ export interface AboutParts {
   readonly notReady: () => string | undefined;
   /** Problems that an operator has to solve; requests are served meanwhile. */
   readonly readNotices: () => Promise<readonly Notice[]>;
-  /** The OpenAPI document with these endpoints. */
-  readonly describe: (endpoints: readonly Endpoint[]) => Schema;
+  /** The OpenAPI document with these endpoints; `undefined`: the reader has no key. */
+  readonly describe: (endpoints: readonly Endpoint[] | undefined) => Schema;
 }
 
 /** Which series a key sees: with a list, only those of what it has, and those of no endpoint or source. */
@@ -102,7 +102,7 @@ export const aboutRoutes: RouteGroup<AboutParts> = {
       answer: { 200: json('An OpenAPI 3.1 document.', { type: 'object' }) },
       handle: async ({ registry, describe }: AboutParts, { caller }, reply) => {
         reply.header('cache-control', 'private, no-cache').header('vary', 'X-API-KEY, Authorization');
-        return describe(caller === undefined ? [] : visibleEndpoints(registry.endpoints, caller));
+        return describe(caller && visibleEndpoints(registry.endpoints, caller));
       },
     }),
   ],

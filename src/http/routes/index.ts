@@ -89,7 +89,8 @@ function addRoute<Parts>(
 ): void {
   const { method, query, body, cors } = route;
   const [status = 200] = Object.keys(route.answer ?? {}).map(Number);
-  const config = cors === undefined ? {} : { cors };
+  const bodyTypes = Object.keys(body?.content ?? {});
+  const config = { ...(cors !== undefined && { cors }), ...(bodyTypes.length > 0 && { bodyTypes }) };
   for (const url of pathsOf(route)) {
     if (cors !== undefined) app.options(url, { config }, () => {}); // answered before by cors.ts
     if (route.handle === undefined) continue;

@@ -11,7 +11,6 @@ import { defineRoute, type RouteGroup } from '../route.ts';
 export const mcpRoutes: RouteGroup<McpParts> = {
   bodyBytesMax: ({ config }) => config.urlBytesMax, // the arguments of a call are what a URL could hold
   setup(app, { config }) {
-    app.removeContentTypeParser('text/plain');
     app.addHook('onRequest', (request, _reply, done) => done(findOriginFault(request, config.corsOrigins)));
   },
   routes: [

@@ -57,7 +57,6 @@ export const queryRoutes: RouteGroup<QueryParts> = {
   routes: [QUERY_GET, QUERY_POST],
   bodyBytesMax: ({ config }) => config.urlBytesMax, // a body holds what a URL could hold
   setup(app, { tails }) {
-    app.removeContentTypeParser('text/plain');
     app.addHook('preClose', (done) => {
       tails.close(); // they would keep the service from closing
       done();

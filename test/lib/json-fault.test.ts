@@ -1,0 +1,86 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { findJsonFault } from '../../src/lib/json-fault.ts';
+
+test.each([
+  ['', 0, 1, 1],
+  ['{"a": x}', 6, 1, 7],
+  ['{"a": 1,\n "b": [1, 2,]}', 21, 2, 13],
+  ['{"a" 1}', 5, 1, 6],
+  ['{"a": 1} x', 9, 1, 10],
+  ["{'a': 1}", 1, 1, 2],
+  ['{"a": "b}', 6, 1, 7],
+  ['[1, 2', 5, 1, 6],
+  ['[01]', 1, 1, 2],
+  ['[1.]', 1, 1, 2],
+  ['{"a": 1,}', 8, 1, 9],
+  ['{,}', 1, 1, 2],
+  ['[1 2]', 3, 1, 4],
+  ['[}', 1, 1, 2],
+  ['{]', 1, 1, 2],
+  ['nulls', 0, 1, 1],
+  ['["\n"]', 1, 1, 2],
+  ['{"a":}', 5, 1, 6],
+  [']', 0, 1, 1],
+])('%j is not JSON from %i on', (text, position, line, column) =>
+  expect(findJsonFault(text)).toEqual({ position, line, column }),
+);
+
+test('a text has a fault if JSON.parse refuses it', () => {
+  const isJson = (text: string) => {
+    try {
+      JSON.parse(text);
+      return true;
+    } catch {
+      return false;
+    }
+  };
+  const piece = fc.constantFrom(
+    '{',
+    '}',
+    '[',
+    ']',
+    ':',
+    ',',
+    '"a"',
+    '1',
+    '-',
+    '.5',
+    'e3',
+    'true',
+    'null',
+    ' ',
+    '\n',
+    '"',
+    '\\u00e9',
+    '0',
+  );
+  fc.assert(
+    fc.property(
+      fc.oneof(
+        fc.json(),
+        fc.array(piece).map((all) => all.join('')),
+        fc
+          .tuple(fc.json(), fc.nat(), piece)
+          .map(
+            ([json, at, one]) =>
+              json.slice(0, at % (json.length + 1)) + one + json.slice(at % (json.length + 1)),
+          ),
+      ),
+      (text) => {
+        expect(findJsonFault(text) === undefined, text).toBe(isJson(text));
+      },
+    ),
+    { numRuns: 2_000 },
+  );
+});
+
+test('a text of many megabytes is read in linear time', () => {
+  for (const text of [
+    `[${'"\\n",'.repeat(400_000)}`,
+    '['.repeat(1_000_000),
+    `"${'\\n'.repeat(1_000_000)}`,
+    `${' '.repeat(2_000_000)}x`,
+  ])
+    expect(findJsonFault(text)).toBeDefined();
+});
