@@ -36,7 +36,7 @@ const WEEKS_MEASURED = `Core ms of queries over a week (\`functions.invocation-s
 
 const PROJECT = `On the line through the least and most rows measured, a row costs ${plain(rowMs('stats') * NANOS_PER_MS)} core ns for statistics and ${plain(rowMs('usage') * NANOS_PER_MS)} for usage: ${plain(GROWN_ROWS)} rows
 a week, ${plain(weekMs('stats', GROWN_ROWS))} and ${plain(weekMs('usage', GROWN_ROWS))} core ms. A query uses up to ${ASSUMED.threads.value} threads, so with free cores it may take an eighth of that time. The newest
-entries do not grow. On the embedded engine an incremental refresh of statistics was [5.7 times cheaper](performance.md#one-process-embedded-engine).`;
+entries do not grow. On the embedded engine an incremental refresh of statistics costs a part of that (\`npm run bench -- refresh\`).`;
 
 const MORE_CORES = `## More cores
 
