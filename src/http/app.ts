@@ -27,6 +27,7 @@ import {
   registerObserve,
 } from './plugins/observe.ts';
 import { hasTooManyParameters, PARAMETERS_MAX, parseQueryString } from './query-string.ts';
+import { createNotFound } from './routes/console.ts';
 import { type RouteParts, registerRoutes } from './routes/index.ts';
 import { followTlsFiles, type TlsContext } from './tls.ts';
 
@@ -77,12 +78,7 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
     await undefined; // a parser that refuses the rest of the packet responds by itself, and first
     return sendError(error, request, reply);
   });
-  app.setNotFoundHandler((request) => {
-    throw new TailraceError(
-      'not_found',
-      `nothing is served at ${pathOf(request)}; endpoints are at /api/endpoints/query/<uuid or name>`,
-    );
-  });
+  app.setNotFoundHandler(createNotFound(routes.console));
   registerObserve(app, observe); // before any hook that refuses: refused requests are counted too
   app.addHook('onRequest', (request, reply, done) => {
     // A route may replace each. `no-store`: a cache between caller and service ignores `X-API-KEY`, and could give one key the
@@ -165,11 +161,6 @@ function checkHead({ url, raw }: FastifyRequest, urlBytesMax: number): void {
     ? `the URL has more than ${PARAMETERS_MAX} parameters; send those that the endpoint declares`
     : findHeadFault(raw);
   if (fault !== undefined) throw new TailraceError('invalid_request', fault);
-}
-
-/** The path without its parameters, cut for a message. */
-function pathOf(request: FastifyRequest): string {
-  return (request.url.split('?')[0] ?? '').slice(0, 100);
 }
 
 /**
