@@ -12,9 +12,9 @@ describe('the text of an event', () => {
     [`${ESC}[2K${ESC}[1Gline`, 'line'],
     [`${ESC}]0;title\u0007text`, 'text'],
     [`${ESC}]8;;https://example.com${ESC}\\link${ESC}]8;;${ESC}\\`, 'link'],
-    [`${ESC}cgone`, '␛cgone'],
-    [`${ESC}[`, '␛['],
-    [`${ESC}`, '␛'],
+    [`${ESC}cgone`, '⟨U+001B⟩cgone'],
+    [`${ESC}[`, '⟨U+001B⟩['],
+    [`${ESC}`, '⟨U+001B⟩'],
   ])('%j is shown without the codes of terminals: %s', (text, shown) => {
     expect(showText(text)).toBe(shown);
   });
@@ -22,8 +22,8 @@ describe('the text of an event', () => {
   test.each([
     ['user\u202egnp.exe', 'user⟨U+202E⟩gnp.exe'],
     ['\u2066a\u2069\u200f', '⟨U+2066⟩a⟨U+2069⟩⟨U+200F⟩'],
-    ['a\0b\u0007\u007f\u0085', 'a␀b␇␡⟨U+0085⟩'],
-    ['a\rb\r\nc\td\ne', 'a␍b\nc\td\ne'],
+    ['a\0b\u0007\u007f\u0085', 'a⟨U+0000⟩b⟨U+0007⟩⟨U+007F⟩⟨U+0085⟩'],
+    ['a\rb\r\nc\td\ne', 'a⟨U+000D⟩b\nc\td\ne'],
     ['\u2028', '⟨U+2028⟩'],
     ['שלום, κόσμε 👩‍👩‍👧 naïve', 'שלום, κόσμε 👩‍👩‍👧 naïve'],
   ])('%j has its control characters visible: %s', (text, shown) => {

@@ -143,7 +143,7 @@ describe('the lines around a line', () => {
       expect(Number(/[\d,]+/.exec(count)?.[0].replaceAll(',', ''))).toBeGreaterThan(index + 100);
       await page.context().close();
     }
-  }, 120_000);
+  }, 240_000);
 
   test('are read on in both directions, and stay in their place', async () => {
     const project = `both-${Date.now()}`;

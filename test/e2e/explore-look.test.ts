@@ -89,7 +89,7 @@ test('a line shows no codes of terminals, control characters visibly, and the wh
   const message = '\u001b[31merror\u001b[0m user\u202egnp.exe\0';
   await send([{ project, event_message: message, metadata: { long, code: '\u001b[1mbold\u001b[0m\u202e' } }]);
   const page = await open(`/explore?project=${project}&columns=long,code`, { key: KEY, ...CLIPBOARD });
-  const shown = 'error user⟨U+202E⟩gnp.exe␀';
+  const shown = 'error user⟨U+202E⟩gnp.exe⟨U+0000⟩';
   await expect.poll(() => headsOf(page).first().locator('.line-message').innerText()).toBe(shown);
   const cells = headsOf(page).first().locator('.line-cell');
   expect(await cells.first().getAttribute('title')).toBe(long);

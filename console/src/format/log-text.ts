@@ -4,11 +4,10 @@ const TERMINAL = /\u001b(?:\[[0-?]*[ -/]*[@-~]|\][^\u0007\u001b]*(?:\u0007|\u001
 // All control characters but tab and line feed, line separators, and those that change the direction of text.
 // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what it looks for
 const CONTROLS = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g;
-const PICTURES = 0x2400;
 
 /**
- * A text of an event as it is safe to show: without the colours of terminals, and with control characters visible, such as ␀ and
- * ⟨U+202E⟩. Characters that change the direction of text could make a line read as another one.
+ * A text of an event as it is safe to show: without the colours of terminals, and with control characters visible, as ⟨U+202E⟩.
+ * Characters that change the direction of text could make a line read as another one.
  */
 export function showText(text: string): string {
   return showControls(text.replaceAll(TERMINAL, ''));
@@ -17,9 +16,8 @@ export function showText(text: string): string {
 /** Control characters made visible; terminal codes stay, as part of the text. */
 export function showControls(text: string): string {
   return text.replaceAll('\r\n', '\n').replaceAll(CONTROLS, (control) => {
-    const code = control.charCodeAt(0);
-    if (code < 0x20) return String.fromCharCode(PICTURES + code);
-    return code === 0x7f ? '␡' : `⟨U+${code.toString(16).toUpperCase().padStart(4, '0')}⟩`;
+    const code = control.charCodeAt(0).toString(16).toUpperCase();
+    return `⟨U+${code.padStart(4, '0')}⟩`;
   });
 }
 
