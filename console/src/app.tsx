@@ -12,7 +12,7 @@ import {
 } from './api/client.ts';
 import { keepKey, readKey } from './api/session.ts';
 import { SignInPage } from './page/sign-in/sign-in.tsx';
-import { PAGES } from './page.ts';
+import { findPage } from './page.ts';
 import { PreferenceContext } from './preference.ts';
 import { Shell } from './shell.tsx';
 import { applyPreference, readPreference } from './stored-preference.ts';
@@ -39,7 +39,7 @@ export function App() {
   const [message, setMessage] = useState<string>();
   const [location] = useLocation();
   const [wantsSignIn, setWantsSignIn] = useState(() => readKey() !== undefined);
-  const needsKey = !PAGES.some(({ path, scopes }) => path === location && scopes === 'none');
+  const needsKey = (findPage(location)?.scopes ?? 'none') !== 'none';
 
   // The system's own choice may change while the page is open.
   useEffect(() => {

@@ -74,3 +74,14 @@ export function isOfferedTo({ scopes, needs }: Page, self: Self): boolean {
   const hasScope = scopes === 'none' || scopes.some((scope) => self.scopes.includes(scope));
   return hasScope && (needs === undefined || needs.isMet(self));
 }
+
+/** The page at a path; `undefined` if there is none, which the console says without a key, too. */
+export function findPage(path: string): Page | undefined {
+  const names = path.split('/');
+  return PAGES.find((page) => {
+    const parts = page.path.split('/');
+    return (
+      parts.length === names.length && parts.every((part, i) => part === names[i] || part.startsWith(':'))
+    );
+  });
+}

@@ -83,14 +83,14 @@ function Pages() {
             ) : page.path === '/' && first !== undefined ? (
               <Redirect to={first.path} replace />
             ) : (
-              <Empty title="This key may not see this page">
+              <Empty title="This key may not see this page" isPage>
                 Its scopes: {self.scopes.join(', ') || 'none'}. This page needs {needsOf(page)}.
               </Empty>
             )}
           </Route>
         ))}
         <Route>
-          <Empty title="Page not found">
+          <Empty title="Page not found" isPage>
             Choose one from the navigation, or go to the <Link href="/">overview</Link>.
           </Empty>
         </Route>

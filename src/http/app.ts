@@ -28,6 +28,7 @@ import {
   registerObserve,
 } from './plugins/observe.ts';
 import { hasTooManyParameters, PARAMETERS_MAX, parseQueryString } from './query-string.ts';
+import { createNotFound } from './routes/console.ts';
 import { type RouteParts, registerRoutes } from './routes/index.ts';
 import { followTlsFiles, type TlsContext } from './tls.ts';
 
@@ -78,9 +79,7 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
     await undefined; // a parser that refuses the rest of the packet responds by itself, and first
     return sendError(error, request, reply);
   });
-  app.setNotFoundHandler((request) => {
-    throw new TailraceError('not_found', `nothing is served at ${pathOf(request)}; ${adviseOf(request)}`);
-  });
+  app.setNotFoundHandler(createNotFound(routes.console));
   registerObserve(app, observe); // before any hook that refuses: refused requests are counted too
   app.addHook('onRequest', (request, reply, done) => {
     // A route may replace each. `no-store`: a cache between caller and service ignores `X-API-KEY`, and could give one key the
@@ -172,18 +171,6 @@ function isJson(text: string): boolean {
   } catch {
     return false;
   }
-}
-
-/** What there is, for a path that there is not. */
-function adviseOf(request: FastifyRequest): string {
-  const [, signal] = /^\/v1\/(traces|metrics)\/?$/.exec(pathOf(request)) ?? [];
-  if (signal === undefined) return 'endpoints are at /api/endpoints/query/<uuid or name>';
-  return `OpenTelemetry's logs are accepted at /v1/logs, its ${signal} are not: switch their exporter off, such as OTEL_${signal.toUpperCase()}_EXPORTER=none`;
-}
-
-/** The path without its parameters, cut for a message. */
-function pathOf(request: FastifyRequest): string {
-  return (request.url.split('?')[0] ?? '').slice(0, 100);
 }
 
 /**

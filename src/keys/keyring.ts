@@ -31,8 +31,10 @@ export interface Keyring extends KeyManagement {
    * if the control store has to be read, or the signature of a token to be verified.
    *
    * Rejects with TailraceError `unauthorized`, saying why: missing, unknown, revoked, expired; or with the control store's failure.
+   *
+   * @param address of the client, for the audit trail
    */
-  authenticate(text: string | undefined): Caller | Promise<Caller>;
+  authenticate(text: string | undefined, address?: string): Caller | Promise<Caller>;
   /** Mints a signed token for an accepted key. @param grant no wider than the caller's, which the calling code has to check */
   mint(caller: Caller, grant: TokenGrant): Promise<{ token: string; id: string }>;
   find(id: string): Promise<KeyRecord | undefined>;
@@ -41,7 +43,7 @@ export interface Keyring extends KeyManagement {
   /** The audit trail, newest first. */
   log(page: AuditPage): Promise<StoredEntry[]>;
   /** Counts a refusal of an accepted key. */
-  refused(keyId: string, reason: Refusal): void;
+  refused(keyId: string, reason: Refusal, address?: string): void;
   /** Writes the counted uses and refusals; for a timer. */
   flush(): Promise<void>;
   /** Whether any key can read an endpoint: one of the environment, or one in the store that is neither revoked nor expired. */
@@ -67,9 +69,9 @@ export function createKeyring(options: KeyringOptions): Keyring {
   const { check, getHolder } = createChecks(options, environment, tally);
   return {
     ...createManagement(store, now),
-    authenticate(text) {
+    authenticate(text, address) {
       try {
-        return check(text);
+        return check(text, address);
       } catch (error) {
         return Promise.reject(error);
       }
@@ -83,7 +85,7 @@ export function createKeyring(options: KeyringOptions): Keyring {
     find: (id) => store.readKey(id),
     list: (page) => store.listKeys(page),
     log: (page) => store.listEntries(page),
-    refused: (keyId, reason) => tally.refused(keyId, reason, now()),
+    refused: (keyId, reason, address = '') => tally.refused(keyId, reason, { atMs: now(), address }),
     flush: tally.flush,
     async hasUsableKey() {
       if (environment.some(({ caller }) => canQuery(caller))) return true;
@@ -94,73 +96,79 @@ export function createKeyring(options: KeyringOptions): Keyring {
 
 /** The checks of keys and tokens. Each throws TailraceError `unauthorized`, which is counted. */
 function createChecks({ store, tokens, now }: KeyringOptions, environment: readonly Holder[], tally: Tally) {
-  function refuse(reason: keyof typeof REFUSED, keyId = ''): TailraceError {
-    tally.refused(keyId, reason, now());
+  function refuse(reason: keyof typeof REFUSED, keyId: string, address: string): TailraceError {
+    tally.refused(keyId, reason, { atMs: now(), address });
     return new TailraceError('unauthorized', REFUSED[reason], { headers: HEADERS, refusal: reason });
   }
 
   /** @throws TailraceError `unauthorized` if there is no such key, or it is revoked or expired */
-  function getUsable(record: KeyRecord | undefined): KeyRecord {
-    if (record === undefined) throw refuse('unknown');
+  function getUsable(record: KeyRecord | undefined, address: string): KeyRecord {
+    if (record === undefined) throw refuse('unknown', '', address);
     const fault = findFault(record, now());
-    if (fault !== undefined) throw refuse(fault, record.id);
+    if (fault !== undefined) throw refuse(fault, record.id, address);
     return record;
   }
 
-  function acceptKey(record: KeyRecord | undefined, hash: Uint8Array): Caller {
-    if (record !== undefined && !sameHash(record.hash, hash)) throw refuse('unknown', record.id);
-    const usable = getUsable(record);
+  function acceptKey(record: KeyRecord | undefined, hash: Uint8Array, address: string): Caller {
+    if (record !== undefined && !sameHash(record.hash, hash)) throw refuse('unknown', record.id, address);
+    const usable = getUsable(record, address);
     tally.lastUsed.set(usable.id, now());
     return toCaller(usable);
   }
 
   /** The caller that the key of this id now stands for, and the key's hash. */
-  function getHolder(keyId: string): Holder | Promise<Holder> {
+  function getHolder(keyId: string, address = ''): Holder | Promise<Holder> {
     const found = environment.find(({ caller }) => caller.keyId === keyId);
     if (found !== undefined) return found;
     const record = store.findKey(keyId);
-    return record instanceof Promise ? record.then(toHolder) : toHolder(record);
+    return record instanceof Promise
+      ? record.then((read) => toHolder(read, address))
+      : toHolder(record, address);
   }
 
-  function toHolder(record: KeyRecord | undefined): Holder {
-    const usable = getUsable(record);
+  function toHolder(record: KeyRecord | undefined, address: string): Holder {
+    const usable = getUsable(record, address);
     return { caller: toCaller(usable), hash: usable.hash };
   }
 
-  function authenticateToken(text: string): Caller | Promise<Caller> {
+  function authenticateToken(text: string, address: string): Caller | Promise<Caller> {
     const token = tokens.read(text);
-    return token instanceof Promise ? token.then(checkToken) : checkToken(token);
+    return token instanceof Promise
+      ? token.then((read) => checkToken(read, address))
+      : checkToken(token, address);
   }
 
-  function checkToken(token: Token | Unreadable): Caller | Promise<Caller> {
-    if ('reason' in token) throw refuse(token.reason);
-    const holder = getHolder(token.parent);
+  function checkToken(token: Token | Unreadable, address: string): Caller | Promise<Caller> {
+    if ('reason' in token) throw refuse(token.reason, '', address);
+    const holder = getHolder(token.parent, address);
     return holder instanceof Promise
-      ? holder.then((found) => acceptToken(token, found))
-      : acceptToken(token, holder);
+      ? holder.then((found) => acceptToken(token, found, address))
+      : acceptToken(token, holder, address);
   }
 
-  function acceptToken(token: Token, { caller, hash }: Holder): Caller {
+  function acceptToken(token: Token, { caller, hash }: Holder, address: string): Caller {
     const { keyId } = caller;
-    if (token.parentPrint !== tokens.print(hash)) throw refuse('unknown', keyId);
+    if (token.parentPrint !== tokens.print(hash)) throw refuse('unknown', keyId, address);
     const grant = parseTokenGrant(token.grant);
-    if (grant === undefined) throw refuse('unknown', keyId);
+    if (grant === undefined) throw refuse('unknown', keyId, address);
     // The key may do less than when it signed the token.
-    if (isWithinReach(grant, caller) !== undefined) throw refuse('wider', keyId);
+    if (isWithinReach(grant, caller) !== undefined) throw refuse('wider', keyId, address);
     tally.lastUsed.set(keyId, now());
     const { rate, ...reach } = grant;
     return { ...reach, keyId, rate: caller.rate, token: { id: token.id, rate } };
   }
 
-  function check(text = ''): Caller | Promise<Caller> {
-    if (text === '') throw refuse('missing');
+  function check(text = '', address = ''): Caller | Promise<Caller> {
+    if (text === '') throw refuse('missing', '', address);
     const hash = hashKey(text);
     const found = environment.find((entry) => sameHash(entry.hash, hash));
     if (found !== undefined) return found.caller;
     const id = findKeyId(text);
-    if (id === undefined && looksLikeToken(text)) return authenticateToken(text);
+    if (id === undefined && looksLikeToken(text)) return authenticateToken(text, address);
     const record = id === undefined ? undefined : store.findKey(id);
-    return record instanceof Promise ? record.then((read) => acceptKey(read, hash)) : acceptKey(record, hash);
+    return record instanceof Promise
+      ? record.then((read) => acceptKey(read, hash, address))
+      : acceptKey(record, hash, address);
   }
 
   return { check, getHolder };

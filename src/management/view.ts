@@ -184,6 +184,7 @@ export const OVERVIEW = Type.Object({
   notices: Type.Array(NOTICE, { description: 'What an operator has to see to.' }),
   window_seconds: count('How far back the counts reach: an hour, or less after a start.'),
   endpoints: Type.Array(TRAFFIC),
+  search: orNull({ ...TRAFFIC, description: 'Of searches; null for a key that is limited to endpoints.' }),
   sources: Type.Array(SOURCE_STATE),
   engine: Type.Object({
     state: Type.Enum(['ready', 'stopping', 'unavailable']),
@@ -257,7 +258,10 @@ export const KEY_ENTRY = Type.Object({
       'The key that it is about; empty if it is unknown, for deleted events and for saved endpoints.',
   }),
   actor: Type.String({ description: 'Id of the key that did it, `private` or `cli`; empty for refusals.' }),
-  detail: Type.String({ description: 'What was granted, why it was refused, what was saved.' }),
+  detail: Type.String({
+    description:
+      'What was granted, what was saved; why it was refused and, after `from`, to which addresses.',
+  }),
   count: Type.Integer({ description: 'How often, within a minute.' }),
 });
 export type KeyEntry = Static<typeof KEY_ENTRY>;

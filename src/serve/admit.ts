@@ -93,7 +93,7 @@ export function createAdmit(options: AdmitOptions): Admit {
   }
 
   return (key, address) => {
-    const caller = keyring.authenticate(key);
+    const caller = keyring.authenticate(key, address);
     if (!(caller instanceof Promise)) return accept(caller, address);
     return caller.then(
       (found) => accept(found, address),

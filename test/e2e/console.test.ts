@@ -109,11 +109,10 @@ describe('an endpoint', () => {
     await run(page);
     const sum = (name: string) => rows.reduce((total, row) => total + Number(row[name]), 0);
     await page.getByRole('figure', { name: 'Count and errors' }).waitFor();
-    const short = (value: number) =>
-      new Intl.NumberFormat('en', { maximumSignificantDigits: 3 }).format(value);
+    const exact = (value: number) => value.toLocaleString('en');
     expect(oneLine(await legendOf(page, 'Count and errors'))).toEqual([
-      `Count ${short(sum('count'))} in all`,
-      `Errors ${short(sum('error_count'))} in all`,
+      `Count ${exact(sum('count'))} in all`,
+      `Errors ${exact(sum('error_count'))} in all`,
     ]);
     const plot = page.getByRole('application', { name: /Count and errors/ });
     await plot.focus();
@@ -121,8 +120,8 @@ describe('an endpoint', () => {
     await expect
       .poll(async () => oneLine(await legendOf(page, 'Count and errors')))
       .toEqual([
-        `Count ${short(Number(rows[0]?.['count']))}`,
-        `Errors ${short(Number(rows[0]?.['error_count']))}`,
+        `Count ${exact(Number(rows[0]?.['count']))}`,
+        `Errors ${exact(Number(rows[0]?.['error_count']))}`,
       ]);
     expect(oneLine(await legendOf(page, 'Execution time')).map((text) => text.split(' ')[0])).toEqual([
       'Max',

@@ -1,10 +1,11 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
+import accepts from '@fastify/accepts';
 import Fastify from 'fastify';
 import { afterAll, describe, expect, test } from 'vitest';
 import { sendError } from '../../src/http/plugins/errors.ts';
-import { consoleRoutes, findConsole } from '../../src/http/routes/console.ts';
+import { consoleRoutes, createNotFound, findConsole } from '../../src/http/routes/console.ts';
 import { registerGroup } from '../../src/http/routes/index.ts';
 import { temporaryFolder } from '../support/service.ts';
 
@@ -18,6 +19,8 @@ await writeFile(join(folder.path, 'assets/index-abc.js.gz'), gzipSync('let packe
 async function serve(dir: string) {
   const app = Fastify();
   app.setErrorHandler<Error>((error, request, reply) => sendError(error, request, reply));
+  await app.register(accepts);
+  app.setNotFoundHandler(createNotFound(findConsole(dir)));
   await registerGroup(app, consoleRoutes, findConsole(dir));
   afterAll(() => app.close());
   return app;
@@ -49,6 +52,48 @@ describe('the pages', () => {
     expect(answer.statusCode).toBe(404);
     expect(answer.json()).toMatchObject({
       error: { message: expect.stringContaining('npm start builds it') },
+    });
+  });
+});
+
+describe('a path that nothing is served at', () => {
+  const BROWSER = 'text/html,application/xhtml+xml,application/xml;q=0.9,image/avif,image/webp,*/*;q=0.8';
+
+  test.each(['/nope', '/explore/x', '/endpoints', '/nope?q=/api/'])(
+    '%s is a page for a browser, with status 404 and the headers of a page',
+    async (url) => {
+      const answer = await app.inject({ url, headers: { accept: BROWSER } });
+      expect([answer.statusCode, answer.body]).toEqual([404, '<title>console</title>']);
+      expect(answer.headers).toMatchObject({
+        'content-type': 'text/html; charset=utf-8',
+        'cache-control': 'no-cache',
+        vary: 'accept',
+        'content-security-policy': expect.stringContaining("default-src 'none'; script-src 'self'"),
+      });
+    },
+  );
+
+  test.each([
+    ['GET', '/nope', undefined],
+    ['GET', '/nope', '*/*'],
+    ['GET', '/nope', 'application/json'],
+    ['GET', '/nope', 'application/json, text/html;q=0.9'],
+    ['GET', '/nope', 'image/png'],
+    ['POST', '/nope', BROWSER],
+    ['GET', '/api/nope', BROWSER],
+    ['GET', '/assets/nope.js', BROWSER],
+  ] as const)('%s %s with Accept %s is the failure as JSON', async (method, url, accept) => {
+    const answer = await app.inject({ method, url, headers: accept === undefined ? {} : { accept } });
+    expect(answer.statusCode).toBe(404);
+    expect(answer.json()).toMatchObject({
+      error: { code: 'not_found', message: expect.stringContaining(url) },
+    });
+  });
+
+  test('is JSON for a browser, too, if the console is not built', async () => {
+    const bare = await serve(join(folder.path, 'nothing'));
+    expect((await bare.inject({ url: '/nope', headers: { accept: BROWSER } })).json()).toMatchObject({
+      error: { code: 'not_found' },
     });
   });
 });

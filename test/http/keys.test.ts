@@ -287,7 +287,7 @@ test('the audit trail tells who did what and what was refused, page by page', as
   await keyring.flush();
   const trail = (await call('GET', '/api/keys/log?limit=200')).list.filter((entry) => entry['key_id'] === id);
   expect(trail.map(({ action, actor, detail, count }) => [action, actor, detail, count])).toEqual([
-    ['refused', '', 'pin', 2],
+    ['refused', '', 'pin from 127.0.0.1', 2],
     ['revoked', 'private', '', 1],
     ['created', 'private', 'scope query; project="abc"', 1],
   ]);

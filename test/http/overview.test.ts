@@ -54,6 +54,19 @@ describe('the overview', () => {
     expect(await trafficOf('logs.all')).toMatchObject({ requests: 1, hit_ratio: null });
   });
 
+  test('counts searches beside the endpoints, for keys that are not limited to endpoints', async () => {
+    const before = (await overview()).search;
+    for (const part of ['rows', 'histogram'])
+      expect((await get(url, `/api/search?q=x&part=${part}`)).status).toBe(200);
+    await get(url, '/api/search?q=(');
+    const { search, endpoints } = await overview();
+    expect((search?.requests ?? 0) - (before?.requests ?? 0)).toBe(3);
+    expect(search).toMatchObject({ name: 'search', failures: 1, hit_ratio: null });
+    expect(search?.failure_codes).toEqual({ invalid_parameter: 1 });
+    expect(endpoints.map(({ name }) => name)).not.toContain('search');
+    expect((await overview(await keyOf({ scopes: ['manage'], endpoints: ['logs.all'] }))).search).toBeNull();
+  });
+
   test('says what a source holds and how much comes in', async () => {
     await send('p2');
     clock.now += 6_000; // what was read before is too old by now

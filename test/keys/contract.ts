@@ -175,6 +175,24 @@ export function controlStoreContract({ create, open }: Backend): void {
       expect(JSON.stringify(await store.listEntries({ limit: 1000 }))).not.toContain(secret);
     });
 
+    test('names the addresses of what was refused, few of many, in one entry of each reason', async () => {
+      const { keyring } = await setUp();
+      const { id } = await keyring.create({ name: 'a', scopes: [] });
+      for (const last of [1, 1, 2]) await rejectionOf(keyring.authenticate('junk', `192.0.2.${last}`));
+      for (let i = 0; i < 2_000; i++) await rejectionOf(keyring.authenticate(undefined, `2001:db8::${i}`));
+      keyring.refused(id, 'pin', '192.0.2.9');
+      await keyring.flush();
+      await rejectionOf(keyring.authenticate('junk', '192.0.2.3'));
+      await keyring.flush();
+      const refused = (await keyring.log({ limit: 100 })).filter((entry) => entry.action === 'refused');
+      expect(refused.map(({ keyId, detail, count }) => [keyId, detail, count])).toEqual([
+        ['', 'unknown from 192.0.2.3', 1],
+        [id, 'pin from 192.0.2.9', 1],
+        ['', 'missing from 2001:db8::0, 2001:db8::1, 2001:db8::2 and others', 2_000],
+        ['', 'unknown from 192.0.2.1, 192.0.2.2', 3],
+      ]);
+    });
+
     test('counts refusals of more keys than it follows without their names', async () => {
       const { keyring } = await setUp();
       for (let i = 0; i < 5_000; i++) keyring.refused(`key${i}`, 'pin');

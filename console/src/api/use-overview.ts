@@ -10,4 +10,4 @@ export function useOverview(): Loaded<Overview> {
   return useLoad<Overview>(mayWatch ? '/api/overview' : undefined, NEEDS, EVERY_MS);
 }
 
-const NEEDS = ['notices', 'endpoints', 'sources', 'engine', 'store'] as const;
+const NEEDS = ['notices', 'endpoints', 'search', 'sources', 'engine', 'store'] as const;

@@ -9,14 +9,11 @@ export function formatCount(value: number): string {
   return whole.format(value);
 }
 
-/** `1.2M`; below ten thousand every digit. */
+/** `12K`, `1.2M`; below ten thousand whole numbers exactly, others with three significant digits at least. */
 export function formatShort(value: number): string {
-  return Math.abs(value) < 10_000 ? fine.format(value) : short.format(value);
-}
-
-/** `0.42`, `12.3`, `1,230`: three significant digits. */
-export function formatRate(value: number): string {
-  return Math.abs(value) >= 1000 ? short.format(value) : fine.format(value);
+  const size = Math.abs(value);
+  if (size >= 10_000) return short.format(value);
+  return size >= 1_000 || Number.isInteger(value) ? whole.format(value) : fine.format(value);
 }
 
 const BYTE_UNITS = ['B', 'KiB', 'MiB', 'GiB', 'TiB'];

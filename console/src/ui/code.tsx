@@ -5,6 +5,7 @@ import sql from 'highlight.js/lib/languages/sql';
 import yaml from 'highlight.js/lib/languages/yaml';
 import { createLowlight } from 'lowlight';
 import { type ReactNode, useMemo } from 'react';
+import { showControls } from '../format/log-text.ts';
 import { CopyButton } from './copy-button.tsx';
 
 const lowlight = createLowlight({ bash, javascript, python, sql, yaml });
@@ -20,11 +21,12 @@ interface CodeProps {
 
 /** Highlighted code with a button that copies it. */
 export function Code({ text, language, label }: CodeProps) {
-  const content = useMemo(
-    () =>
-      language === undefined ? text : toNodes(lowlight.highlight(language, text).children as HastNode[]),
-    [text, language],
-  );
+  const content = useMemo(() => {
+    const shown = showControls(text);
+    return language === undefined
+      ? shown
+      : toNodes(lowlight.highlight(language, shown).children as HastNode[]);
+  }, [text, language]);
   return (
     <div className="code">
       <div className="code-bar">

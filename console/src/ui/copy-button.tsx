@@ -2,12 +2,19 @@ import { useState } from 'react';
 
 const SHOWN_MS = 2_000;
 
+interface CopyButtonProps {
+  /** A function if it depends on the time of the click. */
+  readonly text: string | (() => string);
+  readonly label?: string;
+  readonly title?: string;
+}
+
 /** Copies a text to the clipboard and confirms it. */
-export function CopyButton({ text, label = 'Copy' }: { readonly text: string; readonly label?: string }) {
+export function CopyButton({ text, label = 'Copy', title }: CopyButtonProps) {
   const [state, setState] = useState<'' | 'copied' | 'failed'>('');
   const copy = async () => {
     try {
-      await navigator.clipboard.writeText(text); // refused without HTTPS
+      await navigator.clipboard.writeText(typeof text === 'string' ? text : text()); // refused without HTTPS
       setState('copied');
     } catch {
       setState('failed');
@@ -16,7 +23,7 @@ export function CopyButton({ text, label = 'Copy' }: { readonly text: string; re
   };
   const words = { '': label, copied: 'Copied', failed: 'Select and copy by hand' };
   return (
-    <button type="button" className="button quiet copy" onClick={() => void copy()}>
+    <button type="button" className="button quiet copy" title={title} onClick={() => void copy()}>
       <span aria-live="polite">{words[state]}</span>
     </button>
   );

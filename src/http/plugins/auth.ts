@@ -61,7 +61,7 @@ export function getCaller({ caller }: FastifyRequest): Caller {
 /** Counts what is refused to an accepted key; the keyring itself counts the keys that it does not accept. */
 export function noteRefusal(error: unknown, request: FastifyRequest, keyring: Keyring): void {
   if (!(error instanceof TailraceError) || error.refusal === undefined || request.keyId === undefined) return;
-  keyring.refused(request.keyId, error.refusal);
+  keyring.refused(request.keyId, error.refusal, request.ip);
 }
 
 /** Adds headers to those that the framework writes. */

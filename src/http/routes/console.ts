@@ -1,9 +1,11 @@
 import { existsSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import serveFiles from '@fastify/static';
-import type { FastifyReply } from 'fastify';
+import type { FastifyReply, FastifyRequest } from 'fastify';
 import { TailraceError } from '../../errors.ts';
+import { noteFailure } from '../plugins/errors.ts';
 import { defineRoute, type RouteGroup } from '../route.ts';
 
 /** Where `npm run build:console` writes; as far above this file as above the built one. */
@@ -66,6 +68,37 @@ export const consoleRoutes: RouteGroup<ConsoleParts> = {
     defineRoute({ method: 'GET', path: '/assets/*', scopes: 'none', summary: 'Files of the pages' }),
   ],
 };
+
+/** Where a response that is not found is JSON for browsers, too: it says what is there instead. */
+const NEVER_PAGES = ['/api/', '/assets/'];
+
+/**
+ * Responds to a path that nothing is served at: a browser gets the console, which says so and has a navigation; others get the failure as
+ * JSON. Both have the status 404.
+ */
+export function createNotFound({ dir, isBuilt }: ConsoleParts) {
+  return async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
+    const path = (request.url.split('?')[0] ?? '').slice(0, PATH_CHARS_MAX);
+    const failure = new TailraceError('not_found', `nothing is served at ${path}; ${adviseOf(path)}`);
+    const isPage = isBuilt && request.method === 'GET' && !NEVER_PAGES.some((one) => path.startsWith(one));
+    // `*/*` prefers neither, and is JSON.
+    if (!isPage || request.accepts().type(['json', 'html']) !== 'html') throw failure;
+    noteFailure(failure, request);
+    const page = await readFile(join(dir, 'index.html'));
+    return reply.code(404).headers(PAGE_HEADERS).header('vary', 'accept').type(HTML).send(page);
+  };
+}
+
+/** What is served instead of a path. */
+function adviseOf(path: string): string {
+  const [, signal] = /^\/v1\/(traces|metrics)\/?$/.exec(path) ?? [];
+  if (signal === undefined) return 'endpoints are at /api/endpoints/query/<uuid or name>';
+  return `OpenTelemetry's logs are accepted at /v1/logs, its ${signal} are not: switch their exporter off, such as OTEL_${signal.toUpperCase()}_EXPORTER=none`;
+}
+
+const HTML = 'text/html; charset=utf-8';
+/** Of a path in a message. */
+const PATH_CHARS_MAX = 100;
 
 function sendPage(reply: FastifyReply, { dir, isBuilt }: ConsoleParts): FastifyReply {
   if (isBuilt) return reply.headers(PAGE_HEADERS).sendFile('index.html', dir, { cacheControl: false });

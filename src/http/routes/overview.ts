@@ -7,6 +7,7 @@ import type { Committer } from '../../ingest/committer.ts';
 import type { Caller } from '../../keys/keyring.ts';
 import { visibleEndpoints, visibleSources } from '../../management/definitions.ts';
 import { type Notice, OVERVIEW, type Overview, type SourceState } from '../../management/view.ts';
+import { SEARCH } from '../../search/search.ts';
 import type { StoreSizes } from '../../telemetry/store-sizes.ts';
 import type { Traffic, TrafficNow } from '../../telemetry/traffic.ts';
 import { getCaller } from '../plugins/auth.ts';
@@ -58,6 +59,7 @@ async function readOverview(parts: OverviewParts, caller: Caller): Promise<Overv
     endpoints: visibleEndpoints(registry.endpoints, caller).map(({ name, cachingSeconds }) =>
       hour.ofEndpoint(name, cachingSeconds !== undefined),
     ),
+    search: caller.endpoints === undefined ? hour.ofEndpoint(SEARCH.name, false) : null,
     sources,
     engine: describeEngine(parts, sizes?.hasFailed === false),
     store: {

@@ -1,5 +1,6 @@
 import { useId } from 'react';
 import { allExpanded, JsonView } from 'react-json-view-lite';
+import { showText, showTexts } from '../../format/log-text.ts';
 import { formatTimeMs, fromMicros } from '../../format/time.ts';
 import { useZone } from '../../preference.ts';
 import { CopyButton } from '../../ui/copy-button.tsx';
@@ -30,17 +31,22 @@ export function LogLine({ entry, open, onToggle }: LogLineProps) {
           {formatTimeMs(micros / 1000, zone)}
         </time>
         <span className={`log-mark ${tone}`}>{mark}</span>
-        <span className="log-message">{message}</span>
+        <span className="log-message">{showText(message)}</span>
       </button>
       {open && (
         <div className="log-detail" id={panel}>
-          <p className="log-whole">{message}</p>
+          <p className="log-whole">{showText(message)}</p>
           <p className="small muted">
             id <code>{id}</code> · {fromMicros(micros)}{' '}
             <CopyButton text={formatJson(metadata)} label="Copy the metadata" />
           </p>
           {typeof metadata === 'object' && metadata !== null ? (
-            <JsonView data={metadata} style={STYLE} shouldExpandNode={allExpanded} aria-label="Metadata" />
+            <JsonView
+              data={showTexts(metadata) as object}
+              style={STYLE}
+              shouldExpandNode={allExpanded}
+              aria-label="Metadata"
+            />
           ) : (
             <code>{formatJson(metadata)}</code>
           )}

@@ -2,14 +2,15 @@ import { type ReactNode, useEffect, useId, useState } from 'react';
 import type { Projects } from '../../../../src/management/view.ts';
 import type { ApiError } from '../../api/client.ts';
 import { useLoad } from '../../api/use-load.ts';
+import { describeRange } from '../../format/time-range.ts';
 import { CopyButton } from '../../ui/copy-button.tsx';
 import { Tag } from '../../ui/tag.tsx';
 import { TimeRangeControl } from '../../ui/time/time-range.tsx';
-import { type ExploreAddress, formatAddress, parseAddress } from './address.ts';
+import { type ExploreAddress, explorePath, formatAddress, parseAddress } from './address.ts';
 import { Download } from './download.tsx';
 import { QueryField } from './query-field.tsx';
 import { SavedSearches } from './saved-searches.tsx';
-import { rangeOf, type Search } from './search/search.ts';
+import { rangeOf, type Search, toFixed } from './search/search.ts';
 import { SourceChoice } from './source-choice.tsx';
 import type { Fields } from './use-fields.ts';
 
@@ -55,7 +56,7 @@ export function ExploreHead(props: ExploreHeadProps) {
             address={formatAddress(address)}
             onOpen={(saved) => onChange({ ...parseAddress(saved) })}
           />
-          <CopyButton text={location.href} label="Copy link" />
+          <CopyLinks address={address} search={search} />
           <Download search={search} />
           <button type="button" className="button quiet" onClick={onHelp}>
             Keys <kbd>?</kbd>
@@ -72,6 +73,24 @@ export function ExploreHead(props: ExploreHeadProps) {
         <QueryRow {...props} />
       </div>
     </header>
+  );
+}
+
+/** A link to the events of the range that is shown, and one to the range that ends when it is opened. */
+function CopyLinks({ address, search }: Pick<ExploreHeadProps, 'address' | 'search'>) {
+  const toLink = (change: Partial<ExploreAddress>) =>
+    location.origin + explorePath({ ...address, ...change });
+  if (address.range === undefined) return <CopyButton text={() => toLink({})} label="Copy link" />;
+  const fixed = () => toLink(toFixed(search, address.live ? Date.now() : search.nowMs));
+  return (
+    <>
+      <CopyButton text={fixed} label="Copy link" title="With the time range as it is now" />
+      <CopyButton
+        text={() => toLink({})}
+        label="Copy relative link"
+        title={`Shows the ${describeRange(rangeOf(address), 'utc').toLowerCase()} whenever it is opened`}
+      />
+    </>
   );
 }
 

@@ -1,6 +1,7 @@
 import { useEffect, useMemo, useState } from 'react';
 import { ApiError } from '../../api/client.ts';
 import { useRaise } from '../../api/use-raise.ts';
+import { showText } from '../../format/log-text.ts';
 import { formatShort } from '../../format/number.ts';
 import type { QueryFieldName } from './completion.ts';
 import { exclude, termOf } from './term.ts';
@@ -43,7 +44,7 @@ export function FieldList({ fields, ...actions }: FieldListProps) {
               aria-expanded={open === name}
               onClick={() => setOpen(open === name ? undefined : name)}
             >
-              {name}
+              {showText(name)}
             </button>
             {open === name && <TopValues field={name} {...actions} />}
           </li>
@@ -96,10 +97,10 @@ function TopValues({ field, readValues, columns, onFilter, onColumn, onBy }: Top
             <button
               type="button"
               className="field-filter"
-              title={`Filter for ${field}: ${value}`}
+              title={showText(`Filter for ${field}: ${value}`)}
               onClick={() => onFilter(termOf(field, value))}
             >
-              <span className="field-text">{value || '(empty)'}</span>
+              <span className="field-text">{showText(value) || '(empty)'}</span>
               <span className="number muted">{formatShort(count)}</span>
               <progress value={count} max={most} aria-hidden="true" />
             </button>

@@ -115,6 +115,7 @@ function SaveForm({ input, searches, onSave }: SaveFormProps) {
     <form className="saved-form" onSubmit={submit}>
       <input
         ref={input}
+        data-first-focus
         className="input"
         aria-label="Name of this search"
         placeholder="Name of this search"

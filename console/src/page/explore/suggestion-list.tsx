@@ -1,4 +1,5 @@
 import { useEffect, useRef } from 'react';
+import { showText } from '../../format/log-text.ts';
 import type { Suggestion } from './completion.ts';
 
 interface SuggestionListProps {
@@ -37,7 +38,9 @@ export function SuggestionList({ id, suggestions, active, note, onAccept }: Sugg
               className="suggestion"
               onMouseDown={() => onAccept(suggestion)}
             >
-              <span className={`suggestion-label token-${suggestion.kind}`}>{suggestion.label}</span>
+              <span className={`suggestion-label token-${suggestion.kind}`}>
+                {showText(suggestion.label)}
+              </span>
               <span className="suggestion-detail">{suggestion.detail}</span>
             </div>
           ))}

@@ -61,7 +61,7 @@ export function Sentence({ entry, keys }: SentenceProps) {
     refused: (
       <>
         {times} {count === 1 ? 'request' : 'requests'}
-        {id !== '' && <> with {key}</>} refused: {ownMember(REFUSALS, detail) ?? detail}
+        {id !== '' && <> with {key}</>} refused: {describeRefusal(detail)}
       </>
     ),
     deleted: (
@@ -76,6 +76,12 @@ export function Sentence({ entry, keys }: SentenceProps) {
     ),
   };
   return <span className="trail-text">{sentences[action]}</span>;
+}
+
+/** `unknown from 192.0.2.1, 192.0.2.7` is `unknown key, from 192.0.2.1, 192.0.2.7`. */
+function describeRefusal(detail: string): string {
+  const [reason = '', ...addresses] = detail.split(' from ');
+  return [ownMember(REFUSALS, reason) ?? reason, ...addresses].join(', from ');
 }
 
 function Actor({ id, keys }: { readonly id: string; readonly keys: readonly KeyView[] }) {

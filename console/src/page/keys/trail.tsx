@@ -51,7 +51,7 @@ export function Trail({ entries, keys, hidden }: TrailProps) {
       )}
       {items !== undefined && items.length > 0 && (
         <ul className="trail">
-          {items.map((entry) => (
+          {items.toSorted(compareEntries).map((entry) => (
             <li key={entry.id}>
               <span className="trail-time small number">
                 {entry.at !== null && formatTime(Date.parse(entry.at), zone)}
@@ -68,4 +68,9 @@ export function Trail({ entries, keys, hidden }: TrailProps) {
       {hasMore && <LoadMore label="Load older entries" busy={busy} onLoad={loadMore} />}
     </Panel>
   );
+}
+
+/** By their time: refusals are counted for a minute, and written after later changes. */
+function compareEntries(a: KeyEntry, b: KeyEntry): number {
+  return (b.at ?? '').localeCompare(a.at ?? '') || b.id - a.id;
 }

@@ -1,6 +1,6 @@
 import { Link } from 'wouter';
 import type { EndpointView, Overview, Traffic } from '../../../../src/management/view.ts';
-import { formatCount, formatMs, formatPercent, formatRate, formatShort } from '../../format/number.ts';
+import { formatCount, formatMs, formatPercent, formatShort } from '../../format/number.ts';
 import { Empty } from '../../ui/empty.tsx';
 import { Panel } from '../../ui/panel.tsx';
 import { Sparkline } from '../../ui/sparkline.tsx';
@@ -15,7 +15,9 @@ interface Props {
 
 /** A line per endpoint: requests, latency and errors. */
 export function EndpointTraffic({ overview, endpoints }: Props) {
-  if (overview.endpoints.length === 0) {
+  const { search } = overview;
+  const nowMs = Date.parse(overview.at);
+  if (overview.endpoints.length === 0 && search === null) {
     return (
       <Panel title="Endpoints">
         <Empty title="There are no endpoints">
@@ -31,12 +33,26 @@ export function EndpointTraffic({ overview, endpoints }: Props) {
           key={traffic.name}
           traffic={traffic}
           endpoint={endpoints.find((one) => one.name === traffic.name)}
-          nowMs={Date.parse(overview.at)}
+          nowMs={nowMs}
         />
       ))}
+      {search !== null && <Line traffic={search} endpoint={SEARCH} nowMs={nowMs} />}
     </PanelTable>
   );
 }
+
+interface Described extends Pick<EndpointView, 'description' | 'caching_seconds'> {
+  /** Where its name leads to, and the name that is shown, if it is not an endpoint. */
+  readonly href?: string;
+  readonly label?: string;
+}
+
+const SEARCH: Described = {
+  href: '/explore',
+  label: 'Search',
+  description: 'Searches of events',
+  caching_seconds: null,
+};
 
 const HEADS = [
   { name: 'Endpoint' },
@@ -51,7 +67,7 @@ const HEADS = [
 
 interface LineProps {
   readonly traffic: Traffic;
-  readonly endpoint: EndpointView | undefined;
+  readonly endpoint: Described | undefined;
   readonly nowMs: number;
 }
 
@@ -62,7 +78,7 @@ function Line({ traffic, endpoint, nowMs }: LineProps) {
     <tr className="traffic-line">
       <th scope="row">
         <div className="named">
-          <Link href={`/endpoints/${name}`}>{name}</Link>
+          <Link href={endpoint?.href ?? `/endpoints/${name}`}>{endpoint?.label ?? name}</Link>
           <span className="small muted">{endpoint?.description}</span>
         </div>
       </th>
@@ -73,7 +89,7 @@ function Line({ traffic, endpoint, nowMs }: LineProps) {
         />
       </td>
       <td data-label="Per minute" className="numeric">
-        {formatRate(traffic.requests_per_minute)}
+        {formatShort(traffic.requests_per_minute)}
       </td>
       <td data-label="p50" className="numeric">
         {p50_ms === null ? '–' : formatMs(p50_ms)}

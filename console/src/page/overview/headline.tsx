@@ -4,7 +4,6 @@ import {
   formatCount,
   formatMs,
   formatPercent,
-  formatRate,
   formatSeconds,
   formatShort,
 } from '../../format/number.ts';
@@ -14,7 +13,8 @@ const STATES = { ready: 'Ready', stopping: 'Stopping', unavailable: 'Away' } as 
 
 /** The most important numbers. */
 export function Headline({ overview }: { readonly overview: Overview }) {
-  const { endpoints, sources, engine, store, window_seconds: seconds } = overview;
+  const { sources, engine, store, window_seconds: seconds, search } = overview;
+  const endpoints = search === null ? overview.endpoints : [...overview.endpoints, search];
   const total = (of: (one: Traffic) => number) => endpoints.reduce((sum, one) => sum + of(one), 0);
   const requests = total((one) => one.requests);
   const failures = total((one) => one.failures);
@@ -36,7 +36,7 @@ export function Headline({ overview }: { readonly overview: Overview }) {
       />
       <Stat
         label="Requests"
-        value={formatRate(total((one) => one.requests_per_minute))}
+        value={formatShort(total((one) => one.requests_per_minute))}
         unit="/min"
         below={`${formatCount(requests)} in the ${window}`}
       />
@@ -60,7 +60,7 @@ export function Headline({ overview }: { readonly overview: Overview }) {
       />
       <Stat
         label="Events in"
-        value={formatRate(sources.reduce((sum, one) => sum + one.events_per_second, 0))}
+        value={formatShort(sources.reduce((sum, one) => sum + one.events_per_second, 0))}
         unit="/s"
         below={`${formatShort(store.rows)} stored, ${formatBytes(store.bytes)}`}
       />

@@ -2,7 +2,7 @@ import { Link } from 'wouter';
 import type { Overview } from '../../../../src/management/view.ts';
 import { useClient } from '../../api/client.ts';
 import { maySearch } from '../../api/right.ts';
-import { formatBytes, formatCount, formatRate, formatShort } from '../../format/number.ts';
+import { formatBytes, formatCount, formatShort } from '../../format/number.ts';
 import { Empty } from '../../ui/empty.tsx';
 import { Panel } from '../../ui/panel.tsx';
 import { Sparkline } from '../../ui/sparkline.tsx';
@@ -54,7 +54,7 @@ export function SourceList({ overview }: { readonly overview: Overview }) {
             />
           </td>
           <td data-label="/s" className="numeric">
-            {formatRate(source.events_per_second)}
+            {formatShort(source.events_per_second)}
           </td>
           <td data-label="Rows" className="numeric">
             {formatShort(source.rows)}

@@ -2,7 +2,7 @@ import { Link } from 'wouter';
 import type { SourceState, SourceView } from '../../../../src/management/view.ts';
 import { useClient } from '../../api/client.ts';
 import { maySearch } from '../../api/right.ts';
-import { formatBytes, formatCount, formatRate, formatShort } from '../../format/number.ts';
+import { formatBytes, formatCount, formatShort } from '../../format/number.ts';
 import { Empty } from '../../ui/empty.tsx';
 import { ErrorNote } from '../../ui/error-note.tsx';
 import { Panel } from '../../ui/panel.tsx';
@@ -113,7 +113,7 @@ function Live({ state, nowMs }: { readonly state: SourceState | null; readonly n
   return (
     <>
       <td data-label="Events/s" className="numeric">
-        {state === null ? '–' : formatRate(state.events_per_second)}
+        {state === null ? '–' : formatShort(state.events_per_second)}
       </td>
       <td data-label="Rows" className="numeric">
         {state === null ? '–' : formatShort(state.rows)}

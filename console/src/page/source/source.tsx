@@ -2,7 +2,7 @@ import { Link, useParams } from 'wouter';
 import type { SourceState, SourceView } from '../../../../src/management/view.ts';
 import { useClient } from '../../api/client.ts';
 import { maySearch } from '../../api/right.ts';
-import { formatBytes, formatCount, formatRate, formatShort } from '../../format/number.ts';
+import { formatBytes, formatCount, formatShort } from '../../format/number.ts';
 import { formatAgo, formatTime, zoneName } from '../../format/time.ts';
 import { useZone } from '../../preference.ts';
 import { Empty } from '../../ui/empty.tsx';
@@ -88,7 +88,7 @@ function Numbers({ state, nowMs }: { readonly state: SourceState | undefined; re
     <dl className="panel source-numbers">
       <Stat
         label="Events in"
-        value={formatRate(state.events_per_second)}
+        value={formatShort(state.events_per_second)}
         unit="/s"
         below={<Sparkline values={minutes} label={`${lastHour} events in the last hour`} />}
       />

@@ -6,6 +6,7 @@ interface PopoverProps {
   readonly label: ReactNode;
   /** Name of the panel. */
   readonly title: string;
+  /** An element with `data-first-focus` gets the focus, else the first button. */
   readonly children: (close: () => void) => ReactNode;
 }
 
@@ -80,8 +81,9 @@ function PopoverPanel({ id, title, children }: PanelProps) {
     };
     place();
     addEventListener('resize', place);
-    const first = current.querySelector<HTMLElement>('button:enabled');
-    (first ?? current).focus({ preventScroll: true });
+    const first =
+      current.querySelector<HTMLElement>('[data-first-focus]') ?? current.querySelector('button:enabled');
+    (first instanceof HTMLElement ? first : current).focus({ preventScroll: true });
     return () => removeEventListener('resize', place);
   }, []);
   return (

@@ -9,6 +9,7 @@ import {
 } from '@tanstack/react-table';
 import { useVirtualizer } from '@tanstack/react-virtual';
 import { type ReactNode, useId, useMemo, useRef } from 'react';
+import { showText } from '../../format/log-text.ts';
 import './data-table.css';
 import { useHiddenColumns } from './use-hidden-columns.ts';
 
@@ -99,7 +100,7 @@ export function DataTable<Row extends RowData>({ caption, rows, columns }: DataT
                 <tr key={row.id} data-index={item.index} ref={virtual.measureElement}>
                   {columns.map((column) => (
                     <td key={column.id} className={column.numeric === true ? 'numeric' : ''}>
-                      {column.cell?.(row.original) ?? column.value(row.original) ?? '–'}
+                      {column.cell?.(row.original) ?? toShown(column.value(row.original)) ?? '–'}
                     </td>
                   ))}
                 </tr>
@@ -114,6 +115,10 @@ export function DataTable<Row extends RowData>({ caption, rows, columns }: DataT
       </p>
     </div>
   );
+}
+
+function toShown(value: string | number | null): string | number | null {
+  return typeof value === 'string' ? showText(value) : value;
 }
 
 /** Fills the space of the rows above or below the rendered ones. */

@@ -1,4 +1,5 @@
 import { useMemo, useState } from 'react';
+import { showText } from '../../../format/log-text.ts';
 import { formatCount, formatShort } from '../../../format/number.ts';
 import { type Zone, zoneName } from '../../../format/time.ts';
 import { formatSpan } from '../../../format/time-axis.ts';
@@ -116,7 +117,7 @@ function LegendEntry({ series, by, at, onFilter }: LegendEntryProps) {
         className="histogram-swatch"
         style={{ background: `color-mix(in srgb, var(--${color}) ${alpha * 100}%, var(--surface))` }}
       />
-      <span className="histogram-label">{label}</span>
+      <span className="histogram-label">{showText(label)}</span>
       <span className="number">{formatShort(at === undefined ? total : (counts[at] ?? 0))}</span>
     </>
   );

@@ -8,7 +8,7 @@ import { HEADER_PX, LineHeader } from './line-header.tsx';
 import { LineRow } from './line-row.tsx';
 import './line.css';
 import { type LineActions, Record } from './record.tsx';
-import { focusLine, useLineKeys } from './use-line-keys.ts';
+import { useLineKeys, whenDrawn } from './use-line-keys.ts';
 
 interface LineListProps extends LineActions {
   /** Of the lines: those of another one begin at the top. */
@@ -128,7 +128,11 @@ function useMarked(options: MarkedOptions, onMarked: (line: Line) => void): Line
     virtual.scrollToIndex(index, { align: 'center' });
     // The link that led here goes with its record. Elsewhere the focus stays.
     const { activeElement: focused, body } = document;
-    if (focused === body || scroll.current?.contains(focused) === true) focusLine(scroll.current, index);
+    const isHere = focused === body || scroll.current?.contains(focused) === true;
+    whenDrawn(scroll.current, index, (head) => {
+      if (isHere) head.focus({ preventScroll: true });
+      head.scrollIntoView({ block: 'nearest' }); // the window may be lower than the list
+    });
   });
   // biome-ignore lint/correctness/useExhaustiveDependencies: not again when other lines come
   useEffect(() => {

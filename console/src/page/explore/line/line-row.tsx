@@ -1,3 +1,4 @@
+import { showText } from '../../../format/log-text.ts';
 import { formatTimeMs, fromMicros } from '../../../format/time.ts';
 import { useZone } from '../../../preference.ts';
 import { formatValue, type Line, valueAt } from './line.ts';
@@ -37,11 +38,19 @@ export function LineRow({ line, columns, open, current, panel, onToggle }: LineR
         {source}
       </span>
       {columns.map((field) => (
-        <span key={field} className="line-cell" title={field}>
-          {formatValue(valueAt(line, field)).slice(0, CELL_CHARS_MAX) || '–'}
-        </span>
+        <Cell key={field} value={formatValue(valueAt(line, field))} />
       ))}
-      <span className="line-message">{message.slice(0, MESSAGE_CHARS_MAX)}</span>
+      <span className="line-message">{showText(message.slice(0, MESSAGE_CHARS_MAX))}</span>
     </button>
+  );
+}
+
+/** May be cut: its title is the value, up to a bound. */
+function Cell({ value }: { readonly value: string }) {
+  const text = showText(value.slice(0, MESSAGE_CHARS_MAX));
+  return (
+    <span className="line-cell" title={text}>
+      {text.slice(0, CELL_CHARS_MAX) || '–'}
+    </span>
   );
 }

@@ -1,5 +1,6 @@
 import { useMemo, useState } from 'react';
 import { Link } from 'wouter';
+import { showText } from '../../../format/log-text.ts';
 import { formatCount } from '../../../format/number.ts';
 import { fromMicros } from '../../../format/time.ts';
 import { Code } from '../../../ui/code.tsx';
@@ -65,7 +66,7 @@ function Fields({ line, ...actions }: LineActions & { readonly line: Line }) {
       <dl className="record-fields" aria-label="Fields">
         {shown.map(({ field, value }) => (
           <div key={field}>
-            <dt>{field}</dt>
+            <dt>{showText(field)}</dt>
             <dd>
               <button
                 type="button"
@@ -73,7 +74,7 @@ function Fields({ line, ...actions }: LineActions & { readonly line: Line }) {
                 aria-haspopup="menu"
                 onClick={({ currentTarget }) => setChosen({ field, value, anchor: currentTarget })}
               >
-                {toText(field, value) || '""'}
+                {showText(toText(field, value)) || '""'}
               </button>
             </dd>
           </div>

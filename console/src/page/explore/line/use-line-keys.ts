@@ -45,7 +45,7 @@ function goToLine(event: KeyboardEvent, target: Element, options: LineKeyOptions
   event.preventDefault();
   onFocus(line.key);
   virtual.scrollToIndex(to, { align: 'auto' });
-  focusLine(scroll.current, to);
+  whenDrawn(scroll.current, to, (head) => head.focus({ preventScroll: true }));
 }
 
 /** Fields that letters or Escape mean something to; a choice between buttons or options is not one. */
@@ -76,9 +76,14 @@ function findTarget(
 
 const FRAMES_MAX = 10;
 
-/** A line that comes into sight is drawn some frames later. */
-export function focusLine(list: HTMLElement | null, index: number, frames = 0): void {
+/** A line that comes into sight is drawn some frames later. @param act called with the line, without its record */
+export function whenDrawn(
+  list: HTMLElement | null,
+  index: number,
+  act: (head: HTMLElement) => void,
+  frames = 0,
+): void {
   const head = list?.querySelector<HTMLElement>(`li[data-index="${index}"] > .line-head`);
-  if (head != null) head.focus({ preventScroll: true });
-  else if (frames < FRAMES_MAX) requestAnimationFrame(() => focusLine(list, index, frames + 1));
+  if (head != null) act(head);
+  else if (frames < FRAMES_MAX) requestAnimationFrame(() => whenDrawn(list, index, act, frames + 1));
 }

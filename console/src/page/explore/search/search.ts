@@ -44,6 +44,12 @@ export function resolveSearch(asked: Asked, nowMs: number, offsetMs: number): Se
   };
 }
 
+/** The part of an address that always shows what a search has up to an instant. */
+export function toFixed({ fromMs, untilMs }: Search, endMs: number): Partial<ExploreAddress> {
+  const end = Math.max(fromMs + 1, Math.min(untilMs, endMs));
+  return { range: undefined, from: toIso(fromMs), until: toIso(end), live: false, refresh: undefined };
+}
+
 /** The instants that the service tells apart: 1900 to June 2255. A slice beyond them would have no length there. */
 function clamp({ fromMs, untilMs }: Bounds): Bounds {
   return { fromMs: Math.max(fromMs, EARLIEST_MS), untilMs: Math.min(untilMs, LATEST_MS) };
