@@ -17,7 +17,7 @@ interface QueryAttack {
   readonly project: (time: number) => string;
 }
 
-export const ATTACKS = ['fifo', 'nested', 'zones', 'joins', 'matches', 'pattern', 'memory', 'crash'] as const;
+export const ATTACKS = ['fifo', 'zones', 'joins', 'matches', 'pattern', 'memory', 'crash'] as const;
 
 /** Endpoint with one row for each request that was stored; the id of an event begins with its request's. */
 export const STORED_ENDPOINT = 'attack.stored';
@@ -25,9 +25,7 @@ export const STORED_ENDPOINT = 'attack.stored';
 // At start the engine is shown each query with this value, and must not be attacked by it.
 const SAMPLE = 'x';
 
-/** Depth at which the engine analyses for some tenths of a second; each level doubles that. */
-const NESTED_LEVELS = 17;
-const CTES = 8;
+const CTES = 7;
 const ZONES = 200;
 
 /**
@@ -45,12 +43,6 @@ export async function prepareAttacks(folder: string, dataDir: string): Promise<A
       name: 'a time zone that is a FIFO',
       sql: `SELECT toHour(${inZone("concat('file:', @project)")}) AS n`,
       project: (time) => `${dataDir}${'/.'.repeat(time)}/zone`,
-    },
-    {
-      short: 'nested',
-      name: `IN ${NESTED_LEVELS} deep`,
-      sql: `SELECT count() AS n FROM (${nest(NESTED_LEVELS)}) WHERE @project != ''`,
-      project: (time) => String(time),
     },
     {
       short: 'zones',
@@ -114,10 +106,6 @@ function inZone(zone: string): string {
 
 function fixedZone(i: number): string {
   return `concat('Fixed/UTC', @project, ':${two(Math.floor(i / 60))}:${two(i % 60)}')`;
-}
-
-function nest(levels: number): string {
-  return levels === 0 ? 'SELECT 1' : `SELECT 1 WHERE 1 IN (${nest(levels - 1)})`;
 }
 
 function joinTwice(times: number): string {

@@ -13,14 +13,21 @@ const ONE: Measure = { ...NONE, expandedNodes: 1 };
 /** The maximum over all parts; the others are sums. */
 const DEEPEST: readonly string[] = ['subqueryDepth', 'valueDepth'];
 
-/** @throws TailraceError `invalid_parameter` for a SELECT that is too large once the engine has expanded its aliases and views */
-export function refuseLarge(root: SyntaxNode, names: Names): void {
+/**
+ * @param refuse with the bounds of a caller's SELECT, or of a stored query
+ * @throws TailraceError `invalid_parameter` for a SELECT that is too large once the engine has expanded its aliases and views
+ */
+export function refuseLarge(
+  root: SyntaxNode,
+  names: Names,
+  refuse: typeof refuseBeyond = refuseBeyond,
+): void {
   const measure = createMeasure(names);
-  for (const node of walk(root)) refuseBeyond('groupings', countGroupings(node));
+  for (const node of walk(root)) refuse('groupings', countGroupings(node));
   for (const select of [root, ...names.views]) {
     const measured = measure(select);
     const around = select === root ? 1 : 0; // the SELECT around the caller's
-    for (const name of MEASURED) refuseBeyond(name, measured[name] - (name === 'subqueryDepth' ? around : 0));
+    for (const name of MEASURED) refuse(name, measured[name] - (name === 'subqueryDepth' ? around : 0));
   }
 }
 
