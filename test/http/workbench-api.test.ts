@@ -308,6 +308,7 @@ test.each([
   ['braces', `SELECT ${nest(100, ["{'a': ", '}'], '1')} AS n`, '64 levels of brackets'],
   ['BETWEEN', `SELECT 1 ${'BETWEEN 0 AND 2 '.repeat(20)} AS n`, '2 nested BETWEEN'],
   ['operators', `SELECT ${'1 + '.repeat(400)}1 AS n`, '500 levels'],
+  ['lambdas', `SELECT ${nest(24, ['arrayMap(x -> ', ', [1, 2])'], 'x')} AS n`, '8 levels of lambdas'],
   ['values', `SELECT [${'1,'.repeat(20_000)}1] AS n`, '10000 words and signs'],
   ['views that double', views(9, (one) => `SELECT 1 AS id FROM ${one} AS a, ${one} AS b`), '256 reads'],
 ])('a draft of too many %s is refused before the engine has to resolve it', async (_, sql, bound) => {

@@ -26,6 +26,8 @@ export const BOUNDS = {
   // The engine analyses each of these twice, so they double with each level.
   valueDepth: { max: 3, unit: 'nested SELECTs in IN, EXISTS or expressions' },
   values: { max: 24, unit: 'SELECTs in IN, EXISTS or expressions, with aliases and views expanded' },
+  // Of lists of constants the analysis calls the innermost one for each combination of members.
+  lambdaDepth: { max: 8, unit: 'levels of lambdas' },
   reads: { max: 32, unit: 'reads of views and tables, with views expanded' },
   columns: {
     max: 4_000,
