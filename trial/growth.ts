@@ -17,22 +17,11 @@ export function growth(work: (n: number) => unknown, n: number): number {
 }
 
 /** Time of this thread on a core, ms: the mean of as many runs as the kernel's clock needs. */
-export function coreMs(work: () => unknown): number {
+function coreMs(work: () => unknown): number {
   const start = process.threadCpuUsage();
   for (let runs = 1; ; runs++) {
     work();
     const { user, system } = process.threadCpuUsage(start);
     if (user + system >= SPAN_MS * 1_000) return (user + system) / 1_000 / runs;
   }
-}
-
-/** The shortest of several runs, ms by the clock. */
-export function shortestMs(work: () => unknown, rounds: number): number {
-  return Math.min(
-    ...Array.from({ length: rounds }, () => {
-      const startMs = performance.now();
-      work();
-      return performance.now() - startMs;
-    }),
-  );
 }

@@ -53,11 +53,11 @@ export const SLOW_TEXTS: readonly SlowText[] = [
   post('parameters: nested', QUERY, '['.repeat(URL_CHARS)),
   post('parameters: members', QUERY, distinct((i) => `"a${i}":"b",`, ['{', '"z":"1"}'])(URL_CHARS)),
   post('key: lists', '/api/keys', `{"name":"a","scopes":[${'[],'.repeat(80_000)}[]]}`),
-  post(
-    'agent: members',
-    '/mcp',
-    distinct((i) => `,"a${i}":1`, ['{"jsonrpc":"2.0","id":1,"method":"tools/list"', '}'])(45_000),
-  ),
+  {
+    ...{ name: 'agent: members', method: 'POST', path: '/mcp' },
+    headers: { ...JSON_TYPE, accept: 'application/json, text/event-stream' },
+    body: distinct((i) => `,"a${i}":1`, ['{"jsonrpc":"2.0","id":1,"method":"tools/list"', '}'])(45_000),
+  },
   draft('brackets', '['.repeat(DRAFT_CHARS)),
   draft('braces', `${'{a: '.repeat(DRAFT_CHARS / 4)}`),
   draft('lists in a line', '- '.repeat(DRAFT_CHARS / 2)),

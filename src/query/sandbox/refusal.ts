@@ -44,7 +44,7 @@ export const BOUNDS = {
 type BoundName = keyof typeof BOUNDS;
 
 /** Bounds of stored queries and drafts that are wider: their authors may read everything, and unite all sources. */
-export const STORED_MAX: Readonly<Partial<Record<BoundName, number>>> = {
+const STORED_MAX: Readonly<Partial<Record<BoundName, number>>> = {
   depth: 500,
   valueDepth: 5,
   values: 64,
