@@ -150,9 +150,12 @@ function isSent({ socket }: ServerResponse): boolean {
 
 /** All headers of a request together. Node bounds them together with the URL, which may be much longer. */
 export const HEADERS_CHARS_MAX = 32 * 1024;
-/** Of headers that take long to read: browsers send some hundred, and each proxy adds an address of at most 45. */
+/**
+ * Of headers that take long to read, some a time that grows with the square of their length: browsers send some hundred, and each proxy
+ * adds an address of at most 45.
+ */
 export const LISTED_CHARS_MAX = 2_048;
-const LISTED = ['accept', 'accept-encoding', 'x-forwarded-for'] as const;
+const LISTED = ['accept', 'accept-encoding', 'cache-control', 'x-forwarded-for'] as const;
 
 /**
  * What is wrong with the head of a request that Node's parser accepts. The framework refuses such a request, too (RFC 9112,

@@ -74,7 +74,7 @@ export const HTTP_PARSERS: Readonly<Record<string, Parser>> = {
     parse: parseQueryString,
   },
   'Cache-Control': {
-    charsMax: HEADERS_CHARS_MAX,
+    charsMax: LISTED_CHARS_MAX,
     tokens: [
       ...[
         'max-age=',
@@ -91,6 +91,8 @@ export const HTTP_PARSERS: Readonly<Record<string, Parser>> = {
         'no-store ',
       ],
       '\\',
+      '"\\',
+      'a="\\',
     ],
     parse: parseCacheControl,
   },
