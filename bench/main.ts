@@ -16,7 +16,7 @@ import { diskSection } from './section/disk.ts';
 import { engineSection } from './section/engine.ts';
 import { floodSection } from './section/flood.ts';
 import { formatsSection } from './section/formats.ts';
-import { fuzzSection } from './section/fuzz.ts';
+import { FUZZ_MEASUREMENTS, fuzzSection } from './section/fuzz.ts';
 import { INGEST_MEASUREMENTS, ingestSection } from './section/ingest.ts';
 import { keysSection } from './section/keys.ts';
 import { killSection } from './section/kill.ts';
@@ -75,6 +75,7 @@ const MEASUREMENTS = {
   ...Object.fromEntries(Object.keys({ ...SIZED_SECTIONS, ...SECTIONS }).map((name) => [name, []])),
   ingest: INGEST_MEASUREMENTS,
   attacks: [...ATTACKS, RESUMPTIONS],
+  fuzz: FUZZ_MEASUREMENTS,
   studio: STUDIO_MEASUREMENTS,
   search: SEARCH_MEASUREMENTS,
 };

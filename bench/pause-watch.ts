@@ -1,6 +1,6 @@
 // Loaded into a service by `--import`: writes to a file how long its event loop was blocked since the last SIGUSR2. /metrics has
 // that too, but resets it with each request.
-import { writeFileSync } from 'node:fs';
+import { renameSync, writeFileSync } from 'node:fs';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { isMainThread } from 'node:worker_threads';
 
@@ -29,7 +29,8 @@ function watch(file: string): void {
 
   function write(): void {
     const pauses: Pauses = { byClockMs: delay.max / 1e6, onCoreMs };
-    writeFileSync(file, JSON.stringify(pauses));
+    writeFileSync(`${file}.new`, JSON.stringify(pauses)); // a reader finds the old content or the new
+    renameSync(`${file}.new`, file);
   }
 
   process.on('SIGUSR2', () => {

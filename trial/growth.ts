@@ -25,14 +25,3 @@ export function coreMs(work: () => unknown): number {
     if (user + system >= SPAN_MS * 1_000) return (user + system) / 1_000 / runs;
   }
 }
-
-/** The shortest of several runs, ms by the clock. */
-export function shortestMs(work: () => unknown, rounds: number): number {
-  return Math.min(
-    ...Array.from({ length: rounds }, () => {
-      const startMs = performance.now();
-      work();
-      return performance.now() - startMs;
-    }),
-  );
-}

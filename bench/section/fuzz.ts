@@ -6,6 +6,7 @@ import { KEY, withServer } from '../../trial/server.ts';
 import type { Pauses } from '../pause-watch.ts';
 import { type Row, say } from '../report.ts';
 import type { BenchOptions } from '../section.ts';
+import { slowTexts } from './slow-texts.ts';
 
 const PUBLIC_KEY = 'bench-public-key-0123456789';
 const MARKER = 'wrong-key-5Xq9';
@@ -13,8 +14,19 @@ const SEED = 1;
 const SAY_EVERY = 20_000;
 const PAUSE_MS_MAX = 50;
 
-/** Random requests to every route: no internal error, no crash, no hang, no key in a response or log. */
-export async function fuzzSection({ inputs }: BenchOptions): Promise<Row[]> {
+export const FUZZ_MEASUREMENTS = ['inputs', 'texts'];
+
+/** Random requests to every route, and the slowest texts of each parser. */
+export async function fuzzSection({ inputs, only }: BenchOptions): Promise<Row[]> {
+  const isChosen = (name: string) => only.length === 0 || only.includes(name);
+  return [
+    ...(isChosen('inputs') ? await randomInputs(inputs) : []),
+    ...(isChosen('texts') ? await slowTexts() : []),
+  ];
+}
+
+/** No internal error, no crash, no hang, no key in a response or log. */
+async function randomInputs(inputs: number): Promise<Row[]> {
   const dataDir = mkdtempSync(join(tmpdir(), 'tailrace-fuzz-'));
   const keys = { good: [KEY, PUBLIC_KEY], marker: MARKER };
   const pausesFile = join(dataDir, 'pauses.json');

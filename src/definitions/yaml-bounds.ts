@@ -13,7 +13,7 @@ const DEPTH_MAX = 64;
 
 const OPENING: ReadonlySet<string> = new Set(['flow-seq-start', 'flow-map-start']);
 const CLOSING: ReadonlySet<string> = new Set(['flow-seq-end', 'flow-map-end']);
-// In `- - - a` each of them opens a level in one line.
+// In `- - - a` each of them opens a level in one line; in brackets, in one item: `{a: b: c: d`.
 const COMPACT: ReadonlySet<string> = new Set(['seq-item-ind', 'explicit-key-ind', 'map-value-ind']);
 
 /** Reads the tokens of a text up to the first bound that it exceeds, in linear time and without recursion. */
@@ -51,7 +51,7 @@ function createLine() {
   function begin(): void {
     atStart = true;
     indent = 0;
-    compact = 0;
+    if (flow === 0) compact = 0;
   }
 
   function enterLine(): void {
@@ -64,8 +64,9 @@ function createLine() {
 
   function open(type: string): void {
     if (OPENING.has(type)) flow++;
-    else if (CLOSING.has(type)) flow = Math.max(flow - 1, 0);
-    else if (COMPACT.has(type) && flow === 0) compact++;
+    if (CLOSING.has(type)) flow = Math.max(flow - 1, 0);
+    if (COMPACT.has(type)) compact++;
+    else if (type === 'comma' || OPENING.has(type) || CLOSING.has(type)) compact = 0;
   }
 
   return {

@@ -15,6 +15,7 @@ import type { Keyring } from '../keys/keyring.ts';
 import { createAdmit, type SharedRates } from '../serve/admit.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
 import { boundConnections, registerClosing } from './connections.ts';
+import { hasTooManyValues, JSON_VALUES_MAX } from './json-values.ts';
 import { createListener, findHeadFault, HEADERS_CHARS_MAX, listenBefore } from './listener.ts';
 import { type Admissions, noteRefusal } from './plugins/auth.ts';
 import { createCorsHead, registerCors } from './plugins/cors.ts';
@@ -50,6 +51,7 @@ export interface AppOptions {
 
 // A socket without traffic for this long beyond the longest query is dead.
 const IDLE_GRACE_MS = 30_000;
+const TOO_MANY_VALUES = `the body has more than ${JSON_VALUES_MAX} values; send less at once`;
 // Half a year. Without includeSubDomains, which would decide for other services of the domain.
 const HSTS_SECONDS = 15_552_000;
 
@@ -190,15 +192,16 @@ function createSecurityHeaders(https: boolean): Readonly<Record<string, string>>
 }
 
 /**
- * Reads an empty JSON body as no body at all. Many clients send `Content-Type: application/json` with every request, also with a
- * DELETE without a body, and Fastify's own parser refuses those with 400. Routes that need a body report that it is missing. The error
- * of that parser does not say where a text is wrong.
+ * Refuses a JSON body that would take too long to parse and check, and reads an empty one as no body at all. Many clients send
+ * `Content-Type: application/json` with every request, also with a DELETE without a body, and Fastify's own parser refuses those with 400.
+ * Routes that need a body report that it is missing. The error of that parser does not say where a text is wrong.
  */
 function addJsonParser(app: FastifyInstance): void {
   const parse = app.getDefaultJsonParser('error', 'error');
   app.removeContentTypeParser('text/plain'); // of the framework; no route reads a text
   app.addContentTypeParser<string>('application/json', { parseAs: 'string' }, (request, body, done) => {
     if (body === '') done(null, undefined);
+    else if (hasTooManyValues(body)) done(new TailraceError('invalid_request', TOO_MANY_VALUES), undefined);
     else
       parse(request, body, (error, value) =>
         done(error && !isJson(body) ? malformedJson(body, error) : error, value),

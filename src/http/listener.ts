@@ -153,9 +153,12 @@ function isSent({ socket }: ServerResponse): boolean {
 
 /** All headers of a request together. Node bounds them together with the URL, which may be much longer. */
 export const HEADERS_CHARS_MAX = 32 * 1024;
-/** Of headers that are negotiated by, in a time that grows with the square of their length. Browsers send some hundred. */
-export const NEGOTIATED_CHARS_MAX = 2_048;
-const NEGOTIATED = ['accept', 'accept-encoding'] as const;
+/**
+ * Of headers that take long to read, some a time that grows with the square of their length: browsers send some hundred, and each proxy
+ * adds an address of at most 45.
+ */
+export const LISTED_CHARS_MAX = 2_048;
+const LISTED = ['accept', 'accept-encoding', 'cache-control', 'x-forwarded-for'] as const;
 
 /**
  * What is wrong with the head of a request that Node's parser accepts. The framework refuses such a request, too (RFC 9112,
@@ -167,8 +170,8 @@ export function findHeadFault({ httpVersion, headers, rawHeaders }: IncomingMess
   const { hosts, chars } = measure(rawHeaders);
   if (hosts > 1) return 'there is more than one Host header; send one';
   if (chars > HEADERS_CHARS_MAX) return `the headers together exceed ${HEADERS_CHARS_MAX} characters`;
-  const long = NEGOTIATED.find((name) => (headers[name]?.length ?? 0) > NEGOTIATED_CHARS_MAX);
-  if (long !== undefined) return `the header ${long} is longer than ${NEGOTIATED_CHARS_MAX} characters`;
+  const long = LISTED.find((name) => (headers[name]?.length ?? 0) > LISTED_CHARS_MAX);
+  if (long !== undefined) return `the header ${long} is longer than ${LISTED_CHARS_MAX} characters`;
   const encoding = headers['transfer-encoding'];
   if (encoding !== undefined && encoding.toLowerCase() !== 'chunked')
     return `Transfer-Encoding: ${JSON.stringify(encoding.slice(0, SHOWN_CHARS_MAX))} is not supported; send chunked, or a Content-Length`;

@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto';
 import type { Source } from '../definitions/source.ts';
+import { HASHED_BYTES_MAX, hashByParts } from '../lib/hash-by-parts.ts';
 import { MICROS_PER_MS } from '../lib/instant.ts';
 import type { CommitOptions, Committer } from './committer.ts';
 import type { Batch, BatchInput } from './decode-batch.ts';
@@ -53,7 +54,7 @@ export function createReceiver(options: ReceiverOptions): Receive {
   return async ({ project, pinnedProject, keyId, idempotencyKey: key, authorize, ...body }) => {
     const times = { now: now() * MICROS_PER_MS, ageAt: ageAt() * MICROS_PER_MS };
     const rules = { ...times, eventBytesMax, project, pinnedProject };
-    const bodyHash = key === undefined ? '' : hash('sha256', body.bytes); // before the bytes move to another thread
+    const bodyHash = key === undefined ? '' : await hashOf(body.bytes); // before the bytes move to another thread
     return await decoder.decode(keyId, { ...body, rules }, async (batch) => {
       const { source } = batch;
       authorize(source);
@@ -63,4 +64,8 @@ export function createReceiver(options: ReceiverOptions): Receive {
       return { source, ...(await idempotency.once({ key, scope, bodyHash }, work)) };
     });
   };
+}
+
+function hashOf(bytes: Buffer): string | Promise<string> {
+  return bytes.length > HASHED_BYTES_MAX ? hashByParts(bytes, 'hex') : hash('sha256', bytes);
 }

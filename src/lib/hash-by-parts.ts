@@ -4,12 +4,12 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 /** More would take longer than a few milliseconds, for which no other request is served. */
 export const HASHED_BYTES_MAX = 4 * 1024 * 1024;
 
-/** SHA-256 of many bytes, in turns with other requests, as base64url. */
-export async function hashByParts(bytes: Buffer): Promise<string> {
+/** SHA-256 of many bytes, in turns with other requests. */
+export async function hashByParts(bytes: Buffer, encoding: 'base64url' | 'hex'): Promise<string> {
   const sha = createHash('sha256');
   for (let at = 0; at < bytes.length; at += HASHED_BYTES_MAX) {
     sha.update(bytes.subarray(at, at + HASHED_BYTES_MAX));
     await nextTurn();
   }
-  return sha.digest('base64url');
+  return sha.digest(encoding);
 }

@@ -2,7 +2,7 @@ import type { Engine } from '../engine/engine.ts';
 import { TailraceError } from '../errors.ts';
 import { quote } from '../sql/quote.ts';
 import { refuseDense } from './sandbox/dense-text.ts';
-import { refuseBeyond } from './sandbox/refusal.ts';
+import { refuseBeyondStored } from './sandbox/refusal.ts';
 
 /** One node of a query as the engine has parsed it. */
 export interface SyntaxNode {
@@ -23,7 +23,7 @@ export class SyntaxTreeError extends Error {
  * `readQueryTree` shows. A `FORMAT` or `INTO OUTFILE` is a second child of the root.
  *
  * @param sql without parameters
- * @throws SyntaxTreeError, also for a text beyond the bounds of callers' SELECTs, which could take the engine too long to parse or
+ * @throws SyntaxTreeError, also for a text beyond the bounds of stored queries, which could take the engine too long to parse or
  * resolve; the engine's own error for a text that it cannot parse or that is more than one statement
  */
 export async function readSyntaxTree(engine: Engine, sql: string): Promise<SyntaxNode> {
@@ -31,8 +31,8 @@ export async function readSyntaxTree(engine: Engine, sql: string): Promise<Synta
   await refuseOddNames(engine, sql);
   const tree = parseSyntaxTree(await explain(engine, `AST ${sql}`));
   refuseUnbounded(() => {
-    refuseBeyond('depth', depthOf(tree));
-    refuseBeyond('nodes', [...walk(tree)].length);
+    refuseBeyondStored('depth', depthOf(tree));
+    refuseBeyondStored('nodes', [...walk(tree)].length);
   });
   return tree;
 }

@@ -1,8 +1,9 @@
 import type { Engine } from '../engine/engine.ts';
 import { refuseLarge } from './sandbox/measure.ts';
 import { bindNames } from './sandbox/names.ts';
+import { refuseBeyondStored } from './sandbox/refusal.ts';
+import { createSizes } from './sandbox/sizes.ts';
 import { NO_TABLE } from './sandbox/tree-node.ts';
-import { refuseWork } from './sandbox/work.ts';
 import { readQueryTree, readSyntaxTree, refuseUnbounded, type SyntaxNode, walk } from './syntax-tree.ts';
 
 /** Why a query may not be stored, for the reason that only the calling code knows; by `readQueryTree`. */
@@ -30,8 +31,9 @@ export async function findUnfitAnywhere(
   // Before the engine resolves a name: nested INs double its work with each level, and no kill stops it there.
   refuseUnbounded(() => {
     const names = bindNames(tree, undefined);
-    refuseLarge(tree, names);
-    refuseWork(names, 'storedWork');
+    refuseLarge(tree, names, refuseBeyondStored);
+    const sizes = createSizes(names);
+    for (const query of names.scopes.keys()) refuseBeyondStored('columns', sizes.countColumns(query));
   });
   return findUnfitInside(tree) ?? findOwn(tree);
 }

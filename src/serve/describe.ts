@@ -204,7 +204,7 @@ export function createRepresent(): (
       known.set(answer, forms);
       return forms;
     };
-    if (body.length > HASHED_BYTES_MAX) return hashByParts(body).then(toForms);
+    if (body.length > HASHED_BYTES_MAX) return hashByParts(body, 'base64url').then(toForms);
     return toForms(hash('sha256', body, 'base64url'));
   }
 

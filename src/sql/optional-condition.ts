@@ -51,66 +51,87 @@ const UNFIT_INSIDE = new Set(['AS', '?', ',', 'SELECT']);
 // Most queries have none, and need not be cut into tokens.
 const CANDIDATE = /\(\s*@\w+\s*(?:=\s*''|IS\s+NULL)\s+OR\b/i;
 
-/** A query's optional conditions, `AND (@name = '' OR …)` and `AND (@name IS NULL OR …)`, in order. */
+/** A query's optional conditions, `AND (@name = '' OR …)` and `AND (@name IS NULL OR …)`, in order. Takes time linear in its length. */
 export function findOptionalConditions(sql: string): OptionalCondition[] {
   if (!CANDIDATE.test(sql)) return [];
   const tokens = readWords(sql);
   const words = tokens.map(({ kind, text }) =>
     kind === 'word' ? text.toUpperCase() : kind === 'sign' ? text : '',
   );
-  return tokens.flatMap((_, i) => readCondition(sql, tokens, words, i) ?? []);
+  const query = { sql, tokens, words, ...readLevels(words), unfit: countUnfit(words) };
+  return tokens.flatMap((_, i) => readCondition(query, i) ?? []);
+}
+
+interface ReadQuery extends ReturnType<typeof readLevels> {
+  readonly sql: string;
+  readonly tokens: readonly Token[];
+  readonly words: readonly string[];
+  /** Of the words before each, those that a rest must not have. */
+  readonly unfit: Uint32Array;
 }
 
 /** @param i of the token AND */
-function readCondition(
-  sql: string,
-  tokens: readonly Token[],
-  words: readonly string[],
-  i: number,
-): OptionalCondition | undefined {
+function readCondition(query: ReadQuery, i: number): OptionalCondition | undefined {
+  const { sql, tokens, words } = query;
   if (words[i] !== 'AND' || words[i + 1] !== '(' || words[i + 5] !== 'OR') return undefined;
   const [and, parameter, text, rest] = [tokens[i], tokens[i + 2], tokens[i + 4], tokens[i + 6]];
   if (and === undefined || rest === undefined || text === undefined || parameter?.kind !== 'parameter')
     return undefined;
   const isEmptyText = words[i + 3] === '=' && sql.slice(text.start, text.end) === "''";
   if (!isEmptyText && (words[i + 3] !== 'IS' || words[i + 4] !== 'NULL')) return undefined;
-  const close = findClosing(words, i + 1);
+  const close = query.closing.get(i + 1) ?? -1;
   const end = tokens[close];
-  const isFit = end !== undefined && isInConditions(words, i) && isOneOperand(words.slice(i + 6, close));
+  const isOneOperand = query.unfit[i + 6] === query.unfit[close];
   const next = words[close + 1];
-  if (!isFit || !(next === undefined || CLOSING.test(next) || FOLLOWS.has(next))) return undefined;
+  if (end === undefined || !query.inConditions.has(i) || !isOneOperand) return undefined;
+  if (!(next === undefined || CLOSING.test(next) || FOLLOWS.has(next))) return undefined;
   const name = sql.slice(parameter.start + 1, parameter.end);
   const test = isEmptyText ? 'text' : 'null';
   return { name, test, start: and.start, restStart: rest.start, restEnd: end.start };
 }
 
-/** Index of the bracket that closes the one at `open`; -1 if there is none. */
-function findClosing(words: readonly string[], open: number): number {
-  let depth = 0;
-  return words.findIndex((word, i) => {
-    if (i < open) return false;
-    if (OPENING.test(word)) depth++;
-    if (CLOSING.test(word)) depth--;
-    return depth === 0;
-  });
-}
-
-/** Whether the AND at `at` joins conditions of a WHERE. */
-function isInConditions(words: readonly string[], at: number): boolean {
-  let depth = 0;
-  for (let i = at - 1; i >= 0; i--) {
-    const word = words[i] ?? '';
-    if (CLOSING.test(word)) depth++;
-    if (OPENING.test(word)) depth--;
-    if (depth < 0) return false;
-    if (depth > 0) continue;
-    if (UNFIT_BEFORE.has(word)) return false;
-    if (CLAUSES.has(word)) return OF_CONDITIONS.has(word);
+/** The bracket that closes each, and each AND that joins conditions of a WHERE. */
+function readLevels(words: readonly string[]) {
+  const closing = new Map<number, number>();
+  const inConditions = new Set<number>();
+  const open = [openLevel(-1)];
+  for (const [i, word] of words.entries()) {
+    const level = open.at(-1) ?? openLevel(-1); // never empty
+    if (OPENING.test(word)) open.push(openLevel(i));
+    else if (CLOSING.test(word)) {
+      closing.set(level.at, i);
+      open.pop();
+      if (open.length === 0) open.push(openLevel(-1)); // a bracket too many
+    } else {
+      if (word === 'AND' && level.isInConditions) inConditions.add(i);
+      enterClause(level, word);
+    }
   }
-  return false;
+  return { closing, inConditions };
 }
 
-/** Whether the words behind the OR are its second operand and nothing else. */
-function isOneOperand(words: readonly string[]): boolean {
-  return !words.some((word, i) => UNFIT_INSIDE.has(word) || (word === '-' && words[i + 1] === '>'));
+interface Level {
+  /** Of its bracket; -1 for the query. */
+  readonly at: number;
+  /** Whether its last clause is one of conditions, without an operator since that an AND could belong to. */
+  isInConditions: boolean;
+}
+
+function openLevel(at: number): Level {
+  return { at, isInConditions: false };
+}
+
+function enterClause(level: Level, word: string): void {
+  if (UNFIT_BEFORE.has(word)) level.isInConditions = false;
+  else if (CLAUSES.has(word)) level.isInConditions = OF_CONDITIONS.has(word);
+}
+
+/** For each word how many before it would make the words behind an OR more than its second operand. */
+function countUnfit(words: readonly string[]): Uint32Array {
+  const counts = new Uint32Array(words.length + 1);
+  for (const [i, word] of words.entries()) {
+    const isUnfit = UNFIT_INSIDE.has(word) || (word === '-' && words[i + 1] === '>');
+    counts[i + 1] = (counts[i] ?? 0) + (isUnfit ? 1 : 0);
+  }
+  return counts;
 }

@@ -14,6 +14,8 @@ interface Member {
   /** Of a view, its SELECT. */
   readonly body: { readonly start: number; readonly end: number } | undefined;
   readonly end: number;
+  /** The comma before it. */
+  readonly comma: Token | undefined;
   /** The member with one comma of the list, so that the list stays valid without it; `undefined` for the only member. */
   readonly cut: { readonly start: number; readonly end: number } | undefined;
 }
@@ -37,14 +39,73 @@ export function findWithList(sql: string, rewrite: (select: string) => string): 
 
 /**
  * The query without views and named expressions of its WITH list that it does not name, directly or through another. A name counts
- * anywhere, so in doubt one stays.
+ * anywhere, so in doubt one stays. Takes time linear in the length of the text, as all readers here.
  */
 export function dropUnused(sql: string): string {
   const members = findMembers(sql)?.members ?? [];
-  const uses = members.length === 0 ? [] : findUses(sql);
-  const unused = members.filter((member) => member.cut !== undefined && !isNamedOutside(uses, member));
-  const cuts = unused.slice(unused.length === members.length ? 1 : 0).flatMap(({ cut }) => cut ?? []);
-  return cuts.length === 0 ? sql : dropUnused(removeRanges(sql, cuts));
+  if (members.every(({ cut }) => cut === undefined)) return sql;
+  const unused = findUnused(members, findUses(sql));
+  return unused.size === 0 ? sql : removeRanges(sql, findCuts(members, unused));
+}
+
+/** The ranges to remove. Of members at the end of the list the comma before the first of them goes, too. */
+function findCuts(members: readonly Member[], unused: ReadonlySet<Member>) {
+  const dropped = members.filter((member) => unused.has(member));
+  let first = dropped.length - 1;
+  const isNext = (at: number) => dropped[at]?.comma?.end === dropped[at - 1]?.cut?.end;
+  const isLast = dropped[first]?.cut?.end === dropped[first]?.end; // without a comma after it
+  while (isLast && first > 0 && isNext(first)) first--;
+  return dropped.flatMap(({ cut, comma }, i) => {
+    if (cut === undefined) return [];
+    return isLast && i === first && comma !== undefined ? { ...cut, start: comma.start } : cut;
+  });
+}
+
+/** Drops what nothing names, then what only the dropped ones named; of all members one stays, for a list has at least one. */
+function findUnused(members: readonly Member[], uses: readonly Use[]): ReadonlySet<Member> {
+  const { named, inside } = countUses(members, uses);
+  const byName = Map.groupBy(members, ({ name }) => name);
+  const isUnused = (member: Member) => {
+    const own = inside.get(member) ?? NO_USES;
+    const others = (name: string | undefined) => (named.get(name) ?? 0) - (own.get(name) ?? 0);
+    return member.cut !== undefined && others(member.name) === 0 && others(undefined) === 0;
+  };
+  const dropped = new Set<Member>();
+  let next = members.filter(isUnused);
+  while (next.length > 0) {
+    if (dropped.size + next.length === members.length) next = next.slice(1);
+    for (const member of next) dropped.add(member);
+    const gone = new Set<string | undefined>();
+    for (const [name, count] of next.flatMap((member) => [...(inside.get(member) ?? NO_USES)])) {
+      named.set(name, (named.get(name) ?? 0) - count);
+      gone.add(name);
+    }
+    const touched = gone.has(undefined) ? members : [...gone].flatMap((name) => byName.get(name ?? '') ?? []);
+    next = touched.filter((member) => !dropped.has(member) && isUnused(member));
+  }
+  return dropped;
+}
+
+type UseCounts = ReadonlyMap<string | undefined, number>;
+const NO_USES: UseCounts = new Map();
+
+/** How often each name is used in all, and within what is cut with each member. Both are in the order of the text. */
+function countUses(members: readonly Member[], uses: readonly Use[]) {
+  const named = new Map<string | undefined, number>();
+  const inside = new Map<Member, Map<string | undefined, number>>();
+  const count = (counts: Map<string | undefined, number>, name: string | undefined) =>
+    counts.set(name, (counts.get(name) ?? 0) + 1);
+  let i = 0;
+  for (const { name, start, end } of uses) {
+    count(named, name);
+    for (let member = members[i]; member !== undefined && member.end <= start; member = members[i]) i++;
+    const member = members[i];
+    if (member?.cut === undefined || end <= member.cut.start) continue;
+    const counts = inside.get(member) ?? new Map();
+    inside.set(member, counts);
+    count(counts, name);
+  }
+  return { named, inside };
 }
 
 /** A name in a query; `undefined` for one with an escape, which may spell any name. */
@@ -59,14 +120,6 @@ function findUses(sql: string): Use[] {
   return named.map(({ kind, start, end }) => {
     const text = sql.slice(start, end);
     return { name: kind === 'name' && text.includes('\\') ? undefined : unquote(text), start, end };
-  });
-}
-
-function isNamedOutside(uses: readonly Use[], { name, end, cut }: Member): boolean {
-  const start = cut?.start ?? 0;
-  return uses.some((use) => {
-    const isInside = use.end > start && use.start < end;
-    return !isInside && (use.name === undefined || use.name === name);
   });
 }
 
@@ -90,6 +143,8 @@ interface ListTokens {
   readonly tokens: readonly Token[];
   /** Opening → closing bracket, by index. */
   readonly closing: ReadonlyMap<number, number>;
+  /** Closing → opening bracket. */
+  readonly opening: ReadonlyMap<number, number>;
   /** Index of the final SELECT. */
   readonly end: number;
 }
@@ -101,10 +156,10 @@ const BEGINS_WITH = /^\s*(?:WITH\b|--|\/|#)/i;
 function findMembers(sql: string): { members: readonly Member[]; end: number } | undefined {
   if (!BEGINS_WITH.test(sql)) return undefined;
   const tokens = [...scanTokens(sql)].filter((token) => token.kind !== 'comment');
-  const { closing, end } = pairBrackets(sql, tokens, (i) => isWord({ sql, tokens }, i, 'SELECT'));
+  const { closing, opening, end } = pairBrackets(sql, tokens, (i) => isWord({ sql, tokens }, i, 'SELECT'));
   const final = end === undefined ? undefined : tokens[end];
   if (!isWord({ sql, tokens }, 0, 'WITH') || end === undefined || final === undefined) return undefined;
-  const list = { sql, tokens, closing, end };
+  const list = { sql, tokens, closing, opening, end };
   const members: Member[] = [];
   const start = isWord(list, 1, 'RECURSIVE') ? 2 : 1;
   let first = start; // of the member
@@ -127,13 +182,13 @@ function isComma({ sql, tokens }: ListTokens, i: number): boolean {
 
 /** The member that begins at token `first`, with its AS at `as`. */
 function readMember(list: ListTokens, first: number, as: number): Member | undefined {
-  const { sql, tokens, closing, end } = list;
+  const { sql, tokens, closing, opening, end } = list;
   const close = closing.get(as + 1);
   const isView = close !== undefined && ['SELECT', 'WITH'].some((word) => isWord(list, as + 2, word));
   const lastAt = isView ? close : as + 1;
   const isFollowed = isComma(list, lastAt + 1);
   if (!isView && !isFollowed && lastAt + 1 !== end) return undefined;
-  const nameAt = isView ? nameBefore(as, closing) : lastAt;
+  const nameAt = isView ? nameBefore(as, opening) : lastAt;
   const [start, open, last, name] = [tokens[first], tokens[as + 1], tokens[lastAt], tokens[nameAt]];
   if (start === undefined || open === undefined || last === undefined || name === undefined) return undefined;
   // A name inside an expression may be used outside of it.
@@ -145,6 +200,7 @@ function readMember(list: ListTokens, first: number, as: number): Member | undef
     name: unquote(sql.slice(name.start, name.end)),
     body: isView ? { start: open.end, end: last.start } : undefined,
     end: last.end,
+    comma: before,
     cut: isCuttable ? findCut({ start, last }, { before, after }) : undefined,
   };
 }
@@ -159,23 +215,25 @@ function findCut(
 }
 
 /** Index of a view's name: before AS, or before the list of columns in `name (a, b) AS (SELECT …)`. */
-function nameBefore(as: number, closing: ReadonlyMap<number, number>): number {
-  const columns = [...closing].find(([, close]) => close === as - 1);
-  return (columns?.[0] ?? as) - 1;
+function nameBefore(as: number, opening: ReadonlyMap<number, number>): number {
+  return (opening.get(as - 1) ?? as) - 1;
 }
 
-/** Opening → closing bracket, by index, and the first token outside of all brackets that ends the list. */
+/** Brackets by index, both ways, and the first token outside of all of them that ends the list. */
 function pairBrackets(sql: string, tokens: readonly Token[], isEnd: (i: number) => boolean) {
   const closing = new Map<number, number>();
+  const opening = new Map<number, number>();
   const open: number[] = [];
   for (const [i, { kind, start }] of tokens.entries()) {
-    if (open.length === 0 && isEnd(i)) return { closing, end: i };
+    if (open.length === 0 && isEnd(i)) return { closing, opening, end: i };
     if (kind !== 'sign') continue;
     if ('([{'.includes(sql.charAt(start))) open.push(i);
     const from = ')]}'.includes(sql.charAt(start)) ? open.pop() : undefined;
-    if (from !== undefined) closing.set(from, i);
+    if (from === undefined) continue;
+    closing.set(from, i);
+    opening.set(i, from);
   }
-  return { closing, end: undefined };
+  return { closing, opening, end: undefined };
 }
 
 function unquote(name: string): string {

@@ -4,7 +4,9 @@ import { checkPair, createFromPair, type SqlFile } from '../definitions/read.ts'
 import type { Source } from '../definitions/source.ts';
 import { YAML_TOKENS_MAX } from '../definitions/yaml-bounds.ts';
 import { parseYaml, type YamlFile } from '../definitions/yaml-file.ts';
-import { type ParameterFault, TailraceError } from '../errors.ts';
+import { messageOf, type ParameterFault, TailraceError } from '../errors.ts';
+import { refuseDense } from '../query/sandbox/dense-text.ts';
+import { refuseUnbounded } from '../query/syntax-tree.ts';
 
 /** The two files of an endpoint that is being written. */
 export interface DraftTexts {
@@ -31,7 +33,7 @@ const TEXT_BYTES_MAX = 64 * 1024;
  * @param tier see `withDefaultTier`
  */
 export function readDraft(texts: DraftTexts, sources: readonly Source[], tier: string): Draft {
-  const unfit = [...findLong(texts), ...findNul(texts.sql)];
+  const unfit = [...findLong(texts), ...findNul(texts.sql), ...findDense(texts)];
   if (unfit.length > 0) return { endpoint: undefined, sql: { file: SQL_FILE, text: '' }, faults: unfit };
   const sql = { file: SQL_FILE, text: texts.sql };
   const parsed = parseDefinition(texts.definition);
@@ -61,6 +63,17 @@ function findLong({ definition, sql }: DraftTexts): Fault[] {
     if (bytes <= TEXT_BYTES_MAX) return [];
     return [{ file, line: 1, message: `is ${bytes} bytes; the workbench takes at most ${TEXT_BYTES_MAX}` }];
   });
+}
+
+/** Before anything else reads the SQL, on the event loop. A text that is too long is not looked at. */
+function findDense(texts: DraftTexts): Fault[] {
+  if (findLong(texts).length > 0) return [];
+  try {
+    refuseUnbounded(() => refuseDense(texts.sql));
+    return [];
+  } catch (error) {
+    return [{ file: SQL_FILE, line: 1, message: messageOf(error) }];
+  }
 }
 
 /** The engine would read no further, and report a broken message. */

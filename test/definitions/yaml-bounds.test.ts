@@ -16,6 +16,8 @@ describe('a definition', () => {
     ['keys of keys', '? '.repeat(32_000)],
     ['keys of keys in braces', '{? '.repeat(20_000)],
     ['values of values', 'a: '.repeat(20_000)],
+    ['values of values in braces', `{${'a: '.repeat(2_000)}`],
+    ['values of values in braces, in lines', `{${'a:\n'.repeat(2_000)}`],
     ['indented lines', indented(300)],
     ['a list of lists', '- [\n'.repeat(16_000)],
   ])('that nests %s is refused before it is parsed', (_, text) => {

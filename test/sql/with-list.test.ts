@@ -51,6 +51,11 @@ describe('what nothing reads', () => {
     ['WITH a AS (SELECT 1), b AS (SELECT * FROM a), 1 AS x SELECT x', 'WITH   1 AS x SELECT x'],
     ['WITH 1 AS x, f(a, x -> x + 1) AS y, x + y AS z SELECT x', 'WITH 1 AS x SELECT x'],
     ['WITH f(a, [1, 2]) AS x, 1 AS y SELECT y', 'WITH  1 AS y SELECT y'],
+    [
+      'WITH a AS (SELECT 1), b AS (SELECT 2), c AS (SELECT 3) SELECT * FROM a',
+      'WITH a AS (SELECT 1) SELECT * FROM a',
+    ],
+    ['WITH 1 AS x, a AS (SELECT 1), b AS (SELECT * FROM a), SELECT x', 'WITH 1 AS x, SELECT x'],
     ['WITH 1 AS x, /* , */ a AS (SELECT 1) -- ,\n SELECT x', 'WITH 1 AS x -- ,\n SELECT x'],
     ['WITH 1 AS x, a (b, c) AS (SELECT 1, 2) SELECT x', 'WITH 1 AS x SELECT x'],
     [

@@ -19,17 +19,7 @@ interface QueryAttack {
   readonly hasTokens?: boolean;
 }
 
-export const ATTACKS = [
-  'fifo',
-  'tokens',
-  'nested',
-  'zones',
-  'joins',
-  'matches',
-  'pattern',
-  'memory',
-  'crash',
-] as const;
+export const ATTACKS = ['fifo', 'tokens', 'zones', 'joins', 'matches', 'pattern', 'memory', 'crash'] as const;
 
 /** What is tried beside `ATTACKS`: resumption.ts. */
 export const RESUMPTIONS = 'resumptions';
@@ -40,9 +30,7 @@ export const STORED_ENDPOINT = 'attack.stored';
 // At start the engine is shown each query with this value, and must not be attacked by it.
 const SAMPLE = 'x';
 
-/** Depth at which the engine analyses for some tenths of a second; each level doubles that. */
-const NESTED_LEVELS = 17;
-const CTES = 8;
+const CTES = 7;
 const ZONES = 200;
 
 /**
@@ -66,12 +54,6 @@ export async function prepareAttacks(
   const queries: readonly (Omit<QueryAttack, 'endpoint'> & Omit<Attack, 'how'> & { sql: string })[] = [
     { short: 'fifo', name: 'a time zone that is a FIFO', ...blocks },
     { short: 'tokens', name: 'the same by a new token each time', ...blocks, hasTokens: true },
-    {
-      short: 'nested',
-      name: `IN ${NESTED_LEVELS} deep`,
-      sql: `SELECT count() AS n FROM (${nest(NESTED_LEVELS)}) WHERE @project != ''`,
-      project: (time) => String(time),
-    },
     {
       short: 'zones',
       name: `${ZONES} time zones that stay in memory`,
@@ -136,10 +118,6 @@ function inZone(zone: string): string {
 
 function fixedZone(i: number): string {
   return `concat('Fixed/UTC', @project, ':${two(Math.floor(i / 60))}:${two(i % 60)}')`;
-}
-
-function nest(levels: number): string {
-  return levels === 0 ? 'SELECT 1' : `SELECT 1 WHERE 1 IN (${nest(levels - 1)})`;
 }
 
 function joinTwice(times: number): string {

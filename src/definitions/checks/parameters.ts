@@ -43,6 +43,9 @@ function findCursorFault(name: string): string | undefined {
   return undefined;
 }
 
+// Of a kind: finding the place of each takes a time in proportion to the text.
+const FAULTS_MAX = 20;
+
 /** Every `@name` of the SQL is declared, and every declared parameter is used. */
 export function checkParameterUse(file: YamlFile, sql: { file: string; text: string }): Fault[] {
   const { parameters = {}, bucket, cursor, sql_dialect: dialect } = endpointFields(file);
@@ -59,6 +62,7 @@ export function checkParameterUse(file: YamlFile, sql: { file: string; text: str
   const uses = findParameters(sql.text);
   const undeclared = uses
     .filter((use) => !bound.has(use.name))
+    .slice(0, FAULTS_MAX)
     .map((use) => ({
       file: sql.file,
       line: use.line,
@@ -77,7 +81,10 @@ export function checkParameterUse(file: YamlFile, sql: { file: string; text: str
   if (used.has(PAGE_FROM)) for (const name of [cursor?.after, cursor?.until]) used.add(name);
   const unused = declared.filter((name) => !used.has(name) && findNameFault(name) === undefined); // checkParameters reports those
   const notUsed = (name: string) => `parameter "${name}" is declared but @${name} is not used in ${sql.file}`;
-  return [...undeclared, ...unused.map((name) => file.fault(['parameters', name], notUsed(name)))];
+  return [
+    ...undeclared,
+    ...unused.slice(0, FAULTS_MAX).map((name) => file.fault(['parameters', name], notUsed(name))),
+  ];
 }
 
 /** @param by of a file that may have a wrong shape */

@@ -4,23 +4,33 @@ import { refuseBeyond } from './refusal.ts';
 import { clause, isSelect, isTablePlace, viewNameOf } from './tree-node.ts';
 
 // In the order in which they are refused.
-const NONE = { values: 0, valueDepth: 0, subqueryDepth: 0, reads: 0, joins: 0, windows: 0, expandedNodes: 0 };
+const NONE = {
+  ...{ values: 0, valueDepth: 0, subqueryDepth: 0, lambdaDepth: 0, reads: 0, joins: 0, windows: 0 },
+  expandedNodes: 0,
+};
 const MEASURED = Object.keys(NONE) as (keyof typeof NONE)[]; // a constant has no other keys
 
 type Measure = Readonly<typeof NONE>;
 const ONE: Measure = { ...NONE, expandedNodes: 1 };
 
 /** The maximum over all parts; the others are sums. */
-const DEEPEST: readonly string[] = ['subqueryDepth', 'valueDepth'];
+const DEEPEST: readonly string[] = ['subqueryDepth', 'valueDepth', 'lambdaDepth'];
 
-/** @throws TailraceError `invalid_parameter` for a SELECT that is too large once the engine has expanded its aliases and views */
-export function refuseLarge(root: SyntaxNode, names: Names): void {
+/**
+ * @param refuse with the bounds of a caller's SELECT, or of a stored query
+ * @throws TailraceError `invalid_parameter` for a SELECT that is too large once the engine has expanded its aliases and views
+ */
+export function refuseLarge(
+  root: SyntaxNode,
+  names: Names,
+  refuse: typeof refuseBeyond = refuseBeyond,
+): void {
   const measure = createMeasure(names);
-  for (const node of walk(root)) refuseBeyond('groupings', countGroupings(node));
+  for (const node of walk(root)) refuse('groupings', countGroupings(node));
   for (const select of [root, ...names.views]) {
     const measured = measure(select);
     const around = select === root ? 1 : 0; // the SELECT around the caller's
-    for (const name of MEASURED) refuseBeyond(name, measured[name] - (name === 'subqueryDepth' ? around : 0));
+    for (const name of MEASURED) refuse(name, measured[name] - (name === 'subqueryDepth' ? around : 0));
   }
 }
 
@@ -60,6 +70,7 @@ function createMeasure(names: Names): (select: SyntaxNode) => Measure {
       ...all,
       joins: all.joins + joins,
       windows: all.windows + windows,
+      lambdaDepth: all.lambdaDepth + (node.kind === 'LAMBDA' ? 1 : 0),
       subqueryDepth: all.subqueryDepth + (node.kind === 'QUERY' ? 1 : 0),
     };
   }

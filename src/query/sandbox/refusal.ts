@@ -26,6 +26,8 @@ export const BOUNDS = {
   // The engine analyses each of these twice, so they double with each level.
   valueDepth: { max: 3, unit: 'nested SELECTs in IN, EXISTS or expressions' },
   values: { max: 24, unit: 'SELECTs in IN, EXISTS or expressions, with aliases and views expanded' },
+  // Of lists of constants the analysis calls the innermost one for each combination of members.
+  lambdaDepth: { max: 8, unit: 'levels of lambdas' },
   reads: { max: 32, unit: 'reads of views and tables, with views expanded' },
   columns: {
     max: 4_000,
@@ -37,14 +39,37 @@ export const BOUNDS = {
   groupings: { max: 8, unit: 'sets of keys in GROUPING SETS, CUBE or ROLLUP' },
   parts: { max: 1_000, unit: 'parts in one tuple, including nested ones' },
   work: { max: 640, unit: 'units of work for each row of one SELECT' },
-  // Of a stored query, which may take its time with rows. The work on constants is done in its analysis, half a second at worst.
-  storedWork: { max: 2_500, unit: 'units of work for each row of one SELECT of a stored query' },
 } as const;
 
+type BoundName = keyof typeof BOUNDS;
+
+/** Bounds of stored queries and drafts that are wider: their authors may read everything, and unite all sources. */
+const STORED_MAX: Readonly<Partial<Record<BoundName, number>>> = {
+  depth: 500,
+  valueDepth: 5,
+  values: 64,
+  reads: 256,
+  joins: 128,
+  columns: 16_000,
+};
+
+/** `refuseBeyond` for a stored query. */
+export function refuseBeyondStored(name: BoundName, count: number): void {
+  refuseCount(name, count, { max: STORED_MAX[name] ?? BOUNDS[name].max });
+}
+
 /** @throws TailraceError `invalid_parameter` that names the bound, its unit and the count */
-export function refuseBeyond(name: keyof typeof BOUNDS, count: number, hint = ''): void {
-  const { max, unit } = BOUNDS[name];
+export function refuseBeyond(name: BoundName, count: number, hint = ''): void {
+  refuseCount(name, count, { max: BOUNDS[name].max, hint });
+}
+
+function refuseCount(
+  name: BoundName,
+  count: number,
+  { max, hint = '' }: { max: number; hint?: string },
+): void {
   if (count <= max) return;
+  const { unit } = BOUNDS[name];
   const shown = count > 1_000_000_000 ? 'more than a billion' : Math.ceil(count);
   throw refuse(`must have at most ${max} ${unit}; this one has ${shown}${hint}`);
 }

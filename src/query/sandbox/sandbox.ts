@@ -207,8 +207,8 @@ async function check(endpoint: Endpoint, sql: string, context: CheckContext): Pr
 const NOT_A_SELECT =
   'must be one SELECT, without FORMAT, INTO OUTFILE or any other clause of a whole statement';
 
-/** Refuses trees that are too large or too deep to walk. Each level is indented by one space or more. */
-function toLines(text: string): string[] {
+/** The lines of a tree. Refuses those that are too large or too deep to walk: each level is indented by one space or more. */
+export function toLines(text: string): string[] {
   const lines = text.split('\n').filter((line) => line !== '');
   if (lines.length > TREE_LINES_MAX) throw refuse('is too large: ask in several requests');
   const deepest = lines.reduce((most, line) => Math.max(most, line.length - line.trimStart().length), 0);

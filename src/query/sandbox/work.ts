@@ -14,16 +14,13 @@ const HINT = '; ask for less at once, or give what is collected a limit, such as
 
 /**
  * Bounds the work between two moments at which the engine can be stopped: the calls of one SELECT on one block of rows. A unit is a
- * pass over 1 KB of each row, 8 ms for a block in the worst case.
- *
- * @param bound of a caller's SELECT, or of a stored query
- * @throws TailraceError `invalid_parameter` beyond the bound
+ * pass over 1 KB of each row, 8 ms for a block in the worst case. @throws TailraceError `invalid_parameter` beyond the bound
  */
-export function refuseWork(names: Names, bound: 'work' | 'storedWork' = 'work'): void {
+export function refuseWork(names: Names): void {
   const sizes = createSizes(names);
   for (const [query, scope] of names.scopes) {
     refuseBeyond('columns', sizes.countColumns(query));
-    refuseBeyond(bound, workOf(query, scope, sizes), HINT);
+    refuseBeyond('work', workOf(query, scope, sizes), HINT);
   }
 }
 

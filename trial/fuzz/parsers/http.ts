@@ -1,0 +1,172 @@
+import { randomBytes } from 'node:crypto';
+import acceptsPlugin from '@fastify/accepts';
+import Fastify, { type FastifyRequest } from 'fastify';
+import fresh from 'fresh';
+import { HEADERS_CHARS_MAX, LISTED_CHARS_MAX } from '../../../src/http/listener.ts';
+import { createCorsHead } from '../../../src/http/plugins/cors.ts';
+import { createPeerReader, createRequestId } from '../../../src/http/plugins/observe.ts';
+import { parseQueryString } from '../../../src/http/query-string.ts';
+import { createTokens, looksLikeToken } from '../../../src/keys/token.ts';
+import { createCursors } from '../../../src/query/cursor.ts';
+import { SEARCH } from '../../../src/search/search.ts';
+import { readKey } from '../../../src/serve/admit.ts';
+import { chooseEncoding, chooseFormat, parseCacheControl, wantsTail } from '../../../src/serve/resolve.ts';
+import { distinct, type Parser, refusing } from '../parser.ts';
+
+export const URL_CHARS_MAX = 262_144;
+
+const secret = randomBytes(32);
+const tokens = createTokens({ secret, now: () => 0 });
+const cursors = createCursors(secret);
+const paged = { ...SEARCH, pages: { by: [], size: 100, sources: [], canSkip: true, range: undefined } };
+const peers = createPeerReader('127.0.0.1,10.0.0.0/8,::1');
+const cors = createCorsHead(Array.from({ length: 100 }, (_, i) => `https://page-${i}.example`).join(','));
+const encode = (text: string) => Buffer.from(text).toString('base64url');
+
+/** `request.accepts()` of the framework's plugin, for other headers. */
+const accepts = await captureAccepts();
+
+async function captureAccepts() {
+  const app = Fastify();
+  await app.register(acceptsPlugin);
+  let captured: FastifyRequest | undefined;
+  app.get('/', (request) => {
+    captured = request;
+    return {};
+  });
+  await app.inject('/');
+  await app.close();
+  const request = captured ?? fail();
+  return (headers: Readonly<Record<string, string>>) =>
+    request.accepts.call(Object.assign(Object.create(request), { raw: { headers } }));
+}
+
+const negotiate = (header: string) => (text: string) =>
+  refusing(() => {
+    const one = accepts({ [header]: text });
+    return [
+      wantsTail({ accepts: one, endpoint: SEARCH, parameters: {} }),
+      chooseEncoding(one),
+      chooseFormat(one),
+    ];
+  });
+
+const OF_LISTS = [
+  'a/b;"',
+  ',',
+  ';',
+  'a/b,',
+  'a;q=1,',
+  '*/*,',
+  '"',
+  'text/csv;q=0.',
+  ' ',
+  '=',
+  'gzip;q=0,',
+  '\t',
+];
+
+export const HTTP_PARSERS: Readonly<Record<string, Parser>> = {
+  'query string': {
+    charsMax: URL_CHARS_MAX,
+    tokens: ['a', 'a=1&', '&', '=', '%61', '%', '%e', '+', '%C3%A9', '%FF', '&='],
+    shapes: { 'names that differ': distinct((i) => `a${i}=${'x'.repeat(255)}&`) },
+    parse: parseQueryString,
+  },
+  'Cache-Control': {
+    charsMax: LISTED_CHARS_MAX,
+    tokens: [
+      ...[
+        'max-age=',
+        ', ',
+        ',',
+        ' ',
+        '\t',
+        'max-age = ',
+        'no-cache',
+        'no-',
+        '"',
+        '1',
+        ',max-age=1 ',
+        'no-store ',
+      ],
+      '\\',
+      '"\\',
+      'a="\\',
+    ],
+    parse: parseCacheControl,
+  },
+  Authorization: {
+    charsMax: HEADERS_CHARS_MAX,
+    tokens: ['Bearer ', ' ', 'a', 'eyJ', '.', 'a.', '\t'],
+    parse: (text) => looksLikeToken(readKey({ authorization: `Bearer ${text}` }) ?? text),
+  },
+  'signed token': {
+    charsMax: HEADERS_CHARS_MAX,
+    tokens: ['eyJ', '.', 'a', '-', '_', 'e', '='],
+    shapes: {
+      'a nested header': (chars) => `${encode(`{"alg":"HS256","a":${'['.repeat(chars / 2)}`)}.e30.a`,
+      'many members': (chars) =>
+        `${encode(distinct((i) => `,"a${i}":1`, ['{"alg":"HS256"', '}'])(chars / 2))}.e30.a`,
+      'critical members': (chars) =>
+        `${encode(distinct((i) => `"a${i}",`, ['{"alg":"HS256","crit":[', '"a"]}'])(chars / 2))}.e30.a`,
+    },
+    parse: (text) => refusing(() => tokens.read(text)),
+  },
+  cursor: {
+    charsMax: URL_CHARS_MAX,
+    tokens: ['.', 'a', 'W', '=', '-', 'WyJ'],
+    shapes: {
+      'a nested position': (chars) => `${encode('['.repeat(Math.min(chars, 16_000) / 2))}.${'A'.repeat(22)}`,
+    },
+    parse: (text) => refusing(() => cursors.read(paged, {}, { cursor: text })),
+  },
+  'If-None-Match': {
+    charsMax: HEADERS_CHARS_MAX,
+    tokens: ['"a",', ',', ' ', 'W/', '"', '*', 'W/"b",'],
+    parse: (text) => fresh({ 'if-none-match': text }, { etag: '"b"' }),
+  },
+  Accept: { charsMax: LISTED_CHARS_MAX, tokens: OF_LISTS, parse: negotiate('accept') },
+  'Accept-Encoding': {
+    charsMax: LISTED_CHARS_MAX,
+    tokens: OF_LISTS,
+    parse: negotiate('accept-encoding'),
+  },
+  'X-Forwarded-For': {
+    charsMax: LISTED_CHARS_MAX,
+    tokens: ['127.0.0.1,', ',', ' ', '::1,', '10.0.0.1 ,', ':', '1', 'a', '::ffff:10.0.0.1,'],
+    parse: (text) =>
+      refusing(() =>
+        // The members of a request that are read.
+        peers.address({
+          headers: { 'x-forwarded-for': text },
+          socket: { remoteAddress: '127.0.0.1' },
+        } as never),
+      ),
+  },
+  'X-Forwarded-Host': {
+    charsMax: HEADERS_CHARS_MAX,
+    tokens: ['a', ',', ' ', ':'],
+    parse: (text) =>
+      refusing(() =>
+        peers.host({
+          headers: { 'x-forwarded-host': text },
+          socket: { remoteAddress: '127.0.0.1' },
+        } as never),
+      ),
+  },
+  'X-Request-Id': {
+    charsMax: HEADERS_CHARS_MAX,
+    tokens: ['a', '.', '-', ' '],
+    parse: (text) => createRequestId({ 'x-request-id': text }),
+  },
+  Origin: {
+    charsMax: HEADERS_CHARS_MAX,
+    tokens: ['https://', 'a', '.', ','],
+    parse: (text) => cors?.(text),
+  },
+};
+
+function fail(): never {
+  throw new Error('the framework has answered without its handler');
+}

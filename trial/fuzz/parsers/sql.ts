@@ -1,0 +1,208 @@
+import { findPlace } from '../../../src/query/place.ts';
+import { canonicalise } from '../../../src/query/sandbox/canonical.ts';
+import { refuseDense } from '../../../src/query/sandbox/dense-text.ts';
+import { bindNames } from '../../../src/query/sandbox/names.ts';
+import { mayRescan } from '../../../src/query/sandbox/rescan.ts';
+import { toLines } from '../../../src/query/sandbox/sandbox.ts';
+import { parseQueryTree, parseSyntaxTree } from '../../../src/query/syntax-tree.ts';
+import { engineMessage } from '../../../src/query/verify.ts';
+import { SEARCH } from '../../../src/search/search.ts';
+import { findFinalSelect, findLimit } from '../../../src/sql/final-select.ts';
+import { findOptionalConditions } from '../../../src/sql/optional-condition.ts';
+import { createRewriter } from '../../../src/sql/parameter.ts';
+import { PATTERN_BYTES_MAX } from '../../../src/sql/pattern.ts';
+import { guardSearches } from '../../../src/sql/search-guard.ts';
+import { findTextSearches } from '../../../src/sql/text-search.ts';
+import { scanTokens } from '../../../src/sql/token.ts';
+import { dropUnused, findWithList } from '../../../src/sql/with-list.ts';
+import { toAuthorText } from '../../../src/workbench/check.ts';
+import { PATTERN_TOKENS } from '../../pattern-tokens.ts';
+import { distinct, type Parser, refusing } from '../parser.ts';
+
+/** Of a draft's query.sql; that of a caller's SELECT is 16 KiB by default. */
+export const SQL_CHARS_MAX = 65_536;
+// The engine quotes the statement, and may quote it twice.
+const MESSAGE_CHARS_MAX = 2 * SQL_CHARS_MAX;
+
+const LEXEMES = [
+  ...["'", "''", "\\'", '"', '`', '$', '$a', '$a$', '--', '#!', '/*', '*/', '@', '@a', 'a', ' ', '(', ',a'],
+  ...['\u2018', '\u201c', '\n', '\ud800', '//', '$$'],
+];
+const NESTS = [
+  ['(', ')'],
+  ['[', ']'],
+  ['f(', ')'],
+  ['/*', '*/'],
+  ['(SELECT ', ')'],
+  ['CASE WHEN ', ' END'],
+  ['WITH a AS (', ') SELECT 1'],
+  ['x IN (SELECT ', ')'],
+] as const;
+const CLAUSES = [
+  'SELECT ',
+  'WITH ',
+  ' AS ',
+  ' FROM ',
+  ' WHERE ',
+  ' AND ',
+  ' LIMIT 1',
+  ', ',
+  ' a',
+  '(',
+  ')',
+  ' x AS (SELECT 1),',
+];
+
+/** The same lexemes and clauses for each reader of SQL, which reads what has passed the bounds of its size. */
+function sql(parse: (text: string) => unknown, more: Partial<Parser> = {}): Parser {
+  const bounded = (text: string) => {
+    refuseDense(text);
+    return parse(text);
+  };
+  return {
+    charsMax: SQL_CHARS_MAX,
+    tokens: LEXEMES,
+    nests: NESTS,
+    ...more,
+    parse: (text) => refusing(() => bounded(text)),
+  };
+}
+
+const views = distinct(
+  (i) => `a${i} AS (SELECT 1 AS x FROM a${i - 1}), `,
+  ['WITH ', 'z AS (SELECT 1) SELECT 1 FROM z'],
+);
+const unused = distinct((i) => `a${i} AS (SELECT 1), `, ['WITH ', 'z AS (SELECT 1) SELECT 1 FROM z']);
+
+export const SQL_PARSERS: Readonly<Record<string, Parser>> = {
+  'tokens of SQL': sql((text) => [...scanTokens(text)]),
+  'parameters of SQL': sql((text) => createRewriter(text)(() => "'x'"), {
+    tokens: ["'", '@a', '@a,', '/*', '\n@a', '$$', '@@a', '\n'],
+  }),
+  'bounds of SQL': sql(refuseDense, {
+    tokens: [...LEXEMES, ' BETWEEN 1 AND ', ' AND ', 'CASE ', ' END', ')', ' x BETWEEN '],
+  }),
+  'a caller’s SELECT in the engine’s spelling': sql(
+    (text) => canonicalise({ ...SEARCH, parameters: [] }, text, (marked) => Promise.resolve(marked)),
+    {
+      tokens: [
+        'tailrace',
+        'tailrace:',
+        "'tailrace:a'",
+        '@now',
+        '@now,',
+        ' RECURSIVE ',
+        'a.:',
+        '{',
+        "'",
+        'a,',
+        '`a`,',
+      ],
+      shapes: { 'marks of every length': distinct((i) => `${'tailrace'.repeat(i + 1)}:`) },
+    },
+  ),
+  'searches of SQL': sql((text) => guardSearches(text, findTextSearches(text), () => ''), {
+    tokens: [
+      "match(a, '",
+      "match(a, 'x'),",
+      'a LIKE ',
+      "a LIKE 'x' || ",
+      "concat('x', ",
+      '[',
+      "'x',",
+      ' LIKE',
+      '||',
+      'like(',
+    ],
+    nests: [
+      ...NESTS,
+      ['match(a, ', ')'],
+      ['concat(', ')'],
+      ["a LIKE 'x' || (", ')'],
+      ['multiSearchAny(a, [', '])'],
+    ],
+  }),
+  'WITH of SQL': sql((text) => [findWithList(text, (select) => select), dropUnused(text)], {
+    tokens: CLAUSES,
+    shapes: { views, 'views that are not used': unused, 'a chain of views': chain },
+  }),
+  'the last SELECT of SQL': sql((text) => [findFinalSelect(text), findLimit(text)], { tokens: CLAUSES }),
+  'optional conditions of SQL': sql(findOptionalConditions, {
+    tokens: [" AND (@a = '' OR ", " AND (@a = '' OR x)", ')', ' AND ', 'SELECT 1 WHERE ', '(', ' x '],
+    nests: [
+      [" AND (@a = '' OR x ", ')'],
+      ['(', ')'],
+    ],
+    frame: ['SELECT 1 FROM a WHERE 1', ''],
+  }),
+  'the place of an error in SQL': sql(
+    (text) =>
+      findPlace("Unknown expression identifier `zzz` 'a.b' function zzz", { sql: text, write: () => "'x'" }),
+    { tokens: [...LEXEMES, '`a`', '@a\n'] },
+  ),
+  'a message of the engine': {
+    charsMax: MESSAGE_CHARS_MAX,
+    tokens: [
+      ...[
+        'Code: 1. DB::Exception: ',
+        ': In scope ',
+        ' in query SELECT ',
+        '/a/b',
+        '/a',
+        ': failed at position 1 (',
+        ')',
+      ],
+      ...[':', 'a: ', '. ', ' ', '(A)'],
+    ],
+    parse: (text) => {
+      const message = engineMessage(new Error(`Code: 62. DB::Exception: ${text}`));
+      return toAuthorText(message, { sql: '', definition: '' });
+    },
+  },
+  'a tree of the engine': {
+    charsMax: 1024 * 1024,
+    tokens: [
+      'Function a (children 1)\n',
+      ' ',
+      '\n',
+      '(children ',
+      '(alias a)',
+      'FUNCTION id: 1, function_name: a\n',
+      ' id: ',
+      ', ',
+    ],
+    shapes: { 'a deep tree': deepTree },
+    parse: (text) =>
+      refusing(() => {
+        const lines = toLines(text);
+        bindNames(parseQueryTree(lines), undefined);
+        return parseSyntaxTree(lines);
+      }),
+  },
+  'a pattern that may scan again': {
+    charsMax: PATTERN_BYTES_MAX,
+    tokens: ['a', ...PATTERN_TOKENS, ')', '\\Q', '\\E', '[]', '*', ']'],
+    nests: [
+      ['(', ')'],
+      ['(a*', ')'],
+      ['[', ']'],
+    ],
+    parse: mayRescan,
+  },
+};
+
+/** Each view reads the one before, and none is read: only the last can be dropped at first. */
+function chain(chars: number): string {
+  return distinct(
+    (i) => `a${i} AS (SELECT 1 FROM a${i - 1}), `,
+    ['WITH ', 'z AS (SELECT 1) SELECT 1'],
+  )(chars);
+}
+
+/** Every level one space further in, up to the deepest that the sandbox reads. */
+function deepTree(chars: number): string {
+  let text = '';
+  for (let i = 0; text.length < chars; i++)
+    text += `${' '.repeat(i % 1_000)}FUNCTION id: ${i}, function_name: a\n`;
+  return text;
+}
