@@ -14,6 +14,7 @@ import type { Keyring } from '../keys/keyring.ts';
 import { createAdmit, type SharedRates } from '../serve/admit.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
 import { boundConnections, registerClosing } from './connections.ts';
+import { acceptJson } from './json-body.ts';
 import { createListener, findHeadFault, HEADERS_CHARS_MAX, listenBefore } from './listener.ts';
 import { type Admissions, noteRefusal } from './plugins/auth.ts';
 import { createCorsHead, registerCors } from './plugins/cors.ts';
@@ -98,7 +99,7 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
   const closing = registerClosing(app);
   await app.register(accepts);
   await registerCors(app, config.corsOrigins);
-  acceptEmptyJson(app); // before the routes, which inherit the parsers
+  acceptJson(app); // before the routes, which inherit the parsers
   await registerRoutes(app, routes);
   await app.ready();
   const cors = createCorsHead(config.corsOrigins);
@@ -186,16 +187,4 @@ function createSecurityHeaders(https: boolean): Readonly<Record<string, string>>
     'cross-origin-resource-policy': 'same-origin',
     ...(https && { 'strict-transport-security': `max-age=${HSTS_SECONDS}` }),
   };
-}
-
-/**
- * Reads an empty JSON body as no body at all. Many clients send `Content-Type: application/json` with every request, also with a
- * DELETE without a body, and Fastify's own parser refuses those with 400. Routes that need a body report that it is missing.
- */
-function acceptEmptyJson(app: FastifyInstance): void {
-  const parse = app.getDefaultJsonParser('error', 'error');
-  app.addContentTypeParser<string>('application/json', { parseAs: 'string' }, (request, body, done) => {
-    if (body === '') done(null, undefined);
-    else parse(request, body, done);
-  });
 }
