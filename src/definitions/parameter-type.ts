@@ -120,7 +120,8 @@ export function refuseValue(message: string): never {
 }
 
 /** The text of a scalar in YAML or JSON. Integers that a double may have rounded are in a form that `integer` refuses. */
-export function toText(value: string | number | boolean): string {
+export function toText(value: string | number | bigint | boolean): string {
+  if (Object.is(value, -0)) return '-0';
   const isRounded = typeof value === 'number' && Number.isInteger(value) && !Number.isSafeInteger(value);
   return isRounded ? value.toExponential() : String(value);
 }

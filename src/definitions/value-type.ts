@@ -28,9 +28,9 @@ const INTEGER: ParameterType = {
       sqlType: 'Int64',
       jsonType: 'number',
       parse(text) {
-        if (text.length > DIGITS_MAX || !/^[+-]?\d+$/.test(text))
+        if (text.length > DIGITS_MAX || !/^-?\d+$/.test(text))
           return refuseValue(`must be a whole number, such as ${example}`);
-        const value = BigInt(text.replace(/^\+/, ''));
+        const value = BigInt(text);
         return value < min || value > max ? refuseValue(`must be from ${min} to ${max}`) : String(value);
       },
       example,
@@ -51,11 +51,11 @@ const NUMBER: ParameterType = {
       sqlType: 'Float64',
       jsonType: 'number',
       parse(text) {
-        const isNumber = text.length <= DIGITS_MAX && /^[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?$/i.test(text);
+        const isNumber = text.length <= DIGITS_MAX && /^-?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?$/i.test(text);
         const value = isNumber ? Number(text) : Number.NaN;
         if (!Number.isFinite(value)) return refuseValue(`must be a finite number, such as ${example}`);
         if (value < min || value > max) return refuseValue(describeRange(declared));
-        return String(value + 0); // -0 is 0
+        return Object.is(value, -0) ? '-0' : String(value); // in the engine, too, they differ
       },
       example,
       schema: { type: 'number', format: 'double', ...rangeSchema(declared) },

@@ -10,12 +10,11 @@ import Fastify, {
 import type { Config } from '../config/config.ts';
 import { TailraceError } from '../errors.ts';
 import type { RecordRequest } from '../ingest/request-recorder.ts';
-import { malformedJson } from '../ingest/wire-events.ts';
 import type { Keyring } from '../keys/keyring.ts';
 import { createAdmit, type SharedRates } from '../serve/admit.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
 import { boundConnections, registerClosing } from './connections.ts';
-import { hasTooManyValues, JSON_VALUES_MAX } from './json-values.ts';
+import { acceptJson } from './json-body.ts';
 import { createListener, findHeadFault, HEADERS_CHARS_MAX, listenBefore } from './listener.ts';
 import { type Admissions, noteRefusal } from './plugins/auth.ts';
 import { createCorsHead, registerCors } from './plugins/cors.ts';
@@ -51,7 +50,6 @@ export interface AppOptions {
 
 // A socket without traffic for this long beyond the longest query is dead.
 const IDLE_GRACE_MS = 30_000;
-const TOO_MANY_VALUES = `the body has more than ${JSON_VALUES_MAX} values; send less at once`;
 // Half a year. Without includeSubDomains, which would decide for other services of the domain.
 const HSTS_SECONDS = 15_552_000;
 
@@ -97,7 +95,7 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
   const closing = registerClosing(app);
   await app.register(accepts);
   await registerCors(app, config.corsOrigins);
-  addJsonParser(app); // before the routes, which inherit the parsers
+  acceptJson(app); // before the routes, which inherit the parsers
   await registerRoutes(app, routes);
   await app.ready();
   const cors = createCorsHead(config.corsOrigins);
@@ -166,15 +164,6 @@ function checkHead({ url, raw }: FastifyRequest, urlBytesMax: number): void {
   if (fault !== undefined) throw new TailraceError('invalid_request', fault);
 }
 
-function isJson(text: string): boolean {
-  try {
-    JSON.parse(text);
-    return true; // it has a member such as __proto__, which the framework refuses
-  } catch {
-    return false;
-  }
-}
-
 /**
  * The headers of every response, created once. No response of the API is a page, so a browser that opens one may neither load
  * nor run anything, nor show it inside another page.
@@ -189,22 +178,4 @@ function createSecurityHeaders(https: boolean): Readonly<Record<string, string>>
     'cross-origin-resource-policy': 'same-origin',
     ...(https && { 'strict-transport-security': `max-age=${HSTS_SECONDS}` }),
   };
-}
-
-/**
- * Refuses a JSON body that would take too long to parse and check, and reads an empty one as no body at all. Many clients send
- * `Content-Type: application/json` with every request, also with a DELETE without a body, and Fastify's own parser refuses those with 400.
- * Routes that need a body report that it is missing. The error of that parser does not say where a text is wrong.
- */
-function addJsonParser(app: FastifyInstance): void {
-  const parse = app.getDefaultJsonParser('error', 'error');
-  app.removeContentTypeParser('text/plain'); // of the framework; no route reads a text
-  app.addContentTypeParser<string>('application/json', { parseAs: 'string' }, (request, body, done) => {
-    if (body === '') done(null, undefined);
-    else if (hasTooManyValues(body)) done(new TailraceError('invalid_request', TOO_MANY_VALUES), undefined);
-    else
-      parse(request, body, (error, value) =>
-        done(error && !isJson(body) ? malformedJson(body, error) : error, value),
-      );
-  });
 }

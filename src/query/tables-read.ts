@@ -49,7 +49,7 @@ export function findTablesRead(root: SyntaxNode, tables: ReadonlySet<string>): s
 
 // These read no table either; callers of sandboxed endpoints may not call them for other reasons, such as their cost.
 const OTHER_FUNCTIONS = words(
-  'range repeat arrayWithConstant leftPad rightPad clamp now now64 today throwIf globalIn globalNotIn quantilesBFloat16 toDecimal256',
+  'range repeat arrayWithConstant leftPad rightPad clamp now now64 today throwIf globalIn globalNotIn quantilesBFloat16 toDecimal256 reinterpretAsFloat32 reinterpretAsUInt32',
 );
 // These create rows from their arguments.
 const TABLE_FUNCTIONS = words('numbers numbers_mt zeros zeros_mt generate_series generateSeries values null');

@@ -86,11 +86,19 @@ function describe(
   head.push('etag', etag);
   if (next !== undefined) head.push('link', next);
   // The response to a POST is not cached by the caller.
-  if (method !== 'POST' && fresh(headers, { etag })) return { status: 304, head, representation: undefined };
+  if (method !== 'POST' && isKnown(headers, etag)) return { status: 304, head, representation: undefined };
   describeBody(head, exchange, served);
   if (encoding !== 'identity') head.push('content-encoding', encoding);
   head.push('content-length', String(body.length));
   return { status: 200, head, representation };
+}
+
+/**
+ * Whether the caller has the answer. `Cache-Control: no-cache`, which `fetch` adds to a request with `If-None-Match`, asks for a new
+ * answer, which may be the same; `fresh` would take it for a wish to get it again.
+ */
+function isKnown({ 'if-none-match': known }: IncomingHttpHeaders, etag: string): boolean {
+  return known !== undefined && fresh({ 'if-none-match': known }, { etag });
 }
 
 /** Of an answer that is not cached: without an ETag, which would have to wait for the last byte. */

@@ -23,6 +23,6 @@ test('the memory of a query does not grow with the times in a bucket', async () 
   expect(status).toBe(200);
   const [row] = body.result;
   expect(row?.['count']).toBe(3_000_000);
-  // Of 3,000,000 the 2,970,000th, with 8 significant bits.
-  expect(row?.['p99_execution_time']).toBe(2_965_504);
+  // Of 3,000,000 the 2,970,000th, within 0.1 %.
+  expect(Math.abs(Number(row?.['p99_execution_time']) - 2_970_000)).toBeLessThan(2_970);
 }, 60_000);

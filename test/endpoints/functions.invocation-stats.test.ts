@@ -126,6 +126,33 @@ describe('random invocations', () => {
   });
 });
 
+describe('percentiles', () => {
+  const now = Date.parse('2026-11-20T07:00:00.000Z');
+  const askFor = async (times: readonly number[]) => {
+    const events = times.map((execution_time_ms, i) => ({
+      ...{ id: `${i}`, timestamp: (now - 1_000) * 1000, metadata: { project_ref: MINE, execution_time_ms } },
+    }));
+    const { rows, expected } = await answerFor(events, now, { interval: '1day' });
+    expectStats(rows, expected);
+    return rows[0] ?? {};
+  };
+
+  test('of times close to each other are not below all of them', async () => {
+    const row = await askFor(Array.from({ length: 200 }, (_, i) => 60_000 + i / 20));
+    expect(Math.abs(Number(row['p95_execution_time']) - 60_009.45)).toBeLessThan(60);
+    expect(row['p95_execution_time']).toBeGreaterThanOrEqual(60_000);
+  });
+
+  test('are within 0.1 % of the nearest rank for a time of any size from a nanosecond to a century', async () => {
+    const size = fc.double({ min: -19.9, max: 42.9, noNaN: true });
+    const property = fc.asyncProperty(size, fc.constantFrom(1, -1), async (power, sign) => {
+      const time = sign * 2 ** power;
+      await askFor([time - Math.abs(time) / 4, time, time, time + Math.abs(time) / 4]);
+    });
+    await fc.assert(property, runs(15));
+  });
+});
+
 describe('the edges of the range', () => {
   const now = Date.parse('2026-11-20T07:00:00.000Z');
 

@@ -91,6 +91,26 @@ describe('a caller that has the answer', () => {
     }
   });
 
+  test.each(['no-cache', 'max-age=0', 'no-store'])(
+    'and asks for a new one with %s, is told so if it is the same',
+    async (control) => {
+      const { headers } = await ask(CACHED);
+      const before = await queries();
+      const conditions = { 'if-none-match': String(headers.etag), 'cache-control': control };
+      const again = await ask(CACHED, conditions);
+      expect([again.status, again.headers.etag]).toEqual([304, headers.etag]);
+      expect((await queries()) - before).toBe(1);
+      expect((await ask(CACHED, { ...conditions, 'if-none-match': '"another"' })).status).toBe(200);
+    },
+  );
+
+  test.each([CACHED, UNCACHED])('and asks with fetch, which adds no-cache, is told so: %s', async (path) => {
+    const headers = { 'x-api-key': PRIVATE_KEY, 'accept-encoding': 'identity' };
+    const etag = String((await ask(path, headers)).headers.etag);
+    const answer = await fetch(service.url + path, { headers: { ...headers, 'if-none-match': etag } });
+    expect([answer.status, answer.headers.get('etag')]).toEqual([304, etag]);
+  });
+
   test('or another one, gets it', async () => {
     expect((await ask(CACHED, { 'if-none-match': '"another"' })).status).toBe(200);
   });

@@ -125,7 +125,7 @@ describe('parameters that are values of their type in the SQL', () => {
   test('share a cache entry between the spellings of a value', async () => {
     const path = `${QUERY_PATH}/typed.on?project=p&min_status=`;
     await get(url, `${path}501`);
-    const second = await get(url, `${path}%2B0501`);
+    const second = await get(url, `${path}0501`);
     expect(second.headers.get('cache-status')).toContain('hit');
   });
 
@@ -168,6 +168,9 @@ const BAD: Readonly<Record<string, readonly string[]>> = {
   t: ['yesterday', '2026-02-30T00:00:00Z', 'NaN', '-0', '1e400', LONE],
   r: ['(', '[', `${'a'.repeat(5_000)}+`, '(a{500}){500}'],
   i: [
+    '+5',
+    '--5',
+    '-',
     '1.5',
     '1e3',
     'NaN',
@@ -179,16 +182,30 @@ const BAD: Readonly<Record<string, readonly string[]>> = {
     LONE,
     '9'.repeat(401),
   ],
-  n: ['NaN', 'inf', '-Infinity', '1e400', '-1e400', '1e301', '0x1', '1,5', LONE, '1'.repeat(401)],
+  n: [
+    '+5',
+    '+0.5',
+    '-',
+    'NaN',
+    'inf',
+    '-Infinity',
+    '1e400',
+    '-1e400',
+    '1e301',
+    '0x1',
+    '1,5',
+    LONE,
+    '1'.repeat(401),
+  ],
   b: ['2', '-0', 'TRUE', 'yes', 'NaN', LONE],
   d: ['2026-02-30', '1969-12-31', '2149-06-07', '20261120', 'NaN', '-0', LONE],
   u: ['7f0c', 'NaN', '7f0c3a525f0b4a579b1c2f6f3f2b9d10', 'g'.repeat(36), LONE],
-  l: ['1,2,3,4', '1,,2', ',', '1,x', 'NaN', '1,9223372036854775808', '1e400', LONE],
+  l: ['1,2,3,4', '1,,2', ',', '1,x', 'NaN', '1,9223372036854775808', '+1,2', '1e400', LONE],
 };
 
 /** JSON values of a body, as they are written. */
 const BAD_JSON: Readonly<Record<string, readonly string[]>> = {
-  i: ['1.5', '1e400', '-1e400', '9223372036854775808', '9007199254740993'], // the last are rounded
+  i: ['1.5', '1e400', '-1e400', '9223372036854775808', '-9223372036854775809', '1e17', '9'.repeat(401)], // the last but one may be rounded
   n: ['1e400', '-1e400', '1e301'],
   l: ['[1,2,3,4]', '[1.5]', '[1e400]', '[9223372036854775808]', '["NaN"]', '["1,2"]', '["\\ud800"]', '[""]'],
 };
@@ -230,9 +247,12 @@ describe('a parameter of each type', () => {
     ['i', '"-0"', 0],
     ['i', '-0', 0],
     ['i', '"-9223372036854775808"', -(2 ** 63)],
-    ['n', '-0', 0],
-    ['n', '"-0"', 0],
+    ['n', '-0', -0],
+    ['n', '"-0"', -0],
+    ['n', '"-0.0e5"', -0],
+    ['n', '0', 0],
     ['n', '1e-400', 0],
+    ['n', '9007199254740993', 2 ** 53],
     ['n', '1e300', 1e300],
     ['b', 'true', true],
     ['b', '"0"', false],
@@ -246,6 +266,29 @@ describe('a parameter of each type', () => {
     expect(body.result[0]).toHaveProperty(name, value);
   });
 
+  test.each(['9007199254740993', '-9223372036854775808', '9223372036854775807'])(
+    'i and l keep each digit of %s, in the URL and in a body',
+    async (digits) => {
+      for (const answer of [
+        await get(url, `${EVERY_PATH}?i=${digits}&l=${digits}`),
+        await postEvery(`{"i":${digits},"l":[${digits},"${digits}"]}`),
+        await postEvery(`{"i":"${digits}","l":"${digits}"}`),
+      ]) {
+        expect(answer.text).toContain(`"i":${digits},`);
+        expect(answer.text).toContain(digits.slice(1));
+        expect(answer.body.result[0]?.['l']).toMatch(new RegExp(`^\\[${digits}(,${digits})?\\]$`));
+      }
+    },
+  );
+
+  test('keeps to the pin of an integer beyond 2^53, digit by digit', async () => {
+    const grant = { name: 'large', scopes: ['query'], pins: { i: '9007199254740993' } } as const;
+    const headers = { 'x-api-key': (await service.service.keyring.create(grant)).key };
+    expect((await postEvery('{"i":9007199254740993}', headers)).text).toContain('"i":9007199254740993,');
+    expectError(await postEvery('{"i":9007199254740992}', headers), 'forbidden');
+    expectError(await postEvery('{"s":9007199254740993}'), 'invalid_request');
+  });
+
   test('keeps to the pin of a key and of its tokens, by value', async () => {
     const pins = { i: '07', l: '1,2' };
     const { key } = await service.service.keyring.create({ name: 'pinned', scopes: ['query'], pins });
@@ -257,7 +300,7 @@ describe('a parameter of each type', () => {
     const { token } = signed.body as unknown as { token: string };
     for (const secret of [key, token]) {
       const headers = { 'x-api-key': secret };
-      for (const body of ['{}', '{"i":7,"l":[1,2]}', '{"i":"+7","l":["1","2"]}', '{"l":"1,2","b":true}'])
+      for (const body of ['{}', '{"i":7,"l":[1,2]}', '{"i":"007","l":["1","2"]}', '{"l":"1,2","b":true}'])
         expect((await postEvery(body, headers)).body.result).toMatchObject([{ i: 7, l: '[1,2]' }]);
       for (const body of ['{"i":8}', '{"l":[1]}', '{"l":[2,1]}', '{"l":["3","4"]}', '{"i":"x"}'])
         expectError(await postEvery(body, headers), 'forbidden');

@@ -7,6 +7,7 @@ import { truncateTable } from '../../engine/table.ts';
 import { TailraceError } from '../../errors.ts';
 import { mergeParameters } from '../../http/routes/query.ts';
 import { createEventWriter } from '../../ingest/writer.ts';
+import { parseExactJson } from '../../lib/exact-json.ts';
 import { hideOlder } from '../../open-clock.ts';
 import { createCursors } from '../../query/cursor.ts';
 import type { RawParameters } from '../../query/parameters.ts';
@@ -102,9 +103,5 @@ function createAsk({ endpoint }: TestFile, { engine, registry, config, signal }:
 
 /** The rows of `{"result":[…]}`, with integers beyond 2^53 as BigInts. */
 function parseRows(body: Buffer): readonly Row[] {
-  const exact = (_: string, value: unknown, context?: { readonly source?: string }) => {
-    const isRounded = typeof value === 'number' && !Number.isSafeInteger(value);
-    return isRounded && /^-?\d+$/.test(context?.source ?? '') ? BigInt(context?.source ?? '') : value;
-  };
-  return (JSON.parse(body.toString(), exact) as { result: Row[] }).result; // written by query/format.ts
+  return (parseExactJson(body.toString()) as { result: Row[] }).result; // written by query/format.ts
 }

@@ -1,6 +1,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { TailraceError } from '../../errors.ts';
 import { shorten } from '../../query/parameters.ts';
+import { acceptJson } from '../json-body.ts';
 import type { McpParts } from '../mcp/call.ts';
 import { defineRoute, type RouteGroup } from '../route.ts';
 
@@ -11,6 +12,7 @@ import { defineRoute, type RouteGroup } from '../route.ts';
 export const mcpRoutes: RouteGroup<McpParts> = {
   bodyBytesMax: ({ config }) => config.urlBytesMax, // the arguments of a call are what a URL could hold
   setup(app, { config }) {
+    acceptJson(app, chooseArguments);
     app.addHook('onRequest', (request, _reply, done) => done(findOriginFault(request, config.corsOrigins)));
   },
   routes: [
@@ -33,6 +35,20 @@ function findOriginFault(
   if (origin === '' || origins === '*' || origins.split(',').includes(origin)) return undefined;
   const message = `pages of ${shorten(origin)} may not call this; TAILRACE_CORS_ORIGINS lists those that may`;
   return new TailraceError('forbidden', message);
+}
+
+/** The message with the exact arguments of a call. The rest is checked by the SDK, which knows no BigInt. */
+function chooseArguments(message: unknown, exact: unknown): unknown {
+  const [params, exactParams] = [readParams(message), readParams(exact)];
+  if (typeof message !== 'object' || params === undefined || exactParams === undefined) return message;
+  return { ...message, params: { ...params, arguments: exactParams.arguments } };
+}
+
+/** Of a call. */
+function readParams(message: unknown): { readonly arguments: unknown } | undefined {
+  if (typeof message !== 'object' || message === null || !('params' in message)) return undefined;
+  const { params } = message;
+  return typeof params === 'object' && params !== null && 'arguments' in params ? params : undefined;
 }
 
 async function answerMessage(

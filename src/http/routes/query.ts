@@ -14,6 +14,7 @@ import { type Describe, describeServed } from '../../serve/describe.ts';
 import { type Resolve, type Resolved, wantsTail } from '../../serve/resolve.ts';
 import type { createResolveTail } from '../../serve/resolve-tail.ts';
 import type { Metrics } from '../../telemetry/metrics.ts';
+import { acceptJson } from '../json-body.ts';
 import { addHead, getCaller } from '../plugins/auth.ts';
 import { PARAMETERS_MAX } from '../query-string.ts';
 import { defineRoute, type RouteGroup, type RouteRequest } from '../route.ts';
@@ -57,6 +58,7 @@ export const queryRoutes: RouteGroup<QueryParts> = {
   routes: [QUERY_GET, QUERY_POST],
   bodyBytesMax: ({ config }) => config.urlBytesMax, // a body holds what a URL could hold
   setup(app, { tails }) {
+    acceptJson(app, (_body, exact) => exact);
     app.addHook('preClose', (done) => {
       tails.close(); // they would keep the service from closing
       done();
@@ -164,7 +166,7 @@ function createHangUpSignal(reply: FastifyReply): AbortSignal {
 /**
  * The parameters of a query string and a JSON body together. One that is in both counts as sent twice.
  *
- * @param body parsed JSON; `undefined` if none was sent
+ * @param body parsed JSON, in which integers may be BigInts; `undefined` if none was sent
  * @param declared the endpoint's parameters, which may be JSON values of their types; all others are texts
  * @throws TailraceError `invalid_request` if the body is not an object of such values
  */
@@ -207,8 +209,9 @@ export function readValue(json: unknown, parameter: Parameter | undefined): stri
 
 function readScalar(json: unknown, parameter: Parameter | undefined): string | undefined {
   if (typeof json === 'string') return json;
-  if (typeof json !== 'number' && typeof json !== 'boolean') return undefined;
-  return typeof json === parameter?.jsonType ? toText(json) : undefined;
+  if (typeof json !== 'number' && typeof json !== 'bigint' && typeof json !== 'boolean') return undefined;
+  const type = typeof json === 'bigint' ? 'number' : typeof json;
+  return type === parameter?.jsonType ? toText(json) : undefined;
 }
 
 /** The JSON that a parameter accepts beside a text, and what came, as the end of a sentence. */
@@ -219,9 +222,12 @@ export function describeTyped(json: unknown, parameter: Parameter | undefined): 
   return `${type === 'string' ? '' : `, or a ${type}`}, not ${describeJson(json, 'a')}`;
 }
 
+const SHOWN_CHARS_MAX = 100;
+
 /** Scalars as they are; a list or an object may be too deep to be written. */
 function describeJson(json: unknown, article: string): string {
   if (Array.isArray(json)) return `${article} list`;
+  if (typeof json === 'bigint') return String(json).slice(0, SHOWN_CHARS_MAX);
   return typeof json === 'object' && json !== null ? 'an object' : JSON.stringify(json);
 }
 

@@ -19,7 +19,15 @@ WITH
     WHERE project = @project AND timestamp >= since AND startsWith(path, '/functions/v1/')
       AND (@function_id = '' OR extract(path, '^/functions/v1/([^/?]+)') = @function_id)
   ),
-  quantilesBFloat16(0.95, 0.99)(duration) AS percentiles,
+  -- The nearest rank; see the shipped endpoint of this name for the codes, and for their way back.
+  if(abs(duration) < 0.00000095367431640625, 0,
+    bitShiftRight(reinterpretAsUInt32(toFloat32(least(abs(duration), 8796093022207.))) + 8192, 14) - 54656) AS code,
+  arrayMap(
+    y -> if(y = 0, 0, sign(y) * reinterpretAsFloat32(toUInt32(
+      bitShiftLeft(bitShiftRight(reinterpretAsUInt32(toFloat32(abs(y))), 16) + 54656, 14)
+    ))),
+    quantilesBFloat16(0.95, 0.99)(sign(duration) * reinterpretAsFloat32(toUInt32(bitShiftLeft(toUInt32(code), 16))))
+  ) AS percentiles,
   countIf(is_recorded) AS recorded
 SELECT
   toUnixTimestamp64Micro(toStartOfInterval(at, toIntervalMicrosecond(width * 1000000))) AS timestamp,

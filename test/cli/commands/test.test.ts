@@ -234,6 +234,17 @@ ORDER BY id DESC LIMIT 2`;
     expect((await run()).stdout.match(/[✓✗]/g)).toEqual(['✓', '✓', '✓', '✓', '✗', '✗']);
   });
 
+  test('sends integers beyond 2^53 digit by digit', async () => {
+    const sql = `SELECT 0 AS seconds, @statuses[1] AS failures, '' AS path FROM edge_logs
+      WHERE project = @project AND timestamp < toDateTime64(@now, 6, 'UTC')`;
+    await writeFile(join(endpoints, 'errors.by-path', 'query.sql'), sql);
+    const expecting = (failures: string) =>
+      `  - { parameters: { project: p1, statuses: [9007199254740993] }, rows: [{ path: '', seconds: 0, failures: ${failures} }] }\n`;
+    const cases = [expecting('9007199254740993'), expecting('9007199254740992')];
+    await write('sent.yaml', `${HEAD}${events('/a')}\ncases:\n${cases.join('')}`);
+    expect((await run()).stdout.match(/[✓✗]/g)).toEqual(['✓', '✗']);
+  });
+
   test('reads events from files, also packed ones', async () => {
     const line = JSON.stringify({
       timestamp: '2026-11-20T11:01:00Z',

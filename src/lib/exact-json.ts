@@ -1,0 +1,11 @@
+/** Parses JSON with integers beyond 2^53 as BigInts, since a double would round them. @throws SyntaxError */
+export function parseExactJson(text: string): unknown {
+  return JSON.parse(text, exactInteger);
+}
+
+/** `context` is of ES2026, and not in TypeScript's library. */
+function exactInteger(_name: string, value: unknown, context?: { readonly source?: string }): unknown {
+  const { source = '' } = context ?? {};
+  const isRounded = typeof value === 'number' && !Number.isSafeInteger(value);
+  return isRounded && /^-?\d+$/.test(source) ? BigInt(source) : value;
+}
