@@ -84,16 +84,3 @@ function withoutTexts(sql: string): string {
   }
   return text;
 }
-
-// What stands at the place is repeated; the place is reported by itself.
-const POSITION =
-  /: failed at position \d+ \((.*?)\)(?: \(line \d+, col \d+\))?:.*?(?=\bUnmatched\b|Expected\b|\([A-Z_]+\)\s*$|$)/s;
-const SCOPE = / in (?:scope|query) (?:SELECT|WITH|\().*?(?=\. Maybe you meant|\. \([A-Z_]+\)\s*$|$)/is;
-
-/** A message of the engine without the statement, which is longer than the author's text. */
-export function cutStatement(message: string): string {
-  return message
-    .replace(POSITION, ' at “$1”. ')
-    .replace(SCOPE, '')
-    .replace(/(?:\. )+(?=Maybe you meant)/, '. ');
-}

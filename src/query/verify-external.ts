@@ -3,9 +3,10 @@ import type { ColumnType, Expression, ExternalTable, Source } from '../definitio
 import type { Engine } from '../engine/engine.ts';
 import { externalName, selectExternal } from '../engine/external.ts';
 import { TailraceError } from '../errors.ts';
+import { engineMessage } from './engine-message.ts';
 import { readSyntaxTree } from './syntax-tree.ts';
 import { findUnfit } from './unfit.ts';
-import { bareType, engineMessage } from './verify.ts';
+import { bareType } from './verify.ts';
 
 /** Has the engine check each expression of sources over existing tables; only the syntax if it does not have the tables. */
 export async function verifyExternal(

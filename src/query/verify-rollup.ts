@@ -4,10 +4,10 @@ import type { Source } from '../definitions/source.ts';
 import type { Engine } from '../engine/engine.ts';
 import { tableColumns } from '../engine/table.ts';
 import { quote } from '../sql/quote.ts';
+import { engineMessage } from './engine-message.ts';
 import { clause, givenNameOf, nameOf } from './sandbox/tree-node.ts';
 import { parseQueryTree, readSyntaxTree, walk } from './syntax-tree.ts';
 import { findUnfit } from './unfit.ts';
-import { engineMessage } from './verify.ts';
 
 /** Has the engine check the aggregates of each rollup, which do not need the table to exist. */
 export async function verifyRollups(engine: Engine, sources: readonly Source[]): Promise<Fault[]> {

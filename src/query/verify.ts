@@ -7,8 +7,9 @@ import type { Engine } from '../engine/engine.ts';
 import { messageOf } from '../errors.ts';
 import { createRewriter, findParameters } from '../sql/parameter.ts';
 import { quote, type Values, writeValue } from '../sql/quote.ts';
-import { cutStatement, findAdvice } from './advice.ts';
+import { findAdvice } from './advice.ts';
 import { serviceValues } from './bucket-range.ts';
+import { engineMessage } from './engine-message.ts';
 import { JSON_FORMAT } from './format.ts';
 import { findPlace } from './place.ts';
 import { bindPosition } from './position.ts';
@@ -163,19 +164,6 @@ export function bareType(type: string): string {
 
 function at(endpoint: Endpoint, line: number, message: string): Fault {
   return { file: endpoint.sqlFile, line, message };
-}
-
-/** The engine's message for the author of a query, who may see the data: the values in it are kept. */
-export function engineMessage(error: unknown): string {
-  return cutStatement(
-    messageOf(error)
-      .replace(/^(?:(?:[\w ]*: )?Code: \d+\. DB::Exception: )+/, '')
-      .replace(/(: )?In scope\b.*?(?=(?:\. Maybe you meant|\(\w+\)\s*$|$))/s, '')
-      .replace(/Expected one of: .*$/s, ''),
-  )
-    .replaceAll(/\s+/g, ' ')
-    .slice(0, 400)
-    .trim();
 }
 
 /**

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { findClockWarning } from '../../src/definitions/checks/settings.ts';
-import { cutStatement, findAdvice } from '../../src/query/advice.ts';
+import { findAdvice } from '../../src/query/advice.ts';
+import { cutStatement } from '../../src/query/engine-message.ts';
 
 const sources = [
   { name: 'api.requests', table: 'api_requests' },

@@ -1,0 +1,27 @@
+import { messageOf } from '../errors.ts';
+
+/** The engine's message for the author of a query, who may see the data: the values in it are kept. */
+export function engineMessage(error: unknown): string {
+  return cutStatement(
+    messageOf(error)
+      .replace(/^(?:(?:[\w ]*: )?Code: \d+\. DB::Exception: )+/, '')
+      .replace(/(: )?In scope\b.*?(?=(?:\. Maybe you meant|\(\w+\)\s*$|$))/s, '')
+      .replace(/Expected one of: .*$/s, ''),
+  )
+    .replaceAll(/\s+/g, ' ')
+    .slice(0, 400)
+    .trim();
+}
+
+// What stands at the place is repeated; the place is reported by itself.
+const POSITION =
+  /: failed at position \d+ \((.*?)\)(?: \(line \d+, col \d+\))?:.*?(?=\bUnmatched\b|Expected\b|\([A-Z_]+\)\s*$|$)/s;
+const SCOPE = / in (?:scope|query) (?:SELECT|WITH|\().*?(?=\. Maybe you meant|\. \([A-Z_]+\)\s*$|$)/is;
+
+/** A message of the engine without the statement, which is longer than the author's text. */
+export function cutStatement(message: string): string {
+  return message
+    .replace(POSITION, ' at “$1”. ')
+    .replace(SCOPE, '')
+    .replace(/(?:\. )+(?=Maybe you meant)/, '. ');
+}
