@@ -322,7 +322,7 @@ describe('arrays of quantiles', () => {
     expect(await rowsOf(of('safe_cast(event_message as int64)'))).toEqual([{ x: null }]);
     expect(await rowsOf(of('timestamp'))).toEqual([{ x: micros(60) }]);
     expect(await rowsOf(of('1.5'))).toEqual([{ x: 1.5 }]);
-    expect(await rowsOf(of('1').replace('4)', '1000)'))).toEqual([{ x: 1 }]);
+    expect(await rowsOf(of('1').replace('4)', '100)'))).toEqual([{ x: 1 }]);
   });
 
   test.each([

@@ -28,7 +28,7 @@ export interface From {
 }
 
 /** Most tables and records of one FROM: a name is looked for in each, and a field may be written once for each record. */
-const ITEMS_MAX = 40;
+const ITEMS_MAX = 20;
 
 /** Translates FROM. @throws TailraceError `invalid_parameter` for what is not understood in it */
 export function translateFrom(items: readonly FromItem[], context: FromContext): From {

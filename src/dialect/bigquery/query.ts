@@ -93,6 +93,7 @@ function translateArm(arm: SelectTree | QueryTree, visible: Visible, state: Stat
 }
 
 function readWith({ withs }: QueryTree, around: Visible, state: State): Visible {
+  if (withs.length === 0) return around;
   const visible = new Map(around);
   for (const member of withs) {
     const select = query(member.query, visible, state);

@@ -1,3 +1,5 @@
+import { SQL_CHARS_MAX } from './convert.ts';
+import { refuse } from './parse/refusal.ts';
 import { firstOf, type Step, writeSteps } from './steps.ts';
 import { jsonValue, type Members, type Type, type TypedSql, type Value } from './value.ts';
 
@@ -63,7 +65,11 @@ export function createRelation(name: string, alias: string, source: Source) {
   let readsAll = false; // whether a path without a typed column is read
   let isOptional = false;
 
+  let chars = 0; // of `columns` and `forms`
+
   const addTo = (list: Map<string, string>, column: string, sql: string) => {
+    if (!list.has(column)) chars += sql.length;
+    if (chars > SQL_CHARS_MAX) throw refuse('is too large: ask in several requests');
     list.set(column, sql);
     return `${alias}.${column}`;
   };
@@ -193,9 +199,17 @@ function writeUnnested({
   return `(SELECT ${[...columns, ...names].join(', ')} FROM ${SOURCE} AS ${inner}${joins.join('')})`;
 }
 
-function findTyped(view: DialectView | undefined, path: readonly string[] | undefined) {
-  if (path === undefined) return undefined;
-  return view?.columns.find((column) => column.path.join('\0') === path.join('\0'));
+/** The typed columns of each view by path. */
+const TYPED = new WeakMap<DialectView, ReadonlyMap<string, DialectColumn>>();
+
+function findTyped(
+  view: DialectView | undefined,
+  path: readonly string[] | undefined,
+): DialectColumn | undefined {
+  if (view === undefined || path === undefined) return undefined;
+  const columns = TYPED.get(view) ?? new Map(view.columns.map((column) => [column.path.join('\0'), column]));
+  TYPED.set(view, columns);
+  return columns.get(path.join('\0'));
 }
 
 /** Whether `untyped` shows lists at a path. */

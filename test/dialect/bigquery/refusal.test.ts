@@ -198,7 +198,7 @@ test.each([
     `select 1 from edge_logs as a0 ${times(45, '')
       .map((_, i) => `, unnest(a0.metadata) as m${i}`)
       .join('')}`,
-    'at most 40 tables and records',
+    'at most 20 tables and records',
   ],
   [
     'a long number with a letter after it, which a pattern could split in many ways',
