@@ -38,7 +38,7 @@ test('a query answers what an interpreter computes from the events', async () =>
     { ...runs(200), endOnFailure: true },
   );
   expect(large).toBeLessThan(answered / 2);
-});
+}, 240_000);
 
 test('the random queries find rows', () => {
   const tables = DATASETS[1]?.tables ?? {};

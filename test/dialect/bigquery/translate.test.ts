@@ -96,3 +96,13 @@ test('takes place 0 of a text for the first', () => {
     "substringUTF8('abc', 1) AS c0, substringUTF8('abc', 1, 2) AS c1",
   );
 });
+
+test('reads three quotes as BigQuery does, or two as one', () => {
+  const first = (sql: string, quotes: 'bigquery' | 'doubled') =>
+    /SELECT ('.*') AS c0/s.exec(translateBigQuery(sql, { views: VIEWS, now: NOW, quotes }).sql)?.[1];
+  expect(first("select '''COMMIT''' as a", 'bigquery')).toBe("'COMMIT'");
+  expect(first("select '''COMMIT''' as a", 'doubled')).toBe(String.raw`'\'COMMIT\''`);
+  expect(first("select 'it''s' as a", 'doubled')).toBe(String.raw`'it\'s'`);
+  expect(first("select r'''it's''' as a", 'doubled')).toBe(String.raw`'it\'s'`);
+  expect(() => first("select 'it''s' as a", 'bigquery')).toThrow('has the text "s" where the end belongs');
+});

@@ -1,4 +1,5 @@
 import { parseAlias } from './alias.ts';
+import { parseNames } from './list.ts';
 import { parseField } from './operand.ts';
 import type { Grammar } from './token-stream.ts';
 import type { FromItem, Join } from './tree.ts';
@@ -44,7 +45,7 @@ function parseFromItem(join: Join | undefined, grammar: Grammar): FromItem {
   if (tokens.word() === 'WITH' && tokens.word(1) === 'OFFSET')
     throw tokens.fail('has WITH OFFSET, which is not understood');
   const on = tokens.takeWords('ON') ? grammar.expression() : undefined;
-  const using = on === undefined && tokens.takeWords('USING') ? parseUsing(grammar) : [];
+  const using = on === undefined && tokens.takeWords('USING') ? parseNames('USING', grammar) : [];
   return { join, read, alias, on, using, start };
 }
 
@@ -67,15 +68,4 @@ function parseRead(grammar: Grammar): FromItem['read'] {
   if (tokens.isSign('('))
     throw tokens.fail(`has the function ${names.join('.')} instead of a table, which is not understood`);
   return { kind: 'path', names };
-}
-
-function parseUsing({ tokens }: Grammar): readonly string[] {
-  const columns: string[] = [];
-  tokens.expectSign('(');
-  do {
-    if (!tokens.isName()) throw tokens.unexpected('a column');
-    columns.push(tokens.take('a column').value);
-  } while (tokens.takeSign(','));
-  tokens.expectSign(')', 'a comma or the closing bracket of USING');
-  return columns;
 }

@@ -7,3 +7,15 @@ export function parseList(grammar: Grammar): readonly Expression[] {
   while (grammar.tokens.takeSign(',')) list.push(grammar.expression());
   return list;
 }
+
+/** Names of columns between commas, in brackets. @param clause before them, for messages */
+export function parseNames(clause: string, { tokens }: Grammar): readonly string[] {
+  const names: string[] = [];
+  tokens.expectSign('(');
+  do {
+    if (!tokens.isName()) throw tokens.unexpected('a column');
+    names.push(tokens.take('a column').value);
+  } while (tokens.takeSign(','));
+  tokens.expectSign(')', `a comma or the closing bracket of ${clause}`);
+  return names;
+}

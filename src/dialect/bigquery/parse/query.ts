@@ -1,6 +1,6 @@
 import { parseAlias } from './alias.ts';
 import { parseFrom } from './from.ts';
-import { parseList } from './list.ts';
+import { parseList, parseNames } from './list.ts';
 import type { Grammar } from './token-stream.ts';
 import type { ItemTree, OrderTerm, QueryTree, SelectTree, StarTree, Tail, WithMember } from './tree.ts';
 
@@ -105,16 +105,8 @@ function parseItem(grammar: Grammar): ItemTree | StarTree {
 
 function parseStar(relation: string | undefined, start: number, grammar: Grammar): StarTree {
   const { tokens } = grammar;
-  const except: string[] = [];
-  if (tokens.word() === 'EXCEPT' && tokens.isSign('(', 1)) {
-    tokens.takeWords('EXCEPT');
-    tokens.takeSign('(');
-    do {
-      if (!tokens.isName()) throw tokens.unexpected('a column');
-      except.push(tokens.take('a column').value);
-    } while (tokens.takeSign(','));
-    tokens.expectSign(')', 'a comma or the closing bracket of EXCEPT');
-  }
+  const hasExcept = tokens.isSign('(', 1) && tokens.takeWords('EXCEPT');
+  const except = hasExcept ? parseNames('EXCEPT', grammar) : [];
   if (tokens.word() === 'REPLACE') throw tokens.fail('has * REPLACE, which is not understood');
   return { kind: 'star', relation, except, start };
 }
