@@ -20,6 +20,7 @@ const ENV = {
 // Six missed heartbeats, or the deadline of a query plus two seconds; then one heartbeat of tolerance.
 const NOTICED_MS_MAX = 8_000;
 const ANSWERED_MS_MAX = 3_000;
+const WAIT_MS_MAX = 50;
 const LOGS_OF = 'aurora';
 
 /** Latencies of one key while another attacks the engine, each attack `times` in a row. */
@@ -70,7 +71,7 @@ async function tryAll(server: Server, { attacks, times, logFile }: Trials): Prom
     describe(result);
     describeRestarts(readFileSync(logFile, 'utf8').slice(logged).split('\n'));
     logged = statSync(logFile).size;
-    rows.push(...toRows(attack.name, result));
+    rows.push(...toRows(attack, result));
   }
   return rows;
 }
@@ -95,7 +96,8 @@ function describe(result: TrialResult): void {
   );
 }
 
-function toRows(name: string, result: TrialResult): Row[] {
+function toRows({ name, how }: Attack, result: TrialResult): Row[] {
+  const isOfLoop = 'paths' in how; // others burden the machine
   const { restarts, queryMs, ingestMs } = result;
   const none = { below: 1 };
   const most = (what: string, times: readonly number[]): Row => ({
@@ -110,7 +112,15 @@ function toRows(name: string, result: TrialResult): Row[] {
     ['acknowledged events lost', result.lost],
     ['rows stored twice', result.doubled],
   ] as const;
+  const waits = [
+    ['cached answer', result.cachedMsMax],
+    ['/health', result.healthMsMax],
+  ] as const;
   return [
+    ...waits.map(([what, ms]) => ({
+      ...{ name: `${name}: longest wait for ${what}`, unit: 'ms', values: [ms] },
+      ...(isOfLoop && { goal: { below: WAIT_MS_MAX } }),
+    })),
     { name: `${name}: restarts`, unit: 'restarts', values: [restarts] },
     ...(restarts === 0 ? [] : [most('answer to a query', queryMs), most('events acknowledged', ingestMs)]),
     ...faults.map(([what, count]) => ({ name: `${name}: ${what}`, unit: '', values: [count], goal: none })),

@@ -7,8 +7,11 @@ export interface Attack {
   /** One word, by which it is chosen. */
   readonly short: (typeof ATTACKS)[number];
   readonly name: string;
-  /** A signal sent to the engine process, or an endpoint of the attacker's and its `project` for each time. */
-  readonly how: { readonly signal: NodeJS.Signals } | QueryAttack;
+  /** A signal sent to the engine process, an endpoint of the attacker's and its `project` for each time, or requests that are sent at once. */
+  readonly how:
+    | { readonly signal: NodeJS.Signals }
+    | QueryAttack
+    | { readonly paths: (time: number) => string[] };
 }
 
 interface QueryAttack {
@@ -17,7 +20,17 @@ interface QueryAttack {
   readonly project: (time: number) => string;
 }
 
-export const ATTACKS = ['fifo', 'nested', 'zones', 'joins', 'matches', 'pattern', 'memory', 'crash'] as const;
+export const ATTACKS = [
+  'fifo',
+  'nested',
+  'zones',
+  'joins',
+  'matches',
+  'pattern',
+  'memory',
+  'crash',
+  'searches',
+] as const;
 
 /** Endpoint with one row for each request that was stored; the id of an event begins with its request's. */
 export const STORED_ENDPOINT = 'attack.stored';
@@ -29,6 +42,8 @@ const SAMPLE = 'x';
 const NESTED_LEVELS = 17;
 const CTES = 8;
 const ZONES = 200;
+const SEARCHES = 30;
+const TERMS = 127;
 
 /**
  * Writes endpoints whose stored SQL carries the attacks: nothing checks it, so what is tried is the supervisor.
@@ -97,7 +112,21 @@ export async function prepareAttacks(folder: string, dataDir: string): Promise<A
     sql: `SELECT count() * 1000000 + uniqExact(id) AS n FROM edge_logs WHERE project = @project`,
     caching: 'disabled',
   });
-  return [...attacks, { short: 'crash', name: 'a crash', how: { signal: 'SIGSEGV' } }];
+  return [
+    ...attacks,
+    { short: 'crash', name: 'a crash', how: { signal: 'SIGSEGV' } },
+    {
+      short: 'searches',
+      name: `${SEARCHES} searches of ${TERMS} terms over all sources at once`,
+      how: { paths: (time) => Array.from({ length: SEARCHES }, (_, i) => searchPath(`${time}x${i}`)) },
+    },
+  ];
+}
+
+/** The search with the most terms, over paths that no source declares; its SQL has some 200 KB. */
+function searchPath(name: string): string {
+  const terms = Array.from({ length: TERMS }, (_, i) => `f${name}x${i}:>=${i}`);
+  return `/api/search?${new URLSearchParams({ q: terms.join(' or ') })}`;
 }
 
 function idOf(i: number): string {

@@ -86,14 +86,18 @@ export async function openEmbeddedEngine(options: EmbeddedOptions): Promise<Engi
   return {
     cluster: '',
     seesEveryWrite: true, // store-lock.ts excludes every other process
-    query: (sql, values, { format, signal, origin, identity = sql, lane, onJoin, ...how }) =>
+    query: (sql, values, { format, signal, origin, identity, lane, onJoin, ...how }) =>
       gate.answer({ signal, ...how }, async (deadline) => {
         const { streams = false, skipsReadFilters = false } = how;
-        const query = { sql: write(sql, values), format, identity, origin, lane, streams };
         const reader = await pool.acquire(deadline, { lane, onJoin });
-        // The reader is released when the engine has ended the query, which after an abort is later than the answer.
         const channel = skipsReadFilters ? reader.unfiltered : reader.channel;
-        const result = running.start({ ...query, channel }, deadline).finally(() => pool.release(reader));
+        const start = async () => {
+          const text = write(sql, values);
+          const query = { sql: text, format, identity: identity ?? text, origin, lane, streams, channel };
+          return await running.start(query, deadline);
+        };
+        // The reader is released when the engine has ended the query, which after an abort is later than the answer.
+        const result = start().finally(() => pool.release(reader));
         const answer = await untilAborted(result, deadline);
         if ((answer.stream ?? answer.bytes).length > limits.resultBytesMax)
           throw tooLarge(limits.resultBytesMax);
