@@ -21,6 +21,7 @@ const ENV = {
 // Six missed heartbeats, or the deadline of a query plus two seconds; then one heartbeat of tolerance.
 const NOTICED_MS_MAX = 8_000;
 const ANSWERED_MS_MAX = 3_000;
+const WAIT_MS_MAX = 50;
 const LOGS_OF = 'aurora';
 // The first attack of a key passes, and the one after its first refusal; the second refusal is longer than attackers wait.
 const RESTARTS_MAX = 2;
@@ -128,6 +129,7 @@ function describe(result: TrialResult): void {
 
 function toRows({ name, how }: Attack, result: TrialResult): Row[] {
   const isOfTokens = 'hasTokens' in how && how.hasTokens;
+  const isOfLoop = 'paths' in how; // others burden the machine
   const { restarts, queryMs, ingestMs } = result;
   const none = { below: 1 };
   const most = (what: string, times: readonly number[]): Row => ({
@@ -142,7 +144,15 @@ function toRows({ name, how }: Attack, result: TrialResult): Row[] {
     ['acknowledged events lost', result.lost],
     ['rows stored twice', result.doubled],
   ] as const;
+  const waits = [
+    ['cached answer', result.cachedMsMax],
+    ['/health', result.healthMsMax],
+  ] as const;
   return [
+    ...waits.map(([what, ms]) => ({
+      ...{ name: `${name}: longest wait for ${what}`, unit: 'ms', values: [ms] },
+      ...(isOfLoop && { goal: { below: WAIT_MS_MAX } }),
+    })),
     {
       ...{ name: `${name}: restarts`, unit: 'restarts', values: [restarts] },
       ...(isOfTokens && { goal: { below: RESTARTS_MAX + 1 } }),

@@ -1,4 +1,5 @@
 import { type Static, Type } from 'typebox';
+import type { WrittenSelect } from '../sql/final-select.ts';
 import { findParameters } from '../sql/parameter.ts';
 import { type Bucket, createBucket } from './bucket.ts';
 import { createDialect, DIALECT_NAMES, type Dialect, SQL_BOUNDS } from './dialect.ts';
@@ -52,6 +53,12 @@ export interface Endpoint {
   readonly sql: string;
   /** The endpoint's query.sql, or a caller's SELECT over the views of it (query/sandbox/base.ts). */
   readonly sqlOrigin: 'file' | 'select';
+  /**
+   * Writes the query when it has its slot, instead of `sql`: that of a search may be large. Its texts have their guards (sql/search-guard.ts).
+   *
+   * @param value SQL for the value of a parameter, by its name
+   */
+  readonly writeSelect?: (value: (name: string) => string) => WrittenSelect;
   /** Hash of the endpoint's two files. */
   readonly fileHash: string;
   /** Hash of everything that shapes an answer, including the sources; part of the cache key. */

@@ -86,6 +86,9 @@ export interface InsertBatch {
 /** Table → a condition of Tailrace's own SQL on its columns. */
 export type ReadFilters = ReadonlyMap<string, string>;
 
+/** Writes a statement with its values and its search guards (sql/search-guard.ts). Called once the query has its slot. */
+export type WriteStatement = () => string;
+
 /** The engine's present state, for metrics. */
 export interface EngineGauges {
   /** `unreachable`: a server does not answer. `restarting`, `lost`: of the embedded engine; `lost` after several failed starts. */
@@ -109,12 +112,12 @@ export interface Engine {
   readonly cluster: string;
   /**
    * Runs one read-only statement. `@name` in `sql` is replaced by the value of that name, always a String, bound or
-   * quoted by the engine's own rules.
+   * quoted by the engine's own rules. All work on the text follows the wait for a slot, so a refused query costs none.
    *
    * @throws TailraceError `query_failed`, `query_timeout`, `overloaded`, `engine_unavailable`; the signal's reason when
    * it was aborted
    */
-  query(sql: string, values: Values, options: QueryOptions): Promise<QueryResult>;
+  query(sql: string | WriteStatement, values: Values, options: QueryOptions): Promise<QueryResult>;
   /**
    * Adds rows; when it resolves they survive a crash of the process. Rows of one day are added all or none. After a rejection the
    * rows may or may not be stored; nothing changes later.

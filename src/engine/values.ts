@@ -1,9 +1,9 @@
 import { LRUCache } from 'lru-cache';
-import { TailraceError } from '../errors.ts';
 import { createRewriter } from '../sql/parameter.ts';
-import { type Value, type Values, writeValue } from '../sql/quote.ts';
+import { getValue, type Values, writeValue } from '../sql/quote.ts';
 import { guardSearches } from '../sql/search-guard.ts';
 import { findTextSearches } from '../sql/text-search.ts';
+import type { WriteStatement } from './engine.ts';
 
 /** A statement with bound parameters: `values` holds the texts that it names; numbers stand in it. */
 export interface BoundStatement {
@@ -22,18 +22,22 @@ export function parseRows(bytes: Buffer): Record<string, unknown>[] {
 }
 
 /** Replaces each `@name` with its value as a literal, and guards searches (sql/search-guard.ts). */
-export function createValueWriter(): (sql: string, values: Values) => string {
+export function createValueWriter(): (sql: string | WriteStatement, values: Values) => string {
   const getRewriter = createRewriters();
-  return (sql, values) => getRewriter(sql, values)((name) => writeValue(getValue(values, name)));
+  return (sql, values) => {
+    if (typeof sql !== 'string') return sql();
+    return getRewriter(sql, values)((name) => writeValue(getValue(values, name)));
+  };
 }
 
 /**
  * Replaces each `@name` of a text with `{name:String}`, which the server binds, and guards searches. Values that are too long for a URL are
  * quoted in the text instead, which means the same.
  */
-export function createValueBinder(): (sql: string, values: Values) => BoundStatement {
+export function createValueBinder(): (sql: string | WriteStatement, values: Values) => BoundStatement {
   const getRewriter = createRewriters();
   return (sql, values) => {
+    if (typeof sql !== 'string') return { sql: sql(), values: {} };
     const rewrite = getRewriter(sql, values);
     const bound: Record<string, string> = {};
     let chars = 0;
@@ -63,10 +67,4 @@ function createRewriters() {
 function cacheBySql<T extends object>(create: (sql: string) => T): (sql: string) => T {
   const cache = new LRUCache<string, T>({ max: STATEMENTS_MAX, memoMethod: (sql) => create(sql) });
   return (sql) => cache.memo(sql);
-}
-
-function getValue(values: Values, name: string): Value {
-  const value = Object.hasOwn(values, name) ? values[name] : undefined;
-  if (value === undefined) throw new TailraceError('internal', `no value was given for @${name}`);
-  return value;
 }

@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache';
 import type { Endpoint } from '../definitions/endpoint.ts';
 import { PAGE_SKIP } from '../definitions/pages.ts';
-import type { Engine, QueryOptions, QueryResult } from '../engine/engine.ts';
+import type { Engine, QueryOptions, QueryResult, WriteStatement } from '../engine/engine.ts';
 import { TailraceError } from '../errors.ts';
 import { findOptionalConditions, type OptionalCondition } from '../sql/optional-condition.ts';
 import type { Values } from '../sql/quote.ts';
@@ -15,7 +15,7 @@ import { arePlainPatterns, type Question } from './question.ts';
 import { listRecords } from './record-list.ts';
 import { isCallersOwn } from './sandbox/base.ts';
 import { refuse } from './sandbox/refusal.ts';
-import { createStatement, decideConditions, type Statement } from './statement.ts';
+import { createLateStatement, createStatement, decideConditions, type Statement } from './statement.ts';
 
 /** The finished bytes of a question. */
 export interface Answer extends Framed {
@@ -62,8 +62,13 @@ export type Run = (question: Question, options?: RunOptions) => Promise<Answer>;
 export function createRunner(engine: Engine, now: () => number, engineNow?: () => number): Run {
   const statements = new WeakMap<Endpoint, OwnStatements>();
 
-  /** Questions of one kind share a statement. */
-  function statementOf({ endpoint, format }: Question, bound: Values): Statement {
+  /** Questions of one kind share a statement, unless their endpoint writes its own late. */
+  function statementOf({ endpoint, format }: Question, bound: Values): Sent {
+    const { writeSelect } = endpoint;
+    if (writeSelect !== undefined) {
+      const late = createLateStatement(endpoint, writeSelect, format);
+      return { sql: () => late.write(bound), format: late.format };
+    }
     const own = statements.get(endpoint) ?? createOwn(endpoint);
     statements.set(endpoint, own);
     const optional = new Set(own.conditions.map(({ name }) => name));
@@ -103,8 +108,7 @@ export function createRunner(engine: Engine, now: () => number, engineNow?: () =
         skipsReadFilters,
         ...options,
       };
-      const sent = lead === undefined ? statement.sql : `${lead} ${statement.sql}`;
-      const result = await listed(await engine.query(sent, bound, query), question);
+      const result = await listed(await engine.query(ledBy(lead, statement.sql), bound, query), question);
       const framed = frameAnswer(format, result, endpoint.bucket !== undefined);
       const end = await findEnd(question, framed.rows, result.bytes);
       return { ...framed, ...end, format, instantMs, engineMs: result.elapsedMs };
@@ -114,6 +118,16 @@ export function createRunner(engine: Engine, now: () => number, engineNow?: () =
       throw await nameBadPattern(error, question, check);
     }
   };
+}
+
+/** A statement as the engine gets it. */
+interface Sent extends Pick<Statement, 'format'> {
+  readonly sql: string | WriteStatement;
+}
+
+function ledBy(lead: string | undefined, sql: Sent['sql']): Sent['sql'] {
+  if (lead === undefined) return sql;
+  return typeof sql === 'string' ? `${lead} ${sql}` : () => `${lead} ${sql()}`;
 }
 
 /** Whether the answer is read before it is sent. */

@@ -2,14 +2,14 @@ import type { Endpoint, ResultColumn, ResultType } from '../definitions/endpoint
 import { CURSOR_PREFIX, PAGE_SKIP } from '../definitions/pages.ts';
 import type { Parameter } from '../definitions/parameter.ts';
 import type { FileFormat, QueryOptions } from '../engine/engine.ts';
-import { findFinalSelect, findLimit, type SelectItem } from '../sql/final-select.ts';
+import { type FinalSelect, findFinalSelect, findLimit, type SelectItem } from '../sql/final-select.ts';
 import {
   decideOptionalConditions,
   findOptionalConditions,
   type OptionalCondition,
 } from '../sql/optional-condition.ts';
 import { createRewriter } from '../sql/parameter.ts';
-import { quote, type Values } from '../sql/quote.ts';
+import { getValue, quote, type Values, writeValue } from '../sql/quote.ts';
 import { dropUnused } from '../sql/with-list.ts';
 import { JSON_FORMAT } from './format.ts';
 import { writeCursorColumn } from './position.ts';
@@ -32,27 +32,51 @@ export function createStatement(
   { engineFormat } = JSON_FORMAT,
   values: Values = {},
 ): Statement {
-  const { columns, sqlOrigin } = endpoint;
-  const isJson = engineFormat === 'JSONEachRow' || engineFormat === 'JSON';
-  const joinsText = isJson && columns.some(({ type }) => type === 'json');
-  const format = joinsText ? TEXT_FORMATS[engineFormat] : engineFormat;
-  const skip = values[PAGE_SKIP] ? ` OFFSET CAST(@${PAGE_SKIP}, 'UInt64')` : '';
+  const { isJson, joinsText, format } = findRowForm(endpoint, engineFormat);
+  const skip = values[PAGE_SKIP] ? writeSkip(`@${PAGE_SKIP}`) : '';
   const stored = dropUnused(writeTypes(decideConditions(endpoint, values)));
   const checks = arePlainPatterns(endpoint, values) ? '' : patternChecks(endpoint);
-  const flat =
-    isJson && sqlOrigin === 'file' && checks === '' ? writeFlat(endpoint, stored, joinsText) : undefined;
+  const isFlat = isJson && endpoint.sqlOrigin === 'file' && checks === '';
+  const flat = isFlat ? writeFlat(endpoint, findFinalSelect(stored), joinsText) : undefined;
   if (flat !== undefined) return { sql: `${flat}${skip}`, format };
-  const write = writerOf(engineFormat);
-  const named = joinsText
-    ? rowAsText(columns)
-    : columns.map(({ name, type }) => write(identifier(name), type)).join(', ');
-  const selected = named === '' ? '*' : named; // no columns are declared for a caller's SELECT
-  // As a subquery the stored query can only be one SELECT; ClickHouse keeps the order of its rows.
   const [inner, outer] = findLimit(stored) === undefined ? ['', skip] : [`\n${skip}`, '']; // a comment may end the query
+  return { sql: writeAround(endpoint, engineFormat, `${stored}${inner}`, checks) + outer, format };
+}
+
+/** Leaves out rows that the page before has sent. */
+function writeSkip(count: string): string {
+  return ` OFFSET CAST(${count}, 'UInt64')`;
+}
+
+/** The same for an endpoint that writes its query late. @param write of the endpoint */
+export function createLateStatement(
+  endpoint: Endpoint,
+  write: NonNullable<Endpoint['writeSelect']>,
+  { engineFormat } = JSON_FORMAT,
+): Pick<Statement, 'format'> & { readonly write: (values: Values) => string } {
+  const { isJson, joinsText, format } = findRowForm(endpoint, engineFormat);
+  const writeName = createNameWriter(endpoint);
   return {
-    sql: `SELECT ${selected} FROM (\n${stored}${inner}\n)${checks} LIMIT ${endpoint.maxRows}${outer}`,
     format,
+    write(values) {
+      const select = write((name) => writeName(name, values));
+      const flat = isJson
+        ? writeFlat(endpoint, { ...select, before: 'SELECT', countsItems: false }, joinsText)
+        : undefined;
+      const skip = values[PAGE_SKIP] ? writeSkip(writeName(PAGE_SKIP, values)) : '';
+      if (flat !== undefined) return `${flat}${skip}`;
+      const items = select.items.map(({ sql }) => sql).join(', ');
+      const limit = select.limit === undefined ? '' : `\nLIMIT ${select.limit}${skip}`;
+      return writeAround(endpoint, engineFormat, `SELECT ${items} ${select.after}${limit}`);
+    },
   };
+}
+
+/** How the engine writes the rows of an endpoint. */
+function findRowForm({ columns }: Endpoint, engineFormat: QueryOptions['format']) {
+  const isJson = engineFormat === 'JSONEachRow' || engineFormat === 'JSON';
+  const joinsText = isJson && columns.some(({ type }) => type === 'json');
+  return { isJson, joinsText, format: joinsText ? TEXT_FORMATS[engineFormat] : engineFormat };
 }
 
 /** For rows that the engine joins to texts itself. */
@@ -72,9 +96,28 @@ export function decideConditions(
   return { ...endpoint, sql };
 }
 
-/** The stored query by itself, if it plainly returns the declared columns; `undefined` if it needs another SELECT around it. */
-function writeFlat({ columns, maxRows }: Endpoint, stored: string, joinsText: boolean): string | undefined {
-  const select = findFinalSelect(stored);
+/** As a subquery the stored query can only be one SELECT; ClickHouse keeps the order of its rows. */
+function writeAround(
+  endpoint: Endpoint,
+  engineFormat: QueryOptions['format'],
+  stored: string,
+  checks = '',
+): string {
+  const { columns, maxRows } = endpoint;
+  const write = writerOf(engineFormat);
+  const named = findRowForm(endpoint, engineFormat).joinsText
+    ? rowAsText(columns)
+    : columns.map(({ name, type }) => write(identifier(name), type)).join(', ');
+  const selected = named === '' ? '*' : named; // no columns are declared for a caller's SELECT
+  return `SELECT ${selected} FROM (\n${stored}\n)${checks} LIMIT ${maxRows}`;
+}
+
+/** The query by itself, if it plainly returns the declared columns; `undefined` if it needs another SELECT around it. */
+function writeFlat(
+  { columns, maxRows }: Endpoint,
+  select: FinalSelect | undefined,
+  joinsText: boolean,
+): string | undefined {
   if (select?.items.map(({ name }) => name).join() !== columns.map(({ name }) => name).join())
     return undefined;
   if (joinsText && select.countsItems) return undefined;
@@ -92,11 +135,25 @@ function isBoundAsText({ parameters, pages }: Endpoint, name: string): boolean {
 }
 
 /** The SQL of an endpoint with each parameter as a value of its type: the engine gets its canonical text. */
-export function writeTypes({ sql, parameters, pages }: Endpoint): string {
-  const typed = new Map(parameters.map((parameter) => [parameter.name, writeTyped(parameter)]));
-  for (const column of pages?.by ?? []) typed.set(CURSOR_PREFIX + column.name, writeCursorColumn(column));
+export function writeTypes(endpoint: Endpoint): string {
+  const { sql } = endpoint;
+  const typed = findTypes(endpoint);
   const isNamed = [...typed].some(([name, text]) => text !== `@${name}` && sql.includes(`@${name}`));
   return isNamed ? createRewriter(sql)((name) => typed.get(name) ?? `@${name}`) : sql;
+}
+
+/** The parameters, and the columns of the cursor, as values of their types. */
+function findTypes({ parameters, pages }: Endpoint): Map<string, string> {
+  const typed = new Map(parameters.map((parameter) => [parameter.name, writeTyped(parameter)]));
+  for (const column of pages?.by ?? []) typed.set(CURSOR_PREFIX + column.name, writeCursorColumn(column));
+  return typed;
+}
+
+/** Writes single parameters as `writeTypes` does, each with its value. */
+function createNameWriter(endpoint: Endpoint): (name: string, values: Values) => string {
+  const typed = findTypes(endpoint);
+  return (name, values) =>
+    createRewriter(typed.get(name) ?? `@${name}`)((used) => writeValue(getValue(values, used)));
 }
 
 function writeTyped({ name, sqlType, required, fallback }: Parameter): string {

@@ -1,92 +1,106 @@
 import { findLevel, LEVELS, type Level } from '../definitions/level.ts';
 import { formatInstant, parseInstant } from '../lib/instant.ts';
-import { type Bind, column, type Fields, type Operand } from './field.ts';
+import { quote } from '../sql/quote.ts';
+import { guardText } from '../sql/search-guard.ts';
+import type { Fields, Operand } from './field.ts';
+import { floorOf, isNumber, spellingsOf, writeRange } from './number.ts';
 import { refuse } from './parse.ts';
+import { toPattern, writeText } from './text.ts';
 import type { SearchClause, SearchTree, SearchValue } from './tree.ts';
 
 type Compare = Extract<SearchClause, { kind: 'compare' }>;
 
-/** What a condition is written with. */
-interface Writer {
-  readonly fields: Fields;
-  readonly bind: Bind;
-}
-
 const NEVER = '0';
 const ALWAYS = '1';
 
-/**
- * The condition of a search on the rows of one source. Texts of the caller enter it through `bind` alone.
- *
- * @throws TailraceError `invalid_parameter` for a value that `level` or `timestamp` cannot have
- */
-export function writeCondition(tree: SearchTree, writer: Writer): string {
+/** The condition of a search that `verifyCondition` accepts, on the rows of one source. Texts of the caller enter it as quoted literals. */
+export function writeCondition(tree: SearchTree, fields: Fields): string {
   switch (tree.kind) {
     case 'and':
     case 'or':
-      return `(${tree.items.map((item) => writeCondition(item, writer)).join(tree.kind === 'and' ? ' AND ' : ' OR ')})`;
+      return `(${tree.items.map((item) => writeCondition(item, fields)).join(tree.kind === 'and' ? ' AND ' : ' OR ')})`;
     case 'not':
       // A field without a value makes a condition NULL, and rows without the field are not equal to anything.
-      return `NOT ifNull(${writeCondition(tree.item, writer)}, 0)`;
+      return `NOT ifNull(${writeCondition(tree.item, fields)}, 0)`;
     case 'text':
-      return writeText(tree.value, writer.bind);
+      return tree.value.every((text) => text === '') ? ALWAYS : writeText(tree.value);
     case 'exists':
-      return writeExists(writer.fields.find(tree.field));
+      return writeExists(fields.find(tree.field));
     case 'compare':
-      return writeCompare(tree, writer);
+      return writeCompare(tree, fields);
   }
 }
 
-/** Letter case counts for none of the letters of the texts; only plain letters have a case if all are ASCII, which is faster. */
-function writeText(value: SearchValue, bind: Bind): string {
-  const message = column('event_message');
-  if (value.length === 1 && value[0] === '') return ALWAYS;
-  if (value.every((text) => /^[\0-\x7f]*$/.test(text))) return writePlainText(value, bind);
-  if (value.length === 1) return `positionCaseInsensitiveUTF8(${message}, ${bind(value[0])}) > 0`;
-  return `lowerUTF8(${message}) LIKE lowerUTF8(${bind(toPattern(['', ...value, '']))})`;
+/** @throws TailraceError `invalid_parameter` for a value that `level` or `timestamp` cannot have */
+export function verifyCondition(tree: SearchTree): void {
+  if ('items' in tree) for (const item of tree.items) verifyCondition(item);
+  else if (tree.kind === 'not') verifyCondition(tree.item);
+  else if (tree.kind === 'compare' && tree.field.length === 1) {
+    const [name] = tree.field;
+    if (name === 'level') findLevels(tree);
+    if (name === 'timestamp') readTime(tree);
+  }
 }
-
-/** A text of ASCII alone, in a form for which the engine reads the index of the message (engine/table.ts). */
-function writePlainText(value: SearchValue, bind: Bind): string {
-  const [text, ...others] = value.map((one) => one.toLowerCase());
-  // With escapes, the engine's look-up of a pattern would find too little (sql/search-guard.ts); without any, LIKE is the fastest.
-  if (others.length === 0 && text !== undefined && ESCAPED.test(text))
-    return `multiSearchAny(${MESSAGE_IN_LOWER_CASE}, [${bind(text)}])`;
-  return `${MESSAGE_IN_LOWER_CASE} LIKE ${bind(toPattern(['', text ?? '', ...others, '']))}`;
-}
-
-const MESSAGE_IN_LOWER_CASE = `lower(${column('event_message')})`;
 
 function writeExists({ kind, sql }: Operand): string {
   if (kind === 'level') return `${sql} > 0`;
   return kind === 'time' || kind === 'constant' ? ALWAYS : `nullIf(toString(${sql}), '') IS NOT NULL`;
 }
 
-function writeCompare(clause: Compare, { fields, bind }: Writer): string {
+function writeCompare(clause: Compare, fields: Fields): string {
   const operand = fields.find(clause.field);
-  const { operator, value } = clause;
-  if (operand.kind === 'level') return operand.isOf(findLevels(clause));
   const { kind, sql } = operand;
-  if (kind === 'time') return `${sql} ${operator} ${bind(readTime(clause))}`;
+  if (kind === 'level') return operand.isOf(findLevels(clause));
+  if (kind === 'time') return `${sql} ${clause.operator} ${quote(readTime(clause))}`;
   if (kind === 'constant') return isFitting(operand.text, clause) ? ALWAYS : NEVER;
-  if (kind === 'boolean') return writeBoolean(operand, clause, bind);
-  if (value.length > 1) return writeLike(operand, value, bind);
-  const number = writeNumber(value[0], bind);
-  if (kind === 'number') return number === undefined ? NEVER : `${sql} ${operator} ${number}`;
-  const asText = `${sql} ${operator} ${bind(value[0])}`;
-  if (number === undefined || (kind === 'text' && operator === '=')) return asText;
-  const asNumber = `toFloat64OrNull(${sql}) ${operator} ${number}`;
-  return operator === '=' ? `(${asText} OR ${asNumber})` : asNumber;
+  if (clause.value.length > 1)
+    return `${kind === 'text' ? sql : `toString(${sql})`} LIKE ${guardText('like', toPattern(clause.value))}`;
+  if (kind === 'boolean') return writeBoolean(sql, clause);
+  if (kind === 'integer') return writeInteger(sql, clause);
+  if (kind === 'number') return writeNumber(sql, clause);
+  if (clause.operator === '=') return writeEqual(operand, clause);
+  const [text] = clause.value;
+  const isOfNumbers = !clause.isQuoted && isNumber(text);
+  return isOfNumbers
+    ? writeRange(fields.findForm(sql), clause.operator, text)
+    : `${sql} ${clause.operator} ${quote(text)}`;
 }
 
-function writeLike({ kind, sql }: Operand, value: SearchValue, bind: Bind): string {
-  return `${kind === 'text' ? sql : `toString(${sql})`} LIKE ${bind(toPattern(value))}`;
+function writeEqual({ kind, sql }: Operand, { value, isQuoted }: Compare): string {
+  const [text] = value;
+  const texts = kind === 'json' && !isQuoted ? spellingsOf(text) : [text];
+  return texts.length === 1 ? `${sql} = ${quote(text)}` : `${sql} IN (${texts.map(quote).join(', ')})`;
 }
 
-function writeBoolean(operand: Operand, { operator, value }: Compare, bind: Bind): string {
-  if (value.length > 1) return writeLike(operand, value, bind);
-  const isFit = operator === '=' && /^(?:true|false)$/i.test(value[0]);
-  return isFit ? `${operand.sql} = ${value[0].toLowerCase()}` : NEVER;
+function writeBoolean(sql: string, { operator, value, isQuoted }: Compare): string {
+  const text = isQuoted ? value[0] : value[0].toLowerCase();
+  return operator === '=' && ['true', 'false'].includes(text) ? `${sql} = ${text}` : NEVER;
+}
+
+const INTEGER_MIN = -(2n ** 63n);
+const INTEGER_MAX = 2n ** 63n - 1n;
+
+/** Of a column of integers: between two of them, a range begins with the next one. */
+function writeInteger(sql: string, { operator, value, isQuoted }: Compare): string {
+  const [text] = value;
+  const number = floorOf(text);
+  if (number === undefined) return NEVER;
+  const { floor, isWhole } = number;
+  if (operator === '=' && (!isWhole || (isQuoted && text !== String(floor)))) return NEVER;
+  const isAbove = operator.startsWith('>');
+  if (floor < INTEGER_MIN || floor > INTEGER_MAX) {
+    const isBeyond = operator !== '=' && isAbove === floor < INTEGER_MIN;
+    return isBeyond ? `${sql} IS NOT NULL` : NEVER;
+  }
+  const bound = isWhole ? operator : isAbove ? '>' : '<=';
+  return `${sql} ${bound} CAST(${quote(String(floor))}, 'Int64')`;
+}
+
+/** Of a column of doubles. */
+function writeNumber(sql: string, { operator, value, isQuoted }: Compare): string {
+  const [text] = value;
+  if (operator === '=' && isQuoted) return `toString(${sql}) = ${quote(text)}`;
+  return !isNumber(text) ? NEVER : `${sql} ${operator} CAST(${quote(text)}, 'Float64')`;
 }
 
 /** The levels that are meant, by their names or in their order. */
@@ -134,18 +148,3 @@ function readTime({ value, position }: Compare): string {
   if (micros !== undefined) return formatInstant(micros);
   throw refuse(position, 'needs an ISO 8601 timestamp here, such as 2026-11-20T07:00:00Z');
 }
-
-const NUMBER = /^-?\d{1,300}(?:\.\d{1,300})?(?:e[+-]?\d{1,3})?$/i;
-
-/** A text as a number in SQL; `undefined` if it is none. Integers stay exact. */
-function writeNumber(text: string, bind: Bind): string | undefined {
-  if (/^-?\d{1,18}$/.test(text)) return `CAST(${bind(text)}, 'Int64')`;
-  return NUMBER.test(text) && Number.isFinite(Number(text)) ? `CAST(${bind(text)}, 'Float64')` : undefined;
-}
-
-/** A pattern of LIKE. */
-function toPattern(value: readonly string[]): string {
-  return value.map((text) => text.replaceAll(new RegExp(ESCAPED, 'g'), '\\$&')).join('%');
-}
-
-const ESCAPED = /[\\%_]/;

@@ -1,42 +1,43 @@
 import { LEVELS, type Level } from '../definitions/level.ts';
 import type { Source, SourceColumn } from '../definitions/source.ts';
+import { remember } from '../lib/remember.ts';
+import { quote } from '../sql/quote.ts';
 import { writeIsOfLevel, writeLevelRank } from './level.ts';
+import { NUMBER_MEMBERS } from './number.ts';
 import { printField, type SearchField } from './tree.ts';
 
 /** A field of one source's events in SQL. Expressions without a value are NULL. */
 export type Operand =
-  | { readonly kind: 'text' | 'json' | 'number' | 'boolean'; readonly sql: string }
-  | { readonly kind: 'time'; readonly sql: string }
+  | { readonly kind: 'text' | 'json' | 'integer' | 'number' | 'boolean' | 'time'; readonly sql: string }
   /** `sql` is its rank (search/level.ts). */
   | { readonly kind: 'level'; readonly sql: string; readonly isOf: (levels: readonly Level[]) => string }
   /** The same for all events of the source. */
   | { readonly kind: 'constant'; readonly sql: string; readonly text: string };
 
-/** Binds a value of the search as a parameter of the statement, and returns its `@name`. */
-export type Bind = (text: string) => string;
-
 /** The fields of one source as a statement uses them. */
 export interface Fields {
   find(field: SearchField): Operand;
+  /** A text if it has the form of a number (search/number.ts). */
+  findForm(sql: string): string;
   /** `expression AS name` of each field that is not a column, for the WITH of the source's SELECT. */
   definitions(): readonly string[];
-  /** Fields that were read from the JSON of the metadata, as callers write them. */
-  readonly extracted: ReadonlySet<string>;
 }
 
+// Names that no column has, since one with a capital letter is none. A letter is enough: an alias is repeated for each term of each source.
 /** The source's table within its SELECT. Names without it could be taken for those of results. */
-const TABLE = 't';
-// No column has a name with a capital letter. A letter is enough: an alias is repeated for each term of each source.
+export const TABLE = 'T';
 const LEVEL = 'L';
 const JSON_PREFIX = 'J';
 const TEXT_PREFIX = 'X';
+const FORM_PREFIX = 'N';
 
 export const column = (name: string) => `${TABLE}.\`${name}\``;
 
 /** Fields by the names of a row; else by the typed column of the path, if there is one; else in the JSON of the metadata. */
-export function createFields(source: Source, bind: Bind): Fields {
+export function createFields(source: Source): Fields {
   const definitions = new Map<string, string>();
-  const extracted = new Set<string>();
+  const found = new Map<string, Operand>();
+  const forms = new Map<string, string>();
 
   function define(name: string, expression: string): string {
     definitions.set(name, expression);
@@ -45,17 +46,21 @@ export function createFields(source: Source, bind: Bind): Fields {
 
   /** The text of the JSON value at a path: of anything but a text, its JSON. The metadata is parsed once for each path. */
   function extract(path: SearchField): Operand {
-    const written = printField(path);
-    const names = path.map(bind);
-    extracted.add(written);
-    const suffix = names.map((name) => name.replace(/\D/g, '')).join('_');
-    const raw = define(JSON_PREFIX + suffix, `JSONExtractRaw(${[column('metadata'), ...names].join(', ')})`);
-    const text = `if(startsWith(${raw}, '"'), JSONExtractString(${raw}), nullIf(nullIf(${raw}, ''), 'null'))`;
-    return { kind: 'json', sql: define(TEXT_PREFIX + suffix, text) };
+    const nth = definitions.size;
+    const raw = define(JSON_PREFIX + nth, writeExtract(path));
+    define(TEXT_PREFIX, READ_JSON);
+    return { kind: 'json', sql: define(TEXT_PREFIX + nth, `${TEXT_PREFIX}(${raw})`) };
+  }
+
+  function findForm(sql: string): string {
+    const name = forms.get(sql) ?? `${FORM_PREFIX}${forms.size}`;
+    forms.set(sql, name);
+    for (const [member, expression] of Object.entries(NUMBER_MEMBERS)) define(member, expression);
+    return define(name, `N(${sql})`);
   }
 
   function findOfRow(name: string): Operand | undefined {
-    if (name === 'source') return { kind: 'constant', sql: bind(source.name), text: source.name };
+    if (name === 'source') return { kind: 'constant', sql: quote(source.name), text: source.name };
     if (name === 'timestamp') return { kind: 'time', sql: column(name) };
     if (name === 'level') return findLevel();
     return TEXTS.includes(name) ? { kind: 'text', sql: column(name) } : undefined;
@@ -67,22 +72,43 @@ export function createFields(source: Source, bind: Bind): Fields {
     return { kind: 'level', sql, isOf: (levels) => writeIsOfLevel(levels, { rule, rank: sql, column }) };
   }
 
-  function findInMetadata(path: SearchField): Operand {
+  function create(field: SearchField): Operand {
+    const ofRow = field.length === 1 ? findOfRow(field[0]) : undefined;
+    if (ofRow !== undefined) return ofRow;
+    const path = pathOf(field);
     const typed = source.columns.find((one) => isAt(one, path));
-    return typed === undefined ? extract(path) : toOperand(typed);
-  }
-
-  function find(field: SearchField): Operand {
-    const [first, second, ...others] = field;
-    if (second === undefined) return findOfRow(first) ?? findInMetadata(field);
-    return findInMetadata(first === 'metadata' ? [second, ...others] : field);
+    if (typed === undefined) return extract(path);
+    return { kind: KINDS[typed.type], sql: column(typed.name) };
   }
 
   return {
-    find,
+    find(field) {
+      const name = printField(field);
+      const operand = found.get(name) ?? create(field);
+      found.set(name, operand);
+      return operand;
+    },
+    findForm,
     definitions: () => [...definitions].map(([name, expression]) => `${expression} AS ${name}`),
-    extracted,
   };
+}
+
+const READ_JSON = `j -> if(startsWith(j, '"'), JSONExtractString(j), nullIf(nullIf(j, ''), 'null'))`;
+const writeExtract = remember(
+  (path: SearchField) => `JSONExtractRaw(${[column('metadata'), ...path.map(quote)].join(', ')})`,
+);
+
+/** A field in the metadata. */
+function pathOf(field: SearchField): SearchField {
+  if (field[0] !== 'metadata') return field;
+  const [, second, ...others] = field;
+  return second === undefined ? field : [second, ...others];
+}
+
+/** Whether a field is one of a row or a typed column; any other is read from the JSON of the metadata. */
+export function isDeclared({ columns }: Source, field: SearchField): boolean {
+  if (field.length === 1 && Object.hasOwn(ROW_FIELDS, field[0])) return true;
+  return columns.some((one) => isAt(one, pathOf(field)));
 }
 
 const TEXTS = ['id', 'project', 'event_message', 'metadata'];
@@ -140,11 +166,7 @@ function pathInMetadata({ path: [first, ...rest], otherPaths }: SourceColumn): r
 const KINDS = {
   string: 'text',
   keyword: 'text',
-  integer: 'number',
+  integer: 'integer',
   number: 'number',
   boolean: 'boolean',
 } as const;
-
-function toOperand({ name, type }: SourceColumn): Operand {
-  return { kind: KINDS[type], sql: column(name) };
-}

@@ -1,10 +1,11 @@
 import type { Source } from '../definitions/source.ts';
 import { TailraceError } from '../errors.ts';
-import { printField, type SearchTree } from './tree.ts';
+import { isDeclared } from './field.ts';
+import { printField, type SearchField, type SearchTree } from './tree.ts';
 
 interface Searched {
-  /** Fields that no source has as a column. */
-  readonly extracted: ReadonlySet<string>;
+  /** That the events are grouped by. */
+  readonly field?: SearchField | undefined;
   readonly sources: readonly Source[];
 }
 
@@ -15,10 +16,11 @@ const cut = (text: string) => text.slice(0, CHARS_MAX);
 /** What may be wrong with a search that finds nothing, in one line; `undefined` if nothing stands out. */
 export function describeDoubts(
   tree: SearchTree | undefined,
-  { extracted, sources }: Searched,
+  { field, sources }: Searched,
 ): string | undefined {
+  const fields = [...(field === undefined ? [] : [field]), ...(tree === undefined ? [] : listFields(tree))];
   const doubts = [
-    describeUnknown(extracted),
+    describeUnknown(fields.filter((one) => !sources.some((source) => isDeclared(source, one)))),
     findInTree(tree, describeWord),
     findInTree(tree, describeValue),
     findInTree(tree, (term) => describeSource(term, sources)),
@@ -35,21 +37,44 @@ export function adviseSmaller(error: unknown): unknown {
 }
 
 /** A field may be misspelt, which cannot be told from one that these events happen not to have. */
-function describeUnknown(extracted: ReadonlySet<string>): string | undefined {
-  if (extracted.size === 0) return undefined;
-  const names = [...extracted].slice(0, FIELDS_MAX).map(cut);
-  const more = extracted.size > FIELDS_MAX ? ` and ${extracted.size - FIELDS_MAX} more` : '';
+function describeUnknown(fields: readonly SearchField[]): string | undefined {
+  const all = [...new Set(fields.map(printField))];
+  if (all.length === 0) return undefined;
+  const names = all.slice(0, FIELDS_MAX).map(cut);
+  const more = all.length > FIELDS_MAX ? ` and ${all.length - FIELDS_MAX} more` : '';
   return `no source declares ${names.join(', ')}${more}: read from the metadata, which may not have it`;
 }
 
-const SIGNS: Readonly<Record<string, string>> = { '&&': 'and', '||': 'or' };
+function* listFields(tree: SearchTree): Generator<SearchField> {
+  if ('items' in tree) for (const item of tree.items) yield* listFields(item);
+  else if (tree.kind === 'not') yield* listFields(tree.item);
+  else if (tree.kind !== 'text') yield tree.field;
+}
+
+const SIGNS: Readonly<Record<string, string>> = {
+  '&&': 'and',
+  '||': 'or',
+  '|=': 'the text without it',
+  '|~': 'texts without it, with * between them',
+  '!~': '- before a text',
+  '=~': 'field:value, with * for any text',
+};
+
+/** `/…/` with a sign that has a meaning in regular expressions; `/rest/` may as well be a path. */
+const PATTERN = /^\/(?=.*[.*+?|[\]{}^$\\]).+\/[a-z]*$/;
+
+/** `{app="x"}` after something else: its pieces, up to the quote. */
+const SELECTOR = /^\{\w+(?:=~?|!=|!~)$/;
 
 /** A word that looks like a condition of another language; as a text it may also stand in messages. */
 function describeWord(term: SearchTree): string | undefined {
   if (term.kind !== 'text') return undefined;
   const word = term.value.join('*');
+  if (PATTERN.test(word))
+    return `${cut(word)} was searched for as text; there are no regular expressions: write texts, with * between them`;
   const sign = SIGNS[word];
   if (sign !== undefined) return `${word} was searched for as text; write ${sign}`;
+  if (SELECTOR.test(word)) return `${cut(word)} was searched for as text; for a field write field:value`;
   if (/^![\w"]/.test(word)) return `${cut(word)} was searched for as text; write -${cut(word.slice(1))}`;
   const [, field, operator = '', value = ''] =
     /^([A-Za-z_][\w.]*)(==?|!=|[<>]=?)([^=<>].*)$/.exec(word) ?? [];
@@ -63,6 +88,8 @@ function describeWord(term: SearchTree): string | undefined {
 function describeValue(term: SearchTree): string | undefined {
   if (term.kind !== 'compare' || term.operator !== '=') return undefined;
   const value = term.value.join('*');
+  if (!term.isQuoted && PATTERN.test(value))
+    return `the value ${cut(value)} was searched for as it is; there are no regular expressions: write * for any text, as in ${printField(term.field)}:/rest/*`;
   const [, sign, rest] = /^(==?|!=)([^=<>].*)$/.exec(value) ?? [];
   if (sign === undefined) return undefined;
   const written = `${sign.startsWith('=') ? '' : '-'}${printField(term.field)}:${rest}`;

@@ -38,6 +38,8 @@ export function parseSearch(text: string, clausesMax: number): SearchTree | unde
   const reader: Reader = { text, at: 0, clauses: 0, clausesMax };
   skipSpace(reader);
   if (reader.at === text.length) return undefined;
+  if (matchAt(SELECTOR, text, reader.at) !== undefined)
+    throw refuse(reader.at, 'begins with a selector of LogQL; write field:value, and a text without |=');
   const tree = readOr(reader, 0);
   if (reader.at < text.length)
     throw refuse(reader.at, 'has ) without (; remove it, or put the text in quotes');
@@ -56,6 +58,23 @@ export function parseField(text: string, parameter: string): SearchField {
 export function refuse(position: number, message: string) {
   const parameter = SEARCH_PARAMETER;
   return invalidParameters([{ parameter, message: `${message} (position ${position})`, position }]);
+}
+
+// `{app="x"}` and `{app=~"x", …`: as a text it would be cut at its quotes.
+const SELECTOR = /\{\s*\w+\s*(?:=~?|!=|!~)\s*"/y;
+// `[500 TO 599]` of Lucene, of bounded length, so that looking for it takes constant time.
+const LUCENE_RANGE = /([[{])\s{0,9}([^\s()"\]}]{1,99})\s{1,9}TO\s{1,9}([^\s()"\]}]{1,99})\s{0,9}([\]}])/y;
+
+/** The right form of a range of Lucene at a place; `undefined` if there is none. */
+function findRange({ text }: Reader, at: number, named: string): string | undefined {
+  LUCENE_RANGE.lastIndex = at;
+  const [, open, from, until, close] = LUCENE_RANGE.exec(text) ?? [];
+  const bounds = [
+    from !== '*' && from !== undefined && `${named}${open === '[' ? '>=' : '>'}${from}`,
+    until !== '*' && until !== undefined && `${named}${close === ']' ? '<=' : '<'}${until}`,
+  ].filter((bound) => bound !== false);
+  if (from === undefined) return undefined;
+  return bounds.length === 0 ? `${named}*` : bounds.length === 1 ? bounds[0] : `(${bounds.join(' ')})`;
 }
 
 function readOr(reader: Reader, depth: number): SearchTree {
@@ -148,7 +167,9 @@ function readFieldClause(reader: Reader, named: string): SearchTree {
   if (operator !== '=') reader.at += operator.length;
   const position = reader.at;
   if (text[position] === '"')
-    return { kind: 'compare', field, operator, value: [readQuoted(reader)], position };
+    return { kind: 'compare', field, operator, value: [readQuoted(reader)], isQuoted: true, position };
+  const range = findRange(reader, position, named);
+  if (range !== undefined) throw refuse(position, `has a range of Lucene; write ${range}`);
   const word = matchAt(BARE, text, position);
   if (text[position] === '(')
     throw refuse(position, `has ( as a value; repeat the field, as in (${named}a or ${named}b)`);
@@ -162,7 +183,7 @@ function readFieldClause(reader: Reader, named: string): SearchTree {
   if (operator !== '=' && value.length > 1)
     throw refuse(position, `has * after ${operator}, which takes a value without wildcards`);
   if (operator === '=' && /^\*+$/.test(word)) return { kind: 'exists', field, position: at };
-  return { kind: 'compare', field, operator, value, position };
+  return { kind: 'compare', field, operator, value, isQuoted: false, position };
 }
 
 function readSegments(text: string): SearchField {

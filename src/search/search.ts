@@ -10,7 +10,9 @@ import {
   type Micros,
   parseInstant,
 } from '../lib/instant.ts';
+import { remember } from '../lib/remember.ts';
 import { invalidParameters, type ParameterValues } from '../query/parameters.ts';
+import { verifyCondition } from './condition.ts';
 import { describeDoubts } from './hint.ts';
 import { SEARCH_PARAMETERS, SEARCH_ROWS_MAX } from './parameters.ts';
 import { parseField, parseSearch, SEARCH_PARAMETER } from './parse.ts';
@@ -20,8 +22,8 @@ import {
   SEARCH_WIDTH,
   SERIES_ROWS_MAX,
   type SearchScope,
-  type SearchStatement,
   VALUES_MAX,
+  type WriteSearch,
   writeHistogram,
   writeRows,
   writeValues,
@@ -59,8 +61,8 @@ export interface CreatedSearch {
   readonly endpoint: Endpoint;
   /** The checked parameters and what the SQL reads besides. */
   readonly values: ParameterValues;
-  /** What to tell a caller that finds nothing. */
-  readonly hint: string | undefined;
+  /** Describes to a caller that finds nothing what may be wrong with the search; `undefined` if nothing stands out. */
+  readonly describeDoubts: () => string | undefined;
 }
 
 export interface SearchLimits {
@@ -95,15 +97,26 @@ export function createSearch(
   const tree = parseSearch(values[SEARCH_PARAMETER] ?? '', clausesMax);
   const scope: SearchScope = { sources, tree, hasProject: values['project'] !== '' };
   const range = findRange(values, nowMs, isTail);
-  const { statement, part } = writePart(scope, values, range);
-  const { sql } = statement;
-  const digest = hash('sha256', sql, 'base64url');
+  if (tree !== undefined) verifyCondition(tree);
+  const { field, part, writeSelect } = planPart(scope, values, range);
+  const digest = hashSearch(scope, values);
   return {
-    endpoint: { ...SEARCH, ...part, sql, fileHash: digest, hash: digest },
-    values: { ...values, ...statement.values, ...part.values },
-    hint: describeDoubts(tree, { extracted: statement.extracted, sources }),
+    endpoint: { ...SEARCH, ...part, writeSelect, fileHash: digest, hash: digest },
+    values: { ...values, ...part.values },
+    describeDoubts: () => describeDoubts(tree, { field, sources }),
   };
 }
+
+/** All that shapes the query but its range of time and its place. */
+function hashSearch({ sources, hasProject }: SearchScope, values: ParameterValues): string {
+  const shaping = SHAPING.map((name) => values[name]);
+  return hash('sha256', JSON.stringify([shaping, hasProject, sources.map(hashSource)]), 'base64url');
+}
+
+const SHAPING = [SEARCH_PARAMETER, 'part', 'limit', 'by', 'field'];
+
+// Definitions are replaced, never changed.
+const hashSource = remember((source: Source) => hash('sha256', JSON.stringify(source), 'base64url'));
 
 /** From `from`, before `until`. */
 interface Range {
@@ -131,16 +144,19 @@ interface Part extends Pick<Endpoint, 'columns' | 'maxRows' | 'pages'> {
   readonly values: ParameterValues;
 }
 
-function writePart(
-  scope: SearchScope,
-  values: ParameterValues,
-  range: Range,
-): { statement: SearchStatement; part: Part } {
-  if (values['part'] === 'histogram') return writeHistogramPart(scope, values, range);
+interface PlannedPart {
+  readonly part: Part;
+  readonly writeSelect: WriteSearch;
+  /** That it groups by. */
+  readonly field?: SearchField;
+}
+
+function planPart(scope: SearchScope, values: ParameterValues, range: Range): PlannedPart {
+  if (values['part'] === 'histogram') return planHistogram(scope, values, range);
   if (values['part'] === 'values') {
     const field = readField(values, 'field');
     const part = { columns: VALUE_COLUMNS, maxRows: VALUES_MAX, pages: undefined, values: boundsOf(range) };
-    return { statement: writeValues(scope, field), part };
+    return { writeSelect: writeValues(scope, field), part, field };
   }
   const size = Number(values['limit']);
   const pages = {
@@ -155,7 +171,7 @@ function writePart(
   } as const;
   const bounds = { [AFTER]: formatInstant(range.from - 1), [SEARCH_UNTIL]: formatInstant(range.until - 1) };
   const part = { columns: ROW_COLUMNS, maxRows: size, pages, values: bounds };
-  return { statement: writeRows(scope, size), part };
+  return { writeSelect: writeRows(scope, size), part };
 }
 
 /** Exclusive lower bound, as pages have it. */
@@ -165,7 +181,7 @@ function boundsOf({ from, until }: Range): ParameterValues {
   return { [SEARCH_FROM]: formatInstant(from), [SEARCH_UNTIL]: formatInstant(until - 1) };
 }
 
-function writeHistogramPart(scope: SearchScope, values: ParameterValues, range: Range) {
+function planHistogram(scope: SearchScope, values: ParameterValues, range: Range): PlannedPart {
   const field = readField(values, 'by');
   const name = values['by'] ?? '';
   if (!/^[\w.@$-]{1,200}$/.test(name) || name === 'count')
@@ -190,7 +206,7 @@ function writeHistogramPart(scope: SearchScope, values: ParameterValues, range: 
     pages: undefined,
     values: { ...boundsOf(range), [SEARCH_WIDTH]: String(width) },
   };
-  return { statement: writeHistogram(scope, field, name), part };
+  return { writeSelect: writeHistogram(scope, field, name), part, field };
 }
 
 const COUNT: ResultColumn = { name: 'count', type: 'integer', description: 'Number of events.' };

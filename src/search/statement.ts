@@ -1,18 +1,15 @@
+import type { Endpoint } from '../definitions/endpoint.ts';
 import { PAGE_SKIP } from '../definitions/pages.ts';
 import { isManaged, type Source } from '../definitions/source.ts';
+import type { SelectItem } from '../sql/final-select.ts';
+import { quote } from '../sql/quote.ts';
 import { writeCondition } from './condition.ts';
-import { type Bind, column, createFields, type Fields, type Operand } from './field.ts';
+import { column, createFields, type Fields, type Operand, TABLE } from './field.ts';
 import { writeLevelName } from './level.ts';
 import type { SearchField, SearchTree } from './tree.ts';
 
-/** A search compiled for some sources. */
-export interface SearchStatement {
-  readonly sql: string;
-  /** The texts of the search by the names of their parameters. */
-  readonly values: Readonly<Record<string, string>>;
-  /** Fields that no source has as a column: whether any event has them is unknown. */
-  readonly extracted: ReadonlySet<string>;
-}
+/** Writes the query of a search (definitions/endpoint.ts). */
+export type WriteSearch = NonNullable<Endpoint['writeSelect']>;
 
 /** What every part of an answer reads. */
 export interface SearchScope {
@@ -38,21 +35,25 @@ export const SERIES_ROWS_MAX = SERIES_MAX + 2;
 export const VALUES_MAX = 20;
 
 /** The newest events, each source cut at the page before they are merged. */
-export function writeRows(scope: SearchScope, size: number): SearchStatement {
-  const arms = compile(scope, {
-    bounds: ['page_from', 'page_until'],
-    more: (bind, source) => `AND (@cursor_id IS NULL OR ${isAfterCursor(bind(source.name))})`,
-    select: (fields) =>
-      `${fields.find(['source']).sql} AS source, ${COLUMNS}, ${fields.find(['level']).sql} AS level_rank`,
-    end: `ORDER BY ${[...ORDER, 'project'].map((name) => `${column(name)} DESC`).join(', ')} LIMIT ${size} + toUInt64OrZero(@${PAGE_SKIP})`,
-  });
-  const sql = `SELECT source, id, toUnixTimestamp64Micro(at) AS timestamp, project, ${writeLevelName('level_rank')} AS level, event_message, metadata
-FROM (
-${arms.sql}
+export function writeRows(scope: SearchScope, size: number): WriteSearch {
+  return (value) => {
+    const arms = writeArms(scope, value, {
+      bounds: ['page_from', 'page_until'],
+      more: (source) =>
+        `AND (${value('cursor_id')} IS NULL OR ${writeAfterCursor(quote(source.name), value)})`,
+      select: (fields) =>
+        `${fields.find(['source']).sql} AS source, ${COLUMNS}, ${fields.find(['level']).sql} AS level_rank`,
+      end: `ORDER BY ${[...ORDER, 'project'].map((name) => `${column(name)} DESC`).join(', ')} LIMIT ${size} + toUInt64OrZero(${value(PAGE_SKIP)})`,
+    });
+    return {
+      items: ROW_ITEMS,
+      after: `FROM (
+${arms}
 )
-ORDER BY at DESC, id DESC, source DESC, project DESC
-LIMIT ${size}`;
-  return { ...arms, sql };
+ORDER BY at DESC, id DESC, source DESC, project DESC`,
+      limit: size,
+    };
+  };
 }
 
 const ORDER = ['timestamp', 'id'];
@@ -60,61 +61,96 @@ const COLUMNS = [
   ...['id', 'project', 'event_message', 'metadata'].map((name) => `${column(name)} AS ${name}`),
   `${column('timestamp')} AS at`,
 ].join(', ');
+const ROW_ITEMS: readonly SelectItem[] = [
+  { name: 'source', sql: 'source' },
+  { name: 'id', sql: 'id' },
+  { name: 'timestamp', sql: 'toUnixTimestamp64Micro(at) AS timestamp' },
+  { name: 'project', sql: 'project' },
+  { name: 'level', sql: `${writeLevelName('level_rank')} AS level` },
+  { name: 'event_message', sql: 'event_message' },
+  { name: 'metadata', sql: 'metadata' },
+];
 
 /** The rows after that of the cursor, of those up to its instant. Its columns are those of the order, the source among them. */
-function isAfterCursor(source: string): string {
+function writeAfterCursor(source: string, value: Value): string {
   const [id, project] = [column('id'), column('project')];
-  const isAfter = `${source} < @cursor_source OR (${source} = @cursor_source AND ${project} < @cursor_project)`;
-  return `${column('timestamp')} < @page_until OR ${id} < @cursor_id OR (${id} = @cursor_id AND (${isAfter}))`;
+  const [ofSource, ofProject, ofId] = ['source', 'project', 'id'].map((name) => value(`cursor_${name}`));
+  const isAfter = `${source} < ${ofSource} OR (${source} = ${ofSource} AND ${project} < ${ofProject})`;
+  const isBefore = `${column('timestamp')} < ${value('page_until')}`;
+  return `${isBefore} OR ${id} < ${ofId} OR (${id} = ${ofId} AND (${isAfter}))`;
 }
 
+// A field that a histogram is by may have any name but these: `#` is in none.
+const SLOT = '`#slot`';
+const VALUE = '`#value`';
+const EVENTS = '`#events`';
+const SERIES = '`#series`';
+const PART = '`#part`';
+const TOTAL = '`#total`';
+const RANK = '`#rank`';
+
 /** Counts by time bucket and by a field: of more than `SERIES_MAX` values the most frequent. @param name of the column, without backticks */
-export function writeHistogram(scope: SearchScope, by: SearchField, name: string): SearchStatement {
-  const start = `toUnixTimestamp64Micro(toDateTime64(@${SEARCH_FROM}, 6, 'UTC'))`;
-  const width = `CAST(@${SEARCH_WIDTH}, 'Int64')`;
-  const slot = `intDiv(toUnixTimestamp64Micro(${column('timestamp')}) - ${start}, ${width})`;
-  const arms = compile(scope, {
-    bounds: [SEARCH_FROM, SEARCH_UNTIL],
-    select: (fields) => `${slot} AS slot, ${writeValue(fields.find(by))} AS value, count() AS events`,
-    end: 'GROUP BY slot, value',
-  });
-  const series = isLevel(by)
-    ? `SELECT slot, ${writeLevelName('value')} AS series, events AS part FROM (\n${arms.sql}\n)`
-    : writeSeries(arms.sql);
-  const sql = `SELECT ${start} + slot * ${width} AS timestamp, series AS \`${name}\`, sum(part) AS count
-FROM (${series})
-GROUP BY slot, series
-ORDER BY slot, series`;
-  return { ...arms, sql };
+export function writeHistogram(scope: SearchScope, by: SearchField, name: string): WriteSearch {
+  return (value) => {
+    const start = `toUnixTimestamp64Micro(toDateTime64(${value(SEARCH_FROM)}, 6, 'UTC'))`;
+    const width = `CAST(${value(SEARCH_WIDTH)}, 'Int64')`;
+    const slot = `intDiv(toUnixTimestamp64Micro(${column('timestamp')}) - ${start}, ${width})`;
+    const arms = writeArms(scope, value, {
+      bounds: [SEARCH_FROM, SEARCH_UNTIL],
+      select: (fields) =>
+        `${slot} AS ${SLOT}, ${writeValue(fields.find(by))} AS ${VALUE}, count() AS ${EVENTS}`,
+      end: `GROUP BY ${SLOT}, ${VALUE}`,
+    });
+    const series = isLevel(by)
+      ? `SELECT ${SLOT}, ${writeLevelName(VALUE)} AS ${SERIES}, ${EVENTS} AS ${PART} FROM (\n${arms}\n)`
+      : writeSeries(arms);
+    return {
+      items: [
+        { name: 'timestamp', sql: `${start} + ${SLOT} * ${width} AS timestamp` },
+        { name, sql: `${SERIES} AS \`${name}\`` },
+        { name: 'count', sql: `sum(${PART}) AS count` },
+      ],
+      after: `FROM (${series})
+GROUP BY ${SLOT}, ${SERIES}
+ORDER BY ${SLOT}, ${SERIES}`,
+      limit: undefined,
+    };
+  };
 }
 
 /** The counts of the most frequent values, and of the others together. */
 function writeSeries(arms: string): string {
-  const totals = `SELECT *, if(isNull(value), 0, sum(events) OVER (PARTITION BY value)) AS total FROM (\n${arms}\n)`;
-  const ranked = `SELECT *, dense_rank() OVER (ORDER BY total DESC, value ASC) AS place FROM (${totals})`;
-  const kept = `if(isNull(value) OR place <= ${SERIES_MAX}, value, '${OTHER_VALUES}')`;
-  return `SELECT slot, ${kept} AS series, events AS part FROM (${ranked})`;
+  const totals = `SELECT *, if(isNull(${VALUE}), 0, sum(${EVENTS}) OVER (PARTITION BY ${VALUE})) AS ${TOTAL} FROM (\n${arms}\n)`;
+  const ranked = `SELECT *, dense_rank() OVER (ORDER BY ${TOTAL} DESC, ${VALUE} ASC) AS ${RANK} FROM (${totals})`;
+  const kept = `if(isNull(${VALUE}) OR ${RANK} <= ${SERIES_MAX}, ${VALUE}, '${OTHER_VALUES}')`;
+  return `SELECT ${SLOT}, ${kept} AS ${SERIES}, ${EVENTS} AS ${PART} FROM (${ranked})`;
 }
 
 /** The most frequent values of a field, without events that have none. */
-export function writeValues(scope: SearchScope, field: SearchField): SearchStatement {
+export function writeValues(scope: SearchScope, field: SearchField): WriteSearch {
   // Of other fields than the level there are too many values for a source to count them first.
   const [own, end, count] = isLevel(field)
-    ? [', count() AS own', 'GROUP BY value', 'sum(own)']
+    ? [`, count() AS ${EVENTS}`, `GROUP BY ${VALUE}`, `sum(${EVENTS})`]
     : ['', '', 'count()'];
-  const arms = compile(scope, {
-    bounds: [SEARCH_FROM, SEARCH_UNTIL],
-    select: (fields) => `${writeValue(fields.find(field))} AS value${own}`,
-    end,
-  });
   const [shown, exists] = isLevel(field)
-    ? [writeLevelName('value'), 'value > 0']
-    : ['value', 'value IS NOT NULL'];
-  const sql = `SELECT shown AS value, events AS count
-FROM (SELECT ${shown} AS shown, ${count} AS events FROM (\n${arms.sql}\n) WHERE ${exists} GROUP BY value)
-ORDER BY count DESC, value
-LIMIT ${VALUES_MAX}`;
-  return { ...arms, sql };
+    ? [writeLevelName(VALUE), `${VALUE} > 0`]
+    : [VALUE, `${VALUE} IS NOT NULL`];
+  return (value) => {
+    const arms = writeArms(scope, value, {
+      bounds: [SEARCH_FROM, SEARCH_UNTIL],
+      select: (fields) => `${writeValue(fields.find(field))} AS ${VALUE}${own}`,
+      end,
+    });
+    return {
+      items: [
+        { name: 'value', sql: `${SERIES} AS value` },
+        { name: 'count', sql: `${PART} AS count` },
+      ],
+      after: `FROM (SELECT ${shown} AS ${SERIES}, ${count} AS ${PART} FROM (\n${arms}\n) WHERE ${exists} GROUP BY ${VALUE})
+ORDER BY count DESC, value`,
+      limit: VALUES_MAX,
+    };
+  };
 }
 
 function isLevel(field: SearchField): boolean {
@@ -126,40 +162,32 @@ function writeValue({ kind, sql }: Operand): string {
   return kind === 'level' ? sql : `CAST(toString(${sql}), 'Nullable(String)')`;
 }
 
+type Value = Parameters<WriteSearch>[0];
+
 interface Arm {
   /** Parameters with the first and the last instant. */
   readonly bounds: readonly [from: string, until: string];
-  readonly more?: (bind: Bind, source: Source) => string;
+  readonly more?: (source: Source) => string;
   readonly select: (fields: Fields) => string;
   readonly end?: string;
 }
 
 /** A SELECT for each source, together. */
-function compile({ sources, tree, hasProject }: SearchScope, arm: Arm): SearchStatement {
-  const { bind, values } = createBinder();
-  let extracted: ReadonlySet<string> | undefined;
+function writeArms({ sources, tree, hasProject }: SearchScope, value: Value, arm: Arm): string {
+  const [from, until] = arm.bounds.map(value);
+  const time = column('timestamp');
+  const project = hasProject ? `AND ${column('project')} = ${value('project')}` : undefined;
   const arms = sources.map((source) => {
-    const fields = createFields(source, bind);
-    const [from, until] = arm.bounds;
-    const time = column('timestamp');
+    const fields = createFields(source);
     const selected = arm.select(fields);
-    const conditions = [
-      `${time} >= @${from} AND ${time} <= @${until}`,
-      hasProject && `AND ${column('project')} = @project`,
-      arm.more?.(bind, source),
-    ];
-    const searched = tree && writeCondition(tree, { fields, bind });
+    const conditions = [`${time} >= ${from} AND ${time} <= ${until}`, project, arm.more?.(source)];
+    const searched = tree && writeCondition(tree, fields);
     const definitions = fields.definitions();
-    extracted = extracted?.intersection(fields.extracted) ?? fields.extracted;
     return `(${definitions.length === 0 ? '' : `WITH ${definitions.join(', ')} `}SELECT ${selected}
 FROM ${writeSearched(source, searched)}${conditions.filter(Boolean).join(' ')}
 ${arm.end ?? ''})`;
   });
-  return {
-    sql: arms.join('\nUNION ALL\n'),
-    values: Object.fromEntries(values()),
-    extracted: extracted ?? new Set(),
-  };
+  return arms.join('\nUNION ALL\n');
 }
 
 /**
@@ -167,18 +195,7 @@ ${arm.end ?? ''})`;
  * unless PREWHERE has the condition; there it also remembers, for any range of time, which granules have no match. Views have no PREWHERE.
  */
 function writeSearched(source: Source, condition: string | undefined): string {
-  const table = `\`${source.table}\` AS t`;
+  const table = `\`${source.table}\` AS ${TABLE}`;
   if (condition === undefined) return `${table}\nWHERE `;
   return isManaged(source) ? `${table}\nPREWHERE ${condition}\nWHERE ` : `${table}\nWHERE ${condition} AND `;
-}
-
-/** Gives each text a parameter of its own, numbered in the order of their first use. */
-function createBinder() {
-  const names = new Map<string, string>();
-  const bind: Bind = (text) => {
-    const name = names.get(text) ?? `q_${names.size + 1}`;
-    names.set(text, name);
-    return `@${name}`;
-  };
-  return { bind, values: () => [...names].map(([text, name]) => [name, text] as const) };
 }

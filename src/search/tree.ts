@@ -1,3 +1,5 @@
+import { remember } from '../lib/remember.ts';
+
 /** A parsed search. `and` and `or` have at least two items. */
 export type SearchTree =
   | { readonly kind: 'and' | 'or'; readonly items: readonly SearchTree[] }
@@ -13,6 +15,8 @@ export type SearchClause =
       readonly field: SearchField;
       readonly operator: SearchOperator;
       readonly value: SearchValue;
+      /** Whether the value was in quotes, and so means exactly this text. */
+      readonly isQuoted: boolean;
       /** Of the value. */
       readonly position: number;
     };
@@ -44,6 +48,6 @@ export function quoteText(text: string): string {
   return `"${text.replaceAll(/["\\]/g, '\\$&')}"`;
 }
 
-export function printField(field: SearchField): string {
-  return field.map((name) => (/^[^\s()":.*-][^\s()":.*]*$/.test(name) ? name : quoteText(name))).join('.');
-}
+export const printField = remember((field: SearchField) =>
+  field.map((name) => (/^[^\s()":.*-][^\s()":.*]*$/.test(name) ? name : quoteText(name))).join('.'),
+);

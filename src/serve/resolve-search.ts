@@ -25,8 +25,8 @@ export interface ResolveSearchOptions {
 }
 
 export interface ResolvedSearch extends Omit<Resolved, 'ignored'> {
-  /** What to tell a caller that finds nothing. */
-  readonly hint: string | undefined;
+  /** See `CreatedSearch`. */
+  readonly describeDoubts: () => string | undefined;
 }
 
 export type SearchSteps = ReturnType<typeof createSearchSteps>;
@@ -70,11 +70,12 @@ export function createSearchSteps({ registry, cursors, limits, now }: ResolveSea
       requireReader(caller);
       const format = findNamedFormat(SEARCH, raw) ?? chooseFormat(accepts);
       const { values: checked, sources } = check(caller, raw);
-      const { endpoint, values, hint } = createSearch(checked, { sources, nowMs: now(), limits });
+      const { endpoint, values, describeDoubts } = createSearch(checked, { sources, nowMs: now(), limits });
       const position = cursors.read(endpoint, values, raw);
       const bound = { ...values, ...bindPosition(endpoint.pages, position) };
       const question = createQuestion(endpoint, bound, format);
-      return { question, encoding: chooseEncoding(accepts), directives: readDirectives(headers), hint };
+      const directives = readDirectives(headers);
+      return { question, encoding: chooseEncoding(accepts), directives, describeDoubts };
     },
     /**
      * The same for a live tail.

@@ -20,6 +20,9 @@ export interface FinalSelect {
   readonly countsItems: boolean;
 }
 
+/** A query that the service writes itself, cut in the same way. */
+export type WrittenSelect = Pick<FinalSelect, 'items' | 'after' | 'limit'>;
+
 /** Words of the final SELECT that change what its list or a LIMIT after it means. Such a query is left as it is. */
 const CHANGES = new Set(
   `SELECT DISTINCT TOP UNION INTERSECT EXCEPT WITH LIMIT OFFSET FETCH SETTINGS FORMAT INTO APPLY REPLACE WINDOW QUALIFY`.split(

@@ -1,3 +1,5 @@
+import { TailraceError } from '../errors.ts';
+
 const NEEDS_ESCAPE = /[\\'\0]/g;
 
 /** A parameter's value as a literal: a text, or a whole number that the service itself has computed. */
@@ -5,6 +7,13 @@ export type Value = string | number;
 
 /** The values of a statement's parameters, by name. */
 export type Values = Readonly<Record<string, Value>>;
+
+/** @throws TailraceError `internal` for a value that was not given, which is a mistake of ours */
+export function getValue(values: Values, name: string): Value {
+  const value = Object.hasOwn(values, name) ? values[name] : undefined;
+  if (value === undefined) throw new TailraceError('internal', `no value was given for @${name}`);
+  return value;
+}
 
 /** @throws RangeError for a number that a double does not hold exactly */
 export function writeValue(value: Value): string {

@@ -1,3 +1,4 @@
+import { quote } from './quote.ts';
 import type { SearchKind, TextSearch } from './text-search.ts';
 
 // Matches nothing. As the first of two alternatives it changes no match and no group, and ClickHouse, which derives from a pattern
@@ -53,9 +54,21 @@ export function guardSearches(
   return guarded + sql.slice(at);
 }
 
+/** A text as the argument of a search in SQL that the service writes itself, with its guard. */
+export function guardText(kind: SearchKind, text: string): string {
+  const literal = quote(text);
+  if (isPlainText(kind, text.toWellFormed())) return literal;
+  const [before, after] = GUARDS[kind].call;
+  return `${before}${literal}${after}`;
+}
+
 function isPlain({ kind, parts }: TextSearch, getValue: (parameter: string) => string): boolean {
   if (parts === undefined) return false;
   const text = parts.map((part) => ('text' in part ? part.text : getValue(part.parameter))).join('');
+  return isPlainText(kind, text);
+}
+
+function isPlainText(kind: SearchKind, text: string): boolean {
   if (kind === 'match' || kind === 'pattern') return isPlainPattern(text);
   return kind === 'text' || !text.includes('\\');
 }

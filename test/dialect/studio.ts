@@ -18,7 +18,7 @@ export async function openStudio(now: number) {
   const executed: string[] = [];
   const query = engine.query.bind(engine);
   engine.query = (sql, values, options) => {
-    if (!/^(?:EXPLAIN|SELECT formatQuery)/.test(sql)) executed.push(sql);
+    if (typeof sql === 'string' && !/^(?:EXPLAIN|SELECT formatQuery)/.test(sql)) executed.push(sql);
     return query(sql, values, options);
   };
 

@@ -633,6 +633,28 @@ function describeQueue(engine: () => Engine): void {
     await untilIdle(engine());
   });
 
+  test('a statement is written when its query has its slot, never for one that is refused, and its failure frees the slot', async () => {
+    const slow = await startEndless(engine());
+    let written = 0;
+    const write = (sql: string) => () => {
+      written++;
+      return sql;
+    };
+    const send = (sql: () => string) => engine().query(sql, {}, { format: 'TSVRaw' });
+    const waiting = send(write('SELECT 1'));
+    expect(await failureOf(send(write('SELECT 2')))).toMatchObject({ code: 'overloaded' });
+    expect(written).toBe(0);
+    slow.stop();
+    expect((await waiting).bytes.toString()).toBe('1\n');
+    expect(written).toBe(1);
+    const failed = send(() => {
+      throw new TailraceError('internal', 'it cannot be written');
+    });
+    expect(await failureOf(failed)).toMatchObject({ code: 'internal' });
+    expect((await send(write('SELECT 3'))).bytes.toString()).toBe('3\n');
+    await untilIdle(engine());
+  });
+
   test('a caller that gives up while waiting leaves the queue', async () => {
     const slow = await startEndless(engine());
     const controller = new AbortController();

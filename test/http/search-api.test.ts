@@ -1,8 +1,8 @@
 import fc from 'fast-check';
-import { afterAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createRandom } from '../../src/lib/random.ts';
 import type { SearchTree, SearchValue } from '../../src/search/tree.ts';
-import { printSearch } from '../../trial/oracle/print-search.ts';
+import { isQuotedValue, printSearch } from '../../trial/oracle/print-search.ts';
 import { findEvents, levelOf, type SearchedEvent, textOf } from '../../trial/oracle/search.ts';
 import { expectError, get } from '../support/http.ts';
 import { runs, SEED } from '../support/property.ts';
@@ -146,7 +146,13 @@ const compare = <F extends readonly [string, ...string[]]>(
   field: fc.Arbitrary<F>,
   operator: fc.Arbitrary<'=' | '>=' | '<=' | '>' | '<'>,
   value: fc.Arbitrary<SearchValue>,
-) => fc.record({ kind: fc.constant('compare' as const), field, operator, value, position: fc.constant(0) });
+) =>
+  fc.record({ field, operator, value, mayQuote: fc.boolean() }).map(({ mayQuote, ...clause }) => ({
+    ...clause,
+    kind: 'compare' as const,
+    isQuoted: isQuotedValue(clause.value, mayQuote),
+    position: 0,
+  }));
 
 const { tree: TREE } = fc.letrec<{ tree: SearchTree }>((tie) => ({
   tree: fc.oneof(
@@ -498,6 +504,28 @@ test('has the formats for counts and values, too', async () => {
   expect(values.text.trim().split('\n')).toHaveLength(SOURCES.length);
   for (const format of ['arrow', 'parquet'])
     expect((await get(url, `/api/search?part=values&field=level&format=${format}`)).status).toBe(200);
+});
+
+// Names that the SQL of a search has, or had, for what it computes.
+const NAMES =
+  `slot value events series part total place rank at own shown level_rank t T L J0 X X0 N N0 D F G x j n`.split(
+    ' ',
+  );
+
+describe('a field that is called as something in the SQL', () => {
+  const range = { from: '2026-11-18T15:00:00Z', until: '2026-11-18T16:00:00Z' };
+  beforeAll(async () => {
+    const metadata = Object.fromEntries(NAMES.map((name) => [name, 'v']));
+    await storeEvents(store, AUTH, [{ id: 'named', timestamp: '2026-11-18T15:30:00Z', metadata }], nowMs);
+  });
+
+  test.each(NAMES)('%s: is counted by and searched for', async (by) => {
+    const q = `${by}:v ${by}:>a -${by}:>5`;
+    expect(await rows({ ...range, q, part: 'histogram', by })).toEqual([
+      { timestamp: expect.any(Number), [by]: 'v', count: 1 },
+    ]);
+    expect(await rows({ ...range, part: 'values', field: by })).toEqual([{ value: 'v', count: 1 }]);
+  });
 });
 
 test('takes a hundred terms', async () => {

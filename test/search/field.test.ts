@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { createDialect } from '../../src/definitions/dialect.ts';
 import type { Source, SourceColumn } from '../../src/definitions/source.ts';
-import { createFields, listFields } from '../../src/search/field.ts';
+import { createFields, type Fields, listFields } from '../../src/search/field.ts';
 
 const SEVERAL: SourceColumn = {
   name: 'route',
@@ -27,20 +27,25 @@ const SOURCE: Source = {
   file: 'sources/test.logs.yaml',
 };
 
+const extracted = (fields: Fields) => fields.definitions().filter((one) => one.startsWith('JSONExtractRaw'));
+
 test('a column of several paths is a field by its own name; each path is read from the JSON', () => {
-  const fields = createFields(SOURCE, (text) => `@${text}`);
-  expect(fields.find(['route'])).toEqual({ kind: 'text', sql: 't.`route`' });
+  const fields = createFields(SOURCE);
+  expect(fields.find(['route'])).toEqual({ kind: 'text', sql: 'T.`route`' });
   for (const name of ['request', 'req']) expect(fields.find([name, 'path'])).toMatchObject({ kind: 'json' });
-  expect(fields.extracted).toEqual(new Set(['request.path', 'req.path']));
+  expect(extracted(fields)).toEqual([
+    "JSONExtractRaw(T.`metadata`, 'request', 'path') AS J0",
+    expect.stringContaining("'req', 'path'"),
+  ]);
   expect(listFields(SOURCE).map(({ name }) => name)).toContain('route');
   expect(listFields(SOURCE).map(({ name }) => name)).not.toContain('request.path');
 });
 
 test('a column of one path is read for that path', () => {
   const single = { ...SOURCE, columns: [{ ...SEVERAL, otherPaths: [] }] };
-  const fields = createFields(single, (text) => `@${text}`);
-  expect(fields.find(['request', 'path'])).toEqual({ kind: 'text', sql: 't.`route`' });
-  expect(fields.extracted).toEqual(new Set());
+  const fields = createFields(single);
+  expect(fields.find(['request', 'path'])).toEqual({ kind: 'text', sql: 'T.`route`' });
+  expect(extracted(fields)).toEqual([]);
 });
 
 test('SELECTs of another dialect read a path from its JSON if a column has several', () => {

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { TailraceError } from '../../src/errors.ts';
 import { parseField, parseSearch } from '../../src/search/parse.ts';
 import type { SearchTree } from '../../src/search/tree.ts';
-import { printSearch } from '../../trial/oracle/print-search.ts';
+import { isQuotedValue, printSearch } from '../../trial/oracle/print-search.ts';
 import { runs } from '../support/property.ts';
 
 const CLAUSES_MAX = 128;
@@ -50,13 +50,16 @@ const { tree: TREE } = fc.letrec<{ tree: SearchTree }>((tie) => ({
     { maxDepth: 4 },
     TEXT.map((text) => ({ kind: 'text', value: [text] }) as const),
     FIELD.map(([first, ...rest]) => ({ kind: 'exists', field: [first, ...rest], position: 0 }) as const),
-    fc.record({
-      kind: fc.constant('compare' as const),
-      field: FIELD.map(([first, ...rest]) => [first, ...rest] as const),
-      operator: OPERATOR,
-      value: TEXT.map((text) => [text] as const),
-      position: fc.constant(0),
-    }),
+    fc
+      .record({
+        kind: fc.constant('compare' as const),
+        field: FIELD.map(([first, ...rest]) => [first, ...rest] as const),
+        operator: OPERATOR,
+        value: TEXT.map((text) => [text] as const),
+        isQuoted: fc.boolean(),
+        position: fc.constant(0),
+      })
+      .map((clause) => ({ ...clause, isQuoted: isQuotedValue(clause.value, clause.isQuoted) })),
     fc.record({ kind: fc.constant('not' as const), item: tie('tree') }),
     fc.record({
       kind: fc.constantFrom('and' as const, 'or' as const),
@@ -107,16 +110,44 @@ describe('reads', () => {
     ['"a \\"b\\" C:\\temp"', { kind: 'text', value: ['a "b" C:\\temp'] }],
     ['conn*refused', { kind: 'text', value: ['conn', 'refused'] }],
     ['"*"', { kind: 'text', value: ['*'] }],
-    ['status:>=500', { kind: 'compare', field: ['status'], operator: '>=', value: ['500'] }],
-    ['a.b:/rest/*', { kind: 'compare', field: ['a', 'b'], operator: '=', value: ['/rest/', ''] }],
-    ['a."b.c":"x:*"', { kind: 'compare', field: ['a', 'b.c'], operator: '=', value: ['x:*'] }],
-    ['url:http://x/', { kind: 'compare', field: ['url'], operator: '=', value: ['http://x/'] }],
+    ['status:>=500', { kind: 'compare', field: ['status'], operator: '>=', value: ['500'], isQuoted: false }],
+    [
+      'a.b:/rest/*',
+      { kind: 'compare', field: ['a', 'b'], operator: '=', value: ['/rest/', ''], isQuoted: false },
+    ],
+    [
+      'a."b.c":"x:*"',
+      { kind: 'compare', field: ['a', 'b.c'], operator: '=', value: ['x:*'], isQuoted: true },
+    ],
+    [
+      'url:http://x/',
+      { kind: 'compare', field: ['url'], operator: '=', value: ['http://x/'], isQuoted: false },
+    ],
     ['user:*', { kind: 'exists', field: ['user'] }],
     ['-error', { kind: 'not', item: { kind: 'text', value: ['error'] } }],
     ['NOT error', { kind: 'not', item: { kind: 'text', value: ['error'] } }],
   ])('%j', (text, tree) => {
     expect(bare(parse(text))).toEqual(tree);
   });
+
+  test.each([
+    ['status:[500 TO 599]', 7, '(status:>=500 status:<=599)'],
+    ['a status:{500 TO 599}', 9, '(status:>500 status:<599)'],
+    ['-a.b:[* TO 5}', 5, 'write a.b:<5'],
+    ['x:[* TO *]', 2, 'write x:*'],
+    ['{app="x"} |= "err"', 0, 'write field:value'],
+    [' {app=~"x.*", env!="y"}', 1, 'write field:value'],
+  ])('%j of another language is refused with its place and the right form', (text, position, form) => {
+    const error = catchError(() => parse(text));
+    expect(error.errors[0]).toMatchObject({ position, message: expect.stringContaining(form) });
+  });
+
+  test.each(['x:[500', 'x:[1,2]', '"{app=" x', '{app=x}', 'x:{a', 'x:"[1 TO 2]"', '[1 TO 2]'])(
+    '%j is a search',
+    (text) => {
+      expect(parse(text)).toBeDefined();
+    },
+  );
 
   test('and before or, parentheses first, and terms side by side as and', () => {
     const word = (text: string) => ({ kind: 'text', value: [text] });

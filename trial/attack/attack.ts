@@ -7,8 +7,11 @@ export interface Attack {
   /** One word, by which it is chosen. */
   readonly short: (typeof ATTACKS)[number];
   readonly name: string;
-  /** A signal sent to the engine process, or an endpoint of the attacker's and its `project` for each time. */
-  readonly how: { readonly signal: NodeJS.Signals } | QueryAttack;
+  /** A signal sent to the engine process, an endpoint of the attacker's and its `project` for each time, or requests that are sent at once. */
+  readonly how:
+    | { readonly signal: NodeJS.Signals }
+    | QueryAttack
+    | { readonly paths: (time: number) => string[] };
 }
 
 interface QueryAttack {
@@ -19,7 +22,17 @@ interface QueryAttack {
   readonly hasTokens?: boolean;
 }
 
-export const ATTACKS = ['fifo', 'tokens', 'zones', 'joins', 'matches', 'pattern', 'memory', 'crash'] as const;
+export const ATTACKS = [
+  'fifo',
+  'tokens',
+  'zones',
+  'joins',
+  'matches',
+  'pattern',
+  'memory',
+  'crash',
+  'searches',
+] as const;
 
 /** What is tried beside `ATTACKS`: resumption.ts. */
 export const RESUMPTIONS = 'resumptions';
@@ -32,6 +45,8 @@ const SAMPLE = 'x';
 
 const CTES = 7;
 const ZONES = 200;
+const SEARCHES = 30;
+const TERMS = 127;
 
 /**
  * Writes endpoints whose stored SQL carries the attacks: nothing checks it, so what is tried is the supervisor.
@@ -101,7 +116,19 @@ export async function prepareAttacks(
     caching: 'disabled',
   });
   if (isChosen('crash')) attacks.push({ short: 'crash', name: 'a crash', how: { signal: 'SIGSEGV' } });
+  if (isChosen('searches'))
+    attacks.push({
+      short: 'searches',
+      name: `${SEARCHES} searches of ${TERMS} terms over all sources at once`,
+      how: { paths: (time) => Array.from({ length: SEARCHES }, (_, i) => searchPath(`${time}x${i}`)) },
+    });
   return attacks;
+}
+
+/** The search with the most terms, over paths that no source declares; its SQL has some 200 KB. */
+function searchPath(name: string): string {
+  const terms = Array.from({ length: TERMS }, (_, i) => `f${name}x${i}:>=${i}`);
+  return `/api/search?${new URLSearchParams({ q: terms.join(' or ') })}`;
 }
 
 function idOf(i: number): string {

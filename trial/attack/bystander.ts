@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { QUERY_PATH } from '../http.ts';
 
 /** What another key than the attacker's asks for. */
-export type Kind = 'cached' | 'query' | 'ingest';
+export type Kind = 'cached' | 'query' | 'ingest' | 'health';
 
 /** One request of the bystander and what came of it. */
 export interface Exchange {
@@ -40,7 +40,7 @@ const LAST_MS_MAX = 60_000;
 export const cachedPath = (project: string) =>
   `${QUERY_PATH}/usage.api-counts?project=${project}&interval=daily`;
 
-/** Starts three loops that ask for a cached answer, for new ones, and send events, each request after the one before. */
+/** Starts four loops that ask for a cached answer, for new ones, for `/health`, and send events, each request after the one before. */
 export function startBystander({ url, key, project, logsOf }: BystanderOptions): Bystander {
   const exchanges: Exchange[] = [];
   let isStopped = false;
@@ -97,6 +97,7 @@ export function startBystander({ url, key, project, logsOf }: BystanderOptions):
   const loops = Promise.all([
     repeat(() => exchange('cached', cachedPath(logsOf))),
     repeat(() => exchange('query', newPath())),
+    repeat(() => exchange('health', '/health')),
     repeat(send),
   ]);
   return {

@@ -23,6 +23,9 @@ export interface TrialResult {
   /** Cached answers asked for, and those that failed. */
   readonly cached: number;
   readonly cachedFailed: number;
+  /** Longest waits for a cached answer and for `/health`, ms. */
+  readonly cachedMsMax: number;
+  readonly healthMsMax: number;
   /** From each restart to the first answer to a query, and to the first acknowledged request with events, ms. */
   readonly queryMs: readonly number[];
   readonly ingestMs: readonly number[];
@@ -98,13 +101,18 @@ export async function tryAttack(target: Target, attack: Attack, times: number): 
     statuses,
     restarts: restarts.length,
     cached: cached.length,
+    cachedMsMax: longestWait(cached),
+    healthMsMax: longestWait(of('health')),
     cachedFailed: cached.filter(({ status }) => status !== 200).length,
     queryMs,
     ingestMs,
     queryGapMs: longestGap(of('query')),
     ingestGapMs: longestGap(of('ingest')),
     failedOutside: exchanges.filter(
-      (one) => one.kind !== 'cached' && one.status !== 200 && !isInOutage(one, exchanges, restarts, target),
+      (one) =>
+        !['cached', 'health'].includes(one.kind) &&
+        one.status !== 200 &&
+        !isInOutage(one, exchanges, restarts, target),
     ),
     acknowledged: bystander.acknowledged(),
     lost: bystander.acknowledged() - events,
@@ -127,10 +135,18 @@ async function strike(
     while (target.findEngine() === pid) await pause(POLL_MS);
     return how.signal;
   }
+  if ('paths' in how) {
+    const statuses = await Promise.all(how.paths(time).map((path) => ask(target, path)));
+    return [...new Set(statuses)].toSorted().join(', ');
+  }
   const path = `${QUERY_PATH}/${how.endpoint}?${new URLSearchParams({ project: how.project(time) })}`;
+  const key = how.hasTokens === true ? await createToken(target.url, target.keys.attacker) : undefined;
+  return await ask(target, path, key);
+}
+
+/** One request of the attacker's. @param key its own, or a token of it */
+async function ask(target: Target, path: string, key = target.keys.attacker): Promise<number | string> {
   const signal = AbortSignal.timeout(ATTACK_MS_MAX);
-  const { attacker } = target.keys;
-  const key = how.hasTokens === true ? await createToken(target.url, attacker) : attacker;
   return await fetch(`${target.url}${path}`, { headers: { 'x-api-key': key }, signal }).then(
     async (response) => {
       await response.arrayBuffer();
@@ -206,6 +222,10 @@ function firstAfter(exchanges: readonly Exchange[], ms: number): number {
     .filter(({ status, endMs }) => status === 200 && endMs >= ms)
     .map(({ endMs }) => endMs);
   return Math.min(...ends);
+}
+
+function longestWait(exchanges: readonly Exchange[]): number {
+  return Math.max(0, ...exchanges.map(({ startMs, endMs }) => endMs - startMs));
 }
 
 function longestGap(exchanges: readonly Exchange[]): number {

@@ -7,7 +7,8 @@ export function printSearch(tree: SearchTree): string {
   if (tree.kind === 'text') return printWord(tree.value);
   if (tree.kind === 'exists') return `${printField(tree.field)}:*`;
   const operator = tree.operator === '=' ? '' : tree.operator;
-  return `${printField(tree.field)}:${operator}${printValue(tree.value)}`;
+  const value = tree.isQuoted ? quoteText(tree.value[0]) : tree.value.join('*');
+  return `${printField(tree.field)}:${operator}${value}`;
 }
 
 function printItem(tree: SearchTree): string {
@@ -20,7 +21,8 @@ function printWord(value: SearchValue): string {
   return value.length > 1 || isBare ? value.join('*') : quoteText(text);
 }
 
-function printValue(value: SearchValue): string {
+/** Whether a value of a field is in quotes: if it has to be, or as it may be. */
+export function isQuotedValue(value: SearchValue, mayBe: boolean): boolean {
   const [text] = value;
-  return value.length > 1 || /^[^\s()"*<>=][^\s()"*]*$/.test(text) ? value.join('*') : quoteText(text);
+  return value.length === 1 && (mayBe || !/^[^\s()"*<>=][^\s()"*]*$/.test(text));
 }

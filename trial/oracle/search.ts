@@ -1,5 +1,6 @@
 import type { Source } from '../../src/definitions/source.ts';
 import type { SearchClause, SearchTree, SearchValue } from '../../src/search/tree.ts';
+import { compareNumbers, isNumber, listed } from './number.ts';
 
 /** An event as a search sees it. */
 export interface SearchedEvent {
@@ -9,6 +10,7 @@ export interface SearchedEvent {
   readonly timestamp: number;
   readonly project: string;
   readonly event_message: string;
+  /** Numbers that a double cannot hold are `JSON.rawJSON`. */
   readonly metadata: object;
 }
 
@@ -55,10 +57,30 @@ function isFound(event: SearchedEvent, source: Source, tree: SearchTree): boolea
 }
 
 function hasText(message: string, value: SearchValue): boolean {
-  const isAscii = /^[\0-\x7f]*$/.test(value.join(''));
-  const fold = (text: string) =>
-    isAscii ? text.replaceAll(/[A-Z]/g, (c) => c.toLowerCase()) : text.toLowerCase();
   return matches(fold(message), ['', ...value.map(fold), '']);
+}
+
+const isAscii = (letter: string) => /^[\0-\x7f]$/.test(letter);
+const CASED = Array.from({ length: 0x11_0000 }, (_, code) => code)
+  .filter((code) => code >= 0x80 && (code < 0xd800 || code > 0xdfff))
+  .map((code) => String.fromCodePoint(code))
+  .filter((letter) => /\p{Changes_When_Casemapped}/u.test(letter))
+  .join('');
+const firsts = new Map<string, string>();
+
+/** Each letter as the first of those that are the same by Unicode's simple case folding, which patterns with `iu` use; ASCII by itself. */
+function fold(text: string): string {
+  return [...text].map((letter) => (isAscii(letter) ? letter.toLowerCase() : foldOne(letter))).join('');
+}
+
+function foldOne(letter: string): string {
+  const known = firsts.get(letter);
+  if (known !== undefined) return known;
+  const first = /\p{Changes_When_Casemapped}/u.test(letter)
+    ? new RegExp(letter, 'iu').exec(CASED)?.[0]
+    : undefined;
+  firsts.set(letter, first ?? letter);
+  return first ?? letter;
 }
 
 function matches(text: string, pieces: readonly string[]): boolean {
@@ -125,10 +147,16 @@ function typedValueOf(event: SearchedEvent, source: Source, field: readonly stri
 export function textOf(event: SearchedEvent, source: Source, field: readonly string[]): string | null {
   const { value } = typedValueOf(event, source, field);
   if (value === null) return null;
-  return typeof value === 'string' ? value : JSON.stringify(value);
+  if (typeof value === 'string') return value;
+  const json = JSON.stringify(value);
+  return isNumber(json) ? listed(json) : json;
 }
 
-function isEqual(event: SearchedEvent, source: Source, { field, operator, value }: Compare): boolean {
+function isEqual(
+  event: SearchedEvent,
+  source: Source,
+  { field, operator, value, isQuoted }: Compare,
+): boolean {
   const { type } = typedValueOf(event, source, field);
   const text = textOf(event, source, field);
   if (text === null) return false;
@@ -139,18 +167,22 @@ function isEqual(event: SearchedEvent, source: Source, { field, operator, value 
   }
   if (type === 'time') return test(operator, Number(text) - Date.parse(wanted) * 1_000);
   if (value.length > 1) return matches(text, value);
-  const number = isNumber(wanted) ? Number(wanted) : undefined;
-  if (type === 'integer' || type === 'number')
-    return number !== undefined && test(operator, Number(text) - number);
-  if (type === 'boolean') return operator === '=' && text === wanted.toLowerCase();
-  const inText = test(operator, Buffer.compare(Buffer.from(text), Buffer.from(wanted)));
-  if (number === undefined || (type !== 'json' && operator === '=') || field[0] === 'source') return inText;
-  const inNumbers = isNumber(text) && test(operator, Number(text) - number);
-  return operator === '=' ? inText || inNumbers : inNumbers;
+  const isOfNumbers = type === 'integer' || type === 'number';
+  if (isOfNumbers && !(isQuoted && operator === '='))
+    return isNumber(wanted) && test(operator, compareNumbers(text, wanted));
+  if (type === 'boolean') return operator === '=' && text === (isQuoted ? wanted : wanted.toLowerCase());
+  if (operator === '=') return text === wanted || (type === 'json' && !isQuoted && isSame(text, wanted));
+  if (isNumber(wanted) && !isQuoted && field[0] !== 'source')
+    return isNumber(text) && test(operator, compareNumbers(text, wanted));
+  return test(operator, Buffer.compare(Buffer.from(text), Buffer.from(wanted)));
 }
 
-function isNumber(text: string): boolean {
-  return /^-?\d+(?:\.\d+)?(?:e[+-]?\d+)?$/i.test(text);
+/** Whether a value is how the number of a search is listed: integers exactly, others as doubles. */
+function isSame(text: string, wanted: string): boolean {
+  if (!isNumber(wanted)) return false;
+  if (compareNumbers(wanted, '0') === 0) return ['0', '-0'].includes(text);
+  const isInteger = /^-?\d+$/.test(text) && isNumber(text);
+  return isInteger ? compareNumbers(text, wanted) === 0 : text === listed(wanted);
 }
 
 function test(operator: Compare['operator'], order: number): boolean {

@@ -57,8 +57,7 @@ export async function openEmbeddedEngine(options: EmbeddedOptions): Promise<Engi
   await removeDeletingTtls(dataDir, memoryBytesMax, options.env);
   const sessions = describeSessions(dataDir, options);
   const { pool, ...readers } = createReaders(options, sessions);
-  const open = (signal?: AbortSignal) => openProcess(sessions, readers.opens(), signal);
-  const { first, start } = await openFirst(open);
+  const { first, start } = await openFirst((signal) => openProcess(sessions, readers.opens(), signal));
   const supervisor = createSupervisor(first, { start, waitMs: options.queueTimeoutMs, onRestart });
   const pulse = watchPulse(supervisor, CHANNEL.control, memoryBytesMax);
   const running = createRunningQueries({
@@ -88,14 +87,18 @@ export async function openEmbeddedEngine(options: EmbeddedOptions): Promise<Engi
   return {
     cluster: '',
     seesEveryWrite: true, // store-lock.ts excludes every other process
-    query: (sql, values, { format, signal, origin, identity = sql, lane, onJoin, ...how }) =>
+    query: (sql, values, { format, signal, origin, identity, lane, onJoin, ...how }) =>
       gate.answer({ signal, ...how }, async (deadline) => {
         const { streams = false, skipsReadFilters = false } = how;
-        const query = { sql: write(sql, values), format, identity, origin, lane, streams };
         const reader = await pool.acquire(deadline, { lane, onJoin });
-        // The reader is released when the engine has ended the query, which after an abort is later than the answer.
         const channel = skipsReadFilters ? reader.unfiltered : reader.channel;
-        const result = running.start({ ...query, channel }, deadline).finally(() => pool.release(reader));
+        const start = async () => {
+          const text = write(sql, values);
+          const query = { sql: text, format, identity: identity ?? text, origin, lane, streams, channel };
+          return await running.start(query, deadline);
+        };
+        // The reader is released when the engine has ended the query, which after an abort is later than the answer.
+        const result = start().finally(() => pool.release(reader));
         const answer = await untilAborted(result, deadline);
         if ((answer.stream ?? answer.bytes).length > limits.resultBytesMax)
           throw tooLarge(limits.resultBytesMax);
@@ -103,9 +106,9 @@ export async function openEmbeddedEngine(options: EmbeddedOptions): Promise<Engi
       }),
     insert: (batch) => gate.pass(async () => void (await ask(CHANNEL.writer, toInsert(batch), batch.bytes))),
     command: (sql) =>
-      gate.pass(async () => {
-        await askOnce(CHANNEL.writer, { op: 'query', format: 'Null' }, Buffer.from(sql));
-      }),
+      gate.pass(
+        async () => void (await askOnce(CHANNEL.writer, { op: 'query', format: 'Null' }, Buffer.from(sql))),
+      ),
     async inspect(sql) {
       gate.refuseClosed();
       const request = { op: 'query', format: 'JSONEachRow' } as const;

@@ -57,14 +57,14 @@ export function createServerReads(options: ReadsOptions) {
   const running = new Map<AbortController, Promise<unknown>>();
 
   async function run(
-    statement: BoundStatement,
+    write: () => BoundStatement,
     querySettings: EngineSettings,
     signal: AbortSignal,
   ): Promise<ServerAnswer> {
     let started: string | undefined;
     try {
       return await client.send({
-        ...statement,
+        ...write(),
         settings: { ...settings, ...querySettings },
         bytesMax: resultBytesMax,
         signal,
@@ -82,8 +82,15 @@ export function createServerReads(options: ReadsOptions) {
 
   return {
     pool,
-    /** @param deadline aborts when no caller waits for the answer any more */
-    async query(statement: BoundStatement, query: QueryOptions, deadline: AbortSignal): Promise<QueryResult> {
+    /**
+     * @param write called once the query has its slot
+     * @param deadline aborts when no caller waits for the answer any more
+     */
+    async query(
+      write: () => BoundStatement,
+      query: QueryOptions,
+      deadline: AbortSignal,
+    ): Promise<QueryResult> {
       const slot = await pool.acquire(deadline, query);
       const startedMs = performance.now();
       const stopping = new AbortController();
@@ -96,12 +103,10 @@ export function createServerReads(options: ReadsOptions) {
         ...(ofFile !== undefined && { ...ofFile, wait_end_of_query: 1 }),
       };
       // The slot is released when the server has ended the query, which after an abort is later than the answer.
-      const result = run(statement, querySettings, AbortSignal.any([deadline, stopping.signal])).finally(
-        () => {
-          running.delete(stopping);
-          pool.release(slot);
-        },
-      );
+      const result = run(write, querySettings, AbortSignal.any([deadline, stopping.signal])).finally(() => {
+        running.delete(stopping);
+        pool.release(slot);
+      });
       running.set(stopping, result);
       const { bytes, rows } = await untilAborted(result, deadline);
       const elapsedMs = performance.now() - startedMs;

@@ -57,7 +57,7 @@ export async function openServerEngine(options: ServerOptions): Promise<Engine> 
       gate.answer(query, async (late) => {
         const deadline = AbortSignal.any([late, watch.signal]);
         const reads = query.sandboxed === undefined ? stored : (sandboxed ?? stored);
-        return await reads.query(bind(sql, values), query, deadline);
+        return await reads.query(() => bind(sql, values), query, deadline);
       }),
     insert: (batch) => gate.pass(() => writes.insert(batch)),
     command: (sql) => gate.pass(() => writes.command(sql)),

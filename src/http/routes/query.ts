@@ -107,13 +107,13 @@ export function noteIgnored(
 interface Asked extends Omit<Resolved, 'ignored'> {
   readonly how: ReturnType<typeof describeRun>;
   /** For a caller that gets no rows. */
-  readonly hint?: string | undefined;
+  readonly describeDoubts?: () => string | undefined;
 }
 
 /** Finds or computes the answer, and responds with it. */
 export async function sendAnswer(
   { cached, describe, metrics }: Pick<QueryParts, 'cached' | 'describe' | 'metrics'>,
-  { question, encoding, directives, how, hint }: Asked,
+  { question, encoding, directives, how, describeDoubts }: Asked,
   { request, reply }: { readonly request: FastifyRequest; readonly reply: FastifyReply },
 ): Promise<FastifyReply> {
   const { method, headers } = request;
@@ -122,7 +122,8 @@ export async function sendAnswer(
     (await cached.compute(question, { ...how, ...directives, streams: true }));
   metrics.served(question.endpoint.name, served.outcome, served.answer.rows);
   request.detail = describeServed(served);
-  if (hint !== undefined && served.answer.rows === 0) reply.header(HINT_HEADER, toHeader(hint));
+  const hint = served.answer.rows === 0 ? describeDoubts?.() : undefined;
+  if (hint !== undefined) reply.header(HINT_HEADER, toHeader(hint));
   const vary = reply.getHeader('vary')?.toString();
   const described = await describe({ method, headers, vary, url: request.url, question, encoding }, served);
   addHead(reply.code(described.status), described.head);

@@ -1,3 +1,4 @@
+import { engineMessage } from '../../../src/query/engine-message.ts';
 import { findPlace } from '../../../src/query/place.ts';
 import { canonicalise } from '../../../src/query/sandbox/canonical.ts';
 import { refuseDense } from '../../../src/query/sandbox/dense-text.ts';
@@ -5,7 +6,6 @@ import { bindNames } from '../../../src/query/sandbox/names.ts';
 import { mayRescan } from '../../../src/query/sandbox/rescan.ts';
 import { toLines } from '../../../src/query/sandbox/sandbox.ts';
 import { parseQueryTree, parseSyntaxTree } from '../../../src/query/syntax-tree.ts';
-import { engineMessage } from '../../../src/query/verify.ts';
 import { SEARCH } from '../../../src/search/search.ts';
 import { findFinalSelect, findLimit } from '../../../src/sql/final-select.ts';
 import { findOptionalConditions } from '../../../src/sql/optional-condition.ts';

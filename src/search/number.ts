@@ -1,0 +1,104 @@
+import { guardText } from '../sql/search-guard.ts';
+import type { SearchOperator } from './tree.ts';
+
+const FORM = '^(-?(?:0|[1-9][0-9]*)(?:[.][0-9]+)?(?:[eE][+-]?[0-9]+)?)$';
+const NUMBER = new RegExp(FORM);
+const PARTS = /^(-?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/;
+
+/** Whether a text is a number: finite, and as JSON writes it. Texts such as `05`, `.5`, `inf` and `1e400` are none. */
+export function isNumber(text: string): boolean {
+  return NUMBER.test(text) && Number.isFinite(Number(text));
+}
+
+// Digits on either side of the point.
+const DECIMAL_DIGITS = 38;
+
+/** What `writeRange` and its caller name, as members of WITH: an expression for each term of each source would exceed the engine's bound on syntax trees. */
+export const NUMBER_MEMBERS: Readonly<Record<string, string>> = {
+  // The text, if it has the form of a number.
+  N: `x -> extract(x, ${guardText('pattern', FORM)})`,
+  // Zero may be a smaller number.
+  D: `n -> nullIf(toDecimal256OrNull(n, ${DECIMAL_DIGITS}), 0)`,
+  // A double that is not finite is not a number.
+  F: 'n -> nullIf(toFloat64OrNull(n), inf)',
+  G: 'n -> nullIf(toFloat64OrNull(n), -inf)',
+};
+
+/**
+ * Whether a number is in a range: exactly if decimals hold both, as doubles if not. NULL if it is none.
+ *
+ * @param form SQL for the result of `N`
+ * @param bound a number
+ */
+export function writeRange(form: string, operator: SearchOperator, bound: string): string {
+  const double = `${operator.startsWith('>') ? 'F' : 'G'}(${form}) ${operator} ${printDouble(Number(bound))}`;
+  const { digits, exponent } = parseDecimal(bound) ?? { digits: '', exponent: 0 };
+  if (exponent > DECIMAL_DIGITS || digits.length - exponent > DECIMAL_DIGITS) return double;
+  return `ifNull(D(${form}) ${operator} toDecimal256('${bound}', ${DECIMAL_DIGITS}), ${double})`;
+}
+
+/** As the engine does. */
+function printDouble(value: number): string {
+  return String(value).replace('e+', 'e');
+}
+
+/** A number, exactly: `0.digits` × 10^`exponent`. Zero has no digits. */
+interface Decimal {
+  readonly isNegative: boolean;
+  /** Without zeros at either end. */
+  readonly digits: string;
+  readonly exponent: number;
+}
+
+function parseDecimal(text: string): Decimal | undefined {
+  if (!isNumber(text)) return undefined;
+  const [, sign, whole = '', part = '', power = '0'] = PARTS.exec(text) ?? [];
+  const all = whole + part;
+  const start = all.search(/[1-9]/);
+  if (start === -1) return { isNegative: false, digits: '', exponent: 0 };
+  const digits = trimZeros(all.slice(start));
+  return { isNegative: sign === '-', digits, exponent: whole.length - start + Number(power) };
+}
+
+/** Without the zeros at its end: a regular expression would take time that grows with the square of their number. */
+function trimZeros(digits: string): string {
+  let end = digits.length;
+  while (digits[end - 1] === '0') end--;
+  return digits.slice(0, end);
+}
+
+const INTEGER_DIGITS_MAX = 21;
+
+/**
+ * The texts of the values that equal a text of a search: itself, and the number that it is as the engine writes those of JSON, which are
+ * integers of 64 bits or doubles.
+ */
+export function spellingsOf(text: string): readonly string[] {
+  const decimal = parseDecimal(text);
+  if (decimal === undefined) return [text];
+  const { isNegative, digits, exponent } = decimal;
+  if (digits === '') return [...new Set([text, '0', '-0'])];
+  const isWhole = digits.length <= exponent;
+  if (isWhole && exponent <= INTEGER_DIGITS_MAX)
+    return [...new Set([text, `${isNegative ? '-' : ''}${digits.padEnd(exponent, '0')}`])];
+  // A double may stand for other integers, too.
+  const double = printDouble(Number(text));
+  const isSame = isWhole ? areEqual(parseDecimal(double), decimal) : !/^-?\d+$/.test(double);
+  return isSame ? [...new Set([text, double])] : [text];
+}
+
+function areEqual(a: Decimal | undefined, b: Decimal): boolean {
+  return a?.isNegative === b.isNegative && a.digits === b.digits && a.exponent === b.exponent;
+}
+
+/** The integer at or below a number, and whether it is the number; `undefined` for a text that is not a number of JSON. */
+export function floorOf(text: string): { readonly floor: bigint; readonly isWhole: boolean } | undefined {
+  const decimal = parseDecimal(text);
+  if (decimal === undefined) return undefined;
+  const { isNegative, digits, exponent } = decimal;
+  const isWhole = digits.length <= exponent || digits === '';
+  // Beyond 64 bits all are alike.
+  const size = Math.min(exponent, INTEGER_DIGITS_MAX + 1);
+  const whole = size <= 0 || digits === '' ? 0n : BigInt(digits.slice(0, size).padEnd(size, '0'));
+  return { floor: isNegative ? -whole - (isWhole ? 0n : 1n) : whole, isWhole };
+}

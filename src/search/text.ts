@@ -1,0 +1,72 @@
+import { remember } from '../lib/remember.ts';
+import { guardText } from '../sql/search-guard.ts';
+import { column } from './field.ts';
+import { casesOf } from './letter.ts';
+import type { SearchValue } from './tree.ts';
+
+const MESSAGE = column('event_message');
+/** The expression of the index of messages (engine/table-index.ts). */
+const SMALL = `lower(${MESSAGE})`;
+// Of the index: shorter texts are in none of its entries.
+const INDEXED_MIN = 4;
+const ANY = String.raw`[\s\S]*`;
+const ESCAPED = /[\\%_]/;
+
+/** Whether a message has the texts in their order, in any letter case. At least one is not empty. The same for all sources. */
+export const writeText = remember((value: SearchValue) => {
+  if (value.every(isAscii)) return writePlain(value);
+  const letters = value.map((text) => [...text.toWellFormed()]);
+  return letters.flat().some(casesOf) ? writeCased(letters) : writePlain(value);
+});
+
+const isAscii = (text: string) => /^[\0-\x7f]*$/.test(text);
+
+/** Texts that only ASCII's letters have a case in: the index has them as they are in small letters. */
+function writePlain(value: SearchValue): string {
+  const [text, ...others] = value.map(toSmall);
+  // With escapes, the engine's look-up of a pattern would find too little (sql/search-guard.ts); without any, LIKE is the fastest.
+  if (others.length === 0 && text !== undefined && ESCAPED.test(text))
+    return `multiSearchAny(${SMALL}, [${guardText('text', text)}])`;
+  return `${SMALL} LIKE ${guardText('like', toPattern(['', text ?? '', ...others, '']))}`;
+}
+
+/**
+ * Texts with other letters that have a case, as a pattern that names each case of each letter: the engine's own functions of letter case find too little
+ * (positionCaseInsensitiveUTF8 of 26.7 misses letters whose capital has another length), or change texts by their language's rules. Only messages
+ * beyond ASCII can match; the index knows the longest part of ASCII.
+ */
+function writeCased(letters: readonly (readonly string[])[]): string {
+  const pattern = letters.map((piece) => piece.map(writeLetter).join('')).join(ANY);
+  const runs = letters.flatMap((piece) =>
+    piece
+      .map((letter) => (casesOf(letter) === undefined ? letter : '\0'))
+      .join('')
+      .split(/[\0\\%_]+/),
+  );
+  const longest = runs.reduce((a, b) => (b.length > a.length ? b : a));
+  const conditions = [
+    ...([...longest].length < INDEXED_MIN
+      ? []
+      : [`${SMALL} LIKE ${guardText('like', `%${toSmall(longest)}%`)}`]),
+    `NOT isASCII(${MESSAGE})`,
+    `match(${SMALL}, ${guardText('match', pattern)})`,
+  ];
+  return `(${conditions.join(' AND ')})`;
+}
+
+function writeLetter(letter: string): string {
+  const cases = casesOf(letter);
+  if (cases !== undefined) return `[${cases}]`;
+  if (letter === '\0') return String.raw`\x00`;
+  return /^[!-/:-@[-`{-~]$/.test(letter) ? `\\${letter}` : toSmall(letter);
+}
+
+/** As the engine's `lower`. */
+function toSmall(text: string): string {
+  return text.replaceAll(/[A-Z]+/g, (capitals) => capitals.toLowerCase());
+}
+
+/** A pattern of LIKE. */
+export function toPattern(value: readonly string[]): string {
+  return value.map((text) => text.replaceAll(/[\\%_]/g, '\\$&')).join('%');
+}

@@ -1,0 +1,255 @@
+import fc from 'fast-check';
+import { afterAll, expect, test } from 'vitest';
+import type { SearchTree } from '../../src/search/tree.ts';
+import { isQuotedValue, printSearch } from '../../trial/oracle/print-search.ts';
+import { findEvents, type SearchedEvent, textOf } from '../../trial/oracle/search.ts';
+import { get } from '../support/http.ts';
+import { runs, sample } from '../support/property.ts';
+import { startTestService, storeEvents } from '../support/service.ts';
+
+// Searches for all letters, in blocks of many rows, and for number-like texts, against an oracle (trial/oracle/search.ts).
+const nowMs = Date.UTC(2026, 10, 20, 12);
+const SOURCE = 'gotrue.logs.prod';
+const { store, url, close } = await startTestService({
+  now: nowMs,
+  env: { TAILRACE_SEARCH_CLAUSES_MAX: '1024', TAILRACE_SEARCH_BYTES_MAX: '65536' },
+});
+afterAll(close);
+const { sources } = store.registry;
+
+const LETTERS = Array.from({ length: 0x2_0000 }, (_, code) => code)
+  .filter((code) => code < 0xd800 || code > 0xdfff)
+  .map((code) => String.fromCodePoint(code))
+  .filter((letter) => /[\p{Changes_When_Casemapped}\p{Changes_When_Casefolded}]/u.test(letter));
+const CASELESS = ['接', 'ש', 'ب', '😀', '1', '-', '%', '_', '\\', '.', ' ', '(', ']', '\0', '\u0301'];
+const WORDS = [
+  'μήνυμα',
+  'ΜΉΝΥΜΑ',
+  'ΟΔΌΣ',
+  'straße',
+  'STRASSE',
+  'ΐς',
+  'ǆep',
+  'ʂɪɤƛι',
+  '273 K',
+  'café timeout',
+  'İstanbul',
+  'ılık',
+  '接続拒否',
+];
+
+/** JSON that a metadata has for `x`: numbers as they are written, of which a double holds some only nearly; and texts. */
+const NUMBERS = [
+  ...[
+    '0',
+    '-0',
+    '-0.0',
+    '5',
+    '5.0',
+    '5e0',
+    '-5',
+    '0.1',
+    '0.30000000000000004',
+    '0.3',
+    '1e2',
+    '100',
+    '1e21',
+    '1e-7',
+  ],
+  ...[
+    '1.5e300',
+    '-1.5e300',
+    '1e-300',
+    '9007199254740992',
+    '9007199254740993',
+    '9007199254740994',
+    '-9007199254740993',
+  ],
+  ...[
+    '1189998819991197253',
+    '1189998819991197254',
+    '9223372036854775807',
+    '18446744073709551615',
+    '123456789.125',
+    '4.999999999999999',
+  ],
+];
+const TEXTS = [
+  ...[
+    '5',
+    '05',
+    '5.0',
+    '+5',
+    ' 5',
+    '5 ',
+    '.5',
+    '5.',
+    '1e2',
+    '1E+2',
+    '1e400',
+    '-1e400',
+    'inf',
+    '-inf',
+    'nan',
+    'Infinity',
+    '0x10',
+    '1_000',
+    '٥',
+  ],
+  ...[
+    '9007199254740993',
+    '9007199254740993.0',
+    '0.1000',
+    '12345678901234567890123456789',
+    '12345678901234567890123456788.5',
+    '1e-30',
+    '',
+    'a',
+    '-',
+    'true',
+  ],
+];
+const raw = (json: string): unknown =>
+  (JSON as unknown as { rawJSON: (json: string) => unknown }).rawJSON(json); // since ES2026
+const VALUES = [...NUMBERS.map(raw), ...TEXTS, null, true, [5], { a: 5 }];
+
+const events: SearchedEvent[] = [
+  ...LETTERS.map((letter) => `a${letter}é ${letter}`),
+  ...WORDS.flatMap((word) => [word, `timeout ${word} refused`]),
+  ...CASELESS,
+].map((event_message, i) => ({
+  source: SOURCE,
+  id: `e${i}`,
+  timestamp: (nowMs - 1_000 - i) * 1_000,
+  project: 'aurora',
+  event_message,
+  metadata: { x: VALUES[i % VALUES.length] },
+}));
+await storeEvents(
+  store,
+  SOURCE,
+  events.map(({ timestamp, ...event }) => ({
+    ...event,
+    timestamp: new Date(timestamp / 1_000).toISOString(),
+  })),
+  nowMs,
+);
+
+const ANY_LETTER = fc.constantFrom(...LETTERS, ...CASELESS);
+const TEXT: fc.Arbitrary<SearchTree> = fc
+  .oneof(
+    ANY_LETTER,
+    fc
+      .tuple(fc.constantFrom('a', 'A', ' ', ''), ANY_LETTER, fc.constantFrom('é', 'É', ''))
+      .map((all) => all.join('')),
+    fc
+      .tuple(fc.constantFrom(...WORDS), fc.nat(3), fc.integer({ min: 1, max: 12 }), fc.nat(2))
+      .map(([word, start, length, form]) => {
+        const part = [...word].slice(start, start + length).join('');
+        return form === 0 ? part : form === 1 ? part.toUpperCase() : part.toLowerCase();
+      }),
+  )
+  .map((text) => ({ kind: 'text', value: [text] }) as const);
+const NUMBER = fc.oneof(
+  fc.constantFrom(...NUMBERS, ...TEXTS),
+  fc.double({ noNaN: true }).map((double) => String(double).replace('e+', 'e')),
+  fc
+    .tuple(
+      fc.constantFrom('9007199254740993', '1189998819991197253', '5', '100'),
+      fc.integer({ min: -2, max: 2 }),
+    )
+    .map(([number, more]) => String(BigInt(number) + BigInt(more))),
+);
+const COMPARE: fc.Arbitrary<SearchTree> = fc
+  .record({
+    operator: fc.constantFrom('=' as const, '>=' as const, '<=' as const, '>' as const, '<' as const),
+    text: NUMBER,
+    mayQuote: fc.boolean(),
+  })
+  .map(
+    ({ operator, text, mayQuote }) =>
+      ({
+        kind: 'compare',
+        field: ['x'],
+        operator,
+        value: [text],
+        isQuoted: isQuotedValue([text], mayQuote),
+        position: 0,
+      }) as const,
+  );
+const ONE = fc.oneof(TEXT, COMPARE);
+const TREE: fc.Arbitrary<SearchTree> = fc.oneof(
+  { weight: 4, arbitrary: ONE },
+  { weight: 1, arbitrary: ONE.map((item) => ({ kind: 'not' as const, item })) },
+);
+
+async function ask(parameters: Record<string, string>) {
+  const { status, text, body } = await get(
+    url,
+    `/api/search?${new URLSearchParams({ source: SOURCE, ...parameters })}`,
+  );
+  expect(status, text).toBe(200);
+  return body.result;
+}
+
+async function count(q: string): Promise<number> {
+  const rows = await ask({ q, part: 'histogram', by: 'source', buckets: '1' });
+  return Number(rows[0]?.['count'] ?? 0);
+}
+
+const expected = (tree: SearchTree) => findEvents(events, sources, tree);
+
+async function expectFound(searches: number): Promise<void> {
+  await fc.assert(
+    fc.asyncProperty(TREE, async (tree) => {
+      const q = printSearch(tree);
+      expect(await count(q), q).toBe(expected(tree).length);
+    }),
+    runs(searches),
+  );
+}
+
+test('finds the events that an oracle finds, for any letter and any number-like text', async () => {
+  await expectFound(200);
+}, 120_000);
+
+test('finds them for thousands of searches', { tags: 'slow', timeout: 1_800_000 }, async () => {
+  await expectFound(5_000);
+});
+
+test('finds all cases of every letter, and no other letter', async () => {
+  const size = 20;
+  const starts = Array.from({ length: Math.ceil(LETTERS.length / size) }, (_, i) => i * size);
+  for (const start of sample(starts)) {
+    const items = LETTERS.slice(start, start + size).map((letter) => ({
+      kind: 'text' as const,
+      value: [`a${letter}É`] as const,
+    }));
+    const tree = { kind: 'or' as const, items };
+    const found = await ask({ q: printSearch(tree), limit: '1000' });
+    expect(found.map(({ id }) => id)).toEqual(expected(tree).map(({ id }) => id));
+  }
+}, 600_000);
+
+test('a value in quotes is found as often as it is listed', async () => {
+  const listed = await ask({ part: 'values', field: 'x' });
+  expect(listed.length).toBe(20);
+  for (const { value, count: times } of listed) {
+    expect(await count(`x:${JSON.stringify(value)}`), String(value)).toBe(times);
+    const own = events.filter((event) => textOf(event, store.registry.getSource(SOURCE), ['x']) === value);
+    expect(own).toHaveLength(Number(times));
+  }
+}, 60_000);
+
+test.each([
+  ['x:1189998819991197253', ['1189998819991197253']],
+  ['x:>=9007199254740993 x:<9007199254740994', ['9007199254740993', '9007199254740993.0']],
+  ['x:"05"', ['05']],
+  ['x:05', ['05']],
+  ['x:5', ['5']],
+  ['x:5.0', ['5', '5.0']],
+  ['x:>1e300', ['1.5e300']],
+])('%s finds only values that are listed as %j', async (q, values) => {
+  const listed = await ask({ q, part: 'values', field: 'x' });
+  expect(listed.map(({ value }) => value).toSorted()).toEqual(values);
+});
