@@ -145,6 +145,7 @@ const anyTree: fc.Arbitrary<SearchTree> = fc.letrec<{ tree: SearchTree }>((tie) 
       field: fc.tuple(fc.constantFrom('level', 'a b'), fc.constantFrom('x', '"y')),
       operator: fc.constantFrom('=' as const, '>=' as const),
       value: fc.tuple(anyText),
+      isQuoted: fc.boolean(),
       position: fc.constant(0),
     }),
     fc.record({

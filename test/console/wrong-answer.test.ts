@@ -99,7 +99,9 @@ describe.each(INHERITED)('the name %s', (name) => {
   });
 
   test('as the path of a column is in the example of its source', () => {
-    const columns = [{ name: 'c', type: 'integer', path: ['metadata', name, 'x'], description: '' }];
+    const columns = [
+      { name: 'c', type: 'integer', path: ['metadata', name, 'x'], other_paths: [], description: '' },
+    ];
     const source = { id: 'i', name: 's', columns };
     const [curl] = createSnippets({ origin: 'http://localhost', source, project: 'p' });
     expect(curl?.text.replaceAll(/\s/g, '')).toContain(`"metadata":{"${name}":{"x":200}}`);

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import { untilAborted } from '../../lib/abort.ts';
-import type { Engine, InsertBatch, QueryLimits, QueryOptions, ReadFilters } from '../engine.ts';
+import type { Engine, InsertBatch, QueryLimits, QueryOptions, QueryResult, ReadFilters } from '../engine.ts';
 import { tooLarge } from '../failure.ts';
 import { createGate } from '../gate.ts';
 import { type EngineEnv, endProcess } from '../process/engine-process.ts';
@@ -99,10 +99,7 @@ export async function openEmbeddedEngine(options: EmbeddedOptions): Promise<Engi
         };
         // The reader is released when the engine has ended the query, which after an abort is later than the answer.
         const result = start().finally(() => pool.release(reader));
-        const answer = await untilAborted(result, deadline);
-        if ((answer.stream ?? answer.bytes).length > limits.resultBytesMax)
-          throw tooLarge(limits.resultBytesMax);
-        return answer;
+        return assertSize(await untilAborted(result, deadline), limits.resultBytesMax);
       }),
     insert: (batch) => gate.pass(async () => void (await ask(CHANNEL.writer, toInsert(batch), batch.bytes))),
     command: (sql) =>
@@ -124,6 +121,12 @@ export async function openEmbeddedEngine(options: EmbeddedOptions): Promise<Engi
     }),
     close: gate.close,
   };
+}
+
+/** @throws TailraceError if the result is too large */
+function assertSize(result: QueryResult, bytesMax: number): QueryResult {
+  if ((result.stream ?? result.bytes).length > bytesMax) throw tooLarge(bytesMax);
+  return result;
 }
 
 /**
