@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify';
 import { TailraceError } from '../errors.ts';
 import { malformedJson } from '../ingest/wire-events.ts';
-import { parseExactJson } from '../lib/exact-json.ts';
+import { parseExactJson } from '../lib/json/exact.ts';
 import { hasTooManyValues, JSON_VALUES_MAX } from './json-values.ts';
 
 /** Chooses the body from what JSON.parse returns, and the same with integers beyond 2^53 as BigInts. */

@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import { TailraceError } from '../errors.ts';
-import { findJsonFault } from '../lib/json-fault.ts';
+import { findJsonFault } from '../lib/json/fault.ts';
 import { cutElements, cutMembers } from './json-text.ts';
 import { isBlank, NEWLINE } from './lines.ts';
 import { eventTexts } from './otlp/events.ts';

@@ -10,7 +10,7 @@ import {
 import { tokenize } from '../../console/src/page/explore/query-text.ts';
 import { parseSearch } from '../../src/search/parse.ts';
 import type { SearchClause, SearchTree } from '../../src/search/tree.ts';
-import { printSearch } from '../../trial/oracle/print-search.ts';
+import { isQuotedValue, printSearch } from '../../trial/oracle/print-search.ts';
 import { runs } from '../support/property.ts';
 
 const FIELDS = ['level', 'project', 'request.path', 'response.status_code', 'event_message'].map((name) => ({
@@ -140,14 +140,16 @@ const anyTree: fc.Arbitrary<SearchTree> = fc.letrec<{ tree: SearchTree }>((tie) 
   tree: fc.oneof(
     { maxDepth: 3 },
     fc.record({ kind: fc.constant('text' as const), value: fc.tuple(anyText) }),
-    fc.record({
-      kind: fc.constant('compare' as const),
-      field: fc.tuple(fc.constantFrom('level', 'a b'), fc.constantFrom('x', '"y')),
-      operator: fc.constantFrom('=' as const, '>=' as const),
-      value: fc.tuple(anyText),
-      isQuoted: fc.boolean(),
-      position: fc.constant(0),
-    }),
+    fc
+      .record({
+        kind: fc.constant('compare' as const),
+        field: fc.tuple(fc.constantFrom('level', 'a b'), fc.constantFrom('x', '"y')),
+        operator: fc.constantFrom('=' as const, '>=' as const),
+        value: fc.tuple(anyText),
+        isQuoted: fc.boolean(),
+        position: fc.constant(0),
+      })
+      .map((clause) => ({ ...clause, isQuoted: isQuotedValue(clause.value, clause.isQuoted) })),
     fc.record({
       kind: fc.constantFrom('and' as const, 'or' as const),
       items: fc.array(tie('tree'), { minLength: 2, maxLength: 3 }),

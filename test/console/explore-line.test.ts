@@ -72,6 +72,7 @@ describe('a filter', () => {
         ...{ kind: 'compare', operator: '=', position: field.length + 1 },
         field: field.split('.'),
         value: [value],
+        isQuoted: true,
       });
   });
 

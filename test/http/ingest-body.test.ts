@@ -144,24 +144,28 @@ describe('a body over the limit', () => {
 
 describe('what is no JSON, or not of events', () => {
   test.each([
-    '',
-    '[',
-    '{"batch":[',
-    '[{"id":"1"},]',
-    '[{"id":"1"}',
-    'NaN',
-    '[NaN]',
-    '[{"a":Infinity}]',
-    "[{'a':1}]",
-    '[{}]x',
-    '\ufeff[]',
-    '[{"a":"\u0000"}]',
-    '[{"a":"\n"}]',
-    '[{"a":"\\x"}]',
-  ])('%j is 400', async (text) => {
+    ['', 1, 1],
+    ['[', 1, 2],
+    ['{"batch":[', 1, 11],
+    ['[{"id":"1"},]', 1, 13],
+    ['[{"id":"1"}', 1, 12],
+    ['NaN', 1, 1],
+    ['[NaN]', 1, 2],
+    ['[{"a":Infinity}]', 1, 7],
+    ["[{'a':1}]", 1, 3],
+    ['[{}]x', 1, 5],
+    ['\ufeff[]', 1, 1],
+    ['[{"a":"\u0000"}]', 1, 7],
+    ['[{"a":"\n"}]', 1, 7],
+    ['[{"a":"\\x"}]', 1, 7],
+    ['[\n  {"a":1}\n  {"a":2}\n]', 3, 3],
+  ])('%j is 400, with its place', async (text, line, column) => {
     const answer = await post(url, TO_EDGE, text);
     expectError(answer, 'invalid_request');
-    expect(answer.body.error.message).toBe('the body is not valid JSON; it may have been cut short');
+    expect(answer.body.error.message).toBe(
+      `the body is not valid JSON from line ${line}, column ${column} on`,
+    );
+    expect(answer.body.error.errors).toMatchObject([{ parameter: 'body', line, column }]);
   });
 
   test.each(['"text"', 'null', '1', 'true'])('%s is 400 and told what a body is', async (text) => {

@@ -7,7 +7,7 @@ import { truncateTable } from '../../engine/table.ts';
 import { TailraceError } from '../../errors.ts';
 import { mergeParameters } from '../../http/routes/query.ts';
 import { createEventWriter } from '../../ingest/writer.ts';
-import { parseExactJson } from '../../lib/exact-json.ts';
+import { parseExactJson } from '../../lib/json/exact.ts';
 import { hideOlder } from '../../open-clock.ts';
 import { createCursors } from '../../query/cursor.ts';
 import type { RawParameters } from '../../query/parameters.ts';

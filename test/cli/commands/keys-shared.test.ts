@@ -111,7 +111,7 @@ describe.skipIf(!hasPostgres)('tailrace keys with TAILRACE_CONTROL_URL', () => {
     const away = { ...env, TAILRACE_CONTROL_URL: 'postgresql://u:s3cret@127.0.0.1:1/tailrace' };
     const { code, stderr } = await runProgram(['keys', 'list'], away);
     expect([code, stderr]).toEqual([
-      1,
+      3,
       'tailrace: TAILRACE_CONTROL_URL: cannot be used: connect ECONNREFUSED 127.0.0.1:1\n',
     ]);
   });
