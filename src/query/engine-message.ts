@@ -3,7 +3,7 @@ import { messageOf } from '../errors.ts';
 /** The engine's message for the author of a query, who may see the data: the values in it are kept. */
 export function engineMessage(error: unknown): string {
   return cutStatement(
-    messageOf(error)
+    shorten(messageOf(error))
       .replace(/^(?:(?:[\w ]*: )?Code: \d+\. DB::Exception: )+/, '')
       .replace(/(: )?In scope\b.*?(?=(?:\. Maybe you meant|\(\w+\)\s*$|$))/s, '')
       .replace(/Expected one of: .*$/s, ''),
@@ -11,6 +11,15 @@ export function engineMessage(error: unknown): string {
     .replaceAll(/\s+/g, ' ')
     .slice(0, 400)
     .trim();
+}
+
+const HEAD_CHARS = 8_000;
+const TAIL_CHARS = 1_000;
+
+/** A message repeats the statement, which a caller may have made long; what is wrong stands at its start, advice at its end. */
+function shorten(message: string): string {
+  if (message.length <= HEAD_CHARS + TAIL_CHARS) return message;
+  return `${message.slice(0, HEAD_CHARS)}…${message.slice(-TAIL_CHARS)}`;
 }
 
 // What stands at the place is repeated; the place is reported by itself.
@@ -23,5 +32,5 @@ export function cutStatement(message: string): string {
   return message
     .replace(POSITION, ' at “$1”. ')
     .replace(SCOPE, '')
-    .replace(/(?:\. )+(?=Maybe you meant)/, '. ');
+    .replace(/(?<!\. )(?:\. )+(?=Maybe you meant)/, '. '); // begins at the first one only: linear
 }

@@ -49,6 +49,8 @@ describe('Cache-Status and Age', () => {
   });
 
   test('tell that an endpoint without caching passes the cache by, each time', async () => {
+    // The first page of a question may take two queries, of a stretch of time and then of all: see newest-first.ts.
+    await cacheHeaders('logs.all', { project: 'p1' });
     const before = await queries({ endpoint: 'logs.all' });
     for (let i = 0; i < 3; i++)
       expect(await cacheHeaders('logs.all', { project: 'p1' })).toEqual(['Tailrace; fwd=bypass', '0']);

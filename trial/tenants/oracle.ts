@@ -74,7 +74,8 @@ function statusOfKey(caller: TestCaller, endpoint: string): number | undefined {
   if (caller.state === 'bad') return 401;
   if (!caller.mayQuery) return 403;
   const declared = DECLARED[endpoint];
-  if (declared === undefined) return 404;
+  // A key with a list does not learn which others there are.
+  if (declared === undefined) return caller.endpoints === undefined ? 404 : 403;
   const pinned = Object.keys(caller.pins);
   const isVoid = pinned.length > 0 && !pinned.some((name) => declared.includes(name));
   return isVoid || caller.endpoints?.includes(endpoint) === false ? 403 : undefined;
