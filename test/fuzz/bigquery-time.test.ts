@@ -92,7 +92,7 @@ test('expressions of any forms are translated far below the bound', () => {
         sql,
       ).toBeLessThan(MS_MAX);
   }
-  expect(accepted).toBeGreaterThan(scale(400) / 4);
+  expect(accepted).toBeGreaterThan(scale(400) / 8);
 });
 
 describe('on the thread that answers requests', async () => {
