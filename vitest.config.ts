@@ -29,7 +29,8 @@ const retry = 1;
 const UNIT = [
   'test/docs.test.ts',
   'bench/**/*.test.ts',
-  'test/{config,console,maintenance,scripts}/**/*.test.ts',
+  'test/{config,console,scripts}/**/*.test.ts',
+  'test/maintenance/!(begin-deletion).test.ts',
   'test/cache/!(incremental).test.ts',
   'test/cache/shared/!(replicas).test.ts',
   'test/cli/{program,table}.test.ts',
