@@ -42,7 +42,7 @@ const UNIT = [
   'test/engine/{failure,sandbox-rights,session-pool,write-marks}.test.ts',
   'test/engine/process/!(engine-process).test.ts',
   'test/fuzz/parse-time.test.ts',
-  'test/http/{console,json-values}.test.ts',
+  'test/http/{console,json-body,json-values}.test.ts',
   'test/ingest/!(committer|idempotency|load).test.ts',
   'test/keys/!(postgres-store).test.ts',
   'test/lib/!(redis).test.ts',
