@@ -44,7 +44,7 @@ const UNIT = [
   'test/fuzz/parse-time.test.ts',
   'test/http/{console,json-body,json-values}.test.ts',
   'test/ingest/!(committer|idempotency|load).test.ts',
-  'test/keys/!(postgres-store).test.ts',
+  'test/keys/!(postgres-store|token-secret).test.ts',
   'test/lib/!(redis).test.ts',
   'test/query/timestamp.test.ts',
   'test/retention/!(retention).test.ts',
