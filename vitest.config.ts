@@ -30,7 +30,7 @@ const UNIT = [
   'test/docs.test.ts',
   'bench/**/*.test.ts',
   'test/{config,console,scripts}/**/*.test.ts',
-  'test/maintenance/!(begin-deletion).test.ts',
+  'test/maintenance/!(hanging-engine).test.ts',
   'test/cache/!(incremental).test.ts',
   'test/cache/shared/!(replicas).test.ts',
   'test/cli/{program,table}.test.ts',

@@ -4,10 +4,15 @@ import { createCommitter } from '../../src/ingest/committer.ts';
 import { parseEvent } from '../../src/ingest/event.ts';
 import { encodeRows } from '../../src/ingest/rows.ts';
 import { createBegin } from '../../src/maintenance/deletion/begin.ts';
+import { createDeletions } from '../../src/maintenance/deletion/deletions.ts';
+import { sendCommand } from '../../src/maintenance/socket/client.ts';
+import { createCommands } from '../../src/maintenance/socket/commands.ts';
+import { COMMANDS } from '../../src/maintenance/socket/protocol.ts';
+import { openLocalServer } from '../../src/maintenance/socket/server.ts';
 import { idsOf } from '../support/ingest.ts';
 import { openTestStore } from '../support/service.ts';
 
-const { store, close } = await openTestStore();
+const { store, config, close } = await openTestStore();
 afterAll(close);
 afterEach(() => void vi.useRealTimers());
 const EDGE = store.registry.getSource('cloudflare.logs.prod');
@@ -20,12 +25,17 @@ function rowsOf(project: string, id: string) {
   return encodeRows([parseEvent({ text: JSON.stringify(wire) }, EDGE, rules)]);
 }
 
+/** Calls of the engine that hang, in this test. */
+let asked = 0;
+
 /** The real engine, which hangs in one of its methods until the gate opens. */
 function hangIn(method: 'inspect' | 'insert') {
+  asked = 0;
   const gate = Promise.withResolvers<void>();
   const engine: Engine = {
     ...store.engine,
     [method]: async (argument: never) => {
+      asked++;
       await gate.promise;
       return await store.engine[method](argument);
     },
@@ -41,7 +51,7 @@ function hangIn(method: 'inspect' | 'insert') {
     ...{ control: { record: async () => {} }, pause: async () => {}, onBegin() {} },
   });
   const deletion = (project: string) => ({ project, sources: [EDGE], before: undefined });
-  return { gate, committer, begin: (project: string) => begin(deletion(project), 'cli') };
+  return { gate, engine, committer, begin: (project: string) => begin(deletion(project), 'cli') };
 }
 
 /** Lets what has been resolved go on. */
@@ -90,3 +100,32 @@ test('a deletion that has begun holds nothing any more', async () => {
   expect(await idsOf(store, 'quick')).toEqual(['1']);
   await committer.close();
 });
+
+test.each([COMMANDS.delete, COMMANDS.count])(
+  'a service that stops does not wait for the command %s',
+  async (path) => {
+    const { gate, engine, committer } = hangIn('inspect');
+    const { registry } = store;
+    const tools = { newId: () => 'id', wait: async () => {} };
+    const deletions = createDeletions({
+      ...{ ...tools, holdInserts: committer.hold, now: () => NOW, control: { record: async () => {} } },
+      store: { engine, registry, eventsDeleted: async () => {} },
+    });
+    const handlers = createCommands({
+      ...tools,
+      config,
+      folders: () => store.folders,
+      engine,
+      registry,
+      deletions,
+    });
+    const local = await openLocalServer({ dataDir: config.dataDir, handlers, onError() {} });
+    const running = await sendCommand(config.dataDir, path, { project: 'hung' });
+    const finished = running?.finish(() => {});
+    await vi.waitFor(() => expect(asked).toBeGreaterThan(0));
+    await Promise.all([local?.close(), expect(finished).rejects.toThrow('the service stopped before')]);
+    gate.resolve();
+    await deletions.idle();
+    await committer.close();
+  },
+);
