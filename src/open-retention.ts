@@ -44,9 +44,11 @@ interface RetentionParts {
 
 /** Deletes days that are too old, or too many, from the store of a service: once before it resolves, then every hour. */
 export async function startRetention(parts: RetentionParts): Promise<RetentionSchedule> {
-  const { startTask, opened } = parts;
+  const { startTask, opened, logger } = parts;
   const schedule = createServiceRetention(parts);
-  opened.defer(schedule.saveClock);
+  // As on a full disk: the service has stopped as it should, and the next start compares with an earlier time.
+  const reportUnsaved = (error: unknown) => logger.error({ err: error }, 'clock.json could not be written');
+  opened.defer(() => schedule.saveClock().catch(reportUnsaved));
   startTask({ name: 'retention-watch', everyMs: WATCH_EVERY_MS, run: schedule.watch });
   await startTask({ name: 'retention', everyMs: RUN_EVERY_MS, run: schedule.run }).trigger();
   return schedule;

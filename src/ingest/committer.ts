@@ -140,8 +140,11 @@ export function createCommitter(engine: Engine, options: CommitterOptions): Comm
     async close() {
       closed = true;
       for (const group of groups.values()) makeDue(group);
-      await holds.released;
-      await sending;
+      // Another hold may begin at the end of the last one, and interrupt the sending.
+      while (holds.count > 0 || sending !== undefined) {
+        await holds.released;
+        await sending;
+      }
     },
     gauges: () => ({ queuedBytes: backlog.bytes, queuedRequests: requests }),
   };

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { closeSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { InputError, toStartError } from '../errors.ts';
 import { describeSystemFailure, isTransient } from '../lib/system-failure.ts';
@@ -41,13 +41,26 @@ function decodeFileText(text: string): Buffer | undefined {
 
 /** @returns `undefined` if the file exists */
 function createSecret(file: string): Buffer | undefined {
+  const opened = openNew(file);
+  if (opened === undefined) return undefined;
   const secret = randomBytes(SECRET_BYTES);
   try {
-    writeFileSync(file, `${secret.toString('base64url')}\n`, { flag: 'wx', mode: 0o600, flush: true });
+    writeFileSync(opened, `${secret.toString('base64url')}\n`, { flush: true });
     return secret;
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'EEXIST') return undefined;
     rmSync(file, { force: true }); // on a full disk it is empty, which the next start would take for damaged
+    throw error;
+  } finally {
+    closeSync(opened);
+  }
+}
+
+/** @returns `undefined` if the file exists; after any other failure it may exist, too */
+function openNew(file: string): number | undefined {
+  try {
+    return openSync(file, 'wx', 0o600);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'EEXIST') return undefined;
     throw error;
   }
 }

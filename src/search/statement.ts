@@ -41,22 +41,34 @@ export function writeRows(scope: SearchScope, size: number): WriteSearch {
       bounds: ['page_from', 'page_until'],
       more: (source) =>
         `AND (${value('cursor_id')} IS NULL OR ${writeAfterCursor(quote(source.name), value)})`,
-      select: (fields) =>
-        `${fields.find(['source']).sql} AS source, ${COLUMNS}, ${fields.find(['level']).sql} AS level_rank`,
-      end: `ORDER BY ${[...ORDER, 'project'].map((name) => `${column(name)} DESC`).join(', ')} LIMIT ${size} + toUInt64OrZero(${value(PAGE_SKIP)})`,
+      select: (fields, source) =>
+        `${fields.find(['source']).sql} AS source, ${COLUMNS}, ${fields.find(['level']).sql} AS level_rank, ${writeStored(source)}`,
+      end: `ORDER BY ${[...ORDER.map(column), ...STORED].map((sql) => `${sql} DESC`).join(', ')} LIMIT ${size} + toUInt64OrZero(${value(PAGE_SKIP)})`,
     });
     return {
       items: ROW_ITEMS,
       after: `FROM (
 ${arms}
 )
-ORDER BY at DESC, id DESC, source DESC, project DESC`,
+ORDER BY ${['at', 'id', 'source', 'project', ...STORED].map((sql) => `${sql} DESC`).join(', ')}`,
       limit: size,
     };
   };
 }
 
-const ORDER = ['timestamp', 'id'];
+const ORDER = ['timestamp', 'id', 'project'];
+// The order of rows alike, which has to be the same in the query for each page. Neither is changed by merges: of a merged part the first
+// is the lowest, and the engine keeps the order of its rows.
+const STORED = ['`#insert`', '`#row`'];
+
+/** Where a row was stored: number of the insert, and of the row in its part. Of an existing table that is not known. */
+function writeStored(source: Source): string {
+  const [insert, row] = isManaged(source)
+    ? [`toUInt64(splitByChar('_', ${column('_part')})[2])`, column('_part_offset')]
+    : ['toUInt64(0)', 'toUInt64(0)'];
+  return `${insert} AS ${STORED[0]}, ${row} AS ${STORED[1]}`;
+}
+
 const COLUMNS = [
   ...['id', 'project', 'event_message', 'metadata'].map((name) => `${column(name)} AS ${name}`),
   `${column('timestamp')} AS at`,
@@ -168,7 +180,7 @@ interface Arm {
   /** Parameters with the first and the last instant. */
   readonly bounds: readonly [from: string, until: string];
   readonly more?: (source: Source) => string;
-  readonly select: (fields: Fields) => string;
+  readonly select: (fields: Fields, source: Source) => string;
   readonly end?: string;
 }
 
@@ -179,7 +191,7 @@ function writeArms({ sources, tree, hasProject }: SearchScope, value: Value, arm
   const project = hasProject ? `AND ${column('project')} = ${value('project')}` : undefined;
   const arms = sources.map((source) => {
     const fields = createFields(source);
-    const selected = arm.select(fields);
+    const selected = arm.select(fields, source);
     const conditions = [`${time} >= ${from} AND ${time} <= ${until}`, project, arm.more?.(source)];
     const searched = tree && writeCondition(tree, fields);
     const definitions = fields.definitions();

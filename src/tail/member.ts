@@ -57,6 +57,10 @@ export function createMember({ caller, authenticate, bufferBytesMax, onEnd }: Me
     caller,
     send,
     end,
+    /** Whether it has ended with a reason, which its reader gets when it starts. */
+    get hasEnded() {
+      return ended !== undefined && ended !== 'left';
+    },
     /** Sends what was before, as fast as it is read, then what was held, and from then on what comes. */
     async start(to: Sink, before: Iterable<Buffer>): Promise<void> {
       sink = to;

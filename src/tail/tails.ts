@@ -112,6 +112,7 @@ export function createTails(options: TailsOptions) {
         if (isClosed) member.end('shutdown');
         return createTail(member, past);
       } catch (error) {
+        if (member.hasEnded) return createTail(member, NOTHING); // which stopped its queries
         member.leave();
         throw error;
       }
@@ -165,6 +166,8 @@ function createPlaces({ tailsMax, tailsPerKeyMax }: TailsOptions['limits']) {
 function tooMany(message: string): TailraceError {
   return new TailraceError('rate_limited', message, { retryAfterSeconds: RETRY_SECONDS });
 }
+
+const NOTHING: Past = { events: [], release() {} };
 
 function createTail(member: Member, { events, release }: Past): Tail {
   return {

@@ -126,6 +126,30 @@ describe('following the links', () => {
       expect(await readAll(url, `/api/search?project=${project}&limit=${limit}`)).toEqual(wanted);
   });
 
+  test('reaches each of many rows that differ only in their message once, in a search of any page size', async ({
+    task: { result },
+  }) => {
+    const { store, clock, url } = own;
+    const project = `same-place-${result?.retryCount ?? 0}`;
+    const timestamp = new Date(clock.now - 5_000).toISOString();
+    const messages = Array.from({ length: 383 }, (_, i) => `message ${i}`);
+    const alike = messages.map((text) => ({ id: 'same', timestamp, project, event_message: text }));
+    for (let from = 0; from < alike.length; from += 70)
+      await storeEvents(store, EDGE, alike.slice(from, from + 70), clock.now);
+    for (const limit of [7, 33, 100, 383]) {
+      const found: unknown[] = [];
+      for (
+        let next: string | undefined = `/api/search?project=${project}&limit=${limit}`;
+        next !== undefined;
+      ) {
+        const page: Page = await read(url, next);
+        found.push(...page.rows.map((row) => row['event_message']));
+        next = page.next;
+      }
+      expect(found.toSorted()).toEqual(messages.toSorted());
+    }
+  });
+
   test('reaches each row that was there once, newest first, while events come in at the same microseconds', async ({
     task: { result },
   }) => {

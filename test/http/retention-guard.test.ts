@@ -1,4 +1,4 @@
-import { cp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { cp, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pino } from 'pino';
 import { afterAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
@@ -202,4 +202,12 @@ test('an empty store, a first start, and hours without a service stop nothing', 
   await first.close();
   const second = await start(NOW - 20 * DAY_MS + 23 * 3_600_000);
   expect(await second.ready()).toEqual({ status: 'ready' });
+});
+
+test('a service stops as it should when the time of its stop cannot be written down, as on a full disk', async () => {
+  const service = await start(NOW);
+  await rm(join(dataDir, 'clock.json'), { force: true });
+  await mkdir(join(dataDir, 'clock.json'));
+  await service.close();
+  expect(service.errors().filter((line) => line.includes('clock.json'))).toHaveLength(1);
 });

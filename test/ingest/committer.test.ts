@@ -259,6 +259,25 @@ describe('holding the queue', () => {
     await commit;
     expect(await idsOf(store, project)).toEqual(['1']);
   });
+
+  test('again while a close stores what waits: it is all stored when the close resolves', async () => {
+    const project = newProject();
+    const { engine, inserts } = watch();
+    const { committer } = open(engine, { waitMs: 0 });
+    const first = committer.hold();
+    const rows = [0, 1, 2].map((daysAgo) => event(project, `${daysAgo}`, { daysAgo }));
+    const commit = committer.commit(EDGE, encodeRows(rows));
+    const closing = committer.close();
+    first.release();
+    const second = committer.hold();
+    await second.idle;
+    expect(inserts).toHaveLength(1);
+    second.release();
+    await closing;
+    expect(committer.gauges().queuedRequests).toBe(0);
+    await commit;
+    expect(await idsOf(store, project)).toEqual(['0', '1', '2']);
+  });
 });
 
 describe('keys', () => {

@@ -391,6 +391,29 @@ describe('tails that go on after a position', () => {
     tails.close();
   });
 
+  test('that end while they are opened tell their reader why', async () => {
+    await storeRows(range(0, 330), (i) => 60_000 - i);
+    const position = [String((NOW - 60_000 + 29) * 1_000), 'e000029'];
+    for (const [at, waitsFor] of [
+      [undefined, 1],
+      [position, 2],
+    ] as const) {
+      const tails = openTails();
+      const asked: unknown[] = [];
+      onQuery = async (options) => {
+        asked.push(options);
+        if (asked.length < waitsFor) return;
+        const { promise, reject } = Promise.withResolvers<void>();
+        options?.signal?.addEventListener('abort', () => reject(options.signal?.reason));
+        await promise;
+      };
+      const opened = open(tails, at === undefined ? undefined : [...at]);
+      await expect.poll(() => asked.length).toBe(waitsFor);
+      tails.close();
+      expect((await opened).reason()).toBe('shutdown');
+    }
+  });
+
   test('end if their reader takes too long, so that others go on', async () => {
     const tails = openTails();
     await storeRows(['a']);

@@ -26,7 +26,7 @@ export interface BeginParts {
   readonly engine: Engine;
   readonly registry: Registry;
   readonly control: Pick<ControlStore, 'record'>;
-  /** Keeps this process from storing events until `release`. `idle` resolves when none are being stored. */
+  /** Keeps this process from storing events until `release`, which is idempotent. `idle` resolves when none are being stored. */
   readonly holdInserts: () => { readonly idle: Promise<void>; readonly release: () => void };
   /** ms since the epoch. */
   readonly now: () => number;
@@ -36,9 +36,14 @@ export interface BeginParts {
   readonly onBegin: (source: Source) => void;
 }
 
+// It takes some milliseconds. If the engine hangs, events would wait for minutes, and their senders with them: a command for another
+// server of a cluster, which is down, takes 180 s.
+const HOLD_MS_MAX = 10_000;
+
 /**
- * Begins deletions, one at a time. This process stores nothing meanwhile: what a deletion counts is what it deletes, and its moment is
- * the same in all tables. What other processes store on a server is before or after it, by the order in which the server got both.
+ * Begins deletions, one at a time. This process stores nothing meanwhile, for 10 s at most: what a deletion counts is what it deletes,
+ * and its moment is the same in all tables. What is stored after the 10 s, or by other processes on a server, is before or after it, by
+ * the order in which the engine got both; what is sent once the deletion is accepted stays in any case.
  */
 export function createBegin({ engine, registry, control, holdInserts, now, pause, onBegin }: BeginParts) {
   const acquire = createSlots(1);
@@ -70,10 +75,10 @@ export function createBegin({ engine, registry, control, holdInserts, now, pause
 
   return async function begin(deletion: Deletion, actor: string): Promise<Begun> {
     const slot = await acquire();
-    const { idle, release } = holdInserts();
+    const hold = holdFor(HOLD_MS_MAX, holdInserts());
     const sources: Source[] = [];
     try {
-      await idle;
+      await hold.ready;
       const counted = await countEvents(engine, deletion);
       await audit(deletion, counted, actor);
       const failure = await beginAll(deletion, counted, sources).then(
@@ -82,9 +87,25 @@ export function createBegin({ engine, registry, control, holdInserts, now, pause
       );
       return { acceptedMs: now(), counted, sources, failure };
     } finally {
-      release();
+      hold.release();
       slot.release();
     }
+  };
+}
+
+/** A hold that ends by itself. `ready`: nothing is being stored, or it has ended. */
+function holdFor(ms: number, { idle, release }: ReturnType<BeginParts['holdInserts']>) {
+  const late = Promise.withResolvers<void>();
+  const timer = setTimeout(() => {
+    release();
+    late.resolve(); // under load the queue may never be idle again
+  }, ms);
+  return {
+    ready: Promise.race([idle, late.promise]),
+    release() {
+      clearTimeout(timer);
+      release();
+    },
   };
 }
 

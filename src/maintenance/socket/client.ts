@@ -30,10 +30,10 @@ export async function sendCommand(
   const response = await send(dataDir, path, JSON.stringify(body));
   if (response === undefined) return undefined;
   const lines = createInterface({ input: response, crlfDelay: Number.POSITIVE_INFINITY });
-  response.on('error', () => lines.close()); // the service has ended; the lines end without a result
+  response.on('error', () => lines.close()); // also if nobody reads them yet
   return {
     async finish(onProgress) {
-      for await (const text of lines) {
+      for await (const text of untilLost(lines)) {
         const line = JSON.parse(text) as Line; // written by server.ts
         if ('done' in line) return line.done;
         if ('error' in line) throw toError(line.error);
@@ -46,6 +46,13 @@ export async function sendCommand(
       response.destroy();
     },
   };
+}
+
+/** The lines up to the end of the connection, which breaks if the service ends: then none of them is a result. */
+async function* untilLost(lines: AsyncIterable<string>): AsyncGenerator<string> {
+  try {
+    yield* lines;
+  } catch {}
 }
 
 // The codes if there is no service, or it was killed.

@@ -53,7 +53,8 @@ export function createCommands(options: CommandOptions): Readonly<Record<string,
       hasKeys: options.config.controlUrl === '',
     }),
     [COMMANDS.snapshot]: createSnapshotCommand(options),
-    [COMMANDS.count]: async (body) => await options.deletions.count(parse(options.registry, body)),
+    [COMMANDS.count]: async (body, { signal }) =>
+      await untilAborted(options.deletions.count(parse(options.registry, body)), signal),
     [COMMANDS.delete]: createDeleteCommand(options),
     ...(options.actions && createProcessCommands(options.actions)),
   };
@@ -90,7 +91,8 @@ function createSnapshotCommand({ config, engine, newId }: CommandOptions): Handl
 
 function createDeleteCommand({ registry, deletions, wait }: CommandOptions): Handler {
   return async (body, { send, signal }): Promise<readonly SourceRows[]> => {
-    const job = await deletions.start(parse(registry, body), 'cli');
+    // The engine may hang; a service that stops does not wait for it.
+    const job = await untilAborted(deletions.start(parse(registry, body), 'cli'), signal);
     let isOver = false;
     const report = async () => {
       while (!isOver && !signal.aborted) {

@@ -1,0 +1,131 @@
+import { afterAll, afterEach, expect, test, vi } from 'vitest';
+import type { Engine } from '../../src/engine/engine.ts';
+import { createCommitter } from '../../src/ingest/committer.ts';
+import { parseEvent } from '../../src/ingest/event.ts';
+import { encodeRows } from '../../src/ingest/rows.ts';
+import { createBegin } from '../../src/maintenance/deletion/begin.ts';
+import { createDeletions } from '../../src/maintenance/deletion/deletions.ts';
+import { sendCommand } from '../../src/maintenance/socket/client.ts';
+import { createCommands } from '../../src/maintenance/socket/commands.ts';
+import { COMMANDS } from '../../src/maintenance/socket/protocol.ts';
+import { openLocalServer } from '../../src/maintenance/socket/server.ts';
+import { idsOf } from '../support/ingest.ts';
+import { openTestStore } from '../support/service.ts';
+
+const { store, config, close } = await openTestStore();
+afterAll(close);
+afterEach(() => void vi.useRealTimers());
+const EDGE = store.registry.getSource('cloudflare.logs.prod');
+const NOW = Date.now();
+const HOLD_MS = 10_000;
+
+function rowsOf(project: string, id: string) {
+  const wire = { id, project, timestamp: NOW, event_message: '' };
+  const rules = { now: NOW * 1000, eventBytesMax: 1024 * 1024, project: '' };
+  return encodeRows([parseEvent({ text: JSON.stringify(wire) }, EDGE, rules)]);
+}
+
+/** Calls of the engine that hang, in this test. */
+let asked = 0;
+
+/** The real engine, which hangs in one of its methods until the gate opens. */
+function hangIn(method: 'inspect' | 'insert') {
+  asked = 0;
+  const gate = Promise.withResolvers<void>();
+  const engine: Engine = {
+    ...store.engine,
+    [method]: async (argument: never) => {
+      asked++;
+      await gate.promise;
+      return await store.engine[method](argument);
+    },
+  };
+  const committer = createCommitter(engine, {
+    waitMs: 0,
+    groupBytesMax: 1, // sent at once, without a timer
+    queueBytesMax: 1_000_000,
+    onCommit() {},
+  });
+  const begin = createBegin({
+    ...{ engine, registry: store.registry, holdInserts: committer.hold, now: () => NOW },
+    ...{ control: { record: async () => {} }, pause: async () => {}, onBegin() {} },
+  });
+  const deletion = (project: string) => ({ project, sources: [EDGE], before: undefined });
+  return { gate, engine, committer, begin: (project: string) => begin(deletion(project), 'cli') };
+}
+
+/** Lets what has been resolved go on. */
+const settle = async () => {
+  for (let i = 0; i < 20; i++) await undefined;
+};
+
+test('an engine that hangs while a deletion begins holds ingest for ten seconds, not for as long as it hangs', async () => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+  const { gate, committer, begin } = hangIn('inspect');
+  const begun = begin('hung');
+  await settle();
+  let isStored = false;
+  const commit = committer.commit(EDGE, rowsOf('other', '1')).then(() => {
+    isStored = true;
+  });
+  vi.advanceTimersByTime(HOLD_MS - 1);
+  await settle();
+  expect([isStored, committer.gauges().queuedRequests]).toEqual([false, 1]);
+  vi.advanceTimersByTime(1);
+  await commit;
+  expect(await idsOf(store, 'other')).toEqual(['1']);
+  gate.resolve();
+  expect(await begun).toMatchObject({ counted: [{ rows: 0 }], failure: undefined });
+  await committer.close();
+});
+
+test('a deletion does not wait for an insert that hangs', async () => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+  const { gate, committer, begin } = hangIn('insert');
+  const commit = committer.commit(EDGE, rowsOf('late', '1'));
+  const begun = begin('hung');
+  await settle();
+  vi.advanceTimersByTime(HOLD_MS);
+  expect(await begun).toMatchObject({ failure: undefined });
+  gate.resolve();
+  await commit;
+  await committer.close();
+});
+
+test('a deletion that has begun holds nothing any more', async () => {
+  const { gate, committer, begin } = hangIn('inspect');
+  gate.resolve();
+  await begin('quick');
+  await committer.commit(EDGE, rowsOf('quick', '1'));
+  expect(await idsOf(store, 'quick')).toEqual(['1']);
+  await committer.close();
+});
+
+test.each([COMMANDS.delete, COMMANDS.count])(
+  'a service that stops does not wait for the command %s',
+  async (path) => {
+    const { gate, engine, committer } = hangIn('inspect');
+    const { registry } = store;
+    const tools = { newId: () => 'id', wait: async () => {} };
+    const deletions = createDeletions({
+      ...{ ...tools, holdInserts: committer.hold, now: () => NOW, control: { record: async () => {} } },
+      store: { engine, registry, eventsDeleted: async () => {} },
+    });
+    const handlers = createCommands({
+      ...tools,
+      config,
+      folders: () => store.folders,
+      engine,
+      registry,
+      deletions,
+    });
+    const local = await openLocalServer({ dataDir: config.dataDir, handlers, onError() {} });
+    const running = await sendCommand(config.dataDir, path, { project: 'hung' });
+    const finished = running?.finish(() => {});
+    await vi.waitFor(() => expect(asked).toBeGreaterThan(0));
+    await Promise.all([local?.close(), expect(finished).rejects.toThrow('the service stopped before')]);
+    gate.resolve();
+    await deletions.idle();
+    await committer.close();
+  },
+);
