@@ -20,7 +20,7 @@ export async function callService(config: Config, path: string): Promise<unknown
   const { dataDir } = config;
   const late = () =>
     new StoppedError(
-      `the service on ${dataDir} has not answered within ${RESULT_MS_MAX / 1000} s; its log says more`,
+      `the service on ${dataDir} has not responded within ${RESULT_MS_MAX / 1000} s; its log says more`,
     );
   const deadline = createDeadline(RESULT_MS_MAX, late);
   let running: RunningCommand | undefined;
