@@ -33,7 +33,7 @@ describe.skipIf(ON_SERVER)('on the data directory of a service', () => {
     await addEndpoint(endpoints.path, { ...EXTRA, sql: 'SELECT toInt64(1) AS n WHERE @project = @project' });
     expect(await runCli(['reload'], { env })).toEqual({
       code: 0,
-      stdout: 'definitions reloaded: 4 endpoints and 9 sources are served\n',
+      stdout: 'definitions reloaded: 4 endpoints and 9 sources served\n',
       stderr: '',
     });
     await addEndpoint(endpoints.path, { ...EXTRA, sql: 'SELECT nonsense WHERE @project = @project' });
