@@ -103,7 +103,7 @@ test.each(['reload', 'stop'])('%s exits with 1 where no service runs', async (co
   const { code, stdout, stderr } = await runCli([command], {
     env: { CLICKHOUSE_URL: '', TAILRACE_DATA_DIR: dir },
   });
-  const message = `no service runs on data directory ${dir}; set TAILRACE_DATA_DIR to the one of the service`;
+  const message = `no service runs on data directory ${dir}; set TAILRACE_DATA_DIR to the one of the service, which is ./.tailrace for "tailrace dev"`;
   expect([code, stdout, stderr]).toEqual([1, '', `tailrace: ${message}\n`]);
 });
 
