@@ -67,7 +67,7 @@ function errorsPage(): string {
 \`\`\`
 
 429 and 503 carry \`Retry-After\` in seconds, 401 \`WWW-Authenticate\`, 405 \`Allow\`. The log has the cause of a 5xx under the request id; the
-response has not. A command that fails with ${ofTailrace.join(', ')} exits with 3, with any other with 1.`,
+response does not. A command that fails with ${ofTailrace.join(', ')} exits with 3; any other code means 1.`,
     lines.join('\n'),
   );
 }
@@ -84,8 +84,8 @@ Exit codes:
 - 0: done
 - 1: wrong input, or a setting that has to be changed; one line per fault says what and where
 - 2: misuse of the command
-- 3: a failure of Tailrace; or one that may pass, so that a supervisor should start it again (a full disk, a port in use, a server that is not up yet);
-  or stopped by a signal before the work was done`,
+- 3: a failure of Tailrace, or a cause that may pass, so that a supervisor should start it again (a full disk, a port in use, a server that is not up
+  yet), or a signal before the work was done`,
     allCommands(program).map(commandSection).join('\n\n'),
   );
 }
@@ -95,7 +95,7 @@ function commandSection(command: Command): string {
   if (command.options.length + command.registeredArguments.length === 0) return head;
   const options = command.options.filter((one) => !isShared(command, one));
   const terms = [
-    ...command.registeredArguments.map((one) => [one.name(), one.description] as const),
+    ...command.registeredArguments.map((one) => [one.name(), new Help().argumentDescription(one)] as const),
     ...options.map((one) => [one.flags, describeOption(one)] as const),
   ];
   const width = Math.max(...terms.map(([term]) => term.length));
@@ -119,7 +119,10 @@ function describeOption(option: Option): string {
 
 /** Nothing for a command with options alone. */
 function usageOf(command: Command): string[] {
-  const values = command.registeredArguments.map((one) => `<${one.name()}${one.variadic ? '…' : ''}>`);
+  const values = command.registeredArguments.map((one) => {
+    const name = `${one.name()}${one.variadic ? '…' : ''}`;
+    return one.required ? `<${name}>` : `[${name}]`;
+  });
   if (values.length === 0) return [];
   return [[pathOf(command), ...(command.options.length > 0 ? ['[options]'] : []), ...values].join(' ')];
 }

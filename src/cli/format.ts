@@ -12,6 +12,11 @@ export function formatCount(count: number): string {
   return count.toLocaleString('en');
 }
 
+/** `1 event`, `1,234 events`. */
+export function formatCounted(count: number, noun: string): string {
+  return `${formatCount(count)} ${noun}${count === 1 ? '' : 's'}`;
+}
+
 /** `2026-11-20 07:00`, UTC. */
 export function formatMinute(ms: number): string {
   return new Date(ms).toISOString().slice(0, 16).replace('T', ' ');

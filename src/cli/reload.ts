@@ -3,6 +3,7 @@ import type { FastifyBaseLogger } from 'fastify';
 import { type DefinitionFolders, describeShipped, OWN_FOLDERS } from '../definitions/folders.ts';
 import { InputError, messageOf } from '../errors.ts';
 import type { Store } from '../open-store.ts';
+import { formatCounted } from './format.ts';
 
 export interface Reloads {
   /**
@@ -99,7 +100,8 @@ export interface ReloadResult {
 /** The result as text: the faults, a line each, and in the last line what is served now. */
 export function describeResult({ endpoints, sources, faults }: ReloadResult): string[] {
   if (faults.length > 0) return [...faults, NOT_RELOADED];
-  return [`definitions reloaded: ${endpoints} endpoints and ${sources} sources are served`];
+  const counts = [formatCounted(endpoints, 'endpoint'), formatCounted(sources, 'source')];
+  return [`definitions reloaded: ${counts.join(' and ')} served`];
 }
 
 // Editors write a file in several steps, and git many files; one reload after the last step is enough.

@@ -169,13 +169,23 @@ function toFailure(error: unknown, { url }: Remote, signal: AbortSignal): Error 
   return new TailraceError('engine_unavailable', `${url} cannot be reached: ${why}`);
 }
 
-function toError(url: string, { status, statusText }: Response, body: Buffer | undefined): Error {
+/** With the parameters that were ignored: a mistyped one may be the one that is missing. */
+function toError(url: string, { status, statusText, headers }: Response, body: Buffer | undefined): Error {
   const { error } = (body === undefined ? {} : JSON.parse(body.toString())) as {
     error?: { code?: string; message?: string };
   };
   if (error?.message !== undefined && isErrorCode(error.code))
-    return new TailraceError(error.code, `${url}: ${error.message}`);
-  return new InputError([`${url} is no Tailrace service: it answered ${status} ${statusText}`.trimEnd()]);
+    return new TailraceError(
+      error.code,
+      [`${url}: ${error.message}`, ...describeIgnored(headers)].join('; '),
+    );
+  return new InputError([
+    `${url} is not a Tailrace service: it responded with ${status} ${statusText}`.trimEnd(),
+  ]);
+}
+
+function describeIgnored(headers: Headers): string[] {
+  return ignoredIn(headers).map((name) => `parameter ${JSON.stringify(name)} is not known`);
 }
 
 function isErrorCode(code: string | undefined): code is ErrorCode {

@@ -20,7 +20,7 @@ export async function callService(config: Config, path: string): Promise<unknown
   const { dataDir } = config;
   const late = () =>
     new StoppedError(
-      `the service on ${dataDir} has not answered within ${RESULT_MS_MAX / 1000} s; its log says more`,
+      `the service on ${dataDir} has not responded within ${RESULT_MS_MAX / 1000} s; its log says more`,
     );
   const deadline = createDeadline(RESULT_MS_MAX, late);
   let running: RunningCommand | undefined;
@@ -51,7 +51,7 @@ function assertServiceStarts({ dataDir, clickhouseUrl }: Config): void {
   const owner = clickhouseUrl === '' ? findOwner(dataDir) : undefined;
   if (owner === undefined)
     throw new InputError([
-      `no service runs on data directory ${dataDir}; set TAILRACE_DATA_DIR to the one of the service`,
+      `no service runs on data directory ${dataDir}; set TAILRACE_DATA_DIR to the one of the service, which is ./.tailrace for "tailrace dev"`,
     ]);
   if (!/^tailrace (?:serve|dev) /.test(owner))
     throw new InputError([`data directory ${dataDir} is in use by ${owner}, which is not a service`]);

@@ -92,7 +92,8 @@ const BUCKET_SPANS = Type.Union([BUCKET_SECONDS, Type.Record(Type.String(), BUCK
 export const ENDPOINT_NAME = Type.String({
   pattern: '^[a-z0-9][a-z0-9_-]*(\\.[a-z0-9_-]+)*$',
   maxLength: 100,
-  expected: 'words of small letters, digits, - and _, joined by dots, such as logs.all',
+  expected:
+    'words of small letters, digits, - and _, joined by dots, at most 100 characters, such as logs.all',
 });
 
 export const ENDPOINT_FILE = Type.Object(

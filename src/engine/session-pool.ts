@@ -18,7 +18,7 @@ export interface PoolLimits {
   readonly queueTimeoutMs: number;
 }
 
-/** Of a pool for other work than queries. */
+/** What a pool serves, if that is not queries. */
 export interface PoolWork {
   /** For messages. */
   readonly one: string;

@@ -83,12 +83,14 @@ async function sendUntilTaken(
     const { failure, isFinal, retryAfterMs } = outcome;
     if (isFinal) throw new InputError([`${url} does not take the events: ${failure}`]);
     if (tries === TRIES_MAX)
-      throw new Error(`${url} did not take the events in ${TRIES_MAX} tries: ${failure}`);
+      throw new Error(`${url} did not accept the events in ${TRIES_MAX} tries: ${failure}`);
     const waitMs = Math.min(Math.max(retryAfterMs, FIRST_WAIT_MS * 2 ** (tries - 1)), WAIT_MS_MAX);
     onRetry(failure, waitMs);
     await wait(waitMs).catch((cause) => {
       const lost = `line ${lines[0]?.number} and those after it are not stored`;
-      throw new StoppedError(`stopped while ${url} did not take the events: ${failure}; ${lost}`, { cause });
+      throw new StoppedError(`stopped while ${url} did not accept the events: ${failure}; ${lost}`, {
+        cause,
+      });
     });
   }
 }

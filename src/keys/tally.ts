@@ -9,7 +9,7 @@ interface Count {
   readonly keyId: string;
   readonly detail: string;
   readonly atMs: number;
-  /** Of the clients: at most one more than are written. */
+  /** Addresses of the clients: at most one more than are written. */
   readonly addresses: Set<string>;
   count: number;
 }

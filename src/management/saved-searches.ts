@@ -58,7 +58,7 @@ export async function saveSearch(
   const search = { id: parts.newId(), owner, name, address, createdMs: nowMs, updatedMs: nowMs };
   const saved = await parts.control.searches.save(search);
   if (saved !== undefined) return { view: toView(saved), isNew: saved.id === search.id };
-  const message = `the key has ${SEARCHES_MAX} saved searches, the most of one key; delete one, or save it in the place of one`;
+  const message = `the key has ${SEARCHES_MAX} saved searches, the most of one key; delete one, or save it under the name of one`;
   throw new TailraceError('invalid_request', message);
 }
 

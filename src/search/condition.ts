@@ -80,7 +80,7 @@ function writeBoolean(sql: string, { operator, value, isQuoted }: Compare): stri
 const INTEGER_MIN = -(2n ** 63n);
 const INTEGER_MAX = 2n ** 63n - 1n;
 
-/** Of a column of integers: between two of them, a range begins with the next one. */
+/** Writes a condition on a column of integers. A bound between two integers is rounded down, and its operator changed accordingly. */
 function writeInteger(sql: string, { operator, value, isQuoted }: Compare): string {
   const [text] = value;
   const number = floorOf(text);
@@ -96,7 +96,7 @@ function writeInteger(sql: string, { operator, value, isQuoted }: Compare): stri
   return `${sql} ${bound} CAST(${quote(String(floor))}, 'Int64')`;
 }
 
-/** Of a column of doubles. */
+/** Writes a condition on a column of doubles. */
 function writeNumber(sql: string, { operator, value, isQuoted }: Compare): string {
   const [text] = value;
   if (operator === '=' && isQuoted) return `toString(${sql}) = ${quote(text)}`;

@@ -66,7 +66,7 @@ interface ReadQuery extends ReturnType<typeof readLevels> {
   readonly sql: string;
   readonly tokens: readonly Token[];
   readonly words: readonly string[];
-  /** Of the words before each, those that a rest must not have. */
+  /** How many of the words before each are such that a rest must not have them. */
   readonly unfit: Uint32Array;
 }
 
@@ -111,7 +111,7 @@ function readLevels(words: readonly string[]) {
 }
 
 interface Level {
-  /** Of its bracket; -1 for the query. */
+  /** Index of its bracket; -1 for the query. */
   readonly at: number;
   /** Whether its last clause is one of conditions, without an operator since that an AND could belong to. */
   isInConditions: boolean;

@@ -9,7 +9,7 @@ import { READ_MAX, type TailRow } from './read-back.ts';
 
 // Each has the rows before the first new one in memory until they are sent.
 const RESUMPTIONS_MAX = 8;
-// Of them.
+// The most of one signed token.
 const TOKEN_MAX = 2;
 /** A key may hold as many as it leaves free: one key takes four, the next one two of the rest, and so on; a token takes two. */
 const RESUMPTIONS: PoolWork = {

@@ -66,7 +66,7 @@ describe.skipIf(ON_SERVER)('the package, installed into an empty folder', () => 
     await mkdir(join(project, 'endpoints'));
     await cp('endpoints/logs.all', join(project, 'endpoints/logs.all'), { recursive: true });
     const reload = await run('npx', 'tailrace', 'reload');
-    expect(reload.stdout).toMatch(/^definitions reloaded: 1 endpoints and 9 sources are served/);
+    expect(reload.stdout).toMatch(/^definitions reloaded: 1 endpoint and 9 sources served/);
     expect((await run('npx', 'tailrace', 'stop')).code).toBe(0);
     await service.ended;
   }, 120_000);

@@ -89,7 +89,7 @@ describe('load --url', () => {
     await writeFile(file('b.ndjson.gz'), gzipSync(toNdjson([second])));
     const done = await load(service.url, [file('a.ndjson'), file('b.ndjson.gz'), '-'], toNdjson([third]));
     expect([done.code, done.stderr]).toEqual([0, '']);
-    expect(done.stdout.match(/: 1 events, .* 0 rejected$/gm)).toHaveLength(3);
+    expect(done.stdout.match(/: 1 event, .* 0 rejected$/gm)).toHaveLength(3);
     expect(await idsOf(project)).toEqual(['e0', 'e1', 'e2']);
   });
 
@@ -121,7 +121,7 @@ describe('load --url', () => {
     await writeFile(file('unowned.ndjson'), lines);
     const done = await load(service.url, [file('unowned.ndjson')]);
     expect(done.stderr.match(/^tailrace: .*$/gm)).toEqual([
-      expect.stringMatching(/2 events belong to no project.*TAILRACE_DEFAULT_PROJECT$/),
+      expect.stringMatching(/2 events stored without a project.*TAILRACE_DEFAULT_PROJECT$/),
     ]);
     const named = { ...KEY, TAILRACE_DEFAULT_PROJECT: newProject() };
     expect((await load(service.url, [file('unowned.ndjson')], '', named)).stderr).not.toContain('no project');

@@ -55,7 +55,7 @@ test('stores .ndjson, .ndjson.gz and standard input, several at once', async () 
   await writeFile(file('b.ndjson.gz'), gzipSync(toNdjson(zipped)));
   const done = await load(env, [file('a.ndjson'), file('b.ndjson.gz'), '-'], toNdjson(piped));
   expect([done.code, complaintsOf(done.stderr)]).toEqual([0, '']);
-  expect(done.stdout.match(/: 1 events, .* 0 rejected$/gm)).toHaveLength(3);
+  expect(done.stdout.match(/: 1 event, .* 0 rejected$/gm)).toHaveLength(3);
   expect(await idsOf(env)).toEqual(['e0', 'e1', 'e2']);
 });
 
@@ -135,7 +135,7 @@ test('warns once of events that belong to no project, unless a default names it'
   const done = await load(newStore(), ['-'], lines);
   expect(done.code).toBe(0);
   expect(
-    done.stderr.match(/^tailrace: 2 events belong to no project.*TAILRACE_DEFAULT_PROJECT$/gm),
+    done.stderr.match(/^tailrace: 2 events stored without a project.*TAILRACE_DEFAULT_PROJECT$/gm),
   ).toHaveLength(1);
   const named = await load({ ...newStore(), TAILRACE_DEFAULT_PROJECT: 'p' }, ['-'], lines);
   expect(named.stderr).not.toContain('no project');
@@ -164,7 +164,7 @@ test('looks at every file before it stores anything, and knows a broken archive'
   await writeFile(file('followed.ndjson.gz'), Buffer.concat([many, Buffer.from('more')]));
   const followed = await load(env, [file('followed.ndjson.gz')]);
   const [, line = '', stored = ''] =
-    /it was read up to line (\d+), ([\d,]+) events are stored/.exec(followed.stderr) ?? [];
+    /it was read up to line (\d+), ([\d,]+) events? stored/.exec(followed.stderr) ?? [];
   expect([followed.code, Number(line)]).toEqual([1, Number(stored.replace(',', ''))]);
   expect(Number(line)).toBeGreaterThan(1_500);
   const { stdout } = await runCli(
@@ -198,7 +198,7 @@ test('a file that cannot be read is told in one line', async () => {
   expect([code, stderr]).toEqual([
     1,
     expect.stringMatching(
-      /^tailrace: \/proc\/self\/mem: cannot be read \(EIO[^\n]*\); it was read up to line 0, 0 events are stored\n$/,
+      /^tailrace: \/proc\/self\/mem: cannot be read \(EIO[^\n]*\); it was read up to line 0, 0 events stored\n$/,
     ),
   ]);
 });

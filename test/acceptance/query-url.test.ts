@@ -44,11 +44,16 @@ describe('query --url', () => {
     expect([code, stdout]).toEqual([1, '']);
     expect(stderr).toContain('parameter "projct" of sandbox.off is not known; did you mean project?');
     expect(stderr).toContain('parameter "a b" of sandbox.off is not known');
+    const missing = await query(['sandbox.off', '-p', 'projct=p2']);
+    expect([missing.code, missing.stderr]).toEqual([
+      1,
+      `tailrace: ${url}: project is required; parameter "projct" is not known\n`,
+    ]);
   });
 
   test('prints a table, whose columns are there without rows, too', async () => {
     const { stdout } = await query(['sandbox.off', ...P1, '--table']);
-    expect(stdout).toMatch(/│ n │[\s\S]*│ 3 │[\s\S]*\n1 rows\n$/);
+    expect(stdout).toMatch(/│ n │[\s\S]*│ 3 │[\s\S]*\n1 row\n$/);
     const select = 'SELECT id, status FROM app ORDER BY id LIMIT 1';
     const own = await query(['sandbox.on', ...P1, '--table', '--sql', select]);
     expect(own.stdout).toMatch(/│ id │ status │[\s\S]*│ e1 │ 501 {4}│/);
@@ -103,7 +108,7 @@ describe('query --url', () => {
     other.close();
     expect([code, stderr]).toEqual([
       1,
-      `tailrace: http://127.0.0.1:${port} is no Tailrace service: it answered 200 OK\n`,
+      `tailrace: http://127.0.0.1:${port} is not a Tailrace service: it responded with 200 OK\n`,
     ]);
   });
 

@@ -98,7 +98,7 @@ test('query answers from the shell, and refuses what HTTP refuses', async () => 
   const good = await query('logs.all', '-p', 'project=p1', '-p', 'project_tier=PRO');
   expect([good.code, good.stderr, JSON.parse(good.stdout).result.length]).toEqual([0, '', 3]);
   const table = await query('functions.invocation-stats', '-p', 'project=p1', '--table');
-  expect(table.stdout).toMatch(/error_count[\s\S]*1 rows\n$/);
+  expect(table.stdout).toMatch(/error_count[\s\S]*1 row\n$/);
   const bad = await query('usage.api-counts', '-p', 'project=p1', '-p', 'interval=yearly');
   expect([bad.code, bad.stdout, bad.stderr]).toEqual([
     1,

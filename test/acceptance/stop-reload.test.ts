@@ -33,7 +33,7 @@ describe.skipIf(ON_SERVER)('on the data directory of a service', () => {
     await addEndpoint(endpoints.path, { ...EXTRA, sql: 'SELECT toInt64(1) AS n WHERE @project = @project' });
     expect(await runCli(['reload'], { env })).toEqual({
       code: 0,
-      stdout: 'definitions reloaded: 4 endpoints and 9 sources are served\n',
+      stdout: 'definitions reloaded: 4 endpoints and 9 sources served\n',
       stderr: '',
     });
     await addEndpoint(endpoints.path, { ...EXTRA, sql: 'SELECT nonsense WHERE @project = @project' });
@@ -103,7 +103,7 @@ test.each(['reload', 'stop'])('%s exits with 1 where no service runs', async (co
   const { code, stdout, stderr } = await runCli([command], {
     env: { CLICKHOUSE_URL: '', TAILRACE_DATA_DIR: dir },
   });
-  const message = `no service runs on data directory ${dir}; set TAILRACE_DATA_DIR to the one of the service`;
+  const message = `no service runs on data directory ${dir}; set TAILRACE_DATA_DIR to the one of the service, which is ./.tailrace for "tailrace dev"`;
   expect([code, stdout, stderr]).toEqual([1, '', `tailrace: ${message}\n`]);
 });
 

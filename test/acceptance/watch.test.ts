@@ -122,9 +122,9 @@ describe('serve --watch', () => {
     await waitForLine(1, 'tailrace: definitions not reloaded: the old ones go on serving');
     expect(service.output().stderr).toMatch(/^tailrace: \S*postgres\.logs\.yaml:\d+: .*retention_days/m);
     await exec('sed', ['-i', 's/^retention_days: .*/retention_days: 9/', file]);
-    await waitForLine(1, 'tailrace: definitions reloaded: 1 endpoints and 9 sources are served');
+    await waitForLine(1, 'tailrace: definitions reloaded: 1 endpoint and 9 sources served');
     await sed(1);
-    await waitForLine(2, 'tailrace: definitions reloaded: 1 endpoints and 9 sources are served');
+    await waitForLine(2, 'tailrace: definitions reloaded: 1 endpoint and 9 sources served');
     await mkdir(join(endpoints, 'empty'));
     await waitForLine(2, 'tailrace: definitions not reloaded: the old ones go on serving');
   });

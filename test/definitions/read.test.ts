@@ -196,7 +196,8 @@ describe('definitions', () => {
 describe('an endpoint.yaml', () => {
   const known =
     'id, name, description, max_rows, caching, cache_warming, query_sandboxing, strict, sql_dialect, bucket, cursor, parameters, columns';
-  const name = 'words of small letters, digits, - and _, joined by dots, such as logs.all';
+  const name =
+    'words of small letters, digits, - and _, joined by dots, at most 100 characters, such as logs.all';
   const cache = 'a whole number of seconds from 1 to 604800';
   test.each([
     [

@@ -215,6 +215,25 @@ describe('saving', () => {
     expect(await textOf(sqlOf(page))).toContain('GROUP BY status');
   });
 
+  test('a new endpoint that is saved before its check has answered gets columns, too', async () => {
+    const page = await openBench();
+    let isSaving = false;
+    await page.route('**/api/workbench/check', (route) => (isSaving ? route.continue() : undefined));
+    await write(
+      yamlOf(page),
+      definition('x', '9dea32a0-fb99-4b83-9c42-c900fca9aeb6').replace(/columns:[\s\S]*/, ''),
+    );
+    await write(sqlOf(page), 'SELECT count() AS n FROM app_logs WHERE project = @project');
+    await press(page, 'Save as…');
+    await page.getByLabel('Name', { exact: true }).fill('made.fast');
+    isSaving = true;
+    await page.getByRole('dialog').getByRole('button', { name: 'Save' }).click();
+    await page.getByText('Saved as made.fast. It has no tests.').waitFor();
+    expect(await readFile(fileOf('made.fast', 'endpoint.yaml'), 'utf8')).toContain(
+      'columns:\n  n: { type: integer, description: N. }',
+    );
+  });
+
   test('runs the tests of the endpoint', async () => {
     const page = await openBench('kept.alone');
     await write(sqlOf(page), 'SELECT count() + 1 AS n FROM app_logs WHERE project = @project');

@@ -89,7 +89,7 @@ describe('a service that cannot store events', () => {
     const { url, requests } = await startService(unavailable);
     const { sink, waits } = createSink(url);
     await sink.add(1, '{}');
-    await expect(sink.flush()).rejects.toThrow('did not take the events in 10 tries: 503 full');
+    await expect(sink.flush()).rejects.toThrow('did not accept the events in 10 tries: 503 full');
     expect([requests.length, waits.length, Math.max(...waits)]).toEqual([10, 9, 30_000]);
     await sink.add(2, '{}');
     await expect(sink.flush()).rejects.toThrow('in 10 tries');

@@ -23,7 +23,7 @@ import type { ServiceDescription } from '../../maintenance/socket/commands.ts';
 import { COMMANDS } from '../../maintenance/socket/protocol.ts';
 import { openEngine } from '../../open-store.ts';
 import { ownerName, readConfig, stopSignal } from '../environment.ts';
-import { formatBytes, formatCount } from '../format.ts';
+import { formatBytes, formatCounted } from '../format.ts';
 import { createByteProgress } from '../progress.ts';
 
 export function backupCommand(): Command {
@@ -147,7 +147,7 @@ function report(
   process.stdout.write(
     manifest.store_version === null
       ? `${dir} has ${others}. The events are on the ClickHouse server: back them up with its BACKUP statement.\n`
-      : `${dir} has ${formatCount(rows)} events (${formatBytes(copiedBytes)} copied${linked}), ${others}.\n`,
+      : `${dir} has ${formatCounted(rows, 'event')} (${formatBytes(copiedBytes)} copied${linked}), ${others}.\n`,
   );
   if (!hasKeys)
     process.stdout.write(

@@ -12,6 +12,7 @@ import { InputError } from '../../errors.ts';
 import { prepare } from '../../open-store.ts';
 import { checkSettings } from '../../service.ts';
 import { readConfig } from '../environment.ts';
+import { formatCounted } from '../format.ts';
 import { openTemporaryEngine } from '../temporary-engine.ts';
 
 export function checkCommand(): Command {
@@ -33,7 +34,8 @@ async function check(): Promise<void> {
     if (external === undefined) continue;
     warn(`${name}: ${external.table} is not checked; the service checks its columns when it starts`);
   }
-  process.stdout.write(`${endpoints.length} endpoints and ${sources.length} sources, no faults\n`);
+  const counts = [formatCounted(endpoints.length, 'endpoint'), formatCounted(sources.length, 'source')];
+  process.stdout.write(`${counts.join(' and ')}, no faults\n`);
 }
 
 /** @throws InputError with every fault: of the files, of the stored tables, and of the settings */
@@ -71,5 +73,5 @@ async function compareWithStore(
 }
 
 function warn(message: string): void {
-  process.stderr.write(`${message}\n`);
+  process.stderr.write(`warning: ${message}\n`);
 }

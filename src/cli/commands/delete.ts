@@ -16,7 +16,7 @@ import { createCommands } from '../../maintenance/socket/commands.ts';
 import { COMMANDS } from '../../maintenance/socket/protocol.ts';
 import { openStore } from '../../open-store.ts';
 import { ownerName, readConfig, stopSignal } from '../environment.ts';
-import { formatCount, sum } from '../format.ts';
+import { formatCount, formatCounted, sum } from '../format.ts';
 import { createProgress } from '../progress.ts';
 import { formatWideTable } from '../table.ts';
 
@@ -57,10 +57,13 @@ async function run({ project, source, before, ...options }: Options): Promise<vo
   const counted = (await executor.execute(COMMANDS.count, request)) as readonly SourceRows[]; // by createCommands
   printCounts(counted);
   const rows = sumRows(counted);
-  if (options.dryRun === true) return void process.stdout.write(`${describe(rows)}; nothing was deleted.\n`);
+  if (options.dryRun === true)
+    return void process.stdout.write(`${formatCounted(rows, 'event')}; nothing was deleted.\n`);
   if (rows > 0 && options.yes !== true) await confirm(rows);
   const done = sumRows(await deleteEvents(executor, request, stop));
-  process.stdout.write(done === 0 ? 'There is nothing to delete.\n' : `${describe(done)} deleted.\n`);
+  process.stdout.write(
+    done === 0 ? 'There is nothing to delete.\n' : `${formatCounted(done, 'event')} deleted.\n`,
+  );
 }
 
 function printCounts(counted: readonly SourceRows[]): void {
@@ -72,10 +75,6 @@ function sumRows(counted: readonly SourceRows[]): number {
   return sum(counted.map(({ rows }) => rows));
 }
 
-function describe(rows: number): string {
-  return `${formatCount(rows)} ${rows === 1 ? 'event' : 'events'}`;
-}
-
 /** Asks at the terminal. @throws StoppedError if the answer is no; InputError without a terminal */
 async function confirm(rows: number): Promise<void> {
   const input = process.stderr.isTTY ? openTerminal() : undefined;
@@ -85,7 +84,10 @@ async function confirm(rows: number): Promise<void> {
   // Without it the end of the input would leave the question pending for ever.
   const ended = new Promise<string>((resolve) => lines.once('close', () => resolve('')));
   try {
-    const answer = await Promise.race([lines.question(`Delete ${describe(rows)} for good? [y/N] `), ended]);
+    const answer = await Promise.race([
+      lines.question(`Delete ${formatCounted(rows, 'event')} for good? [y/N] `),
+      ended,
+    ]);
     if (!/^y(es)?$/i.test(answer.trim())) throw new StoppedError('nothing was deleted');
   } finally {
     lines.close();

@@ -11,7 +11,7 @@ import { refuseExternal } from '../../ingest/source-name.ts';
 import { createStoreSink } from '../../ingest/store-sink.ts';
 import { openStore } from '../../open-store.ts';
 import { ownerName, readConfig, stopSignal } from '../environment.ts';
-import { formatCount } from '../format.ts';
+import { formatCount, formatCounted } from '../format.ts';
 import { createProgress, createRate, type Progress } from '../progress.ts';
 import { addRemoteOptions, findRemote, type RemoteOptions } from '../remote.ts';
 
@@ -75,7 +75,7 @@ async function load(sourceName: string, files: string[], options: RemoteOptions)
     await target.close();
     if (withoutProject > 0)
       process.stderr.write(
-        `tailrace: ${formatCount(withoutProject)} events belong to no project, and no key that pins a project can read them; name it in the event or in TAILRACE_DEFAULT_PROJECT\n`,
+        `tailrace: ${formatCounted(withoutProject, 'event')} stored without a project: no key that pins a project can read them; name it in the event or in TAILRACE_DEFAULT_PROJECT\n`,
       );
   }
   // The reasons are on standard error already, a line each.
@@ -170,7 +170,7 @@ async function loadFile(
     progress.log(`${name}:${line}: ${reason}`);
   };
   const note = ({ stored }: LoadProgress) =>
-    `${formatCount(stored)} events, ${rate(stored)}, ${formatCount(rejected)} rejected`;
+    `${formatCounted(stored, 'event')}, ${rate(stored)}, ${formatCount(rejected)} rejected`;
   let last: LoadProgress | undefined;
   try {
     const done = await loadEvents(target.createSink(onRejected, progress), stream, {
@@ -188,7 +188,7 @@ async function loadFile(
     process.stdout.write(`${name}: ${note(done)}\n`);
     if (repaired > 0)
       process.stderr.write(
-        `${name}: ${formatCount(repaired)} lines have bytes that are not UTF-8; U+FFFD stands for each of them\n`,
+        `${name}: ${formatCounted(repaired, 'line')} with bytes that are not UTF-8, each stored as U+FFFD\n`,
       );
     return { ...done, rejected };
   } catch (error) {
@@ -203,6 +203,6 @@ function unreadable(error: unknown, name: string, last: LoadProgress | undefined
   const { code } = error as { code?: string };
   const why = code?.startsWith('Z_') ? 'is not whole gzip' : 'cannot be read';
   const { line = 0, stored = 0 } = last ?? {};
-  const far = `it was read up to line ${line}, ${formatCount(stored)} events are stored`;
+  const far = `it was read up to line ${line}, ${formatCounted(stored, 'event')} stored`;
   return new InputError([`${name}: ${why} (${messageOf(error)}); ${far}`]);
 }

@@ -8,6 +8,7 @@ import { createRunner } from '../../query/run.ts';
 import { createSandbox } from '../../query/sandbox/sandbox.ts';
 import { ownerName, readConfig, stopSignal } from '../environment.ts';
 import { followRemote } from '../follow.ts';
+import { formatCounted } from '../format.ts';
 import { parsePair } from '../options.ts';
 import {
   addRemoteOptions,
@@ -138,7 +139,7 @@ function printTable(columns: readonly string[], body: Buffer): void {
   // A caller's own SELECT declares no columns: take those of its rows.
   const head = columns.length > 0 ? [...columns] : Object.keys(result[0] ?? {});
   const rows = result.map((row) => head.map((column) => formatCell(row[column])));
-  process.stdout.write(`${formatWideTable(head, rows)}\n${result.length} rows\n`);
+  process.stdout.write(`${formatWideTable(head, rows)}\n${formatCounted(result.length, 'row')}\n`);
 }
 
 function formatCell(value: unknown): string {

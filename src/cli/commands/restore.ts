@@ -12,7 +12,7 @@ import { type Manifest, sumRows } from '../../maintenance/backup/manifest.ts';
 import { readBackup, refuseFilled, restoreBackup } from '../../maintenance/backup/restore.ts';
 import { openEngine } from '../../open-store.ts';
 import { ownerName, readConfig, stopSignal } from '../environment.ts';
-import { formatCount } from '../format.ts';
+import { formatCounted } from '../format.ts';
 import { createByteProgress } from '../progress.ts';
 
 export function restoreCommand(): Command {
@@ -86,8 +86,7 @@ function report(
 ): void {
   const { tables, store_version: store, control_version: control, created_at: at } = manifest;
   const rows = tables.reduce((sum, table) => sum + sumRows(table), 0);
-  const events =
-    store === null ? 'no events: they are on a ClickHouse server' : `${formatCount(rows)} events`;
+  const events = store === null ? 'no events: they are on a ClickHouse server' : formatCounted(rows, 'event');
   const keys = control === null ? 'no keys: they were in PostgreSQL, or there were none' : 'the keys';
   const lines = [`${dataDir} has what there was at ${at}: ${events}; ${keys}.`, ...definitions.map(describe)];
   if (control !== null && controlUrl !== '')

@@ -11,9 +11,9 @@ import { FILE_SCHEMAS } from '../file-schemas.ts';
 export function schemaCommand(): Command {
   return new Command('schema')
     .description(
-      'Print the JSON Schema of a kind of file, by which editors complete and check it; or the statements that create the tables and views of the sources.',
+      'Print the JSON Schema by which editors complete and check a kind of file, or the statements that create the tables and views of the sources.',
     )
-    .addArgument(new Argument('[kind]', 'JSON Schema of endpoint.yaml, a source, tests').choices(KINDS))
+    .addArgument(new Argument('[kind]', 'print the JSON Schema of this kind of file').choices(KINDS))
     .option('--print', 'print the statements, do not run them; the service runs them at start')
     .option('--cluster <name>', 'for this cluster (default: TAILRACE_CLUSTER)', parseName)
     .action(print);

@@ -43,7 +43,7 @@ function findCursorFault(name: string): string | undefined {
   return undefined;
 }
 
-// Of a kind: finding the place of each takes a time in proportion to the text.
+// Faults of one kind: finding the place of each takes a time in proportion to the text.
 const FAULTS_MAX = 20;
 
 /** Every `@name` of the SQL is declared, and every declared parameter is used. */

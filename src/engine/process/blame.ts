@@ -14,7 +14,7 @@ export interface Sent {
 export interface Blame {
   /** Number of the end. */
   readonly end: number;
-  /** Of the queries that may be the cause. */
+  /** Tags of the queries that may be the cause. */
   readonly tags: ReadonlySet<string>;
   /** All of them are one key's, so that it is the cause, whichever of them it was. */
   readonly isOfOneKey: boolean;

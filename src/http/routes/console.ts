@@ -97,7 +97,7 @@ function adviseOf(path: string): string {
 }
 
 const HTML = 'text/html; charset=utf-8';
-/** Of a path in a message. */
+/** A message shows at most this much of a path. */
 const PATH_CHARS_MAX = 100;
 
 function sendPage(reply: FastifyReply, { dir, isBuilt }: ConsoleParts): FastifyReply {

@@ -66,7 +66,7 @@ export const keyRoutes: RouteGroup<KeyParts> = {
       method: 'POST',
       path: '/api/keys',
       scopes: ['manage'],
-      summary: 'Make a key',
+      summary: 'Create a key',
       operation: { id: 'make_key', tag: 'keys' },
       body: jsonBody(NEW_KEY, {
         example: { name: 'dashboard', scopes: ['query'], pins: { project: 'aurora' } },
@@ -110,7 +110,7 @@ export const keyRoutes: RouteGroup<KeyParts> = {
       method: 'POST',
       path: '/api/keys/:id/rotate',
       scopes: ['manage'],
-      summary: 'Make a successor of a key',
+      summary: 'Create a successor of a key',
       operation: { id: 'rotate_key', tag: 'keys' },
       body: jsonBody(ROTATION, { example: { overlap_seconds: 3600 }, required: false }),
       answer: { 201: json('The successor, this once.', MADE_KEY) },
@@ -148,7 +148,7 @@ export const tokenRoutes: RouteGroup<KeyParts> = {
       method: 'POST',
       path: '/api/tokens',
       scopes: ['query', 'manage'],
-      summary: 'Make a signed token for a front end',
+      summary: 'Sign a token for a front end',
       operation: { id: 'make_token', tag: 'keys' },
       body: jsonBody(NEW_TOKEN, {
         example: { ttl_seconds: 900, pins: { project: 'aurora' } },

@@ -44,7 +44,7 @@ function chooseArguments(message: unknown, exact: unknown): unknown {
   return { ...message, params: { ...params, arguments: exactParams.arguments } };
 }
 
-/** Of a call. */
+/** The parameters of a tool call; `undefined` for any other message. */
 function readParams(message: unknown): { readonly arguments: unknown } | undefined {
   if (typeof message !== 'object' || message === null || !('params' in message)) return undefined;
   const { params } = message;

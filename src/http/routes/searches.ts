@@ -31,7 +31,7 @@ export const savedSearchRoutes: RouteGroup<SavedSearchParts> = {
       method: 'POST',
       path: '/api/searches',
       scopes: ['query'],
-      summary: 'Save a search, in the place of one of the same name',
+      summary: 'Save a search; it replaces one with the same name',
       operation: { id: 'save_search', tag: 'console' },
       body: jsonBody(NEW_SEARCH, { example: { name: 'slow requests', address: 'q=level%3Aerror&range=6h' } }),
       answer: {

@@ -118,7 +118,7 @@ test('tailrace check names an endpoint without a dot, which is served all the sa
   await rm(join(endpoints.path, 'undotted'), { recursive: true });
   expect([code, stdout]).toEqual([0, expect.stringContaining('no faults')]);
   expect(stderr).toBe(
-    `${endpoints.path}/undotted/endpoint.yaml:2: "undotted" has no dot: names of endpoints are dotted, such as logs.undotted; it is served all the same\n`,
+    `warning: ${endpoints.path}/undotted/endpoint.yaml:2: "undotted" has no dot: names of endpoints are dotted, such as logs.undotted; it is served all the same\n`,
   );
   expect(served?.id).toBe(id);
 });

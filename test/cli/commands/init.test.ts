@@ -65,7 +65,7 @@ describe('tailrace init', () => {
       TAILRACE_DATA_DIR: join(folder.path, 'data'),
     };
     const check = await runCli(['check'], { env });
-    expect([check.code, check.stdout]).toEqual([0, '1 endpoints and 1 sources, no faults\n']);
+    expect([check.code, check.stdout]).toEqual([0, '1 endpoint and 1 source, no faults\n']);
     const tested = await runCli(['test'], { env });
     expect([tested.code, tested.stdout]).toEqual([0, expect.stringContaining('2 tests passed')]);
   });

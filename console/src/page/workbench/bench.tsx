@@ -1,6 +1,7 @@
 import { type ReactNode, useMemo, useState } from 'react';
 import { Link } from 'wouter';
 import type { Projects, WorkbenchView } from '../../../../src/management/view.ts';
+import { useClient } from '../../api/client.ts';
 import { useLoad } from '../../api/use-load.ts';
 import { ErrorNote } from '../../ui/error-note.tsx';
 import { Tag } from '../../ui/tag.tsx';
@@ -12,7 +13,7 @@ import { fillIn, RunForm } from './run-form.tsx';
 import { SaveBar } from './save-bar.tsx';
 import { SaveNotes } from './save-notes.tsx';
 import { useAnswer, usePlan } from './use-bench-run.ts';
-import { type Check, useCheck } from './use-check.ts';
+import { type Check, checkFiles, useCheck } from './use-check.ts';
 import { type Base, useFiles } from './use-files.ts';
 import { useSave } from './use-save.ts';
 
@@ -33,8 +34,15 @@ export function Bench({ name, opened, workbench, choice, onSaved }: BenchProps) 
   const check = useCheck(files);
   const outline = useMemo(() => readOutline(files.definition), [files.definition]);
   const run = useBenchRun(files, check, work.values);
-  const completed = (definition: string) => complete(definition, check, workbench);
-  const save = useSave({ name, work, complete: completed, onSaved });
+  const client = useClient();
+  const save = useSave({
+    ...{ name, work, onSaved },
+    async complete(definition) {
+      // A save may come before the check of what was typed last.
+      const isKnown = check.isCurrent || outline.columns.size > 0;
+      return complete(definition, isKnown ? check : await checkFiles(client, files), workbench);
+    },
+  });
   return (
     <>
       <div className="page-head bench-head">
@@ -49,7 +57,10 @@ export function Bench({ name, opened, workbench, choice, onSaved }: BenchProps) 
         <SaveBar
           name={name}
           refusal={workbench.refusal}
-          files={{ ...files, definition: completed(files.definition) }}
+          files={{
+            ...files,
+            definition: check.isCurrent ? complete(files.definition, check, workbench) : files.definition,
+          }}
           isChanged={work.isChanged}
           outline={outline}
           save={save}
@@ -94,9 +105,13 @@ export function Bench({ name, opened, workbench, choice, onSaved }: BenchProps) 
 }
 
 /** A definition is saved with columns: those of the query if it has none. */
-function complete(definition: string, { columns, isCurrent }: Check, { tables }: WorkbenchView): string {
-  const isComplete = readOutline(definition).columns.size > 0;
-  return isComplete || !isCurrent ? definition : withColumns(definition, columns, tables);
+function complete(
+  definition: string,
+  { columns }: Pick<Check, 'columns'>,
+  { tables }: WorkbenchView,
+): string {
+  const isComplete = readOutline(definition).columns.size > 0 || columns.length === 0;
+  return isComplete ? definition : withColumns(definition, columns, tables);
 }
 
 function useProjects({ parameters }: Outline): readonly string[] {

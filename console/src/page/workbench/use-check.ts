@@ -1,6 +1,6 @@
 import { useEffect, useState } from 'react';
 import type { DraftCheck } from '../../../../src/management/view.ts';
-import { ApiError, useClient } from '../../api/client.ts';
+import { ApiError, type Client, useClient } from '../../api/client.ts';
 import { useRaise } from '../../api/use-raise.ts';
 import { type FileFaults, type Files, NO_FAULTS, toFaults } from './api.ts';
 
@@ -21,6 +21,15 @@ type State = Omit<Check, 'isCurrent'> & { readonly of: Files | undefined };
 
 const NOTHING: State = { of: undefined, faults: NO_FAULTS, parameters: [], columns: [], error: undefined };
 
+/** Checks the two texts now. @throws ApiError, also for faults that leave nothing to check */
+export function checkFiles(client: Client, files: Files, signal?: AbortSignal): Promise<DraftCheck> {
+  return client.call<DraftCheck>('/api/workbench/check', ['parameters', 'columns', 'errors'], {
+    method: 'POST',
+    body: files,
+    ...(signal !== undefined && { signal }),
+  });
+}
+
 /** Checks the two texts when they have been left alone for half a second. */
 export function useCheck({ definition, sql }: Files): Check {
   const client = useClient();
@@ -33,15 +42,7 @@ export function useCheck({ definition, sql }: Files): Check {
     const of = { definition, sql };
     const check = async () => {
       try {
-        const found = await client.call<DraftCheck>(
-          '/api/workbench/check',
-          ['parameters', 'columns', 'errors'],
-          {
-            method: 'POST',
-            body: of,
-            signal,
-          },
-        );
+        const found = await checkFiles(client, of, signal);
         const { columns, errors } = found;
         // A definition with faults has no parameters: their form stays while it is being written.
         const isBroken = errors.length > 0 && found.parameters.length === 0;

@@ -28,7 +28,7 @@ interface SaveOptions {
   readonly name: string;
   readonly work: WorkedFiles;
   /** Fills in what a definition lacks. */
-  readonly complete: (definition: string) => string;
+  readonly complete: (definition: string) => Promise<string>;
   /** Called with the name of what was saved. */
   readonly onSaved: (name: string) => void;
 }
@@ -50,8 +50,9 @@ export function useSave({ name, work, complete, onSaved }: SaveOptions): Saving 
       setSaving({ state: error.code === 'conflict' ? 'conflict' : 'failed', error });
     }
   };
-  const send = (to: string, definition: string, version: string | null) =>
+  const send = (to: string, written: string, version: string | null) =>
     attempt(async () => {
+      const definition = await complete(written);
       const body = { name: to, definition, sql: files.sql, version };
       const saved = await call<SavedEndpoint>('/api/workbench/save', ['name', 'version', 'tests'], {
         method: 'POST',
@@ -70,10 +71,10 @@ export function useSave({ name, work, complete, onSaved }: SaveOptions): Saving 
       setSaving({ state: 'idle' });
       setAsking(isOpen);
     },
-    save: () => void send(name, complete(files.definition), base.version),
+    save: () => void send(name, files.definition, base.version),
     saveAs(to) {
       const named = withName(files.definition, to, base.version === null ? undefined : newId());
-      void send(to, complete(named), null);
+      void send(to, named, null);
     },
     loadStored: () =>
       void attempt(async () => {
