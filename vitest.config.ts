@@ -16,6 +16,7 @@ const SLOW = [
   'test/e2e/!(pages).test.ts',
   'test/endpoints/*-many.test.ts',
   'test/engine/embedded-restart.test.ts',
+  'test/fuzz/bigquery-time.test.ts',
   'test/http/{external,fairness,retention-guard}.test.ts',
   'test/query/sandbox/{analysis,named-views,time-zone,value-size}.test.ts',
 ];
