@@ -1,6 +1,7 @@
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { readMachine, sizeEngine } from '../../config/machine.ts';
+import { makeFolder } from '../../lib/folder.ts';
 
 /** The database of all of Tailrace's tables, on every engine; stored queries name their tables without it. */
 export const DATABASE = 'tailrace';
@@ -60,7 +61,7 @@ const GRANTS = [
  * @param merges whether parts are merged in the background
  */
 export function writeEngineConfig(dir: string, memoryBytesMax: number, merges = true): string[] {
-  mkdirSync(dir, { recursive: true, mode: 0o700 });
+  makeFolder(dir, 0o700);
   const usersFile = join(dir, 'users.xml');
   const configFile = join(dir, 'config.xml');
   const users = {

@@ -1,5 +1,6 @@
-import { existsSync, mkdirSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
+import { makeFolder } from '../../lib/folder.ts';
 import { quote } from '../../sql/quote.ts';
 import type { QueryLimits, ReadFilters } from '../engine.ts';
 import type { EngineEnv } from '../process/engine-process.ts';
@@ -55,7 +56,7 @@ export function describeSessions(
 ) {
   const connectionArgs = writeEngineConfig(findConfigDir(dataDir), options.memoryBytesMax);
   const path = findStoreDir(dataDir);
-  mkdirSync(path, { recursive: true, mode: 0o700 }); // the engine's own mode is world-readable
+  makeFolder(path, 0o700); // the engine's own mode is world-readable
   const openWith = (settings: EngineSettings): Open => ({
     op: 'open',
     path,

@@ -1,5 +1,6 @@
-import { chmodSync, closeSync, mkdirSync, openSync } from 'node:fs';
+import { chmodSync, closeSync, openSync } from 'node:fs';
 import { join, resolve } from 'node:path';
+import { makeFolder } from '../../lib/folder.ts';
 
 /** What the service can be asked to do. */
 export const COMMANDS = {
@@ -39,7 +40,7 @@ export interface SocketPath {
 
 export function createSocketFolder(dataDir: string): void {
   const folder = join(dataDir, FOLDER);
-  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  makeFolder(folder, 0o700);
   chmodSync(folder, 0o700); // also an existing one, such as after a restored backup
 }
 
