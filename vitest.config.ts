@@ -18,7 +18,7 @@ const SLOW = [
   'test/engine/embedded-restart.test.ts',
   'test/fuzz/bigquery-time.test.ts',
   'test/http/{external,fairness,retention-guard}.test.ts',
-  'test/query/sandbox/{analysis,named-views,time-zone,value-size}.test.ts',
+  'test/sandbox/{analysis,named-views,time-zone,value-size}.test.ts',
 ];
 
 const slow = isShort ? SLOW : [];
@@ -63,7 +63,7 @@ const ALONE = [
   'test/engine/{deleting-ttl,embedded-*,lost-tokens,server-*,store-mark}.test.ts',
   'test/engine/process/engine-process.test.ts',
   'test/http/{deletions-shared,disk-full,engine-restart,replicas,retention-server,shared-keys}.test.ts',
-  'test/query/sandbox/server-user.test.ts',
+  'test/sandbox/server-user.test.ts',
 ];
 
 const PARAMETER_TYPES = ['test/definitions/parameter.test.ts', 'test/http/typed-parameters.test.ts'];

@@ -1,9 +1,9 @@
 import { parseConfig } from '../src/config/config.ts';
 import type { Engine } from '../src/engine/engine.ts';
-import { openStore, type Store } from '../src/open-store.ts';
 import { serviceValues } from '../src/query/bucket-range.ts';
 import { parseParameters } from '../src/query/parameters.ts';
 import { createStatement } from '../src/query/statement.ts';
+import { openStore, type Store } from '../src/service/open-store.ts';
 import { takeCores } from './machine/core-time.ts';
 import { median } from './measure.ts';
 import { QUESTION_KINDS, type QuestionKind } from './questions.ts';

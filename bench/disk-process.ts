@@ -1,5 +1,5 @@
 import { parseConfig } from '../src/config/config.ts';
-import { openStore } from '../src/open-store.ts';
+import { openStore } from '../src/service/open-store.ts';
 
 export interface DiskJob {
   readonly dataDir: string;

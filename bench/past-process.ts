@@ -6,7 +6,7 @@ import { serviceValues } from '../src/query/bucket-range.ts';
 import { JSON_FORMAT } from '../src/query/format.ts';
 import { parseParameters } from '../src/query/parameters.ts';
 import { createStatement } from '../src/query/statement.ts';
-import { createService } from '../src/service.ts';
+import { createService } from '../src/service/service.ts';
 import { KEY } from '../trial/server.ts';
 import type { BenchData } from './data.ts';
 import type { Question } from './questions.ts';

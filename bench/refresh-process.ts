@@ -1,9 +1,9 @@
 import { createRefresh } from '../src/cache/incremental.ts';
 import { parseConfig } from '../src/config/config.ts';
-import { openStore, type Store } from '../src/open-store.ts';
 import { parseParameters } from '../src/query/parameters.ts';
 import { createQuestion } from '../src/query/question.ts';
 import { type Answer, createRunner } from '../src/query/run.ts';
+import { openStore, type Store } from '../src/service/open-store.ts';
 
 export interface RefreshJob {
   readonly dataDir: string;

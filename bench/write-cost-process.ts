@@ -2,7 +2,7 @@ import { parseConfig } from '../src/config/config.ts';
 import { tableColumns } from '../src/engine/table.ts';
 import { encodeRow, parseEvent } from '../src/ingest/event.ts';
 import { MICROS_PER_MS } from '../src/lib/instant.ts';
-import { openStore } from '../src/open-store.ts';
+import { openStore } from '../src/service/open-store.ts';
 import { makeLines, SOURCE_NAME } from './events.ts';
 import { takeCores } from './machine/core-time.ts';
 

@@ -11,7 +11,7 @@ const TAILS = 1_000;
 const ROUNDS = 30;
 const EVERY_MS = 500;
 const LAST_MS = 3_000;
-// Of src/service.ts.
+// Of src/service/service.ts.
 const TICK_MS = 250;
 const PATH = `${QUERY_PATH}/logs.all?project=tails`;
 

@@ -2,7 +2,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pino } from 'pino';
 import { parseConfig } from '../../src/config/config.ts';
-import { createService } from '../../src/service.ts';
+import { createService } from '../../src/service/service.ts';
 import { TENANT_ENV, tenantRounds } from '../../trial/tenants/rounds.ts';
 import { withFolder } from '../folder.ts';
 import { type Row, say } from '../report.ts';

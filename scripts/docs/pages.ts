@@ -9,7 +9,7 @@ import type { Parameter } from '../../src/definitions/parameter.ts';
 import { readDefinitions } from '../../src/definitions/read.ts';
 import type { Source } from '../../src/definitions/source.ts';
 import { ERROR_CODES } from '../../src/errors.ts';
-import { AGGREGATES, COMBINATORS, FUNCTIONS } from '../../src/query/sandbox/function.ts';
+import { AGGREGATES, COMBINATORS, FUNCTIONS } from '../../src/sandbox/function.ts';
 import { apiPage } from './api.ts';
 import { capacityPage } from './capacity.ts';
 import { indexForAgents } from './llms.ts';

@@ -1,9 +1,8 @@
-import type { Endpoint } from '../definitions/endpoint.ts';
+import { type Endpoint, isAdHoc } from '../definitions/endpoint.ts';
 import { TailraceError } from '../errors.ts';
 import { createSingleFlight, type Flight } from '../lib/single-flight.ts';
 import type { Question } from '../query/question.ts';
 import type { Answer, Run } from '../query/run.ts';
-import { isCallersOwn } from '../query/sandbox/base.ts';
 import type { Refresh } from './incremental.ts';
 import type { Computation, Obtained, SharedFlights } from './shared/flight.ts';
 import type { Lease } from './shared/lease.ts';
@@ -160,7 +159,7 @@ function createFlights(options: CachedOptions, kept: Kept) {
   const flights = createSingleFlight<Obtained>();
 
   /** No other caller asks what a caller's own SELECT asks: sharing it would only fill the memory of all replicas. */
-  const replicasOf = ({ endpoint }: Question) => (isCallersOwn(endpoint) ? undefined : shared);
+  const replicasOf = ({ endpoint }: Question) => (isAdHoc(endpoint) ? undefined : shared);
 
   /** @param seconds how old an answer of another replica may be; 0: none will do */
   async function obtain(

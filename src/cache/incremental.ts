@@ -1,5 +1,5 @@
 import type { Bucket } from '../definitions/bucket.ts';
-import type { Endpoint } from '../definitions/endpoint.ts';
+import { type Endpoint, isAdHoc } from '../definitions/endpoint.ts';
 import { isManaged } from '../definitions/source.ts';
 import type { WriteMarks, WriteVersion } from '../engine/write-marks.ts';
 import { MICROS_PER_MS, MICROS_PER_SECOND, type Micros, parseInstant } from '../lib/instant.ts';
@@ -7,7 +7,6 @@ import { type Buckets, bucketStart, findBuckets, findHidden, type TimeRange } fr
 import { type Framing, joinRows, rowAt } from '../query/format.ts';
 import type { Question } from '../query/question.ts';
 import type { Answer, Run, RunOptions } from '../query/run.ts';
-import { isCallersOwn } from '../query/sandbox/base.ts';
 import { planRefresh } from './bucket-plan.ts';
 
 /** `incremental`: some time buckets were computed again; `full`: all of them. */
@@ -109,7 +108,7 @@ export function createRefresh(options: IncrementalOptions): Refresh {
   return async (question, kept, runOptions) => {
     const { endpoint, values } = question;
     const { bucket } = endpoint;
-    if (bucket === undefined || kept === undefined || isCallersOwn(endpoint))
+    if (bucket === undefined || kept === undefined || isAdHoc(endpoint))
       return await runAll(question, runOptions);
     const basis = bases.get(kept);
     const instantMs = now();

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import type { FastifyBaseLogger } from 'fastify';
 import { type DefinitionFolders, describeShipped, OWN_FOLDERS } from '../definitions/folders.ts';
 import { InputError, messageOf } from '../errors.ts';
-import type { Store } from '../open-store.ts';
+import type { Store } from '../service/open-store.ts';
 import { formatCounted } from './format.ts';
 
 export interface Reloads {

@@ -1,7 +1,7 @@
 import type { Endpoint } from '../definitions/endpoint.ts';
 import { describeShipped } from '../definitions/folders.ts';
 import { exampleOf } from '../http/openapi/document.ts';
-import type { Store } from '../open-store.ts';
+import type { Store } from '../service/open-store.ts';
 
 // `aurora` is a project of the sample logs.
 const EXAMPLES: Readonly<Record<string, string>> = {

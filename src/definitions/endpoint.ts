@@ -51,7 +51,7 @@ export interface Endpoint {
   /** Places of the columns of JSON in which each object becomes a list of itself: those of a dialect whose records repeat. */
   readonly records: readonly number[];
   readonly sql: string;
-  /** The endpoint's query.sql, or a caller's SELECT over the views of it (query/sandbox/base.ts). */
+  /** The endpoint's query.sql, or a caller's SELECT over the views of it (sandbox/base.ts). */
   readonly sqlOrigin: 'file' | 'select';
   /**
    * Writes the query when it has its slot, instead of `sql`: that of a search may be large. Its texts have their guards (sql/search-guard.ts).
@@ -219,6 +219,11 @@ export function createEndpoint(
     file: file.file,
     sqlFile: sql.file,
   };
+}
+
+/** Whether the SQL is a caller's own SELECT (sandbox/base.ts). */
+export function isAdHoc(endpoint: Endpoint): boolean {
+  return endpoint.sqlOrigin === 'select';
 }
 
 const TIER_PARAMETER = 'project_tier';

@@ -1,6 +1,7 @@
 import { LRUCache } from 'lru-cache';
-import type { Endpoint } from '../definitions/endpoint.ts';
+import { type Endpoint, isAdHoc } from '../definitions/endpoint.ts';
 import { PAGE_SKIP } from '../definitions/pages.ts';
+import { SQL_PARAMETER } from '../definitions/parameter.ts';
 import type { Engine, QueryOptions, QueryResult, WriteStatement } from '../engine/engine.ts';
 import { TailraceError } from '../errors.ts';
 import { findOptionalConditions, type OptionalCondition } from '../sql/optional-condition.ts';
@@ -13,8 +14,6 @@ import { findOwner } from './pins.ts';
 import type { Position } from './position.ts';
 import { arePlainPatterns, type Question } from './question.ts';
 import { listRecords } from './record-list.ts';
-import { isCallersOwn } from './sandbox/base.ts';
-import { refuse } from './sandbox/refusal.ts';
 import { createLateStatement, createStatement, decideConditions, type Statement } from './statement.ts';
 
 /** The finished bytes of a question. */
@@ -88,7 +87,7 @@ export function createRunner(engine: Engine, now: () => number, engineNow?: () =
     const options = {
       ...how,
       origin: requestId === undefined ? endpoint.name : `${endpoint.name} ${requestId}`,
-      sandboxed: isCallersOwn(endpoint) ? { project: findOwner(endpoint, values) } : undefined,
+      sandboxed: isAdHoc(endpoint) ? { project: findOwner(endpoint, values) } : undefined,
     };
     const instantMs = part?.instantMs ?? now();
     const bound = { ...values, ...serviceValues(endpoint, values, { instantMs, range: part?.range }) };
@@ -99,7 +98,7 @@ export function createRunner(engine: Engine, now: () => number, engineNow?: () =
       const engineNowMs = engineNow?.();
       const skipsReadFilters =
         engineNowMs !== undefined &&
-        !isCallersOwn(endpoint) &&
+        !isAdHoc(endpoint) &&
         isWithinRetention(endpoint, values, { instantMs, range: part?.range, engineNowMs });
       const query = {
         format: statement.format,
@@ -169,5 +168,7 @@ async function nameBadPattern(
       return invalidParameters([{ parameter: name, message: cause.message }], cause);
     }
   }
-  return isCallersOwn(endpoint) ? refuse(`has a pattern that ${error.message}`, error) : error;
+  return isAdHoc(endpoint)
+    ? invalidParameters([{ parameter: SQL_PARAMETER, message: `has a pattern that ${error.message}` }], error)
+    : error;
 }

@@ -13,7 +13,7 @@ import type { ParameterValues, RawParameters } from '../query/parameters.ts';
 import { parsePinnedParameters } from '../query/pins.ts';
 import { bindPosition } from '../query/position.ts';
 import { createQuestion, type Question } from '../query/question.ts';
-import type { Sandbox, SandboxOptions } from '../query/sandbox/sandbox.ts';
+import type { Sandbox, SandboxOptions } from '../sandbox/sandbox.ts';
 import { ENCODINGS, type Encoding } from './describe.ts';
 
 /** What a request asks for. */

@@ -3,11 +3,11 @@ import type { Endpoint } from '../definitions/endpoint.ts';
 import type { Fault } from '../definitions/fault.ts';
 import type { Registry } from '../definitions/registry.ts';
 import type { Engine } from '../engine/engine.ts';
-import { describeSourceName } from '../query/advice.ts';
-import { findForeignTable } from '../query/tables-read.ts';
-import { NO_SETTINGS } from '../query/unfit.ts';
-import { type Verified, verifyDrafts, verifyQuery } from '../query/verify.ts';
 import { verifySearches } from '../search/verify.ts';
+import { describeSourceName } from '../verify/advice.ts';
+import { findForeignTable } from '../verify/tables-read.ts';
+import { NO_SETTINGS } from '../verify/unfit.ts';
+import { type Verified, verifyDrafts, verifyQuery } from '../verify/verify.ts';
 import { createAuthorEngine, type How } from './author-engine.ts';
 import { type Draft, type DraftTexts, readDraft, refuseDraft, YAML_FILE } from './draft.ts';
 

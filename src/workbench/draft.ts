@@ -5,8 +5,8 @@ import type { Source } from '../definitions/source.ts';
 import { YAML_TOKENS_MAX } from '../definitions/yaml-bounds.ts';
 import { parseYaml, type YamlFile } from '../definitions/yaml-file.ts';
 import { messageOf, type ParameterFault, TailraceError } from '../errors.ts';
-import { refuseDense } from '../query/sandbox/dense-text.ts';
-import { refuseUnbounded } from '../query/syntax-tree.ts';
+import { refuseDense } from '../sandbox/dense-text.ts';
+import { refuseUnbounded } from '../sandbox/syntax-tree.ts';
 
 /** The two files of an endpoint that is being written. */
 export interface DraftTexts {

@@ -1,7 +1,7 @@
 import { createServer } from 'node:http';
 import { afterAll, afterEach, describe, expect, test } from 'vitest';
 import { findFreePort } from '../../trial/free-port.ts';
-import { writeDefinitions } from '../query/sandbox/support.ts';
+import { writeDefinitions } from '../sandbox/support.ts';
 import { endLeftProcesses, runCli } from '../support/cli.ts';
 import { ON_SERVER } from '../support/cli-engine.ts';
 import { PRIVATE_KEY, PUBLIC_KEY, startTestService, storeEvents } from '../support/service.ts';

@@ -2,7 +2,7 @@ import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Session } from 'chdb';
 import { afterAll, describe, expect, test } from 'vitest';
-import { openStore } from '../../src/open-store.ts';
+import { openStore } from '../../src/service/open-store.ts';
 import { SANDBOX_USER, withoutServerOnly } from '../support/sandbox-user.ts';
 import { storeEvents, temporaryFolder, testConfig } from '../support/service.ts';
 

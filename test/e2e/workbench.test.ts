@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { Locator, Page } from 'playwright-core';
 import { afterAll, describe, expect, test } from 'vitest';
 import { createEndpointTests } from '../../src/cli/testing/endpoint-tests.ts';
-import { storeCanaries, writeDefinitions } from '../query/sandbox/support.ts';
+import { storeCanaries, writeDefinitions } from '../sandbox/support.ts';
 import { PRIVATE_KEY, startTestService } from '../support/service.ts';
 import { KEY, makeKey, type OpenOptions, open, startBrowser } from './browser.ts';
 

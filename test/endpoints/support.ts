@@ -1,7 +1,7 @@
 import { expect } from 'vitest';
 import { parseEvent } from '../../src/ingest/event.ts';
 import { createEventWriter } from '../../src/ingest/writer.ts';
-import type { Store } from '../../src/open-store.ts';
+import type { Store } from '../../src/service/open-store.ts';
 import { PRIVATE_KEY } from '../support/service.ts';
 
 export type Row = Readonly<Record<string, unknown>>;

@@ -1,7 +1,7 @@
 import { readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { openStore, type Store } from '../../src/open-store.ts';
+import { openStore, type Store } from '../../src/service/open-store.ts';
 import { getEngineProcess, untilGone } from '../support/engine-process.ts';
 import { temporaryFolder, testConfig } from '../support/service.ts';
 

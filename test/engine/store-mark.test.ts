@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
 import { STORE_VERSION } from '../../src/engine/store-version.ts';
-import { openStore } from '../../src/open-store.ts';
+import { openStore } from '../../src/service/open-store.ts';
 import { startClickHouseFront } from '../../trial/clickhouse-front.ts';
 import { temporaryFolder, testConfig } from '../support/service.ts';
 

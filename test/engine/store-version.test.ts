@@ -15,8 +15,8 @@ import {
 } from '../../src/engine/store-version.ts';
 import { createSecret } from '../../src/keys/secret.ts';
 import { createRandom } from '../../src/lib/random.ts';
-import { openStore } from '../../src/open-store.ts';
-import { createService } from '../../src/service.ts';
+import { openStore } from '../../src/service/open-store.ts';
+import { createService } from '../../src/service/service.ts';
 import { ON_SERVER } from '../support/cli-engine.ts';
 import { QUERY_PATH, request } from '../support/http.ts';
 import { temporaryFolder, testConfig } from '../support/service.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { type SyntaxNode, walk } from '../../src/query/syntax-tree.ts';
+import { type SyntaxNode, walk } from '../../src/sandbox/syntax-tree.ts';
 import { measureParsers } from '../../trial/fuzz/parse-time.ts';
 import { PARSERS } from '../../trial/fuzz/parsers.ts';
 import { growth } from '../../trial/growth.ts';

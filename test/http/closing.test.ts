@@ -4,7 +4,7 @@ import { connect, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { pino } from 'pino';
 import { afterAll, expect, test, vi } from 'vitest';
-import { createService } from '../../src/service.ts';
+import { createService } from '../../src/service/service.ts';
 import { copyEndpointsWithEndless } from '../support/endpoints.ts';
 import { expectError, get, QUERY_PATH } from '../support/http.ts';
 import { startTestService, temporaryFolder, testConfig } from '../support/service.ts';

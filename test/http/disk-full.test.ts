@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { pino } from 'pino';
 import { afterAll, expect, onTestFinished, test } from 'vitest';
-import { createService } from '../../src/service.ts';
+import { createService } from '../../src/service/service.ts';
 import { getEngineProcess, untilGone } from '../support/engine-process.ts';
 import { expectError, get, QUERY_PATH, readMetric, request } from '../support/http.ts';
 import { EDGE, idsOf, post, TO_EDGE } from '../support/ingest.ts';

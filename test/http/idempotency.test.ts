@@ -2,7 +2,7 @@ import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pino } from 'pino';
 import { afterAll, afterEach, beforeEach, expect, test } from 'vitest';
-import { createService, type Service } from '../../src/service.ts';
+import { createService, type Service } from '../../src/service/service.ts';
 import { expectError } from '../support/http.ts';
 import { idsOf, post, TO_EDGE } from '../support/ingest.ts';
 import { PUBLIC_KEY, temporaryFolder, testConfig } from '../support/service.ts';

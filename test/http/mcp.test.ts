@@ -4,7 +4,7 @@ import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/cli
 import { pino } from 'pino';
 import { afterAll, describe, expect, test } from 'vitest';
 import { addEndpoint } from '../../trial/endpoint.ts';
-import { writeDefinitions } from '../query/sandbox/support.ts';
+import { writeDefinitions } from '../sandbox/support.ts';
 import { ENDLESS_SQL } from '../support/endpoints.ts';
 import { expectError, get, QUERY_PATH, readMetric, request } from '../support/http.ts';
 import { PRIVATE_KEY, PUBLIC_KEY, startTestService, storeEvents } from '../support/service.ts';

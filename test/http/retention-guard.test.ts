@@ -4,7 +4,7 @@ import { pino } from 'pino';
 import { afterAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import type { Overview } from '../../src/management/view.ts';
 import { confirmAll, confirmationFile, reportFile } from '../../src/retention/file.ts';
-import { createService } from '../../src/service.ts';
+import { createService } from '../../src/service/service.ts';
 import { get, readMetric } from '../support/http.ts';
 import { idsOf, post, TO_EDGE } from '../support/ingest.ts';
 import { temporaryFolder, testConfig } from '../support/service.ts';

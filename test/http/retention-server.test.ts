@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { pino } from 'pino';
 import { afterAll, afterEach, expect, onTestFinished, test } from 'vitest';
 import { confirmAll, confirmationFile, reportFile } from '../../src/retention/file.ts';
-import { createService } from '../../src/service.ts';
+import { createService } from '../../src/service/service.ts';
 import { startClickHouseFront } from '../../trial/clickhouse-front.ts';
 import { get, readMetric } from '../support/http.ts';
 import { idsOf, post, TO_EDGE } from '../support/ingest.ts';

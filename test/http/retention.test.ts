@@ -2,7 +2,7 @@ import { cp, readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pino } from 'pino';
 import { afterAll, expect, test } from 'vitest';
-import { createService } from '../../src/service.ts';
+import { createService } from '../../src/service/service.ts';
 import { readMetric } from '../support/http.ts';
 import { idsOf, post, TO_EDGE } from '../support/ingest.ts';
 import { type AnswerBody, PRIVATE_KEY, temporaryFolder, testConfig } from '../support/service.ts';

@@ -1,5 +1,5 @@
 import { afterAll, describe, expect, test, vi } from 'vitest';
-import { CANARY, storeCanaries, writeDefinitions } from '../query/sandbox/support.ts';
+import { CANARY, storeCanaries, writeDefinitions } from '../sandbox/support.ts';
 import { expectError, get, QUERY_PATH, request } from '../support/http.ts';
 import { PRIVATE_KEY, startTestService } from '../support/service.ts';
 

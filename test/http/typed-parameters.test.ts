@@ -1,7 +1,7 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
-import { writeDefinitions } from '../query/sandbox/support.ts';
+import { writeDefinitions } from '../sandbox/support.ts';
 import { writeEveryType } from '../support/every-type.ts';
 import { expectError, get, QUERY_PATH, request } from '../support/http.ts';
 import { PRIVATE_KEY, startTestService, storeEvents } from '../support/service.ts';

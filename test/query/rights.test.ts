@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
-import { verifyQueries } from '../../src/query/verify.ts';
+import { verifyQueries } from '../../src/verify/verify.ts';
 import { openTestStore } from '../support/service.ts';
 
 /**

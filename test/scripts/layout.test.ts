@@ -35,3 +35,24 @@ test(`no folder of src/ has more than ${FILES_MAX} files of its own`, () => {
   const large = [...folders].filter(([, own]) => own.length > FILES_MAX).map(([folder]) => folder);
   expect(large).toEqual([]);
 });
+
+/** Folders and files of src/, in the order of the tree in docs/architecture.md. */
+const rooms = readFileSync('docs/architecture.md', 'utf8')
+  .split('\n```\n')[1]
+  ?.split('\n')
+  .filter((line) => /^ {2}\S/.test(line))
+  .flatMap((line) => line.slice(2).split(/[ /]/, 1));
+const roomOf = (file: string) => file.split('/', 1)[0] ?? '';
+
+test('every folder of src/ is a line of the tree in docs/architecture.md', () => {
+  expect([...new Set(files.map(roomOf))].toSorted()).toEqual(rooms?.toSorted());
+});
+
+test('imports point up that tree', () => {
+  const down = files.flatMap((file) =>
+    (imports.get(file) ?? [])
+      .filter((path) => (rooms ?? []).indexOf(roomOf(path)) > (rooms ?? []).indexOf(roomOf(file)))
+      .map((path) => `${file} imports ${path}`),
+  );
+  expect(down).toEqual([]);
+});

@@ -1,6 +1,6 @@
 import { Session } from 'node:inspector/promises';
 import { pino } from 'pino';
-import { createService } from '../../src/service.ts';
+import { createService } from '../../src/service/service.ts';
 import { testConfig } from '../support/service.ts';
 
 /** Files of src/ that a request passes, by kind of request. */

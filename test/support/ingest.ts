@@ -1,5 +1,5 @@
 import { connect, type Socket } from 'node:net';
-import type { Store } from '../../src/open-store.ts';
+import type { Store } from '../../src/service/open-store.ts';
 import { type HttpAnswer, request } from './http.ts';
 import { PRIVATE_KEY } from './service.ts';
 

@@ -5,8 +5,8 @@ import { type Logger, pino } from 'pino';
 import { type Config, parseConfig } from '../../src/config/config.ts';
 import { parseEvent } from '../../src/ingest/event.ts';
 import { createEventWriter } from '../../src/ingest/writer.ts';
-import { openStore, type Store } from '../../src/open-store.ts';
-import { createService, type Service, type ServiceOptions } from '../../src/service.ts';
+import { openStore, type Store } from '../../src/service/open-store.ts';
+import { createService, type Service, type ServiceOptions } from '../../src/service/service.ts';
 import { openTestEngine } from './server-engine.ts';
 
 /** The key of every scope in services that the tests start. */

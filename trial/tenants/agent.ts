@@ -1,5 +1,5 @@
 import { ERROR_CODES } from '../../src/errors.ts';
-import type { Service } from '../../src/service.ts';
+import type { Service } from '../../src/service/service.ts';
 import type { Question } from './oracle.ts';
 
 /** An answer, with the status that GET has for it. `hidden`: there is no such tool for the key. */

@@ -1,6 +1,6 @@
 import { SCOPES } from '../../src/keys/grant.ts';
 import type { NewKey } from '../../src/keys/management.ts';
-import type { Service } from '../../src/service.ts';
+import type { Service } from '../../src/service/service.ts';
 import { TENANTS } from './data.ts';
 
 /** A key and its rights, stated again for the oracle. */

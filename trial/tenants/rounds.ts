@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { createRandom, createWeighted, type Random } from '../../src/lib/random.ts';
-import type { Service } from '../../src/service.ts';
+import type { Service } from '../../src/service/service.ts';
 import type { WireEvent } from '../oracle/event.ts';
 import { type AgentAnswer, askAsAgent } from './agent.ts';
 import { makeCallers, type TestCaller } from './callers.ts';

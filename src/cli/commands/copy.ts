@@ -10,7 +10,7 @@ import { hasEmbeddedStore } from '../../engine/embedded/sessions.ts';
 import { toTailraceError } from '../../engine/failure.ts';
 import { readDays } from '../../engine/store-state.ts';
 import { InputError, messageOf, StoppedError, TailraceError } from '../../errors.ts';
-import { openStore, type Store } from '../../open-store.ts';
+import { openStore, type Store } from '../../service/open-store.ts';
 import { type DayDone, isSent, printDone, printPlan } from '../copy-report.ts';
 import { ownerName, readConfig, stopSignal } from '../environment.ts';
 import { formatCount, sum } from '../format.ts';

@@ -14,7 +14,7 @@ import type { DeletionRequest } from '../../maintenance/deletion/request.ts';
 import { sendCommand } from '../../maintenance/socket/client.ts';
 import { createCommands } from '../../maintenance/socket/commands.ts';
 import { COMMANDS } from '../../maintenance/socket/protocol.ts';
-import { openStore } from '../../open-store.ts';
+import { openStore } from '../../service/open-store.ts';
 import { ownerName, readConfig, stopSignal } from '../environment.ts';
 import { formatCount, formatCounted, sum } from '../format.ts';
 import { createProgress } from '../progress.ts';

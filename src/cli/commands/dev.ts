@@ -5,7 +5,7 @@ import type { Config } from '../../config/config.ts';
 import { InputError, messageOf } from '../../errors.ts';
 import { openTokenSecret } from '../../keys/token-secret.ts';
 import { deriveSecret } from '../../lib/derived-secret.ts';
-import type { Store } from '../../open-store.ts';
+import type { Store } from '../../service/open-store.ts';
 import { createDevLog } from '../dev-log.ts';
 import { readConfig, stopSignal } from '../environment.ts';
 import { createLogger, runService } from '../run-service.ts';

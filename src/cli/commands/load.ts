@@ -9,7 +9,7 @@ import { type LineSink, type LoadProgress, loadEvents } from '../../ingest/load.
 import { createRemoteSink } from '../../ingest/remote-sink.ts';
 import { refuseExternal } from '../../ingest/source-name.ts';
 import { createStoreSink } from '../../ingest/store-sink.ts';
-import { openStore } from '../../open-store.ts';
+import { openStore } from '../../service/open-store.ts';
 import { ownerName, readConfig, stopSignal } from '../environment.ts';
 import { formatCount, formatCounted } from '../format.ts';
 import { createProgress, createRate, type Progress } from '../progress.ts';

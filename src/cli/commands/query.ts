@@ -1,11 +1,11 @@
 import { Command, Option } from 'commander';
 import { InputError } from '../../errors.ts';
-import { openStore } from '../../open-store.ts';
 import { FORMATS, findNamedFormat, JSON_FORMAT } from '../../query/format.ts';
 import { findUndeclared, listKnown, parseParameters } from '../../query/parameters.ts';
 import { createQuestion } from '../../query/question.ts';
 import { createRunner } from '../../query/run.ts';
-import { createSandbox } from '../../query/sandbox/sandbox.ts';
+import { createSandbox } from '../../sandbox/sandbox.ts';
+import { openStore } from '../../service/open-store.ts';
 import { ownerName, readConfig, stopSignal } from '../environment.ts';
 import { followRemote } from '../follow.ts';
 import { formatCounted } from '../format.ts';

@@ -3,8 +3,6 @@ import { Command } from 'commander';
 import type { Config } from '../../config/config.ts';
 import { findOwner } from '../../engine/store-lock.ts';
 import { InputError, StoppedError } from '../../errors.ts';
-import { openRetention } from '../../open-retention.ts';
-import { openStore } from '../../open-store.ts';
 import {
   clockFile,
   confirmAll,
@@ -13,6 +11,8 @@ import {
   reportFile,
 } from '../../retention/file.ts';
 import { describeRetention } from '../../retention/notice.ts';
+import { openRetention } from '../../service/open-retention.ts';
+import { openStore } from '../../service/open-store.ts';
 import { ownerName, readConfig } from '../environment.ts';
 import { formatCount, sum } from '../format.ts';
 import { formatWideTable } from '../table.ts';

@@ -1,6 +1,6 @@
 import { Command } from 'commander';
 import { SCOPES } from '../../keys/grant.ts';
-import type { Service } from '../../service.ts';
+import type { Service } from '../../service/service.ts';
 import { readConfig, stopSignal } from '../environment.ts';
 import { createLogger, runService } from '../run-service.ts';
 import { printWelcome } from '../welcome.ts';

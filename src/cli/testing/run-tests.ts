@@ -4,7 +4,7 @@ import { type Fault, refuseFaults } from '../../definitions/fault.ts';
 import { type Reading, readDefinitions } from '../../definitions/read.ts';
 import { createRegistry, type Registry } from '../../definitions/registry.ts';
 import { InputError } from '../../errors.ts';
-import { prepare } from '../../open-store.ts';
+import { prepare } from '../../service/open-store.ts';
 import { openTemporaryEngine } from '../temporary-engine.ts';
 import { type CaseResult, runTestFile } from './run-file.ts';
 import { type EventOptions, readTestEvents, type TestEvents } from './test-events.ts';

@@ -2,7 +2,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi 
 import { findProgram } from '../../../scripts/programs.js';
 import { TailraceError } from '../../../src/errors.ts';
 import { createQuestion } from '../../../src/query/question.ts';
-import { withSelect } from '../../../src/query/sandbox/base.ts';
+import { withSelect } from '../../../src/sandbox/base.ts';
 import { type FaultyProxy, startFaultyProxy } from '../../../trial/faulty-proxy.ts';
 import { startRedis, type TestRedis } from '../../../trial/redis.ts';
 import { openReplica, type Replica, type ReplicaOptions, SHARED_ENDPOINT } from '../../support/replica.ts';

@@ -2,7 +2,7 @@ import { cp, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeEach, describe, expect, test } from 'vitest';
 import { type InputError, messageOf } from '../../../src/errors.ts';
-import { openStore } from '../../../src/open-store.ts';
+import { openStore } from '../../../src/service/open-store.ts';
 import { addEndpoint } from '../../../trial/endpoint.ts';
 import { ON_SERVER } from '../../support/cli-engine.ts';
 import { copyEndpoints } from '../../support/endpoints.ts';

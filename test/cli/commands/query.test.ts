@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { afterAll, afterEach, describe, expect, test } from 'vitest';
-import { writeDefinitions } from '../../query/sandbox/support.ts';
+import { writeDefinitions } from '../../sandbox/support.ts';
 import { endLeftProcesses, runCli } from '../../support/cli.ts';
 import { temporaryFolder } from '../../support/service.ts';
 

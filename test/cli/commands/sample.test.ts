@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import type { Readable } from 'node:stream';
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { fillWithSample, sampleCommand } from '../../../src/cli/commands/sample.ts';
-import { openStore } from '../../../src/open-store.ts';
+import { openStore } from '../../../src/service/open-store.ts';
 import { openTestStore, storeEvents, temporaryFolder, testConfig } from '../../support/service.ts';
 
 const never = new AbortController().signal;

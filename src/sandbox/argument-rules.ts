@@ -1,0 +1,202 @@
+import { findLikeFault, findPatternFault } from '../sql/pattern.ts';
+import { quote } from '../sql/quote.ts';
+import { byName, isAllowedFunction, words } from './function.ts';
+import { refuse } from './refusal.ts';
+import { mayRescan } from './rescan.ts';
+import type { SyntaxNode } from './syntax-tree.ts';
+import { isNoZone, type TimeZones, ZONE_HINT, ZONE_PLACES } from './time-zone.ts';
+import { nameOf, textOf } from './tree-node.ts';
+
+export interface RuleContext {
+  /** What a text in quotes stands for: a parameter, one that is a pattern, or `undefined` for a text of the caller's own. */
+  readonly parameterKind: (text: string) => 'pattern' | 'value' | undefined;
+  readonly zones: TimeZones;
+  /** The time zones that the SELECT names; rules add to it. */
+  readonly usedZones: Set<string>;
+  /** Every alias of the SELECT. */
+  readonly aliases: ReadonlySet<string>;
+}
+
+/** One call in EXPLAIN AST. */
+interface Call {
+  /** As the caller writes it. */
+  readonly name: string;
+  readonly args: readonly SyntaxNode[];
+  readonly context: RuleContext;
+}
+
+type Rule = (call: Call) => void;
+
+/** @throws TailraceError `invalid_parameter` if the arguments of an allowed function are not allowed */
+export function checkArguments(node: SyntaxNode, context: RuleContext): void {
+  const name = nameOf(node);
+  const args = node.children[0]?.children ?? [];
+  RULES.get(name.toLowerCase())?.({ name, args, context });
+}
+
+/** Whether calls of a function depend on its arguments. Passed by name, it would be called with any. */
+export function isBoundByArguments(name: string): boolean {
+  return RULES.has(name.toLowerCase());
+}
+
+/** A name by itself would be read as a table. */
+const hasSet: Rule = ({ args: [, set] }) => {
+  const isWritten = set?.kind === 'Function' && ['tuple', 'array'].includes(nameOf(set));
+  if (set?.kind === 'Literal' || set?.kind === 'Subquery' || isWritten) return;
+  throw refuse('must have a list or a SELECT after IN; for an array, call has(array, value)');
+};
+
+// Types of plain data, without states of aggregation and types with an encoding of their own.
+const TYPES = new Set(
+  words(`String Bool Int8 Int16 Int32 Int64 Int128 Int256 UInt8 UInt16 UInt32 UInt64 UInt128 UInt256 Float32 Float64 Decimal
+    Decimal32 Decimal64 Decimal128 Decimal256 Date Date32 DateTime DateTime32 DateTime64 UUID IPv4 IPv6 Array Tuple Map Nullable
+    LowCardinality`),
+);
+const TYPE_CHARS_MAX = 500;
+const TYPE_DEPTH_MAX = 8;
+// A time zone is in single quotes, without escapes. Named values and comments are excluded.
+const TYPE = /^(?:[\w\s(),]|'[^'\\]*')*$/;
+
+const hasType: Rule = ({ args: [, argument], context }) => {
+  const type = textOf(argument);
+  if (type === undefined) throw refuseCast('a type that is not written out');
+  if (type.length > TYPE_CHARS_MAX || !TYPE.test(type))
+    throw refuseCast(`a type other than a short one, such as Nullable(DateTime('UTC'))`);
+  const bare = type.replaceAll(/'[^']*'/g, '');
+  const other = bare.match(/[A-Za-z_]\w*/g)?.find((word) => !TYPES.has(word.toLowerCase()));
+  if (other !== undefined) throw refuseCast(other);
+  if (depthOf(bare) > TYPE_DEPTH_MAX)
+    throw refuseCast(`a type of more than ${TYPE_DEPTH_MAX} levels of brackets`);
+  for (const [, zone = ''] of type.matchAll(/'([^']*)'/g)) takeZone(zone, context);
+};
+
+function refuseCast(what: string) {
+  return refuse(`must not CAST to ${what}; types are ${[...TYPES].join(', ')}`);
+}
+
+function depthOf(text: string): number {
+  let depth = 0;
+  let deepest = 0;
+  for (const sign of text) {
+    if (sign === '(') deepest = Math.max(deepest, ++depth);
+    else if (sign === ')') depth--;
+  }
+  return deepest;
+}
+
+function takeZone(zone: string, { zones, usedZones }: RuleContext): void {
+  zones.check(zone);
+  usedZones.add(zone);
+}
+
+/** From `place` on, each argument is a listed zone or cannot be a zone. */
+const hasZoneAt =
+  (place: number): Rule =>
+  ({ name, args, context }) => {
+    for (const argument of args.slice(place)) {
+      if (isNoZone(argument)) continue;
+      const zone = textOf(argument);
+      if (zone === undefined) throw refuse(`must have the time zone of ${name} written out; ${ZONE_HINT}`);
+      takeZone(zone, context);
+    }
+  };
+
+/** The engine accepts the name of a function in the place of a lambda, also through an alias. */
+const hasLambda: Rule = ({ name, args: [first, ...others], context: { aliases } }) => {
+  if (others.length === 0 || first?.kind !== 'Identifier') return;
+  const handed = nameOf(first);
+  if (isAllowedFunction(handed) && !isBoundByArguments(handed) && !aliases.has(handed)) return;
+  throw refuse(`must have a lambda first in ${name}(…), such as x -> x + 1, not ${handed}`);
+};
+
+/** The engine cannot be stopped while it matches a block of rows, so a pattern is a constant of bounded cost. */
+const hasPattern: Rule = (call) => {
+  const text = textOf(call.args[1]);
+  // The cost of a parameter's value has been checked.
+  if (text !== undefined && call.context.parameterKind(quote(text)) === 'pattern') return;
+  refusePattern(findPatternFault(readPattern(call, ', or in a parameter of type regex')));
+};
+
+/** The same for functions that find all matches. */
+const hasPatternOfAll: Rule = (call) => {
+  const text = readPattern(call);
+  refusePattern(findPatternFault(text));
+  if (!mayRescan(text)) return;
+  throw refuse(
+    `must not have that pattern in ${call.name}, which finds all matches: a part with *, + or {n,} in it is neither optional, repeated nor one of several, such as in x(.*y)? or x.*y|z`,
+  );
+};
+
+const hasLikePattern: Rule = (call) =>
+  refusePattern(
+    findLikeFault(readPattern(call, '; position(text, @name) looks for the value of a parameter')),
+  );
+
+/** The second argument, a text of the caller's own. */
+function readPattern({ name, args: [, pattern], context }: Call, hint = ''): string {
+  const text = textOf(pattern);
+  if (text !== undefined && context.parameterKind(quote(text)) === undefined) return text;
+  throw refuse(`must have the pattern of ${name} written out as a text${hint}`);
+}
+
+function refusePattern(fault: string | undefined): void {
+  if (fault !== undefined) throw refuse(`has a pattern that ${fault}`);
+}
+
+// As many as a parameter's value may have (sandbox.ts).
+const NEEDLE_CHARS_MAX = 1_000;
+const SEARCHED_MAX = 100;
+
+/** The engine cannot be stopped inside of a call, so the text to find is a short constant. */
+const hasNeedleAt =
+  (place: number): Rule =>
+  ({ name, args }) => {
+    const text = textOf(args[place]);
+    if (text === undefined)
+      throw refuse(`must have the text that ${name} looks for written out, or as @name`);
+    if (text.length > NEEDLE_CHARS_MAX)
+      throw refuse(`must have at most ${NEEDLE_CHARS_MAX} characters in the text that ${name} looks for`);
+  };
+
+const hasSearchedList: Rule = ({ name, args: [, list] }) => {
+  const members =
+    list?.kind === 'Function' && nameOf(list) === 'array' ? (list.children[0]?.children ?? []) : undefined;
+  const isWritten =
+    list?.kind === 'Literal' || members?.every((member) => member.kind === 'Literal') === true;
+  if (!isWritten) throw refuse(`must have the list that ${name} looks for written out, such as ['a', 'b']`);
+  const count = members?.length ?? list?.text.split(',').length ?? 0;
+  if (count > SEARCHED_MAX)
+    throw refuse(`must have at most ${SEARCHED_MAX} members in the list that ${name} looks for`);
+};
+
+/** Functions and rules of their arguments, which keep the work of one call in proportion to its text. */
+const RULES: ReadonlyMap<string, Rule> = new Map([
+  ...[...ZONE_PLACES].map(([name, place]) => [name, hasZoneAt(place)] as const),
+  ...byName<Rule>([
+    ['in notIn', hasSet],
+    ['CAST', hasType],
+    // Second argument: a regular expression for RE2.
+    ['match extract extractGroups replaceRegexpOne', hasPattern],
+    ['extractAll countMatches countMatchesCaseInsensitive replaceRegexpAll', hasPatternOfAll],
+    // Second argument: a pattern that the engine turns into a regular expression.
+    ['like notLike ilike notILike', hasLikePattern],
+    // A text is looked for in another: the work is at worst the product of their lengths.
+    [
+      `position positionCaseInsensitive positionUTF8 positionCaseInsensitiveUTF8 instr countSubstrings countSubstringsCaseInsensitive
+    hasToken hasTokenCaseInsensitive replaceOne replaceAll replace substringIndex`,
+      hasNeedleAt(1),
+    ],
+    ['locate splitByString', hasNeedleAt(0)],
+    // Each member of the second argument is looked for in the first.
+    [
+      'hasAny hasAll multiSearchAny multiSearchAnyCaseInsensitive multiSearchFirstIndex multiSearchFirstPosition',
+      hasSearchedList,
+    ],
+    [
+      `arrayMap arrayFilter arrayExists arrayAll arrayCount arrayFirst arrayFirstOrNull arrayFirstIndex arrayLast arrayLastOrNull
+    arrayLastIndex arrayMin arrayMax arraySum arrayAvg arrayProduct arrayCumSum arrayDifference arrayCompact arraySort arrayReverseSort arraySplit arrayFill
+    mapFilter mapApply mapSort mapExists mapAll`,
+      hasLambda,
+    ],
+  ]),
+]);

@@ -1,0 +1,143 @@
+import { checkArguments, isBoundByArguments, type RuleContext } from './argument-rules.ts';
+import { isAllowedFunction } from './function.ts';
+import { refuse, refuseBeyond } from './refusal.ts';
+import { depthOf, type SyntaxNode, walk } from './syntax-tree.ts';
+import { ZONE_PLACES } from './time-zone.ts';
+import { givenNameOf, nameOf } from './tree-node.ts';
+
+export interface TreeContext extends Omit<RuleContext, 'aliases'> {
+  /** Views of the stored query. */
+  readonly storedViews: readonly string[];
+  /** Every function of the engine, in lower case: its name can take the place of a lambda. */
+  readonly engineFunctions: ReadonlySet<string>;
+}
+
+/** Nodes of a SELECT over views. Others are refused. */
+const KINDS = new Set(
+  `SelectWithUnionQuery SelectIntersectExceptQuery SelectQuery ExpressionList WithElement Subquery Function Identifier
+  TableIdentifier Literal Asterisk QualifiedAsterisk ColumnsTransformerList ColumnsExceptTransformer TablesInSelectQuery
+  TablesInSelectQueryElement TableExpression TableJoin ArrayJoin OrderByElement WindowDefinition WindowListElement`.split(
+    /\s+/,
+  ),
+);
+
+/** The SQL of other kinds of nodes, and what to write instead. */
+const WORDS: Readonly<Record<string, string>> = {
+  Set: 'SETTINGS: the limits are those of the service',
+  ColumnsApplyTransformer: 'APPLY: call the function on each column',
+  ColumnsReplaceTransformer: 'REPLACE: name the columns',
+  ColumnsRegexpMatcher: 'COLUMNS(…): name the columns',
+  SampleRatio: 'SAMPLE',
+  InterpolateElement: 'INTERPOLATE',
+  QueryParameter: '{…}: write parameters as @name',
+};
+
+/** Checks a caller's SELECT in EXPLAIN AST. @throws TailraceError `invalid_parameter` that names the first thing that is not allowed */
+export function checkTree(root: SyntaxNode, context: TreeContext): void {
+  refuseBeyond('depth', depthOf(root));
+  const nodes = [...walk(root)];
+  refuseBeyond('nodes', nodes.length);
+  const aliases = new Set(nodes.flatMap((node) => givenNameOf(node) ?? []));
+  const columns = new Set([...findExpressions(nodes)].flatMap((node) => givenNameOf(node) ?? []));
+  for (const node of nodes) {
+    if (!KINDS.has(node.kind)) throw refuse(`must not have ${WORDS[node.kind] ?? node.kind}`);
+    if (node.kind === 'TableExpression') checkTableExpression(node, context);
+    if (node.kind === 'Function') {
+      refuseFunction(nameOf(node));
+      checkArguments(node, { ...context, aliases });
+      checkAlias(node);
+    }
+    // The engine reads the name of a column as a function only in the place of a lambda, which argument-rules.ts checks.
+    if (node.kind === 'Identifier' && !columns.has(nameOf(node))) checkIdentifier(nameOf(node), context);
+  }
+}
+
+// Not subqueries, which are tables elsewhere.
+const EXPRESSIONS = ['Function', 'Identifier', 'Literal'];
+
+/** The expressions of a SELECT, without what stands in the place of a table. */
+function findExpressions(nodes: readonly SyntaxNode[]): ReadonlySet<SyntaxNode> {
+  const places = nodes.filter(({ kind }) => kind === 'TableExpression');
+  const tables = new Set(places.flatMap(({ children }) => children));
+  return new Set(nodes.filter((node) => EXPRESSIONS.includes(node.kind) && !tables.has(node)));
+}
+
+/**
+ * Checks that the tree reads views only. Expressions may have the name of a view, since the engine looks tables up among tables alone.
+ *
+ * @param read names in the expressions of the stored WITH, which the engine looks up in the caller's SELECT, too
+ * @throws TailraceError `invalid_parameter` for any other table
+ */
+export function checkTables(root: SyntaxNode, views: ReadonlySet<string>, read: ReadonlySet<string>): void {
+  const nodes = [...walk(root)];
+  const expressions = findExpressions(nodes);
+  for (const node of nodes) {
+    const name = nameOf(node);
+    if (node.kind === 'TableIdentifier' && !views.has(name))
+      throw refuse(`must not read ${name}; what can be read is ${[...views].join(', ')}`);
+    // In `FROM app AS recent, recent` the engine reads app twice.
+    const alias = givenNameOf(node);
+    const isOwn = node.kind === 'TableIdentifier' && name === alias;
+    const isColumn = expressions.has(node) && !read.has(alias ?? '');
+    if (alias !== undefined && views.has(alias) && !isOwn && !isColumn)
+      throw refuse(`must not call anything ${alias}: it is a view`);
+  }
+}
+
+/** The engine resolves a view's names at each use: `((a, b) -> 1) AS equals` would replace the `=` of the view's own conditions. */
+function checkAlias(node: SyntaxNode): void {
+  const alias = givenNameOf(node);
+  if (alias !== undefined && nameOf(node).toLowerCase() === 'lambda')
+    throw refuse(`must not give the lambda a name, ${alias}: write it where it is used`);
+}
+
+function checkTableExpression(expression: SyntaxNode, { storedViews }: TreeContext): void {
+  const called = expression.children.find(({ kind }) => kind === 'Function');
+  if (called !== undefined)
+    throw refuse(
+      `must not read the table function ${nameOf(called)}(); what can be read is ${storedViews.join(', ')}`,
+    );
+  if (expression.children.length > 1)
+    throw refuse('must not name the columns of a table after it: name them where they are computed');
+}
+
+/** @throws TailraceError `invalid_parameter` for a function that a caller's SELECT may not call */
+function refuseFunction(name: string): void {
+  if (isAllowedFunction(name)) return;
+  const isClock = /^(?:now|now64|today|yesterday)$/i.test(name);
+  const instead = isClock
+    ? 'use @now, the instant of the query'
+    : 'docs/sandboxing-functions.md lists what can be called';
+  throw refuse(`must not call ${name}(); ${instead}`);
+}
+
+/** The engine accepts `arrayMap(file, …)`, so a name by itself must not be that of a function that cannot be called. */
+function checkIdentifier(name: string, { engineFunctions }: TreeContext): void {
+  if (name.includes('.') || !engineFunctions.has(name.toLowerCase())) return;
+  // Columns have names such as `hour`. Such a name passes a time zone only in the place of a lambda (argument-rules.ts).
+  const isBound = isBoundByArguments(name) && !ZONE_PLACES.has(name.toLowerCase());
+  if (isAllowedFunction(name) && !isBound) return;
+  throw refuse(
+    `must not name ${name} by itself, which is a function; write a column of this name as view.${name}`,
+  );
+}
+
+const QUERY_NODES =
+  /^(?:QUERY|UNION|LIST|FUNCTION|IDENTIFIER|CONSTANT|MATCHER|LAMBDA|SORT|WINDOW|(?:CROSS |ARRAY_)?JOIN|EXCEPT COLUMN TRANSFORMER)$/;
+const QUERY_NODE = /^ *([A-Z_]+(?: [A-Z_]+)*) id: \d+/;
+
+/** The same for EXPLAIN QUERY TREE run_passes = 0, by which the engine plans. It shows what the syntax tree omits. */
+export function checkQueryTree(lines: readonly string[]): void {
+  for (const line of lines) {
+    const kind = QUERY_NODE.exec(line)?.[1];
+    if (kind !== undefined) checkQueryNode(kind, line); // other lines name clauses
+  }
+}
+
+function checkQueryNode(kind: string, line: string): void {
+  if (!QUERY_NODES.test(kind)) throw refuse(`must not have ${kind}`);
+  if (kind === 'FUNCTION') refuseFunction(/ function_name: ([^ ,]+)/.exec(line)?.[1] ?? '');
+  if (kind === 'LAMBDA' && line.includes('alias:')) throw refuse('must not give a lambda a name');
+  if (kind === 'SORT' && !/, with_fill: 0\b/.test(line)) throw refuse('must not have WITH FILL');
+  if (/^ *(?:QUERY|UNION) .*, is_recursive/.test(line)) throw refuse('must not have WITH RECURSIVE');
+}

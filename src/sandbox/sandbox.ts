@@ -1,0 +1,243 @@
+import { LRUCache } from 'lru-cache';
+import type { Dialect } from '../definitions/dialect.ts';
+import type { Endpoint } from '../definitions/endpoint.ts';
+import { SQL_PARAMETER } from '../definitions/parameter.ts';
+import type { DialectView } from '../dialect/bigquery/relation.ts';
+import { DIALECTS } from '../dialect/dialect.ts';
+import type { Engine, QueryOptions } from '../engine/engine.ts';
+import { TailraceError } from '../errors.ts';
+import { formatInstant, MICROS_PER_MS } from '../lib/instant.ts';
+import type { RawParameters } from '../query/parameters.ts';
+import { scanTokens } from '../sql/token.ts';
+import { findBase, readStoredNames, type StoredNames, withSelect, withTranslation } from './base.ts';
+import { canonicalise } from './canonical.ts';
+import { checkQueryTree, checkTables, checkTree } from './check-tree.ts';
+import { refuseLarge } from './measure.ts';
+import { bindNames, findViews, refuseNested, refuseTaken } from './names.ts';
+import { refuse } from './refusal.ts';
+import { parseQueryTree, parseSyntaxTree, type SyntaxNode, SyntaxTreeError } from './syntax-tree.ts';
+import { createTimeZones } from './time-zone.ts';
+import { refuseWork } from './work.ts';
+
+export type SandboxOptions = Omit<QueryOptions, 'format'>;
+
+/**
+ * The endpoint that answers a request: the stored one, or, if it is sandboxed and the caller sent a SELECT in `sql`, that SELECT
+ * over the stored views. Without sandboxing, `sql` is ignored like any undeclared parameter.
+ *
+ * @throws TailraceError `invalid_parameter` that names what is not allowed in the SELECT
+ */
+export type Sandbox = (endpoint: Endpoint, raw: RawParameters, options?: SandboxOptions) => Promise<Endpoint>;
+
+// Size of the cache of checked texts: clients send the same few texts again.
+const CHECKED_BYTES_MAX = 8 * 1024 * 1024;
+// Far more than the tree of any text that a person writes.
+const TREE_LINES_MAX = 20_000;
+// Twice the allowed depth, in the tree that indents by four.
+const TREE_INDENT_MAX = 1_000;
+
+interface SandboxSettings {
+  readonly sandboxSqlBytesMax: number;
+  /** ms since the epoch: what a SELECT in another dialect has its bounds from. */
+  readonly now?: () => number;
+}
+
+/**
+ * Checks callers' SELECTs by the engine's own trees of them. A result is cached: it depends on the text, the endpoint's definition and
+ * the engine's version alone, not on tables that are created later (names.ts).
+ */
+export function createSandbox(
+  engine: Engine,
+  { sandboxSqlBytesMax, now = Date.now }: SandboxSettings,
+): Sandbox {
+  const checked = new LRUCache<string, Endpoint>({
+    maxSize: CHECKED_BYTES_MAX,
+    sizeCalculation: (endpoint, key) => 2 * (key.length + endpoint.sql.length + endpoint.hash.length),
+  });
+  const names = new WeakMap<Endpoint, StoredNames>();
+  let engineNames: ReturnType<typeof readEngineNames> | undefined;
+
+  return async (endpoint, raw, options = {}) => {
+    const sql = raw[SQL_PARAMETER];
+    if (!endpoint.sandboxing || sql === undefined || sql === '') return endpoint;
+    if (typeof sql !== 'string') throw refuse(`was sent ${sql.length} times; send it once`);
+    if (Buffer.byteLength(sql) > sandboxSqlBytesMax)
+      throw refuse(`must be at most ${sandboxSqlBytesMax} bytes long`);
+    refuseLongValues(endpoint, raw);
+    if (endpoint.dialect === undefined) return await checkOnce(endpoint, sql, options);
+    return await translateOnce(endpoint, { sql, dialect: endpoint.dialect, options });
+  };
+
+  /** The endpoint of a SELECT in another dialect. */
+  async function translateOnce(
+    endpoint: Endpoint,
+    { sql, dialect, options }: { sql: string; dialect: Dialect; options: SandboxOptions },
+  ): Promise<Endpoint> {
+    const key = `${endpoint.id} ${endpoint.hash} ${dialect.name} ${sql}`;
+    const known = checked.get(key);
+    if (known !== undefined) return known;
+    const translate = await DIALECTS[dialect.name]();
+    const views = findDialectViews(dialect, await readNames(endpoint));
+    const translation = translate(sql, { views, now: formatInstant(now() * MICROS_PER_MS) });
+    const own = withTranslation(await checkOnce(endpoint, translation.sql, options), translation);
+    if (!BY_CLOCK.test(sql)) checked.set(key, own);
+    return own;
+  }
+
+  async function readNames(endpoint: Endpoint): Promise<StoredNames> {
+    const known = names.get(endpoint);
+    if (known !== undefined) return known;
+    const base = findBase(endpoint);
+    if (base === undefined) throw refuse(`cannot be taken: ${endpoint.name} has no view`);
+    const stored = await readStoredNames(engine, base);
+    names.set(endpoint, stored);
+    return stored;
+  }
+
+  /** The endpoint of a SELECT in the engine's own SQL. */
+  async function checkOnce(endpoint: Endpoint, sql: string, options: SandboxOptions): Promise<Endpoint> {
+    const key = `${endpoint.id} ${endpoint.hash} ${sql}`;
+    const known = checked.get(key);
+    if (known !== undefined) return known;
+    const storedNames = await readNames(endpoint);
+    engineNames ??= readEngineNames(engine).catch((error: unknown) => {
+      engineNames = undefined; // the next caller retries
+      throw error;
+    });
+    const context = { engine, storedNames, options, ...(await engineNames) };
+    const select = await check(endpoint, sql.toWellFormed(), context);
+    const own = withSelect(endpoint, storedNames.base, select);
+    checked.set(key, own);
+    return own;
+  }
+}
+
+// With `current_timestamp()` the bounds of a SELECT are others each time.
+const BY_CLOCK = /current_/i;
+
+/** The views that a SELECT in another dialect may read, each with the columns of its table that it has. */
+function findDialectViews({ tables }: Dialect, { views, read }: StoredNames): Map<string, DialectView> {
+  const describe = (view: string) => {
+    const names = read.get(view) ?? new Set();
+    const columns = (tables.get(view) ?? []).filter(({ name }) => names.has(name));
+    return { columns, ...(names.has(UNTYPED) && { untyped: UNTYPED }) };
+  };
+  return new Map(views.map((view) => [view, describe(view)]));
+}
+
+/** The column of a view that has the metadata of events with a typed column that is NULL, and is empty for others. */
+const UNTYPED = 'untyped';
+
+/** Functions in lower case, and time zones: they do not depend on what is stored. */
+async function readEngineNames(engine: Engine) {
+  const functions = await engine.inspect('SELECT lower(name) AS name FROM system.functions');
+  const zones = await engine.inspect('SELECT time_zone FROM system.time_zones');
+  return {
+    functions: new Set(functions.map((row) => String(row['name']))),
+    zones: createTimeZones(zones.map((row) => String(row['time_zone']))),
+  };
+}
+
+// A caller's SELECT may search every text for a parameter's value: the work grows with the length of both.
+const VALUE_BYTES_MAX = 1_000;
+
+function refuseLongValues({ parameters }: Endpoint, raw: RawParameters): void {
+  const long = parameters.find(
+    ({ name }) => Buffer.byteLength([raw[name] ?? ''].flat().join('')) > VALUE_BYTES_MAX,
+  );
+  if (long === undefined) return;
+  throw refuse(
+    `can be sent beside values of at most ${VALUE_BYTES_MAX} bytes; that of ${long.name} is longer`,
+  );
+}
+
+interface CheckContext extends Awaited<ReturnType<typeof readEngineNames>> {
+  readonly engine: Engine;
+  readonly storedNames: StoredNames;
+  readonly options: SandboxOptions;
+}
+
+/**
+ * The SELECT in the engine's own spelling, proven to read only views and to be within the bounds. The engine's part runs on a reader,
+ * within its limits. Each step is safe for any text that passed the steps before it: the engine shows its tree before it resolves a name.
+ */
+async function check(endpoint: Endpoint, sql: string, context: CheckContext): Promise<string> {
+  const { storedNames, engine, options, functions, zones } = context;
+  const query = async (text: string, values = {}, whenRefused = 'is not SQL that the engine takes') => {
+    const how = { ...options, format: 'TSVRaw', sandboxed: { project: undefined } } as const;
+    const { bytes } = await engine.query(text, values, how).catch((error) => {
+      throw toRefusal(error, whenRefused);
+    });
+    return bytes.toString();
+  };
+  const { checked, runs, parameterOf } = await canonicalise(endpoint, sql, (marked) =>
+    query('SELECT formatQuerySingleLine(@sql)', { sql: marked }),
+  );
+  refuseStoredNames(checked, storedNames);
+  // Only a SELECT can stand in brackets: EXPLAIN itself would write the file of an INTO OUTFILE.
+  const explain = async (what: string) =>
+    toLines(await query(`EXPLAIN ${what} SELECT * FROM (\n${checked}\n)`, {}, NOT_A_SELECT));
+  const usedZones = new Set<string>();
+  const tree = readTree(parseSyntaxTree, await explain('AST'));
+  checkTree(tree, {
+    storedViews: storedNames.views,
+    engineFunctions: functions,
+    zones,
+    usedZones,
+    parameterKind: (text) => {
+      const name = parameterOf(text);
+      const isPattern = endpoint.parameters.some((one) => one.name === name && one.isPattern);
+      return name === undefined ? undefined : isPattern ? 'pattern' : 'value';
+    },
+  });
+  const lines = await explain('QUERY TREE run_passes = 0');
+  checkQueryTree(lines);
+  const queryTree = readTree(parseQueryTree, lines);
+  const own = findViews(queryTree);
+  refuseTaken(own, storedNames.views);
+  checkTables(tree, new Set([...storedNames.views, ...own.keys()]), storedNames.read.get('') ?? new Set());
+  const names = bindNames(queryTree, storedNames.views);
+  refuseLarge(queryTree, names);
+  refuseNested(names);
+  refuseWork(names);
+  zones.use(usedZones);
+  return runs;
+}
+
+const NOT_A_SELECT =
+  'must be one SELECT, without FORMAT, INTO OUTFILE or any other clause of a whole statement';
+
+/** The lines of a tree. Refuses those that are too large or too deep to walk: each level is indented by one space or more. */
+export function toLines(text: string): string[] {
+  const lines = text.split('\n').filter((line) => line !== '');
+  if (lines.length > TREE_LINES_MAX) throw refuse('is too large: ask in several requests');
+  const deepest = lines.reduce((most, line) => Math.max(most, line.length - line.trimStart().length), 0);
+  if (deepest > TREE_INDENT_MAX) throw refuse('is too deep: ask in several requests');
+  return lines;
+}
+
+/** Names with other than letters, digits and underscores have been refused, so each line of the engine is one node. */
+function readTree(parse: (lines: readonly string[]) => SyntaxNode, lines: readonly string[]): SyntaxNode {
+  try {
+    return parse(lines);
+  } catch (error) {
+    throw error instanceof SyntaxTreeError ? refuse(error.message, error) : error;
+  }
+}
+
+/** The caller gets the engine's message about its text; other errors, such as a timeout, stay as they are. */
+function toRefusal(error: unknown, message: string): unknown {
+  if (!(error instanceof TailraceError) || error.code !== 'query_failed') return error;
+  return refuse(`${message}: ${error.message}`, error);
+}
+
+/** The engine resolves a view's names at each use: a caller's `0 AS days` would replace an expression that the view's conditions need. */
+function refuseStoredNames(checked: string, { expressions }: StoredNames): void {
+  if (![...expressions].some((name) => checked.includes(name))) return;
+  for (const { kind, start, end } of scanTokens(checked)) {
+    const text = checked.slice(start, end);
+    const name = kind === 'name' ? text.slice(1, -1) : text;
+    if ((kind === 'name' || kind === 'word') && expressions.has(name))
+      throw refuse(`must not use the name ${name}, which the stored query gives to an expression of its own`);
+  }
+}

@@ -1,0 +1,134 @@
+import type { Engine } from '../engine/engine.ts';
+import { TailraceError } from '../errors.ts';
+import { quote } from '../sql/quote.ts';
+import { refuseDense } from './dense-text.ts';
+import { refuseBeyondStored } from './refusal.ts';
+
+/** One node of a query as the engine has parsed it. */
+export interface SyntaxNode {
+  /** Such as `Function`, `TableIdentifier`; in the query tree `FUNCTION`, `TABLE_FUNCTION`. */
+  readonly kind: string;
+  /** The rest of the engine's line, such as `count (alias n)`; in the query tree `function_name: count`. */
+  readonly text: string;
+  readonly children: readonly SyntaxNode[];
+}
+
+/** A query that is not one statement with plain names; the message is for its author. */
+export class SyntaxTreeError extends Error {
+  override readonly name = 'SyntaxTreeError';
+}
+
+/**
+ * The parse tree of one statement (EXPLAIN AST), which does not run. It omits the expression in `* APPLY(x -> …)`, which
+ * `readQueryTree` shows. A `FORMAT` or `INTO OUTFILE` is a second child of the root.
+ *
+ * @param sql without parameters
+ * @throws SyntaxTreeError, also for a text beyond the bounds of stored queries, which could take the engine too long to parse or
+ * resolve; the engine's own error for a text that it cannot parse or that is more than one statement
+ */
+export async function readSyntaxTree(engine: Engine, sql: string): Promise<SyntaxNode> {
+  refuseUnbounded(() => refuseDense(sql));
+  await refuseOddNames(engine, sql);
+  const tree = parseSyntaxTree(await explain(engine, `AST ${sql}`));
+  refuseUnbounded(() => {
+    refuseBeyondStored('depth', depthOf(tree));
+    refuseBeyondStored('nodes', [...walk(tree)].length);
+  });
+  return tree;
+}
+
+/** @param check throws as `refuseBeyond` does @throws SyntaxTreeError with its message */
+export function refuseUnbounded(check: () => void): void {
+  try {
+    check();
+  } catch (error) {
+    const message = error instanceof TailraceError ? error.errors[0]?.message : undefined;
+    throw message === undefined ? error : new SyntaxTreeError(message);
+  }
+}
+
+/** Levels of a tree. */
+export function depthOf({ children }: SyntaxNode): number {
+  return 1 + children.reduce((deepest, child) => Math.max(deepest, depthOf(child)), 0);
+}
+
+/**
+ * The query before names are resolved, with functions passed by name and the expressions inside APPLY. A SELECT without FROM reads
+ * `system.one` here. Call `readSyntaxTree` first: it refuses anything but a plain SELECT. @throws as `readSyntaxTree`
+ */
+export async function readQueryTree(engine: Engine, sql: string): Promise<SyntaxNode> {
+  // In brackets: EXPLAIN itself would write the file of an INTO OUTFILE.
+  return parseQueryTree(await explain(engine, `QUERY TREE run_passes = 0 SELECT * FROM (${sql}\n)`));
+}
+
+async function explain(engine: Engine, what: string): Promise<string[]> {
+  return (await engine.inspect(`EXPLAIN ${what}`)).map((row) => String(row['explain']));
+}
+
+const QUOTED = /'(?:[^'\\]|\\.)*'|`((?:[^`\\]|\\.)*)`/gs;
+
+/**
+ * The engine writes names into its trees unescaped, so a name with a line break could forge lines of the tree. In the engine's own
+ * spelling of the query such a name has a backslash. If the engine can spell the query, it is one statement.
+ */
+async function refuseOddNames(engine: Engine, sql: string): Promise<void> {
+  const [row] = await engine.inspect(`SELECT formatQuerySingleLine(${quote(sql)}) AS sql`);
+  for (const [, name = ''] of String(row?.['sql']).matchAll(QUOTED)) {
+    if (name.includes('\\'))
+      throw new SyntaxTreeError('must not have names with line breaks, backslashes or backquotes in them');
+  }
+}
+
+const SYNTAX_LINE = /^(?<kind>\S+)(?: (?<text>.*?))??(?: \(children (?<count>\d+)\))?$/;
+const QUERY_LINE = /^(?<kind>.*?) ?(?: id: \d+(?:, (?<text>.*))?)?$/;
+
+/** Reads the lines of EXPLAIN AST. @throws SyntaxTreeError if they are not a tree */
+export function parseSyntaxTree(lines: readonly string[]): SyntaxNode {
+  return parseTree(lines, SYNTAX_LINE);
+}
+
+/** Reads the lines of EXPLAIN QUERY TREE. @throws SyntaxTreeError if they are not a tree */
+export function parseQueryTree(lines: readonly string[]): SyntaxNode {
+  return parseTree(lines, QUERY_LINE);
+}
+
+interface OpenNode extends SyntaxNode {
+  readonly indent: number;
+  /** The number of children, if the engine states it. */
+  readonly count: number | undefined;
+  readonly children: OpenNode[];
+}
+
+/** The parent of a node is the last node before it with a smaller indent. */
+function parseTree(lines: readonly string[], form: RegExp): SyntaxNode {
+  const all: OpenNode[] = [];
+  const path: OpenNode[] = [];
+  for (const line of lines) {
+    const text = line.trimStart();
+    const { kind = '', text: rest = '', count } = form.exec(text)?.groups ?? {};
+    const indent = line.length - text.length;
+    const stated = count === undefined ? undefined : Number(count);
+    const node = { kind, text: rest, children: [], indent, count: stated };
+    while ((path.at(-1)?.indent ?? -1) >= indent) path.pop();
+    path.at(-1)?.children.push(node);
+    path.push(node);
+    all.push(node);
+  }
+  const [root, ...others] = all;
+  const isWhole = (node: OpenNode) => node.count === undefined || node.count === node.children.length;
+  if (root === undefined || others.some((node) => node.indent === 0) || !all.every(isWhole))
+    throw new SyntaxTreeError(
+      'cannot be read: a name in it looks like a part of the engine’s own description',
+    );
+  return root;
+}
+
+/** A node and all below it, in the order of the text. */
+export function* walk(node: SyntaxNode): Generator<SyntaxNode> {
+  // Without recursion: nested generators would pass each node through all levels above it.
+  const left = [node];
+  for (let next = left.pop(); next !== undefined; next = left.pop()) {
+    yield next;
+    for (const child of next.children.toReversed()) left.push(child);
+  }
+}

@@ -1,0 +1,39 @@
+import type { Config } from '../config/config.ts';
+import { isManaged } from '../definitions/source.ts';
+import { readEngineVersion, readStoreState } from '../engine/store-state.ts';
+import { createStoringWatch, type StoringWatch } from '../ingest/storing-watch.ts';
+import { readFreeBytes } from '../lib/file.ts';
+import type { Notice } from '../management/view.ts';
+import type { RetentionSchedule } from '../retention/schedule.ts';
+import { createStoreSizes } from '../telemetry/store-sizes.ts';
+import { readVersion } from '../version.ts';
+import type { Store } from './open-store.ts';
+
+/** What metrics, overview and health read of the store and the disk below it. @param now ms since the epoch */
+export async function observeStore({ engine, registry }: Store, { dataDir }: Config, now: () => number) {
+  const freeBytes = () => readFreeBytes(dataDir);
+  const versions = { version: readVersion(), engine: await readEngineVersion(engine) };
+  return {
+    storing: createStoringWatch({ readFreeBytes: freeBytes, now }),
+    readSizes: createStoreSizes(() => readStoreState(engine, registry.sources), now),
+    readFreeBytes: freeBytes,
+    sources: () => registry.sources.filter(isManaged),
+    build: { ...versions, node: process.version.slice(1) },
+  };
+}
+
+/** What an operator has to see to, for `/ready` and the overview. */
+export function createNotices(
+  retention: RetentionSchedule,
+  storing: StoringWatch,
+): () => Promise<readonly Notice[]> {
+  return async () => {
+    const notices: Notice[] = [];
+    const problem = await storing.findProblem();
+    if (problem !== undefined) notices.push({ topic: 'storing', message: problem });
+    const found = retention.notice();
+    if (found !== undefined)
+      notices.push({ topic: found.stopped.length > 0 ? 'retention' : 'clock', message: found.message });
+    return notices;
+  };
+}

@@ -1,0 +1,61 @@
+import { randomUUID } from 'node:crypto';
+import { setTimeout as delay } from 'node:timers/promises';
+import type { FastifyBaseLogger } from 'fastify';
+import type { Config } from '../config/config.ts';
+import type { Committer } from '../ingest/committer.ts';
+import type { ControlStore } from '../keys/control-store.ts';
+import { removeLeftSnapshots } from '../maintenance/backup/snapshot.ts';
+import { createDeletions, type Deletions, FOLLOW_EVERY_MS } from '../maintenance/deletion/deletions.ts';
+import { createCommands, type ProcessActions } from '../maintenance/socket/commands.ts';
+import { openLocalServer } from '../maintenance/socket/server.ts';
+import type { Store } from './open-store.ts';
+import type { StartTask } from './open-tasks.ts';
+
+interface OperatorParts {
+  readonly config: Config;
+  readonly store: Store;
+  readonly logger: FastifyBaseLogger;
+  readonly startTask: StartTask;
+  readonly opened: AsyncDisposableStack;
+  /** ms since the epoch. */
+  readonly now: () => number;
+}
+
+/** Deletions of events, for the management API and the commands of the shell. */
+export function createServiceDeletions(
+  { store, now, committer }: Pick<OperatorParts, 'store' | 'now'> & { readonly committer: Committer },
+  control: ControlStore,
+): Deletions {
+  return createDeletions({ store, control, holdInserts: committer.hold, now, newId: randomUUID, wait });
+}
+
+/** Serves the commands of the shell, and follows the deletions of other processes. */
+export async function openOperatorSide(
+  { config, store, logger, startTask, opened }: Omit<OperatorParts, 'now'>,
+  { deletions, actions }: { readonly deletions: Deletions; readonly actions: ProcessActions | undefined },
+): Promise<void> {
+  const { engine, registry, followDeletions } = store;
+  const folders = () => store.folders;
+  const handlers = createCommands({
+    ...{ config, folders, engine, registry, deletions, actions, newId: randomUUID, wait },
+  });
+  const onError = (error: unknown) => logger.error({ err: error }, 'a command of the shell failed');
+  try {
+    if (engine.seesEveryWrite) await removeLeftSnapshots(config.dataDir);
+    const local = await openLocalServer({ dataDir: config.dataDir, handlers, onError });
+    opened.defer(() => local?.close());
+  } catch (error) {
+    logger.warn(
+      { err: error },
+      'no socket in the data directory: tailrace backup, delete, reload and stop cannot reach this service; signals do',
+    );
+  }
+  // On a server other processes delete events, too.
+  if (!engine.seesEveryWrite)
+    startTask({ name: 'deletions', everyMs: FOLLOW_EVERY_MS, run: followDeletions });
+}
+
+/** Does not keep the process from ending. */
+async function wait(ms: number): Promise<void> {
+  await delay(ms, undefined, { ref: false });
+}

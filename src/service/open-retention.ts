@@ -1,0 +1,97 @@
+import type { FastifyBaseLogger } from 'fastify';
+import type { Config } from '../config/config.ts';
+import { isManaged } from '../definitions/source.ts';
+import { readEngineMs } from '../engine/store-state.ts';
+import type { ClockGuard } from '../lib/clock-guard.ts';
+import { clockFile, confirmationFile, reportFile } from '../retention/file.ts';
+import { createRetention, type DroppedDay, type Retention } from '../retention/retention.ts';
+import { createRetentionSchedule, type RetentionSchedule } from '../retention/schedule.ts';
+import type { Metrics } from '../telemetry/metrics.ts';
+import type { Store } from './open-store.ts';
+import type { StartTask } from './open-tasks.ts';
+
+const HOURS_PER_DAY = 24;
+const RUN_EVERY_MS = 3_600_000;
+const WATCH_EVERY_MS = 5_000;
+
+/** Retention of a store by its settings, for the service and for `tailrace retention`. */
+export function openRetention(
+  { engine, registry, clock }: Store,
+  config: Config,
+  onDropped: (day: DroppedDay) => void,
+): Retention {
+  return createRetention({
+    engine,
+    sources: () => registry.sources.filter(isManaged),
+    clock,
+    storeBytesMax: config.storeBytesMax,
+    storeBytesMaxBefore: reportFile(config.dataDir).read()?.storeBytesMax ?? 0,
+    dropPercentMax: config.retentionDropPercentMax,
+    // As many days as time alone makes due between two runs, at the largest step of the clock that the guard accepts.
+    freeDaysMax: 1 + Math.ceil(config.clockJumpHoursMax / HOURS_PER_DAY),
+    onDropped,
+  });
+}
+
+interface RetentionParts {
+  readonly config: Config;
+  readonly store: Store;
+  readonly metrics: Metrics;
+  readonly logger: FastifyBaseLogger;
+  readonly startTask: StartTask;
+  readonly opened: AsyncDisposableStack;
+}
+
+/** Deletes days that are too old, or too many, from the store of a service: once before it resolves, then every hour. */
+export async function startRetention(parts: RetentionParts): Promise<RetentionSchedule> {
+  const { startTask, opened, logger } = parts;
+  const schedule = createServiceRetention(parts);
+  // As on a full disk: the service has stopped as it should, and the next start compares with an earlier time.
+  const reportUnsaved = (error: unknown) => logger.error({ err: error }, 'clock.json could not be written');
+  opened.defer(() => schedule.saveClock().catch(reportUnsaved));
+  startTask({ name: 'retention-watch', everyMs: WATCH_EVERY_MS, run: schedule.watch });
+  await startTask({ name: 'retention', everyMs: RUN_EVERY_MS, run: schedule.run }).trigger();
+  return schedule;
+}
+
+function createServiceRetention(parts: RetentionParts): RetentionSchedule {
+  const { config, store, metrics, logger } = parts;
+  const retention = openRetention(store, config, (day) => {
+    metrics.dayDropped(day.reason);
+    logger.info(day, 'a day of events was dropped');
+  });
+  const { dataDir } = config;
+  return createRetentionSchedule({
+    retention,
+    clock: store.clock,
+    sources: () => store.registry.sources,
+    // It judges the age of events there; unknown if it does not answer.
+    readEngineMs: async () =>
+      store.engine.seesEveryWrite ? undefined : await readEngineMs(store.engine).catch(() => undefined),
+    files: {
+      clock: clockFile(dataDir),
+      report: reportFile(dataDir),
+      confirmation: confirmationFile(dataDir),
+    },
+    onClockChange: store.followClock,
+    onNotice(notice) {
+      if (notice === undefined) logger.info('retention goes on, and the clock is plausible');
+      else if (notice.stopped.length > 0) logger.error({ stopped: notice.stopped }, notice.message);
+      else logger.warn(notice.message);
+      metrics.retentionStopped(notice?.stopped ?? []);
+    },
+    onConfirmed(isAll) {
+      if (isAll) logger.info('an operator has confirmed all that retention had stopped for');
+      else
+        logger.warn(
+          'an operator has confirmed only a part of what retention has stopped for, or something else',
+        );
+    },
+  });
+}
+
+/** The time against which the age of events is judged, ms since the epoch: `now`, unless the clock has jumped ahead. */
+export function ageAt(clock: ClockGuard, now: () => number): number {
+  const { state, plausibleMs } = clock.last();
+  return state === 'ahead' ? plausibleMs : now();
+}

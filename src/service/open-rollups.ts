@@ -1,0 +1,41 @@
+import type { FastifyBaseLogger } from 'fastify';
+import { isManaged } from '../definitions/source.ts';
+import { createRollupBuilder } from '../engine/build-rollups.ts';
+import type { Store } from './open-store.ts';
+import type { StartTask } from './open-tasks.ts';
+
+const LOOK_EVERY_MS = 10_000;
+
+interface RollupParts {
+  readonly store: Store;
+  readonly logger: FastifyBaseLogger;
+  readonly startTask: StartTask;
+}
+
+/**
+ * Adds rollups to stored events in the background, and logs progress.
+ *
+ * @returns a function that returns the rows without a rollup, by source
+ */
+export function startRollups({ store: { engine, registry }, logger, startTask }: RollupParts) {
+  const builder = createRollupBuilder({
+    engine,
+    sources: () => registry.sources.filter(isManaged),
+    onNotDropped: (error) =>
+      logger.warn({ err: error }, 'an older rollup could not be dropped; trying again'),
+    onProgress({ source, rows, left }, state) {
+      const percent = Math.floor(100 * (1 - left / Math.max(rows, 1)));
+      if (state === 'started')
+        logger.info({ source, rows: left }, 'a rollup of stored events is being built');
+      if (state === 'running') logger.info({ source, percent }, 'a rollup is being built');
+      if (state === 'done') logger.info({ source, rows }, 'a rollup is complete');
+      if (state === 'failed')
+        logger.error(
+          { source, rows: left },
+          'a rollup is incomplete until the next start: queries read rows',
+        );
+    },
+  });
+  void startTask({ name: 'rollups', everyMs: LOOK_EVERY_MS, run: builder.tick }).trigger();
+  return () => builder.left;
+}

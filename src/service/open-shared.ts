@@ -1,0 +1,63 @@
+import { randomUUID } from 'node:crypto';
+import type { FastifyBaseLogger } from 'fastify';
+import { createSharedFlights } from '../cache/shared/flight.ts';
+import { createRedisCache } from '../cache/shared/redis-cache.ts';
+import { findServerAddress } from '../config/clickhouse.ts';
+import type { Config } from '../config/config.ts';
+import { createBackground } from '../lib/background.ts';
+import { openRedis } from '../lib/redis.ts';
+import { createThrottle } from '../lib/throttle.ts';
+import { createSharedRates } from '../serve/shared-rates.ts';
+import type { Metrics } from '../telemetry/metrics.ts';
+
+interface SharedParts {
+  readonly config: Config;
+  readonly metrics: Metrics;
+  readonly logger: FastifyBaseLogger;
+  /** ms since the epoch. */
+  readonly now: () => number;
+}
+
+const LOG_AGAIN_MS = 60_000;
+
+/** Answers and rates of all replicas, on the Redis of the settings. */
+export function openShared({ config, metrics, logger, now }: SharedParts, secret: Uint8Array) {
+  const throttleFailure = createThrottle(LOG_AGAIN_MS, now);
+  const throttleRefused = createThrottle(LOG_AGAIN_MS, now);
+  const redis = openRedis(config.redisUrl, {
+    onUp() {
+      metrics.redisUp(true);
+      logger.info('Redis is available: answers and rates are shared with the other replicas');
+    },
+    onDown(error) {
+      metrics.redisUp(false);
+      logger.warn(
+        { err: error },
+        'Redis is unavailable: this replica goes on with answers and rates of its own',
+      );
+    },
+    onFailure(error, isRefusal) {
+      metrics.redisFailed();
+      if (isRefusal) throttleFailure(() => logger.warn({ err: error }, 'Redis refused a command'));
+    },
+  });
+  const onRefused = () => {
+    metrics.sharedRefused();
+    throttleRefused(() => logger.warn('an answer in Redis was none that a replica put there: deleted'));
+  };
+  const background = createBackground();
+  const { database = '' } = findServerAddress(config) ?? {};
+  const store = JSON.stringify([database, config.cluster]);
+  const cache = createRedisCache({ redis, secret, store, now, createToken: randomUUID, onRefused });
+  const { queryTimeoutMs } = config;
+  const onLookup = metrics.sharedLookup;
+  return {
+    flights: createSharedFlights({ shared: cache, background, queryTimeoutMs, onLookup }),
+    rates: createSharedRates(redis, secret),
+    /** Frees what this replica holds. */
+    async close() {
+      await background.idle();
+      redis.close();
+    },
+  };
+}

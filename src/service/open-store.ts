@@ -1,0 +1,249 @@
+import { hash } from 'node:crypto';
+import { findServerAddress } from '../config/clickhouse.ts';
+import type { Config } from '../config/config.ts';
+import { refuseFaults } from '../definitions/fault.ts';
+import { keepFolders, type ReadFolders } from '../definitions/folders.ts';
+import { type Definitions, type Reading, readDefinitions } from '../definitions/read.ts';
+import { createRegistry, type Registry } from '../definitions/registry.ts';
+import { isManaged, type Source } from '../definitions/source.ts';
+import { type EmbeddedOptions, openEmbeddedEngine } from '../engine/embedded/embedded.ts';
+import { hasUnfinishedTables } from '../engine/embedded/unfinished-tables.ts';
+import type { Engine } from '../engine/engine.ts';
+import { withoutTable } from '../engine/external.ts';
+import { applySchema, readTables } from '../engine/schema.ts';
+import type { ServerOptions } from '../engine/server/server.ts';
+import {
+  markServerStore,
+  readDeletions,
+  upgradeServerStore,
+  writeDeletion,
+} from '../engine/server/store-mark.ts';
+import { lockStore } from '../engine/store-lock.ts';
+import { findStoreVersion, upgradeStore, writeStoreVersion } from '../engine/store-version.ts';
+import { writeStoredTables } from '../engine/stored-tables.ts';
+import { createWriteMarks, type WriteMarks, watchWrites } from '../engine/write-marks.ts';
+import { TransientError } from '../errors.ts';
+import type { ClockGuard } from '../lib/clock-guard.ts';
+import { createSlots } from '../lib/slots.ts';
+import { verifySearches } from '../search/verify.ts';
+import { narrowHashes } from '../verify/tables-read.ts';
+import { verifyDrafts, verifyQueries } from '../verify/verify.ts';
+import { verifyExternal } from '../verify/verify-external.ts';
+import { verifyRollups } from '../verify/verify-rollup.ts';
+import { hideOld, openClock } from './open-clock.ts';
+
+/** The store of the settings, with the tables of its sources: the data directory's, which one process owns, or a server's. */
+export interface Store {
+  readonly engine: Engine;
+  readonly registry: Registry;
+  /** Where the definitions that are served were read from. */
+  readonly folders: ReadFolders;
+  /** What has changed through `engine`. */
+  readonly writes: WriteMarks;
+  /** The clock, held against the last time that the store was open. */
+  readonly clock: ClockGuard;
+  /** Hides what is beyond its retention by the time that the clock guard believes now; to be called when that has changed. */
+  followClock(): Promise<void>;
+  /**
+   * Reads the definitions again and swaps them all, or none: on a fault the old ones go on serving.
+   *
+   * @throws InputError with a line for each fault
+   */
+  reload(): Promise<void>;
+  /** Runs `work`, which changes files of the definitions, while no reload reads them; it may have them reloaded itself. */
+  edit<T>(work: (reload: () => Promise<void>) => Promise<T>): Promise<T>;
+  /**
+   * To be called when events of these sources have been deleted: nothing that was answered before is served again, by this process at
+   * once, by others on the same server after their next `followDeletions`.
+   *
+   * @param nowMs ms since the epoch
+   */
+  eventsDeleted(sources: readonly Source[], nowMs: number): Promise<void>;
+  /** Finds out whether another process has deleted events on the server; for a timer. */
+  followDeletions(): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** What happens to the engine while it is open: the server's part, or the embedded engine's. */
+export type EngineWatch = Pick<ServerOptions, 'onReach'> & Pick<EmbeddedOptions, 'onRestart' | 'onSuspect'>;
+
+export interface StoreOptions {
+  /** See `prepare`. */
+  readonly hasExternal?: boolean;
+  readonly watch?: EngineWatch;
+  /** ms since the epoch. */
+  readonly now?: () => number;
+}
+
+// Of each table: two weeks in which every minute has events, some megabytes in all.
+const MARKED_MINUTES_MAX = 20_160;
+
+/**
+ * Opens engine and definitions, without HTTP: what the service and the commands on a store have in common.
+ *
+ * @param owner named to other processes that find the store locked, such as `tailrace serve (pid 4711)`
+ * @throws InputError with every fault of definitions, schema or data directory
+ */
+export async function openStore(
+  config: Config,
+  owner: string,
+  { hasExternal = true, watch, now = Date.now }: StoreOptions = {},
+): Promise<Store> {
+  await using opened = new AsyncDisposableStack();
+  // The store of a server is not in the data directory, and belongs to every process that the server admits.
+  const isEmbedded = config.clickhouseUrl === '';
+  if (isEmbedded) opened.defer(lockStore(config.dataDir, owner).release);
+  const version = isEmbedded ? findStoreVersion(config.dataDir) : undefined; // before the engine opens it
+  const writes = createWriteMarks(MARKED_MINUTES_MAX);
+  const engine = watchWrites(await openEngine(config, watch), writes);
+  opened.defer(engine.close);
+  const check = async (read: Reading) => {
+    const definitions = await prepare(engine, read, hasExternal);
+    if (isEmbedded && hasUnfinishedTables(config.dataDir)) throw diskIsFull(config.dataDir);
+    if (isEmbedded) writeStoredTables(config.dataDir, await readTables(engine));
+    else await markServerStore(engine, definitions.sources.filter(isManaged));
+    return definitions;
+  };
+  let reading = await readDefinitions(config);
+  const managed = reading.definitions.sources.filter(isManaged);
+  if (version === undefined)
+    await upgradeServerStore(engine, managed); // its version is in its tables
+  else await upgradeStore(engine, { from: version, sources: managed });
+  const first = await check(reading);
+  if (isEmbedded) writeStoreVersion(config.dataDir);
+  const clock = await openClock(engine, first.sources, { ...config, now });
+  await hideOld(engine, first.sources, clock);
+  const read = async () => {
+    const next = await readDefinitions(keepFolders(reading.folders));
+    const definitions = await check(next);
+    await hideOld(engine, definitions.sources, clock);
+    reading = next;
+    return definitions;
+  };
+  const served = await serve(engine, first, read);
+  const open = opened.move();
+  return {
+    ...served,
+    engine,
+    writes,
+    clock,
+    followClock: () => hideOld(engine, served.registry.sources, clock),
+    close: () => open.disposeAsync(),
+    get folders() {
+      return reading.folders;
+    },
+  };
+}
+
+function diskIsFull(dataDir: string): TransientError {
+  return new TransientError([
+    `data directory ${dataDir} cannot be used: the disk is full; make room, then start again`,
+  ]);
+}
+
+/** The definitions that are served. @param read reads and checks them again */
+async function serve(
+  engine: Engine,
+  first: Definitions,
+  read: () => Promise<Definitions>,
+): Promise<Pick<Store, 'registry' | 'reload' | 'edit' | 'eventsDeleted' | 'followDeletions'>> {
+  const isShared = !engine.seesEveryWrite;
+  let definitions = first;
+  let deletions = isShared ? await readDeletions(engine) : 0;
+  const registry = createRegistry(withDeletions(definitions, deletions));
+  const replace = () => registry.replace(withDeletions(definitions, deletions));
+
+  function follow(found: number): void {
+    if (found === deletions) return;
+    deletions = found;
+    replace();
+  }
+
+  const acquire = createSlots(1);
+  const reload = async () => {
+    definitions = await read();
+    replace();
+  };
+  const edit: Store['edit'] = async (work) => {
+    const slot = await acquire();
+    return await work(reload).finally(slot.release);
+  };
+
+  return {
+    registry,
+    edit,
+    reload: () => edit((now) => now()),
+    eventsDeleted: async (sources, nowMs) =>
+      follow(isShared ? await writeDeletion(engine, sources, nowMs) : deletions + 1),
+    followDeletions: async () => follow(isShared ? await readDeletions(engine) : deletions),
+  };
+}
+
+/**
+ * The definitions with other hashes after each deletion of events. A hash is part of every name under which an answer is kept, here
+ * and in Redis, so that no answer with deleted events is found again, not even one whose query is under way.
+ */
+function withDeletions(definitions: Definitions, deletions: number): Definitions {
+  if (deletions === 0) return definitions;
+  const endpoints = definitions.endpoints.map((endpoint) => ({
+    ...endpoint,
+    hash: hash('sha256', `${endpoint.hash} ${deletions}`),
+  }));
+  return { ...definitions, endpoints };
+}
+
+/**
+ * Creates the tables of the sources and has the engine check the queries, which needs the tables.
+ * A set that is then refused leaves the tables as they were.
+ *
+ * @param hasExternal whether the engine has the existing tables that sources may point at; without them they stand empty
+ * @throws InputError with a line for each fault, those of the files and those that the engine finds
+ */
+export async function prepare(engine: Engine, reading: Reading, hasExternal: boolean): Promise<Definitions> {
+  const { definitions, faults, sourcesAreWhole, drafts } = reading;
+  if (!sourcesAreWhole)
+    refuseFaults([
+      ...faults,
+      ...(await verifyDrafts(engine, drafts, { hasTables: false, sources: definitions.sources })),
+    ]);
+  const sourceFaults = [
+    ...(await verifyExternal(engine, definitions.sources, hasExternal)),
+    ...(await verifyRollups(engine, definitions.sources)),
+  ];
+  if (sourceFaults.length > 0) refuseFaults([...faults, ...sourceFaults]);
+  const sources = hasExternal ? definitions.sources : definitions.sources.map(withoutTable);
+  let narrowed = definitions;
+  await applySchema(engine, sources, async () => {
+    refuseFaults([
+      ...faults,
+      ...(await verifyQueries(engine, definitions.endpoints, definitions.sources)),
+      ...(await verifySearches(definitions.endpoints)),
+      ...(await verifyDrafts(engine, drafts, { hasTables: true, sources: definitions.sources })),
+    ]);
+    narrowed = await narrowHashes(engine, definitions);
+  });
+  return narrowed;
+}
+
+/** The engine that the settings ask for: that of a ClickHouse server, or the embedded one on their data directory. */
+export async function openEngine(config: Config, watch: EngineWatch = {}): Promise<Engine> {
+  const options = {
+    readers: config.readers,
+    queueMax: config.queryQueueMax,
+    queuePerLaneMax: config.queryQueuePerKeyMax,
+    queuePerTokenMax: config.queryQueuePerTokenMax,
+    queueTimeoutMs: config.queryQueueTimeoutMs,
+    limits: {
+      timeoutMs: config.queryTimeoutMs,
+      memoryBytesMax: config.queryMemoryBytesMax,
+      resultBytesMax: config.resultBytesMax,
+    },
+  };
+  const address = findServerAddress(config);
+  if (address !== undefined) {
+    const { openServerEngine } = await import('../engine/server/server.ts'); // its client is loaded only if it is used
+    return await openServerEngine({ ...options, address, cluster: config.cluster, ...watch });
+  }
+  const { dataDir, engineMemoryBytesMax: memoryBytesMax, engineEnv: env } = config;
+  return await openEmbeddedEngine({ ...options, dataDir, memoryBytesMax, env, ...watch });
+}

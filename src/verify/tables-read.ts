@@ -1,0 +1,156 @@
+import type { Endpoint } from '../definitions/endpoint.ts';
+import { type Definitions, hashEndpoint } from '../definitions/read.ts';
+import { isManaged } from '../definitions/source.ts';
+import type { Engine } from '../engine/engine.ts';
+import { isAllowedFunction, words } from '../sandbox/function.ts';
+import { readQueryTree, type SyntaxNode, walk } from '../sandbox/syntax-tree.ts';
+import { isTablePlace, NO_TABLE } from '../sandbox/tree-node.ts';
+import { createSampleSql } from './verify.ts';
+
+/**
+ * Hashes each endpoint over its own files and those of the sources that its query reads: a change of another source leaves the
+ * cached answers valid. If it is not certain what a query reads, all sources count. The engine must have accepted every query.
+ */
+export async function narrowHashes(
+  engine: Engine,
+  { endpoints, sources }: Definitions,
+): Promise<Definitions> {
+  // A source of an existing table is a view, through which a query may read anything.
+  const tables = new Set(sources.filter(isManaged).map(({ table }) => table));
+  const narrowed: Endpoint[] = [];
+  for (const endpoint of endpoints) {
+    const read = findTablesRead(await readQueryTree(engine, createSampleSql(endpoint)), tables);
+    const own = sources.filter(({ table }) => read?.includes(table));
+    narrowed.push(
+      read === undefined ? endpoint : { ...endpoint, hash: hashEndpoint(endpoint.fileHash, own) },
+    );
+  }
+  return { endpoints: narrowed, sources };
+}
+
+/**
+ * The tables that a query can read, never too few: a table counts if its name occurs in the query, even as a column or an alias.
+ * `undefined` if anything else could reach a table: a name in the place of a table that is neither one of `tables` nor a view of WITH
+ * in scope, a view with the name of a table or of another view, a table function, a function that may not depend on its arguments
+ * alone, such as `dictGet`, or an unknown node.
+ *
+ * @param root of `readQueryTree`: before names are resolved, so that no value changes it
+ * @param tables without views over other tables
+ */
+export function findTablesRead(root: SyntaxNode, tables: ReadonlySet<string>): string[] | undefined {
+  const nodes = [...walk(root)];
+  if (nodes.some(isOpaque) || hidesTables(nodes, tables)) return undefined;
+  if (!areTablesKnown(root, { tables, views: new Set() })) return undefined;
+  const names = new Set(
+    nodes.filter(({ kind }) => kind === 'IDENTIFIER').flatMap(({ text }) => text.split(/\W+/)),
+  );
+  return [...tables].filter((table) => names.has(table)).toSorted();
+}
+
+// These read no table either; callers of sandboxed endpoints may not call them for other reasons, such as their cost.
+const OTHER_FUNCTIONS = words(
+  'range repeat arrayWithConstant leftPad rightPad clamp now now64 today throwIf globalIn globalNotIn quantilesBFloat16 toDecimal256 reinterpretAsFloat32 reinterpretAsUInt32',
+);
+// These create rows from their arguments.
+const TABLE_FUNCTIONS = words('numbers numbers_mt zeros zeros_mt generate_series generateSeries values null');
+// Passed to another function by name, these look like columns.
+const BY_NAME = /\bidentifier: (?:dict|joinGet|hasColumn)/i;
+
+// A name with one of these in it could forge a field.
+const LABELS = ['identifier: ', 'function_name: ', 'cte_name: '];
+
+const hasLabelTwice = (text: string) =>
+  LABELS.some((label) => text.indexOf(label) !== text.lastIndexOf(label));
+
+function isOpaque({ kind, text }: SyntaxNode): boolean {
+  if (hasLabelTwice(text)) return true;
+  const [, name = ''] = /(?:^|, )(?:table_)?function_name: (\w+)(?:,|$)/.exec(text) ?? [];
+  const small = name.toLowerCase();
+  if (kind === 'FUNCTION') return !isAllowedFunction(name) && !OTHER_FUNCTIONS.includes(small);
+  if (kind === 'TABLE_FUNCTION') return !TABLE_FUNCTIONS.includes(small);
+  return text.includes('apply_transformer_type: FUNCTION') || (kind === 'IDENTIFIER' && BY_NAME.test(text));
+}
+
+const viewName = ({ text }: SyntaxNode) => /(?:^|, )cte_name: (\w+)(?:,|$)/.exec(text)?.[1];
+
+/**
+ * Whether a name may stand for a view in one place and for something else in another. The engine resolves the names in a view in
+ * the scope that uses the view, so the scope that defines it would not tell which.
+ */
+function hidesTables(nodes: readonly SyntaxNode[], tables: ReadonlySet<string>): boolean {
+  const views = nodes.map(viewName).filter((name) => name !== undefined);
+  return new Set([...views, ...tables]).size < views.length + tables.size;
+}
+
+interface Scope {
+  readonly tables: ReadonlySet<string>;
+  /** Of WITH. */
+  readonly views: ReadonlySet<string>;
+}
+
+const TABLE_NODES = new Set(['QUERY', 'UNION', 'TABLE_FUNCTION', 'JOIN', 'CROSS JOIN', 'ARRAY_JOIN']);
+const IN = /(?:^|, )function_name: (?:global)?(?:not)?(?:null)?in(?:ignoreset)?(?:,|$)/i;
+
+// These read a table or a dictionary that a text names; passed by name to another function they are identifiers.
+const READING_FUNCTION =
+  /(?:^|, )(?:function_name|identifier): ((?:dict(?:Get|Has|Is)|joinGet|hasColumnInTable)\w*)(?:,|$)/i;
+
+/**
+ * A function that reads something else than its arguments, or else the name of a table that is neither one of `tables` nor a view of the
+ * query: what a query would read beside them. @param root as for `findTablesRead`
+ */
+export function findForeignTable(root: SyntaxNode, tables: ReadonlySet<string>): string | undefined {
+  const nodes = [...walk(root)];
+  for (const { kind, text } of nodes) {
+    const [, name = 'a table function'] = /\btable_function_name: (\w+)/.exec(text) ?? [];
+    if (kind === 'TABLE_FUNCTION' && !TABLE_FUNCTIONS.includes(name)) return `${name}()`;
+    const [, reading] = (/^(?:FUNCTION|IDENTIFIER)$/.test(kind) && READING_FUNCTION.exec(text)) || [];
+    if (reading !== undefined) return `${reading}()`;
+  }
+  const isForged = nodes.some(({ text }) => hasLabelTwice(text));
+  if (!isForged && areTablesKnown(root, { tables, views: new Set() })) return undefined;
+  const views = new Set(nodes.map(viewName));
+  const places = nodes.filter(isTablePlace).flatMap(({ children }) => children);
+  const named = places.flatMap(({ text }) => /\bidentifier: ([\w.]+)/.exec(text)?.[1] ?? []);
+  const isForeign = (name: string) => !tables.has(name) && !views.has(name) && name !== NO_TABLE;
+  return named.find(isForeign) ?? 'another table';
+}
+
+/** Whether every name and expression in the place of a table is known. */
+function areTablesKnown(node: SyntaxNode, scope: Scope): boolean {
+  const { kind, text, children } = node;
+  if (kind === 'WITH') return true; // see `enter`
+  if (isTablePlace(node) && !children.every((child) => isTableKnown(child, scope))) return false;
+  if (kind === 'FUNCTION' && IN.test(text) && !isRightSideKnown(node, scope)) return false;
+  const inner = kind === 'QUERY' ? enter(node, scope) : scope;
+  return inner !== undefined && children.every((child) => areTablesKnown(child, inner));
+}
+
+/** The scope within a query: each view sees those before it. `undefined` if a part of a view is not known. */
+function enter({ children }: SyntaxNode, scope: Scope): Scope | undefined {
+  const views = new Set(scope.views);
+  const list = children.find(({ kind }) => kind === 'WITH')?.children.flatMap((one) => one.children) ?? [];
+  for (const member of list) {
+    const name = viewName(member);
+    const isRecursive = member.text.includes('is_recursive_cte: 1');
+    // Within itself a view is visible only if it is recursive.
+    const own = new Set(views);
+    if (name !== undefined) own[isRecursive ? 'add' : 'delete'](name);
+    if (!areTablesKnown(member, { ...scope, views: own })) return undefined;
+    if (name !== undefined) views.add(name);
+  }
+  return { ...scope, views };
+}
+
+function isTableKnown({ kind, text }: SyntaxNode, { tables, views }: Scope): boolean {
+  if (kind !== 'IDENTIFIER') return TABLE_NODES.has(kind);
+  const [, name = ''] =
+    /(?:^|, )identifier: ([\w.]+)(?:, (?:final|sample_size|sample_offset): .*)?$/.exec(text) ?? [];
+  return tables.has(name) || views.has(name) || name === NO_TABLE;
+}
+
+/** `x IN name` reads a table, so `name` must be a known one. */
+function isRightSideKnown({ children }: SyntaxNode, scope: Scope): boolean {
+  const right = children.flatMap((one) => one.children).flatMap((list) => list.children)[1];
+  return right !== undefined && (right.kind !== 'IDENTIFIER' || isTableKnown(right, scope));
+}

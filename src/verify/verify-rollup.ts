@@ -1,0 +1,123 @@
+import { MISREAD } from '../definitions/checks/source-columns.ts';
+import type { Fault } from '../definitions/fault.ts';
+import type { Source } from '../definitions/source.ts';
+import type { Engine } from '../engine/engine.ts';
+import { tableColumns } from '../engine/table.ts';
+import { parseQueryTree, readSyntaxTree, walk } from '../sandbox/syntax-tree.ts';
+import { clause, givenNameOf, nameOf } from '../sandbox/tree-node.ts';
+import { quote } from '../sql/quote.ts';
+import { engineMessage } from './engine-message.ts';
+import { findUnfit } from './unfit.ts';
+
+/** Has the engine check the aggregates of each rollup, which do not need the table to exist. */
+export async function verifyRollups(engine: Engine, sources: readonly Source[]): Promise<Fault[]> {
+  const faults: Fault[] = [];
+  const withRollup = sources.filter(({ rollup }) => rollup !== undefined);
+  const changing = withRollup.length > 0 ? await readChangingFunctions(engine) : new Set<string>();
+  for (const source of withRollup) {
+    const known = faults.length;
+    const check = async (find: (sql: string) => Promise<string | undefined>) => {
+      for (const { sql, line } of source.rollup?.values ?? []) {
+        const message = await find(sql).catch((error: unknown) => withoutStatement(engineMessage(error)));
+        if (message === undefined) continue;
+        faults.push({ file: source.file, line, message: `"values" of "rollup": ${message}` });
+      }
+    };
+    await check(async (sql) => {
+      return (await findUnfitSyntax(engine, sql, changing)) ?? (await findNoAggregate(engine, source, sql));
+    });
+    if (faults.length > known) continue;
+    const all = source.rollup?.values.map(({ sql }) => sql) ?? [];
+    // One statement for all, so that a start is not slower by one for each.
+    const fails = await runOnSamples(engine, source, all).then(
+      () => false,
+      () => true,
+    );
+    if (fails) await check((sql) => findFailure(engine, source, sql));
+  }
+  return faults;
+}
+
+/** The engine's messages quote the statement, most of which is not the author's. */
+function withoutStatement(message: string): string {
+  return message.replace(/ in (?:scope|query) SELECT .*?(?=\. Maybe you meant|$)/is, '');
+}
+
+/** @throws the engine's error */
+async function findNoAggregate(engine: Engine, source: Source, sql: string): Promise<string | undefined> {
+  const columns = tableColumns(source).map(
+    ({ name, type }) => `defaultValueOfTypeName(${quote(type)}) AS \`${name}\``,
+  );
+  const rows = await engine.inspect(
+    `EXPLAIN QUERY TREE SELECT (${sql}\n) FROM (SELECT ${columns.join(', ')}) GROUP BY project`,
+  );
+  // Brackets of the aggregate's own could end those around it.
+  const [value, ...others] = clause(parseQueryTree(rows.map((row) => String(row['explain']))), 'PROJECTION');
+  if (value?.text.includes(', function_type: aggregate, ') && others.length === 0) return undefined;
+  return 'must be one aggregate over columns of the source, such as max(status_code)';
+}
+
+/** The engine aggregates each batch before it stores it, so an event for which that fails could not be stored. */
+async function findFailure(engine: Engine, source: Source, sql: string): Promise<string | undefined> {
+  return await runOnSamples(engine, source, [sql]).then(
+    () => undefined,
+    (error: unknown) => `must not fail for any event: ${withoutStatement(engineMessage(error))}`,
+  );
+}
+
+async function runOnSamples(engine: Engine, source: Source, all: readonly string[]): Promise<void> {
+  const values = all.map((sql) => `(${sql}\n)`).join(', ');
+  await engine.inspect(`SELECT tuple(${values}) FROM (${sampleRows(source)}) GROUP BY project`);
+}
+
+const SAMPLES: readonly (readonly [type: RegExp, values: readonly string[]])[] = [
+  [/String/, ["''", "'x'", "'-1'", "'\\0'", "'9e999'", "'('"]],
+  [/Int64/, ['0', '-1', '500', `${Number.MAX_SAFE_INTEGER}`, `-${Number.MAX_SAFE_INTEGER}`]],
+  [/Float64/, ['0', '-1', '5e-324', `${Number.MAX_VALUE}`, `-${Number.MAX_VALUE}`]],
+  [/Bool/, ['true', 'false']],
+  [/DateTime64/, ["'1900-01-01'", "'1970-01-01'", "'2299-12-31'"]],
+];
+const SAMPLE_ROWS = 100;
+
+/** Rows in which values that are extreme for their columns meet. */
+function sampleRows(source: Source): string {
+  const columns = tableColumns(source).map(({ name, type }, index) => {
+    const values = SAMPLES.find(([of]) => of.test(type))?.[1] ?? [];
+    const all = type.includes('Nullable(') ? ['NULL', ...values] : values;
+    const list = all.map((value) => `CAST(${value}, ${quote(type)})`).join(', ');
+    return `[${list}][1 + cityHash64(row, ${index}) % ${all.length}] AS \`${name}\``;
+  });
+  return `SELECT ${columns.join(', ')} FROM (SELECT arrayJoin(range(${SAMPLE_ROWS})) AS row)`;
+}
+
+/** What may not be part of an aggregate that is kept: it would depend on more than the event. */
+async function findUnfitSyntax(
+  engine: Engine,
+  sql: string,
+  changing: ReadonlySet<string>,
+): Promise<string | undefined> {
+  const tree = await readSyntaxTree(engine, `SELECT (${sql}\n)`);
+  const unfit = findUnfit(tree);
+  if (unfit !== undefined) return unfit;
+  for (const node of walk(tree)) {
+    const { kind } = node;
+    if (kind === 'Subquery') return 'must not have a subquery';
+    if (/Asterisk|Matcher|Transformer/.test(kind)) return 'must not have *: name the columns';
+    if (givenNameOf(node) !== undefined) return 'must not have an alias';
+    const name = nameOf(node);
+    if (kind === 'Identifier' && MISREAD.includes(name.toLowerCase()))
+      return `must not use the column "${name}", which is a word of SQL`;
+    if (kind === 'Function' && changing.has(name.toLowerCase()))
+      return `must not call ${name}(): it depends on more than the event`;
+  }
+  return undefined;
+}
+
+async function readChangingFunctions(engine: Engine): Promise<ReadonlySet<string>> {
+  // Versions of the engine differ in the name of the column.
+  const rows = await engine.inspect(
+    "SELECT lower(name) AS function, COLUMNS('^(is_)?deterministic$') FROM system.functions",
+  );
+  const changing = rows.filter((row) => (row['deterministic'] ?? row['is_deterministic']) === 0);
+  return new Set([...changing.map((row) => String(row['function'])), 'arrayjoin', 'unnest']);
+}

@@ -1,0 +1,241 @@
+import type { Endpoint, ResultType } from '../definitions/endpoint.ts';
+import type { Fault } from '../definitions/fault.ts';
+import { PINNED_PREFIX } from '../definitions/parameter.ts';
+import type { SqlFile } from '../definitions/read.ts';
+import type { Source } from '../definitions/source.ts';
+import type { Engine } from '../engine/engine.ts';
+import { messageOf } from '../errors.ts';
+import { serviceValues } from '../query/bucket-range.ts';
+import { JSON_FORMAT } from '../query/format.ts';
+import { bindPosition } from '../query/position.ts';
+import { createStatement, writeTypes } from '../query/statement.ts';
+import { findSandboxFault } from '../sandbox/base.ts';
+import { SyntaxTreeError } from '../sandbox/syntax-tree.ts';
+import { createRewriter, findParameters } from '../sql/parameter.ts';
+import { quote, type Values, writeValue } from '../sql/quote.ts';
+import { findAdvice } from './advice.ts';
+import { engineMessage } from './engine-message.ts';
+import { findPlace } from './place.ts';
+import { type FindUnfit, findUnfitAnywhere } from './unfit.ts';
+
+/** Has the engine, which has the tables of the sources, check every stored query. Each refusal is a fault of the definition. */
+export async function verifyQueries(
+  engine: Engine,
+  endpoints: readonly Endpoint[],
+  sources: readonly Source[] = [],
+): Promise<Fault[]> {
+  const faults: Fault[] = [];
+  for (const endpoint of endpoints) faults.push(...(await verifyQuery(engine, endpoint, { sources })).faults);
+  return faults;
+}
+
+/** What the engine says of a query. */
+export interface Verified {
+  readonly faults: readonly Fault[];
+  /** The columns that it returns; empty if that cannot be said. */
+  readonly columns: readonly { readonly name: string; readonly type: ResultType }[];
+}
+
+interface VerifyOptions {
+  /** Those whose tables the query may read, for messages. */
+  readonly sources?: readonly Source[];
+  /** Runs before the engine resolves a name. */
+  readonly findOwnUnfit?: FindUnfit;
+}
+
+/** The check of one query. An endpoint without columns is one of which they are not known yet. */
+export async function verifyQuery(
+  engine: Engine,
+  endpoint: Endpoint,
+  { sources = [], findOwnUnfit }: VerifyOptions = {},
+): Promise<Verified> {
+  const values = sampleValues(endpoint);
+  const sql = createSampleSql(endpoint, values);
+  const columns: { name: string; type: ResultType }[] = [];
+  try {
+    const unfit = await findUnfitAnywhere(engine, sql, findOwnUnfit);
+    if (unfit !== undefined) return { faults: [at(endpoint, 1, unfit)], columns };
+    // The query begins on the line of the bracket, so that the engine's line numbers are those of the file.
+    const described = await engine.inspect(`DESCRIBE TABLE (${sql}\n)`);
+    columns.push(...described.map(toResultColumn));
+    return { faults: await verifyUse(engine, endpoint, { values, described }), columns };
+  } catch (error) {
+    return { faults: [toQueryFault(endpoint, error, sources)], columns };
+  }
+}
+
+/** Checks the columns, and how requests run the query. @throws the engine's error */
+async function verifyUse(
+  engine: Engine,
+  endpoint: Endpoint,
+  { values, described }: { values: Values; described: readonly Record<string, unknown>[] },
+): Promise<Fault[]> {
+  const faults = compareColumns(endpoint, described);
+  if (faults.length > 0) return faults;
+  // As a request runs it: on a reader, with its rights.
+  for (const sent of [createStatement(endpoint), createStatement(endpoint, JSON_FORMAT, values)])
+    await engine.query(`EXPLAIN ${sent.sql}`, values, { format: 'TSVRaw' });
+  const fault = await findSandboxFault(engine, endpoint, values);
+  return fault === undefined ? [] : [at(endpoint, 1, fault)];
+}
+
+function toQueryFault(endpoint: Endpoint, error: unknown, sources: readonly Source[]): Fault {
+  if (error instanceof SyntaxTreeError) return at(endpoint, 1, error.message);
+  const text = endpoint.sql.trimEnd();
+  if (text.endsWith(';')) {
+    const column = text.length - text.lastIndexOf('\n') - 1;
+    return { ...at(endpoint, text.split('\n').length, ENDS_WITH_SEMICOLON), column };
+  }
+  const write = (name: string) => createSampleSql({ ...endpoint, sql: `@${name}` });
+  return toFault({ file: endpoint.sqlFile, text: endpoint.sql }, error, { write, sources });
+}
+
+const ENDS_WITH_SEMICOLON = 'must not end with a semicolon: the query runs as a part of another';
+
+/** The stored query with a sample value for each parameter. */
+export function createSampleSql(endpoint: Endpoint, values = sampleValues(endpoint)): string {
+  return createRewriter(writeTypes(endpoint))((name) => writeValue(values[name] ?? ''));
+}
+
+const SAMPLE_MS = Date.UTC(2026, 0, 1);
+
+/** A value that its declaration allows for each parameter. */
+function sampleValues(endpoint: Endpoint): Values {
+  const values: Record<string, string> = Object.fromEntries(
+    endpoint.parameters.map(({ name, sample }) => [name, sample]),
+  );
+  for (const name of endpoint.pinned) values[PINNED_PREFIX + name] = values[name] ?? '';
+  return {
+    ...values,
+    ...endpoint.bound,
+    ...bindPosition(endpoint.pages),
+    ...serviceValues(endpoint, values, { instantMs: SAMPLE_MS }),
+  };
+}
+
+const ENGINE_TYPES: Record<ResultType, RegExp> = {
+  integer: /^U?Int\d+$/,
+  number: /^(U?Int\d+|Float\d+|Decimal.*)$/,
+  boolean: /^Bool$/, // not UInt8, which is written as 0 and 1
+  string: /^(String|FixedString.*|UUID|Enum.*|Date.*|IPv[46])$/,
+  json: /^String$/,
+};
+
+// The first that fits: an integer is a number, too.
+const RESULT_TYPES = ['integer', 'number', 'boolean', 'string'] as const;
+
+/** A type that no column of an endpoint has, such as an array, is written as JSON. */
+function toResultColumn(row: Record<string, unknown>): Verified['columns'][number] {
+  const type = bareType(String(row['type']));
+  const found = RESULT_TYPES.find((one) => ENGINE_TYPES[one].test(type));
+  return { name: String(row['name']), type: found ?? 'json' };
+}
+
+function compareColumns(endpoint: Endpoint, described: readonly Record<string, unknown>[]): Fault[] {
+  if (endpoint.columns.length === 0) return [];
+  const types = new Map(described.map((row) => [String(row['name']), bareType(String(row['type']))]));
+  const { file, columns } = endpoint;
+  const wrong = columns.flatMap(({ name, type }) => {
+    const given = types.get(name);
+    if (given === undefined) return [`returns no column "${name}", which ${file} declares`];
+    if (ENGINE_TYPES[type].test(given)) return [];
+    return [`column "${name}" is of type ${given}, which is not the ${type} that ${file} declares`];
+  });
+  const undeclared = [...types.keys()]
+    .filter((name) => !columns.some((column) => column.name === name))
+    .map((name) => `returns a column "${name}", which ${file} does not declare under "columns"`);
+  const nullable = new Set(described.filter(isNullable).map((row) => String(row['name'])));
+  const uncertain = (endpoint.pages?.by ?? [])
+    .filter(({ name }) => nullable.has(name))
+    .map(
+      ({ name }) =>
+        `column "${name}" may be NULL, and ${file} orders pages by it; give it a value with ifNull`,
+    );
+  return [...wrong, ...undeclared, ...uncertain].map((message) => at(endpoint, 1, message));
+}
+
+function isNullable(row: Record<string, unknown>): boolean {
+  return String(row['type']).includes('Nullable(');
+}
+
+export function bareType(type: string): string {
+  return type.replace(/^LowCardinality\((.*)\)$/, '$1').replace(/^Nullable\((.*)\)$/, '$1');
+}
+
+function at(endpoint: Endpoint, line: number, message: string): Fault {
+  return { file: endpoint.sqlFile, line, message };
+}
+
+/**
+ * Has the engine check queries with a faulty endpoint.yaml, so that one check reports both. Types of parameters and columns are
+ * unknown here: only faults that no change of the YAML can fix are reported.
+ *
+ * @param options `hasTables`: whether the tables of every source exist; without them only the syntax is checked
+ */
+export async function verifyDrafts(
+  engine: Engine,
+  drafts: readonly SqlFile[],
+  { hasTables, sources = [] }: { readonly hasTables: boolean; readonly sources?: readonly Source[] },
+): Promise<Fault[]> {
+  const faults: Fault[] = [];
+  for (const draft of drafts) {
+    const syntax = await verifySyntax(engine, draft, sources);
+    const fault = syntax ?? (hasTables && (await verifyNames(engine, draft, sources)));
+    if (fault) faults.push(fault);
+  }
+  return faults;
+}
+
+async function verifySyntax(
+  engine: Engine,
+  draft: SqlFile,
+  sources: readonly Source[],
+): Promise<Fault | undefined> {
+  try {
+    const message = await findUnfitAnywhere(engine, withText(draft, STAND_INS[0]));
+    return message === undefined ? undefined : { file: draft.file, line: 1, message };
+  } catch (error) {
+    const fault = toFault(draft, error, { write: () => quote(STAND_INS[0]), sources });
+    return error instanceof SyntaxTreeError ? { ...fault, line: 1, message: error.message } : fault;
+  }
+}
+
+// A function may need a number or an instant. If none of these texts suits, the type is at fault, which is not reported here.
+const STAND_INS = ['1', '2026-01-01 00:00:00', 'x'] as const;
+// A missing table, column or function: no value of a parameter can fix it.
+const UNKNOWN_NAME =
+  /\((?:UNKNOWN_TABLE|UNKNOWN_DATABASE|UNKNOWN_IDENTIFIER|UNKNOWN_FUNCTION)\)|Code: (?:60|81|47|46)\./;
+
+async function verifyNames(
+  engine: Engine,
+  draft: SqlFile,
+  sources: readonly Source[],
+): Promise<Fault | undefined> {
+  const texts = findParameters(draft.text).length === 0 ? [STAND_INS[0]] : STAND_INS;
+  for (const text of texts) {
+    try {
+      await engine.inspect(`DESCRIBE TABLE (${withText(draft, text)}\n)`);
+      return undefined;
+    } catch (error) {
+      if (UNKNOWN_NAME.test(messageOf(error)))
+        return toFault(draft, error, { write: () => quote(text), sources });
+    }
+  }
+  return undefined;
+}
+
+/** The query with the same text for every parameter. */
+function withText(draft: SqlFile, text: string): string {
+  return createRewriter(draft.text)(() => quote(text));
+}
+
+interface Sent {
+  /** What the engine got in the place of a `@name`. */
+  readonly write: (name: string) => string;
+  readonly sources: readonly Source[];
+}
+
+function toFault({ file, text: sql }: SqlFile, error: unknown, { write, sources }: Sent): Fault {
+  const message = findAdvice(messageOf(error), { sql, sources }) ?? engineMessage(error);
+  return { file, line: 1, ...findPlace(messageOf(error), { sql, write }), message };
+}

@@ -1,0 +1,72 @@
+import { join } from 'node:path';
+import { afterAll, beforeEach, describe, expect, test } from 'vitest';
+import { type FrontRequest, startClickHouseFront } from '../../trial/clickhouse-front.ts';
+import { sample } from '../support/property.ts';
+import { readSandboxUser, SANDBOX_USER } from '../support/sandbox-user.ts';
+import { temporaryFolder } from '../support/service.ts';
+import { LEGITIMATE } from './legitimate.ts';
+import { openSandbox } from './support.ts';
+
+const folder = await temporaryFolder();
+const password = 's3cret';
+const users = { [SANDBOX_USER]: await readSandboxUser(password) };
+const front = await startClickHouseFront(join(folder.path, 'clickhouse'), '', { users });
+const { ask, close } = await openSandbox({
+  CLICKHOUSE_URL: front.url,
+  CLICKHOUSE_READ_USER: 'reader',
+  CLICKHOUSE_SANDBOX_USER: SANDBOX_USER,
+  CLICKHOUSE_SANDBOX_PASSWORD: password,
+});
+const atStart = [...front.requests];
+beforeEach(() => {
+  front.requests.length = 0;
+});
+afterAll(async () => {
+  await close();
+  await front.close();
+  await folder.remove();
+});
+
+const bySandboxUser = (requests: readonly FrontRequest[]) =>
+  requests.filter(({ user }) => user === SANDBOX_USER).map(({ sql }) => sql);
+const projectOf = ({ settings }: FrontRequest): unknown =>
+  (JSON.parse(settings.get('log_comment') ?? '{}') as { project?: string }).project;
+
+describe('on a server with a user for callers’ SQL', () => {
+  test('each statement that holds a caller’s text is run by that user, the checks among them', async () => {
+    const mark = 'mark-4711';
+    expect(await ask(`SELECT count() AS n, '${mark}' AS mark FROM app`)).toEqual([{ n: 30, mark }]);
+    const holding = front.requests.filter(({ sql, address }) =>
+      `${sql}${decodeURIComponent(address)}`.includes(mark),
+    );
+    expect(holding.map(({ user }) => user)).toEqual(Array(4).fill(SANDBOX_USER));
+    expect(holding.map(({ sql }) => /^(?:EXPLAIN )?\w+ \S+/.exec(sql)?.[0])).toEqual([
+      'SELECT formatQuerySingleLine({sql:String})',
+      'EXPLAIN AST SELECT',
+      'EXPLAIN QUERY TREE',
+      'SELECT *',
+    ]);
+    expect(holding.map(projectOf)).toEqual([undefined, undefined, undefined, 'p']);
+  });
+
+  test('its rights are tried where definitions are checked', () => {
+    expect(bySandboxUser(atStart)).toContainEqual(
+      expect.stringMatching(/^EXPLAIN SELECT \* FROM \([\s\S]*UNION ALL/),
+    );
+  });
+
+  test('a pattern of a caller’s SELECT that is refused is looked at by that user, too', async () => {
+    await expect(ask('SELECT count() FROM app', { pattern: '[' })).rejects.toMatchObject({
+      code: 'invalid_parameter',
+    });
+    expect(bySandboxUser(front.requests)).toContainEqual(expect.stringMatching(/^SELECT replaceRegexpOne/));
+    const asked = front.requests.filter(({ sql }) => /^SELECT replaceRegexpOne/.test(sql));
+    expect(asked.map(({ user }) => user)).toEqual([SANDBOX_USER]);
+  });
+
+  test('every SELECT that callers may send is answered within the profile of users.sql', async () => {
+    const texts = sample(LEGITIMATE);
+    for (const sql of texts) await expect(ask(sql), sql).resolves.toBeInstanceOf(Array);
+    expect(bySandboxUser(front.requests).length).toBeGreaterThanOrEqual(texts.length);
+  }, 120_000);
+});

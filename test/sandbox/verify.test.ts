@@ -1,0 +1,83 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterAll, expect, test } from 'vitest';
+import { InputError } from '../../src/errors.ts';
+import { openStore } from '../../src/service/open-store.ts';
+import { testConfig } from '../support/service.ts';
+import { NAMED_SQL, SQL, writeDefinitions, YAML } from './support.ts';
+
+const definitions = await writeDefinitions();
+const store = await openStore(testConfig(join(definitions.path, 'data'), definitions.env), 'a test');
+afterAll(async () => {
+  await store.close();
+  await definitions.remove();
+});
+
+async function faults(sql: string, yaml = YAML): Promise<string> {
+  await writeFile(join(definitions.path, 'endpoints/sandbox.on/query.sql'), sql);
+  await writeFile(join(definitions.path, 'endpoints/sandbox.on/endpoint.yaml'), yaml);
+  return await store.reload().then(
+    () => '',
+    (error: unknown) => {
+      if (!(error instanceof InputError)) throw error;
+      return error.faults.join('\n').replaceAll(`${definitions.path}/`, '');
+    },
+  );
+}
+
+test('a sandboxed query with plain views is taken, whatever else stands before its SELECT', async () => {
+  expect(await faults(SQL)).toBe('');
+  expect(await faults(NAMED_SQL)).toBe('');
+  expect(await faults(SQL.replace('errors AS (', '(SELECT 1) AS one, errors AS ('))).toBe('');
+  expect(await faults(SQL.replace('  app AS (\n', '  app AS (\n    WITH 1 AS z\n'))).toBe('');
+});
+
+test.each([
+  ['without a view', "SELECT 1 AS n WHERE @project = '' AND @pattern = ''", /needs a query with views/],
+  [
+    'with a view that has the name of a table and is read by another view',
+    SQL.replace('app AS (', 'app_logs AS (').replaceAll(/FROM app\b/g, 'FROM app_logs'),
+    /must not read app_logs in view "errors": .* only callers read a view with the name of a table/,
+  ],
+  [
+    'with a view that has the name of a table and is read by an expression',
+    SQL.replace('errors AS (', '(SELECT count() FROM secret_logs) AS secrets, secret_logs AS ('),
+    /must not read secret_logs in an expression of WITH/,
+  ],
+  [
+    'with a view of an odd name',
+    SQL.replaceAll('errors', '`odd name`'),
+    /letters, digits and underscores only/,
+  ],
+  [
+    'with a view that is materialized',
+    SQL.replace('errors AS (', 'errors AS MATERIALIZED ('),
+    /must have plain views|materialized/i,
+  ],
+  [
+    'with a column called like an expression',
+    SQL.replace('id, timestamp,', 'id, status AS worst, timestamp,'),
+    /no column has the name of an expression/,
+  ],
+  ['with a view that the engine refuses', SQL.replace('status >= worst', 'nobody = 1'), /nobody/],
+])('a sandboxed query %s is a fault', async (_, sql, message) => {
+  expect(await faults(sql)).toMatch(message);
+});
+
+test('a parameter called sql is a fault where sandboxing is on, and a parameter where it is off', async () => {
+  const sql = SQL.replace('project = @project', 'project = @project AND id != @sql');
+  const yaml = YAML.replace('parameters:', 'parameters:\n  sql: { type: string, description: A text. }');
+  expect(await faults(sql, yaml)).toMatch(
+    /^endpoints\/sandbox.on\/endpoint.yaml:9: "sql" is where callers send their SELECT/,
+  );
+  expect(await faults(sql, yaml.replace('query_sandboxing: true', 'query_sandboxing: false'))).toBe('');
+});
+
+test('a dialect needs answers that are not kept, and binds the bounds of SELECTs alone', async () => {
+  const yaml = YAML.replace('query_sandboxing: true', 'query_sandboxing: true\nsql_dialect: bigquery');
+  expect(await faults(SQL, yaml)).toMatch(/"caching" must be disabled with "sql_dialect"/);
+  const uncached = yaml.replace('caching: 900\ncache_warming: 300', 'caching: disabled');
+  const bounded = SQL.replace('project = @project', "project = @project AND (@sql_id = '' OR id = @sql_id)");
+  expect(await faults(bounded, uncached)).toBe('');
+  expect(await faults(bounded)).toMatch(/@sql_id needs "sql_dialect" in/);
+});
