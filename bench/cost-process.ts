@@ -3,7 +3,7 @@ import type { Engine } from '../src/engine/engine.ts';
 import { serviceValues } from '../src/query/bucket-range.ts';
 import { parseParameters } from '../src/query/parameters.ts';
 import { createStatement } from '../src/query/statement.ts';
-import { openStore, type Store } from '../src/service/open-store.ts';
+import { type Core, openCore } from '../src/service/open-core.ts';
 import { takeCores } from './machine/core-time.ts';
 import { median } from './measure.ts';
 import { QUESTION_KINDS, type QuestionKind } from './questions.ts';
@@ -36,25 +36,25 @@ const DAY_MS = 86_400_000;
 const END_MS = Math.floor(Date.now() / DAY_MS) * DAY_MS - DAY_MS / 2;
 
 process.once('message', async ({ dataDir, sizes }: CostJob) => {
-  const store = await openStore(
+  const core = await openCore(
     parseConfig({ TAILRACE_DATA_DIR: dataDir, TAILRACE_READERS: '1' }),
     'the benchmark',
   );
   const projects = sizes.map((rows, i) => ({ rows, project: NAMES[i] ?? '' }));
-  for (const one of projects) await fill(store.engine, one);
+  for (const one of projects) await fill(core.engine, one);
   for (const table of ['edge_logs', 'function_edge_logs']) {
-    await store.engine.inspect(`OPTIMIZE TABLE tailrace.${table} FINAL`);
+    await core.engine.inspect(`OPTIMIZE TABLE tailrace.${table} FINAL`);
   }
   const costs: Record<string, Cost[]> = {};
   for (const kind of QUESTION_KINDS) {
     for (const pin of kind.name.startsWith('usage') ? ['', PINNED] : ['']) {
       const asked: Cost[] = [];
-      for (const { project } of projects) asked.push(await ask(store, kind, { project, pin }));
+      for (const { project } of projects) asked.push(await ask(core, kind, { project, pin }));
       costs[`${kind.name}${pin && ', '}${pin}`] = asked;
     }
   }
-  const indexBytesPerEvent = await readIndex(store.engine);
-  await store.close(); // before the folder is removed
+  const indexBytesPerEvent = await readIndex(core.engine);
+  await core.close(); // before the folder is removed
   process.send?.({ costs, indexBytesPerEvent } satisfies CostResult, () => process.disconnect());
 });
 
@@ -85,7 +85,7 @@ async function fill(engine: Engine, { rows, project }: { rows: number; project: 
 }
 
 async function ask(
-  { engine, registry }: Store,
+  { engine, registry }: Core,
   { question }: QuestionKind,
   { project, pin }: { project: string; pin: string },
 ): Promise<Cost> {

@@ -9,7 +9,7 @@ import { DATABASE } from '../src/engine/embedded/config.ts';
 import type { Engine } from '../src/engine/engine.ts';
 import { columnNames, createTable } from '../src/engine/table.ts';
 import { formatInstant, MICROS_PER_MS, MICROS_PER_SECOND } from '../src/lib/instant.ts';
-import { openEngine } from '../src/service/open-store.ts';
+import { openEngine } from '../src/service/open-core.ts';
 import { quote } from '../src/sql/quote.ts';
 import { fillSample } from '../trial/server.ts';
 import { findShortage } from './machine/disk-space.ts';

@@ -1,5 +1,5 @@
 import { parseConfig } from '../src/config/config.ts';
-import { openStore } from '../src/service/open-store.ts';
+import { openCore } from '../src/service/open-core.ts';
 
 export interface DiskJob {
   readonly dataDir: string;
@@ -25,7 +25,7 @@ process.once('message', async (job: DiskJob) => {
 });
 
 async function measure({ dataDir }: DiskJob): Promise<DiskUse[]> {
-  const { engine, close } = await openStore(parseConfig({ TAILRACE_DATA_DIR: dataDir }), 'the benchmark');
+  const { engine, close } = await openCore(parseConfig({ TAILRACE_DATA_DIR: dataDir }), 'the benchmark');
   const parts = await engine.inspect(`
     SELECT table, sum(rows) AS rows, sum(bytes_on_disk) AS bytes
     FROM system.parts WHERE active AND database = 'tailrace'

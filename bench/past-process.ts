@@ -51,9 +51,9 @@ process.once('message', async ({ dataDir, endMs, endpointsDir, clock }: PastJob)
     TAILRACE_PRIVATE_KEY: KEY,
   });
   const logger = pino({ level: 'silent' });
-  const { app, store } = await createService(config, { logger, owner: 'the benchmark', now });
+  const { app, core } = await createService(config, { logger, owner: 'the benchmark', now });
   const url = await app.listen({ port: 0, host: '127.0.0.1', backlog: 4_096 });
-  const { engine, registry } = store;
+  const { engine, registry } = core;
 
   process.on('message', async ({ endpoint: name, parameters, nowMs }: DirectQuestion) => {
     const endpoint = registry.getEndpoint(name);

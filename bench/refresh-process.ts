@@ -3,7 +3,7 @@ import { parseConfig } from '../src/config/config.ts';
 import { parseParameters } from '../src/query/parameters.ts';
 import { createQuestion } from '../src/query/question.ts';
 import { type Answer, createRunner } from '../src/query/run.ts';
-import { openStore, type Store } from '../src/service/open-store.ts';
+import { type Core, openCore } from '../src/service/open-core.ts';
 
 export interface RefreshJob {
   readonly dataDir: string;
@@ -34,15 +34,15 @@ const END_MS = Math.floor(Date.now() / DAY_MS) * DAY_MS - DAY_MS / 2;
 
 process.once('message', async ({ dataDir, rows }: RefreshJob) => {
   const config = parseConfig({ TAILRACE_DATA_DIR: dataDir, TAILRACE_READERS: '1' });
-  const store = await openStore(config, 'the benchmark');
-  await fill(store, rows);
-  const rounds = await measure(store);
-  await store.close();
+  const core = await openCore(config, 'the benchmark');
+  await fill(core, rows);
+  const rounds = await measure(core);
+  await core.close();
   process.send?.({ rounds, projects: PROJECTS } satisfies RefreshResult, () => process.disconnect());
 });
 
 /** Invocations spread evenly over a week, one insert per day, with only the columns that the statistics read. */
-async function fill({ engine }: Store, rows: number): Promise<void> {
+async function fill({ engine }: Core, rows: number): Promise<void> {
   const perDay = Math.ceil(rows / DAYS);
   for (let day = 0; day < DAYS; day++) {
     const from = (END_MS - (day + 1) * DAY_MS) * 1000;
@@ -56,7 +56,7 @@ async function fill({ engine }: Store, rows: number): Promise<void> {
 }
 
 /** Refreshes each project's statistics in turn: all of them, and what can have changed in the last five minutes. */
-async function measure({ engine, registry, writes }: Store): Promise<RefreshTimes[][]> {
+async function measure({ engine, registry, writes }: Core): Promise<RefreshTimes[][]> {
   let nowMs = END_MS;
   const now = () => nowMs;
   const run = createRunner(engine, now);

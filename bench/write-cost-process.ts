@@ -2,7 +2,7 @@ import { parseConfig } from '../src/config/config.ts';
 import { tableColumns } from '../src/engine/table.ts';
 import { encodeRow, parseEvent } from '../src/ingest/event.ts';
 import { MICROS_PER_MS } from '../src/lib/instant.ts';
-import { openStore } from '../src/service/open-store.ts';
+import { openCore } from '../src/service/open-core.ts';
 import { makeLines, SOURCE_NAME } from './events.ts';
 import { takeCores } from './machine/core-time.ts';
 
@@ -27,7 +27,7 @@ process.once('message', async ({ dataDir }: WriteJob) => {
 });
 
 async function measure(dataDir: string): Promise<WriteCost> {
-  const { engine, registry, close } = await openStore(
+  const { engine, registry, close } = await openCore(
     parseConfig({ TAILRACE_DATA_DIR: dataDir }),
     'the benchmark',
   );

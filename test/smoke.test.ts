@@ -7,7 +7,7 @@ afterAll(service.close);
 test('answers all three endpoints by name', async () => {
   const timestamp = new Date(service.clock.now - 60_000).toISOString();
   await storeEvents(
-    service.store,
+    service.core,
     'cloudflare.logs.prod',
     [{ id: 'a', timestamp, project: 'p1', metadata: { request: { path: '/rest/v1' } } }],
     service.clock.now,

@@ -9,7 +9,7 @@ import { applySchema } from '../../src/engine/schema.ts';
 import { serviceValues } from '../../src/query/bucket-range.ts';
 import { JSON_FORMAT } from '../../src/query/format.ts';
 import { createStatement } from '../../src/query/statement.ts';
-import { openStore } from '../../src/service/open-store.ts';
+import { openCore } from '../../src/service/open-core.ts';
 import { withFolder } from '../folder.ts';
 import { type Row, say } from '../report.ts';
 import type { BenchOptions } from '../section.ts';
@@ -27,7 +27,7 @@ export async function rollupSection(_: BenchOptions): Promise<Row[]> {
       TAILRACE_DATA_DIR: dataDir,
       TAILRACE_ENGINE_MEMORY_BYTES_MAX: MEMORY_BYTES,
     });
-    const { engine, registry, close } = await openStore(config, 'the benchmark');
+    const { engine, registry, close } = await openCore(config, 'the benchmark');
     try {
       const source = registry.getSource('deno-relay-logs');
       const plain = { ...source, rollup: undefined };

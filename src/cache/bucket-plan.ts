@@ -3,7 +3,7 @@ import { MICROS_PER_MINUTE, type Micros } from '../lib/instant.ts';
 import { type Buckets, bucketStart, type TimeRange } from '../query/bucket-range.ts';
 
 /** What is known of the time since an answer was computed. */
-export interface Since {
+export interface RefreshWindow {
   /** Of the answer to compute. */
   readonly buckets: Buckets;
   /** `@now` of that answer. */
@@ -29,7 +29,7 @@ const SHARE_MAX = 0.5;
  *
  * @returns `undefined` if one query of everything is cheaper
  */
-export function planRefresh(since: Since): TimeRange[] | undefined {
+export function planRefresh(since: RefreshWindow): TimeRange[] | undefined {
   const { buckets, now, keptNow } = since;
   if (now < keptNow) return undefined; // the clock was set back: the range begins earlier than the kept one
   const { width, first } = buckets;
@@ -52,7 +52,7 @@ function* staleParts({
   unseenFrom,
   lostUntil,
   changed,
-}: Since): Generator<{ from: Micros; until: Micros }> {
+}: RefreshWindow): Generator<{ from: Micros; until: Micros }> {
   const { width, from, first } = buckets;
   // The time bucket that was open then, and all later ones; events may be ahead of the clock, too.
   yield { from: Math.min(keptNow, unseenFrom), until: Number.POSITIVE_INFINITY };

@@ -4,7 +4,7 @@ import { createSingleFlight, type Flight } from '../lib/single-flight.ts';
 import type { Question } from '../query/question.ts';
 import type { Answer, Run } from '../query/run.ts';
 import type { Refresh } from './incremental.ts';
-import type { Computation, Obtained, SharedFlights } from './shared/flight.ts';
+import type { Computation, FlightResult, SharedFlights } from './shared/flight.ts';
 import type { Lease } from './shared/lease.ts';
 import {
   acceptedSeconds,
@@ -156,7 +156,7 @@ const PROBE_AGAIN_MS = 1_000;
 /** The computations that are under way. Their answers are kept. */
 function createFlights(options: CachedOptions, kept: Kept) {
   const { store, shared, now, staleIfErrorSeconds } = options;
-  const flights = createSingleFlight<Obtained>();
+  const flights = createSingleFlight<FlightResult>();
 
   /** No other caller asks what a caller's own SELECT asks: sharing it would only fill the memory of all replicas. */
   const replicasOf = ({ endpoint }: Question) => (isAdHoc(endpoint) ? undefined : shared);
@@ -166,7 +166,7 @@ function createFlights(options: CachedOptions, kept: Kept) {
     computation: Computation,
     seconds: number,
     claim: FlightCaller['claim'],
-  ): Promise<Obtained> {
+  ): Promise<FlightResult> {
     const { question, compute, signal } = computation;
     const replicas = replicasOf(question);
     if (replicas === undefined) return { answer: await compute(signal), origin: 'engine' };
@@ -182,7 +182,7 @@ function createFlights(options: CachedOptions, kept: Kept) {
     // Of an endpoint with time buckets rows of the kept answer may be reused, unless the caller bounds the age.
     const mayReuse = endpoint.bucket !== undefined && caller.maxAgeSeconds === undefined;
     const base = mayReuse ? store.peek(key)?.answer : undefined;
-    const start: Flight<Obtained> = async (flightSignal, onJoin) => {
+    const start: Flight<FlightResult> = async (flightSignal, onJoin) => {
       const compute = (computeSignal: AbortSignal) =>
         options.refresh(question, base, { signal: computeSignal, lane, onJoin, requestId });
       const lifeSeconds = (endpoint.cachingSeconds ?? 0) + staleIfErrorSeconds;

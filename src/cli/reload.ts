@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import type { FastifyBaseLogger } from 'fastify';
 import { type DefinitionFolders, describeShipped, OWN_FOLDERS } from '../definitions/folders.ts';
 import { InputError, messageOf } from '../errors.ts';
-import type { Store } from '../service/open-store.ts';
+import type { Core } from '../service/open-core.ts';
 import { formatCounted } from './format.ts';
 
 export interface Reloads {
@@ -14,7 +14,7 @@ export interface Reloads {
    */
   request(paths?: ReadonlySet<string>): Promise<ReloadResult>;
   /** Sets the store to reload. */
-  start(store: Store): void;
+  start(core: Core): void;
 }
 
 interface ReloadOptions {
@@ -22,17 +22,17 @@ interface ReloadOptions {
   /** Also print each result on standard error. */
   readonly isWatched: boolean;
   /** Called after a reload that was not refused, with all paths since the last one; the next waits for it. Must not reject. */
-  readonly onReloaded?: ((paths: ReadonlySet<string>, store: Store) => Promise<void>) | undefined;
+  readonly onReloaded?: ((paths: ReadonlySet<string>, core: Core) => Promise<void>) | undefined;
 }
 
 /** Reloads the definitions on request, one reload at a time. Requests during a reload cause one more after it. */
 export function createReloads({ logger, isWatched, onReloaded }: ReloadOptions): Reloads {
-  let store: Store | undefined;
+  let core: Core | undefined;
   let running = false;
   let wanted: PromiseWithResolvers<ReloadResult> | undefined;
   let changed = new Set<string>();
 
-  async function reloadAll(from: Store): Promise<void> {
+  async function reloadAll(from: Core): Promise<void> {
     running = true;
     while (wanted !== undefined) {
       const { resolve } = wanted;
@@ -49,7 +49,7 @@ export function createReloads({ logger, isWatched, onReloaded }: ReloadOptions):
   }
 
   function run(): void {
-    if (wanted !== undefined && !running && store !== undefined) void reloadAll(store);
+    if (wanted !== undefined && !running && core !== undefined) void reloadAll(core);
   }
 
   return {
@@ -61,19 +61,19 @@ export function createReloads({ logger, isWatched, onReloaded }: ReloadOptions):
       return promise;
     },
     start(ready) {
-      store = ready;
+      core = ready;
       run();
     },
   };
 }
 
 /** Never throws: a failed reload keeps the old definitions, and its result has the faults. */
-async function reload(store: Store, logger: FastifyBaseLogger): Promise<ReloadResult> {
-  const { registry } = store;
+async function reload(core: Core, logger: FastifyBaseLogger): Promise<ReloadResult> {
+  const { registry } = core;
   const counts = () => ({ endpoints: registry.endpoints.length, sources: registry.sources.length });
   try {
-    await store.reload();
-    for (const line of describeShipped(store.folders)) logger.info(line);
+    await core.reload();
+    for (const line of describeShipped(core.folders)) logger.info(line);
     logger.info(counts(), 'definitions reloaded');
     return { ...counts(), faults: [], isInput: true };
   } catch (error) {

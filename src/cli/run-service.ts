@@ -7,7 +7,7 @@ import { describeShipped } from '../definitions/folders.ts';
 import { StoreInUseError } from '../engine/store-lock.ts';
 import { InputError, TransientError, toStartError } from '../errors.ts';
 import { isOutOfSpace, isTransient } from '../lib/system-failure.ts';
-import type { Store } from '../service/open-store.ts';
+import type { Core } from '../service/open-core.ts';
 import { createService, type Service } from '../service/service.ts';
 import type { RunTests } from '../workbench/save.ts';
 import { ownerName } from './environment.ts';
@@ -23,9 +23,9 @@ export interface ServiceRun {
   /** Reload the definitions when one of their files changes. */
   readonly isWatching: boolean;
   /** Fills an empty store before the service listens, unless `stop` aborts. */
-  readonly fill: (store: Store, stop: AbortSignal) => Promise<void>;
+  readonly fill: (core: Core, stop: AbortSignal) => Promise<void>;
   /** See `createReloads`. */
-  readonly onReloaded?: (paths: ReadonlySet<string>, store: Store) => Promise<void>;
+  readonly onReloaded?: (paths: ReadonlySet<string>, core: Core) => Promise<void>;
   /** Prints the address and example calls, when the service listens. */
   readonly welcome: (service: Service, address: string) => Promise<void>;
 }
@@ -56,10 +56,10 @@ export async function runService(run: ServiceRun): Promise<void> {
     throw explainStart(error, config);
   });
   cleanup.defer(service.close);
-  reloads.start(service.store);
+  reloads.start(service.core);
   // Before a sample is stored, so that a port in use is reported at once.
   await checkAddress(config);
-  await run.fill(service.store, stop);
+  await run.fill(service.core, stop);
   if (!stop.aborted) await serve(service, { ...run, stop });
 }
 
@@ -90,7 +90,7 @@ function createStderr(): DestinationStream {
 
 async function serve(service: Service, { config, logger, stop, welcome }: ServiceRun): Promise<void> {
   const address = await listen(service, config);
-  for (const line of describeShipped(service.store.folders)) logger.info(line);
+  for (const line of describeShipped(service.core.folders)) logger.info(line);
   await welcome(service, address);
   logger.info({ address }, 'listening');
   if (!stop.aborted) await once(stop, 'abort');

@@ -1,7 +1,7 @@
 import type { Endpoint } from '../definitions/endpoint.ts';
 import { describeShipped } from '../definitions/folders.ts';
 import { exampleOf } from '../http/openapi/document.ts';
-import type { Store } from '../service/open-store.ts';
+import type { Core } from '../service/open-core.ts';
 
 // `aurora` is a project of the sample logs.
 const EXAMPLES: Readonly<Record<string, string>> = {
@@ -19,7 +19,7 @@ const EXAMPLES_MAX = 3;
  * @param key for the calls; `undefined`: the caller's own, from the environment
  */
 export function printWelcome(
-  { folders, registry }: Store,
+  { folders, registry }: Core,
   address: string,
   { about, key = '$TAILRACE_KEY' }: { readonly about: readonly string[]; readonly key: string | undefined },
 ): void {

@@ -4,7 +4,7 @@ import { columnNames } from '../engine/table.ts';
 import { instant, isOn } from './digest.ts';
 
 /** A position in the sorting key of a table. Strings are hexadecimal, so that every byte survives. */
-export interface Place {
+export interface SortPosition {
   readonly project: string;
   /** µs since the epoch. */
   readonly timestamp: string;
@@ -26,8 +26,8 @@ export interface ChunkBounds {
 export async function findChunkEnd(
   engine: Engine,
   source: Source,
-  { day, after, bounds }: { day: string; after: Place | undefined; bounds: ChunkBounds },
-): Promise<Place | undefined> {
+  { day, after, bounds }: { day: string; after: SortPosition | undefined; bounds: ChunkBounds },
+): Promise<SortPosition | undefined> {
   const key = '(project, timestamp, id)';
   const [row] = await engine.inspect(
     `SELECT count() AS rows, if(countIf(fits) > 0, maxIf(${key}, fits), min(${key})) AS last,
@@ -55,7 +55,7 @@ export async function findChunkEnd(
 export async function readChunk(
   engine: Engine,
   source: Source,
-  { day, after, upTo }: { day: string; after: Place | undefined; upTo: Place },
+  { day, after, upTo }: { day: string; after: SortPosition | undefined; upTo: SortPosition },
 ): Promise<{ rows: number; bytes: Buffer }> {
   const names = columnNames(source).map((name) => `\`${name}\``);
   const { bytes } = await engine.query(
@@ -68,19 +68,19 @@ export async function readChunk(
 }
 
 // Column by column, since the primary index is not used for comparisons of tuples.
-function isAfter(place: Place | undefined): string {
+function isAfter(place: SortPosition | undefined): string {
   if (place === undefined) return 'true';
   const { project, timestamp, id } = inSql(place);
   return `(project > ${project} OR (project = ${project} AND (timestamp > ${timestamp} OR (timestamp = ${timestamp} AND id > ${id}))))`;
 }
 
 /** Rows up to and including a position. */
-export function isUpTo(place: Place): string {
+export function isUpTo(place: SortPosition): string {
   const { project, timestamp, id } = inSql(place);
   return `(project < ${project} OR (project = ${project} AND (timestamp < ${timestamp} OR (timestamp = ${timestamp} AND id <= ${id}))))`;
 }
 
-function inSql({ project, timestamp, id }: Place): Place {
+function inSql({ project, timestamp, id }: SortPosition): SortPosition {
   return { project: `unhex('${project}')`, timestamp: instant(BigInt(timestamp)), id: `unhex('${id}')` };
 }
 

@@ -2,7 +2,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import type { Engine } from '../engine/engine.ts';
 import { columnNames, dropDay } from '../engine/table.ts';
 import { InputError } from '../errors.ts';
-import { findChunkEnd, isUpTo, type Place, readChunk } from './chunk.ts';
+import { findChunkEnd, isUpTo, readChunk, type SortPosition } from './chunk.ts';
 import { add, type Digest, isSame, NO_ROWS, readDigest } from './digest.ts';
 import type { DayEntry, Journal } from './journal.ts';
 import { copyAgain, type DayPlan } from './plan.ts';
@@ -76,7 +76,7 @@ async function findEnd({ job, plan }: Day, entry: DayEntry): Promise<Position> {
   const { source, day } = plan;
   const known = { chunks: entry.chunks, end: entry.end };
   if (plan.step !== 'continue') return known;
-  const upTo = (end: Place | undefined) =>
+  const upTo = (end: SortPosition | undefined) =>
     end === undefined ? NO_ROWS : digestOf({ job, plan }, job.here, isUpTo(end));
   const sent = await upTo(entry.end);
   job.onRows(sent.rows);
@@ -93,7 +93,7 @@ async function findEnd({ job, plan }: Day, entry: DayEntry): Promise<Position> {
 
 interface Position {
   readonly chunks: number;
-  readonly end: Place | undefined;
+  readonly end: SortPosition | undefined;
 }
 
 async function sendChunks({ job, plan }: Day, from: Position, entry: DayEntry): Promise<void> {

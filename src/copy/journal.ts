@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { makePrivateFile } from '../lib/file.ts';
-import type { Place } from './chunk.ts';
+import type { SortPosition } from './chunk.ts';
 import type { Digest } from './digest.ts';
 
 /** The state of a day whose copy has begun. */
@@ -19,7 +19,7 @@ export interface DayEntry {
   readonly chunkRowsMax: number;
   /** Chunks that the target has acknowledged, and the end of the last one. */
   readonly chunks: number;
-  readonly end: Place | undefined;
+  readonly end: SortPosition | undefined;
 }
 
 /** The progress of each day for one target, kept in the data directory. */
@@ -27,7 +27,7 @@ export interface Journal {
   find(table: string, day: string): DayEntry | undefined;
   /** Begins a day, or begins it again. */
   begin(table: string, day: string, entry: Omit<DayEntry, 'verified' | 'chunks' | 'end'>): void;
-  advance(table: string, day: string, chunks: number, end: Place): void;
+  advance(table: string, day: string, chunks: number, end: SortPosition): void;
   verify(table: string, day: string): void;
   close(): void;
 }
@@ -58,7 +58,7 @@ export function openJournal(dataDir: string, target: string): Journal {
         before: { rows: Number(row['before_rows']), sum: BigInt(String(row['before_sum'])) },
         chunkRowsMax: Number(row['chunk_rows_max']),
         chunks: Number(row['chunks']),
-        end: row['end'] === null ? undefined : (JSON.parse(String(row['end'])) as Place), // written by `advance` alone
+        end: row['end'] === null ? undefined : (JSON.parse(String(row['end'])) as SortPosition), // written by `advance` alone
       };
     },
     begin(table, day, { generation, here, before, chunkRowsMax }) {

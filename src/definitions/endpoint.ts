@@ -49,7 +49,7 @@ export interface Endpoint {
   /** Empty for a caller's SELECT: it declares no columns. */
   readonly columns: readonly ResultColumn[];
   /** Places of the columns of JSON in which each object becomes a list of itself: those of a dialect whose records repeat. */
-  readonly records: readonly number[];
+  readonly repeatedColumns: readonly number[];
   readonly sql: string;
   /** The endpoint's query.sql, or a caller's SELECT over the views of it (sandbox/base.ts). */
   readonly sqlOrigin: 'file' | 'select';
@@ -211,7 +211,7 @@ export function createEndpoint(
     parameters: parameters.map(([name, declared]) => createParameter(name, declared)),
     pinned: parameters.map(([name]) => name).filter((name) => used.has(PINNED_PREFIX + name)),
     columns: Object.entries(value.columns).map(([name, column]) => ({ name, ...column })),
-    records: [],
+    repeatedColumns: [],
     sql: sql.text,
     sqlOrigin: 'file',
     fileHash,

@@ -30,7 +30,7 @@ export interface Definitions {
   readonly sources: readonly Source[];
 }
 
-export interface Reading {
+export interface LoadResult {
   /** Without the files that have faults. */
   readonly definitions: Definitions;
   readonly folders: ReadFolders;
@@ -44,7 +44,7 @@ export interface Reading {
 }
 
 /** Reads every definition and reports all faults at once. @param unsaved as `readYamlFile`: they are checked before they are written */
-export async function readDefinitions(named: NamedFolders, unsaved?: UnsavedTexts): Promise<Reading> {
+export async function readDefinitions(named: NamedFolders, unsaved?: UnsavedTexts): Promise<LoadResult> {
   const folders = findFolders(named);
   const faults: Fault[] = [];
   const sourceFiles = await readSourceFiles(folders.sourcesDir, faults);

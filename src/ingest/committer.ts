@@ -74,7 +74,7 @@ export function createCommitter(engine: Engine, options: CommitterOptions): Comm
   });
 
   /** `sendDue` starts only if a group is due: otherwise it would end before `sending` is assigned, and look unfinished. */
-  function makeDue(group: Group): void {
+  function flushGroup(group: Group): void {
     if (group.isDue) return; // by its size before its time; it may have been sent long ago
     group.isDue = true;
     for (const key of group.keys) due.push(key, group);
@@ -104,7 +104,7 @@ export function createCommitter(engine: Engine, options: CommitterOptions): Comm
     if (existing !== undefined) return existing;
     const group = createGroup(name, source, token);
     groups.set(name, group);
-    setTimeout(() => makeDue(group), token === undefined ? options.waitMs : 0);
+    setTimeout(() => flushGroup(group), token === undefined ? options.waitMs : 0);
     return group;
   }
 
@@ -118,7 +118,7 @@ export function createCommitter(engine: Engine, options: CommitterOptions): Comm
       for (const minute of minutes) group.minutes.add(minute);
       group.count += count;
       group.bytes += bytes.length;
-      if (group.bytes >= options.groupBytesMax) makeDue(group);
+      if (group.bytes >= options.groupBytesMax) flushGroup(group);
       return group;
     });
   }
@@ -139,7 +139,7 @@ export function createCommitter(engine: Engine, options: CommitterOptions): Comm
     hold: () => ({ idle: sending ?? Promise.resolve(), release: holds.add() }),
     async close() {
       closed = true;
-      for (const group of groups.values()) makeDue(group);
+      for (const group of groups.values()) flushGroup(group);
       // Another hold may begin at the end of the last one, and interrupt the sending.
       while (holds.count > 0 || sending !== undefined) {
         await holds.released;

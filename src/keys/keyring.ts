@@ -11,7 +11,7 @@ import { createTally, type Tally } from './tally.ts';
 import {
   looksLikeToken,
   parseTokenGrant,
-  type Token,
+  type SignedToken,
   type TokenGrant,
   type Tokens,
   type Unreadable,
@@ -138,7 +138,7 @@ function createChecks({ store, tokens, now }: KeyringOptions, environment: reado
       : checkToken(token, address);
   }
 
-  function checkToken(token: Token | Unreadable, address: string): Caller | Promise<Caller> {
+  function checkToken(token: SignedToken | Unreadable, address: string): Caller | Promise<Caller> {
     if ('reason' in token) throw refuse(token.reason, '', address);
     const holder = getHolder(token.parent, address);
     return holder instanceof Promise
@@ -146,7 +146,7 @@ function createChecks({ store, tokens, now }: KeyringOptions, environment: reado
       : acceptToken(token, holder, address);
   }
 
-  function acceptToken(token: Token, { caller, hash }: Holder, address: string): Caller {
+  function acceptToken(token: SignedToken, { caller, hash }: Holder, address: string): Caller {
     const { keyId } = caller;
     if (token.parentPrint !== tokens.print(hash)) throw refuse('unknown', keyId, address);
     const grant = parseTokenGrant(token.grant);

@@ -7,7 +7,7 @@ import type { Grant } from './grant.ts';
 import { hashKey } from './secret.ts';
 
 /** The claims of a signed token; src/keys/keyring.ts decides whether its key may still mint it. */
-export interface Token {
+export interface SignedToken {
   readonly id: string;
   /** Id of the key that minted it. */
   readonly parent: string;
@@ -48,9 +48,9 @@ export function looksLikeToken(text: string): boolean {
 /** Signed tokens (HS256). With the secret any token can be minted, so it is protected like the keys. */
 export function createTokens({ secret, now }: TokensOptions) {
   const key = createSecretKey(secret);
-  const known = new LRUCache<string, Token>({ max: KNOWN_MAX });
+  const known = new LRUCache<string, SignedToken>({ max: KNOWN_MAX });
 
-  async function verify(text: string): Promise<Token | Unreadable> {
+  async function verify(text: string): Promise<SignedToken | Unreadable> {
     try {
       const { payload } = await jwtVerify(text, key, {
         algorithms: [ALGORITHM],
@@ -85,7 +85,7 @@ export function createTokens({ secret, now }: TokensOptions) {
         .subarray(0, PRINT_BYTES)
         .toString('base64url'),
     /** @returns the token: a JSON Web Token, signed with HS256 */
-    async mint({ parent, parentPrint, expiresMs, grant }: Omit<Token, 'id'>) {
+    async mint({ parent, parentPrint, expiresMs, grant }: Omit<SignedToken, 'id'>) {
       const id = randomUUID();
       const token = await new SignJWT({ key: parentPrint, grant })
         .setProtectedHeader({ alg: ALGORITHM })
@@ -98,7 +98,7 @@ export function createTokens({ secret, now }: TokensOptions) {
       return { token, id };
     },
     /** The claims of a token that is signed by us and has not expired; otherwise why it is refused. A promise only if it is new. */
-    read(text: string): Token | Unreadable | Promise<Token | Unreadable> {
+    read(text: string): SignedToken | Unreadable | Promise<SignedToken | Unreadable> {
       const print = hashKey(text).toString('base64');
       const kept = known.get(print);
       if (kept !== undefined) return kept.expiresMs > now() ? kept : { reason: 'expired' };

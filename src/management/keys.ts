@@ -7,7 +7,7 @@ import type { KeyRecord } from '../keys/key-record.ts';
 import type { Caller, Keyring } from '../keys/keyring.ts';
 import { type KeyChangeBody, type NewKeyBody, toChange } from './key-body.ts';
 import { toKeyView } from './key-view.ts';
-import type { KeyView, MadeKeyView } from './view.ts';
+import type { CreatedKeyView, KeyView } from './view.ts';
 
 // What a caller with the scope `manage` may do with keys. It sees only keys that reach no further than its own, and creates none
 // that may do more.
@@ -25,7 +25,7 @@ export const KEY_STATES = ['active', 'ended', 'all'] as const;
 const OVERLAP_SECONDS = 7 * 86_400;
 
 /** @throws TailraceError `invalid_request` with every fault of the grant; `forbidden` if it is wider than the caller's */
-export async function createKey(parts: KeyParts, caller: Caller, body: NewKeyBody): Promise<MadeKeyView> {
+export async function createKey(parts: KeyParts, caller: Caller, body: NewKeyBody): Promise<CreatedKeyView> {
   const { name, scopes } = body;
   const fields = { ...toChange(body, parts.now()), name: name.trim(), scopes };
   requireNarrower(parts, caller, { pins: {}, ...fields });
@@ -83,7 +83,7 @@ export async function rotateKey(
     id,
     overlapSeconds = OVERLAP_SECONDS,
   }: { readonly id: string; readonly overlapSeconds: number | undefined },
-): Promise<MadeKeyView> {
+): Promise<CreatedKeyView> {
   const actor = actorOf(caller, (key) => refuseWider(isNarrower(key, caller)));
   const successor = await reportInput(() => keyring.rotate(id, overlapSeconds * 1000, actor));
   if (successor === undefined) throw notFound(id);

@@ -236,11 +236,11 @@ export const KEY = Type.Object({
 });
 export type KeyView = Static<typeof KEY>;
 
-export const MADE_KEY = Type.Object({
+export const CREATED_KEY = Type.Object({
   key: Type.String({ description: 'The secret. It is shown this once.' }),
   ...KEY.properties,
 });
-export type MadeKeyView = Static<typeof MADE_KEY>;
+export type CreatedKeyView = Static<typeof CREATED_KEY>;
 
 export const TOKEN = Type.Object({
   token: Type.String(),

@@ -27,7 +27,7 @@ export interface Framing {
 }
 
 /** A body of rows. */
-export interface Framed {
+export interface FramedRows {
   readonly body: Buffer;
   /** Of an answer that only its caller gets: a large one, whose bytes are here in the place of `body`. */
   readonly stream?: AnswerStream | undefined;
@@ -125,7 +125,7 @@ export function frameAnswer(
   { framing }: Format,
   { bytes, stream, rows }: Pick<QueryResult, 'bytes' | 'stream' | 'rows'>,
   isBucketed: boolean,
-): Framed {
+): FramedRows {
   if (framing === undefined) return { body: bytes, stream, rows: rows ?? countLines(bytes) };
   return isBucketed ? frameBucketRows(framing, bytes) : frameRows(framing, bytes);
 }
@@ -137,7 +137,7 @@ function countLines(lines: Buffer): number {
 }
 
 /** Puts the frame around the engine's lines. Only bytes are changed. */
-function frameRows(framing: Framing, lines: Buffer): Framed {
+function frameRows(framing: Framing, lines: Buffer): FramedRows {
   if (lines.length === 0) return { body: Buffer.from(framing.head + framing.tail), rows: 0 };
   const end = framing.head.length + lines.length - 1;
   const body = Buffer.allocUnsafe(end + framing.tail.length);
@@ -155,7 +155,7 @@ function frameRows(framing: Framing, lines: Buffer): Framed {
 }
 
 /** The same, with `rowStarts`. */
-function frameBucketRows(framing: Framing, lines: Buffer): Framed {
+function frameBucketRows(framing: Framing, lines: Buffer): FramedRows {
   const { length } = framing.head;
   const starts: number[] = [];
   for (let at = 0; at < lines.length; at = lines.indexOf(NEWLINE, at) + 1) starts.push(length + at);
@@ -163,7 +163,7 @@ function frameBucketRows(framing: Framing, lines: Buffer): Framed {
 }
 
 /** The text of one row of a body with `rowStarts`. */
-export function rowAt(framing: Framing, { body, rowStarts }: Framed, row: number): Buffer {
+export function rowAt(framing: Framing, { body, rowStarts }: FramedRows, row: number): Buffer {
   const next = rowStarts?.[row + 1];
   const end = next === undefined ? body.length - framing.tail.length : next - framing.separator.length;
   return body.subarray(rowStarts?.[row], end);
@@ -187,6 +187,6 @@ export function lastLine(bytes: Buffer): Buffer {
 }
 
 /** One body of rows that were read with `rowAt`. */
-export function joinRows(framing: Framing, rows: readonly Buffer[]): Framed {
+export function joinRows(framing: Framing, rows: readonly Buffer[]): FramedRows {
   return frameBucketRows(framing, Buffer.concat(rows.flatMap((row) => [row, LINE_END])));
 }

@@ -34,7 +34,7 @@ export function createNewestFirst(
     sizeCalculation: (_stretch, key) => key.length,
   });
 
-  async function runFirst(question: Question, asked: Asked, options: RunOptions): Promise<Answer> {
+  async function runFirst(question: Question, asked: PageQuery, options: RunOptions): Promise<Answer> {
     const { key, size, from, until } = asked;
     const instantMs = now();
     const end = Math.min(until, instantMs * MICROS_PER_MS);
@@ -64,14 +64,14 @@ export function createNewestFirst(
   }
 
   return async (question, options = {}) => {
-    const asked = findAsked(question);
+    const asked = findPageQuery(question);
     if (asked === undefined) return await run(question, options);
     const deadline = createDeadline(timeoutMs, late, options.signal);
     return await runFirst(question, asked, { ...options, signal: deadline.signal }).finally(deadline.clear);
   };
 }
 
-interface Asked {
+interface PageQuery {
   /** Of all questions that share a stretch: these differ only in their range of time and their format. */
   readonly key: string;
   /** Rows of a full page. */
@@ -82,7 +82,7 @@ interface Asked {
 }
 
 /** @returns `undefined` for endpoints without `@page_from` */
-function findAsked({ endpoint, values }: Question): Asked | undefined {
+function findPageQuery({ endpoint, values }: Question): PageQuery | undefined {
   const { pages, id, hash, parameters } = endpoint;
   if (pages?.range === undefined) return undefined;
   const { after, until } = pages.range;

@@ -7,7 +7,7 @@ import { TailraceError } from '../errors.ts';
 import { findOptionalConditions, type OptionalCondition } from '../sql/optional-condition.ts';
 import type { Values } from '../sql/quote.ts';
 import { isWithinRetention, serviceValues, type TimeRange, UNBOUNDED } from './bucket-range.ts';
-import { type Format, type Framed, frameAnswer, JSON_FORMAT } from './format.ts';
+import { type Format, type FramedRows, frameAnswer, JSON_FORMAT } from './format.ts';
 import { findPageEnd } from './page-end.ts';
 import { invalidParameters } from './parameters.ts';
 import { findOwner } from './pins.ts';
@@ -17,7 +17,7 @@ import { listRecords } from './record-list.ts';
 import { createLateStatement, createStatement, decideConditions, type Statement } from './statement.ts';
 
 /** The finished bytes of a question. */
-export interface Answer extends Framed {
+export interface Answer extends FramedRows {
   readonly format: Format;
   /** The instant that the query saw as `@now`, ms since the epoch; the age of the answer counts from here. */
   readonly instantMs: number;
@@ -130,15 +130,15 @@ function ledBy(lead: string | undefined, sql: Sent['sql']): Sent['sql'] {
 }
 
 /** Whether the answer is read before it is sent. */
-function readsRows({ pages, records }: Endpoint): boolean {
+function readsRows({ pages, repeatedColumns: records }: Endpoint): boolean {
   return pages !== undefined || records.length > 0;
 }
 
 /** A result with lists in the place of records, if it is JSON. */
 async function listed(result: QueryResult, { endpoint, format }: Question): Promise<QueryResult> {
   const isJson = format.engineFormat === JSON_FORMAT.engineFormat;
-  if (!isJson || endpoint.records.length === 0) return result;
-  return { ...result, bytes: await listRecords(result.bytes, endpoint.records) };
+  if (!isJson || endpoint.repeatedColumns.length === 0) return result;
+  return { ...result, bytes: await listRecords(result.bytes, endpoint.repeatedColumns) };
 }
 
 /** Whether a question is about a page with rows that are no JSON: where such a page ends is not in sight; see page.ts. */

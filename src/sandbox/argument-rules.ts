@@ -1,7 +1,7 @@
 import { findLikeFault, findPatternFault } from '../sql/pattern.ts';
 import { quote } from '../sql/quote.ts';
 import { byName, isAllowedFunction, words } from './function.ts';
-import { refuse } from './refusal.ts';
+import { invalidSql } from './refusal.ts';
 import { mayRescan } from './rescan.ts';
 import type { SyntaxNode } from './syntax-tree.ts';
 import { isNoZone, type TimeZones, ZONE_HINT, ZONE_PLACES } from './time-zone.ts';
@@ -43,7 +43,7 @@ export function isBoundByArguments(name: string): boolean {
 const hasSet: Rule = ({ args: [, set] }) => {
   const isWritten = set?.kind === 'Function' && ['tuple', 'array'].includes(nameOf(set));
   if (set?.kind === 'Literal' || set?.kind === 'Subquery' || isWritten) return;
-  throw refuse('must have a list or a SELECT after IN; for an array, call has(array, value)');
+  throw invalidSql('must have a list or a SELECT after IN; for an array, call has(array, value)');
 };
 
 // Types of plain data, without states of aggregation and types with an encoding of their own.
@@ -71,7 +71,7 @@ const hasType: Rule = ({ args: [, argument], context }) => {
 };
 
 function refuseCast(what: string) {
-  return refuse(`must not CAST to ${what}; types are ${[...TYPES].join(', ')}`);
+  return invalidSql(`must not CAST to ${what}; types are ${[...TYPES].join(', ')}`);
 }
 
 function depthOf(text: string): number {
@@ -96,7 +96,8 @@ const hasZoneAt =
     for (const argument of args.slice(place)) {
       if (isNoZone(argument)) continue;
       const zone = textOf(argument);
-      if (zone === undefined) throw refuse(`must have the time zone of ${name} written out; ${ZONE_HINT}`);
+      if (zone === undefined)
+        throw invalidSql(`must have the time zone of ${name} written out; ${ZONE_HINT}`);
       takeZone(zone, context);
     }
   };
@@ -106,7 +107,7 @@ const hasLambda: Rule = ({ name, args: [first, ...others], context: { aliases } 
   if (others.length === 0 || first?.kind !== 'Identifier') return;
   const handed = nameOf(first);
   if (isAllowedFunction(handed) && !isBoundByArguments(handed) && !aliases.has(handed)) return;
-  throw refuse(`must have a lambda first in ${name}(…), such as x -> x + 1, not ${handed}`);
+  throw invalidSql(`must have a lambda first in ${name}(…), such as x -> x + 1, not ${handed}`);
 };
 
 /** The engine cannot be stopped while it matches a block of rows, so a pattern is a constant of bounded cost. */
@@ -122,7 +123,7 @@ const hasPatternOfAll: Rule = (call) => {
   const text = readPattern(call);
   refusePattern(findPatternFault(text));
   if (!mayRescan(text)) return;
-  throw refuse(
+  throw invalidSql(
     `must not have that pattern in ${call.name}, which finds all matches: a part with *, + or {n,} in it is neither optional, repeated nor one of several, such as in x(.*y)? or x.*y|z`,
   );
 };
@@ -136,11 +137,11 @@ const hasLikePattern: Rule = (call) =>
 function readPattern({ name, args: [, pattern], context }: Call, hint = ''): string {
   const text = textOf(pattern);
   if (text !== undefined && context.parameterKind(quote(text)) === undefined) return text;
-  throw refuse(`must have the pattern of ${name} written out as a text${hint}`);
+  throw invalidSql(`must have the pattern of ${name} written out as a text${hint}`);
 }
 
 function refusePattern(fault: string | undefined): void {
-  if (fault !== undefined) throw refuse(`has a pattern that ${fault}`);
+  if (fault !== undefined) throw invalidSql(`has a pattern that ${fault}`);
 }
 
 // As many as a parameter's value may have (sandbox.ts).
@@ -153,9 +154,9 @@ const hasNeedleAt =
   ({ name, args }) => {
     const text = textOf(args[place]);
     if (text === undefined)
-      throw refuse(`must have the text that ${name} looks for written out, or as @name`);
+      throw invalidSql(`must have the text that ${name} looks for written out, or as @name`);
     if (text.length > NEEDLE_CHARS_MAX)
-      throw refuse(`must have at most ${NEEDLE_CHARS_MAX} characters in the text that ${name} looks for`);
+      throw invalidSql(`must have at most ${NEEDLE_CHARS_MAX} characters in the text that ${name} looks for`);
   };
 
 const hasSearchedList: Rule = ({ name, args: [, list] }) => {
@@ -163,10 +164,11 @@ const hasSearchedList: Rule = ({ name, args: [, list] }) => {
     list?.kind === 'Function' && nameOf(list) === 'array' ? (list.children[0]?.children ?? []) : undefined;
   const isWritten =
     list?.kind === 'Literal' || members?.every((member) => member.kind === 'Literal') === true;
-  if (!isWritten) throw refuse(`must have the list that ${name} looks for written out, such as ['a', 'b']`);
+  if (!isWritten)
+    throw invalidSql(`must have the list that ${name} looks for written out, such as ['a', 'b']`);
   const count = members?.length ?? list?.text.split(',').length ?? 0;
   if (count > SEARCHED_MAX)
-    throw refuse(`must have at most ${SEARCHED_MAX} members in the list that ${name} looks for`);
+    throw invalidSql(`must have at most ${SEARCHED_MAX} members in the list that ${name} looks for`);
 };
 
 /** Functions and rules of their arguments, which keep the work of one call in proportion to its text. */

@@ -40,7 +40,7 @@ export function withTranslation(endpoint: Endpoint, { columns, bounds }: Transla
     ...endpoint,
     bound,
     columns: columns.map(({ name, type }) => ({ name, type: RESULT_TYPES[type], description: '' })),
-    records: columns.flatMap(({ type }, i) => (type === 'record' ? [i] : [])),
+    repeatedColumns: columns.flatMap(({ type }, i) => (type === 'record' ? [i] : [])),
     hash: `${endpoint.hash} ${JSON.stringify([columns, bound])}`,
   };
 }

@@ -1,10 +1,10 @@
 import type { Endpoint } from '../definitions/endpoint.ts';
 import { NOW_PARAMETER } from '../definitions/parameter.ts';
 import { createRewriter } from '../sql/parameter.ts';
-import { scanTokens, type Token } from '../sql/token.ts';
+import { type SqlToken, scanTokens } from '../sql/token.ts';
 import { PLAIN_NAME } from '../sql/with-list.ts';
-import { refuseDense } from './dense-text.ts';
-import { refuse } from './refusal.ts';
+import { assertDepth } from './dense-text.ts';
+import { invalidSql } from './refusal.ts';
 
 /** A caller's SELECT as the engine itself writes it. */
 interface Canonical {
@@ -26,12 +26,12 @@ export async function canonicalise(
   format: (sql: string) => Promise<string>,
 ): Promise<Canonical> {
   refuseBraces(sql);
-  refuseDense(sql);
+  assertDepth(sql);
   const declared = [...endpoint.parameters.map((parameter) => parameter.name), NOW_PARAMETER];
   const mark = findMark(sql);
   const marked = createRewriter(sql)((name) => {
     if (declared.includes(name)) return `'${mark}${name}'`;
-    throw refuse(
+    throw invalidSql(
       `names @${name}, which is not declared; declared are ${declared.map((one) => `@${one}`).join(', ')}`,
     );
   });
@@ -40,7 +40,7 @@ export async function canonicalise(
   const marks = new Map(declared.map((name) => [`'${mark}${name}'`, name]));
   let runs = '';
   let at = 0;
-  refuseDense(checked); // once more: the trees are built from it
+  assertDepth(checked); // once more: the trees are built from it
   for (const token of scanTokens(checked)) {
     const text = checked.slice(token.start, token.end);
     refuseToken(token, text);
@@ -61,12 +61,12 @@ function findMark(sql: string): string {
 }
 
 /** Refuses tokens that no allowed SELECT has in the engine's spelling. */
-function refuseToken({ kind }: Token, text: string): void {
+function refuseToken({ kind }: SqlToken, text: string): void {
   if (kind === 'text' || (kind === 'word' && !text.includes('$'))) return;
   if (kind === 'sign' && '()[],.+-*/%=<>!|:'.includes(text)) return;
-  if (kind !== 'name') throw refuse(`must not have ${JSON.stringify(text.slice(0, 20))} there`);
+  if (kind !== 'name') throw invalidSql(`must not have ${JSON.stringify(text.slice(0, 20))} there`);
   if (PLAIN_NAME.test(text.slice(1, -1))) return;
-  throw refuse(
+  throw invalidSql(
     `must not have the name ${text.slice(0, 100)}: names have letters, digits and underscores only`,
   );
 }
@@ -75,7 +75,7 @@ function refuseBraces(sql: string): void {
   if (!/[{}]/.test(sql)) return; // a shortcut for most texts
   for (const { kind, start } of scanTokens(sql))
     if (kind === 'sign' && '{}'.includes(sql.charAt(start)))
-      throw refuse('must not have {…}: write parameters as @name and maps as map(…)');
+      throw invalidSql('must not have {…}: write parameters as @name and maps as map(…)');
 }
 
 /** Refuses clauses that the engine's trees do not distinguish from others. */
@@ -86,7 +86,7 @@ function refuseSequences(checked: string): void {
     kind === 'text' ? `'` : checked.slice(start, end).toUpperCase(),
   );
   const text = ` ${words.join(' ')} `;
-  if (text.includes(' WITH RECURSIVE ')) throw refuse('must not have WITH RECURSIVE');
-  if (/ AS MATERIALIZED | MATERIALIZED \( /.test(text)) throw refuse('must not have a MATERIALIZED view');
-  if (text.includes(' . : ')) throw refuse('must not read a value by its type: use CAST');
+  if (text.includes(' WITH RECURSIVE ')) throw invalidSql('must not have WITH RECURSIVE');
+  if (/ AS MATERIALIZED | MATERIALIZED \( /.test(text)) throw invalidSql('must not have a MATERIALIZED view');
+  if (text.includes(' . : ')) throw invalidSql('must not read a value by its type: use CAST');
 }

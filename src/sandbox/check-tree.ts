@@ -1,6 +1,6 @@
 import { checkArguments, isBoundByArguments, type RuleContext } from './argument-rules.ts';
 import { isAllowedFunction } from './function.ts';
-import { refuse, refuseBeyond } from './refusal.ts';
+import { assertBound, invalidSql } from './refusal.ts';
 import { depthOf, type SyntaxNode, walk } from './syntax-tree.ts';
 import { ZONE_PLACES } from './time-zone.ts';
 import { givenNameOf, nameOf } from './tree-node.ts';
@@ -34,13 +34,13 @@ const WORDS: Readonly<Record<string, string>> = {
 
 /** Checks a caller's SELECT in EXPLAIN AST. @throws TailraceError `invalid_parameter` that names the first thing that is not allowed */
 export function checkTree(root: SyntaxNode, context: TreeContext): void {
-  refuseBeyond('depth', depthOf(root));
+  assertBound('depth', depthOf(root));
   const nodes = [...walk(root)];
-  refuseBeyond('nodes', nodes.length);
+  assertBound('nodes', nodes.length);
   const aliases = new Set(nodes.flatMap((node) => givenNameOf(node) ?? []));
   const columns = new Set([...findExpressions(nodes)].flatMap((node) => givenNameOf(node) ?? []));
   for (const node of nodes) {
-    if (!KINDS.has(node.kind)) throw refuse(`must not have ${WORDS[node.kind] ?? node.kind}`);
+    if (!KINDS.has(node.kind)) throw invalidSql(`must not have ${WORDS[node.kind] ?? node.kind}`);
     if (node.kind === 'TableExpression') checkTableExpression(node, context);
     if (node.kind === 'Function') {
       refuseFunction(nameOf(node));
@@ -74,13 +74,13 @@ export function checkTables(root: SyntaxNode, views: ReadonlySet<string>, read: 
   for (const node of nodes) {
     const name = nameOf(node);
     if (node.kind === 'TableIdentifier' && !views.has(name))
-      throw refuse(`must not read ${name}; what can be read is ${[...views].join(', ')}`);
+      throw invalidSql(`must not read ${name}; what can be read is ${[...views].join(', ')}`);
     // In `FROM app AS recent, recent` the engine reads app twice.
     const alias = givenNameOf(node);
     const isOwn = node.kind === 'TableIdentifier' && name === alias;
     const isColumn = expressions.has(node) && !read.has(alias ?? '');
     if (alias !== undefined && views.has(alias) && !isOwn && !isColumn)
-      throw refuse(`must not call anything ${alias}: it is a view`);
+      throw invalidSql(`must not call anything ${alias}: it is a view`);
   }
 }
 
@@ -88,17 +88,17 @@ export function checkTables(root: SyntaxNode, views: ReadonlySet<string>, read: 
 function checkAlias(node: SyntaxNode): void {
   const alias = givenNameOf(node);
   if (alias !== undefined && nameOf(node).toLowerCase() === 'lambda')
-    throw refuse(`must not give the lambda a name, ${alias}: write it where it is used`);
+    throw invalidSql(`must not give the lambda a name, ${alias}: write it where it is used`);
 }
 
 function checkTableExpression(expression: SyntaxNode, { storedViews }: TreeContext): void {
   const called = expression.children.find(({ kind }) => kind === 'Function');
   if (called !== undefined)
-    throw refuse(
+    throw invalidSql(
       `must not read the table function ${nameOf(called)}(); what can be read is ${storedViews.join(', ')}`,
     );
   if (expression.children.length > 1)
-    throw refuse('must not name the columns of a table after it: name them where they are computed');
+    throw invalidSql('must not name the columns of a table after it: name them where they are computed');
 }
 
 /** @throws TailraceError `invalid_parameter` for a function that a caller's SELECT may not call */
@@ -108,7 +108,7 @@ function refuseFunction(name: string): void {
   const instead = isClock
     ? 'use @now, the instant of the query'
     : 'docs/sandboxing-functions.md lists what can be called';
-  throw refuse(`must not call ${name}(); ${instead}`);
+  throw invalidSql(`must not call ${name}(); ${instead}`);
 }
 
 /** The engine accepts `arrayMap(file, …)`, so a name by itself must not be that of a function that cannot be called. */
@@ -117,7 +117,7 @@ function checkIdentifier(name: string, { engineFunctions }: TreeContext): void {
   // Columns have names such as `hour`. Such a name passes a time zone only in the place of a lambda (argument-rules.ts).
   const isBound = isBoundByArguments(name) && !ZONE_PLACES.has(name.toLowerCase());
   if (isAllowedFunction(name) && !isBound) return;
-  throw refuse(
+  throw invalidSql(
     `must not name ${name} by itself, which is a function; write a column of this name as view.${name}`,
   );
 }
@@ -135,9 +135,9 @@ export function checkQueryTree(lines: readonly string[]): void {
 }
 
 function checkQueryNode(kind: string, line: string): void {
-  if (!QUERY_NODES.test(kind)) throw refuse(`must not have ${kind}`);
+  if (!QUERY_NODES.test(kind)) throw invalidSql(`must not have ${kind}`);
   if (kind === 'FUNCTION') refuseFunction(/ function_name: ([^ ,]+)/.exec(line)?.[1] ?? '');
-  if (kind === 'LAMBDA' && line.includes('alias:')) throw refuse('must not give a lambda a name');
-  if (kind === 'SORT' && !/, with_fill: 0\b/.test(line)) throw refuse('must not have WITH FILL');
-  if (/^ *(?:QUERY|UNION) .*, is_recursive/.test(line)) throw refuse('must not have WITH RECURSIVE');
+  if (kind === 'LAMBDA' && line.includes('alias:')) throw invalidSql('must not give a lambda a name');
+  if (kind === 'SORT' && !/, with_fill: 0\b/.test(line)) throw invalidSql('must not have WITH FILL');
+  if (/^ *(?:QUERY|UNION) .*, is_recursive/.test(line)) throw invalidSql('must not have WITH RECURSIVE');
 }

@@ -1,4 +1,4 @@
-import type { Names, Scope } from './names.ts';
+import type { NameScope, Names } from './names.ts';
 import type { SyntaxNode } from './syntax-tree.ts';
 import {
   aliasOf,
@@ -20,12 +20,12 @@ const STORED_COLUMNS = 64;
 /** Sizes of the columns that a SELECT reads and returns. @param of the size of an expression of a SELECT's list */
 export function createColumnSizes(
   { scopes, reads }: Names,
-  of: (item: SyntaxNode, scope: Scope | undefined) => ValueSize,
+  of: (item: SyntaxNode, scope: NameScope | undefined) => ValueSize,
 ) {
   const counted = new Map<SyntaxNode, number>();
 
   /** A column of the tables that a SELECT reads, or else of those that the SELECTs around it read. */
-  function ofColumn(name: string, scope: Scope | undefined): ValueSize {
+  function ofColumn(name: string, scope: NameScope | undefined): ValueSize {
     if (scope === undefined) return STORED;
     const tables = findTables(scope.query);
     const named = tables.flatMap((table) => findColumn(table, name) ?? []);
@@ -52,7 +52,7 @@ export function createColumnSizes(
   }
 
   /** `*` as arguments of a call. */
-  function ofEvery(scope: Scope | undefined): ValueSize {
+  function ofEvery(scope: NameScope | undefined): ValueSize {
     return together(scope === undefined ? [] : findTables(scope.query).map(ofAllColumns));
   }
 

@@ -1,8 +1,8 @@
 import { scanTokens } from '../sql/token.ts';
-import { refuseBeyond } from './refusal.ts';
+import { assertBound } from './refusal.ts';
 
 /** The text between two brackets, or CASE and END. */
-interface Level {
+interface Bracket {
   readonly isCase: boolean;
   /** BETWEENs in the current operand, each on the left of the next. */
   operand: number;
@@ -16,30 +16,30 @@ interface Level {
  * Refuses texts that take the engine's parser too long: brackets within brackets, and `x BETWEEN 1 AND 2`, which it expands to
  * `x >= 1 AND x <= 2`, so that each BETWEEN on the left of another doubles the text. @throws TailraceError `invalid_parameter`
  */
-export function refuseDense(sql: string): void {
+export function assertDepth(sql: string): void {
   const levels = [openLevel('')];
   let tokens = 0;
   let before = '';
   for (const { kind, start, end } of scanTokens(sql)) {
     if (kind === 'comment') continue;
-    refuseBeyond('tokens', ++tokens);
+    assertBound('tokens', ++tokens);
     // Quoted names and texts are operands.
     const token = kind === 'sign' || kind === 'word' ? sql.slice(start, end).toUpperCase() : 'x';
     takeToken(token, before, levels);
     before = token;
-    refuseBeyond('brackets', levels.length - 1);
-    refuseBeyond('betweens', levels.at(-1)?.operand ?? 0);
+    assertBound('brackets', levels.length - 1);
+    assertBound('betweens', levels.at(-1)?.operand ?? 0);
   }
 }
 
 const OPENING: ReadonlySet<string> = new Set(['(', '[', '{', 'CASE']);
 const CLOSING: ReadonlySet<string> = new Set([')', ']', '}']);
 
-function openLevel(token: string): Level {
+function openLevel(token: string): Bracket {
   return { isCase: token === 'CASE', operand: 0, most: 0, open: 0 };
 }
 
-function takeToken(token: string, before: string, levels: Level[]): void {
+function takeToken(token: string, before: string, levels: Bracket[]): void {
   if (OPENING.has(token)) levels.push(openLevel(token));
   else if (token === 'END' && levels.at(-1)?.isCase === true) closeLevel(levels);
   else if (CLOSING.has(token)) {
@@ -49,7 +49,7 @@ function takeToken(token: string, before: string, levels: Level[]): void {
 }
 
 /** The closed level is a part of an operand of the level around it. */
-function closeLevel(levels: Level[]): void {
+function closeLevel(levels: Bracket[]): void {
   const closed = levels.length > 1 ? levels.pop() : undefined;
   const level = levels.at(-1);
   if (closed === undefined || level === undefined) return;
@@ -64,7 +64,7 @@ const BOUNDARY =
 const NO_OPERAND =
   /^(?:[^\w)\]]|AND|NOT|BETWEEN|IN|LIKE|ILIKE|REGEXP|IS|DISTINCT|DIV|MOD|CASE|INTERVAL|ESCAPE|ZONE|)$/;
 
-function takeOperand(token: string, before: string, level: Level | undefined): void {
+function takeOperand(token: string, before: string, level: Bracket | undefined): void {
   if (level === undefined) return;
   const endsOperand = !NO_OPERAND.test(before) && !BOUNDARY.test(before);
   if (token === 'BETWEEN') {

@@ -1,5 +1,5 @@
-import { findDefinitions, type Names, type Scope } from './names.ts';
-import { refuseBeyond } from './refusal.ts';
+import { findDefinitions, type NameScope, type Names } from './names.ts';
+import { assertBound } from './refusal.ts';
 import { type SyntaxNode, walk } from './syntax-tree.ts';
 import { clause, isSelect, isTablePlace, viewNameOf } from './tree-node.ts';
 
@@ -20,11 +20,7 @@ const DEEPEST: readonly string[] = ['subqueryDepth', 'valueDepth', 'lambdaDepth'
  * @param refuse with the bounds of a caller's SELECT, or of a stored query
  * @throws TailraceError `invalid_parameter` for a SELECT that is too large once the engine has expanded its aliases and views
  */
-export function refuseLarge(
-  root: SyntaxNode,
-  names: Names,
-  refuse: typeof refuseBeyond = refuseBeyond,
-): void {
+export function assertSize(root: SyntaxNode, names: Names, refuse: typeof assertBound = assertBound): void {
   const measure = createMeasure(names);
   for (const node of walk(root)) refuse('groupings', countGroupings(node));
   for (const select of [root, ...names.views]) {
@@ -41,7 +37,7 @@ function createMeasure(names: Names): (select: SyntaxNode) => Measure {
   let aliasDepth = 0;
   const members = new Set<SyntaxNode>(); // SELECTs of a UNION
 
-  function measureOnce(node: SyntaxNode, scope: Scope | undefined): Measure {
+  function measureOnce(node: SyntaxNode, scope: NameScope | undefined): Measure {
     const found = known.get(node);
     if (found !== undefined) return found;
     open.add(node);
@@ -51,7 +47,7 @@ function createMeasure(names: Names): (select: SyntaxNode) => Measure {
     return measured;
   }
 
-  function measureNode(node: SyntaxNode, scope: Scope | undefined): Measure {
+  function measureNode(node: SyntaxNode, scope: NameScope | undefined): Measure {
     const inner = scopes.get(node) ?? scope;
     for (const member of clause(node, 'QUERIES')) members.add(member);
     const parts = node.children.map((child) => {
@@ -80,9 +76,9 @@ function createMeasure(names: Names): (select: SyntaxNode) => Measure {
     return combine([{ ...ONE, reads: 1 }, view === undefined ? NONE : measureOnce(view, scopes.get(view))]);
   }
 
-  function measureName(name: SyntaxNode, scope: Scope | undefined): Measure {
+  function measureName(name: SyntaxNode, scope: NameScope | undefined): Measure {
     const definitions = findDefinitions(name, scope, names).filter(({ node }) => !open.has(node));
-    refuseBeyond('aliasDepth', aliasDepth);
+    assertBound('aliasDepth', aliasDepth);
     const parts = definitions.map(({ node, scope: around }) => {
       aliasDepth++;
       const measured = measureOnce(node, around);

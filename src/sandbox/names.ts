@@ -1,5 +1,5 @@
 import { PLAIN_NAME } from '../sql/with-list.ts';
-import { refuse } from './refusal.ts';
+import { invalidSql } from './refusal.ts';
 import { type SyntaxNode, walk } from './syntax-tree.ts';
 import {
   aliasOf,
@@ -13,9 +13,9 @@ import {
 } from './tree-node.ts';
 
 /** The aliases of one `QUERY`; other names are looked up in the `QUERY` around it. */
-export interface Scope {
+export interface NameScope {
   readonly query: SyntaxNode;
-  readonly parent: Scope | undefined;
+  readonly parent: NameScope | undefined;
   /** An alias that is given more than once stands for all of its expressions. */
   readonly aliases: ReadonlyMap<string, readonly SyntaxNode[]>;
 }
@@ -35,11 +35,11 @@ type Visible = ReadonlyMap<string, SyntaxNode | undefined>;
  * @throws TailraceError `invalid_parameter` for a view out of reach, or a name that is given twice
  */
 export function bindNames(root: SyntaxNode, storedViews: readonly string[] | undefined) {
-  const scopes = new Map<SyntaxNode, Scope>(); // of each QUERY
+  const scopes = new Map<SyntaxNode, NameScope>(); // of each QUERY
   const reads = new Map<SyntaxNode, SyntaxNode | undefined>(); // `undefined` for a view of the stored query
   const views: SyntaxNode[] = []; // the caller's own
 
-  function visit(node: SyntaxNode, visible: Visible, scope?: Scope): void {
+  function visit(node: SyntaxNode, visible: Visible, scope?: NameScope): void {
     if (isIn(node)) readSet(clause(node, 'ARGUMENTS')[1], visible);
     if (node.kind === 'QUERY') visitQuery(node, visible, scope);
     else
@@ -48,7 +48,7 @@ export function bindNames(root: SyntaxNode, storedViews: readonly string[] | und
         else visit(child, visible, scope);
   }
 
-  function visitQuery(query: SyntaxNode, visible: Visible, parent?: Scope): void {
+  function visitQuery(query: SyntaxNode, visible: Visible, parent?: NameScope): void {
     const scope = { query, parent, aliases: findAliases(query) };
     scopes.set(query, scope);
     const seen = new Map(visible);
@@ -69,7 +69,7 @@ export function bindNames(root: SyntaxNode, storedViews: readonly string[] | und
     const name = identifierOf(table);
     if (name === NO_TABLE) return;
     if (!visible.has(name) && storedViews !== undefined)
-      throw refuse(
+      throw invalidSql(
         `must not read ${name} there: a view can be read after it in its WITH and in the SELECT of that WITH, not in itself`,
       );
     reads.set(table, visible.get(name));
@@ -98,11 +98,11 @@ export function findViews(root: SyntaxNode): ReadonlyMap<string, readonly Syntax
   const nodes = [...walk(root)].filter((node) => isSelect(node) && viewNameOf(node) !== undefined);
   const views = Map.groupBy(nodes, (node) => viewNameOf(node) ?? '');
   if ([...views.keys()].every((name) => PLAIN_NAME.test(name))) return views;
-  throw refuse('must have views with names of letters, digits and underscores only');
+  throw invalidSql('must have views with names of letters, digits and underscores only');
 }
 
 /** No view of a caller has the name of a stored one: inside of itself the engine would read a table of this name. */
-export function refuseTaken(own: ReadonlyMap<string, unknown>, stored: readonly string[]): void {
+export function assertNoShadowing(own: ReadonlyMap<string, unknown>, stored: readonly string[]): void {
   for (const name of own.keys()) if (stored.includes(name)) throw refuseName(name);
 }
 
@@ -110,7 +110,7 @@ export function refuseTaken(own: ReadonlyMap<string, unknown>, stored: readonly 
  * Views of one name may stand beside each other, as in the SELECTs of a UNION, but none may be made of another: while the engine resolves
  * a view, it reads the view's name as a table's, at any depth.
  */
-export function refuseNested(names: Names): void {
+export function assertNesting(names: Names): void {
   const known = new Map<SyntaxNode, ReadonlySet<string>>();
 
   /** The names of all views that a view is made of. */
@@ -142,7 +142,7 @@ function findParts(view: SyntaxNode, { reads }: Names): SyntaxNode[] {
 }
 
 function refuseName(name: string) {
-  return refuse(`must not call a view ${name}: the name is taken; give each a name of its own`);
+  return invalidSql(`must not call a view ${name}: the name is taken; give each a name of its own`);
 }
 
 /** The aliases of one QUERY: those in its expressions, and of its subqueries, but not those inside of subqueries. */
@@ -161,9 +161,9 @@ function findAliases(query: SyntaxNode): ReadonlyMap<string, readonly SyntaxNode
 /** The expressions that an identifier may stand for, by the innermost QUERY with such an alias. In `lower(id) AS id`, `id` is a column. */
 export function findDefinitions(
   identifier: SyntaxNode,
-  scope: Scope | undefined,
+  scope: NameScope | undefined,
   { parents }: Names,
-): readonly { node: SyntaxNode; scope: Scope }[] {
+): readonly { node: SyntaxNode; scope: NameScope }[] {
   const around = new Set<SyntaxNode>();
   for (let at: SyntaxNode | undefined = identifier; at !== undefined; at = parents.get(at)) around.add(at);
   return identifierOf(identifier)

@@ -3,13 +3,13 @@ import type { TailraceError } from '../errors.ts';
 import { invalidParameters } from '../query/parameters.ts';
 
 /** The error for a caller's SELECT. @param message what is not allowed in it, and what would be */
-export function refuse(message: string, cause?: unknown): TailraceError {
+export function invalidSql(message: string, cause?: unknown): TailraceError {
   return invalidParameters([{ parameter: SQL_PARAMETER, message }], cause);
 }
 
 /**
  * Bounds of a caller's SELECT, with what is counted in a caller's words. Those of its analysis hold for stored queries and drafts, too
- * (unfit.ts). Measured on its text and on the engine's trees before the
+ * (verify/disallowed-syntax.ts). Measured on its text and on the engine's trees before the
  * engine resolves a name: resolving names and computing constants can take minutes for a short text, and no kill stops the engine there.
  * test/sandbox/analysis.test.ts measures that a SELECT within the bounds takes the engine less than 2 seconds.
  */
@@ -54,16 +54,16 @@ const STORED_MAX: Readonly<Partial<Record<BoundName, number>>> = {
 };
 
 /** `refuseBeyond` for a stored query. */
-export function refuseBeyondStored(name: BoundName, count: number): void {
-  refuseCount(name, count, { max: STORED_MAX[name] ?? BOUNDS[name].max });
+export function assertStoredBound(name: BoundName, count: number): void {
+  assertCount(name, count, { max: STORED_MAX[name] ?? BOUNDS[name].max });
 }
 
 /** @throws TailraceError `invalid_parameter` that names the bound, its unit and the count */
-export function refuseBeyond(name: BoundName, count: number, hint = ''): void {
-  refuseCount(name, count, { max: BOUNDS[name].max, hint });
+export function assertBound(name: BoundName, count: number, hint = ''): void {
+  assertCount(name, count, { max: BOUNDS[name].max, hint });
 }
 
-function refuseCount(
+function assertCount(
   name: BoundName,
   count: number,
   { max, hint = '' }: { max: number; hint?: string },
@@ -71,5 +71,5 @@ function refuseCount(
   if (count <= max) return;
   const { unit } = BOUNDS[name];
   const shown = count > 1_000_000_000 ? 'more than a billion' : Math.ceil(count);
-  throw refuse(`must have at most ${max} ${unit}; this one has ${shown}${hint}`);
+  throw invalidSql(`must have at most ${max} ${unit}; this one has ${shown}${hint}`);
 }

@@ -12,12 +12,12 @@ import { scanTokens } from '../sql/token.ts';
 import { findBase, readStoredNames, type StoredNames, withSelect, withTranslation } from './base.ts';
 import { canonicalise } from './canonical.ts';
 import { checkQueryTree, checkTables, checkTree } from './check-tree.ts';
-import { refuseLarge } from './measure.ts';
-import { bindNames, findViews, refuseNested, refuseTaken } from './names.ts';
-import { refuse } from './refusal.ts';
+import { assertSize } from './measure.ts';
+import { assertNesting, assertNoShadowing, bindNames, findViews } from './names.ts';
+import { invalidSql } from './refusal.ts';
 import { parseQueryTree, parseSyntaxTree, type SyntaxNode, SyntaxTreeError } from './syntax-tree.ts';
 import { createTimeZones } from './time-zone.ts';
-import { refuseWork } from './work.ts';
+import { assertCost } from './work.ts';
 
 export type SandboxOptions = Omit<QueryOptions, 'format'>;
 
@@ -60,10 +60,10 @@ export function createSandbox(
   return async (endpoint, raw, options = {}) => {
     const sql = raw[SQL_PARAMETER];
     if (!endpoint.sandboxing || sql === undefined || sql === '') return endpoint;
-    if (typeof sql !== 'string') throw refuse(`was sent ${sql.length} times; send it once`);
+    if (typeof sql !== 'string') throw invalidSql(`was sent ${sql.length} times; send it once`);
     if (Buffer.byteLength(sql) > sandboxSqlBytesMax)
-      throw refuse(`must be at most ${sandboxSqlBytesMax} bytes long`);
-    refuseLongValues(endpoint, raw);
+      throw invalidSql(`must be at most ${sandboxSqlBytesMax} bytes long`);
+    assertShortValues(endpoint, raw);
     if (endpoint.dialect === undefined) return await checkOnce(endpoint, sql, options);
     return await translateOnce(endpoint, { sql, dialect: endpoint.dialect, options });
   };
@@ -88,7 +88,7 @@ export function createSandbox(
     const known = names.get(endpoint);
     if (known !== undefined) return known;
     const base = findBase(endpoint);
-    if (base === undefined) throw refuse(`cannot be taken: ${endpoint.name} has no view`);
+    if (base === undefined) throw invalidSql(`cannot be taken: ${endpoint.name} has no view`);
     const stored = await readStoredNames(engine, base);
     names.set(endpoint, stored);
     return stored;
@@ -141,12 +141,12 @@ async function readEngineNames(engine: Engine) {
 // A caller's SELECT may search every text for a parameter's value: the work grows with the length of both.
 const VALUE_BYTES_MAX = 1_000;
 
-function refuseLongValues({ parameters }: Endpoint, raw: RawParameters): void {
+function assertShortValues({ parameters }: Endpoint, raw: RawParameters): void {
   const long = parameters.find(
     ({ name }) => Buffer.byteLength([raw[name] ?? ''].flat().join('')) > VALUE_BYTES_MAX,
   );
   if (long === undefined) return;
-  throw refuse(
+  throw invalidSql(
     `can be sent beside values of at most ${VALUE_BYTES_MAX} bytes; that of ${long.name} is longer`,
   );
 }
@@ -164,8 +164,8 @@ interface CheckContext extends Awaited<ReturnType<typeof readEngineNames>> {
 async function check(endpoint: Endpoint, sql: string, context: CheckContext): Promise<string> {
   const { storedNames, engine, options, functions, zones } = context;
   const query = async (text: string, values = {}, whenRefused = 'is not SQL that the engine takes') => {
-    const how = { ...options, format: 'TSVRaw', sandboxed: { project: undefined } } as const;
-    const { bytes } = await engine.query(text, values, how).catch((error) => {
+    const execution = { ...options, format: 'TSVRaw', sandboxed: { project: undefined } } as const;
+    const { bytes } = await engine.query(text, values, execution).catch((error) => {
       throw toRefusal(error, whenRefused);
     });
     return bytes.toString();
@@ -173,7 +173,7 @@ async function check(endpoint: Endpoint, sql: string, context: CheckContext): Pr
   const { checked, runs, parameterOf } = await canonicalise(endpoint, sql, (marked) =>
     query('SELECT formatQuerySingleLine(@sql)', { sql: marked }),
   );
-  refuseStoredNames(checked, storedNames);
+  assertNoStoredNames(checked, storedNames);
   // Only a SELECT can stand in brackets: EXPLAIN itself would write the file of an INTO OUTFILE.
   const explain = async (what: string) =>
     toLines(await query(`EXPLAIN ${what} SELECT * FROM (\n${checked}\n)`, {}, NOT_A_SELECT));
@@ -194,12 +194,12 @@ async function check(endpoint: Endpoint, sql: string, context: CheckContext): Pr
   checkQueryTree(lines);
   const queryTree = readTree(parseQueryTree, lines);
   const own = findViews(queryTree);
-  refuseTaken(own, storedNames.views);
+  assertNoShadowing(own, storedNames.views);
   checkTables(tree, new Set([...storedNames.views, ...own.keys()]), storedNames.read.get('') ?? new Set());
   const names = bindNames(queryTree, storedNames.views);
-  refuseLarge(queryTree, names);
-  refuseNested(names);
-  refuseWork(names);
+  assertSize(queryTree, names);
+  assertNesting(names);
+  assertCost(names);
   zones.use(usedZones);
   return runs;
 }
@@ -210,9 +210,9 @@ const NOT_A_SELECT =
 /** The lines of a tree. Refuses those that are too large or too deep to walk: each level is indented by one space or more. */
 export function toLines(text: string): string[] {
   const lines = text.split('\n').filter((line) => line !== '');
-  if (lines.length > TREE_LINES_MAX) throw refuse('is too large: ask in several requests');
+  if (lines.length > TREE_LINES_MAX) throw invalidSql('is too large: ask in several requests');
   const deepest = lines.reduce((most, line) => Math.max(most, line.length - line.trimStart().length), 0);
-  if (deepest > TREE_INDENT_MAX) throw refuse('is too deep: ask in several requests');
+  if (deepest > TREE_INDENT_MAX) throw invalidSql('is too deep: ask in several requests');
   return lines;
 }
 
@@ -221,23 +221,25 @@ function readTree(parse: (lines: readonly string[]) => SyntaxNode, lines: readon
   try {
     return parse(lines);
   } catch (error) {
-    throw error instanceof SyntaxTreeError ? refuse(error.message, error) : error;
+    throw error instanceof SyntaxTreeError ? invalidSql(error.message, error) : error;
   }
 }
 
 /** The caller gets the engine's message about its text; other errors, such as a timeout, stay as they are. */
 function toRefusal(error: unknown, message: string): unknown {
   if (!(error instanceof TailraceError) || error.code !== 'query_failed') return error;
-  return refuse(`${message}: ${error.message}`, error);
+  return invalidSql(`${message}: ${error.message}`, error);
 }
 
 /** The engine resolves a view's names at each use: a caller's `0 AS days` would replace an expression that the view's conditions need. */
-function refuseStoredNames(checked: string, { expressions }: StoredNames): void {
+function assertNoStoredNames(checked: string, { expressions }: StoredNames): void {
   if (![...expressions].some((name) => checked.includes(name))) return;
   for (const { kind, start, end } of scanTokens(checked)) {
     const text = checked.slice(start, end);
     const name = kind === 'name' ? text.slice(1, -1) : text;
     if ((kind === 'name' || kind === 'word') && expressions.has(name))
-      throw refuse(`must not use the name ${name}, which the stored query gives to an expression of its own`);
+      throw invalidSql(
+        `must not use the name ${name}, which the stored query gives to an expression of its own`,
+      );
   }
 }

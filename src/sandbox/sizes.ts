@@ -1,6 +1,6 @@
 import { createColumnSizes, STORED } from './column-size.ts';
 import { findAggregate } from './function.ts';
-import { findDefinitions, type Names, type Scope } from './names.ts';
+import { findDefinitions, type NameScope, type Names } from './names.ts';
 import type { SyntaxNode } from './syntax-tree.ts';
 import { clause, constantOf, functionNameOf, identifierOf, isSelect } from './tree-node.ts';
 import {
@@ -16,8 +16,8 @@ import {
   type ValueSize,
 } from './value-size.ts';
 
-export interface Place {
-  readonly scope: Scope | undefined;
+export interface SizeContext {
+  readonly scope: NameScope | undefined;
   /** Parameters of the lambdas around it, with the parts of their types. */
   readonly params: ReadonlyMap<string, number>;
 }
@@ -32,7 +32,7 @@ export function createSizes(names: Names) {
   const known = new Map<SyntaxNode, ValueSize>();
   const open = new Set<SyntaxNode>(); // being measured
 
-  function of(node: SyntaxNode, place: Place): ValueSize {
+  function of(node: SyntaxNode, place: SizeContext): ValueSize {
     const found = known.get(node);
     if (found !== undefined) return found;
     if (open.has(node)) return STORED; // cyclic names, which the engine refuses
@@ -43,7 +43,7 @@ export function createSizes(names: Names) {
     return size;
   }
 
-  function measure(node: SyntaxNode, place: Place): ValueSize {
+  function measure(node: SyntaxNode, place: SizeContext): ValueSize {
     if (isSelect(node)) return { ...columns.ofAllColumns(node), isConstant: true };
     if (node.kind === 'CONSTANT') return ofConstant(constantOf(node));
     if (node.kind === 'IDENTIFIER') return ofName(node, place);
@@ -52,7 +52,7 @@ export function createSizes(names: Names) {
     return STORED;
   }
 
-  function ofCall(node: SyntaxNode, place: Place): ValueSize {
+  function ofCall(node: SyntaxNode, place: SizeContext): ValueSize {
     const name = functionNameOf(node);
     const all = clause(node, 'ARGUMENTS');
     const lambda = all[0]?.kind === 'LAMBDA' ? all[0] : undefined;
@@ -78,7 +78,7 @@ export function createSizes(names: Names) {
     };
   }
 
-  function ofName(node: SyntaxNode, { scope, params }: Place): ValueSize {
+  function ofName(node: SyntaxNode, { scope, params }: SizeContext): ValueSize {
     const name = identifierOf(node);
     const parts = params.get(name.split('.')[0] ?? '');
     if (parts !== undefined) return { units: SMALL, parts, isConstant: false };
@@ -92,7 +92,11 @@ export function createSizes(names: Names) {
   }
 
   /** The place of the expression of a lambda that is called for the members of these lists. */
-  function inside(lambda: SyntaxNode, lists: readonly SyntaxNode[], { scope, params }: Place): Place {
+  function inside(
+    lambda: SyntaxNode,
+    lists: readonly SyntaxNode[],
+    { scope, params }: SizeContext,
+  ): SizeContext {
     const parts = Math.max(1, ...lists.map((one) => of(one, { scope, params }).parts));
     const own = clause(lambda, 'ARGUMENTS').map((param) => [identifierOf(param), parts] as const);
     return { scope, params: new Map([...params, ...own]) };

@@ -1,8 +1,8 @@
 import type { Engine } from '../engine/engine.ts';
 import { TailraceError } from '../errors.ts';
 import { quote } from '../sql/quote.ts';
-import { refuseDense } from './dense-text.ts';
-import { refuseBeyondStored } from './refusal.ts';
+import { assertDepth } from './dense-text.ts';
+import { assertStoredBound } from './refusal.ts';
 
 /** One node of a query as the engine has parsed it. */
 export interface SyntaxNode {
@@ -27,12 +27,12 @@ export class SyntaxTreeError extends Error {
  * resolve; the engine's own error for a text that it cannot parse or that is more than one statement
  */
 export async function readSyntaxTree(engine: Engine, sql: string): Promise<SyntaxNode> {
-  refuseUnbounded(() => refuseDense(sql));
+  refuseUnbounded(() => assertDepth(sql));
   await refuseOddNames(engine, sql);
   const tree = parseSyntaxTree(await explain(engine, `AST ${sql}`));
   refuseUnbounded(() => {
-    refuseBeyondStored('depth', depthOf(tree));
-    refuseBeyondStored('nodes', [...walk(tree)].length);
+    assertStoredBound('depth', depthOf(tree));
+    assertStoredBound('nodes', [...walk(tree)].length);
   });
   return tree;
 }

@@ -1,5 +1,5 @@
 import { byName } from './function.ts';
-import { refuse } from './refusal.ts';
+import { invalidSql } from './refusal.ts';
 import type { SyntaxNode } from './syntax-tree.ts';
 
 /**
@@ -55,13 +55,13 @@ export function createTimeZones(listed: Iterable<string>) {
     /** @throws TailraceError `invalid_parameter` for a zone that is not listed */
     check(zone: string): void {
       if (known.has(zone)) return;
-      throw refuse(`must not have the time zone ${JSON.stringify(zone.slice(0, 60))}; ${ZONE_HINT}`);
+      throw invalidSql(`must not have the time zone ${JSON.stringify(zone.slice(0, 60))}; ${ZONE_HINT}`);
     },
     /** Counts zones as used. @throws TailraceError `invalid_parameter` if the engine would load too many */
     use(zones: Iterable<string>): void {
       const all = new Set([...used, ...zones]);
       if (all.size > ZONES_MAX)
-        throw refuse(
+        throw invalidSql(
           `cannot have one more time zone: the engine keeps each that was ever asked for, and has ${used.size} of at most ${ZONES_MAX}; those are ${[...used].join(', ')}`,
         );
       for (const zone of all) used.add(zone);

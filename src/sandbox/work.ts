@@ -1,6 +1,6 @@
-import type { Names, Scope } from './names.ts';
-import { refuseBeyond } from './refusal.ts';
-import { createSizes, type Place, type Sizes } from './sizes.ts';
+import type { NameScope, Names } from './names.ts';
+import { assertBound } from './refusal.ts';
+import { createSizes, type SizeContext, type Sizes } from './sizes.ts';
 import type { SyntaxNode } from './syntax-tree.ts';
 import { clause, functionNameOf, isSelect } from './tree-node.ts';
 import { membersOf, SMALL, type ValueSize, weightOf } from './value-size.ts';
@@ -16,17 +16,17 @@ const HINT = '; ask for less at once, or give what is collected a limit, such as
  * Bounds the work between two moments at which the engine can be stopped: the calls of one SELECT on one block of rows. A unit is a
  * pass over 1 KB of each row, 8 ms for a block in the worst case. @throws TailraceError `invalid_parameter` beyond the bound
  */
-export function refuseWork(names: Names): void {
+export function assertCost(names: Names): void {
   const sizes = createSizes(names);
   for (const [query, scope] of names.scopes) {
-    refuseBeyond('columns', sizes.countColumns(query));
-    refuseBeyond('work', workOf(query, scope, sizes), HINT);
+    assertBound('columns', sizes.countColumns(query));
+    assertBound('work', workOf(query, scope, sizes), HINT);
   }
 }
 
-function workOf(query: SyntaxNode, scope: Scope, sizes: Sizes): number {
+function workOf(query: SyntaxNode, scope: NameScope, sizes: Sizes): number {
   /** @param times calls for each row: inside of a lambda, one for each member */
-  function visit(node: SyntaxNode, place: Place, times: number): number {
+  function visit(node: SyntaxNode, place: SizeContext, times: number): number {
     if (isSelect(node)) return 0; // has a sum of its own
     if (node.kind !== 'FUNCTION') return add(node.children, place, times);
     const [lambda, ...lists] = clause(node, 'ARGUMENTS');
@@ -41,16 +41,16 @@ function workOf(query: SyntaxNode, scope: Scope, sizes: Sizes): number {
     );
   }
 
-  function add(nodes: readonly SyntaxNode[], place: Place, times: number): number {
+  function add(nodes: readonly SyntaxNode[], place: SizeContext, times: number): number {
     return nodes.reduce((sum, node) => sum + visit(node, place, times), 0);
   }
 
   function call(
     node: SyntaxNode,
     args: readonly SyntaxNode[],
-    { place, times }: { place: Place; times: number },
+    { place, times }: { place: SizeContext; times: number },
   ): number {
-    refuseBeyond('parts', sizes.of(node, place).parts);
+    assertBound('parts', sizes.of(node, place).parts);
     // The engine hashes the right side of IN once, so it is not scanned for each row.
     const isSet = /^(?:in|notin|exists)$/.test(functionNameOf(node));
     const scanned = isSet ? args.filter((arg) => !isSelect(arg)).slice(0, 1) : args;

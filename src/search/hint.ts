@@ -29,7 +29,7 @@ export function describeDoubts(
 }
 
 /** The failure of a search with what to do about it, if it is one of its size. */
-export function adviseSmaller(error: unknown): unknown {
+export function suggestNarrowing(error: unknown): unknown {
   const isOfSize = error instanceof TailraceError && ['query_timeout', 'query_failed'].includes(error.code);
   if (!isOfSize) return error;
   const message = `${error.message}; search a shorter range ("from" and "until"), one "project" or fewer sources`;

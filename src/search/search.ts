@@ -42,7 +42,7 @@ export const SEARCH: Endpoint = {
   strict: false,
   dialect: undefined,
   bound: undefined,
-  records: [],
+  repeatedColumns: [],
   bucket: undefined,
   pages: undefined,
   parameters: SEARCH_PARAMETERS,

@@ -4,7 +4,7 @@ import type { Position } from '../query/position.ts';
 import type { Question } from '../query/question.ts';
 import type { Answer } from '../query/run.ts';
 
-interface Asked {
+interface FullPage {
   readonly url: string | undefined;
   readonly question: Question;
   /** Where the answer ends. */
@@ -14,7 +14,7 @@ interface Asked {
 /** Finds the `Link` of a full page to the next one (RFC 8288). Each cursor is signed once. */
 export function createNextLinks(cursors: Pick<Cursors, 'createWriter'>) {
   const known = new WeakMap<Answer, string>();
-  return ({ url, question, last }: Asked, answer: Answer): string | undefined => {
+  return ({ url, question, last }: FullPage, answer: Answer): string | undefined => {
     if (url === undefined) return undefined;
     const { endpoint, values } = question;
     const cursor = known.get(answer) ?? cursors.createWriter(endpoint, values)(last);

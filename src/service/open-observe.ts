@@ -7,10 +7,10 @@ import type { Notice } from '../management/view.ts';
 import type { RetentionSchedule } from '../retention/schedule.ts';
 import { createStoreSizes } from '../telemetry/store-sizes.ts';
 import { readVersion } from '../version.ts';
-import type { Store } from './open-store.ts';
+import type { Core } from './open-core.ts';
 
 /** What metrics, overview and health read of the store and the disk below it. @param now ms since the epoch */
-export async function observeStore({ engine, registry }: Store, { dataDir }: Config, now: () => number) {
+export async function observeStore({ engine, registry }: Core, { dataDir }: Config, now: () => number) {
   const freeBytes = () => readFreeBytes(dataDir);
   const versions = { version: readVersion(), engine: await readEngineVersion(engine) };
   return {

@@ -8,12 +8,12 @@ import { removeLeftSnapshots } from '../maintenance/backup/snapshot.ts';
 import { createDeletions, type Deletions, FOLLOW_EVERY_MS } from '../maintenance/deletion/deletions.ts';
 import { createCommands, type ProcessActions } from '../maintenance/socket/commands.ts';
 import { openLocalServer } from '../maintenance/socket/server.ts';
-import type { Store } from './open-store.ts';
+import type { Core } from './open-core.ts';
 import type { StartTask } from './open-tasks.ts';
 
 interface OperatorParts {
   readonly config: Config;
-  readonly store: Store;
+  readonly core: Core;
   readonly logger: FastifyBaseLogger;
   readonly startTask: StartTask;
   readonly opened: AsyncDisposableStack;
@@ -23,19 +23,19 @@ interface OperatorParts {
 
 /** Deletions of events, for the management API and the commands of the shell. */
 export function createServiceDeletions(
-  { store, now, committer }: Pick<OperatorParts, 'store' | 'now'> & { readonly committer: Committer },
+  { core, now, committer }: Pick<OperatorParts, 'core' | 'now'> & { readonly committer: Committer },
   control: ControlStore,
 ): Deletions {
-  return createDeletions({ store, control, holdInserts: committer.hold, now, newId: randomUUID, wait });
+  return createDeletions({ core, control, holdInserts: committer.hold, now, newId: randomUUID, wait });
 }
 
 /** Serves the commands of the shell, and follows the deletions of other processes. */
 export async function openOperatorSide(
-  { config, store, logger, startTask, opened }: Omit<OperatorParts, 'now'>,
+  { config, core, logger, startTask, opened }: Omit<OperatorParts, 'now'>,
   { deletions, actions }: { readonly deletions: Deletions; readonly actions: ProcessActions | undefined },
 ): Promise<void> {
-  const { engine, registry, followDeletions } = store;
-  const folders = () => store.folders;
+  const { engine, registry, followDeletions } = core;
+  const folders = () => core.folders;
   const handlers = createCommands({
     ...{ config, folders, engine, registry, deletions, actions, newId: randomUUID, wait },
   });

@@ -7,7 +7,7 @@ import { clockFile, confirmationFile, reportFile } from '../retention/file.ts';
 import { createRetention, type DroppedDay, type Retention } from '../retention/retention.ts';
 import { createRetentionSchedule, type RetentionSchedule } from '../retention/schedule.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
-import type { Store } from './open-store.ts';
+import type { Core } from './open-core.ts';
 import type { StartTask } from './open-tasks.ts';
 
 const HOURS_PER_DAY = 24;
@@ -16,7 +16,7 @@ const WATCH_EVERY_MS = 5_000;
 
 /** Retention of a store by its settings, for the service and for `tailrace retention`. */
 export function openRetention(
-  { engine, registry, clock }: Store,
+  { engine, registry, clock }: Core,
   config: Config,
   onDropped: (day: DroppedDay) => void,
 ): Retention {
@@ -35,7 +35,7 @@ export function openRetention(
 
 interface RetentionParts {
   readonly config: Config;
-  readonly store: Store;
+  readonly core: Core;
   readonly metrics: Metrics;
   readonly logger: FastifyBaseLogger;
   readonly startTask: StartTask;
@@ -55,25 +55,25 @@ export async function startRetention(parts: RetentionParts): Promise<RetentionSc
 }
 
 function createServiceRetention(parts: RetentionParts): RetentionSchedule {
-  const { config, store, metrics, logger } = parts;
-  const retention = openRetention(store, config, (day) => {
+  const { config, core, metrics, logger } = parts;
+  const retention = openRetention(core, config, (day) => {
     metrics.dayDropped(day.reason);
     logger.info(day, 'a day of events was dropped');
   });
   const { dataDir } = config;
   return createRetentionSchedule({
     retention,
-    clock: store.clock,
-    sources: () => store.registry.sources,
+    clock: core.clock,
+    sources: () => core.registry.sources,
     // It judges the age of events there; unknown if it does not answer.
     readEngineMs: async () =>
-      store.engine.seesEveryWrite ? undefined : await readEngineMs(store.engine).catch(() => undefined),
+      core.engine.seesEveryWrite ? undefined : await readEngineMs(core.engine).catch(() => undefined),
     files: {
       clock: clockFile(dataDir),
       report: reportFile(dataDir),
       confirmation: confirmationFile(dataDir),
     },
-    onClockChange: store.followClock,
+    onClockChange: core.followClock,
     onNotice(notice) {
       if (notice === undefined) logger.info('retention goes on, and the clock is plausible');
       else if (notice.stopped.length > 0) logger.error({ stopped: notice.stopped }, notice.message);

@@ -1,13 +1,13 @@
 import type { FastifyBaseLogger } from 'fastify';
 import { isManaged } from '../definitions/source.ts';
 import { createRollupBuilder } from '../engine/build-rollups.ts';
-import type { Store } from './open-store.ts';
+import type { Core } from './open-core.ts';
 import type { StartTask } from './open-tasks.ts';
 
 const LOOK_EVERY_MS = 10_000;
 
 interface RollupParts {
-  readonly store: Store;
+  readonly core: Core;
   readonly logger: FastifyBaseLogger;
   readonly startTask: StartTask;
 }
@@ -17,7 +17,7 @@ interface RollupParts {
  *
  * @returns a function that returns the rows without a rollup, by source
  */
-export function startRollups({ store: { engine, registry }, logger, startTask }: RollupParts) {
+export function startRollups({ core: { engine, registry }, logger, startTask }: RollupParts) {
   const builder = createRollupBuilder({
     engine,
     sources: () => registry.sources.filter(isManaged),

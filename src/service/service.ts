@@ -47,16 +47,16 @@ import { createMetrics, type Metrics } from '../telemetry/metrics.ts';
 import { createTraffic, SAMPLE_MS } from '../telemetry/traffic.ts';
 import { createCatalogue } from '../workbench/catalogue.ts';
 import { createSave, type RunTests, type SavedEntry } from '../workbench/save.ts';
+import { type Core, type EngineWatch, openCore } from './open-core.ts';
 import { createNotices, observeStore } from './open-observe.ts';
 import { createServiceDeletions, openOperatorSide } from './open-operator.ts';
 import { ageAt, startRetention } from './open-retention.ts';
 import { startRollups } from './open-rollups.ts';
-import { type EngineWatch, openStore, type Store } from './open-store.ts';
 import { createStartTask, type StartTask } from './open-tasks.ts';
 
 export interface Service {
   readonly app: FastifyInstance;
-  readonly store: Store;
+  readonly core: Core;
   readonly keyring: Keyring;
   readonly retention: RetentionSchedule;
   /** Stops accepting, lets what runs finish within the bound, stops the rest, releases the store. Idempotent. */
@@ -80,7 +80,7 @@ export interface ServiceOptions {
 /** What the groups of parts below have in common. */
 interface Parts {
   readonly config: Config;
-  readonly store: Store;
+  readonly core: Core;
   readonly metrics: Metrics;
   readonly storing: StoringWatch;
   readonly logger: FastifyBaseLogger;
@@ -117,16 +117,16 @@ export async function createService(config: Config, options: ServiceOptions): Pr
   const { logger, owner, now = Date.now, random = Math.random } = options;
   const tls = readTlsContext(config);
   await using opened = new AsyncDisposableStack();
-  const store = await openStore(config, owner, { watch: logEngine(logger), now });
-  opened.defer(store.close);
-  const { engine, registry } = store;
+  const core = await openCore(config, owner, { watch: logEngine(logger), now });
+  opened.defer(core.close);
+  const { engine, registry } = core;
   checkSettings(config, registry);
   const metrics = createMetrics(now);
   const startTask = createStartTask({ metrics, logger, now, opened });
   const { control, keyring, secret } = await openKeys(config, { logger, now, startTask, opened });
-  const { storing, ...observed } = await observeStore(store, config, now);
+  const { storing, ...observed } = await observeStore(core, config, now);
   const traffic = createTraffic(metrics, now);
-  const parts: Parts = { config, store, metrics, storing, logger, now, random, startTask, opened };
+  const parts: Parts = { config, core, metrics, storing, logger, now, random, startTask, opened };
   const shared = await openReplicas(parts, secret);
   const cursors = createCursors(secret);
   const { cache, cached, warmer, tails } = openReadSide(parts, cursors, shared?.flights);
@@ -174,7 +174,7 @@ export async function createService(config: Config, options: ServiceOptions): Pr
     closing ??= running.disposeAsync();
     return closing;
   };
-  return { app, store, keyring, retention, close };
+  return { app, core, keyring, retention, close };
 }
 
 /** Logs when a server comes and goes, and when the embedded engine had to be started again, and under which queries. */
@@ -195,7 +195,7 @@ function logEngine(logger: FastifyBaseLogger): EngineWatch {
 }
 
 /** Checks the sources that settings name. @throws InputError if there is no such source, or it stores no events */
-export function checkSettings({ otlpSource, recordRequestsAs }: Config, registry: Store['registry']): void {
+export function checkSettings({ otlpSource, recordRequestsAs }: Config, registry: Core['registry']): void {
   const otlp = registry.findSource(otlpSource);
   if (otlpSource !== '' && otlp === undefined) {
     const known = registry.sources.map(({ name }) => name).join(', ');
@@ -242,8 +242,8 @@ async function openReplicas(parts: Parts, secret: Uint8Array) {
 
 /** From parameters to answers: runner, cache, warmer, live tails. */
 function openReadSide(parts: Parts, cursors: Cursors, shared: SharedFlights | undefined) {
-  const { config, store, metrics, logger, now, random, opened } = parts;
-  const { engine, writes, registry } = store;
+  const { config, core, metrics, logger, now, random, opened } = parts;
+  const { engine, writes, registry } = core;
   const { seesEveryWrite } = engine;
   const onRefresh = (endpoint: Endpoint, error?: unknown) => {
     metrics.refreshed(endpoint.name, error !== undefined);
@@ -251,7 +251,7 @@ function openReadSide(parts: Parts, cursors: Cursors, shared: SharedFlights | un
     logger.warn({ err: error, endpoint: endpoint.name }, 'a warm answer could not be refreshed');
   };
   const cache = createMemoryStore(config.cacheBytesMax);
-  const engineNow = () => ageAt(store.clock, Date.now);
+  const engineNow = () => ageAt(core.clock, Date.now);
   const run = createPagedRun(countQueries(createRunner(engine, now, engineNow), metrics), parts);
   const onExtent = metrics.recomputed;
   const refresh = createRefresh({ run, writes, seesEveryWrite, now, engineNow, onExtent });
@@ -296,8 +296,8 @@ const WITHOUT_PROJECT =
 
 /** From events to the store, and out of it when they are old. */
 async function openWriteSide(parts: Parts) {
-  const { config, store, metrics, storing, logger, now, opened } = parts;
-  const { engine, registry, clock } = store;
+  const { config, core, metrics, storing, logger, now, opened } = parts;
+  const { engine, registry, clock } = core;
   const warnOfProjects = createProjectWarning({
     now,
     warn: (events) => logger.warn({ events }, WITHOUT_PROJECT),
@@ -356,14 +356,14 @@ function createIgnoredSqlWarning(logger: FastifyBaseLogger): (endpoint: Endpoint
 }
 
 function createWorkbench(
-  { config, store, logger, now }: Parts,
+  { config, core, logger, now }: Parts,
   control: ControlStore,
   runTests: RunTests = async () => [],
 ): RouteParts['workbench'] {
-  const { engine, registry, edit } = store;
+  const { engine, registry, edit } = core;
   const parts = {
-    ...{ config, engine, registry, edit, runTests, folders: () => store.folders, newId: randomUUID },
-    run: createRunner(engine, now, () => ageAt(store.clock, Date.now)),
+    ...{ config, engine, registry, edit, runTests, folders: () => core.folders, newId: randomUUID },
+    run: createRunner(engine, now, () => ageAt(core.clock, Date.now)),
     readCatalogue: createCatalogue(engine, registry),
     audit: (entry: SavedEntry) =>
       control
@@ -377,10 +377,10 @@ function createWorkbench(
 
 /** Hands each group of routes what it works with. */
 function createRouteParts(
-  { config, store, metrics, logger, now }: Parts,
+  { config, core, metrics, logger, now }: Parts,
   { cached, control, cursors, tails, ingest, keyring, deletions, workbench, version, ...live }: Served,
 ): RouteParts {
-  const { engine, registry } = store;
+  const { engine, registry } = core;
   const { receive, committer } = ingest;
   const { notReady, readNotices } = live;
   const { parameterBytesMax } = config;

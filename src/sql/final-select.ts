@@ -1,4 +1,4 @@
-import { readWords, type Token, type Word } from './token.ts';
+import { readWords, type SqlToken, type Word } from './token.ts';
 import { PLAIN_NAME } from './with-list.ts';
 
 /** A column of a SELECT, as it is written: `expression AS name`, or the name of a column. */
@@ -112,7 +112,7 @@ function findOuter(tokens: readonly Word[]): number[] {
 }
 
 /** `name`, or `… AS name`; `undefined` for anything else, such as `*`, `table.name` and a name in quotes. */
-function readItem(sql: string, tokens: readonly Token[]): SelectItem | undefined {
+function readItem(sql: string, tokens: readonly SqlToken[]): SelectItem | undefined {
   const [first, last] = [tokens[0], tokens.at(-1)];
   if (first === undefined || last?.kind !== 'word') return undefined;
   const name = sql.slice(last.start, last.end);

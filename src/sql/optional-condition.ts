@@ -1,4 +1,4 @@
-import { readWords, type Token } from './token.ts';
+import { readWords, type SqlToken } from './token.ts';
 
 /** How a condition tests whether its parameter is empty: `= ''` or `IS NULL`. */
 export type EmptyTest = 'text' | 'null';
@@ -64,7 +64,7 @@ export function findOptionalConditions(sql: string): OptionalCondition[] {
 
 interface ReadQuery extends ReturnType<typeof readLevels> {
   readonly sql: string;
-  readonly tokens: readonly Token[];
+  readonly tokens: readonly SqlToken[];
   readonly words: readonly string[];
   /** How many of the words before each are such that a rest must not have them. */
   readonly unfit: Uint32Array;
@@ -110,18 +110,18 @@ function readLevels(words: readonly string[]) {
   return { closing, inConditions };
 }
 
-interface Level {
+interface Bracket {
   /** Index of its bracket; -1 for the query. */
   readonly at: number;
   /** Whether its last clause is one of conditions, without an operator since that an AND could belong to. */
   isInConditions: boolean;
 }
 
-function openLevel(at: number): Level {
+function openLevel(at: number): Bracket {
   return { at, isInConditions: false };
 }
 
-function enterClause(level: Level, word: string): void {
+function enterClause(level: Bracket, word: string): void {
   if (UNFIT_BEFORE.has(word)) level.isInConditions = false;
   else if (CLAUSES.has(word)) level.isInConditions = OF_CONDITIONS.has(word);
 }

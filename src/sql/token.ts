@@ -2,7 +2,7 @@
 export type TokenKind = 'text' | 'name' | 'comment' | 'word' | 'parameter' | 'sign';
 
 /** Offsets are UTF-16 units. */
-export interface Token {
+export interface SqlToken {
   readonly kind: TokenKind;
   readonly start: number;
   readonly end: number;
@@ -39,7 +39,7 @@ const WORD = /[\w$]/;
 const PARAMETER = /^@[^@]/;
 
 /** The tokens of SQL in order, without white space. A token without an end reaches to the end of the text. */
-export function* scanTokens(sql: string): Generator<Token> {
+export function* scanTokens(sql: string): Generator<SqlToken> {
   const token = new RegExp(TOKEN);
   for (let match = token.exec(sql); match !== null; match = token.exec(sql)) {
     const [text, heredoc] = match;
@@ -50,7 +50,7 @@ export function* scanTokens(sql: string): Generator<Token> {
   }
 }
 
-export interface Word extends Token {
+export interface Word extends SqlToken {
   readonly text: string;
 }
 

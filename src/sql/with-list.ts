@@ -1,4 +1,4 @@
-import { scanTokens, type Token } from './token.ts';
+import { type SqlToken, scanTokens } from './token.ts';
 
 /** The WITH list of a query: the text before its final SELECT. */
 export interface WithList {
@@ -15,7 +15,7 @@ interface Member {
   readonly body: { readonly start: number; readonly end: number } | undefined;
   readonly end: number;
   /** The comma before it. */
-  readonly comma: Token | undefined;
+  readonly comma: SqlToken | undefined;
   /** The member with one comma of the list, so that the list stays valid without it; `undefined` for the only member. */
   readonly cut: { readonly start: number; readonly end: number } | undefined;
 }
@@ -140,7 +140,7 @@ function removeRanges(
 /** The tokens of a query with a WITH list, which begins at token 1. */
 interface ListTokens {
   readonly sql: string;
-  readonly tokens: readonly Token[];
+  readonly tokens: readonly SqlToken[];
   /** Opening → closing bracket, by index. */
   readonly closing: ReadonlyMap<number, number>;
   /** Closing → opening bracket. */
@@ -207,8 +207,8 @@ function readMember(list: ListTokens, first: number, as: number): Member | undef
 
 /** The range that removes a member: its tokens and one of the commas beside it. */
 function findCut(
-  { start, last }: { start: Token; last: Token },
-  { before, after }: { before: Token | undefined; after: Token | undefined },
+  { start, last }: { start: SqlToken; last: SqlToken },
+  { before, after }: { before: SqlToken | undefined; after: SqlToken | undefined },
 ): Member['cut'] {
   if (after !== undefined) return { start: start.start, end: after.end };
   return before && { start: before.start, end: last.end };
@@ -220,7 +220,7 @@ function nameBefore(as: number, opening: ReadonlyMap<number, number>): number {
 }
 
 /** Brackets by index, both ways, and the first token outside of all of them that ends the list. */
-function pairBrackets(sql: string, tokens: readonly Token[], isEnd: (i: number) => boolean) {
+function pairBrackets(sql: string, tokens: readonly SqlToken[], isEnd: (i: number) => boolean) {
   const closing = new Map<number, number>();
   const opening = new Map<number, number>();
   const open: number[] = [];

@@ -10,7 +10,7 @@ import type { Run } from '../query/run.ts';
 import { rowEvent } from './event.ts';
 import { createMarks, timeOf } from './mark.ts';
 import { createNews } from './news.ts';
-import { getPages, type How, type Reading, readBack, readFirst, type TailRow } from './read-back.ts';
+import { getPages, type PageOptions, type RowsRead, readBack, readFirst, type TailRow } from './read-back.ts';
 
 export interface GroupParts {
   readonly run: Run;
@@ -52,7 +52,7 @@ export function createGroup(parts: GroupParts, followed: Followed, nextLane: () 
   const pages = getPages(question);
   const cursorOf = cursors.createWriter(question.endpoint, question.values);
   const closing = new AbortController();
-  const how = () => ({ signal: closing.signal, lane: nextLane() });
+  const options = () => ({ signal: closing.signal, lane: nextLane() });
   const { onJoin, join } = createJoins();
   const seesEveryWrite = parts.seesEveryWrite && pages.sources.every(isManaged);
   let version: WriteVersion = -1;
@@ -91,7 +91,7 @@ export function createGroup(parts: GroupParts, followed: Followed, nextLane: () 
     /** Reads the newest rows, which are not sent. @throws what the query fails with */
     async start(): Promise<void> {
       const { version: before } = writes;
-      take(await readNewest(followed, now(), (asked) => readFirst(run, asked, { ...how(), onJoin })));
+      take(await readNewest(followed, now(), (asked) => readFirst(run, asked, { ...options(), onJoin })));
       version = before;
     },
     /** Another lane in which `start` may wait: no key waits for the turn of the one that came first. */
@@ -104,7 +104,9 @@ export function createGroup(parts: GroupParts, followed: Followed, nextLane: () 
       const isAbove = ({ position }: TailRow) => floor === undefined || isNewer(position, floor);
       const news = createNews(reading.rows);
       const isEnough = (row: TailRow, rows: readonly TailRow[]) => !isAbove(row) || !news.endWith(rows);
-      const next = await readNewest(followed, now(), (asked) => readBack(run, asked, { ...how(), isEnough }));
+      const next = await readNewest(followed, now(), (asked) =>
+        readBack(run, asked, { ...options(), isEnough }),
+      );
       version = before;
       const rows = news.find(next.rows.filter(isAbove)).reverse();
       const events = rows.length === 0 ? undefined : encode(rows, mark).events;
@@ -123,7 +125,7 @@ export function createGroup(parts: GroupParts, followed: Followed, nextLane: () 
       return { rows, olderThan: withSent(pages, floor, rows.filter(isFloor).length) };
     },
     /** The same from the cursor of a page on; `undefined` if there are too many. @throws what the query fails with */
-    async readBetween(from: Position, until: Position, { signal, ...forWhom }: BoundedHow) {
+    async readBetween(from: Position, until: Position, { signal, ...forWhom }: BoundedOptions) {
       const options = { ...forWhom, signal: AbortSignal.any([signal, closing.signal]), from };
       const isEnough = (row: TailRow) => isNewer(until, row.position);
       const { rows, end } = await readBack(run, askSince(followed, until), { ...options, isEnough });
@@ -134,7 +136,7 @@ export function createGroup(parts: GroupParts, followed: Followed, nextLane: () 
   };
 }
 
-type BoundedHow = How & { readonly signal: AbortSignal };
+type BoundedOptions = PageOptions & { readonly signal: AbortSignal };
 
 function createJoins() {
   const listeners: ((lane: string) => void)[] = [];
@@ -152,7 +154,7 @@ export interface Encoded {
   readonly cursor: Position | undefined;
 }
 
-interface Read extends Reading {
+interface Read extends RowsRead {
   /** No row after it was looked for. */
   readonly start: Position | undefined;
 }
@@ -161,7 +163,7 @@ interface Read extends Reading {
 async function readNewest(
   { question, window }: Followed,
   nowMs: number,
-  read: (asked: Question) => Promise<Reading>,
+  read: (asked: Question) => Promise<RowsRead>,
 ): Promise<Read> {
   if (window === undefined) return { ...(await read(question)), start: undefined };
   const from = nowMs * MICROS_PER_MS - window;

@@ -14,16 +14,16 @@ export interface TailRow {
 }
 
 /** Rows of a question as they stood one page after the other, newest first. */
-export interface Reading {
+export interface RowsRead {
   readonly rows: readonly TailRow[];
   /** `whole`: there are no older rows. `met`: that is enough. `cut`: reached the bound before. */
   readonly end: 'whole' | 'met' | 'cut';
 }
 
 /** For whom a page is read, and until when. */
-export type How = Pick<RunOptions, 'signal' | 'lane' | 'onJoin'>;
+export type PageOptions = Pick<RunOptions, 'signal' | 'lane' | 'onJoin'>;
 
-export interface ReadBackOptions extends How {
+export interface ReadBackOptions extends PageOptions {
   /** The rows after it; from the newest one if left out. */
   readonly from?: Position | undefined;
   /** Whether a page that ends with this row is the last one to be read. @param rows that were read so far */
@@ -42,8 +42,8 @@ export function getPages({ endpoint }: Question): Pages {
 }
 
 /** Reads the first page. @throws what the query fails with */
-export async function readFirst(run: Run, question: Question, how: How): Promise<Reading> {
-  const { rows, last } = await readPage(run, question, how);
+export async function readFirst(run: Run, question: Question, options: PageOptions): Promise<RowsRead> {
+  const { rows, last } = await readPage(run, question, options);
   return { rows, end: last === undefined ? 'whole' : 'met' };
 }
 
@@ -51,12 +51,12 @@ export async function readFirst(run: Run, question: Question, how: How): Promise
 export async function readBack(
   run: Run,
   question: Question,
-  { from, isEnough, ...how }: ReadBackOptions,
-): Promise<Reading> {
+  { from, isEnough, ...options }: ReadBackOptions,
+): Promise<RowsRead> {
   const rows: TailRow[] = [];
   let bytes = 0;
   for (let next = from; ; ) {
-    const page = await readPage(run, next === undefined ? question : at(question, next), how);
+    const page = await readPage(run, next === undefined ? question : at(question, next), options);
     rows.push(...page.rows);
     bytes += page.bytes;
     if (page.last === undefined) return { rows, end: 'whole' };

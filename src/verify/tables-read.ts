@@ -11,10 +11,7 @@ import { createSampleSql } from './verify.ts';
  * Hashes each endpoint over its own files and those of the sources that its query reads: a change of another source leaves the
  * cached answers valid. If it is not certain what a query reads, all sources count. The engine must have accepted every query.
  */
-export async function narrowHashes(
-  engine: Engine,
-  { endpoints, sources }: Definitions,
-): Promise<Definitions> {
+export async function scopeHashes(engine: Engine, { endpoints, sources }: Definitions): Promise<Definitions> {
   // A source of an existing table is a view, through which a query may read anything.
   const tables = new Set(sources.filter(isManaged).map(({ table }) => table));
   const narrowed: Endpoint[] = [];
@@ -82,7 +79,7 @@ function hidesTables(nodes: readonly SyntaxNode[], tables: ReadonlySet<string>):
   return new Set([...views, ...tables]).size < views.length + tables.size;
 }
 
-interface Scope {
+interface TableScope {
   readonly tables: ReadonlySet<string>;
   /** Of WITH. */
   readonly views: ReadonlySet<string>;
@@ -117,7 +114,7 @@ export function findForeignTable(root: SyntaxNode, tables: ReadonlySet<string>):
 }
 
 /** Whether every name and expression in the place of a table is known. */
-function areTablesKnown(node: SyntaxNode, scope: Scope): boolean {
+function areTablesKnown(node: SyntaxNode, scope: TableScope): boolean {
   const { kind, text, children } = node;
   if (kind === 'WITH') return true; // see `enter`
   if (isTablePlace(node) && !children.every((child) => isTableKnown(child, scope))) return false;
@@ -127,7 +124,7 @@ function areTablesKnown(node: SyntaxNode, scope: Scope): boolean {
 }
 
 /** The scope within a query: each view sees those before it. `undefined` if a part of a view is not known. */
-function enter({ children }: SyntaxNode, scope: Scope): Scope | undefined {
+function enter({ children }: SyntaxNode, scope: TableScope): TableScope | undefined {
   const views = new Set(scope.views);
   const list = children.find(({ kind }) => kind === 'WITH')?.children.flatMap((one) => one.children) ?? [];
   for (const member of list) {
@@ -142,7 +139,7 @@ function enter({ children }: SyntaxNode, scope: Scope): Scope | undefined {
   return { ...scope, views };
 }
 
-function isTableKnown({ kind, text }: SyntaxNode, { tables, views }: Scope): boolean {
+function isTableKnown({ kind, text }: SyntaxNode, { tables, views }: TableScope): boolean {
   if (kind !== 'IDENTIFIER') return TABLE_NODES.has(kind);
   const [, name = ''] =
     /(?:^|, )identifier: ([\w.]+)(?:, (?:final|sample_size|sample_offset): .*)?$/.exec(text) ?? [];
@@ -150,7 +147,7 @@ function isTableKnown({ kind, text }: SyntaxNode, { tables, views }: Scope): boo
 }
 
 /** `x IN name` reads a table, so `name` must be a known one. */
-function isRightSideKnown({ children }: SyntaxNode, scope: Scope): boolean {
+function isRightSideKnown({ children }: SyntaxNode, scope: TableScope): boolean {
   const right = children.flatMap((one) => one.children).flatMap((list) => list.children)[1];
   return right !== undefined && (right.kind !== 'IDENTIFIER' || isTableKnown(right, scope));
 }

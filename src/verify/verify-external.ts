@@ -4,8 +4,8 @@ import type { Engine } from '../engine/engine.ts';
 import { externalName, selectExternal } from '../engine/external.ts';
 import { TailraceError } from '../errors.ts';
 import { readSyntaxTree } from '../sandbox/syntax-tree.ts';
+import { findDisallowedSyntax } from './disallowed-syntax.ts';
 import { engineMessage } from './engine-message.ts';
-import { findUnfit } from './unfit.ts';
 import { bareType } from './verify.ts';
 
 /** Has the engine check each expression of sources over existing tables; only the syntax if it does not have the tables. */
@@ -19,7 +19,7 @@ export async function verifyExternal(
     const { external } = source;
     if (external === undefined) continue;
     const syntax = await checkExpressions(source, external, async ({ sql }) =>
-      findUnfit(await readSyntaxTree(engine, `SELECT (${sql}\n)`)),
+      findDisallowedSyntax(await readSyntaxTree(engine, `SELECT (${sql}\n)`)),
     );
     const isReadable = hasTables && syntax.length === 0;
     faults.push(...syntax, ...(isReadable ? await findTypeFaults(engine, source, external) : []));

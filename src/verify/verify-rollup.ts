@@ -6,8 +6,8 @@ import { tableColumns } from '../engine/table.ts';
 import { parseQueryTree, readSyntaxTree, walk } from '../sandbox/syntax-tree.ts';
 import { clause, givenNameOf, nameOf } from '../sandbox/tree-node.ts';
 import { quote } from '../sql/quote.ts';
+import { findDisallowedSyntax } from './disallowed-syntax.ts';
 import { engineMessage } from './engine-message.ts';
-import { findUnfit } from './unfit.ts';
 
 /** Has the engine check the aggregates of each rollup, which do not need the table to exist. */
 export async function verifyRollups(engine: Engine, sources: readonly Source[]): Promise<Fault[]> {
@@ -24,7 +24,7 @@ export async function verifyRollups(engine: Engine, sources: readonly Source[]):
       }
     };
     await check(async (sql) => {
-      return (await findUnfitSyntax(engine, sql, changing)) ?? (await findNoAggregate(engine, source, sql));
+      return (await findDisallowed(engine, sql, changing)) ?? (await findNoAggregate(engine, source, sql));
     });
     if (faults.length > known) continue;
     const all = source.rollup?.values.map(({ sql }) => sql) ?? [];
@@ -91,14 +91,14 @@ function sampleRows(source: Source): string {
 }
 
 /** What may not be part of an aggregate that is kept: it would depend on more than the event. */
-async function findUnfitSyntax(
+async function findDisallowed(
   engine: Engine,
   sql: string,
   changing: ReadonlySet<string>,
 ): Promise<string | undefined> {
   const tree = await readSyntaxTree(engine, `SELECT (${sql}\n)`);
-  const unfit = findUnfit(tree);
-  if (unfit !== undefined) return unfit;
+  const disallowed = findDisallowedSyntax(tree);
+  if (disallowed !== undefined) return disallowed;
   for (const node of walk(tree)) {
     const { kind } = node;
     if (kind === 'Subquery') return 'must not have a subquery';

@@ -14,9 +14,9 @@ import { SyntaxTreeError } from '../sandbox/syntax-tree.ts';
 import { createRewriter, findParameters } from '../sql/parameter.ts';
 import { quote, type Values, writeValue } from '../sql/quote.ts';
 import { findAdvice } from './advice.ts';
+import { type FindDisallowed, findDisallowedAnywhere } from './disallowed-syntax.ts';
 import { engineMessage } from './engine-message.ts';
-import { findPlace } from './place.ts';
-import { type FindUnfit, findUnfitAnywhere } from './unfit.ts';
+import { findSourceLocation } from './source-location.ts';
 
 /** Has the engine, which has the tables of the sources, check every stored query. Each refusal is a fault of the definition. */
 export async function verifyQueries(
@@ -40,21 +40,21 @@ interface VerifyOptions {
   /** Those whose tables the query may read, for messages. */
   readonly sources?: readonly Source[];
   /** Runs before the engine resolves a name. */
-  readonly findOwnUnfit?: FindUnfit;
+  readonly findOwnDisallowed?: FindDisallowed;
 }
 
 /** The check of one query. An endpoint without columns is one of which they are not known yet. */
 export async function verifyQuery(
   engine: Engine,
   endpoint: Endpoint,
-  { sources = [], findOwnUnfit }: VerifyOptions = {},
+  { sources = [], findOwnDisallowed }: VerifyOptions = {},
 ): Promise<Verified> {
   const values = sampleValues(endpoint);
   const sql = createSampleSql(endpoint, values);
   const columns: { name: string; type: ResultType }[] = [];
   try {
-    const unfit = await findUnfitAnywhere(engine, sql, findOwnUnfit);
-    if (unfit !== undefined) return { faults: [at(endpoint, 1, unfit)], columns };
+    const disallowed = await findDisallowedAnywhere(engine, sql, findOwnDisallowed);
+    if (disallowed !== undefined) return { faults: [at(endpoint, 1, disallowed)], columns };
     // The query begins on the line of the bracket, so that the engine's line numbers are those of the file.
     const described = await engine.inspect(`DESCRIBE TABLE (${sql}\n)`);
     columns.push(...described.map(toResultColumn));
@@ -192,7 +192,7 @@ async function verifySyntax(
   sources: readonly Source[],
 ): Promise<Fault | undefined> {
   try {
-    const message = await findUnfitAnywhere(engine, withText(draft, STAND_INS[0]));
+    const message = await findDisallowedAnywhere(engine, withText(draft, STAND_INS[0]));
     return message === undefined ? undefined : { file: draft.file, line: 1, message };
   } catch (error) {
     const fault = toFault(draft, error, { write: () => quote(STAND_INS[0]), sources });
@@ -237,5 +237,5 @@ interface Sent {
 
 function toFault({ file, text: sql }: SqlFile, error: unknown, { write, sources }: Sent): Fault {
   const message = findAdvice(messageOf(error), { sql, sources }) ?? engineMessage(error);
-  return { file, line: 1, ...findPlace(messageOf(error), { sql, write }), message };
+  return { file, line: 1, ...findSourceLocation(messageOf(error), { sql, write }), message };
 }

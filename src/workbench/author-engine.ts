@@ -3,15 +3,15 @@ import { parseRows } from '../engine/values.ts';
 import { TailraceError } from '../errors.ts';
 
 /** For whom statements are run, and until when. */
-export type How = Pick<QueryOptions, 'lane' | 'signal'> & { readonly requestId: string };
+export type ExecutionOptions = Pick<QueryOptions, 'lane' | 'signal'> & { readonly requestId: string };
 
 /**
  * The engine for checks of SQL that a caller wrote: everything runs on a reader, with its rights and limits, in the caller's lane. Errors have
  * the engine's own words, since the caller may read all rows.
  */
-export function createAuthorEngine(engine: Engine, { requestId, ...how }: How) {
+export function createAuthorEngine(engine: Engine, { requestId, ...execution }: ExecutionOptions) {
   let failure: unknown;
-  const options = { ...how, origin: `workbench ${requestId}`, isAuthors: true } as const;
+  const options = { ...execution, origin: `workbench ${requestId}`, isAuthors: true } as const;
   const query: Engine['query'] = async (sql, values, { format }) => {
     try {
       return await engine.query(sql, values, { ...options, format });

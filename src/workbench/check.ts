@@ -5,10 +5,10 @@ import type { Registry } from '../definitions/registry.ts';
 import type { Engine } from '../engine/engine.ts';
 import { verifySearches } from '../search/verify.ts';
 import { describeSourceName } from '../verify/advice.ts';
+import { NO_SETTINGS } from '../verify/disallowed-syntax.ts';
 import { findForeignTable } from '../verify/tables-read.ts';
-import { NO_SETTINGS } from '../verify/unfit.ts';
 import { type Verified, verifyDrafts, verifyQuery } from '../verify/verify.ts';
-import { createAuthorEngine, type How } from './author-engine.ts';
+import { createAuthorEngine, type ExecutionOptions } from './author-engine.ts';
 import { type Draft, type DraftTexts, readDraft, refuseDraft, YAML_FILE } from './draft.ts';
 
 export interface CheckParts {
@@ -27,16 +27,20 @@ export interface CheckedDraft extends Pick<Verified, 'columns'> {
  *
  * @throws TailraceError for a failure that is not one of the texts, such as `query_timeout`; the signal's reason
  */
-export async function checkDraft(parts: CheckParts, texts: DraftTexts, how: How): Promise<CheckedDraft> {
+export async function checkDraft(
+  parts: CheckParts,
+  texts: DraftTexts,
+  execution: ExecutionOptions,
+): Promise<CheckedDraft> {
   const { registry, config } = parts;
   const draft = readDraft(texts, registry.sources, config.defaultTier);
-  const { engine, throwFailure } = createAuthorEngine(parts.engine, how);
+  const { engine, throwFailure } = createAuthorEngine(parts.engine, execution);
   if (draft.endpoint !== undefined) {
     const unsaved = new Map([[YAML_FILE, texts.definition]]);
     const searches = await verifySearches([draft.endpoint], unsaved);
     const { faults, columns } = await verifyQuery(engine, draft.endpoint, {
       sources: registry.sources,
-      findOwnUnfit: findForeign(registry),
+      findOwnDisallowed: findForeign(registry),
     });
     throwFailure();
     return { draft, columns, faults: [...searches, ...faults.map((fault) => inAuthorText(fault, texts))] };
@@ -56,9 +60,9 @@ export async function checkDraft(parts: CheckParts, texts: DraftTexts, how: How)
 export async function getEndpoint(
   parts: CheckParts,
   texts: DraftTexts,
-  how: How,
+  execution: ExecutionOptions,
 ): Promise<{ endpoint: Endpoint; columns: Verified['columns'] }> {
-  const { draft, faults, columns } = await checkDraft(parts, texts, how);
+  const { draft, faults, columns } = await checkDraft(parts, texts, execution);
   refuseDraft(faults);
   if (draft.endpoint === undefined) throw new Error('a draft without faults is an endpoint');
   return { endpoint: draft.endpoint, columns };

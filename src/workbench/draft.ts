@@ -5,7 +5,7 @@ import type { Source } from '../definitions/source.ts';
 import { YAML_TOKENS_MAX } from '../definitions/yaml-bounds.ts';
 import { parseYaml, type YamlFile } from '../definitions/yaml-file.ts';
 import { messageOf, type ParameterFault, TailraceError } from '../errors.ts';
-import { refuseDense } from '../sandbox/dense-text.ts';
+import { assertDepth } from '../sandbox/dense-text.ts';
 import { refuseUnbounded } from '../sandbox/syntax-tree.ts';
 
 /** The two files of an endpoint that is being written. */
@@ -69,7 +69,7 @@ function findLong({ definition, sql }: DraftTexts): Fault[] {
 function findDense(texts: DraftTexts): Fault[] {
   if (findLong(texts).length > 0) return [];
   try {
-    refuseUnbounded(() => refuseDense(texts.sql));
+    refuseUnbounded(() => assertDepth(texts.sql));
     return [];
   } catch (error) {
     return [{ file: SQL_FILE, line: 1, message: messageOf(error) }];

@@ -8,7 +8,7 @@ import { parseParameters, type RawParameters } from '../query/parameters.ts';
 import { createQuestion } from '../query/question.ts';
 import type { Run } from '../query/run.ts';
 import { engineMessage } from '../verify/engine-message.ts';
-import type { How } from './author-engine.ts';
+import type { ExecutionOptions } from './author-engine.ts';
 import { type CheckParts, getEndpoint, hidePaths, toAuthorText } from './check.ts';
 import type { DraftTexts } from './draft.ts';
 import { dropLastRow, readReport, unwrapRows } from './report.ts';
@@ -36,13 +36,13 @@ const REPORT_FORMAT: Format = { ...NDJSON_FORMAT, name: 'report', engineFormat: 
 export async function runDraft(
   parts: RunParts,
   call: DraftCall,
-  how: How,
+  execution: ExecutionOptions,
 ): Promise<{ rows: Buffer; count: number; report: RunReport }> {
-  const { endpoint, columns } = await getEndpoint(parts, call, how);
+  const { endpoint, columns } = await getEndpoint(parts, call, execution);
   const { maxRows } = endpoint;
   // One more row than it may return shows whether there are more.
   const asked = { ...endpoint, maxRows: maxRows + 1 };
-  const { body, engineMs } = await ask(parts, { endpoint: asked, call, format: REPORT_FORMAT }, how);
+  const { body, engineMs } = await ask(parts, { endpoint: asked, call, format: REPORT_FORMAT }, execution);
   const joinsText = endpoint.columns.some(({ type }) => type === 'json');
   const all = readReport(body);
   const truncated = all.count > maxRows;
@@ -61,10 +61,14 @@ export async function runDraft(
 }
 
 /** The engine's plan of the statement that answers a call, with its indexes and projections. @throws as `runDraft` */
-export async function planDraft(parts: RunParts, call: DraftCall, how: How): Promise<string> {
-  const { endpoint } = await getEndpoint(parts, call, how);
+export async function planDraft(
+  parts: RunParts,
+  call: DraftCall,
+  execution: ExecutionOptions,
+): Promise<string> {
+  const { endpoint } = await getEndpoint(parts, call, execution);
   const asked = { endpoint, call, format: NDJSON_FORMAT, lead: 'EXPLAIN indexes = 1, projections = 1' };
-  const { body } = await ask(parts, asked, how);
+  const { body } = await ask(parts, asked, execution);
   const lines = body.toString().split('\n').map(readPlanLine);
   return hidePaths(lines.join('\n').trimEnd(), call);
 }
@@ -75,17 +79,21 @@ function readPlanLine(line: string): string {
   return String((JSON.parse(line) as { explain: unknown }).explain); // EXPLAIN has this one column
 }
 
-interface Asked {
+interface DraftQuery {
   readonly endpoint: Endpoint;
   readonly call: DraftCall;
   readonly format: Format;
   readonly lead?: string;
 }
 
-async function ask({ run, config }: RunParts, { endpoint, call, format, lead }: Asked, how: How) {
+async function ask(
+  { run, config }: RunParts,
+  { endpoint, call, format, lead }: DraftQuery,
+  execution: ExecutionOptions,
+) {
   const values = parseParameters(endpoint, call.values, config.parameterBytesMax);
   try {
-    return await run(createQuestion(endpoint, values, format), { ...how, lead, isAuthors: true });
+    return await run(createQuestion(endpoint, values, format), { ...execution, lead, isAuthors: true });
   } catch (error) {
     if (!(error instanceof TailraceError) || error.code !== 'query_failed') throw error;
     const message = toAuthorText(engineMessage(error), call);

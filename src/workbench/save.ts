@@ -8,7 +8,7 @@ import type { Caller } from '../keys/keyring.ts';
 import { findBelow } from '../lib/below.ts';
 import { createSlots } from '../lib/slots.ts';
 import type { SavedEndpoint } from '../management/view.ts';
-import type { How } from './author-engine.ts';
+import type { ExecutionOptions } from './author-engine.ts';
 import { getEndpoint } from './check.ts';
 import { type DraftTexts, refuseDraft, SQL_FILE, YAML_FILE } from './draft.ts';
 import { describeChange, readTexts, refuseLinks, toSaveError, versionOf, writeTexts } from './files.ts';
@@ -41,7 +41,11 @@ export function createSave(parts: SaveParts) {
   const acquireTests = createSlots(1);
 
   /** @throws as `getEndpoint`; TailraceError `forbidden`, `conflict`, `invalid_definition`: then nothing has changed */
-  return async (request: SaveRequest, caller: Caller, how: How): Promise<SavedEndpoint> => {
+  return async (
+    request: SaveRequest,
+    caller: Caller,
+    execution: ExecutionOptions,
+  ): Promise<SavedEndpoint> => {
     refuseIfOff(parts);
     const known = parts.registry.endpoints.find(({ name }) => name === request.name);
     const texts = complete(request, {
@@ -50,17 +54,17 @@ export function createSave(parts: SaveParts) {
       newId: parts.newId,
       nameOf: (id) => parts.registry.findEndpoint(id)?.name,
     });
-    const { endpoint } = await getEndpoint(parts, texts, how);
+    const { endpoint } = await getEndpoint(parts, texts, execution);
     if (endpoint.columns.length === 0) refuseDraft([NO_COLUMNS]);
     const { name } = endpoint; // that of the text, as it is read again
     const saved = { ...texts, name, version: request.version };
     const version = await parts.edit((reload) => saveFiles(parts, saved, reload));
     const detail = `${name} ${version}`;
     await parts.audit({ action: 'saved', keyId: '', actor: caller.keyId, detail });
-    return { name, version, tests: await runTests(name, how) };
+    return { name, version, tests: await runTests(name, execution) };
   };
 
-  async function runTests(name: string, { signal }: How): Promise<SavedEndpoint['tests']> {
+  async function runTests(name: string, { signal }: ExecutionOptions): Promise<SavedEndpoint['tests']> {
     const late = AbortSignal.timeout(TESTS_MS_MAX);
     const until = signal === undefined ? late : AbortSignal.any([signal, late]);
     try {

@@ -5,12 +5,12 @@ import { PRIVATE_KEY, startTestService, storeEvents } from '../support/service.t
 const service = await startTestService();
 afterAll(service.close);
 afterEach(endLeftProcesses);
-const { url, store, clock } = service;
+const { url, core, clock } = service;
 const KEY = { TAILRACE_KEY: PRIVATE_KEY };
 
 async function storeIds(project: string, ids: readonly string[]) {
   const events = ids.map((id) => ({ id, project, timestamp: new Date(++clock.now - 60_000).toISOString() }));
-  await storeEvents(store, 'cloudflare.logs.prod', events, clock.now);
+  await storeEvents(core, 'cloudflare.logs.prod', events, clock.now);
 }
 
 const idsIn = (text: string) => [...text.matchAll(/^\{"id":"(\w+)".*\}$/gm)].map(([, id]) => id);

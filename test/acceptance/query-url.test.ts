@@ -13,14 +13,14 @@ afterAll(async () => {
   await definitions.remove();
 });
 afterEach(endLeftProcesses);
-const { url, store, clock, config } = service;
+const { url, core, clock, config } = service;
 const KEY = { TAILRACE_KEY: PRIVATE_KEY };
 const query = (args: string[], env: Record<string, string> = KEY, to = url) =>
   runCli(['query', ...args, '--url', to], { env });
 const P1 = ['-p', 'project=p1'];
 
 const events = [1, 2, 3].map((id) => ({ id: `e${id}`, project: 'p1', metadata: { status: 500 + id } }));
-await storeEvents(store, 'app.logs', events, clock.now);
+await storeEvents(core, 'app.logs', events, clock.now);
 
 describe('query --url', () => {
   test('asks the service that owns the store, where the store itself cannot be opened', async () => {
@@ -32,7 +32,7 @@ describe('query --url', () => {
         expect.stringContaining('ask it by --url (load, query)'),
       ]);
     }
-    const { id } = store.registry.getEndpoint('sandbox.off');
+    const { id } = core.registry.getEndpoint('sandbox.off');
     for (const name of ['sandbox.off', id.toUpperCase()]) {
       const { code, stdout, stderr } = await query([name, ...P1], KEY, `${url}/`);
       expect([code, stdout, stderr]).toEqual([0, '{"result":[{"n":3}]}\n', '']);

@@ -1,13 +1,13 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { planRefresh, type Since } from '../../src/cache/bucket-plan.ts';
+import { planRefresh, type RefreshWindow } from '../../src/cache/bucket-plan.ts';
 
 const MINUTE = 60_000_000;
 const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
 
 /** A week in days, up to noon of day 10, kept since an hour ago; nothing has changed. */
-const QUIET: Since = {
+const QUIET: RefreshWindow = {
   buckets: { width: DAY, from: 3 * DAY, first: 3 * DAY },
   now: 10.5 * DAY,
   keptNow: 10.5 * DAY - HOUR,
@@ -19,7 +19,7 @@ const at = (micros: number) => ({ before: -Infinity, minutes: [Math.floor(micros
 const OPEN = { from: 10 * DAY, until: Infinity };
 
 describe('what is computed again', () => {
-  test.for<[string, Partial<Since>, unknown]>([
+  test.for<[string, Partial<RefreshWindow>, unknown]>([
     ['is the open bucket', {}, [OPEN]],
     [
       'is what was open then and all since',

@@ -12,7 +12,7 @@ import { parseParameters } from '../../src/query/parameters.ts';
 import { createQuestion } from '../../src/query/question.ts';
 import { type Answer, createRunner, type Run } from '../../src/query/run.ts';
 import { createSandbox } from '../../src/sandbox/sandbox.ts';
-import { openStore, type Store } from '../../src/service/open-store.ts';
+import { type Core, openCore } from '../../src/service/open-core.ts';
 import { runs } from '../support/property.ts';
 import { createTestRetention } from '../support/retention.ts';
 import { temporaryFolder, testConfig } from '../support/service.ts';
@@ -88,7 +88,7 @@ function failing(engine: Engine): Engine {
 }
 
 interface Open {
-  readonly store: Store;
+  readonly core: Core;
   readonly committer: Committer;
   /** A query of everything. */
   readonly run: Run;
@@ -97,9 +97,9 @@ interface Open {
 }
 
 async function openWorld(): Promise<Open> {
-  const store = await openStore(config, 'a test');
-  const { writes } = store;
-  const engine = watchWrites(failing(store.engine), writes);
+  const core = await openCore(config, 'a test');
+  const { writes } = core;
+  const engine = watchWrites(failing(core.engine), writes);
   const committer = createCommitter(engine, {
     waitMs: 0,
     groupBytesMax: 1024 * 1024,
@@ -107,14 +107,14 @@ async function openWorld(): Promise<Open> {
     onCommit: () => {},
   });
   const now = () => world.now;
-  const run = createRunner(store.engine, now);
+  const run = createRunner(core.engine, now);
   const onExtent = (_: unknown, extent: RefreshExtent) => void world.extents.push(extent);
   const refresh = createRefresh({ run, writes, seesEveryWrite: true, now, engineNow: Date.now, onExtent });
   const close = async () => {
     await committer.close();
-    await store.close();
+    await core.close();
   };
-  return { store, committer, run, refresh, close };
+  return { core, committer, run, refresh, close };
 }
 
 /** An event as a test draws it: how long ago, in ms and µs, and what it says. */
@@ -207,7 +207,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
 
 async function storeAll(events: readonly Drawn[], project: string): Promise<void> {
   const requests = [INVOCATIONS, REQUESTS].map(async (name) => {
-    const source = open.store.registry.getSource(name);
+    const source = open.core.registry.getSource(name);
     const rules = { now: world.now * 1000, eventBytesMax: 1024 * 1024, project: '' };
     const parsed = events.flatMap(({ agoMs, micros, mine, time, path }) => {
       const whose = mine ? project : 'another';
@@ -236,7 +236,7 @@ async function take(one: Step, project: string, kept: Map<string, Answer>): Prom
     world.insertFails = undefined;
   }
   if (one.do === 'drop') {
-    const { engine, registry } = open.store;
+    const { engine, registry } = open.core;
     const storeBytesMax = one.reason === 'size' ? 1 : 0;
     const { retention } = createTestRetention({
       engine,
@@ -257,7 +257,7 @@ async function take(one: Step, project: string, kept: Map<string, Answer>): Prom
 /** The refreshed answer is the one of a query of everything at that instant, by its bytes. */
 async function expectSame(question: (typeof QUESTIONS)[number], project: string, kept: Map<string, Answer>) {
   const [name, interval] = question;
-  const endpoint = open.store.registry.getEndpoint(name);
+  const endpoint = open.core.registry.getEndpoint(name);
   const values = parseParameters(endpoint, { project, interval }, 1_000);
   const key = question.join(' ');
   const asked = createQuestion(endpoint, values);
@@ -350,11 +350,11 @@ describe('a refreshed answer equals one computed anew', () => {
 
   test('where it is that of a SELECT of the caller, always in full', async () => {
     const project = newProject();
-    const { store, refresh, run } = open;
-    const stored = store.registry.getEndpoint('test.cut');
+    const { core, refresh, run } = open;
+    const stored = core.registry.getEndpoint('test.cut');
     const raw = { project, interval: '1hr', sql: 'SELECT sum(count) AS n FROM buckets' };
     const values = parseParameters(stored, raw, 1_000);
-    const endpoint = await createSandbox(store.engine, config)(stored, raw);
+    const endpoint = await createSandbox(core.engine, config)(stored, raw);
     world.now = Date.now();
     await take(at(0, 30 * MINUTE, 2 * HOUR), project, new Map());
     const question = createQuestion(endpoint, values);
@@ -375,7 +375,7 @@ describe('a refreshed answer equals one computed anew', () => {
     const onExtent = (_: unknown, extent: RefreshExtent) => void world.extents.push(extent);
     const writes = createWriteMarks(10); // nobody marks them
     const refresh = createRefresh({ run, writes, seesEveryWrite: false, now, engineNow: Date.now, onExtent });
-    const shipped = open.store.registry.getEndpoint(STATS);
+    const shipped = open.core.registry.getEndpoint(STATS);
     const values = parseParameters(shipped, { project, interval: '1hr' }, 1_000);
     const late = { ...shipped, bucket: shipped.bucket && { ...shipped.bucket, latenessSeconds: 20 * 60 } };
     for (const [endpoint, extent] of [

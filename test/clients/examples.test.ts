@@ -21,7 +21,7 @@ const event = {
   event_message: 'GET /rest/v1/orders 200',
   metadata: { request: { path: '/rest/v1/orders' }, response: { status_code: 200 } },
 };
-await storeEvents(service.store, 'cloudflare.logs.prod', [event, event], service.clock.now);
+await storeEvents(service.core, 'cloudflare.logs.prod', [event, event], service.clock.now);
 const today = new Date(service.clock.now).toISOString().slice(0, 10);
 
 const page = await readFile('docs/clients.md', 'utf8');

@@ -58,7 +58,7 @@ const event = {
   event_message: 'GET /rest/v1/orders 503',
   metadata: { request: { path: '/rest/v1/orders' }, response: { status_code: 503 } },
 };
-await storeEvents(service.store, 'cloudflare.logs.prod', [event, event], service.clock.now);
+await storeEvents(service.core, 'cloudflare.logs.prod', [event, event], service.clock.now);
 
 const page = await readFile(join(import.meta.dirname, '../../docs/clients.md'), 'utf8');
 const [, PAGE = ''] = /^```ts\n([\s\S]*?)```$/m.exec(page) ?? [];

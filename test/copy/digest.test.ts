@@ -1,12 +1,12 @@
 import { afterAll, expect, test } from 'vitest';
-import { findChunkEnd, isUpTo, type Place, readChunk } from '../../src/copy/chunk.ts';
+import { findChunkEnd, isUpTo, readChunk, type SortPosition } from '../../src/copy/chunk.ts';
 import { add, NO_ROWS, readDigest } from '../../src/copy/digest.ts';
 import { openJournal } from '../../src/copy/journal.ts';
 import { planCopy } from '../../src/copy/plan.ts';
 import { InputError } from '../../src/errors.ts';
 import { openTestStore, temporaryFolder } from '../support/service.ts';
 
-const { store, close } = await openTestStore();
+const { core, close } = await openTestStore();
 const folder = await temporaryFolder();
 const journal = openJournal(folder.path, 'http://127.0.0.1:8123/tailrace');
 afterAll(async () => {
@@ -14,8 +14,8 @@ afterAll(async () => {
   await close();
   await folder.remove();
 });
-const { engine } = store;
-const source = store.registry.getSource('cloudflare.logs.prod');
+const { engine } = core;
+const source = core.registry.getSource('cloudflare.logs.prod');
 await engine.setReadFilters(new Map());
 
 const DAY_MS = 86_400_000;
@@ -91,7 +91,7 @@ test('chunks hold every row once, within their bounds but for rows that nothing 
     { rowsMax: 1000, bytesMax: 1 },
     { rowsMax: 1000, bytesMax: 1e9 },
   ]) {
-    let after: Place | undefined;
+    let after: SortPosition | undefined;
     let lines: string[] = [];
     let chunks = 0;
     for (;;) {

@@ -11,7 +11,7 @@ import { createStatement } from '../../src/query/statement.ts';
 import { CACHED } from '../support/cached-endpoint.ts';
 import { openTestStore } from '../support/service.ts';
 
-const { store, close } = await openTestStore();
+const { core, close } = await openTestStore();
 afterAll(close);
 
 type Fields = Partial<ParameterFields>;
@@ -49,7 +49,7 @@ async function bind(
   };
   const values = parseParameters(endpoint, { x: sent }, BYTES_MAX);
   const { sql, format } = createStatement(endpoint);
-  const { bytes } = await store.engine.query(sql, values, { format });
+  const { bytes } = await core.engine.query(sql, values, { format });
   return JSON.parse(bytes.toString());
 }
 

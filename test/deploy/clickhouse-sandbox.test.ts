@@ -2,7 +2,7 @@ import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Session } from 'chdb';
 import { afterAll, describe, expect, test } from 'vitest';
-import { openStore } from '../../src/service/open-store.ts';
+import { openCore } from '../../src/service/open-core.ts';
 import { SANDBOX_USER, withoutServerOnly } from '../support/sandbox-user.ts';
 import { storeEvents, temporaryFolder, testConfig } from '../support/service.ts';
 
@@ -11,7 +11,7 @@ const file = (name: string) => join(folder.path, name);
 
 /** The embedded engine's process fills the store, and ends: its rights are those of the owner. */
 async function fillStore(): Promise<void> {
-  const store = await openStore(testConfig(folder.path), 'a test');
+  const core = await openCore(testConfig(folder.path), 'a test');
   const now = Date.now();
   const events = ['p', 'p', 'q', ''].map((project, i) => ({
     id: `${i}`,
@@ -20,8 +20,8 @@ async function fillStore(): Promise<void> {
     event_message: 'x',
     metadata: {},
   }));
-  await storeEvents(store, 'cloudflare.logs.prod', events, now);
-  await store.close();
+  await storeEvents(core, 'cloudflare.logs.prod', events, now);
+  await core.close();
 }
 
 /** On the same store, the engine's one user with all that users.xml gives the user for callers' SELECTs. */

@@ -13,8 +13,8 @@ interface Reply {
 
 /** A service with Studio's endpoints, and what it answers to a SELECT in BigQuery's SQL. @param now ms */
 export async function openStudio(now: number) {
-  const { store, url, close } = await startTestService({ now, env: { TAILRACE_STUDIO: '1' } });
-  const { engine } = store;
+  const { core, url, close } = await startTestService({ now, env: { TAILRACE_STUDIO: '1' } });
+  const { engine } = core;
   const executed: string[] = [];
   const query = engine.query.bind(engine);
   engine.query = (sql, values, options) => {
@@ -25,7 +25,7 @@ export async function openStudio(now: number) {
   /** Stores events of a project. */
   async function add(project: string, tables: Tables): Promise<void> {
     for (const table of TABLES)
-      await storeLines(store, SOURCES[table], linesOf(tables[table] ?? [], project), now);
+      await storeLines(core, SOURCES[table], linesOf(tables[table] ?? [], project), now);
   }
 
   async function ask(sql: string, project: string): Promise<Reply> {
@@ -43,7 +43,7 @@ export async function openStudio(now: number) {
     ask,
     /** Statements that the engine was sent to run, without those that only parse a text. */
     executed,
-    sources: store.registry.sources,
+    sources: core.registry.sources,
     close,
   };
 }

@@ -44,10 +44,10 @@ describe('a slow engine', () => {
     const page = await here('/endpoints/endless.plain');
     await page.getByLabel('project').fill('p2');
     await page.getByRole('button', { name: 'Run', exact: true }).click();
-    await expect.poll(() => service.store.engine.gauges().running).toBe(1);
+    await expect.poll(() => service.core.engine.gauges().running).toBe(1);
     await page.getByRole('link', { name: 'Overview' }).click();
     // Far sooner than by its time limit, which would be told as a failure.
-    await expect.poll(() => service.store.engine.gauges().running).toBe(0);
+    await expect.poll(() => service.core.engine.gauges().running).toBe(0);
   });
 });
 
@@ -104,7 +104,7 @@ test('without its engine the console says so, what is wrong and what to do; keys
   const { id } = await service.service.keyring.create({ name: 'still there', scopes: ['query'] });
   const before = await here('/');
   await before.getByText('Ready', { exact: true }).waitFor();
-  await service.store.engine.close();
+  await service.core.engine.close();
   service.clock.now += 6_000; // what was read of the store before is too old by now
 
   await before.getByText('Away', { exact: true }).waitFor({ timeout: 20_000 });

@@ -21,7 +21,7 @@ const service = await startTestService({
   env: { ...definitions.env, TAILRACE_EDIT_ENDPOINTS: '1' },
   runTests: (name, signal) => createEndpointTests(service.config)(name, signal),
 });
-await storeCanaries(service.store);
+await storeCanaries(service.core);
 afterAll(async () => {
   await service.close();
   await definitions.remove();
@@ -133,10 +133,10 @@ test('a run can be stopped', async () => {
   await page.getByLabel('project').fill('p');
   await page.getByRole('button', { name: 'Use the columns of the query', disabled: false }).waitFor();
   await press(page, 'Run');
-  await expect.poll(() => service.store.engine.gauges().running).toBe(1);
+  await expect.poll(() => service.core.engine.gauges().running).toBe(1);
   await press(page, 'Stop');
   await page.getByText('Stopped.').waitFor();
-  await expect.poll(() => service.store.engine.gauges().running).toBe(0);
+  await expect.poll(() => service.core.engine.gauges().running).toBe(0);
 });
 
 test('says that an answer is cut at max_rows', async () => {

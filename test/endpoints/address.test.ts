@@ -25,8 +25,8 @@ const events = Array.from({ length: 10 }, (_, i) => ({
   project: 'acme',
   metadata: { project_ref: 'acme', execution_time_ms: i, request: { path: `/rest/${i}` } },
 }));
-await storeEvents(service.store, 'cloudflare.logs.prod', events, now);
-await storeEvents(service.store, 'deno-relay-logs', events, now);
+await storeEvents(service.core, 'cloudflare.logs.prod', events, now);
+await storeEvents(service.core, 'deno-relay-logs', events, now);
 
 async function changeEndpoints(change: (yaml: string) => string): Promise<void> {
   for (const name of NAMES) {
@@ -44,7 +44,7 @@ function answerOf(address: string, name: string) {
 }
 
 test.for(NAMES)('%s gives the same bytes by UUID and by name', async (name) => {
-  const { id } = service.store.registry.getEndpoint(name);
+  const { id } = service.core.registry.getEndpoint(name);
   const byName = await answerOf(name, name);
   expect(byName.rows.length).toBeGreaterThan(3);
   expect((await answerOf(id, name)).text).toBe(byName.text);
@@ -56,7 +56,7 @@ test('max_rows of an endpoint file cuts its answer to the first rows in the orde
   const cutTo3 = (yaml: string) =>
     yaml.replace('max_rows: 1000', 'max_rows: 3').replace('size: 100', 'size: 3');
   await changeEndpoints(cutTo3);
-  await service.store.reload();
+  await service.core.reload();
   const cut = await Promise.all(NAMES.map((name) => answerOf(name, name)));
   expect(cut.map(({ rows }) => rows)).toEqual(whole.map(({ rows }) => rows.slice(0, 3)));
 });

@@ -39,7 +39,7 @@ async function answerFor(events: (project: string) => readonly WireEvent[]) {
   const project = `many-${cases++}`;
   const all = events(project);
   for (let from = 0; from < all.length; from += BATCH_SIZE) {
-    await storeEvents(service.store, SOURCE, all.slice(from, from + BATCH_SIZE), now);
+    await storeEvents(service.core, SOURCE, all.slice(from, from + BATCH_SIZE), now);
   }
   const { rows } = await ask(service.url, 'functions.invocation-stats', { project, interval: '7day' });
   expect(rows).toHaveLength(1);

@@ -12,7 +12,7 @@ afterAll(service.close);
 
 test('the memory of a query does not grow with the times in a bucket', async () => {
   const store = (project: string, count: number) =>
-    service.store.engine.command(`INSERT INTO function_edge_logs (id, timestamp, project, execution_time_ms)
+    service.core.engine.command(`INSERT INTO function_edge_logs (id, timestamp, project, execution_time_ms)
       SELECT toString(number), fromUnixTimestamp64Milli(${now} - number % 60000, 'UTC'), '${project}', number
       FROM numbers(${count})`);
   await store('many', 3_000_000);

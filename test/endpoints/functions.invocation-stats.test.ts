@@ -73,7 +73,7 @@ async function answerFor(
   const unique = cases++;
   const own = renameProjects(events, unique);
   const project = rename(asked['project'] ?? MINE, unique);
-  await storeEvents(service.store, SOURCE, own, nowMs);
+  await storeEvents(service.core, SOURCE, own, nowMs);
   const { rows } = await ask(service.url, NAME, { ...asked, project });
   const expected = invocationStats(own, {
     project,
@@ -186,7 +186,7 @@ describe('the edges of the range', () => {
       { id: 'a', timestamp: now * 1000, metadata: { project_ref: 'as-text', execution_time_ms: 100.3 } },
     ];
     service.clock.now = now;
-    await storeEvents(service.store, SOURCE, events, now);
+    await storeEvents(service.core, SOURCE, events, now);
     const { text } = await ask(service.url, NAME, { project: 'as-text', interval: '5min' });
     expect(text).toBe(
       '{"result":[{"timestamp":1795158000000000,"min_execution_time":100.3,"max_execution_time":100.3,' +

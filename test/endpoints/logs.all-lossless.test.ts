@@ -21,7 +21,7 @@ async function answerTo(metadata: readonly string[]) {
     (text, i) =>
       `{"metadata":${text},"id":"e${i}","timestamp":${at(i)},"project":"${project}","event_message":"m"}`,
   );
-  await storeLines(service.store, SOURCE, lines, now);
+  await storeLines(service.core, SOURCE, lines, now);
   const { text } = await ask(service.url, 'logs.all', { project });
   return { text, at };
 }
@@ -66,7 +66,7 @@ describe('metadata comes back in the text that came in', () => {
   test('a megabyte of it', () => expectLossless([`{"a":"${'x'.repeat(1_000_000)}"}`]));
 
   test('is null where an event has none', async () => {
-    await storeLines(service.store, SOURCE, [`{"timestamp":${now},"project":"none","id":"a"}`], now);
+    await storeLines(service.core, SOURCE, [`{"timestamp":${now},"project":"none","id":"a"}`], now);
     const { text } = await ask(service.url, 'logs.all', { project: 'none' });
     expect(text).toBe(`{"result":[{"id":"a","timestamp":${now * 1000},"event_message":"","metadata":null}]}`);
   });
@@ -89,7 +89,7 @@ describe('texts of an event', () => {
         project,
         event_message: text,
       }));
-      await storeEvents(service.store, SOURCE, events, now);
+      await storeEvents(service.core, SOURCE, events, now);
       const { rows } = await ask(service.url, 'logs.all', { project });
       expect(rows.map((row) => [row['id'], row['event_message']])).toEqual(
         events.map((event) => [event.id.toWellFormed(), event.event_message.toWellFormed()]),
@@ -112,7 +112,7 @@ describe('texts of an event', () => {
     ];
     const events = strange.map((one, i) => ({ id: `${i}`, timestamp: now * 1000 - i, project, ...one }));
     const other = { id: 'other', timestamp: now * 1000 - 100, project: `${project}${half}` };
-    await storeEvents(service.store, SOURCE, [...events, other], now);
+    await storeEvents(service.core, SOURCE, [...events, other], now);
     const { rows } = await ask(service.url, 'logs.all', { project });
     expect(rows.map((row) => row['id'])).toEqual(['0', '\ufffd', '2', '3', '4', '5']);
     expect(rows.map((row) => row['event_message'])).toEqual([
@@ -131,7 +131,7 @@ describe('texts of an event', () => {
 test('only edge request logs are returned, though every source has events of the project', async () => {
   for (const source of Object.keys(PROJECT_PLACE)) {
     const event = { id: source, timestamp: now * 1000, project: 'nine', metadata: { project: 'nine' } };
-    await storeEvents(service.store, source, [event], now);
+    await storeEvents(service.core, source, [event], now);
   }
   const { rows } = await ask(service.url, 'logs.all', { project: 'nine' });
   expect(rows.map((row) => row['id'])).toEqual([SOURCE]);

@@ -29,8 +29,8 @@ const now = Date.parse('2024-02-29T12:34:56.789Z');
 const service = await startTestService({ now });
 afterAll(service.close);
 
-const endpoint = service.store.registry.getEndpoint('logs.all');
-const run = createRunner(service.store.engine, () => service.clock.now);
+const endpoint = service.core.registry.getEndpoint('logs.all');
+const run = createRunner(service.core.engine, () => service.clock.now);
 
 /** The stored query with another of its views in place of the one it returns. */
 function returning(view: string): string {
@@ -52,7 +52,7 @@ beforeAll(async () => {
     const events = fc.sample(event, { numRuns: 400, seed: seed + i });
     const own = events.map((one, n) => ({ ...one, id: `${view}-${n}` }));
     stored.set(source, own);
-    await storeEvents(service.store, source, own, now);
+    await storeEvents(service.core, source, own, now);
   }
 });
 

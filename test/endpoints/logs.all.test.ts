@@ -59,7 +59,7 @@ async function expectAsOracle(
     end: asked.end?.micros,
     now: s.now * 1000,
   };
-  await storeEvents(service.store, SOURCE, own, s.now);
+  await storeEvents(service.core, SOURCE, own, s.now);
   const parameters = {
     project: question.project,
     project_tier: asked.tier,
@@ -130,7 +130,7 @@ describe('the bounds of time', () => {
   async function idsFor(parameters: Record<string, string>, events: readonly WireEvent[] = three) {
     service.clock.now = now;
     const own = renameProjects(events, cases++);
-    await storeEvents(service.store, SOURCE, own, now);
+    await storeEvents(service.core, SOURCE, own, now);
     const { rows } = await ask(service.url, NAME, { project: String(own[0]?.['project']), ...parameters });
     return rows.map((row) => Number(row['id']));
   }
@@ -141,7 +141,7 @@ describe('the bounds of time', () => {
     for (const at of [on, day, day + 60_000_000]) {
       const project = `spelling-${at}`;
       const events = [at - 1, at, at + 1, at + 2].map((t) => ({ id: String(t), timestamp: t, project }));
-      await storeEvents(service.store, SOURCE, events, now);
+      await storeEvents(service.core, SOURCE, events, now);
       for (const [i, iso_timestamp_start] of spellings(at).entries()) {
         const ends = spellings(at + 1);
         const iso_timestamp_end = ends[i % ends.length];
@@ -204,7 +204,7 @@ describe('the newest hundred', () => {
       project: 'many',
     }));
     for (let from = 0; from < all.length; from += 600) {
-      await storeEvents(service.store, SOURCE, all.slice(from, from + 600), now);
+      await storeEvents(service.core, SOURCE, all.slice(from, from + 600), now);
     }
     const { rows } = await ask(service.url, NAME, { project: 'many' });
     expect(rows).toHaveLength(ROWS_MAX);
@@ -221,7 +221,7 @@ describe('the newest hundred', () => {
         project: 'ties',
         event_message: `${batch}-${i}`,
       }));
-      await storeEvents(service.store, SOURCE, events, now);
+      await storeEvents(service.core, SOURCE, events, now);
     }
     const first = await ask(service.url, NAME, { project: 'ties' });
     expect(first.rows).toHaveLength(ROWS_MAX);

@@ -22,8 +22,8 @@ const service = await startTestService();
 afterAll(service.close);
 
 // Past the cache: patterns here match events of other cases too, and must see those that came since they were last asked.
-const endpoint = service.store.registry.getEndpoint(NAME);
-const run = createRunner(service.store.engine, () => service.clock.now);
+const endpoint = service.core.registry.getEndpoint(NAME);
+const run = createRunner(service.core.engine, () => service.clock.now);
 const stored: WireEvent[] = [];
 
 const situation = clock.chain((now) => {
@@ -36,7 +36,7 @@ const situation = clock.chain((now) => {
 
 async function expectAsOracle(s: { now: number; events: readonly WireEvent[] }, asked: Asked): Promise<void> {
   service.clock.now = s.now;
-  await storeEvents(service.store, SOURCE, s.events, s.now);
+  await storeEvents(service.core, SOURCE, s.events, s.now);
   stored.push(...s.events);
   const values = parseParameters(endpoint, { project: asked.pattern, interval: asked.interval }, 1024);
   const answer = await run(createQuestion(endpoint, values));
@@ -74,7 +74,7 @@ describe('one rule at a time', () => {
       project,
       metadata: { request },
     }));
-    await storeEvents(service.store, SOURCE, own, now);
+    await storeEvents(service.core, SOURCE, own, now);
     stored.push(...own);
     return await ask(service.url, NAME, { project, interval });
   }
@@ -144,7 +144,7 @@ describe('one rule at a time', () => {
       }),
     );
     const foreign = own.map((event) => ({ ...event, id: `${event.id}-foreign`, project: 'rule-other' }));
-    await storeEvents(service.store, SOURCE, [...own, ...foreign], now);
+    await storeEvents(service.core, SOURCE, [...own, ...foreign], now);
     stored.push(...own, ...foreign);
     const raw = { interval: 'daily' };
     const values = parsePinnedParameters(endpoint, raw, { pins: { project }, bytesMax: 1024 });

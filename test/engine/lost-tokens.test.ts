@@ -1,27 +1,27 @@
 import { readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { openStore, type Store } from '../../src/service/open-store.ts';
+import { type Core, openCore } from '../../src/service/open-core.ts';
 import { getEngineProcess, untilGone } from '../support/engine-process.ts';
 import { temporaryFolder, testConfig } from '../support/service.ts';
 
 let folder: Awaited<ReturnType<typeof temporaryFolder>>;
-let store: Store;
-const open = () => openStore(testConfig(folder.path), 'a test');
+let core: Core;
+const open = () => openCore(testConfig(folder.path), 'a test');
 
 beforeEach(async () => {
   folder = await temporaryFolder();
-  store = await open();
+  core = await open();
 });
 afterEach(async () => {
-  await store.close();
+  await core.close();
   await folder.remove();
 });
 
 const DAY = new Date().toISOString().slice(0, 10);
 
 const insert = (ids: readonly string[], token?: string) =>
-  store.engine.insert({
+  core.engine.insert({
     table: 'edge_logs',
     columns: ['id', 'timestamp', 'project', 'event_message', 'metadata', 'attributes'],
     format: 'JSONCompactEachRow',
@@ -30,7 +30,7 @@ const insert = (ids: readonly string[], token?: string) =>
   });
 
 async function readIds(): Promise<string[]> {
-  const rows = await store.engine.inspect('SELECT id FROM edge_logs ORDER BY id');
+  const rows = await core.engine.inspect('SELECT id FROM edge_logs ORDER BY id');
   return rows.map((row) => String(row['id']));
 }
 
@@ -52,9 +52,9 @@ describe('an insert that is sent again under its token', () => {
   test('is stored when a kill came between the token and the part', async () => {
     await insert(['a'], 'token-a');
     await insert(['b'], 'token-b');
-    await store.close();
+    await core.close();
     await removeParts([partOf('2_2_0')]);
-    store = await open();
+    core = await open();
     await insert(['a'], 'token-a');
     await insert(['b'], 'token-b');
     expect(await readIds()).toEqual(['a', 'b']);
@@ -63,10 +63,10 @@ describe('an insert that is sent again under its token', () => {
   test('is not stored again when its part was merged into another', async () => {
     await insert(['a'], 'token-a');
     await insert(['b'], 'token-b');
-    await store.engine.command('OPTIMIZE TABLE edge_logs FINAL');
-    await store.close();
+    await core.engine.command('OPTIMIZE TABLE edge_logs FINAL');
+    await core.close();
     await removeParts([partOf('1_1_0'), partOf('2_2_0')]);
-    store = await open();
+    core = await open();
     await insert(['a'], 'token-a');
     await insert(['b'], 'token-b');
     expect(await readIds()).toEqual(['a', 'b']);

@@ -17,9 +17,9 @@ import { deleteRows } from '../support/delete-rows.ts';
 import { runs } from '../support/property.ts';
 import { openTestStore, storeEvents } from '../support/service.ts';
 
-const { store, close } = await openTestStore();
+const { core, close } = await openTestStore();
 afterAll(close);
-const { engine, registry } = store;
+const { engine, registry } = core;
 const source = registry.getSource('deno-relay-logs');
 const endpoint = registry.getEndpoint('functions.invocation-stats');
 const withoutRollup = { ...source, rollup: undefined };
@@ -102,7 +102,7 @@ async function insert(events: readonly Invocation[]): Promise<void> {
       response: { status_code: status },
     },
   }));
-  await storeEvents(store, source.name, wire, TODAY_MS + DAY_MS);
+  await storeEvents(core, source.name, wire, TODAY_MS + DAY_MS);
 }
 
 type Step =

@@ -7,7 +7,7 @@ import { readStoreState } from '../../src/engine/store-state.ts';
 import { createTable, truncateTable } from '../../src/engine/table.ts';
 import { InputError, TailraceError } from '../../src/errors.ts';
 import { hasEvents } from '../../src/sample/fill.ts';
-import { openStore } from '../../src/service/open-store.ts';
+import { openCore } from '../../src/service/open-core.ts';
 import { quote } from '../../src/sql/quote.ts';
 import { verifyExternal } from '../../src/verify/verify-external.ts';
 import { startClickHouseFront } from '../../trial/clickhouse-front.ts';
@@ -18,11 +18,11 @@ const folder = await temporaryFolder();
 const front = await startClickHouseFront(join(folder.path, 'clickhouse'), 'main');
 const env = { CLICKHOUSE_URL: front.url, TAILRACE_CLUSTER: 'main' };
 const config = testConfig(folder.path, env);
-const store = await openStore(config, 'a test');
-const { engine, registry } = store;
+const core = await openCore(config, 'a test');
+const { engine, registry } = core;
 const made = front.requests.map(({ sql }) => sql);
 afterAll(async () => {
-  await store.close();
+  await core.close();
   await front.close();
   await folder.remove();
 });
@@ -50,7 +50,7 @@ test('every statement that makes tables says so for the whole cluster, and can b
 });
 
 test('events are stored through the table over the cluster, in full before the answer, and read back', async () => {
-  await storeEvents(store, NAME, [event], now);
+  await storeEvents(core, NAME, [event], now);
   const insert = front.requests.findLast(({ sql }) => sql.startsWith('INSERT'));
   expect(insert?.sql).toMatch(/^INSERT INTO `edge_logs` /);
   expect(insert?.settings.get('distributed_foreground_insert')).toBe('1');
@@ -63,11 +63,11 @@ test('events are stored through the table over the cluster, in full before the a
 
 test('rows are deleted from the tables on every server, and looked for on all of their replicas', async () => {
   const source = registry.getSource(NAME);
-  await storeEvents(store, NAME, [{ ...event, id: 'd', project: 'gone' }], now);
+  await storeEvents(core, NAME, [{ ...event, id: 'd', project: 'gone' }], now);
   const from = front.requests.length;
   const pause = async () => {};
   await deleteRows(engine, source, "project = 'gone'", { pause, onParts() {} });
-  await store.eventsDeleted([source], now);
+  await core.eventsDeleted([source], now);
   const sent = front.requests.slice(from).map(({ sql }) => sql);
   for (const sql of sent.filter((one) => one.startsWith('ALTER')))
     expect(sql).toMatch(/^ALTER TABLE `edge_logs_local` ON CLUSTER `main` /);
@@ -91,7 +91,7 @@ test('rows that come again under a token are stored once', async () => {
 
 test('read filters hide rows whichever of the two tables a query names', async () => {
   const old = { ...event, id: 'old', timestamp: (now - 365 * 86_400_000) * 1000 };
-  await storeEvents(store, NAME, [old], now - 365 * 86_400_000);
+  await storeEvents(core, NAME, [old], now - 365 * 86_400_000);
   for (const table of ['edge_logs', 'edge_logs_local']) {
     const { bytes } = await engine.query(
       `SELECT countIf(id = 'old') FROM ${table}`,

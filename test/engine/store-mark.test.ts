@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
 import { STORE_VERSION } from '../../src/engine/store-version.ts';
-import { openStore } from '../../src/service/open-store.ts';
+import { openCore } from '../../src/service/open-core.ts';
 import { startClickHouseFront } from '../../trial/clickhouse-front.ts';
 import { temporaryFolder, testConfig } from '../support/service.ts';
 
@@ -12,7 +12,7 @@ afterAll(async () => {
   await folder.remove();
 });
 const config = testConfig(folder.path, { CLICKHOUSE_URL: front.url });
-const open = () => openStore(config, 'a test');
+const open = () => openCore(config, 'a test');
 
 test('tables on a server carry the version in their comments, and what an operator wrote there stays', async () => {
   const first = await open();

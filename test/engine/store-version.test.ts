@@ -15,7 +15,7 @@ import {
 } from '../../src/engine/store-version.ts';
 import { createSecret } from '../../src/keys/secret.ts';
 import { createRandom } from '../../src/lib/random.ts';
-import { openStore } from '../../src/service/open-store.ts';
+import { openCore } from '../../src/service/open-core.ts';
 import { createService } from '../../src/service/service.ts';
 import { ON_SERVER } from '../support/cli-engine.ts';
 import { QUERY_PATH, request } from '../support/http.ts';
@@ -91,7 +91,7 @@ describe.skipIf(ON_SERVER)('the version of a store', () => {
       owner: 'a test',
     });
     try {
-      const now = await service.store.engine.inspect(ROWS);
+      const now = await service.core.engine.inspect(ROWS);
       expect(now.map((row) => JSON.stringify(row))).toEqual(rows.trimEnd().split('\n').map(normalize));
       expect(now[0]).toMatchObject({ path: '/rest/v1/0', address: 'https://p1.example.com/rest/v1/0' });
       const url = await service.app.listen({ host: '127.0.0.1', port: 0 });
@@ -112,7 +112,7 @@ describe.skipIf(ON_SERVER)('the version of a store', () => {
     const dir = join(folder.path, 'newer');
     await mkdir(join(dir, 'store'), { recursive: true });
     writeStoreVersion(dir, STORE_VERSION + 1);
-    await expect(openStore(testConfig(dir), 'a test')).rejects.toThrow(
+    await expect(openCore(testConfig(dir), 'a test')).rejects.toThrow(
       /event store in .* is of version \d+, newer than this Tailrace .* reads \(\d+\); update Tailrace/,
     );
     expect(await readdir(join(dir, 'store'))).toEqual([]);

@@ -15,14 +15,14 @@ afterAll(async () => {
   await service.close();
   await endpoints.remove();
 });
-const { url, clock, call, store } = service;
+const { url, clock, call, core } = service;
 const USAGE = { endpoint: 'usage.api-counts' };
 
 beforeAll(async () => {
   const timestamp = new Date(clock.now - 60_000).toISOString();
   const request = { path: '/rest/v1', url: 'https://p1.example.com/rest/v1' };
   const edge = { id: 'edge', timestamp, project: 'p1', metadata: { request } };
-  await storeEvents(store, 'cloudflare.logs.prod', [edge], clock.now);
+  await storeEvents(core, 'cloudflare.logs.prod', [edge], clock.now);
 });
 
 const queries = (labels: Readonly<Record<string, string>>) =>
@@ -81,7 +81,7 @@ async function holdReader() {
   const controller = new AbortController();
   const { signal } = controller;
   request(url, `${QUERY_PATH}/endless.plain?project=p1`, { signal }).catch(() => {}); // ends by its abort
-  await vi.waitFor(() => expect(store.engine.gauges().running).toBe(1), { timeout: 10_000 });
+  await vi.waitFor(() => expect(core.engine.gauges().running).toBe(1), { timeout: 10_000 });
   return () => controller.abort();
 }
 
@@ -150,7 +150,7 @@ describe('warming', () => {
   });
 
   test('that fails keeps the good answer for the rest of its life, and no longer', async () => {
-    await store.engine.command('RENAME TABLE edge_logs TO edge_logs_away');
+    await core.engine.command('RENAME TABLE edge_logs TO edge_logs_away');
     await passSeconds(300, 'failed');
     expect(await ask()).toEqual(['Tailrace; hit; ttl=600', '300']);
     clock.now += 599_000;
@@ -158,7 +158,7 @@ describe('warming', () => {
     clock.now += 1000;
     const { status } = await call('usage.api-counts', { project: 'warm', interval: 'daily' });
     expect(status).toBe(422);
-    await store.engine.command('RENAME TABLE edge_logs_away TO edge_logs');
+    await core.engine.command('RENAME TABLE edge_logs_away TO edge_logs');
     expect(await ask()).toEqual(['Tailrace; fwd=miss; stored', '0']);
   });
 });

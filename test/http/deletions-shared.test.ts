@@ -40,7 +40,7 @@ test('when one of two services over a server has deleted events, neither the oth
     project: 'shared',
     metadata: { request: { path: '/rest/v1', url: 'https://shared.example.com/rest/v1' } },
   }));
-  await storeEvents(a.store, 'cloudflare.logs.prod', events, now);
+  await storeEvents(a.core, 'cloudflare.logs.prod', events, now);
   expect([await countRequests(a), await countRequests(b)]).toEqual([3, 3]);
   const deleted = await post(a.url, '/api/deletions', { project: 'shared' });
   expect(deleted.body, deleted.text).toMatchObject({ state: 'done', rows: 3 });

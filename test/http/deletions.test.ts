@@ -19,7 +19,7 @@ afterAll(async () => {
   await service.close();
   await endpoints.remove();
 });
-const { url, clock, store } = service;
+const { url, clock, core } = service;
 const EDGE = 'cloudflare.logs.prod';
 const FUNCTIONS = 'deno-relay-logs';
 const HOUR_MS = 3_600_000;
@@ -63,12 +63,12 @@ async function fill(project: string, count: number, source = EDGE): Promise<void
       request: { path: '/rest/v1', url: `https://${project}.example.com/rest` },
     },
   }));
-  await storeEvents(store, source, events, clock.now);
+  await storeEvents(core, source, events, clock.now);
 }
 
 async function countStored(project: string, source = EDGE): Promise<number> {
-  const { table } = store.registry.getSource(source);
-  const [row] = await store.engine.inspect(`SELECT count() AS n FROM ${table} WHERE project = '${project}'`);
+  const { table } = core.registry.getSource(source);
+  const [row] = await core.engine.inspect(`SELECT count() AS n FROM ${table} WHERE project = '${project}'`);
   return Number(row?.['n']);
 }
 
@@ -89,13 +89,13 @@ describe('deleting events', () => {
     expect([await countStored('gone'), await countStored('gone', FUNCTIONS)]).toEqual([0, 0]);
     expect(await countStored('kept')).toBe(50);
     // Neither in parts that others have replaced, nor are these kept for a while.
-    const edge = storedTable(store.registry.getSource(EDGE), store.engine.cluster);
-    const parts = await store.engine.inspect(
+    const edge = storedTable(core.registry.getSource(EDGE), core.engine.cluster);
+    const parts = await core.engine.inspect(
       `SELECT sum(rows) AS all, countIf(NOT active AND rows > 0) AS old FROM system.parts
        WHERE database = currentDatabase() AND table = '${edge}'`,
     );
     expect(parts).toEqual([{ all: 50, old: 0 }]);
-    const [table] = await store.engine.inspect(
+    const [table] = await core.engine.inspect(
       `SELECT create_table_query AS text FROM system.tables WHERE database = currentDatabase() AND name = '${edge}'`,
     );
     expect(String(table?.['text'])).not.toMatch(/old_parts_lifetime|min_rows_to_fsync/);
@@ -129,7 +129,7 @@ describe('deleting events', () => {
   });
 
   test('deletes events without a project where the project is said to be empty', async () => {
-    await storeEvents(store, EDGE, [{ id: 'nobody', event_message: '' }], clock.now);
+    await storeEvents(core, EDGE, [{ id: 'nobody', event_message: '' }], clock.now);
     expect(await remove({ project: '' })).toMatchObject({ rows: 1 });
   });
 

@@ -37,9 +37,9 @@ test('a full disk is 503, with nothing half stored, until there is room again', 
   const service = await createService(testConfig(path), { logger, owner: 'a test' });
   const url = await service.app.listen({ host: '127.0.0.1', port: 0 });
   onTestFinished(service.close);
-  const { store, keyring } = service;
+  const { core, keyring } = service;
   const { id, key } = await keyring.create({ name: 'k', scopes: ['query'] });
-  const ids = () => idsOf(store, 'p');
+  const ids = () => idsOf(core, 'p');
   const bulk = (prefix: string) =>
     Array.from({ length: 2_000 }, (_, i) => ({
       id: `${prefix}${i}`,
@@ -132,5 +132,5 @@ test('an engine that ends while the disk is full is back when there is room agai
     .poll(async () => (await get(url, '/ready')).status, { timeout: 40_000, interval: 100 })
     .toBe(200);
   expect((await post(url, TO_EDGE, [{ id: 'z', project: 'q' }])).status).toBe(200);
-  expect(await idsOf(service.store, 'q')).toEqual(['x', 'z']);
+  expect(await idsOf(service.core, 'q')).toEqual(['x', 'z']);
 }, 60_000);

@@ -27,7 +27,7 @@ const statusOf = async (path: string) => (await get(service.url, path)).status;
 beforeAll(async () => {
   const now = service.clock.now;
   const event = { project: 'p', timestamp: now * 1000, metadata: { request: { path: '/rest/v1/x' } } };
-  await storeEvents(service.store, 'cloudflare.logs.prod', [event], now);
+  await storeEvents(service.core, 'cloudflare.logs.prod', [event], now);
   expect(await statusOf(CACHED)).toBe(200);
 });
 

@@ -46,7 +46,7 @@ test('every failure has one shape, and its code and status are those of the tabl
 });
 
 test('stored SQL that fails is told in the engine’s words, without the inside of the service', async () => {
-  await service.store.engine.command('DROP TABLE edge_logs');
+  await service.core.engine.command('DROP TABLE edge_logs');
   const answer = await get(url, `${QUERY_PATH}/logs.all?project=s3cret-value`);
   expectError(answer, 'query_failed');
   expect(answer.body.error.message).toMatch(/^Unknown table/);
@@ -54,6 +54,6 @@ test('stored SQL that fails is told in the engine’s words, without the inside 
 });
 
 test('after the engine has closed calls are told to come back', async () => {
-  await service.store.engine.close();
+  await service.core.engine.close();
   expectError(await get(url, `${QUERY_PATH}/logs.all?project=p1`), 'engine_unavailable');
 });

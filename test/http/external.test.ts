@@ -21,8 +21,8 @@ afterAll(async () => {
   await service.close();
   await folder.remove();
 });
-const { store } = service;
-const { engine } = store;
+const { core } = service;
+const { engine } = core;
 
 // As OpenTelemetry's collector makes it, with small granules so that few rows have several.
 await engine.command(`CREATE TABLE tailrace.otel_logs (
@@ -91,7 +91,7 @@ async function writeEndpoint(
 beforeEach(async () => {
   await writeFile(FILE, GOOD);
   await writeEndpoint('otel.newest', 'caching: disabled', SQL);
-  await store.reload();
+  await core.reload();
 });
 
 const post = (path: string, body: string) =>
@@ -151,10 +151,10 @@ test('the existing table is never changed, and a definition that is there is not
   const before = await definition();
   const made = () => engine.inspect("SELECT uuid FROM system.tables WHERE name = 'otel_events'");
   const view = await made();
-  await store.reload();
+  await core.reload();
   expect(await made()).toEqual(view);
   await writeFile(FILE, GOOD.replace('expression: SeverityText', 'expression: lower(SeverityText)'));
-  await store.reload();
+  await core.reload();
   expect(await made()).not.toEqual(view);
   expect((await service.call('otel.newest', { project: 's1' })).body.result[0]).toMatchObject({
     level: 'error',
@@ -164,11 +164,11 @@ test('the existing table is never changed, and a definition that is there is not
 
 test('a set that is refused leaves the view as it was', async () => {
   await writeFile(FILE, GOOD.replace('  level:', '  severity:'));
-  await expect(store.reload()).rejects.toThrow(/otel.newest/); // its query asks for level
+  await expect(core.reload()).rejects.toThrow(/otel.newest/); // its query asks for level
   const { body } = await service.call('otel.newest', { project: 's1' });
   expect(body.result[0]).toMatchObject({ level: 'ERROR' });
   await writeFile(FILE, GOOD);
-  await store.reload();
+  await core.reload();
 });
 
 describe('faults are told with file and line', () => {
@@ -215,7 +215,7 @@ describe('faults are told with file and line', () => {
     ['expression: Bytes', 'path: bytes', 15, 'unknown field "path"'],
   ])('%s → %s', async (right, wrong, line, message) => {
     await writeFile(FILE, GOOD.replace(right, wrong));
-    const error = await store.reload().then(
+    const error = await core.reload().then(
       () => undefined,
       (cause: unknown) => cause,
     );
@@ -229,14 +229,14 @@ describe('faults are told with file and line', () => {
 
   test('a name that is taken is refused, and what has it is left alone', async () => {
     await writeFile(FILE, GOOD.replace('table: otel_events', 'table: otel_logs'));
-    await expect(store.reload()).rejects.toThrow('the database has a table called otel_logs already');
+    await expect(core.reload()).rejects.toThrow('the database has a table called otel_logs already');
     await engine.command('CREATE VIEW tailrace.someones AS SELECT 1 AS one');
     await writeFile(FILE, GOOD.replace('table: otel_events', 'table: someones'));
-    await expect(store.reload()).rejects.toThrow('the database has a view called someones already');
+    await expect(core.reload()).rejects.toThrow('the database has a view called someones already');
     expect(await engine.inspect('SELECT * FROM someones')).toEqual([{ one: 1 }]);
     const own = GOOD.replace(/managed[\s\S]*$/, 'project: project\n');
     await writeFile(FILE, own);
-    await expect(store.reload()).rejects.toThrow(
+    await expect(core.reload()).rejects.toThrow(
       'the database has a view called otel_events; take another name',
     );
   });
@@ -281,7 +281,7 @@ test('a refresh of buckets computes all of them, since nobody tells what came to
     GROUP BY hour ORDER BY hour`;
   const bucket = 'caching: 60\ncache_warming: 20\nbucket: { column: hour, width: 3600, range: 86400 }';
   await writeEndpoint('otel.hours-x', bucket, sql, { hour: 'integer', events: 'integer' });
-  await store.reload();
+  await core.reload();
   const total = async () => {
     const { body } = await service.call('otel.hours-x', { project: 's1' });
     expect(body.error).toBeUndefined();
@@ -289,11 +289,11 @@ test('a refresh of buckets computes all of them, since nobody tells what came to
   };
   expect(await total()).toBeLessThan(90_000);
   // By another's hand: what is written this way leaves no mark.
-  const { version } = store.writes;
+  const { version } = core.writes;
   await engine.inspect(
     "INSERT INTO otel_logs (Timestamp, ServiceName) SELECT now64(9) - INTERVAL 5 HOUR, 's1' FROM numbers(100000)",
   );
-  expect(store.writes.version).toBe(version);
+  expect(core.writes.version).toBe(version);
   service.clock.now += 600_000;
   expect(await total()).toBeGreaterThan(90_000);
   const metrics = await (
@@ -311,7 +311,7 @@ test('query sandboxing and pins hold on it as on others', async () => {
     `WITH lines AS (SELECT event_message, level FROM otel_events WHERE project = @project)\nSELECT event_message, level FROM lines LIMIT 1`,
     { event_message: 'string', level: 'string' },
   );
-  await store.reload();
+  await core.reload();
   const own = await service.call('otel.open', {
     project: 's2',
     sql: 'SELECT level, count() AS n FROM lines GROUP BY level ORDER BY level',
@@ -341,7 +341,7 @@ test('query sandboxing and pins hold on it as on others', async () => {
 
 test('a search reads it, by its columns as fields and with its level', async () => {
   await writeFile(FILE, `${GOOD}level: { column: level }\n`);
-  await store.reload();
+  await core.reload();
   const from = new Date(Date.now() - 3 * 86_400_000).toISOString();
   const search = async (parameters: Record<string, string>) => {
     const query = new URLSearchParams({ source: 'otel.logs', project: 's1', from, ...parameters });

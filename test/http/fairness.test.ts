@@ -33,7 +33,7 @@ afterAll(async () => {
   await endpoints.remove();
 });
 const { url, clock } = service;
-const { gauges } = service.store.engine;
+const { gauges } = service.core.engine;
 const newKey = async (name: string) =>
   (await service.service.keyring.create({ name, scopes: ['query'] })).key;
 const ask = (key: string, path: string) => get(url, `${QUERY_PATH}/${path}`, { 'x-api-key': key });

@@ -6,7 +6,7 @@ import { PRIVATE_KEY, storeEvents } from '../support/service.ts';
 import { comparable, createWays } from '../support/ways.ts';
 
 const service = await startFormatsService();
-const { url, ask, fetchBytes, clock, store } = service;
+const { url, ask, fetchBytes, clock, core } = service;
 const { keyring } = service.service;
 const PATH = `${QUERY_PATH}/formats.types`;
 const ways = createWays(service, PATH);
@@ -237,7 +237,7 @@ test('an answer with time buckets is computed whole in CSV, and has later events
   const path = 'usage.api-counts?project=p1&interval=hourly&format=csv';
   const send = (id: string) =>
     storeEvents(
-      store,
+      core,
       'cloudflare.logs.prod',
       [{ id, project: 'p1', timestamp: clock.now, metadata: { request: { path: '/rest/v1' } } }],
       clock.now,

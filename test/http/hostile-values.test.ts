@@ -53,7 +53,7 @@ beforeAll(async () => {
   const timestamp = new Date(clock.now - 60_000).toISOString();
   const request = { path: '/rest/v1', url: 'https://p1.example.com/rest/v1' };
   const edge = { id: 'edge', timestamp, project: 'p1', metadata: { request } };
-  await storeEvents(service.store, 'cloudflare.logs.prod', [edge], clock.now);
+  await storeEvents(service.core, 'cloudflare.logs.prod', [edge], clock.now);
 });
 
 describe.each(PARAMETERS)('%s: %s', (endpoint, parameter, others, refused) => {
@@ -84,7 +84,7 @@ test.each([
   ['64 KiB', 'é'.repeat(32_768)],
 ])('a project whose name is %s gets its own entries and no others', async (_what, project) => {
   const timestamp = new Date(clock.now - 1000).toISOString();
-  await storeEvents(service.store, 'cloudflare.logs.prod', [{ id: 'own', timestamp, project }], clock.now);
+  await storeEvents(service.core, 'cloudflare.logs.prod', [{ id: 'own', timestamp, project }], clock.now);
   const answer = await get(url, `${QUERY_PATH}/logs.all?project=${encodeURIComponent(project)}`);
   expect(answer.body.result.map((row) => row['id'])).toEqual(['own']);
 });

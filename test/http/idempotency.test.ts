@@ -39,14 +39,14 @@ test('a repeat is answered as the first was, with its reasons, and stores nothin
   const second = await send(project, body);
   expect(first.body).toEqual({ message: ['event 2: is not a JSON object'] });
   expect([second.status, second.text]).toEqual([first.status, first.text]);
-  expect(await idsOf(service.store, project)).toEqual(['1', '3']);
+  expect(await idsOf(service.core, project)).toEqual(['1', '3']);
 });
 
 test('repeats at the same time store once', async () => {
   const project = newProject();
   const answers = await Promise.all(Array.from({ length: 20 }, () => send(project, [{ id: '1', project }])));
   expect(answers.map(({ status }) => status)).toEqual(Array(20).fill(200));
-  expect(await idsOf(service.store, project)).toEqual(['1']);
+  expect(await idsOf(service.core, project)).toEqual(['1']);
 });
 
 test('a repeat after a restart stores nothing', async () => {
@@ -55,7 +55,7 @@ test('a repeat after a restart stores nothing', async () => {
   await service.close();
   await start();
   expect((await send(project, [{ id: '1', project }])).status).toBe(200);
-  expect(await idsOf(service.store, project)).toEqual(['1']);
+  expect(await idsOf(service.core, project)).toEqual(['1']);
 });
 
 test('a repeat after a crash between the commit and its record stores nothing', async () => {
@@ -71,13 +71,13 @@ test('a repeat after a crash between the commit and its record stores nothing', 
     await rm(join(folder.path, `idempotency.sqlite${suffix}`), { force: true });
   await start();
   expect((await send(project, body)).status).toBe(200);
-  expect(await idsOf(service.store, project)).toEqual(['1', '2']);
+  expect(await idsOf(service.core, project)).toEqual(['1', '2']);
   // Only the repeat: other events under the key are not taken for those that were stored.
   await service.close();
   await rm(join(folder.path, 'idempotency.sqlite'), { force: true });
   await start();
   expect((await send(project, [{ id: '3', project }])).status).toBe(200);
-  expect(await idsOf(service.store, project)).toEqual(['1', '2', '3']);
+  expect(await idsOf(service.core, project)).toEqual(['1', '2', '3']);
 });
 
 test('a key with another body is refused', async () => {
@@ -86,18 +86,18 @@ test('a key with another body is refused', async () => {
   const answer = await send(project, [{ id: '2', project }]);
   expectError(answer, 'invalid_request');
   expect(answer.body.error.message).toMatch(/^this Idempotency-Key came before with another body/);
-  expect(await idsOf(service.store, project)).toEqual(['1']);
+  expect(await idsOf(service.core, project)).toEqual(['1']);
 });
 
 test('a repeat of what failed is tried again', async () => {
   const project = newProject();
-  const { engine } = service.store;
+  const { engine } = service.core;
   await engine.command('RENAME TABLE tailrace.edge_logs TO tailrace.edge_logs_away');
   const failed = await send(project, [{ id: '1', project }]);
   await engine.command('RENAME TABLE tailrace.edge_logs_away TO tailrace.edge_logs');
   expect(failed.status).not.toBe(200);
   expect((await send(project, [{ id: '1', project }])).status).toBe(200);
-  expect(await idsOf(service.store, project)).toEqual(['1']);
+  expect(await idsOf(service.core, project)).toEqual(['1']);
 });
 
 test('a key means something only to its sender, source and project', async () => {
@@ -107,13 +107,13 @@ test('a key means something only to its sender, source and project', async () =>
     expect((await send('shared', body, headers)).status).toBe(200);
   const other = await post(url, '/logs?source_name=postgres.logs', body, { 'idempotency-key': 'shared' });
   expect(other.status).toBe(200);
-  expect(await idsOf(service.store, project)).toEqual(['1', '1', '1']);
-  expect(await idsOf(service.store, project, 'postgres_logs')).toEqual(['1']);
+  expect(await idsOf(service.core, project)).toEqual(['1', '1', '1']);
+  expect(await idsOf(service.core, project, 'postgres_logs')).toEqual(['1']);
 });
 
 test('without a key every request stores', async () => {
   const project = newProject();
   for (const headers of [{}, { 'idempotency-key': '' }])
     await post(url, TO_EDGE, [{ id: '1', project }], headers);
-  expect(await idsOf(service.store, project)).toEqual(['1', '1']);
+  expect(await idsOf(service.core, project)).toEqual(['1', '1']);
 });

@@ -15,7 +15,7 @@ const service = await startTestService({
   },
 });
 afterAll(service.close);
-const { url, store } = service;
+const { url, core } = service;
 
 let projects = 0;
 /** A project of its own for each test. */
@@ -37,7 +37,7 @@ const manyEvents = (project: string, count: number) =>
 async function expectToGoOn(): Promise<void> {
   const project = newProject();
   expect((await post(url, TO_EDGE, [{ id: '1', project }])).status).toBe(200);
-  expect(await idsOf(store, project)).toEqual(['1']);
+  expect(await idsOf(core, project)).toEqual(['1']);
 }
 
 describe('Content-Encoding', () => {
@@ -46,7 +46,7 @@ describe('Content-Encoding', () => {
     const body = encode(name, JSON.stringify(manyEvents(project, 5_000)));
     const answer = await post(url, TO_EDGE, body, { 'content-encoding': name.toUpperCase() });
     expect([answer.status, answer.text]).toEqual([200, '{"message":"Logged!"}']);
-    expect(await idsOf(store, project)).toHaveLength(5_000);
+    expect(await idsOf(core, project)).toHaveLength(5_000);
   });
 
   test('identity is none', async () => {
@@ -59,7 +59,7 @@ describe('Content-Encoding', () => {
     const text = JSON.stringify(manyEvents(project, 10));
     const body = new Uint8Array(Buffer.concat([gzipSync(text.slice(0, 50)), gzipSync(text.slice(50))]));
     expect((await post(url, TO_EDGE, body, { 'content-encoding': 'gzip' })).status).toBe(200);
-    expect(await idsOf(store, project)).toHaveLength(10);
+    expect(await idsOf(core, project)).toHaveLength(10);
   });
 
   test.each(names)('%s of something else is 400', async (name) => {
@@ -68,7 +68,7 @@ describe('Content-Encoding', () => {
     const answer = await post(url, TO_EDGE, body, { 'content-encoding': name });
     expectError(answer, 'invalid_request');
     expect(answer.body.error.message).toBe(`the body is not valid ${name}, or ends too soon`);
-    expect(await idsOf(store, project)).toEqual([]);
+    expect(await idsOf(core, project)).toEqual([]);
   });
 
   test.each(names)('%s that ends too soon is 400', async (name) => {
@@ -78,7 +78,7 @@ describe('Content-Encoding', () => {
       const answer = await post(url, TO_EDGE, whole.slice(0, length), { 'content-encoding': name });
       expectError(answer, 'invalid_request');
     }
-    expect(await idsOf(store, project)).toEqual([]);
+    expect(await idsOf(core, project)).toEqual([]);
   });
 
   test.each(['compress', 'gzip, gzip', 'utf-8', '__proto__', 'constructor'])('%s is 415', async (name) => {
@@ -106,7 +106,7 @@ describe('Content-Encoding', () => {
     const project = newProject();
     const text = JSON.stringify([{ id: '1', project, message: 'x'.repeat(900_000) }]);
     const answer = await post(url, TO_EDGE, encode('gzip', text), { 'content-encoding': 'gzip' });
-    expect([answer.status, await idsOf(store, project)]).toEqual([200, ['1']]);
+    expect([answer.status, await idsOf(core, project)]).toEqual([200, ['1']]);
   });
 });
 
@@ -239,7 +239,7 @@ describe('hostile events', () => {
     const body = encode('zstd', `[${good('1')},${hostile},${good('3')}]`);
     const answer = await post(url, TO_EDGE, body, { 'content-encoding': 'zstd' });
     expect([answer.status, answer.body]).toEqual([406, { message: [`event 2: ${reason}`] }]);
-    expect(await idsOf(store, project)).toEqual(['1', '3']);
+    expect(await idsOf(core, project)).toEqual(['1', '3']);
   });
 
   test('a million keys in one body are read in one go', async () => {
@@ -267,7 +267,7 @@ describe('hostile events', () => {
     const project = newProject();
     const answer = await post(url, TO_EDGE, `[{"id":"1","project":"${project}","metadata":${metadata}}]`);
     expect(answer.status).toBe(200);
-    expect(await rowsOf(store, project, { columns: 'metadata' })).toEqual([{ metadata }]);
+    expect(await rowsOf(core, project, { columns: 'metadata' })).toEqual([{ metadata }]);
     const { text } = await get(url, `/api/endpoints/query/logs.all?project=${project}`);
     expect(text).toContain(`"metadata":${metadata}`);
     expect(({} as Record<string, unknown>)['polluted']).toBeUndefined();
@@ -277,7 +277,7 @@ describe('hostile events', () => {
     const project = newProject();
     const text = `{"__proto__":{"project":"other"},"constructor":1,"id":"1","project":"${project}"}`;
     expect((await post(url, TO_EDGE, text)).status).toBe(200);
-    expect(await rowsOf(store, project, { columns: 'attributes' })).toEqual([
+    expect(await rowsOf(core, project, { columns: 'attributes' })).toEqual([
       { attributes: '{"__proto__":{"project":"other"},"constructor":1}' },
     ]);
   });
@@ -286,7 +286,7 @@ describe('hostile events', () => {
     const project = newProject();
     const text = `{"id":"1","id":"2","project":"x","project":"${project}","event_message":"a","event_message":"b"}`;
     expect((await post(url, TO_EDGE, text)).status).toBe(200);
-    expect(await rowsOf(store, project, { columns: 'id, event_message' })).toEqual([
+    expect(await rowsOf(core, project, { columns: 'id, event_message' })).toEqual([
       { id: '2', event_message: 'b' },
     ]);
   });
@@ -310,7 +310,7 @@ describe('a body that does not come', () => {
     socket.destroy();
     await closed;
     await vi.waitFor(async () => expect(await counted()).toBe(before + 1), 10_000);
-    expect(await idsOf(store, project)).toEqual([]);
+    expect(await idsOf(core, project)).toEqual([]);
     await expectToGoOn();
   });
 
@@ -324,7 +324,7 @@ describe('a body that does not come', () => {
     await closed;
     clearInterval(drip);
     expect(received()).toMatch(/^(HTTP\/1\.1 400 [\s\S]*did not arrive within 1500 ms[\s\S]*)?$/);
-    expect(await idsOf(store, project)).toEqual([]);
+    expect(await idsOf(core, project)).toEqual([]);
     await expectToGoOn();
   });
 

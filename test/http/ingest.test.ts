@@ -5,8 +5,8 @@ import { PUBLIC_KEY, startTestService } from '../support/service.ts';
 
 const service = await startTestService({ env: { TAILRACE_DEFAULT_PROJECT: 'fallback' } });
 afterAll(service.close);
-const { url, store } = service;
-const EDGE_ID = store.registry.getSource(EDGE).id;
+const { url, core } = service;
+const EDGE_ID = core.registry.getSource(EDGE).id;
 const LOGGED = { message: 'Logged!' };
 
 let projects = 0;
@@ -20,7 +20,7 @@ describe('paths', () => {
     const project = newProject();
     const answer = await post(url, `${path}?source_name=${EDGE}`, [{ id: '1', project }]);
     expect([answer.status, answer.body]).toEqual([200, LOGGED]);
-    expect(await idsOf(store, project)).toEqual(['1']);
+    expect(await idsOf(core, project)).toEqual(['1']);
   });
 
   test('other methods are told which are allowed', async () => {
@@ -46,7 +46,7 @@ describe('the source', () => {
   ])('is named by %s', async (_, query, headers) => {
     const project = newProject();
     expect((await post(url, `/logs${query}`, [{ id: '1', project }], headers)).status).toBe(200);
-    expect(await idsOf(store, project)).toEqual(['1']);
+    expect(await idsOf(core, project)).toEqual(['1']);
   });
 
   test.each(['source', 'source_name', 'collection', 'collection_name'])(
@@ -56,14 +56,14 @@ describe('the source', () => {
       const value = field.endsWith('name') ? EDGE : EDGE_ID;
       const answer = await post(url, '/logs', { [field]: value, batch: [{ id: '1', project }] });
       expect([answer.status, answer.body]).toEqual([200, LOGGED]);
-      expect(await idsOf(store, project)).toEqual(['1']);
+      expect(await idsOf(core, project)).toEqual(['1']);
     },
   );
 
   test('named in the query string makes a member `source` of one event a datum', async () => {
     const project = newProject();
     expect((await post(url, TO_EDGE, { id: '1', project, source: 'nginx' })).status).toBe(200);
-    const [row] = await rowsOf(store, project, { columns: 'attributes' });
+    const [row] = await rowsOf(core, project, { columns: 'attributes' });
     expect(row).toEqual({ attributes: '{"source":"nginx"}' });
   });
 
@@ -143,7 +143,7 @@ describe('the body', () => {
     const project = newProject();
     const answer = await post(url, TO_EDGE, write(project), { 'content-type': type });
     expect([answer.status, answer.body]).toEqual([200, LOGGED]);
-    expect(await idsOf(store, project)).toEqual(ids);
+    expect(await idsOf(core, project)).toEqual(ids);
   });
 
   test.each([
@@ -201,7 +201,7 @@ describe('events', () => {
         expect.stringMatching(/^event 8: is older than the 36500 days that cloudflare\.logs\.prod keeps: \d/),
       ],
     });
-    expect(await idsOf(store, project)).toEqual(['1', '7']);
+    expect(await idsOf(core, project)).toEqual(['1', '7']);
   });
 
   test('as lines are refused one by one, a bad line like a bad event', async () => {
@@ -212,7 +212,7 @@ describe('events', () => {
       406,
       { message: [1, 3, 4].map((number) => `event ${number}: is not valid JSON`) },
     ]);
-    expect(await idsOf(store, project)).toEqual(['2']);
+    expect(await idsOf(core, project)).toEqual(['2']);
   });
 
   test('refused by the thousand are told to a bound, then counted', async () => {
@@ -243,7 +243,7 @@ describe('events', () => {
   test('without id and time get a UUIDv7 and the time of arrival', async () => {
     const project = newProject();
     await post(url, TO_EDGE, [{ project }, { project }]);
-    const rows = await rowsOf(store, project, { columns: 'id, toUnixTimestamp64Micro(timestamp) AS at' });
+    const rows = await rowsOf(core, project, { columns: 'id, toUnixTimestamp64Micro(timestamp) AS at' });
     const v7 = expect.stringMatching(/^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
     const at = service.clock.now * 1000;
     expect(rows).toEqual([
@@ -260,9 +260,9 @@ describe('the project of an event', () => {
     const events = [{ id: own, project: own }, { id: header }, { id: `${header}-number`, project: 5 }];
     await post(url, TO_EDGE, events, { 'x-project': header });
     await post(url, TO_EDGE, [{ id: `${header}-default` }]);
-    expect(await idsOf(store, own)).toEqual([own]);
-    expect(await idsOf(store, header)).toEqual([header, `${header}-number`]);
-    expect(await idsOf(store, 'fallback')).toContain(`${header}-default`);
+    expect(await idsOf(core, own)).toEqual([own]);
+    expect(await idsOf(core, header)).toEqual([header, `${header}-number`]);
+    expect(await idsOf(core, 'fallback')).toContain(`${header}-default`);
   });
 });
 
@@ -270,14 +270,14 @@ describe('keys', () => {
   test('the public key may send events', async () => {
     const project = newProject();
     const answer = await post(url, TO_EDGE, [{ id: '1', project }], { 'x-api-key': PUBLIC_KEY });
-    expect([answer.status, await idsOf(store, project)]).toEqual([200, ['1']]);
+    expect([answer.status, await idsOf(core, project)]).toEqual([200, ['1']]);
   });
 
   test.each([['query'], ['manage']] as const)('a key for %s may not', async (scope) => {
     const project = newProject();
     const { key } = await service.service.keyring.create({ name: 'k', scopes: [scope] });
     expectError(await post(url, TO_EDGE, [{ id: '1', project }], { 'x-api-key': key }), 'forbidden');
-    expect(await idsOf(store, project)).toEqual([]);
+    expect(await idsOf(core, project)).toEqual([]);
   });
 
   test.each([

@@ -6,7 +6,7 @@ import { type AnswerBody, PRIVATE_KEY, PUBLIC_KEY, startTestService } from '../s
 
 const service = await startTestService();
 afterAll(service.close);
-const { url, clock, store } = service;
+const { url, clock, core } = service;
 const { keyring } = service.service;
 
 interface KeyView {
@@ -324,7 +324,7 @@ describe('events sent with a pinned key', async () => {
     ]);
     expect(sent.status).toBe(200);
     expect((await send({ id: 'd' }, { 'x-project': 'pinned' })).status).toBe(200);
-    expect(await idsOf(store, 'pinned')).toEqual(['a', 'b', 'c', 'd']);
+    expect(await idsOf(core, 'pinned')).toEqual(['a', 'b', 'c', 'd']);
   });
 
   test('are refused with the reason where they name another, and the others are stored', async () => {
@@ -338,8 +338,8 @@ describe('events sent with a pinned key', async () => {
       'event 1: names the project "other", but the key sends for "pinned" only',
       'event 3: names the project "other", but the key sends for "pinned" only',
     ]);
-    expect(await idsOf(store, 'other')).toEqual([]);
-    expect(await idsOf(store, 'pinned')).toContain('f');
+    expect(await idsOf(core, 'other')).toEqual([]);
+    expect(await idsOf(core, 'pinned')).toContain('f');
   });
 
   test('are held to it in a large body, too, which is read in another thread', async () => {
@@ -351,7 +351,7 @@ describe('events sent with a pinned key', async () => {
     const sent = await send(events);
     expect(sent.status).toBe(406);
     expect((sent.body as AnswerBody & { message: string[] }).message).toHaveLength(100);
-    expect(await idsOf(store, 'foreign')).toEqual([]);
+    expect(await idsOf(core, 'foreign')).toEqual([]);
   });
 
   test('are refused as a whole with X-Project of another project, or to another source', async () => {
@@ -361,7 +361,7 @@ describe('events sent with a pinned key', async () => {
       { parameter: 'X-Project', message: expect.stringMatching(/^is pinned to /) },
     ]);
     expectError(await send({ id: 'h' }, {}, '/api/logs?source_name=postgres.logs'), 'forbidden');
-    expect(await idsOf(store, 'pinned')).not.toContain('h');
+    expect(await idsOf(core, 'pinned')).not.toContain('h');
   });
 
   test('are refused to a key whose pins say nothing of events', async () => {
@@ -391,7 +391,7 @@ describe('events sent with a pinned key', async () => {
         errorMessage: 'event 1: names the project "other", but the key sends for "pinned" only',
       },
     });
-    expect(await idsOf(store, 'other')).toEqual([]);
+    expect(await idsOf(core, 'other')).toEqual([]);
     expectError(await send(body, { 'x-source': 'postgres.logs' }, '/v1/logs'), 'forbidden');
   });
 });

@@ -22,13 +22,13 @@ afterAll(async () => {
   await service.close();
   await folder.remove();
 });
-const { url, store } = service;
-const { sources } = store.registry;
+const { url, core } = service;
+const { sources } = core.registry;
 const EDGE = 'cloudflare.logs.prod';
-const hiddenSource = store.registry.getSource('postgres.logs');
+const hiddenSource = core.registry.getSource('postgres.logs');
 const events = (project: string) => [{ id: project, timestamp: new Date(NOW_MS).toISOString(), project }];
-await storeEvents(store, EDGE, events('in-edge'), NOW_MS);
-await storeEvents(store, 'postgres.logs', events('in-postgres'), NOW_MS);
+await storeEvents(core, EDGE, events('in-edge'), NOW_MS);
+await storeEvents(core, 'postgres.logs', events('in-postgres'), NOW_MS);
 
 const LISTS = { endpoints: [SEEN.name], sources: [EDGE] };
 const SCOPES = ['query', 'ingest', 'manage'] as const;

@@ -48,7 +48,7 @@ describe.each([
     expect((await ways.ask(headers)).byFramework).toBe(false);
     await ways.askFramework({ ...headers, 'x-request-id': 'theirs' });
     const find = async (id: string) => {
-      const rows = await rowsOf(service.store, OWN, {
+      const rows = await rowsOf(service.core, OWN, {
         columns: 'event_message, path, status_code, metadata',
       });
       const row = rows.find(({ metadata }) => String(metadata).includes(`"id":"${id}"`));

@@ -20,7 +20,7 @@ const service = await startTestService({
   env: { TAILRACE_ENDPOINTS_DIR: endpoints.path, TAILRACE_TRUST_PROXY: '127.0.0.1' },
   logger: pino({ level: 'info' }, { write: (line) => void lines.push(JSON.parse(line)) }),
 });
-const { url, clock, store } = service;
+const { url, clock, core } = service;
 const { keyring } = service.service;
 
 const PATH = `${QUERY_PATH}/usage.api-counts?project=p1&interval=minutely`;
@@ -40,7 +40,7 @@ beforeAll(async () => {
     timestamp: clock.now - i * 60_000,
     metadata: { request: { path: '/rest/v1', url: 'https://p1.example/rest/v1?q=é' } },
   }));
-  await storeEvents(store, 'cloudflare.logs.prod', events, clock.now);
+  await storeEvents(core, 'cloudflare.logs.prod', events, clock.now);
 });
 
 describe('a question that was asked before is answered ahead of the framework', () => {
@@ -330,7 +330,7 @@ describe('what was known of a question is not used any more', () => {
     for (let i = 0; i < 2; i++) expect(await answer()).toBe('{"result":[{"n":1}]}');
     const sql = 'SELECT toInt64(2) AS n FROM numbers(1) WHERE @project != @now\n';
     await writeFile(join(endpoints.path, 'changing', 'query.sql'), sql);
-    await store.reload();
+    await core.reload();
     for (let i = 0; i < 2; i++) expect(await answer()).toBe('{"result":[{"n":2}]}');
   });
 });

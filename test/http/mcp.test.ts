@@ -82,7 +82,7 @@ const service = await startTestService({
   env: { ...definitions.env, TAILRACE_MCP_BYTES_MAX: '2000', TAILRACE_CORS_ORIGINS: ORIGIN },
   logger: pino({ level: 'info' }, { write: (line) => void lines.push(line) }),
 });
-const { store, clock, url, close } = service;
+const { core, clock, url, close } = service;
 const { keyring } = service.service;
 const event = (project: string, i: number) => ({
   id: `${project}${i}`,
@@ -95,7 +95,7 @@ const events = Array.from({ length: 40 }, (_, i) => [
   event('p', i),
   ...(i < 6 ? [event('q', i)] : []),
 ]).flat();
-await storeEvents(store, 'app.logs', events, clock.now);
+await storeEvents(core, 'app.logs', events, clock.now);
 
 const clients: Client[] = [];
 afterAll(async () => {
@@ -510,10 +510,10 @@ test('the query of an agent that hangs up is stopped', async () => {
   const body = JSON.stringify({ ...LIST, method: 'tools/call', params });
   const headers = { ...TYPES, 'x-api-key': PRIVATE_KEY };
   const sent = fetch(`${url}/mcp`, { method: 'POST', headers, body, signal: controller.signal });
-  await expect.poll(() => store.engine.gauges().running).toBe(1);
+  await expect.poll(() => core.engine.gauges().running).toBe(1);
   controller.abort();
   await expect(sent).rejects.toThrow('aborted');
-  await expect.poll(() => store.engine.gauges().running).toBe(0);
+  await expect.poll(() => core.engine.gauges().running).toBe(0);
   await expect.poll(() => lines.join()).toContain('"status":499');
 });
 

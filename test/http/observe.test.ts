@@ -93,9 +93,9 @@ describe('the log', () => {
       await get(url, `/nowhere/s3cret-value?${query}`);
       await get(url, `${QUERY_PATH}/s3cret-value?${query}`);
       await get(url, `${QUERY_PATH}/logs.all?project=${'s3cret-value'.repeat(25_000)}`);
-      await service.store.engine.command('RENAME TABLE edge_logs TO edge_logs_away');
+      await service.core.engine.command('RENAME TABLE edge_logs TO edge_logs_away');
       const failed = await get(url, `${QUERY_PATH}/logs.all?project=s3cret-value`);
-      await service.store.engine.command('RENAME TABLE edge_logs_away TO edge_logs');
+      await service.core.engine.command('RENAME TABLE edge_logs_away TO edge_logs');
       expectError(failed, 'query_failed');
     });
     expect(written).toHaveLength(9 * 5 + 4);

@@ -10,7 +10,7 @@ const OPENAPI_PATH = '/openapi.json';
 
 const service = await startTestService();
 afterAll(service.close);
-const { url, clock, store, config } = service;
+const { url, clock, core, config } = service;
 const { keyring } = service.service;
 
 interface Operation {
@@ -62,8 +62,8 @@ describe('the OpenAPI document', () => {
   });
 
   test('has each endpoint under one path, whose description has its UUID', () => {
-    expect(endpointsOf(document)).toHaveLength(store.registry.endpoints.length);
-    for (const { id, name } of store.registry.endpoints) {
+    expect(endpointsOf(document)).toHaveLength(core.registry.endpoints.length);
+    for (const { id, name } of core.registry.endpoints) {
       const { get: one, post } = document.paths[`${QUERY_PATH}/${name}`] ?? {};
       for (const operation of [one, post]) expect(operation?.description).toContain(`${QUERY_PATH}/${id}`);
     }
@@ -103,8 +103,8 @@ describe('the OpenAPI document', () => {
   });
 
   test('describes the answers that the endpoints really give', async () => {
-    await storeEvents(store, 'cloudflare.logs.prod', [edgeEvent()], clock.now);
-    await storeEvents(store, 'deno-relay-logs', [invocation()], clock.now);
+    await storeEvents(core, 'cloudflare.logs.prod', [edgeEvent()], clock.now);
+    await storeEvents(core, 'deno-relay-logs', [invocation()], clock.now);
     const queries = {
       'logs.all': 'project=p1',
       'usage.api-counts': 'project=p1&interval=daily',

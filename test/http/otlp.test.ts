@@ -35,7 +35,7 @@ const PROTOBUF = 'application/x-protobuf';
 
 const service = await startTestService({ env: { TAILRACE_OTLP_SOURCE: EDGE } });
 afterAll(service.close);
-const { url, store, clock } = service;
+const { url, core, clock } = service;
 
 let projects = 0;
 /** A project of its own for each test. */
@@ -69,12 +69,12 @@ const send = (body: Body, type = 'application/json', headers = {}) =>
   post(url, '/v1/logs', body, { 'content-type': type, 'x-api-key': PUBLIC_KEY, ...headers });
 
 async function metadataOf(project: string): Promise<string> {
-  const [row] = await rowsOf(store, project, { columns: 'metadata' });
+  const [row] = await rowsOf(core, project, { columns: 'metadata' });
   return String(row?.['metadata']);
 }
 
 async function messagesOf(project: string): Promise<string[]> {
-  const rows = await rowsOf(store, project, { columns: 'event_message' });
+  const rows = await rowsOf(core, project, { columns: 'event_message' });
   return rows.map((row) => String(row['event_message'])).sort();
 }
 
@@ -193,7 +193,7 @@ describe.each(ENCODINGS)('in %s', (_, type, encode) => {
     const project = newProject();
     const record = { id: '1', eventName: 'named', ...(body && { body }) };
     expect((await send(encode(requestOf([record])), type, { 'x-project': project })).status).toBe(200);
-    expect(await rowsOf(store, project, { columns: 'event_message' })).toEqual([{ event_message: message }]);
+    expect(await rowsOf(core, project, { columns: 'event_message' })).toEqual([{ event_message: message }]);
   });
 
   test.each([
@@ -205,7 +205,7 @@ describe.each(ENCODINGS)('in %s', (_, type, encode) => {
   ])("a record's time is %s", async (_name, times, agoMs) => {
     const project = newProject();
     expect((await send(encode(requestOf([times])), type, { 'x-project': project })).status).toBe(200);
-    const [row] = await rowsOf(store, project, { columns: 'toUnixTimestamp64Micro(timestamp) AS at' });
+    const [row] = await rowsOf(core, project, { columns: 'toUnixTimestamp64Micro(timestamp) AS at' });
     expect(row).toEqual({ at: (clock.now - agoMs) * 1000 });
   });
 
@@ -240,7 +240,7 @@ describe.each(ENCODINGS)('in %s', (_, type, encode) => {
     const bytes = body instanceof Uint8Array ? body : Buffer.from(JSON.stringify(body));
     const headers = { 'content-encoding': 'gzip', 'x-project': project };
     expect((await send(new Uint8Array(gzipSync(bytes)), type, headers)).status).toBe(200);
-    expect(await idsOf(store, project)).toHaveLength(1);
+    expect(await idsOf(core, project)).toHaveLength(1);
   });
 
   test('a request without records is taken', async () => {
@@ -283,8 +283,8 @@ describe('the source', () => {
     const project = newProject();
     const headers = { 'x-source': 'postgres.logs', 'x-project': project };
     expect((await send(requestOf([{}]), 'application/json', headers)).status).toBe(200);
-    expect(await idsOf(store, project, 'postgres_logs')).toHaveLength(1);
-    expect(await idsOf(store, project)).toEqual([]);
+    expect(await idsOf(core, project, 'postgres_logs')).toHaveLength(1);
+    expect(await idsOf(core, project)).toEqual([]);
     expectError(await send(requestOf([]), 'application/json', { 'x-source': 'none' }), 'source_not_found');
   });
 });
@@ -337,7 +337,7 @@ describe('hostile JSON', () => {
       200,
       { partialSuccess: { rejectedLogRecords: '1', errorMessage: expect.stringMatching(reason) } },
     ]);
-    expect(await idsOf(store, project)).toHaveLength(1);
+    expect(await idsOf(core, project)).toHaveLength(1);
   });
 
   test.each([

@@ -31,7 +31,7 @@ function callEndless(endpoint: string, project: string) {
 }
 
 const untilEngine = (running: number, queued: number) =>
-  vi.waitFor(() => expect(service.store.engine.gauges()).toMatchObject({ running, queued }), {
+  vi.waitFor(() => expect(service.core.engine.gauges()).toMatchObject({ running, queued }), {
     timeout: 10_000,
   });
 
@@ -71,7 +71,7 @@ describe('a caller that hangs up', () => {
     server.off('request', count);
     // An answer that comes back shows that the service has gone round its loop and the query still runs.
     await get(url, '/health');
-    expect(service.store.engine.gauges()).toMatchObject({ running: 1, queued: 0 });
+    expect(service.core.engine.gauges()).toMatchObject({ running: 1, queued: 0 });
     expect(await readMetric(url, 'tailrace_engine_queries_total', { endpoint: 'endless.cached' })).toBe(1);
     await last?.hangUp();
     await untilEngine(0, 0);

@@ -7,7 +7,7 @@ import { PUBLIC_KEY, startTestService } from '../support/service.ts';
 
 const service = await startTestService();
 afterAll(service.close);
-const { url, clock, store } = service;
+const { url, clock, core } = service;
 const { keyring } = service.service;
 
 async function read<T>(path: string, key?: string): Promise<T> {
@@ -184,7 +184,7 @@ describe('the projects', () => {
 });
 
 test('without an engine the overview still answers, and says so', async () => {
-  await store.engine.close();
+  await core.engine.close();
   clock.now += 6_000;
   expect((await overview()).endpoints.length).toBe(3);
   await expect

@@ -100,14 +100,14 @@ async function readAll(url: string, path: string, between: () => Promise<void> =
 const pathOf = (endpoint: string, project: string) => `${QUERY_PATH}/${endpoint}?project=${project}`;
 
 beforeAll(async () => {
-  await storeEvents(own.store, EDGE, events('p', 0, 40, own.clock.now), own.clock.now);
+  await storeEvents(own.core, EDGE, events('p', 0, 40, own.clock.now), own.clock.now);
 });
 
 describe('following the links', () => {
   test('reaches each of many rows that share id and microsecond, of an endpoint and of a search', async ({
     task: { result },
   }) => {
-    const { store, clock, url } = own;
+    const { core, clock, url } = own;
     const project = `alike-${result?.retryCount ?? 0}`;
     const at = (ms: number) => new Date(clock.now - ms).toISOString();
     const alike = Array.from({ length: 250 }, (_, i) => ({
@@ -119,7 +119,7 @@ describe('following the links', () => {
     const others = [1_000, 9_000].map((ms) => ({ id: `at-${ms}`, timestamp: at(ms), project }));
     // Of several inserts, so that the engine has them in several parts.
     for (const events of [alike.slice(0, 90), alike.slice(90), others])
-      await storeEvents(store, EDGE, events, clock.now);
+      await storeEvents(core, EDGE, events, clock.now);
     const wanted = ['at-1000', ...alike.map(({ id }) => id), 'at-9000'];
     expect(await readAll(url, pathOf(SHIPPED, project))).toEqual(wanted);
     for (const limit of [60, 100])
@@ -129,13 +129,13 @@ describe('following the links', () => {
   test('reaches each of many rows that differ only in their message once, in a search of any page size', async ({
     task: { result },
   }) => {
-    const { store, clock, url } = own;
+    const { core, clock, url } = own;
     const project = `same-place-${result?.retryCount ?? 0}`;
     const timestamp = new Date(clock.now - 5_000).toISOString();
     const messages = Array.from({ length: 383 }, (_, i) => `message ${i}`);
     const alike = messages.map((text) => ({ id: 'same', timestamp, project, event_message: text }));
     for (let from = 0; from < alike.length; from += 70)
-      await storeEvents(store, EDGE, alike.slice(from, from + 70), clock.now);
+      await storeEvents(core, EDGE, alike.slice(from, from + 70), clock.now);
     for (const limit of [7, 33, 100, 383]) {
       const found: unknown[] = [];
       for (
@@ -153,15 +153,15 @@ describe('following the links', () => {
   test('reaches each row that was there once, newest first, while events come in at the same microseconds', async ({
     task: { result },
   }) => {
-    const { store, clock, url } = own;
+    const { core, clock, url } = own;
     const project = `busy-${result?.retryCount ?? 0}`;
     const there = events(project, 0, 730, clock.now);
-    await storeEvents(store, EDGE, there, clock.now);
+    await storeEvents(core, EDGE, there, clock.now);
     let from = 10_000;
     const ids = await readAll(url, pathOf(SHIPPED, project), async () => {
       const late = events(project, from, 20, clock.now); // among the rows of every page
       const fresh = { id: `new-${from}`, timestamp: new Date(clock.now).toISOString(), project };
-      await storeEvents(store, EDGE, [...late, fresh], clock.now);
+      await storeEvents(core, EDGE, [...late, fresh], clock.now);
       from += 20;
     });
     expect(new Set(ids).size).toBe(ids.length);
@@ -193,9 +193,9 @@ describe('following the links', () => {
   });
 
   test('reaches each row that was there once in CSV, newest first, while events come in', async () => {
-    const { store, clock, url } = own;
+    const { core, clock, url } = own;
     const there = events('csv', 0, 330, clock.now);
-    await storeEvents(store, EDGE, there, clock.now);
+    await storeEvents(core, EDGE, there, clock.now);
     let isStoring = true;
     const storing = (async () => {
       for (let from = 1_000; isStoring; from++) {
@@ -204,7 +204,7 @@ describe('following the links', () => {
           timestamp: new Date(clock.now + from).toISOString(),
           project: 'csv',
         };
-        await storeEvents(store, EDGE, [fresh], clock.now);
+        await storeEvents(core, EDGE, [fresh], clock.now);
       }
     })();
     const ids: string[] = [];
@@ -228,7 +228,7 @@ describe('following the links', () => {
   });
 
   test('ends with a page that is not full, and with one that is empty if the rows fill their pages', async () => {
-    await storeEvents(own.store, EDGE, events('even', 0, 14, own.clock.now), own.clock.now);
+    await storeEvents(own.core, EDGE, events('even', 0, 14, own.clock.now), own.clock.now);
     const first = await read(own.url, pathOf('pages.oldest', 'even'));
     const second = await read(own.url, first.next ?? '');
     expect([second.rows.length, (await read(own.url, second.next ?? '')).rows]).toEqual([7, []]);
@@ -306,7 +306,7 @@ describe('a cursor', () => {
   });
 
   test('of another key’s pin is refused, and one of the same pin is taken', async () => {
-    await storeEvents(own.store, EDGE, events('pinned', 0, 20, own.clock.now), own.clock.now);
+    await storeEvents(own.core, EDGE, events('pinned', 0, 20, own.clock.now), own.clock.now);
     const grant = { name: 'p', scopes: ['query'], pins: { project: 'p' } } as const;
     const { key } = await own.service.keyring.create(grant);
     const path = `${QUERY_PATH}/pages.oldest`;
@@ -330,11 +330,11 @@ describe('a cursor', () => {
   test('of an earlier definition is refused; a deletion of events changes none', async () => {
     const path = pathOf('pages.oldest', 'p');
     const cursor = await cursorOf(path);
-    const source = own.store.registry.getSource(EDGE);
-    await own.store.eventsDeleted([source], own.clock.now);
+    const source = own.core.registry.getSource(EDGE);
+    await own.core.eventsDeleted([source], own.clock.now);
     expect((await read(own.url, `${path}&cursor=${cursor}`)).rows).toHaveLength(7);
     await writeFile(join(folder, 'oldest', 'query.sql'), `${SQL}\n-- changed\n`);
-    await own.store.reload();
+    await own.core.reload();
     await expectRefused(path, cursor, /made for an earlier definition/);
   });
 });

@@ -12,14 +12,14 @@ beforeAll(async () => {
   const request = { path: '/rest/v1', url: `https://p1.example.com/${'a'.repeat(5000)}!` };
   const timestamp = new Date(clock.now - 60_000).toISOString();
   const edge = { id: 'edge', timestamp, project: 'p1', metadata: { request } };
-  await storeEvents(service.store, 'cloudflare.logs.prod', [edge], clock.now);
+  await storeEvents(service.core, 'cloudflare.logs.prod', [edge], clock.now);
   const metadata = {
     project_ref: 'p1',
     function_id: 'f1',
     execution_time_ms: 5,
     response: { status_code: 200 },
   };
-  await storeEvents(service.store, 'deno-relay-logs', [{ timestamp, metadata }], clock.now);
+  await storeEvents(service.core, 'deno-relay-logs', [{ timestamp, metadata }], clock.now);
 });
 
 /** That the call is refused, and which parameters the answer names. */

@@ -22,7 +22,7 @@ afterAll(async () => {
   await service.close();
   await endpoints.remove();
 });
-const { call, store, config, clock } = service;
+const { call, core, config, clock } = service;
 
 const ALL = ['functions.invocation-stats', 'usage.api-counts', 'test.edge', 'test.none', 'test.uncertain'];
 const ask = (name: string) => call(name, { project: 'p1', interval: 'daily' });
@@ -30,7 +30,7 @@ const ask = (name: string) => call(name, { project: 'p1', interval: 'daily' });
 /** Changes a file, reloads, and names the endpoints whose kept answers are not served any more. */
 async function lostBy(file: string, edit: (text: string) => string): Promise<string[]> {
   await writeFile(file, edit(await readFile(file, 'utf8').catch(() => '')));
-  await store.reload();
+  await core.reload();
   const statuses = await Promise.all(
     ALL.map(async (name) => [name, (await ask(name)).headers.get('cache-status')] as const),
   );
@@ -43,7 +43,7 @@ beforeEach(async () => {
 });
 
 test('a reload without a change keeps every answer', async () => {
-  await store.reload();
+  await core.reload();
   expect(await lostBy(source('gotrue.logs.prod'), (text) => text)).toEqual([]);
 });
 
@@ -94,7 +94,7 @@ describe('a reload empties the answers of the endpoints that read what has chang
 test('what a retention hides now is in no answer any more, and a new column is seen', async () => {
   await lostBy(source('cloudflare.logs.prod'), retain(36_500));
   const timestamp = new Date(clock.now - 20 * 86_400_000).toISOString();
-  await storeEvents(store, 'cloudflare.logs.prod', [{ timestamp, project: 'p1' }], clock.now);
+  await storeEvents(core, 'cloudflare.logs.prod', [{ timestamp, project: 'p1' }], clock.now);
   clock.now += 900_000;
   const count = async (name: string) => (await ask(name)).body.result[0]?.['n'];
   expect([await count('test.edge'), await count('test.uncertain')]).toEqual([1, 1]);

@@ -46,7 +46,7 @@ describe.skipIf(findProgram('redis-server') === undefined)(
       const metadata = { request: { path: '/rest/v1', url: 'https://p1.example.com/rest/v1' } };
       const timestamp = new Date(now - 60_000).toISOString();
       const event = { id: 'edge', timestamp, project: 'p1', metadata };
-      await storeEvents(a.store, 'cloudflare.logs.prod', [event], now);
+      await storeEvents(a.core, 'cloudflare.logs.prod', [event], now);
     });
     afterAll(async () => {
       await a?.close();

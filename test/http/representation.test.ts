@@ -6,7 +6,7 @@ import { PRIVATE_KEY, startTestService, storeEvents } from '../support/service.t
 
 const service = await startTestService();
 afterAll(service.close);
-const { url, clock, store } = service;
+const { url, clock, core } = service;
 const CACHED = `${QUERY_PATH}/usage.api-counts?project=p1&interval=minutely`;
 const UNCACHED = `${QUERY_PATH}/logs.all?project=p1`;
 
@@ -17,7 +17,7 @@ beforeAll(async () => {
     timestamp: clock.now - i * 60_000,
     metadata: { request: { path: '/rest/v1', url: 'https://p1.example/rest/v1' } },
   }));
-  await storeEvents(store, 'cloudflare.logs.prod', events, clock.now);
+  await storeEvents(core, 'cloudflare.logs.prod', events, clock.now);
 });
 
 interface RawAnswer {

@@ -6,12 +6,12 @@ import { startTestService } from '../support/service.ts';
 const OWN = 'tailrace-itself';
 const service = await startTestService({ env: { TAILRACE_RECORD_REQUESTS_AS: OWN } });
 afterAll(service.close);
-const { url, store } = service;
+const { url, core } = service;
 
 /** What is recorded of paths that begin with `prefix`. */
 async function recorded(prefix: string) {
   const columns = 'event_message, method, path, address, status_code, metadata';
-  const rows = await rowsOf(store, OWN, { columns });
+  const rows = await rowsOf(core, OWN, { columns });
   return rows.filter((row) => String(row['path']).startsWith(prefix));
 }
 
@@ -47,7 +47,7 @@ test('a request becomes an edge event of the project, with method, path, status 
 test('neither query strings nor keys are recorded', async () => {
   await get(url, `${QUERY_PATH}/logs.all?project=s3cret`, { 'x-api-key': 's3cret-key-of-somebody' });
   await waitForRecords(`${QUERY_PATH}/logs.all`, 1);
-  const all = await rowsOf(store, OWN);
+  const all = await rowsOf(core, OWN);
   expect(JSON.stringify(all)).not.toContain('s3cret');
 });
 
@@ -73,11 +73,11 @@ describe('the endpoints show them', () => {
 test('recording a request is not recorded itself', async () => {
   await get(url, '/last/1');
   await waitForRecords('/last/1', 1);
-  const before = (await rowsOf(store, OWN)).length;
+  const before = (await rowsOf(core, OWN)).length;
   // Events are stored in their order: whatever the first record had led to would be there with the second.
   await get(url, '/last/2');
   await waitForRecords('/last/2', 1);
-  expect((await rowsOf(store, OWN)).length).toBe(before + 1);
+  expect((await rowsOf(core, OWN)).length).toBe(before + 1);
 });
 
 test('answers from the cache are recorded like any other', async () => {
@@ -107,8 +107,8 @@ test('a path that is longer than an event may be is recorded cut short', async (
 test('what cannot be stored is counted, and costs nobody an answer', async () => {
   const name = 'tailrace_requests_not_recorded_total';
   const before = await readMetric(url, name);
-  await store.engine.command('RENAME TABLE tailrace.edge_logs TO tailrace.edge_logs_away');
+  await core.engine.command('RENAME TABLE tailrace.edge_logs TO tailrace.edge_logs_away');
   expect((await get(url, '/health')).status).toBe(200);
   await vi.waitFor(async () => expect(await readMetric(url, name)).toBeGreaterThan(before), 10_000);
-  await store.engine.command('RENAME TABLE tailrace.edge_logs_away TO tailrace.edge_logs');
+  await core.engine.command('RENAME TABLE tailrace.edge_logs_away TO tailrace.edge_logs');
 });

@@ -43,7 +43,7 @@ async function start(nowMs: number) {
   /** What callers see, through the reading filters. */
   const seen = async () => {
     const sql = 'SELECT id FROM edge_logs ORDER BY id';
-    const { bytes } = await service.store.engine.query(sql, {}, { format: 'TSVRaw' });
+    const { bytes } = await service.core.engine.query(sql, {}, { format: 'TSVRaw' });
     return bytes.toString().split('\n').slice(0, -1);
   };
   const errors = () => lines.filter((line) => line.includes('"level":50'));
@@ -73,7 +73,7 @@ describe('a clock that is a hundred days ahead', () => {
     expect([await after.stopped('clock'), await after.stopped('share')]).toEqual([1, 0]);
     expect(after.errors()).toHaveLength(1);
     expect(after.errors()[0]).toMatch(/retention has stopped/);
-    expect(await idsOf(after.store, 'p')).toEqual(ids);
+    expect(await idsOf(after.core, 'p')).toEqual(ids);
     expect(await after.seen()).toEqual(ids);
   });
 
@@ -84,13 +84,13 @@ describe('a clock that is a hundred days ahead', () => {
     await rm(join(dataDir, 'clock.json'));
     const after = await start(NOW + 100 * DAY_MS);
     expect(await after.stopped('clock')).toBe(1);
-    expect(await idsOf(after.store, 'p')).toEqual(ids);
+    expect(await idsOf(after.core, 'p')).toEqual(ids);
     // Its own events, of the wrong time, do not make it right, not even for the next start.
     await post(after.url, TO_EDGE, [{ id: 'late', project: 'p' }]);
     await after.close();
     const again = await start(NOW + 100 * DAY_MS);
     expect(await again.stopped('clock')).toBe(1);
-    expect(await idsOf(again.store, 'p')).toEqual([...ids, 'late']);
+    expect(await idsOf(again.core, 'p')).toEqual([...ids, 'late']);
   });
 
   test('refuses no event for its age that is young by the right time', async () => {
@@ -111,7 +111,7 @@ describe('a clock that is a hundred days ahead', () => {
     await service.retention.watch();
     expect(await service.ready()).toEqual({ status: 'ready' });
     expect(await service.stopped('clock')).toBe(0);
-    expect(await idsOf(service.store, 'p')).toEqual(ids);
+    expect(await idsOf(service.core, 'p')).toEqual(ids);
   });
 });
 
@@ -128,12 +128,12 @@ describe('a confirmation', () => {
     await after.retention.watch();
     expect(confirmationFile(dataDir).read()).toBeUndefined();
     expect(await after.ready()).toEqual({ status: 'ready' });
-    expect(await idsOf(after.store, 'p')).toEqual(['0', '1', '2', '3', '4', '5']);
+    expect(await idsOf(after.core, 'p')).toEqual(['0', '1', '2', '3', '4', '5']);
     // The next jump is another one.
     after.clock.now += 100 * DAY_MS;
     await after.retention.run();
     expect(await after.stopped('clock')).toBe(1);
-    expect(await idsOf(after.store, 'p')).toEqual(['0', '1', '2', '3', '4', '5']);
+    expect(await idsOf(after.core, 'p')).toEqual(['0', '1', '2', '3', '4', '5']);
   });
 
   test('of another jump is not taken', async () => {
@@ -144,7 +144,7 @@ describe('a confirmation', () => {
     confirmationFile(dataDir).write({ clockOffsetMs: 95 * DAY_MS, days: [] });
     await after.retention.watch();
     expect(await after.stopped('clock')).toBe(1);
-    expect(await idsOf(after.store, 'p')).toEqual(ids);
+    expect(await idsOf(after.core, 'p')).toEqual(ids);
   });
 });
 
@@ -161,26 +161,26 @@ test('a retention that is lowered waits for a confirmation, then deletes', async
     ),
   });
   expect([await after.stopped('clock'), await after.stopped('share')]).toEqual([0, 1]);
-  expect(await idsOf(after.store, 'p')).toEqual(ids);
+  expect(await idsOf(after.core, 'p')).toEqual(ids);
   const report = reportFile(dataDir).read();
   if (report === undefined) throw new Error('no report');
   confirmationFile(dataDir).write(confirmAll(report));
   await after.retention.watch();
   expect(await after.stopped('share')).toBe(0);
-  expect((await idsOf(after.store, 'p')).length).toBeLessThan(6);
+  expect((await idsOf(after.core, 'p')).length).toBeLessThan(6);
 });
 
 test('a retention that is lowered by a reload, which hides events at once, is said at the next look', async () => {
   const service = await start(NOW);
   const ids = await fill(service.url);
   await setRetention(3);
-  await service.store.reload();
+  await service.core.reload();
   await service.retention.watch();
   expect(await service.ready()).toEqual({
     status: 'ready',
     retention: expect.stringMatching(/^retention has stopped for a source: /),
   });
-  expect(await idsOf(service.store, 'p')).toEqual(ids);
+  expect(await idsOf(service.core, 'p')).toEqual(ids);
 });
 
 test('a clock that went back deletes nothing, and is said', async () => {
@@ -193,7 +193,7 @@ test('a clock that went back deletes nothing, and is said', async () => {
     clock: expect.stringMatching(/^the clock says .* which is 100 days behind /),
   });
   expect(await after.stopped('clock')).toBe(0);
-  expect(await idsOf(after.store, 'p')).toEqual(ids);
+  expect(await idsOf(after.core, 'p')).toEqual(ids);
 });
 
 test('an empty store, a first start, and hours without a service stop nothing', async () => {

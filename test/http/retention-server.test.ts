@@ -38,7 +38,7 @@ test('days on a server are deleted by the service, which holds its clock against
     timestamp: NOW - daysAgo * DAY_MS,
   }));
   expect((await post(first.url, TO_EDGE, events)).status).toBe(200);
-  const [table] = await first.store.engine.inspect(
+  const [table] = await first.core.engine.inspect(
     "SELECT create_table_query AS sql FROM system.tables WHERE name = 'edge_logs'",
   );
   expect(table?.['sql']).not.toMatch(/TTL timestamp \+ toIntervalDay\(\d+\),/);
@@ -46,7 +46,7 @@ test('days on a server are deleted by the service, which holds its clock against
 
   const second = await start('one', NOW + 86 * DAY_MS);
   expect(await second.stopped()).toBe(1);
-  expect(await idsOf(second.store, 'p')).toEqual(['0', '8', '9']);
+  expect(await idsOf(second.core, 'p')).toEqual(['0', '8', '9']);
   // Another replica, whose data directory is new, goes by the newest event.
   const replica = await start('two', NOW + 86 * DAY_MS);
   expect(await replica.stopped()).toBe(1);
@@ -56,7 +56,7 @@ test('days on a server are deleted by the service, which holds its clock against
   confirmationFile(join(folder.path, 'one')).write(confirmAll(report));
   await second.retention.watch();
   expect(await second.stopped()).toBe(0);
-  expect(await idsOf(second.store, 'p')).toEqual(['0']);
+  expect(await idsOf(second.core, 'p')).toEqual(['0']);
 });
 
 test('a server whose clock is ahead stops it, and hides nothing', async () => {
@@ -75,7 +75,7 @@ test('a server whose clock is ahead stops it, and hides nothing', async () => {
     expect.stringMatching(/the clock of the ClickHouse server says .* 100 days ahead of this machine's/),
   );
   front.requests.length = 0;
-  await service.store.engine.query('SELECT count() FROM edge_logs', {}, { format: 'TSVRaw' });
+  await service.core.engine.query('SELECT count() FROM edge_logs', {}, { format: 'TSVRaw' });
   const filters = front.requests.map(({ settings }) => settings.get('additional_table_filters') ?? '').join();
   expect(filters).toMatch(/edge_logs.*fromUnixTimestamp64Milli\(\d+/);
   expect(filters).not.toContain('now64');

@@ -42,20 +42,20 @@ async function ask(url: string, endpoint: string, query: string): Promise<Record
 }
 
 test('no endpoint returns what is older than its source keeps, also before its day is dropped', async () => {
-  const { store, url, close } = await start();
+  const { core, url, close } = await start();
   // Two events of the one day that is leaving now, in one part of the table: the second still has to be seen.
   const bound = Date.now() - DAY_MS;
   const endOfDay = (Math.floor(bound / DAY_MS) + 1) * DAY_MS - 1;
   const rows = `SELECT ['old', 'young'][n] AS id, fromUnixTimestamp64Milli([${bound - 1000}, ${endOfDay}][n]) AS timestamp, 'p' AS project`;
   const from = 'FROM (SELECT number + 1 AS n FROM numbers(2))';
-  await store.engine.command(
+  await core.engine.command(
     `INSERT INTO tailrace.edge_logs (id, timestamp, project, path) ${rows}, '/rest' ${from}`,
   );
-  await store.engine.command(
+  await core.engine.command(
     `INSERT INTO tailrace.function_edge_logs (id, timestamp, project, execution_time_ms) ${rows}, 5 ${from}`,
   );
-  expect(await idsOf(store, 'p')).toEqual(['old', 'young']);
-  expect(await idsOf(store, 'p', 'function_edge_logs')).toEqual(['old', 'young']);
+  expect(await idsOf(core, 'p')).toEqual(['old', 'young']);
+  expect(await idsOf(core, 'p', 'function_edge_logs')).toEqual(['old', 'young']);
 
   const seen = async () => {
     const logs = await ask(url, 'logs.all', 'project=p&project_tier=ENTERPRISE');
@@ -74,20 +74,20 @@ test('no endpoint returns what is older than its source keeps, also before its d
 });
 
 test('a longer retention, read again, shows what is still there', async () => {
-  const { store, url, close } = await start();
+  const { core, url, close } = await start();
   expect(await ask(url, 'logs.all', 'project=p&project_tier=PRO')).toHaveLength(1);
   await setRetention(30);
-  await store.reload();
+  await core.reload();
   expect(await ask(url, 'logs.all', 'project=p&project_tier=PRO')).toHaveLength(2);
   await setRetention(1);
-  await store.reload();
+  await core.reload();
   expect(await ask(url, 'logs.all', 'project=p&project_tier=PRO')).toHaveLength(1);
   await close();
 });
 
 test('an event that is older, or more than an hour ahead, is not taken', async () => {
   const now = Date.now();
-  const { store, url, close } = await start(now);
+  const { core, url, close } = await start(now);
   const offsets = [-DAY_MS, -DAY_MS + 600_000, 3_600_000, 3_600_001];
   const events = offsets.map((offset) => ({ id: `${offset}`, project: 'edges', timestamp: now + offset }));
   const answer = await post(url, TO_EDGE, events);
@@ -100,7 +100,7 @@ test('an event that is older, or more than an hour ahead, is not taken', async (
       ],
     },
   ]);
-  expect(await idsOf(store, 'edges')).toEqual([`${-DAY_MS + 600_000}`, '3600000']);
+  expect(await idsOf(core, 'edges')).toEqual([`${-DAY_MS + 600_000}`, '3600000']);
   await close();
 });
 
@@ -109,12 +109,12 @@ test('what is too old when the service starts goes at once, is logged and counte
   await post(first.url, TO_EDGE, [{ id: '1', project: 'p' }]);
   const day = new Date().toISOString().slice(0, 10);
   await first.close();
-  const { store, url, log, close } = await start(Date.now() + 3 * DAY_MS);
+  const { core, url, log, close } = await start(Date.now() + 3 * DAY_MS);
   const dropped = log().filter((line) => line['msg'] === 'a day of events was dropped');
   expect(dropped).toContainEqual(
     expect.objectContaining({ table: 'edge_logs', day, reason: 'age', bytes: expect.any(Number) }),
   );
   expect(await readMetric(url, 'tailrace_days_dropped_total', { reason: 'age' })).toBe(dropped.length);
-  expect(await idsOf(store, 'p')).toEqual([]);
+  expect(await idsOf(core, 'p')).toEqual([]);
   await close();
 });

@@ -81,7 +81,7 @@ describe('the router', () => {
 
 describe('/openapi.json', () => {
   test('has every operation of the definitions, and no other', async () => {
-    const endpoints = service.store.registry.endpoints.map(({ name }) => name);
+    const endpoints = service.core.registry.endpoints.map(({ name }) => name);
     const expected = described.flatMap(({ path, route: { method, operation } }) => {
       if (path.includes(':endpoint') && path.startsWith('/api/'))
         return endpoints.map((name) => `${method} ${path.replace(':endpoint', name)}`);

@@ -4,10 +4,10 @@ import { expectError, get, QUERY_PATH, request } from '../support/http.ts';
 import { PRIVATE_KEY, startTestService } from '../support/service.ts';
 
 const definitions = await writeDefinitions();
-const { service, store, clock, url, call, close } = await startTestService({
+const { service, core, clock, url, call, close } = await startTestService({
   env: { ...definitions.env, TAILRACE_URL_BYTES_MAX: '65536' },
 });
-await storeCanaries(store);
+await storeCanaries(core);
 afterAll(async () => {
   await close();
   await definitions.remove();
@@ -128,10 +128,10 @@ describe('a SELECT in sql', () => {
     });
     const ended = expect(call).rejects.toThrow(/abort/i);
     await new Promise((resolve) => setTimeout(resolve, 500));
-    expect(store.engine.gauges().running).toBe(1);
+    expect(core.engine.gauges().running).toBe(1);
     hangUp.abort();
     await ended;
-    await vi.waitFor(() => expect(store.engine.gauges().running).toBe(0), 5_000);
+    await vi.waitFor(() => expect(core.engine.gauges().running).toBe(0), 5_000);
   });
 
   test('is not looked at where sandboxing is off', async () => {

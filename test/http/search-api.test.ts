@@ -10,7 +10,7 @@ import { startTestService, storeEvents } from '../support/service.ts';
 
 const nowMs = Date.UTC(2026, 10, 20, 12);
 const HOUR_MS = 3_600_000;
-const { store, url, close } = await startTestService({
+const { core, url, close } = await startTestService({
   now: nowMs,
   env: { TAILRACE_SEARCH_CLAUSES_MAX: '128' },
 });
@@ -85,10 +85,10 @@ for (const source of SOURCES) {
     ...event,
     timestamp: new Date(timestamp / 1_000).toISOString(),
   }));
-  await storeEvents(store, source, sent, nowMs);
+  await storeEvents(core, source, sent, nowMs);
 }
-const { sources } = store.registry;
-const sourceOf = (event: SearchedEvent) => store.registry.getSource(event.source);
+const { sources } = core.registry;
+const sourceOf = (event: SearchedEvent) => core.registry.getSource(event.source);
 
 const newestFirst = (a: SearchedEvent, b: SearchedEvent) =>
   b.timestamp - a.timestamp || Buffer.compare(Buffer.from(b.id), Buffer.from(a.id));
@@ -312,7 +312,7 @@ describe('pages', () => {
   test('tell events apart that share instant and id', async () => {
     const timestamp = new Date(nowMs + HOUR_MS / 2).toISOString();
     const same = ['aurora', 'borealis'].map((project) => ({ id: 'same', timestamp, project, metadata: {} }));
-    for (const source of [EDGE, AUTH]) await storeEvents(store, source, same, nowMs);
+    for (const source of [EDGE, AUTH]) await storeEvents(core, source, same, nowMs);
     const seen: string[] = [];
     let path = '/api/search?from=2026-11-20T12:00:00Z&until=2026-11-20T13:00:00Z&limit=1';
     while (path !== '' && seen.length < 10) {
@@ -516,7 +516,7 @@ describe('a field that is called as something in the SQL', () => {
   const range = { from: '2026-11-18T15:00:00Z', until: '2026-11-18T16:00:00Z' };
   beforeAll(async () => {
     const metadata = Object.fromEntries(NAMES.map((name) => [name, 'v']));
-    await storeEvents(store, AUTH, [{ id: 'named', timestamp: '2026-11-18T15:30:00Z', metadata }], nowMs);
+    await storeEvents(core, AUTH, [{ id: 'named', timestamp: '2026-11-18T15:30:00Z', metadata }], nowMs);
   });
 
   test.each(NAMES)('%s: is counted by and searched for', async (by) => {

@@ -10,7 +10,7 @@ import { startTestService, storeEvents } from '../support/service.ts';
 const DAY_MS = 86_400_000;
 const nowMs = Date.UTC(2026, 10, 20, 12);
 const SOURCE = 'postgres.logs';
-const { store, url, close } = await startTestService({ now: nowMs });
+const { core, url, close } = await startTestService({ now: nowMs });
 afterAll(close);
 
 const MESSAGES = [
@@ -57,8 +57,8 @@ const sent = events.map(({ timestamp, ...event }) => ({
   ...event,
   timestamp: new Date(timestamp / 1_000).toISOString(),
 }));
-await storeEvents(store, SOURCE, sent, nowMs);
-const { sources } = store.registry;
+await storeEvents(core, SOURCE, sent, nowMs);
+const { sources } = core.registry;
 
 /** A part of a message in any letter case, or two with a wildcard between them; signs would need quotes there, which allow no wildcard. */
 const VALUE: fc.Arbitrary<SearchValue> = fc
@@ -120,7 +120,7 @@ async function find(q: string): Promise<string[]> {
 // Merges build the index of the messages, so an answer that it makes wrong changes then.
 describe.each(['as they came', 'merged'])('messages %s', (state) => {
   beforeAll(async () => {
-    if (state === 'merged') await store.engine.command('OPTIMIZE TABLE postgres_logs FINAL');
+    if (state === 'merged') await core.engine.command('OPTIMIZE TABLE postgres_logs FINAL');
   }, 60_000);
 
   test('are found by any text in them, in any letter case', async () => {
@@ -136,7 +136,7 @@ describe.each(['as they came', 'merged'])('messages %s', (state) => {
 
 test('the index leaves out the parts that cannot have the text', async () => {
   const searched = (text: string) =>
-    store.engine.inspect(
+    core.engine.inspect(
       `EXPLAIN indexes = 1 SELECT id FROM postgres_logs PREWHERE lower(event_message) LIKE '%${text}%'`,
     );
   const countParts = async (text: string) => {

@@ -10,12 +10,12 @@ import { startTestService, storeEvents } from '../support/service.ts';
 // Searches for all letters, in blocks of many rows, and for number-like texts, against an oracle (trial/oracle/search.ts).
 const nowMs = Date.UTC(2026, 10, 20, 12);
 const SOURCE = 'gotrue.logs.prod';
-const { store, url, close } = await startTestService({
+const { core, url, close } = await startTestService({
   now: nowMs,
   env: { TAILRACE_SEARCH_CLAUSES_MAX: '1024', TAILRACE_SEARCH_BYTES_MAX: '65536' },
 });
 afterAll(close);
-const { sources } = store.registry;
+const { sources } = core.registry;
 
 const LETTERS = Array.from({ length: 0x2_0000 }, (_, code) => code)
   .filter((code) => code < 0xd800 || code > 0xdfff)
@@ -126,7 +126,7 @@ const events: SearchedEvent[] = [
   metadata: { x: VALUES[i % VALUES.length] },
 }));
 await storeEvents(
-  store,
+  core,
   SOURCE,
   events.map(({ timestamp, ...event }) => ({
     ...event,
@@ -236,7 +236,7 @@ test('a value in quotes is found as often as it is listed', async () => {
   expect(listed.length).toBe(20);
   for (const { value, count: times } of listed) {
     expect(await count(`x:${JSON.stringify(value)}`), String(value)).toBe(times);
-    const own = events.filter((event) => textOf(event, store.registry.getSource(SOURCE), ['x']) === value);
+    const own = events.filter((event) => textOf(event, core.registry.getSource(SOURCE), ['x']) === value);
     expect(own).toHaveLength(Number(times));
   }
 }, 60_000);

@@ -6,7 +6,7 @@ import { openTail } from '../support/tail.ts';
 
 const service = await startTestService({ env: { TAILRACE_TAILS_PER_KEY_MAX: '12' } });
 afterAll(service.close);
-const { url, store, clock } = service;
+const { url, core, clock } = service;
 const { keyring } = service.service;
 
 const EVENTS = { accept: 'text/event-stream' };
@@ -30,7 +30,7 @@ async function storeIn(source: string, project: string, stored: readonly Stored[
     ...{ id, project, event_message: message, metadata: { response: { status_code: 503 } } },
     timestamp: new Date(clock.now - agoMs).toISOString(),
   }));
-  await storeEvents(store, source, events, clock.now);
+  await storeEvents(core, source, events, clock.now);
 }
 
 const pathOf = (project: string, parameters: Record<string, string> = {}) =>
@@ -126,7 +126,7 @@ describe('a live tail of a search', () => {
 
   test('ends if what it searches has changed, and only then', async () => {
     const project = newProject();
-    const { registry } = store;
+    const { registry } = core;
     const { endpoints, sources } = registry;
     const [all, postgres] = [
       await openTail(url, pathOf(project)),

@@ -77,7 +77,7 @@ async function storeRequests(count: number, atMs: number): Promise<void> {
       metadata: { request: { path: '/rest', url } },
     };
   });
-  await storeEvents(service.store, 'cloudflare.logs.prod', events, service.clock.now);
+  await storeEvents(service.core, 'cloudflare.logs.prod', events, service.clock.now);
 }
 
 const FRESH = { 'cache-control': 'no-cache' };
@@ -98,7 +98,7 @@ async function countRows(endpoint: string, parameters: Readonly<Record<string, s
 // Merges build the index, so an answer that it makes wrong changes then.
 describe.each(['as they came', 'merged'])('requests %s', (state) => {
   beforeAll(async () => {
-    if (state === 'merged') await service.store.engine.command('OPTIMIZE TABLE edge_logs FINAL');
+    if (state === 'merged') await service.core.engine.command('OPTIMIZE TABLE edge_logs FINAL');
     else for (const part of [1, 2]) await storeRequests(300 * part, now - part * 1000);
   });
   const found = 600;
@@ -130,7 +130,7 @@ test.each(PATTERNS)('a refresh of some buckets counts as a query of all does, fo
   await ask();
   service.clock.now += 1_000_000;
   await storeRequests(30, service.clock.now - 1000);
-  await service.store.engine.command('OPTIMIZE TABLE edge_logs FINAL');
+  await service.core.engine.command('OPTIMIZE TABLE edge_logs FINAL');
   const refreshed = await ask();
   expect(refreshed.body.result.at(-1)).toMatchObject({ total_rest_requests: 20 });
   expect((await ask(FRESH)).body.result).toEqual(refreshed.body.result);
@@ -141,10 +141,10 @@ test.each([
   ['^https://(aurora|basalt)\\.example', true],
   ['(?i)(AURORA|BASALT)', false],
 ])('usage.api-counts looks %s up in the index: %s', async (project, isUsed) => {
-  const endpoint = service.store.registry.getEndpoint('usage.api-counts');
+  const endpoint = service.core.registry.getEndpoint('usage.api-counts');
   const values = parseParameters(endpoint, { project, interval: 'daily' }, 1024);
   const bound = { ...values, ...serviceValues(endpoint, values, { instantMs: service.clock.now }) };
   const sql = `EXPLAIN indexes = 1 ${createStatement(endpoint).sql}`;
-  const { bytes } = await service.store.engine.query(sql, bound, { format: 'TSVRaw' });
+  const { bytes } = await service.core.engine.query(sql, bound, { format: 'TSVRaw' });
   expect(bytes.toString().includes('Name: address_substrings')).toBe(isUsed);
 });

@@ -95,7 +95,7 @@ describe.skipIf(!hasPostgres)('two replicas with one control store', () => {
     const second = await send(there, body);
     expect([second.status, second.text]).toEqual([first.status, first.text]);
     expectError(await send(there, [{ id: '2', project: 'once' }]), 'invalid_request');
-    expect(await idsOf(there.store, 'once')).toEqual(['1']);
+    expect(await idsOf(there.core, 'once')).toEqual(['1']);
   });
 
   test('a name that no database could keep is refused', async () => {
@@ -126,7 +126,7 @@ describe.skipIf(!hasPostgres)('two replicas with one control store', () => {
       });
       expect(sent.status).toBe(200);
     }
-    expect(await idsOf(here.store, 'away')).toEqual(['1']);
+    expect(await idsOf(here.core, 'away')).toEqual(['1']);
     for (const answer of [
       await ask(here, unseen.key),
       await call(here, 'GET', '/api/keys'),

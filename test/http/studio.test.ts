@@ -17,7 +17,7 @@ async function get(url: string, key = PRIVATE_KEY) {
 
 describe('with TAILRACE_STUDIO=1', () => {
   test('the endpoints are those for Studio, with the plan of the settings', () => {
-    const { endpoints } = studio.store.registry;
+    const { endpoints } = studio.core.registry;
     const [tier] = endpoints.flatMap((one) => one.parameters.filter(({ name }) => name === 'project_tier'));
     expect(endpoints.find(({ name }) => name === 'logs.all')?.sandboxing).toBe(true);
     expect(tier).toMatchObject({ fallback: 'PRO', defaultText: 'PRO' });

@@ -7,7 +7,7 @@ const service = await startTestService({
   env: { TAILRACE_TAILS_PER_KEY_MAX: '4', TAILRACE_TAILS_MAX: '5', TAILRACE_CORS_ORIGINS: '*' },
 });
 afterAll(service.close);
-const { url, store, clock } = service;
+const { url, core, clock } = service;
 
 const EVENTS = { accept: 'text/event-stream' };
 let projects = 0;
@@ -25,7 +25,7 @@ async function storeMany(project: string, events: readonly (readonly [id: string
     ...{ id, project, event_message: `it is ${id}`, timestamp: new Date(clock.now - agoMs).toISOString() },
     metadata: { big: 1, text: 'a\r\nb' },
   }));
-  await storeEvents(store, 'cloudflare.logs.prod', rows, clock.now);
+  await storeEvents(core, 'cloudflare.logs.prod', rows, clock.now);
 }
 
 const idsOf = (events: readonly { data: Record<string, unknown> }[]) => events.map(({ data }) => data['id']);

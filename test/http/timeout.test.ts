@@ -24,7 +24,7 @@ test.each(['endless.plain', 'endless.cached'])(
       expectError(answer, 'query_timeout');
       expect(answer.body.error.message).toContain('1500 ms');
     }
-    await vi.waitFor(() => expect(service.store.engine.gauges()).toMatchObject({ running: 0, queued: 0 }), {
+    await vi.waitFor(() => expect(service.core.engine.gauges()).toMatchObject({ running: 0, queued: 0 }), {
       timeout: 10_000,
     });
     expect((await get(service.url, `${QUERY_PATH}/logs.all?project=p1`)).status).toBe(200);

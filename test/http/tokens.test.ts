@@ -8,7 +8,7 @@ import { PRIVATE_KEY, PUBLIC_KEY, startTestService, storeEvents } from '../suppo
 
 const service = await startTestService();
 afterAll(service.close);
-const { url, clock, store } = service;
+const { url, clock, core } = service;
 const { keyring } = service.service;
 
 const EDGE = 'cloudflare.logs.prod';
@@ -18,7 +18,7 @@ const events = ['alpha', 'beta'].map((project) => ({
   timestamp: clock.now - 60_000,
   metadata: { request: { path: '/rest/v1', url: `https://${project}.example/rest/v1` } },
 }));
-await storeEvents(store, EDGE, events, clock.now);
+await storeEvents(core, EDGE, events, clock.now);
 
 const logsOf = (key: string, query: string) =>
   get(url, `${QUERY_PATH}/logs.all?${query}`, { 'x-api-key': key });
@@ -100,7 +100,7 @@ describe('a token', () => {
       });
     expect((await send({ id: 'a' })).status).toBe(200);
     expect((await send({ id: 'b', project: 'beta' })).status).toBe(406);
-    expect((await rowsOf(store, 'sent-by-token')).map((row) => row['id'])).toEqual(['a']);
+    expect((await rowsOf(core, 'sent-by-token')).map((row) => row['id'])).toEqual(['a']);
     expectError(await logsOf(token, ''), 'forbidden');
   });
 

@@ -38,10 +38,10 @@ await writeFile(join(folder, 'endpoint.yaml'), YAML);
 await writeFile(join(folder, 'query.sql'), SQL);
 await writeEveryType(definitions.path);
 const service = await startTestService({ env: definitions.env });
-const { store, clock, url, call, close } = service;
+const { core, clock, url, call, close } = service;
 const day = (at: number) => new Date(at).toISOString().slice(0, 10);
 await storeEvents(
-  store,
+  core,
   'app.logs',
   [200, 404, 500, 503].map((status, i) => ({
     timestamp: new Date(clock.now - i * 86_400_000).toISOString(),

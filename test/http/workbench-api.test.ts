@@ -28,10 +28,10 @@ afterAll(async () => {
   await service.close();
   await endpoints.remove();
 });
-const { url, store } = service;
+const { url, core } = service;
 
 await storeEvents(
-  store,
+  core,
   'cloudflare.logs.prod',
   Array.from({ length: 30 }, (_, i) => ({
     id: `e${String(i).padStart(2, '0')}`,
@@ -186,7 +186,7 @@ describe('a draft that is run', () => {
     const definition = YAML.replace('caching: disabled', 'caching: 900');
     expect((await run(count, { project: 'late' }, definition)).json['result']).toEqual([{ n: 0 }]);
     const event = { id: 'l', timestamp: new Date(NOW_MS).toISOString(), project: 'late', event_message: '' };
-    await storeEvents(store, 'cloudflare.logs.prod', [event], NOW_MS);
+    await storeEvents(core, 'cloudflare.logs.prod', [event], NOW_MS);
     expect((await run(count, { project: 'late' }, definition)).json['result']).toEqual([{ n: 1 }]);
   });
 
@@ -200,7 +200,7 @@ describe('a draft that is run', () => {
       signal: hangUp.signal,
     });
     const isRunning = async () => {
-      const rows = await store.engine.inspect(
+      const rows = await core.engine.inspect(
         "SELECT query FROM system.processes WHERE query LIKE '%cityHash64%'",
       );
       return rows.some(
@@ -295,7 +295,7 @@ describe('SQL that reads more than the tables of sources, or does more than read
       ).toEqual(['sql']);
       expect(faults[0]?.message).toMatch(/\S/);
     }
-    const [row] = await store.engine.inspect('SELECT count() AS n FROM edge_logs');
+    const [row] = await core.engine.inspect('SELECT count() AS n FROM edge_logs');
     expect(Number(row?.['n'])).toBeGreaterThanOrEqual(30);
   });
 });
@@ -625,7 +625,7 @@ cases:
       expect((await service.call(name, { project: 'aurora' })).status).toBe(200);
       await rm(folderOf(name), { recursive: true });
     }
-    await store.reload();
+    await core.reload();
   });
 
   test('under a name in other letters than the definition has is refused', async () => {
@@ -754,11 +754,11 @@ cases:
     await save('save.half');
     const file = join(folderOf('save.half'), 'query.sql');
     let reloaded: Promise<void> | undefined;
-    await store.edit(async () => {
+    await core.edit(async () => {
       await writeFile(file, 'SELECT');
-      reloaded = store.reload();
+      reloaded = core.reload();
       reloaded.catch(() => {}); // reported below
-      for (let i = 0; i < 50; i++) await store.engine.inspect('SELECT 1'); // it would have read the file by then
+      for (let i = 0; i < 50; i++) await core.engine.inspect('SELECT 1'); // it would have read the file by then
       await writeFile(file, COUNT);
     });
     await expect(reloaded).resolves.toBeUndefined();
@@ -771,7 +771,7 @@ describe('saving', () => {
       config: service.config,
       findEditRefusal: (await import('../../src/workbench/workbench.ts')).findEditRefusal,
     };
-    const folders = store.folders;
+    const folders = core.folders;
     expect(findEditRefusal({ config, folders: () => folders })).toBeUndefined();
     expect(findEditRefusal({ config: { ...config, editEndpoints: '0' }, folders: () => folders })).toContain(
       'TAILRACE_EDIT_ENDPOINTS=1',

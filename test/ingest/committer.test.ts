@@ -7,11 +7,11 @@ import { encodeRows } from '../../src/ingest/rows.ts';
 import { idsOf } from '../support/ingest.ts';
 import { openTestStore } from '../support/service.ts';
 
-const { store, close } = await openTestStore();
+const { core, close } = await openTestStore();
 afterAll(close);
 afterEach(() => void vi.useRealTimers());
-const EDGE = store.registry.getSource('cloudflare.logs.prod');
-const POSTGRES = store.registry.getSource('postgres.logs');
+const EDGE = core.registry.getSource('cloudflare.logs.prod');
+const POSTGRES = core.registry.getSource('postgres.logs');
 const NOW = Date.now();
 
 let projects = 0;
@@ -28,11 +28,11 @@ function event(project: string, id: string, { daysAgo = 0, text = '' } = {}) {
 function watch(before: (batch: InsertBatch) => Promise<void> | undefined = () => undefined) {
   const inserts: InsertBatch[] = [];
   const engine: Engine = {
-    ...store.engine,
+    ...core.engine,
     async insert(batch) {
       inserts.push(batch);
       await before(batch);
-      await store.engine.insert(batch);
+      await core.engine.insert(batch);
     },
   };
   return { engine, inserts, ids: () => inserts.map((batch) => idsIn(batch)) };
@@ -77,7 +77,7 @@ describe('grouping', () => {
     await Promise.all(ids.map((id) => committer.commit(EDGE, encodeRows([event(project, id)]))));
     expect(inserts.length).toBeLessThan(5);
     expect(commits.reduce((sum, [, rows]) => sum + rows, 0)).toBe(500);
-    expect(await idsOf(store, project)).toEqual(ids.sort());
+    expect(await idsOf(core, project)).toEqual(ids.sort());
     expect(committer.gauges()).toEqual({ queuedBytes: 0, queuedRequests: 0 });
     await committer.close();
   });
@@ -130,8 +130,8 @@ describe('grouping', () => {
       'postgres_logs',
     ]);
     expect(ids()).toEqual([['a0', 'a2', 'b0', 'b2'], ['a1', 'b1'], ['a3', 'b3'], ['p']]);
-    expect(await idsOf(store, project)).toHaveLength(8);
-    expect(await idsOf(store, project, 'postgres_logs')).toEqual(['p']);
+    expect(await idsOf(core, project)).toHaveLength(8);
+    expect(await idsOf(core, project, 'postgres_logs')).toEqual(['p']);
     await committer.close();
   });
 
@@ -155,10 +155,10 @@ describe('the answer', () => {
       answered = true;
     });
     await vi.waitFor(() => expect(inserts).toHaveLength(1));
-    expect([answered, await idsOf(store, project)]).toEqual([false, []]);
+    expect([answered, await idsOf(core, project)]).toEqual([false, []]);
     gate.resolve();
     await commit;
-    expect(await idsOf(store, project)).toEqual(['1']);
+    expect(await idsOf(core, project)).toEqual(['1']);
     await committer.close();
   });
 
@@ -183,7 +183,7 @@ describe('the answer', () => {
       [EDGE.name, 2, false],
     ]);
     await committer.commit(EDGE, encodeRows([event(project, 'later')]));
-    expect(await idsOf(store, project)).toEqual(['later', 'yesterday-1', 'yesterday-2']);
+    expect(await idsOf(core, project)).toEqual(['later', 'yesterday-1', 'yesterday-2']);
     expect(committer.gauges()).toEqual({ queuedBytes: 0, queuedRequests: 0 });
     await committer.close();
   });
@@ -206,7 +206,7 @@ describe('the queue', () => {
     gate.resolve();
     await first;
     await committer.commit(EDGE, encodeRows([event(project, '3')]));
-    expect(await idsOf(store, project)).toEqual(['1', '3']);
+    expect(await idsOf(core, project)).toEqual(['1', '3']);
     await committer.close();
   });
 
@@ -219,7 +219,7 @@ describe('the queue', () => {
     const large = (id: string) => [event(project, id, { text: 'x'.repeat(2_000) })];
     await expect(committer.commit(EDGE, encodeRows(large('1')))).rejects.toThrow('once');
     await committer.commit(EDGE, encodeRows(large('2')));
-    expect(await idsOf(store, project)).toEqual(['2']);
+    expect(await idsOf(core, project)).toEqual(['2']);
     await committer.close();
   });
 });
@@ -239,10 +239,10 @@ describe('holding the queue', () => {
     await first;
     holds[0]?.release();
     holds[0]?.release(); // no effect: the other one still holds
-    expect([inserts.length, await idsOf(store, project)]).toEqual([1, ['1']]);
+    expect([inserts.length, await idsOf(core, project)]).toEqual([1, ['1']]);
     holds[1]?.release();
     await second;
-    expect(await idsOf(store, project)).toEqual(['1', '2']);
+    expect(await idsOf(core, project)).toEqual(['1', '2']);
     await committer.close();
   });
 
@@ -257,7 +257,7 @@ describe('holding the queue', () => {
     release();
     await closing;
     await commit;
-    expect(await idsOf(store, project)).toEqual(['1']);
+    expect(await idsOf(core, project)).toEqual(['1']);
   });
 
   test('again while a close stores what waits: it is all stored when the close resolves', async () => {
@@ -276,7 +276,7 @@ describe('holding the queue', () => {
     await closing;
     expect(committer.gauges().queuedRequests).toBe(0);
     await commit;
-    expect(await idsOf(store, project)).toEqual(['0', '1', '2']);
+    expect(await idsOf(core, project)).toEqual(['0', '1', '2']);
   });
 });
 
@@ -358,7 +358,7 @@ describe('closing', () => {
       code: 'engine_unavailable',
     });
     await closing;
-    expect(await idsOf(store, project)).toEqual(['0', '1', '2']);
+    expect(await idsOf(core, project)).toEqual(['0', '1', '2']);
     await Promise.all(commits);
     expect(ids()).toEqual([['0'], ['1'], ['2']]);
   });
@@ -374,7 +374,7 @@ describe('closing', () => {
     const closing = committer.close();
     gate.resolve();
     await closing;
-    expect(await idsOf(store, project)).toEqual(['1', '2']);
+    expect(await idsOf(core, project)).toEqual(['1', '2']);
     await Promise.all([first, second]);
   });
 });
@@ -388,7 +388,7 @@ describe('a token', () => {
     await committer.commit(EDGE, encodeRows(events.slice(0, 1)), { token: `${project}-token` });
     await committer.commit(EDGE, encodeRows(events), { token: `${project}-token` });
     expect(inserts.map(({ token }) => token)).toEqual(Array(3).fill(`${project}-token`));
-    expect(await idsOf(store, project)).toEqual(['1', '2']);
+    expect(await idsOf(core, project)).toEqual(['1', '2']);
     await committer.close();
   });
 
@@ -404,7 +404,7 @@ describe('a token', () => {
     ]);
     await committer.commit(EDGE, encodeRows(one));
     expect(inserts.map(({ token }) => token?.slice(-1)).sort()).toEqual(['a', 'b', undefined, undefined]);
-    expect(await idsOf(store, project)).toEqual(['1', '1', '1', '1']);
+    expect(await idsOf(core, project)).toEqual(['1', '1', '1', '1']);
     await committer.close();
   });
 });

@@ -4,9 +4,9 @@ import { loadEvents } from '../../src/ingest/load.ts';
 import { createStoreSink } from '../../src/ingest/store-sink.ts';
 import { openTestStore } from '../support/service.ts';
 
-const { store, close } = await openTestStore();
+const { core, close } = await openTestStore();
 afterAll(close);
-const source = store.registry.getSource('postgres.logs');
+const source = core.registry.getSource('postgres.logs');
 const NOW = Date.now();
 
 async function* streamOf(...chunks: (string | Buffer)[]): AsyncGenerator<Buffer> {
@@ -24,7 +24,7 @@ async function load(stream: AsyncIterable<Buffer>, signal = new AbortController(
     onWithoutProject: () => {},
   };
   const repaired: number[] = [];
-  const sink = createStoreSink(store.engine, source, options);
+  const sink = createStoreSink(core.engine, source, options);
   const end = loadEvents(sink, stream, {
     ...{ lineBytesMax: 2_000, signal, onRejected },
     onRepaired: (line) => void repaired.push(line),
@@ -34,7 +34,7 @@ async function load(stream: AsyncIterable<Buffer>, signal = new AbortController(
 }
 
 async function idsOf(project: string): Promise<string[]> {
-  const rows = await store.engine.inspect(
+  const rows = await core.engine.inspect(
     `SELECT id FROM tailrace.postgres_logs WHERE project = '${project}' ORDER BY id`,
   );
   return rows.map((row) => String(row['id']));
@@ -75,7 +75,7 @@ test('stores lines with bytes that are not UTF-8, with U+FFFD instead, and repor
   const { end, rejected, repaired } = await load(streamOf(...lines));
   expect(await end).toMatchObject({ stored: 3 });
   expect([rejected, repaired]).toEqual([[], [2]]);
-  const rows = await store.engine.inspect(
+  const rows = await core.engine.inspect(
     `SELECT event_message FROM tailrace.postgres_logs WHERE project = 'latin1' ORDER BY id`,
   );
   expect(rows.map((row) => row['event_message'])).toEqual(['é', 'caf\ufffd', 'é']);
@@ -120,7 +120,7 @@ test('stores every kind of text so that it comes back exactly', async () => {
   const { end, rejected } = await load(streamOf(`{"id":"1","project":"exact","metadata":${metadata}}`));
   await end;
   expect(rejected).toEqual([]);
-  const [row] = await store.engine.inspect(
+  const [row] = await core.engine.inspect(
     `SELECT metadata FROM tailrace.postgres_logs WHERE project = 'exact'`,
   );
   expect(row?.['metadata']).toBe(metadata);
@@ -132,7 +132,7 @@ test('stores an event whose texts hold a lone surrogate, as U+FFFD', async () =>
   const { end, rejected } = await load(streamOf(text));
   await end;
   expect(rejected).toEqual([]);
-  const rows = await store.engine.inspect(
+  const rows = await core.engine.inspect(
     `SELECT id, event_message, user_name FROM tailrace.postgres_logs WHERE project = 'surrogate'`,
   );
   expect(rows).toEqual([{ id: 'a\ufffd', event_message: '\ufffd', user_name: 'u\ufffd' }]);

@@ -12,10 +12,10 @@ import { openLocalServer } from '../../src/maintenance/socket/server.ts';
 import { idsOf } from '../support/ingest.ts';
 import { openTestStore } from '../support/service.ts';
 
-const { store, config, close } = await openTestStore();
+const { core, config, close } = await openTestStore();
 afterAll(close);
 afterEach(() => void vi.useRealTimers());
-const EDGE = store.registry.getSource('cloudflare.logs.prod');
+const EDGE = core.registry.getSource('cloudflare.logs.prod');
 const NOW = Date.now();
 const HOLD_MS = 10_000;
 
@@ -33,11 +33,11 @@ function hangIn(method: 'inspect' | 'insert') {
   asked = 0;
   const gate = Promise.withResolvers<void>();
   const engine: Engine = {
-    ...store.engine,
+    ...core.engine,
     [method]: async (argument: never) => {
       asked++;
       await gate.promise;
-      return await store.engine[method](argument);
+      return await core.engine[method](argument);
     },
   };
   const committer = createCommitter(engine, {
@@ -47,7 +47,7 @@ function hangIn(method: 'inspect' | 'insert') {
     onCommit() {},
   });
   const begin = createBegin({
-    ...{ engine, registry: store.registry, holdInserts: committer.hold, now: () => NOW },
+    ...{ engine, registry: core.registry, holdInserts: committer.hold, now: () => NOW },
     ...{ control: { record: async () => {} }, pause: async () => {}, onBegin() {} },
   });
   const deletion = (project: string) => ({ project, sources: [EDGE], before: undefined });
@@ -73,7 +73,7 @@ test('an engine that hangs while a deletion begins holds ingest for ten seconds,
   expect([isStored, committer.gauges().queuedRequests]).toEqual([false, 1]);
   vi.advanceTimersByTime(1);
   await commit;
-  expect(await idsOf(store, 'other')).toEqual(['1']);
+  expect(await idsOf(core, 'other')).toEqual(['1']);
   gate.resolve();
   expect(await begun).toMatchObject({ counted: [{ rows: 0 }], failure: undefined });
   await committer.close();
@@ -97,7 +97,7 @@ test('a deletion that has begun holds nothing any more', async () => {
   gate.resolve();
   await begin('quick');
   await committer.commit(EDGE, rowsOf('quick', '1'));
-  expect(await idsOf(store, 'quick')).toEqual(['1']);
+  expect(await idsOf(core, 'quick')).toEqual(['1']);
   await committer.close();
 });
 
@@ -105,16 +105,16 @@ test.each([COMMANDS.delete, COMMANDS.count])(
   'a service that stops does not wait for the command %s',
   async (path) => {
     const { gate, engine, committer } = hangIn('inspect');
-    const { registry } = store;
+    const { registry } = core;
     const tools = { newId: () => 'id', wait: async () => {} };
     const deletions = createDeletions({
       ...{ ...tools, holdInserts: committer.hold, now: () => NOW, control: { record: async () => {} } },
-      store: { engine, registry, eventsDeleted: async () => {} },
+      core: { engine, registry, eventsDeleted: async () => {} },
     });
     const handlers = createCommands({
       ...tools,
       config,
-      folders: () => store.folders,
+      folders: () => core.folders,
       engine,
       registry,
       deletions,

@@ -15,11 +15,11 @@ const MINUTE_MS = 60_000;
 const DAY_MS = 86_400_000;
 const PAGES_MAX = 3;
 
-const { store, close } = await openTestStore();
+const { core, close } = await openTestStore();
 afterAll(close);
 const clock = { now: Date.UTC(2026, 10, 22, 12) };
-const endpoint = store.registry.getEndpoint('logs.all');
-const runAll = createRunner(store.engine, () => clock.now);
+const endpoint = core.registry.getEndpoint('logs.all');
+const runAll = createRunner(core.engine, () => clock.now);
 const late = () => new TailraceError('query_timeout', 'late');
 const createRun = (run: Run) => createNewestFirst(run, { now: () => clock.now, timeoutMs: 600_000, late });
 
@@ -51,7 +51,7 @@ async function storeAges(ages: readonly number[]): Promise<string> {
     timestamp: new Date(clock.now - age).toISOString(),
     project,
   }));
-  if (events.length > 0) await storeEvents(store, SOURCE, events, clock.now);
+  if (events.length > 0) await storeEvents(core, SOURCE, events, clock.now);
   return project;
 }
 
@@ -145,7 +145,7 @@ describe('the newest rows', () => {
       timestamp: new Date(clock.now - age).toISOString(),
       project,
     }));
-    await storeEvents(store, SOURCE, burst, clock.now);
+    await storeEvents(core, SOURCE, burst, clock.now);
     for (let halved = 0; halved < 12; halved++) expect((await run(question)).queries).toBe(1);
   });
 

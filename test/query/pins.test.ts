@@ -7,10 +7,10 @@ import { refusalOf } from '../support/keys.ts';
 import { openTestStore } from '../support/service.ts';
 
 const UUID = '7f0c3a52-5f0b-4a57-9b1c-2f6f3f2b9d10';
-const { store, close } = await openTestStore();
+const { core, close } = await openTestStore();
 afterAll(close);
 const parse = (name: string, raw: Record<string, string | string[]>, pins: Record<string, string>) =>
-  parsePinnedParameters(store.registry.getEndpoint(name), raw, { pins, bytesMax: 1_000 });
+  parsePinnedParameters(core.registry.getEndpoint(name), raw, { pins, bytesMax: 1_000 });
 
 describe('a pinned parameter', () => {
   test.each([[{}], [{ project: '' }], [{ project: 'abc' }]])('has its value for %j', (raw) => {
@@ -118,7 +118,7 @@ describe('a pinned parameter', () => {
 });
 
 test('a pinned project refuses an endpoint that matches it as a pattern and does not ask whose the rows are', () => {
-  const usage = store.registry.getEndpoint('usage.api-counts');
+  const usage = core.registry.getEndpoint('usage.api-counts');
   const loose = { ...usage, pinned: [] };
   const ask = (pins: Record<string, string>) => () =>
     parsePinnedParameters(loose, { project: 'abc', interval: 'daily' }, { pins, bytesMax: 1_000 });
@@ -132,7 +132,7 @@ test('a pinned project refuses an endpoint that matches it as a pattern and does
 test('an escaped text is a pattern that the engine matches literally', async () => {
   for (const text of ['a.c', '\\', '[', '(', '{2}', '^x$', 'é', '😀', "'", 'a-b', '*+?|)]}', '\\d', '\\Q']) {
     const sql = `SELECT match(concat('<', @text, '>'), concat('^<', @pattern, '>$')) AS own, match('zz', @pattern) AS other`;
-    const { bytes } = await store.engine.query(
+    const { bytes } = await core.engine.query(
       sql,
       { text, pattern: escapePattern(text) },
       { format: 'JSONEachRow' },
@@ -143,7 +143,7 @@ test('an escaped text is a pattern that the engine matches literally', async () 
 
 describe('the project that a request asks for', () => {
   const ownerOf = (name: string, raw: Record<string, string>, pins: Record<string, string> = {}) =>
-    findOwner(store.registry.getEndpoint(name), parse(name, raw, pins));
+    findOwner(core.registry.getEndpoint(name), parse(name, raw, pins));
 
   const HOURLY = { interval: 'hourly' };
 

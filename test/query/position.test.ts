@@ -48,12 +48,12 @@ for (const [i, [name, [order, after]]] of Object.entries(ENDPOINTS).entries()) {
   await writeFile(join(folder, name, 'endpoint.yaml'), YAML(name, i, order));
   await writeFile(join(folder, name, 'query.sql'), SQL(order, after));
 }
-const { store, close } = await openTestStore({ TAILRACE_ENDPOINTS_DIR: folder });
+const { core, close } = await openTestStore({ TAILRACE_ENDPOINTS_DIR: folder });
 afterAll(async () => {
   await close();
   await rm(folder, { recursive: true });
 });
-const runOne = createRunner(store.engine, Date.now);
+const runOne = createRunner(core.engine, Date.now);
 const runPage = createPageRun(runOne);
 const run: Run = (question, how) => (isOpaquePage(question) ? runPage : runOne)(question, how);
 
@@ -75,7 +75,7 @@ const alike = fc.array(fc.tuple(fc.constantFrom(0n, 1n, INT64.min), fc.constantF
 
 /** @param format of the answers whose ends lead on */
 async function readAll(name: string, all: readonly (readonly [bigint, string])[], format = NDJSON_FORMAT) {
-  const endpoint = store.registry.getEndpoint(name);
+  const endpoint = core.registry.getEndpoint(name);
   const raw = { numbers: all.map(([n]) => String(n)), texts: all.map(([, t]) => t) };
   const first = createQuestion(endpoint, parseParameters(endpoint, raw, 100_000), NDJSON_FORMAT);
   const { pages } = endpoint;

@@ -9,8 +9,8 @@ import { openTestStore } from '../support/service.ts';
  * What a stored query may not do, shown twice: the check refuses its definition, and the engine itself refuses the text on a
  * reader that was handed it past the check. Where only the check protects, the last part says so.
  */
-const { store, config, close } = await openTestStore();
-const { engine } = store;
+const { core, config, close } = await openTestStore();
+const { engine } = core;
 let called = 0;
 const stranger = createServer((_request, response) => {
   called++;
@@ -74,7 +74,7 @@ const CHECK_ALONE = {
   'another database': 'USE system',
 } as const;
 
-const [endpoint] = store.registry.endpoints;
+const [endpoint] = core.registry.endpoints;
 async function refusals(sql: string): Promise<string[]> {
   if (endpoint === undefined) throw new Error('an endpoint ships');
   const faults = await verifyQueries(engine, [{ ...endpoint, sql }]);

@@ -5,7 +5,7 @@ import { createStatement } from '../../src/query/statement.ts';
 import { CACHED } from '../support/cached-endpoint.ts';
 import { openTestStore } from '../support/service.ts';
 
-const { store, close } = await openTestStore();
+const { core, close } = await openTestStore();
 afterAll(close);
 
 const BY = ['timestamp desc', 'id desc'];
@@ -23,7 +23,7 @@ async function read(sql: string, values: Readonly<Record<string, string>>, decid
   ];
   const endpoint = { ...CACHED, parameters, columns, pages, sql };
   const statement = createStatement(endpoint, undefined, decides ? values : {});
-  const { bytes } = await store.engine.query(statement.sql, values, { format: statement.format });
+  const { bytes } = await core.engine.query(statement.sql, values, { format: statement.format });
   return bytes.toString();
 }
 

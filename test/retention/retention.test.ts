@@ -4,16 +4,16 @@ import type { DroppedDay } from '../../src/retention/retention.ts';
 import { createTestRetention } from '../support/retention.ts';
 import { openTestStore } from '../support/service.ts';
 
-const { store, close } = await openTestStore();
+const { core, close } = await openTestStore();
 afterAll(close);
-const { engine } = store;
+const { engine } = core;
 const DAY_MS = 86_400_000;
 const TODAY = Math.floor(Date.now() / DAY_MS) * DAY_MS;
 const NOON = TODAY + DAY_MS / 2;
 const DEFAULT_DAYS = 90;
 
 beforeEach(async () => {
-  for (const { table } of store.registry.sources) await engine.command(`TRUNCATE TABLE tailrace.${table}`);
+  for (const { table } of core.registry.sources) await engine.command(`TRUNCATE TABLE tailrace.${table}`);
 });
 
 const dayOf = (daysAgo: number) => new Date(TODAY - daysAgo * DAY_MS).toISOString().slice(0, 10);
@@ -51,7 +51,7 @@ async function enforce(
 }
 
 const withRetention = (days: Record<string, number>): Source[] =>
-  store.registry.sources.map((source) => ({
+  core.registry.sources.map((source) => ({
     ...source,
     retentionDays: days[source.table] ?? source.retentionDays,
   }));

@@ -10,7 +10,7 @@ const never = new AbortController().signal;
 describe('a stored sample', async () => {
   const service = await startTestService({ now: END / 1000 });
   afterAll(service.close);
-  const { engine, registry } = service.store;
+  const { engine, registry } = service.core;
   const options = { ...OPTIONS, rows: ROWS, signal: never, onProgress: ignore };
   beforeAll(async () => {
     expect(await hasEvents(engine, registry.sources)).toBe(false);
@@ -93,14 +93,14 @@ describe('a stored sample', async () => {
 });
 
 test('a sample that is stopped stores what was made, and counts it', async () => {
-  const { store, close } = await openTestStore();
+  const { core, close } = await openTestStore();
   try {
     const controller = new AbortController();
     const onProgress = () => controller.abort();
     const options = { ...OPTIONS, end: Date.now() * 1000, signal: controller.signal, onProgress };
-    const stored = await storeSample(store.engine, store.registry.sources, options);
+    const stored = await storeSample(core.engine, core.registry.sources, options);
     expect(stored).toBe(2_000); // it looks at the signal after each progress
-    const [row] = await store.engine.inspect('SELECT count() AS events FROM edge_logs');
+    const [row] = await core.engine.inspect('SELECT count() AS events FROM edge_logs');
     expect(row).toEqual({ events: stored });
   } finally {
     await close();
@@ -108,12 +108,12 @@ test('a sample that is stopped stores what was made, and counts it', async () =>
 });
 
 test('the progress of a sample counts what is stored over all sources and never falls', async () => {
-  const { store, close } = await openTestStore();
+  const { core, close } = await openTestStore();
   try {
     const seen: number[] = [];
     const onProgress = (stored: number) => void seen.push(stored);
     const options = { ...OPTIONS, end: Date.now() * 1000, signal: never, onProgress };
-    await storeSample(store.engine, store.registry.sources, options);
+    await storeSample(core.engine, core.registry.sources, options);
     expect(seen).toEqual(seen.toSorted((a, b) => a - b));
     expect(seen.at(-1)).toBeGreaterThan(24_000); // more than the edge logs alone
   } finally {

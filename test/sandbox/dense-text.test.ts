@@ -1,16 +1,16 @@
 import fc from 'fast-check';
 import { afterAll, expect, test } from 'vitest';
-import { refuseDense } from '../../src/sandbox/dense-text.ts';
+import { assertDepth } from '../../src/sandbox/dense-text.ts';
 import { quote } from '../../src/sql/quote.ts';
 import { runs, scale } from '../support/property.ts';
 import { openSandbox } from './support.ts';
 
-const { store, close } = await openSandbox();
+const { core, close } = await openSandbox();
 afterAll(close);
 
 function isRefused(sql: string): boolean {
   try {
-    refuseDense(sql);
+    assertDepth(sql);
     return false;
   } catch {
     return true;
@@ -69,7 +69,7 @@ test('what is let through is not much longer as the engine writes it', async () 
     fc.asyncProperty(fc.array(word, { minLength: 1, maxLength: 40 }), async (words) => {
       const sql = `SELECT ${words.join(' ')}`;
       if (isRefused(sql)) return;
-      const [row] = await store.engine
+      const [row] = await core.engine
         .inspect(`SELECT length(formatQuerySingleLine(${quote(sql)})) AS n`)
         .catch(() => []);
       if (row === undefined) return;

@@ -5,7 +5,7 @@ import { LEGITIMATE } from './legitimate.ts';
 import { CANARY, NAMED_SQL, openSandbox } from './support.ts';
 
 // Views with the names of tables: app_logs has 30 entries of project p, of 76 in the table; secret_logs has none, of 1.
-const { store, check, ask, canaryFile, close } = await openSandbox({}, 'sandbox.named');
+const { core, check, ask, canaryFile, close } = await openSandbox({}, 'sandbox.named');
 afterAll(close);
 
 const rename = (sql: string) =>
@@ -94,7 +94,7 @@ describe('a view with the name of a table', () => {
   });
 
   test('is read beside tables that other processes create', async () => {
-    await store.engine.command('CREATE TABLE own (id String) ENGINE = MergeTree ORDER BY id');
+    await core.engine.command('CREATE TABLE own (id String) ENGINE = MergeTree ORDER BY id');
     expect(await ask('WITH own AS (SELECT id FROM app_logs) SELECT count() AS n FROM own')).toEqual([
       { n: 30 },
     ]);

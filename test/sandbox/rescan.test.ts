@@ -2,7 +2,7 @@ import { afterAll, expect, test } from 'vitest';
 import { mayRescan } from '../../src/sandbox/rescan.ts';
 import { openSandbox } from './support.ts';
 
-const { store, close } = await openSandbox();
+const { core, close } = await openSandbox();
 afterAll(close);
 
 const GOOD = [
@@ -45,7 +45,7 @@ test.each(BAD)('%s may look at it again and again', (pattern) => {
 async function msOf(pattern: string, length: number): Promise<number> {
   const text = `repeat('aG1/rest xGET ', ${Math.round(length / 14)})`;
   const from = performance.now();
-  await store.engine.inspect(`SELECT countMatches(${text}, '${pattern.replaceAll('\\', '\\\\')}')`);
+  await core.engine.inspect(`SELECT countMatches(${text}, '${pattern.replaceAll('\\', '\\\\')}')`);
   return performance.now() - from;
 }
 

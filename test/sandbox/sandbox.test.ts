@@ -12,7 +12,7 @@ import { LEGITIMATE } from './legitimate.ts';
 import { CANARY, openSandbox, SQL } from './support.ts';
 
 const sandbox = await openSandbox();
-const { store, stored, check, ask, canaryFile } = sandbox;
+const { core, stored, check, ask, canaryFile } = sandbox;
 afterAll(sandbox.close);
 
 const escapes = Object.entries(ESCAPES).flatMap(([kind, texts]) =>
@@ -44,14 +44,14 @@ describe('escapes', () => {
 
   test('leave no file, no table, no function behind', async () => {
     expect(existsSync(`${canaryFile}.out`)).toBe(false);
-    const tables = await store.engine.inspect(
+    const tables = await core.engine.inspect(
       `SELECT name FROM system.tables WHERE database = 'tailrace' ORDER BY name`,
     );
     expect(tables.map((row) => row['name'])).toEqual(['app_logs', 'secret_logs']);
   });
 
   test('by any function that is not listed are refused, by its name as a call and as a value', async () => {
-    const rows = await store.engine.inspect('SELECT name FROM system.functions');
+    const rows = await core.engine.inspect('SELECT name FROM system.functions');
     const others = rows.map((row) => String(row['name'])).filter((name) => !isAllowedFunction(name));
     expect(others.length).toBeGreaterThan(800);
     for (const name of sample(others.filter((_, i) => i % 7 === 0))) {
@@ -63,12 +63,12 @@ describe('escapes', () => {
 
 describe('what may be called', () => {
   test('has no name of a table function', async () => {
-    const rows = await store.engine.inspect('SELECT name FROM system.table_functions');
+    const rows = await core.engine.inspect('SELECT name FROM system.table_functions');
     expect(rows.map((row) => String(row['name'])).filter(isAllowedFunction)).toEqual([]);
   });
 
   test('means the same in either letter case', async () => {
-    const rows = await store.engine.inspect(
+    const rows = await core.engine.inspect(
       'SELECT groupArray(name) AS names FROM system.functions GROUP BY lower(name) HAVING count() > 1',
     );
     const names = rows.flatMap((row) => row['names'] as string[]).filter(isAllowedFunction);
@@ -286,8 +286,8 @@ test('a SELECT is checked once, and is not kept warm', async () => {
 });
 
 test('where sandboxing is off, sql is a parameter that nobody declared', async () => {
-  const off = store.registry.getEndpoint('sandbox.off');
-  const checkOff = createSandbox(store.engine, { sandboxSqlBytesMax: 16_384 });
+  const off = core.registry.getEndpoint('sandbox.off');
+  const checkOff = createSandbox(core.engine, { sandboxSqlBytesMax: 16_384 });
   expect(await checkOff(off, { sql: 'DROP TABLE app_logs' })).toBe(off);
   expect(await checkOff(stored, {})).toBe(stored);
   expect(await checkOff(stored, { sql: '' })).toBe(stored);

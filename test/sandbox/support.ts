@@ -5,7 +5,7 @@ import { parseParameters } from '../../src/query/parameters.ts';
 import { createQuestion } from '../../src/query/question.ts';
 import { createRunner } from '../../src/query/run.ts';
 import { createSandbox } from '../../src/sandbox/sandbox.ts';
-import { openStore } from '../../src/service/open-store.ts';
+import { openCore } from '../../src/service/open-core.ts';
 import { storeEvents, temporaryFolder, testConfig } from '../support/service.ts';
 
 /** Stands wherever a caller's SELECT must not reach: other projects, other tables, a file. */
@@ -100,7 +100,7 @@ export async function writeDefinitions(more: Readonly<Record<string, string>> = 
 }
 
 /** Entries of project `p` that may be read, and canaries: entries of project `q`, and another table. */
-export async function storeCanaries(store: Awaited<ReturnType<typeof openStore>>): Promise<void> {
+export async function storeCanaries(core: Awaited<ReturnType<typeof openCore>>): Promise<void> {
   const now = Date.now();
   const event = (project: string, i: number, message: string) => ({
     id: `${project}${i}`,
@@ -113,8 +113,8 @@ export async function storeCanaries(store: Awaited<ReturnType<typeof openStore>>
     ...(i < 30 ? [event('p', i, `GET /rest/${i}`)] : []),
     event('q', i, `${CANARY} ${i}`),
   ]).flat();
-  await storeEvents(store, 'app.logs', entries, now);
-  await storeEvents(store, 'secret.logs', [event('p', 0, CANARY)], now);
+  await storeEvents(core, 'app.logs', entries, now);
+  await storeEvents(core, 'secret.logs', [event('p', 0, CANARY)], now);
 }
 
 /** A store with these endpoints, and what a caller's SELECT over one of them answers for project `p`. */
@@ -128,11 +128,11 @@ export async function openSandbox(env: Readonly<Record<string, string>> = {}, na
   });
   const canaryFile = join(definitions.path, 'canary.txt');
   await writeFile(canaryFile, CANARY);
-  const store = await openStore(config, 'a test');
-  await storeCanaries(store);
-  const sandbox = createSandbox(store.engine, config);
-  const run = createRunner(store.engine, Date.now);
-  const stored = store.registry.getEndpoint(name);
+  const core = await openCore(config, 'a test');
+  await storeCanaries(core);
+  const sandbox = createSandbox(core.engine, config);
+  const run = createRunner(core.engine, Date.now);
+  const stored = core.registry.getEndpoint(name);
 
   const check = (sql: string) => sandbox(stored, { sql });
   async function ask(sql: string, parameters: Readonly<Record<string, string>> = {}) {
@@ -141,8 +141,8 @@ export async function openSandbox(env: Readonly<Record<string, string>> = {}, na
     return (JSON.parse(body.toString()) as { result: Record<string, unknown>[] }).result;
   }
   async function close(): Promise<void> {
-    await store.close();
+    await core.close();
     await definitions.remove();
   }
-  return { store, stored, check, ask, canaryFile, close };
+  return { core, stored, check, ask, canaryFile, close };
 }

@@ -8,15 +8,15 @@ import {
 } from '../../src/sandbox/syntax-tree.ts';
 import { openTestStore } from '../support/service.ts';
 
-const { store, close } = await openTestStore();
+const { core, close } = await openTestStore();
 afterAll(close);
 
 const kinds = async (sql: string) =>
-  [...walk(await readSyntaxTree(store.engine, sql))].map(({ kind, text }) => `${kind} ${text}`.trim());
+  [...walk(await readSyntaxTree(core.engine, sql))].map(({ kind, text }) => `${kind} ${text}`.trim());
 
 test('a query is read as the engine has parsed it', async () => {
   const root = await readSyntaxTree(
-    store.engine,
+    core.engine,
     "SELECT count() AS n FROM edge_logs AS l WHERE project = 'a (b'",
   );
   const [select] = root.children[0]?.children ?? [];
@@ -46,7 +46,7 @@ test('what a text or a comment holds is no part of the tree', async () => {
 });
 
 test('the query tree shows what APPLY does', async () => {
-  const tree = await readQueryTree(store.engine, "SELECT * APPLY(x -> upper(x)) FROM (SELECT 'a' AS n)");
+  const tree = await readQueryTree(core.engine, "SELECT * APPLY(x -> upper(x)) FROM (SELECT 'a' AS n)");
   const functions = [...walk(tree)].filter(({ kind }) => kind === 'FUNCTION');
   expect(functions.map(({ text }) => text)).toEqual([expect.stringContaining('function_name: upper')]);
 });
@@ -59,13 +59,13 @@ describe('is refused:', () => {
     ['a name with a backquote', 'SELECT 1 AS "a`b"'],
     ['a name that looks like a count of children', 'SELECT `a (children 3)` FROM edge_logs'],
   ])('%s', async (_, sql) => {
-    await expect(readSyntaxTree(store.engine, sql)).rejects.toThrow(SyntaxTreeError);
+    await expect(readSyntaxTree(core.engine, sql)).rejects.toThrow(SyntaxTreeError);
   });
 
   test.each(['SELECT 1; SELECT 2', 'SELECT 1; DROP TABLE edge_logs', 'SELECT (', '', '-- nothing'])(
     'what is not one statement: %s',
     async (sql) => {
-      await expect(readSyntaxTree(store.engine, sql)).rejects.toThrow(/DB::Exception/);
+      await expect(readSyntaxTree(core.engine, sql)).rejects.toThrow(/DB::Exception/);
     },
   );
 

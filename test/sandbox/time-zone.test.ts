@@ -5,7 +5,7 @@ import { createTimeZones, ZONE_PLACES } from '../../src/sandbox/time-zone.ts';
 import { sample } from '../support/property.ts';
 import { isWrongCount, openSandbox } from './support.ts';
 
-const { store, check, ask, close } = await openSandbox();
+const { core, check, ask, close } = await openSandbox();
 afterAll(close);
 
 const NO_ZONE = "'No/Where'";
@@ -14,7 +14,7 @@ const TIME = "toDateTime64('2026-01-01 00:00:00', 3)";
 
 /** How the engine refuses a call; empty if it does not. */
 function failureOf(name: string, args: readonly string[]): Promise<string> {
-  return store.engine.inspect(`SELECT ${name}(${args.join(', ')})`).then(() => '', messageOf);
+  return core.engine.inspect(`SELECT ${name}(${args.join(', ')})`).then(() => '', messageOf);
 }
 
 /** Of some calls of a function, those for which the engine tries to load a zone. */
@@ -83,7 +83,7 @@ test('functions take the name of another only where the first argument is looked
       `${name}(concat, ['a'], ['b'])`,
       `${name}(concat, map('a', 'b'))`,
     ]) {
-      const failure = await store.engine.inspect(`SELECT ${call}`).then(() => 'none', messageOf);
+      const failure = await core.engine.inspect(`SELECT ${call}`).then(() => 'none', messageOf);
       if (!/Unknown expression identifier|UNKNOWN_IDENTIFIER/.test(failure)) taken.push(name);
     }
   const allowed: string[] = [];

@@ -5,7 +5,7 @@ import { createStatement } from '../../src/query/statement.ts';
 import { openSandbox } from './support.ts';
 import type { TrialMode } from './trial.ts';
 
-const { store, stored, check, ask, canaryFile, close } = await openSandbox({
+const { core, stored, check, ask, canaryFile, close } = await openSandbox({
   TAILRACE_QUERY_TIMEOUT_MS: process.argv[2] ?? '10000',
   TAILRACE_QUERY_MEMORY_BYTES_MAX: process.argv[3] ?? String(128 * 1024 * 1024),
 });
@@ -17,7 +17,7 @@ const MODES: Readonly<Record<TrialMode, (sql: string) => Promise<unknown>>> = {
   // Names resolved, constants computed, steps planned: all but the run.
   async analyse(sql) {
     const { sql: text } = createStatement(await check(sql));
-    await store.engine.query(`EXPLAIN ${text}`, VALUES, { format: 'TSVRaw' });
+    await core.engine.query(`EXPLAIN ${text}`, VALUES, { format: 'TSVRaw' });
   },
 };
 
@@ -33,7 +33,7 @@ async function attempt(mode: TrialMode, sql: string) {
 
 /** Resolves when no query runs any more: an answer may be given up long before the engine ends. */
 async function untilIdle(): Promise<void> {
-  while (store.engine.gauges().running > 0) await new Promise((resolve) => setTimeout(resolve, 5));
+  while (core.engine.gauges().running > 0) await new Promise((resolve) => setTimeout(resolve, 5));
 }
 
 process.on('message', ({ mode, sql }: { mode: TrialMode; sql: string }) => {

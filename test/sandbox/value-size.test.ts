@@ -4,7 +4,7 @@ import { growthOf, SMALL } from '../../src/sandbox/value-size.ts';
 import { sample, scale } from '../support/property.ts';
 import { isWrongCount, openSandbox } from './support.ts';
 
-const { store, close } = await openSandbox();
+const { core, close } = await openSandbox();
 afterAll(close);
 
 /** Values that functions make much of, and how many members those have that are lists. */
@@ -25,7 +25,7 @@ const VALUES: Readonly<Record<string, readonly [sql: string, members?: number]>>
 
 const units = new Map<string, number>();
 async function unitsOf(sql: string): Promise<number> {
-  const [row] = await store.engine.inspect(`SELECT byteSize(${sql}) AS bytes`);
+  const [row] = await core.engine.inspect(`SELECT byteSize(${sql}) AS bytes`);
   return Number(row?.['bytes']) / 1_024;
 }
 

@@ -2,21 +2,21 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
 import { InputError } from '../../src/errors.ts';
-import { openStore } from '../../src/service/open-store.ts';
+import { openCore } from '../../src/service/open-core.ts';
 import { testConfig } from '../support/service.ts';
 import { NAMED_SQL, SQL, writeDefinitions, YAML } from './support.ts';
 
 const definitions = await writeDefinitions();
-const store = await openStore(testConfig(join(definitions.path, 'data'), definitions.env), 'a test');
+const core = await openCore(testConfig(join(definitions.path, 'data'), definitions.env), 'a test');
 afterAll(async () => {
-  await store.close();
+  await core.close();
   await definitions.remove();
 });
 
 async function faults(sql: string, yaml = YAML): Promise<string> {
   await writeFile(join(definitions.path, 'endpoints/sandbox.on/query.sql'), sql);
   await writeFile(join(definitions.path, 'endpoints/sandbox.on/endpoint.yaml'), yaml);
-  return await store.reload().then(
+  return await core.reload().then(
     () => '',
     (error: unknown) => {
       if (!(error instanceof InputError)) throw error;

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { queryTimeout } from '../../src/engine/gate.ts';
 import { TailraceError } from '../../src/errors.ts';
-import { adviseSmaller, describeDoubts } from '../../src/search/hint.ts';
+import { describeDoubts, suggestNarrowing } from '../../src/search/hint.ts';
 import { parseSearch } from '../../src/search/parse.ts';
 
 /** Doubts beside that no source declares a field. */
@@ -63,13 +63,13 @@ test('a hint is short, however long the search is', () => {
 });
 
 test('a search that takes too long or too much fails with what to do', () => {
-  const advised = adviseSmaller(queryTimeout(30_000));
+  const advised = suggestNarrowing(queryTimeout(30_000));
   expect(advised).toMatchObject({ code: 'query_timeout' });
   expect((advised as TailraceError).message).toMatch(
     /^the query took longer than 30000 ms .*; search a shorter range/,
   );
   const memory = new TailraceError('query_failed', 'the query needs more memory than one query may take');
-  expect((adviseSmaller(memory) as TailraceError).message).toMatch(/memory.*; search a shorter range/);
+  expect((suggestNarrowing(memory) as TailraceError).message).toMatch(/memory.*; search a shorter range/);
   for (const other of [new Error('a'), new TailraceError('overloaded', 'b')])
-    expect(adviseSmaller(other)).toBe(other);
+    expect(suggestNarrowing(other)).toBe(other);
 });

@@ -13,7 +13,7 @@ export const CACHED: Endpoint = {
   strict: false,
   dialect: undefined,
   bound: undefined,
-  records: [],
+  repeatedColumns: [],
   bucket: undefined,
   pages: undefined,
   pinned: [],

@@ -1,5 +1,5 @@
 import { connect, type Socket } from 'node:net';
-import type { Store } from '../../src/service/open-store.ts';
+import type { Core } from '../../src/service/open-core.ts';
 import { type HttpAnswer, request } from './http.ts';
 import { PRIVATE_KEY } from './service.ts';
 
@@ -26,17 +26,17 @@ export async function post(
 
 /** Rows of a table that belong to a project, in the order of their ids, past every filter of reading. */
 export async function rowsOf(
-  store: Store,
+  core: Core,
   project: string,
   { table = 'edge_logs', columns = '*' } = {},
 ): Promise<Record<string, unknown>[]> {
-  return await store.engine.inspect(
+  return await core.engine.inspect(
     `SELECT ${columns} FROM tailrace.${table} WHERE project = '${project}' ORDER BY id`,
   );
 }
 
-export async function idsOf(store: Store, project: string, table?: string): Promise<string[]> {
-  const rows = await rowsOf(store, project, { columns: 'id', ...(table !== undefined && { table }) });
+export async function idsOf(core: Core, project: string, table?: string): Promise<string[]> {
+  const rows = await rowsOf(core, project, { columns: 'id', ...(table !== undefined && { table }) });
   return rows.map((row) => String(row['id']));
 }
 

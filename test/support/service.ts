@@ -5,7 +5,7 @@ import { type Logger, pino } from 'pino';
 import { type Config, parseConfig } from '../../src/config/config.ts';
 import { parseEvent } from '../../src/ingest/event.ts';
 import { createEventWriter } from '../../src/ingest/writer.ts';
-import { openStore, type Store } from '../../src/service/open-store.ts';
+import { type Core, openCore } from '../../src/service/open-core.ts';
 import { createService, type Service, type ServiceOptions } from '../../src/service/service.ts';
 import { openTestEngine } from './server-engine.ts';
 
@@ -45,13 +45,13 @@ export async function openTestStore(env: Readonly<Record<string, string>> = {}) 
   const folder = await temporaryFolder();
   const backend = await openTestEngine(folder.path);
   const config = testConfig(folder.path, { ...backend.env, ...env });
-  const store = await openStore(config, 'a test');
+  const core = await openCore(config, 'a test');
   const close = async () => {
-    await store.close();
+    await core.close();
     await backend.remove();
     await folder.remove();
   };
-  return { store, config, close };
+  return { core, config, close };
 }
 
 /** A service that listens on a free port of 127.0.0.1, with a clock that the test moves. */
@@ -100,7 +100,7 @@ export async function startTestService(
     await backend.remove();
     await folder.remove();
   }
-  return { service, store: service.store, config, clock, url, call, close };
+  return { service, core: service.core, config, clock, url, call, close };
 }
 
 /** The shipped sources with a retention of a century: a test whose clock stands in the past keeps its events. */
@@ -114,13 +114,13 @@ async function copySourcesKeepingAll(to: string): Promise<void> {
 
 /** Stores events as they would come in on the wire, through the real event rules. `now` in ms. */
 export async function storeEvents(
-  store: Store,
+  core: Core,
   sourceName: string,
   events: readonly object[],
   now: number,
 ): Promise<void> {
-  const source = store.registry.getSource(sourceName);
-  const writer = createEventWriter(store.engine, source);
+  const source = core.registry.getSource(sourceName);
+  const writer = createEventWriter(core.engine, source);
   for (const event of events) {
     await writer.add(
       parseEvent({ text: JSON.stringify(event) }, source, {

@@ -10,7 +10,7 @@ import type { Sink } from '../../src/tail/member.ts';
 import { createTails, type TailRequest } from '../../src/tail/tails.ts';
 import { openTestStore, storeEvents } from '../support/service.ts';
 
-const { store, config, close } = await openTestStore();
+const { core, config, close } = await openTestStore();
 afterAll(close);
 
 const NOW = Date.now();
@@ -25,7 +25,7 @@ let onQuery: (options: RunOptions | undefined) => unknown = () => undefined;
 /** Fails a query if it returns an error. */
 let fault: () => Error | undefined = () => undefined;
 
-const runner = createRunner(store.engine, () => NOW);
+const runner = createRunner(core.engine, () => NOW);
 const run: Run = async (question, options) => {
   queries++;
   lanes.push(options?.lane);
@@ -37,8 +37,8 @@ const run: Run = async (question, options) => {
 
 function openTails(limits: object = {}) {
   return createTails({
-    ...{ run, writes: store.writes, seesEveryWrite: true, cursors },
-    registry: store.registry,
+    ...{ run, writes: core.writes, seesEveryWrite: true, cursors },
+    registry: core.registry,
     now: () => NOW,
     limits: { ...config, tailBufferBytesMax: 4_096, ...limits },
     onEnded: (reason) => void ended.push(reason),
@@ -46,7 +46,7 @@ function openTails(limits: object = {}) {
   });
 }
 
-const endpoint = store.registry.getEndpoint('logs.all');
+const endpoint = core.registry.getEndpoint('logs.all');
 let project = '';
 let projects = 0;
 beforeEach(() => {
@@ -103,7 +103,7 @@ async function open(tails: ReturnType<typeof openTails>, position?: Position, la
 
 async function storeRows(ids: readonly string[], agoMs: (i: number) => number = () => 1_000) {
   const events = ids.map((id, i) => ({ id, project, timestamp: new Date(NOW - agoMs(i)).toISOString() }));
-  await storeEvents(store, 'cloudflare.logs.prod', events, NOW);
+  await storeEvents(core, 'cloudflare.logs.prod', events, NOW);
 }
 
 /** Ticks until all queries have ended. */
@@ -205,7 +205,7 @@ describe('the tails of one question', () => {
     await storeRows(range(0, 150), (i) => 60_000 - i);
     const reader = await open(tails);
     const remove = `ALTER TABLE edge_logs DELETE WHERE project = '${project}' AND id >= 'e000100' SETTINGS mutations_sync = 2`;
-    await store.engine.command(remove);
+    await core.engine.command(remove);
     await storeRows(['new'], () => 10);
     await tick(tails, () => reader.ids().length > 0);
     expect(reader.ids()).toEqual(['new']);
@@ -245,7 +245,7 @@ describe('the memory of live tails', () => {
     const reader = await open(tails);
     const timestamp = new Date(NOW - 1_000).toISOString();
     const events = range(0, 101).map((id) => ({ id, project, timestamp, event_message: 'x'.repeat(90_000) }));
-    await storeEvents(store, 'cloudflare.logs.prod', events, NOW);
+    await storeEvents(core, 'cloudflare.logs.prod', events, NOW);
     await tick(tails, () => reader.reason() !== undefined || reader.ids().length > 0);
     expect([reader.reason(), reader.ids()]).toEqual(['too_many_rows', []]);
   });

@@ -7,8 +7,8 @@ import { createSampleSql } from '../../src/verify/verify.ts';
 import { runs, scale } from '../support/property.ts';
 import { openTestStore } from '../support/service.ts';
 
-const { store, close } = await openTestStore();
-const { engine, registry } = store;
+const { core, close } = await openTestStore();
+const { engine, registry } = core;
 afterAll(close);
 // What an operator may have made in the database by hand: it reads a table of a source without naming it in a query.
 beforeAll(() => engine.command('CREATE VIEW others AS SELECT * FROM auth_logs'));

@@ -3,7 +3,7 @@ import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeEach, describe, expect, test } from 'vitest';
 import { InputError } from '../../src/errors.ts';
-import { openStore } from '../../src/service/open-store.ts';
+import { openCore } from '../../src/service/open-core.ts';
 import { temporaryFolder, testConfig } from '../support/service.ts';
 
 const folder = await temporaryFolder();
@@ -50,20 +50,20 @@ const writeAll = async () => {
 };
 
 await writeAll();
-const store = await openStore(config, 'a test');
+const core = await openCore(config, 'a test');
 beforeEach(async () => {
   await rm(config.endpointsDir, { recursive: true });
   await writeAll();
 });
 afterAll(async () => {
-  await store.close();
+  await core.close();
   await folder.remove();
 });
 
 /** What a reload refuses, with the folder's own path left out. */
 async function faults(): Promise<readonly string[]> {
   try {
-    await store.reload();
+    await core.reload();
     return [];
   } catch (error) {
     if (!(error instanceof InputError)) throw error;
@@ -349,7 +349,7 @@ describe('a query', () => {
     expect(text).toMatch(message);
     expect(Number(at)).toBe(line);
     expect(existsSync(outFile)).toBe(false);
-    const [tables] = await store.engine.inspect(
+    const [tables] = await core.engine.inspect(
       "SELECT count() AS n FROM system.tables WHERE name = 'test_logs'",
     );
     expect(tables).toEqual({ n: 1 });
@@ -381,7 +381,7 @@ describe('a query', () => {
   ])('that %s is taken', async (_, sql) => {
     await write(SQL, sql);
     expect(await faults()).toEqual([]);
-    expect(store.registry.getEndpoint('test.one').sql).toBe(sql);
+    expect(core.registry.getEndpoint('test.one').sql).toBe(sql);
   });
 });
 
@@ -390,8 +390,8 @@ describe('a reload', () => {
     await write(LOGS, `${FILES[LOGS]}  level: { type: keyword, path: level, description: A level. }\n`);
     await write(SQL, FILES[SQL].replace('  id', '  ifNull(level, id) AS id').replace('BY id', 'BY 2'));
     expect(await faults()).toEqual([]);
-    expect(store.registry.getEndpoint('test.one').sql).toContain('level');
-    expect(store.registry.getSource('test.logs').columns).toHaveLength(2);
+    expect(core.registry.getEndpoint('test.one').sql).toContain('level');
+    expect(core.registry.getSource('test.logs').columns).toHaveLength(2);
   });
 
   test.each([
@@ -402,7 +402,7 @@ describe('a reload', () => {
     'with a fault in %s leaves the old set serving, the good changes with it',
     async (_, path, from, to) => {
       expect(await faults()).toEqual([]);
-      const before = { endpoints: store.registry.endpoints, sources: store.registry.sources };
+      const before = { endpoints: core.registry.endpoints, sources: core.registry.sources };
       await write(
         'endpoints/test.two/endpoint.yaml',
         FILES[YAML].replace('3dea32a0', '4dea32a0').replace('test.one', 'test.two'),
@@ -410,13 +410,13 @@ describe('a reload', () => {
       await write('endpoints/test.two/query.sql', FILES[SQL]);
       await write(path, FILES[path].replace(from, to));
       expect(await faults()).toHaveLength(1);
-      expect(store.registry.endpoints).toBe(before.endpoints);
-      expect(store.registry.sources).toBe(before.sources);
-      expect(store.registry.findEndpoint('test.two')).toBeUndefined();
+      expect(core.registry.endpoints).toBe(before.endpoints);
+      expect(core.registry.sources).toBe(before.sources);
+      expect(core.registry.findEndpoint('test.two')).toBeUndefined();
 
       await writeAll();
       expect(await faults()).toEqual([]);
-      expect(store.registry.findEndpoint('4DEA32A0-fb99-4b83-9c42-c900fca9aeb6')?.name).toBe('test.two');
+      expect(core.registry.findEndpoint('4DEA32A0-fb99-4b83-9c42-c900fca9aeb6')?.name).toBe('test.two');
     },
   );
 
@@ -480,24 +480,24 @@ describe('a reload', () => {
     await write(LOGS, FILES[LOGS].replace('project: project', `project: project\n${rollup}`));
     expect(await faults()).toEqual([]);
     const ages = [3_590, 2, -2, -3_610].map((seconds) => `now64(6) - toIntervalDay(1) + ${seconds}`);
-    await store.engine.command(
+    await core.engine.command(
       `INSERT INTO tailrace.test_logs (id, timestamp) SELECT 'age', arrayJoin([${ages.join(', ')}])`,
     );
     const sql = "SELECT count() FROM test_logs WHERE id = 'age'";
-    const { bytes } = await store.engine.query(sql, {}, { format: 'TSVRaw' });
+    const { bytes } = await core.engine.query(sql, {}, { format: 'TSVRaw' });
     expect(bytes.toString()).toMatch(/^[23]\n$/); // by where in its hour the day begins
     await writeAll();
     expect(await faults()).toEqual([]);
   });
 
   test('keeps the old retention until the whole set is accepted', async () => {
-    await store.engine.command(
+    await core.engine.command(
       "INSERT INTO tailrace.test_logs (id, timestamp) SELECT 'old', now64(6) - toIntervalDay(9)",
     );
     /** Whether queries see an event of nine days ago. */
     const isKept = async () => {
       const sql = "SELECT count() FROM test_logs WHERE id = 'old'";
-      const { bytes } = await store.engine.query(sql, {}, { format: 'TSVRaw' });
+      const { bytes } = await core.engine.query(sql, {}, { format: 'TSVRaw' });
       return bytes.toString() === '1\n';
     };
     await write(LOGS, FILES[LOGS].replace('project: project', 'project: project\nretention_days: 1'));
@@ -517,7 +517,7 @@ describe('a reload', () => {
   test('that is refused changes nothing of the tables, so that a corrected set is taken', async () => {
     expect(await faults()).toEqual([]);
     const tables = () =>
-      store.engine.inspect(
+      core.engine.inspect(
         `SELECT name, create_table_query FROM system.tables WHERE database = 'tailrace' ORDER BY name`,
       );
     const before = await tables();

@@ -6,7 +6,7 @@ import type { Answer } from '../../query/run.ts';
 import type { Lease } from './lease.ts';
 import type { SharedCache } from './redis-cache.ts';
 
-export interface Wanted {
+export interface LeaseRequest {
   readonly question: Question;
   /** Whether an answer of another replica will do. */
   readonly isGood: (answer: Answer) => boolean;
@@ -23,7 +23,7 @@ export type Claim =
   | { readonly kind: 'ours'; readonly lease: Lease | undefined };
 
 /** Another replica is computing; `mark` is of what is stored until then. `holder` is left out if it is not known which one. */
-export interface Held {
+export interface LeaseHeld {
   readonly kind: 'held';
   readonly mark: string;
   readonly holder?: string;
@@ -46,14 +46,14 @@ export interface ClaimsOptions {
 
 /** Decides which replica computes an answer. */
 export function createClaims(shared: SharedCache, { background: { run }, waitMsMax }: ClaimsOptions) {
-  async function findGood({ question, isGood }: Wanted): Promise<Claim | undefined> {
+  async function findGood({ question, isGood }: LeaseRequest): Promise<Claim | undefined> {
     const answer = await shared.find(question);
     if (answer === undefined) return ALONE;
     return answer !== 'none' && isGood(answer) ? { kind: 'shared', answer } : undefined;
   }
 
   /** @param mark of what was stored before the lease was asked for: an answer may have come since */
-  async function takeLease(wanted: Wanted, mark: string): Promise<Claim | Held> {
+  async function takeLease(wanted: LeaseRequest, mark: string): Promise<Claim | LeaseHeld> {
     const lease = await shared.lease(wanted.question.key);
     if (lease === undefined) return ALONE;
     if (lease === 'held') return { kind: 'held', mark };
@@ -65,7 +65,7 @@ export function createClaims(shared: SharedCache, { background: { run }, waitMsM
     return found;
   }
 
-  async function claim(wanted: Wanted): Promise<Claim | Held> {
+  async function claim(wanted: LeaseRequest): Promise<Claim | LeaseHeld> {
     const probe = await shared.probe(wanted.question.key);
     if (probe === undefined) return ALONE;
     const { mark, holder } = probe;
@@ -74,7 +74,11 @@ export function createClaims(shared: SharedCache, { background: { run }, waitMsM
   }
 
   /** Until there is an answer, or the holder gives up or dies, also if the next one is computing already. */
-  async function waitForHolder(key: string, { mark, ...held }: Held, signal: AbortSignal): Promise<void> {
+  async function waitForHolder(
+    key: string,
+    { mark, ...held }: LeaseHeld,
+    signal: AbortSignal,
+  ): Promise<void> {
     let { holder } = held;
     for (;;) {
       await untilAborted(delay(POLL_MS), signal);
@@ -92,7 +96,7 @@ export function createClaims(shared: SharedCache, { background: { run }, waitMsM
      * For a caller, which needs an answer: waits while another replica computes, for `waitMsMax` at most, and then lets this one
      * compute without a lease. @throws the signal's reason
      */
-    async wait(wanted: Wanted, caller: AbortSignal): Promise<Claim> {
+    async wait(wanted: LeaseRequest, caller: AbortSignal): Promise<Claim> {
       const { signal, clear } = createDeadline(waitMsMax, () => WAITED_ENOUGH, caller);
       try {
         for (let holders = 0; ; holders++) {

@@ -3,12 +3,12 @@ import { createDeadline } from '../../lib/abort.ts';
 import type { Background } from '../../lib/background.ts';
 import type { Question } from '../../query/question.ts';
 import type { Answer } from '../../query/run.ts';
-import { type Claim, createClaims, type Held } from './claim.ts';
+import { type Claim, createClaims, type LeaseHeld } from './claim.ts';
 import type { Lease } from './lease.ts';
 import type { SharedCache } from './redis-cache.ts';
 
 /** An answer, and whether this replica's engine computed it or another replica shared it. */
-export interface Obtained {
+export interface FlightResult {
   readonly answer: Answer;
   readonly origin: 'engine' | 'shared';
 }
@@ -44,7 +44,7 @@ export function createSharedFlights(options: SharedFlightsOptions) {
   const claims = createClaims(shared, { background, waitMsMax: queryTimeoutMs * WAIT_SHARE });
 
   /** Computes the answer and shares it. @param lease released when the answer is there or has failed */
-  async function compute(computation: Computation, lease?: Lease): Promise<Obtained> {
+  async function compute(computation: Computation, lease?: Lease): Promise<FlightResult> {
     const { question, lifeSeconds, signal } = computation;
     try {
       const answer = await computation.compute(signal);
@@ -64,7 +64,9 @@ export function createSharedFlights(options: SharedFlightsOptions) {
      *
      * @param wanted `isGood`: whether an answer of another replica will do
      */
-    async obtain(wanted: Computation & { readonly isGood: (answer: Answer) => boolean }): Promise<Obtained> {
+    async obtain(
+      wanted: Computation & { readonly isGood: (answer: Answer) => boolean },
+    ): Promise<FlightResult> {
       const late = () =>
         new TailraceError('query_timeout', `the query took longer than ${queryTimeoutMs} ms and was stopped`);
       const { signal, clear } = createDeadline(queryTimeoutMs, late, wanted.signal);
@@ -78,7 +80,7 @@ export function createSharedFlights(options: SharedFlightsOptions) {
       }
     },
     /** Whether this replica is to compute the next answer: another may be computing it, or have shared it. */
-    async claim(question: Question, kept: Answer): Promise<Claim | Held> {
+    async claim(question: Question, kept: Answer): Promise<Claim | LeaseHeld> {
       const isGood = (answer: Answer) => answer.instantMs > kept.instantMs;
       const claim = await claims.claim({ question, isGood, mark: shared.markOf(kept) ?? '' });
       if (claim.kind === 'shared') onLookup('taken');

@@ -5,7 +5,7 @@ import type { Position } from '../../query/position.ts';
 import type { Answer } from '../../query/run.ts';
 
 /** An answer between replicas: its instant is by the clock that they share, its format is that of the question. */
-export interface Framed {
+export interface SharedAnswer {
   readonly answer: Omit<Answer, 'instantMs' | 'format'>;
   /** The instant of its query by the clock that all replicas share, ms since the epoch. */
   readonly madeMs: number;
@@ -55,13 +55,13 @@ export function createFrames(secret: Uint8Array) {
 
   return {
     /** @returns `undefined` for an answer that is too large to be shared */
-    async encode(key: string, framed: Framed): Promise<Buffer | undefined> {
+    async encode(key: string, framed: SharedAnswer): Promise<Buffer | undefined> {
       const content = await pack(framed);
       if (content === undefined || content.length + MAC_BYTES > FRAME_BYTES_MAX) return undefined;
       return Buffer.concat([content, sign(key, content)]);
     },
     /** @returns `undefined` for bytes that were not encoded for this key with this secret */
-    async decode(key: string, bytes: Buffer): Promise<Framed | undefined> {
+    async decode(key: string, bytes: Buffer): Promise<SharedAnswer | undefined> {
       if (bytes.length < AT.rest + MAC_BYTES || bytes.length > FRAME_BYTES_MAX) return undefined;
       const content = bytes.subarray(0, -MAC_BYTES);
       // The signature first: nothing of a forged frame is parsed.
@@ -72,7 +72,7 @@ export function createFrames(secret: Uint8Array) {
   };
 }
 
-async function pack({ answer, madeMs }: Framed): Promise<Buffer | undefined> {
+async function pack({ answer, madeMs }: SharedAnswer): Promise<Buffer | undefined> {
   const { body, rows, rowStarts, engineMs, last } = answer;
   if (body.length > BODY_BYTES_MAX) return undefined;
   const small = body.length > PLAIN_BYTES_MAX ? await promisify(zstdCompress)(body) : body;
@@ -92,7 +92,7 @@ async function pack({ answer, madeMs }: Framed): Promise<Buffer | undefined> {
   return Buffer.concat([head, lastBytes, isCompressed ? small : body]);
 }
 
-async function unpack(content: Buffer): Promise<Framed> {
+async function unpack(content: Buffer): Promise<SharedAnswer> {
   const count = content.readUInt32LE(AT.starts);
   const lastFrom = AT.rest + (count === NO_STARTS ? 0 : count * BYTES_PER_START);
   const bodyFrom = lastFrom + content.readUInt32LE(AT.last);

@@ -21,7 +21,7 @@ import { openTarget } from '../../maintenance/backup/target.ts';
 import { type RunningCommand, sendCommand } from '../../maintenance/socket/client.ts';
 import type { ServiceDescription } from '../../maintenance/socket/commands.ts';
 import { COMMANDS } from '../../maintenance/socket/protocol.ts';
-import { openEngine } from '../../service/open-store.ts';
+import { openEngine } from '../../service/open-core.ts';
 import { ownerName, readConfig, stopSignal } from '../environment.ts';
 import { formatBytes, formatCounted } from '../format.ts';
 import { createByteProgress } from '../progress.ts';

@@ -2,14 +2,14 @@ import { Command } from 'commander';
 import type { Config } from '../../config/config.ts';
 import { formatFault } from '../../definitions/fault.ts';
 import { describeShipped } from '../../definitions/folders.ts';
-import { type Definitions, type Reading, readDefinitions } from '../../definitions/read.ts';
+import { type Definitions, type LoadResult, readDefinitions } from '../../definitions/read.ts';
 import { createRegistry } from '../../definitions/registry.ts';
 import type { Source } from '../../definitions/source.ts';
 import type { Engine } from '../../engine/engine.ts';
 import { findSchemaFaults } from '../../engine/schema.ts';
 import { readStoredTables } from '../../engine/stored-tables.ts';
 import { InputError } from '../../errors.ts';
-import { prepare } from '../../service/open-store.ts';
+import { prepare } from '../../service/open-core.ts';
 import { checkSettings } from '../../service/service.ts';
 import { readConfig } from '../environment.ts';
 import { formatCounted } from '../format.ts';
@@ -39,7 +39,7 @@ async function check(): Promise<void> {
 }
 
 /** @throws InputError with every fault: of the files, of the stored tables, and of the settings */
-async function checkAll(engine: Engine, reading: Reading, config: Config): Promise<Definitions> {
+async function checkAll(engine: Engine, reading: LoadResult, config: Config): Promise<Definitions> {
   const { definitions, sourcesAreWhole } = reading;
   const faults = sourcesAreWhole ? await compareWithStore(engine, definitions.sources, config) : [];
   try {

@@ -10,7 +10,7 @@ import { hasEmbeddedStore } from '../../engine/embedded/sessions.ts';
 import { toTailraceError } from '../../engine/failure.ts';
 import { readDays } from '../../engine/store-state.ts';
 import { InputError, messageOf, StoppedError, TailraceError } from '../../errors.ts';
-import { openStore, type Store } from '../../service/open-store.ts';
+import { type Core, openCore } from '../../service/open-core.ts';
 import { type DayDone, isSent, printDone, printPlan } from '../copy-report.ts';
 import { ownerName, readConfig, stopSignal } from '../environment.ts';
 import { formatCount, sum } from '../format.ts';
@@ -55,8 +55,8 @@ interface Options {
 
 /** Both sides; there is no target in a dry run. */
 interface Sides {
-  readonly here: Store;
-  readonly there: Store | undefined;
+  readonly here: Core;
+  readonly there: Core | undefined;
   readonly journal: Journal;
 }
 
@@ -79,12 +79,12 @@ async function copy(options: Options): Promise<void> {
   await using cleanup = new AsyncDisposableStack();
   try {
     // Sources over existing tables are not copied; their tables may exist on the server only.
-    const here = await openStore(createSourceConfig(config), ownerName('copy'), { hasExternal: false });
+    const here = await openCore(createSourceConfig(config), ownerName('copy'), { hasExternal: false });
     cleanup.defer(here.close);
     await here.engine.setReadFilters(new Map()); // rows are counted, so none may be hidden
     const journal = openJournal(config.dataDir, target);
     cleanup.defer(journal.close);
-    const there = options.dryRun === true ? undefined : await openStore(config, ownerName('copy'));
+    const there = options.dryRun === true ? undefined : await openCore(config, ownerName('copy'));
     if (there !== undefined) cleanup.defer(there.close);
     const sides = { here, there, journal };
     const plans = await planDays(sides, config, options);
@@ -126,7 +126,7 @@ function refuseMissing(dataDir: string): void {
 }
 
 /** Warns of tables without a source, which are not copied. */
-async function warnOfUnnamed({ engine, registry }: Store): Promise<void> {
+async function warnOfUnnamed({ engine, registry }: Core): Promise<void> {
   const named = new Set(registry.sources.map(({ table }) => table));
   const tables = new Set(
     (await readDays(engine)).map(({ table }) => table).filter((table) => !named.has(table)),
@@ -173,7 +173,7 @@ async function planDays(
 }
 
 async function copyDays(
-  { here, there, journal }: Sides & { there: Store },
+  { here, there, journal }: Sides & { there: Core },
   plans: readonly DayPlan[],
   { signal, options }: { signal: AbortSignal; options: Options },
 ): Promise<DayDone[]> {

@@ -14,7 +14,7 @@ import type { DeletionRequest } from '../../maintenance/deletion/request.ts';
 import { sendCommand } from '../../maintenance/socket/client.ts';
 import { createCommands } from '../../maintenance/socket/commands.ts';
 import { COMMANDS } from '../../maintenance/socket/protocol.ts';
-import { openStore } from '../../service/open-store.ts';
+import { openCore } from '../../service/open-core.ts';
 import { ownerName, readConfig, stopSignal } from '../environment.ts';
 import { formatCount, formatCounted, sum } from '../format.ts';
 import { createProgress } from '../progress.ts';
@@ -143,16 +143,16 @@ async function openExecutor(config: Config, stop: AbortSignal): Promise<Executor
 /** Executes the same commands as a service, on a store that this process opens. */
 async function openOwn(config: Config, stop: AbortSignal): Promise<Executor> {
   await using cleanup = new AsyncDisposableStack();
-  const store = await openStore(config, ownerName('delete'));
-  cleanup.defer(store.close);
+  const core = await openCore(config, ownerName('delete'));
+  cleanup.defer(core.close);
   const control = await openControlStore(config);
   cleanup.defer(control.close);
-  const { engine, registry } = store;
+  const { engine, registry } = core;
   const pause = async (ms: number) => void (await wait(ms, undefined, { signal: stop }));
   const tools = { now: Date.now, newId: randomUUID, wait: pause };
   const holdInserts = () => ({ idle: Promise.resolve(), release() {} }); // this process stores nothing
-  const deletions = createDeletions({ store, control, holdInserts, ...tools });
-  const folders = () => store.folders;
+  const deletions = createDeletions({ core, control, holdInserts, ...tools });
+  const folders = () => core.folders;
   const commands = createCommands({ config, folders, engine, registry, deletions, ...tools });
   const closing = cleanup.move();
   return {

@@ -5,7 +5,7 @@ import type { Config } from '../../config/config.ts';
 import { InputError, messageOf } from '../../errors.ts';
 import { openTokenSecret } from '../../keys/token-secret.ts';
 import { deriveSecret } from '../../lib/derived-secret.ts';
-import type { Store } from '../../service/open-store.ts';
+import type { Core } from '../../service/open-core.ts';
 import { createDevLog } from '../dev-log.ts';
 import { readConfig, stopSignal } from '../environment.ts';
 import { createLogger, runService } from '../run-service.ts';
@@ -43,17 +43,17 @@ async function dev(): Promise<void> {
   );
   await runService({
     ...{ config, logger, stop, command: 'dev', isWatching: true },
-    async fill(store, signal) {
-      await fillWithSample(store, signal, SAMPLE_ROWS);
+    async fill(core, signal) {
+      await fillWithSample(core, signal, SAMPLE_ROWS);
       reportOldSample();
     },
-    onReloaded: (paths, store) => testChanged(paths, store, { config, signal: stop }),
-    async welcome({ store }, address) {
+    onReloaded: (paths, core) => testChanged(paths, core, { config, signal: stop }),
+    async welcome({ core }, address) {
       const about =
         key === undefined
           ? ['The key is that of TAILRACE_PRIVATE_KEY.']
           : ['The key of this folder, with every scope:', '', `  ${key}`];
-      printWelcome(store, address, { about, key: key ?? '$TAILRACE_PRIVATE_KEY' });
+      printWelcome(core, address, { about, key: key ?? '$TAILRACE_PRIVATE_KEY' });
     },
   });
 }
@@ -90,7 +90,7 @@ function openDevKey({ dataDir, tokenSecret }: Config): string {
 /** Runs and prints the tests of the endpoints whose files have changed; of all, if a source has. */
 async function testChanged(
   paths: ReadonlySet<string>,
-  { registry, folders }: Store,
+  { registry, folders }: Core,
   options: { readonly config: Config; readonly signal: AbortSignal },
 ): Promise<void> {
   const isBelow = (folder: string) =>

@@ -9,7 +9,7 @@ import { type LineSink, type LoadProgress, loadEvents } from '../../ingest/load.
 import { createRemoteSink } from '../../ingest/remote-sink.ts';
 import { refuseExternal } from '../../ingest/source-name.ts';
 import { createStoreSink } from '../../ingest/store-sink.ts';
-import { openStore } from '../../service/open-store.ts';
+import { openCore } from '../../service/open-core.ts';
 import { ownerName, readConfig, stopSignal } from '../environment.ts';
 import { formatCount, formatCounted } from '../format.ts';
 import { createProgress, createRate, type Progress } from '../progress.ts';
@@ -139,16 +139,16 @@ async function openTarget(
       close: async () => {},
     };
   }
-  const store = await openStore(config, ownerName('load'));
+  const core = await openCore(config, ownerName('load'));
   try {
-    const found = refuseExternal(store.registry.getSource(source));
+    const found = refuseExternal(core.registry.getSource(source));
     const rules = { project, eventBytesMax, now: Date.now, onWithoutProject: () => onWithoutProject(1) };
     return {
-      createSink: (onRejected) => createStoreSink(store.engine, found, { ...rules, onRejected }),
-      close: store.close,
+      createSink: (onRejected) => createStoreSink(core.engine, found, { ...rules, onRejected }),
+      close: core.close,
     };
   } catch (error) {
-    await store.close();
+    await core.close();
     throw error;
   }
 }

@@ -10,7 +10,7 @@ import {
 } from '../../maintenance/backup/definitions.ts';
 import { type Manifest, sumRows } from '../../maintenance/backup/manifest.ts';
 import { readBackup, refuseFilled, restoreBackup } from '../../maintenance/backup/restore.ts';
-import { openEngine } from '../../service/open-store.ts';
+import { openEngine } from '../../service/open-core.ts';
 import { ownerName, readConfig, stopSignal } from '../environment.ts';
 import { formatCounted } from '../format.ts';
 import { createByteProgress } from '../progress.ts';

@@ -11,8 +11,8 @@ import {
   reportFile,
 } from '../../retention/file.ts';
 import { describeRetention } from '../../retention/notice.ts';
+import { openCore } from '../../service/open-core.ts';
 import { openRetention } from '../../service/open-retention.ts';
-import { openStore } from '../../service/open-store.ts';
 import { ownerName, readConfig } from '../environment.ts';
 import { formatCount, sum } from '../format.ts';
 import { formatWideTable } from '../table.ts';
@@ -60,9 +60,9 @@ async function reviewByService({ dataDir }: Config, confirm: boolean): Promise<v
 /** Without a service: opens the store itself. */
 async function reviewStore(config: Config, confirm: boolean): Promise<void> {
   await using cleanup = new AsyncDisposableStack();
-  const store = await openStore(config, ownerName('retention'));
-  cleanup.defer(store.close);
-  const retention = openRetention(store, config, ({ table, day, rows }) =>
+  const core = await openCore(config, ownerName('retention'));
+  cleanup.defer(core.close);
+  const retention = openRetention(core, config, ({ table, day, rows }) =>
     process.stdout.write(`deleted ${day} of ${table}, ${formatCount(rows)} events\n`),
   );
   const report = await retention.review();

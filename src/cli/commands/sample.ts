@@ -4,7 +4,7 @@ import { StoppedError } from '../../errors.ts';
 import { MICROS_PER_MS } from '../../lib/instant.ts';
 import { hasEvents, removeEvents, storeSample } from '../../sample/fill.ts';
 import { planSample } from '../../sample/plan.ts';
-import { openStore, type Store } from '../../service/open-store.ts';
+import { type Core, openCore } from '../../service/open-core.ts';
 import { ownerName, readConfig, stopSignal } from '../environment.ts';
 import { formatCount } from '../format.ts';
 import { wholeNumber } from '../options.ts';
@@ -36,10 +36,10 @@ export function sampleCommand(): Command {
 
 async function sample(options: Options): Promise<void> {
   await using cleanup = new AsyncDisposableStack();
-  const store = await openStore(readConfig(), ownerName('sample'));
-  cleanup.defer(store.close);
+  const core = await openCore(readConfig(), ownerName('sample'));
+  cleanup.defer(core.close);
   const stop = stopSignal();
-  const done = await fill(store, options, stop);
+  const done = await fill(core, options, stop);
   if (stop.aborted) throw new StoppedError(`stopped by ${stop.reason}; ${done}`);
   process.stdout.write(`sample: ${done}\n`);
 }
@@ -50,12 +50,12 @@ async function sample(options: Options): Promise<void> {
  *
  * @param rows the number of events
  */
-export async function fillWithSample(store: Store, stop: AbortSignal, rows = DEFAULTS.rows): Promise<void> {
-  const sources = store.registry.sources.filter(isManaged);
+export async function fillWithSample(core: Core, stop: AbortSignal, rows = DEFAULTS.rows): Promise<void> {
+  const sources = core.registry.sources.filter(isManaged);
   const options = { ...DEFAULTS, rows };
-  if (planSample(sources, options).length === 0 || (await hasEvents(store.engine, sources))) return;
-  const done = await fill(store, options, stop);
-  if (stop.aborted) await removeEvents(store.engine, sources);
+  if (planSample(sources, options).length === 0 || (await hasEvents(core.engine, sources))) return;
+  const done = await fill(core, options, stop);
+  if (stop.aborted) await removeEvents(core.engine, sources);
   process.stderr.write(
     stop.aborted
       ? `sample: stopped by ${stop.reason}; nothing is kept, the next start begins again\n`
@@ -64,7 +64,7 @@ export async function fillWithSample(store: Store, stop: AbortSignal, rows = DEF
 }
 
 /** @returns a note of how many events are stored */
-async function fill(store: Store, options: Options, signal: AbortSignal): Promise<string> {
+async function fill(core: Core, options: Options, signal: AbortSignal): Promise<string> {
   const { rows, days } = options;
   const end = Date.now() * MICROS_PER_MS;
   const rate = createRate();
@@ -72,7 +72,7 @@ async function fill(store: Store, options: Options, signal: AbortSignal): Promis
   process.stderr.write(`sample: storing ${formatCount(rows)} made-up events of the last ${days} days\n`);
   const progress = createProgress('sample', rows);
   const onProgress = (stored: number) => progress.update(stored, note(stored));
-  const { engine, registry } = store;
+  const { engine, registry } = core;
   try {
     const stored = await storeSample(engine, registry.sources.filter(isManaged), {
       ...options,

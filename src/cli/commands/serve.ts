@@ -18,16 +18,16 @@ async function serve({ sample, watch = false }: { sample?: boolean; watch?: bool
   const stop = stopSignal();
   await runService({
     ...{ config, logger: createLogger(config), stop, command: 'serve', isWatching: watch, welcome },
-    async fill(store, signal) {
+    async fill(core, signal) {
       if (sample !== true) return;
       const { fillWithSample } = await import('./sample.ts'); // loaded only if it is used
-      await fillWithSample(store, signal);
+      await fillWithSample(core, signal);
     },
   });
 }
 
 /** Creates a first key if there is none that can query. */
-async function welcome({ keyring, store }: Service, address: string): Promise<void> {
+async function welcome({ keyring, core }: Service, address: string): Promise<void> {
   const hasKey = await keyring.hasUsableKey();
   const key = hasKey ? undefined : (await keyring.create({ name: 'first key', scopes: SCOPES })).key;
   const about =
@@ -37,5 +37,5 @@ async function welcome({ keyring, store }: Service, address: string): Promise<vo
           ...['', `  npx tailrace keys create --name me --scope ${SCOPES.join(',')}`],
         ]
       : ['A key was created, with every scope. It is not shown again:', '', `  ${key}`];
-  printWelcome(store, address, { about, key });
+  printWelcome(core, address, { about, key });
 }

@@ -1,10 +1,10 @@
 import type { Config } from '../../config/config.ts';
 import type { Endpoint } from '../../definitions/endpoint.ts';
 import { type Fault, refuseFaults } from '../../definitions/fault.ts';
-import { type Reading, readDefinitions } from '../../definitions/read.ts';
+import { type LoadResult, readDefinitions } from '../../definitions/read.ts';
 import { createRegistry, type Registry } from '../../definitions/registry.ts';
 import { InputError } from '../../errors.ts';
-import { prepare } from '../../service/open-store.ts';
+import { prepare } from '../../service/open-core.ts';
 import { openTemporaryEngine } from '../temporary-engine.ts';
 import { type CaseResult, runTestFile } from './run-file.ts';
 import { type EventOptions, readTestEvents, type TestEvents } from './test-events.ts';
@@ -57,7 +57,7 @@ export async function runTests({
 function findEndpoints(
   names: readonly string[],
   registry: Registry,
-  { faults }: Reading,
+  { faults }: LoadResult,
 ): readonly Endpoint[] {
   if (names.length === 0) return registry.endpoints;
   const found = new Map(names.map((name) => [name, registry.findEndpoint(name)]));

@@ -5,7 +5,7 @@ import { AGGREGATES, aggregate, writeQuantiles } from './aggregate.ts';
 import { cast } from './cast.ts';
 import { CHOICES } from './choice.ts';
 import type { Context } from './context.ts';
-import { as, type BigQueryFunction, type Wanted, WrongType } from './convert.ts';
+import { as, type BigQueryFunction, type TargetType, WrongType } from './convert.ts';
 import { FUNCTIONS } from './function.ts';
 import { addInterval } from './interval.ts';
 import { JSON_FUNCTIONS, translateJson } from './json-function.ts';
@@ -96,7 +96,7 @@ function writeArgument(name: string, kind: BigQueryFunction['args'][number], val
     if (/^\d{1,9}$/.test(sql)) return sql;
     throw new WrongType(`calls ${name} without a whole number where one belongs`);
   }
-  if (kind !== 'text' && kind !== 'pattern') return as(value, kind as Wanted); // the others have been read
+  if (kind !== 'text' && kind !== 'pattern') return as(value, kind as TargetType); // the others have been read
   if (text === undefined) throw new WrongType(`calls ${name} without a text in quotes where one belongs`);
   return quote(kind === 'pattern' ? readPattern(text) : text);
 }

@@ -1,13 +1,13 @@
 import type { TailraceError } from '../../errors.ts';
 import type { Expression, Placed, QueryTree } from './parse/tree.ts';
-import type { Scope } from './scope.ts';
+import type { ColumnScope } from './scope.ts';
 import type { Type, Value } from './value.ts';
 
 /** What the translation of an expression needs. */
 export interface Context {
   /** The error for a part of the text that is not understood. */
   readonly fail: (message: string, place: Placed) => TailraceError;
-  readonly scope: Scope;
+  readonly scope: ColumnScope;
   /** Microseconds since 1970. */
   readonly now: number;
   /** Translates an expression within this one. @throws TailraceError for an array */

@@ -8,7 +8,15 @@ export class WrongType extends Error {
 }
 
 /** What an argument may be. `number` is an integer or a float. */
-export type Wanted = 'string' | 'number' | 'int64' | 'float64' | 'bool' | 'timestamp' | 'datetime' | 'date';
+export type TargetType =
+  | 'string'
+  | 'number'
+  | 'int64'
+  | 'float64'
+  | 'bool'
+  | 'timestamp'
+  | 'datetime'
+  | 'date';
 
 const NUMBERS: readonly Type[] = ['int64', 'float64'];
 const TIMES: readonly Type[] = ['timestamp', 'datetime', 'date'];
@@ -18,7 +26,7 @@ export const isNumber = ({ type }: Value) => NUMBERS.includes(type);
 export const isTime = ({ type }: Value) => TIMES.includes(type);
 
 /** A value as a type, where BigQuery converts without a cast: JSON and constants. @throws WrongType */
-export function as(value: Value, wanted: Wanted): string {
+export function as(value: Value, wanted: TargetType): string {
   const { type, sql, json, text } = value;
   if (json !== undefined) return FORMS[wanted](json);
   if (type === 'null' || type === wanted || (wanted === 'number' && isNumber(value))) return sql;
@@ -30,7 +38,7 @@ export function as(value: Value, wanted: Wanted): string {
 type Json = NonNullable<Value['json']>;
 
 /** What JSON is read as. */
-const FORMS: Readonly<Record<Wanted, (json: Json) => string>> = {
+const FORMS: Readonly<Record<TargetType, (json: Json) => string>> = {
   string: ({ text }) => text,
   number: ({ number }) => number,
   float64: ({ number }) => number,
@@ -44,7 +52,7 @@ const FORMS: Readonly<Record<Wanted, (json: Json) => string>> = {
 export const nameOf = ({ type, text }: Value) =>
   text === undefined ? type : `text ${JSON.stringify(text.slice(0, 60))}`;
 
-function isTimeType(type: Wanted): type is 'timestamp' | 'datetime' | 'date' {
+function isTimeType(type: TargetType): type is 'timestamp' | 'datetime' | 'date' {
   return type === 'timestamp' || type === 'datetime' || type === 'date';
 }
 
@@ -85,7 +93,7 @@ export function unify(values: readonly Value[]): { readonly type: Type; readonly
   return { type: wanted, sqls: values.map((value) => as(value, wanted)) };
 }
 
-function common(values: readonly Value[], types: readonly Type[]): Exclude<Wanted, 'number'> {
+function common(values: readonly Value[], types: readonly Type[]): Exclude<TargetType, 'number'> {
   if (types.every((type) => NUMBERS.includes(type))) {
     // JSON is read as a float, beside an integer too.
     return types.length === 1 && types[0] === 'int64' && !values.some(isJson) ? 'int64' : 'float64';
@@ -107,7 +115,7 @@ export interface BigQueryFunction {
    * `part` is a word such as HOUR, `pattern` a regular expression, `text` any other text in quotes, `count` a whole number in digits,
    * and `interval` the part and the count of an INTERVAL, such as `hour 1`.
    */
-  readonly args: readonly (Wanted | 'any' | 'part' | 'pattern' | 'text' | 'count' | 'interval')[];
+  readonly args: readonly (TargetType | 'any' | 'part' | 'pattern' | 'text' | 'count' | 'interval')[];
   /** How many of the last arguments may be left out. */
   readonly optional?: number;
   /** Whether the last argument may be repeated. */

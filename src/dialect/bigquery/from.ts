@@ -4,7 +4,7 @@ import { as, WrongType } from './convert.ts';
 import { compare } from './operator.ts';
 import type { FromItem, Placed, QueryTree } from './parse/tree.ts';
 import { createRelation, type Origin, type Relation, type Source } from './relation.ts';
-import { findName, readColumn, type Scope } from './scope.ts';
+import { type ColumnScope, findName, readColumn } from './scope.ts';
 
 /** What FROM needs of the SELECT around it. */
 export interface FromContext {
@@ -18,11 +18,11 @@ export interface FromContext {
   /** A SELECT in brackets. */
   readonly subquery: (query: QueryTree) => Source;
   /** For the conditions of joins. */
-  readonly contextOf: (scope: Scope) => Context;
+  readonly contextOf: (scope: ColumnScope) => Context;
 }
 
 export interface From {
-  readonly scope: Scope;
+  readonly scope: ColumnScope;
   /** The FROM clause, once all that the SELECT reads is known. */
   readonly write: () => string;
 }
@@ -37,7 +37,7 @@ export function translateFrom(items: readonly FromItem[], context: FromContext):
   const records: { readonly name: string; readonly origin: Origin }[] = [];
   const shared = new Set<string>();
   const joins: (() => string)[] = [];
-  const scope: Scope = { relations, records, shared, aliases: new Map(), grouped: new Map() };
+  const scope: ColumnScope = { relations, records, shared, aliases: new Map(), grouped: new Map() };
 
   for (const [i, item] of items.entries()) {
     if (i === ITEMS_MAX)
@@ -65,7 +65,7 @@ export function translateFrom(items: readonly FromItem[], context: FromContext):
 /** @param name `undefined` for a record without one; empty for a SELECT without one, of which there can be one */
 function requireUnused(
   name: string | undefined,
-  { scope: { relations, records }, item }: { readonly scope: Scope; readonly item: FromItem },
+  { scope: { relations, records }, item }: { readonly scope: ColumnScope; readonly item: FromItem },
   { fail }: FromContext,
 ): void {
   const taken = name === '' ? relations : [...relations, ...records];
@@ -74,7 +74,7 @@ function requireUnused(
 }
 
 /** The record of UNNEST(path), or of a path by itself, such as `t.metadata`; `undefined` for tables. */
-function readUnnested(item: FromItem, scope: Scope, context: FromContext): Origin | undefined {
+function readUnnested(item: FromItem, scope: ColumnScope, context: FromContext): Origin | undefined {
   const names = readUnnestedPath(item, scope, context);
   if (names === undefined) return undefined;
   const found = findName(names, scope);
@@ -88,7 +88,7 @@ function readUnnested(item: FromItem, scope: Scope, context: FromContext): Origi
 
 function readUnnestedPath(
   { read, ...item }: FromItem,
-  scope: Scope,
+  scope: ColumnScope,
   { fail }: FromContext,
 ): readonly string[] | undefined {
   if (read.kind === 'unnest') {
@@ -121,7 +121,7 @@ function readSource({ read, alias, ...item }: FromItem, { fail, findSource, know
 }
 
 interface JoinScope {
-  readonly scope: Scope;
+  readonly scope: ColumnScope;
   readonly shared: Set<string>;
 }
 

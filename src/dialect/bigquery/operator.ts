@@ -1,5 +1,5 @@
 import { quote } from '../../sql/quote.ts';
-import { as, isJson, isNumber, isTime, nameOf, type Wanted, WrongType } from './convert.ts';
+import { as, isJson, isNumber, isTime, nameOf, type TargetType, WrongType } from './convert.ts';
 import type { Value } from './value.ts';
 
 const bool = (sql: string): Value => ({ type: 'bool', sql });
@@ -28,7 +28,7 @@ export function compare(operator: string, left: Value, right: Value): string {
 }
 
 /** The type by which two values are compared. JSON is read as the other value's type. */
-export function commonOf(left: Value, right: Value, operator = '='): Wanted {
+export function commonOf(left: Value, right: Value, operator = '='): TargetType {
   if (isJson(left) && isJson(right)) {
     if (operator === '=' || operator === '!=' || operator === '<>') return 'string';
     throw new WrongType(`compares two fields of the metadata by ${operator}; cast one of them`);
@@ -47,7 +47,7 @@ function isReadAs(value: Value, other: Value): boolean {
 // A larger integer and its neighbour are the same as floats.
 const EXACT_MAX = 2n ** 53n;
 
-function wantedOf({ type, sql }: Value): Wanted {
+function wantedOf({ type, sql }: Value): TargetType {
   if (type === 'int64') return /^\d+$/.test(sql) && BigInt(sql) >= EXACT_MAX ? 'int64' : 'number';
   if (type === 'float64') return 'number';
   return type === 'json' || type === 'record' || type === 'null' || type === 'array' ? 'string' : type;

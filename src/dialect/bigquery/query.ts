@@ -6,7 +6,7 @@ import { translateExpression } from './expression.ts';
 import { outputValues } from './order.ts';
 import type { Expression, Placed, QueryTree, SelectTree } from './parse/tree.ts';
 import type { DialectView, Source } from './relation.ts';
-import type { Scope } from './scope.ts';
+import type { ColumnScope } from './scope.ts';
 import { type Select, type SelectContext, toSource, translateSelect, withTail } from './select.ts';
 import type { Type, Value } from './value.ts';
 
@@ -178,7 +178,7 @@ function contextIn(visible: Visible, state: State): SelectContext {
 }
 
 function createContext(
-  scope: Scope,
+  scope: ColumnScope,
   { subquery, state }: { readonly subquery: Context['subquery']; readonly state: State },
 ): Context {
   const { fail, now } = state;

@@ -3,7 +3,7 @@ import type { Step } from './steps.ts';
 import type { Value } from './value.ts';
 
 /** The names that the expressions of one SELECT can use. */
-export interface Scope {
+export interface ColumnScope {
   readonly relations: readonly Relation[];
   /** The records of UNNEST by name, the last first. A record without a name has a name that nothing can be called. */
   readonly records: readonly { readonly name: string; readonly origin: Origin }[];
@@ -16,13 +16,15 @@ export interface Scope {
 }
 
 /** What a name stands for: a value, or JSON that steps lead into. */
-export type Found = { readonly value: Value } | { readonly origin: Origin; readonly steps: readonly Step[] };
+export type NameTarget =
+  | { readonly value: Value }
+  | { readonly origin: Origin; readonly steps: readonly Step[] };
 
 /**
  * Finds what a name of one or more parts stands for: a record of an UNNEST first, whose name hides columns, then a relation, a column,
  * and last a field of a record, named without it. @returns `undefined` if there is none; a text that says why it is ambiguous
  */
-export function findName(names: readonly string[], scope: Scope): Found | string | undefined {
+export function findName(names: readonly string[], scope: ColumnScope): NameTarget | string | undefined {
   const [first = '', ...rest] = names;
   const record = scope.records.find(({ name }) => isSame(name, first));
   if (record !== undefined) return { origin: record.origin, steps: rest };
@@ -43,7 +45,7 @@ export function findName(names: readonly string[], scope: Scope): Found | string
  * A field without the name of its record. The fields of records are not known beforehand: the record with a typed column for it, or else
  * the last record of an event that has it.
  */
-function findField(names: readonly string[], { records }: Scope): Found | string | undefined {
+function findField(names: readonly string[], { records }: ColumnScope): NameTarget | string | undefined {
   const typed = records.filter(({ origin }) => origin.relation.isTyped(origin, names));
   const [record, ...others] = typed.length > 0 ? typed : records;
   if (record === undefined) return undefined;
@@ -55,7 +57,7 @@ function findField(names: readonly string[], { records }: Scope): Found | string
   return { value: relation.value(record.origin, names, origins) };
 }
 
-function findColumn(relation: Relation, name: string, steps: readonly Step[]): Found | undefined {
+function findColumn(relation: Relation, name: string, steps: readonly Step[]): NameTarget | undefined {
   const column = getColumn(relation.source, name);
   if (column === undefined) return undefined;
   if (isRecord(column)) return { origin: relation.origin(column), steps };
@@ -80,7 +82,7 @@ function isSame(a: string, b: string): boolean {
 }
 
 /** The value that was found. */
-export function readFound(found: Found): Value {
+export function readFound(found: NameTarget): Value {
   if ('value' in found) return found.value;
   const value = found.origin.relation.value(found.origin, found.steps);
   const isWhole = found.steps.length === 0 && found.origin.path !== undefined;

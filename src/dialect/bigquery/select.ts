@@ -6,7 +6,7 @@ import { notPlace, readPlaced, writeTail } from './order.ts';
 import { shorten } from './parse/refusal.ts';
 import type { Expression, ItemTree, SelectTree, StarTree, Tail } from './parse/tree.ts';
 import { createRelation, type Source } from './relation.ts';
-import { readColumn, type Scope } from './scope.ts';
+import { type ColumnScope, readColumn } from './scope.ts';
 import { groupedValue, type Members, type Type, type Value } from './value.ts';
 
 /** A column of a SELECT: in its SQL it is `c0`, `c1` and so on. */
@@ -43,7 +43,7 @@ export function translateSelect(tree: SelectTree, context: SelectContext, tail: 
   const rows = readItems(tree, from.scope, inner);
   const keys = readKeys(tree, rows, { named: contextOf(withAliases(from.scope, rows)), inner });
   const grouped = new Map(keys.filter(isJson).map((key) => [key.sql, groupedValue(key)]));
-  const groups: Scope = { ...from.scope, grouped };
+  const groups: ColumnScope = { ...from.scope, grouped };
   const items = grouped.size === 0 ? rows : readItems(tree, groups, contextOf(groups));
   const named = contextOf(withAliases(groups, items));
   const values = items.map(({ value }) => value);
@@ -79,7 +79,7 @@ export function withTail(select: Select, tail: Tail, { contextOf, nextAlias }: S
   const items = columns.map(
     ({ label }, i) => ({ label, value: values[i] ?? { type: 'null', sql: 'NULL' } }) as const,
   );
-  const scope: Scope = {
+  const scope: ColumnScope = {
     relations: [],
     records: [],
     shared: new Set(),
@@ -101,7 +101,7 @@ export function toSource({ sql, columns }: Select): Source {
 }
 
 /** The first of several columns of one name counts. */
-function withAliases(scope: Scope, items: readonly Item[]): Scope {
+function withAliases(scope: ColumnScope, items: readonly Item[]): ColumnScope {
   return {
     ...scope,
     aliases: new Map(items.toReversed().map(({ label, value }) => [label.toLowerCase(), value])),
@@ -121,7 +121,7 @@ function readKeys(
   );
 }
 
-function readItems(tree: SelectTree, scope: Scope, context: Context): readonly Item[] {
+function readItems(tree: SelectTree, scope: ColumnScope, context: Context): readonly Item[] {
   let nameless = 0;
   const items = tree.items.flatMap((item) => {
     if (item.kind === 'star') return readStar(item, scope, context);
@@ -143,7 +143,7 @@ function findLabel({ expression }: ItemTree, { fail }: Context): string | undefi
 }
 
 /** The columns of `*`, with or without a relation before it and EXCEPT after it. */
-function readStar(star: StarTree, scope: Scope, { fail }: Context): readonly Item[] {
+function readStar(star: StarTree, scope: ColumnScope, { fail }: Context): readonly Item[] {
   const wanted = star.relation?.toLowerCase();
   const isWanted = ({ name }: { readonly name: string }) =>
     wanted === undefined || name.toLowerCase() === wanted;

@@ -87,9 +87,9 @@ export async function openEmbeddedEngine(options: EmbeddedOptions): Promise<Engi
   return {
     cluster: '',
     seesEveryWrite: true, // store-lock.ts excludes every other process
-    query: (sql, values, { format, signal, origin, identity, lane, onJoin, ...how }) =>
-      gate.answer({ signal, ...how }, async (deadline) => {
-        const { streams = false, skipsReadFilters = false } = how;
+    query: (sql, values, { format, signal, origin, identity, lane, onJoin, ...rest }) =>
+      gate.answer({ signal, ...rest }, async (deadline) => {
+        const { streams = false, skipsReadFilters = false } = rest;
         const reader = await pool.acquire(deadline, { lane, onJoin });
         const channel = skipsReadFilters ? reader.unfiltered : reader.channel;
         const start = async () => {

@@ -67,12 +67,12 @@ async function findRows(
   { endpoint, parameters }: { readonly endpoint: Endpoint; readonly parameters: RawParameters },
 ): Promise<CallToolResult> {
   const caller = getCaller(request);
-  const how = describeRun(request, reply);
+  const execution = describeRun(request, reply);
   const { question } = await resolve({
-    ...{ caller, endpoint, parameters, headers: {}, accepts: ACCEPTS_JSON, sandboxed: how },
+    ...{ caller, endpoint, parameters, headers: {}, accepts: ACCEPTS_JSON, sandboxed: execution },
     ...{ url: undefined, ignored: undefined },
   });
-  const served = cached.find(question, {}) ?? (await cached.compute(question, how));
+  const served = cached.find(question, {}) ?? (await cached.compute(question, execution));
   metrics.served(endpoint.name, served.outcome, served.answer.rows);
   request.detail = describeServed(served);
   const { answer } = served;

@@ -13,7 +13,7 @@ import {
   rotateKey,
 } from '../../management/keys.ts';
 import { mintToken, NEW_TOKEN, requireKey } from '../../management/tokens.ts';
-import { KEY, KEY_ENTRY, MADE_KEY, TOKEN } from '../../management/view.ts';
+import { CREATED_KEY, KEY, KEY_ENTRY, TOKEN } from '../../management/view.ts';
 import { list, object } from '../openapi/schema.ts';
 import { getCaller } from '../plugins/auth.ts';
 import { defineRoute, json, jsonBody, type RouteGroup } from '../route.ts';
@@ -71,7 +71,7 @@ export const keyRoutes: RouteGroup<KeyParts> = {
       body: jsonBody(NEW_KEY, {
         example: { name: 'dashboard', scopes: ['query'], pins: { project: 'aurora' } },
       }),
-      answer: { 201: json('The key, this once.', MADE_KEY) },
+      answer: { 201: json('The key, this once.', CREATED_KEY) },
       handle: (parts: KeyParts, request) => createKey(parts, getCaller(request), request.body),
     }),
     defineRoute({
@@ -113,7 +113,7 @@ export const keyRoutes: RouteGroup<KeyParts> = {
       summary: 'Create a successor of a key',
       operation: { id: 'rotate_key', tag: 'keys' },
       body: jsonBody(ROTATION, { example: { overlap_seconds: 3600 }, required: false }),
-      answer: { 201: json('The successor, this once.', MADE_KEY) },
+      answer: { 201: json('The successor, this once.', CREATED_KEY) },
       errors: ['not_found'],
       handle: (parts: KeyParts, request) => {
         const { overlap_seconds: overlapSeconds } = request.body;

@@ -76,19 +76,23 @@ async function runQuery(
   const caller = getCaller(request);
   const endpoint = getAllowedEndpoint(registry, caller, request.params.endpoint);
   request.endpointName = endpoint.name;
-  const how = describeRun(request, reply);
+  const execution = describeRun(request, reply);
   const accepts = request.accepts();
   const parameters = mergeParameters(request.query, request.body, endpoint.parameters);
   const ignored = noteIgnored(reply, listKnown(endpoint), parameters);
   if (wantsTail({ accepts, endpoint, parameters })) {
     const followed = parts.resolveTail({ caller, endpoint, parameters, headers });
-    return await sendTail(parts, { ...followed, lane: how.lane, signal: how.signal }, { request, reply });
+    return await sendTail(
+      parts,
+      { ...followed, lane: execution.lane, signal: execution.signal },
+      { request, reply },
+    );
   }
   const resolved = await resolve({
-    ...{ caller, endpoint, headers, parameters, ignored, accepts, sandboxed: how },
+    ...{ caller, endpoint, headers, parameters, ignored, accepts, sandboxed: execution },
     url: method === 'POST' ? undefined : request.url,
   });
-  return await sendAnswer(parts, { ...resolved, how }, { request, reply });
+  return await sendAnswer(parts, { ...resolved, execution }, { request, reply });
 }
 
 /** Says which parameters nobody reads, also beside an error and a live tail. @returns the value of the header */
@@ -104,8 +108,8 @@ export function noteIgnored(
   return ignored;
 }
 
-interface Asked extends Omit<Resolved, 'ignored'> {
-  readonly how: ReturnType<typeof describeRun>;
+interface QueryRequest extends Omit<Resolved, 'ignored'> {
+  readonly execution: ReturnType<typeof describeRun>;
   /** For a caller that gets no rows. */
   readonly describeDoubts?: () => string | undefined;
 }
@@ -113,13 +117,13 @@ interface Asked extends Omit<Resolved, 'ignored'> {
 /** Finds or computes the answer, and responds with it. */
 export async function sendAnswer(
   { cached, describe, metrics }: Pick<QueryParts, 'cached' | 'describe' | 'metrics'>,
-  { question, encoding, directives, how, describeDoubts }: Asked,
+  { question, encoding, directives, execution, describeDoubts }: QueryRequest,
   { request, reply }: { readonly request: FastifyRequest; readonly reply: FastifyReply },
 ): Promise<FastifyReply> {
   const { method, headers } = request;
   const served =
     cached.find(question, directives) ??
-    (await cached.compute(question, { ...how, ...directives, streams: true }));
+    (await cached.compute(question, { ...execution, ...directives, streams: true }));
   metrics.served(question.endpoint.name, served.outcome, served.answer.rows);
   request.detail = describeServed(served);
   const hint = served.answer.rows === 0 ? describeDoubts?.() : undefined;

@@ -6,7 +6,7 @@ import { SEARCH_SOURCE } from '../../management/view.ts';
 import { formatNames } from '../../query/format.ts';
 import { listKnown } from '../../query/parameters.ts';
 import { listFields } from '../../search/field.ts';
-import { adviseSmaller } from '../../search/hint.ts';
+import { suggestNarrowing } from '../../search/hint.ts';
 import { SEARCH_PARAMETERS } from '../../search/parameters.ts';
 import { SEARCH } from '../../search/search.ts';
 import type { Describe } from '../../serve/describe.ts';
@@ -102,17 +102,21 @@ async function runSearch(
   request.endpointName = SEARCH.name;
   const { query: parameters, headers } = request;
   const [caller, accepts] = [getCaller(request), request.accepts()];
-  const how = describeRun(request, reply);
+  const execution = describeRun(request, reply);
   noteIgnored(reply, KNOWN, parameters);
   const hasTail = (parameters['part'] ?? 'rows') === 'rows';
   try {
     if (wantsTail({ accepts, endpoint: SEARCH, parameters }, hasTail)) {
       const followed = parts.resolveSearchTail({ caller, parameters, headers });
-      return await sendTail(parts, { ...followed, lane: how.lane, signal: how.signal }, { request, reply });
+      return await sendTail(
+        parts,
+        { ...followed, lane: execution.lane, signal: execution.signal },
+        { request, reply },
+      );
     }
     const resolved = parts.resolveSearch({ caller, parameters, headers, accepts });
-    return await sendAnswer(parts, { ...resolved, how }, { request, reply });
+    return await sendAnswer(parts, { ...resolved, execution }, { request, reply });
   } catch (error) {
-    throw adviseSmaller(error);
+    throw suggestNarrowing(error);
   }
 }

@@ -14,7 +14,7 @@ interface LogRecord {
   readonly eventName?: string;
 }
 
-interface Scope {
+interface InstrumentationScope {
   readonly name?: string;
   readonly version?: string;
   readonly attributes?: readonly KeyValue[];
@@ -23,7 +23,10 @@ interface Scope {
 interface Request {
   readonly resourceLogs?: readonly {
     readonly resource?: { readonly attributes?: readonly KeyValue[] };
-    readonly scopeLogs?: readonly { readonly scope?: Scope; readonly logRecords?: readonly LogRecord[] }[];
+    readonly scopeLogs?: readonly {
+      readonly scope?: InstrumentationScope;
+      readonly logRecords?: readonly LogRecord[];
+    }[];
   }[];
 }
 
@@ -112,7 +115,7 @@ function eventText(
   ]);
 }
 
-function scopeText(scope: Scope | undefined): string {
+function scopeText(scope: InstrumentationScope | undefined): string {
   const attributes = scope?.attributes === undefined ? undefined : attributesText(scope.attributes);
   return members([
     ['name', text(scope?.name)],

@@ -43,10 +43,10 @@ export interface Deletions {
 }
 
 export interface DeletionsOptions extends Pick<BeginParts, 'control' | 'holdInserts' | 'now'> {
-  readonly store: {
+  readonly core: {
     readonly engine: Engine;
     readonly registry: Registry;
-    /** See `Store.eventsDeleted`. */
+    /** See `Core.eventsDeleted`. */
     eventsDeleted(sources: readonly Source[], nowMs: number): Promise<void>;
   };
   readonly newId: () => string;
@@ -63,14 +63,14 @@ export const FOLLOW_EVERY_MS = 1_000;
 type Mutable<T> = { -readonly [name in keyof T]: T[name] };
 
 export function createDeletions({
-  store,
+  core,
   control,
   holdInserts,
   now,
   newId,
   wait,
 }: DeletionsOptions): Deletions {
-  const { engine, registry } = store;
+  const { engine, registry } = core;
   const pause = () => wait(POLL_EVERY_MS);
   const jobs = new Map<string, DeletionJob>();
   // A table of each source, for each deletion that has begun and is not finished.
@@ -106,7 +106,7 @@ export function createDeletions({
     try {
       await finish(job, new Set(sources));
     } finally {
-      await store.eventsDeleted(job.deletion.sources, now());
+      await core.eventsDeleted(job.deletion.sources, now());
       // Other processes have dropped their answers by then: one poll may have been under way, the next one has seen the deletion.
       if (!engine.seesEveryWrite) await wait(2 * FOLLOW_EVERY_MS);
     }

@@ -4,15 +4,15 @@ import { describe, expect, test } from 'vitest';
 import {
   createFrames,
   FRAME_BYTES_MAX,
-  type Framed,
   MARK_BYTES,
   markOf,
+  type SharedAnswer,
 } from '../../../src/cache/shared/frame.ts';
 
 const frames = createFrames(Buffer.from('secret'));
 const MADE_MS = 1_763_660_000_000;
 
-const framed = (body: Buffer | string, rowStarts?: number[]): Framed => ({
+const framed = (body: Buffer | string, rowStarts?: number[]): SharedAnswer => ({
   answer: {
     body: Buffer.from(body),
     rows: 3,
@@ -22,7 +22,7 @@ const framed = (body: Buffer | string, rowStarts?: number[]): Framed => ({
   madeMs: MADE_MS,
 });
 
-async function encode(key: string, what: Framed): Promise<Buffer> {
+async function encode(key: string, what: SharedAnswer): Promise<Buffer> {
   const bytes = await frames.encode(key, what);
   if (bytes === undefined) throw new Error('is too large');
   return bytes;

@@ -2,7 +2,7 @@ import { cp, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeEach, describe, expect, test } from 'vitest';
 import { type InputError, messageOf } from '../../../src/errors.ts';
-import { openStore } from '../../../src/service/open-store.ts';
+import { openCore } from '../../../src/service/open-core.ts';
 import { addEndpoint } from '../../../trial/endpoint.ts';
 import { ON_SERVER } from '../../support/cli-engine.ts';
 import { copyEndpoints } from '../../support/endpoints.ts';
@@ -19,9 +19,9 @@ const env = {
   TAILRACE_SOURCES_DIR: sourcesDir,
   TAILRACE_ENDPOINTS_DIR: endpoints.path,
 };
-const store = await openStore(testConfig(dataDir, env), 'a test'); // open all the while, as under a service
+const core = await openCore(testConfig(dataDir, env), 'a test'); // open all the while, as under a service
 afterAll(async () => {
-  await store.close();
+  await core.close();
   await endpoints.remove();
   await folder.remove();
 });
@@ -33,7 +33,7 @@ beforeEach(() => writeFile(POSTGRES, original));
 
 /** The faults that the service itself finds. */
 async function faultsOfReload(): Promise<readonly string[]> {
-  const error = await store.reload().then(
+  const error = await core.reload().then(
     () => undefined,
     (reason: InputError) => reason,
   );
@@ -65,9 +65,9 @@ describe.skipIf(ON_SERVER)('tailrace check beside a running service', () => {
   test('finds that a column that is gone from its file is stored still', async () => {
     await writeFile(POSTGRES, `${original}  extra: { type: string, path: metadata.extra, description: x }\n`);
     expect((await check()).code).toBe(0);
-    await store.reload();
+    await core.reload();
     await writeFile(POSTGRES, original);
-    await store.reload();
+    await core.reload();
     expect((await check()).code).toBe(0);
     await writeFile(POSTGRES, `${original}  extra: { type: number, path: metadata.extra, description: x }\n`);
     const faults = await faultsOfReload();
@@ -102,7 +102,7 @@ describe.skipIf(ON_SERVER)('tailrace check beside a running service', () => {
     ]);
     await writeFile(file, text.slice(0, -10));
     expect((await check()).stderr).toContain('which has no description yet');
-    await store.reload();
+    await core.reload();
     expect((await check()).stderr).toBe('');
     expect((await check({ TAILRACE_DATA_DIR: join(folder.path, 'none') })).stderr).toBe('');
   });
@@ -113,8 +113,8 @@ test('tailrace check names an endpoint without a dot, which is served all the sa
   const id = 'a0000000-0000-4000-8000-000000000008';
   await addEndpoint(endpoints.path, { name: 'undotted', id, sql, caching: 'disabled' });
   const { code, stdout, stderr } = await check();
-  await store.reload();
-  const served = store.registry.findEndpoint('undotted');
+  await core.reload();
+  const served = core.registry.findEndpoint('undotted');
   await rm(join(endpoints.path, 'undotted'), { recursive: true });
   expect([code, stdout]).toEqual([0, expect.stringContaining('no faults')]);
   expect(stderr).toBe(

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import type { Readable } from 'node:stream';
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { fillWithSample, sampleCommand } from '../../../src/cli/commands/sample.ts';
-import { openStore } from '../../../src/service/open-store.ts';
+import { openCore } from '../../../src/service/open-core.ts';
 import { openTestStore, storeEvents, temporaryFolder, testConfig } from '../../support/service.ts';
 
 const never = new AbortController().signal;
@@ -76,11 +76,11 @@ describe('tailrace sample', () => {
       const { exit, stdout } = startSample(folder.path, '--rows', '900', '--days', '2', '--projects', '2');
       expect(await exit).toBe(0);
       expect(stdout.text()).toMatch(/^sample: 900 events, [\d,]+\/s, are stored\n$/);
-      const store = await openStore(testConfig(folder.path), 'a test');
-      const [row] = await store.engine.inspect(
+      const core = await openCore(testConfig(folder.path), 'a test');
+      const [row] = await core.engine.inspect(
         'SELECT count() AS events, uniqExact(project) AS projects, min(timestamp) > now() - 172900 AS young FROM edge_logs',
       );
-      await store.close();
+      await core.close();
       expect(row).toEqual({ events: 540, projects: 2, young: 1 });
     } finally {
       await folder.remove();
@@ -97,9 +97,9 @@ describe('tailrace sample', () => {
       expect(stdout.text()).toBe('');
       expect(stderr.text()).not.toContain('\n    at ');
       const said = /stopped by SIGTERM; ([\d,]+) events, [\d,]+\/s, are stored/.exec(stderr.text());
-      const store = await openStore(testConfig(folder.path), 'a test');
-      const [row] = await store.engine.inspect('SELECT count() AS events FROM edge_logs');
-      await store.close();
+      const core = await openCore(testConfig(folder.path), 'a test');
+      const [row] = await core.engine.inspect('SELECT count() AS events FROM edge_logs');
+      await core.close();
       expect(Number(said?.[1]?.replaceAll(',', ''))).toBe(row?.['events']);
     } finally {
       child.kill('SIGKILL');
@@ -122,15 +122,15 @@ describe('tailrace sample', () => {
 
 describe('fillWithSample', () => {
   test('fills an empty store and says in one line how much', async () => {
-    const { store, close } = await openTestStore();
+    const { core, close } = await openTestStore();
     const lines = vi.spyOn(process.stderr, 'write').mockReturnValue(true);
     try {
-      await fillWithSample(store, never, 1_000);
+      await fillWithSample(core, never, 1_000);
       expect(lines.mock.calls.map(([line]) => line)).toEqual([
         'sample: storing 1,000 made-up events of the last 7 days\n',
         expect.stringMatching(/^sample: 1,000 events, [\d,]+\/s, are stored\n$/),
       ]);
-      const rows = await store.engine.inspect('SELECT DISTINCT project FROM edge_logs ORDER BY project');
+      const rows = await core.engine.inspect('SELECT DISTINCT project FROM edge_logs ORDER BY project');
       expect(rows.map((row) => row['project'])).toEqual(['aurora', 'basalt', 'cobalt', 'dahlia', 'ember']);
     } finally {
       await close();
@@ -138,11 +138,11 @@ describe('fillWithSample', () => {
   });
 
   test('leaves a store alone that has one event of any source', async () => {
-    const { store, close } = await openTestStore();
+    const { core, close } = await openTestStore();
     try {
-      await storeEvents(store, 'pgbouncer.logs.prod', [{ project: 'mine' }], Date.now());
-      await fillWithSample(store, never, 1_000);
-      const [row] = await store.engine.inspect('SELECT count() AS events FROM edge_logs');
+      await storeEvents(core, 'pgbouncer.logs.prod', [{ project: 'mine' }], Date.now());
+      await fillWithSample(core, never, 1_000);
+      const [row] = await core.engine.inspect('SELECT count() AS events FROM edge_logs');
       expect(row).toEqual({ events: 0 });
     } finally {
       await close();
@@ -150,19 +150,19 @@ describe('fillWithSample', () => {
   });
 
   test('stops at the signal, says so, and leaves the store empty for the next start to fill', async () => {
-    const { store, close } = await openTestStore();
+    const { core, close } = await openTestStore();
     const stop = new AbortController();
     // The signal comes when a part is stored.
-    const insert = vi.spyOn(store.engine, 'insert').mockImplementationOnce(async (batch) => {
+    const insert = vi.spyOn(core.engine, 'insert').mockImplementationOnce(async (batch) => {
       stop.abort('SIGINT');
-      await store.engine.insert(batch);
+      await core.engine.insert(batch);
     });
     const lines = vi.spyOn(process.stderr, 'write').mockReturnValue(true);
     try {
-      await fillWithSample(store, stop.signal, 1_000);
+      await fillWithSample(core, stop.signal, 1_000);
       expect(insert).toHaveBeenCalledTimes(2); // the first by way of the second
       expect(lines.mock.calls.at(-1)?.[0]).toMatch(/^sample: stopped by SIGINT; nothing is kept/);
-      await fillWithSample(store, never, 1_000);
+      await fillWithSample(core, never, 1_000);
       expect(lines.mock.calls.at(-1)?.[0]).toMatch(/^sample: 1,000 events/);
     } finally {
       await close();

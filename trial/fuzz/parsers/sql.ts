@@ -1,5 +1,5 @@
 import { canonicalise } from '../../../src/sandbox/canonical.ts';
-import { refuseDense } from '../../../src/sandbox/dense-text.ts';
+import { assertDepth } from '../../../src/sandbox/dense-text.ts';
 import { bindNames } from '../../../src/sandbox/names.ts';
 import { mayRescan } from '../../../src/sandbox/rescan.ts';
 import { toLines } from '../../../src/sandbox/sandbox.ts';
@@ -14,7 +14,7 @@ import { findTextSearches } from '../../../src/sql/text-search.ts';
 import { scanTokens } from '../../../src/sql/token.ts';
 import { dropUnused, findWithList } from '../../../src/sql/with-list.ts';
 import { engineMessage } from '../../../src/verify/engine-message.ts';
-import { findPlace } from '../../../src/verify/place.ts';
+import { findSourceLocation } from '../../../src/verify/source-location.ts';
 import { toAuthorText } from '../../../src/workbench/check.ts';
 import { PATTERN_TOKENS } from '../../pattern-tokens.ts';
 import { distinct, type Parser, refusing } from '../parser.ts';
@@ -56,7 +56,7 @@ const CLAUSES = [
 /** The same lexemes and clauses for each reader of SQL, which reads what has passed the bounds of its size. */
 function sql(parse: (text: string) => unknown, more: Partial<Parser> = {}): Parser {
   const bounded = (text: string) => {
-    refuseDense(text);
+    assertDepth(text);
     return parse(text);
   };
   return {
@@ -79,7 +79,7 @@ export const SQL_PARSERS: Readonly<Record<string, Parser>> = {
   'parameters of SQL': sql((text) => createRewriter(text)(() => "'x'"), {
     tokens: ["'", '@a', '@a,', '/*', '\n@a', '$$', '@@a', '\n'],
   }),
-  'bounds of SQL': sql(refuseDense, {
+  'bounds of SQL': sql(assertDepth, {
     tokens: [...LEXEMES, ' BETWEEN 1 AND ', ' AND ', 'CASE ', ' END', ')', ' x BETWEEN '],
   }),
   'a caller’s SELECT in the engine’s spelling': sql(
@@ -137,7 +137,10 @@ export const SQL_PARSERS: Readonly<Record<string, Parser>> = {
   }),
   'the place of an error in SQL': sql(
     (text) =>
-      findPlace("Unknown expression identifier `zzz` 'a.b' function zzz", { sql: text, write: () => "'x'" }),
+      findSourceLocation("Unknown expression identifier `zzz` 'a.b' function zzz", {
+        sql: text,
+        write: () => "'x'",
+      }),
     { tokens: [...LEXEMES, '`a`', '@a\n'] },
   ),
   'a message of the engine': {

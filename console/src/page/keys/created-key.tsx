@@ -1,9 +1,15 @@
 import { useEffect, useRef } from 'react';
-import type { MadeKeyView } from '../../../../src/management/view.ts';
+import type { CreatedKeyView } from '../../../../src/management/view.ts';
 import { CopyButton } from '../../ui/copy-button.tsx';
 
 /** Shows the secret once, until the user confirms that it is stored. */
-export function CreatedKey({ made, onClose }: { readonly made: MadeKeyView; readonly onClose: () => void }) {
+export function CreatedKey({
+  made,
+  onClose,
+}: {
+  readonly made: CreatedKeyView;
+  readonly onClose: () => void;
+}) {
   const panel = useRef<HTMLElement>(null);
   // biome-ignore lint/correctness/useExhaustiveDependencies: runs for each key
   useEffect(() => panel.current?.focus(), [made.key]);

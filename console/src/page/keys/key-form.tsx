@@ -1,5 +1,5 @@
 import { type FormEvent, useEffect, useId, useRef, useState } from 'react';
-import type { EndpointView, MadeKeyView } from '../../../../src/management/view.ts';
+import type { CreatedKeyView, EndpointView } from '../../../../src/management/view.ts';
 import { useClient } from '../../api/client.ts';
 import { useLoad } from '../../api/use-load.ts';
 import { ErrorNote } from '../../ui/error-note.tsx';
@@ -18,7 +18,7 @@ import { useTask } from './use-task.ts';
 
 interface KeyFormProps {
   readonly onClose: () => void;
-  readonly onMade: (made: MadeKeyView) => void;
+  readonly onMade: (made: CreatedKeyView) => void;
 }
 
 const DAY_MS = 86_400_000;
@@ -50,7 +50,10 @@ export function KeyForm({ onClose, onMade }: KeyFormProps) {
     if (twice !== undefined) return;
     run(async () => {
       onMade(
-        await client.call<MadeKeyView>('/api/keys', ['key', 'id'], { method: 'POST', body: toBody(draft) }),
+        await client.call<CreatedKeyView>('/api/keys', ['key', 'id'], {
+          method: 'POST',
+          body: toBody(draft),
+        }),
       );
     });
   };

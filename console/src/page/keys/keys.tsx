@@ -1,5 +1,5 @@
 import { useEffect, useRef, useState } from 'react';
-import type { KeyEntry, KeyView, MadeKeyView, Self } from '../../../../src/management/view.ts';
+import type { CreatedKeyView, KeyEntry, KeyView, Self } from '../../../../src/management/view.ts';
 import { useClient } from '../../api/client.ts';
 import { usePages } from '../../api/use-pages.ts';
 import { ErrorNote } from '../../ui/error-note.tsx';
@@ -31,11 +31,11 @@ export function KeysPage() {
     size: ENTRIES_AT_ONCE,
   });
   const [task, setTask] = useState<Task>();
-  const [made, setMade] = useState<MadeKeyView>();
+  const [made, setMade] = useState<CreatedKeyView>();
   const [done, setDone] = useState<string>();
 
   const close = () => setTask(undefined);
-  const onDone = (message: string | undefined, secret: MadeKeyView | undefined) => {
+  const onDone = (message: string | undefined, secret: CreatedKeyView | undefined) => {
     close();
     setDone(message);
     if (secret !== undefined) setMade(secret);

@@ -1,5 +1,5 @@
 import { type FormEvent, useId, useState } from 'react';
-import type { KeyView, MadeKeyView } from '../../../../src/management/view.ts';
+import type { CreatedKeyView, KeyView } from '../../../../src/management/view.ts';
 import { useClient } from '../../api/client.ts';
 import { ErrorNote } from '../../ui/error-note.tsx';
 import { describedBy, Field } from '../../ui/field.tsx';
@@ -11,7 +11,7 @@ import { useTask } from './use-task.ts';
 interface RotateDialogProps {
   readonly record: KeyView;
   readonly onClose: () => void;
-  readonly onMade: (made: MadeKeyView) => void;
+  readonly onMade: (made: CreatedKeyView) => void;
 }
 
 const OVERLAPS = [
@@ -34,7 +34,7 @@ export function RotateDialog({ record, onClose, onMade }: RotateDialogProps) {
     run(async () => {
       const body = { overlap_seconds: Number(overlap) };
       onMade(
-        await client.call<MadeKeyView>(`/api/keys/${record.id}/rotate`, ['key', 'id'], {
+        await client.call<CreatedKeyView>(`/api/keys/${record.id}/rotate`, ['key', 'id'], {
           method: 'POST',
           body,
         }),

@@ -1,8 +1,8 @@
 import type { TailraceError } from '../../../errors.ts';
 import { parseExpression } from './expression.ts';
 import { parseQuery } from './query.ts';
-import { placeOf, refuse, shorten } from './refusal.ts';
-import { type Quotes, readTokens, type Token } from './token.ts';
+import { locate, refuse, shorten } from './refusal.ts';
+import { type BigQueryToken, type Quotes, readTokens } from './token.ts';
 import { createTokenStream, type Grammar } from './token-stream.ts';
 import type { Placed, QueryTree } from './tree.ts';
 
@@ -30,17 +30,17 @@ export function parse(sql: string, quotes: Quotes): Parsed {
 }
 
 /** Removes semicolons at the end. */
-function withoutEnd(tokens: readonly Token[], sql: string): readonly Token[] {
+function withoutEnd(tokens: readonly BigQueryToken[], sql: string): readonly BigQueryToken[] {
   const last = tokens.findLastIndex((token) => !isSemicolon(token));
   if (last < 0) throw refuse('is empty; send one SELECT');
   const kept = tokens.slice(0, last + 1);
   const first = kept.find(({ value }) => value !== '(');
   if (first !== undefined && !(first.kind === 'word' && /^(?:select|with)$/i.test(first.value)))
-    throw refuse(`must be one SELECT; it begins with ${shorten(first.value)}`, placeOf(sql, first.start));
+    throw refuse(`must be one SELECT; it begins with ${shorten(first.value)}`, locate(sql, first.start));
   const second = kept.find(isSemicolon);
   if (second !== undefined)
-    throw refuse('must be one SELECT; there is a semicolon', placeOf(sql, second.start));
+    throw refuse('must be one SELECT; there is a semicolon', locate(sql, second.start));
   return kept;
 }
 
-const isSemicolon = ({ kind, value }: Token) => kind === 'sign' && value === ';';
+const isSemicolon = ({ kind, value }: BigQueryToken) => kind === 'sign' && value === ';';

@@ -1,6 +1,6 @@
 import type { TailraceError } from '../../../errors.ts';
-import { placeOf, refuse, shorten } from './refusal.ts';
-import type { Token } from './token.ts';
+import { locate, refuse, shorten } from './refusal.ts';
+import type { BigQueryToken } from './token.ts';
 import type { Expression, QueryTree } from './tree.ts';
 
 /** The tokens of a caller's text, of which the next one is read. */
@@ -35,14 +35,14 @@ const NOT_ALIAS = wordsOf(
   format settings offset pivot unpivot match_recognize prewhere sample final ilike rlike regexp similar global div mod xor`,
 );
 
-export function createTokenStream(sql: string, tokens: readonly Token[]) {
+export function createTokenStream(sql: string, tokens: readonly BigQueryToken[]) {
   const words = tokens.map(({ kind, value }) => (kind === 'word' ? value.toUpperCase() : ''));
   let at = 0;
   let level = 0;
 
-  const peek = (ahead = 0): Token | undefined => tokens[at + ahead];
+  const peek = (ahead = 0): BigQueryToken | undefined => tokens[at + ahead];
   const fail = (message: string, place?: { readonly start: number }): TailraceError =>
-    refuse(message, placeOf(sql, place?.start ?? stream.start()));
+    refuse(message, locate(sql, place?.start ?? stream.start()));
 
   const stream = {
     peek,
@@ -63,7 +63,7 @@ export function createTokenStream(sql: string, tokens: readonly Token[]) {
     /** Whether the next token can be an alias without AS. */
     isAlias: (): boolean => stream.isName() && !NOT_ALIAS.has(stream.word()),
     /** Reads the next token, whatever it is. */
-    take(belongs: string): Token {
+    take(belongs: string): BigQueryToken {
       const token = peek();
       if (token === undefined) throw stream.unexpected(belongs);
       at++;
@@ -113,7 +113,7 @@ export function createTokenStream(sql: string, tokens: readonly Token[]) {
   return stream;
 }
 
-function describe(token: Token | undefined, belongs: string): string {
+function describe(token: BigQueryToken | undefined, belongs: string): string {
   if (token === undefined) return `ends where ${belongs} belongs`;
   const { kind, value } = token;
   const word = kind === 'word' ? value.toUpperCase() : '';

@@ -1,7 +1,7 @@
-import { placeOf, refuse } from './refusal.ts';
+import { locate, refuse } from './refusal.ts';
 
 /** A token of BigQuery's SQL. `name` is an identifier in backticks. */
-export interface Token {
+export interface BigQueryToken {
   readonly kind: 'word' | 'name' | 'text' | 'number' | 'sign';
   /** A word, name or sign as written, without backticks; the value of a text; a number in digits. */
   readonly value: string;
@@ -41,9 +41,9 @@ function joinParts(parts: readonly RegExp[]): RegExp {
 }
 
 /** The tokens of a text, without white space and comments. @throws TailraceError `invalid_parameter` for a text beyond the bounds */
-export function readTokens(sql: string, quotes: Quotes): readonly Token[] {
+export function readTokens(sql: string, quotes: Quotes): readonly BigQueryToken[] {
   if (Buffer.byteLength(sql) > BYTES_MAX) throw refuse(`must be at most ${BYTES_MAX} bytes long`);
-  const tokens: Token[] = [];
+  const tokens: BigQueryToken[] = [];
   const pattern = new RegExp(TOKEN[quotes]);
   while (pattern.lastIndex < sql.length) {
     const start = pattern.lastIndex;
@@ -53,13 +53,13 @@ export function readTokens(sql: string, quotes: Quotes): readonly Token[] {
     if (token === undefined) continue;
     tokens.push(token);
     if (tokens.length > TOKENS_MAX)
-      throw refuse(`must have at most ${TOKENS_MAX} words and signs; there is one more`, placeOf(sql, start));
+      throw refuse(`must have at most ${TOKENS_MAX} words and signs; there is one more`, locate(sql, start));
   }
   return tokens;
 }
 
 function refuseUnknown(sql: string, start: number) {
-  const place = placeOf(sql, start);
+  const place = locate(sql, start);
   if (/^(?:[rR]?['"`]|\/\*)/.test(sql.slice(start, start + 2)))
     return refuse('has a text, a name or a comment without an end', place);
   return refuse(`has ${JSON.stringify(sql.slice(start, start + 20))}, which is not understood`, place);
@@ -69,10 +69,10 @@ function readToken(
   groups: Readonly<Record<string, string | undefined>>,
   start: number,
   sql: string,
-): Token | undefined {
+): BigQueryToken | undefined {
   const { space, doubled, prefix = '', quoted, name, number, word, sign } = groups;
   if (space !== undefined) return undefined;
-  const fail = (message: string) => refuse(message, placeOf(sql, start));
+  const fail = (message: string) => refuse(message, locate(sql, start));
   if (doubled !== undefined)
     return { kind: 'text', value: readEscapes(doubled.slice(1, -1).replaceAll("''", "'"), fail), start };
   if (quoted !== undefined) {

@@ -14,7 +14,10 @@ interface SentQuery {
  *
  * @param message as the engine wrote it
  */
-export function findPlace(message: string, query: SentQuery): Pick<Fault, 'line' | 'column'> | undefined {
+export function findSourceLocation(
+  message: string,
+  query: SentQuery,
+): Pick<Fault, 'line' | 'column'> | undefined {
   const offset = findPosition(message, query) ?? findName(message, query.sql);
   if (offset === undefined) return undefined;
   const before = query.sql.slice(0, offset).split('\n');

@@ -1,7 +1,7 @@
 import type { Engine } from '../engine/engine.ts';
-import { refuseLarge } from '../sandbox/measure.ts';
+import { assertSize } from '../sandbox/measure.ts';
 import { bindNames } from '../sandbox/names.ts';
-import { refuseBeyondStored } from '../sandbox/refusal.ts';
+import { assertStoredBound } from '../sandbox/refusal.ts';
 import { createSizes } from '../sandbox/sizes.ts';
 import {
   readQueryTree,
@@ -13,7 +13,7 @@ import {
 import { NO_TABLE } from '../sandbox/tree-node.ts';
 
 /** Why a query may not be stored, for the reason that only the calling code knows; by `readQueryTree`. */
-export type FindUnfit = (tree: SyntaxNode) => string | undefined;
+export type FindDisallowed = (tree: SyntaxNode) => string | undefined;
 
 const NO_FILE = 'must not call file(): stored queries read tables only';
 
@@ -26,26 +26,26 @@ const SYSTEM = /^(?:system|information_schema)\./i;
 const BY_TEXT = /^(?:merge|loop|mergeTreeIndex|mergeTreeProjection|dictionary)$/i;
 
 /** The first part of a query that no stored query may have, by both trees: each omits parts. @throws as `readSyntaxTree` */
-export async function findUnfitAnywhere(
+export async function findDisallowedAnywhere(
   engine: Engine,
   sql: string,
-  findOwn: FindUnfit = () => undefined,
+  findOwn: FindDisallowed = () => undefined,
 ): Promise<string | undefined> {
-  const unfit = findUnfit(await readSyntaxTree(engine, sql));
-  if (unfit !== undefined) return unfit;
+  const disallowed = findDisallowedSyntax(await readSyntaxTree(engine, sql));
+  if (disallowed !== undefined) return disallowed;
   const tree = await readQueryTree(engine, sql);
   // Before the engine resolves a name: nested INs double its work with each level, and no kill stops it there.
   refuseUnbounded(() => {
     const names = bindNames(tree, undefined);
-    refuseLarge(tree, names, refuseBeyondStored);
+    assertSize(tree, names, assertStoredBound);
     const sizes = createSizes(names);
-    for (const query of names.scopes.keys()) refuseBeyondStored('columns', sizes.countColumns(query));
+    for (const query of names.scopes.keys()) assertStoredBound('columns', sizes.countColumns(query));
   });
-  return findUnfitInside(tree) ?? findOwn(tree);
+  return findDisallowedInside(tree) ?? findOwn(tree);
 }
 
 /** Why a parsed query may not be stored; the engine's rights do not cover these. */
-export function findUnfit(root: SyntaxNode): string | undefined {
+export function findDisallowedSyntax(root: SyntaxNode): string | undefined {
   if (root.kind !== 'SelectWithUnionQuery') return 'must be one SELECT: stored queries only read';
   const nodes = [...walk(root)];
   if (nodes.some(({ kind }) => kind === 'Set')) return NO_SETTINGS;
@@ -60,7 +60,7 @@ export function findUnfit(root: SyntaxNode): string | undefined {
 }
 
 /** The same inside APPLY, which the parse tree omits, and for functions passed by name, as in `arrayMap(file, …)` or `* APPLY(file)`. */
-function findUnfitInside(root: SyntaxNode): string | undefined {
+function findDisallowedInside(root: SyntaxNode): string | undefined {
   for (const { kind, text } of walk(root)) {
     if (kind === 'FUNCTION' && /\bfunction_name: file\b/i.test(text)) return NO_FILE;
     const [, name = ''] = (kind === 'IDENTIFIER' && /\bidentifier: (.*)$/.exec(text)) || [];

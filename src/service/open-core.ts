@@ -3,7 +3,7 @@ import { findServerAddress } from '../config/clickhouse.ts';
 import type { Config } from '../config/config.ts';
 import { refuseFaults } from '../definitions/fault.ts';
 import { keepFolders, type ReadFolders } from '../definitions/folders.ts';
-import { type Definitions, type Reading, readDefinitions } from '../definitions/read.ts';
+import { type Definitions, type LoadResult, readDefinitions } from '../definitions/read.ts';
 import { createRegistry, type Registry } from '../definitions/registry.ts';
 import { isManaged, type Source } from '../definitions/source.ts';
 import { type EmbeddedOptions, openEmbeddedEngine } from '../engine/embedded/embedded.ts';
@@ -26,14 +26,14 @@ import { TransientError } from '../errors.ts';
 import type { ClockGuard } from '../lib/clock-guard.ts';
 import { createSlots } from '../lib/slots.ts';
 import { verifySearches } from '../search/verify.ts';
-import { narrowHashes } from '../verify/tables-read.ts';
+import { scopeHashes } from '../verify/tables-read.ts';
 import { verifyDrafts, verifyQueries } from '../verify/verify.ts';
 import { verifyExternal } from '../verify/verify-external.ts';
 import { verifyRollups } from '../verify/verify-rollup.ts';
 import { hideOld, openClock } from './open-clock.ts';
 
 /** The store of the settings, with the tables of its sources: the data directory's, which one process owns, or a server's. */
-export interface Store {
+export interface Core {
   readonly engine: Engine;
   readonly registry: Registry;
   /** Where the definitions that are served were read from. */
@@ -67,7 +67,7 @@ export interface Store {
 /** What happens to the engine while it is open: the server's part, or the embedded engine's. */
 export type EngineWatch = Pick<ServerOptions, 'onReach'> & Pick<EmbeddedOptions, 'onRestart' | 'onSuspect'>;
 
-export interface StoreOptions {
+export interface CoreOptions {
   /** See `prepare`. */
   readonly hasExternal?: boolean;
   readonly watch?: EngineWatch;
@@ -84,11 +84,11 @@ const MARKED_MINUTES_MAX = 20_160;
  * @param owner named to other processes that find the store locked, such as `tailrace serve (pid 4711)`
  * @throws InputError with every fault of definitions, schema or data directory
  */
-export async function openStore(
+export async function openCore(
   config: Config,
   owner: string,
-  { hasExternal = true, watch, now = Date.now }: StoreOptions = {},
-): Promise<Store> {
+  { hasExternal = true, watch, now = Date.now }: CoreOptions = {},
+): Promise<Core> {
   await using opened = new AsyncDisposableStack();
   // The store of a server is not in the data directory, and belongs to every process that the server admits.
   const isEmbedded = config.clickhouseUrl === '';
@@ -97,7 +97,7 @@ export async function openStore(
   const writes = createWriteMarks(MARKED_MINUTES_MAX);
   const engine = watchWrites(await openEngine(config, watch), writes);
   opened.defer(engine.close);
-  const check = async (read: Reading) => {
+  const check = async (read: LoadResult) => {
     const definitions = await prepare(engine, read, hasExternal);
     if (isEmbedded && hasUnfinishedTables(config.dataDir)) throw diskIsFull(config.dataDir);
     if (isEmbedded) writeStoredTables(config.dataDir, await readTables(engine));
@@ -146,7 +146,7 @@ async function serve(
   engine: Engine,
   first: Definitions,
   read: () => Promise<Definitions>,
-): Promise<Pick<Store, 'registry' | 'reload' | 'edit' | 'eventsDeleted' | 'followDeletions'>> {
+): Promise<Pick<Core, 'registry' | 'reload' | 'edit' | 'eventsDeleted' | 'followDeletions'>> {
   const isShared = !engine.seesEveryWrite;
   let definitions = first;
   let deletions = isShared ? await readDeletions(engine) : 0;
@@ -164,7 +164,7 @@ async function serve(
     definitions = await read();
     replace();
   };
-  const edit: Store['edit'] = async (work) => {
+  const edit: Core['edit'] = async (work) => {
     const slot = await acquire();
     return await work(reload).finally(slot.release);
   };
@@ -199,7 +199,11 @@ function withDeletions(definitions: Definitions, deletions: number): Definitions
  * @param hasExternal whether the engine has the existing tables that sources may point at; without them they stand empty
  * @throws InputError with a line for each fault, those of the files and those that the engine finds
  */
-export async function prepare(engine: Engine, reading: Reading, hasExternal: boolean): Promise<Definitions> {
+export async function prepare(
+  engine: Engine,
+  reading: LoadResult,
+  hasExternal: boolean,
+): Promise<Definitions> {
   const { definitions, faults, sourcesAreWhole, drafts } = reading;
   if (!sourcesAreWhole)
     refuseFaults([
@@ -220,7 +224,7 @@ export async function prepare(engine: Engine, reading: Reading, hasExternal: boo
       ...(await verifySearches(definitions.endpoints)),
       ...(await verifyDrafts(engine, drafts, { hasTables: true, sources: definitions.sources })),
     ]);
-    narrowed = await narrowHashes(engine, definitions);
+    narrowed = await scopeHashes(engine, definitions);
   });
   return narrowed;
 }
