@@ -52,7 +52,7 @@ export function createGroup(parts: GroupParts, followed: Followed, nextLane: () 
   const pages = getPages(question);
   const cursorOf = cursors.createWriter(question.endpoint, question.values);
   const closing = new AbortController();
-  const options = () => ({ signal: closing.signal, lane: nextLane() });
+  const turn = () => ({ signal: closing.signal, lane: nextLane() });
   const { onJoin, join } = createJoins();
   const seesEveryWrite = parts.seesEveryWrite && pages.sources.every(isManaged);
   let version: WriteVersion = -1;
@@ -91,7 +91,7 @@ export function createGroup(parts: GroupParts, followed: Followed, nextLane: () 
     /** Reads the newest rows, which are not sent. @throws what the query fails with */
     async start(): Promise<void> {
       const { version: before } = writes;
-      take(await readNewest(followed, now(), (asked) => readFirst(run, asked, { ...options(), onJoin })));
+      take(await readNewest(followed, now(), (asked) => readFirst(run, asked, { ...turn(), onJoin })));
       version = before;
     },
     /** Another lane in which `start` may wait: no key waits for the turn of the one that came first. */
@@ -105,7 +105,7 @@ export function createGroup(parts: GroupParts, followed: Followed, nextLane: () 
       const news = createNews(reading.rows);
       const isEnough = (row: TailRow, rows: readonly TailRow[]) => !isAbove(row) || !news.endWith(rows);
       const next = await readNewest(followed, now(), (asked) =>
-        readBack(run, asked, { ...options(), isEnough }),
+        readBack(run, asked, { ...turn(), isEnough }),
       );
       version = before;
       const rows = news.find(next.rows.filter(isAbove)).reverse();
