@@ -104,9 +104,7 @@ export function createGroup(parts: GroupParts, followed: Followed, nextLane: () 
       const isAbove = ({ position }: TailRow) => floor === undefined || isNewer(position, floor);
       const news = createNews(reading.rows);
       const isEnough = (row: TailRow, rows: readonly TailRow[]) => !isAbove(row) || !news.endWith(rows);
-      const next = await readNewest(followed, now(), (asked) =>
-        readBack(run, asked, { ...turn(), isEnough }),
-      );
+      const next = await readNewest(followed, now(), (page) => readBack(run, page, { ...turn(), isEnough }));
       version = before;
       const rows = news.find(next.rows.filter(isAbove)).reverse();
       const events = rows.length === 0 ? undefined : encode(rows, mark).events;
