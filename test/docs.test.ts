@@ -132,6 +132,36 @@ describe('links', () => {
   }
 });
 
+describe('anchors', () => {
+  test('are there for every setting and every error code', () => {
+    const settings = Object.values(SETTINGS).map(({ env }) => `docs/settings.md#${env.toLowerCase()}`);
+    const codes = Object.keys(ERROR_CODES).map((code) => `docs/errors.md#${code}`);
+    expect([...settings, ...codes].filter((place) => !existsAt(place))).toEqual([]);
+  });
+
+  test('and pages that code, messages and configurations name are there', () => {
+    const files = globSync(
+      '{bench,console/src,deploy,endpoints,scripts,sources,src,studio,template,test,trial}/**/*',
+      {
+        exclude: (path) => path.includes('node_modules'),
+      },
+    ).filter((path) => /\.(?:tsx?|js|ya?ml|sql|md|sh|conf|service|env|example)$/.test(path));
+    const left = files.flatMap((path) =>
+      [...readFileSync(path, 'utf8').matchAll(/\bdocs\/[a-z][\w./-]*\.md(?:#[\w-]+)?/g)]
+        .map(([place]) => place)
+        .filter((place) => !existsAt(place) && place !== 'docs/page.md') // docs/page.md: of this file
+        .map((place) => `${path}: ${place}`),
+    );
+    expect(left).toEqual([]);
+  });
+
+  function existsAt(place: string): boolean {
+    const [path = '', anchor] = place.split('#');
+    const text = texts.get(path);
+    return text !== undefined && (anchor === undefined || headingsOf(text).includes(anchor));
+  }
+});
+
 /** What a page links to, apart from other sites. */
 function linksOf(text: string): string[] {
   return [...text.matchAll(/\]\((?!https?:)([^)\s]+)\)/g)].map(([, link = '']) => link);

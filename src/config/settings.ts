@@ -110,7 +110,7 @@ export const SETTINGS = {
   clickhouseSandboxUser: text(
     'CLICKHOUSE_SANDBOX_USER',
     '',
-    'User that runs callers’ SELECTs (query sandboxing), over connections of its own for half of `TAILRACE_READERS`, at least one. Empty: the user of other queries.',
+    'User that runs callers’ SELECTs (query sandboxing), over its own connections, half of `TAILRACE_READERS`, at least one. Empty: the user of other queries.',
   ),
   clickhouseSandboxPassword: hidden('CLICKHOUSE_SANDBOX_PASSWORD', 'Its password.'),
   clickhouseCaFile: text(
@@ -173,7 +173,7 @@ export const SETTINGS = {
     { of: BY_MACHINE.readers, text: 'one for each core, at least 2, at most 16' },
     [1, 256],
     'queries',
-    'Queries that run at once; of one key at most one less, where there are several. More than the cores of the engine’s machine only adds waiting. The embedded engine takes 16 at most.',
+    'Queries that run at once; one key gets at most one less, if there are several. More than the engine’s cores only adds waiting. The embedded engine accepts 16 at most.',
   ),
   queryQueueMax: integer(
     'TAILRACE_QUERY_QUEUE_MAX',
@@ -208,7 +208,7 @@ export const SETTINGS = {
     0,
     [0, 1_000_000],
     'requests',
-    'Requests a second of a key without a rate of its own; beyond it 429. 0: no limit.',
+    'Requests a second of a key without its own rate; beyond it 429. 0: no limit.',
   ),
   rateBurst: integer(
     'TAILRACE_RATE_BURST',
@@ -229,7 +229,7 @@ export const SETTINGS = {
     30_000,
     [100, 3_600_000],
     'ms',
-    'Longest time of a query, waiting included; then it is stopped: 504.',
+    'Longest time of a query, including its wait; then it is stopped: 504.',
   ),
   queryMemoryBytesMax: integer(
     'TAILRACE_QUERY_MEMORY_BYTES_MAX',
@@ -343,7 +343,7 @@ export const SETTINGS = {
     51_200,
     [1024, 16 * MIB],
     'bytes',
-    'Most bytes of rows in an answer to an agent (`/mcp`); beyond it rows are left out, and the answer says so.',
+    'Most bytes of rows in an answer to an agent (`/mcp`); beyond it rows are left out, as the answer says.',
   ),
   tailsMax: integer(
     'TAILRACE_TAILS_MAX',
@@ -364,7 +364,7 @@ export const SETTINGS = {
     MIB,
     [1024, 1024 * MIB],
     'bytes',
-    'Events of a live tail that its reader has not taken yet; beyond it the tail ends.',
+    'Events of a live tail that wait to be read; beyond it the tail ends.',
   ),
   bodyBytesMax: integer(
     'TAILRACE_BODY_BYTES_MAX',
@@ -434,7 +434,7 @@ export const SETTINGS = {
     MIB,
     [1024, 64 * MIB],
     'bytes',
-    'Largest event; larger ones are refused.',
+    'Largest event; larger ones are rejected.',
   ),
   requestTimeoutMs: integer(
     'TAILRACE_REQUEST_TIMEOUT_MS',
