@@ -52,43 +52,6 @@ test('every command that the docs call exists', async () => {
   expect(called.filter((name) => !known.includes(name ?? ''))).toEqual([]);
 });
 
-describe('the lines of docs/security.md', () => {
-  const text = texts.get('docs/security.md') ?? '';
-  const section = /^## Who may do what\n([\s\S]*?)^## /m.exec(text)?.[1] ?? '';
-  const named = [...section.matchAll(/^- .*\(`(test\/[^`]+)`: “(.+)”\)$/gm)];
-
-  test('each name a test', () => {
-    expect(named.length).toBeGreaterThan(20);
-    expect(section.match(/^- /gm)).toHaveLength(named.length);
-  });
-
-  test.each(named.map(([, file = '', title = '']) => [file, title]))('%s has a test “%s”', (file, title) => {
-    expect(titlesOf(readFileSync(file, 'utf8')).filter((one) => one.includes(title))).toHaveLength(1);
-  });
-
-  test('takes no title for a test that is in a comment, of a group, skipped or yet to be written', () => {
-    const text = `// test('a', () => {});
-      describe('b', () => {
-        test.skip('c', () => {});
-        test.todo('d');
-        test('e', async () => {});
-        test.each([1])(\`f \${x}\`, { tags: 'slow' }, (one) => {});
-        test.skipIf(isAway)(
-          'g',
-          async () => {});
-      });`;
-    // biome-ignore lint/suspicious/noTemplateCurlyInString: as it is written
-    expect(titlesOf(text)).toEqual(['e', 'f ${x}', 'g']);
-  });
-});
-
-/** Titles of the tests that a file runs: first arguments before a function, of calls that are not `describe`, `skip` or `todo`. */
-function titlesOf(text: string): string[] {
-  const code = text.replaceAll(/^\s*\/\/.*$/gm, '');
-  const calls = /(?<!\b(?:describe|skip|todo))\(\s*(['"`])(.+)\1,\s*(?:\{[^}]*\},\s*)?(?:async )?\(/g;
-  return [...code.matchAll(calls)].map(([, , title = '']) => title);
-}
-
 describe('links', () => {
   const linked = new Map([
     ...texts,
