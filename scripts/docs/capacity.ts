@@ -1,4 +1,4 @@
-import { ASSUMED, MEASURED, SCALES, WEEKS } from './capacity-figures.ts';
+import { ASSUMED, MEASURED, SCALES } from './capacity-figures.ts';
 import { calculate, plain, rowMs, type Step, unpinnedRowMs, weekMs } from './capacity-model.ts';
 import { page, table } from './page.ts';
 
@@ -10,23 +10,19 @@ export function capacityPage(): string {
   const calculated = SCALES.map(calculate);
   return page(
     'Capacity',
-    `Calculate servers, replicas, memory and disk from a million events to a trillion. To use your own assumptions, change
-scripts/docs/capacity-figures.ts and run \`npm run docs\`; capacity-model.ts beside it has the arithmetic.
-[Scaling](scaling.md#when-to-move) says when to leave the embedded engine.`,
+    `Calculate servers, replicas, memory and disk from a million events to a trillion. What an event and a query cost was
+measured on 2 cores with the embedded engine, not on a ClickHouse server: scripts/docs/capacity-figures.ts has the figures and their commands,
+capacity-model.ts the arithmetic. To use your own, change them and run \`npm run docs\`. [Scaling](scaling.md#when-to-move) says when to leave
+the embedded engine.`,
     [
-      `## Measured\n\n${MEASURED_ON}\n\n${measuredList()}\n\n${WEEKS_MEASURED}\n\n${table(['Rows a week', 'statistics', 'usage, pinned', 'usage, not pinned', 'newest 100'], weekRows())}`,
       `## Assumed\n\nNot measured; replace these by your own.\n\n${assumedList()}`,
       `## Calculated\n\n${table(['', ...SCALES.map(({ name }) => `${name} events`)], scaleRows(calculated))}`,
       `${READING}\n${smallStores(calculated)}`,
       `## One project that grows\n\n${PROJECT}`,
-      MORE_CORES,
       LEFT_OUT,
     ].join('\n\n'),
   );
 }
-
-const MEASURED_ON = `On 2 cores shared with other work, with the embedded engine; nothing was measured on a ClickHouse server. Core time is that of all
-threads. scripts/docs/capacity-figures.ts has the command of each.`;
 
 /** Small figures of the largest scale, which are not worth a row of the table. */
 function smallStores(calculated: readonly (readonly Step[])[]): string {
@@ -38,18 +34,9 @@ const READING = `- **Up to 100 M** the embedded engine suffices (measured on two
 - **At 10 G** one server suffices; its copy is for its failure.
 - **At 1 T** the disk decides: 30 days of retention need a third of the servers. The newest entries need most of the cores.`;
 
-const WEEKS_MEASURED = `Core ms of queries over a week (\`functions.invocation-stats\` 7day, \`usage.api-counts\` daily, \`logs.all\`), by the project's
-rows in it; pinned: with a key that pins the project.`;
-
 const PROJECT = `A row costs ${plain(rowMs('stats') * NANOS_PER_MS)} core ns for statistics and ${plain(rowMs('usage') * NANOS_PER_MS)} for usage: ${plain(GROWN_ROWS)} rows a week cost ${plain(weekMs('stats', GROWN_ROWS))} and
-${plain(weekMs('usage', GROWN_ROWS))} core ms. A query uses up to ${ASSUMED.threads.value} threads. The newest entries do not grow. On the embedded engine an incremental refresh costs a part
-of that.`;
-
-const MORE_CORES = `## More cores
-
-Readers, merge threads and memory [follow the cores](limits.md#defaults-by-machine) of the machine, up to 16 readers.
-\`npm run bench -- cores\` measures what further cores are worth to you, and what bounds the rate: cores, event loop or readers. If the event
-loop does, start [a second process](scaling.md) instead.`;
+${plain(weekMs('usage', GROWN_ROWS))} core ms. A query uses up to ${ASSUMED.threads.value} threads. The newest entries do not grow. \`npm run bench -- cores\` measures what further
+cores are worth to you.`;
 
 const LEFT_OUT = `## Not included
 
@@ -58,12 +45,6 @@ const LEFT_OUT = `## Not included
 - The network between servers, the overhead of \`Distributed\` tables, backups, and a Keeper: three small machines, from two copies on.
 - Larger events: ${MEASURED.jsonBytes.value.toLocaleString('en')} bytes of repetitive JSON take ${MEASURED.diskBytes.value} on disk; yours may take several times that.
 - [Requests with one event](performance.md#one-process-embedded-engine), which cost more.`;
-
-function measuredList(): string {
-  return Object.values(MEASURED)
-    .map(({ what, value, unit }) => `- ${what}: ${value.toLocaleString('en')} ${unit}`)
-    .join('\n');
-}
 
 function assumedList(): string {
   return Object.values(ASSUMED)
@@ -90,12 +71,6 @@ function showStep(step: Step | undefined): string {
   const { value = 0, unit = '' } = step ?? {};
   if (unit === 'cores' && value < CORES_SHOWN_MIN) return `< ${CORES_SHOWN_MIN}`;
   return show(value, unit.startsWith('bytes') ? 'bytes' : '');
-}
-
-function weekRows(): string[][] {
-  return WEEKS.map(({ rows, stats, usage, unpinned, newest }) =>
-    [rows, stats, usage, unpinned, newest].map(plain),
-  );
 }
 
 const CORES_SHOWN_MIN = 0.01;

@@ -13,7 +13,7 @@ import { AGGREGATES, COMBINATORS, FUNCTIONS } from '../../src/sandbox/function.t
 import { apiPage } from './api.ts';
 import { capacityPage } from './capacity.ts';
 import { indexForAgents } from './llms.ts';
-import { page, table, wrap } from './page.ts';
+import { page, wrap } from './page.ts';
 
 /** Every page that is generated from the code: path from the repository's root → text. */
 export async function renderPages(): Promise<Map<string, string>> {
@@ -37,11 +37,14 @@ export async function renderPages(): Promise<Map<string, string>> {
   return pages.set('docs/llms.txt', indexForAgents(pages));
 }
 
+// Units that the help of a setting does not say.
+const MEASURES: ReadonlySet<string> = new Set(['bytes', 'hours', 'ms', 'percent', 'seconds']);
+
 /** A heading for each setting, so that each has an anchor. */
 function settingsPage(): string {
   const sections = Object.values<Setting<string | number>>(SETTINGS).map(
     ({ env, aliases, help, fallback, fallbackText, unit }) => {
-      const shown = unit === '' || unit === 'port' ? '' : ` ${unit}`;
+      const shown = MEASURES.has(unit) ? ` ${unit}` : '';
       const value = fallbackText ?? (fallback === '' ? '' : `\`${fallback}\`${shown}`);
       const parts = [
         help,
@@ -86,16 +89,16 @@ async function cliPage(): Promise<string> {
   const program = await createProgram();
   return page(
     'Commands',
-    `Run commands as \`npx tailrace …\`, in a checkout or where the package is installed; supervisors start
-[node itself](operating.md#start-and-stop). [Settings](settings.md) are environment variables. Each command has \`--help\`, \`tailrace\` also \`--version\`.
+    `Run commands as \`npx tailrace …\`; supervisors start [node itself](operating.md#start-and-stop). [Settings](settings.md) are environment
+variables. Each command has \`--help\`.
 
 Exit codes:
 
 - 0: done
 - 1: wrong input, or a setting that has to be changed; one line per fault says what and where
 - 2: misuse of the command
-- 3: a failure of Tailrace, or a cause that may pass, so that a supervisor should start it again (a full disk, a port in use, a server that is not up
-  yet), or a signal before the work was done`,
+- 3: a failure of Tailrace, or a cause that may pass (a full disk, a port in use, a server that is not up yet), so that a supervisor should start it
+  again; or a signal before the work was done`,
     allCommands(program).map(commandSection).join('\n\n'),
   );
 }
@@ -138,19 +141,16 @@ function usageOf(command: Command): string[] {
 }
 
 function functionsPage(): string {
-  const rows = Object.entries({ ...FUNCTIONS, ...AGGREGATES }).map(([kind, names]) => [
-    kind,
-    names
-      .split(/\s+/)
-      .map((name) => `\`${name}\``)
-      .join(' '),
-  ]);
+  const lines = Object.entries({ ...FUNCTIONS, ...AGGREGATES }).map(([kind, names]) => {
+    const shown = names.split(/\s+/).map((name) => `\`${name}\``);
+    return wrap(`- ${kind}: ${shown.join(' ')}`);
+  });
   const suffixes = COMBINATORS.map((suffix) => `\`-${suffix}\``).join(', ');
   return page(
     'Functions of sandboxed queries',
     `What callers' SELECTs may call on an endpoint with [query sandboxing](sandboxing.md). Operators are functions, too: \`+\` is
 \`plus\`, \`x[1]\` is \`arrayElement\`. Aggregate functions may have the suffixes ${suffixes}.`,
-    table(['Kind', 'Functions'], rows),
+    lines.join('\n'),
   );
 }
 

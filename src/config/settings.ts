@@ -53,7 +53,7 @@ export const SETTINGS = {
     'TAILRACE_STUDIO',
     '0',
     ['0', '1'],
-    'Serve the log pages of Supabase Studio ([how](supabase.md)): the endpoints of the shipped folder `studio/endpoints`, unless `TAILRACE_ENDPOINTS_DIR` names another.',
+    'Serve the log pages of [Supabase Studio](supabase.md).',
   ),
   editEndpoints: choice(
     'TAILRACE_EDIT_ENDPOINTS',
@@ -88,7 +88,7 @@ export const SETTINGS = {
     60,
     [0, 86_400],
     'seconds',
-    'How long known keys are accepted while that database is unavailable, even if revoked meanwhile. 0: not at all.',
+    'How long known keys are accepted while that database is unavailable, even if revoked meanwhile.',
   ),
   clickhouseUrl: hidden(
     'CLICKHOUSE_URL',
@@ -153,7 +153,7 @@ export const SETTINGS = {
   tlsKeyFile: text('TAILRACE_TLS_KEY_FILE', '', 'Its private key, an unencrypted PEM file.'),
   corsOrigins: checked(
     'TAILRACE_CORS_ORIGINS',
-    'Origins of pages that may read responses (CORS), joined by commas, such as `https://app.example.com`; `*`: all. Empty: none.',
+    'Origins of pages that may read responses (CORS), joined by commas; `*`: all. Empty: none.',
     parseOrigins,
   ),
   trustProxy: checked(
@@ -273,7 +273,7 @@ export const SETTINGS = {
     0,
     [0, 7 * 86_400],
     'seconds',
-    'How much longer than `caching` an answer is served while the engine is unavailable or overloaded (stale-if-error). 0: no longer.',
+    'How much longer an answer is served while the engine is unavailable or overloaded (stale-if-error).',
   ),
   warmKeysMax: integer(
     'TAILRACE_WARM_KEYS_MAX',
@@ -392,7 +392,7 @@ export const SETTINGS = {
     128 * MIB,
     [1024, Number.MAX_SAFE_INTEGER],
     'bytes',
-    'Backlog of events to decode, and as much to store, at most three quarters of it of one key; beyond it 503.',
+    'Backlog of events to decode, and as much to store; beyond it, or a key’s [share](limits.md#shares-of-the-backlog-of-events), 503.',
   ),
   ingestWaitMs: integer(
     'TAILRACE_INGEST_WAIT_MS',
@@ -420,14 +420,14 @@ export const SETTINGS = {
     24,
     [1, 87_600],
     'hours',
-    'How far the clock may be ahead of the last time that the store was open; beyond it retention stops until an operator confirms.',
+    'How far the clock may be ahead of the last time that the store was open; beyond it [retention](operating.md#retention-and-the-clock) stops.',
   ),
   retentionDropPercentMax: integer(
     'TAILRACE_RETENTION_DROP_PERCENT_MAX',
     25,
     [1, 100],
     'percent',
-    'Share of a source that retention deletes at once; more waits until an operator confirms. 100: no bound.',
+    'Share of a source that retention deletes at once; more waits for an operator. 100: no bound.',
   ),
   eventBytesMax: integer(
     'TAILRACE_EVENT_BYTES_MAX',
