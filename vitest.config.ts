@@ -28,7 +28,7 @@ const retry = 1;
 
 /** Files that start no engine, no service and no other process. */
 const UNIT = [
-  'test/docs.test.ts',
+  'test/{docs,docs-style,security}.test.ts',
   'bench/**/*.test.ts',
   'test/{config,console,scripts}/**/*.test.ts',
   'test/maintenance/!(hanging-engine).test.ts',

@@ -52,43 +52,6 @@ test('every command that the docs call exists', async () => {
   expect(called.filter((name) => !known.includes(name ?? ''))).toEqual([]);
 });
 
-describe('the lines of docs/security.md', () => {
-  const text = texts.get('docs/security.md') ?? '';
-  const section = /^## Who may do what\n([\s\S]*?)^## /m.exec(text)?.[1] ?? '';
-  const named = [...section.matchAll(/^- .*\(`(test\/[^`]+)`: “(.+)”\)$/gm)];
-
-  test('each name a test', () => {
-    expect(named.length).toBeGreaterThan(20);
-    expect(section.match(/^- /gm)).toHaveLength(named.length);
-  });
-
-  test.each(named.map(([, file = '', title = '']) => [file, title]))('%s has a test “%s”', (file, title) => {
-    expect(titlesOf(readFileSync(file, 'utf8')).filter((one) => one.includes(title))).toHaveLength(1);
-  });
-
-  test('takes no title for a test that is in a comment, of a group, skipped or yet to be written', () => {
-    const text = `// test('a', () => {});
-      describe('b', () => {
-        test.skip('c', () => {});
-        test.todo('d');
-        test('e', async () => {});
-        test.each([1])(\`f \${x}\`, { tags: 'slow' }, (one) => {});
-        test.skipIf(isAway)(
-          'g',
-          async () => {});
-      });`;
-    // biome-ignore lint/suspicious/noTemplateCurlyInString: as it is written
-    expect(titlesOf(text)).toEqual(['e', 'f ${x}', 'g']);
-  });
-});
-
-/** Titles of the tests that a file runs: first arguments before a function, of calls that are not `describe`, `skip` or `todo`. */
-function titlesOf(text: string): string[] {
-  const code = text.replaceAll(/^\s*\/\/.*$/gm, '');
-  const calls = /(?<!\b(?:describe|skip|todo))\(\s*(['"`])(.+)\1,\s*(?:\{[^}]*\},\s*)?(?:async )?\(/g;
-  return [...code.matchAll(calls)].map(([, , title = '']) => title);
-}
-
 describe('links', () => {
   const linked = new Map([
     ...texts,
@@ -129,6 +92,36 @@ describe('links', () => {
       if (anchor === undefined) return false;
       return !headingsOf(file === '' ? text : readFileSync(target, 'utf8')).includes(anchor);
     });
+  }
+});
+
+describe('anchors', () => {
+  test('are there for every setting and every error code', () => {
+    const settings = Object.values(SETTINGS).map(({ env }) => `docs/settings.md#${env.toLowerCase()}`);
+    const codes = Object.keys(ERROR_CODES).map((code) => `docs/errors.md#${code}`);
+    expect([...settings, ...codes].filter((place) => !existsAt(place))).toEqual([]);
+  });
+
+  test('and pages that code, messages and configurations name are there', () => {
+    const files = globSync(
+      '{bench,console/src,deploy,endpoints,scripts,sources,src,studio,template,test,trial}/**/*',
+      {
+        exclude: (path) => path.includes('node_modules'),
+      },
+    ).filter((path) => /\.(?:tsx?|js|ya?ml|sql|md|sh|conf|service|env|example)$/.test(path));
+    const left = files.flatMap((path) =>
+      [...readFileSync(path, 'utf8').matchAll(/\bdocs\/[a-z][\w./-]*\.md(?:#[\w-]+)?/g)]
+        .map(([place]) => place)
+        .filter((place) => !existsAt(place) && place !== 'docs/page.md') // docs/page.md: of this file
+        .map((place) => `${path}: ${place}`),
+    );
+    expect(left).toEqual([]);
+  });
+
+  function existsAt(place: string): boolean {
+    const [path = '', anchor] = place.split('#');
+    const text = texts.get(path);
+    return text !== undefined && (anchor === undefined || headingsOf(text).includes(anchor));
   }
 });
 

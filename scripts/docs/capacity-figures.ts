@@ -9,9 +9,8 @@ interface Measured {
   readonly command: string;
 }
 
-export const BENCH = 'npm run bench -- ';
-const bench = (args: string) => `${BENCH}${args}`;
-export const COST = bench('cost --rows 10000000');
+const bench = (args: string) => `npm run bench -- ${args}`;
+const COST = bench('cost --rows 10000000');
 
 /** On 2 cores shared with other work; bench/NOTES.md has the load averages. */
 export const MEASURED = {
@@ -102,7 +101,7 @@ export const ASSUMED = {
   indexShare: { value: 0.25, unit: '', what: 'share of the memory for the index' },
   threads: { value: 8, unit: '', what: 'threads of a query (`max_threads`)' },
   activeShare: { value: 0.1, unit: '', what: 'active projects, as a share' },
-  questionsPerProject: { value: 3, unit: '', what: 'questions: answers of an active project' },
+  questionsPerProject: { value: 3, unit: '', what: 'answers of an active project (questions)' },
   warmingSeconds: { value: 300, unit: 's', what: 'warming: between two refreshes' },
   newestShare: { value: 0.2, unit: '', what: 'newest: share of requests for `logs.all`, never cached' },
   largestFactor: { value: 20, unit: 'times', what: 'rows of the largest project, by the average' },

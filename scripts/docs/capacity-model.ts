@@ -1,12 +1,10 @@
-// The arithmetic of docs/capacity.md: one formula for each figure that follows from those of capacity-figures.ts.
+// The arithmetic of docs/capacity.md: each figure that follows from those of capacity-figures.ts.
 import { ASSUMED, MEASURED, type Scale, WEEKS } from './capacity-figures.ts';
 
 /** One figure that follows from others. */
 export interface Step {
   readonly name: string;
   readonly unit: 'a second' | 'bytes' | 'bytes a second' | 'cores' | 'rows' | 'ms' | '';
-  /** In words, as the page shows it. */
-  readonly formula: string;
   readonly value: number;
 }
 
@@ -44,7 +42,6 @@ export function calculate({ events, projects, requestsPerSecond }: Scale): Step[
   const cores: Step = {
     name: 'cores of ClickHouse in all',
     unit: 'cores',
-    formula: 'inserts + merges + cached answers + newest entries',
     value: load.inserts.value + load.merges.value + queries.cached.value + queries.newest.value,
   };
   const servers = calculateServers(events, load.disk.value, cores.value);
@@ -62,26 +59,19 @@ function calculateLoad(events: number, projects: number) {
   const mean = events / (A.retentionDays * SECONDS_PER_DAY);
   const peak = mean * A.peakFactor;
   return {
-    mean: step('events, on average', 'a second', 'events ÷ (retention × 86,400)', mean),
-    peak: step('events, at the busiest time', 'a second', 'average × peak', peak),
-    sent: step(
-      'bytes sent to Tailrace then',
-      'bytes a second',
-      'peak × JSON of an event',
-      peak * M.jsonBytes,
-    ),
-    disk: step('disk of one copy', 'bytes', 'events × disk of an event', events * M.diskBytes),
-    inserts: step('cores that insert', 'cores', 'peak × insert', (peak * M.insertMicros) / MICROS),
+    mean: step('events, on average', 'a second', mean),
+    peak: step('events, at the busiest time', 'a second', peak),
+    sent: step('bytes sent to Tailrace then', 'bytes a second', peak * M.jsonBytes),
+    disk: step('disk of one copy', 'bytes', events * M.diskBytes),
+    inserts: step('cores that insert', 'cores', (peak * M.insertMicros) / MICROS),
     merges: step(
       'cores that merge, all copies',
       'cores',
-      'average × merge × rewrites × copies',
       (mean * M.mergeMicros * A.rewrites * A.copies) / MICROS,
     ),
     rows: step(
       'rows of a project in a week',
       'rows',
-      'events × 7 ÷ retention ÷ projects',
       (events * DAYS_PER_WEEK) / (A.retentionDays * projects),
     ),
   };
@@ -93,25 +83,14 @@ function calculateQueries(of: { projects: number; requestsPerSecond: number; row
   const each = (weekMs('stats', of.rows) + weekMs('usage', of.rows)) / 2;
   const newest = of.requestsPerSecond * A.newestShare;
   return {
-    answers: step('cached answers in use', '', 'projects × active × questions', answers),
-    refreshes: step('refreshes', 'a second', 'cached answers ÷ warming', refreshes),
-    cached: step(
-      'cores for cached answers',
-      'cores',
-      'refreshes × mean core ms of such weeks',
-      (refreshes * each) / MILLIS,
-    ),
-    newestRate: step('queries for the newest entries', 'a second', 'requests × newest', newest),
-    newest: step(
-      'cores for the newest entries',
-      'cores',
-      'queries × their core ms',
-      (newest * NEWEST_MS) / MILLIS,
-    ),
+    answers: step('cached answers in use', '', answers),
+    refreshes: step('refreshes', 'a second', refreshes),
+    cached: step('cores for cached answers', 'cores', (refreshes * each) / MILLIS),
+    newestRate: step('queries for the newest entries', 'a second', newest),
+    newest: step('cores for the newest entries', 'cores', (newest * NEWEST_MS) / MILLIS),
     largest: step(
       'statistics of a week, largest project',
       'ms',
-      'few rows + 20 × rows × core ms of a row ÷ threads',
       weekMs('stats', 0) + (of.rows * A.largestFactor * rowMs('stats')) / A.threads,
     ),
   };
@@ -123,11 +102,11 @@ function calculateServers(events: number, disk: number, cores: number): Step[] {
   const byIndex = Math.ceil((events * M.indexBytes) / (A.serverMemoryBytes * A.indexShare));
   const shards = Math.max(byCores, byDisk, byIndex);
   return [
-    step('shards by cores', '', 'cores ÷ (16 × share) ÷ copies', byCores),
-    step('shards by disk', '', 'disk ÷ (10 TB × share)', byDisk),
-    step('shards by memory', '', 'events × index ÷ (64 GB × share)', byIndex),
-    step('**shards**', '', 'largest of these', shards),
-    step('**ClickHouse servers**', '', 'shards × copies', shards * A.copies),
+    step('shards by cores', '', byCores),
+    step('shards by disk', '', byDisk),
+    step('shards by memory', '', byIndex),
+    step('**shards**', '', shards),
+    step('**ClickHouse servers**', '', shards * A.copies),
   ];
 }
 
@@ -144,30 +123,20 @@ function calculateTailrace(of: {
   const replicas = Math.max(REPLICAS_MIN, Math.ceil((decoding + hits + misses) / A.coresShare));
   const keys = of.projects * A.keysPerProject;
   return [
-    step('Tailrace: cores that decode events', 'cores', 'peak × decoding', decoding),
-    step('Tailrace: cores for cached answers', 'cores', 'requests ÷ answers of one process', hits),
-    step('Tailrace: cores for new answers', 'cores', 'queries × 2 ms', misses),
-    step('**replicas of Tailrace**', '', 'these three ÷ share, at least 2', replicas),
-    step('their memory', 'bytes', 'replicas × 1 GB', replicas * A.replicaMemoryBytes),
-    step('PostgreSQL, disk', 'bytes', 'projects × keys × key × 2', keys * M.keyBytes * A.databaseFactor),
-    step('PostgreSQL, queries', 'a second', 'replicas × 2', replicas * A.databaseAsksPerSecond),
-    step(
-      'Redis, memory',
-      'bytes',
-      'cached answers × (answer + entry)',
-      of.answers * (A.answerBytes + M.redisBytes),
-    ),
-    step(
-      'Redis, commands',
-      'a second',
-      'refreshes × (replicas + 2)',
-      (of.answers / A.warmingSeconds) * (replicas + 2),
-    ),
+    step('Tailrace: cores that decode events', 'cores', decoding),
+    step('Tailrace: cores for cached answers', 'cores', hits),
+    step('Tailrace: cores for new answers', 'cores', misses),
+    step('**replicas of Tailrace**', '', replicas),
+    step('their memory', 'bytes', replicas * A.replicaMemoryBytes),
+    step('PostgreSQL, disk', 'bytes', keys * M.keyBytes * A.databaseFactor),
+    step('PostgreSQL, queries', 'a second', replicas * A.databaseAsksPerSecond),
+    step('Redis, memory', 'bytes', of.answers * (A.answerBytes + M.redisBytes)),
+    step('Redis, commands', 'a second', (of.answers / A.warmingSeconds) * (replicas + 2)),
   ];
 }
 
-function step(name: string, unit: Step['unit'], formula: string, value: number): Step {
-  return { name, unit, formula, value };
+function step(name: string, unit: Step['unit'], value: number): Step {
+  return { name, unit, value };
 }
 
 /** Three significant digits, which is more than any of these deserves. */

@@ -5,6 +5,23 @@ export function page(title: string, introduction: string, body: string): string 
   return `${GENERATED}\n\n# ${title}\n\n${introduction}\n\n${body}\n`;
 }
 
+// Where a line of prose breaks: at spaces, but for those in code spans.
+const PIECES = /(?:`[^`]*`|[^\s`])+/g;
+const COLUMNS_MAX = 140;
+
+/** A paragraph or an item of a list in lines of at most 140 characters; the later lines of an item are indented. */
+export function wrap(text: string): string {
+  const indent = text.startsWith('- ') ? '  ' : '';
+  const lines: string[] = [];
+  for (const piece of text.match(PIECES) ?? []) {
+    const line = lines.at(-1);
+    if (line === undefined) lines.push(piece);
+    else if (line.length + 1 + piece.length > COLUMNS_MAX) lines.push(indent + piece);
+    else lines[lines.length - 1] = `${line} ${piece}`;
+  }
+  return lines.join('\n');
+}
+
 /** A table of Markdown. */
 export function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
   const line = (cells: readonly string[]) =>

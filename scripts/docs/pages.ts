@@ -13,7 +13,7 @@ import { AGGREGATES, COMBINATORS, FUNCTIONS } from '../../src/sandbox/function.t
 import { apiPage } from './api.ts';
 import { capacityPage } from './capacity.ts';
 import { indexForAgents } from './llms.ts';
-import { page, table } from './page.ts';
+import { page, wrap } from './page.ts';
 
 /** Every page that is generated from the code: path from the repository's root → text. */
 export async function renderPages(): Promise<Map<string, string>> {
@@ -37,38 +37,51 @@ export async function renderPages(): Promise<Map<string, string>> {
   return pages.set('docs/llms.txt', indexForAgents(pages));
 }
 
+// Units that the help of a setting does not say.
+const MEASURES: ReadonlySet<string> = new Set(['bytes', 'hours', 'ms', 'percent', 'seconds']);
+
+/** A heading for each setting, so that each has an anchor. */
 function settingsPage(): string {
-  const lines = Object.values<Setting<string | number>>(SETTINGS).map(
+  const sections = Object.values<Setting<string | number>>(SETTINGS).map(
     ({ env, aliases, help, fallback, fallbackText, unit }) => {
-      const names = [env, ...aliases].map((name) => `\`${name}\``).join(' or ');
-      const shown = unit === '' || unit === 'port' ? '' : ` ${unit}`;
+      const shown = MEASURES.has(unit) ? ` ${unit}` : '';
       const value = fallbackText ?? (fallback === '' ? '' : `\`${fallback}\`${shown}`);
-      return `- ${names}${value === '' ? '' : ` (${value})`}: ${help}`;
+      const parts = [
+        help,
+        ...aliases.map((alias) => `Alias: \`${alias}\`.`),
+        ...(value === '' ? [] : [`Default: ${value}.`]),
+      ];
+      return `## \`${env}\`\n\n${wrap(parts.join(' '))}`;
     },
   );
   return page(
     'Settings',
-    `Configure Tailrace by environment variables, here with their defaults. It reads them once at start and refuses all wrong values together;
-nothing falls back to a default. An empty value counts as not set.`,
-    lines.join('\n'),
+    `Configure Tailrace by environment variables. It reads them once at start and reports all invalid values together; nothing falls back to a
+default. An empty value counts as not set.`,
+    sections.join('\n\n'),
   );
 }
 
+/** A heading for each code, so that each has an anchor. */
 function errorsPage(): string {
   const codes = Object.entries(ERROR_CODES);
-  const lines = codes.map(([code, { status, meaning }]) => `- ${status} \`${code}\`: ${meaning}`);
+  const sections = codes.map(
+    ([code, { status, meaning }]) => `## \`${code}\`\n\n${wrap(`${status}: ${meaning}`)}`,
+  );
   const ofTailrace = codes.filter(([, { exit }]) => exit === 3).map(([code]) => `\`${code}\``);
   return page(
     'Errors',
     `See what a failed request means. The HTTP status equals \`error.status\`; \`errors\` is always an array and names each wrong parameter:
 
 \`\`\`json
-{"error":{"code":"invalid_parameter","message":"interval must be one of hourly, minutely, daily, not \\"weekly\\"","status":400,"request_id":"417a40db-e68e-40a5-8e6b-aecca3d17d88","errors":[{"parameter":"interval","message":"must be one of hourly, minutely, daily, not \\"weekly\\""}]}}
+{"error":{"code":"invalid_parameter","message":"interval must be one of hourly, minutely, daily, not \\"weekly\\"","status":400,
+  "request_id":"417a40db-e68e-40a5-8e6b-aecca3d17d88",
+  "errors":[{"parameter":"interval","message":"must be one of hourly, minutely, daily, not \\"weekly\\""}]}}
 \`\`\`
 
 429 and 503 carry \`Retry-After\` in seconds, 401 \`WWW-Authenticate\`, 405 \`Allow\`. The log has the cause of a 5xx under the request id; the
 response does not. A command that fails with ${ofTailrace.join(', ')} exits with 3; any other code means 1.`,
-    lines.join('\n'),
+    sections.join('\n\n'),
   );
 }
 
@@ -76,16 +89,16 @@ async function cliPage(): Promise<string> {
   const program = await createProgram();
   return page(
     'Commands',
-    `Run commands as \`npx tailrace …\`, in a checkout or where the package is installed; supervisors start
-[node itself](operating.md#start-and-stop). [Settings](settings.md) are environment variables. Each command has \`--help\`, \`tailrace\` also \`--version\`.
+    `Run commands as \`npx tailrace …\`; supervisors start [node itself](operating.md#start-and-stop). [Settings](settings.md) are environment
+variables. Each command has \`--help\`.
 
 Exit codes:
 
 - 0: done
 - 1: wrong input, or a setting that has to be changed; one line per fault says what and where
 - 2: misuse of the command
-- 3: a failure of Tailrace, or a cause that may pass, so that a supervisor should start it again (a full disk, a port in use, a server that is not up
-  yet), or a signal before the work was done`,
+- 3: a failure of Tailrace, or a cause that may pass (a full disk, a port in use, a server that is not up yet), so that a supervisor should start it
+  again; or a signal before the work was done`,
     allCommands(program).map(commandSection).join('\n\n'),
   );
 }
@@ -117,7 +130,7 @@ function describeOption(option: Option): string {
   return new Help().optionDescription(option).replace(/ \(default: (\[\]|\{\})\)$/, '');
 }
 
-/** Nothing for a command with options alone. */
+/** Nothing for a command that has only options. */
 function usageOf(command: Command): string[] {
   const values = command.registeredArguments.map((one) => {
     const name = `${one.name()}${one.variadic ? '…' : ''}`;
@@ -128,19 +141,16 @@ function usageOf(command: Command): string[] {
 }
 
 function functionsPage(): string {
-  const rows = Object.entries({ ...FUNCTIONS, ...AGGREGATES }).map(([kind, names]) => [
-    kind,
-    names
-      .split(/\s+/)
-      .map((name) => `\`${name}\``)
-      .join(' '),
-  ]);
+  const lines = Object.entries({ ...FUNCTIONS, ...AGGREGATES }).map(([kind, names]) => {
+    const shown = names.split(/\s+/).map((name) => `\`${name}\``);
+    return wrap(`- ${kind}: ${shown.join(' ')}`);
+  });
   const suffixes = COMBINATORS.map((suffix) => `\`-${suffix}\``).join(', ');
   return page(
     'Functions of sandboxed queries',
     `What callers' SELECTs may call on an endpoint with [query sandboxing](sandboxing.md). Operators are functions, too: \`+\` is
 \`plus\`, \`x[1]\` is \`arrayElement\`. Aggregate functions may have the suffixes ${suffixes}.`,
-    table(['Kind', 'Functions'], rows),
+    lines.join('\n'),
   );
 }
 
@@ -162,9 +172,9 @@ function sourceSection({ name, table: tableName, id, description, columns }: Sou
         : `\`${contains.column}\` contains ${contains.text === undefined ? 'project' : `\`${contains.text}\``}`,
       ...(otherwise.length > 0 ? [`else ${otherwise.join(' and ')}`] : []),
     ];
-    return `- \`${column.name}\` (${column.type}, ${path.join(', ')}): ${column.description}`;
+    return wrap(`- \`${column.name}\` (${column.type}, ${path.join(', ')}): ${column.description}`);
   });
-  return `## ${name}\n\n${description} Table \`${tableName}\`, UUID \`${id}\`.\n\n${lines.join('\n')}`;
+  return `## ${name}\n\n${wrap(`${description} Table \`${tableName}\`, UUID \`${id}\`.`)}\n\n${lines.join('\n')}`;
 }
 
 function bucketFacts(bucket: Bucket | undefined): string[][] {
@@ -173,7 +183,7 @@ function bucketFacts(bucket: Bucket | undefined): string[][] {
     ([value, { widthSeconds, rangeSeconds }]) =>
       `${value && `\`${value}\`: `}${widthSeconds} of ${rangeSeconds} seconds`,
   );
-  return [['[Time buckets](../endpoints.md#buckets)', `by \`${bucket.column}\`; ${spans.join(', ')}`]];
+  return [['[Time buckets](../time-buckets.md)', `by \`${bucket.column}\`; ${spans.join(', ')}`]];
 }
 
 function endpointPage(endpoint: Endpoint): string {
@@ -187,15 +197,15 @@ function endpointPage(endpoint: Endpoint): string {
     ...bucketFacts(endpoint.bucket),
     ['SQL', `[query.sql](../../endpoints/${name}/query.sql)`],
   ];
-  const parameters = endpoint.parameters.map(
-    (one) => `- \`${one.name}\` (${one.type}, ${rule(one)}): ${one.description}`,
+  const parameters = endpoint.parameters.map((one) =>
+    wrap(`- \`${one.name}\` (${one.type}, ${rule(one)}): ${one.description}`),
   );
-  const columns = endpoint.columns.map((one) => `- \`${one.name}\` (${one.type}): ${one.description}`);
+  const columns = endpoint.columns.map((one) => wrap(`- \`${one.name}\` (${one.type}): ${one.description}`));
   return page(
     name,
-    `${description} Call \`GET /api/endpoints/query/${name}\` or \`GET /api/endpoints/query/${id}\`.`,
+    wrap(`${description} Call \`GET /api/endpoints/query/${name}\` or \`GET /api/endpoints/query/${id}\`.`),
     [
-      facts.map(([fact, value]) => `- ${fact}: ${value}`).join('\n'),
+      facts.map(([fact, value]) => wrap(`- ${fact}: ${value}`)).join('\n'),
       `## Parameters\n\n${parameters.join('\n')}`,
       `## Columns\n\n${columns.join('\n')}`,
     ].join('\n\n'),

@@ -51,7 +51,7 @@ interface Task {
 const ROWS_MAX = 10_000;
 
 /**
- * Computes only the time buckets of a kept answer that can have changed (docs/endpoints.md states what an endpoint with buckets
+ * Computes only the time buckets of a kept answer that can have changed (docs/time-buckets.md states what an endpoint with buckets
  * promises). The result is byte for byte what one query of everything would have returned; of events that arrive meanwhile, each
  * range has those that were there at its own query, and the next refresh the rest.
  */

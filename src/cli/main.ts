@@ -65,7 +65,7 @@ function adviseSetting(message: string): string {
   const [, option = ''] = /unknown option '--([\w-]+)/.exec(message) ?? [];
   const name = `TAILRACE_${option.toUpperCase().replaceAll('-', '_')}`;
   if (!Object.values(SETTINGS).some(({ env }) => env === name)) return '';
-  return `settings are environment variables: set ${name}, as in "${name}=… tailrace serve"; see ${packagePath('docs/settings.md')}\n`;
+  return `settings are environment variables: set ${name}, as in "${name}=… tailrace serve"; see ${packagePath('docs/settings.md')}#${name.toLowerCase()}\n`;
 }
 
 /** Runs one command and sets the exit code of the process. */

@@ -53,7 +53,7 @@ export const SETTINGS = {
     'TAILRACE_STUDIO',
     '0',
     ['0', '1'],
-    'Serve the log pages of Supabase Studio ([how](supabase.md)): the endpoints of the shipped folder `studio/endpoints`, unless `TAILRACE_ENDPOINTS_DIR` names another.',
+    'Serve the log pages of [Supabase Studio](supabase.md).',
   ),
   editEndpoints: choice(
     'TAILRACE_EDIT_ENDPOINTS',
@@ -88,7 +88,7 @@ export const SETTINGS = {
     60,
     [0, 86_400],
     'seconds',
-    'How long known keys are accepted while that database is unavailable, even if revoked meanwhile. 0: not at all.',
+    'How long known keys are accepted while that database is unavailable, even if revoked meanwhile.',
   ),
   clickhouseUrl: hidden(
     'CLICKHOUSE_URL',
@@ -110,7 +110,7 @@ export const SETTINGS = {
   clickhouseSandboxUser: text(
     'CLICKHOUSE_SANDBOX_USER',
     '',
-    'User that runs callers’ SELECTs (query sandboxing), over connections of its own for half of `TAILRACE_READERS`, at least one. Empty: the user of other queries.',
+    'User that runs callers’ SELECTs (query sandboxing), over its own connections, half of `TAILRACE_READERS`, at least one. Empty: the user of other queries.',
   ),
   clickhouseSandboxPassword: hidden('CLICKHOUSE_SANDBOX_PASSWORD', 'Its password.'),
   clickhouseCaFile: text(
@@ -153,7 +153,7 @@ export const SETTINGS = {
   tlsKeyFile: text('TAILRACE_TLS_KEY_FILE', '', 'Its private key, an unencrypted PEM file.'),
   corsOrigins: checked(
     'TAILRACE_CORS_ORIGINS',
-    'Origins of pages that may read responses (CORS), joined by commas, such as `https://app.example.com`; `*`: all. Empty: none.',
+    'Origins of pages that may read responses (CORS), joined by commas; `*`: all. Empty: none.',
     parseOrigins,
   ),
   trustProxy: checked(
@@ -173,7 +173,7 @@ export const SETTINGS = {
     { of: BY_MACHINE.readers, text: 'one for each core, at least 2, at most 16' },
     [1, 256],
     'queries',
-    'Queries that run at once; of one key at most one less, where there are several. More than the cores of the engine’s machine only adds waiting. The embedded engine takes 16 at most.',
+    'Queries that run at once; one key gets at most one less, if there are several. More than the engine’s cores only adds waiting. The embedded engine accepts 16 at most.',
   ),
   queryQueueMax: integer(
     'TAILRACE_QUERY_QUEUE_MAX',
@@ -208,7 +208,7 @@ export const SETTINGS = {
     0,
     [0, 1_000_000],
     'requests',
-    'Requests a second of a key without a rate of its own; beyond it 429. 0: no limit.',
+    'Requests a second of a key without its own rate; beyond it 429. 0: no limit.',
   ),
   rateBurst: integer(
     'TAILRACE_RATE_BURST',
@@ -229,7 +229,7 @@ export const SETTINGS = {
     30_000,
     [100, 3_600_000],
     'ms',
-    'Longest time of a query, waiting included; then it is stopped: 504.',
+    'Longest time of a query, including its wait; then it is stopped: 504.',
   ),
   queryMemoryBytesMax: integer(
     'TAILRACE_QUERY_MEMORY_BYTES_MAX',
@@ -273,7 +273,7 @@ export const SETTINGS = {
     0,
     [0, 7 * 86_400],
     'seconds',
-    'How much longer than `caching` an answer is served while the engine is unavailable or overloaded (stale-if-error). 0: no longer.',
+    'How much longer an answer is served while the engine is unavailable or overloaded (stale-if-error).',
   ),
   warmKeysMax: integer(
     'TAILRACE_WARM_KEYS_MAX',
@@ -343,7 +343,7 @@ export const SETTINGS = {
     51_200,
     [1024, 16 * MIB],
     'bytes',
-    'Most bytes of rows in an answer to an agent (`/mcp`); beyond it rows are left out, and the answer says so.',
+    'Most bytes of rows in an answer to an agent (`/mcp`); beyond it rows are left out, as the answer says.',
   ),
   tailsMax: integer(
     'TAILRACE_TAILS_MAX',
@@ -364,7 +364,7 @@ export const SETTINGS = {
     MIB,
     [1024, 1024 * MIB],
     'bytes',
-    'Events of a live tail that its reader has not taken yet; beyond it the tail ends.',
+    'Events of a live tail that wait to be read; beyond it the tail ends.',
   ),
   bodyBytesMax: integer(
     'TAILRACE_BODY_BYTES_MAX',
@@ -392,7 +392,7 @@ export const SETTINGS = {
     128 * MIB,
     [1024, Number.MAX_SAFE_INTEGER],
     'bytes',
-    'Backlog of events to decode, and as much to store, at most three quarters of it of one key; beyond it 503.',
+    'Backlog of events to decode, and as much to store; beyond it, or a key’s [share](limits.md#shares-of-the-backlog-of-events), 503.',
   ),
   ingestWaitMs: integer(
     'TAILRACE_INGEST_WAIT_MS',
@@ -420,21 +420,21 @@ export const SETTINGS = {
     24,
     [1, 87_600],
     'hours',
-    'How far the clock may be ahead of the last time that the store was open; beyond it retention stops until an operator confirms.',
+    'How far the clock may be ahead of the last time that the store was open; beyond it [retention](operating.md#retention-and-the-clock) stops.',
   ),
   retentionDropPercentMax: integer(
     'TAILRACE_RETENTION_DROP_PERCENT_MAX',
     25,
     [1, 100],
     'percent',
-    'Share of a source that retention deletes at once; more waits until an operator confirms. 100: no bound.',
+    'Share of a source that retention deletes at once; more waits for an operator. 100: no bound.',
   ),
   eventBytesMax: integer(
     'TAILRACE_EVENT_BYTES_MAX',
     MIB,
     [1024, 64 * MIB],
     'bytes',
-    'Largest event; larger ones are refused.',
+    'Largest event; larger ones are rejected.',
   ),
   requestTimeoutMs: integer(
     'TAILRACE_REQUEST_TIMEOUT_MS',

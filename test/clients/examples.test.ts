@@ -66,7 +66,7 @@ async function linkPackages(cwd: string): Promise<void> {
 
 describe('the examples of docs/clients.md', () => {
   test('for curl print JSON twice, and write the CSV that DuckDB then reads', async () => {
-    const commands = codeOf('curl', 'sh').flatMap((block) => block.trimEnd().split('\n'));
+    const commands = codeOf('curl', 'sh').flatMap((block) => block.trimEnd().split(/\n(?=curl )/));
     expect(commands).toHaveLength(3);
     const printed: string[] = [];
     for (const command of commands) printed.push(await run('sh', '-c', command));

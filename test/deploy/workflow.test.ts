@@ -96,10 +96,10 @@ test('a job of a release may sign and nothing more', async () => {
   expect(await findFaults(wrong)).toEqual(['package may do more than read and sign']);
 });
 
-test('a release publishes with provenance, by the settings that docs/deploying.md names', () => {
+test('a release publishes with provenance, by the settings that CONTRIBUTING.md names', () => {
   const { publishConfig } = JSON.parse(readFileSync('package.json', 'utf8')) as { publishConfig: object };
   expect(publishConfig).toEqual({ access: 'public', provenance: true });
-  const page = readFileSync('docs/deploying.md', 'utf8');
+  const page = readFileSync('CONTRIBUTING.md', 'utf8');
   const named = [...RELEASE.matchAll(/\b(?:vars|secrets)\.(\w+)/g)].map(([, name = '']) => name);
   for (const name of named) expect(page).toContain(`\`${name}\``);
   expect(named).toHaveLength(4);

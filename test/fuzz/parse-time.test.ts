@@ -5,7 +5,7 @@ import { PARSERS } from '../../trial/fuzz/parsers.ts';
 import { growth } from '../../trial/growth.ts';
 import { scale } from '../support/property.ts';
 
-// On a core; ten times the goal of docs/security.md. `npm run bench -- parse` tries more.
+// On a core; ten times the goal of 5 ms. `npm run bench -- parse` tries more.
 const MS_MAX = 50;
 const GROWTH_MAX = 3;
 // Below it a clock measures itself, and objects of many members become dictionaries, which is a step and no growth.

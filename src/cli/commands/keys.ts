@@ -65,7 +65,7 @@ export function keysCommand(): Command {
     .action(revoke);
   keys
     .command('log')
-    .description('Show the audit trail of keys: changes and refusals, newest first.')
+    .description('Show the audit trail of keys: changes and rejections, newest first.')
     .option('--limit <n>', 'entries (default: 50)', wholeNumber(1, ENTRIES_MAX))
     .option('--json', JSON_HELP)
     .action(log);

@@ -10,7 +10,7 @@ import { runTests } from '../testing/run-tests.ts';
 export function testCommand(): Command {
   return new Command('test')
     .description(
-      'Run the tests of endpoints, endpoints/<folder>/tests/*.yaml, on an empty engine of their own.',
+      'Run the tests of endpoints, endpoints/<folder>/tests/*.yaml, each file on its own empty engine.',
     )
     .argument('[names...]', 'names or UUIDs of endpoints; all without one')
     .option('--update', 'write the answers of failed tests into their files')

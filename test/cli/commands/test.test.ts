@@ -66,23 +66,35 @@ describe('tailrace test', () => {
       expect(stdout).toContain(`studio/endpoints/${name}/tests/`);
   });
 
+  /** Writes the files that pages show, each in the block after its path. */
+  async function writeShown(shown: readonly (readonly [text: string, name: string])[]): Promise<void> {
+    await rm(endpoints, { recursive: true });
+    for (const [text, name] of shown) {
+      const [, block = ''] = new RegExp(`\`${name}\`.*?\`\`\`\\w+\n(.*?)\`\`\``, 's').exec(text) ?? [];
+      await mkdir(dirname(join(folder.path, name)), { recursive: true });
+      await writeFile(join(folder.path, name), block);
+    }
+  }
+
   test('passes the tests of the README’s endpoint, as the docs show them and their output', async () => {
     const readme = await readFile('README.md', 'utf8');
     const docs = await readFile('docs/testing-endpoints.md', 'utf8');
-    const block = (text: string, name: string) =>
-      new RegExp(`\`${name}\`.*?\`\`\`\\w+\n(.*?)\`\`\``, 's').exec(text)?.[1] ?? '';
-    await rm(endpoints, { recursive: true });
-    for (const [text, name] of [
+    await writeShown([
       [readme, 'endpoints/failing.paths/endpoint.yaml'],
       [readme, 'endpoints/failing.paths/query.sql'],
       [docs, 'endpoints/failing.paths/tests/last-hour.yaml'],
-    ] as const) {
-      await mkdir(dirname(join(folder.path, name)), { recursive: true });
-      await writeFile(join(folder.path, name), block(text, name));
-    }
+    ]);
     const { code, stdout } = await run('failing.paths');
     const [, shown] = /\$ npx tailrace test failing\.paths\n(.*?)```/s.exec(docs) ?? [];
     expect([code, stdout.replaceAll(`${folder.path}/`, '')]).toEqual([0, shown]);
+  });
+
+  test('passes the test of the endpoint that docs/endpoints.md writes', async () => {
+    const page = await readFile('docs/endpoints.md', 'utf8');
+    const names = ['endpoint.yaml', 'query.sql', 'tests/last-day.yaml'];
+    await writeShown(names.map((name) => [page, `endpoints/requests.by-status/${name}`] as const));
+    const { code, stdout } = await run('requests.by-status');
+    expect([code, stdout]).toEqual([0, expect.stringContaining('2 tests passed')]);
   });
 
   describe('for an endpoint with pages and a pattern of projects', () => {

@@ -1,0 +1,28 @@
+import { globSync, readFileSync } from 'node:fs';
+import { expect, test } from 'vitest';
+import { findWords } from './scripts/words.ts';
+
+/** Of README.md and docs/*.md, as `wc -w` counts them. Say a fact once and link to it before this grows. */
+const WORDS_MAX = 27_000;
+const COLUMNS_MAX = 150;
+
+const pages = globSync(['README.md', 'CONTRIBUTING.md', 'SECURITY.md', 'docs/**/*.md']).toSorted();
+const read = (path: string) => readFileSync(path, 'utf8');
+
+test('the README and the pages of docs/ are short enough to be read', () => {
+  const texts = globSync(['README.md', 'docs/*.md']).map(read);
+  const words = texts.flatMap((text) => text.split(/\s+/).filter((word) => word !== ''));
+  expect(words.length).toBeLessThanOrEqual(WORDS_MAX);
+});
+
+test.each(pages)('%s has the words of the table', (path) => {
+  expect(findWords(read(path))).toEqual([]);
+});
+
+// A row of a table cannot be wrapped.
+test.each(pages)(`%s has no line of more than ${COLUMNS_MAX} characters, except in tables`, (path) => {
+  const long = read(path)
+    .split('\n')
+    .filter((line) => line.length > COLUMNS_MAX && !line.startsWith('|'));
+  expect(long).toEqual([]);
+});
