@@ -9,10 +9,10 @@ import {
   parseServerUrl,
 } from './url.ts';
 
-/** One environment variable: how it is written, what it means, what it is without it. */
+/** One environment variable: its syntax, meaning and default. */
 export interface Setting<T> {
   readonly env: string;
-  /** Other variables that mean the same; `env` wins where both are set. */
+  /** Other variables that mean the same; `env` wins if both are set. */
   readonly aliases: readonly string[];
   readonly help: string;
   readonly unit: string;
@@ -30,7 +30,7 @@ const MIB = 1024 * 1024;
 // Messages name the same example on every machine.
 const EXAMPLE: Machine = { cores: 2, memoryBytes: 8192 * MIB };
 
-/** Every setting. docs/settings.md is made from this table (`npm run docs`), and the tests hold them equal. */
+/** Every setting. docs/settings.md is generated from this table (`npm run docs`), and the tests hold them equal. */
 export const SETTINGS = {
   host: text(
     'TAILRACE_HOST',
@@ -88,7 +88,7 @@ export const SETTINGS = {
     60,
     [0, 86_400],
     'seconds',
-    'How long known keys are accepted while that database is unavailable, even if revoked meanwhile. 0: not at all.',
+    'How long known keys are accepted while that database is unavailable, even if they are revoked meanwhile. 0: not at all.',
   ),
   clickhouseUrl: hidden(
     'CLICKHOUSE_URL',
@@ -110,7 +110,7 @@ export const SETTINGS = {
   clickhouseSandboxUser: text(
     'CLICKHOUSE_SANDBOX_USER',
     '',
-    'User that runs callers’ SELECTs (query sandboxing), over connections of its own for half of `TAILRACE_READERS`, at least one. Empty: the user of other queries.',
+    'User that runs callers’ SELECTs (query sandboxing), over its own connections for half of `TAILRACE_READERS`, at least one. Empty: the user of other queries.',
   ),
   clickhouseSandboxPassword: hidden('CLICKHOUSE_SANDBOX_PASSWORD', 'Its password.'),
   clickhouseCaFile: text(
@@ -173,7 +173,7 @@ export const SETTINGS = {
     { of: BY_MACHINE.readers, text: 'one for each core, at least 2, at most 16' },
     [1, 256],
     'queries',
-    'Queries that run at once; of one key at most one less, where there are several. More than the cores of the engine’s machine only adds waiting. The embedded engine takes 16 at most.',
+    'Queries that run at once; of one key at most one less, if there are several. More than the cores of the engine’s machine only adds waiting. The embedded engine accepts 16 at most.',
   ),
   queryQueueMax: integer(
     'TAILRACE_QUERY_QUEUE_MAX',
@@ -208,7 +208,7 @@ export const SETTINGS = {
     0,
     [0, 1_000_000],
     'requests',
-    'Requests a second of a key without a rate of its own; beyond it 429. 0: no limit.',
+    'Requests a second of a key that has no rate; beyond it 429. 0: no limit.',
   ),
   rateBurst: integer(
     'TAILRACE_RATE_BURST',
@@ -364,7 +364,7 @@ export const SETTINGS = {
     MIB,
     [1024, 1024 * MIB],
     'bytes',
-    'Events of a live tail that its reader has not taken yet; beyond it the tail ends.',
+    'Events of a live tail that its reader has not received yet; beyond it the tail ends.',
   ),
   bodyBytesMax: integer(
     'TAILRACE_BODY_BYTES_MAX',
@@ -434,7 +434,7 @@ export const SETTINGS = {
     MIB,
     [1024, 64 * MIB],
     'bytes',
-    'Largest event; larger ones are refused.',
+    'Largest event; larger ones are rejected.',
   ),
   requestTimeoutMs: integer(
     'TAILRACE_REQUEST_TIMEOUT_MS',

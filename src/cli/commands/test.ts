@@ -9,9 +9,7 @@ import { runTests } from '../testing/run-tests.ts';
 
 export function testCommand(): Command {
   return new Command('test')
-    .description(
-      'Run the tests of endpoints, endpoints/<folder>/tests/*.yaml, on an empty engine of their own.',
-    )
+    .description('Run the tests of endpoints, endpoints/<folder>/tests/*.yaml, on a separate, empty engine.')
     .argument('[names...]', 'names or UUIDs of endpoints; all without one')
     .option('--update', 'write the answers of failed tests into their files')
     .addOption(
@@ -31,7 +29,7 @@ async function test(names: string[], { update: isDraft = false, reporter }: Opti
   const results = await runTests({ config, names, isDraft });
   if (results.length === 0)
     throw new InputError([
-      `there is no test: add tests/<name>.yaml to the folder of an endpoint, as ${packagePath('docs/testing-endpoints.md')} shows`,
+      `no test was found: add tests/<name>.yaml to the folder of an endpoint, as ${packagePath('docs/testing-endpoints.md')} shows`,
     ]);
   process.stdout.write(reporter === 'junit' ? toJunit(results) : toText(results));
   const failed = results.filter(({ isPassed }) => !isPassed);
