@@ -297,7 +297,7 @@ cases:
     await write('types.yaml', `${HEAD}${events('/a', '/b', '/a')}\n${cases}`);
     const { stdout, code } = await run('--reporter', 'text');
     expect([code, stdout.match(/[✓✗]/g)]).toEqual([1, ['✓', '✓', '✓', '✗']]);
-    expect(stdout).toContain('answered invalid_parameter: project is required');
+    expect(stdout).toContain('returned invalid_parameter: project is required');
     expect(stdout).toContain('- error: { code: invalid_parameter, parameter: statuses }');
     expect(stdout).toContain('+ error: { code: invalid_parameter, parameter: project }');
   });
@@ -580,7 +580,7 @@ describe('tailrace test refuses, with file and line,', () => {
     await writeFile(elsewhere, text);
     await symlink(elsewhere, join(tests, 'linked.yaml'));
     const { code, stderr } = await run('--update');
-    expect([code, stderr]).toEqual([1, expect.stringContaining('not a link that leads out')]);
+    expect([code, stderr]).toEqual([1, expect.stringContaining('no link that leads out')]);
     expect(await readFile(elsewhere, 'utf8')).toBe(text);
   });
 
